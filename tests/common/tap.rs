@@ -24,12 +24,12 @@ use hyper::body::{Bytes, Frame, Incoming};
 use hyper::service::service_fn;
 use hyper_util::client::legacy::Client;
 use hyper_util::rt::{TokioExecutor, TokioIo};
-use oauth2::{AccessToken, RefreshToken};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::net::TcpListener;
 
 use super::client::{GOOGLE, ME, MICROSOFT, User};
+use super::harness::tokens;
 use crate::support::config;
 
 /// What every request to Graph prefers.
@@ -287,18 +287,6 @@ impl Tap {
         let client = Client::builder(TokioExecutor::new()).build_http();
         let answer = client.request(onward.body(Full::new(bytes)).unwrap()).await.unwrap();
         Ok(answer.map(|body| body.map_err(io::Error::other).boxed_unsync()))
-    }
-}
-
-/// Tokens that are good for long.
-pub fn tokens(provider: &'static str, access: &str, refresh: &str) -> Tokens {
-    Tokens {
-        provider,
-        access: AccessToken::new(access.to_owned()),
-        refresh: Some(RefreshToken::new(refresh.to_owned())),
-        expires: i64::MAX / 2,
-        scopes: Vec::new(),
-        tenant: None,
     }
 }
 

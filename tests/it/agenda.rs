@@ -54,7 +54,7 @@ async fn events_of_all_calendars_stand_in_one_order_and_once() {
     let bench = bench(vec![ana, bo]).await;
     let asked = json!({"from": "2026-02-03", "to": "2026-02-05"});
     assert_eq!(
-        bench.blocks("calendar_search", asked).await.unwrap(),
+        bench.call("calendar_search", asked).await.unwrap(),
         [
             "zone: Europe/Berlin\n\
              events[4\t]{id\tstart\tend\ttitle\twhere\torganizer\tpeople\tflags\tcalendar\taccount}:\n  \
@@ -70,7 +70,7 @@ async fn events_of_all_calendars_stand_in_one_order_and_once() {
     let asked = json!({"from": "2026-02-04", "to": "2026-02-04", "account": "bo",
                        "tz": "Tokyo Standard Time", "detail": "minimal"});
     assert_eq!(
-        bench.blocks("calendar_search", asked).await.unwrap(),
+        bench.call("calendar_search", asked).await.unwrap(),
         [
             "zone: Asia/Tokyo\n\
              events[1\t]{id\tstart\tend\ttitle}:\n  \
@@ -143,7 +143,7 @@ async fn what_cannot_be_meant_is_refused() {
     let bench = bench(vec![ana, bo]).await;
     // Gives the handle c1 to Bo's calendar.
     let bo = json!({"kind": "calendars", "account": "bo"});
-    bench.blocks("lookup", bo).await.unwrap();
+    bench.call("lookup", bo).await.unwrap();
     let (from, to) = ("2026-02-03", "2026-02-05");
     for (arguments, says) in cases! {
         json!({"from": "2026-02-05", "to": "2026-02-03"}),
@@ -177,7 +177,7 @@ async fn what_cannot_be_meant_is_refused() {
         json!({"cursor": "p1"}), "there is no cursor `p1`";
         json!({"fields": ["subject"]}), "the table of events has no column `subject`";
     } {
-        let said = bench.refused("calendar_search", arguments.clone()).await;
+        let said = bench.error("calendar_search", arguments.clone()).await;
         assert!(said.contains(says), "{arguments}: {said}");
     }
 }
@@ -205,8 +205,8 @@ async fn calendars_are_chosen_by_name_handle_or_id() {
         assert_eq!(column(&found, "events", "title"), titles, "{calendars}");
     }
     // A calendar that was made within the minute is found all the same.
-    bench.desks[1].add_calendar("Choir", "owner");
-    bench.desks[1].put("Choir", Entry::at("2026-02-03T18:00", 60, "Rehearsal"));
+    bench.fakes[1].add_calendar("Choir", "owner");
+    bench.fakes[1].put("Choir", Entry::at("2026-02-03T18:00", 60, "Rehearsal"));
     let asked = json!({"from": "2026-02-03", "to": "2026-02-05", "calendars": ["choir"]});
     let found = bench.json("calendar_search", asked).await;
     assert_eq!(column(&found, "events", "title"), ["Rehearsal"]);
@@ -276,11 +276,11 @@ async fn events_are_shown_by_their_ids() {
     let (ana, bo) = week();
     let bench = bench(vec![ana, bo]).await;
     let asked = json!({"from": "2026-02-03", "to": "2026-02-05"});
-    bench.blocks("calendar_search", asked).await.unwrap();
+    bench.call("calendar_search", asked).await.unwrap();
     let asked = json!({"ids": ["e4", "e1", "e4", "bo-event-0000", "e77", "bo-event-0099"],
                        "fields": ["title", "account"]});
     assert_eq!(
-        bench.blocks("calendar_search", asked).await.unwrap(),
+        bench.call("calendar_search", asked).await.unwrap(),
         [
             "zone: Europe/Berlin\n\
              events[3\t]{id\ttitle\taccount}:\n  \
@@ -312,7 +312,7 @@ async fn all_people_are_told_where_all_is_asked_for() {
     bo.put("Bo", entry);
     let bench = bench(vec![ana, bo]).await;
     let day = json!({"from": "2026-02-03", "to": "2026-02-03"});
-    let blocks = bench.blocks("calendar_search", day.clone()).await.unwrap();
+    let blocks = bench.call("calendar_search", day.clone()).await.unwrap();
     assert!(blocks[0].contains("\tp1+ p2+ p3+ p4+ p5+ +3\t"), "{}", blocks[0]);
     assert!(blocks[0].contains("\taccount}:"), "{}", blocks[0]);
     assert!(blocks[0].ends_with("\tbo@example.com"), "{}", blocks[0]);
@@ -320,7 +320,7 @@ async fn all_people_are_told_where_all_is_asked_for() {
     assert!(blocks[1].contains(noted), "{}", blocks[1]);
     let mut full = day.clone();
     full["detail"] = "full".into();
-    let blocks = bench.blocks("calendar_search", full).await.unwrap();
+    let blocks = bench.call("calendar_search", full).await.unwrap();
     assert!(blocks[0].contains(" p7+ p8+\t"), "{}", blocks[0]);
     assert!(blocks[0].contains(", p8@example.com yes\t"), "{}", blocks[0]);
     assert!(!blocks[1].contains("shortened"), "{}", blocks[1]);
@@ -336,7 +336,7 @@ async fn what_was_shown_of_an_event_is_remembered() {
     let bench = bench(vec![ana]).await;
     let asked = json!({"from": "2026-02-04", "to": "2026-02-04", "calendars": ["Ana"]});
     assert_eq!(bench.store.seen_event(1).await.unwrap(), None);
-    bench.blocks("calendar_search", asked.clone()).await.unwrap();
+    bench.call("calendar_search", asked.clone()).await.unwrap();
     let first = bench.store.seen_event(1).await.unwrap();
     assert!(first.is_some());
     let id = "ana-event-0001";
@@ -348,9 +348,9 @@ async fn what_was_shown_of_an_event_is_remembered() {
         |event| event["location"]["displayName"] = "Room 5".into(),
     ];
     for change in changes {
-        bench.desks[0].change(id, change);
+        bench.fakes[0].change(id, change);
         let by_id = json!({"ids": ["e1"]});
-        bench.blocks("calendar_search", by_id).await.unwrap();
+        bench.call("calendar_search", by_id).await.unwrap();
         seen.push(bench.store.seen_event(1).await.unwrap());
     }
     assert_eq!((seen[0], seen[1]), (first, first));
@@ -368,7 +368,7 @@ async fn series_are_shown_once() {
     let bench = bench(vec![desk]).await;
     let asked = json!({"from": "2026-02-02", "to": "2026-02-05", "series": true,
                        "fields": ["start", "title", "repeats", "flags"]});
-    let found = bench.blocks("calendar_search", asked).await.unwrap();
+    let found = bench.call("calendar_search", asked).await.unwrap();
     assert_eq!(
         found[0],
         "zone: Europe/Berlin\n\
@@ -390,17 +390,17 @@ async fn who_fails_or_is_slow_is_a_note_and_asked_again() {
     });
     let bench = bench(desks.into()).await;
     let failing = |at: usize, error: Option<Error>| {
-        bench.desks[at].trouble.lock().unwrap().failure = error;
+        bench.fakes[at].trouble.lock().unwrap().failure = error;
     };
     let team = Error::new(Kind::Provider(503), "it is busy");
     let gone = Error::new(Kind::NotFound, "it is gone");
-    bench.desks[0].trouble.lock().unwrap().calendars =
+    bench.fakes[0].trouble.lock().unwrap().calendars =
         vec![("ana/Team".to_owned(), team), ("ana/ana".to_owned(), gone)];
-    bench.desks[0].add_calendar("Third", "owner");
+    bench.fakes[0].add_calendar("Third", "owner");
     failing(1, Some(Error::new(Kind::Auth, "the grant has ended").next("sign in again")));
-    bench.desks[2].trouble.lock().unwrap().delay = Duration::from_secs(60);
+    bench.fakes[2].trouble.lock().unwrap().delay = Duration::from_secs(60);
     let asked = json!({"from": "2026-02-03", "to": "2026-02-03", "limit": 2, "fields": ["title"]});
-    let first = bench.blocks("calendar_search", asked).await.unwrap();
+    let first = bench.call("calendar_search", asked).await.unwrap();
     assert_eq!(
         first,
         [
@@ -415,8 +415,8 @@ async fn who_fails_or_is_slow_is_a_note_and_asked_again() {
         ]
     );
     // Those that may come back do, and nothing of theirs is lost.
-    bench.desks[0].trouble.lock().unwrap().calendars.clear();
-    bench.desks[2].trouble.lock().unwrap().delay = Duration::ZERO;
+    bench.fakes[0].trouble.lock().unwrap().calendars.clear();
+    bench.fakes[2].trouble.lock().unwrap().delay = Duration::ZERO;
     let next = json!({"cursor": "p1", "limit": 100});
     let second = bench.json("calendar_search", next).await;
     assert_eq!(
@@ -428,11 +428,11 @@ async fn who_fails_or_is_slow_is_a_note_and_asked_again() {
         failing(at, Some(Error::new(Kind::Network, "no route")));
     }
     assert_eq!(
-        bench.refused("calendar_search", json!({"from": "2026-02-03"})).await,
+        bench.error("calendar_search", json!({"from": "2026-02-03"})).await,
         "all 4 accounts failed, the first: ana@example.com: no route"
     );
     assert_eq!(
-        bench.refused("calendar_search", json!({"from": "2026-02-03", "account": "di"})).await,
+        bench.error("calendar_search", json!({"from": "2026-02-03", "account": "di"})).await,
         "no route"
     );
 }
@@ -455,12 +455,12 @@ async fn a_month_of_many_calendars_costs_two_round_trips() {
     let asked = json!({"from": "2026-02-01", "to": "2026-02-28", "limit": 500});
     let notes = bench.notes("calendar_search", asked.clone()).await;
     assert!(notes.starts_with("events: 500 of 1120, "), "{notes}");
-    for desk in &bench.desks {
+    for desk in &bench.fakes {
         assert_eq!(*desk.asked.lock().unwrap(), (1, 1));
     }
     // The list is good for a minute.
-    bench.blocks("calendar_search", asked).await.unwrap();
-    for desk in &bench.desks {
+    bench.call("calendar_search", asked).await.unwrap();
+    for desk in &bench.fakes {
         assert_eq!(*desk.asked.lock().unwrap(), (1, 2));
     }
 }
@@ -470,7 +470,7 @@ async fn calendars_and_rooms_are_looked_up() {
     let (ana, bo) = week();
     let bench = bench(vec![ana, bo]).await;
     assert_eq!(
-        bench.blocks("lookup", json!({"kind": "calendars"})).await.unwrap(),
+        bench.call("lookup", json!({"kind": "calendars"})).await.unwrap(),
         [
             "calendars[4\t]{id\tname\taccess\tmain\tzone\taccount}:\n  \
              c1\tAna\towner\ttrue\tEurope/Berlin\tana@example.com\n  \
@@ -482,13 +482,13 @@ async fn calendars_and_rooms_are_looked_up() {
     );
     let asked = json!({"kind": "calendars", "q": "TEA", "limit": 1});
     assert_eq!(bench.notes("lookup", asked).await, "calendars: 1 of 1");
-    *bench.desks[1].rooms.lock().unwrap() = vec![
+    *bench.fakes[1].rooms.lock().unwrap() = vec![
         json!({"displayName": "Room 4", "emailAddresses": [{"address": "room4@example.com"}]}),
         json!({"displayName": "Hall", "emailAddresses": [{"address": "hall@example.com"}]}),
     ];
     let asked = json!({"kind": "rooms", "q": "room"});
     assert_eq!(
-        bench.blocks("lookup", asked).await.unwrap(),
+        bench.call("lookup", asked).await.unwrap(),
         [
             "contacts[1\t]{name\temails\tcompany\taccount}:\n  \
              Room 4\troom4@example.com\tnull\tbo@example.com",
@@ -526,7 +526,7 @@ async fn events_are_written_as_icalendar() {
     let bench = bench(vec![desk]).await;
     // What differs from a series goes with it, whenever it is.
     let asked = json!({"from": "2026-02-02", "to": "2026-02-10", "as": "ics", "series": true});
-    let blocks = bench.blocks("calendar_search", asked.clone()).await.unwrap();
+    let blocks = bench.call("calendar_search", asked.clone()).await.unwrap();
     // What strangers wrote stands between fences, as every long text of theirs.
     let (first, rest) = blocks[0].split_once('\n').unwrap();
     let word = first.strip_prefix("<<<ics ").unwrap();
@@ -561,11 +561,11 @@ async fn events_are_written_as_icalendar() {
     assert_eq!(budget.organizer.as_ref().unwrap().address, "bo@example.com");
     assert_eq!(budget.guests[0].address, "cy@example.com");
     assert_eq!(blocks[1], "events: 3 of 3, as iCalendar, Mon 2026-02-02 to Tue 2026-02-10");
-    assert_eq!(bench.blocks("calendar_search", asked.clone()).await.unwrap(), blocks);
+    assert_eq!(bench.call("calendar_search", asked.clone()).await.unwrap(), blocks);
     // It is cut like one, too, and the whole can be read on.
     let mut small = asked.clone();
     small["budget"] = 300.into();
-    let cut = bench.blocks("calendar_search", small).await.unwrap();
+    let cut = bench.call("calendar_search", small).await.unwrap();
     assert!(
         cut[0].starts_with("<<<ics ") && cut[0].contains(" lines left out, offset="),
         "{}",
@@ -574,16 +574,16 @@ async fn events_are_written_as_icalendar() {
     assert!(cut[1].contains("whole: output_read id="), "{}", cut[1]);
     // By their ids, and a page at a time.
     let two = json!({"from": "2026-02-02", "to": "2026-02-05", "as": "ics", "limit": 1});
-    let first = bench.blocks("calendar_search", two).await.unwrap();
+    let first = bench.call("calendar_search", two).await.unwrap();
     assert_eq!(
         first[1],
         "events: 1 of 2, as iCalendar, Mon 2026-02-02 to Thu 2026-02-05; cursor=p1 has more"
     );
     assert!(first[0].contains("UID:budget-1"), "{}", first[0]);
-    let next = bench.blocks("calendar_search", json!({"cursor": "p1"})).await.unwrap();
+    let next = bench.call("calendar_search", json!({"cursor": "p1"})).await.unwrap();
     assert!(next[0].contains("UID:offsite-1"), "{}", next[0]);
     let ids = json!({"ids": "ana-event-0002", "as": "ics"});
-    let by_id = bench.blocks("calendar_search", ids).await.unwrap();
+    let by_id = bench.call("calendar_search", ids).await.unwrap();
     assert_eq!(by_id[1], "events: 1, as iCalendar");
     assert!(by_id[0].contains("DTSTART;VALUE=DATE:20260204"), "{}", by_id[0]);
 }

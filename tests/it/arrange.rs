@@ -1,8 +1,6 @@
 //! `manage` of mailboxes, and lookups of rules and automatic answers, over
 //! mailboxes in memory.
 
-use std::sync::Mutex;
-
 use daysheet::budget::count::tokens;
 use daysheet::caller::Reply;
 use daysheet::error::{Error, Kind};
@@ -13,7 +11,8 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 
-use crate::rack::{Room, Says};
+use crate::common::fake_mailbox::MailHarness;
+use crate::common::harness::FakeUser;
 
 fn rule(id: &str, name: Option<&str>, when: &str, then: Vec<RuleStep>) -> Rule {
     let clock = Clock { now: Timestamp::UNIX_EPOCH, zone: TimeZone::UTC };
@@ -27,14 +26,14 @@ fn rule(id: &str, name: Option<&str>, when: &str, then: Vec<RuleStep>) -> Rule {
     }
 }
 
-fn rules(room: &Room) {
+fn rules(harness: &MailHarness) {
     let news = vec![RuleStep::Label("Print shop".to_owned()), RuleStep::Archive];
     let forward = vec![RuleStep::Forward("x@other.example".to_owned())];
     let odd = Rule {
         other: vec!["sensitivity is private".to_owned()],
         ..rule("r-odd", Some("Private"), "from:a@b.example", vec![RuleStep::Read])
     };
-    *room.ana().rules.lock().unwrap() = vec![
+    *harness.ana().rules.lock().unwrap() = vec![
         rule("r-news", Some("News"), "from:(a@b.example OR \"Print shop\") -is:read", news),
         rule("r-out", None, "has:attachment larger:5", forward),
         odd,
@@ -43,10 +42,10 @@ fn rules(room: &Room) {
 
 #[tokio::test]
 async fn rules_are_listed_in_words() {
-    let room = Room::one(Api::Gmail, "organize").await;
-    rules(&room);
+    let harness = MailHarness::one(Api::Gmail, "organize").await;
+    rules(&harness);
     assert_eq!(
-        room.ok("lookup", json!({"kind": "rules"})).await,
+        harness.ok("lookup", json!({"kind": "rules"})).await,
         "rules[3|]{id|name|when|then|enabled|other}:\n  \
          r1|News|\"(from:a@b.example OR from:\\\"Print shop\\\") -is:read\"|\"label:\\\"Print \
          shop\\\" archive\"|true|null\n  \
@@ -57,18 +56,18 @@ async fn rules_are_listed_in_words() {
 
 #[tokio::test]
 async fn rules_are_made_changed_and_deleted() {
-    let room = Room::one(Api::Outlook, "organize").await;
+    let harness = MailHarness::one(Api::Outlook, "organize").await;
     let set = json!({"name": "Bills", "when": "from:bill@shop.example", "then": "label:\"My bills\" read"});
     let create = json!({"kind": "rule", "op": "create", "set": set});
     let mut dry = create.clone();
     dry["dry_run"] = true.into();
     assert_eq!(
-        room.ok("manage", dry).await,
+        harness.ok("manage", dry).await,
         "outcomes[1|]{item|op|result|detail}:\n  \
          Bills|create|planned|\"when from:bill@shop.example then label:\\\"My bills\\\" read\"\n--\n\
          dry run: nothing was written"
     );
-    let made = room.ok("manage", create).await;
+    let made = harness.ok("manage", create).await;
     assert_eq!(
         made,
         "rules[1|]{id|name|when|then|enabled|other}:\n  \
@@ -78,23 +77,23 @@ async fn rules_are_made_changed_and_deleted() {
     let update = json!({"kind": "rule", "op": "update", "id": "r1",
                         "set": {"then": "star move:Bills", "enabled": false}});
     assert_eq!(
-        room.ok("manage", update).await,
+        harness.ok("manage", update).await,
         "rules[1|]{id|name|when|then|enabled|other}:\n  \
          r2|Bills|\"from:bill@shop.example\"|\"star move:Bills\"|false|null"
     );
     let same = json!({"kind": "rule", "op": "update", "id": "bills", "set": {"enabled": false}});
     assert_eq!(
-        room.ok("manage", same).await,
+        harness.ok("manage", same).await,
         "outcomes[1|]{item|op|result|detail}:\n  Bills|update|unchanged|it is so already"
     );
     let delete = json!({"kind": "rule", "op": "delete", "id": "r2"});
     assert_eq!(
-        room.ok("manage", delete).await,
+        harness.ok("manage", delete).await,
         "outcomes[1|]{item|op|result|detail}:\n  Bills|delete|done|what it did stays done"
     );
-    assert_eq!(room.ana().rules.lock().unwrap().len(), 0);
+    assert_eq!(harness.ana().rules.lock().unwrap().len(), 0);
     assert_eq!(
-        room.audit(),
+        harness.audited(),
         [
             "manage create rule begun",
             "manage create rule done",
@@ -108,8 +107,8 @@ async fn rules_are_made_changed_and_deleted() {
 
 #[tokio::test]
 async fn rules_that_send_mail_on_are_not_made() {
-    let room = Room::one(Api::Gmail, "full").await;
-    rules(&room);
+    let harness = MailHarness::one(Api::Gmail, "full").await;
+    rules(&harness);
     let create = |then: &str| json!({"kind": "rule", "op": "create", "set": {"when": "from:a@b.example", "then": then}});
     let cases = cases! {
         create("forward:x@other.example"),
@@ -133,70 +132,70 @@ async fn rules_that_send_mail_on_are_not_made() {
             "there is no rule Nothing: look at lookup kind=rules";
     };
     for (arguments, said) in cases {
-        assert_eq!(room.error("manage", arguments.clone()).await, said, "{arguments}");
+        assert_eq!(harness.error("manage", arguments.clone()).await, said, "{arguments}");
     }
     // Nearly all mail is all mail.
     for when in ["in:inbox", "-from:a@b.example", "from:a@b.example OR in:inbox"] {
         let mut all = create("read");
         all["set"]["when"] = when.into();
         assert_eq!(
-            room.error("manage", all).await,
+            harness.error("manage", all).await,
             "the rule would be for all mail: say in `when` what it is for, such as from:ann or \
              subject:invoice"
         );
     }
-    assert_eq!(room.ana().written(), Vec::<String>::new());
+    assert_eq!(harness.ana().written(), Vec::<String>::new());
 }
 
 #[tokio::test]
 async fn a_rule_runs_over_what_is_there() {
-    let room = Room::one(Api::Gmail, "organize").await;
-    room.ana().fill(1300);
+    let harness = MailHarness::one(Api::Gmail, "organize").await;
+    harness.ana().fill(1300);
     // What is not in the inbox stays as it is.
-    room.ana().touch("ana-0001", |mail| mail.folder = room.ana().folder("archive"));
+    harness.ana().touch("ana-0001", |mail| mail.folder = harness.ana().folder("archive"));
     let steps = vec![RuleStep::Archive, RuleStep::Label("Bills".to_owned()), RuleStep::NeverSpam];
-    *room.ana().rules.lock().unwrap() = vec![rule("r", Some("Old"), "larger:1200", steps)];
+    *harness.ana().rules.lock().unwrap() = vec![rule("r", Some("Old"), "larger:1200", steps)];
     let run = json!({"kind": "rule", "op": "run", "id": "Old"});
-    let done = room.ok("manage", run).await;
+    let done = harness.ok("manage", run).await;
     assert_eq!(
         done,
         "done: 1000\nundo: u1\n--\n199 further messages were left: call again for them\n\
          passed over: never_spam"
     );
     assert!(tokens(&done) <= 60);
-    assert_eq!(room.ana().written(), ["Label([\"Label_1\"]) 1000", "Archive 1000"]);
-    assert_eq!(room.ok("mail_modify", json!({"undo": "u1"})).await, "done: 1000\nundo: u2");
-    let state = room.ana().state("ana-1200");
+    assert_eq!(harness.ana().written(), ["Label([\"Label_1\"]) 1000", "Archive 1000"]);
+    assert_eq!(harness.ok("mail_modify", json!({"undo": "u1"})).await, "done: 1000\nundo: u2");
+    let state = harness.ana().state("ana-1200");
     assert_eq!((&*state.folder, state.labels.len()), ("INBOX", 0));
 }
 
 #[tokio::test]
 async fn folders_and_labels() {
-    let room = Room::one(Api::Gmail, "organize").await;
+    let harness = MailHarness::one(Api::Gmail, "organize").await;
     let create = json!({"kind": "folder", "op": "create", "name": "Receipts"});
-    let made = room.ok("manage", create.clone()).await;
+    let made = harness.ok("manage", create.clone()).await;
     assert_eq!(made, "folders[1|]{id|name|kind|unread|total}:\n  f1|Receipts|user|0|0");
     assert!(tokens(&made) <= 60);
     assert_eq!(
-        room.error("manage", create).await,
+        harness.error("manage", create).await,
         "there is Receipts already: choose another name"
     );
     let rename = json!({"kind": "folder", "op": "rename", "id": "f1", "name": "Slips"});
     assert_eq!(
-        room.ok("manage", rename).await,
+        harness.ok("manage", rename).await,
         "folders[1|]{id|name|kind|unread|total}:\n  f1|Slips|user|0|0"
     );
     let delete = |kind: &str, dry_run: bool| json!({"kind": kind, "op": "delete", "id": "Bills", "dry_run": dry_run});
     assert_eq!(
-        room.ok("manage", delete("label", true)).await,
+        harness.ok("manage", delete("label", true)).await,
         "outcomes[1|]{item|op|result|detail}:\n  Bills|delete|planned|12 messages; its messages \
          stay\n--\ndry run: nothing was written"
     );
     assert_eq!(
-        room.ok("manage", delete("label", false)).await,
+        harness.ok("manage", delete("label", false)).await,
         "outcomes[1|]{item|op|result|detail}:\n  Bills|delete|done|its messages stay"
     );
-    let outlook = Room::one(Api::Outlook, "organize").await;
+    let outlook = MailHarness::one(Api::Outlook, "organize").await;
     // What is in a folder goes with it, so the call has to say that it may.
     assert_eq!(
         outlook.ok("manage", delete("folder", true)).await,
@@ -229,35 +228,35 @@ async fn folders_and_labels() {
 #[tokio::test]
 async fn an_automatic_answer_is_switched_on_and_off() {
     let update = |set: Value| json!({"kind": "auto_reply", "op": "update", "set": set});
-    let room = Room::one(Api::Outlook, "organize").await;
+    let harness = MailHarness::one(Api::Outlook, "organize").await;
     let on = update(json!({"status": "on", "text": "I am *away*.\nMira"}));
     assert_eq!(
-        room.error("manage", on.clone()).await,
+        harness.error("manage", on.clone()).await,
         "answering people by itself needs access `send`, and it is `organize` here: ask the user \
          to start the server with --access send"
     );
-    let room = Room::one(Api::Outlook, "send").await;
+    let harness = MailHarness::one(Api::Outlook, "send").await;
     assert_eq!(
-        room.ok("manage", on).await,
+        harness.ok("manage", on).await,
         "zone: Europe/Berlin\nauto_replies[1|]{account|status|from|to|subject|text|text_internal|text_external|audience}:\n  \
          ana@example.com|on|null|null|null|I am away. Mira|null|null|null"
     );
     assert_eq!(
-        room.ana().reply.lock().unwrap().html.as_deref(),
+        harness.ana().reply.lock().unwrap().html.as_deref(),
         Some("<p>I am <em>away</em>.<br>\nMira</p>")
     );
     let when = update(json!({"from": "2026-02-05", "to": "2026-02-08", "audience": "contacts"}));
-    let held = room.ok("manage", when).await;
+    let held = harness.ok("manage", when).await;
     assert_eq!(
         held,
         "zone: Europe/Berlin\nauto_replies[1|]{account|status|from|to|subject|text|text_internal|text_external|audience}:\n  \
          ana@example.com|scheduled|Thu 2026-02-05 00h00|Mon 2026-02-09 00h00|null|I am away. \
          Mira|null|null|contacts"
     );
-    let looked = room.ok("lookup", json!({"kind": "auto_reply"})).await;
+    let looked = harness.ok("lookup", json!({"kind": "auto_reply"})).await;
     assert_eq!(looked, format!("{held}\n--\nauto_replies: 1 of 1"));
-    room.ok("manage", update(json!({"status": "off"}))).await;
-    let now = room.ana().reply.lock().unwrap().clone();
+    harness.ok("manage", update(json!({"status": "off"}))).await;
+    let now = harness.ana().reply.lock().unwrap().clone();
     assert_eq!((now.on, now.audience), (false, Some(Audience::Contacts)));
     let cases = cases! {
         json!({"status": "loud"}), "`status` is none: use on, off or scheduled";
@@ -270,11 +269,11 @@ async fn an_automatic_answer_is_switched_on_and_off() {
              text_internal, text_external, audience";
     };
     for (set, said) in cases {
-        assert_eq!(room.error("manage", update(set)).await, said);
+        assert_eq!(harness.error("manage", update(set)).await, said);
     }
-    *room.ana().reply.lock().unwrap() = AutoReply::default();
+    *harness.ana().reply.lock().unwrap() = AutoReply::default();
     assert_eq!(
-        room.error("manage", update(json!({"status": "on"}))).await,
+        harness.error("manage", update(json!({"status": "on"}))).await,
         "the answer has no text: give `text`"
     );
 }
@@ -307,13 +306,13 @@ async fn two_texts_of_an_automatic_answer_are_two() {
         two(away, ""), json!({"text_external": "B"}), two(away, b),
             "on|null|null|null|null|Away|B|organization";
     } {
-        let room = Room::one(Api::Outlook, "send").await;
-        *room.ana().reply.lock().unwrap() = before.clone();
-        let held = room.ok("manage", update(set.clone())).await;
+        let harness = MailHarness::one(Api::Outlook, "send").await;
+        *harness.ana().reply.lock().unwrap() = before.clone();
+        let held = harness.ok("manage", update(set.clone())).await;
         assert!(held.ends_with(&format!("ana@example.com|{shown}")), "{set}: {held}");
-        assert_eq!(*room.ana().reply.lock().unwrap(), after, "{set}");
+        assert_eq!(*harness.ana().reply.lock().unwrap(), after, "{set}");
         // Nothing is written but what was named.
-        let written = room.ana().written().join("\n");
+        let written = harness.ana().written().join("\n");
         let text = |name: &str, now: &Option<String>, old: &Option<String>| {
             let now = now.as_ref().filter(|_| now != old);
             format!("{name}: {now:?}")
@@ -326,10 +325,10 @@ async fn two_texts_of_an_automatic_answer_are_two() {
             assert!(written.contains(&wanted), "{set}: {wanted} in {written}");
         }
     }
-    let room = Room::one(Api::Gmail, "send").await;
+    let harness = MailHarness::one(Api::Gmail, "send").await;
     for key in ["text_internal", "text_external"] {
         assert_eq!(
-            room.error("manage", update(json!({"text": "A", key: "B"}))).await,
+            harness.error("manage", update(json!({"text": "A", key: "B"}))).await,
             format!("this mailbox has one text for all, no `{key}`: give `text`")
         );
     }
@@ -340,41 +339,43 @@ async fn signatures_are_kept_where_the_provider_has_none() {
     let set = json!({"kind": "signature", "op": "update", "set": {"text": "Ana\nLamps"}});
     let settings =
         [("DAYSHEET_ACCESS", "draft"), ("DAYSHEET_MICROSOFT_SIGNATURE", "Of the settings")];
-    let room = Room::with(Api::Outlook, &settings).await;
+    let harness = MailHarness::with(Api::Outlook, &settings).await;
     let draft = json!({"to": "bo@example.com", "subject": "x", "body": "Hi"});
-    let text = |room: &Room| room.ana().drafts.lock().unwrap().last().unwrap().text.clone();
-    room.ok("mail_draft", draft.clone()).await;
-    assert_eq!(text(&room), "Hi\n\n-- \nOf the settings");
+    let text = |harness: &MailHarness| {
+        harness.ana().drafts.lock().unwrap().last_key_value().unwrap().1.letter.text.clone()
+    };
+    harness.ok("mail_draft", draft.clone()).await;
+    assert_eq!(text(&harness), "Hi\n\n-- \nOf the settings");
     assert_eq!(
-        room.ok("manage", set.clone()).await,
+        harness.ok("manage", set.clone()).await,
         "outcomes[1|]{item|op|result|detail}:\n  ana@example.com|update|done|\"kept by Daysheet for \
          letters it writes: Outlook's own is not told to others\""
     );
     assert_eq!(
-        room.store.signature("microsoft:ana@example.com").await.unwrap().as_deref(),
+        harness.store.signature("microsoft:ana@example.com").await.unwrap().as_deref(),
         Some("Ana\nLamps")
     );
-    assert_eq!(room.ana().written(), Vec::<String>::new());
-    room.ok("mail_draft", draft).await;
-    assert_eq!(text(&room), "Hi\n\n-- \nAna\nLamps");
-    let room = Room::one(Api::Gmail, "organize").await;
-    room.ok("manage", set).await;
+    assert_eq!(harness.ana().written(), Vec::<String>::new());
+    harness.ok("mail_draft", draft).await;
+    assert_eq!(text(&harness), "Hi\n\n-- \nAna\nLamps");
+    let harness = MailHarness::one(Api::Gmail, "organize").await;
+    harness.ok("manage", set).await;
     assert_eq!(
-        room.ana().written(),
+        harness.ana().written(),
         ["Signature { address: None, html: \"<p>Ana<br>\\nLamps</p>\" }"]
     );
     // Nothing in it loads from elsewhere.
     let html = "<p>Ana <img src='https://evil.example/x.png' alt='Logo'></p>";
     let set = json!({"kind": "signature", "op": "update", "set": {"text": html}});
-    let answer = room.ok("manage", set).await;
+    let answer = harness.ok("manage", set).await;
     assert!(
         answer.ends_with("remote pictures left out: 1 (setting `remote_pictures`)"),
         "{answer}"
     );
-    assert_eq!(room.ana().written(), ["Signature { address: None, html: \"<p>Ana Logo</p>\" }"]);
+    assert_eq!(harness.ana().written(), ["Signature { address: None, html: \"<p>Ana Logo</p>\" }"]);
     let create = json!({"kind": "signature", "op": "create", "set": {"text": "x"}});
     assert_eq!(
-        room.error("manage", create).await,
+        harness.error("manage", create).await,
         "a mailbox has one signature, which is neither made nor deleted: use op=update"
     );
 }
@@ -403,15 +404,15 @@ async fn a_contact_is_gone_when_the_user_says_so() {
             0,
         ),
     ] {
-        let room = Room::one(Api::Gmail, "full").await;
-        *room.ana().people.lock().unwrap() = vec![json!({
+        let harness = MailHarness::one(Api::Gmail, "full").await;
+        *harness.ana().people.lock().unwrap() = vec![json!({
             "resourceName": "people/c1", "emailAddresses": [{"value": "lena@studio.example"}],
         })];
-        let caller = Says(reply, Mutex::default());
-        let blocks = room.call_as("manage", arguments.clone(), &caller).await;
+        let caller = FakeUser::says(reply);
+        let blocks = harness.call_as("manage", arguments.clone(), &caller).await;
         assert_eq!(blocks.unwrap().join("\n--\n"), format!("{head}|{said}"));
-        assert_eq!(*caller.1.lock().unwrap(), vec![asked; questions]);
-        assert_eq!(room.ana().written().len(), written);
+        assert_eq!(caller.questions(), vec![asked; questions]);
+        assert_eq!(harness.ana().written().len(), written);
     }
 }
 
@@ -429,13 +430,13 @@ async fn a_dry_run_is_refused_as_the_call_is() {
         json!({"kind": "signature", "op": "update", "set": {"text": "Ana"}}),
         json!({"kind": "settings", "op": "update", "set": {"language": "xx"}}),
     ] {
-        let room = Room::one(Api::Gmail, "send").await;
-        room.ana().fail("set_up", Error::argument("the provider does not take it"));
+        let harness = MailHarness::one(Api::Gmail, "send").await;
+        harness.ana().fail("set_up", Error::argument("the provider does not take it"));
         for dry_run in [false, true] {
             let mut arguments = arguments.clone();
             arguments["dry_run"] = dry_run.into();
-            let caller = Says(Reply::Yes, Mutex::default());
-            let refused = room.call_as("manage", arguments.clone(), &caller).await;
+            let caller = FakeUser::says(Reply::Yes);
+            let refused = harness.call_as("manage", arguments.clone(), &caller).await;
             assert_eq!(
                 refused.unwrap_err().to_string(),
                 "the provider does not take it",
@@ -447,12 +448,12 @@ async fn a_dry_run_is_refused_as_the_call_is() {
 
 #[tokio::test]
 async fn contacts_are_found_by_address_or_name() {
-    let room = Room::one(Api::Gmail, "organize").await;
+    let harness = MailHarness::one(Api::Gmail, "organize").await;
     let person = |id: &str, name: &str, email: &str| {
         json!({"resourceName": id, "names": [{"displayName": name}],
                "emailAddresses": [{"value": email}]})
     };
-    *room.ana().people.lock().unwrap() = vec![
+    *harness.ana().people.lock().unwrap() = vec![
         person("people/c1", "Lena Okafor", "lena@studio.example"),
         person("people/c2", "Lena Okafor", "lena@home.example"),
         person("otherContacts/c3", "Yusuf Adan", "yusuf@lamps.example"),
@@ -461,10 +462,10 @@ async fn contacts_are_found_by_address_or_name() {
         json!({"kind": "contact", "op": "update", "id": id,
                "set": {"name": "Lena O.", "emails": "lena@new.example", "phone": "+49 1", "role": "Art"}})
     };
-    let held = room.ok("manage", update("Lena@studio.example")).await;
+    let held = harness.ok("manage", update("Lena@studio.example")).await;
     assert_eq!(held, "contacts[1|]{name|emails|company}:\n  Lena O.|lena@new.example|null");
     assert_eq!(
-        room.ana().written(),
+        harness.ana().written(),
         [
             "UpdateContact { id: \"people/c1\", card: ContactCard { name: Some(\"Lena O.\"), emails: \
           Some([\"lena@new.example\"]), phones: Some([\"+49 1\"]), company: None, title: \
@@ -490,6 +491,6 @@ async fn contacts_are_found_by_address_or_name() {
             "`op: run` is for rules: use create, update or delete, or kind=rule";
     };
     for (arguments, said) in cases {
-        assert_eq!(room.error("manage", arguments.clone()).await, said, "{arguments}");
+        assert_eq!(harness.error("manage", arguments.clone()).await, said, "{arguments}");
     }
 }

@@ -9,7 +9,7 @@ use tokio::io::{
     AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, Lines, ReadHalf, WriteHalf,
 };
 
-use crate::send::Office;
+use crate::send::Outbox;
 
 /// A client that speaks JSON-RPC by hand.
 struct Wire {
@@ -18,10 +18,10 @@ struct Wire {
 }
 
 impl Wire {
-    fn to(office: &Office) -> Self {
+    fn to(outbox: &Outbox) -> Self {
         let (ours, theirs) = tokio::io::duplex(1 << 16);
         let (input, output) = tokio::io::split(theirs);
-        let pipeline = Arc::new(office.process(&[]));
+        let pipeline = Arc::new(outbox.process(&[]));
         let format = pipeline.config().format;
         tokio::spawn(Server::new(pipeline, format).serve(input, output));
         let (output, input) = tokio::io::split(ours);
@@ -87,9 +87,9 @@ async fn older_clients_are_asked_by_a_request() {
     for (action, outcome_word, sent) in
         [("accept", "sent", 1), ("decline", "refused", 0), ("cancel", "refused", 0)]
     {
-        let office = Office::new().await;
-        let d = office.handle("draft1").await;
-        let mut wire = Wire::to(&office);
+        let outbox = Outbox::new().await;
+        let d = outbox.draft("draft1").await;
+        let mut wire = Wire::to(&outbox);
         wire.initialize(json!({"elicitation": {}})).await;
         wire.write(json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call",
             "params": {"name": "mail_send", "arguments": {"id": d}}}))
@@ -97,20 +97,20 @@ async fn older_clients_are_asked_by_a_request() {
         let asked = wire.read().await;
         assert_eq!(asked["method"], "elicitation/create");
         assert_eq!(asked["params"]["message"], QUESTION);
-        assert!(office.post.sent().is_empty());
+        assert!(outbox.ana().sent().is_empty());
         let answer = json!({"action": action, "content": {}});
         wire.write(json!({"jsonrpc": "2.0", "id": asked["id"], "result": answer})).await;
         let done = wire.read().await;
         assert_eq!(outcome(&done["result"]), outcome_word, "{done}");
-        assert_eq!(office.post.sent().len(), sent, "{action}");
+        assert_eq!(outbox.ana().sent().len(), sent, "{action}");
     }
 }
 
 #[tokio::test]
 async fn a_client_that_cannot_ask_has_the_two_steps() {
-    let office = Office::new().await;
-    let d = office.handle("draft1").await;
-    let mut wire = Wire::to(&office);
+    let outbox = Outbox::new().await;
+    let d = outbox.draft("draft1").await;
+    let mut wire = Wire::to(&outbox);
     wire.initialize(json!({})).await;
     wire.write(json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call",
         "params": {"name": "mail_send", "arguments": {"id": d}}}))
@@ -121,15 +121,15 @@ async fn a_client_that_cannot_ask_has_the_two_steps() {
 
 #[tokio::test]
 async fn newer_clients_are_asked_by_the_end_of_the_call() {
-    let office = Office::new().await;
-    let (d, other) = (office.handle("draft1").await, office.handle("draft2").await);
-    let mut wire = Wire::to(&office);
+    let outbox = Outbox::new().await;
+    let (d, other) = (outbox.draft("draft1").await, outbox.draft("draft2").await);
+    let mut wire = Wire::to(&outbox);
     let asked = wire.modern(&d, json!({})).await;
     assert_eq!(asked["resultType"], "input_required", "{asked}");
     let request = &asked["inputRequests"]["confirm"];
     assert_eq!(request["method"], "elicitation/create");
     assert_eq!(request["params"]["message"], QUESTION);
-    assert!(office.post.sent().is_empty());
+    assert!(outbox.ana().sent().is_empty());
     let state = asked["requestState"].clone();
     let yes = json!({
         "requestState": state,
@@ -146,10 +146,10 @@ async fn newer_clients_are_asked_by_the_end_of_the_call() {
     });
     let again = wire.modern(&d, made_up).await;
     assert_eq!(again["resultType"], "input_required", "{again}");
-    assert!(office.post.sent().is_empty());
+    assert!(outbox.ana().sent().is_empty());
     // What is to be sent has changed meanwhile.
     let asked = wire.modern(&d, json!({})).await;
-    office.post.put("draft1", &["eve@example.org"]);
+    outbox.put("draft1", &["eve@example.org"]);
     let yes = |asked: &Value| {
         json!({
             "requestState": asked["requestState"],
@@ -163,7 +163,7 @@ async fn newer_clients_are_asked_by_the_end_of_the_call() {
     );
     let done = wire.modern(&d, yes(&asked)).await;
     assert_eq!(outcome(&done), "sent", "{done}");
-    assert_eq!(office.post.sent(), ["draft1@example.com"]);
+    assert_eq!(outbox.ana().sent(), ["draft1@example.com"]);
     // Asked and refused.
     let asked = wire.modern(&other, json!({})).await;
     let no = json!({
@@ -172,7 +172,7 @@ async fn newer_clients_are_asked_by_the_end_of_the_call() {
     });
     let done = wire.modern(&other, no).await;
     assert_eq!(outcome(&done), "refused", "{done}");
-    assert_eq!(office.post.sent().len(), 1);
+    assert_eq!(outbox.ana().sent().len(), 1);
 }
 
 #[tokio::test]

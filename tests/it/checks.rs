@@ -7,7 +7,7 @@ use daysheet::schemas::Api;
 use daysheet::when::When;
 use serde_json::{Value, json};
 
-use crate::desk::{Desk, Office, guest, repeat};
+use crate::common::fake_calendars::{CalendarHarness, FakeCalendars, guest, repeat};
 use crate::reach::{change, create, document, with};
 
 const SECOND: &str = "main/w@20360212T0900Z";
@@ -15,8 +15,8 @@ const THIRD: &str = "main/w@20360219T0900Z";
 
 /// A private event, two that stand in the way, an invitation, and a series of
 /// which the third was changed.
-fn fill(office: &Office) {
-    let ana = office.ana();
+fn fill(harness: &CalendarHarness) {
+    let ana = harness.ana();
     ana.put("main/p", "Private", "2036-02-05T09:00[Europe/Berlin]", 60);
     ana.put("main/x", "Lunch", "2036-02-05T14:00[Europe/Berlin]", 60);
     ana.put("main/y", "Lunch", "2036-02-12T14:00[Europe/Berlin]", 60);
@@ -33,24 +33,24 @@ fn fill(office: &Office) {
     ana.set(third);
 }
 
-fn nothing(_: &Desk) {}
+fn nothing(_: &FakeCalendars) {}
 
 /// The series is called off, and Ana's calendar has not heard of it whole.
-fn called_off(ana: &Desk) {
+fn called_off(ana: &FakeCalendars) {
     ana.touch("main/w", |facts| facts.cancelled = true);
 }
 
-fn invitation_called_off(ana: &Desk) {
+fn invitation_called_off(ana: &FakeCalendars) {
     ana.touch("main/i", |facts| facts.cancelled = true);
 }
 
-fn two_bos(ana: &Desk) {
+fn two_bos(ana: &FakeCalendars) {
     ana.touch("main/p", |facts| {
         facts.guests = vec![guest("bo@example.com", '+'), guest("bo@example.org", '+')];
     });
 }
 
-fn renamed(ana: &Desk) {
+fn renamed(ana: &FakeCalendars) {
     for id in ["main/w", "main/i"] {
         ana.touch(id, |facts| facts.title = "Renamed".to_owned());
     }
@@ -58,7 +58,7 @@ fn renamed(ana: &Desk) {
 
 /// What happens between the events being shown and the call, the call, and what
 /// it answers.
-type Refused = (fn(&Desk), &'static str, Value, &'static str);
+type Refused = (fn(&FakeCalendars), &'static str, Value, &'static str);
 
 /// Calls of which nothing is written.
 fn refused() -> Vec<Refused> {
@@ -146,33 +146,33 @@ fn refused() -> Vec<Refused> {
 #[tokio::test]
 async fn nothing_is_written_that_a_check_refuses() {
     for (meanwhile, tool, call, wanted) in refused() {
-        let office = Office::one().await;
-        fill(&office);
+        let harness = CalendarHarness::one().await;
+        fill(&harness);
         let ids = json!({"ids": ["main/p", "main/w", "main/i"]});
-        office.ok("calendar_search", ids).await;
-        meanwhile(office.ana());
-        let answer = match office.call(tool, call.clone()).await {
+        harness.ok("calendar_search", ids).await;
+        meanwhile(harness.ana());
+        let answer = match harness.call(tool, call.clone()).await {
             Ok(blocks) => blocks.join("\n"),
             Err(error) => error.to_string(),
         };
         assert!(answer.contains(wanted), "{tool} {call}: {answer}");
-        assert_eq!(office.written(), Vec::<String>::new(), "{tool} {call}");
+        assert_eq!(harness.written(), Vec::<String>::new(), "{tool} {call}");
     }
-    let office = Office::with(Api::Outlook, &[]).await;
-    fill(&office);
+    let harness = CalendarHarness::with(Api::Outlook, &[]).await;
+    fill(&harness);
     let call = change("main/p", json!({"show": "focus"}), json!({}));
     assert_eq!(
-        office.error("calendar_save", call).await,
+        harness.error("calendar_save", call).await,
         "focus time is Google's only: use show=busy, with a category if you like"
     );
     // More people than a service takes are not imported either.
-    let office = Office::one().await;
+    let harness = CalendarHarness::one().await;
     let people: String =
         (0..201).map(|n| format!("ATTENDEE:mailto:p{n}@example.org\r\n")).collect();
     let call = json!({"ics": document("n@x.example", &people)});
-    let answer = office.ok("calendar_save", call).await;
+    let answer = harness.ok("calendar_save", call).await;
     assert!(answer.contains("201 people are too many"), "{answer}");
-    assert_eq!(office.written(), Vec::<String>::new());
+    assert_eq!(harness.written(), Vec::<String>::new());
 }
 
 #[tokio::test]
@@ -188,61 +188,62 @@ async fn what_is_written_is_what_was_meant() {
             vec!["forward main/p bo@example.com".to_owned()];
     };
     for (tool, call, written) in cases {
-        let office = Office::one().await;
-        fill(&office);
-        office.ok(tool, call.clone()).await;
-        assert_eq!(office.written(), written, "{tool} {call}");
+        let harness = CalendarHarness::one().await;
+        fill(&harness);
+        harness.ok(tool, call.clone()).await;
+        assert_eq!(harness.written(), written, "{tool} {call}");
     }
     // An occurrence for an occurrence, and never the series.
-    let office = Office::one().await;
-    fill(&office);
+    let harness = CalendarHarness::one().await;
+    fill(&harness);
     let one = document("main-w@test.example", "RECURRENCE-ID:20360219T090000Z\r\n");
-    office.ok("calendar_save", json!({"ics": one})).await;
-    let written = office.written();
+    harness.ok("calendar_save", json!({"ics": one})).await;
+    let written = harness.written();
     assert_eq!(written.len(), 1, "{written:?}");
     assert!(written[0].starts_with(&format!("update {THIRD} Nobody:")), "{written:?}");
     // What was cancelled is not brought up to date, but made again.
-    let office = Office::one().await;
-    fill(&office);
-    office.ana().touch("main/p", |facts| facts.cancelled = true);
+    let harness = CalendarHarness::one().await;
+    fill(&harness);
+    harness.ana().touch("main/p", |facts| facts.cancelled = true);
     let call = json!({"ics": document("main-p@test.example", "")});
-    office.ok("calendar_save", call).await;
-    let written = office.written();
+    harness.ok("calendar_save", call).await;
+    let written = harness.written();
     assert!(written[0].starts_with("create main Nobody:"), "{written:?}");
     // The same time and title in another account is another event.
-    let office = Office::two().await;
-    let bo = &office.desks[1];
+    let harness = CalendarHarness::two().await;
+    let bo = &harness.fakes[1];
     bo.put("main/t", "SECRET", "2036-02-06T09:00[Europe/Berlin]", 60);
     let call = json!({"ics": document("n@x.example", ""), "account": "ana@example.com"});
-    office.ok("calendar_save", call).await;
-    assert_eq!(office.ana().written().len(), 1);
+    harness.ok("calendar_save", call).await;
+    assert_eq!(harness.ana().written().len(), 1);
     assert_eq!(bo.written().len(), 0);
     // What is cancelled, and the event itself, here and in another calendar, is not in
     // the way.
-    let office = Office::one().await;
-    fill(&office);
-    let ana = office.ana();
+    let harness = CalendarHarness::one().await;
+    fill(&harness);
+    let ana = harness.ana();
     ana.touch("main/x", |facts| facts.cancelled = true);
     let mut copy = ana.put("work/p", "Copy", "2036-02-05T14:00[Europe/Berlin]", 60);
     copy.uid = Some("main-p@test.example".to_owned());
     ana.set(copy);
     for start in ["14:00", "14:30"] {
         let call = change("main/p", json!({"start": start}), json!({}));
-        let answer = office.ok("calendar_save", call).await;
+        let answer = harness.ok("calendar_save", call).await;
         assert!(!answer.contains("clashes"), "{answer}");
     }
     // What is refused is not asked about.
-    let office = Office::with(Api::Gmail, &[("DAYSHEET_NEW_RECIPIENTS", "confirm")]).await;
-    fill(&office);
+    let harness =
+        CalendarHarness::with(Api::Gmail, &[("DAYSHEET_NEW_RECIPIENTS", "confirm")]).await;
+    fill(&harness);
     let range = json!({"from": "2036-02-05", "to": "2036-02-07"});
-    office.ok("calendar_search", range).await;
+    harness.ok("calendar_search", range).await;
     let call = json!({"notify": "none", "if_conflict": "refuse", "events": [
         {"title": "In the way", "start": "2036-02-05 14h00", "people": ["eve@example.org"]},
         {"title": "Free", "start": "2036-02-05 16h00"},
     ]});
-    let answer = office.ok("calendar_save", call).await;
+    let answer = harness.ok("calendar_save", call).await;
     assert!(answer.contains("|create|refused|"), "{answer}");
-    assert_eq!(office.written().len(), 1);
+    assert_eq!(harness.written().len(), 1);
 }
 
 #[tokio::test]
@@ -250,19 +251,19 @@ async fn what_breaks_off_goes_no_further() {
     let refused = || Error::new(Kind::Provider(400), "it does not want to");
     let broken = || Error::new(Kind::Network, "the connection broke");
     // Of two events, the second waits for better times.
-    let office = Office::one().await;
-    office.ana().fail([Some((broken(), false))]);
+    let harness = CalendarHarness::one().await;
+    harness.ana().fail([Some((broken(), false))]);
     let two = document("a@x.example", "").replace(
         "END:VCALENDAR\r\n",
         document("b@x.example", "").split_once("//EN\r\n").unwrap().1,
     );
-    let answer = office.ok("calendar_save", json!({"ics": two})).await;
+    let answer = harness.ok("calendar_save", json!({"ics": two})).await;
     assert!(answer.contains("|import|unknown|"), "{answer}");
     assert!(answer.contains("|import|skipped|not written"), "{answer}");
-    assert_eq!(office.written().len(), 1);
+    assert_eq!(harness.written().len(), 1);
     // Of two occurrences, too.
-    let office = Office::one().await;
-    office.ana().fail([None, Some((broken(), false))]);
+    let harness = CalendarHarness::one().await;
+    harness.ana().fail([None, Some((broken(), false))]);
     let series = document("s@x.example", "RRULE:FREQ=WEEKLY;COUNT=4\r\n");
     let mut text = series.replace("END:VCALENDAR\r\n", "");
     for day in ["13", "20"] {
@@ -273,12 +274,12 @@ async fn what_breaks_off_goes_no_further() {
         );
     }
     text.push_str("END:VCALENDAR\r\n");
-    office.ok("calendar_save", json!({"ics": text})).await;
-    let written = office.written();
+    harness.ok("calendar_save", json!({"ics": text})).await;
+    let written = harness.written();
     assert_eq!(written.len(), 2, "{written:?}");
     // Occurrences of what somebody else called are theirs to change.
-    let office = Office::one().await;
-    let ana = office.ana();
+    let harness = CalendarHarness::one().await;
+    let ana = harness.ana();
     ana.put("main/s", "SECRET", "2036-02-06T09:00[Europe/Berlin]", 60);
     ana.touch("main/s", |facts| {
         facts.repeat = Some(repeat("FREQ=WEEKLY;COUNT=4"));
@@ -286,28 +287,28 @@ async fn what_breaks_off_goes_no_further() {
         facts.own = false;
         facts.guests = vec![guest("bo@example.com", '+')];
     });
-    office.ok("calendar_save", json!({"ics": text})).await;
-    assert_eq!(office.written(), Vec::<String>::new());
+    harness.ok("calendar_save", json!({"ics": text})).await;
+    assert_eq!(harness.written(), Vec::<String>::new());
     // A split that was refused after all was done is not taken back.
-    let office = Office::one().await;
-    fill(&office);
-    office.ana().fail([None, Some((refused(), true))]);
+    let harness = CalendarHarness::one().await;
+    fill(&harness);
+    harness.ana().fail([None, Some((refused(), true))]);
     let call = change(SECOND, json!({"title": "B"}), json!({"scope": "following"}));
-    let answer = office.ok("calendar_save", call).await;
+    let answer = harness.ok("calendar_save", call).await;
     assert!(answer.contains("is not as it was"), "{answer}");
-    let written = office.written();
+    let written = harness.written();
     assert_eq!(written.len(), 2, "{written:?}");
     // A series of the same UID in another calendar is another one.
-    let office = Office::one().await;
-    fill(&office);
-    let ana = office.ana();
+    let harness = CalendarHarness::one().await;
+    fill(&harness);
+    let ana = harness.ana();
     let mut copy = ana.get(THIRD).unwrap();
     copy.id = "work/w@20360304T0900Z".to_owned();
     copy.series = Some("work/w".to_owned());
     copy.original = Some(When::At("2036-03-04T09:00:00Z".parse().unwrap()));
     ana.set(copy);
     let call = change("main/w", json!({"start": "11:00"}), json!({"scope": "series"}));
-    let answer = office.ok("calendar_save", call).await;
+    let answer = harness.ok("calendar_save", call).await;
     assert!(
         answer.contains("an occurrence that had been changed singly follows the rule again"),
         "{answer}"
@@ -322,17 +323,17 @@ async fn a_message_that_invites_nobody_is_not_answered() {
         ("COUNTER", "proposes another time"),
         ("REQUEST", "was cancelled"),
     ] {
-        let office = Office::one().await;
-        fill(&office);
-        invitation_called_off(office.ana());
+        let harness = CalendarHarness::one().await;
+        fill(&harness);
+        invitation_called_off(harness.ana());
         let text = document("main-i@test.example", "")
             .replace("VERSION", &format!("METHOD:{method}\r\nVERSION"));
-        let letters = &office.ana().letters;
+        let letters = &harness.ana().mailbox.invitations;
         letters.lock().unwrap().insert("l".to_owned(), text);
-        office.ok("mail_search", json!({})).await;
+        harness.ok("mail_search", json!({})).await;
         let call = json!({"id": "m1", "response": "accept"});
-        let error = office.error("calendar_respond", call).await;
+        let error = harness.error("calendar_respond", call).await;
         assert!(error.contains(wanted), "{error}");
-        assert_eq!(office.written(), Vec::<String>::new());
+        assert_eq!(harness.written(), Vec::<String>::new());
     }
 }

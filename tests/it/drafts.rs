@@ -1,18 +1,19 @@
 //! `mail_draft`, over a mailbox in memory: whole previews, what is written, and
 //! what is refused before anything is.
 
-mod post;
+mod mira;
 mod refusals;
 mod saved;
 
 use serde_json::json;
 
-use post::{Post, jonas};
+use crate::common::fake_mailbox::person;
+use mira::{Mira, jonas};
 
 #[tokio::test]
 async fn a_new_letter() {
-    let post = Post::new(&[]).await;
-    let blocks = post
+    let mira = Mira::new(&[]).await;
+    let blocks = mira
         .ok(json!({"to": "Jonas Berg <jonas@example.com>, priya@example.com", "bcc": ["yusuf@lindqvist-lamps.example"],
             "subject": "Lamps: an offer", "body": "Hello **both**,\n\nsee [the page](https://lindqvist-lamps.example/new).\n\n- one\n- two"}))
         .await;
@@ -27,7 +28,7 @@ async fn a_new_letter() {
             "nothing was sent; mail_send id=d1 sends it",
         ]
     );
-    let held = post.held("draft1");
+    let held = mira.held("draft1");
     assert_eq!(
         held.text,
         "Hello *both*,\n\nsee the page <https://lindqvist-lamps.example/new>.\n\n- one\n- two\n\n-- \nMira\nLindqvist Lamps"
@@ -44,10 +45,10 @@ async fn a_new_letter() {
 
 #[tokio::test]
 async fn a_simple_answer_is_short_to_tell() {
-    let post = Post::new(&[]).await;
-    post.put(jonas());
-    let handle = post.message("m1").await;
-    let blocks = post.ok(json!({"mode": "reply", "id": handle, "body": "Yes, please."})).await;
+    let mira = Mira::new(&[]).await;
+    mira.put(jonas());
+    let handle = mira.message("m1").await;
+    let blocks = mira.ok(json!({"mode": "reply", "id": handle, "body": "Yes, please."})).await;
     assert_eq!(
         blocks,
         [
@@ -65,7 +66,7 @@ async fn a_simple_answer_is_short_to_tell() {
     let tokens: usize =
         blocks.iter().map(|block| daysheet::budget::count::tokens(&block.replace(note, ""))).sum();
     assert!(tokens <= 60, "{tokens}");
-    let held = post.held("draft1");
+    let held = mira.held("draft1");
     assert_eq!(
         held.text,
         "Yes, please.\n\n-- \nMira\nLindqvist Lamps\n\nOn Tue, 3 Feb 2026 at 11:00, Jonas Berg <jonas@example.com> wrote:\n\
@@ -81,16 +82,16 @@ async fn a_simple_answer_is_short_to_tell() {
     );
     assert_eq!(held.in_reply_to.as_deref(), Some("j1@example.com"));
     assert_eq!(held.references, ["j0@example.com", "j1@example.com"]);
-    assert_eq!(post.log(), ["create reply m1"]);
+    assert_eq!(mira.log(), ["create reply m1"]);
 }
 
 #[tokio::test]
 async fn everybody_is_answered_but_oneself() {
-    let post = Post::new(&[]).await;
-    post.put(jonas());
-    let handle = post.message("m1").await;
+    let mira = Mira::new(&[]).await;
+    mira.put(jonas());
+    let handle = mira.message("m1").await;
     let blocks =
-        post.ok(json!({"mode": "reply_all", "id": handle, "body": "ok", "quote": "none"})).await;
+        mira.ok(json!({"mode": "reply_all", "id": handle, "body": "ok", "quote": "none"})).await;
     assert_eq!(
         blocks[0],
         "draft: d1\n\
@@ -104,10 +105,10 @@ async fn everybody_is_answered_but_oneself() {
 
 #[tokio::test]
 async fn what_is_sent_on_takes_its_files_along() {
-    let post = Post::new(&[]).await;
-    post.put(jonas());
-    let handle = post.message("m1").await;
-    let blocks = post
+    let mira = Mira::new(&[]).await;
+    mira.put(jonas());
+    let handle = mira.message("m1").await;
+    let blocks = mira
         .ok(json!({"mode": "forward", "id": handle, "to": "priya@example.com", "body": "FYI"}))
         .await;
     assert_eq!(
@@ -119,14 +120,14 @@ async fn what_is_sent_on_takes_its_files_along() {
          attached: offer.pdf 5 B"
     );
     assert_eq!(
-        post.held("draft1").text,
+        mira.held("draft1").text,
         "FYI\n\n-- \nMira\nLindqvist Lamps\n\n---------- Forwarded message ----------\n\
          From: Jonas Berg <jonas@example.com>\nDate: Tue, 3 Feb 2026 at 11:00\nSubject: Lamps\n\
          To: mira@example.com, Priya <priya@example.com>\nCc: yusuf@lindqvist-lamps.example, mira@lindqvist-lamps.example\n\n\
          Do you have lamps?\n\n> Somebody asked\nJonas"
     );
-    assert_eq!(post.bytes("draft1", "offer.pdf"), b"%PDF!");
-    let blocks = post.ok(json!({"mode": "forward", "id": handle, "quote": "none"})).await;
+    assert_eq!(mira.bytes("draft1", "offer.pdf"), b"%PDF!");
+    let blocks = mira.ok(json!({"mode": "forward", "id": handle, "quote": "none"})).await;
     assert_eq!(
         blocks,
         [
@@ -138,12 +139,12 @@ async fn what_is_sent_on_takes_its_files_along() {
 
 #[tokio::test]
 async fn only_what_is_given_changes() {
-    let post = Post::new(&[]).await;
-    post.put(jonas());
-    let handle = post.message("m1").await;
-    post.ok(json!({"mode": "reply", "id": handle, "body": "Yes", "attach": ["data:text/plain;name=a.txt,hi"]})).await;
-    let before = post.held("draft1");
-    let blocks = post
+    let mira = Mira::new(&[]).await;
+    mira.put(jonas());
+    let handle = mira.message("m1").await;
+    mira.ok(json!({"mode": "reply", "id": handle, "body": "Yes", "attach": ["data:text/plain;name=a.txt,hi"]})).await;
+    let before = mira.held("draft1");
+    let blocks = mira
         .ok(json!({"mode": "edit", "id": "d1", "cc": "priya@example.com", "importance": "high"}))
         .await;
     assert_eq!(
@@ -158,18 +159,18 @@ async fn only_what_is_given_changes() {
             "importance: high\nnothing was sent; mail_send id=d1 sends it",
         ]
     );
-    let after = post.held("draft1");
+    let after = mira.held("draft1");
     assert_eq!(
         (&after.text, &after.html, &after.to, &after.message_id),
         (&before.text, &before.html, &before.to, &before.message_id)
     );
 
-    post.ok(json!({"mode": "edit", "id": "d1", "body": "No", "detach": "a.txt"})).await;
-    let after = post.held("draft1");
+    mira.ok(json!({"mode": "edit", "id": "d1", "body": "No", "detach": "a.txt"})).await;
+    let after = mira.held("draft1");
     assert_eq!(after.text, before.text.replacen("Yes", "No", 1));
     assert_eq!(after.html, before.html.replacen("Yes", "No", 1));
     assert_eq!(after.files, []);
-    let error = post.error(json!({"mode": "edit", "id": "d1", "subject": "Re: Lamps"})).await;
+    let error = mira.error(json!({"mode": "edit", "id": "d1", "subject": "Re: Lamps"})).await;
     assert_eq!(
         error,
         "nothing is to be changed: give what changes: to, cc, bcc, subject, body, attach, detach or from"
@@ -233,13 +234,13 @@ async fn a_signature_stays() {
             json!({"from": "mira@example.com"}), OWN,
             "the signature is that of mira@example.com now".to_owned();
     } {
-        let post = Post::new(&[]).await;
-        let handle = post.made_elsewhere(post::person("", address), text, html).await;
+        let mira = Mira::new(&[]).await;
+        let handle = mira.made_elsewhere(person("", address), text, html).await;
         let mut arguments = json!({"mode": "edit", "id": handle, "body": "New"});
         let members = arguments.as_object_mut().unwrap();
         members.extend(more.as_object().unwrap().clone());
-        let blocks = post.ok(arguments.clone()).await;
-        let after = post.held("draft1");
+        let blocks = mira.ok(arguments.clone()).await;
+        let after = mira.held("draft1");
         let expected = format!("New\n\n{expected}");
         assert_eq!(after.text, expected.trim_end(), "{html}");
         let notes: Vec<&str> =
@@ -248,8 +249,8 @@ async fn a_signature_stays() {
         assert!(!after.html.contains("Eve"), "{html}");
         // Once more, it is ours, and stays.
         let again = json!({"mode": "edit", "id": handle, "body": "Newer"});
-        post.ok(again).await;
-        let twice = post.held("draft1");
+        mira.ok(again).await;
+        let twice = mira.held("draft1");
         assert_eq!(twice.text, after.text.replacen("New", "Newer", 1), "{html}");
         assert_eq!(twice.html, after.html.replacen("New", "Newer", 1), "{html}");
     }
@@ -257,19 +258,19 @@ async fn a_signature_stays() {
 
 #[tokio::test]
 async fn a_draft_is_discarded() {
-    let post = Post::new(&[]).await;
-    post.ok(json!({"subject": "Lamps"})).await;
-    let blocks = post.ok(json!({"mode": "discard", "id": "d1"})).await;
+    let mira = Mira::new(&[]).await;
+    mira.ok(json!({"subject": "Lamps"})).await;
+    let blocks = mira.ok(json!({"mode": "discard", "id": "d1"})).await;
     assert_eq!(
         blocks,
         ["outcomes[1\t]{item\top\tresult\tdetail}:\n  d1 Lamps\tdiscard\tdone\tit was not sent"]
     );
-    let error = post.error(json!({"mode": "discard", "id": "d1"})).await;
+    let error = mira.error(json!({"mode": "discard", "id": "d1"})).await;
     assert_eq!(
         error,
         "d1 is no draft, or no longer: it is gone: look for it with mail_search in:drafts or in:sent"
     );
-    let audit = post.audit();
+    let audit = mira.audit();
     let lines: Vec<String> = audit
         .iter()
         .map(|line| format!("{} {} {}", line["op"], line["ids"], line["outcome"]).replace('"', ""))
@@ -279,9 +280,9 @@ async fn a_draft_is_discarded() {
 
 #[tokio::test]
 async fn what_the_service_holds_is_told() {
-    let post = Post::new(&[]).await;
-    post.set(|mailbox| mailbox.bends = true);
-    let blocks = post.ok(json!({"to": "priya@example.com", "subject": "x"})).await;
+    let mira = Mira::new(&[]).await;
+    *mira.ana().bends.lock().unwrap() = true;
+    let blocks = mira.ok(json!({"to": "priya@example.com", "subject": "x"})).await;
     assert_eq!(
         blocks,
         [
@@ -295,44 +296,42 @@ async fn what_the_service_holds_is_told() {
 #[tokio::test]
 async fn a_line_that_breaks_leaves_it_open() {
     use daysheet::error::{Error, Kind};
-    let post = Post::new(&[]).await;
-    post.set(|mailbox| mailbox.fails = Some(Error::new(Kind::Network, "the line broke")));
-    let blocks = post.ok(json!({"to": "priya@example.com", "subject": "Lamps"})).await;
+    let mira = Mira::new(&[]).await;
+    *mira.ana().fails.lock().unwrap() = Some(Error::new(Kind::Network, "the line broke"));
+    let blocks = mira.ok(json!({"to": "priya@example.com", "subject": "Lamps"})).await;
     assert_eq!(
         blocks,
         [
             "outcomes[1\t]{item\top\tresult\tdetail}:\n  Lamps\tnew\tunknown\t\"the line broke: it may have been done all the same, so search before trying again\""
         ]
     );
-    post.set(|mailbox| mailbox.fails = Some(Error::new(Kind::Provider(500), "it is broken")));
-    assert_eq!(post.error(json!({"subject": "Lamps"})).await, "it is broken");
-    let outcomes: Vec<_> = post.audit().iter().map(|line| line["outcome"].clone()).collect();
+    *mira.ana().fails.lock().unwrap() = Some(Error::new(Kind::Provider(500), "it is broken"));
+    assert_eq!(mira.error(json!({"subject": "Lamps"})).await, "it is broken");
+    let outcomes: Vec<_> = mira.audit().iter().map(|line| line["outcome"].clone()).collect();
     assert_eq!(outcomes, ["begun", "unknown", "begun", "failed"]);
 }
 
 /// What was done is told when the log cannot have its second line.
 #[tokio::test]
 async fn a_log_that_breaks_meanwhile_is_a_note() {
-    let post = Post::new(&[]).await;
-    let log = post.home.path().join("audit.jsonl");
-    post.set(|mailbox| {
-        mailbox.meanwhile = Some(Box::new(move || {
-            std::fs::remove_file(&log).unwrap();
-            std::fs::create_dir(&log).unwrap();
-        }));
-    });
-    let blocks = post.ok(json!({"to": "priya@example.com", "subject": "Lamps"})).await;
+    let mira = Mira::new(&[]).await;
+    let log = mira.home.path().join("audit.jsonl");
+    *mira.ana().meanwhile.lock().unwrap() = Some(Box::new(move || {
+        std::fs::remove_file(&log).unwrap();
+        std::fs::create_dir(&log).unwrap();
+    }));
+    let blocks = mira.ok(json!({"to": "priya@example.com", "subject": "Lamps"})).await;
     assert!(blocks[0].starts_with("draft: d1\n"), "{blocks:?}");
     assert!(blocks[1].contains("audit.jsonl cannot be opened"), "{blocks:?}");
-    assert_eq!(post.held("draft1").subject, "Lamps");
+    assert_eq!(mira.held("draft1").subject, "Lamps");
 }
 
 #[tokio::test]
 async fn every_address_is_in_the_preview() {
-    let post = Post::new(&[]).await;
+    let mira = Mira::new(&[]).await;
     let people: Vec<String> =
         (0..90).map(|at| format!("Person Number {at} <p{at}@example.com>")).collect();
-    let blocks = post.ok(json!({"to": people, "subject": "x"})).await;
+    let blocks = mira.ok(json!({"to": people, "subject": "x"})).await;
     let to = blocks[0].lines().find_map(|line| line.strip_prefix("to: ")).unwrap();
     let shown: Vec<&str> = to.trim_matches('"').split(", ").collect();
     let wanted: Vec<String> = (0..90).map(|at| format!("p{at}@example.com")).collect();
@@ -341,35 +340,35 @@ async fn every_address_is_in_the_preview() {
 
 #[tokio::test]
 async fn the_address_that_was_written_to_answers() {
-    let post = Post::new(&[]).await;
+    let mira = Mira::new(&[]).await;
     let mut letter = jonas();
-    letter.to = vec![post::person("", "Mira@lindqvist-lamps.example")];
+    letter.to = vec![person("", "Mira@lindqvist-lamps.example")];
     letter.cc.clear();
-    post.put(letter);
-    let handle = post.message("m1").await;
-    let blocks = post.ok(json!({"mode": "reply", "id": handle, "body": "x"})).await;
+    mira.put(letter);
+    let handle = mira.message("m1").await;
+    let blocks = mira.ok(json!({"mode": "reply", "id": handle, "body": "x"})).await;
     assert!(
         blocks[0].contains("from: Mira at Lamps <mira@lindqvist-lamps.example>"),
         "{}",
         blocks[0]
     );
-    let held = post.held("draft1");
+    let held = mira.held("draft1");
     assert!(held.message_id.ends_with("@lindqvist-lamps.example"));
-    assert_eq!(held.reply_to, [post::person("", "office@lindqvist-lamps.example")]);
-    let blocks = post.ok(json!({"mode": "reply", "id": handle, "from": "mira@example.com"})).await;
+    assert_eq!(held.reply_to, [person("", "office@lindqvist-lamps.example")]);
+    let blocks = mira.ok(json!({"mode": "reply", "id": handle, "from": "mira@example.com"})).await;
     assert!(blocks[0].contains("from: Mira Lindqvist <mira@example.com>"), "{}", blocks[0]);
 }
 
 #[tokio::test]
 async fn files_of_every_kind_go_along() {
-    let post = Post::new(&[]).await;
-    post.put(jonas());
-    let message = post.message("m1").await;
-    let file = post.attachment("m1/2").await;
-    let folder = post.folder();
+    let mira = Mira::new(&[]).await;
+    mira.put(jonas());
+    let message = mira.message("m1").await;
+    let file = mira.attachment("m1/2").await;
+    let folder = mira.folder();
     std::fs::write(folder.join("plan.pdf"), b"%PDF-1").unwrap();
     std::fs::write(folder.join("my logo.png"), b"\x89PNG").unwrap();
-    let blocks = post
+    let blocks = mira
         .ok(json!({"subject": "x", "body": "![logo](<cid:my logo.png>)", "attach": [
             "plan.pdf", folder.join("my logo.png"), file, message, "data:text/calendar;base64,QkVHSU4="
         ]}))
@@ -380,8 +379,8 @@ async fn files_of_every_kind_go_along() {
          attached: plan.pdf 6 B, my logo.png 4 B (shown), offer.pdf 5 B, Lamps.eml 27 B, attachment.ics 5 B"
     );
     // The message that is attached has lost its Bcc.
-    assert_eq!(post.bytes("draft1", "Lamps.eml"), b"Subject: Lamps\r\n\r\nDo you?\r\n");
-    let held = post.held("draft1");
+    assert_eq!(mira.bytes("draft1", "Lamps.eml"), b"Subject: Lamps\r\n\r\nDo you?\r\n");
+    let held = mira.held("draft1");
     let kinds: Vec<&str> = held.files.iter().map(|file| file.media.as_str()).collect();
     assert_eq!(
         kinds,
@@ -414,20 +413,20 @@ async fn what_is_written_loads_nothing_from_elsewhere() {
         ("md", markdown, note(1), "<p>a Logo b</p>"),
     ];
     for (format, body, note, written) in cases {
-        let post = Post::new(&[]).await;
+        let mira = Mira::new(&[]).await;
         let new = json!({"to": "bo@example.com", "body": body, "body_format": format});
-        let blocks = post.ok(new.clone()).await;
+        let blocks = mira.ok(new.clone()).await;
         assert!(blocks.last().unwrap().contains(&note), "{blocks:?}");
-        assert!(post.held("draft1").html.starts_with(written), "{}", post.held("draft1").html);
+        assert!(mira.held("draft1").html.starts_with(written), "{}", mira.held("draft1").html);
         // So it is when a draft is changed, and not where the settings allow it.
         let edit = json!({"mode": "edit", "id": "d1", "body": format!("{body} again"),
                           "body_format": format});
-        let blocks = post.ok(edit).await;
+        let blocks = mira.ok(edit).await;
         assert!(blocks.last().unwrap().contains(&note), "{blocks:?}");
-        assert!(!post.held("draft1").html.contains("evil.example/?"));
-        let post = Post::new(&[("DAYSHEET_REMOTE_PICTURES", "allow")]).await;
-        let blocks = post.ok(new).await;
+        assert!(!mira.held("draft1").html.contains("evil.example/?"));
+        let mira = Mira::new(&[("DAYSHEET_REMOTE_PICTURES", "allow")]).await;
+        let blocks = mira.ok(new).await;
         assert!(!blocks.last().unwrap().contains("pictures"), "{blocks:?}");
-        assert!(post.held("draft1").html.contains("https://evil.example/?q=SECRET"));
+        assert!(mira.held("draft1").html.contains("https://evil.example/?q=SECRET"));
     }
 }

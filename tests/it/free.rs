@@ -71,7 +71,7 @@ async fn busy_times_are_told_by_person() {
                        "who": ["Me", "CY@partner.example", "ana@example.com", "di@partner.example",
                                "who@knows.example"]});
     assert_eq!(
-        bench.blocks("calendar_free", asked).await.unwrap(),
+        bench.call("calendar_free", asked).await.unwrap(),
         [
             "zone: Europe/Berlin\n\
              busy[5\t]{who\tstart\tend\tshow}:\n  \
@@ -107,7 +107,7 @@ async fn slots_are_told_best_first() {
         asked
     };
     assert_eq!(
-        bench.blocks("calendar_free", asked(json!({}))).await.unwrap(),
+        bench.call("calendar_free", asked(json!({}))).await.unwrap(),
         [
             "zone: Europe/Berlin\n\
              slots[5\t]{start\tend\tfree\tmissing}:\n  \
@@ -188,7 +188,7 @@ async fn whoever_knows_is_asked() {
     let asked = json!({"from": "2031-03-31", "to": "2031-03-31",
                        "who": ["bo@example.com", "cy@partner.example"]});
     // The own account does not answer in time; a colleague's may know.
-    bench.desks[1].trouble.lock().unwrap().delay = Duration::from_secs(60);
+    bench.fakes[1].trouble.lock().unwrap().delay = Duration::from_secs(60);
     assert_eq!(
         bench.notes("calendar_free", asked.clone()).await,
         "busy: 0, Mon 2031-03-31\n\
@@ -197,21 +197,21 @@ async fn whoever_knows_is_asked() {
     );
     let other = known(&[("2031-03-31T10:00:00", "2031-03-31T11:00:00", "busy")], None);
     {
-        let mut people = bench.desks[0].people.lock().unwrap();
+        let mut people = bench.fakes[0].people.lock().unwrap();
         people.push(("bo@example.com".to_owned(), Ok(other)));
     }
     let found = bench.json("calendar_free", asked.clone()).await;
     assert_eq!(column(&found, "busy", "show"), ["busy"]);
     // Their own account is believed before others.
-    bench.desks[1].trouble.lock().unwrap().delay = Duration::ZERO;
+    bench.fakes[1].trouble.lock().unwrap().delay = Duration::ZERO;
     let found = bench.json("calendar_free", asked.clone()).await;
     assert_eq!(column(&found, "busy", "show"), ["oof"]);
     // Nobody who can be asked.
-    for desk in &bench.desks {
+    for desk in &bench.fakes {
         let error = Error::new(Kind::Network, "no route");
         desk.trouble.lock().unwrap().failure = Some(error);
     }
-    assert_eq!(bench.refused("calendar_free", asked).await, "nobody's time is known: no route");
+    assert_eq!(bench.error("calendar_free", asked).await, "nobody's time is known: no route");
 }
 
 #[tokio::test]
@@ -236,12 +236,12 @@ async fn what_cannot_be_meant_is_refused() {
         json!({"from": "2020-01-01", "to": "2020-01-02", "duration": "1h"}),
             "that time is over: give a `to` that is still to come";
     } {
-        let said = bench.refused("calendar_free", arguments.clone()).await;
+        let said = bench.error("calendar_free", arguments.clone()).await;
         assert!(said.contains(says), "{arguments}: {said}");
     }
     let many: Vec<String> = (0..51).map(|at| format!("p{at}@example.com")).collect();
     assert_eq!(
-        bench.refused("calendar_free", json!({"who": many})).await,
+        bench.error("calendar_free", json!({"who": many})).await,
         "51 people are more than 50: ask about fewer"
     );
 }
@@ -418,7 +418,7 @@ proptest! {
                 asked["hours"] = format!("{}-{}", clock(from), clock(to)).into();
             }
             if people.iter().all(|(known, ..)| !known) {
-                let said = bench.refused("calendar_free", asked).await;
+                let said = bench.error("calendar_free", asked).await;
                 assert!(said.starts_with("nobody's time is known"), "{said}");
                 return;
             }
@@ -476,7 +476,7 @@ async fn all_calendars_of_ones_own_count() {
     let bench = several().await;
     let asked = json!({"from": "2031-03-31", "to": "2031-04-02"});
     assert_eq!(
-        bench.blocks("calendar_free", asked).await.unwrap(),
+        bench.call("calendar_free", asked).await.unwrap(),
         [
             "zone: Europe/Berlin\n\
              busy[2\t]{who\tstart\tend\tshow}:\n  \
@@ -519,7 +519,7 @@ async fn all_calendars_of_ones_own_count() {
         Some("counted besides: ana@example.com")
     );
     // A calendar that cannot be read is said.
-    bench.desks[0].trouble.lock().unwrap().calendars =
+    bench.fakes[0].trouble.lock().unwrap().calendars =
         vec![("ana/Family".to_owned(), Error::new(Kind::Provider(403), "the service says no"))];
     let asked = json!({"from": "2031-03-31", "to": "2031-04-02"});
     assert_eq!(
@@ -570,7 +570,7 @@ async fn no_busy_time_is_left_out() {
     let mut found = HashSet::new();
     for part in 0..4 {
         let part = json!({"id": output, "offset": 1 + part * 300, "limit": 300, "budget": 20_000});
-        for block in bench.blocks("output_read", part).await.unwrap() {
+        for block in bench.call("output_read", part).await.unwrap() {
             let told = block.lines().filter(|line| line.ends_with("\tbusy"));
             found.extend(told.map(|line| line.trim().to_owned()));
         }

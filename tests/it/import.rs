@@ -5,7 +5,7 @@ use daysheet::error::{Error, Kind};
 use daysheet::when::When;
 use serde_json::json;
 
-use crate::desk::{Office, guest, repeat};
+use crate::common::fake_calendars::{CalendarHarness, guest, repeat};
 
 /// A document of these lines.
 fn document(lines: &[&str]) -> String {
@@ -42,16 +42,16 @@ async fn a_dry_run_tries_events_out() {
         "SUMMARY:Odd",
         "END:VEVENT",
     ];
-    let office = Office::one().await;
+    let harness = CalendarHarness::one().await;
     for dry_run in [true, false] {
         let text = document(&[&odd, TALK].concat());
-        let told = office.ok("calendar_save", json!({"ics": text, "dry_run": dry_run})).await;
+        let told = harness.ok("calendar_save", json!({"ics": text, "dry_run": dry_run})).await;
         assert!(
             told.contains("Odd|import|failed|this service has no words for the rule"),
             "{told}"
         );
         assert!(told.contains("Talk"), "{told}");
-        assert_eq!(office.written().len(), usize::from(!dry_run), "{told}");
+        assert_eq!(harness.written().len(), usize::from(!dry_run), "{told}");
     }
 }
 
@@ -94,19 +94,19 @@ const INVITATION: &[&str] = &[
 
 #[tokio::test]
 async fn a_document_becomes_events_once() {
-    let office = Office::one().await;
+    let harness = CalendarHarness::one().await;
     let text = document(&[TALK, COURSE].concat());
     let call = |more: &str| json!({"ics": text, "dry_run": more == "dry"});
     assert_eq!(
-        office.ok("calendar_save", call("dry")).await,
+        harness.ok("calendar_save", call("dry")).await,
         "outcomes[2|]{item|op|result|detail}:\n  \
          1 Talk|import|planned|Tue 2036-02-05 14h00 to 15h00; at Hall\n  \
          2 Course|import|planned|Wed 2036-02-06 10h00 to 11h00; repeats FREQ=WEEKLY;COUNT=4\n--\n\
          categories were left out: Google has colours instead\ndry run: nothing was written"
     );
-    assert_eq!(office.written(), Vec::<String>::new());
+    assert_eq!(harness.written(), Vec::<String>::new());
     assert_eq!(
-        office.ok("calendar_save", call("")).await,
+        harness.ok("calendar_save", call("")).await,
         "zone: Europe/Berlin\n\
          events[2|]{id|start|end|title|where|organizer|people|flags}:\n  \
          e1|Tue 2036-02-05 14h00|15h00|Talk|Hall|me|null|\"\"\n  \
@@ -114,7 +114,7 @@ async fn a_document_becomes_events_once() {
          categories were left out: Google has colours instead"
     );
     assert_eq!(
-        office.written(),
+        harness.written(),
         [
             "create main Nobody: \
              2036-02-05T14:00:00[Europe/Berlin]/2036-02-05T15:00:00[Europe/Berlin] title=Talk \
@@ -129,7 +129,7 @@ async fn a_document_becomes_events_once() {
         ]
     );
     // A second time there is nothing to do.
-    let again = office.ok("calendar_save", call("")).await;
+    let again = harness.ok("calendar_save", call("")).await;
     assert_eq!(
         again,
         "outcomes[2|]{item|op|result|detail}:\n  \
@@ -137,13 +137,13 @@ async fn a_document_becomes_events_once() {
          2 Course|import|unchanged|it is e2 already\n--\n\
          categories were left out: Google has colours instead"
     );
-    assert_eq!(office.written(), Vec::<String>::new());
+    assert_eq!(harness.written(), Vec::<String>::new());
     // What has changed there changes here.
     let newer = document(TALK).replace("T150000", "T153000").replace("Hall", "Yard");
-    let answer = office.ok("calendar_save", json!({"ics": newer})).await;
+    let answer = harness.ok("calendar_save", json!({"ics": newer})).await;
     assert!(answer.contains("e1|Tue 2036-02-05 14h00|15h30|Talk|Yard|me|null|\"\""), "{answer}");
     assert_eq!(
-        office.written(),
+        harness.written(),
         ["update main/new1 Nobody: \
           2036-02-05T14:00:00[Europe/Berlin]/2036-02-05T15:30:00[Europe/Berlin] place=Yard"]
     );
@@ -151,17 +151,17 @@ async fn a_document_becomes_events_once() {
 
 #[tokio::test]
 async fn what_is_there_under_another_uid_is_not_doubled() {
-    let office = Office::outlook().await;
-    let ana = office.ana();
+    let harness = CalendarHarness::outlook().await;
+    let ana = harness.ana();
     ana.put("main/t", "Talk", "2036-02-05T14:00[Europe/Berlin]", 60);
     assert_eq!(
-        office.ok("calendar_save", json!({"ics": document(TALK)})).await,
+        harness.ok("calendar_save", json!({"ics": document(TALK)})).await,
         "outcomes[1|]{item|op|result|detail}:\n  Talk|import|unchanged|it is e1 already"
     );
-    assert_eq!(office.written(), Vec::<String>::new());
+    assert_eq!(harness.written(), Vec::<String>::new());
     // Outlook would ask people to it in one's own name.
     let text = document(&INVITATION[1..]);
-    let answer = office.call("calendar_save", json!({"ics": text})).await.unwrap();
+    let answer = harness.call("calendar_save", json!({"ics": text})).await.unwrap();
     assert_eq!(
         answer[1],
         "people were left out: Outlook would ask them to a meeting of yours\n\
@@ -169,7 +169,7 @@ async fn what_is_there_under_another_uid_is_not_doubled() {
          Outlook gives events UIDs of its own: by time and title they are known again"
     );
     assert_eq!(
-        office.written(),
+        harness.written(),
         ["create main Nobody: 2036-02-05T13:00:00[UTC]/2036-02-05T13:30:00[UTC] title=Planning \
           uid=plan@elsewhere.example reminder=None"]
     );
@@ -177,32 +177,32 @@ async fn what_is_there_under_another_uid_is_not_doubled() {
 
 #[tokio::test]
 async fn what_an_import_meets_is_told() {
-    let office = Office::one().await;
-    let ana = office.ana();
+    let harness = CalendarHarness::one().await;
+    let ana = harness.ana();
     ana.put("main/d", "Dentist", "2036-02-05T14:30[Europe/Berlin]", 60);
     let call = |more: &str| json!({"ics": document(TALK), "if_conflict": more});
-    let answer = office.ok("calendar_save", call("refuse")).await;
+    let answer = harness.ok("calendar_save", call("refuse")).await;
     assert!(
         answer.contains(
             "Talk|import|refused|clashes with e1 `Dentist` Tue 2036-02-05 14h30 to 15h30"
         ),
         "{answer}"
     );
-    assert_eq!(office.written(), Vec::<String>::new());
+    assert_eq!(harness.written(), Vec::<String>::new());
     // One that fails among others.
     let text = document(&[TALK, COURSE].concat());
     ana.fail([Some((Error::new(Kind::Provider(400), "the service says no"), false))]);
-    let answer = office.ok("calendar_save", json!({"ics": text, "if_conflict": "ignore"})).await;
+    let answer = harness.ok("calendar_save", json!({"ics": text, "if_conflict": "ignore"})).await;
     assert!(
         answer.contains(
             "outcomes[1|]{item|op|result|detail}:\n  1 Talk|import|failed|the service says no"
         ),
         "{answer}"
     );
-    assert_eq!(office.written().len(), 4);
+    assert_eq!(harness.written().len(), 4);
     // An invitation is better answered.
     let text = document(INVITATION);
-    let blocks = office.call("calendar_save", json!({"ics": text})).await.unwrap();
+    let blocks = harness.call("calendar_save", json!({"ics": text})).await.unwrap();
     assert_eq!(
         blocks[1],
         "this invites ana@example.com: calendar_respond answers it and tells the organizer"
@@ -211,8 +211,8 @@ async fn what_an_import_meets_is_told() {
 
 #[tokio::test]
 async fn what_is_no_document_is_refused() {
-    let office = Office::one().await;
-    let folder = office.home.path().join("files");
+    let harness = CalendarHarness::one().await;
+    let folder = harness.home.path().join("files");
     std::fs::create_dir(&folder).unwrap();
     let large = folder.join("large.ics");
     std::fs::write(&large, vec![b' '; 1024 * 1024 + 1]).unwrap();
@@ -249,59 +249,59 @@ async fn what_is_no_document_is_refused() {
                 .to_owned();
     };
     for (ics, wanted) in cases {
-        let error = office.error("calendar_save", json!({"ics": ics})).await;
+        let error = harness.error("calendar_save", json!({"ics": ics})).await;
         assert_eq!(error, wanted);
     }
     let missing = folder.join("none.ics");
-    let error = office.error("calendar_save", json!({"ics": missing.to_str().unwrap()})).await;
+    let error = harness.error("calendar_save", json!({"ics": missing.to_str().unwrap()})).await;
     assert!(error.contains("is not there"), "{error}");
     // Of what is elsewhere nobody learns whether it is there, by a link neither.
-    let outside = office.home.path().join("talk.ics");
+    let outside = harness.home.path().join("talk.ics");
     std::fs::write(&outside, document(TALK)).unwrap();
-    let mut elsewhere = vec![outside.clone(), office.home.path().join("none.ics")];
+    let mut elsewhere = vec![outside.clone(), harness.home.path().join("none.ics")];
     #[cfg(unix)]
     for (name, target) in [("there.ics", &outside), ("gone.ics", &elsewhere[1].clone())] {
         std::os::unix::fs::symlink(target, folder.join(name)).unwrap();
         elsewhere.push(folder.join(name));
     }
     for path in elsewhere {
-        let error = office.error("calendar_save", json!({"ics": path.to_str().unwrap()})).await;
+        let error = harness.error("calendar_save", json!({"ics": path.to_str().unwrap()})).await;
         let wanted = format!("{} is in no allowed folder: use", brief(&path));
         assert!(error.starts_with(&wanted), "{error}");
     }
-    assert_eq!(office.written(), Vec::<String>::new());
+    assert_eq!(harness.written(), Vec::<String>::new());
     // A file, and a broken line in it, which is said with its number.
-    office.ok("calendar_save", json!({"ics": good.to_str().unwrap()})).await;
-    assert_eq!(office.written().len(), 1);
+    harness.ok("calendar_save", json!({"ics": good.to_str().unwrap()})).await;
+    assert_eq!(harness.written().len(), 1);
     let broken =
         document(&[TALK, &["BEGIN:VEVENT", "UID:y", "DTSTART:whenever", "END:VEVENT"]].concat())
             .replace("talk@", "other@")
             .replace("T14", "T16")
             .replace("T15", "T17");
-    let blocks = office.call("calendar_save", json!({"ics": broken})).await.unwrap();
+    let blocks = harness.call("calendar_save", json!({"ics": broken})).await.unwrap();
     assert_eq!(
         blocks[1],
         "line 15: cannot be read: `DTSTART:whenever`\n\
          line 13: the event has no start and is passed over\n\
          categories were left out: Google has colours instead"
     );
-    assert_eq!(office.written().len(), 1);
+    assert_eq!(harness.written().len(), 1);
 }
 
-/// An office with a message `m1` that has this in it.
-async fn letter(office: Office, invitation: &str) -> Office {
-    let ana = office.ana();
+/// An harness with a message `m1` that has this in it.
+async fn letter(harness: CalendarHarness, invitation: &str) -> CalendarHarness {
+    let ana = harness.ana();
     {
-        let mut letters = ana.letters.lock().unwrap();
+        let mut letters = ana.mailbox.invitations.lock().unwrap();
         letters.insert("letter1".to_owned(), invitation.to_owned());
     }
-    office.ok("mail_search", json!({})).await;
-    office
+    harness.ok("mail_search", json!({})).await;
+    harness
 }
 
 /// The event that the invitation is about, as it is in the calendar.
-fn planned(office: &Office) {
-    let ana = office.ana();
+fn planned(harness: &CalendarHarness) {
+    let ana = harness.ana();
     let mut facts = ana.put("main/p", "Planning", "2036-02-05T14:00[Europe/Berlin]", 30);
     facts.uid = Some("plan@elsewhere.example".to_owned());
     facts.own = false;
@@ -312,52 +312,52 @@ fn planned(office: &Office) {
 
 #[tokio::test]
 async fn a_message_is_answered_for_its_event() {
-    let office = letter(Office::one().await, &document(INVITATION)).await;
-    planned(&office);
+    let harness = letter(CalendarHarness::one().await, &document(INVITATION)).await;
+    planned(&harness);
     let call = || json!({"id": "m1", "response": "accept", "comment": "Gladly"});
-    let answer = office.ok("calendar_respond", call()).await;
+    let answer = harness.ok("calendar_respond", call()).await;
     assert!(
         answer.contains("e1|Tue 2036-02-05 14h00|14h30|Planning|null|ana@example.com|me+|\"\""),
         "{answer}"
     );
-    assert_eq!(office.written(), ["respond main/p Accepted \"Gladly\""]);
+    assert_eq!(harness.written(), ["respond main/p Accepted \"Gladly\""]);
     // It has been moved since the message was written.
-    office.ana().touch("main/p", |facts| {
+    harness.ana().touch("main/p", |facts| {
         facts.start = When::At("2036-02-05T15:00:00Z".parse().unwrap());
         facts.end = When::At("2036-02-05T15:30:00Z".parse().unwrap());
     });
     assert_eq!(
-        office.error("calendar_respond", call()).await,
+        harness.error("calendar_respond", call()).await,
         "the meeting is not as m1 has it: it is now Tue 2036-02-05 16h00 to 16h30 Planning: \
          answer e1 if it is still right"
     );
-    assert_eq!(office.written(), Vec::<String>::new());
+    assert_eq!(harness.written(), Vec::<String>::new());
 }
 
 #[tokio::test]
 async fn a_message_about_one_occurrence_is_answered_for_that() {
     let text =
         document(INVITATION).replace("UID:plan", "RECURRENCE-ID:20360205T130000Z\r\nUID:plan");
-    let office = letter(Office::one().await, &text).await;
-    let ana = office.ana();
+    let harness = letter(CalendarHarness::one().await, &text).await;
+    let ana = harness.ana();
     let mut facts = ana.put("main/p", "Planning", "2036-01-29T14:00[Europe/Berlin]", 30);
     facts.uid = Some("plan@elsewhere.example".to_owned());
     facts.own = false;
     facts.repeat = Some(repeat("FREQ=WEEKLY"));
     ana.set(facts);
     let call = json!({"id": "m1", "response": "decline"});
-    office.ok("calendar_respond", call).await;
-    assert_eq!(office.written(), ["respond main/p@20360205T1300Z Declined"]);
+    harness.ok("calendar_respond", call).await;
+    assert_eq!(harness.written(), ["respond main/p@20360205T1300Z Declined"]);
 }
 
 #[tokio::test]
 async fn what_is_not_in_the_calendar_is_put_there() {
-    let office = letter(Office::one().await, &document(INVITATION)).await;
+    let harness = letter(CalendarHarness::one().await, &document(INVITATION)).await;
     let call = |response: &str| json!({"id": "m1", "response": response});
-    let blocks = office.call("calendar_respond", call("tentative")).await.unwrap();
+    let blocks = harness.call("calendar_respond", call("tentative")).await.unwrap();
     assert_eq!(blocks[1], "the meeting was not in the calendar: it is now");
     assert_eq!(
-        office.written(),
+        harness.written(),
         [
             "create main Nobody: 2036-02-05T13:00:00[UTC]/2036-02-05T13:30:00[UTC] \
              title=Planning uid=plan@elsewhere.example guests=[ana@example.com! \
@@ -366,18 +366,18 @@ async fn what_is_not_in_the_calendar_is_put_there() {
         ]
     );
     // The organizer could not be told.
-    let office = letter(Office::one().await, &document(INVITATION)).await;
+    let harness = letter(CalendarHarness::one().await, &document(INVITATION)).await;
     let no = Error::new(Kind::Provider(403), "the service says no");
-    office.ana().fail([None, Some((no, false))]);
-    let blocks = office.call("calendar_respond", call("accept")).await.unwrap();
+    harness.ana().fail([None, Some((no, false))]);
+    let blocks = harness.call("calendar_respond", call("accept")).await.unwrap();
     assert_eq!(
         blocks[1],
         "the meeting was not in the calendar: it is now\n\
          the organizer was not told (the service says no): write to bo@elsewhere.example"
     );
     // At Outlook it is an event of one's own, without the others.
-    let office = letter(Office::outlook().await, &document(INVITATION)).await;
-    let blocks = office.call("calendar_respond", call("accept")).await.unwrap();
+    let harness = letter(CalendarHarness::outlook().await, &document(INVITATION)).await;
+    let blocks = harness.call("calendar_respond", call("accept")).await.unwrap();
     assert_eq!(
         blocks[1],
         "the meeting was not in the calendar: it is now\n\
@@ -385,18 +385,18 @@ async fn what_is_not_in_the_calendar_is_put_there() {
          bo@elsewhere.example"
     );
     assert_eq!(
-        office.written(),
+        harness.written(),
         ["create main Nobody: 2036-02-05T13:00:00[UTC]/2036-02-05T13:30:00[UTC] title=Planning \
           uid=plan@elsewhere.example"]
     );
-    let office = letter(Office::outlook().await, &document(INVITATION)).await;
+    let harness = letter(CalendarHarness::outlook().await, &document(INVITATION)).await;
     assert_eq!(
-        office.error("calendar_respond", call("decline")).await,
+        harness.error("calendar_respond", call("decline")).await,
         "the meeting is not in the calendar, so there is nothing to decline: write to \
          bo@elsewhere.example instead"
     );
     assert_eq!(
-        office
+        harness
             .error(
                 "calendar_respond",
                 json!({"id": "m1", "response": "forward", "to": ["cy@example.com"]})
@@ -415,15 +415,15 @@ async fn what_is_not_in_the_calendar_is_put_there() {
             "m1 is somebody's answer, and no invitation: look at the event with calendar_search";
         document(&["METHOD:REQUEST"]), "m1 has no event in its invitation: read it with mail_read";
     } {
-        let office = letter(Office::one().await, &text).await;
-        assert_eq!(office.error("calendar_respond", call("accept")).await, wanted);
-        assert_eq!(office.written(), Vec::<String>::new());
+        let harness = letter(CalendarHarness::one().await, &text).await;
+        assert_eq!(harness.error("calendar_respond", call("accept")).await, wanted);
+        assert_eq!(harness.written(), Vec::<String>::new());
     }
     // A message can be imported, too.
-    let office = letter(Office::one().await, &document(TALK)).await;
-    office.ok("calendar_save", json!({"ics": "m1"})).await;
-    assert_eq!(office.written().len(), 1);
-    assert!(office.ana().get("main/new1").is_some());
+    let harness = letter(CalendarHarness::one().await, &document(TALK)).await;
+    harness.ok("calendar_save", json!({"ics": "m1"})).await;
+    assert_eq!(harness.written().len(), 1);
+    assert!(harness.ana().get("main/new1").is_some());
 }
 
 /// What a service does not take is left out and said, and the rest is written.
@@ -444,8 +444,8 @@ async fn what_a_service_does_not_take_costs_a_note() {
         "END:VALARM",
         "END:VEVENT",
     ]);
-    let office = Office::one().await;
-    let blocks = office.call("calendar_save", json!({"ics": odd})).await.unwrap();
+    let harness = CalendarHarness::one().await;
+    let blocks = harness.call("calendar_save", json!({"ics": odd})).await.unwrap();
     assert_eq!(
         blocks[1],
         "left out, because it is no address: `urn:uuid:7f3c`\n\
@@ -454,7 +454,7 @@ async fn what_a_service_does_not_take_costs_a_note() {
          more than four weeks of a reminder were left out: Google reminds no earlier"
     );
     assert_eq!(
-        office.written(),
+        harness.written(),
         ["create main Nobody: 2036-02-05T13:00:00[UTC]/2036-02-05T13:30:00[UTC] title=Odd \
              uid=odd@elsewhere.example guests=[Cy cy@elsewhere.example] reminder=Some(40320)"]
     );
@@ -474,15 +474,15 @@ async fn versions_of_one_event_are_one() {
             .map(|(_, event)| format!("BEGIN:VEVENT{event}"))
             .unwrap(),
     );
-    let office = Office::one().await;
-    let answer = office.call("calendar_save", json!({"ics": both})).await.unwrap();
+    let harness = CalendarHarness::one().await;
+    let answer = harness.call("calendar_save", json!({"ics": both})).await.unwrap();
     assert!(
         answer[1].starts_with(
             "line 14: has the UID of the event on line 4, and is no newer version of it: left out\n"
         ),
         "{answer:?}"
     );
-    let written = office.written();
+    let written = harness.written();
     assert_eq!(written.len(), 1);
     assert!(written[0].contains(" place=Hall "), "{written:?}");
 }
@@ -502,8 +502,8 @@ async fn a_long_document_is_imported_in_parts() {
         })
         .collect();
     let lines: Vec<&str> = events.iter().map(String::as_str).collect();
-    let office = Office::one().await;
-    let folder = office.home.path().join("files");
+    let harness = CalendarHarness::one().await;
+    let folder = harness.home.path().join("files");
     std::fs::create_dir(&folder).unwrap();
     let path = folder.join("long.ics");
     std::fs::write(&path, document(&lines)).unwrap();
@@ -514,9 +514,9 @@ async fn a_long_document_is_imported_in_parts() {
         ("p1", "events 201 to 400 of 450: calendar_save ics=p2 goes on", 200),
         ("p2", "", 50),
     ] {
-        let blocks = office.call("calendar_save", call(ics)).await.unwrap();
+        let blocks = harness.call("calendar_save", call(ics)).await.unwrap();
         assert_eq!(blocks.get(1).map_or("", String::as_str), note);
-        let written = office.written();
+        let written = harness.written();
         assert_eq!(written.len(), many);
         let first = match ics {
             "p1" => "title=Part 200 ",
@@ -527,19 +527,19 @@ async fn a_long_document_is_imported_in_parts() {
     }
     // What was asked first holds; a cursor of something else is none; and a
     // document that has changed is begun anew.
-    let error = office.error("calendar_save", json!({"ics": "p1", "calendar": "Work"})).await;
+    let error = harness.error("calendar_save", json!({"ics": "p1", "calendar": "Work"})).await;
     assert_eq!(error, "where it is imported to was said when the import began: give `ics` alone");
     std::fs::write(&path, document(&lines[1..])).unwrap();
     assert_eq!(
-        office.error("calendar_save", call("p1")).await,
+        harness.error("calendar_save", call("p1")).await,
         "the document is not what it was when its import began: import it from the start: what \
          is there already is not doubled"
     );
     assert_eq!(
-        office.error("calendar_save", call("p9")).await,
+        harness.error("calendar_save", call("p9")).await,
         "there is no cursor `p9`: use the `next` of the last page, or start again without cursor"
     );
-    assert_eq!(office.written(), Vec::<String>::new());
+    assert_eq!(harness.written(), Vec::<String>::new());
 }
 
 /// A cancellation need not say when the meeting was: it is a row all the same,
@@ -555,12 +555,12 @@ async fn a_cancellation_without_a_time_is_shown() {
         "ORGANIZER;CN=Bo Berg:mailto:bo@elsewhere.example",
         "END:VEVENT",
     ]);
-    let office = letter(Office::one().await, &cancelled).await;
+    let harness = letter(CalendarHarness::one().await, &cancelled).await;
     let read = || json!({"ids": ["m1"]});
-    let unknown = office.ok("mail_read", read()).await;
+    let unknown = harness.ok("mail_read", read()).await;
     assert!(unknown.contains("|cancel|null|null|Planning|"), "{unknown}");
-    planned(&office);
-    let known = office.ok("mail_read", read()).await;
+    planned(&harness);
+    let known = harness.ok("mail_read", read()).await;
     assert!(known.contains("|cancel|Tue 2036-02-05 14h00|14h30|Planning|"), "{known}");
 }
 
@@ -572,8 +572,8 @@ async fn an_occurrence_of_whole_days_is_found_by_a_time() {
         .replace("UID:plan", "RECURRENCE-ID;TZID=Europe/Berlin:20360205T000000\r\nUID:plan")
         .replace("DTSTART:20360205T130000Z", "DTSTART;VALUE=DATE:20360205")
         .replace("DTEND:20360205T133000Z", "DTEND;VALUE=DATE:20360206");
-    let office = letter(Office::one().await, &text).await;
-    let ana = office.ana();
+    let harness = letter(CalendarHarness::one().await, &text).await;
+    let ana = harness.ana();
     let mut facts = ana.put("main/p", "Planning", "2036-01-29T00:00[Europe/Berlin]", 30);
     facts.uid = Some("plan@elsewhere.example".to_owned());
     facts.own = false;
@@ -582,6 +582,6 @@ async fn an_occurrence_of_whole_days_is_found_by_a_time() {
     facts.repeat = Some(repeat("FREQ=WEEKLY"));
     ana.set(facts);
     let call = json!({"id": "m1", "response": "decline"});
-    office.ok("calendar_respond", call).await;
-    assert_eq!(office.written(), ["respond main/p@2036-02-05 Declined"]);
+    harness.ok("calendar_respond", call).await;
+    assert_eq!(harness.written(), ["respond main/p@2036-02-05 Declined"]);
 }

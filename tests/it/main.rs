@@ -19,8 +19,8 @@
 //! | `attacks`, `strangers`, `faults`, `unwritable` | hostile mail; writes that break off; disks that are full | 16, 28, 29, 31 |
 //! | `server`, `cli` | the program, over its pipes and as it is typed | 6, 29 |
 //!
-//! Helpers: `support` is a session over the sandbox; `tests/common` has a client of the sandbox and
-//! a tap before a service; `rack` has mailboxes and `desk` calendars in memory.
+//! Helpers: `support` is a session over the sandbox; `tests/common` has a client of the sandbox, a
+//! tap before a service, and mailboxes and calendars in memory under a pipeline.
 
 // The futures of a whole session, sandbox included, nest deeper than usual.
 #![recursion_limit = "256"]
@@ -46,7 +46,6 @@ mod brief;
 mod checks;
 mod cli;
 mod config;
-mod desk;
 mod drafts;
 mod faults;
 mod files;
@@ -69,7 +68,6 @@ mod pipeline;
 mod promises;
 mod queries;
 mod query;
-mod rack;
 mod reach;
 mod request;
 mod save;

@@ -4,60 +4,36 @@
 //! the top (`$skip`), so that new mail pushes rows down from one page to the
 //! next, and a page may have fewer rows than were asked for.
 
-use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use async_trait::async_trait;
-use daysheet::access::Access;
-use daysheet::accounts::Accounts;
-use daysheet::encode::{Delimiter, Format};
-use daysheet::error::{Error, Kind, Result};
-use daysheet::oauth::Tokens;
-use daysheet::pipeline::{PATIENCE, Pipeline};
-use daysheet::project::Projection;
-use daysheet::provider::Account;
-use daysheet::provider::calendar::{Calendars, Changes};
-use daysheet::provider::mail::{Arrange, Compose, Organize};
-use daysheet::provider::{Ask, BodyForm, Connect, Failed, Letter, Lookup, Mailbox, Page, Total};
+use daysheet::error::{Error, Kind};
+use daysheet::pipeline::PATIENCE;
+use daysheet::provider::{Ask, Failed, Letter, Lookup, Page, Total};
 use daysheet::schemas::Api;
-use daysheet::store::Store;
-use daysheet::{request, tools};
-use oauth2::AccessToken;
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use tempfile::TempDir;
 
-use crate::support::{column, config};
+use crate::common::fake_mailbox::{FakeMailbox, MailHarness, Script};
+use crate::support::column;
 
 /// A message: minutes since some day, and whether the query finds it.
 type Mail = (u32, bool);
 
-/// A mailbox whose pages are counted from the top.
+/// What is in a mailbox whose pages are counted from the top.
 struct Pile {
-    name: String,
+    name: &'static str,
     /// Newest first.
     mail: Mutex<Vec<(u32, u32, bool)>>,
     /// Rows of a page before the query is applied to them here.
     page: usize,
-    delay: Mutex<Duration>,
-    failure: Mutex<Option<Error>>,
-    asked: Mutex<usize>,
     /// Every so many messages one cannot be fetched, counted from the oldest.
     broken: Mutex<Option<u32>>,
 }
 
 impl Pile {
-    fn new(name: &str, mail: &[Mail], page: usize) -> Arc<Self> {
-        let found = Self {
-            name: name.to_owned(),
-            mail: Mutex::default(),
-            page,
-            delay: Mutex::default(),
-            failure: Mutex::default(),
-            asked: Mutex::default(),
-            broken: Mutex::default(),
-        };
+    fn new(name: &'static str, mail: &[Mail], page: usize) -> Arc<Self> {
+        let found = Self { name, mail: Mutex::default(), page, broken: Mutex::default() };
         for (minute, matches) in mail {
             found.arrive(*minute, *matches);
         }
@@ -81,25 +57,8 @@ impl Pile {
     fn id(&self, number: u32) -> String {
         format!("{}-{number}", self.name)
     }
-}
 
-impl Compose for Pile {}
-impl Organize for Pile {}
-impl Arrange for Pile {}
-
-#[async_trait]
-impl Mailbox for Pile {
-    fn api(&self) -> Api {
-        Api::Outlook
-    }
-
-    async fn messages(&self, ask: &Ask) -> Result<Page> {
-        *self.asked.lock().unwrap() += 1;
-        let delay = *self.delay.lock().unwrap();
-        tokio::time::sleep(delay).await;
-        if let Some(error) = self.failure.lock().unwrap().clone() {
-            return Err(error);
-        }
+    fn list(&self, ask: &Ask) -> Page {
         let mail = self.mail.lock().unwrap();
         let skip: usize = ask.cursor.as_deref().unwrap_or("0").parse().unwrap();
         let broken = *self.broken.lock().unwrap();
@@ -108,8 +67,7 @@ impl Mailbox for Pile {
         for (at, (minute, number, _)) in rows.filter(|(_, _, found)| *found).enumerate() {
             if broken.is_some_and(|every| number % every == 0) {
                 let error = Error::new(Kind::NotFound, "it is gone");
-                let id = self.id(*number);
-                failed.push(Failed { at, id, error });
+                failed.push(Failed { at, id: self.id(*number), error });
                 continue;
             }
             let time = jiff::Timestamp::from_second(1_770_000_000 + i64::from(*minute) * 60);
@@ -117,148 +75,60 @@ impl Mailbox for Pile {
                               "receivedDateTime": time.unwrap().to_string()}));
         }
         let next = skip + self.page;
-        Ok(Page {
+        Page {
             items,
             failed,
             next: (next < mail.len()).then(|| next.to_string()),
             total: Some(Total::About(u64::try_from(mail.len()).unwrap())),
             ..Page::default()
-        })
-    }
-
-    async fn threads(&self, ask: &Ask) -> Result<Page> {
-        self.messages(ask).await
-    }
-
-    async fn lookup(&self, what: &Lookup, _: &Projection) -> Result<Page> {
-        let delay = *self.delay.lock().unwrap();
-        tokio::time::sleep(delay).await;
-        if let Some(error) = self.failure.lock().unwrap().clone() {
-            return Err(error);
         }
-        let names = |count: usize| (1..=count).map(|number| format!("{number} of {}", self.name));
-        Ok(match what {
+    }
+
+    fn lookup(&self, what: &Lookup) -> Page {
+        let of = |what: String| format!("{what} of {}", self.name);
+        let named = |name: String| json!({"displayName": of(name)});
+        match what {
+            // Seven people know this account.
             Lookup::Contacts(people) => Page {
-                // Seven people know this account.
-                items: names(people.limit.min(7))
-                    .map(|name| json!({"displayName": name}))
-                    .collect(),
+                items: (1..=people.limit.min(7)).map(|at| named(at.to_string())).collect(),
                 ..Page::default()
             },
             Lookup::Folders => {
-                let ids = names(3).enumerate();
+                let id = |at: usize| format!("{}{at}", self.name);
+                let error = Error::new(Kind::Provider(500), "it broke");
                 Page {
-                    items: ids
-                        .clone()
-                        .map(|(at, _)| json!({"id": format!("{}{at}", self.name)}))
-                        .collect(),
-                    names: ids.map(|(at, name)| (format!("{}{at}", self.name), name)).collect(),
-                    failed: vec![Failed {
-                        at: 0,
-                        id: format!("{}-lost", self.name),
-                        error: Error::new(Kind::Provider(500), "it broke"),
-                    }],
+                    items: (0..3).map(|at| json!({"id": id(at)})).collect(),
+                    names: (0..3).map(|at| (id(at), of((at + 1).to_string()))).collect(),
+                    failed: vec![Failed { at: 0, id: format!("{}-lost", self.name), error }],
                     ..Page::default()
                 }
             }
-            _ => Page {
-                items: ["Blue", "Red"]
-                    .map(|color| json!({"displayName": format!("{color} of {}", self.name)}))
-                    .to_vec(),
-                ..Page::default()
-            },
-        })
-    }
-
-    async fn letters(&self, ids: &[String], _: &Projection, _: BodyForm) -> Vec<Result<Letter>> {
-        ids.iter().map(|_| Ok(Letter::default())).collect()
-    }
-
-    async fn thread(&self, _: &str) -> Result<Vec<String>> {
-        Ok(Vec::new())
-    }
-
-    async fn names(&self) -> Result<HashMap<String, String>> {
-        Ok(HashMap::new())
-    }
-
-    async fn changes(&self, _: Option<&str>, _: &Projection) -> Result<Changes> {
-        Err(Error::argument("nothing changes here"))
-    }
-
-    fn check_id(&self, _: &str) -> Result<()> {
-        Ok(())
+            _ => {
+                let items = ["Blue", "Red"].map(|color| named(color.to_owned())).to_vec();
+                Page { items, ..Page::default() }
+            }
+        }
     }
 }
 
-struct Piles(Vec<Arc<Pile>>);
-
-#[async_trait]
-impl Connect for Piles {
-    fn mailbox(&self, account: &Account) -> Result<Arc<dyn Mailbox>> {
-        let found = self.0.iter().find(|one| account.email == format!("{}@example.com", one.name));
-        Ok(found.unwrap().clone())
-    }
-
-    fn calendars(&self, _: &Account) -> Result<Arc<dyn Calendars>> {
-        Err(Error::argument("no calendars here"))
-    }
-
-    async fn address(&self, _: &str, _: &str, _: Option<&str>) -> Result<String> {
-        Err(Error::argument("nobody signs in here"))
-    }
-
-    fn scopes(&self, _: &str, _: bool, _: Access) -> Result<Vec<&'static str>> {
-        Ok(Vec::new())
-    }
-}
-
-struct Bench {
-    pipeline: Pipeline,
-    store: Store,
-    boxes: Vec<Arc<Pile>>,
-    _home: TempDir,
-}
-
-async fn bench(boxes: Vec<Arc<Pile>>) -> Bench {
-    let home = TempDir::new().unwrap();
-    let config = Arc::new(config(home.path(), &[]));
-    let store = Store::new(&config);
-    let accounts = Accounts::new(config.clone(), store.clone());
-    for one in &boxes {
-        let tokens = Tokens {
-            provider: "microsoft",
-            access: AccessToken::new("x".to_owned()),
-            refresh: Some(oauth2::RefreshToken::new("y".to_owned())),
-            expires: i64::MAX / 2,
-            scopes: Vec::new(),
-            tenant: None,
+async fn bench(boxes: Vec<Arc<Pile>>) -> MailHarness {
+    let fake = |pile: &Arc<Pile>| {
+        let (listing, looking) = (pile.clone(), pile.clone());
+        let script = Script {
+            list: Some(Box::new(move |_, ask| listing.list(ask))),
+            lookup: Some(Box::new(move |what| looking.lookup(what))),
+            letter: Some(Box::new(|_, _, _| Ok(Letter::default()))),
+            ..Script::default()
         };
-        let email = format!("{}@example.com", one.name);
-        accounts.add(tokens, &email).await.unwrap();
-    }
-    let connect = Arc::new(Piles(boxes.clone()));
-    Bench {
-        pipeline: Pipeline::new(config, store.clone(), Arc::new(accounts), connect)
-            .patience(Duration::from_millis(300)),
-        store,
-        boxes,
-        _home: home,
-    }
+        FakeMailbox::scripted(pile.name, Api::Outlook, script)
+    };
+    MailHarness::over(boxes.iter().map(fake).collect(), &[]).await.with_tabs()
 }
 
-impl Bench {
-    async fn blocks(&self, tool: &str, arguments: Value) -> Result<Vec<String>> {
-        let tool = tools::find(tool).unwrap();
-        let format = Format::Toon(Delimiter::Tab);
-        let request = request::read(tool, arguments.as_object().cloned(), format)?;
-        Ok(self.pipeline.run(request).await?.blocks)
-    }
-
-    async fn search(&self, mut arguments: Value) -> Value {
-        arguments["format"] = "json".into();
-        let blocks = self.blocks("mail_search", arguments).await.unwrap();
-        serde_json::from_str(&blocks[0]).unwrap()
+/// Searches of a test.
+impl MailHarness {
+    async fn search(&self, arguments: Value) -> Value {
+        self.json("mail_search", arguments).await
     }
 
     /// Every page, and what happens between two of them.
@@ -284,8 +154,7 @@ async fn rows_are_sorted_and_name_their_account() {
     let ana = Pile::new("ana", &[(5, true), (3, true), (1, true)], 2);
     let bo = Pile::new("bo", &[(4, true), (2, true)], 10);
     let bench = bench(vec![ana, bo]).await;
-    let blocks =
-        bench.blocks("mail_search", json!({"limit": 3, "detail": "minimal"})).await.unwrap();
+    let blocks = bench.call("mail_search", json!({"limit": 3, "detail": "minimal"})).await.unwrap();
     assert_eq!(
         blocks,
         [
@@ -297,7 +166,7 @@ async fn rows_are_sorted_and_name_their_account() {
             "messages: 3 of ~5 in 2 accounts, newest first; cursor=p1 has more",
         ]
     );
-    let blocks = bench.blocks("mail_search", json!({"cursor": "p1"})).await.unwrap();
+    let blocks = bench.call("mail_search", json!({"cursor": "p1"})).await.unwrap();
     assert_eq!(
         blocks,
         [
@@ -310,7 +179,7 @@ async fn rows_are_sorted_and_name_their_account() {
     );
     // Of one account, the account is not said.
     let blocks = bench
-        .blocks("mail_search", json!({"account": "bo@example.com", "detail": "minimal"}))
+        .call("mail_search", json!({"account": "bo@example.com", "detail": "minimal"}))
         .await
         .unwrap();
     assert!(blocks[0].contains("messages[2\t]{id\tdate\tfrom\tsubject}:"), "{}", blocks[0]);
@@ -321,7 +190,7 @@ async fn rows_are_sorted_and_name_their_account() {
 #[tokio::test]
 async fn cursors_are_kept_as_they_always_were() {
     let bench = bench(vec![Pile::new("ana", &[(5, true), (3, true), (1, true)], 10)]).await;
-    bench.blocks("lookup", json!({"kind": "schemas", "limit": 2})).await.unwrap();
+    bench.call("lookup", json!({"kind": "schemas", "limit": 2})).await.unwrap();
     let lookup = r#"{"of":"lookup","kind":"schemas","q":null,"emails":[],"fields":[],"limit":2,"merged":false,"done":0,"places":[{"account":null,"shown":2}]}"#;
     assert_eq!(bench.store.cursor(1).await.unwrap().as_deref(), Some(lookup));
 
@@ -338,7 +207,7 @@ async fn cursors_are_kept_as_they_always_were() {
     // One that was kept before there were columns to choose.
     let old = r#"{"of":"lookup","kind":"schemas","q":null,"emails":[],"limit":1,"merged":false,"done":0,"places":[{"account":null,"shown":2}]}"#;
     let number = bench.store.save_cursor(old).await.unwrap();
-    let blocks = bench.blocks("lookup", json!({"kind": "schemas", "cursor": format!("p{number}")}));
+    let blocks = bench.call("lookup", json!({"kind": "schemas", "cursor": format!("p{number}")}));
     assert!(blocks.await.unwrap()[0].contains("schemas[1"));
     // One of a list that this version does not know is of another tool; what is
     // no cursor is not there.
@@ -349,7 +218,7 @@ async fn cursors_are_kept_as_they_always_were() {
         ("[]", "there is no cursor"),
     ] {
         let number = bench.store.save_cursor(state).await.unwrap();
-        let error = bench.blocks("mail_search", json!({"cursor": format!("p{number}")})).await;
+        let error = bench.call("mail_search", json!({"cursor": format!("p{number}")})).await;
         let error = error.unwrap_err().to_string();
         assert!(error.contains(says), "{state}: {error}");
     }
@@ -361,12 +230,12 @@ async fn one_that_fails_or_is_slow_is_a_note() {
     let boxes = ["ana", "bo", "cy", "di"].map(|name| Pile::new(name, &many, 10));
     let bench = bench(boxes.to_vec()).await;
     let refused = Error::new(Kind::Auth, "the grant has ended").next("sign in again");
-    *bench.boxes[1].failure.lock().unwrap() = Some(refused);
+    *bench.fakes[1].failure.lock().unwrap() = Some(refused);
     let busy = Error::new(Kind::Provider(504), "the filter was too slow");
-    *bench.boxes[2].failure.lock().unwrap() = Some(busy);
-    *bench.boxes[3].delay.lock().unwrap() = Duration::from_secs(60);
+    *bench.fakes[2].failure.lock().unwrap() = Some(busy);
+    *bench.fakes[3].delay.lock().unwrap() = Duration::from_secs(60);
     let fields = json!(["subject"]);
-    let first = bench.blocks("mail_search", json!({"limit": 4, "fields": fields})).await.unwrap();
+    let first = bench.call("mail_search", json!({"limit": 4, "fields": fields})).await.unwrap();
     assert_eq!(
         first[1],
         "messages: 4 in 4 accounts, newest first; cursor=p1 has more\n\
@@ -375,21 +244,20 @@ async fn one_that_fails_or_is_slow_is_a_note() {
          missing here, asked again with the next page: di@example.com: no answer within 0 seconds"
     );
     // Those that may come back do, and nothing of theirs is lost.
-    *bench.boxes[2].failure.lock().unwrap() = None;
-    *bench.boxes[3].delay.lock().unwrap() = Duration::ZERO;
-    let second = bench.blocks("mail_search", json!({"cursor": "p1", "limit": 100})).await.unwrap();
+    *bench.fakes[2].failure.lock().unwrap() = None;
+    *bench.fakes[3].delay.lock().unwrap() = Duration::ZERO;
+    let second = bench.call("mail_search", json!({"cursor": "p1", "limit": 100})).await.unwrap();
     assert_eq!(
         second[1],
         "messages: 14 of 18 in 4 accounts, newest first, after 4 on earlier pages"
     );
     // All of them failing is an error.
-    for one in &bench.boxes {
+    for one in &bench.fakes {
         *one.failure.lock().unwrap() = Some(Error::new(Kind::Network, "no route"));
     }
-    let error = bench.blocks("mail_search", json!({})).await.unwrap_err();
+    let error = bench.call("mail_search", json!({})).await.unwrap_err();
     assert_eq!(error.to_string(), "all 4 accounts failed, the first: ana@example.com: no route");
-    let error =
-        bench.blocks("mail_search", json!({"account": "ana@example.com"})).await.unwrap_err();
+    let error = bench.call("mail_search", json!({"account": "ana@example.com"})).await.unwrap_err();
     assert_eq!(error.to_string(), "no route");
 }
 
@@ -407,12 +275,12 @@ async fn a_call_looks_through_a_few_pages() {
     let bench = bench(vec![Pile::new("ana", &none, 1)]).await;
     let mut asked = json!({"limit": 3});
     for (calls, pages) in [(12, "12"), (24, "12"), (30, "")] {
-        let notes = bench.blocks("mail_search", asked).await.unwrap().pop().unwrap();
+        let notes = bench.call("mail_search", asked).await.unwrap().pop().unwrap();
         let said = notes.lines().any(|line| {
             line == format!("{pages} pages were looked through so far, and there are more")
         });
         assert_eq!(said, !pages.is_empty(), "{notes}");
-        assert_eq!(*bench.boxes[0].asked.lock().unwrap(), calls, "{notes}");
+        assert_eq!(*bench.fakes[0].asked.lock().unwrap(), calls, "{notes}");
         let next = notes.split_once("cursor=").map_or("", |(_, rest)| rest);
         asked = json!({"cursor": next.split(' ').next().unwrap_or_default()});
     }
@@ -423,7 +291,7 @@ async fn lookups_ask_all_accounts() {
     let bench = bench(vec![Pile::new("ana", &[], 1), Pile::new("bo", &[], 1)]).await;
     let kind = json!({"kind": "categories", "limit": 3});
     assert_eq!(
-        bench.blocks("lookup", kind).await.unwrap(),
+        bench.call("lookup", kind).await.unwrap(),
         [
             "next: p1\ncategories[3\t]{name\taccount}:\n  Blue of ana\tana@example.com\n  \
              Red of ana\tana@example.com\n  Blue of bo\tbo@example.com",
@@ -432,13 +300,13 @@ async fn lookups_ask_all_accounts() {
     );
     let rest = json!({"kind": "categories", "cursor": "p1"});
     assert_eq!(
-        bench.blocks("lookup", rest).await.unwrap(),
+        bench.call("lookup", rest).await.unwrap(),
         ["categories[1\t]{name\taccount}:\n  Red of bo\tbo@example.com", "categories: 1 of 4",]
     );
-    *bench.boxes[0].failure.lock().unwrap() = Some(Error::new(Kind::Auth, "it has ended"));
+    *bench.fakes[0].failure.lock().unwrap() = Some(Error::new(Kind::Auth, "it has ended"));
     let red = json!({"kind": "categories", "q": "RED"});
     assert_eq!(
-        bench.blocks("lookup", red).await.unwrap(),
+        bench.call("lookup", red).await.unwrap(),
         [
             "categories[1\t]{name\taccount}:\n  Red of bo\tbo@example.com",
             "categories: 1 of 1\nleft out: ana@example.com: it has ended",
@@ -454,24 +322,24 @@ async fn a_lookup_loses_nothing_when_an_account_fails_between_its_pages() {
         rows.map(|row| row.split('\t').nth(1).unwrap().to_owned()).collect()
     };
     let folders = json!({"kind": "folders", "limit": 5});
-    let first = bench.blocks("lookup", folders).await.unwrap();
+    let first = bench.call("lookup", folders).await.unwrap();
     assert_eq!(names(&first), ["1 of ana", "2 of ana", "3 of ana", "null", "1 of bo"]);
     assert_eq!(
         first[1],
         "folders: 5 of 8; cursor=p1 has more\n\
          ana@example.com: 1 could not be fetched (f4): it broke"
     );
-    *bench.boxes[1].failure.lock().unwrap() = Some(Error::new(Kind::Network, "no route"));
+    *bench.fakes[1].failure.lock().unwrap() = Some(Error::new(Kind::Network, "no route"));
     let rest = json!({"kind": "folders", "cursor": "p1"});
-    let error = bench.blocks("lookup", rest.clone()).await.unwrap_err();
+    let error = bench.call("lookup", rest.clone()).await.unwrap_err();
     assert_eq!(error.to_string(), "bo@example.com: no route");
-    *bench.boxes[1].failure.lock().unwrap() = None;
-    let last = bench.blocks("lookup", rest).await.unwrap();
+    *bench.fakes[1].failure.lock().unwrap() = None;
+    let last = bench.call("lookup", rest).await.unwrap();
     assert_eq!(names(&last), ["2 of bo", "3 of bo", "null"]);
     assert_eq!(last[1], "folders: 3 of 8\nbo@example.com: 1 could not be fetched (f8): it broke");
     // What could not be fetched may be what is looked for.
     let one = json!({"kind": "folders", "q": "3 of", "account": "ana@example.com"});
-    assert_eq!(names(&bench.blocks("lookup", one).await.unwrap()), ["3 of ana", "null"]);
+    assert_eq!(names(&bench.call("lookup", one).await.unwrap()), ["3 of ana", "null"]);
 }
 
 #[tokio::test]
@@ -480,7 +348,7 @@ async fn contacts_say_that_there_are_more() {
     let mut arguments = json!({"kind": "contacts", "limit": 3});
     let mut notes = Vec::new();
     for page in 1..4 {
-        let blocks = bench.blocks("lookup", arguments).await.unwrap();
+        let blocks = bench.call("lookup", arguments).await.unwrap();
         notes.push(blocks[1].clone());
         arguments = json!({"kind": "contacts", "cursor": format!("p{page}")});
     }
@@ -494,23 +362,19 @@ async fn contacts_say_that_there_are_more() {
 async fn a_page_late_costs_what_the_first_costs() {
     let many: Vec<Mail> = (0..600).map(|minute| (minute, true)).collect();
     let bench = bench(vec![Pile::new("ana", &many, 20), Pile::new("bo", &many, 20)]).await;
-    let asked = |bench: &Bench| -> usize {
-        let counts = bench.boxes.iter().map(|one| *one.asked.lock().unwrap());
-        counts.sum()
-    };
+    let asked = || -> usize { bench.fakes.iter().map(|one| *one.asked.lock().unwrap()).sum() };
     let mut costs = Vec::new();
     let mut before = 0;
-    let boxes = bench.boxes.clone();
     let rows = bench
         .walk(20, |_| {
-            let now: usize = boxes.iter().map(|one| *one.asked.lock().unwrap()).sum();
+            let now = asked();
             costs.push(now - before);
             before = now;
         })
         .await;
     assert_eq!(rows.len(), 1200);
     assert_eq!(costs.iter().max(), Some(&4), "{costs:?}");
-    assert!(asked(&bench) < 4 * 61);
+    assert!(asked() < 4 * 61);
 }
 
 fn mail() -> impl Strategy<Value = Vec<Mail>> {

@@ -1,7 +1,5 @@
 //! `mail_modify`, over mailboxes in memory.
 
-use std::sync::Mutex;
-
 use daysheet::budget::count::tokens;
 use daysheet::caller::Reply;
 use daysheet::error::{Error, Kind};
@@ -9,7 +7,8 @@ use daysheet::provider::mail::Flag;
 use daysheet::schemas::Api;
 use serde_json::json;
 
-use crate::rack::{Room, Says, starred};
+use crate::common::fake_mailbox::{MailHarness, starred};
+use crate::common::harness::FakeUser;
 
 #[tokio::test]
 async fn each_verb_is_one_step() {
@@ -34,56 +33,56 @@ async fn each_verb_is_one_step() {
         Api::Outlook, json!({"do": "delete"}), "Delete 1";
     };
     for (api, mut arguments, written) in cases {
-        let room = Room::one(api, "full").await;
-        room.ana().fill(1);
+        let harness = MailHarness::one(api, "full").await;
+        harness.ana().fill(1);
         arguments["ids"] = "ana-0001".into();
-        let answer = room.ok("mail_modify", arguments.clone()).await;
+        let answer = harness.ok("mail_modify", arguments.clone()).await;
         assert!(answer.starts_with("done: 1\n"), "{arguments}: {answer}");
-        assert_eq!(room.ana().written(), [written], "{arguments}");
+        assert_eq!(harness.ana().written(), [written], "{arguments}");
     }
 }
 
 #[tokio::test]
 async fn what_is_so_already_is_not_sent() {
-    let room = Room::one(Api::Gmail, "organize").await;
-    room.ana().fill(3);
+    let harness = MailHarness::one(Api::Gmail, "organize").await;
+    harness.ana().fill(3);
     for verb in ["unread", "unstar", "restore"] {
-        let answer = room.ok("mail_modify", json!({"ids": ["ana-0001"], "do": verb})).await;
+        let answer = harness.ok("mail_modify", json!({"ids": ["ana-0001"], "do": verb})).await;
         assert_eq!(answer, "done: 0\nunchanged: 1");
     }
     let unlabel = json!({"ids": ["ana-0001"], "do": "unlabel", "to": "Bills"});
-    assert_eq!(room.ok("mail_modify", unlabel).await, "done: 0\nunchanged: 1");
+    assert_eq!(harness.ok("mail_modify", unlabel).await, "done: 0\nunchanged: 1");
     // What lies in the trash is not archived out of it.
-    room.ana().touch("ana-0002", |mail| mail.folder = "TRASH".to_owned());
+    harness.ana().touch("ana-0002", |mail| mail.folder = "TRASH".to_owned());
     let archive = json!({"ids": ["ana-0002"], "do": "archive"});
-    assert_eq!(room.ok("mail_modify", archive).await, "done: 0\nunchanged: 1");
-    assert_eq!(room.ana().written(), Vec::<String>::new());
+    assert_eq!(harness.ok("mail_modify", archive).await, "done: 0\nunchanged: 1");
+    assert_eq!(harness.ana().written(), Vec::<String>::new());
 }
 
 #[tokio::test]
 async fn a_thousand_messages_take_few_words() {
-    let room = Room::one(Api::Gmail, "organize").await;
-    room.ana().fill(1200);
-    room.ana().touch("ana-1199", |mail| mail.unread = false);
-    room.ana().touch("ana-1200", |mail| mail.unread = false);
-    let answer = room.ok("mail_modify", json!({"q": "is:unread", "do": "read"})).await;
+    let harness = MailHarness::one(Api::Gmail, "organize").await;
+    harness.ana().fill(1200);
+    harness.ana().touch("ana-1199", |mail| mail.unread = false);
+    harness.ana().touch("ana-1200", |mail| mail.unread = false);
+    let answer = harness.ok("mail_modify", json!({"q": "is:unread", "do": "read"})).await;
     let expected = "done: 998\nunchanged: 2\nundo: u1\n--\n\
                     200 further messages were left: call again for them";
     assert_eq!(answer, expected);
     assert!(tokens(&answer) <= 60, "{}", tokens(&answer));
-    assert_eq!(room.ana().written(), ["Read(true) 998"]);
+    assert_eq!(harness.ana().written(), ["Read(true) 998"]);
     // The newest were taken.
-    assert!(room.ana().state("ana-0200").unread);
-    assert!(!room.ana().state("ana-0201").unread);
-    let undone = room.ok("mail_modify", json!({"undo": "u1"})).await;
+    assert!(harness.ana().state("ana-0200").unread);
+    assert!(!harness.ana().state("ana-0201").unread);
+    let undone = harness.ok("mail_modify", json!({"undo": "u1"})).await;
     assert_eq!(undone, "done: 998\nundo: u2");
-    assert!(room.ana().state("ana-0201").unread);
-    assert!(!room.ana().state("ana-1200").unread);
+    assert!(harness.ana().state("ana-0201").unread);
+    assert!(!harness.ana().state("ana-1200").unread);
     // And the undoing is undone.
-    assert_eq!(room.ok("mail_modify", json!({"undo": "u2"})).await, "done: 998\nundo: u3");
-    assert!(!room.ana().state("ana-0201").unread);
+    assert_eq!(harness.ok("mail_modify", json!({"undo": "u2"})).await, "done: 998\nundo: u3");
+    assert!(!harness.ana().state("ana-0201").unread);
     assert_eq!(
-        room.audit(),
+        harness.audited(),
         [
             "mail_modify read begun",
             "mail_modify read done 998 of 998",
@@ -97,17 +96,17 @@ async fn a_thousand_messages_take_few_words() {
 
 #[tokio::test]
 async fn what_is_not_done_is_named() {
-    let room = Room::one(Api::Gmail, "organize").await;
-    room.ana().fill(20);
+    let harness = MailHarness::one(Api::Gmail, "organize").await;
+    harness.ana().fill(20);
     let broken = Error::new(Kind::Network, "the line broke");
     let refused = Error::new(Kind::Provider(403), "Gmail refused").next("sign in again");
     for at in 1..=9 {
         let id = format!("ana-{at:04}");
-        room.ana().failing.lock().unwrap().insert(id, refused.clone());
+        harness.ana().failing.lock().unwrap().insert(id, refused.clone());
     }
-    room.ana().failing.lock().unwrap().insert("ana-0010".to_owned(), broken);
-    room.ana().stubborn.lock().unwrap().insert("ana-0011".to_owned());
-    let answer = room.ok("mail_modify", json!({"q": "is:unread", "do": "archive"})).await;
+    harness.ana().failing.lock().unwrap().insert("ana-0010".to_owned(), broken);
+    harness.ana().stubborn.lock().unwrap().insert("ana-0011".to_owned());
+    let answer = harness.ok("mail_modify", json!({"q": "is:unread", "do": "archive"})).await;
     assert_eq!(
         answer,
         "done: 9\nundo: u1\noutcomes[3|]{item|op|result|detail}:\n  \
@@ -118,41 +117,42 @@ async fn what_is_not_done_is_named() {
          9 messages, m3 m4 m5 m6 m7 and others|archive|failed|\"Gmail refused: sign in again\""
     );
     // Those that may have changed are among those that are put back.
-    room.ana().failing.lock().unwrap().clear();
-    room.ana().touch("ana-0010", |mail| mail.folder = String::new());
-    let undone = room.ok("mail_modify", json!({"undo": "u1"})).await;
+    harness.ana().failing.lock().unwrap().clear();
+    harness.ana().touch("ana-0010", |mail| mail.folder = String::new());
+    let undone = harness.ok("mail_modify", json!({"undo": "u1"})).await;
     assert_eq!(undone, "done: 10\nunchanged: 1\nundo: u2");
-    assert_eq!(room.ana().state("ana-0010").folder, "INBOX");
+    assert_eq!(harness.ana().state("ana-0010").folder, "INBOX");
 }
 
 #[tokio::test]
 async fn what_others_did_since_stays() {
-    let room = Room::one(Api::Outlook, "organize").await;
-    room.ana().fill(4);
+    let harness = MailHarness::one(Api::Outlook, "organize").await;
+    harness.ana().fill(4);
     let bills = json!({"q": "is:unread", "do": "move", "to": "Bills"});
-    assert_eq!(room.ok("mail_modify", bills).await, "done: 4\nundo: u1");
+    assert_eq!(harness.ok("mail_modify", bills).await, "done: 4\nundo: u1");
     // One was moved on, one was read, one was put back by hand.
-    room.ana().touch("ana-0001", |mail| mail.folder = "tr".to_owned());
-    room.ana().touch("ana-0002", |mail| mail.unread = false);
-    room.ana().touch("ana-0003", |mail| mail.folder = "in".to_owned());
-    let undone = room.ok("mail_modify", json!({"undo": "u1"})).await;
+    harness.ana().touch("ana-0001", |mail| mail.folder = "tr".to_owned());
+    harness.ana().touch("ana-0002", |mail| mail.unread = false);
+    harness.ana().touch("ana-0003", |mail| mail.folder = "in".to_owned());
+    let undone = harness.ok("mail_modify", json!({"undo": "u1"})).await;
     assert_eq!(
         undone,
         "done: 2\nunchanged: 1\nundo: u2\noutcomes[1|]{item|op|result|detail}:\n  \
          m1|undo|skipped|\"changed since: it stays as it is\""
     );
-    assert_eq!(room.ana().state("ana-0001").folder, "tr");
-    assert_eq!(room.ana().state("ana-0002").folder, "in");
-    assert!(!room.ana().state("ana-0002").unread);
+    assert_eq!(harness.ana().state("ana-0001").folder, "tr");
+    assert_eq!(harness.ana().state("ana-0002").folder, "in");
+    assert!(!harness.ana().state("ana-0002").unread);
 }
 
 #[tokio::test]
 async fn a_query_runs_over_all_accounts() {
-    let room = Room::two().await;
-    room.ana().fill(3);
-    room.bo().fill(2);
-    let planned =
-        room.ok("mail_modify", json!({"q": "is:unread", "do": "archive", "dry_run": true})).await;
+    let harness = MailHarness::two().await;
+    harness.ana().fill(3);
+    harness.bo().fill(2);
+    let planned = harness
+        .ok("mail_modify", json!({"q": "is:unread", "do": "archive", "dry_run": true}))
+        .await;
     assert_eq!(
         planned,
         "planned: 5\nmessages[5|]{id|from|subject|account}:\n  \
@@ -163,23 +163,23 @@ async fn a_query_runs_over_all_accounts() {
          m5|news@bo.example|Letter bo-0001|bo@example.com\n--\n\
          dry run: nothing was written\nana@example.com: 3 planned\nbo@example.com: 2 planned"
     );
-    assert_eq!(room.ana().written(), Vec::<String>::new());
-    let done = room.ok("mail_modify", json!({"q": "is:unread", "do": "archive"})).await;
+    assert_eq!(harness.ana().written(), Vec::<String>::new());
+    let done = harness.ok("mail_modify", json!({"q": "is:unread", "do": "archive"})).await;
     assert_eq!(done, "done: 5\nundo: u1\n--\nana@example.com: 3 done\nbo@example.com: 2 done");
     assert!(tokens(&done) <= 60);
-    assert_eq!(room.bo().state("bo-0001").folder, "ar");
-    let undone = room.ok("mail_modify", json!({"undo": "u1"})).await;
+    assert_eq!(harness.bo().state("bo-0001").folder, "ar");
+    let undone = harness.ok("mail_modify", json!({"undo": "u1"})).await;
     assert_eq!(undone, "done: 5\nundo: u2\n--\nana@example.com: 3 done\nbo@example.com: 2 done");
-    assert_eq!(room.ana().state("ana-0001").folder, "INBOX");
-    assert_eq!(room.bo().state("bo-0001").folder, "in");
+    assert_eq!(harness.ana().state("ana-0001").folder, "INBOX");
+    assert_eq!(harness.bo().state("bo-0001").folder, "in");
 }
 
 #[tokio::test]
 async fn more_than_a_thousand_are_shared_out() {
-    let room = Room::two().await;
-    room.ana().fill(1500);
-    room.bo().fill(200);
-    let done = room.ok("mail_modify", json!({"q": "is:unread", "do": "read"})).await;
+    let harness = MailHarness::two().await;
+    harness.ana().fill(1500);
+    harness.bo().fill(200);
+    let done = harness.ok("mail_modify", json!({"q": "is:unread", "do": "read"})).await;
     assert_eq!(
         done,
         "done: 1000\nundo: u1\n--\nana@example.com: 800 done\nbo@example.com: 200 done\n\
@@ -189,27 +189,27 @@ async fn more_than_a_thousand_are_shared_out() {
 
 #[tokio::test]
 async fn one_account_that_cannot_is_told() {
-    let room = Room::two().await;
-    room.ana().fill(1);
-    room.bo().fill(1);
-    let done = room.ok("mail_modify", json!({"q": "is:unread", "do": "done"})).await;
+    let harness = MailHarness::two().await;
+    harness.ana().fill(1);
+    harness.bo().fill(1);
+    let done = harness.ok("mail_modify", json!({"q": "is:unread", "do": "done"})).await;
     assert_eq!(
         done,
         "done: 1\nundo: u1\noutcomes[1|]{item|op|result|detail}:\n  \
          ana@example.com|done|failed|\"Gmail's stars are never marked as done: use do=unstar, or \
          do=archive\""
     );
-    assert_eq!(room.bo().state("bo-0001").flag, Flag::Done);
+    assert_eq!(harness.bo().state("bo-0001").flag, Flag::Done);
 }
 
 #[tokio::test]
 async fn handles_threads_and_ids_are_spread_out() {
-    let room = Room::one(Api::Gmail, "organize").await;
-    room.ana().fill(3);
+    let harness = MailHarness::one(Api::Gmail, "organize").await;
+    harness.ana().fill(3);
     let kind = daysheet::store::HandleKind::Thread;
     let account = "google:ana@example.com";
-    room.store.handles(account, kind, &["ana"]).await.unwrap();
-    let done = room
+    harness.store.handles(account, kind, &["ana"]).await.unwrap();
+    let done = harness
         .ok("mail_modify", json!({"ids": ["t1", "ana-0002", "ana-0003", "m99"], "do": "star"}))
         .await;
     assert_eq!(
@@ -217,39 +217,39 @@ async fn handles_threads_and_ids_are_spread_out() {
         "done: 3\nundo: u1\noutcomes[1|]{item|op|result|detail}:\n  \
          m99|star|failed|\"there is no `m99`: use an id from a search or lookup\""
     );
-    assert_eq!(room.ana().state("ana-0003").flag, starred());
+    assert_eq!(harness.ana().state("ana-0003").flag, starred());
 }
 
 #[tokio::test]
 async fn folders_are_made_when_that_was_said() {
-    let room = Room::one(Api::Gmail, "organize").await;
-    room.ana().fill(1);
+    let harness = MailHarness::one(Api::Gmail, "organize").await;
+    harness.ana().fill(1);
     let to = json!({"ids": "ana-0001", "do": "label", "to": "Taxes"});
-    let missing = room.error("mail_modify", to.clone()).await;
+    let missing = harness.error("mail_modify", to.clone()).await;
     assert_eq!(missing, "there is no Taxes: say Bills");
     let mut made = to.clone();
     made["create"] = true.into();
     let mut planned = made.clone();
     planned["dry_run"] = true.into();
-    let planned = room.ok("mail_modify", planned).await;
+    let planned = harness.ok("mail_modify", planned).await;
     assert!(planned.ends_with("\n`Taxes` would be made"), "{planned}");
-    assert_eq!(room.ana().places.lock().unwrap().len(), 2);
-    let done = room.ok("mail_modify", made).await;
+    assert_eq!(harness.ana().places.lock().unwrap().len(), 2);
+    let done = harness.ok("mail_modify", made).await;
     assert_eq!(done, "done: 1\nundo: u1\n--\nmade `Taxes`");
 }
 
 #[tokio::test]
 async fn what_cannot_be_had_back_says_so() {
-    let room = Room::one(Api::Outlook, "full").await;
-    room.ana().fill(2);
+    let harness = MailHarness::one(Api::Outlook, "full").await;
+    harness.ana().fill(2);
     let copy = json!({"ids": ["ana-0001"], "do": "copy", "to": "Bills"});
     assert_eq!(
-        room.ok("mail_modify", copy).await,
+        harness.ok("mail_modify", copy).await,
         "done: 1\n--\nno undo: trash or unlabel the copies instead"
     );
     let delete = json!({"ids": ["ana-0001", "ana-0002"], "do": "delete"});
     assert_eq!(
-        room.ok("mail_modify", delete).await,
+        harness.ok("mail_modify", delete).await,
         "done: 2\n--\ngone for good: there is no undo"
     );
 }
@@ -271,14 +271,14 @@ async fn the_user_is_asked_before_it_is_gone_for_good() {
         (Reply::Nobody, "done: 7\n--\ngone for good: there is no undo", 1),
         (Reply::Later, "the user is being asked", 8),
     ] {
-        let room = Room::one(Api::Gmail, "full").await;
-        room.ana().fill(8);
-        let caller = Says(reply, Mutex::default());
-        let said = room.call_as("mail_modify", delete.clone(), &caller).await;
+        let harness = MailHarness::one(Api::Gmail, "full").await;
+        harness.ana().fill(8);
+        let caller = FakeUser::says(reply);
+        let said = harness.call_as("mail_modify", delete.clone(), &caller).await;
         let said = said.map_or_else(|error| error.to_string(), |blocks| blocks.join("\n--\n"));
         assert_eq!(said, answer, "{reply:?}");
-        assert_eq!(room.ana().mail.lock().unwrap().len(), left, "{reply:?}");
-        let asked = caller.1.lock().unwrap().clone();
+        assert_eq!(harness.ana().mail.lock().unwrap().len(), left, "{reply:?}");
+        let asked = caller.questions().clone();
         assert_eq!(asked.len(), 1);
         let lines = (1..=5).map(|at| format!("Shop <news@ana.example>: Letter ana-{at:04}\n"));
         assert_eq!(
@@ -289,9 +289,9 @@ async fn the_user_is_asked_before_it_is_gone_for_good() {
             )
         );
     }
-    let room = Room::one(Api::Gmail, "full").await;
-    room.ana().fill(1);
-    let caller = Says(Reply::No, Mutex::default());
+    let harness = MailHarness::one(Api::Gmail, "full").await;
+    harness.ana().fill(1);
+    let caller = FakeUser::says(Reply::No);
     for (arguments, answer) in [
         (
             json!({"ids": "ana-0001", "do": "delete", "dry_run": true}),
@@ -302,29 +302,29 @@ async fn the_user_is_asked_before_it_is_gone_for_good() {
         // Nothing to delete, nothing to ask; and the trash can be left again.
         (json!({"ids": "ana-0001", "do": "trash"}), "done: 1\nundo: u1"),
     ] {
-        let blocks = room.call_as("mail_modify", arguments, &caller).await;
+        let blocks = harness.call_as("mail_modify", arguments, &caller).await;
         assert_eq!(blocks.unwrap().join("\n--\n"), answer);
-        assert_eq!(caller.1.lock().unwrap().len(), 0);
+        assert_eq!(caller.questions().len(), 0);
     }
 }
 
 /// A folder that is to be made on the way is tried out by a dry run.
 #[tokio::test]
 async fn a_dry_run_refuses_a_folder_that_cannot_be() {
-    let room = Room::one(Api::Outlook, "organize").await;
-    room.ana().fill(1);
-    room.ana().fail("set_up", Error::argument("that is no name"));
+    let harness = MailHarness::one(Api::Outlook, "organize").await;
+    harness.ana().fill(1);
+    harness.ana().fail("set_up", Error::argument("that is no name"));
     for dry_run in [true, false] {
         let to = json!({"ids": "ana-0001", "do": "move", "to": "A//B", "create": true, "dry_run": dry_run});
-        assert_eq!(room.error("mail_modify", to).await, "that is no name");
+        assert_eq!(harness.error("mail_modify", to).await, "that is no name");
     }
-    assert_eq!(room.ana().written(), Vec::<String>::new());
+    assert_eq!(harness.ana().written(), Vec::<String>::new());
 }
 
 #[tokio::test]
 async fn what_does_not_go_together_is_refused() {
-    let room = Room::one(Api::Gmail, "organize").await;
-    room.ana().fill(1);
+    let harness = MailHarness::one(Api::Gmail, "organize").await;
+    harness.ana().fill(1);
     let cases = cases! {
         json!({"do": "delete"}),
             "deleting for good, unlike do=trash, needs access `full`, and it is `organize` here: \
@@ -341,16 +341,16 @@ async fn what_does_not_go_together_is_refused() {
     };
     for (mut arguments, said) in cases {
         arguments["ids"] = "ana-0001".into();
-        assert_eq!(room.error("mail_modify", arguments.clone()).await, said, "{arguments}");
+        assert_eq!(harness.error("mail_modify", arguments.clone()).await, said, "{arguments}");
     }
     assert_eq!(
-        room.error("mail_modify", json!({"undo": "u7"})).await,
+        harness.error("mail_modify", json!({"undo": "u7"})).await,
         "there is no `u7`, or no longer: changes can be undone for 30 days, by the id that \
          mail_modify answered"
     );
     assert_eq!(
-        room.error("mail_modify", json!({"undo": "m7"})).await,
+        harness.error("mail_modify", json!({"undo": "m7"})).await,
         "`undo` is no undo id: give the one that mail_modify answered, such as u3"
     );
-    assert_eq!(room.ana().written(), Vec::<String>::new());
+    assert_eq!(harness.ana().written(), Vec::<String>::new());
 }

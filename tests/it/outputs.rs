@@ -10,16 +10,16 @@ use std::sync::Arc;
 
 use daysheet::accounts::Accounts;
 use daysheet::config::Config;
-use daysheet::oauth::Tokens;
 use daysheet::outputs::{Found, Outputs, hash, meant};
 use daysheet::store::Store;
 use daysheet::text::{LINE, wrapped};
 use jiff::tz::TimeZone;
-use oauth2::{AccessToken, RefreshToken};
 use proptest::prelude::*;
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{AssertSqlSafe, Connection, SqliteConnection};
 use tempfile::TempDir;
+
+use crate::common::harness::tokens;
 
 const MIRA: &str = "google:mira@example.com";
 const RECIPE: &str = r#"{"tool":"mail_search","arguments":{"q":"lamp"}}"#;
@@ -53,15 +53,7 @@ fn process(home: &Path, outputs: &str) -> Process {
 
 impl Process {
     async fn sign_in(&self, email: &str) -> String {
-        let tokens = Tokens {
-            provider: "google",
-            tenant: None,
-            access: AccessToken::new("x".to_owned()),
-            refresh: Some(RefreshToken::new("y".to_owned())),
-            expires: i64::MAX / 2,
-            scopes: Vec::new(),
-        };
-        self.accounts.add(tokens, email).await.unwrap().id
+        self.accounts.add(tokens("google", "x", "y"), email).await.unwrap().id
     }
 
     async fn keep(&self, text: &str, accounts: &[&str]) -> String {

@@ -1,24 +1,22 @@
 //! `calendar_delete`, `calendar_respond` and `manage`, over calendars in memory.
 
-use std::sync::Mutex;
-
 use daysheet::caller::Reply;
 use daysheet::error::{Error, Kind};
 use daysheet::provider::calendar::Guest;
 use serde_json::{Value, json};
 
-use crate::desk::{Office, guest, repeat};
-use crate::rack::Says;
+use crate::common::fake_calendars::{CalendarHarness, guest, repeat};
+use crate::common::harness::FakeUser;
 
 const ONE: &str = "main/w@20360212T0800Z";
 
 /// A meeting, an invitation, a series, and a series somebody else called.
-async fn office() -> Office {
-    with(Office::one().await)
+async fn harness() -> CalendarHarness {
+    with(CalendarHarness::one().await)
 }
 
-fn with(office: Office) -> Office {
-    let ana = office.ana();
+fn with(harness: CalendarHarness) -> CalendarHarness {
+    let ana = harness.ana();
     ana.put("main/p", "Private", "2036-02-05T08:00[Europe/Berlin]", 30);
     let mut meeting = ana.put("main/m", "Meeting", "2036-02-05T09:00[Europe/Berlin]", 60);
     meeting.guests = vec![guest("bo@example.com", '+')];
@@ -37,7 +35,7 @@ fn with(office: Office) -> Office {
     theirs.repeat = Some(repeat("FREQ=WEEKLY"));
     ana.set(theirs);
     ana.put("team/t", "Team", "2036-02-05T09:00[Europe/Berlin]", 60);
-    office
+    harness
 }
 
 #[tokio::test]
@@ -62,26 +60,26 @@ async fn what_is_deleted_is_told() {
             "delete main/w Nobody";
     };
     for (call, outcome, written) in cases {
-        let office = office().await;
+        let harness = harness().await;
         assert_eq!(
-            office.ok("calendar_delete", call.clone()).await,
+            harness.ok("calendar_delete", call.clone()).await,
             format!("outcomes[1|]{{item|op|result|detail}}:\n  {outcome}"),
             "{call}"
         );
-        assert_eq!(office.written(), [written], "{call}");
+        assert_eq!(harness.written(), [written], "{call}");
     }
     // A message goes where the service carries one.
     let call = || json!({"id": "main/m", "notify": "all", "message": "Sorry"});
-    let at_google = office().await;
+    let at_google = harness().await;
     let blocks = at_google.call("calendar_delete", call()).await.unwrap();
     assert_eq!(blocks[1], "the message was not sent: the service carries none with this");
-    let at_outlook = with(Office::outlook().await);
+    let at_outlook = with(CalendarHarness::outlook().await);
     let blocks = at_outlook.call("calendar_delete", call()).await.unwrap();
     assert_eq!(blocks.len(), 1);
     assert_eq!(at_outlook.written(), ["delete main/m All \"Sorry\""]);
     // What somebody else called is gone here only.
-    let office = office().await;
-    let blocks = office.call("calendar_delete", json!({"id": "main/i"})).await.unwrap();
+    let harness = harness().await;
+    let blocks = harness.call("calendar_delete", json!({"id": "main/i"})).await.unwrap();
     assert_eq!(
         blocks[1],
         "it is gone from your calendar only; calendar_respond tells the organizer"
@@ -90,7 +88,7 @@ async fn what_is_deleted_is_told() {
 
 #[tokio::test]
 async fn what_is_not_clear_is_not_deleted() {
-    let office = office().await;
+    let harness = harness().await;
     let cases = cases! {
         json!({"id": ONE}),
             "e1 is a recurring event: say how much of it is meant: scope=this, following or series";
@@ -114,29 +112,29 @@ async fn what_is_not_clear_is_not_deleted() {
         json!({"id": "main/gone"}), "e7 is not there any more: it was deleted: search again";
     };
     for (call, wanted) in cases {
-        assert_eq!(office.error("calendar_delete", call.clone()).await, wanted, "{call}");
+        assert_eq!(harness.error("calendar_delete", call.clone()).await, wanted, "{call}");
     }
     // It is not the event that was shown any more.
-    let ana = office.ana();
+    let ana = harness.ana();
     let call = json!({"id": "main/p", "events": [{"title": "Secret"}]});
-    office.ok("calendar_save", call).await;
-    office.written();
+    harness.ok("calendar_save", call).await;
+    harness.written();
     ana.touch("main/p", |facts| facts.title = "Public".to_owned());
     assert_eq!(
-        office.error("calendar_delete", json!({"id": "e4"})).await,
+        harness.error("calendar_delete", json!({"id": "e4"})).await,
         "e4 was changed since it was shown: it is now Tue 2036-02-05 08h00 to 08h30 Public: \
          nothing was written; call again if it is still right"
     );
-    assert_eq!(office.written(), Vec::<String>::new());
+    assert_eq!(harness.written(), Vec::<String>::new());
     // Nobody knows.
     ana.fail([Some((Error::new(Kind::Network, "the connection broke"), true))]);
     assert_eq!(
-        office.ok("calendar_delete", json!({"id": "e4"})).await,
+        harness.ok("calendar_delete", json!({"id": "e4"})).await,
         "outcomes[1|]{item|op|result|detail}:\n  \
          e4 Public|delete|unknown|\"the connection broke: it may have been done all the same, so \
          search before trying again\""
     );
-    assert_eq!(office.written(), ["delete main/p Nobody"]);
+    assert_eq!(harness.written(), ["delete main/p Nobody"]);
 }
 
 #[tokio::test]
@@ -167,9 +165,9 @@ async fn an_invitation_is_answered() {
                 .to_owned(), "forward main/i cy@example.com,di@example.com \"For you\"";
     };
     for (call, answer, written) in cases {
-        let office = office().await;
-        assert_eq!(office.ok("calendar_respond", call.clone()).await, answer, "{call}");
-        assert_eq!(office.written(), [written], "{call}");
+        let harness = harness().await;
+        assert_eq!(harness.ok("calendar_respond", call.clone()).await, answer, "{call}");
+        assert_eq!(harness.written(), [written], "{call}");
     }
     // A recurring one, in part or whole.
     for (id, scope, written) in [
@@ -177,13 +175,13 @@ async fn an_invitation_is_answered() {
         ("main/y@20360212T1000Z", json!("series"), "respond main/y Accepted"),
         ("main/y", Value::Null, "respond main/y Accepted"),
     ] {
-        let office = office().await;
+        let harness = harness().await;
         let call = json!({"id": id, "response": "accept", "scope": scope});
-        office.ok("calendar_respond", call).await;
-        assert_eq!(office.written(), [written]);
+        harness.ok("calendar_respond", call).await;
+        assert_eq!(harness.written(), [written]);
     }
     // Outlook takes what was declined out of the calendar.
-    let at_outlook = with(Office::outlook().await);
+    let at_outlook = with(CalendarHarness::outlook().await);
     let call = json!({"id": "main/i", "response": "decline"});
     assert_eq!(
         at_outlook.ok("calendar_respond", call).await,
@@ -194,7 +192,7 @@ async fn an_invitation_is_answered() {
 
 #[tokio::test]
 async fn what_cannot_be_answered_is_refused() {
-    let office = office().await;
+    let harness = harness().await;
     let cases = cases! {
         json!({"id": "main/m", "response": "accept"}),
             "e1 is your own: there is nobody to answer: change it with calendar_save, or cancel \
@@ -223,14 +221,14 @@ async fn what_cannot_be_answered_is_refused() {
             "`to` is for response=forward: leave it out: the organizer gets the answer";
     };
     for (call, wanted) in cases {
-        assert_eq!(office.error("calendar_respond", call.clone()).await, wanted, "{call}");
+        assert_eq!(harness.error("calendar_respond", call.clone()).await, wanted, "{call}");
     }
-    assert_eq!(office.written(), Vec::<String>::new());
+    assert_eq!(harness.written(), Vec::<String>::new());
     let broken = Error::new(Kind::Timeout, "no answer");
-    office.ana().fail([Some((broken, true))]);
+    harness.ana().fail([Some((broken, true))]);
     let call = json!({"id": "e4", "response": "accept"});
     assert_eq!(
-        office.ok("calendar_respond", call).await,
+        harness.ok("calendar_respond", call).await,
         "outcomes[1|]{item|op|result|detail}:\n  \
          e4 Invited|accept|unknown|\"no answer: it may have been done all the same, so search \
          before trying again\""
@@ -246,29 +244,29 @@ async fn a_calendar_is_gone_when_the_user_says_so() {
         (Reply::No, "refused|the user said no", ""),
         (Reply::Nobody, "done|null", "Delete { id: \"garden\" }"),
     ] {
-        let office = Office::one().await;
+        let harness = CalendarHarness::one().await;
         let create = json!({"kind": "calendar", "op": "create", "name": "Garden"});
-        office.ok("manage", create).await;
-        office.written();
-        let caller = Says(reply, Mutex::default());
+        harness.ok("manage", create).await;
+        harness.written();
+        let caller = FakeUser::says(reply);
         for dry_run in [true, false] {
             let delete =
                 json!({"kind": "calendar", "op": "delete", "id": "Garden", "dry_run": dry_run});
-            let blocks = office.call_as("manage", delete, &caller).await.unwrap();
+            let blocks = harness.call_as("manage", delete, &caller).await.unwrap();
             let asked = vec![asked; usize::from(!dry_run)];
-            assert_eq!(*caller.1.lock().unwrap(), asked);
+            assert_eq!(caller.questions(), asked);
             if !dry_run {
                 let head = "outcomes[1|]{item|op|result|detail}:\n  Garden|delete";
                 assert_eq!(blocks.join("\n--\n"), format!("{head}|{result}"));
             }
         }
-        assert_eq!(office.written().join("\n"), written);
+        assert_eq!(harness.written().join("\n"), written);
     }
 }
 
 #[tokio::test]
 async fn calendars_are_made_renamed_and_deleted() {
-    let office = Office::one().await;
+    let harness = CalendarHarness::one().await;
     let call = |more: Value| {
         let mut call = json!({"kind": "calendar"});
         call.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
@@ -297,9 +295,9 @@ async fn calendars_are_made_renamed_and_deleted() {
             Some("Delete { id: \"garden\" }");
     };
     for (more, wanted, written) in cases {
-        let answer = office.ok("manage", call(more.clone())).await;
+        let answer = harness.ok("manage", call(more.clone())).await;
         assert_eq!(answer, wanted, "{more}");
-        assert_eq!(office.written(), written.into_iter().collect::<Vec<_>>(), "{more}");
+        assert_eq!(harness.written(), written.into_iter().collect::<Vec<_>>(), "{more}");
     }
     let cases = cases! {
         json!({"op": "delete", "id": "ana"}),
@@ -321,12 +319,12 @@ async fn calendars_are_made_renamed_and_deleted() {
             "`id` is for a calendar that is there: give the name of the new one as `name`";
     };
     for (more, wanted) in cases {
-        assert_eq!(office.error("manage", call(more.clone())).await, wanted, "{more}");
+        assert_eq!(harness.error("manage", call(more.clone())).await, wanted, "{more}");
     }
-    assert_eq!(office.written(), Vec::<String>::new());
-    office.ana().fail([Some((Error::new(Kind::Network, "the connection broke"), false))]);
+    assert_eq!(harness.written(), Vec::<String>::new());
+    harness.ana().fail([Some((Error::new(Kind::Network, "the connection broke"), false))]);
     assert_eq!(
-        office.ok("manage", call(json!({"op": "create", "name": "New"}))).await,
+        harness.ok("manage", call(json!({"op": "create", "name": "New"}))).await,
         "outcomes[1|]{item|op|result|detail}:\n  \
          New|create|unknown|\"the connection broke: it may have been done all the same, so search \
          before trying again\""

@@ -10,16 +10,17 @@ use daysheet::schemas::Api;
 use daysheet::when::When;
 use serde_json::{Value, json};
 
-use crate::desk::{Office, guest, repeat};
-use crate::rack::{Room, Says};
+use crate::common::fake_calendars::{CalendarHarness, guest, repeat};
+use crate::common::fake_mailbox::MailHarness;
+use crate::common::harness::FakeUser;
 
 const START: &str = "2036-02-05T09:00[Europe/Berlin]";
 /// The third of the weekly meetings: Eve is asked to that one.
 const THIRD: &str = "main/w@20360219T0800Z";
 
 /// Events that Eve is on, whom nobody knows, and some that she is not on.
-fn fill(office: &Office) {
-    let ana = office.ana();
+fn fill(harness: &CalendarHarness) {
+    let ana = harness.ana();
     let me = Guest { me: true, ..guest("ana@example.com", '?') };
     let room = Guest { room: true, ..guest("room@example.org", '+') };
     let (bo, eve) = (guest("bo@example.com", '+'), guest("eve@example.org", '?'));
@@ -171,22 +172,22 @@ fn outside() -> Vec<(&'static str, Value, &'static str)> {
 async fn the_allow_list_has_whoever_is_reached() {
     let list = &[("DAYSHEET_RECIPIENTS", "bo@example.com")];
     for (tool, call, who) in outside() {
-        let office = Office::with(Api::Gmail, list).await;
-        fill(&office);
+        let harness = CalendarHarness::with(Api::Gmail, list).await;
+        fill(&harness);
         assert_eq!(
-            office.error(tool, call.clone()).await,
+            harness.error(tool, call.clone()).await,
             format!(
                 "the list of allowed recipients does not have {who}: leave them out, or ask the \
                  user to add them to the setting `recipients`"
             ),
             "{tool} {call}"
         );
-        assert_eq!(office.written(), Vec::<String>::new(), "{tool} {call}");
+        assert_eq!(harness.written(), Vec::<String>::new(), "{tool} {call}");
     }
     // Outlook tells whose a calendar is.
-    let office = Office::with(Api::Outlook, list).await;
+    let harness = CalendarHarness::with(Api::Outlook, list).await;
     let call = create(json!({}), json!({"calendar": "Work"}));
-    let error = office.error("calendar_save", call).await;
+    let error = harness.error("calendar_save", call).await;
     assert!(
         error.starts_with("the list of allowed recipients does not have work@example.org:"),
         "{error}"
@@ -212,10 +213,10 @@ async fn the_allow_list_has_whoever_is_reached() {
         ),
     ];
     for (tool, call) in inside {
-        let office = Office::with(Api::Gmail, list).await;
-        fill(&office);
-        office.ok(tool, call.clone()).await;
-        assert_eq!(office.written().len(), 1, "{tool} {call}");
+        let harness = CalendarHarness::with(Api::Gmail, list).await;
+        fill(&harness);
+        harness.ok(tool, call.clone()).await;
+        assert_eq!(harness.written().len(), 1, "{tool} {call}");
     }
     // At Outlook a comment is for the organizer, and who is not notified sees nothing.
     let outlook = [
@@ -223,25 +224,25 @@ async fn the_allow_list_has_whoever_is_reached() {
         json!({"id": "main/i", "response": "accept", "notify": "none"}),
     ];
     for call in outlook {
-        let office = Office::with(Api::Outlook, list).await;
-        fill(&office);
-        office.ok("calendar_respond", call.clone()).await;
-        assert_eq!(office.written().len(), 1, "{call}");
+        let harness = CalendarHarness::with(Api::Outlook, list).await;
+        fill(&harness);
+        harness.ok("calendar_respond", call.clone()).await;
+        assert_eq!(harness.written().len(), 1, "{call}");
     }
 }
 
 #[tokio::test]
 async fn a_calendar_that_may_be_shared_on_is_still_its_owners() {
-    let office = Office::with(Api::Gmail, &[]).await;
-    fill(&office);
+    let harness = CalendarHarness::with(Api::Gmail, &[]).await;
+    fill(&harness);
     for (op, more) in [("rename", json!({"name": "SECRET"})), ("delete", json!({}))] {
         let call = with(json!({"kind": "calendar", "op": op, "id": "Boss"}), more);
         assert_eq!(
-            office.error("manage", call).await,
+            harness.error("manage", call).await,
             format!("the calendar Boss is somebody else's: ask its owner to {op} it")
         );
     }
-    assert_eq!(office.written(), Vec::<String>::new());
+    assert_eq!(harness.written(), Vec::<String>::new());
 }
 
 #[tokio::test]
@@ -252,14 +253,14 @@ async fn a_message_with_an_invitation_reaches_its_organizer() {
     )
     .replace("VERSION", "METHOD:REQUEST\r\nVERSION");
     for (list, refused) in [("bo@example.com", true), ("@example.org", false)] {
-        let office = Office::with(Api::Gmail, &[("DAYSHEET_RECIPIENTS", list)]).await;
-        let letters = &office.ana().letters;
+        let harness = CalendarHarness::with(Api::Gmail, &[("DAYSHEET_RECIPIENTS", list)]).await;
+        let letters = &harness.ana().mailbox.invitations;
         letters.lock().unwrap().insert("l".to_owned(), invitation.clone());
-        office.ok("mail_search", json!({})).await;
+        harness.ok("mail_search", json!({})).await;
         let call = json!({"id": "m1", "response": "decline", "comment": "SECRET"});
-        let answer = office.call("calendar_respond", call).await;
+        let answer = harness.call("calendar_respond", call).await;
         assert_eq!(answer.is_err(), refused, "{answer:?}");
-        assert_eq!(office.written().is_empty(), refused);
+        assert_eq!(harness.written().is_empty(), refused);
     }
 }
 
@@ -278,22 +279,22 @@ async fn who_a_document_asks_is_read_as_strictly_as_recipients() {
         "left out, because it is no address: `urn:uuid:1`",
     ];
     for by_message in [false, true] {
-        let office = Office::with(Api::Gmail, &[]).await;
+        let harness = CalendarHarness::with(Api::Gmail, &[]).await;
         let blocks = match by_message {
-            false => office.call("calendar_save", json!({"ics": text})).await,
+            false => harness.call("calendar_save", json!({"ics": text})).await,
             true => {
-                let letters = &office.ana().letters;
+                let letters = &harness.ana().mailbox.invitations;
                 letters.lock().unwrap().insert("l".to_owned(), text.clone());
-                office.ok("mail_search", json!({})).await;
+                harness.ok("mail_search", json!({})).await;
                 let call = json!({"id": "m1", "response": "accept"});
-                office.call("calendar_respond", call).await
+                harness.call("calendar_respond", call).await
             }
         };
         let notes = blocks.unwrap().pop().unwrap();
         for line in told {
             assert!(notes.contains(line), "{notes}");
         }
-        let written = office.written();
+        let written = harness.written();
         let me = if by_message { "ana@example.com!" } else { "ana@example.com" };
         let guests = format!("guests=[{me} eve@example.org Cy cy@example.com]");
         assert!(written[0].contains(&guests), "{written:?}");
@@ -314,14 +315,14 @@ impl Caller for Meanwhile<'_> {
     async fn progress(&self, _: u64, _: u64, _: &str) {}
 }
 
-/// An office that has shown what strangers wrote, and knows Bo.
-async fn wary(setting: &str) -> Office {
-    let office = Office::with(Api::Gmail, &[("DAYSHEET_NEW_RECIPIENTS", setting)]).await;
-    fill(&office);
-    office.ana().known.lock().unwrap().push("bo@example.com");
+/// An harness that has shown what strangers wrote, and knows Bo.
+async fn wary(setting: &str) -> CalendarHarness {
+    let harness = CalendarHarness::with(Api::Gmail, &[("DAYSHEET_NEW_RECIPIENTS", setting)]).await;
+    fill(&harness);
+    harness.ana().mailbox.known.lock().unwrap().push("bo@example.com".to_owned());
     let call = json!({"from": "2036-02-05", "to": "2036-02-06"});
-    office.ok("calendar_search", call).await;
-    office
+    harness.ok("calendar_search", call).await;
+    harness
 }
 
 #[tokio::test]
@@ -369,56 +370,56 @@ async fn who_is_new_is_a_question_before_anything_is_written() {
         )
     };
     for (tool, call, question, writes) in cases {
-        let office = wary("confirm").await;
-        let error = office.error(tool, call.clone()).await;
+        let harness = wary("confirm").await;
+        let error = harness.error(tool, call.clone()).await;
         assert_eq!(error, refused("nobody can be asked here"), "{tool} {call}");
         for (reply, wanted) in [
             (Reply::No, "the user said no: nothing was done: ask the user what to do instead"),
             (Reply::Later, "the user is being asked"),
         ] {
-            let user = Says(reply, Mutex::default());
-            let answer = office.call_as(tool, call.clone(), &user).await;
+            let user = FakeUser::says(reply);
+            let answer = harness.call_as(tool, call.clone(), &user).await;
             assert_eq!(answer.unwrap_err().to_string(), wanted, "{tool} {call}");
             assert_eq!(
-                *user.1.lock().unwrap(),
+                user.questions(),
                 [format!("{question}\nNever written to before: eve@example.org")],
             );
         }
-        assert_eq!(office.written(), Vec::<String>::new(), "{tool} {call}");
-        let user = Says(Reply::Yes, Mutex::default());
-        office.call_as(tool, call.clone(), &user).await.unwrap();
-        assert_eq!(user.1.lock().unwrap().len(), 1, "{tool} {call}");
-        assert_eq!(office.written().len(), writes, "{tool} {call}");
+        assert_eq!(harness.written(), Vec::<String>::new(), "{tool} {call}");
+        let user = FakeUser::says(Reply::Yes);
+        harness.call_as(tool, call.clone(), &user).await.unwrap();
+        assert_eq!(user.questions().len(), 1, "{tool} {call}");
+        assert_eq!(harness.written().len(), writes, "{tool} {call}");
         // Where new people are refused, nobody is asked.
         let strict = wary("refuse").await;
         let answer = strict.call_as(tool, call.clone(), &user).await;
         let error = answer.unwrap_err().to_string();
         assert_eq!(error, refused("the settings refuse that"), "{tool} {call}");
-        assert_eq!(user.1.lock().unwrap().len(), 1, "{tool} {call}");
+        assert_eq!(user.questions().len(), 1, "{tool} {call}");
         assert_eq!(strict.written(), Vec::<String>::new(), "{tool} {call}");
     }
     // A dry run is refused as the real one is, and asks nobody.
     let call =
         || change("main/m", json!({"title": "B"}), json!({"notify": "all", "dry_run": true}));
-    let user = Says(Reply::No, Mutex::default());
-    let office = wary("confirm").await;
-    let blocks = office.call_as("calendar_save", call(), &user).await.unwrap();
+    let user = FakeUser::says(Reply::No);
+    let harness = wary("confirm").await;
+    let blocks = harness.call_as("calendar_save", call(), &user).await.unwrap();
     assert_eq!(
         blocks[1],
         "the user is going to be asked: never written to before: eve@example.org\n\
          dry run: nothing was written"
     );
-    assert_eq!(user.1.lock().unwrap().len(), 0);
+    assert_eq!(user.questions().len(), 0);
     let error = wary("refuse").await.error("calendar_save", call()).await;
     assert_eq!(error, refused("the settings refuse that"));
     // Those whom the service does not name are new.
-    let office = wary("confirm").await;
+    let harness = wary("confirm").await;
     let call = change("main/o", json!({"title": "B"}), json!({"notify": "all"}));
-    let error = office.error("calendar_save", call).await;
+    let error = harness.error("calendar_save", call).await;
     assert!(error.contains("(people whom the service does not name)"), "{error}");
     // Who is asked to another series of the same name is not on this one.
-    let office = wary("confirm").await;
-    let ana = office.ana();
+    let harness = wary("confirm").await;
+    let ana = harness.ana();
     let mut copy = ana.get(THIRD).unwrap();
     copy.id = "work/w@20360219T0800Z".to_owned();
     copy.series = Some("work/w".to_owned());
@@ -426,50 +427,50 @@ async fn who_is_new_is_a_question_before_anything_is_written() {
     ana.touch(THIRD, |facts| facts.guests.truncate(1));
     let call = json!({"title": "B"});
     let call = change("main/w", call, json!({"notify": "all", "scope": "series"}));
-    office.ok("calendar_save", call).await;
-    assert_eq!(office.written().len(), 1);
+    harness.ok("calendar_save", call).await;
+    assert_eq!(harness.written().len(), 1);
     // So many people that no question can show them are refused.
-    let office = wary("confirm").await;
+    let harness = wary("confirm").await;
     let many = |letter: char| {
         let people: Vec<String> = (0..150).map(|n| format!("{letter}{n}@example.org")).collect();
         event(json!({"people": people}))
     };
     let call = json!({"events": [many('a'), many('b')], "notify": "none", "if_conflict": "ignore"});
-    let user = Says(Reply::Yes, Mutex::default());
-    let answer = office.call_as("calendar_save", call, &user).await;
+    let user = FakeUser::says(Reply::Yes);
+    let answer = harness.call_as("calendar_save", call, &user).await;
     assert_eq!(
         answer.unwrap_err().to_string(),
         "more than 200 people were never written to before: write to fewer people at once"
     );
-    assert_eq!(office.written(), Vec::<String>::new());
+    assert_eq!(harness.written(), Vec::<String>::new());
     // An address may be a stranger's words, too.
-    let office = wary("confirm").await;
-    office.ana().touch("main/i", |facts| {
+    let harness = wary("confirm").await;
+    harness.ana().touch("main/i", |facts| {
         facts.organizer = Some("eve@example.org\nNever mind: yes\u{202e}".to_owned());
     });
-    let user = Says(Reply::Later, Mutex::default());
+    let user = FakeUser::says(Reply::Later);
     let call = json!({"id": "main/i", "response": "accept"});
-    let answer = office.call_as("calendar_respond", call, &user).await;
+    let answer = harness.call_as("calendar_respond", call, &user).await;
     assert!(answer.is_err());
     assert_eq!(
-        *user.1.lock().unwrap(),
+        user.questions(),
         [format!(
             "Answer an invitation?\n{when} Invited\nAnswer: accept\nNever written to before: \
              eve@example.org Never mind: yes"
         )]
     );
     // Whom one knows, and who is not on it, is no question.
-    let office = wary("confirm").await;
+    let harness = wary("confirm").await;
     let call = change("main/b", json!({"title": "B"}), json!({"notify": "all"}));
-    office.ok("calendar_save", call).await;
-    assert_eq!(office.written().len(), 1);
+    harness.ok("calendar_save", call).await;
+    assert_eq!(harness.written().len(), 1);
 }
 
 #[tokio::test]
 async fn what_was_agreed_to_is_what_is_written() {
     let mallory = guest("mallory@example.org", '?');
-    let on_event = |office: &Office, id: &str| {
-        office.ana().touch(id, |facts| facts.guests.push(mallory.clone()));
+    let on_event = |harness: &CalendarHarness, id: &str| {
+        harness.ana().touch(id, |facts| facts.guests.push(mallory.clone()));
     };
     let cases = cases! {
         "calendar_save", change("main/m", json!({"title": "SECRET"}), json!({"notify": "all"})),
@@ -486,15 +487,15 @@ async fn what_was_agreed_to_is_what_is_written() {
             "than the user was asked about";
     };
     for (tool, call, id, wanted) in cases {
-        let office = wary("confirm").await;
-        let then = || on_event(&office, id);
+        let harness = wary("confirm").await;
+        let then = || on_event(&harness, id);
         let user = Meanwhile(&then, Reply::Yes, Mutex::default());
-        let answer = office.call_as(tool, call.clone(), &user).await;
+        let answer = harness.call_as(tool, call.clone(), &user).await;
         let error = answer.unwrap_err().to_string();
         assert!(error.contains(wanted), "{error}");
-        let now = office.ana().get("main/w").unwrap();
+        let now = harness.ana().get("main/w").unwrap();
         assert_eq!(now.title, "Weekly");
-        assert_eq!(office.ana().get("main/m").unwrap().title, "Meeting");
+        assert_eq!(harness.ana().get("main/m").unwrap().title, "Meeting");
     }
 }
 
@@ -542,35 +543,35 @@ async fn below_send_what_others_are_on_is_left_alone() {
     ];
     for level in ["organize", "draft"] {
         for (tool, call) in &theirs {
-            let office = Office::with(Api::Gmail, &[("DAYSHEET_ACCESS", level)]).await;
-            fill(&office);
+            let harness = CalendarHarness::with(Api::Gmail, &[("DAYSHEET_ACCESS", level)]).await;
+            fill(&harness);
             let what = match *tool {
                 "calendar_respond" => "answering or forwarding an invitation",
                 _ => "writing an event that others are on",
             };
             assert_eq!(
-                office.error(tool, call.clone()).await,
+                harness.error(tool, call.clone()).await,
                 format!(
                     "{what} needs access `send`, and it is `{level}` here: ask the user to start \
                      the server with --access send"
                 ),
                 "{tool} {call}"
             );
-            assert_eq!(office.written(), Vec::<String>::new(), "{tool} {call}");
+            assert_eq!(harness.written(), Vec::<String>::new(), "{tool} {call}");
         }
         for (tool, call) in &mine {
-            let office = Office::with(Api::Gmail, &[("DAYSHEET_ACCESS", level)]).await;
-            fill(&office);
-            office.ok(tool, call.clone()).await;
-            assert_eq!(office.written().len(), 1, "{tool} {call}");
+            let harness = CalendarHarness::with(Api::Gmail, &[("DAYSHEET_ACCESS", level)]).await;
+            fill(&harness);
+            harness.ok(tool, call.clone()).await;
+            assert_eq!(harness.written().len(), 1, "{tool} {call}");
         }
     }
     for (tool, call) in &theirs {
         let dry = call.get("dry_run").is_some();
-        let office = Office::with(Api::Gmail, &[("DAYSHEET_ACCESS", "send")]).await;
-        fill(&office);
-        office.ok(tool, call.clone()).await;
-        assert_eq!(office.written().len(), usize::from(!dry), "{tool} {call}");
+        let harness = CalendarHarness::with(Api::Gmail, &[("DAYSHEET_ACCESS", "send")]).await;
+        fill(&harness);
+        harness.ok(tool, call.clone()).await;
+        assert_eq!(harness.written().len(), usize::from(!dry), "{tool} {call}");
     }
 }
 
@@ -613,7 +614,7 @@ async fn what_goes_to_whoever_writes_is_asked_about() {
         (confirm, signature(), None),
     ];
     for (setting, call, refused) in cases {
-        let room = Room::with(Api::Gmail, &[setting]).await;
+        let room = MailHarness::with(Api::Gmail, &[setting]).await;
         *room.ana().reply.lock().unwrap() = AutoReply {
             on: true,
             html: Some("Away".to_owned()),
@@ -626,17 +627,17 @@ async fn what_goes_to_whoever_writes_is_asked_about() {
         }
     }
     // Daysheet keeps Outlook's signature, which reaches whoever a message with it does.
-    let room = Room::with(Api::Outlook, &[list]).await;
+    let room = MailHarness::with(Api::Outlook, &[list]).await;
     room.ok("manage", signature()).await;
     // The user says what becomes of it.
     for (answer, on) in [(Reply::Yes, true), (Reply::No, false), (Reply::Later, false)] {
-        let room = Room::with(Api::Outlook, &[confirm]).await;
-        let user = Says(answer, Mutex::default());
+        let room = MailHarness::with(Api::Outlook, &[confirm]).await;
+        let user = FakeUser::says(answer);
         let done = room.call_as("manage", reply("all"), &user).await;
         assert_eq!(done.is_ok(), on, "{done:?}");
         assert_eq!(room.ana().reply.lock().unwrap().on, on);
         assert_eq!(
-            *user.1.lock().unwrap(),
+            user.questions(),
             ["Answer mail to ana@example.com by itself?\nTo: everybody\nText: SECRET\nNever \
               written to before: whoever writes to ana@example.com"]
         );
@@ -645,23 +646,23 @@ async fn what_goes_to_whoever_writes_is_asked_about() {
 
 #[tokio::test]
 async fn a_clash_shows_what_strangers_wrote() {
-    let office = Office::with(Api::Gmail, &[("DAYSHEET_NEW_RECIPIENTS", "refuse")]).await;
-    fill(&office);
+    let harness = CalendarHarness::with(Api::Gmail, &[("DAYSHEET_NEW_RECIPIENTS", "refuse")]).await;
+    fill(&harness);
     let asks_eve = || create(json!({"people": [EVE]}), json!({"notify": "all", "dry_run": true}));
     // Nothing was shown yet.
-    office.call("calendar_save", asks_eve()).await.unwrap();
+    harness.call("calendar_save", asks_eve()).await.unwrap();
     let clashing = create(json!({"start": "2036-02-05 09h00"}), json!({"dry_run": true}));
-    let blocks = office.call("calendar_save", clashing).await.unwrap();
+    let blocks = harness.call("calendar_save", clashing).await.unwrap();
     assert!(blocks[0].contains("clashes with"), "{blocks:?}");
-    let error = office.error("calendar_save", asks_eve()).await;
+    let error = harness.error("calendar_save", asks_eve()).await;
     assert!(error.contains("(eve@example.org)"), "{error}");
 }
 
 #[tokio::test]
 async fn the_caps_are_about_mail() {
     let caps = [("DAYSHEET_SENDS_PER_HOUR", "0"), ("DAYSHEET_RECIPIENTS_PER_HOUR", "0")];
-    let office = Office::with(Api::Gmail, &caps).await;
+    let harness = CalendarHarness::with(Api::Gmail, &caps).await;
     let call = create(json!({"people": ["bo@example.com", EVE]}), json!({"notify": "all"}));
-    office.ok("calendar_save", call).await;
-    assert_eq!(office.written().len(), 1);
+    harness.ok("calendar_save", call).await;
+    assert_eq!(harness.written().len(), 1);
 }

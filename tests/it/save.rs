@@ -5,7 +5,7 @@ use daysheet::provider::calendar::Facts;
 use daysheet::when::When;
 use serde_json::{Value, json};
 
-use crate::desk::{Office, guest, repeat};
+use crate::common::fake_calendars::{CalendarHarness, guest, repeat};
 
 /// One new event, with arguments of the call besides.
 fn event(event: Value, more: Value) -> Value {
@@ -17,18 +17,18 @@ fn event(event: Value, more: Value) -> Value {
 
 /// What is written when a plain event is created with these members besides.
 async fn created(members: Value, more: Value) -> Vec<String> {
-    let office = Office::one().await;
+    let harness = CalendarHarness::one().await;
     let mut one = json!({"title": "T"});
     let members = members.as_object().unwrap().clone();
     one.as_object_mut().unwrap().extend(members);
-    office.ok("calendar_save", event(one, more)).await;
-    office.written()
+    harness.ok("calendar_save", event(one, more)).await;
+    harness.written()
 }
 
 #[tokio::test]
 async fn a_new_event_is_what_the_service_holds() {
-    let office = Office::one().await;
-    let answer = office
+    let harness = CalendarHarness::one().await;
+    let answer = harness
         .ok(
             "calendar_save",
             event(
@@ -45,7 +45,7 @@ async fn a_new_event_is_what_the_service_holds() {
          e1|Tue 2036-02-05 09h00|09h45|Review|Room 3|me|bo? cy?|\"\""
     );
     assert_eq!(
-        office.written(),
+        harness.written(),
         ["create main All: 2036-02-05T09:00:00[Europe/Berlin]/2036-02-05T09:45:00[Europe/Berlin] \
           title=Review place=Room 3 guests=[Bo Berg bo@example.com cy@example.com?]"]
     );
@@ -178,10 +178,10 @@ async fn what_cannot_be_is_refused_before_anything_is_written() {
                "repeats": "FREQ=MONTHLY;BYDAY=TU;BYSETPOS=2"}),
             "this service has no words for the rule";
     };
-    let office = Office::one().await;
+    let harness = CalendarHarness::one().await;
     for (one, wanted) in cases {
         let call = event(one.clone(), json!({"notify": "none"}));
-        assert_eq!(office.error("calendar_save", call).await, wanted, "{one}");
+        assert_eq!(harness.error("calendar_save", call).await, wanted, "{one}");
     }
     let cases = cases! {
         event(json!({"title": "T", "start": start, "people": ["bo@example.com"]}), json!({})),
@@ -205,57 +205,57 @@ async fn what_cannot_be_is_refused_before_anything_is_written() {
             "item 2 B: an event needs `start`: give it, such as 2026-02-03 18h05 or tomorrow 9am";
     };
     for (call, wanted) in cases {
-        assert_eq!(office.error("calendar_save", call.clone()).await, wanted, "{call}");
+        assert_eq!(harness.error("calendar_save", call.clone()).await, wanted, "{call}");
     }
-    assert_eq!(office.written(), Vec::<String>::new());
+    assert_eq!(harness.written(), Vec::<String>::new());
 
-    let office = Office::outlook().await;
+    let harness = CalendarHarness::outlook().await;
     let call = event(json!({"title": "T", "start": start, "show": "focus"}), json!({}));
     assert_eq!(
-        office.error("calendar_save", call).await,
+        harness.error("calendar_save", call).await,
         "focus time is Google's only: use show=busy, with a category if you like"
     );
     let many: Vec<String> = (0..251).map(|at| format!("a{at}@example.com")).collect();
     let call =
         event(json!({"title": "T", "start": start, "people": many}), json!({"notify": "all"}));
     assert_eq!(
-        office.error("calendar_save", call).await,
+        harness.error("calendar_save", call).await,
         "251 people are too many for one event: one call asks at most 250, Outlook takes 500 in \
          all: ask the address of a group instead"
     );
-    assert_eq!(office.written(), Vec::<String>::new());
+    assert_eq!(harness.written(), Vec::<String>::new());
 }
 
 #[tokio::test]
 async fn the_calendar_decides_the_account() {
-    let office = Office::two().await;
+    let harness = CalendarHarness::two().await;
     let one = json!({"title": "T", "start": "2036-02-05"});
     let call = |more| event(one.clone(), more);
     assert_eq!(
-        office.error("calendar_save", call(json!({}))).await,
+        harness.error("calendar_save", call(json!({}))).await,
         "several accounts are signed in: name one of: google:ana@example.com, \
          google:bo@example.com"
     );
     assert_eq!(
-        office.error("calendar_save", call(json!({"calendar": "work"}))).await,
+        harness.error("calendar_save", call(json!({"calendar": "work"}))).await,
         "2 calendars are called `work`: use one of: Work (c1, ana@example.com), Work (c2, \
          bo@example.com)"
     );
-    assert_eq!(office.written(), Vec::<String>::new());
+    assert_eq!(harness.written(), Vec::<String>::new());
     for (more, wanted) in [
         (json!({"calendar": "c2"}), (1, "create work")),
         (json!({"calendar": "BO"}), (1, "create main")),
         (json!({"calendar": "work", "account": "ana@example.com"}), (0, "create work")),
         (json!({"account": "bo"}), (1, "create main")),
     ] {
-        office.ok("calendar_save", call(more.clone())).await;
+        harness.ok("calendar_save", call(more.clone())).await;
         let (at, start) = wanted;
-        let written = office.desks[at].written();
+        let written = harness.fakes[at].written();
         assert!(written[0].starts_with(start), "{more}: {written:?}");
-        assert_eq!(office.written(), Vec::<String>::new(), "{more}");
+        assert_eq!(harness.written(), Vec::<String>::new(), "{more}");
     }
     assert_eq!(
-        office.error("calendar_save", call(json!({"calendar": "c2", "account": "ana"}))).await,
+        harness.error("calendar_save", call(json!({"calendar": "c2", "account": "ana"}))).await,
         "it belongs to google:bo@example.com, not to that account: leave out `account`: a handle \
          knows its own"
     );
@@ -263,8 +263,8 @@ async fn the_calendar_decides_the_account() {
 
 #[tokio::test]
 async fn words_for_times_are_echoed() {
-    let office = Office::one().await;
-    let blocks = office
+    let harness = CalendarHarness::one().await;
+    let blocks = harness
         .call(
             "calendar_save",
             event(
@@ -279,7 +279,7 @@ async fn words_for_times_are_echoed() {
         json!({"title": "T", "start": "tomorrow 9am", "end": "10am"}),
         json!({"dry_run": true}),
     );
-    let blocks = office.call("calendar_save", call).await.unwrap();
+    let blocks = harness.call("calendar_save", call).await.unwrap();
     let tomorrow = jiff::Zoned::now()
         .in_tz("Europe/Berlin")
         .unwrap()
@@ -294,7 +294,7 @@ async fn words_for_times_are_echoed() {
     );
     // What is over is said, too.
     let call = event(json!({"title": "T", "start": "2001-02-05 09h00"}), json!({}));
-    let blocks = office.call("calendar_save", call).await.unwrap();
+    let blocks = harness.call("calendar_save", call).await.unwrap();
     assert_eq!(blocks[1], "it is over already: Mon 2001-02-05 09h00 to 10h00");
 }
 
@@ -315,9 +315,9 @@ async fn a_batch_that_fails_in_the_middle_says_what_was_written() {
     let busy = Error::new(Kind::RateLimited(None), "too many requests").next("try again later");
     let broken = Error::new(Kind::Network, "the connection broke");
     // One is refused: the others are written all the same.
-    let office = Office::one().await;
-    office.ana().fail([None, Some((rejected.clone(), false))]);
-    let answer = office.ok("calendar_save", json!({"events": four()})).await;
+    let harness = CalendarHarness::one().await;
+    harness.ana().fail([None, Some((rejected.clone(), false))]);
+    let answer = harness.ok("calendar_save", json!({"events": four()})).await;
     assert_eq!(
         answer,
         "zone: Europe/Berlin\n\
@@ -337,9 +337,9 @@ async fn a_batch_that_fails_in_the_middle_says_what_was_written() {
              before trying again\"",
         ),
     ] {
-        let office = Office::one().await;
-        office.ana().fail([None, Some((failure, true))]);
-        let answer = office.ok("calendar_save", json!({"events": four()})).await;
+        let harness = CalendarHarness::one().await;
+        harness.ana().fail([None, Some((failure, true))]);
+        let answer = harness.ok("calendar_save", json!({"events": four()})).await;
         assert_eq!(
             answer,
             format!(
@@ -352,27 +352,27 @@ async fn a_batch_that_fails_in_the_middle_says_what_was_written() {
                  4 D|create|skipped|not written, because of the failure before it"
             )
         );
-        assert_eq!(office.written().len(), 2);
+        assert_eq!(harness.written().len(), 2);
     }
     // Of a single one, what is not written is an error; what may be is none.
-    let office = Office::one().await;
+    let harness = CalendarHarness::one().await;
     let single = || event(json!({"title": "A", "start": "2036-02-05 09h00"}), json!({}));
-    office.ana().fail([Some((rejected, false))]);
-    assert_eq!(office.error("calendar_save", single()).await, "the service says no");
-    office.ana().fail([Some((broken, true))]);
+    harness.ana().fail([Some((rejected, false))]);
+    assert_eq!(harness.error("calendar_save", single()).await, "the service says no");
+    harness.ana().fail([Some((broken, true))]);
     assert_eq!(
-        office.ok("calendar_save", single()).await,
+        harness.ok("calendar_save", single()).await,
         "outcomes[1|]{item|op|result|detail}:\n  \
          A|create|unknown|\"the connection broke: it may have been done all the same, so search \
          before trying again\""
     );
-    assert_eq!(office.written().len(), 2);
+    assert_eq!(harness.written().len(), 2);
 }
 
 /// Two accounts with something on Tuesday.
-async fn booked() -> Office {
-    let office = Office::two().await;
-    let ana = office.ana();
+async fn booked() -> CalendarHarness {
+    let harness = CalendarHarness::two().await;
+    let ana = harness.ana();
     ana.put("main/d", "Dentist", "2036-02-05T09:30[Europe/Berlin]", 60);
     let mut standup = ana.put("work/s", "Team standup", "2036-01-01T09:00[Europe/Berlin]", 15);
     standup.repeat = Some(repeat("FREQ=DAILY"));
@@ -382,7 +382,7 @@ async fn booked() -> Office {
     ana.set(free);
     // Calendars that can only be read do not count.
     ana.put("team/t", "Team event", "2036-02-05T09:00[Europe/Berlin]", 60);
-    let bo = &office.desks[1];
+    let bo = &harness.fakes[1];
     bo.put("main/x", "Planning", "2036-02-05T09:00[Europe/Berlin]", 60);
     // The same meeting in both accounts.
     let copy = Facts {
@@ -392,7 +392,7 @@ async fn booked() -> Office {
         ..ana.get("main/d").unwrap()
     };
     bo.set(copy);
-    office
+    harness
 }
 
 const CLASHES: [&str; 3] = [
@@ -409,20 +409,20 @@ async fn clashes_are_told_before_anything_is_written() {
         event(json!({"title": "Offsite", "start": "2036-02-05 09h00"}), more)
     };
     // Written and told.
-    let office = booked().await;
-    let blocks = office.call("calendar_save", call(json!({}))).await.unwrap();
+    let harness = booked().await;
+    let blocks = harness.call("calendar_save", call(json!({}))).await.unwrap();
     assert_eq!(blocks[1], CLASHES.join("\n"));
-    assert_eq!(office.written().len(), 1);
+    assert_eq!(harness.written().len(), 1);
     // Each account is asked for its calendars and their events once.
-    for desk in &office.desks {
+    for fake in &harness.fakes {
         assert_eq!(
-            desk.read(),
+            fake.read(),
             ["calendars", "events main,work 2036-02-05T08:00:00Z 2036-02-05T09:00:01Z"]
         );
     }
     // Not written.
-    let office = booked().await;
-    let answer = office.ok("calendar_save", call(json!({"if_conflict": "refuse"}))).await;
+    let harness = booked().await;
+    let answer = harness.ok("calendar_save", call(json!({"if_conflict": "refuse"}))).await;
     assert_eq!(
         answer,
         format!(
@@ -430,15 +430,15 @@ async fn clashes_are_told_before_anything_is_written() {
             CLASHES.join("; ")
         )
     );
-    assert_eq!(office.written(), Vec::<String>::new());
+    assert_eq!(harness.written(), Vec::<String>::new());
     // Not looked for.
     let blocks =
-        office.call("calendar_save", call(json!({"if_conflict": "ignore"}))).await.unwrap();
+        harness.call("calendar_save", call(json!({"if_conflict": "ignore"}))).await.unwrap();
     assert_eq!(blocks.len(), 1);
-    assert_eq!(office.written().len(), 1);
+    assert_eq!(harness.written().len(), 1);
     // Only told.
-    let office = booked().await;
-    let answer = office.ok("calendar_save", call(json!({"dry_run": true}))).await;
+    let harness = booked().await;
+    let answer = harness.ok("calendar_save", call(json!({"dry_run": true}))).await;
     assert_eq!(
         answer,
         format!(
@@ -448,12 +448,12 @@ async fn clashes_are_told_before_anything_is_written() {
             CLASHES.join("; ")
         )
     );
-    assert_eq!(office.written(), Vec::<String>::new());
+    assert_eq!(harness.written(), Vec::<String>::new());
 }
 
 #[tokio::test]
 async fn clashes_are_what_overlaps_and_takes_time() {
-    let office = booked().await;
+    let harness = booked().await;
     let call = |one: Value| event(one, json!({"account": "ana", "if_conflict": "refuse"}));
     for one in [
         // What ends when another starts does not clash, nor does what is free.
@@ -461,8 +461,8 @@ async fn clashes_are_what_overlaps_and_takes_time() {
         json!({"title": "Late", "start": "2036-02-05 10h30"}),
         json!({"title": "Away", "start": "2036-02-05 09h00", "show": "free"}),
     ] {
-        office.ok("calendar_save", call(one.clone())).await;
-        assert_eq!(office.written().len(), 1, "{one}");
+        harness.ok("calendar_save", call(one.clone())).await;
+        assert_eq!(harness.written().len(), 1, "{one}");
     }
     for (one, wanted) in cases! {
         // Titles that say the same at the same time.
@@ -478,12 +478,12 @@ async fn clashes_are_what_overlaps_and_takes_time() {
             "clashes with e5 `Team standup` Tue 2036-03-04 09h00 to 09h15 in `Work`, \
              ana@example.com";
     } {
-        let answer = office.ok("calendar_save", call(one.clone())).await;
+        let answer = harness.ok("calendar_save", call(one.clone())).await;
         assert!(answer.ends_with(&format!("|refused|{wanted}")), "{one}: {answer}");
-        assert_eq!(office.written(), Vec::<String>::new(), "{one}");
+        assert_eq!(harness.written(), Vec::<String>::new(), "{one}");
     }
     // Those of one call among each other.
-    let answer = office
+    let answer = harness
         .ok(
             "calendar_save",
             json!({"account": "ana", "if_conflict": "refuse", "events": [
@@ -500,26 +500,27 @@ async fn clashes_are_what_overlaps_and_takes_time() {
         ),
         "{answer}"
     );
-    assert_eq!(office.written().len(), 1);
+    assert_eq!(harness.written().len(), 1);
     // An account that cannot be looked at is a note, or stands in the way.
-    *office.desks[1].blind.lock().unwrap() = Some(Error::new(Kind::Provider(500), "it broke"));
+    *harness.fakes[1].blind.lock().unwrap() = Some(Error::new(Kind::Provider(500), "it broke"));
     let one = json!({"title": "Walk", "start": "2036-02-08 09h15"});
     assert_eq!(
-        office.error("calendar_save", call(one.clone())).await,
+        harness.error("calendar_save", call(one.clone())).await,
         "clashes could not be looked for: bo@example.com: Work: it broke"
     );
-    let blocks = office.call("calendar_save", event(one, json!({"account": "ana"}))).await.unwrap();
+    let blocks =
+        harness.call("calendar_save", event(one, json!({"account": "ana"}))).await.unwrap();
     assert_eq!(blocks[1], "clashes were not looked for in bo@example.com: Work: it broke");
 }
 
 /// A series with an exception or two, its occurrences known by handle.
-async fn series(rule: &str) -> Office {
-    let office = Office::one().await;
-    let ana = office.ana();
+async fn series(rule: &str) -> CalendarHarness {
+    let harness = CalendarHarness::one().await;
+    let ana = harness.ana();
     let mut facts = ana.put("main/w", "Weekly", "2036-02-05T09:00[Europe/Berlin]", 60);
     facts.repeat = Some(repeat(rule));
     ana.set(facts);
-    office
+    harness
 }
 
 /// A change of one event.
@@ -531,8 +532,9 @@ fn change(id: &str, members: Value, more: Value) -> Value {
 
 #[tokio::test]
 async fn only_what_is_said_changes() {
-    let put = |office: &Office| {
-        let mut facts = office.ana().put("main/m", "Review", "2036-02-05T09:00[Europe/Berlin]", 45);
+    let put = |harness: &CalendarHarness| {
+        let mut facts =
+            harness.ana().put("main/m", "Review", "2036-02-05T09:00[Europe/Berlin]", 45);
         facts.guests = vec![
             guest("bo@example.com", '+'),
             guest("cy@example.com", '-'),
@@ -540,7 +542,7 @@ async fn only_what_is_said_changes() {
         ];
         facts.guests[2].room = true;
         facts.place = "Room 3".to_owned();
-        office.ana().set(facts);
+        harness.ana().set(facts);
     };
     let berlin = |from: &str, to: &str| {
         format!("update main/m All: {from}[Europe/Berlin]/{to}[Europe/Berlin]")
@@ -573,18 +575,18 @@ async fn only_what_is_said_changes() {
             "update main/m All: repeat=FREQ=WEEKLY;COUNT=3".to_owned();
     };
     for (members, wanted) in cases {
-        let office = Office::one().await;
-        put(&office);
+        let harness = CalendarHarness::one().await;
+        put(&harness);
         let call = change("main/m", members.clone(), json!({"notify": "all", "scope": "this"}));
-        office.ok("calendar_save", call).await;
-        assert_eq!(office.written(), [wanted], "{members}");
+        harness.ok("calendar_save", call).await;
+        assert_eq!(harness.written(), [wanted], "{members}");
     }
-    let office = Office::one().await;
-    put(&office);
+    let harness = CalendarHarness::one().await;
+    put(&harness);
     // What is so already is not written.
     let call = change("main/m", json!({"title": "Review", "start": "9am"}), json!({}));
     assert_eq!(
-        office.ok("calendar_save", call).await,
+        harness.ok("calendar_save", call).await,
         "outcomes[1|]{item|op|result|detail}:\n  e1 Review|change|unchanged|it is so already"
     );
     let cases = cases! {
@@ -606,9 +608,9 @@ async fn only_what_is_said_changes() {
     };
     for (members, wanted) in cases {
         let call = change("e1", members.clone(), json!({}));
-        assert_eq!(office.error("calendar_save", call).await, wanted, "{members}");
+        assert_eq!(harness.error("calendar_save", call).await, wanted, "{members}");
     }
-    assert_eq!(office.written(), Vec::<String>::new());
+    assert_eq!(harness.written(), Vec::<String>::new());
     // A dry run tells what would change.
     let call = change(
         "e1",
@@ -616,19 +618,19 @@ async fn only_what_is_said_changes() {
         json!({"notify": "all", "dry_run": true}),
     );
     assert_eq!(
-        office.ok("calendar_save", call).await,
+        harness.ok("calendar_save", call).await,
         "outcomes[1|]{item|op|result|detail}:\n  e1 Review|change|planned|\"time Tue 2036-02-05 \
          09h00 to 09h45 → Tue 2036-02-05 14h00 to 14h45; title \\\"Review\\\" → \\\"Retro\\\"; \
          people - bo@example.com; repeats none → FREQ=DAILY\"\n--\n\
          start: 14:00 = Tue 2036-02-05 14h00 Europe/Berlin\ndry run: nothing was written"
     );
-    assert_eq!(office.written(), Vec::<String>::new());
+    assert_eq!(harness.written(), Vec::<String>::new());
 }
 
 #[tokio::test]
 async fn what_was_changed_meanwhile_is_not_changed() {
-    let office = Office::one().await;
-    let ana = office.ana();
+    let harness = CalendarHarness::one().await;
+    let ana = harness.ana();
     ana.put("main/m", "Review", "2036-02-05T09:00[Europe/Berlin]", 45);
     let call = || change("main/m", json!({"place": "x", "where": "Room 4"}), json!({}));
     let call = || {
@@ -636,7 +638,7 @@ async fn what_was_changed_meanwhile_is_not_changed() {
         call["events"][0].as_object_mut().unwrap().remove("place");
         call
     };
-    office.ok("calendar_save", call()).await;
+    harness.ok("calendar_save", call()).await;
     // Answers of others do not matter, another time does.
     ana.touch("main/m", |facts| {
         facts.guests = vec![guest("bo@example.com", '+')];
@@ -646,26 +648,26 @@ async fn what_was_changed_meanwhile_is_not_changed() {
     told["notify"] = "none".into();
     let wanted = "e1 was changed since it was shown: it is now Tue 2036-02-05 09h00 to 09h45 \
                   Review: nothing was written; call again if it is still right";
-    assert_eq!(office.error("calendar_save", told.clone()).await, wanted);
-    assert_eq!(office.written().len(), 1);
-    office.ok("calendar_save", told.clone()).await;
-    assert_eq!(office.written().len(), 1);
+    assert_eq!(harness.error("calendar_save", told.clone()).await, wanted);
+    assert_eq!(harness.written().len(), 1);
+    harness.ok("calendar_save", told.clone()).await;
+    assert_eq!(harness.written().len(), 1);
     // A change between the look and the write is the service's to tell.
     ana.fail([Some((Error::new(Kind::Conflict, "the etag differs"), false))]);
     ana.touch("main/m", |facts| facts.place = "Room 4".to_owned());
     let again = change("e1", json!({"title": "Retro"}), json!({"notify": "none"}));
-    assert_eq!(office.error("calendar_save", again.clone()).await, wanted);
-    office.ok("calendar_save", again).await;
+    assert_eq!(harness.error("calendar_save", again.clone()).await, wanted);
+    harness.ok("calendar_save", again).await;
     // What is gone, or over.
     ana.touch("main/m", |facts| facts.cancelled = true);
     let again = change("e1", json!({"title": "Walk"}), json!({"notify": "none"}));
     assert_eq!(
-        office.error("calendar_save", again).await,
+        harness.error("calendar_save", again).await,
         "e1 was cancelled: search again, or create a new event"
     );
     let again = change("main/never", json!({"title": "Walk"}), json!({}));
     assert_eq!(
-        office.error("calendar_save", again).await,
+        harness.error("calendar_save", again).await,
         "e2 is not there any more: it was deleted: search again"
     );
     for (id, wanted) in [
@@ -677,14 +679,14 @@ async fn what_was_changed_meanwhile_is_not_changed() {
         ("what", "no id of ours"),
     ] {
         let call = change(id, json!({"title": "Walk"}), json!({}));
-        assert_eq!(office.error("calendar_save", call).await, wanted);
+        assert_eq!(harness.error("calendar_save", call).await, wanted);
     }
     // Nobody knows whether it was written.
-    let office = Office::one().await;
-    office.ana().put("main/m", "Review", "2036-02-05T09:00[Europe/Berlin]", 45);
-    office.ana().fail([Some((Error::new(Kind::Timeout, "no answer within 30 seconds"), true))]);
+    let harness = CalendarHarness::one().await;
+    harness.ana().put("main/m", "Review", "2036-02-05T09:00[Europe/Berlin]", 45);
+    harness.ana().fail([Some((Error::new(Kind::Timeout, "no answer within 30 seconds"), true))]);
     assert_eq!(
-        office.ok("calendar_save", call()).await,
+        harness.ok("calendar_save", call()).await,
         "outcomes[1|]{item|op|result|detail}:\n  e1 Review|change|unknown|\"no answer within 30 \
          seconds: it may have been done all the same, so search before trying again\""
     );
@@ -692,8 +694,8 @@ async fn what_was_changed_meanwhile_is_not_changed() {
 
 #[tokio::test]
 async fn what_is_somebody_elses_is_not_changed() {
-    let office = Office::one().await;
-    let ana = office.ana();
+    let harness = CalendarHarness::one().await;
+    let ana = harness.ana();
     let mut facts = ana.put("main/i", "Invited", "2036-02-05T09:00[Europe/Berlin]", 45);
     facts.own = false;
     facts.guests = vec![guest("bo@example.com", '+')];
@@ -711,18 +713,18 @@ async fn what_is_somebody_elses_is_not_changed() {
              create an event of your own";
     };
     for (call, wanted) in cases {
-        assert_eq!(office.error("calendar_save", call).await, wanted);
+        assert_eq!(harness.error("calendar_save", call).await, wanted);
     }
-    assert_eq!(office.written(), Vec::<String>::new());
+    assert_eq!(harness.written(), Vec::<String>::new());
     let call = change("e1", json!({"reminder": "10", "title": "With Bo"}), json!({}));
-    let blocks = office.call("calendar_save", call).await.unwrap();
+    let blocks = harness.call("calendar_save", call).await.unwrap();
     assert_eq!(blocks[1], "e1 is somebody else's: your copy of it was changed");
-    assert_eq!(office.written(), ["update main/i Nobody: title=With Bo reminder=Some(10)"]);
+    assert_eq!(harness.written(), ["update main/i Nobody: title=With Bo reminder=Some(10)"]);
 }
 
 #[tokio::test]
 async fn a_recurring_event_needs_a_scope() {
-    let office = series("FREQ=WEEKLY").await;
+    let harness = series("FREQ=WEEKLY").await;
     let one = "main/w@20360212T0800Z";
     let cases = cases! {
         change(one, json!({"title": "T"}), json!({})),
@@ -738,10 +740,10 @@ async fn a_recurring_event_needs_a_scope() {
              leave `repeats` out";
     };
     for (call, wanted) in cases {
-        assert_eq!(office.error("calendar_save", call).await, wanted);
+        assert_eq!(harness.error("calendar_save", call).await, wanted);
     }
-    assert_eq!(office.written(), Vec::<String>::new());
-    let answer = office
+    assert_eq!(harness.written(), Vec::<String>::new());
+    let answer = harness
         .ok("calendar_save", change(one, json!({"start": "10:00"}), json!({"scope": "this"})))
         .await;
     assert_eq!(
@@ -752,7 +754,7 @@ async fn a_recurring_event_needs_a_scope() {
          start: 10:00 = Tue 2036-02-12 10h00 Europe/Berlin"
     );
     assert_eq!(
-        office.written(),
+        harness.written(),
         ["update main/w@20360212T0800Z Nobody: \
           2036-02-12T10:00:00[Europe/Berlin]/2036-02-12T11:00:00[Europe/Berlin]"]
     );
@@ -818,10 +820,10 @@ async fn a_series_moves_as_a_whole() {
             berlin("2036-02-05T08:00:00", "2036-02-05T09:00:00", "");
     };
     for (rule, id, members, wanted) in cases {
-        let office = series(rule).await;
+        let harness = series(rule).await;
         let call = change(id, members.clone(), json!({"scope": "series"}));
-        office.ok("calendar_save", call).await;
-        assert_eq!(office.written(), [wanted], "{rule} {members}");
+        harness.ok("calendar_save", call).await;
+        assert_eq!(harness.written(), [wanted], "{rule} {members}");
     }
     // It is not clear which days are meant.
     for (rule, start) in [
@@ -830,24 +832,24 @@ async fn a_series_moves_as_a_whole() {
         ("FREQ=MONTHLY;BYMONTHDAY=5,12", "2036-02-13 09h00"),
         ("FREQ=WEEKLY;BYHOUR=9", "2036-02-12 10h00"),
     ] {
-        let office = series(rule).await;
+        let harness = series(rule).await;
         let call =
             change("main/w@20360212T0800Z", json!({"start": start}), json!({"scope": "series"}));
         assert_eq!(
-            office.error("calendar_save", call).await,
+            harness.error("calendar_save", call).await,
             format!(
                 "it is not clear which days the rule {rule} means after the move: give the new \
                  rule, too, as `repeats`"
             )
         );
-        assert_eq!(office.written(), Vec::<String>::new());
+        assert_eq!(harness.written(), Vec::<String>::new());
     }
 }
 
 #[tokio::test]
 async fn exceptions_move_with_their_series() {
-    let office = series("FREQ=WEEKLY;BYDAY=TU").await;
-    let ana = office.ana();
+    let harness = series("FREQ=WEEKLY;BYDAY=TU").await;
+    let ana = harness.ana();
     ana.touch("main/w", |facts| {
         let repeat = facts.repeat.as_mut().unwrap();
         repeat.except = vec![
@@ -858,16 +860,16 @@ async fn exceptions_move_with_their_series() {
     });
     // One was moved by hand: the series moves as its rule says.
     let call = change("main/w@20360212T0800Z", json!({"start": "11:00"}), json!({"scope": "this"}));
-    office.ok("calendar_save", call).await;
+    harness.ok("calendar_save", call).await;
     let call = change("e1", json!({"start": "12:00"}), json!({"scope": "series"}));
-    let blocks = office.call("calendar_save", call).await.unwrap();
+    let blocks = harness.call("calendar_save", call).await.unwrap();
     assert_eq!(
         blocks[1],
         "start: 12:00 = Tue 2036-02-12 12h00 Europe/Berlin\n\
          an occurrence that had been changed singly follows the rule again: Tue 2036-02-12 09h00"
     );
     assert_eq!(
-        office.written()[1..],
+        harness.written()[1..],
         ["update main/w Nobody: \
           2036-02-05T12:00:00[Europe/Berlin]/2036-02-05T13:00:00[Europe/Berlin] \
           repeat=FREQ=WEEKLY;BYDAY=TU -20360219T1100Z -20360610T1000Z +20360221T1100Z"]
@@ -876,8 +878,8 @@ async fn exceptions_move_with_their_series() {
 
 #[tokio::test]
 async fn what_follows_becomes_a_series_of_its_own() {
-    let office = series("FREQ=WEEKLY;BYDAY=TU;COUNT=10").await;
-    let ana = office.ana();
+    let harness = series("FREQ=WEEKLY;BYDAY=TU;COUNT=10").await;
+    let ana = harness.ana();
     ana.touch("main/w", |facts| {
         facts.guests = vec![guest("bo@example.com", '+')];
         facts.place = "Room 3".to_owned();
@@ -897,13 +899,13 @@ async fn what_follows_becomes_a_series_of_its_own() {
     let mut planned = call.clone();
     planned["dry_run"] = true.into();
     assert_eq!(
-        office.ok("calendar_save", planned).await,
+        harness.ok("calendar_save", planned).await,
         "outcomes[1|]{item|op|result|detail}:\n  e1 Weekly|change|planned|\"a new series from Tue \
          2036-02-26 09h00 on: time Tue 2036-02-26 09h00 to 10h00 → Wed 2036-02-27 10h00 to 11h00; \
          title \\\"Weekly\\\" → \\\"Weekly, new\\\"; repeats FREQ=WEEKLY;BYDAY=TU;COUNT=10 → \
          FREQ=WEEKLY;COUNT=7;BYDAY=WE\"\n--\ndry run: nothing was written"
     );
-    let answer = office.ok("calendar_save", call).await;
+    let answer = harness.ok("calendar_save", call).await;
     assert_eq!(
         answer,
         "zone: Europe/Berlin\n\
@@ -914,7 +916,7 @@ async fn what_follows_becomes_a_series_of_its_own() {
          the new series has an online meeting of its own"
     );
     assert_eq!(
-        office.written(),
+        harness.written(),
         [
             "create main External: \
           2036-02-27T10:00:00[Europe/Berlin]/2036-02-27T11:00:00[Europe/Berlin] \
@@ -928,8 +930,8 @@ async fn what_follows_becomes_a_series_of_its_own() {
 
 #[tokio::test]
 async fn outlooks_description_is_taken_along_without_the_meeting() {
-    let office = Office::outlook().await;
-    let ana = office.ana();
+    let harness = CalendarHarness::outlook().await;
+    let ana = harness.ana();
     let mut facts = ana.put("main/w", "Weekly", "2036-02-05T09:00[Europe/Berlin]", 60);
     facts.repeat = Some(repeat("FREQ=WEEKLY"));
     facts.link = Some("https://meet.example/old".to_owned());
@@ -942,9 +944,9 @@ async fn outlooks_description_is_taken_along_without_the_meeting() {
     ana.extra("main/w", json!({"categories": ["a", "b", "c", "d", "e", "f"], "showAs": "oof"}));
     let call =
         change("main/w@20360226T0800Z", json!({"title": "New"}), json!({"scope": "following"}));
-    office.ok("calendar_save", call).await;
+    harness.ok("calendar_save", call).await;
     assert_eq!(
-        office.written()[0],
+        harness.written()[0],
         "create main Nobody: \
          2036-02-26T09:00:00[Europe/Berlin]/2036-02-26T10:00:00[Europe/Berlin] \
          title=New notes=Agenda & more category=a, b, c, d, e, f repeat=FREQ=WEEKLY online=true \
@@ -954,15 +956,18 @@ async fn outlooks_description_is_taken_along_without_the_meeting() {
 
 #[tokio::test]
 async fn what_a_service_cannot_do_is_refused_for_all() {
-    let office = Office::outlook().await;
+    let harness = CalendarHarness::outlook().await;
     let call = json!({"notify": "external", "events": [
         {"title": "A", "start": "2036-02-05 09h00"},
         {"title": "B", "start": "2036-02-05 11h00", "people": ["bo@example.com"]}]});
-    assert_eq!(office.error("calendar_save", call).await, "item 2 B: this service tells everybody");
-    office.ana().put("main/m", "Review", "2036-02-05T09:00[Europe/Berlin]", 45);
+    assert_eq!(
+        harness.error("calendar_save", call).await,
+        "item 2 B: this service tells everybody"
+    );
+    harness.ana().put("main/m", "Review", "2036-02-05T09:00[Europe/Berlin]", 45);
     let call = change("main/m", json!({"add": ["bo@example.com"]}), json!({"notify": "external"}));
-    assert_eq!(office.error("calendar_save", call).await, "this service tells everybody");
-    assert_eq!(office.written(), Vec::<String>::new());
+    assert_eq!(harness.error("calendar_save", call).await, "this service tells everybody");
+    assert_eq!(harness.written(), Vec::<String>::new());
 }
 
 #[tokio::test]
@@ -978,28 +983,28 @@ async fn a_split_that_fails_leaves_nothing_half_done() {
     let back = "delete main/new3 Nobody";
 
     // The new series is not made: the old one is as it was.
-    let office = series("FREQ=WEEKLY").await;
-    office.ana().fail([Some((refused(), false))]);
+    let harness = series("FREQ=WEEKLY").await;
+    harness.ana().fail([Some((refused(), false))]);
     assert_eq!(
-        office.error("calendar_save", call()).await,
+        harness.error("calendar_save", call()).await,
         "the new series was not created: the service says no"
     );
-    assert_eq!(office.written(), [create]);
+    assert_eq!(harness.written(), [create]);
 
     // The old one is not cut: the new one is taken back.
-    let office = series("FREQ=WEEKLY").await;
-    office.ana().fail([None, Some((refused(), false))]);
+    let harness = series("FREQ=WEEKLY").await;
+    harness.ana().fail([None, Some((refused(), false))]);
     assert_eq!(
-        office.error("calendar_save", call()).await,
+        harness.error("calendar_save", call()).await,
         "nothing was changed: the old series could not be cut, and the new one was taken back: \
          e2: the service says no"
     );
-    assert_eq!(office.written(), [create, cut, back]);
+    assert_eq!(harness.written(), [create, cut, back]);
 
     // That fails, too: both are there, and it is said.
-    let office = series("FREQ=WEEKLY").await;
-    office.ana().fail([None, Some((refused(), false)), Some((refused(), false))]);
-    let answer = office.ok("calendar_save", call()).await;
+    let harness = series("FREQ=WEEKLY").await;
+    harness.ana().fail([None, Some((refused(), false)), Some((refused(), false))]);
+    let answer = harness.ok("calendar_save", call()).await;
     assert!(
         answer.contains(
             "e1 Weekly|change|failed|\"e2 was not cut (the service says no), and the new series \
@@ -1009,16 +1014,16 @@ async fn a_split_that_fails_leaves_nothing_half_done() {
     );
 
     // The line breaks while it is cut: a look tells whether it was.
-    let office = series("FREQ=WEEKLY").await;
-    office.ana().fail([None, Some((broken(), true))]);
-    let answer = office.ok("calendar_save", call()).await;
+    let harness = series("FREQ=WEEKLY").await;
+    harness.ana().fail([None, Some((broken(), true))]);
+    let answer = harness.ok("calendar_save", call()).await;
     assert!(answer.contains("the series was split"), "{answer}");
-    assert_eq!(office.written(), [create, cut]);
+    assert_eq!(harness.written(), [create, cut]);
 
-    let office = series("FREQ=WEEKLY").await;
-    office.ana().fail([None, Some((broken(), false))]);
+    let harness = series("FREQ=WEEKLY").await;
+    harness.ana().fail([None, Some((broken(), false))]);
     // That it is not cut yet does not mean that it will not be.
-    let answer = office.ok("calendar_save", call()).await;
+    let answer = harness.ok("calendar_save", call()).await;
     assert!(
         answer.contains(
             "e1 Weekly|change|unknown|\"the connection broke: the new series is there, and it is \
@@ -1026,26 +1031,26 @@ async fn a_split_that_fails_leaves_nothing_half_done() {
         ),
         "{answer}"
     );
-    assert_eq!(office.written(), [create, cut]);
+    assert_eq!(harness.written(), [create, cut]);
 
     // It breaks while the new one is made: nothing more is done.
-    let office = series("FREQ=WEEKLY").await;
-    office.ana().fail([Some((broken(), true))]);
-    let answer = office.ok("calendar_save", call()).await;
+    let harness = series("FREQ=WEEKLY").await;
+    harness.ana().fail([Some((broken(), true))]);
+    let answer = harness.ok("calendar_save", call()).await;
     assert!(answer.contains("e1 Weekly|change|unknown|"), "{answer}");
-    assert_eq!(office.written(), [create]);
+    assert_eq!(harness.written(), [create]);
 }
 
 #[tokio::test]
 async fn what_follows_the_first_is_the_whole() {
-    let office = series("FREQ=WEEKLY").await;
+    let harness = series("FREQ=WEEKLY").await;
     let call =
         change("main/w@20360205T0800Z", json!({"title": "New"}), json!({"scope": "following"}));
-    office.ok("calendar_save", call).await;
-    assert_eq!(office.written(), ["update main/w Nobody: title=New"]);
+    harness.ok("calendar_save", call).await;
+    assert_eq!(harness.written(), ["update main/w Nobody: title=New"]);
     // Exceptions behind the split are said; what was deleted stays so.
-    let office = series("FREQ=WEEKLY").await;
-    let ana = office.ana();
+    let harness = series("FREQ=WEEKLY").await;
+    let ana = harness.ana();
     for (day, cancelled) in [("0212", false), ("0304", false), ("0311", true)] {
         let at = format!("2036-{}-{}T08:00:00Z", &day[..2], &day[2..]);
         let at = When::At(at.parse().unwrap());
@@ -1061,14 +1066,14 @@ async fn what_follows_the_first_is_the_whole() {
     }
     let call =
         change("main/w@20360226T0800Z", json!({"title": "New"}), json!({"scope": "following"}));
-    let blocks = office.call("calendar_save", call).await.unwrap();
+    let blocks = harness.call("calendar_save", call).await.unwrap();
     assert_eq!(
         blocks[1],
         "an occurrence that had been changed singly follows the rule again: Tue 2036-03-04 09h00\n\
          the series was split: e2 has what comes before, the first row what follows"
     );
     assert_eq!(
-        office.written()[0],
+        harness.written()[0],
         "create main Nobody: \
          2036-02-26T09:00:00[Europe/Berlin]/2036-02-26T10:00:00[Europe/Berlin] \
          title=New repeat=FREQ=WEEKLY -20360311T0800Z"

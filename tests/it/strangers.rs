@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use unicode_width::UnicodeWidthStr;
 
-use crate::desk::Office;
+use crate::common::fake_calendars::CalendarHarness;
 use crate::support::{ME, Session, column, letter};
 
 /// Line breaks, an order, a fence, a terminal's escapes, turned letters, and ten
@@ -179,11 +179,11 @@ fn calendars_write_no_notes() {
 }
 
 /// Calls tools, and holds what is said besides their rows.
-async fn desk_held(office: &Office, calls: &[(&str, Value)]) -> usize {
+async fn calendars_held(harness: &CalendarHarness, calls: &[(&str, Value)]) -> usize {
     let mut quoting = 0;
     for (tool, arguments) in calls {
         let what = format!("{tool} {arguments:.200}");
-        quoting += match office.call(tool, arguments.clone()).await {
+        quoting += match harness.call(tool, arguments.clone()).await {
             Ok(blocks) => held(&what, blocks.last().unwrap()),
             Err(error) => held(&what, &error.to_string()),
         };
@@ -193,8 +193,8 @@ async fn desk_held(office: &Office, calls: &[(&str, Value)]) -> usize {
 
 #[tokio::test]
 async fn events_and_invitations_write_no_notes() {
-    for office in [Office::one().await, Office::outlook().await] {
-        let ana = office.ana();
+    for harness in [CalendarHarness::one().await, CalendarHarness::outlook().await] {
+        let ana = harness.ana();
         for id in ["main/a", "main/b"] {
             ana.put(id, &hostile(), "2036-02-03T10:00[Europe/Berlin]", 60);
         }
@@ -222,16 +222,16 @@ async fn events_and_invitations_write_no_notes() {
         let documents = calendars();
         for (at, (_, text)) in documents.iter().enumerate() {
             let id = format!("letter{at}");
-            ana.letters.lock().unwrap().insert(id.clone(), text.clone());
+            ana.mailbox.invitations.lock().unwrap().insert(id.clone(), text.clone());
             calls.push(("mail_read", json!({"ids": [id]})));
             calls.push(("calendar_save", json!({"ics": text, "dry_run": true})));
             calls.push(("calendar_respond", json!({"id": id, "response": "accept"})));
         }
-        let quoting = desk_held(&office, &calls).await;
+        let quoting = calendars_held(&harness, &calls).await;
         assert!(quoting > 60, "{quoting}");
         // What a provider says when it refuses.
         *ana.blind.lock().unwrap() = Some(Error::new(Kind::Network, "the line broke\r\nNOTE"));
-        let blocks = office.call("mail_read", json!({"ids": ["letter0"]})).await.unwrap();
+        let blocks = harness.call("mail_read", json!({"ids": ["letter0"]})).await.unwrap();
         assert!(!blocks.last().unwrap().contains("\nNOTE"));
     }
 }

@@ -1,19 +1,18 @@
 //! Mailing lists left: what letters say of it, which addresses are called, and
 //! what the user is asked.
 
-use std::net::IpAddr;
-use std::sync::Mutex;
-
 use daysheet::caller::Reply;
 use daysheet::schemas::Api;
 use daysheet::unsubscribe::post::{Poster, is_public};
 use daysheet::unsubscribe::{Way, way};
 use serde_json::json;
+use std::net::IpAddr;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 use url::Url;
 
-use crate::rack::{Room, Says};
+use crate::common::fake_mailbox::MailHarness;
+use crate::common::harness::FakeUser;
 
 const ONE_CLICK: &str = "List-Unsubscribe=One-Click";
 
@@ -151,8 +150,8 @@ async fn one_request_is_all_that_is_sent() {
 #[tokio::test]
 async fn the_user_is_asked_first() {
     let (port, told) = server("HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n").await;
-    let room = Room::one(Api::Gmail, "send").await;
-    room.ana().fill(4);
+    let harness = MailHarness::one(Api::Gmail, "send").await;
+    harness.ana().fill(4);
     let post = headers(&format!("<http://127.0.0.1:{port}/off?id=7>"), ONE_CLICK);
     let mut signed = post.clone();
     let results = ("Authentication-Results".to_owned(), "mx; dkim=pass".to_owned());
@@ -161,27 +160,27 @@ async fn the_user_is_asked_first() {
     let page = headers("<https://list.example/off>", "");
     for (id, list) in [(1, signed), (2, post), (3, mail), (4, page)] {
         let id = format!("ana-000{id}");
-        room.ana().headers.lock().unwrap().insert(id, list);
+        harness.ana().headers.lock().unwrap().insert(id, list);
     }
     let all = json!({"ids": ["ana-0001", "ana-0002", "ana-0003", "ana-0004"], "do": "unsubscribe"});
-    let nobody = room.error("mail_modify", all.clone()).await;
+    let nobody = harness.error("mail_modify", all.clone()).await;
     assert_eq!(
         nobody,
         "unsubscribing is confirmed by the user, who cannot be asked here: let the user open the \
          link in the letter, or run `daysheet call mail_modify` in a terminal"
     );
-    let later = Says(Reply::Later, Mutex::default());
-    let error = room.call_as("mail_modify", all.clone(), &later).await.unwrap_err();
+    let later = FakeUser::says(Reply::Later);
+    let error = harness.call_as("mail_modify", all.clone(), &later).await.unwrap_err();
     assert_eq!(error.to_string(), "the user is being asked");
-    let no = Says(Reply::No, Mutex::default());
-    let blocks = room.call_as("mail_modify", all.clone(), &no).await.unwrap();
+    let no = FakeUser::says(Reply::No);
+    let blocks = harness.call_as("mail_modify", all.clone(), &no).await.unwrap();
     assert!(blocks[0].contains("m1|unsubscribe|refused|the user said no"), "{}", blocks[0]);
-    assert_eq!(room.ana().drafts.lock().unwrap().len(), 0);
+    assert_eq!(harness.ana().drafts.lock().unwrap().len(), 0);
 
-    let yes = Says(Reply::Yes, Mutex::default());
-    let blocks = room.call_as("mail_modify", all, &yes).await.unwrap();
+    let yes = FakeUser::says(Reply::Yes);
+    let blocks = harness.call_as("mail_modify", all, &yes).await.unwrap();
     assert_eq!(
-        yes.1.lock().unwrap()[0],
+        yes.questions()[0],
         "Unsubscribe from:\n\
          - Shop <news@ana.example>, by 127.0.0.1 (the sender is not authenticated)\n\
          - Shop <news@ana.example>, by a letter to off@list.example (the sender is not \
@@ -196,25 +195,25 @@ async fn the_user_is_asked_first() {
          m3|unsubscribe|waiting|\"d1 is a letter to off@list.example: send it with mail_send\""
     );
     assert!(told.await.unwrap().contains("/off?id=7"));
-    let draft = room.ana().drafts.lock().unwrap()[0].clone();
+    let draft = harness.ana().held("draft1");
     assert_eq!((&*draft.subject, &*draft.to[0].address), ("Stop", "off@list.example"));
 }
 
 #[tokio::test]
 async fn it_needs_the_level_of_sending() {
-    let room = Room::one(Api::Gmail, "draft").await;
-    room.ana().fill(11);
+    let harness = MailHarness::one(Api::Gmail, "draft").await;
+    harness.ana().fill(11);
     let one = json!({"ids": ["ana-0001"], "do": "unsubscribe"});
     assert_eq!(
-        room.error("mail_modify", one).await,
+        harness.error("mail_modify", one).await,
         "unsubscribing needs access `send`, and it is `draft` here: ask the user to start the \
          server with --access send"
     );
-    let room = Room::one(Api::Gmail, "send").await;
-    room.ana().fill(11);
+    let harness = MailHarness::one(Api::Gmail, "send").await;
+    harness.ana().fill(11);
     let many = json!({"q": "is:unread", "do": "unsubscribe"});
     assert_eq!(
-        room.error("mail_modify", many).await,
+        harness.error("mail_modify", many).await,
         "11 messages are more than the 10 that do=unsubscribe takes: give one message of each list"
     );
 }

@@ -10,7 +10,7 @@ use daysheet::text::verdict::{Heads, Results, doubts};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::rack;
+use crate::common::fake_mailbox::MailHarness;
 
 #[test]
 fn results_are_read_as_providers_write_them() {
@@ -193,8 +193,8 @@ fn nobody_else_is_me() {
 #[tokio::test]
 async fn a_read_tells_only_what_is_wrong() {
     for api in [Api::Gmail, Api::Outlook] {
-        let room = rack::Room::one(api, "read").await;
-        room.ana().fill(3);
+        let harness = MailHarness::one(api, "read").await;
+        harness.ana().fill(3);
         let header = |name: &str, value: &str| (name.to_owned(), value.to_owned());
         let results = "Authentication-Results";
         // Gmail's server names itself, Microsoft's does not.
@@ -205,7 +205,7 @@ async fn a_read_tells_only_what_is_wrong() {
         let fail = &format!("{own}spf=fail smtp.mailfrom=evil.example; dkim=none; dmarc=fail");
         let pass = &format!("{own}spf=pass; dkim=pass; dmarc=pass");
         // Only the first counts: the sender may have written the second.
-        room.ana().heads(
+        harness.ana().heads(
             "ana-0001",
             vec![
                 header(results, fail),
@@ -213,9 +213,9 @@ async fn a_read_tells_only_what_is_wrong() {
                 header(results, pass),
             ],
         );
-        room.ana().heads("ana-0002", vec![header(results, pass)]);
+        harness.ana().heads("ana-0002", vec![header(results, pass)]);
         let arguments = json!({"ids": ["ana-0001", "ana-0002", "ana-0003"], "body": "none"});
-        let answer = room.ok("mail_read", arguments).await;
+        let answer = harness.ok("mail_read", arguments).await;
         assert!(answer.contains("|spf=fail dkim=none dmarc=fail\n"), "{answer}");
         assert!(answer.contains("|spf=pass dkim=pass dmarc=pass\n"), "{answer}");
         let notes = answer.rsplit("--\n").next().unwrap();
@@ -224,10 +224,10 @@ async fn a_read_tells_only_what_is_wrong() {
             "messages: 3\nm1: From says `news@ana.example` but it came from `evil.example`; dmarc failed"
         );
         // Nothing is said, and no column shown, where nothing is known.
-        let plain = room.ok("mail_read", json!({"ids": ["ana-0003"], "body": "none"})).await;
+        let plain = harness.ok("mail_read", json!({"ids": ["ana-0003"], "body": "none"})).await;
         assert!(!plain.contains("auth"), "{plain}");
         let columns = json!({"q": "is:unread", "fields": ["id", "auth", "warn"]});
-        let found = room.ok("mail_search", columns).await;
+        let found = harness.ok("mail_search", columns).await;
         assert!(found.contains("m1|spf=fail dkim=none dmarc=fail|dmarc"), "{found}");
     }
 }

@@ -4,32 +4,22 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use daysheet::access::Access;
-use daysheet::accounts::Accounts;
-use daysheet::encode::{Delimiter, Format};
 use daysheet::error::{Error, Kind, Result};
-use daysheet::oauth::Tokens;
-use daysheet::pipeline::Pipeline;
 use daysheet::project::Projection;
-use daysheet::provider::Account;
+use daysheet::provider::Page;
 use daysheet::provider::calendar::{
     Answer, AskEvents, CalendarOp, Calendars, Change, Changes, Facts, Guest, Hours, Notify,
     Response, Schedule,
 };
-use daysheet::provider::{Connect, Mailbox, Page};
 use daysheet::recurrence::Repeat;
 use daysheet::schemas::Api;
-use daysheet::store::Store;
 use daysheet::when::{self, When};
-use daysheet::{request, tools};
 use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan};
-use oauth2::AccessToken;
 use serde_json::{Value, json};
-use tempfile::TempDir;
 
-use crate::support::config;
+use crate::common::harness::{Fake, Harness};
 
 /// An event of the service, in UTC.
 #[derive(Debug, Clone)]
@@ -476,90 +466,30 @@ impl Calendars for Desk {
     }
 }
 
-struct Office(Vec<Arc<Desk>>);
-
-#[async_trait]
-impl Connect for Office {
-    fn mailbox(&self, _: &Account) -> Result<Arc<dyn Mailbox>> {
-        unused()
+impl Fake for Desk {
+    fn name(&self) -> &str {
+        &self.name
     }
 
-    fn calendars(&self, account: &Account) -> Result<Arc<dyn Calendars>> {
-        let mut desks = self.0.iter();
-        let found = desks.find(|one| account.email == format!("{}@example.com", one.name));
-        Ok(found.unwrap().clone())
+    fn provider(&self) -> &'static str {
+        "microsoft"
     }
 
-    async fn address(&self, _: &str, _: &str, _: Option<&str>) -> Result<String> {
-        unused()
-    }
-
-    fn scopes(&self, _: &str, _: bool, _: Access) -> Result<Vec<&'static str>> {
-        Ok(Vec::new())
+    fn calendars(self: Arc<Self>) -> Result<Arc<dyn Calendars>> {
+        Ok(self)
     }
 }
 
 /// A pipeline over some accounts.
-pub struct Bench {
-    pipeline: Pipeline,
-    pub store: Store,
-    pub desks: Vec<Arc<Desk>>,
-    _home: TempDir,
-}
+pub type Bench = Harness<Desk>;
 
 pub async fn bench(desks: Vec<Desk>) -> Bench {
-    let home = TempDir::new().unwrap();
-    let config = Arc::new(config(home.path(), &[]));
-    let store = Store::new(&config);
-    let accounts = Accounts::new(config.clone(), store.clone());
-    let desks: Vec<_> = desks.into_iter().map(Arc::new).collect();
-    for one in &desks {
-        let tokens = Tokens {
-            provider: "microsoft",
-            access: AccessToken::new("x".to_owned()),
-            refresh: Some(oauth2::RefreshToken::new("y".to_owned())),
-            expires: i64::MAX / 2,
-            scopes: Vec::new(),
-            tenant: None,
-        };
-        let email = format!("{}@example.com", one.name);
-        accounts.add(tokens, &email).await.unwrap();
-    }
-    let connect = Arc::new(Office(desks.clone()));
-    Bench {
-        pipeline: Pipeline::new(config, store.clone(), Arc::new(accounts), connect)
-            .patience(Duration::from_millis(300)),
-        store,
-        desks,
-        _home: home,
-    }
+    Bench::over(desks, &[]).await.with_tabs()
 }
 
 impl Bench {
-    pub async fn blocks(&self, tool: &str, arguments: Value) -> Result<Vec<String>> {
-        let tool = tools::find(tool).unwrap();
-        let format = Format::Toon(Delimiter::Tab);
-        let request = request::read(tool, arguments.as_object().cloned(), format)?;
-        Ok(self.pipeline.run(request).await?.blocks)
-    }
-
     /// The notes of a search.
     pub async fn notes(&self, tool: &str, arguments: Value) -> String {
-        let mut blocks = self.blocks(tool, arguments).await.unwrap();
-        blocks.pop().unwrap()
-    }
-
-    /// The document of a search, as JSON.
-    pub async fn json(&self, tool: &str, mut arguments: Value) -> Value {
-        arguments["format"] = "json".into();
-        let blocks = self.blocks(tool, arguments).await.unwrap();
-        serde_json::from_str(&blocks[0]).unwrap()
-    }
-
-    pub async fn refused(&self, tool: &str, arguments: Value) -> String {
-        match self.blocks(tool, arguments.clone()).await {
-            Ok(blocks) => panic!("{arguments} is answered with {blocks:?}"),
-            Err(error) => error.to_string(),
-        }
+        self.call(tool, arguments).await.unwrap().pop().unwrap()
     }
 }

@@ -52,7 +52,7 @@ impl Bench {
         let mut rows: Vec<Value> = Vec::new();
         for number in 0.. {
             assert!(number < 500, "the pages do not end");
-            let page = match self.blocks("calendar_search", asked.clone()).await {
+            let page = match self.call("calendar_search", asked.clone()).await {
                 // All that are left fail: the same page is asked for again.
                 Err(error) if error.is_passing() => None,
                 Err(error) => panic!("{asked}: {error}"),
@@ -132,7 +132,7 @@ proptest! {
             let rows = bench
                 .walk(asked, |number| {
                     for (at, (desk, made)) in arrivals.by_ref().take(2) {
-                        let desk = &bench.desks[desk % bench.desks.len()];
+                        let desk = &bench.fakes[desk % bench.fakes.len()];
                         let title = format!("new {at} {number}");
                         desk.put(CALENDARS[usize::from(made.2)], entry(*made, &title));
                     }
@@ -183,11 +183,11 @@ proptest! {
             asked["limit"] = limit.into();
             let mut failing = failing.into_iter();
             let trouble = |next: Option<(usize, Option<usize>)>| {
-                for desk in &bench.desks {
+                for desk in &bench.fakes {
                     *desk.trouble.lock().unwrap() = Default::default();
                 }
                 let Some((at, calendar)) = next else { return };
-                let desk = &bench.desks[at % bench.desks.len()];
+                let desk = &bench.fakes[at % bench.fakes.len()];
                 let error = Error::new(Kind::Provider(503), "it is busy");
                 let mut trouble = desk.trouble.lock().unwrap();
                 match calendar {

@@ -2,15 +2,16 @@
 
 use serde_json::json;
 
-use super::post::{Post, jonas, person};
+use super::mira::{Mira, jonas};
+use crate::common::fake_mailbox::person;
 
 #[tokio::test]
 async fn nothing_is_written() {
-    let post =
-        Post::new(&[("DAYSHEET_RECIPIENTS", "@example.com, office@lindqvist-lamps.example")]).await;
-    post.put(jonas());
-    let handle = post.message("m1").await;
-    let folder = post.folder();
+    let mira =
+        Mira::new(&[("DAYSHEET_RECIPIENTS", "@example.com, office@lindqvist-lamps.example")]).await;
+    mira.put(jonas());
+    let handle = mira.message("m1").await;
+    let folder = mira.folder();
     let folder = folder.to_str().unwrap();
     for (arguments, expected) in cases! {
         json!({"to": "priya@example.com, eve@example.net", "bcc": "mallory@sub.example.com"}),
@@ -35,25 +36,25 @@ async fn nothing_is_written() {
             "e7 is no message: give a message or draft, such as m12 or d5".to_owned();
     } {
         // Its state folder holds the program's own files.
-        std::fs::write(post.home.path().join("secret.txt"), "x").ok();
-        assert_eq!(post.error(arguments.clone()).await, expected, "{arguments}");
+        std::fs::write(mira.home.path().join("secret.txt"), "x").ok();
+        assert_eq!(mira.error(arguments.clone()).await, expected, "{arguments}");
     }
-    assert_eq!(post.log(), Vec::<String>::new());
-    assert!(!post.home.path().join("audit.jsonl").exists());
-    post.ok(json!({"to": "priya@example.com", "cc": "office@lindqvist-lamps.example"})).await;
+    assert_eq!(mira.log(), Vec::<String>::new());
+    assert!(!mira.home.path().join("audit.jsonl").exists());
+    mira.ok(json!({"to": "priya@example.com", "cc": "office@lindqvist-lamps.example"})).await;
 }
 
 #[tokio::test]
 async fn strangers_are_shown_as_what_they_are() {
-    let post = Post::new(&[]).await;
+    let mira = Mira::new(&[]).await;
     let mut letter = jonas();
     letter.subject = "Hi\u{202e}\r\nBcc: x".to_owned();
     letter.from = vec![person("ceo@bank.example", "eve@example.net")];
     letter.reply_to = vec![person("", "eve@xn--80ak6aa92e.example")];
-    post.put(letter);
-    let handle = post.message("m1").await;
+    mira.put(letter);
+    let handle = mira.message("m1").await;
     let blocks =
-        post.ok(json!({"mode": "reply", "id": handle, "body": "x", "quote": "none"})).await;
+        mira.ok(json!({"mode": "reply", "id": handle, "body": "x", "quote": "none"})).await;
     assert_eq!(
         blocks,
         [

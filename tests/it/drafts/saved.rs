@@ -2,14 +2,14 @@
 
 use serde_json::json;
 
-use super::post::{Post, jonas};
+use super::mira::{Mira, jonas};
 
 #[tokio::test]
 async fn files_are_listed_saved_and_handed_over() {
-    let post = Post::new(&[]).await;
-    post.put(jonas());
-    let message = post.message("m1").await;
-    let blocks = post.call("mail_attachment", json!({"id": message})).await.unwrap();
+    let mira = Mira::new(&[]).await;
+    mira.put(jonas());
+    let message = mira.message("m1").await;
+    let blocks = mira.call("mail_attachment", json!({"id": message})).await.unwrap();
     assert_eq!(
         blocks,
         [
@@ -17,11 +17,11 @@ async fn files_are_listed_saved_and_handed_over() {
             "attachments: 1",
         ]
     );
-    let blocks = post.call("mail_attachment", json!({"id": "a1"})).await.unwrap();
-    let path = post.folder().canonicalize().unwrap().join("offer.pdf");
+    let blocks = mira.call("mail_attachment", json!({"id": "a1"})).await.unwrap();
+    let path = mira.folder().canonicalize().unwrap().join("offer.pdf");
     assert_eq!(blocks, [format!("path: {}\nbytes: 5\nsha256: 3e7af98cac5a433c", path.display())]);
     assert_eq!(std::fs::read(&path).unwrap(), b"%PDF!");
-    let error = post.call("mail_attachment", json!({"id": "a1"})).await.unwrap_err();
+    let error = mira.call("mail_attachment", json!({"id": "a1"})).await.unwrap_err();
     assert_eq!(
         error.to_string(),
         format!(
@@ -29,8 +29,8 @@ async fn files_are_listed_saved_and_handed_over() {
             path.display()
         )
     );
-    post.call("mail_attachment", json!({"id": "a1", "overwrite": true})).await.unwrap();
-    let blocks = post.call("mail_attachment", json!({"id": "a1", "as": "link"})).await.unwrap();
+    mira.call("mail_attachment", json!({"id": "a1", "overwrite": true})).await.unwrap();
+    let blocks = mira.call("mail_attachment", json!({"id": "a1", "as": "link"})).await.unwrap();
     assert_eq!(
         blocks,
         [
@@ -38,10 +38,10 @@ async fn files_are_listed_saved_and_handed_over() {
             "read the link as a resource to have the file",
         ]
     );
-    let (bytes, kind) = post.pipeline.attachment_bytes("daysheet://attachment/a1").await.unwrap();
+    let (bytes, kind) = mira.pipeline.attachment_bytes("daysheet://attachment/a1").await.unwrap();
     assert_eq!((bytes.as_slice(), kind.as_str()), (b"%PDF!".as_slice(), "application/pdf"));
-    assert!(post.pipeline.attachment_bytes("daysheet://attachment/a9").await.is_err());
-    let blocks = post.call("mail_attachment", json!({"id": "a1", "as": "inline"})).await.unwrap();
+    assert!(mira.pipeline.attachment_bytes("daysheet://attachment/a9").await.is_err());
+    let blocks = mira.call("mail_attachment", json!({"id": "a1", "as": "inline"})).await.unwrap();
     assert_eq!(blocks[0], "name: offer.pdf\ntype: application/pdf\nbytes: 5\nbase64: o1");
     assert!(blocks[1].contains("\nJVBERiE=\n"), "{}", blocks[1]);
     assert_eq!(blocks[2], "a1 is between the fences, in Base64");
@@ -52,7 +52,7 @@ async fn files_are_listed_saved_and_handed_over() {
         ),
         (json!({"id": "a1", "dir": "../.."}), "../.. is in no allowed folder"),
     ] {
-        let error = post.call("mail_attachment", arguments).await.unwrap_err();
+        let error = mira.call("mail_attachment", arguments).await.unwrap_err();
         assert!(error.to_string().starts_with(expected), "{error}");
     }
 }

@@ -5,39 +5,27 @@
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use async_trait::async_trait;
-use daysheet::access::Access;
-use daysheet::accounts::Accounts;
-use daysheet::caller::{Caller, Nobody};
-use daysheet::encode::{Delimiter, Format};
 use daysheet::error::{Error, Kind, Result};
-use daysheet::oauth::Tokens;
-use daysheet::pipeline::Pipeline;
 use daysheet::project::Projection;
-use daysheet::provider::Account;
 use daysheet::provider::calendar::{
     Answer, AskEvents, CalendarOp, Calendars, Change, Changes, Facts, Guest, Notify, Response,
     Schedule,
 };
-use daysheet::provider::mail::{Arrange, Compose, Organize, Original, Person};
-use daysheet::provider::{Ask, BodyForm, Connect, Letter, Lookup, Mailbox, Page};
+use daysheet::provider::{Ask, Letter, Mailbox, Page};
 use daysheet::recurrence::Repeat;
 use daysheet::schemas::Api;
-use daysheet::store::Store;
 use daysheet::when::{Moment, When};
-use daysheet::{request, tools};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use oauth2::AccessToken;
 use serde_json::{Value, json};
-use tempfile::TempDir;
 
-use crate::support::config;
+use super::fake_mailbox::{FakeMailbox, Script};
+use super::harness::{Fake, Harness};
 
 /// The calendars of one account.
-pub struct Desk {
+pub struct FakeCalendars {
     pub name: &'static str,
     api: Api,
     /// Id, name, access, in the service's words; the first is the main one.
@@ -55,15 +43,14 @@ pub struct Desk {
     failures: Mutex<VecDeque<Option<(Error, bool)>>>,
     /// Reads of events fail so.
     pub blind: Mutex<Option<Error>>,
-    pub letters: Mutex<HashMap<String, String>>,
-    /// Who was written to before.
-    pub known: Mutex<Vec<&'static str>>,
+    /// The mailbox beside them.
+    pub mailbox: Arc<FakeMailbox>,
 }
 
-impl Desk {
-    pub fn new(name: &'static str, api: Api) -> Arc<Self> {
+impl FakeCalendars {
+    pub fn new(name: &'static str, api: Api) -> Self {
         let calendar = |id: &str, name: &str, access| (id.to_owned(), name.to_owned(), access);
-        Arc::new(Self {
+        Self {
             name,
             api,
             calendars: Mutex::new(vec![
@@ -79,9 +66,8 @@ impl Desk {
             reads: Mutex::default(),
             failures: Mutex::default(),
             blind: Mutex::default(),
-            letters: Mutex::default(),
-            known: Mutex::default(),
-        })
+            mailbox: mailbox(name, api),
+        }
     }
 
     /// An event that is there: a title, an RFC 9557 start, minutes.
@@ -417,7 +403,7 @@ fn said(change: &Change) -> String {
 }
 
 #[async_trait]
-impl Calendars for Desk {
+impl Calendars for FakeCalendars {
     fn api(&self) -> Api {
         self.api
     }
@@ -634,205 +620,81 @@ impl Calendars for Desk {
     }
 }
 
-#[async_trait]
-impl Compose for Desk {
-    async fn original(&self, id: &str) -> Result<Original> {
-        let to = Person { name: None, address: id.to_owned() };
-        Ok(Original { to: vec![to], ..Original::default() })
+impl Fake for FakeCalendars {
+    fn name(&self) -> &str {
+        self.name
+    }
+
+    fn provider(&self) -> &'static str {
+        if self.api == Api::Outlook { "microsoft" } else { "google" }
+    }
+
+    fn mailbox(self: Arc<Self>) -> Result<Arc<dyn Mailbox>> {
+        Ok(self.mailbox.clone())
+    }
+
+    fn calendars(self: Arc<Self>) -> Result<Arc<dyn Calendars>> {
+        Ok(self)
     }
 }
 
-impl Organize for Desk {}
-impl Arrange for Desk {}
-
-#[async_trait]
-impl Mailbox for Desk {
-    fn api(&self) -> Api {
-        self.api
-    }
-
-    async fn messages(&self, ask: &Ask) -> Result<Page> {
+/// The mailbox beside calendars: letters with invitations, and who was written to.
+fn mailbox(name: &'static str, api: Api) -> Arc<FakeMailbox> {
+    let list = |mailbox: &FakeMailbox, ask: &Ask| {
         let asked = format!("{:?}", ask.query);
-        if asked.contains("\"sent\"") {
-            let known = self.known.lock().unwrap();
-            let found = known.iter().filter(|one| asked.contains(**one));
-            return Ok(Page {
-                items: found.map(|id| json!({"id": id})).collect(),
-                ..Page::default()
-            });
-        }
-        let letters = self.letters.lock().unwrap();
-        let object =
-            |id: &String| json!({"id": id, "threadId": id, "internalDate": "1770000000000"});
-        Ok(Page { items: letters.keys().map(object).collect(), ..Page::default() })
-    }
-
-    async fn threads(&self, ask: &Ask) -> Result<Page> {
-        self.messages(ask).await
-    }
-
-    async fn lookup(&self, _: &Lookup, _: &Projection) -> Result<Page> {
-        Ok(Page::default())
-    }
-
-    async fn letters(&self, ids: &[String], _: &Projection, _: BodyForm) -> Vec<Result<Letter>> {
-        let letters = self.letters.lock().unwrap();
-        let one = |id: &String| {
-            Ok(Letter {
-                item: json!({"id": id}),
-                invitation: letters.get(id).cloned().filter(|text| !text.is_empty()),
-                ..Letter::default()
-            })
+        let items = match asked.contains("\"sent\"") {
+            true => {
+                let known = mailbox.known.lock().unwrap();
+                let found = known.iter().filter(|one| asked.contains(one.as_str()));
+                found.map(|id| json!({"id": id})).collect()
+            }
+            false => {
+                let object = |id: &String| json!({"id": id, "threadId": id, "internalDate": "1770000000000"});
+                mailbox.invitations.lock().unwrap().keys().map(object).collect()
+            }
         };
-        ids.iter().map(one).collect()
-    }
-
-    async fn thread(&self, _: &str) -> Result<Vec<String>> {
-        Ok(Vec::new())
-    }
-
-    async fn names(&self) -> Result<HashMap<String, String>> {
-        Ok(HashMap::new())
-    }
-
-    async fn changes(&self, _: Option<&str>, _: &Projection) -> Result<Changes> {
-        Ok(Changes::default())
-    }
-
-    fn check_id(&self, _: &str) -> Result<()> {
-        Ok(())
-    }
+        Page { items, ..Page::default() }
+    };
+    let letter = |mailbox: &FakeMailbox, id: &str, _| {
+        let invitations = mailbox.invitations.lock().unwrap();
+        Ok(Letter {
+            item: json!({"id": id}),
+            invitation: invitations.get(id).cloned().filter(|text| !text.is_empty()),
+            ..Letter::default()
+        })
+    };
+    let script =
+        Script { list: Some(Box::new(list)), letter: Some(Box::new(letter)), ..Script::default() };
+    Arc::new(FakeMailbox::scripted(name, api, script))
 }
 
-struct Desks(Vec<Arc<Desk>>);
+/// A pipeline over calendars in memory, and mailboxes beside them.
+pub type CalendarHarness = Harness<FakeCalendars>;
 
-impl Desks {
-    fn of(&self, account: &Account) -> Arc<Desk> {
-        let mut desks = self.0.iter();
-        let found = desks.find(|one| account.email == format!("{}@example.com", one.name));
-        found.unwrap().clone()
-    }
-}
-
-#[async_trait]
-impl Connect for Desks {
-    fn mailbox(&self, account: &Account) -> Result<Arc<dyn Mailbox>> {
-        Ok(self.of(account))
-    }
-
-    fn calendars(&self, account: &Account) -> Result<Arc<dyn Calendars>> {
-        Ok(self.of(account))
-    }
-
-    async fn address(&self, _: &str, _: &str, _: Option<&str>) -> Result<String> {
-        Err(Error::argument("nobody signs in here"))
-    }
-
-    fn scopes(&self, _: &str, _: bool, _: Access) -> Result<Vec<&'static str>> {
-        Ok(Vec::new())
-    }
-}
-
-/// A pipeline over desks.
-pub struct Office {
-    pipeline: Pipeline,
-    pub desks: Vec<Arc<Desk>>,
-    pub home: TempDir,
-}
-
-impl Office {
+impl CalendarHarness {
     /// One account at Google, `ana@example.com`.
     pub async fn one() -> Self {
-        Self::of(vec![Desk::new("ana", Api::Gmail)]).await
+        Self::with(Api::Gmail, &[]).await
     }
 
     /// And a second one, `bo@example.com`.
     pub async fn two() -> Self {
-        Self::of(vec![Desk::new("ana", Api::Gmail), Desk::new("bo", Api::Gmail)]).await
+        let fakes = ["ana", "bo"].map(|name| FakeCalendars::new(name, Api::Gmail));
+        Self::over(fakes.into(), &[]).await
     }
 
     /// One account at Microsoft, `ana@example.com`.
     pub async fn outlook() -> Self {
-        Self::of(vec![Desk::new("ana", Api::Outlook)]).await
-    }
-
-    async fn of(desks: Vec<Arc<Desk>>) -> Self {
-        Self::set(desks, &[]).await
+        Self::with(Api::Outlook, &[]).await
     }
 
     /// One account, `ana@example.com`, with these settings.
     pub async fn with(api: Api, settings: &[(&str, &str)]) -> Self {
-        Self::set(vec![Desk::new("ana", api)], settings).await
-    }
-
-    async fn set(desks: Vec<Arc<Desk>>, settings: &[(&str, &str)]) -> Self {
-        let home = TempDir::new().unwrap();
-        let config = Arc::new(config(home.path(), settings));
-        let store = Store::new(&config);
-        let accounts = Accounts::new(config.clone(), store.clone());
-        for one in &desks {
-            let tokens = Tokens {
-                provider: match one.api {
-                    Api::Outlook => "microsoft",
-                    _ => "google",
-                },
-                access: AccessToken::new("x".to_owned()),
-                refresh: Some(oauth2::RefreshToken::new("y".to_owned())),
-                expires: i64::MAX / 2,
-                scopes: Vec::new(),
-                tenant: None,
-            };
-            let email = format!("{}@example.com", one.name);
-            accounts.add(tokens, &email).await.unwrap();
-        }
-        let connect = Arc::new(Desks(desks.clone()));
-        Self {
-            pipeline: Pipeline::new(config, store, Arc::new(accounts), connect)
-                .patience(Duration::from_millis(500)),
-            desks,
-            home,
-        }
-    }
-
-    pub fn ana(&self) -> &Desk {
-        &self.desks[0]
-    }
-
-    /// Calls a tool; its blocks.
-    pub async fn call(&self, tool: &str, arguments: Value) -> Result<Vec<String>> {
-        self.call_as(tool, arguments, &Nobody).await
-    }
-
-    pub async fn call_as(
-        &self,
-        tool: &str,
-        arguments: Value,
-        caller: &dyn Caller,
-    ) -> Result<Vec<String>> {
-        let tool = tools::find(tool).unwrap();
-        let format = Format::Toon(Delimiter::Pipe);
-        let request = request::read(tool, arguments.as_object().cloned(), format)?;
-        Ok(self.pipeline.run_for(request, caller).await?.blocks)
-    }
-
-    /// Calls a tool that is to succeed; its blocks as one text.
-    pub async fn ok(&self, tool: &str, arguments: Value) -> String {
-        match self.call(tool, arguments.clone()).await {
-            Ok(blocks) => blocks.join("\n--\n"),
-            Err(error) => panic!("{tool} {arguments}: {error}"),
-        }
-    }
-
-    /// Calls a tool that is to fail; what it says.
-    pub async fn error(&self, tool: &str, arguments: Value) -> String {
-        match self.call(tool, arguments.clone()).await {
-            Ok(blocks) => panic!("{tool} {arguments}: {}", blocks.join("\n--\n")),
-            Err(error) => error.to_string(),
-        }
+        Self::over(vec![FakeCalendars::new("ana", api)], settings).await
     }
 
     /// What was written in all accounts since this was last asked.
     pub fn written(&self) -> Vec<String> {
-        self.desks.iter().flat_map(|desk| desk.written()).collect()
+        self.fakes.iter().flat_map(|fake| fake.written()).collect()
     }
 }

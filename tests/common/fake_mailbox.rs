@@ -1,0 +1,726 @@
+//! A mailbox in memory: it does what it is told, keeps a record of it, and fails where
+//! and how a test says. What lists and reads answer can be scripted.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use daysheet::caller::Caller;
+use daysheet::compose::mime;
+use daysheet::error::{Error, Kind, Result};
+use daysheet::project::Projection;
+use daysheet::provider::calendar::Changes;
+use daysheet::provider::mail::{
+    Alias, Arrange, AutoReply, Compose, Content, Flag, HeldDraft, Importance, MailState, Organize,
+    Origin, Original, Outgoing, Person, Place, PlaceKind, Probe, Rule, Sent, SetUp, Step,
+    Whereabouts,
+};
+use daysheet::provider::{Ask, BodyForm, Letter, Lookup, Mailbox, Page, Total};
+use daysheet::query::{Query, Term};
+use daysheet::schemas::Api;
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use super::harness::{Fake, Harness};
+
+/// What becomes of a send.
+#[derive(Clone, Copy)]
+pub enum Fault {
+    /// It is refused.
+    Refused,
+    /// It breaks before it is accepted.
+    Before,
+    /// It breaks after it was accepted.
+    After,
+    /// It breaks, and is accepted so much later.
+    Late(Duration),
+    /// It takes so long.
+    Slow(Duration),
+}
+
+/// Answers in the place of the mailbox's own.
+#[derive(Default)]
+pub struct Script {
+    pub list: Option<Box<dyn Fn(&FakeMailbox, &Ask) -> Page + Send + Sync>>,
+    pub lookup: Option<Box<dyn Fn(&Lookup) -> Page + Send + Sync>>,
+    pub letter: Option<Box<dyn Fn(&FakeMailbox, &str, BodyForm) -> Result<Letter> + Send + Sync>>,
+    pub thread: Option<fn(&str) -> Vec<String>>,
+}
+
+/// The mailbox of one account.
+pub struct FakeMailbox {
+    /// What its address and ids begin with.
+    pub name: &'static str,
+    pub api: Api,
+    /// What ids have to begin with to be taken for its own.
+    pub prefix: &'static str,
+    /// By the provider's id; the newest is the last.
+    pub mail: Mutex<BTreeMap<String, MailState>>,
+    /// Headers of messages.
+    pub headers: Mutex<HashMap<String, Vec<(String, String)>>>,
+    /// Writes of these fail so.
+    pub failing: Mutex<HashMap<String, Error>>,
+    /// These stay as they are, whatever is done.
+    pub stubborn: Mutex<BTreeSet<String>>,
+    /// Names and ids of folders and labels.
+    pub places: Mutex<BTreeMap<String, String>>,
+    pub rules: Mutex<Vec<Rule>>,
+    pub reply: Mutex<AutoReply>,
+    pub people: Mutex<Vec<Value>>,
+    pub senders: Vec<Alias>,
+    /// What can be answered, and the bytes of files in it.
+    pub originals: Mutex<BTreeMap<String, Original>>,
+    pub files: HashMap<&'static str, &'static [u8]>,
+    pub drafts: Mutex<BTreeMap<String, HeldDraft>>,
+    bytes: Mutex<HashMap<String, Arc<[u8]>>>,
+    made: Mutex<usize>,
+    /// True if it puts somebody else in the place of the recipients.
+    pub bends: Mutex<bool>,
+    /// How the next write of a draft fails, and what happens during it.
+    pub fails: Mutex<Option<Error>>,
+    pub meanwhile: Mutex<Option<Box<dyn FnOnce() + Send>>>,
+    pub sent: Arc<Mutex<Vec<String>>>,
+    /// What becomes of the next sends.
+    pub faults: Mutex<VecDeque<Fault>>,
+    /// True if it sends at a later time, too.
+    pub schedules: bool,
+    /// Who was written to before.
+    pub known: Mutex<Vec<String>>,
+    /// Letters with an invitation.
+    pub invitations: Mutex<HashMap<String, String>>,
+    /// Lists and lookups take so long, and fail so.
+    pub delay: Mutex<Duration>,
+    pub failure: Mutex<Option<Error>>,
+    /// How many of them there were.
+    pub asked: Mutex<usize>,
+    pub script: Script,
+    log: Mutex<Vec<String>>,
+    drafted: Mutex<Vec<String>>,
+}
+
+impl FakeMailbox {
+    pub fn new(name: &'static str, api: Api) -> Self {
+        let gmail: &[_] = &[("Bills", "Label_1"), ("Print shop", "Label_2")];
+        let outlook: &[_] =
+            &[("inbox", "in"), ("archive", "ar"), ("trash", "tr"), ("spam", "sp"), ("Bills", "fo")];
+        let places = if api == Api::Gmail { gmail } else { outlook };
+        let places = places.iter().map(|(name, id)| ((*name).to_owned(), (*id).to_owned()));
+        Self {
+            name,
+            api,
+            prefix: name,
+            places: Mutex::new(places.collect()),
+            mail: Mutex::default(),
+            headers: Mutex::default(),
+            failing: Mutex::default(),
+            stubborn: Mutex::default(),
+            rules: Mutex::default(),
+            reply: Mutex::default(),
+            people: Mutex::default(),
+            senders: Vec::new(),
+            originals: Mutex::default(),
+            files: HashMap::new(),
+            drafts: Mutex::default(),
+            bytes: Mutex::default(),
+            made: Mutex::default(),
+            bends: Mutex::default(),
+            fails: Mutex::default(),
+            meanwhile: Mutex::default(),
+            sent: Arc::default(),
+            faults: Mutex::default(),
+            schedules: false,
+            known: Mutex::default(),
+            invitations: Mutex::default(),
+            delay: Mutex::default(),
+            failure: Mutex::default(),
+            asked: Mutex::default(),
+            script: Script::default(),
+            log: Mutex::default(),
+            drafted: Mutex::default(),
+        }
+    }
+
+    /// One that answers lists and reads by a script, and takes every id.
+    pub fn scripted(name: &'static str, api: Api, script: Script) -> Self {
+        Self { prefix: "", script, ..Self::new(name, api) }
+    }
+
+    /// Puts so many unread messages into the inbox.
+    pub fn fill(&self, count: usize) {
+        let mut mail = self.mail.lock().unwrap();
+        for at in 1..=count {
+            let state = MailState {
+                id: format!("{}-{at:04}", self.name),
+                unread: true,
+                folder: self.folder("inbox"),
+                ..MailState::default()
+            };
+            mail.insert(state.id.clone(), state);
+        }
+    }
+
+    pub fn folder(&self, word: &str) -> String {
+        let gmail = [("inbox", "INBOX"), ("spam", "SPAM"), ("trash", "TRASH"), ("archive", "")];
+        let outlook = [("inbox", "in"), ("spam", "sp"), ("trash", "tr"), ("archive", "ar")];
+        let all = match self.api {
+            Api::Gmail => gmail,
+            _ => outlook,
+        };
+        all.iter().find(|(name, _)| *name == word).unwrap().1.to_owned()
+    }
+
+    /// Changes a message as somebody else would.
+    pub fn touch(&self, id: &str, change: impl FnOnce(&mut MailState)) {
+        change(self.mail.lock().unwrap().get_mut(id).unwrap());
+    }
+
+    pub fn state(&self, id: &str) -> MailState {
+        self.mail.lock().unwrap()[id].clone()
+    }
+
+    /// Writes of a message, or of how the mailbox is set up, fail so.
+    pub fn fail(&self, what: &str, error: Error) {
+        self.failing.lock().unwrap().insert(what.to_owned(), error);
+    }
+
+    /// Gives a message headers.
+    pub fn heads(&self, id: &str, headers: Vec<(String, String)>) {
+        self.headers.lock().unwrap().insert(id.to_owned(), headers);
+    }
+
+    /// What was written since this was last asked.
+    pub fn written(&self) -> Vec<String> {
+        std::mem::take(&mut self.log.lock().unwrap())
+    }
+
+    /// A draft as it is now.
+    pub fn held(&self, id: &str) -> Outgoing {
+        self.drafts.lock().unwrap()[id].letter.clone()
+    }
+
+    /// The bytes of a file of a draft.
+    pub fn bytes(&self, id: &str, name: &str) -> Vec<u8> {
+        self.bytes.lock().unwrap()[&format!("{id}/{name}")].to_vec()
+    }
+
+    /// Changes a draft as another program would.
+    pub fn touch_draft(&self, id: &str, change: impl FnOnce(&mut Outgoing)) {
+        let mut drafts = self.drafts.lock().unwrap();
+        let draft = drafts.get_mut(id).unwrap();
+        change(&mut draft.letter);
+        draft.version.push('+');
+    }
+
+    /// Which drafts were made, changed and deleted since this was last asked.
+    pub fn drafted(&self) -> Vec<String> {
+        std::mem::take(&mut self.drafted.lock().unwrap())
+    }
+
+    /// What was sent: Message-IDs, in order.
+    pub fn sent(&self) -> Vec<String> {
+        self.sent.lock().unwrap().clone()
+    }
+
+    fn hold(&self, id: &str, thread: &str, letter: &Outgoing) -> Result<HeldDraft> {
+        // Every letter that is taken can be written.
+        if letter.files.iter().all(|file| matches!(file.content, Content::Bytes(_))) {
+            mime(letter)?;
+        }
+        if let Some(happens) = self.meanwhile.lock().unwrap().take() {
+            happens();
+        }
+        if let Some(error) = self.fails.lock().unwrap().take() {
+            return Err(error);
+        }
+        let mut made = self.made.lock().unwrap();
+        *made += 1;
+        let mut letter = letter.clone();
+        for file in &mut letter.files {
+            if let Content::Bytes(bytes) = &file.content {
+                let key = format!("{id}/{}", file.name);
+                let size = bytes.len() as u64;
+                self.bytes.lock().unwrap().insert(key.clone(), bytes.clone());
+                file.content = Content::Held { id: key, size };
+            }
+        }
+        if *self.bends.lock().unwrap() {
+            letter.to = vec![person("", "eve@example.net")];
+        }
+        let held = held_draft(id, thread, &format!("v{made}"), letter);
+        self.drafts.lock().unwrap().insert(id.to_owned(), held.clone());
+        Ok(held)
+    }
+
+    /// Counts what is asked, takes its time, and may fail.
+    async fn answers(&self) -> Result<()> {
+        *self.asked.lock().unwrap() += 1;
+        let delay = *self.delay.lock().unwrap();
+        tokio::time::sleep(delay).await;
+        self.failure.lock().unwrap().clone().map_or(Ok(()), Err)
+    }
+
+    /// The messages it holds, newest first.
+    fn listed(&self, ask: &Ask) -> Page {
+        let number = |query: &Query| {
+            query.terms().into_iter().find_map(|term| match term {
+                Term::Larger(bytes) => usize::try_from(*bytes).ok(),
+                _ => None,
+            })
+        };
+        // `larger:` stands for the oldest so many.
+        let most = ask.query.as_ref().and_then(number).unwrap_or(usize::MAX);
+        let mail = self.mail.lock().unwrap();
+        let inbox = |term: &Term| matches!(term, Term::Folder(name) if name == "inbox");
+        let inbox = ask.query.as_ref().is_some_and(|query| query.terms().into_iter().any(inbox));
+        let there = |one: &&MailState| !inbox || one.folder == self.folder("inbox");
+        let all: Vec<&MailState> = mail.values().take(most).filter(there).collect();
+        let from: usize = ask.cursor.as_ref().map_or(0, |at| at.parse().unwrap());
+        let items = all.iter().rev().skip(from).take(ask.limit);
+        let end = from + ask.limit;
+        Page {
+            items: items.map(|one| self.object(one)).collect(),
+            next: (end < all.len()).then(|| end.to_string()),
+            total: Some(Total::Exactly(all.len() as u64)),
+            ..Page::default()
+        }
+    }
+
+    fn set_up_fails(&self) -> Result<()> {
+        let failing = self.failing.lock().unwrap();
+        failing.get("set_up").cloned().map_or(Ok(()), Err)
+    }
+
+    fn note(&self, line: String) {
+        self.log.lock().unwrap().push(line);
+    }
+
+    fn after(&self, mut state: MailState, step: &Step) -> Option<MailState> {
+        match step {
+            Step::Read(read) => state.unread = !read,
+            Step::Flag(flag) => state.flag = flag.clone(),
+            Step::Archive => state.folder = self.folder("archive"),
+            Step::Trash => state.folder = self.folder("trash"),
+            Step::Restore => state.folder = self.folder("inbox"),
+            Step::Spam => state.folder = self.folder("spam"),
+            Step::Move(id) if self.api == Api::Gmail => {
+                state.labels.insert(id.clone());
+                state.folder = String::new();
+            }
+            Step::Move(id) => state.folder.clone_from(id),
+            Step::Copy(id) if self.api == Api::Gmail => {
+                state.labels.insert(id.clone());
+            }
+            Step::Copy(_) => {}
+            Step::Label(ids) => state.labels.extend(ids.iter().cloned()),
+            Step::Unlabel(ids) => state.labels.retain(|one| !ids.contains(one)),
+            Step::Delete => return None,
+            Step::PutBack(states) => {
+                state = states.iter().find(|one| one.id == state.id).unwrap().clone();
+            }
+        }
+        Some(state)
+    }
+
+    fn object(&self, state: &MailState) -> Value {
+        let from = format!("Shop <news@{}.example>", self.name);
+        let mut headers = vec![json!({"name": "From", "value": from})];
+        let more = self.headers.lock().unwrap();
+        for (name, value) in more.get(&state.id).into_iter().flatten() {
+            if name == "From" {
+                headers[0] = json!({"name": name, "value": value});
+            } else {
+                headers.push(json!({"name": name, "value": value}));
+            }
+        }
+        match self.api {
+            Api::Gmail => {
+                headers.push(json!({"name": "Subject", "value": format!("Letter {}", state.id)}));
+                json!({"id": state.id, "internalDate": "1770000000000",
+                       "payload": {"headers": headers}})
+            }
+            _ => json!({"id": state.id, "subject": format!("Letter {}", state.id),
+                "from": {"emailAddress": {"address": format!("news@{}.example", self.name)}},
+                "internetMessageHeaders": headers}),
+        }
+    }
+}
+
+#[async_trait]
+impl Organize for FakeMailbox {
+    async fn states(&self, ids: &[String]) -> Vec<Result<MailState>> {
+        let mail = self.mail.lock().unwrap();
+        let gone = || Error::new(Kind::NotFound, "it is not there");
+        ids.iter().map(|id| mail.get(id).cloned().ok_or_else(gone)).collect()
+    }
+
+    async fn apply(&self, messages: &[MailState], step: &Step) -> Vec<Result<Option<MailState>>> {
+        let name = match step {
+            Step::PutBack(_) => "PutBack".to_owned(),
+            other => format!("{other:?}"),
+        };
+        self.note(format!("{name} {}", messages.len()));
+        let mut mail = self.mail.lock().unwrap();
+        let failing = self.failing.lock().unwrap();
+        let stubborn = self.stubborn.lock().unwrap();
+        messages
+            .iter()
+            .map(|state| {
+                if let Some(error) = failing.get(&state.id) {
+                    return Err(error.clone());
+                }
+                if stubborn.contains(&state.id) {
+                    return Ok(Some(state.clone()));
+                }
+                let now = self.after(state.clone(), step);
+                match &now {
+                    Some(now) => mail.insert(state.id.clone(), now.clone()),
+                    None => mail.remove(&state.id),
+                };
+                Ok(now)
+            })
+            .collect()
+    }
+
+    async fn place(&self, name: &str, _: PlaceKind, create: bool) -> Result<Place> {
+        let mut places = self.places.lock().unwrap();
+        let found = places.iter().find(|(known, id)| *known == name || *id == name);
+        if let Some((name, id)) = found {
+            return Ok(Place { id: id.clone(), name: name.clone(), made: false });
+        }
+        if !create {
+            return Err(Error::new(Kind::NotFound, format!("there is no {name}")).next("say Bills"));
+        }
+        self.set_up_fails()?;
+        let id = format!("made-{name}");
+        places.insert(name.to_owned(), id.clone());
+        Ok(Place { id, name: name.to_owned(), made: true })
+    }
+}
+
+#[async_trait]
+impl Compose for FakeMailbox {
+    async fn senders(&self) -> Result<Vec<Alias>> {
+        Ok(self.senders.clone())
+    }
+
+    async fn original(&self, id: &str) -> Result<Original> {
+        if let Some(original) = self.originals.lock().unwrap().get(id) {
+            return Ok(original.clone());
+        }
+        let of = |from: Vec<Person>, to: Vec<Person>| Original {
+            id: id.to_owned(),
+            from,
+            to,
+            headers: self.headers.lock().unwrap().get(id).cloned().unwrap_or_default(),
+            ..Original::default()
+        };
+        if self.mail.lock().unwrap().contains_key(id) {
+            return Ok(of(
+                vec![person("Shop", &format!("news@{}.example", self.name))],
+                Vec::new(),
+            ));
+        }
+        // A letter to somebody is known by the address.
+        match id.contains('@') && !id.starts_with("gone") {
+            true => Ok(of(Vec::new(), vec![person("", id)])),
+            false => Err(gone()),
+        }
+    }
+
+    async fn file(&self, _: &str, file: &str, most: u64) -> Result<Vec<u8>> {
+        match self.files.get(file) {
+            Some(bytes) if bytes.len() as u64 > most => Err(Error::argument("it is too large")),
+            found => found.map(|bytes| bytes.to_vec()).ok_or_else(gone),
+        }
+    }
+
+    async fn draft(&self, id: &str) -> Result<HeldDraft> {
+        let (drafts, sent) = (self.drafts.lock().unwrap(), self.sent.lock().unwrap());
+        // A draft is known by the message that it is, too.
+        let found = drafts.values().find(|one| one.id == id || one.message == id);
+        let found = found.filter(|one| !sent.contains(&one.letter.message_id));
+        found.cloned().ok_or_else(gone)
+    }
+
+    async fn create(
+        &self,
+        origin: &Origin,
+        letter: &Outgoing,
+        _: &dyn Caller,
+    ) -> Result<HeldDraft> {
+        let (line, thread) = match origin {
+            Origin::New => ("create new".to_owned(), "thread9"),
+            Origin::Reply { id, all: false } => (format!("create reply {id}"), "thread1"),
+            Origin::Reply { id, all: true } => (format!("create reply_all {id}"), "thread1"),
+            Origin::Forward { id } => (format!("create forward {id}"), "thread8"),
+        };
+        self.drafted.lock().unwrap().push(line);
+        let number = self.drafts.lock().unwrap().len() + 1;
+        self.hold(&format!("draft{number}"), thread, letter)
+    }
+
+    async fn update(
+        &self,
+        current: &HeldDraft,
+        letter: &Outgoing,
+        _: &dyn Caller,
+    ) -> Result<HeldDraft> {
+        self.drafted.lock().unwrap().push(format!("update {}", current.id));
+        self.hold(&current.id, &current.thread, letter)
+    }
+
+    async fn discard(&self, current: &HeldDraft) -> Result<()> {
+        self.drafted.lock().unwrap().push(format!("discard {}", current.id));
+        self.drafts.lock().unwrap().remove(&current.id).map(drop).ok_or_else(gone)
+    }
+
+    async fn send(&self, current: &HeldDraft, at: Option<Timestamp>) -> Result<Sent> {
+        if at.is_some() && !self.schedules {
+            return Err(Error::argument("Gmail sends nothing later").next("send it now"));
+        }
+        let broken = || Error::new(Kind::Network, "the connection broke");
+        let id = current.letter.message_id.clone();
+        let fault = self.faults.lock().unwrap().pop_front();
+        match fault {
+            Some(Fault::Refused) => return Err(Error::new(Kind::Provider(400), "bad recipient")),
+            Some(Fault::Before) => return Err(broken()),
+            Some(Fault::Late(wait)) => {
+                let sent = self.sent.clone();
+                tokio::spawn(async move {
+                    tokio::time::sleep(wait).await;
+                    sent.lock().unwrap().push(id);
+                });
+                return Err(broken());
+            }
+            Some(Fault::Slow(wait)) => {
+                tokio::time::sleep(wait).await;
+                self.sent.lock().unwrap().push(id);
+            }
+            // It waits for its time.
+            None if at.is_some() => return Ok(Sent::default()),
+            Some(Fault::After) | None => self.sent.lock().unwrap().push(id),
+        }
+        match fault {
+            Some(Fault::After) => Err(broken()),
+            _ => Ok(Sent { id: Some(format!("sent-{}", current.id)), thread: None }),
+        }
+    }
+
+    async fn whereabouts(&self, probe: &Probe) -> Result<Whereabouts> {
+        Ok(match self.sent.lock().unwrap().contains(&probe.message_id) {
+            true => Whereabouts::Sent(Sent::default()),
+            false => Whereabouts::Draft,
+        })
+    }
+}
+
+#[async_trait]
+impl Arrange for FakeMailbox {
+    async fn rules(&self) -> Result<Vec<Rule>> {
+        Ok(self.rules.lock().unwrap().clone())
+    }
+
+    async fn auto_reply(&self) -> Result<AutoReply> {
+        Ok(self.reply.lock().unwrap().clone())
+    }
+
+    async fn rehearse(&self, _: &SetUp) -> Result<()> {
+        self.set_up_fails()
+    }
+
+    async fn set_up(&self, change: &SetUp) -> Result<Option<Value>> {
+        self.set_up_fails()?;
+        self.note(format!("{change:?}"));
+        let mut rules = self.rules.lock().unwrap();
+        Ok(match change {
+            SetUp::CreateRule(rule) | SetUp::UpdateRule(rule) => {
+                let made = Rule { id: format!("rule-{}", rules.len() + 1), ..rule.clone() };
+                rules.retain(|one| one.id != rule.id);
+                rules.push(made.clone());
+                Some(json!({"id": made.id}))
+            }
+            SetUp::DeleteRule { id } => {
+                rules.retain(|one| one.id != *id);
+                None
+            }
+            SetUp::AutoReply(reply) => {
+                let mut held = self.reply.lock().unwrap();
+                let now = held.clone();
+                // What is not said stays.
+                *held = AutoReply {
+                    subject: reply.subject.clone().or(now.subject),
+                    html: reply.html.clone().or(now.html),
+                    external: reply.external.clone().or(now.external),
+                    audience: reply.audience.or(now.audience),
+                    ..reply.clone()
+                };
+                None
+            }
+            SetUp::CreateFolder { name } | SetUp::RenameFolder { name, .. } => {
+                let mut places = self.places.lock().unwrap();
+                places.insert(name.clone(), "new".to_owned());
+                Some(json!({"id": "new", "name": name, "type": "user",
+                            "messagesUnread": 0, "messagesTotal": 0}))
+            }
+            SetUp::CreateCategory { name, .. } => Some(json!({"name": name, "displayName": name})),
+            SetUp::CreateContact(card) | SetUp::UpdateContact { card, .. } => Some(json!({
+                "names": [{"displayName": card.name}],
+                "emailAddresses": card.emails.iter().flatten()
+                    .map(|one| json!({"value": one})).collect::<Vec<_>>(),
+                "organizations": [{"name": card.company, "title": card.title}],
+            })),
+            SetUp::Settings { language, .. } => {
+                Some(json!({"language": {"displayLanguage": language}}))
+            }
+            _ => None,
+        })
+    }
+}
+
+#[async_trait]
+impl Mailbox for FakeMailbox {
+    fn api(&self) -> Api {
+        self.api
+    }
+
+    async fn messages(&self, ask: &Ask) -> Result<Page> {
+        self.answers().await?;
+        Ok(match &self.script.list {
+            Some(list) => list(self, ask),
+            None => self.listed(ask),
+        })
+    }
+
+    async fn threads(&self, ask: &Ask) -> Result<Page> {
+        self.messages(ask).await
+    }
+
+    async fn lookup(&self, what: &Lookup, _: &Projection) -> Result<Page> {
+        self.answers().await?;
+        if let Some(lookup) = &self.script.lookup {
+            return Ok(lookup(what));
+        }
+        let items = match what {
+            Lookup::Contacts(_) => self.people.lock().unwrap().clone(),
+            Lookup::Folders => vec![
+                json!({"id": "Label_1", "name": "Bills", "messagesTotal": 12}),
+                json!({"id": "fo", "name": "Bills", "totalItemCount": 12}),
+            ],
+            _ => Vec::new(),
+        };
+        Ok(Page { items, ..Page::default() })
+    }
+
+    async fn letters(&self, ids: &[String], _: &Projection, form: BodyForm) -> Vec<Result<Letter>> {
+        let one = |id: &String| match &self.script.letter {
+            Some(letter) => letter(self, id, form),
+            None => Ok(Letter { item: self.object(&self.state(id)), ..Letter::default() }),
+        };
+        ids.iter().map(one).collect()
+    }
+
+    async fn thread(&self, id: &str) -> Result<Vec<String>> {
+        let own = |id: &str| vec![format!("{id}-0001"), format!("{id}-0002")];
+        Ok(self.script.thread.map_or_else(|| own(id), |thread| thread(id)))
+    }
+
+    async fn names(&self) -> Result<HashMap<String, String>> {
+        Ok(HashMap::from([("new".to_owned(), "Receipts".to_owned())]))
+    }
+
+    async fn changes(&self, _: Option<&str>, _: &Projection) -> Result<Changes> {
+        Ok(Changes::default())
+    }
+
+    fn check_id(&self, id: &str) -> Result<()> {
+        match id.starts_with(self.prefix) {
+            true => Ok(()),
+            false => Err(Error::argument("no id of ours")),
+        }
+    }
+}
+
+impl Fake for FakeMailbox {
+    fn name(&self) -> &str {
+        self.name
+    }
+
+    fn provider(&self) -> &'static str {
+        if self.api == Api::Outlook { "microsoft" } else { "google" }
+    }
+
+    fn mailbox(self: Arc<Self>) -> Result<Arc<dyn Mailbox>> {
+        Ok(self)
+    }
+}
+
+/// A pipeline over mailboxes in memory.
+pub type MailHarness = Harness<FakeMailbox>;
+
+impl MailHarness {
+    /// One account, `ana@example.com`.
+    pub async fn one(api: Api, access: &str) -> Self {
+        Self::with(api, &[("DAYSHEET_ACCESS", access)]).await
+    }
+
+    /// One account, `ana@example.com`, with these settings.
+    pub async fn with(api: Api, settings: &[(&str, &str)]) -> Self {
+        Self::of(vec![FakeMailbox::new("ana", api)], settings).await
+    }
+
+    /// One at Google, `ana@example.com`, and one at Microsoft, `bo@example.com`.
+    pub async fn two() -> Self {
+        let fakes = [("ana", Api::Gmail), ("bo", Api::Outlook)];
+        let fakes = fakes.map(|(name, api)| FakeMailbox::new(name, api));
+        Self::of(fakes.into(), &[("DAYSHEET_ACCESS", "organize")]).await
+    }
+
+    async fn of(fakes: Vec<FakeMailbox>, settings: &[(&str, &str)]) -> Self {
+        let now: Timestamp = "2026-02-03T17:05:00Z".parse().unwrap();
+        Self::over(fakes, settings).await.tuned(|pipeline| pipeline.at(now))
+    }
+}
+
+pub fn person(name: &str, address: &str) -> Person {
+    Person { name: (!name.is_empty()).then(|| name.to_owned()), address: address.to_owned() }
+}
+
+/// A letter of `Hello` about lamps.
+pub fn outgoing(message_id: &str, from: Person, to: Vec<Person>) -> Outgoing {
+    Outgoing {
+        message_id: message_id.to_owned(),
+        from,
+        to,
+        cc: Vec::new(),
+        bcc: Vec::new(),
+        reply_to: Vec::new(),
+        subject: "Lamps".to_owned(),
+        text: "Hello".to_owned(),
+        html: "<p>Hello</p>".to_owned(),
+        importance: Importance::Normal,
+        in_reply_to: None,
+        references: Vec::new(),
+        files: Vec::new(),
+    }
+}
+
+/// A letter as a draft; the message that it is has `m-` before the draft's id.
+pub fn held_draft(id: &str, thread: &str, version: &str, letter: Outgoing) -> HeldDraft {
+    HeldDraft {
+        id: id.to_owned(),
+        message: format!("m-{id}"),
+        thread: thread.to_owned(),
+        version: version.to_owned(),
+        letter,
+    }
+}
+
+fn gone() -> Error {
+    Error::new(Kind::NotFound, "it is gone")
+}
+
+/// A flag without a time.
+pub fn starred() -> Flag {
+    Flag::Set { due: None }
+}

@@ -1,0 +1,229 @@
+//! A pipeline over fakes: accounts, a store in a folder of its own, and calls.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use daysheet::access::Access;
+use daysheet::accounts::Accounts;
+use daysheet::caller::{Caller, Nobody, Reply};
+use daysheet::encode::{Delimiter, Format};
+use daysheet::error::{Error, Result};
+use daysheet::oauth::Tokens;
+use daysheet::pipeline::Pipeline;
+use daysheet::provider::Account;
+use daysheet::provider::calendar::Calendars;
+use daysheet::provider::{Connect, Mailbox};
+use daysheet::store::{HandleKind, Store};
+use daysheet::unsubscribe::post::Poster;
+use daysheet::{request, tools};
+use oauth2::{AccessToken, RefreshToken};
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::support::config;
+
+/// What stands for the service of one account.
+pub trait Fake: Send + Sync + 'static {
+    /// What stands before `@example.com` in the account's address.
+    fn name(&self) -> &str;
+    fn provider(&self) -> &'static str;
+
+    fn mailbox(self: Arc<Self>) -> Result<Arc<dyn Mailbox>> {
+        Err(Error::argument("no mail here"))
+    }
+
+    fn calendars(self: Arc<Self>) -> Result<Arc<dyn Calendars>> {
+        Err(Error::argument("no calendars here"))
+    }
+}
+
+struct Fakes<F>(Vec<Arc<F>>);
+
+impl<F: Fake> Fakes<F> {
+    fn of(&self, account: &Account) -> Arc<F> {
+        let (name, _) = account.email.split_once('@').unwrap();
+        self.0.iter().find(|fake| fake.name() == name).unwrap().clone()
+    }
+}
+
+#[async_trait]
+impl<F: Fake> Connect for Fakes<F> {
+    fn mailbox(&self, account: &Account) -> Result<Arc<dyn Mailbox>> {
+        self.of(account).mailbox()
+    }
+
+    fn calendars(&self, account: &Account) -> Result<Arc<dyn Calendars>> {
+        self.of(account).calendars()
+    }
+
+    async fn address(&self, _: &str, _: &str, _: Option<&str>) -> Result<String> {
+        Err(Error::argument("nobody signs in here"))
+    }
+
+    fn scopes(&self, _: &str, _: bool, _: Access) -> Result<Vec<&'static str>> {
+        Ok(Vec::new())
+    }
+}
+
+/// A pipeline over fakes, each with an account.
+pub struct Harness<F> {
+    pub pipeline: Pipeline,
+    pub store: Store,
+    pub accounts: Arc<Accounts>,
+    pub fakes: Vec<Arc<F>>,
+    pub home: TempDir,
+    /// How answers are written unless a call says otherwise.
+    format: Format,
+}
+
+impl<F: Fake> Harness<F> {
+    /// With these settings beside those of [`config`].
+    pub async fn over(fakes: Vec<F>, settings: &[(&str, &str)]) -> Self {
+        let home = TempDir::new().unwrap();
+        let config = Arc::new(config(home.path(), settings));
+        let store = Store::new(&config);
+        let accounts = Arc::new(Accounts::new(config.clone(), store.clone()));
+        let fakes: Vec<Arc<F>> = fakes.into_iter().map(Arc::new).collect();
+        for fake in &fakes {
+            let email = format!("{}@example.com", fake.name());
+            accounts.add(tokens(fake.provider(), "x", "y"), &email).await.unwrap();
+        }
+        let connect = Arc::new(Fakes(fakes.clone()));
+        let pipeline = Pipeline::new(config, store.clone(), accounts.clone(), connect)
+            .patience(Duration::from_millis(500))
+            .posting(Poster::on_loopback());
+        let format = Format::Toon(Delimiter::Pipe);
+        Self { pipeline, store, accounts, fakes, home, format }
+    }
+
+    /// With tabs between the columns.
+    pub fn with_tabs(self) -> Self {
+        Self { format: Format::Toon(Delimiter::Tab), ..self }
+    }
+
+    pub fn tuned(self, tune: impl FnOnce(Pipeline) -> Pipeline) -> Self {
+        Self { pipeline: tune(self.pipeline), ..self }
+    }
+
+    /// Another process over the same state folder.
+    pub fn process(&self, settings: &[(&str, &str)]) -> Pipeline {
+        let config = Arc::new(config(self.home.path(), settings));
+        let connect = Arc::new(Fakes(self.fakes.clone()));
+        Pipeline::new(config, self.store.clone(), self.accounts.clone(), connect)
+    }
+
+    /// The fake of the first account.
+    pub fn ana(&self) -> &F {
+        &self.fakes[0]
+    }
+
+    /// The fake of the second account.
+    pub fn bo(&self) -> &F {
+        &self.fakes[1]
+    }
+
+    /// The handle of something in the first account.
+    pub async fn handle(&self, kind: HandleKind, id: &str) -> String {
+        let account = self.accounts.list().await.unwrap().remove(0).id;
+        kind.handle(self.store.handles(&account, kind, &[id]).await.unwrap()[0])
+    }
+
+    /// Calls a tool; its blocks.
+    pub async fn call(&self, tool: &str, arguments: Value) -> Result<Vec<String>> {
+        self.call_as(tool, arguments, &Nobody).await
+    }
+
+    pub async fn call_as(
+        &self,
+        tool: &str,
+        arguments: Value,
+        caller: &dyn Caller,
+    ) -> Result<Vec<String>> {
+        call(&self.pipeline, tool, arguments, self.format, caller).await
+    }
+
+    /// Calls a tool that is to succeed; its blocks as one text.
+    pub async fn ok(&self, tool: &str, arguments: Value) -> String {
+        match self.call(tool, arguments.clone()).await {
+            Ok(blocks) => blocks.join("\n--\n"),
+            Err(error) => panic!("{tool} {arguments}: {error}"),
+        }
+    }
+
+    /// Calls a tool that is to fail; what it says.
+    pub async fn error(&self, tool: &str, arguments: Value) -> String {
+        match self.call(tool, arguments.clone()).await {
+            Ok(blocks) => panic!("{tool} {arguments}: {}", blocks.join("\n--\n")),
+            Err(error) => error.to_string(),
+        }
+    }
+
+    /// The document of a call that is to succeed, as JSON.
+    pub async fn json(&self, tool: &str, mut arguments: Value) -> Value {
+        arguments["format"] = "json".into();
+        let blocks = self.call(tool, arguments).await.unwrap();
+        serde_json::from_str(&blocks[0]).unwrap()
+    }
+
+    /// The audit log.
+    pub fn audit(&self) -> Vec<Value> {
+        let text = std::fs::read_to_string(self.home.path().join("audit.jsonl")).unwrap();
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+
+    /// Tool, operation and outcome of each line of it.
+    pub fn audited(&self) -> Vec<String> {
+        let line = |one: Value| format!("{} {} {}", one["tool"], one["op"], one["outcome"]);
+        self.audit().into_iter().map(|one| line(one).replace('"', "")).collect()
+    }
+}
+
+/// Calls a tool of a pipeline; its blocks.
+pub async fn call(
+    pipeline: &Pipeline,
+    tool: &str,
+    arguments: Value,
+    format: Format,
+    caller: &dyn Caller,
+) -> Result<Vec<String>> {
+    let tool = tools::find(tool).unwrap();
+    let request = request::read(tool, arguments.as_object().cloned(), format)?;
+    Ok(pipeline.run_for(request, caller).await?.blocks)
+}
+
+/// A user with one answer to all questions, who keeps them.
+pub struct FakeUser(Reply, Mutex<Vec<String>>);
+
+impl FakeUser {
+    pub fn says(reply: Reply) -> Self {
+        Self(reply, Mutex::default())
+    }
+
+    /// What was asked so far.
+    pub fn questions(&self) -> Vec<String> {
+        self.1.lock().unwrap().clone()
+    }
+}
+
+#[async_trait]
+impl Caller for FakeUser {
+    async fn confirm(&self, question: &str) -> Reply {
+        self.1.lock().unwrap().push(question.to_owned());
+        self.0
+    }
+
+    async fn progress(&self, _: u64, _: u64, _: &str) {}
+}
+
+/// Tokens that are good for long.
+pub fn tokens(provider: &'static str, access: &str, refresh: &str) -> Tokens {
+    Tokens {
+        provider,
+        access: AccessToken::new(access.to_owned()),
+        refresh: Some(RefreshToken::new(refresh.to_owned())),
+        expires: i64::MAX / 2,
+        scopes: Vec::new(),
+        tenant: None,
+    }
+}

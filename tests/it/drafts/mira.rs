@@ -1,0 +1,159 @@
+//! Mira's mailbox in memory, which drafts are written in.
+
+use std::ops::Deref;
+use std::path::PathBuf;
+
+use daysheet::error::Result;
+use daysheet::provider::mail::{Alias, HeldFile, Original, Outgoing, Person};
+use daysheet::provider::{BodyForm, Letter};
+use daysheet::schemas::Api;
+use daysheet::store::HandleKind;
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use crate::common::fake_mailbox::{FakeMailbox, MailHarness, Script, held_draft, outgoing, person};
+
+/// A letter that came in: to two, copied to two, one of them Mira again.
+pub fn jonas() -> Original {
+    Original {
+        id: "m1".to_owned(),
+        thread: "thread1".to_owned(),
+        message_id: "j1@example.com".to_owned(),
+        references: vec!["j0@example.com".to_owned()],
+        subject: "Lamps".to_owned(),
+        from: vec![person("Jonas Berg", "jonas@example.com")],
+        reply_to: Vec::new(),
+        to: vec![person("", "mira@example.com"), person("Priya", "priya@example.com")],
+        cc: vec![
+            person("", "yusuf@lindqvist-lamps.example"),
+            person("", "mira@lindqvist-lamps.example"),
+        ],
+        sent: Some("2026-02-03T10:00:00Z".parse::<Timestamp>().unwrap()),
+        text: Some("Do you have lamps?\r\n\r\n> Somebody asked\r\nJonas\r\n".to_owned()),
+        html: Some(
+            "<html><head><style>p{}</style></head><body onload=x()><p>Do you have <b>lamps</b>?\
+             <script>x()</script><img src='cid:1'><img src=https://example.com/x.png onerror=x()></p>"
+                .to_owned(),
+        ),
+        files: vec![HeldFile {
+            id: "m1/2".to_owned(),
+            name: "offer.pdf".to_owned(),
+            media: "application/pdf".to_owned(),
+            size: 5,
+            cid: None,
+        }],
+        own: false,
+        headers: Vec::new(),
+    }
+}
+
+/// The letter as it came, with a field that is folded.
+const SOURCE: &str =
+    "Subject: Lamps\r\nBcc: eve@example.net,\r\n bo@example.net\r\n\r\nDo you?\r\n";
+
+/// What is read of every letter.
+fn letter(_: &FakeMailbox, id: &str, form: BodyForm) -> Result<Letter> {
+    Ok(Letter {
+        item: json!({"id": id}),
+        source: (form == BodyForm::Raw).then(|| SOURCE.to_owned()),
+        attachments: vec![json!({"id": format!("{id}/2"), "message": id,
+            "filename": "offer.pdf", "mimeType": "application/pdf", "body": {"size": 5}})],
+        ..Letter::default()
+    })
+}
+
+/// The addresses she writes from.
+fn senders() -> Vec<Alias> {
+    let lamps = "mira@lindqvist-lamps.example";
+    vec![
+        Alias {
+            person: person("Mira Lindqvist", "mira@example.com"),
+            signature: Some("<b>Mira</b><br>Lindqvist Lamps<script>x()</script>".to_owned()),
+            reply_to: None,
+            default: true,
+        },
+        Alias {
+            person: person("Mira at Lamps", lamps),
+            signature: None,
+            reply_to: Some(person("", "office@lindqvist-lamps.example")),
+            default: false,
+        },
+    ]
+}
+
+/// A pipeline over Mira's mailbox.
+pub struct Mira(MailHarness);
+
+impl Deref for Mira {
+    type Target = MailHarness;
+
+    fn deref(&self) -> &MailHarness {
+        &self.0
+    }
+}
+
+impl Mira {
+    pub async fn new(settings: &[(&str, &str)]) -> Self {
+        let script = Script {
+            letter: Some(Box::new(letter)),
+            thread: Some(|_| vec!["m0".to_owned(), "m1".to_owned()]),
+            ..Script::default()
+        };
+        let mut mailbox = FakeMailbox::scripted("mira", Api::Gmail, script);
+        (mailbox.prefix, mailbox.senders) = ("m-", senders());
+        mailbox.files.insert("m1/2", b"%PDF!");
+        let harness = MailHarness::over(vec![mailbox], settings).await.with_tabs();
+        let mira = Self(harness);
+        std::fs::create_dir(mira.folder()).unwrap();
+        mira
+    }
+
+    /// The folder that files may be in.
+    pub fn folder(&self) -> PathBuf {
+        self.home.path().join("files")
+    }
+
+    pub fn put(&self, original: Original) {
+        self.ana().originals.lock().unwrap().insert(original.id.clone(), original);
+    }
+
+    pub async fn message(&self, id: &str) -> String {
+        self.handle(HandleKind::Message, id).await
+    }
+
+    pub async fn attachment(&self, id: &str) -> String {
+        self.handle(HandleKind::Attachment, id).await
+    }
+
+    /// A draft that another program made, as `draft1`; its handle.
+    pub async fn made_elsewhere(&self, from: Person, text: &str, html: &str) -> String {
+        let (text, html) = (text.to_owned(), html.to_owned());
+        let letter =
+            Outgoing { text, html, ..outgoing("CAF-x1@mail.example.com", from, Vec::new()) };
+        let held = held_draft("draft1", "thread9", "v0", letter);
+        self.ana().drafts.lock().unwrap().insert(held.id.clone(), held);
+        self.handle(HandleKind::Draft, "draft1").await
+    }
+
+    pub fn held(&self, id: &str) -> Outgoing {
+        self.ana().held(id)
+    }
+
+    pub fn bytes(&self, id: &str, name: &str) -> Vec<u8> {
+        self.ana().bytes(id, name)
+    }
+
+    pub fn log(&self) -> Vec<String> {
+        self.ana().drafted()
+    }
+
+    /// `mail_draft`, which is to succeed; its blocks.
+    pub async fn ok(&self, arguments: Value) -> Vec<String> {
+        self.call("mail_draft", arguments).await.unwrap()
+    }
+
+    /// `mail_draft`, which is to fail; what it says.
+    pub async fn error(&self, arguments: Value) -> String {
+        self.0.error("mail_draft", arguments).await
+    }
+}

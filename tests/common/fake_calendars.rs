@@ -1,33 +1,159 @@
-//! Calendars in memory, for tests of what is written: they do what they are
-//! told, keep a record of it, and fail when they are told to.
+//! Calendars in memory: they do what they are told, keep a record of it, and fail when
+//! they are told to. They can be as awkward as a service is: whole days begin when they
+//! begin in a zone of its own, and pages are short.
 //!
 //! Objects are in Google's shape, or in Graph's as far as rows need it.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use daysheet::error::{Error, Kind, Result};
 use daysheet::project::Projection;
 use daysheet::provider::calendar::{
-    Answer, AskEvents, CalendarOp, Calendars, Change, Changes, Facts, Guest, Notify, Response,
-    Schedule,
+    Answer, AskEvents, CalendarOp, Calendars, Change, Changes, Facts, Guest, Hours, Notify,
+    Response, Schedule,
 };
 use daysheet::provider::{Ask, Letter, Mailbox, Page};
 use daysheet::recurrence::Repeat;
 use daysheet::schemas::Api;
-use daysheet::when::{Moment, When};
-use jiff::Timestamp;
+use daysheet::when::{self, Moment, When};
+use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
+use jiff::{Timestamp, ToSpan};
 use serde_json::{Value, json};
 
 use super::fake_mailbox::{FakeMailbox, Script};
 use super::harness::{Fake, Harness};
 
+/// An event for [`FakeCalendars::add`], in UTC.
+pub struct Entry {
+    facts: Facts,
+    organizer: Option<String>,
+    category: Option<String>,
+    /// Who is asked, and their answers in Graph's words.
+    asked: Vec<(String, String)>,
+}
+
+impl Entry {
+    /// An event of so many minutes.
+    pub fn at(start: &str, minutes: i64, title: &str) -> Self {
+        let start: DateTime = start.parse().unwrap();
+        let end = start.checked_add(minutes.minutes()).unwrap();
+        let utc = |local: DateTime| local.to_zoned(TimeZone::UTC).unwrap().timestamp();
+        Self::new(title, When::At(utc(start)), When::At(utc(end)))
+    }
+
+    /// Some whole days.
+    pub fn day(first: &str, days: i64, title: &str) -> Self {
+        let first: Date = first.parse().unwrap();
+        Self::new(title, When::Day(first), When::Day(first.checked_add(days.days()).unwrap()))
+    }
+
+    fn new(title: &str, start: When, end: When) -> Self {
+        let zone = Some("UTC".to_owned());
+        let facts = Facts { uid: None, zone, ..facts("", title, start, end) };
+        Self { facts, organizer: None, category: None, asked: Vec::new() }
+    }
+
+    fn with(mut self, change: impl FnOnce(&mut Facts)) -> Self {
+        change(&mut self.facts);
+        self
+    }
+
+    pub fn uid(self, uid: &str) -> Self {
+        self.with(|facts| facts.uid = Some(uid.to_owned()))
+    }
+
+    pub fn series(self, id: &str) -> Self {
+        self.with(|facts| facts.series = Some(id.to_owned()))
+    }
+
+    /// An occurrence that would have started then.
+    pub fn instead_of(self, original: &str) -> Self {
+        self.with(|facts| facts.original = when::local(original, "UTC").map(When::At))
+    }
+
+    pub fn place(self, place: &str) -> Self {
+        self.with(|facts| facts.place = place.to_owned())
+    }
+
+    pub fn notes(self, notes: &str) -> Self {
+        self.with(|facts| facts.notes = Some(notes.to_owned()))
+    }
+
+    pub fn repeats(self, rule: &str) -> Self {
+        self.with(|facts| facts.repeat = Some(repeat(rule)))
+    }
+
+    pub fn category(self, category: &str) -> Self {
+        Self { category: Some(category.to_owned()), ..self }
+    }
+
+    pub fn called_by(self, address: &str) -> Self {
+        let called = Self { organizer: Some(address.to_owned()), ..self };
+        called.with(|facts| facts.own = false)
+    }
+
+    pub fn ask(mut self, address: &str, answer: &str) -> Self {
+        self.asked.push((address.to_owned(), answer.to_owned()));
+        self
+    }
+
+    /// What the service's object tells beside the facts.
+    fn extra(&self, api: Api) -> Value {
+        let (facts, asked) = (&self.facts, self.asked.iter());
+        if api != Api::Outlook {
+            let guests: Vec<_> = asked
+                .map(|(address, answer)| json!({"email": address, "responseStatus": answer}))
+                .collect();
+            return json!({"description": facts.notes, "iCalUID": facts.uid, "attendees": guests,
+                          "organizer": {"self": facts.own, "email": self.organizer}});
+        }
+        let guests: Vec<_> = asked
+            .map(|(address, answer)| {
+                json!({"emailAddress": {"name": address, "address": address},
+                       "status": {"response": answer}, "type": "required"})
+            })
+            .collect();
+        let mut extra = json!({"attendees": guests, "iCalUId": facts.uid,
+                               "bodyPreview": facts.notes, "categories": self.category.as_slice()});
+        if !facts.place.is_empty() {
+            extra["location"] = json!({"displayName": facts.place});
+        }
+        if let Some(repeat) = &facts.repeat {
+            extra["recurrenceRule"] = repeat.rule.clone().into();
+        }
+        if let Some(address) = &self.organizer {
+            extra["organizer"] = json!({"emailAddress": {"name": "Somebody", "address": address}});
+        }
+        extra
+    }
+}
+
+/// What a calendar does when it is asked.
+#[derive(Debug, Clone, Default)]
+pub struct Trouble {
+    pub delay: Duration,
+    pub failure: Option<Error>,
+    /// Of these calendars alone.
+    pub calendars: Vec<(String, Error)>,
+}
+
+/// When somebody is busy, as the service knows it.
+#[derive(Debug, Clone, Default)]
+pub struct Known {
+    pub busy: Vec<(String, String, String)>,
+    pub hours: Option<Hours>,
+}
+
 /// The calendars of one account.
 pub struct FakeCalendars {
     pub name: &'static str,
     api: Api,
+    /// True if the test adds the occurrences of series, too.
+    by_hand: bool,
     /// Id, name, access, in the service's words; the first is the main one.
     calendars: Mutex<Vec<(String, String, &'static str)>>,
     events: Mutex<BTreeMap<String, Facts>>,
@@ -43,6 +169,14 @@ pub struct FakeCalendars {
     failures: Mutex<VecDeque<Option<(Error, bool)>>>,
     /// Reads of events fail so.
     pub blind: Mutex<Option<Error>>,
+    pub trouble: Mutex<Trouble>,
+    /// Events of a page.
+    pub page: Mutex<usize>,
+    /// Where whole days begin for the service.
+    pub zone: Mutex<TimeZone>,
+    /// Whose busy times it can tell.
+    pub people: Mutex<Vec<(String, Result<Known>)>>,
+    pub rooms: Mutex<Vec<Value>>,
     /// The mailbox beside them.
     pub mailbox: Arc<FakeMailbox>,
 }
@@ -53,6 +187,7 @@ impl FakeCalendars {
         Self {
             name,
             api,
+            by_hand: false,
             calendars: Mutex::new(vec![
                 calendar("main", name, "owner"),
                 calendar("work", "Work", "writer"),
@@ -66,8 +201,56 @@ impl FakeCalendars {
             reads: Mutex::default(),
             failures: Mutex::default(),
             blind: Mutex::default(),
+            trouble: Mutex::default(),
+            page: Mutex::new(usize::MAX),
+            zone: Mutex::new(TimeZone::UTC),
+            people: Mutex::default(),
+            rooms: Mutex::default(),
             mailbox: mailbox(name, api),
         }
+    }
+
+    /// Without calendars, for [`calendar`](Self::calendar) and [`add`](Self::add).
+    pub fn empty(name: &'static str, api: Api) -> Self {
+        Self { by_hand: true, calendars: Mutex::default(), ..Self::new(name, api) }
+    }
+
+    /// Adds a calendar; the first is the main one.
+    pub fn calendar(self, name: &str, access: &'static str) -> Self {
+        self.list(&format!("{}-{name}", self.name), name, access);
+        self
+    }
+
+    /// Adds an event to the calendar of that name; its id.
+    pub fn add(&self, calendar: &str, entry: Entry) -> String {
+        let calendar = format!("{}-{calendar}", self.name);
+        let id = format!("{calendar}/{:04}", self.events.lock().unwrap().len());
+        self.extra(&id, entry.extra(self.api));
+        let own = format!("{}@example.com", self.name);
+        let guests = entry.asked.iter().map(|(address, answer)| Guest {
+            name: Some(address.clone()),
+            me: *address == own,
+            ..guest(address, if answer == "accepted" { '+' } else { ' ' })
+        });
+        let guests = guests.collect();
+        self.set(Facts { id: id.clone(), calendar: Some(calendar), guests, ..entry.facts });
+        id
+    }
+
+    /// How often it was asked for calendars and for events.
+    pub fn asked(&self) -> (usize, usize) {
+        let reads = self.reads.lock().unwrap();
+        let count = |what: &str| reads.iter().filter(|line| line.starts_with(what)).count();
+        (count("calendars"), count("events "))
+    }
+
+    fn answers(&self) -> Result<()> {
+        self.trouble.lock().unwrap().failure.clone().map_or(Ok(()), Err)
+    }
+
+    async fn wait(&self) {
+        let delay = self.trouble.lock().unwrap().delay;
+        tokio::time::sleep(delay).await;
     }
 
     /// An event that is there: a title, an RFC 9557 start, minutes.
@@ -215,8 +398,9 @@ impl FakeCalendars {
         if let Some(link) = &facts.link {
             object["hangoutLink"] = link.clone().into();
         }
-        let own = facts.series.as_ref().unwrap_or(&facts.id);
-        if let Some(Value::Object(more)) = self.extras.lock().unwrap().get(own).cloned() {
+        let extras = self.extras.lock().unwrap();
+        let more = extras.get(&facts.id).or_else(|| extras.get(facts.series.as_ref()?));
+        if let Some(Value::Object(more)) = more.cloned() {
             object.as_object_mut().unwrap().extend(more);
         }
         object
@@ -410,7 +594,21 @@ impl Calendars for FakeCalendars {
 
     async fn calendars(&self) -> Result<Vec<Value>> {
         self.reads.lock().unwrap().push("calendars".to_owned());
+        self.wait().await;
+        self.answers()?;
         let list = self.calendars.lock().unwrap();
+        if self.by_hand {
+            let object = |(at, (id, name, access)): (usize, &(String, String, &str))| match self.api
+            {
+                Api::Outlook => json!({"id": id, "name": name, "isDefaultCalendar": at == 0,
+                    "timeZone": "Europe/Berlin", "canShare": *access == "owner",
+                    "canEdit": *access == "writer"}),
+                _ => json!({"id": id, "summary": name, "primary": at == 0,
+                    "timeZone": "Europe/Berlin",
+                    "accessRole": if *access == "busy" { "freeBusyReader" } else { access }}),
+            };
+            return Ok(list.iter().enumerate().map(object).collect());
+        }
         let object = |(at, (id, name, access)): (usize, &(String, String, &str))| match self.api {
             Api::Outlook => json!({"id": id, "name": name, "isDefaultCalendar": at == 0,
                 "canShare": *access == "owner", "canEdit": *access != "reader",
@@ -421,7 +619,8 @@ impl Calendars for FakeCalendars {
     }
 
     async fn rooms(&self) -> Result<Vec<Value>> {
-        Ok(Vec::new())
+        self.answers()?;
+        Ok(self.rooms.lock().unwrap().clone())
     }
 
     async fn manage(&self, op: &CalendarOp) -> Result<Option<Value>> {
@@ -452,33 +651,52 @@ impl Calendars for FakeCalendars {
         let ids: Vec<&str> = ask.calendars.iter().map(|(id, _)| id.as_str()).collect();
         let line = format!("events {} {} {}", ids.join(","), ask.from, ask.to);
         self.reads.lock().unwrap().push(line);
+        self.wait().await;
         let all: Vec<Facts> = self.events.lock().unwrap().values().cloned().collect();
-        let one = |calendar: &str| {
+        let zone = self.zone.lock().unwrap().clone();
+        let one = |(calendar, cursor): &(String, Option<String>)| {
             if let Some(error) = self.blind.lock().unwrap().clone() {
                 return Err(error);
             }
-            let mut found = Vec::new();
+            self.answers()?;
+            let trouble = self.trouble.lock().unwrap();
+            if let Some((_, error)) = trouble.calendars.iter().find(|(id, _)| id == calendar) {
+                return Err(error.clone());
+            }
+            let (mut found, mut series) = (Vec::new(), Vec::new());
             for facts in &all {
-                if facts.calendar.as_deref() != Some(calendar) {
+                if facts.calendar.as_ref() != Some(calendar) {
                     continue;
                 }
                 match facts.repeat {
+                    Some(_) if ask.series => series.push(facts.clone()),
+                    Some(_) if self.by_hand => {}
                     Some(_) => found.extend(self.occurrences(facts, ask.from, ask.to)),
                     None => found.push(facts.clone()),
                 }
             }
-            found.retain(|one| instant(one.start) < ask.to && instant(one.end) > ask.from);
+            let (start, end) =
+                (|one: &Facts| one.start.instant(&zone), |one: &Facts| one.end.instant(&zone));
+            found.retain(|one| start(one) < ask.to && end(one) > ask.from);
+            found.extend(series);
+            found.sort_by_key(start);
+            // Where a page ends is told by its last event, as services do it.
+            let skip: usize = cursor.as_deref().unwrap_or("0").parse().unwrap();
+            let size = (*self.page.lock().unwrap()).min(ask.limit);
+            let next = skip.saturating_add(size);
             Ok(Page {
-                items: found.iter().map(|one| self.object(one)).collect(),
+                items: found.iter().skip(skip).take(size).map(|one| self.object(one)).collect(),
+                next: (next < found.len()).then(|| next.to_string()),
                 ..Page::default()
             })
         };
-        ids.into_iter().map(one).collect()
+        ask.calendars.iter().map(one).collect()
     }
 
     async fn event(&self, ids: &[String]) -> Vec<Result<Value>> {
         let one = |id: &String| {
             self.reads.lock().unwrap().push(format!("event {id}"));
+            self.answers()?;
             self.find(id).map(|facts| self.object(&facts))
         };
         ids.iter().map(one).collect()
@@ -591,8 +809,32 @@ impl Calendars for FakeCalendars {
         after
     }
 
-    async fn busy(&self, _: &[String], _: Timestamp, _: Timestamp) -> Vec<Result<Schedule>> {
-        Vec::new()
+    async fn busy(&self, who: &[String], from: Timestamp, to: Timestamp) -> Vec<Result<Schedule>> {
+        self.wait().await;
+        who.iter()
+            .map(|who| {
+                self.answers()?;
+                let people = self.people.lock().unwrap();
+                let known = match people.iter().find(|(name, _)| name.eq_ignore_ascii_case(who)) {
+                    Some((_, known)) => known.clone()?,
+                    None => return Err(Error::new(Kind::NotFound, "nobody has that address")),
+                };
+                let utc = |said: &str| when::local(said, "UTC").unwrap();
+                let busy = known.busy.iter();
+                Ok(Schedule {
+                    who: who.clone(),
+                    busy: busy
+                        .filter(|(start, end, _)| utc(end) > from && utc(start) < to)
+                        .map(|(start, end, show)| {
+                            json!({"who": who, "status": show,
+                                   "start": {"dateTime": start, "timeZone": "UTC"},
+                                   "end": {"dateTime": end, "timeZone": "UTC"}})
+                        })
+                        .collect(),
+                    hours: known.hours,
+                })
+            })
+            .collect()
     }
 
     async fn changes(&self, _: Option<&str>, _: &Projection) -> Result<Changes> {
@@ -613,7 +855,7 @@ impl Calendars for FakeCalendars {
     }
 
     fn check_id(&self, id: &str) -> Result<()> {
-        match id.contains('/') {
+        match id.contains('/') && (!self.by_hand || id.starts_with(self.name)) {
             true => Ok(()),
             false => Err(Error::argument("no id of ours")),
         }

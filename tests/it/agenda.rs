@@ -4,7 +4,6 @@
 //! The calendars are scripted as an awkward service is: whole days begin when
 //! they begin in a zone of its own, pages are short, and some calendars fail.
 
-mod desk;
 mod paging;
 mod tokens;
 
@@ -12,22 +11,40 @@ use daysheet::error::{Error, Kind};
 use daysheet::ical;
 use daysheet::when;
 use jiff::tz::TimeZone;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::time::Duration;
 
 use crate::support::column;
 
-pub use desk::{Bench, Desk, Entry, Known, bench};
+use crate::common::fake_calendars::{CalendarHarness, Entry, FakeCalendars};
+use daysheet::provider::calendar::{Answer, Facts};
+use daysheet::schemas::Api;
+
+/// The calendars of an account at Outlook, empty.
+pub fn calendars(name: &'static str) -> FakeCalendars {
+    FakeCalendars::empty(name, Api::Outlook)
+}
+
+/// A pipeline over some accounts.
+pub async fn over(fakes: Vec<FakeCalendars>) -> CalendarHarness {
+    CalendarHarness::over(fakes, &[]).await.with_tabs()
+}
+
+impl CalendarHarness {
+    /// The notes of a search.
+    pub async fn notes(&self, tool: &str, arguments: Value) -> String {
+        self.call(tool, arguments).await.unwrap().pop().unwrap()
+    }
+}
 
 /// What two people have in the first week of February.
-fn week() -> (Desk, Desk) {
-    let ana = Desk::new("ana")
-        .google()
+fn week() -> (FakeCalendars, FakeCalendars) {
+    let ana = FakeCalendars::empty("ana", Api::Gmail)
         .calendar("Ana", "owner")
         .calendar("Team", "reader")
         .calendar("Boss", "busy");
-    ana.put("Ana", Entry::at("2026-02-03T08:30", 30, "Stand-up").series("s1"));
-    ana.put(
+    ana.add("Ana", Entry::at("2026-02-03T08:30", 30, "Stand-up").series("s1"));
+    ana.add(
         "Ana",
         Entry::at("2026-02-04T13:00", 60, "Budget review")
             .uid("budget")
@@ -35,26 +52,26 @@ fn week() -> (Desk, Desk) {
             .ask("bo@example.com", "accepted")
             .ask("cy@example.com", "none"),
     );
-    ana.put("Team", Entry::day("2026-02-04", 2, "Offsite"));
-    ana.put("Boss", Entry::at("2026-02-04T09:00", 60, "Secret"));
-    let bo = Desk::new("bo").calendar("Bo", "owner");
-    bo.put(
+    ana.add("Team", Entry::day("2026-02-04", 2, "Offsite"));
+    ana.add("Boss", Entry::at("2026-02-04T09:00", 60, "Secret"));
+    let bo = calendars("bo").calendar("Bo", "owner");
+    bo.add(
         "Bo",
         Entry::at("2026-02-04T13:00", 60, "Budget review")
             .uid("budget")
             .called_by("ana@example.com"),
     );
-    bo.put("Bo", Entry::at("2026-02-04T22:30", 120, "Train to Hamburg"));
+    bo.add("Bo", Entry::at("2026-02-04T22:30", 120, "Train to Hamburg"));
     (ana, bo)
 }
 
 #[tokio::test]
 async fn events_of_all_calendars_stand_in_one_order_and_once() {
     let (ana, bo) = week();
-    let bench = bench(vec![ana, bo]).await;
+    let harness = over(vec![ana, bo]).await;
     let asked = json!({"from": "2026-02-03", "to": "2026-02-05"});
     assert_eq!(
-        bench.call("calendar_search", asked).await.unwrap(),
+        harness.call("calendar_search", asked).await.unwrap(),
         [
             "zone: Europe/Berlin\n\
              events[4\t]{id\tstart\tend\ttitle\twhere\torganizer\tpeople\tflags\tcalendar\taccount}:\n  \
@@ -70,7 +87,7 @@ async fn events_of_all_calendars_stand_in_one_order_and_once() {
     let asked = json!({"from": "2026-02-04", "to": "2026-02-04", "account": "bo",
                        "tz": "Tokyo Standard Time", "detail": "minimal"});
     assert_eq!(
-        bench.call("calendar_search", asked).await.unwrap(),
+        harness.call("calendar_search", asked).await.unwrap(),
         [
             "zone: Asia/Tokyo\n\
              events[1\t]{id\tstart\tend\ttitle}:\n  \
@@ -85,17 +102,17 @@ async fn events_of_all_calendars_stand_in_one_order_and_once() {
 async fn the_copy_that_one_owns_is_shown() {
     for (owner, other) in [("ana", "bo"), ("bo", "ana")] {
         let organizer = format!("{owner}@example.com");
-        let desk = |name: &str| {
+        let fake = |name: &'static str| {
             let meeting = Entry::at("2026-02-04T13:00", 60, "Budget review").uid("budget");
-            let desk = Desk::new(name).calendar(name, "owner");
+            let fake = calendars(name).calendar(name, "owner");
             let own = name == owner;
-            desk.put(name, if own { meeting } else { meeting.called_by(&organizer) });
-            desk
+            fake.add(name, if own { meeting } else { meeting.called_by(&organizer) });
+            fake
         };
-        let bench = bench(vec![desk(owner), desk(other)]).await;
+        let harness = over(vec![fake(owner), fake(other)]).await;
         let asked =
             json!({"from": "2026-02-04", "to": "2026-02-04", "fields": ["title", "account"]});
-        let found = bench.json("calendar_search", asked).await;
+        let found = harness.json("calendar_search", asked).await;
         assert_eq!(column(&found, "events", "account"), [organizer.as_str()]);
     }
 }
@@ -103,7 +120,7 @@ async fn the_copy_that_one_owns_is_shown() {
 /// What the range is when it is said so.
 #[tokio::test]
 async fn ranges_are_told_as_they_were_understood() {
-    let bench = bench(vec![Desk::new("ana").calendar("Ana", "owner")]).await;
+    let harness = over(vec![calendars("ana").calendar("Ana", "owner")]).await;
     for (from, to, told) in [
         ("2026-02-03", "", "Tue 2026-02-03 to Mon 2026-02-09"),
         ("2026-02-03 10h12", "", "Tue 2026-02-03 10h12 to Tue 2026-02-10"),
@@ -119,16 +136,16 @@ async fn ranges_are_told_as_they_were_understood() {
             "Sun 2026-10-25 02h30 to Sun 2026-10-25 02h30",
         ),
     ] {
-        let notes = bench.notes("calendar_search", json!({"from": from, "to": to})).await;
+        let notes = harness.notes("calendar_search", json!({"from": from, "to": to})).await;
         assert_eq!(notes, format!("events: 0 of 0, {told}\nnothing takes place in that time"));
     }
     // From now: the end is the end of a day.
-    let notes = bench.notes("calendar_search", json!({})).await;
+    let notes = harness.notes("calendar_search", json!({})).await;
     let range = notes.lines().next().unwrap().to_owned();
     let (now, end) = range.strip_prefix("events: 0 of 0, ").unwrap().split_once(" to ").unwrap();
     assert_eq!((now.len(), end.len()), (20, 14), "{range}");
     // Words are looked for further away.
-    let notes = bench.notes("calendar_search", json!({"q": "budget"})).await;
+    let notes = harness.notes("calendar_search", json!({"q": "budget"})).await;
     assert!(
         notes.contains(
             "words are looked for from 30 days back to 365 ahead, unless `from` and `to` say"
@@ -140,10 +157,10 @@ async fn ranges_are_told_as_they_were_understood() {
 #[tokio::test]
 async fn what_cannot_be_meant_is_refused() {
     let (ana, bo) = week();
-    let bench = bench(vec![ana, bo]).await;
+    let harness = over(vec![ana, bo]).await;
     // Gives the handle c1 to Bo's calendar.
     let bo = json!({"kind": "calendars", "account": "bo"});
-    bench.call("lookup", bo).await.unwrap();
+    harness.call("lookup", bo).await.unwrap();
     let (from, to) = ("2026-02-03", "2026-02-05");
     for (arguments, says) in cases! {
         json!({"from": "2026-02-05", "to": "2026-02-03"}),
@@ -177,7 +194,7 @@ async fn what_cannot_be_meant_is_refused() {
         json!({"cursor": "p1"}), "there is no cursor `p1`";
         json!({"fields": ["subject"]}), "the table of events has no column `subject`";
     } {
-        let said = bench.error("calendar_search", arguments.clone()).await;
+        let said = harness.error("calendar_search", arguments.clone()).await;
         assert!(said.contains(says), "{arguments}: {said}");
     }
 }
@@ -185,14 +202,14 @@ async fn what_cannot_be_meant_is_refused() {
 #[tokio::test]
 async fn calendars_are_chosen_by_name_handle_or_id() {
     let (ana, bo) = week();
-    let bench = bench(vec![ana, bo]).await;
-    let list = bench.json("lookup", json!({"kind": "calendars"})).await;
+    let harness = over(vec![ana, bo]).await;
+    let list = harness.json("lookup", json!({"kind": "calendars"})).await;
     assert_eq!(column(&list, "calendars", "id"), ["c1", "c2", "c3", "c4"]);
     for (calendars, account, titles) in [
         (json!([]), "", ["Stand-up", "Offsite", "Budget review", "Train to Hamburg"].as_slice()),
         (json!(["team"]), "", &["Offsite"]),
         (json!(["c2"]), "", &["Offsite"]),
-        (json!(["ana/Team", "bo"]), "", &["Offsite", "Budget review", "Train to Hamburg"]),
+        (json!(["ana-Team", "bo"]), "", &["Offsite", "Budget review", "Train to Hamburg"]),
         (json!(["c2", "Team", "c4"]), "", &["Offsite", "Budget review", "Train to Hamburg"]),
         (json!(["primary"]), "ana", &["Stand-up", "Budget review"]),
         (json!("Team"), "ana", &["Offsite"]),
@@ -201,20 +218,20 @@ async fn calendars_are_chosen_by_name_handle_or_id() {
     ] {
         let asked = json!({"from": "2026-02-03", "to": "2026-02-05", "fields": ["title"],
                            "calendars": calendars, "account": account});
-        let found = bench.json("calendar_search", asked).await;
+        let found = harness.json("calendar_search", asked).await;
         assert_eq!(column(&found, "events", "title"), titles, "{calendars}");
     }
     // A calendar that was made within the minute is found all the same.
-    bench.fakes[1].add_calendar("Choir", "owner");
-    bench.fakes[1].put("Choir", Entry::at("2026-02-03T18:00", 60, "Rehearsal"));
+    harness.fakes[1].list("bo-Choir", "Choir", "owner");
+    harness.fakes[1].add("Choir", Entry::at("2026-02-03T18:00", 60, "Rehearsal"));
     let asked = json!({"from": "2026-02-03", "to": "2026-02-05", "calendars": ["choir"]});
-    let found = bench.json("calendar_search", asked).await;
+    let found = harness.json("calendar_search", asked).await;
     assert_eq!(column(&found, "events", "title"), ["Rehearsal"]);
 }
 
 #[tokio::test]
 async fn words_are_looked_for_in_what_an_event_says() {
-    let desk = Desk::new("ana").calendar("Ana", "owner").calendar("Other", "reader");
+    let fake = calendars("ana").calendar("Ana", "owner").calendar("Other", "reader");
     for (title, entry) in [
         ("Budget review", Entry::at("2026-02-03T08:00", 60, "Budget review").place("Room 4")),
         ("Übung Straße", Entry::at("2026-02-03T09:00", 60, "Übung Straße").notes("bring a towel")),
@@ -227,12 +244,12 @@ async fn words_are_looked_for_in_what_an_event_says() {
         ),
         ("会議室の予約", Entry::at("2026-02-03T11:00", 60, "会議室の予約").category("Red")),
     ] {
-        let id = desk.put("Ana", entry);
+        let id = fake.add("Ana", entry);
         assert!(!id.is_empty(), "{title}");
     }
     // The same title elsewhere, and not the same event.
-    desk.put("Other", Entry::at("2026-02-03T12:00", 60, "Budget for two"));
-    let bench = bench(vec![desk]).await;
+    fake.add("Other", Entry::at("2026-02-03T12:00", 60, "Budget for two"));
+    let harness = over(vec![fake]).await;
     for (q, titles) in [
         ("budget", ["Budget review", "Budget for two"].as_slice()),
         ("BUDG", &["Budget review", "Budget for two"]),
@@ -259,13 +276,13 @@ async fn words_are_looked_for_in_what_an_event_says() {
         ("-budget -planning -übung", &["会議室の予約"]),
     ] {
         let asked = json!({"from": "2026-02-03", "to": "2026-02-03", "q": q, "fields": ["title"]});
-        let found = bench.json("calendar_search", asked).await;
+        let found = harness.json("calendar_search", asked).await;
         assert_eq!(column(&found, "events", "title"), titles, "{q}");
     }
     let asked =
         json!({"from": "2026-02-03", "to": "2026-02-03", "q": "review", "fields": ["title"]});
     assert_eq!(
-        bench.notes("calendar_search", asked).await,
+        harness.notes("calendar_search", asked).await,
         "events: 1 of 1, Tue 2026-02-03; words looked for in 5\n\
          of Outlook's descriptions only the beginning is looked through"
     );
@@ -274,13 +291,13 @@ async fn words_are_looked_for_in_what_an_event_says() {
 #[tokio::test]
 async fn events_are_shown_by_their_ids() {
     let (ana, bo) = week();
-    let bench = bench(vec![ana, bo]).await;
+    let harness = over(vec![ana, bo]).await;
     let asked = json!({"from": "2026-02-03", "to": "2026-02-05"});
-    bench.call("calendar_search", asked).await.unwrap();
-    let asked = json!({"ids": ["e4", "e1", "e4", "bo-event-0000", "e77", "bo-event-0099"],
+    harness.call("calendar_search", asked).await.unwrap();
+    let asked = json!({"ids": ["e4", "e1", "e4", "bo-Bo/0000", "e77", "bo-Bo/0099"],
                        "fields": ["title", "account"]});
     assert_eq!(
-        bench.call("calendar_search", asked).await.unwrap(),
+        harness.call("calendar_search", asked).await.unwrap(),
         [
             "zone: Europe/Berlin\n\
              events[3\t]{id\ttitle\taccount}:\n  \
@@ -288,12 +305,12 @@ async fn events_are_shown_by_their_ids() {
              e1\tStand-up\tana@example.com\n  \
              e5\tBudget review\tbo@example.com",
             "events: 3\n\
-             2 could not be fetched (e77, `bo-event-0099`): there is no `e77`: use an id from a \
+             2 could not be fetched (e77, `bo-Bo/0099`): there is no `e77`: use an id from a \
              search or lookup",
         ]
     );
     let asked = json!({"ids": "e1", "detail": "full", "tz": "UTC"});
-    let found = bench.json("calendar_search", asked).await;
+    let found = harness.json("calendar_search", asked).await;
     assert_eq!(found["events"][0]["calendar"], "Ana");
     assert_eq!(found["events"][0]["start"], "Tue 2026-02-03 08h30");
     assert_eq!(found["events"][0].get("account"), None);
@@ -307,12 +324,12 @@ async fn all_people_are_told_where_all_is_asked_for() {
     for number in 1..=8 {
         entry = entry.ask(&format!("p{number}@example.com"), "accepted");
     }
-    let ana = Desk::new("ana").google().calendar("Ana", "owner");
-    let bo = Desk::new("bo").calendar("Bo", "owner");
-    bo.put("Bo", entry);
-    let bench = bench(vec![ana, bo]).await;
+    let ana = FakeCalendars::empty("ana", Api::Gmail).calendar("Ana", "owner");
+    let bo = calendars("bo").calendar("Bo", "owner");
+    bo.add("Bo", entry);
+    let harness = over(vec![ana, bo]).await;
     let day = json!({"from": "2026-02-03", "to": "2026-02-03"});
-    let blocks = bench.call("calendar_search", day.clone()).await.unwrap();
+    let blocks = harness.call("calendar_search", day.clone()).await.unwrap();
     assert!(blocks[0].contains("\tp1+ p2+ p3+ p4+ p5+ +3\t"), "{}", blocks[0]);
     assert!(blocks[0].contains("\taccount}:"), "{}", blocks[0]);
     assert!(blocks[0].ends_with("\tbo@example.com"), "{}", blocks[0]);
@@ -320,11 +337,11 @@ async fn all_people_are_told_where_all_is_asked_for() {
     assert!(blocks[1].contains(noted), "{}", blocks[1]);
     let mut full = day.clone();
     full["detail"] = "full".into();
-    let blocks = bench.call("calendar_search", full).await.unwrap();
+    let blocks = harness.call("calendar_search", full).await.unwrap();
     assert!(blocks[0].contains(" p7+ p8+\t"), "{}", blocks[0]);
     assert!(blocks[0].contains(", p8@example.com yes\t"), "{}", blocks[0]);
     assert!(!blocks[1].contains("shortened"), "{}", blocks[1]);
-    let found = bench.json("calendar_search", day).await;
+    let found = harness.json("calendar_search", day).await;
     let people = found["events"][0]["people"].as_str().unwrap();
     assert!(people.ends_with(" p8+"), "{people}");
 }
@@ -333,25 +350,25 @@ async fn all_people_are_told_where_all_is_asked_for() {
 #[tokio::test]
 async fn what_was_shown_of_an_event_is_remembered() {
     let (ana, _) = week();
-    let bench = bench(vec![ana]).await;
+    let harness = over(vec![ana]).await;
     let asked = json!({"from": "2026-02-04", "to": "2026-02-04", "calendars": ["Ana"]});
-    assert_eq!(bench.store.seen_event(1).await.unwrap(), None);
-    bench.call("calendar_search", asked.clone()).await.unwrap();
-    let first = bench.store.seen_event(1).await.unwrap();
+    assert_eq!(harness.store.seen_event(1).await.unwrap(), None);
+    harness.call("calendar_search", asked.clone()).await.unwrap();
+    let first = harness.store.seen_event(1).await.unwrap();
     assert!(first.is_some());
-    let id = "ana-event-0001";
+    let id = "ana-Ana/0001";
     let mut seen = Vec::new();
-    let changes: [fn(&mut serde_json::Value); 4] = [
-        |event| event["attendees"][0]["status"]["response"] = "declined".into(),
-        |event| event["bodyPreview"] = "new words".into(),
-        |event| event["subject"] = "Budget".into(),
-        |event| event["location"]["displayName"] = "Room 5".into(),
+    let changes: [fn(&mut Facts); 4] = [
+        |event| event.guests[0].answer = Some(Answer::Declined),
+        |event| event.notes = Some("new words".to_owned()),
+        |event| event.title = "Budget".to_owned(),
+        |event| event.place = "Room 5".to_owned(),
     ];
     for change in changes {
-        bench.fakes[0].change(id, change);
+        harness.fakes[0].touch(id, change);
         let by_id = json!({"ids": ["e1"]});
-        bench.call("calendar_search", by_id).await.unwrap();
-        seen.push(bench.store.seen_event(1).await.unwrap());
+        harness.call("calendar_search", by_id).await.unwrap();
+        seen.push(harness.store.seen_event(1).await.unwrap());
     }
     assert_eq!((seen[0], seen[1]), (first, first));
     assert_ne!(seen[2], first);
@@ -360,15 +377,15 @@ async fn what_was_shown_of_an_event_is_remembered() {
 
 #[tokio::test]
 async fn series_are_shown_once() {
-    let desk = Desk::new("ana").calendar("Ana", "owner");
-    desk.put("Ana", Entry::at("2025-01-06T08:00", 30, "Weekly").repeats("FREQ=WEEKLY"));
-    desk.put("Ana", Entry::at("2026-02-02T08:00", 30, "Weekly").series("w"));
-    desk.put("Ana", Entry::at("2026-02-03T08:00", 30, "Once"));
-    desk.put("Ana", Entry::at("2026-03-03T08:00", 30, "Later"));
-    let bench = bench(vec![desk]).await;
+    let fake = calendars("ana").calendar("Ana", "owner");
+    fake.add("Ana", Entry::at("2025-01-06T08:00", 30, "Weekly").repeats("FREQ=WEEKLY"));
+    fake.add("Ana", Entry::at("2026-02-02T08:00", 30, "Weekly").series("w"));
+    fake.add("Ana", Entry::at("2026-02-03T08:00", 30, "Once"));
+    fake.add("Ana", Entry::at("2026-03-03T08:00", 30, "Later"));
+    let harness = over(vec![fake]).await;
     let asked = json!({"from": "2026-02-02", "to": "2026-02-05", "series": true,
                        "fields": ["start", "title", "repeats", "flags"]});
-    let found = bench.call("calendar_search", asked).await.unwrap();
+    let found = harness.call("calendar_search", asked).await.unwrap();
     assert_eq!(
         found[0],
         "zone: Europe/Berlin\n\
@@ -381,26 +398,26 @@ async fn series_are_shown_once() {
 
 #[tokio::test]
 async fn who_fails_or_is_slow_is_a_note_and_asked_again() {
-    let desks = ["ana", "bo", "cy", "di"].map(|name| {
-        let desk = Desk::new(name).calendar(name, "owner").calendar("Team", "owner");
-        desk.put(name, Entry::at("2026-02-03T08:00", 30, &format!("{name} early")));
-        desk.put("Team", Entry::at("2026-02-03T09:00", 30, &format!("{name} team")));
-        desk.put(name, Entry::at("2026-02-03T10:00", 30, &format!("{name} late")));
-        desk
+    let fakes = ["ana", "bo", "cy", "di"].map(|name| {
+        let fake = calendars(name).calendar(name, "owner").calendar("Team", "owner");
+        fake.add(name, Entry::at("2026-02-03T08:00", 30, &format!("{name} early")));
+        fake.add("Team", Entry::at("2026-02-03T09:00", 30, &format!("{name} team")));
+        fake.add(name, Entry::at("2026-02-03T10:00", 30, &format!("{name} late")));
+        fake
     });
-    let bench = bench(desks.into()).await;
+    let harness = over(fakes.into()).await;
     let failing = |at: usize, error: Option<Error>| {
-        bench.fakes[at].trouble.lock().unwrap().failure = error;
+        harness.fakes[at].trouble.lock().unwrap().failure = error;
     };
     let team = Error::new(Kind::Provider(503), "it is busy");
     let gone = Error::new(Kind::NotFound, "it is gone");
-    bench.fakes[0].trouble.lock().unwrap().calendars =
-        vec![("ana/Team".to_owned(), team), ("ana/ana".to_owned(), gone)];
-    bench.fakes[0].add_calendar("Third", "owner");
+    harness.fakes[0].trouble.lock().unwrap().calendars =
+        vec![("ana-Team".to_owned(), team), ("ana-ana".to_owned(), gone)];
+    harness.fakes[0].list("ana-Third", "Third", "owner");
     failing(1, Some(Error::new(Kind::Auth, "the grant has ended").next("sign in again")));
-    bench.fakes[2].trouble.lock().unwrap().delay = Duration::from_secs(60);
+    harness.fakes[2].trouble.lock().unwrap().delay = Duration::from_secs(60);
     let asked = json!({"from": "2026-02-03", "to": "2026-02-03", "limit": 2, "fields": ["title"]});
-    let first = bench.call("calendar_search", asked).await.unwrap();
+    let first = harness.call("calendar_search", asked).await.unwrap();
     assert_eq!(
         first,
         [
@@ -415,10 +432,10 @@ async fn who_fails_or_is_slow_is_a_note_and_asked_again() {
         ]
     );
     // Those that may come back do, and nothing of theirs is lost.
-    bench.fakes[0].trouble.lock().unwrap().calendars.clear();
-    bench.fakes[2].trouble.lock().unwrap().delay = Duration::ZERO;
+    harness.fakes[0].trouble.lock().unwrap().calendars.clear();
+    harness.fakes[2].trouble.lock().unwrap().delay = Duration::ZERO;
     let next = json!({"cursor": "p1", "limit": 100});
-    let second = bench.json("calendar_search", next).await;
+    let second = harness.json("calendar_search", next).await;
     assert_eq!(
         column(&second, "events", "title"),
         ["cy early", "ana team", "cy team", "ana late", "cy late", "di late"]
@@ -428,11 +445,11 @@ async fn who_fails_or_is_slow_is_a_note_and_asked_again() {
         failing(at, Some(Error::new(Kind::Network, "no route")));
     }
     assert_eq!(
-        bench.error("calendar_search", json!({"from": "2026-02-03"})).await,
+        harness.error("calendar_search", json!({"from": "2026-02-03"})).await,
         "all 4 accounts failed, the first: ana@example.com: no route"
     );
     assert_eq!(
-        bench.error("calendar_search", json!({"from": "2026-02-03", "account": "di"})).await,
+        harness.error("calendar_search", json!({"from": "2026-02-03", "account": "di"})).await,
         "no route"
     );
 }
@@ -440,37 +457,37 @@ async fn who_fails_or_is_slow_is_a_note_and_asked_again() {
 /// A month of ten calendars in each of four accounts: one list, one question.
 #[tokio::test]
 async fn a_month_of_many_calendars_costs_two_round_trips() {
-    let desks = ["ana", "bo", "cy", "di"].map(|name| {
-        let mut desk = Desk::new(name);
+    let fakes = ["ana", "bo", "cy", "di"].map(|name| {
+        let mut fake = calendars(name);
         for calendar in 0..10 {
-            desk = desk.calendar(&format!("{name}{calendar}"), "owner");
+            fake = fake.calendar(&format!("{name}{calendar}"), "owner");
             for day in 1..=28 {
                 let start = format!("2026-02-{day:02}T{:02}:00", 8 + calendar);
-                desk.put(&format!("{name}{calendar}"), Entry::at(&start, 30, "x"));
+                fake.add(&format!("{name}{calendar}"), Entry::at(&start, 30, "x"));
             }
         }
-        desk
+        fake
     });
-    let bench = bench(desks.into()).await;
+    let harness = over(fakes.into()).await;
     let asked = json!({"from": "2026-02-01", "to": "2026-02-28", "limit": 500});
-    let notes = bench.notes("calendar_search", asked.clone()).await;
+    let notes = harness.notes("calendar_search", asked.clone()).await;
     assert!(notes.starts_with("events: 500 of 1120, "), "{notes}");
-    for desk in &bench.fakes {
-        assert_eq!(*desk.asked.lock().unwrap(), (1, 1));
+    for fake in &harness.fakes {
+        assert_eq!(fake.asked(), (1, 1));
     }
     // The list is good for a minute.
-    bench.call("calendar_search", asked).await.unwrap();
-    for desk in &bench.fakes {
-        assert_eq!(*desk.asked.lock().unwrap(), (1, 2));
+    harness.call("calendar_search", asked).await.unwrap();
+    for fake in &harness.fakes {
+        assert_eq!(fake.asked(), (1, 2));
     }
 }
 
 #[tokio::test]
 async fn calendars_and_rooms_are_looked_up() {
     let (ana, bo) = week();
-    let bench = bench(vec![ana, bo]).await;
+    let harness = over(vec![ana, bo]).await;
     assert_eq!(
-        bench.call("lookup", json!({"kind": "calendars"})).await.unwrap(),
+        harness.call("lookup", json!({"kind": "calendars"})).await.unwrap(),
         [
             "calendars[4\t]{id\tname\taccess\tmain\tzone\taccount}:\n  \
              c1\tAna\towner\ttrue\tEurope/Berlin\tana@example.com\n  \
@@ -481,14 +498,14 @@ async fn calendars_and_rooms_are_looked_up() {
         ]
     );
     let asked = json!({"kind": "calendars", "q": "TEA", "limit": 1});
-    assert_eq!(bench.notes("lookup", asked).await, "calendars: 1 of 1");
-    *bench.fakes[1].rooms.lock().unwrap() = vec![
+    assert_eq!(harness.notes("lookup", asked).await, "calendars: 1 of 1");
+    *harness.fakes[1].rooms.lock().unwrap() = vec![
         json!({"displayName": "Room 4", "emailAddresses": [{"address": "room4@example.com"}]}),
         json!({"displayName": "Hall", "emailAddresses": [{"address": "hall@example.com"}]}),
     ];
     let asked = json!({"kind": "rooms", "q": "room"});
     assert_eq!(
-        bench.call("lookup", asked).await.unwrap(),
+        harness.call("lookup", asked).await.unwrap(),
         [
             "contacts[1\t]{name\temails\tcompany\taccount}:\n  \
              Room 4\troom4@example.com\tnull\tbo@example.com",
@@ -501,20 +518,20 @@ async fn calendars_and_rooms_are_looked_up() {
 /// events; a series comes with its exceptions.
 #[tokio::test]
 async fn events_are_written_as_icalendar() {
-    let desk = Desk::new("ana").calendar("Ana", "owner");
-    desk.put(
+    let fake = calendars("ana").calendar("Ana", "owner");
+    fake.add(
         "Ana",
         Entry::at("2026-02-02T08:00", 30, "Weekly").uid("weekly-1").repeats("FREQ=WEEKLY"),
     );
-    desk.put(
+    fake.add(
         "Ana",
         Entry::at("2026-02-09T10:00", 30, "Weekly, late")
             .uid("weekly-1")
-            .series("ana-event-0000")
+            .series("ana-Ana/0000")
             .instead_of("2026-02-09T08:00"),
     );
-    desk.put("Ana", Entry::day("2026-02-04", 2, "Offsite").uid("offsite-1"));
-    desk.put(
+    fake.add("Ana", Entry::day("2026-02-04", 2, "Offsite").uid("offsite-1"));
+    fake.add(
         "Ana",
         Entry::at("2026-02-03T13:00", 60, "Budget; review")
             .uid("budget-1")
@@ -523,10 +540,10 @@ async fn events_are_written_as_icalendar() {
             .called_by("bo@example.com")
             .ask("cy@example.com", "accepted"),
     );
-    let bench = bench(vec![desk]).await;
+    let harness = over(vec![fake]).await;
     // What differs from a series goes with it, whenever it is.
     let asked = json!({"from": "2026-02-02", "to": "2026-02-10", "as": "ics", "series": true});
-    let blocks = bench.call("calendar_search", asked.clone()).await.unwrap();
+    let blocks = harness.call("calendar_search", asked.clone()).await.unwrap();
     // What strangers wrote stands between fences, as every long text of theirs.
     let (first, rest) = blocks[0].split_once('\n').unwrap();
     let word = first.strip_prefix("<<<ics ").unwrap();
@@ -561,11 +578,11 @@ async fn events_are_written_as_icalendar() {
     assert_eq!(budget.organizer.as_ref().unwrap().address, "bo@example.com");
     assert_eq!(budget.guests[0].address, "cy@example.com");
     assert_eq!(blocks[1], "events: 3 of 3, as iCalendar, Mon 2026-02-02 to Tue 2026-02-10");
-    assert_eq!(bench.call("calendar_search", asked.clone()).await.unwrap(), blocks);
+    assert_eq!(harness.call("calendar_search", asked.clone()).await.unwrap(), blocks);
     // It is cut like one, too, and the whole can be read on.
     let mut small = asked.clone();
     small["budget"] = 300.into();
-    let cut = bench.call("calendar_search", small).await.unwrap();
+    let cut = harness.call("calendar_search", small).await.unwrap();
     assert!(
         cut[0].starts_with("<<<ics ") && cut[0].contains(" lines left out, offset="),
         "{}",
@@ -574,16 +591,16 @@ async fn events_are_written_as_icalendar() {
     assert!(cut[1].contains("whole: output_read id="), "{}", cut[1]);
     // By their ids, and a page at a time.
     let two = json!({"from": "2026-02-02", "to": "2026-02-05", "as": "ics", "limit": 1});
-    let first = bench.call("calendar_search", two).await.unwrap();
+    let first = harness.call("calendar_search", two).await.unwrap();
     assert_eq!(
         first[1],
         "events: 1 of 2, as iCalendar, Mon 2026-02-02 to Thu 2026-02-05; cursor=p1 has more"
     );
     assert!(first[0].contains("UID:budget-1"), "{}", first[0]);
-    let next = bench.call("calendar_search", json!({"cursor": "p1"})).await.unwrap();
+    let next = harness.call("calendar_search", json!({"cursor": "p1"})).await.unwrap();
     assert!(next[0].contains("UID:offsite-1"), "{}", next[0]);
-    let ids = json!({"ids": "ana-event-0002", "as": "ics"});
-    let by_id = bench.call("calendar_search", ids).await.unwrap();
+    let ids = json!({"ids": "ana-Ana/0002", "as": "ics"});
+    let by_id = harness.call("calendar_search", ids).await.unwrap();
     assert_eq!(by_id[1], "events: 1, as iCalendar");
     assert!(by_id[0].contains("DTSTART;VALUE=DATE:20260204"), "{}", by_id[0]);
 }

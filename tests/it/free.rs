@@ -10,7 +10,8 @@ use serde_json::{Value, json};
 use std::collections::HashSet;
 use std::time::Duration;
 
-use crate::agenda::{Bench, Desk, Entry, Known, bench};
+use crate::agenda::{calendars, over};
+use crate::common::fake_calendars::{CalendarHarness, Entry, FakeCalendars, Known};
 use crate::support::column;
 
 fn hours(zone: &str, days: &[i8], from: u16, to: u16) -> Option<Hours> {
@@ -24,7 +25,7 @@ fn known(busy: &[(&str, &str, &str)], hours: Option<Hours>) -> Known {
     Known { busy: busy.iter().map(owned).collect(), hours }
 }
 
-impl Desk {
+impl FakeCalendars {
     fn knows(self, address: &str, known: Known) -> Self {
         let mut people = self.people.lock().unwrap();
         people.push((address.to_owned(), Ok(known)));
@@ -34,8 +35,8 @@ impl Desk {
 }
 
 /// Two accounts; the 31st of March 2031 is a Monday, two hours ahead of UTC.
-async fn office() -> Bench {
-    let ana = Desk::new("ana")
+async fn office() -> CalendarHarness {
+    let ana = calendars("ana")
         .knows(
             "ana@example.com",
             known(
@@ -49,7 +50,7 @@ async fn office() -> Bench {
             ),
         )
         .knows("cy@partner.example", known(&[], None));
-    let bo = Desk::new("bo")
+    let bo = calendars("bo")
         .knows(
             "bo@example.com",
             known(&[("2031-03-31T10:00:00", "2031-04-01T10:00:00", "oof")], None),
@@ -61,17 +62,17 @@ async fn office() -> Bench {
                 hours("America/New_York", &[0, 1, 2, 3, 4], 8 * 60, 16 * 60),
             ),
         );
-    bench(vec![ana, bo]).await
+    over(vec![ana, bo]).await
 }
 
 #[tokio::test]
 async fn busy_times_are_told_by_person() {
-    let bench = office().await;
+    let harness = office().await;
     let asked = json!({"from": "2031-03-31", "to": "2031-04-01",
                        "who": ["Me", "CY@partner.example", "ana@example.com", "di@partner.example",
                                "who@knows.example"]});
     assert_eq!(
-        bench.call("calendar_free", asked).await.unwrap(),
+        harness.call("calendar_free", asked).await.unwrap(),
         [
             "zone: Europe/Berlin\n\
              busy[5\t]{who\tstart\tend\tshow}:\n  \
@@ -87,17 +88,17 @@ async fn busy_times_are_told_by_person() {
     );
     // Whoever asks is meant when nobody is named.
     let asked = json!({"from": "2031-03-31 14h30", "to": "2031-03-31 18h00"});
-    let found = bench.json("calendar_free", asked.clone()).await;
+    let found = harness.json("calendar_free", asked.clone()).await;
     assert_eq!(column(&found, "busy", "who"), ["ana@example.com", "bo@example.com"]);
     let mut one = asked;
     one["account"] = "bo".into();
-    let found = bench.json("calendar_free", one).await;
+    let found = harness.json("calendar_free", one).await;
     assert_eq!(column(&found, "busy", "who"), ["bo@example.com"]);
 }
 
 #[tokio::test]
 async fn slots_are_told_best_first() {
-    let bench = office().await;
+    let harness = office().await;
     let asked = |more: Value| {
         let mut asked = json!({"from": "2031-03-31", "to": "2031-03-31", "duration": "1h",
                                "who": ["ana@example.com", "bo@example.com"]});
@@ -107,7 +108,7 @@ async fn slots_are_told_best_first() {
         asked
     };
     assert_eq!(
-        bench.call("calendar_free", asked(json!({}))).await.unwrap(),
+        harness.call("calendar_free", asked(json!({}))).await.unwrap(),
         [
             "zone: Europe/Berlin\n\
              slots[5\t]{start\tend\tfree\tmissing}:\n  \
@@ -123,11 +124,11 @@ async fn slots_are_told_best_first() {
     let days = [0, 1, 2, 3, 4];
     let di = known(&[], hours("America/New_York", &days, 8 * 60, 16 * 60));
     let fay = known(&[], hours("Europe/Berlin", &days, 8 * 60, 22 * 60));
-    let fay = Desk::new("fay")
+    let fay = calendars("fay")
         .knows("fay@example.com", fay)
         .knows("cy@partner.example", known(&[], None))
         .knows("di@partner.example", di);
-    let bench = crate::agenda::bench(vec![fay]).await;
+    let harness = over(vec![fay]).await;
     for (more, slots, told) in cases! {
         // Of whom nothing is known, it is said; names are told apart.
         json!({"who": ["cy@partner.example", "cy@knows.example"], "limit": 1}),
@@ -160,7 +161,7 @@ async fn slots_are_told_best_first() {
             json!([["00h00", 2, null], ["01h00", 2, null], ["03h00", 2, null], ["04h00", 2, null]]),
             "slots: 4, at any time, Sat 2031-03-29 23h50 to Sun 2031-03-30 05h00";
     } {
-        let notes = bench.notes("calendar_free", asked(more.clone())).await;
+        let notes = harness.notes("calendar_free", asked(more.clone())).await;
         let besides = "counted besides: fay@example.com";
         let (first, rest) = told.split_once("\nno time").unwrap_or((told, ""));
         let told = match rest {
@@ -168,7 +169,7 @@ async fn slots_are_told_best_first() {
             rest => format!("{first}\n{besides}\nno time{rest}"),
         };
         assert_eq!(notes, told, "{more}");
-        let found = bench.json("calendar_free", asked(more.clone())).await;
+        let found = harness.json("calendar_free", asked(more.clone())).await;
         let shown: Vec<Value> = found["slots"]
             .as_array()
             .unwrap()
@@ -184,39 +185,39 @@ async fn slots_are_told_best_first() {
 
 #[tokio::test]
 async fn whoever_knows_is_asked() {
-    let bench = office().await;
+    let harness = office().await;
     let asked = json!({"from": "2031-03-31", "to": "2031-03-31",
                        "who": ["bo@example.com", "cy@partner.example"]});
     // The own account does not answer in time; a colleague's may know.
-    bench.fakes[1].trouble.lock().unwrap().delay = Duration::from_secs(60);
+    harness.fakes[1].trouble.lock().unwrap().delay = Duration::from_secs(60);
     assert_eq!(
-        bench.notes("calendar_free", asked.clone()).await,
+        harness.notes("calendar_free", asked.clone()).await,
         "busy: 0, Mon 2031-03-31\n\
          free throughout: cy@partner.example\n\
          not known: bo@example.com: bo@example.com: no answer within 0 seconds"
     );
     let other = known(&[("2031-03-31T10:00:00", "2031-03-31T11:00:00", "busy")], None);
     {
-        let mut people = bench.fakes[0].people.lock().unwrap();
+        let mut people = harness.fakes[0].people.lock().unwrap();
         people.push(("bo@example.com".to_owned(), Ok(other)));
     }
-    let found = bench.json("calendar_free", asked.clone()).await;
+    let found = harness.json("calendar_free", asked.clone()).await;
     assert_eq!(column(&found, "busy", "show"), ["busy"]);
     // Their own account is believed before others.
-    bench.fakes[1].trouble.lock().unwrap().delay = Duration::ZERO;
-    let found = bench.json("calendar_free", asked.clone()).await;
+    harness.fakes[1].trouble.lock().unwrap().delay = Duration::ZERO;
+    let found = harness.json("calendar_free", asked.clone()).await;
     assert_eq!(column(&found, "busy", "show"), ["oof"]);
     // Nobody who can be asked.
-    for desk in &bench.fakes {
+    for fake in &harness.fakes {
         let error = Error::new(Kind::Network, "no route");
-        desk.trouble.lock().unwrap().failure = Some(error);
+        fake.trouble.lock().unwrap().failure = Some(error);
     }
-    assert_eq!(bench.error("calendar_free", asked).await, "nobody's time is known: no route");
+    assert_eq!(harness.error("calendar_free", asked).await, "nobody's time is known: no route");
 }
 
 #[tokio::test]
 async fn what_cannot_be_meant_is_refused() {
-    let bench = office().await;
+    let harness = office().await;
     for (arguments, says) in cases! {
         json!({"who": ["Ana"]}), "`Ana` is not an address: give whole addresses, or `me`";
         json!({"who": ["a@b c"]}), "`a@b c` is not an address";
@@ -236,12 +237,12 @@ async fn what_cannot_be_meant_is_refused() {
         json!({"from": "2020-01-01", "to": "2020-01-02", "duration": "1h"}),
             "that time is over: give a `to` that is still to come";
     } {
-        let said = bench.error("calendar_free", arguments.clone()).await;
+        let said = harness.error("calendar_free", arguments.clone()).await;
         assert!(said.contains(says), "{arguments}: {said}");
     }
     let many: Vec<String> = (0..51).map(|at| format!("p{at}@example.com")).collect();
     assert_eq!(
-        bench.error("calendar_free", json!({"who": many})).await,
+        harness.error("calendar_free", json!({"who": many})).await,
         "51 people are more than 50: ask about fewer"
     );
 }
@@ -387,7 +388,7 @@ proptest! {
         runtime.block_on(async {
             let utc = |tick: i64| TimeZone::UTC.to_datetime(at(tick)).to_string();
             // Whoever asks is free all the time, and works as people do.
-            let mut desk = Desk::new("ana").knows("ana@example.com", known(&[], None));
+            let mut fake = calendars("ana").knows("ana@example.com", known(&[], None));
             let mut who = Vec::new();
             for (place, (is_known, busy, work)) in people.iter().enumerate() {
                 let address = format!("p{place}@example.com");
@@ -401,9 +402,9 @@ proptest! {
                 let work = work.as_ref().and_then(|(days, from, to, other)| {
                     hours(ZONES[usize::from(*other)], days, from * 30, to * 30)
                 });
-                desk = desk.knows(&address, Known { busy: busy.collect(), hours: work });
+                fake = fake.knows(&address, Known { busy: busy.collect(), hours: work });
             }
-            let bench = bench(vec![desk]).await;
+            let harness = over(vec![fake]).await;
             let zone = ZONES[zone];
             let daily = match any {
                 true => Some((0, 48)),
@@ -418,11 +419,11 @@ proptest! {
                 asked["hours"] = format!("{}-{}", clock(from), clock(to)).into();
             }
             if people.iter().all(|(known, ..)| !known) {
-                let said = bench.error("calendar_free", asked).await;
+                let said = harness.error("calendar_free", asked).await;
                 assert!(said.starts_with("nobody's time is known"), "{said}");
                 return;
             }
-            let found = bench.json("calendar_free", asked).await;
+            let found = harness.json("calendar_free", asked).await;
             let shown: Vec<(String, Vec<String>)> = found["slots"]
                 .as_array()
                 .unwrap()
@@ -456,27 +457,27 @@ fn the_days_above_are_what_they_are_said_to_be() {
 
 /// An account whose owner has several calendars, and somebody else: who looks
 /// for a slot has to be free, too, by all calendars that are theirs.
-async fn several() -> Bench {
-    let mut ana = Desk::new("ana")
+async fn several() -> CalendarHarness {
+    let mut ana = calendars("ana")
         .calendar("Ana", "owner")
         .calendar("Family", "owner")
         .calendar("Team", "writer")
         .knows("ana@example.com", known(&[], None))
         .knows("cy@partner.example", known(&[], None));
-    ana.put("Ana", Entry::at("2031-03-31T07:00", 60, "Told by the service"));
-    ana.put("Family", Entry::at("2031-03-31T08:00", 120, "Dentist"));
-    ana.put("Family", Entry::day("2031-04-02", 1, "Trip"));
-    ana.put("Team", Entry::at("2031-03-31T12:00", 60, "Of others"));
+    ana.add("Ana", Entry::at("2031-03-31T07:00", 60, "Told by the service"));
+    ana.add("Family", Entry::at("2031-03-31T08:00", 120, "Dentist"));
+    ana.add("Family", Entry::day("2031-04-02", 1, "Trip"));
+    ana.add("Team", Entry::at("2031-03-31T12:00", 60, "Of others"));
     *ana.page.get_mut().unwrap() = 1;
-    bench(vec![ana]).await
+    over(vec![ana]).await
 }
 
 #[tokio::test]
 async fn all_calendars_of_ones_own_count() {
-    let bench = several().await;
+    let harness = several().await;
     let asked = json!({"from": "2031-03-31", "to": "2031-04-02"});
     assert_eq!(
-        bench.call("calendar_free", asked).await.unwrap(),
+        harness.call("calendar_free", asked).await.unwrap(),
         [
             "zone: Europe/Berlin\n\
              busy[2\t]{who\tstart\tend\tshow}:\n  \
@@ -488,13 +489,13 @@ async fn all_calendars_of_ones_own_count() {
     // Of others only what was asked is told; for a slot the own time counts.
     let other = json!({"from": "2031-03-31", "to": "2031-04-02", "who": "cy@partner.example"});
     assert_eq!(
-        bench.notes("calendar_free", other.clone()).await,
+        harness.notes("calendar_free", other.clone()).await,
         "busy: 0, Mon 2031-03-31 to Wed 2031-04-02\nfree throughout: cy@partner.example"
     );
     let mut slots = other;
     slots["duration"] = "2h".into();
     slots["limit"] = 50.into();
-    let found = bench.json("calendar_free", slots.clone()).await;
+    let found = harness.json("calendar_free", slots.clone()).await;
     let free = |free: i64| -> Vec<String> {
         let all = found["slots"].as_array().unwrap().iter();
         let all = all.filter(|slot| slot["free"] == free);
@@ -515,15 +516,15 @@ async fn all_calendars_of_ones_own_count() {
         "{found}"
     );
     assert_eq!(
-        bench.notes("calendar_free", slots).await.lines().last(),
+        harness.notes("calendar_free", slots).await.lines().last(),
         Some("counted besides: ana@example.com")
     );
     // A calendar that cannot be read is said.
-    bench.fakes[0].trouble.lock().unwrap().calendars =
-        vec![("ana/Family".to_owned(), Error::new(Kind::Provider(403), "the service says no"))];
+    harness.fakes[0].trouble.lock().unwrap().calendars =
+        vec![("ana-Family".to_owned(), Error::new(Kind::Provider(403), "the service says no"))];
     let asked = json!({"from": "2031-03-31", "to": "2031-04-02"});
     assert_eq!(
-        bench.notes("calendar_free", asked).await,
+        harness.notes("calendar_free", asked).await,
         "busy: 0, Mon 2031-03-31 to Wed 2031-04-02\n\
          free throughout: ana@example.com\n\
          other calendars than the main one do not count: ana@example.com: Family: the service \
@@ -533,7 +534,7 @@ async fn all_calendars_of_ones_own_count() {
 
 #[tokio::test]
 async fn slots_are_spread_over_the_range() {
-    let bench = bench(vec![Desk::new("ana").knows("ana@example.com", known(&[], None))]).await;
+    let harness = over(vec![calendars("ana").knows("ana@example.com", known(&[], None))]).await;
     for (from, to, limit, expected) in cases! {
         "2031-03-31", "2031-04-04", 5,
             vec![
@@ -550,7 +551,7 @@ async fn slots_are_spread_over_the_range() {
         "2031-03-31", "2031-03-31", 1, vec!["Mon 2031-03-31 09h00"];
     } {
         let asked = json!({"from": from, "to": to, "limit": limit, "duration": "1h"});
-        let found = bench.json("calendar_free", asked).await;
+        let found = harness.json("calendar_free", asked).await;
         assert_eq!(column(&found, "slots", "start"), expected, "{from} to {to}");
     }
 }
@@ -562,15 +563,15 @@ async fn no_busy_time_is_left_out() {
     let utc = |tick: i64| TimeZone::UTC.to_datetime(at(tick)).to_string();
     let busy = (0..1_100).map(|number| (utc(12 * number), utc(12 * number + 6), "busy".to_owned()));
     let known = Known { busy: busy.collect(), hours: None };
-    let bench = bench(vec![Desk::new("ana").knows("ana@example.com", known)]).await;
+    let harness = over(vec![calendars("ana").knows("ana@example.com", known)]).await;
     let asked = json!({"from": "2031-03-28T00:00Z", "to": "2031-05-20T00:00Z", "tz": "UTC"});
-    let notes = bench.notes("calendar_free", asked).await;
+    let notes = harness.notes("calendar_free", asked).await;
     let (_, output) = notes.split_once("output_read id=").unwrap();
     let output = output.split_whitespace().next().unwrap();
     let mut found = HashSet::new();
     for part in 0..4 {
         let part = json!({"id": output, "offset": 1 + part * 300, "limit": 300, "budget": 20_000});
-        for block in bench.call("output_read", part).await.unwrap() {
+        for block in harness.call("output_read", part).await.unwrap() {
             let told = block.lines().filter(|line| line.ends_with("\tbusy"));
             found.extend(told.map(|line| line.trim().to_owned()));
         }

@@ -5,7 +5,8 @@ use jiff::tz::TimeZone;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::{Bench, Desk, Entry, bench};
+use super::{calendars, over};
+use crate::common::fake_calendars::{CalendarHarness, Entry};
 
 /// An event: hour of the range, hours it lasts (0 for a whole day), its
 /// calendar, and whether it is a meeting that others have, too.
@@ -45,7 +46,7 @@ fn in_range((hour, lasts, _, _): Made) -> bool {
 
 const CALENDARS: [&str; 3] = ["one", "two", "three"];
 
-impl Bench {
+impl CalendarHarness {
     /// Every page, and what happens between two of them.
     async fn walk(&self, mut asked: Value, mut between: impl FnMut(usize)) -> Vec<Value> {
         asked["fields"] = json!(["start", "title"]);
@@ -82,7 +83,7 @@ proptest! {
     /// shown once, nothing is shown twice, and all in order.
     #[test]
     fn nothing_is_lost_or_doubled(
-        desks in prop::collection::vec((prop::collection::vec(made(), 0..30), 1_usize..12, 0_usize..3), 1..4),
+        fakes in prop::collection::vec((prop::collection::vec(made(), 0..30), 1_usize..12, 0_usize..3), 1..4),
         limit in 1_usize..12,
         arrivals in prop::collection::vec((0_usize..4, made()), 0..12),
     ) {
@@ -91,14 +92,14 @@ proptest! {
             let mut there: Vec<String> = Vec::new();
             let mut number = 0;
             let mut every = Vec::new();
-            for ((events, page, zone), name) in desks.iter().zip(["ana", "bo", "cy"]) {
-                let mut desk = Desk::new(name);
+            for ((events, page, zone), name) in fakes.iter().zip(["ana", "bo", "cy"]) {
+                let mut fake = calendars(name);
                 for calendar in CALENDARS {
-                    desk = desk.calendar(calendar, "owner");
+                    fake = fake.calendar(calendar, "owner");
                 }
-                *desk.page.lock().unwrap() = *page;
+                *fake.page.lock().unwrap() = *page;
                 let zones = ["Pacific/Kiritimati", "Pacific/Pago_Pago", "Europe/Berlin"];
-                *desk.zone.lock().unwrap() = TimeZone::get(zones[*zone]).unwrap();
+                *fake.zone.lock().unwrap() = TimeZone::get(zones[*zone]).unwrap();
                 for made in events {
                     // What is shared has the same name at everybody who has it.
                     let (hour, lasts, calendar, shared) = *made;
@@ -109,19 +110,19 @@ proptest! {
                             format!("{name} {number}")
                         }
                     };
-                    desk.put(CALENDARS[usize::from(calendar)], entry(*made, &title));
+                    fake.add(CALENDARS[usize::from(calendar)], entry(*made, &title));
                     if in_range(*made) && !there.contains(&title) {
                         there.push(title);
                     }
                 }
-                every.push(desk);
+                every.push(fake);
             }
-            let bench = bench(every).await;
+            let harness = over(every).await;
             // What takes place in the range, by a single page of all there is.
             let asked = json!({"from": "2026-02-03", "to": "2026-02-04"});
             let mut whole = asked.clone();
             whole["limit"] = 500.into();
-            let expected = titles(&bench.walk(whole, |_| ()).await);
+            let expected = titles(&harness.walk(whole, |_| ()).await);
             let mut sorted = expected.clone();
             sorted.sort();
             there.sort();
@@ -129,12 +130,12 @@ proptest! {
             let mut asked = asked;
             asked["limit"] = limit.into();
             let mut arrivals = arrivals.iter().enumerate();
-            let rows = bench
+            let rows = harness
                 .walk(asked, |number| {
-                    for (at, (desk, made)) in arrivals.by_ref().take(2) {
-                        let desk = &bench.fakes[desk % bench.fakes.len()];
+                    for (at, (fake, made)) in arrivals.by_ref().take(2) {
+                        let fake = &harness.fakes[fake % harness.fakes.len()];
                         let title = format!("new {at} {number}");
-                        desk.put(CALENDARS[usize::from(made.2)], entry(*made, &title));
+                        fake.add(CALENDARS[usize::from(made.2)], entry(*made, &title));
                     }
                 })
                 .await;
@@ -152,17 +153,17 @@ proptest! {
     /// later, and nothing is shown twice.
     #[test]
     fn what_fails_comes_later(
-        desks in prop::collection::vec(prop::collection::vec(made(), 0..20), 2..4),
+        fakes in prop::collection::vec(prop::collection::vec(made(), 0..20), 2..4),
         limit in 1_usize..8,
         failing in prop::collection::vec((0_usize..3, prop::option::of(0_usize..3)), 1..10),
     ) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
             let mut every = Vec::new();
-            for (events, name) in desks.iter().zip(["ana", "bo", "cy"]) {
-                let mut desk = Desk::new(name);
+            for (events, name) in fakes.iter().zip(["ana", "bo", "cy"]) {
+                let mut fake = calendars(name);
                 for calendar in CALENDARS {
-                    desk = desk.calendar(calendar, "owner");
+                    fake = fake.calendar(calendar, "owner");
                 }
                 for (at, made) in events.iter().enumerate() {
                     let (hour, lasts, calendar, shared) = *made;
@@ -170,35 +171,35 @@ proptest! {
                         true => format!("shared {hour} {lasts}"),
                         false => format!("{name} {at}"),
                     };
-                    desk.put(CALENDARS[usize::from(calendar)], entry(*made, &title));
+                    fake.add(CALENDARS[usize::from(calendar)], entry(*made, &title));
                 }
-                every.push(desk);
+                every.push(fake);
             }
-            let bench = bench(every).await;
+            let harness = over(every).await;
             let asked = json!({"from": "2026-02-03", "to": "2026-02-04"});
             let mut whole = asked.clone();
             whole["limit"] = 500.into();
-            let mut expected = titles(&bench.walk(whole, |_| ()).await);
+            let mut expected = titles(&harness.walk(whole, |_| ()).await);
             let mut asked = asked;
             asked["limit"] = limit.into();
             let mut failing = failing.into_iter();
             let trouble = |next: Option<(usize, Option<usize>)>| {
-                for desk in &bench.fakes {
-                    *desk.trouble.lock().unwrap() = Default::default();
+                for fake in &harness.fakes {
+                    *fake.trouble.lock().unwrap() = Default::default();
                 }
                 let Some((at, calendar)) = next else { return };
-                let desk = &bench.fakes[at % bench.fakes.len()];
+                let fake = &harness.fakes[at % harness.fakes.len()];
                 let error = Error::new(Kind::Provider(503), "it is busy");
-                let mut trouble = desk.trouble.lock().unwrap();
+                let mut trouble = fake.trouble.lock().unwrap();
                 match calendar {
                     None => trouble.failure = Some(error),
                     Some(one) => {
-                        trouble.calendars = vec![(format!("{}/{}", desk.name, CALENDARS[one]), error)];
+                        trouble.calendars = vec![(format!("{}-{}", fake.name, CALENDARS[one]), error)];
                     }
                 }
             };
             trouble(failing.next());
-            let mut shown = titles(&bench.walk(asked, |_| trouble(failing.next())).await);
+            let mut shown = titles(&harness.walk(asked, |_| trouble(failing.next())).await);
             shown.sort();
             expected.sort();
             assert_eq!(shown, expected);

@@ -1,5 +1,5 @@
-//! What the tests work with in common: a client of the sandbox, a tap before a
-//! service, and mailboxes and calendars in memory under a pipeline.
+//! What the tests work with in common: a client of the sandbox, and
+//! mailboxes and calendars in memory under a pipeline.
 
 #[macro_use]
 mod cases;
@@ -7,4 +7,5 @@ pub mod client;
 pub mod fake_calendars;
 pub mod fake_mailbox;
 pub mod harness;
-pub mod tap;
+pub mod mail;
+pub mod query_cases;

@@ -8,7 +8,7 @@ use daysheet::cli::sandboxed::Who;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::queries::cases::CASES;
+use crate::common::query_cases::CASES;
 use crate::support::{ME, Session, column, letter};
 
 const GOOGLE: &str = "google:mira@example.com";

@@ -6,6 +6,7 @@ use std::str::FromStr;
 
 use base64::Engine;
 use daysheet::budget::count;
+use daysheet::cli::sandboxed::Who;
 use daysheet::sandbox::Faults;
 use serde_json::json;
 use tempfile::TempDir;
@@ -580,6 +581,14 @@ async fn an_expired_token_is_refreshed_and_a_revoked_grant_is_told() {
     assert!(said.ends_with("run `daysheet account add google`"), "{said}");
     let accounts = session.json("accounts", json!({})).await;
     assert_ne!(column(&accounts, "accounts", "status"), ["ok"]);
+    // The same at Microsoft, which says less of why.
+    let who = Who::These(&[("microsoft", ME)]);
+    let mut session = Session::signed_in(TempDir::new().unwrap(), None, who).await;
+    session.sandbox.expire_access_tokens();
+    session.ok("mail_search", json!({"limit": 5})).await;
+    session.sandbox.revoke_all();
+    let said = session.error("mail_search", json!({"limit": 5})).await;
+    assert!(said.ends_with("run `daysheet account add microsoft`"), "{said}");
 }
 
 #[tokio::test]

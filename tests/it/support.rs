@@ -13,7 +13,8 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 /// The owner of the sample mailbox.
-pub const ME: &str = "mira@example.com";
+pub use crate::common::client::ME;
+pub use crate::common::mail::letter;
 
 /// A client, a server, a sandbox, and the folder they leave nothing behind in.
 pub struct Session {
@@ -150,10 +151,4 @@ pub async fn agree(page: &str) {
             next = location.to_str().unwrap().to_owned();
         }
     }
-}
-
-/// Writes a small letter into a folder.
-pub fn letter(folder: &Path, name: &str, headers: &str, body: &str) {
-    std::fs::create_dir_all(folder).unwrap();
-    std::fs::write(folder.join(name), format!("{headers}\n\n{body}")).unwrap();
 }

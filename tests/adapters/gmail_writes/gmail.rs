@@ -1,0 +1,85 @@
+//! A Gmail that says what it is told to, and notes what it is asked.
+
+use std::sync::{Arc, Mutex};
+
+use async_trait::async_trait;
+use daysheet_core::call::caller::{Caller, Reply};
+use daysheet_core::provider::Mailbox;
+use daysheet_core::provider::calendar::Calendars;
+use serde_json::Value;
+
+use crate::tap::{self, HttpRequest, HttpResponse, Tap, Tapped};
+
+pub fn ok(body: &Value) -> Option<HttpResponse> {
+    Some(tap::respond(200, body))
+}
+
+pub fn empty(status: u16) -> Option<HttpResponse> {
+    Some(tap::empty(status))
+}
+
+pub fn refused(status: u16, reason: &str, message: &str) -> Option<HttpResponse> {
+    Some(tap::refused_by_google(status, reason, message))
+}
+
+pub fn broken() -> Option<HttpResponse> {
+    Some(tap::broken())
+}
+
+/// Gmail, and the calendars beside it.
+pub struct Gmail {
+    pub mail: Arc<dyn Mailbox>,
+    pub calendars: Arc<dyn Calendars>,
+    pub tap: Tap,
+    /// Holds what the adapters work with.
+    _tapped: Tapped,
+}
+
+impl Gmail {
+    /// One that answers by `rule`, and that what it has no answer for is not
+    /// there.
+    pub async fn scripted(
+        rule: impl Fn(&HttpRequest) -> Option<HttpResponse> + Send + Sync + 'static,
+    ) -> Self {
+        let tapped = Tapped::scripted("google", move |asked| {
+            assert_eq!(asked.header("authorization"), "Bearer the-token");
+            rule(asked).or_else(|| refused(404, "notFound", "Requested entity was not found."))
+        });
+        let tapped = tapped.await;
+        Self {
+            mail: tapped.mailbox().await,
+            calendars: tapped.calendars().await,
+            tap: tapped.tap.clone(),
+            _tapped: tapped,
+        }
+    }
+
+    /// What was written: method and path, and the JSON.
+    pub fn written(&self) -> Vec<(String, Value)> {
+        let asked = self.tap.requests().into_iter();
+        let written = asked.filter(|asked| !asked.target.starts_with("GET "));
+        written.map(|asked| (asked.target, asked.body)).collect()
+    }
+}
+
+/// A caller who notes how far something is.
+#[derive(Default)]
+pub struct Watcher(Mutex<Vec<(u64, u64)>>);
+
+impl Watcher {
+    pub fn told(&self) -> Vec<(u64, u64)> {
+        self.0.lock().unwrap().clone()
+    }
+}
+
+#[async_trait]
+impl Caller for Watcher {
+    async fn confirm(&self, _: &str) -> Reply {
+        Reply::Nobody
+    }
+
+    async fn progress(&self, done: u64, total: u64, what: &str) {
+        assert_eq!(what, "sending the draft to Gmail");
+        self.0.lock().unwrap().push((done, total));
+    }
+}

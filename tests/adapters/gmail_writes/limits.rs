@@ -1,0 +1,168 @@
+//! Answers that are too long, of another shape, or more than was asked for: none
+//! fills the memory, costs further calls, or passes for an empty mailbox.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use daysheet_core::error::{Error, Kind};
+use daysheet_core::project::{Projection, project};
+use daysheet_core::provider::calendar::AskEvents;
+use daysheet_core::provider::{Ask, BodyForm, Lookup, People};
+use daysheet_core::schemas::{Api, EVENT, Level, MESSAGE};
+use futures_util::future::join_all;
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use super::gmail::{Gmail, ok};
+use crate::tap::{HttpResponse, empty, long};
+
+const ENDLESS: usize = usize::MAX;
+
+fn ask(limit: usize) -> Ask {
+    Ask {
+        query: None,
+        folder: None,
+        projection: project(Api::Gmail, &MESSAGE.up_to(Level::Core)),
+        limit,
+        cursor: None,
+    }
+}
+
+fn events() -> AskEvents {
+    AskEvents {
+        calendars: vec![("main".to_owned(), None)],
+        from: Timestamp::UNIX_EPOCH,
+        to: "2036-01-01T00:00:00Z".parse().unwrap(),
+        series: false,
+        projection: project(Api::Gmail, &EVENT.up_to(Level::Core)),
+        limit: 10,
+    }
+}
+
+fn people() -> Lookup {
+    Lookup::Contacts(People { limit: 10, ..People::default() })
+}
+
+/// What every kind of read comes to when all answers are like this.
+async fn all(
+    said: impl Fn() -> Option<HttpResponse> + Send + Sync + 'static,
+) -> (Gmail, Vec<Error>) {
+    let gmail = Gmail::scripted(move |_| said()).await;
+    let nothing = Projection::default();
+    let events = events();
+    let (ask, people) = (ask(3), people());
+    let (mail, threads, folders, contacts, pages, calendars) = tokio::join!(
+        gmail.mail.messages(&ask),
+        gmail.mail.threads(&ask),
+        gmail.mail.lookup(&Lookup::Folders, &nothing),
+        gmail.mail.lookup(&people, &nothing),
+        gmail.calendars.events(&events),
+        gmail.calendars.calendars(),
+    );
+    let mut errors: Vec<Error> =
+        [mail, threads, folders, contacts].into_iter().map(|page| page.unwrap_err()).collect();
+    errors.extend(pages.into_iter().map(|page| page.unwrap_err()));
+    errors.push(calendars.unwrap_err());
+    (gmail, errors)
+}
+
+#[tokio::test]
+async fn an_endless_answer_is_not_read_to_its_end() {
+    let (gmail, errors) = all(|| Some(long("{\"messages\":[{\"id\":\"", ENDLESS, ""))).await;
+    assert_eq!(errors.len(), 6);
+    for error in errors {
+        assert_eq!(error.kind(), Kind::Argument, "{error}");
+        assert!(error.message().contains("longer than is read"), "{error}");
+    }
+    // Each was asked for once, and some megabytes of it were taken.
+    assert_eq!(gmail.tap.requests().len(), 6);
+    let taken = gmail.tap.taken.pieces.load(Ordering::Relaxed) / 16;
+    assert!(taken < 100, "{taken} MiB");
+}
+
+#[tokio::test]
+async fn an_answer_of_another_shape_is_an_error() {
+    let bodies = [
+        "[]",
+        "null",
+        "\"ok\"",
+        "3",
+        "<html><body>Sign in to the hotel</body></html>",
+        "{\"messages\":{},\"threads\":3,\"labels\":null,\"connections\":{},\"items\":\"x\"}",
+        "{\"error\":\"none of Google's\"}",
+    ];
+    let tries = bodies.map(|body| async move {
+        let said = move || Some(empty(200).body(body));
+        (body, all(said).await.1)
+    });
+    for (body, errors) in join_all(tries).await {
+        for error in errors {
+            assert_eq!(error.kind(), Kind::Provider(502), "{body}: {error}");
+            assert!(error.next_step().is_some(), "{body}: {error}");
+        }
+    }
+    // What is empty is empty.
+    let gmail = Gmail::scripted(|_| ok(&json!({"resultSizeEstimate": 0, "kind": "x"}))).await;
+    assert!(gmail.mail.messages(&ask(3)).await.unwrap().items.is_empty());
+    let contacts = gmail.mail.lookup(&people(), &Projection::default()).await;
+    assert!(contacts.is_err(), "a page of people has no estimate");
+}
+
+#[tokio::test]
+async fn no_more_is_fetched_than_was_asked_for() {
+    let gmail = Gmail::scripted(|asked| match asked.target.as_str() {
+        "GET messages" | "GET threads" => {
+            let list: Vec<Value> = (0..3_000).map(|n| json!({"id": format!("a{n}")})).collect();
+            ok(&json!({"messages": list, "threads": list, "resultSizeEstimate": 3}))
+        }
+        _ => ok(&json!({"id": "a0"})),
+    })
+    .await;
+    for (page, key) in [
+        (gmail.mail.messages(&ask(3)).await, "messages"),
+        (gmail.mail.threads(&ask(3)).await, "threads"),
+    ] {
+        let page = page.unwrap();
+        assert_eq!(page.items.len(), 3, "{key}");
+        let note = "Gmail listed 2997 more than the 3 that were asked for: they were left out";
+        assert_eq!(page.notes, [note], "{key}");
+    }
+    // The labels' names come on top.
+    assert!(gmail.tap.requests().len() <= 2 * 4 + 1);
+}
+
+/// Large letters are read one after the other, small ones at once.
+#[tokio::test]
+async fn one_large_letter_is_read_at_a_time() {
+    let most = Arc::new(AtomicUsize::new(0));
+    let asked = most.clone();
+    let gmail = Gmail::scripted(move |_| {
+        asked.fetch_add(1, Ordering::Relaxed);
+        // 31 MB.
+        let begin = r#"{"id":"a1","payload":{"mimeType":"text/plain","body":{"size":9,"data":""#;
+        Some(long(begin, 496, "\"}}}"))
+    })
+    .await;
+    let ids: Vec<String> = (0..4).map(|n| format!("a{n}")).collect();
+    let projection = project(Api::Gmail, &MESSAGE.up_to(Level::Core));
+    let letters = gmail.mail.letters(&ids, &projection, BodyForm::Parts).await;
+    assert!(letters.iter().all(Result::is_ok), "{:?}", letters[0].as_ref().err());
+    assert_eq!(most.load(Ordering::Relaxed), 4);
+    assert_eq!(gmail.tap.taken.at_once.load(Ordering::Relaxed), 1);
+}
+
+/// A letter is asked for in parts, and one part without padding costs none of it.
+#[tokio::test]
+async fn a_letter_is_read_part_by_part() {
+    let gmail = Gmail::scripted(|_| {
+        ok(&json!({"id": "a1", "payload": {"mimeType": "text/plain",
+                   "body": {"size": 4, "data": "TGFtcA"}}}))
+    })
+    .await;
+    let projection = project(Api::Gmail, &MESSAGE.up_to(Level::Core));
+    let letters = gmail.mail.letters(&["a1".to_owned()], &projection, BodyForm::Parts).await;
+    let parts = format!("{:?}", letters[0].as_ref().unwrap().parts);
+    assert!(parts.contains("\"Lamp\""), "{parts}");
+    let asked = gmail.tap.requests();
+    assert_eq!((asked[0].target.as_str(), asked[0].param("format")), ("GET messages/a1", "full"));
+}

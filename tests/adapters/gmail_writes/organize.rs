@@ -1,0 +1,448 @@
+//! Mail put in order: which labels, in how many calls, and what is told of each
+//! message afterwards.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex};
+
+use daysheet_core::error::Kind;
+use daysheet_core::provider::mail::{Flag, MailState, Place, PlaceKind, Step};
+use serde_json::{Value, json};
+
+use super::at;
+use super::gmail::{Gmail, broken, empty, ok, refused};
+use crate::tap::{HttpRequest, HttpResponse};
+
+/// Messages with their labels, and what happened to them.
+#[derive(Default)]
+struct Box {
+    labels: BTreeMap<String, BTreeSet<String>>,
+    history: Vec<Value>,
+    /// The history tells nothing of what is new.
+    silent: bool,
+    /// Writes do nothing, or nothing is answered to them.
+    idle: bool,
+    mute: bool,
+    /// One message that is not there has a write refused.
+    strict: bool,
+}
+
+type Shared = Arc<Mutex<Box>>;
+
+fn holding(messages: &[(&str, &[&str])]) -> Shared {
+    let labels = messages.iter().map(|(id, labels)| {
+        let labels = labels.iter().map(|label| (*label).to_owned()).collect();
+        ((*id).to_owned(), labels)
+    });
+    Arc::new(Mutex::new(Box { labels: labels.collect(), ..Box::default() }))
+}
+
+fn texts(value: &Value) -> Vec<String> {
+    let all = value.as_array().into_iter().flatten();
+    all.map(|one| one.as_str().unwrap().to_owned()).collect()
+}
+
+impl Box {
+    fn answer(&mut self, asked: &HttpRequest) -> Option<HttpResponse> {
+        match asked.target.as_str() {
+            "GET profile" => ok(&json!({"historyId": self.history.len().to_string()})),
+            "GET history" => {
+                let from: usize = asked.param("startHistoryId").parse().unwrap();
+                let page: usize = asked.param("pageToken").parse().unwrap_or(0);
+                let new = self.history.get(from..).unwrap_or_default();
+                let new = if self.silent { &[] } else { new };
+                let mut pages = new.chunks(500).skip(page);
+                let mut body = json!({"history": pages.next().unwrap_or_default()});
+                if pages.next().is_some() {
+                    body["nextPageToken"] = (page + 1).to_string().into();
+                }
+                ok(&body)
+            }
+            "POST messages/batchModify" | "POST messages/batchDelete" => self.write(asked),
+            what => {
+                let id = what.strip_prefix("GET messages/")?;
+                let labels = self.labels.get(id)?;
+                ok(&json!({"id": id, "labelIds": labels}))
+            }
+        }
+    }
+
+    fn write(&mut self, asked: &HttpRequest) -> Option<HttpResponse> {
+        let body = asked.body.clone();
+        let ids = texts(&body["ids"]);
+        assert!(ids.len() <= 1_000);
+        if self.strict && ids.iter().any(|id| !self.labels.contains_key(id)) {
+            return refused(404, "notFound", "Requested entity was not found.");
+        }
+        for id in ids.iter().filter(|_| !self.idle) {
+            if asked.target.ends_with("batchDelete") {
+                self.labels.remove(id);
+                self.history.push(json!({"messagesDeleted": [{"message": {"id": id}}]}));
+                continue;
+            }
+            let Some(labels) = self.labels.get_mut(id) else {
+                continue;
+            };
+            let before = labels.clone();
+            labels.extend(texts(&body["addLabelIds"]));
+            for label in texts(&body["removeLabelIds"]) {
+                labels.remove(&label);
+            }
+            if *labels != before {
+                let message = json!({"id": id, "labelIds": labels});
+                self.history.push(json!({"labelsAdded": [{"message": message}]}));
+            }
+        }
+        match self.mute {
+            true => broken(),
+            false => empty(204),
+        }
+    }
+}
+
+async fn gmail(mailbox: &Shared) -> Gmail {
+    let mailbox = mailbox.clone();
+    Gmail::scripted(move |asked| mailbox.lock().unwrap().answer(asked)).await
+}
+
+fn state(id: &str, folder: &str, unread: bool, starred: bool, labels: &[&str]) -> MailState {
+    MailState {
+        id: id.to_owned(),
+        unread,
+        flag: match starred {
+            true => Flag::Set { due: None },
+            false => Flag::None,
+        },
+        folder: folder.to_owned(),
+        labels: labels.iter().map(|label| (*label).to_owned()).collect(),
+    }
+}
+
+#[tokio::test]
+async fn labels_are_states() {
+    let mailbox = holding(&[
+        ("a", &["INBOX", "UNREAD", "Label_2", "IMPORTANT", "CATEGORY_FORUMS"]),
+        ("b", &["SENT", "INBOX", "STARRED"]),
+        ("c", &["TRASH", "DRAFT", "Label_1", "Label_2"]),
+        ("d", &["SPAM"]),
+        ("e", &["SENT"]),
+        ("f", &[]),
+    ]);
+    let gmail = gmail(&mailbox).await;
+    let ids = ["a", "b", "c", "d", "e", "f", "gone", "../x"].map(str::to_owned);
+    let found = gmail.mail.states(&ids).await;
+    let kinds: Vec<_> = found.into_iter().map(|one| one.map_err(|error| error.kind())).collect();
+    assert_eq!(
+        kinds,
+        [
+            Ok(state("a", "INBOX", true, false, &["Label_2"])),
+            Ok(state("b", "INBOX", false, true, &[])),
+            Ok(state("c", "TRASH", false, false, &["Label_1", "Label_2"])),
+            Ok(state("d", "SPAM", false, false, &[])),
+            Ok(state("e", "SENT", false, false, &[])),
+            Ok(state("f", "", false, false, &[])),
+            Err(Kind::NotFound),
+            Err(Kind::Argument),
+        ]
+    );
+}
+
+#[tokio::test]
+async fn a_step_is_labels() {
+    let to = |label: &str| label.to_owned();
+    for (step, add, remove) in [
+        (Step::Read(true), json!([]), json!(["UNREAD"])),
+        (Step::Read(false), json!(["UNREAD"]), json!([])),
+        (Step::Flag(Flag::Set { due: None }), json!(["STARRED"]), json!([])),
+        (Step::Flag(Flag::None), json!([]), json!(["STARRED"])),
+        (Step::Archive, json!([]), json!(["INBOX"])),
+        (Step::Trash, json!(["TRASH"]), json!(["INBOX", "SPAM"])),
+        (Step::Restore, json!(["INBOX"]), json!(["SPAM", "TRASH"])),
+        (Step::Spam, json!(["SPAM"]), json!(["INBOX", "TRASH"])),
+        (Step::Move(to("Label_7")), json!(["Label_7"]), json!(["INBOX", "SPAM", "TRASH"])),
+        (Step::Move(to("TRASH")), json!(["TRASH"]), json!(["INBOX", "SPAM"])),
+        (Step::Move(to("INBOX")), json!(["INBOX"]), json!(["SPAM", "TRASH"])),
+        (Step::Move(to("")), json!([]), json!(["INBOX", "SPAM", "TRASH"])),
+        (Step::Copy(to("Label_7")), json!(["Label_7"]), json!([])),
+        (Step::Label(vec![to("Label_9"), to("Label_7")]), json!(["Label_7", "Label_9"]), json!([])),
+        (Step::Unlabel(vec![to("Label_7")]), json!([]), json!(["Label_7"])),
+    ] {
+        let mailbox = holding(&[("a", &["INBOX", "UNREAD"])]);
+        let gmail = gmail(&mailbox).await;
+        let done = gmail.mail.apply(&[at("a", "INBOX")], &step).await;
+        // What is told is what Gmail has then.
+        let labels = mailbox.lock().unwrap().labels["a"].clone();
+        let told = done[0].clone().unwrap().unwrap();
+        assert_eq!(told.unread, labels.contains("UNREAD"), "{step:?}");
+        assert_eq!(
+            gmail.written(),
+            [(
+                "POST messages/batchModify".to_owned(),
+                json!({"ids": ["a"], "addLabelIds": add, "removeLabelIds": remove})
+            )],
+            "{step:?}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn what_gmail_cannot_do_is_refused_before_it_is_asked() {
+    let due = Some("2026-02-03T17:05:00Z".parse().unwrap());
+    let places = "the trash and spam are no labels: use do=archive, trash or spam, or name a label \
+                  of yours";
+    for (step, expected) in cases! {
+        Step::Flag(Flag::Set { due }),
+            "a star of Gmail's has no date: leave out due, or save an event to be reminded";
+        Step::Flag(Flag::Done),
+            "Gmail has stars, and none that are done: use do=unflag, or do=archive";
+        Step::Label(vec!["TRASH".to_owned()]), places;
+        Step::Unlabel(vec!["SPAM".to_owned()]), places;
+        Step::Move("SENT".to_owned()),
+            "Gmail alone says what is sent, a draft or a chat: use do=archive, trash or spam, or \
+             name a label of yours";
+        Step::Copy("TRASH".to_owned()),
+            "Gmail keeps one copy of a message, and none in the archive, trash or spam: name a \
+             label, or use do=archive, trash or spam";
+    } {
+        let gmail = gmail(&holding(&[("a", &[])])).await;
+        let done = gmail.mail.apply(&[at("a", ""), at("b", "")], &step).await;
+        for one in done {
+            assert_eq!(one.unwrap_err().to_string(), expected);
+        }
+        assert_eq!(gmail.tap.requests().len(), 0);
+    }
+}
+
+#[tokio::test]
+async fn a_thousand_messages_take_one_request_and_few_reads() {
+    for (count, writes, reads) in [(1_000, 1, 1 + 2), (1_500, 2, 1 + 3)] {
+        let mailbox = holding(&[]);
+        let ids: Vec<_> = (0..count).map(|at| format!("m{at}")).collect();
+        for id in &ids {
+            let labels = BTreeSet::from(["INBOX".to_owned()]);
+            mailbox.lock().unwrap().labels.insert(id.clone(), labels);
+        }
+        let gmail = gmail(&mailbox).await;
+        let messages: Vec<_> = ids.iter().map(|id| at(id, "INBOX")).collect();
+        let done = gmail.mail.apply(&messages, &Step::Archive).await;
+        let told: Vec<_> = done.into_iter().map(|one| one.unwrap().unwrap()).collect();
+        let expected: Vec<_> = ids.iter().map(|id| at(id, "")).collect();
+        assert_eq!(told, expected);
+        let asked = gmail.tap.requests();
+        let written = asked.iter().filter(|asked| asked.target.starts_with("POST "));
+        assert_eq!(written.count(), writes);
+        assert_eq!(asked.len(), writes + reads);
+    }
+}
+
+/// What is told of three messages, of which the last is not there, by how the
+/// mailbox behaves.
+#[tokio::test]
+async fn each_message_is_told_as_it_is_afterwards() {
+    let gone = "Gmail has no such item: it may have been deleted; search again for its handle";
+    let open = "the connection to Google broke; whether it was done is not known: see whether it \
+                was done before you try again";
+    let not_so = "Gmail took the change, and the message is not so: look at the message again; a \
+                  filter or another program may have changed it";
+    type Set = fn(&mut Box);
+    let cases: [(&str, Set, Result<(), &str>, usize); 6] = [
+        ("done", |_| {}, Ok(()), 1),
+        ("the history is silent", |mailbox| mailbox.silent = true, Ok(()), 1),
+        ("one that is missing stops all", |mailbox| mailbox.strict = true, Ok(()), 2),
+        ("done without an answer", |mailbox| mailbox.mute = true, Ok(()), 1),
+        (
+            "neither done nor answered",
+            |mailbox| (mailbox.mute, mailbox.idle) = (true, true),
+            Err(open),
+            1,
+        ),
+        ("answered and not done", |mailbox| mailbox.idle = true, Err(not_so), 1),
+    ];
+    for (name, set, expected, writes) in cases {
+        let mailbox = holding(&[("a", &["INBOX"]), ("b", &["INBOX", "UNREAD"])]);
+        set(&mut mailbox.lock().unwrap());
+        let gmail = gmail(&mailbox).await;
+        let messages = ["a", "b", "c"].map(|id| at(id, "INBOX"));
+        let done = gmail.mail.apply(&messages, &Step::Archive).await;
+        let told: Vec<_> =
+            done.into_iter().map(|one| one.map_err(|error| error.to_string())).collect();
+        let as_expected = |state: MailState| match expected {
+            Ok(()) => Ok(Some(state)),
+            Err(error) => Err(error.to_owned()),
+        };
+        assert_eq!(
+            told,
+            [
+                as_expected(at("a", "")),
+                as_expected(state("b", "", true, false, &[])),
+                Err(gone.to_owned()),
+            ],
+            "{name}"
+        );
+        assert_eq!(gmail.written().len(), writes, "{name}");
+    }
+}
+
+#[tokio::test]
+async fn what_is_deleted_is_gone() {
+    for (silent, idle) in [(false, false), (true, false), (false, true)] {
+        let mailbox = holding(&[("a", &["TRASH"]), ("b", &["TRASH"])]);
+        (mailbox.lock().unwrap().silent, mailbox.lock().unwrap().idle) = (silent, idle);
+        let gmail = gmail(&mailbox).await;
+        let messages = [at("a", "TRASH"), at("b", "TRASH"), at("x/y", "")];
+        let done = gmail.mail.apply(&messages, &Step::Delete).await;
+        let kinds: Vec<_> = done.into_iter().map(|one| one.map_err(|error| error.kind())).collect();
+        let expected = match idle {
+            true => Err(Kind::Conflict),
+            false => Ok(None),
+        };
+        assert_eq!(kinds, [expected.clone(), expected, Err(Kind::Argument)]);
+        assert_eq!(
+            gmail.written(),
+            [("POST messages/batchDelete".to_owned(), json!({"ids": ["a", "b"]}))]
+        );
+    }
+}
+
+#[tokio::test]
+async fn what_was_changed_is_put_back() {
+    let mailbox = holding(&[
+        ("a", &["TRASH"]),
+        ("b", &["TRASH", "STARRED"]),
+        ("c", &["Label_1", "SENT"]),
+        ("d", &["INBOX"]),
+    ]);
+    let gmail = gmail(&mailbox).await;
+    let now = [
+        at("a", "TRASH"),
+        state("b", "TRASH", false, true, &[]),
+        state("c", "SENT", false, false, &["Label_1"]),
+        at("d", "INBOX"),
+        at("e", "INBOX"),
+    ];
+    let then = vec![
+        state("c", "INBOX", true, false, &["Label_2"]),
+        at("a", "INBOX"),
+        state("b", "INBOX", false, true, &[]),
+        at("d", "INBOX"),
+    ];
+    let done = gmail.mail.apply(&now, &Step::PutBack(then.clone())).await;
+    let told: Vec<_> = done.into_iter().map(|one| one.map_err(|error| error.to_string())).collect();
+    assert_eq!(
+        told,
+        [
+            Ok(Some(then[1].clone())),
+            Ok(Some(then[2].clone())),
+            Ok(Some(then[0].clone())),
+            Ok(Some(then[3].clone())),
+            Err("it is not known how this message was before".to_owned()),
+        ]
+    );
+    let modify = |ids: Value, add: Value, remove: Value| {
+        (
+            "POST messages/batchModify".to_owned(),
+            json!({"ids": ids, "addLabelIds": add, "removeLabelIds": remove}),
+        )
+    };
+    assert_eq!(
+        gmail.written(),
+        [
+            modify(json!(["a", "b"]), json!(["INBOX"]), json!(["SPAM", "TRASH"])),
+            modify(
+                json!(["c"]),
+                json!(["INBOX", "Label_2", "UNREAD"]),
+                json!(["Label_1", "SPAM", "TRASH"])
+            ),
+        ]
+    );
+}
+
+fn labels() -> Value {
+    let own = |id: &str, name: &str| json!({"id": id, "name": name, "type": "user"});
+    let system = |id: &str| json!({"id": id, "name": id, "type": "system"});
+    json!({"labels": [
+        system("INBOX"), system("TRASH"), system("CATEGORY_FORUMS"),
+        own("Label_1", "Receipts"), own("Label_2", "Clients"), own("Label_3", "Clients/Nordlicht"),
+        own("Label_4", "Reading list"), own("Label_5", "receipts old"), own("Label_6", "Travel"),
+    ]})
+}
+
+#[tokio::test]
+async fn a_place_is_found_by_what_it_is_called() {
+    let near = |names: &str| Err(format!("no label is called {names}"));
+    for (name, expected) in [
+        ("Label_3", Ok(("Label_3", "Clients/Nordlicht"))),
+        ("receipts", Ok(("Label_1", "Receipts"))),
+        (" clients/nordlicht ", Ok(("Label_3", "Clients/Nordlicht"))),
+        ("clients-nordlicht", Ok(("Label_3", "Clients/Nordlicht"))),
+        ("Inbox", Ok(("INBOX", "inbox"))),
+        ("bin", Ok(("TRASH", "trash"))),
+        ("Junk", Ok(("SPAM", "spam"))),
+        ("archive", Ok(("", "archive"))),
+        ("forums", Ok(("CATEGORY_FORUMS", "forums"))),
+        ("nordlich", near("`nordlich`: use one of these, or say create=true: `Clients/Nordlicht`")),
+        ("Reciepts", near("`Reciepts`: use one of these, or say create=true: `Receipts`")),
+        (
+            "quarks",
+            near("`quarks`: call lookup with kind=folders to see their names, or say create=true"),
+        ),
+        ("", Err("no label is named: give the name of a label".to_owned())),
+    ] {
+        let gmail =
+            Gmail::scripted(|asked| (asked.target == "GET labels").then(|| ok(&labels()))?).await;
+        let found = gmail.mail.place(name, PlaceKind::Label, false).await;
+        assert_eq!(
+            found.map_err(|error| error.to_string()),
+            expected.map(|(id, name)| Place {
+                id: id.to_owned(),
+                name: name.to_owned(),
+                made: false,
+            }),
+            "{name}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_place_is_made_with_those_above_it() {
+    let made = |names: &[&str]| Ok(names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>());
+    let refused =
+        |what: &str| Err(format!("{what}: choose another name, with / between its levels"));
+    for (name, expected) in [
+        ("Taxes", made(&["Taxes"])),
+        ("clients/Vesper/2026", made(&["Clients/Vesper", "Clients/Vesper/2026"])),
+        ("Inbox/Later", refused("Gmail keeps the name `inbox` to itself")),
+        ("Snoozed", refused("Gmail keeps the name `snoozed` to itself")),
+        ("Taxes//2026", refused("a label's name has an empty level")),
+        ("Taxes\u{7}", refused("a label's name has control characters")),
+        // It is there already, and not made again.
+        ("Travel", made(&[])),
+    ] {
+        let all = Arc::new(Mutex::new(labels()));
+        let gmail = Gmail::scripted(move |asked| {
+            let mut all = all.lock().unwrap();
+            match asked.target.as_str() {
+                "GET labels" => ok(&all),
+                "POST labels" => {
+                    let mut label = asked.body.clone();
+                    label["id"] = "Label_9".into();
+                    label["type"] = "user".into();
+                    all["labels"].as_array_mut().unwrap().push(label.clone());
+                    ok(&label)
+                }
+                _ => None,
+            }
+        })
+        .await;
+        let found = gmail.mail.place(name, PlaceKind::Folder, true).await;
+        let names: Vec<_> = gmail
+            .written()
+            .iter()
+            .map(|(_, label)| label["name"].as_str().unwrap().to_owned())
+            .collect();
+        let told = found.map(|place| {
+            assert_eq!(place.made, !names.is_empty(), "{name}");
+            names.clone()
+        });
+        assert_eq!(told.map_err(|error| error.to_string()), expected, "{name}");
+    }
+}

@@ -1,0 +1,161 @@
+//! Large drafts: in pieces, taken up again where they broke off.
+
+use std::sync::{Arc, Mutex};
+
+use daysheet_core::provider::mail::Origin;
+use serde_json::json;
+
+use super::gmail::{Gmail, Watcher, ok, refused};
+use super::{draft, file, letter, told};
+use crate::tap::{HttpRequest, HttpResponse, empty, respond};
+
+const PIECE: usize = 4 << 20;
+
+fn go_on(received: usize) -> Option<HttpResponse> {
+    Some(match received {
+        0 => empty(308),
+        received => empty(308).header("range", &format!("bytes=0-{}", received - 1)),
+    })
+}
+
+/// What a server keeps of an upload.
+#[derive(Default)]
+struct Upload {
+    received: Vec<u8>,
+    pieces: usize,
+    done: bool,
+}
+
+type Stumble = fn(usize) -> Option<(usize, Option<HttpResponse>)>;
+
+/// Takes an upload; `stumble` says what becomes of a piece by its number: how
+/// much of it is kept, and whether an answer comes.
+fn taking(
+    upload: Arc<Mutex<Upload>>,
+    stumble: Stumble,
+) -> impl Fn(&HttpRequest) -> Option<HttpResponse> + Send + Sync + 'static {
+    move |asked| {
+        let mut upload = upload.lock().unwrap();
+        match asked.target.as_str() {
+            "POST /upload/gmail/v1/users/me/drafts" => {
+                assert_eq!(asked.param("uploadType"), "resumable");
+                assert_eq!(asked.body, json!({"message": {}}));
+                let session = format!("{}/session", asked.base);
+                Some(respond(200, &json!({})).header("location", &session))
+            }
+            "PUT /session" => {
+                let (range, total) = asked.header("content-range").split_once('/').unwrap();
+                let total: usize = total.parse().unwrap();
+                if range == "bytes *" {
+                    assert!(asked.bytes.is_empty());
+                } else {
+                    let (from, to) = range["bytes ".len()..].split_once('-').unwrap();
+                    let (from, to): (usize, usize) = (from.parse().unwrap(), to.parse().unwrap());
+                    assert_eq!(from, upload.received.len(), "bytes come once");
+                    assert_eq!(to + 1 - from, asked.bytes.len());
+                    upload.pieces += 1;
+                    if let Some((kept, answer)) = stumble(upload.pieces) {
+                        upload.received.extend(&asked.bytes[..kept.min(asked.bytes.len())]);
+                        upload.done = upload.received.len() == total;
+                        return answer;
+                    }
+                    upload.received.extend(&asked.bytes);
+                }
+                upload.done = upload.received.len() == total;
+                match upload.done {
+                    true => ok(&json!({"id": "r1", "message": {"id": "a2", "threadId": "t1"}})),
+                    false => go_on(upload.received.len()),
+                }
+            }
+            "GET drafts/r1" => ok(&told("a2")),
+            "GET drafts" => ok(&json!({})),
+            _ => None,
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_large_draft_goes_in_pieces_and_breaks_are_mended() {
+    let cases: [(&str, Stumble, usize); 4] = cases! {
+        "nothing breaks", |_| None, 3;
+        // The second piece got there in part, and its answer did not come.
+        "a part arrives",
+            |piece| (piece == 2).then(|| (1 << 20, refused(503, "backendError", "x"))), 4;
+        "nothing arrives", |piece| (piece == 1).then(|| (0, refused(502, "backendError", "x"))), 4;
+        // All is there, and only the answer is lost: nothing is sent again.
+        "the last answer is lost",
+            |piece| (piece == 3).then(|| (usize::MAX, refused(500, "backendError", "x"))), 3;
+    };
+    for (name, stumble, pieces) in cases {
+        let upload = Arc::new(Mutex::new(Upload::default()));
+        let gmail = Gmail::scripted(taking(upload.clone(), stumble)).await;
+        let mut large = letter();
+        large.files.push(file("proofs.pdf", &vec![7; 7 << 20]));
+        let watcher = Watcher::default();
+        let made = gmail.mail.create(&Origin::New, &large, &watcher).await.unwrap();
+        assert_eq!((made.id.as_str(), made.version.as_str()), ("r1", "a2"), "{name}");
+        let upload = upload.lock().unwrap();
+        assert!(upload.done && upload.received.len() > 2 * PIECE, "{name}");
+        assert_eq!(upload.pieces, pieces, "{name}");
+        // Every byte is where it belongs.
+        let sent = daysheet_core::compose::read(&upload.received).unwrap();
+        assert_eq!(sent.message_id, large.message_id, "{name}");
+        assert_eq!(sent.files[0].content, large.files[0].content, "{name}");
+        let told = watcher.told();
+        let total = upload.received.len() as u64;
+        assert_eq!(told.first(), Some(&(0, total)), "{name}");
+        assert_eq!(told.last(), Some(&(total, total)), "{name}");
+        assert!(told.is_sorted(), "{name} {told:?}");
+    }
+}
+
+#[tokio::test]
+async fn an_upload_that_gets_nowhere_ends() {
+    let upload = Arc::new(Mutex::new(Upload::default()));
+    let gmail =
+        Gmail::scripted(taking(upload, |_| Some((0, refused(503, "backendError", "x"))))).await;
+    let mut large = letter();
+    large.files.push(file("proofs.pdf", &vec![7; 4 << 20]));
+    let error = gmail.mail.create(&Origin::New, &large, &Watcher::default()).await.unwrap_err();
+    // It was looked for, and is not there.
+    assert_eq!(
+        error.to_string(),
+        "Google answered with status 503: `x`; whether it was done is not known: see whether it \
+         was done before you try again"
+    );
+}
+
+#[tokio::test]
+async fn what_gmail_does_not_take_is_not_sent() {
+    let gmail = Gmail::scripted(|_| None).await;
+    let mut large = letter();
+    large.files.push(file("film.mov", &vec![0; 27 << 20]));
+    let error = gmail.mail.create(&Origin::New, &large, &Watcher::default()).await.unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "with its files the letter is 37 MB, and Gmail takes 35 MB: attach fewer or smaller \
+         files, or share them and send a link"
+    );
+    assert_eq!(gmail.tap.requests().len(), 0);
+}
+
+/// An address that is somebody else's does not get the token, be it for an upload or
+/// where an answer leads to.
+#[tokio::test]
+async fn the_token_goes_to_google_alone() {
+    let gmail = Gmail::scripted(|asked| {
+        let elsewhere = respond(200, &json!({})).header("location", "http://127.0.0.1:9/session");
+        asked.target.starts_with("POST ").then_some(elsewhere)
+    })
+    .await;
+    let mut large = draft().letter;
+    large.files.push(file("proofs.pdf", &vec![7; 4 << 20]));
+    let error = gmail.mail.create(&Origin::New, &large, &Watcher::default()).await.unwrap_err();
+    assert_eq!(error.to_string(), "Gmail does not say where a large draft is to be sent");
+    let stranger = Gmail::scripted(|_| ok(&json!({}))).await;
+    let there = format!("{}/elsewhere", stranger.tap.base);
+    let gmail =
+        Gmail::scripted(move |_| Some(respond(307, &json!({})).header("location", &there))).await;
+    assert!(gmail.mail.names().await.is_err());
+    assert_eq!(stranger.tap.requests().len(), 0);
+}

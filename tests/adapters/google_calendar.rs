@@ -1,0 +1,622 @@
+//! Google Calendar: what its events tell, what is written to it, and the calls
+//! that are made.
+
+use daysheet_core::provider::calendar::{Answer, Change, Facts, Guest, Response, Show, Visibility};
+use daysheet_core::recurrence::Repeat;
+use daysheet_core::when::{Moment, When};
+use daysheet_providers::google::calendar::body;
+use daysheet_providers::google::calendar::facts as read;
+use jiff::civil::date;
+use jiff::tz::TimeZone;
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+mod changes;
+mod google;
+mod reads;
+mod sandboxed;
+mod writes;
+
+const ME: &str = "mira@example.com";
+
+fn fixtures(table: &str) -> Vec<Value> {
+    let all: Value = serde_json::from_str(include_str!("../fixtures/gmail.json")).unwrap();
+    all[table].as_array().unwrap().clone()
+}
+
+fn guest(address: &str) -> Guest {
+    Guest { address: address.to_owned(), ..Guest::default() }
+}
+
+fn at(text: &str) -> Moment {
+    Moment::At(text.parse().unwrap(), "Europe/Berlin".to_owned())
+}
+
+fn when(text: &str) -> When {
+    When::At(text.parse().unwrap())
+}
+
+fn weekly() -> Repeat {
+    Repeat {
+        rule: "FREQ=WEEKLY;BYDAY=TU".to_owned(),
+        except: vec![when("2026-02-10T17:05:00Z")],
+        extra: vec![When::Day(date(2026, 2, 12))],
+    }
+}
+
+#[test]
+fn an_event_tells_these_facts() {
+    let events = fixtures("event");
+    assert_eq!(
+        read::facts(&events[0], ME),
+        Some(Facts {
+            id: "mira@example.com/6tm3c1p9k8o34d1h60s38d9m_20260203T170500Z".to_owned(),
+            calendar: Some(ME.to_owned()),
+            series: Some("mira@example.com/6tm3c1p9k8o34d1h60s38d9m".to_owned()),
+            original: Some(when("2026-02-03T17:05:00Z")),
+            start: when("2026-02-03T17:05:00Z"),
+            end: when("2026-02-03T17:50:00Z"),
+            zone: Some("Europe/Berlin".to_owned()),
+            repeat: None,
+            uid: Some("proofs-1@studio.example".to_owned()),
+            title: "Proofs of the autumn catalogue".to_owned(),
+            place: "Studio Okafor, room 2".to_owned(),
+            own: false,
+            organizer: Some("lena@studio.example".to_owned()),
+            omitted: false,
+            joint: false,
+            guests: vec![
+                Guest {
+                    name: Some("Mira Lindqvist".to_owned()),
+                    answer: Some(Answer::Accepted),
+                    me: true,
+                    ..guest(ME)
+                },
+                Guest {
+                    name: Some("Print shop".to_owned()),
+                    answer: Some(Answer::Tentative),
+                    ..guest("proofs@print.example")
+                },
+                Guest { optional: true, ..guest("bo@example.com") },
+                Guest {
+                    name: Some("Room 2".to_owned()),
+                    answer: Some(Answer::Accepted),
+                    room: true,
+                    ..guest("room2@resource.calendar.google.com")
+                },
+            ],
+            answer: Some(Answer::Accepted),
+            busy: true,
+            cancelled: false,
+            version: Some("\"3540276600000000\"".to_owned()),
+            link: Some("https://meet.example/abc-defg-hij".to_owned()),
+            notes: Some("<p>Please bring the <b>proofs</b> &amp; the paper.</p>".to_owned()),
+        })
+    );
+    let mut large = events[0].clone();
+    large["attendeesOmitted"] = true.into();
+    large["guestsCanModify"] = true.into();
+    large["organizer"]["self"] = true.into();
+    let large = read::facts(&large, ME).unwrap();
+    assert_eq!((large.omitted, large.joint, large.own, large.organizer), (true, true, true, None));
+    let series = read::facts(&events[1], ME).unwrap();
+    assert_eq!(
+        (series.start, series.end, series.busy, series.own),
+        (When::Day(date(2026, 3, 5)), When::Day(date(2026, 3, 6)), false, true)
+    );
+    assert_eq!(
+        series.repeat,
+        Some(Repeat {
+            rule: "FREQ=WEEKLY;BYDAY=TH".to_owned(),
+            except: vec![When::Day(date(2026, 4, 2))],
+            extra: Vec::new(),
+        })
+    );
+    let told: Vec<_> = events
+        .iter()
+        .map(|event| {
+            let facts = read::facts(event, ME).unwrap();
+            (facts.busy, facts.cancelled, facts.own)
+        })
+        .collect();
+    assert_eq!(
+        told,
+        [
+            (true, false, false),
+            (false, false, true),
+            (false, true, true),
+            (true, false, true),
+            (false, false, true),
+        ]
+    );
+}
+
+#[test]
+fn what_is_odd_reads_as_absent() {
+    for (event, title) in cases! {
+        json!(null), None;
+        json!([]), None;
+        json!({"id": "a"}), None;
+        json!({"id": "", "start": {"date": "2026-02-03"}}), None;
+        json!({"id": "a", "start": {"date": "soon"}}), None;
+        json!({"id": "a", "start": {"dateTime": "2026-02-03T18:05:00"}}), None;
+        json!({"id": "a", "summary": 7, "attendees": [null, {"email": 1}], "recurrence": [1],
+               "start": {"date": "2026-02-03"}, "end": "x"}), Some("");
+        // An occurrence that was deleted.
+        json!({"id": "a_1", "status": "cancelled", "recurringEventId": "a",
+               "originalStartTime": {"dateTime": "2026-02-03T18:05:00",
+                                     "timeZone": "W. Europe Standard Time"}}), Some("");
+    } {
+        let facts = read::facts(&event, ME);
+        assert_eq!(facts.map(|facts| facts.title).as_deref(), title, "{event}");
+    }
+}
+
+/// Google marks whom the calendar belongs to; here it is told who the account is.
+#[test]
+fn who_one_is_is_put_right_in_the_calendars_of_others() {
+    let event = |calendar: &str, creator: &str, organizer: &str| {
+        let mut event = json!({
+            "creator": {"email": creator},
+            "organizer": {"email": organizer, "self": organizer == calendar},
+            "attendees": [{"email": "bo@example.com", "self": calendar == "bo@example.com"},
+                          {"email": "Mira@example.com", "self": calendar == ME}],
+        });
+        read::place(&mut event, calendar, ME);
+        let own = |person: &Value| person.get("self") == Some(&Value::Bool(true));
+        let people = event["attendees"].as_array().unwrap();
+        assert_eq!(event["calendarId"], calendar);
+        (own(&event["organizer"]), own(&people[0]), own(&people[1]))
+    };
+    let group = "c_1881@group.calendar.google.com";
+    let holidays = "en.german#holiday@group.v.calendar.google.com";
+    for (calendar, creator, organizer, expected) in [
+        (ME, ME, ME, (true, false, true)),
+        (ME, "bo@example.com", "bo@example.com", (false, false, true)),
+        ("bo@example.com", "bo@example.com", "bo@example.com", (false, false, true)),
+        ("bo@example.com", ME, ME, (true, false, true)),
+        (group, ME, group, (true, false, true)),
+        (group, "bo@example.com", group, (false, false, true)),
+        (holidays, holidays, holidays, (false, false, true)),
+    ] {
+        assert_eq!(event(calendar, creator, organizer), expected, "{calendar} {creator}");
+    }
+    let mut nothing = json!("nothing");
+    read::place(&mut nothing, ME, ME);
+    assert_eq!(nothing, "nothing");
+}
+
+#[test]
+fn a_mask_asks_for_facts_and_for_what_is_shown() {
+    let paths =
+        |paths: &[&str]| -> Vec<String> { paths.iter().map(|path| (*path).to_owned()).collect() };
+    let facts = "id,etag,status,start,end,originalStartTime,recurringEventId,recurrence,iCalUID,\
+                 summary,location,transparency,eventType,hangoutLink,organizer/email,\
+                 organizer/displayName,organizer/self,creator/email,attendees/email,\
+                 attendees/displayName,attendees/self,attendees/organizer,attendees/resource,\
+                 attendees/optional,attendees/responseStatus";
+    assert_eq!(read::mask(&[]), facts);
+    assert_eq!(
+        read::mask(&paths(&["calendarId", "id", "description", "conferenceData/entryPoints/uri"])),
+        facts.replacen("id,", "id,description,conferenceData/entryPoints/uri,", 1)
+    );
+    // What holds another is asked for alone.
+    assert_eq!(
+        read::mask(&paths(&["start/timeZone", "attendees"])),
+        "attendees,id,etag,status,start,end,originalStartTime,recurringEventId,recurrence,\
+         iCalUID,summary,location,transparency,eventType,hangoutLink,organizer/email,\
+         organizer/displayName,organizer/self,creator/email"
+    );
+}
+
+#[test]
+fn a_new_event_is_written_so() {
+    let time = Some((at("2026-02-03T18:05:00"), at("2026-02-03T18:50:00")));
+    let days = Some((Moment::Day(date(2026, 2, 9)), Moment::Day(date(2026, 2, 11))));
+    let start = json!({"dateTime": "2026-02-03T18:05:00+01:00", "timeZone": "Europe/Berlin"});
+    let end = json!({"dateTime": "2026-02-03T18:50:00+01:00", "timeZone": "Europe/Berlin"});
+    let first = json!({"dateTime": "2026-02-09T00:00:00Z", "timeZone": "Europe/Lisbon"});
+    let last = json!({"dateTime": "2026-02-11T00:00:00Z", "timeZone": "Europe/Lisbon"});
+    let text = |text: &str| Some(text.to_owned());
+    for (change, expected) in cases! {
+        Change::default(), json!({});
+        Change {
+            title: text("Proofs"),
+            time: time.clone(),
+            place: text("Studio"),
+            notes: text("Bring paper.\nAnd ink."),
+            guests: Some(vec![
+                guest("lena@studio.example"),
+                Guest { name: text("Bo"), optional: true, ..guest("bo@example.com") },
+                Guest { room: true, ..guest("room2@resource.calendar.google.com") },
+            ]),
+            repeat: Some(Some(weekly())),
+            online: Some(true),
+            show: Some(Show::Free),
+            visibility: Some(Visibility::Private),
+            reminder: Some(Some(15)),
+            category: text("Tomato"),
+            uid: None,
+            organizer: None,
+        },
+            json!({
+                "summary": "Proofs",
+                "start": start,
+                "end": end,
+                "location": "Studio",
+                "description": "Bring paper.\nAnd ink.",
+                "attendees": [
+                    {"email": "lena@studio.example"},
+                    {"email": "bo@example.com", "displayName": "Bo", "optional": true},
+                    {"email": "room2@resource.calendar.google.com", "resource": true},
+                ],
+                "recurrence": [
+                    "RRULE:FREQ=WEEKLY;BYDAY=TU",
+                    "RDATE;VALUE=DATE:20260212",
+                    "EXDATE;TZID=Europe/Berlin:20260210T180500",
+                ],
+                "conferenceData": {"createRequest": {
+                    "requestId": "r1",
+                    "conferenceSolutionKey": {"type": "hangoutsMeet"},
+                }},
+                "transparency": "transparent",
+                "visibility": "private",
+                "reminders": {
+                    "useDefault": false,
+                    "overrides": [{"method": "popup", "minutes": 15}],
+                },
+                "colorId": "11",
+            });
+        Change {
+            title: text(""),
+            time: days.clone(),
+            show: Some(Show::Tentative),
+            reminder: Some(None),
+            guests: Some(Vec::new()),
+            online: Some(false),
+            repeat: Some(None),
+            category: text(""),
+            ..Change::default()
+        },
+            json!({
+                "start": {"date": "2026-02-09"},
+                "end": {"date": "2026-02-11"},
+                "status": "tentative",
+                "reminders": {"useDefault": false, "overrides": []},
+            });
+        Change { time: days.clone(), show: Some(Show::Oof), ..Change::default() },
+            json!({
+                "start": first,
+                "end": last,
+                "eventType": "outOfOffice",
+                "outOfOfficeProperties": {"autoDeclineMode": "declineNone"},
+            });
+        Change { time: time.clone(), show: Some(Show::Focus), ..Change::default() },
+            json!({
+                "start": start,
+                "end": end,
+                "eventType": "focusTime",
+                "focusTimeProperties": {
+                    "autoDeclineMode": "declineNone",
+                    "chatStatus": "doNotDisturb",
+                },
+            });
+        Change { time: days.clone(), show: Some(Show::Elsewhere), ..Change::default() },
+            json!({
+                "start": {"date": "2026-02-09"},
+                "end": {"date": "2026-02-11"},
+                "eventType": "workingLocation",
+                "workingLocationProperties": {"type": "homeOffice", "homeOffice": {}},
+                "transparency": "transparent",
+                "visibility": "public",
+            });
+        Change { place: text("Library"), show: Some(Show::Elsewhere), ..Change::default() },
+            json!({
+                "location": "Library",
+                "eventType": "workingLocation",
+                "workingLocationProperties": {
+                    "type": "customLocation",
+                    "customLocation": {"label": "Library"},
+                },
+                "transparency": "transparent",
+                "visibility": "public",
+            });
+        Change {
+            uid: text("proofs-1@studio.example"),
+            organizer: Some(Guest {
+                name: text("Lena Okafor"),
+                ..guest("lena@studio.example")
+            }),
+            guests: Some(vec![Guest { answer: Some(Answer::Declined), ..guest(ME) }]),
+            ..Change::default()
+        },
+            json!({
+                "iCalUID": "proofs-1@studio.example",
+                "organizer": {"email": "lena@studio.example", "displayName": "Lena Okafor"},
+                "attendees": [{"email": ME, "responseStatus": "declined"}],
+            });
+    } {
+        assert_eq!(body::new(&change, "r1", "Europe/Lisbon"), Ok(expected), "{change:?}");
+    }
+}
+
+#[test]
+fn a_change_writes_what_differs_and_keeps_the_rest() {
+    let current = &fixtures("event")[0];
+    let people = current["attendees"].as_array().unwrap();
+    let facts = read::facts(current, ME).unwrap();
+    let text = |text: &str| Some(text.to_owned());
+    let mut fewer = facts.guests.clone();
+    fewer.remove(1);
+    fewer.push(guest("lena@print.example"));
+    for (change, expected) in cases! {
+        Change::default(), json!({});
+        // What is so already is not written.
+        Change {
+            title: text("Proofs of the autumn catalogue"),
+            place: text("Studio Okafor, room 2"),
+            time: Some((at("2026-02-03T18:05:00"), at("2026-02-03T18:50:00"))),
+            guests: Some(facts.guests.clone()),
+            online: Some(true),
+            show: Some(Show::Busy),
+            visibility: Some(Visibility::Private),
+            reminder: Some(Some(15)),
+            category: text("tomato"),
+            ..Change::default()
+        }, json!({});
+        Change {
+            title: text("Proofs"),
+            place: text(""),
+            notes: text(""),
+            category: text(""),
+            online: Some(false),
+            visibility: Some(Visibility::Default),
+            reminder: Some(None),
+            ..Change::default()
+        },
+            json!({
+                "summary": "Proofs",
+                "location": null,
+                "description": null,
+                "colorId": null,
+                "conferenceData": null,
+                "visibility": "default",
+                "reminders": {"useDefault": false, "overrides": []},
+            });
+        Change {
+            time: Some((at("2026-02-03T19:05:00"), at("2026-02-03T19:50:00"))),
+            repeat: Some(None),
+            ..Change::default()
+        },
+            json!({
+                "start": {"dateTime": "2026-02-03T19:05:00+01:00", "timeZone": "Europe/Berlin"},
+                "end": {"dateTime": "2026-02-03T19:50:00+01:00", "timeZone": "Europe/Berlin"},
+            });
+        Change {
+            time: Some((Moment::Day(date(2026, 2, 3)), Moment::Day(date(2026, 2, 4)))),
+            show: Some(Show::Free),
+            ..Change::default()
+        },
+            json!({
+                "start": {"date": "2026-02-03", "dateTime": null, "timeZone": null},
+                "end": {"date": "2026-02-04", "dateTime": null, "timeZone": null},
+                "transparency": "transparent",
+            });
+        Change {
+            repeat: Some(Some(weekly())),
+            show: Some(Show::Tentative),
+            ..Change::default()
+        },
+            json!({
+                "recurrence": [
+                    "RRULE:FREQ=WEEKLY;BYDAY=TU",
+                    "RDATE;VALUE=DATE:20260212",
+                    "EXDATE;TZID=Europe/Berlin:20260210T180500",
+                ],
+                "status": "tentative",
+            });
+        // Answers, comments and rooms stay; who is new comes last.
+        Change { guests: Some(fewer), ..Change::default() },
+            json!({"attendees": [people[0], people[2], people[3], {"email": "lena@print.example"}]});
+        // By address alone, they are known all the same.
+        Change {
+            guests: Some(vec![guest("PROOFS@print.example"), guest(ME)]),
+            ..Change::default()
+        }, json!({"attendees": [people[0], people[1]]});
+        Change { guests: Some(Vec::new()), ..Change::default() }, json!({"attendees": []});
+    } {
+        assert_eq!(body::changed(current, &change, "r1"), Ok(expected), "{change:?}");
+    }
+
+    // The organizer stays in the list, and a series that has none gets its days.
+    let series = &fixtures("event")[1];
+    let change = Change {
+        guests: Some(vec![guest("bo@example.com")]),
+        online: Some(true),
+        repeat: Some(None),
+        show: Some(Show::Busy),
+        ..Change::default()
+    };
+    assert_eq!(
+        body::changed(series, &change, "r1"),
+        Ok(json!({
+            "attendees": [series["attendees"][0], {"email": "bo@example.com"}],
+            "recurrence": null,
+            "conferenceData": {"createRequest": {
+                "requestId": "r1",
+                "conferenceSolutionKey": {"type": "hangoutsMeet"},
+            }},
+            "transparency": "opaque",
+            "status": "confirmed",
+        }))
+    );
+}
+
+#[test]
+fn what_google_cannot_do_is_refused_before_it_is_asked() {
+    let events = fixtures("event");
+    let mut long = events[0].clone();
+    long["attendeesOmitted"] = true.into();
+    let show = |show| Change { show: Some(show), ..Change::default() };
+    let kinds = "Google cannot make another kind of event of one that is there (oof, focus, \
+                 elsewhere): save a new event and delete this one";
+    for (error, expected) in cases! {
+        body::new(&Change { reminder: Some(Some(50_000)), ..Change::default() }, "r", "UTC"),
+            "Google reminds at most 40320 minutes (four weeks) before: give fewer minutes as \
+             reminder";
+        body::new(
+            &Change { category: Some("red".to_owned()), ..Change::default() },
+            "r",
+            "UTC",
+        ),
+            "Google has no colour `red`: use one of: lavender, sage, grape, flamingo, banana, \
+             tangerine, peacock, graphite, blueberry, basil, tomato";
+        body::new(
+            &Change { guests: Some(vec![guest("bo@example.com")]), ..show(Show::Focus) },
+            "r",
+            "UTC",
+        ),
+            "at Google, focus time has no people and no meeting: leave out people and online, or \
+             use show=busy";
+        body::changed(&events[0], &show(Show::Oof), "r"), kinds;
+        body::changed(&events[4], &show(Show::Busy), "r"), kinds;
+        body::changed(&long, &Change { guests: Some(Vec::new()), ..Change::default() }, "r"),
+            "Google does not tell everybody who is asked to this event: change its people in \
+             Google Calendar itself";
+        body::invited(&long, &["bo@example.com".to_owned()]),
+            "Google does not tell everybody who is asked to this event: change its people in \
+             Google Calendar itself";
+        body::answered(
+            &events[3],
+            &Response { answer: Answer::Accepted, comment: None, propose: None, notify: true },
+            ME,
+            &TimeZone::UTC,
+        ),
+            "the account is not among those who are asked to this event: answer the copy in your \
+             own calendar, or change it with calendar_save";
+    } {
+        assert_eq!(error.unwrap_err().to_string(), expected);
+    }
+    for same in [(2, Show::Oof), (3, Show::Focus), (4, Show::Elsewhere)] {
+        assert_eq!(body::changed(&events[same.0], &show(same.1), "r"), Ok(json!({})));
+    }
+}
+
+#[test]
+fn an_answer_changes_the_own_part_alone() {
+    let mut event = fixtures("event")[0].clone();
+    let zone = TimeZone::get("Europe/Berlin").unwrap();
+    let people = event["attendees"].as_array().unwrap().clone();
+    let mut me = people[0].clone();
+    let response = Response {
+        answer: Answer::Declined,
+        comment: Some("The train is late.".to_owned()),
+        propose: Some((
+            "2026-02-04T09:00:00Z".parse().unwrap(),
+            "2026-02-04T09:45:00Z".parse().unwrap(),
+        )),
+        notify: true,
+    };
+    me["responseStatus"] = "declined".into();
+    me["comment"] =
+        "The train is late.\nproposed: Wed 2026-02-04 10h00 to 10h45 (Europe/Berlin)".into();
+    assert_eq!(
+        body::answered(&event, &response, ME, &zone),
+        Ok(json!({"attendees": [me, people[1], people[2], people[3]]}))
+    );
+    // Of a list that is not whole, nobody else is named.
+    event["attendeesOmitted"] = true.into();
+    assert_eq!(
+        body::answered(&event, &response, ME, &zone),
+        Ok(json!({"attendeesOmitted": true, "attendees": [me]}))
+    );
+    let quiet = Response { answer: Answer::Tentative, comment: None, propose: None, notify: false };
+    let mut me = people[0].clone();
+    me["responseStatus"] = "tentative".into();
+    assert_eq!(
+        body::answered(&event, &quiet, ME, &zone),
+        Ok(json!({"attendeesOmitted": true, "attendees": [me]}))
+    );
+}
+
+#[test]
+fn more_people_are_asked_once_each() {
+    let event = &fixtures("event")[1];
+    let to = ["ana@example.com", "bo@example.com", "BO@example.com"].map(str::to_owned);
+    assert_eq!(
+        body::invited(event, &to),
+        Ok(json!({"attendees": [event["attendees"][0], event["attendees"][1],
+                                {"email": "bo@example.com"}]}))
+    );
+}
+
+#[test]
+fn rooms_are_people_that_can_be_booked() {
+    let room = json!({"id": "r2@resource.calendar.google.com", "summary": "Room 2"});
+    assert_eq!(
+        read::room(&room),
+        Some(json!({
+            "resourceName": "r2@resource.calendar.google.com",
+            "names": [{"displayName": "Room 2"}],
+            "emailAddresses": [{"value": "r2@resource.calendar.google.com"}],
+        }))
+    );
+    assert!(fixtures("calendar").iter().all(|one| read::room(one).is_none()));
+}
+
+/// JSON of any form under the keys that are read.
+fn odd() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        "\\PC{0,12}".prop_map(Value::from),
+        "2026-0[1-9]-[0-3][0-9](T[0-2][0-9]:00:00Z?)?".prop_map(Value::from),
+        "(RRULE|EXDATE|RDATE)(;TZID=[A-Za-z/]{0,8})?:[0-9TZ,;=A-Z]{0,20}".prop_map(Value::from),
+    ];
+    leaf.prop_recursive(3, 40, 6, |inner| {
+        let key = prop::sample::select(vec![
+            "id",
+            "start",
+            "end",
+            "date",
+            "dateTime",
+            "timeZone",
+            "attendees",
+            "email",
+            "self",
+            "organizer",
+            "recurrence",
+            "originalStartTime",
+            "conferenceData",
+            "entryPoints",
+            "uri",
+            "responseStatus",
+            "creator",
+            "eventType",
+            "status",
+            "calendarId",
+        ]);
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+            prop::collection::hash_map(key, inner, 0..8)
+                .prop_map(|map| map.into_iter().map(|(k, v)| (k.to_owned(), v)).collect()),
+        ]
+    })
+}
+
+proptest! {
+    #[test]
+    fn nothing_that_comes_makes_it_fail(mut event in odd(), calendar in "\\PC{0,12}") {
+        read::place(&mut event, &calendar, ME);
+        let facts = read::facts(&event, ME);
+        let change = Change {
+            title: Some("x".to_owned()),
+            guests: facts.map(|facts| facts.guests),
+            repeat: Some(Some(weekly())),
+            ..Change::default()
+        };
+        let changed = body::changed(&event, &change, "r").unwrap();
+        prop_assert!(changed.is_object());
+    }
+}

@@ -1,0 +1,108 @@
+//! Google Calendar and Gmail as a test sees them: behind a tap, over the sandbox
+//! or over answers that are told beforehand.
+
+use daysheet_core::provider::calendar::Change;
+use daysheet_providers::google::calendar::facts as read;
+use daysheet_sandbox::Options;
+use serde_json::{Value, json};
+
+use super::ME;
+use crate::tap::{HttpRequest, HttpResponse, Tapped, respond};
+
+pub const GROUP: &str = "c_1881@group.calendar.google.com";
+pub const HOLIDAYS: &str = "en.german#holiday@group.v.calendar.google.com";
+
+/// One that says what it is told to.
+pub async fn scripted(
+    rule: impl Fn(&HttpRequest) -> Option<HttpResponse> + Send + Sync + 'static,
+) -> Tapped {
+    Tapped::scripted("google", move |seen| rule(seen).or_else(|| list_of_calendars(seen))).await
+}
+
+/// The sandbox with the sample, which has no events.
+pub async fn sandboxed() -> Tapped {
+    let scopes = "https://www.googleapis.com/auth/gmail.readonly \
+                  https://www.googleapis.com/auth/calendar";
+    Tapped::over("google", scopes, Options::default()).await
+}
+
+/// What was asked, the list of calendars apart, in some order; the query decoded.
+pub fn asked(google: &Tapped) -> Vec<String> {
+    let facts = read::mask(&[]);
+    let requests = google.tap.requests().into_iter();
+    let mut asked: Vec<_> = requests
+        .filter(|seen| !seen.raw.contains("/users/me/calendarList?"))
+        .map(|seen| {
+            let raw = seen.raw.replace("/calendar/v3/", "");
+            let (path, query) = raw.split_once('?').unwrap();
+            let pairs: Vec<_> = url::form_urlencoded::parse(query.as_bytes())
+                .filter(|(name, _)| name != "alt")
+                .map(|(name, value)| match (name.as_ref(), value.as_ref()) {
+                    ("timeMin", time) if !time.starts_with("2026-02") => {
+                        "timeMin=lately".to_owned()
+                    }
+                    (name, value) => format!("{name}={}", value.replace(&facts, "FACTS")),
+                })
+                .collect();
+            format!("{path} {}", pairs.join(" "))
+        })
+        .collect();
+    asked.sort();
+    asked
+}
+
+/// What was sent to write: method, address, version and body.
+pub fn sent(google: &Tapped) -> Vec<(String, String, Value)> {
+    let requests = google.tap.requests().into_iter();
+    requests
+        .filter(|seen| !seen.raw.contains("/users/me/calendarList?"))
+        .map(|seen| {
+            let version = seen.header("if-match").to_owned();
+            (seen.raw.replace("/calendar/v3/", ""), version, seen.body)
+        })
+        .collect()
+}
+
+/// The calendars that there are, unless a test says otherwise.
+fn list_of_calendars(seen: &HttpRequest) -> Option<HttpResponse> {
+    seen.raw.starts_with("GET /calendar/v3/users/me/calendarList?").then(|| {
+        let items = json!([
+            {"id": GROUP, "summary": "Choir", "accessRole": "writer", "timeZone": "UTC"},
+            {"id": ME, "summary": ME, "summaryOverride": "Mira", "accessRole": "owner",
+             "primary": true, "timeZone": "Europe/Lisbon"},
+            {"id": HOLIDAYS, "summary": "Holidays", "accessRole": "reader"},
+            {"id": "bo@example.com", "summary": "Bo", "accessRole": "freeBusyReader"},
+            {"id": "r2@resource.calendar.google.com", "summary": "Room 2",
+             "accessRole": "freeBusyReader"},
+        ]);
+        respond(200, &json!({"items": items}))
+    })
+}
+
+pub fn event(id: &str, etag: &str) -> Value {
+    json!({
+        "id": id, "etag": etag, "status": "confirmed", "summary": "Proofs",
+        "organizer": {"email": ME, "self": true},
+        "start": {"dateTime": "2026-02-03T18:05:00+01:00", "timeZone": "Europe/Berlin"},
+        "end": {"dateTime": "2026-02-03T18:50:00+01:00", "timeZone": "Europe/Berlin"},
+    })
+}
+
+pub fn fetched(id: &str, etag: &str) -> Value {
+    let mut event = event(id, etag);
+    event["calendarId"] = ME.into();
+    event
+}
+
+pub fn titled(title: &str) -> Change {
+    Change { title: Some(title.to_owned()), ..Change::default() }
+}
+
+/// Answers requests of a kind with each in turn, and with the last one from then on.
+pub fn turns(
+    of: &'static str,
+    answers: Vec<HttpResponse>,
+) -> impl Fn(&HttpRequest) -> Option<HttpResponse> + Send + Sync + 'static {
+    let next = crate::tap::turns(answers);
+    move |seen| seen.raw.starts_with(of).then(&next)
+}

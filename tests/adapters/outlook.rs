@@ -1,0 +1,1212 @@
+//! The Outlook adapter: what it asks Graph for, and what it makes of answers,
+//! the sandbox's and hostile ones.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use daysheet_core::error::Kind;
+use daysheet_core::project::project;
+use daysheet_core::provider::{Ask, BodyForm, Lookup, People, Total};
+use daysheet_core::query::{Clock, Query, parse};
+use daysheet_core::schemas::{Api, FOLDER, Level, MESSAGE, THREAD, Table};
+use futures_util::future::join_all;
+use jiff::tz::TimeZone;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::common::client::ME;
+use crate::common::mail::letter;
+
+use crate::tap::{HttpRequest, HttpResponse, Outlook, PREFER, empty, respond};
+
+fn query(q: &str) -> Option<Query> {
+    let clock = Clock { now: "2026-11-20T12:00:00Z".parse().unwrap(), zone: TimeZone::UTC };
+    // As the pipeline hands it on.
+    (!q.is_empty()).then(|| Query::All(vec![parse(q, &clock).unwrap()]))
+}
+
+fn ask(table: &'static Table, names: &[&str], q: &str, limit: usize) -> Ask {
+    let columns: Vec<_> = names.iter().map(|name| table.field(name).unwrap()).collect();
+    Ask {
+        query: query(q),
+        folder: None,
+        projection: project(Api::Outlook, &columns),
+        limit,
+        cursor: None,
+    }
+}
+
+fn texts<'v>(items: &'v [Value], key: &str) -> Vec<&'v str> {
+    items.iter().map(|item| item[key].as_str().unwrap_or("")).collect()
+}
+
+const LIST: &str = "GET /me/messages?";
+const NEWEST: &str = "$orderby=receivedDateTime desc&";
+
+/// Each search with its columns, and the one request it is.
+#[tokio::test]
+async fn only_what_columns_need_is_asked_for() {
+    let outlook = Outlook::sample().await;
+    let mailbox = outlook.mailbox().await;
+    let names = mailbox.names().await.unwrap();
+    let tree = outlook.tap.lines();
+    assert_eq!(tree.len(), 2, "{tree:#?}");
+    let nested = names.iter().find(|(_, name)| *name == "Projects/2026").unwrap().0;
+    for (q, columns, limit, expected) in cases! {
+        "", &["id"][..], 5, format!("{LIST}{NEWEST}$select=id,parentFolderId&$top=5&$count=true");
+        "in:anywhere", &["id", "date", "from", "subject", "snippet", "flags"], 20,
+            format!(
+                "{LIST}{NEWEST}$select=id,receivedDateTime,from,subject,bodyPreview,isRead,flag,hasAttachments,importance,isDraft&$top=20&$count=true"
+            );
+        "in:inbox is:unread", &["id", "subject"], 10,
+            format!(
+                "GET /me/mailFolders/inbox/messages?$filter=receivedDateTime ge 1900-01-01T00:00:00Z and isRead eq false&{NEWEST}$select=id,subject&$top=10&$count=true"
+            );
+        "in:projects/2026", &["id", "folder"], 500,
+            format!(
+                "GET /me/mailFolders/{nested}/messages?{NEWEST}$select=id,parentFolderId&$top=100&$count=true"
+            );
+        "in:spam lantern", &["id"], 7,
+            "GET /me/mailFolders/junkemail/messages?$search=\"\\\"lantern\\\"\"&$select=id,receivedDateTime&$top=7"
+                .to_owned();
+        "raw:$filter=importance eq 'high'", &["id"], 3,
+            format!(
+                "{LIST}$filter=receivedDateTime ge 1900-01-01T00:00:00Z and (importance eq 'high')&{NEWEST}$select=id,parentFolderId&$top=3&$count=true"
+            );
+        "in:inbox label:Receipts", &["id"], 3,
+            format!("GET /me/mailFolders/inbox/messages?{NEWEST}$select=id,categories&$top=25");
+    } {
+        mailbox.messages(&ask(&MESSAGE, columns, q, limit)).await.unwrap();
+        let [seen] = &outlook.tap.requests()[..] else {
+            panic!("{q}: not one request");
+        };
+        assert_eq!(seen.line, expected, "{q}");
+        assert_eq!(seen.header("prefer"), PREFER);
+        assert!(
+            seen.header("user-agent").starts_with("daysheet/"),
+            "{}",
+            seen.header("user-agent")
+        );
+    }
+}
+
+#[tokio::test]
+async fn searches_find_what_they_mean() {
+    let outlook = Outlook::sample().await;
+    let mailbox = outlook.mailbox().await;
+    for (q, expected) in [
+        ("in:drafts", 2),
+        ("in:sent", 6),
+        ("in:spam", 2),
+        ("in:archive", 10),
+        ("is:starred", 6),
+        ("in:inbox is:unread", 20),
+        ("label:Receipts", 6),
+        ("label:Clients/Nordlicht", 9),
+        ("after:2026-11-13 before:2026-11-14", 6),
+        ("\"second reminder\"", 1),
+        ("from:nordlicht -subject:vesper", 1),
+        ("", 56),
+        ("in:anywhere", 60),
+    ] {
+        let mut found = 0;
+        let mut wanted = ask(&MESSAGE, &["id"], q, 100);
+        loop {
+            let page = mailbox.messages(&wanted).await.unwrap();
+            found += page.items.len();
+            let Some(next) = page.next else { break };
+            wanted.cursor = Some(next);
+        }
+        assert_eq!(found, expected, "{q}");
+    }
+}
+
+#[tokio::test]
+async fn pages_are_an_exact_partition() {
+    let outlook = Outlook::sample().await;
+    let mailbox = outlook.mailbox().await;
+    for (table, q) in
+        [(&MESSAGE, "in:anywhere"), (&MESSAGE, ""), (&THREAD, "in:anywhere"), (&THREAD, "")]
+    {
+        let mut all = Vec::new();
+        for limit in [100, 7] {
+            let mut wanted = ask(table, &["id", "date"], q, limit);
+            let mut ids: Vec<String> = Vec::new();
+            loop {
+                let page = match table.name {
+                    "thread" => mailbox.threads(&wanted).await,
+                    _ => mailbox.messages(&wanted).await,
+                }
+                .unwrap();
+                for id in texts(&page.items, "id") {
+                    // A page of messages begins with some of the page before.
+                    let again = ids.iter().any(|known| known == id);
+                    assert!(!again || table.name == "message", "{q} {id}");
+                    if !again {
+                        ids.push(id.to_owned());
+                    }
+                }
+                if wanted.cursor.is_none() && table.name == "message" {
+                    let counted = match q {
+                        "" if limit == 7 => Total::About(60),
+                        "" => Total::Exactly(56),
+                        _ => Total::Exactly(60),
+                    };
+                    assert_eq!(page.total, Some(counted), "{q} {limit}");
+                }
+                let Some(next) = page.next else { break };
+                wanted.cursor = Some(next);
+            }
+            assert_eq!(ids.iter().collect::<BTreeSet<_>>().len(), ids.len());
+            all.push(ids);
+        }
+        assert_eq!(all[0], all[1], "{} {q}", table.name);
+    }
+}
+
+#[tokio::test]
+async fn a_conversation_is_whole_and_costs_a_part_of_a_batch() {
+    let outlook = Outlook::sample().await;
+    let mailbox = outlook.mailbox().await;
+    mailbox.names().await.unwrap();
+    outlook.tap.requests();
+    let columns = &["id", "date", "people", "count"];
+    let page = mailbox.threads(&ask(&THREAD, columns, "subject:vesper", 30)).await.unwrap();
+    let asked = outlook.tap.lines();
+    assert_eq!(asked.len(), 2, "{asked:#?}");
+    assert_eq!(asked[1].lines().count(), 1 + page.items.len());
+    let mut several = 0;
+    for thread in &page.items {
+        let messages = thread["messages"].as_array().unwrap();
+        let dates = texts(messages, "receivedDateTime");
+        assert!(dates.is_sorted(), "{dates:?}");
+        let id = thread["id"].as_str().unwrap();
+        assert_eq!(mailbox.thread(id).await.unwrap(), texts(messages, "id"));
+        several += usize::from(messages.len() > 1);
+    }
+    assert!(several > 0);
+    // Ids alone need no second request.
+    outlook.tap.requests();
+    mailbox.threads(&ask(&THREAD, &["id"], "in:anywhere", 5)).await.unwrap();
+    assert_eq!(
+        outlook.tap.lines(),
+        [format!("{LIST}{NEWEST}$select=conversationId,receivedDateTime&$top=10")]
+    );
+}
+
+#[tokio::test]
+async fn letters_come_by_the_batch() {
+    let outlook = Outlook::sample().await;
+    let mailbox = outlook.mailbox().await;
+    let wanted = ask(&MESSAGE, &["id"], "in:anywhere", 100);
+    let page = mailbox.messages(&wanted).await.unwrap();
+    let ids: Vec<String> = texts(&page.items, "id").into_iter().map(str::to_owned).collect();
+    outlook.tap.requests();
+    for form in [BodyForm::None, BodyForm::Headers, BodyForm::Parts] {
+        for count in [1, 20, 25, 60] {
+            let letters = mailbox.letters(&ids[..count], &wanted.projection, form).await;
+            let with_files = letters
+                .iter()
+                .filter(|letter| {
+                    let letter = letter.as_ref().unwrap();
+                    letter.item["hasAttachments"] == true
+                        || letter.notes.iter().any(|note| note.contains("inline"))
+                })
+                .count();
+            let calendars = letters.iter().flatten();
+            let calendars = calendars.filter(|letter| letter.invitation.is_some());
+            let trips = count.div_ceil(20) + with_files.div_ceil(20) + calendars.count();
+            let asked = outlook.tap.lines();
+            assert_eq!(asked.len(), trips, "{form:?} {count} {with_files}");
+            let direct = asked[0].starts_with("GET /me/messages/");
+            assert_eq!(direct, count == 1, "{}", asked[0]);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_letter_is_read_in_every_form() {
+    let mail = TempDir::new().unwrap();
+    letter(
+        mail.path(),
+        "one.eml",
+        "From: Ana <ana@example.com>\nTo: me@example.com\nSubject: both\nMessage-ID: <1@x.example>\nMIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=m",
+        "--m\nContent-Type: multipart/related; boundary=r\n\n\
+         --r\nContent-Type: text/html\n\n<p>Look: <img src=\"cid:pic\"> there.</p>\n\
+         --r\nContent-Type: image/png; name=pic.png\nContent-ID: <pic>\nContent-Disposition: inline\n\nPNG\n--r--\n\
+         --m\nContent-Type: application/pdf; name=bill.pdf\nContent-Disposition: attachment; filename=bill.pdf\n\n%PDF\n--m--\n",
+    );
+    let outlook = Outlook::over(Some(mail.path())).await;
+    let address = outlook.sandbox.as_ref().unwrap().addresses()[0].clone();
+    let mailbox = outlook.mailbox_of(&address).await;
+    let wanted = ask(&MESSAGE, &["id", "subject"], "", 5);
+    let id = mailbox.messages(&wanted).await.unwrap().items[0]["id"].as_str().unwrap().to_owned();
+    let gone = "AAkALgAAAAAAHYQDEapmEc2byACqAC/EWg0ADDDDDDDDDDDDDDDDDDDDDDDDDAA=".to_owned();
+    let ids = [id.clone(), gone, "x/../y".to_owned()];
+
+    let letters = mailbox.letters(&ids, &wanted.projection, BodyForm::Parts).await;
+    let first = letters[0].as_ref().unwrap();
+    assert_eq!(first.item["subject"], "both");
+    assert_eq!(first.item.get("body"), None);
+    assert_eq!(first.notes, ["1 inline images are not listed"]);
+    let files: Vec<_> = first
+        .attachments
+        .iter()
+        .map(|file| {
+            let (message, attachment) = file["id"].as_str().unwrap().split_once(':').unwrap();
+            assert_eq!(message, id);
+            assert!(attachment.len() > 16 && !attachment.contains(':'), "{attachment}");
+            json!([file["name"], file["contentType"], file["message"]])
+        })
+        .collect();
+    assert_eq!(files, [json!(["bill.pdf", "application/pdf", id])]);
+    let text = format!("{:?}", first.parts);
+    assert!(text.contains("Html(") && text.contains("Look: <img"), "{text}");
+    for (at, said) in [
+        (1, "Outlook has no such item: it may have been deleted; search again for its handle"),
+        (2, "the id is not one of Outlook's: use a handle such as m12 from a search"),
+    ] {
+        assert_eq!(letters[at].as_ref().unwrap_err().to_string(), said);
+    }
+
+    let headers = mailbox.letters(&ids[..1], &wanted.projection, BodyForm::Headers).await;
+    let source = headers[0].as_ref().unwrap().source.clone().unwrap();
+    assert!(source.contains("Message-ID: <1@x.example>\n"), "{source}");
+    let raw = mailbox.letters(&ids[..1], &wanted.projection, BodyForm::Raw).await;
+    let source = raw[0].as_ref().unwrap().source.clone().unwrap();
+    assert!(source.contains("Subject: both") && source.contains("%PDF"), "{source}");
+}
+
+#[tokio::test]
+async fn folders_are_found_by_name_path_and_id() {
+    let outlook = Outlook::sample().await;
+    let mailbox = outlook.mailbox().await;
+    let columns = FOLDER.up_to(Level::Core);
+    let page = mailbox.lookup(&Lookup::Folders, &project(Api::Outlook, &columns)).await.unwrap();
+    let shown: Vec<_> = page
+        .items
+        .iter()
+        .map(|item| {
+            let name = &page.names[item["id"].as_str().unwrap()];
+            format!("{name} {}/{}", item["unreadItemCount"], item["totalItemCount"])
+        })
+        .collect();
+    assert_eq!(
+        shown,
+        [
+            "inbox 20/38",
+            "Inbox/2026 0/0",
+            "sent 0/6",
+            "drafts 0/2",
+            "trash 0/2",
+            "spam 2/2",
+            "archive 0/10",
+            "Conversation History 0/0",
+            "Outbox 0/0",
+            "Projects 0/0",
+            "Projects/2026 0/0",
+            "RSS Feeds 0/0",
+            "Sync Issues 0/0",
+            "Sync Issues/Conflicts 0/0",
+            "Sync Issues/Local Failures 0/0",
+            "Sync Issues/Server Failures 0/0",
+        ]
+    );
+    let id = |name: &str| {
+        let found = page.names.iter().find(|(_, known)| *known == name);
+        found.unwrap().0.clone()
+    };
+    for (said, folder) in [
+        ("projects/2026", id("Projects/2026")),
+        ("inbox/2026", id("Inbox/2026")),
+        ("PROJECTS", id("Projects")),
+        ("\"deleted items\"", id("trash")),
+        ("Junk", "junkemail".to_owned()),
+    ] {
+        outlook.tap.requests();
+        mailbox.messages(&ask(&MESSAGE, &["id"], &format!("in:{said}"), 5)).await.unwrap();
+        let asked = outlook.tap.lines();
+        let start = format!("GET /me/mailFolders/{folder}/messages?");
+        assert!(asked.last().unwrap().starts_with(&start), "{said}: {asked:?}");
+    }
+    for (said, told) in [
+        ("in:2026", "2 folders are called `2026`: name one by its path: Inbox/2026, Projects/2026"),
+        (
+            "in:Klienten",
+            "no folder is called `Klienten`: call lookup with kind=folders to see their names",
+        ),
+    ] {
+        let error = mailbox.messages(&ask(&MESSAGE, &["id"], said, 5)).await.unwrap_err();
+        assert_eq!(error.to_string(), told);
+    }
+    // Graph's own syntax in a folder that the call names.
+    let mut raw = ask(&MESSAGE, &["id"], "raw:$filter=isRead eq false", 5);
+    let folder = Query::Term(daysheet_core::query::Term::Folder("projects/2026".to_owned()));
+    if let Some(Query::All(parts)) = &mut raw.query {
+        parts.push(folder);
+    }
+    outlook.tap.requests();
+    mailbox.messages(&raw).await.unwrap();
+    let nested = id("Projects/2026");
+    assert_eq!(
+        outlook.tap.lines(),
+        [format!(
+            "GET /me/mailFolders/{nested}/messages?$filter=receivedDateTime ge 1900-01-01T00:00:00Z and (isRead eq false)&{NEWEST}$select=id&$top=5&$count=true"
+        )]
+    );
+    // A folder that a mailbox may lack, or that was deleted since.
+    outlook.tap.say(|seen| {
+        let there = seen.line.contains("/mailFolders/archive/messages");
+        there.then(|| refusal(404, "ErrorItemNotFound", "x"))
+    });
+    let error = mailbox.messages(&ask(&MESSAGE, &["id"], "in:archive", 5)).await.unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "Outlook has no such folder: call lookup with kind=folders to see what there is"
+    );
+    // By a handle, and by a handle and a name that contradict each other.
+    let mut both = ask(&MESSAGE, &["id"], "in:sent", 5);
+    both.folder = Some(id("inbox"));
+    let page = mailbox.messages(&both).await.unwrap();
+    assert_eq!(page.items, Vec::<Value>::new());
+    both.query = None;
+    assert_eq!(mailbox.messages(&both).await.unwrap().items.len(), 5);
+}
+
+#[tokio::test]
+async fn what_is_looked_up() {
+    let outlook = Outlook::sample().await;
+    let mailbox = outlook.mailbox().await;
+    let people = |q: Option<&str>, emails: &[&str]| {
+        Lookup::Contacts(People {
+            q: q.map(str::to_owned),
+            emails: emails.iter().map(|email| (*email).to_owned()).collect(),
+            limit: 10,
+        })
+    };
+    use daysheet_core::schemas::{ALIAS, CATEGORY, CONTACT, SETTING};
+    let contact = "$select=id,emailAddresses,displayName,companyName,jobTitle,mobilePhone&$top=10";
+    let person = "$select=id,scoredEmailAddresses,displayName,companyName,jobTitle,phones&$top=10";
+    let every = "GET /me/contacts?$select=id,emailAddresses,displayName,companyName,jobTitle,mobilePhone&$top=500";
+    let with = "GET /me/contacts?$filter=emailAddresses/any(a:a/address eq";
+    for (what, table, requests, expected) in cases! {
+        Lookup::Categories, &CATEGORY,
+            vec!["GET /me/outlook/masterCategories?$select=displayName,color".to_owned()],
+            "Clients/Nordlicht, forums, personal, promotions, Receipts, School, social, Travel, updates";
+        Lookup::Aliases, &ALIAS,
+            vec!["GET /me?$select=mail,userPrincipalName,proxyAddresses".to_owned()],
+            "mira@example.com true, mira@example.onmicrosoft.com false";
+        Lookup::Settings, &SETTING, vec!["GET /me/mailboxSettings".to_owned()],
+            "W. Europe Standard Time";
+        people(None, &[]), &CONTACT, vec![format!("GET /me/contacts?{contact}")],
+            "Henrike Olbrich, Jonas Brandt, Priya Raman, Tomasz Wilk, Anselm Voss, Bruno Kowalczyk, Parents of class 3b, Anselm Voss";
+        people(Some("pri\"ya"), &[]), &CONTACT,
+            vec![format!(
+                "POST /$batch\n{every}\n\
+                 GET /me/people?$search=\"pri\\\"ya\"&{person}"
+            )], "";
+        people(Some("priya"), &[]), &CONTACT,
+            vec![format!("POST /$batch\n{every}\nGET /me/people?$search=\"priya\"&{person}")],
+            "Priya Raman";
+        // A saved contact by a part of the name and of the address.
+        people(Some("OLB henrik"), &[]), &CONTACT,
+            vec![format!("POST /$batch\n{every}\nGET /me/people?$search=\"OLB henrik\"&{person}")],
+            "Henrike Olbrich";
+        people(None, &["priya@example.com", "o'nobody@example.com"]), &CONTACT,
+            vec![
+                format!(
+                    "POST /$batch\n{with} 'priya@example.com')&{contact}\n\
+                     {with} 'o''nobody@example.com')&{contact}"
+                ),
+                format!("GET /me/people?$search=\"o'nobody@example.com\"&{person}"),
+            ], "Priya Raman";
+    } {
+        let columns = table.up_to(Level::More);
+        let page = mailbox.lookup(&what, &project(Api::Outlook, &columns)).await.unwrap();
+        assert_eq!(outlook.tap.lines(), requests);
+        let shown: Vec<_> = page
+            .items
+            .iter()
+            .map(|item| match table.name {
+                "alias" => format!("{} {}", item["address"].as_str().unwrap(), item["primary"]),
+                "setting" => item["timeZone"].as_str().unwrap().to_owned(),
+                _ => item["displayName"].as_str().unwrap().to_owned(),
+            })
+            .collect();
+        assert_eq!(shown.join(", "), expected, "{what:?}");
+        assert!(page.notes.is_empty());
+    }
+}
+
+#[tokio::test]
+async fn a_shared_mailbox_is_asked_by_its_address() {
+    let mail = TempDir::new().unwrap();
+    for owner in [ME, "team@example.com"] {
+        letter(
+            &mail.path().join(owner),
+            "one.eml",
+            &format!(
+                "From: x@example.com\nTo: {owner}\nSubject: for {owner}\nMessage-ID: <1@{owner}>"
+            ),
+            "hello",
+        );
+    }
+    let outlook = Outlook::over(Some(mail.path())).await;
+    let mailbox = outlook.shared("team@example.com").await;
+    let wanted = ask(&MESSAGE, &["id", "subject"], "in:anywhere", 5);
+    let page = mailbox.messages(&wanted).await.unwrap();
+    assert_eq!(texts(&page.items, "subject"), ["for team@example.com"]);
+    assert_eq!(
+        outlook.tap.lines(),
+        [format!(
+            "GET /users/team@example.com/messages?{NEWEST}$select=id,subject&$top=5&$count=true"
+        )]
+    );
+    // Without the permission, its owner is the one to ask.
+    let outlook = Outlook::scripted(|_| {
+        Some(refusal(
+            403,
+            "ErrorAccessDenied",
+            "Access is denied. Check credentials and try again.",
+        ))
+    })
+    .await;
+    let error = outlook.shared("team@example.com").await.messages(&wanted).await.unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "the mailbox is not shared with this sign-in any more, or not for this: ask its owner for access"
+    );
+    let error = outlook.mailbox().await.messages(&wanted).await.unwrap_err();
+    assert_eq!(error.kind(), Kind::Auth);
+    assert_eq!(
+        error.to_string(),
+        "the sign-in does not allow this: run `daysheet account add microsoft` and allow all permissions"
+    );
+}
+
+#[tokio::test]
+async fn an_address_is_found_out_from_a_token() {
+    let outlook = Outlook::sample().await;
+    let token = outlook.token(ME, "User.Read").await;
+    assert_eq!(outlook.address(&token, None).await.unwrap(), ME);
+    for (user, expected) in [
+        (
+            json!({"mail": null, "userPrincipalName": "kim@outlook.example"}),
+            Ok("kim@outlook.example"),
+        ),
+        (json!({}), Err("Microsoft did not say whose mailbox it is")),
+    ] {
+        let outlook = Outlook::scripted(move |_| Some(respond(200, &user))).await;
+        let found = outlook.address("token", None).await.map_err(|error| error.to_string());
+        assert_eq!(found, expected.map(str::to_owned).map_err(str::to_owned));
+    }
+}
+
+/// Access to another's mailbox is proved before it is kept.
+#[tokio::test]
+async fn a_mailbox_that_is_not_shared_is_told_at_sign_in() {
+    for (status, code) in [(403, "ErrorAccessDenied"), (404, "ErrorItemNotFound")] {
+        let outlook = Outlook::scripted(move |seen| {
+            Some(match seen.line.starts_with("GET /me?") {
+                true => respond(200, &json!({"mail": ME})),
+                false => refusal(status, code, "x"),
+            })
+        })
+        .await;
+        let error = outlook.address("token", Some("team@example.com")).await.unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "the mailbox team@example.com is not shared with mira@example.com, \
+             or does not exist: ask its owner for access"
+        );
+        assert_eq!(
+            outlook.tap.lines(),
+            [
+                "GET /me?$select=mail,userPrincipalName",
+                "GET /users/team@example.com/mailFolders/inbox?$select=id",
+            ]
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_token_that_ended_is_renewed_once_for_all_parts() {
+    let outlook = Outlook::sample().await;
+    let mailbox = outlook.mailbox().await;
+    let wanted = ask(&MESSAGE, &["id"], "in:anywhere", 3);
+    let page = mailbox.messages(&wanted).await.unwrap();
+    let ids: Vec<String> = texts(&page.items, "id").into_iter().map(str::to_owned).collect();
+    for _ in 0..2 {
+        outlook.tap.requests();
+        outlook.sandbox.as_ref().unwrap().expire_access_tokens();
+        let letters = mailbox.letters(&ids, &wanted.projection, BodyForm::None).await;
+        assert!(letters.iter().all(Result::is_ok), "{letters:?}");
+        let seen = outlook.tap.requests();
+        assert_eq!(seen.len(), 2);
+        assert_ne!(seen[0].header("authorization"), seen[1].header("authorization"));
+    }
+}
+
+#[tokio::test]
+async fn ids_are_looked_at_before_they_are_sent() {
+    let outlook = Outlook::scripted(|_| None).await;
+    let mailbox = outlook.mailbox().await;
+    let foreign = "the id is not one of Outlook's: use a handle such as m12 from a search";
+    for (id, expected) in [
+        ("AAkALgAAAAAAHYQDEapmEc2byACqAC/EWg0AigX3PZ2Zx/vYdfnN27KkMQAAEKE7XgAA", None),
+        ("AAMkAGVm-MDEz_MTM4LTZmYWUtNDdkNC1hMDZiLTU1OGY5OTZhYmY4OABGAAAAAAA=", None),
+        (
+            "19c2a4b6d8e0f123",
+            Some(
+                "the id looks like one of Gmail's, not one of Outlook's: name the Gmail account, or use a handle such as m12 from a search",
+            ),
+        ),
+        ("../../users/x@example.com", Some(foreign)),
+        ("AAMkAGVm", Some(foreign)),
+        ("AAMkAGVmMDEzMTM4LTZmYWUt?x=1", Some(foreign)),
+    ] {
+        let found = mailbox.check_id(id).err().map(|error| error.to_string());
+        assert_eq!(found.as_deref(), expected, "{id}");
+    }
+}
+
+fn refusal(status: u16, code: &str, message: &str) -> HttpResponse {
+    respond(status, &json!({"error": {"code": code, "message": message}}))
+}
+
+/// What a first page of messages is answered with, and what comes of it.
+#[tokio::test]
+async fn hostile_answers_are_errors_in_our_words() {
+    let page = |link: &str| respond(200, &json!({"value": [], "@odata.nextLink": link}));
+    let html = empty(200)
+        .header("content-type", "text/html")
+        .body("<html><body>Sign in at the proxy, secret=1");
+    let cut = respond(200, &json!({"value": []})).cut();
+    let short = respond(200, &Value::Null).body("{\"value\": [".to_owned());
+    let outside = "Outlook's link to the next page leads out of its API";
+    let again = "check the connection and try again";
+    let mut cases = Vec::new();
+    for (said, expected, attempts) in cases! {
+        page("https://evil.example/steal?x=1"), outside.to_owned(), 1;
+        page("https://graph.microsoft.com/v1.0/../beta/me/messages"), outside.to_owned(), 1;
+        page("https://graph.microsoft.com/v1.0/%2e%2e/beta"), outside.to_owned(), 1;
+        page("me/messages?$skip=10"), outside.to_owned(), 1;
+        html,
+            "Outlook answered with a page or something else that is not its JSON: try again in a minute".to_owned(),
+            5;
+        cut, format!("Outlook's answer broke off: {again}"), 5;
+        short, format!("Outlook's answer broke off: {again}"), 5;
+        refusal(302, "", "").header("location", "https://evil.example/"),
+            "Outlook answered with a redirect, which is not followed: check the setting endpoints.graph (DAYSHEET_GRAPH_URL)".to_owned(),
+            1;
+        refusal(400, "BadRequest", "Could not find a property named 'x'.\nsecond line"),
+            "Outlook answered with status 400: `Could not find a property named 'x'`".to_owned(), 1;
+        refusal(404, "ErrorItemNotFound", "gone"),
+            "Outlook has no such item: it may have been deleted; search again for its handle".to_owned(),
+            1;
+        refusal(404, "mailboxnotenabledforrestapi", "x"),
+            "the account has no mailbox that Microsoft Graph can read: sign in with an account whose mail is on Exchange Online or Outlook.com".to_owned(),
+            1;
+        refusal(429, "TooManyRequests", "slow down").header("retry-after", "120"),
+            "Outlook answered with status 429: `slow down`: wait 120 s and try again, or ask for fewer items".to_owned(),
+            1;
+        refusal(504, "UnknownError", ""),
+            "this search was too slow for Outlook: narrow it by date, such as after:30d, or by folder".to_owned(),
+            2;
+    } {
+        cases.push(async move {
+            let shown = format!("{said:?}");
+            let outlook = Outlook::scripted(move |_| Some(said.clone())).await;
+            let mailbox = outlook.mailbox().await;
+            let wanted = ask(&MESSAGE, &["id"], "in:anywhere is:unread", 5);
+            let error = mailbox.messages(&wanted).await.unwrap_err();
+            assert_eq!(error.to_string(), expected, "{shown}");
+            assert_eq!(outlook.tap.requests().len(), attempts, "{shown}");
+        });
+    }
+    // Those that are tried again wait; so all are tried at once.
+    join_all(cases).await;
+}
+
+#[tokio::test]
+async fn a_token_goes_to_the_configured_endpoint_only() {
+    let stranger = Outlook::scripted(|_| Some(respond(200, &json!({"value": []})))).await;
+    let there = stranger.tap.base.clone();
+    let outlook = Outlook::scripted(move |seen| {
+        let first = !seen.line.contains("skip");
+        let link = format!("{there}/v1.0/me/messages?$skip=5");
+        Some(match first {
+            true => respond(200, &json!({"value": [{"id": "1"}], "@odata.nextLink": link})),
+            // The next page is moved to the stranger.
+            false => refusal(307, "", "").header("location", &link),
+        })
+    })
+    .await;
+    let mailbox = outlook.mailbox().await;
+    let mut wanted = ask(&MESSAGE, &["id"], "in:anywhere", 5);
+    wanted.cursor = mailbox.messages(&wanted).await.unwrap().next;
+    assert_eq!(wanted.cursor.as_deref(), Some("me/messages?$skip=5"));
+    let error = mailbox.messages(&wanted).await.unwrap_err();
+    assert_eq!(error.kind(), Kind::Provider(307));
+    let seen = outlook.tap.requests();
+    assert_eq!(seen.len(), 2);
+    assert!(seen.iter().all(|seen| seen.header("authorization") == "Bearer the-token"));
+    // A cursor that was tampered with leads nowhere either.
+    for cursor in ["../../x", "../beta/me/messages"] {
+        wanted.cursor = Some(cursor.to_owned());
+        let error = mailbox.messages(&wanted).await.unwrap_err();
+        assert_eq!(error.kind(), Kind::Internal, "{cursor}: {error}");
+    }
+    assert_eq!(outlook.tap.requests().len(), 0);
+    wanted.cursor = Some(format!("{}/x", stranger.tap.base));
+    let _ = mailbox.messages(&wanted).await;
+    assert_eq!(outlook.tap.requests().len(), 1);
+    assert_eq!(stranger.tap.requests().len(), 0);
+}
+
+#[tokio::test]
+async fn a_page_that_aged_says_to_search_again() {
+    let outlook = Outlook::sample().await;
+    let mailbox = outlook.mailbox().await;
+    for (table, by_thread) in [(&MESSAGE, false), (&THREAD, true)] {
+        let mut wanted = ask(table, &["id"], "lantern OR budget", 2);
+        let first = match by_thread {
+            true => mailbox.threads(&wanted).await,
+            false => mailbox.messages(&wanted).await,
+        };
+        wanted.cursor = first.unwrap().next;
+        assert!(wanted.cursor.is_some());
+        outlook.tap.say(|_| Some(refusal(400, "BadRequest", "The skip token is invalid.")));
+        let second = match by_thread {
+            true => mailbox.threads(&wanted).await,
+            false => mailbox.messages(&wanted).await,
+        };
+        outlook.tap.say(|_| None);
+        assert_eq!(
+            second.unwrap_err().to_string(),
+            "Outlook no longer knows where this page starts: search again without cursor"
+        );
+    }
+    let mut wanted = ask(&THREAD, &["id"], "", 2);
+    wanted.cursor = Some("me/messages".to_owned());
+    assert_eq!(
+        mailbox.threads(&wanted).await.unwrap_err().to_string(),
+        "the cursor does not belong to a list of conversations: search again without cursor"
+    );
+}
+
+/// Answers a batch: each part by its number among the ids.
+fn batch(seen: &HttpRequest, answer: impl Fn(&str) -> Option<Value>) -> HttpResponse {
+    let parts: Vec<Value> = seen.body["requests"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .rev()
+        .filter_map(|part| {
+            let url = part["url"].as_str().unwrap();
+            let mut said = answer(url)?;
+            said["id"] = part["id"].clone();
+            Some(said)
+        })
+        .collect();
+    respond(200, &json!({ "responses": parts }))
+}
+
+#[tokio::test]
+async fn parts_of_a_batch_succeed_and_fail_singly() {
+    let id = |n: usize| format!("AAMkAGVmMDEzMTM4LTZmYWUtNDdkNC1h{n:03}");
+    let counts = std::sync::Arc::new(std::sync::Mutex::new(0));
+    let throttled = counts.clone();
+    let outlook = Outlook::scripted(move |seen| {
+        Some(batch(seen, |url| {
+            let found = json!({"status": 200, "body": {"id": url, "subject": "here"}});
+            if url.contains("h001") {
+                return None;
+            }
+            if url.contains("h002") {
+                return Some(
+                    json!({"status": 404, "body": {"error": {"code": "ErrorItemNotFound"}}}),
+                );
+            }
+            if url.contains("h003") {
+                let mut count = throttled.lock().unwrap();
+                *count += 1;
+                if *count == 1 {
+                    return Some(json!({
+                        "status": 429,
+                        "headers": {"Retry-After": "1"},
+                        "body": {"error": {"code": "ApplicationThrottled"}},
+                    }));
+                }
+            }
+            if url.contains("h004") {
+                // A part may have no body.
+                return Some(json!({"status": 403}));
+            }
+            Some(found)
+        }))
+    })
+    .await;
+    let mailbox = outlook.mailbox().await;
+    let ids: Vec<String> = (0..22).map(id).collect();
+    let projection = ask(&MESSAGE, &["id", "subject"], "", 1).projection;
+    let start = Instant::now();
+    let letters = mailbox.letters(&ids, &projection, BodyForm::None).await;
+    assert!(start.elapsed() >= Duration::from_secs(1));
+    let shown: Vec<String> = letters
+        .iter()
+        .map(|letter| match letter {
+            Ok(letter) => letter.item["subject"].as_str().unwrap().to_owned(),
+            Err(error) => error.to_string(),
+        })
+        .collect();
+    let mut expected = vec!["here"; 22];
+    expected[1] = "Outlook left one of several requests unanswered: try again";
+    expected[2] = "Outlook has no such item: it may have been deleted; search again for its handle";
+    expected[4] = "Outlook answered with status 403";
+    assert_eq!(shown, expected);
+    // Twenty, one of them once more, and two.
+    let sizes: Vec<_> = outlook.tap.lines().iter().map(|asked| asked.lines().count() - 1).collect();
+    assert_eq!(sizes, [20, 1, 2]);
+}
+
+#[tokio::test]
+async fn words_of_graph_are_read_in_any_case() {
+    let outlook = Outlook::scripted(|seen| {
+        Some(match seen.line.contains("/attachments") {
+            true => respond(200, &json!({"value": [
+                {"id": "A1", "name": "pic", "contentType": "Image/PNG", "isInline": true, "size": 3},
+                {"id": "A2", "name": "minutes", "contentType": null, "isInline": false, "size": 9},
+            ]})),
+            false => respond(200, &json!({
+                "id": "AAMk", "subject": "x", "hasAttachments": false,
+                "body": {"contentType": "HTML", "content": "<img src='CID:pic'>"},
+            })),
+        })
+    })
+    .await;
+    let mailbox = outlook.mailbox().await;
+    let ids = ["AAMkAGVmMDEzMTM4LTZmYWUtNDdkNC1h".to_owned()];
+    let projection = ask(&MESSAGE, &["subject"], "", 1).projection;
+    let letters = mailbox.letters(&ids, &projection, BodyForm::Parts).await;
+    let letter = letters[0].as_ref().unwrap();
+    assert_eq!(letter.notes, ["1 inline images are not listed"]);
+    assert_eq!(
+        letter.attachments,
+        [json!({
+            "id": format!("{}:A2", ids[0]), "message": ids[0], "name": "minutes",
+            "contentType": null, "size": 9,
+        })]
+    );
+    assert!(format!("{:?}", letter.parts).contains("Html"));
+}
+
+#[tokio::test]
+async fn a_raw_message_has_a_cap_and_so_has_an_answer() {
+    let outlook = Outlook::scripted(|seen| {
+        Some(match seen.line.contains("$value") {
+            true => respond(200, &Value::Null).body("x".repeat((5 << 20) + 1)),
+            false => respond(200, &json!({"id": "1"})),
+        })
+    })
+    .await;
+    let mailbox = outlook.mailbox().await;
+    let ids = ["AAMkAGVmMDEzMTM4LTZmYWUtNDdkNC1h".to_owned()];
+    let projection = ask(&MESSAGE, &["id"], "", 1).projection;
+    let letters = mailbox.letters(&ids, &projection, BodyForm::Raw).await;
+    assert_eq!(
+        letters[0].as_ref().unwrap_err().to_string(),
+        "the message is larger than the 5242880 bytes that are shown raw: read it with body=text or body=headers"
+    );
+    let outlook =
+        Outlook::scripted(|_| Some(respond(200, &Value::Null).body(" ".repeat((32 << 20) + 1))))
+            .await;
+    let error = outlook.mailbox().await.messages(&ask(&MESSAGE, &["id"], "in:anywhere", 1)).await;
+    assert_eq!(
+        error.unwrap_err().to_string(),
+        "Outlook's answer is longer than 33554432 bytes: ask for fewer items, or for body=headers"
+    );
+}
+
+/// A rule that gives the path and query asked for to `answer`.
+async fn answering(answer: impl Fn(&str) -> Value + Send + Sync + 'static) -> Outlook {
+    Outlook::scripted(move |seen| {
+        Some(match seen.body.is_null() {
+            true => respond(200, &answer(&seen.line)),
+            false => batch(seen, |url| {
+                let url = percent_encoding::percent_decode_str(url).decode_utf8();
+                Some(json!({"status": 200, "body": answer(&url.unwrap())}))
+            }),
+        })
+    })
+    .await
+}
+
+/// What an agent does that reads mail under `is:unread`, or archives it: what it
+/// was shown leaves the list before it asks for the next page.
+#[tokio::test]
+async fn what_leaves_a_list_while_it_is_paged_takes_nothing_with_it() {
+    for (limit, leaving) in [(5, 5), (5, 3), (7, 7), (20, 1), (100, 60)] {
+        let there: Arc<Mutex<Vec<usize>>> = Arc::new(Mutex::new((0..90).collect()));
+        let mailbox_of = there.clone();
+        let outlook = answering(move |asked| {
+            let url = url::Url::parse(&format!("https://graph.microsoft.com/{asked}")).unwrap();
+            let number = |name: &str| {
+                let found = url.query_pairs().find(|(key, _)| key == name);
+                found.map_or(0, |(_, value)| value.parse::<usize>().unwrap())
+            };
+            let (skip, top) = (number("$skip"), number("$top"));
+            let list = mailbox_of.lock().unwrap();
+            let rows: Vec<_> =
+                list.iter().skip(skip).take(top).map(|id| json!({"id": format!("{id}")})).collect();
+            let mut answer = json!({"value": rows});
+            if skip + top < list.len() {
+                let mut next = url.clone();
+                let kept = url.query_pairs().filter(|(key, _)| key != "$skip");
+                next.query_pairs_mut()
+                    .clear()
+                    .extend_pairs(kept)
+                    .append_pair("$skip", &(skip + top).to_string());
+                next.set_path(&format!("/v1.0{}", url.path()));
+                answer["@odata.nextLink"] = next.as_str().into();
+            }
+            answer
+        })
+        .await;
+        let mailbox = outlook.mailbox().await;
+        let mut wanted = ask(&MESSAGE, &["id"], "in:anywhere", limit);
+        let mut shown = BTreeSet::new();
+        for _ in 0..100 {
+            let page = mailbox.messages(&wanted).await.unwrap();
+            let new: Vec<String> = texts(&page.items, "id")
+                .into_iter()
+                .filter(|id| !shown.contains(*id))
+                .map(str::to_owned)
+                .collect();
+            for id in new.iter().take(leaving) {
+                let id: usize = id.parse().unwrap();
+                there.lock().unwrap().retain(|known| *known != id);
+            }
+            shown.extend(new);
+            let Some(next) = page.next else { break };
+            wanted.cursor = Some(next);
+        }
+        assert_eq!(shown.len(), 90, "{limit} {leaving}");
+    }
+}
+
+/// A page of a list that never ends, the next one by its number.
+fn endless(asked: &str, path: &str, item: &Value) -> Value {
+    let at: usize = asked.rsplit_once("skip=").map_or(0, |(_, at)| at.parse().unwrap());
+    json!({
+        "value": [item],
+        "@odata.nextLink": format!("https://graph.microsoft.com/v1.0/{path}?skip={}", at + 1),
+    })
+}
+
+#[tokio::test]
+async fn lists_without_an_end_are_cut_and_that_is_said() {
+    use daysheet_core::schemas::{CATEGORY, CONTACT};
+    let id = "AAMkAGVmMDEzMTM4LTZmYWUtNDdkNC1h";
+    // A page that names itself.
+    let outlook = answering(|_| {
+        json!({
+            "value": [{"displayName": "Red"}],
+            "@odata.nextLink": "https://graph.microsoft.com/v1.0/me/outlook/masterCategories?x=1",
+        })
+    })
+    .await;
+    let mailbox = outlook.mailbox().await;
+    let columns = CATEGORY.up_to(Level::Core);
+    let page = mailbox.lookup(&Lookup::Categories, &project(Api::Outlook, &columns)).await.unwrap();
+    assert_eq!(page.notes, ["there are more categories than are read; some are missing"]);
+    assert_eq!(page.total, None);
+    assert_eq!(outlook.tap.requests().len(), 2);
+
+    // Contacts of which every page is empty.
+    let outlook = answering(|asked| {
+        let mut page = endless(asked, "me/contacts", &Value::Null);
+        page["value"] = json!([]);
+        page
+    })
+    .await;
+    let mailbox = outlook.mailbox().await;
+    let everybody = Lookup::Contacts(People { limit: 10, ..People::default() });
+    let columns = CONTACT.up_to(Level::Core);
+    let page = mailbox.lookup(&everybody, &project(Api::Outlook, &columns)).await.unwrap();
+    assert_eq!(page.notes, ["one list of people has more pages than are read"]);
+    assert_eq!(outlook.tap.requests().len(), 100);
+
+    // A conversation, and the attachments of a message.
+    let outlook = answering(move |asked| match asked.contains("/attachments") {
+        true => endless(asked, "me/attachments", &json!({"id": "A", "name": "a"})),
+        false if asked.contains("conversation") => {
+            endless(asked, "me/conversation", &json!({"id": id}))
+        }
+        false => json!({"id": id, "hasAttachments": true}),
+    })
+    .await;
+    let mailbox = outlook.mailbox().await;
+    let error = mailbox.thread(id).await.unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "the conversation has more than the 50 messages that can be read at once: \
+         search for its messages by subject and date, and read those"
+    );
+    let projection = ask(&MESSAGE, &["id"], "", 1).projection;
+    let letters = mailbox.letters(&[id.to_owned()], &projection, BodyForm::Parts).await;
+    let letter = letters[0].as_ref().unwrap();
+    assert_eq!(letter.notes, ["it has more than 10 attachments; the others are not listed"]);
+    assert_eq!(letter.attachments.len(), 10);
+}
+
+/// Graph's search as it is: the newest first, 1,000 at most, from a time on if one
+/// is said, in pages of 100 with a link to the next.
+fn searched(times: &[i64], asked: &str, bounds: bool) -> Value {
+    let url = url::Url::parse(&format!("https://graph.microsoft.com/{asked}")).unwrap();
+    let pairs: HashMap<String, String> = url.query_pairs().into_owned().collect();
+    let search = pairs.get("$search").cloned().unwrap_or_default();
+    let bound = match search.split_once(" AND received<=") {
+        Some((_, bound)) if bounds => bound.trim_end_matches('"').to_owned(),
+        _ => "9".to_owned(),
+    };
+    let skip: usize = pairs.get("$skip").map_or(0, |skip| skip.parse().unwrap());
+    let found: Vec<Value> = times
+        .iter()
+        .enumerate()
+        .map(|(at, second)| {
+            let time = jiff::Timestamp::from_second(1_770_000_000 - second).unwrap();
+            json!({"id": format!("m{at}"), "conversationId": format!("c{at}"),
+                   "receivedDateTime": time.to_string()})
+        })
+        .filter(|item| item["receivedDateTime"].as_str().unwrap() <= bound.as_str())
+        .take(1_000)
+        .collect();
+    let mut page = json!({"value": found.iter().skip(skip).take(100).collect::<Vec<_>>()});
+    if found.len() > skip + 100 {
+        let search =
+            percent_encoding::utf8_percent_encode(&search, percent_encoding::NON_ALPHANUMERIC);
+        page["@odata.nextLink"] = format!(
+            "https://graph.microsoft.com/v1.0/me/messages?$search={search}&$skip={}",
+            skip + 100
+        )
+        .into();
+    }
+    page
+}
+
+/// Past Graph's 1,000 results a search goes on by date: each message comes once,
+/// however many are of the second where it ended.
+#[tokio::test]
+async fn a_search_goes_on_where_graph_ends_it() {
+    let minutes = |count: i64| (0..count).map(|at| at * 60).collect::<Vec<i64>>();
+    let mut same = minutes(2_500);
+    same[950..1_100].fill(57_000);
+    let mut day = minutes(2_500);
+    for (at, time) in day.iter_mut().enumerate() {
+        *time = i64::try_from(at / 3).unwrap();
+    }
+    for (name, times) in [("minutes", minutes(2_300)), ("same", same), ("one hour", day)] {
+        let count = times.len();
+        let outlook = answering(move |asked| searched(&times, asked, true)).await;
+        let mailbox = outlook.mailbox().await;
+        for threads in [false, true] {
+            let (table, columns): (_, &[&str]) = match threads {
+                true => (&THREAD, &["id"]),
+                false => (&MESSAGE, &["id"]),
+            };
+            let limit = if threads { 60 } else { 100 };
+            let mut wanted = ask(table, columns, "lantern in:anywhere", limit);
+            let mut ids: Vec<String> = Vec::new();
+            for _ in 0..120 {
+                let page = match threads {
+                    true => mailbox.threads(&wanted).await.unwrap(),
+                    false => mailbox.messages(&wanted).await.unwrap(),
+                };
+                assert_eq!(page.notes, [""; 0], "{name}");
+                let found = page.items.iter().map(|item| item["id"].as_str().unwrap());
+                ids.extend(found.map(|id| id[1..].to_owned()));
+                wanted.cursor = page.next;
+                if wanted.cursor.is_none() {
+                    break;
+                }
+            }
+            let all: Vec<String> = (0..count).map(|at| at.to_string()).collect();
+            assert!(ids == all, "{name}, {threads}: {} of {count}", ids.len());
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_search_that_ends_at_its_limit_says_so() {
+    let ends = "Outlook's search ends after 1,000 results, so there may be more: narrow it by date";
+    // More than 1,000 in one second; and a service that takes no time.
+    for (times, bounds) in [(vec![5; 1_500], true), ((0..1_500).collect(), false)] {
+        let outlook = answering(move |asked| searched(&times, asked, bounds)).await;
+        let mailbox = outlook.mailbox().await;
+        let mut wanted = ask(&MESSAGE, &["id"], "lantern in:anywhere", 100);
+        let (mut ids, mut notes) = (BTreeSet::new(), Vec::new());
+        for _ in 0..60 {
+            let page = mailbox.messages(&wanted).await.unwrap();
+            for item in &page.items {
+                assert!(ids.insert(item["id"].as_str().unwrap().to_owned()));
+            }
+            notes.extend(page.notes);
+            wanted.cursor = page.next;
+            if wanted.cursor.is_none() {
+                break;
+            }
+        }
+        assert_eq!((ids.len(), notes), (1_000, vec![ends.into()]));
+    }
+}
+
+#[tokio::test]
+async fn conversations_stand_by_the_date_of_their_rows() {
+    let at = |hour: &str| format!("2026-02-03T{hour}:00:00Z");
+    let outlook = answering(move |asked| {
+        let message = |id: &str, hour: &str| {
+            json!({"id": format!("m{hour}"), "conversationId": id, "receivedDateTime": at(hour)})
+        };
+        match asked {
+            asked if asked.contains("'A'") => json!({"value": [message("A", "10")]}),
+            asked if asked.contains("'B'") => {
+                json!({"value": [message("B", "12"), message("B", "09")]})
+            }
+            _ => json!({
+                "value": [message("A", "10"), message("B", "09")],
+                "@odata.nextLink": "https://graph.microsoft.com/v1.0/me/messages?$skip=2",
+            }),
+        }
+    })
+    .await;
+    let mailbox = outlook.mailbox().await;
+    let wanted = ask(&THREAD, &["id", "date"], "in:anywhere is:unread", 2);
+    let page = mailbox.threads(&wanted).await.unwrap();
+    assert_eq!(texts(&page.items, "id"), ["B", "A"]);
+    assert_eq!(page.notes, ["threads are listed by their newest matching message"]);
+}
+
+#[tokio::test]
+async fn a_long_wait_told_to_a_part_holds_back_all_calls() {
+    let outlook = Outlook::scripted(|seen| {
+        Some(batch(seen, |_| {
+            Some(json!({
+                "status": 429,
+                "headers": {"Retry-After": "120"},
+                "body": {"error": {"code": "ApplicationThrottled"}},
+            }))
+        }))
+    })
+    .await;
+    let mailbox = outlook.mailbox().await;
+    let ids: Vec<String> =
+        (0..2).map(|n| format!("AAMkAGVmMDEzMTM4LTZmYWUtNDdkNC1h{n:03}")).collect();
+    let projection = ask(&MESSAGE, &["id", "subject"], "", 1).projection;
+    let letters = mailbox.letters(&ids, &projection, BodyForm::None).await;
+    let wait = |kind: Kind| matches!(kind, Kind::RateLimited(Some(wait)) if wait.as_secs() > 100);
+    assert!(letters.iter().all(|letter| wait(letter.as_ref().unwrap_err().kind())));
+    let error = mailbox.messages(&ask(&MESSAGE, &["id"], "in:anywhere", 1)).await.unwrap_err();
+    assert!(wait(error.kind()), "{error}");
+    assert_eq!(outlook.tap.requests().len(), 1);
+}
+
+#[tokio::test]
+async fn of_a_shared_mailbox_only_mail_is_known() {
+    use daysheet_core::schemas::{ALIAS, CATEGORY, CONTACT, SETTING};
+    let outlook = Outlook::scripted(|_| Some(refusal(403, "ErrorAccessDenied", "x"))).await;
+    let mailbox = outlook.shared("team@example.com").await;
+    let own =
+        "are not available for a shared mailbox: name the account of the person who signed in";
+    let everybody = Lookup::Contacts(People { limit: 10, ..People::default() });
+    for (what, table, expected, requests) in [
+        (Lookup::Categories, &CATEGORY, format!("categories {own}"), 0),
+        (Lookup::Aliases, &ALIAS, format!("aliases {own}"), 0),
+        (Lookup::Settings, &SETTING, format!("settings {own}"), 0),
+        // Contacts are those of the person who signed in, and so is the refusal.
+        (
+            everybody,
+            &CONTACT,
+            "the sign-in does not allow this: run `daysheet account add microsoft` and allow all permissions".to_owned(),
+            1,
+        ),
+    ] {
+        let columns = table.up_to(Level::Core);
+        let error = mailbox
+            .lookup(&what, &project(Api::Outlook, &columns))
+            .await
+            .unwrap_err();
+        assert_eq!(error.to_string(), expected);
+        assert_eq!(outlook.tap.requests().len(), requests, "{what:?}");
+    }
+}
+
+/// Google's lists of people, here because the tap is.
+#[tokio::test]
+async fn people_at_google_come_from_all_pages() {
+    use daysheet_core::schemas::CONTACT;
+    let person = |at: usize| json!({"resourceName": format!("people/c{at}")});
+    let outlook = answering(move |asked| {
+        if asked.contains("connections") {
+            let at = asked.rsplit_once("pageToken=");
+            let at: usize = at.map_or(0, |(_, at)| at.parse().unwrap());
+            let mut page = json!({"connections": [person(2 * at), person(2 * at + 1)]});
+            if at < 2 {
+                page["nextPageToken"] = (at + 1).to_string().into();
+            }
+            return page;
+        }
+        let found = match asked.contains("query=&") {
+            true => 0,
+            false => 30,
+        };
+        let found = (0..found).map(|at| json!({"person": person(at)}));
+        json!({"results": found.collect::<Vec<_>>()})
+    })
+    .await;
+    let mailbox = outlook.google().await;
+    let columns = CONTACT.up_to(Level::Core);
+    let projection = project(Api::Gmail, &columns);
+    let search = ["GET /v1/people:searchContacts?query=", "GET /v1/otherContacts:search?query="];
+    let connections = "GET /v1/people/me/connections?personFields=";
+    let most = "Google finds 30 people of a list at most; more letters would narrow it";
+    for (q, limit, found, requests, notes) in [
+        (None, 3, 3, vec![connections; 2], vec![]),
+        (None, 50, 6, vec![connections; 3], vec![]),
+        // The first search is announced to both lists.
+        (Some("a"), 20, 20, [search, search].concat(), vec![]),
+        (Some("a"), 50, 30, search.to_vec(), vec![most]),
+    ] {
+        let what = Lookup::Contacts(People { q: q.map(str::to_owned), limit, ..People::default() });
+        let page = mailbox.lookup(&what, &projection).await.unwrap();
+        assert_eq!(
+            (page.items.len(), page.notes),
+            (found, notes.iter().map(|note| (*note).into()).collect()),
+            "{what:?}"
+        );
+        let asked = outlook.tap.lines();
+        assert_eq!(asked.len(), requests.len(), "{asked:#?}");
+        for (asked, beginning) in asked.iter().zip(requests) {
+            assert!(asked.starts_with(beginning), "{asked}");
+        }
+    }
+}
+
+#[test]
+fn a_wait_is_told_in_seconds_or_by_a_date() {
+    let now: jiff::Timestamp = "2026-02-03T17:05:00Z".parse().unwrap();
+    for (value, seconds) in [
+        ("7", Some(7)),
+        (" 120 ", Some(120)),
+        ("Tue, 03 Feb 2026 17:05:30 GMT", Some(30)),
+        ("Tue, 03 Feb 2026 17:04:30 GMT", Some(0)),
+        ("soon", None),
+    ] {
+        assert_eq!(
+            daysheet_providers::pace::told(value, now),
+            seconds.map(Duration::from_secs),
+            "{value}"
+        );
+    }
+}

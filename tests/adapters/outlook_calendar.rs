@@ -1,0 +1,75 @@
+//! The adapter of Outlook's calendars: what it asks Graph for, what it writes,
+//! and what it makes of answers.
+
+use std::sync::Arc;
+
+use daysheet_core::error::{Kind, Result};
+use daysheet_core::project::{Projection, project};
+use daysheet_core::provider::calendar::{
+    Answer, AskEvents, CalendarOp, Calendars, Change, Guest, Hours, Notify, Response, Show,
+    Visibility,
+};
+use daysheet_core::schemas::{Api, EVENT, Level};
+use daysheet_core::when::Moment;
+use serde_json::{Value, json};
+
+use crate::tap::{HttpRequest, HttpResponse, Outlook, PREFER, empty, respond};
+
+mod changes;
+mod facts;
+mod online;
+mod reads;
+mod sandboxed;
+mod writes;
+mod zones;
+
+/// The columns called so.
+fn columns(names: &[&str]) -> Projection {
+    let columns: Vec<_> = names.iter().map(|name| EVENT.field(name).unwrap()).collect();
+    project(Api::Outlook, &columns)
+}
+
+/// A local time in Berlin.
+fn berlin(text: &str) -> Moment {
+    Moment::At(text.parse().unwrap(), "Europe/Berlin".to_owned())
+}
+
+/// An event of an hour in Berlin.
+fn hour(title: &str, start: &str) -> Change {
+    let start: jiff::civil::DateTime = start.parse().unwrap();
+    let end = start.checked_add(jiff::Span::new().hours(1)).unwrap();
+    let zone = || "Europe/Berlin".to_owned();
+    Change {
+        title: Some(title.to_owned()),
+        time: Some((Moment::At(start, zone()), Moment::At(end, zone()))),
+        ..Change::default()
+    }
+}
+
+fn guest(address: &str) -> Guest {
+    Guest { address: address.to_owned(), ..Guest::default() }
+}
+
+fn texts<'v>(items: &'v [Value], key: &str) -> Vec<&'v str> {
+    items.iter().map(|item| item[key].as_str().unwrap_or("")).collect()
+}
+
+/// Everything in a range of the calendars named.
+fn range(calendars: &[&str], from: &str, to: &str) -> AskEvents {
+    AskEvents {
+        calendars: calendars.iter().map(|id| ((*id).to_owned(), None)).collect(),
+        from: from.parse().unwrap(),
+        to: to.parse().unwrap(),
+        series: false,
+        projection: project(Api::Outlook, &EVENT.up_to(Level::Core)),
+        limit: 50,
+    }
+}
+
+/// What an error says.
+fn said<T>(result: Result<T>) -> String {
+    match result {
+        Ok(_) => "nothing failed".to_owned(),
+        Err(error) => error.to_string(),
+    }
+}

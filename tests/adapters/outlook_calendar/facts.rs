@@ -1,0 +1,215 @@
+//! What an event tells.
+
+use daysheet_core::provider::calendar::Facts;
+use daysheet_core::recurrence::Repeat;
+use daysheet_core::when::When;
+
+use super::*;
+
+const ID: &str = "AAMkAGVmMDEzMTM4LTZmYWUt";
+
+fn at(text: &str) -> When {
+    When::At(text.parse().unwrap())
+}
+
+fn day(text: &str) -> When {
+    When::Day(text.parse().unwrap())
+}
+
+fn plain() -> Facts {
+    Facts {
+        id: ID.to_owned(),
+        calendar: None,
+        series: None,
+        original: None,
+        start: at("2026-02-03T17:05:00Z"),
+        end: at("2026-02-03T17:50:00Z"),
+        zone: None,
+        repeat: None,
+        uid: None,
+        title: String::new(),
+        place: String::new(),
+        own: true,
+        organizer: None,
+        guests: Vec::new(),
+        omitted: false,
+        joint: false,
+        answer: None,
+        busy: true,
+        cancelled: false,
+        version: None,
+        link: None,
+        notes: None,
+    }
+}
+
+/// An event with these properties besides its id and time.
+fn event(more: Value) -> Value {
+    let mut event = json!({
+        "id": ID,
+        "start": {"dateTime": "2026-02-03T17:05:00.0000000", "timeZone": "UTC"},
+        "end": {"dateTime": "2026-02-03T17:50:00.0000000", "timeZone": "UTC"},
+    });
+    let all = event.as_object_mut().unwrap();
+    all.extend(more.as_object().unwrap().clone());
+    event
+}
+
+#[tokio::test]
+async fn an_event_tells_what_it_is() {
+    let outlook = Outlook::scripted(|_| None).await;
+    let calendars = outlook.calendars().await;
+    let fixtures: Value =
+        serde_json::from_str(include_str!("../../fixtures/outlook.json")).unwrap();
+    let person = |address: &str, name: Option<&str>, answer: Option<Answer>| Guest {
+        name: name.map(str::to_owned),
+        answer,
+        ..guest(address)
+    };
+    let whole = Facts {
+        id: "AAMkAGVmMDEzMTM4LTZmYWUtNDdkNC1hMDZiLTU1OGY5OTZhYmY4OAFRAAgI3mLPwbxAAEYAAAAA="
+            .to_owned(),
+        calendar: Some("AAMkAGVmMDEzMTM4LTZmYWUtY2FsZW5kYXI=".to_owned()),
+        series: Some(
+            "AAMkAGVmMDEzMTM4LTZmYWUtNDdkNC1hMDZiLTU1OGY5OTZhYmY4OABGAAAAAAAbvZDAAA=".to_owned(),
+        ),
+        original: Some(at("2026-02-03T16:00:00Z")),
+        zone: Some("Europe/Berlin".to_owned()),
+        uid: Some("proofs-1@studio.example".to_owned()),
+        title: "Proofs of the autumn catalogue".to_owned(),
+        place: "Studio Okafor, room 2".to_owned(),
+        own: false,
+        organizer: Some("lena@studio.example".to_owned()),
+        guests: vec![
+            Guest {
+                me: true,
+                ..person("mira@example.com", Some("Mira Lindqvist"), Some(Answer::Accepted))
+            },
+            person("proofs@print.example", Some("Print shop"), Some(Answer::Tentative)),
+            Guest { optional: true, ..person("bo@example.com", None, None) },
+            Guest {
+                room: true,
+                ..person("room2@studio.example", Some("Room 2"), Some(Answer::Accepted))
+            },
+        ],
+        answer: Some(Answer::Accepted),
+        version: Some("W/\"ZlnW4RIAV06KYYwlrfNZvQAALfZeRQ==\"".to_owned()),
+        link: Some("https://meet.example/abc-defg-hij".to_owned()),
+        notes: Some(
+            "<html><body><p>Please bring the <b>proofs</b> &amp; the paper.</p></body></html>"
+                .to_owned(),
+        ),
+        ..plain()
+    };
+    assert_eq!(calendars.facts(&fixtures["event"][0]), Some(whole));
+
+    let series = Facts {
+        id: "AAMkAGVmMDEzMTM4LTZmYWUtNDdkNC1hMDZiLWNob2ly".to_owned(),
+        calendar: Some("AAMkAGVmMDEzMTM4LTZmYWUtY2hvaXI=".to_owned()),
+        start: day("2026-03-05"),
+        end: day("2026-03-06"),
+        repeat: Some(Repeat {
+            rule: "FREQ=WEEKLY;BYDAY=TH".to_owned(),
+            except: vec![day("2026-04-02")],
+            extra: Vec::new(),
+        }),
+        uid: Some("040000008200E00074C5B7101A82E00800000000CB7A".to_owned()),
+        title: "Choir".to_owned(),
+        guests: vec![person("ana@example.com", Some("Ana"), Some(Answer::Declined))],
+        version: Some("W/\"ZlnW4RIAV06KYYwlrfNZvQAALfZeSA==\"".to_owned()),
+        link: Some("https://meet.example/choir".to_owned()),
+        ..plain()
+    };
+    assert_eq!(calendars.facts(&fixtures["event"][1]), Some(series));
+}
+
+#[tokio::test]
+async fn less_is_told_of_less() {
+    let outlook = Outlook::scripted(|_| None).await;
+    let calendars = outlook.calendars().await;
+    let asked = json!([{"emailAddress": {"address": "MIRA@example.com"}}]);
+    let lena = json!([{"emailAddress": {"address": "lena@studio.example"}}]);
+    for (more, expected) in cases! {
+        json!({}), plain();
+        // In another zone than was asked for, and a name of Windows'.
+        json!({
+            "start": {"dateTime": "2026-03-29T03:00:00", "timeZone": "W. Europe Standard Time"},
+            "end": {"dateTime": "2026-03-29T03:30:00", "timeZone": "Europe/Berlin"},
+        }), Facts { start: at("2026-03-29T01:00:00Z"), end: at("2026-03-29T01:30:00Z"), ..plain() };
+        json!({"showAs": "free"}), Facts { busy: false, ..plain() };
+        json!({"isCancelled": true, "showAs": "busy"}),
+            Facts { busy: false, cancelled: true, ..plain() };
+        // An invitation, not answered, then declined.
+        json!({"isOrganizer": false, "attendees": asked, "responseStatus": {"response": "notResponded"}}),
+            Facts {
+                own: false,
+                guests: vec![Guest { me: true, ..guest("MIRA@example.com") }],
+                ..plain()
+            };
+        json!({"isOrganizer": false, "attendees": lena, "responseStatus": {"response": "declined"}}),
+            Facts {
+                own: false,
+                busy: false,
+                answer: Some(Answer::Declined),
+                guests: vec![guest("lena@studio.example")],
+                ..plain()
+            };
+        // One's own, whatever else is said.
+        json!({"isOrganizer": true, "attendees": lena, "responseStatus": {"response": "accepted"}}),
+            Facts { guests: vec![guest("lena@studio.example")], ..plain() };
+        // An occurrence as it is by the rule, and one whose day has moved.
+        json!({"type": "occurrence", "seriesMasterId": "AAMkAGVmSERIES"}),
+            Facts {
+                series: Some("AAMkAGVmSERIES".to_owned()),
+                original: Some(at("2026-02-03T17:05:00Z")),
+                ..plain()
+            };
+        json!({"type": "exception", "seriesMasterId": "AAMkAGVmSERIES"}),
+            Facts { series: Some("AAMkAGVmSERIES".to_owned()), ..plain() };
+        json!({
+            "type": "exception", "seriesMasterId": "AAMkAGVmSERIES", "isAllDay": true,
+            "originalStart": "2026-02-09T23:00:00Z", "originalStartTimeZone": "Europe/Berlin",
+            "start": {"dateTime": "2026-02-12T00:00:00.0000000", "timeZone": "UTC"},
+            "end": {"dateTime": "2026-02-13T00:00:00.0000000", "timeZone": "UTC"},
+        }),
+            Facts {
+                series: Some("AAMkAGVmSERIES".to_owned()),
+                original: Some(day("2026-02-10")),
+                start: day("2026-02-12"),
+                end: day("2026-02-13"),
+                zone: Some("Europe/Berlin".to_owned()),
+                ..plain()
+            };
+        // What was taken out of a series is told by its date, at the local time.
+        json!({
+            "recurrenceRule": "FREQ=DAILY", "originalStartTimeZone": "Europe/Berlin",
+            "cancelledOccurrences": ["OID.AAMk.2026-02-04", "OID.AAMk.2026-04-01", "odd", 7],
+        }),
+            Facts {
+                zone: Some("Europe/Berlin".to_owned()),
+                repeat: Some(Repeat {
+                    rule: "FREQ=DAILY".to_owned(),
+                    except: vec![at("2026-02-04T17:05:00Z"), at("2026-04-01T16:05:00Z")],
+                    extra: Vec::new(),
+                }),
+                ..plain()
+            };
+        json!({"originalStartTimeZone": "tzone://Microsoft/Custom", "bodyPreview": "Ink",
+            "location": "x", "attendees": {}, "organizer": 7, "subject": null}),
+            Facts { notes: Some("Ink".to_owned()), ..plain() };
+    } {
+        assert_eq!(calendars.facts(&event(more.clone())), Some(expected), "{more}");
+    }
+    for odd in [
+        json!(null),
+        json!([]),
+        json!({"id": 7}),
+        json!({"id": ID}),
+        event(json!({"id": ""})),
+        event(json!({"end": null})),
+        event(json!({"start": {"dateTime": "soon", "timeZone": "UTC"}})),
+        event(json!({"start": {"dateTime": "2026-02-03T17:05:00", "timeZone": "Nowhere"}})),
+    ] {
+        assert_eq!(calendars.facts(&odd), None, "{odd}");
+    }
+}

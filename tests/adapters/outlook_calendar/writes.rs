@@ -1,0 +1,480 @@
+//! What is written, and what is refused before.
+
+use super::*;
+
+const ID: &str = "AAMkAGVmMDEzMTM4LTZmYWUt";
+const CALENDAR: &str = "AAMkAGVmMDEzMTM4LTY2hvaXI=";
+
+/// A service that takes every write, and keeps what it was sent.
+async fn taker() -> Outlook {
+    Outlook::scripted(|seen| {
+        let (method, path) = seen.line.split_once(' ').unwrap();
+        Some(match (method, path) {
+            ("GET", "/me/mailboxSettings") => {
+                respond(200, &json!({"timeZone": "Tokyo Standard Time"}))
+            }
+            ("GET", _) => respond(200, &json!({"id": ID, "subject": "as it then is"})),
+            ("POST", path) if path.ends_with("/events") => {
+                respond(201, &json!({"id": ID, "subject": "as it then is"}))
+            }
+            _ => empty(202),
+        })
+    })
+    .await
+}
+
+/// The one write that was seen, with its body.
+fn write(outlook: &Outlook) -> (String, Value) {
+    let seen = outlook.tap.requests();
+    let mut writes = seen.into_iter().filter(|seen| !seen.line.starts_with("GET"));
+    let seen = writes.next().expect("nothing was written");
+    assert!(writes.next().is_none(), "more than one write");
+    assert_eq!(seen.header("prefer"), PREFER);
+    (seen.line, seen.body)
+}
+
+fn full() -> Change {
+    Change {
+        place: Some("Studio Okafor".to_owned()),
+        notes: Some("Bring ink & paper".to_owned()),
+        guests: Some(vec![
+            guest(" lena@studio.example "),
+            Guest { name: Some("Bo".to_owned()), optional: true, ..guest("bo@example.com") },
+            Guest { room: true, ..guest("room2@studio.example") },
+        ]),
+        online: Some(true),
+        show: Some(Show::Elsewhere),
+        visibility: Some(Visibility::Private),
+        reminder: Some(Some(10)),
+        category: Some("Print, Clients".to_owned()),
+        uid: Some("from-elsewhere".to_owned()),
+        organizer: Some(guest("lena@studio.example")),
+        ..hour("Proofs", "2026-02-03T18:05:00")
+    }
+}
+
+#[tokio::test]
+async fn an_event_is_created_as_it_was_meant() {
+    let outlook = taker().await;
+    let calendars = outlook.calendars().await;
+    let time = |start: &str, end: &str, zone: &str| {
+        (json!({"dateTime": start, "timeZone": zone}), json!({"dateTime": end, "timeZone": zone}))
+    };
+    let whole = {
+        let (start, end) =
+            time("2026-02-03T18:05:00", "2026-02-03T19:05:00", "W. Europe Standard Time");
+        json!({
+            "subject": "Proofs", "isAllDay": false, "start": start, "end": end,
+            "location": {"displayName": "Studio Okafor"},
+            "body": {"contentType": "text", "content": "Bring ink & paper"},
+            "attendees": [
+                {"emailAddress": {"address": "lena@studio.example"}, "type": "required"},
+                {"emailAddress": {"address": "bo@example.com", "name": "Bo"}, "type": "optional"},
+                {"emailAddress": {"address": "room2@studio.example"}, "type": "resource"},
+            ],
+            "isOnlineMeeting": true, "onlineMeetingProvider": "teamsForBusiness",
+            "showAs": "workingElsewhere", "sensitivity": "private",
+            "isReminderOn": true, "reminderMinutesBeforeStart": 10,
+            "categories": ["Print", "Clients"],
+        })
+    };
+    let days = {
+        let (start, end) =
+            time("2026-02-03T00:00:00", "2026-02-05T00:00:00", "Tokyo Standard Time");
+        json!({
+            "subject": "Fair", "isAllDay": true, "start": start, "end": end,
+            "isReminderOn": false, "showAs": "oof", "sensitivity": "normal",
+        })
+    };
+    // No zone of Windows' is like this one.
+    let troll = {
+        let (start, end) = time("2026-02-03T18:05:00", "2026-02-03T19:05:00", "UTC");
+        json!({"isAllDay": false, "start": start, "end": end})
+    };
+    let day = |text: &str| Moment::Day(text.parse().unwrap());
+    let south = |text: &str| Moment::At(text.parse().unwrap(), "Antarctica/Troll".to_owned());
+    for (calendar, change, path, expected) in cases! {
+        None, full(), "POST /me/events", whole;
+        Some(CALENDAR),
+            Change {
+                title: Some("Fair".to_owned()),
+                time: Some((day("2026-02-03"), day("2026-02-05"))),
+                reminder: Some(None),
+                show: Some(Show::Oof),
+                visibility: Some(Visibility::Public),
+                ..Change::default()
+            }, "POST /me/calendars/AAMkAGVmMDEzMTM4LTY2hvaXI=/events", days;
+        None,
+            Change {
+                time: Some((south("2026-02-03T18:05:00"), south("2026-02-03T19:05:00"))),
+                ..Change::default()
+            }, "POST /me/events", troll;
+    } {
+        let made = calendars.create(calendar, &change, Notify::All).await.unwrap();
+        let mut expected_answer = json!({"id": ID, "subject": "as it then is"});
+        if let Some(calendar) = calendar {
+            expected_answer["calendarId"] = json!(calendar);
+        }
+        assert_eq!(made, expected_answer);
+        let (asked, mut body) = write(&outlook);
+        assert_eq!(asked, path);
+        let id = body.as_object_mut().unwrap().remove("transactionId").unwrap();
+        let id = id.as_str().unwrap().to_owned();
+        let parts: Vec<usize> = id.split('-').map(str::len).collect();
+        assert_eq!((parts, &id[14..15]), (vec![8, 4, 4, 4, 12], "4"));
+        assert_eq!(body, expected);
+    }
+}
+
+/// A meeting of one's own, fetched whole.
+fn meeting() -> Value {
+    json!({
+        "@odata.etag": "W/\"1\"",
+        "id": ID,
+        "calendarId": CALENDAR,
+        "subject": "Proofs",
+        "isAllDay": false,
+        "isOrganizer": true,
+        "isOnlineMeeting": true,
+        "onlineMeeting": {"joinUrl": "https://teams.example/l/meetup-join/1"},
+        "originalStartTimeZone": "W. Europe Standard Time",
+        "start": {"dateTime": "2026-02-03T17:05:00.0000000", "timeZone": "UTC"},
+        "end": {"dateTime": "2026-02-03T18:05:00.0000000", "timeZone": "UTC"},
+        "organizer": {"emailAddress": {"name": "Mira", "address": "mira@example.com"}},
+        "attendees": [
+            {"type": "required", "status": {"response": "accepted", "time": "2026-01-06T07:00:00Z"},
+             "emailAddress": {"name": "Lena Okafor", "address": "lena@studio.example"}},
+            {"type": "optional", "status": {"response": "none"},
+             "emailAddress": {"name": "Bo", "address": "bo@example.com"}},
+        ],
+        "body": {"contentType": "html", "content":
+            "<html><body>Old<div><span>______________________</span></div><div>Join</div></body></html>"},
+    })
+}
+
+/// The same, called by somebody else.
+fn invitation() -> Value {
+    let mut event = meeting();
+    event["isOrganizer"] = json!(false);
+    event["isOnlineMeeting"] = json!(false);
+    event["onlineMeeting"] = Value::Null;
+    event
+}
+
+#[tokio::test]
+async fn only_what_changes_is_sent() {
+    let outlook = taker().await;
+    let calendars = outlook.calendars().await;
+    let tokyo = |text: &str| Moment::At(text.parse().unwrap(), "Asia/Tokyo".to_owned());
+    for (change, expected) in cases! {
+        Change { title: Some("Proofs 2".to_owned()), ..Change::default() },
+            json!({"subject": "Proofs 2"});
+        Change {
+            time: Some((tokyo("2026-02-04T09:00:00"), tokyo("2026-02-04T10:00:00"))),
+            ..Change::default()
+        },
+            json!({
+                "isAllDay": false,
+                "start": {"dateTime": "2026-02-04T09:00:00", "timeZone": "Tokyo Standard Time"},
+                "end": {"dateTime": "2026-02-04T10:00:00", "timeZone": "Tokyo Standard Time"},
+            });
+        // Who was asked before is sent as known, with the answer.
+        Change {
+            guests: Some(vec![
+                guest("LENA@studio.example"),
+                guest("bo@example.com"),
+                guest("ana@example.com"),
+            ]),
+            ..Change::default()
+        },
+            json!({"attendees": [
+                {"type": "required", "status": {"response": "accepted", "time": "2026-01-06T07:00:00Z"},
+                 "emailAddress": {"name": "Lena Okafor", "address": "lena@studio.example"}},
+                {"type": "required", "status": {"response": "none"},
+                 "emailAddress": {"name": "Bo", "address": "bo@example.com"}},
+                {"type": "required", "emailAddress": {"address": "ana@example.com"}},
+            ]});
+        Change { notes: Some("New < old".to_owned()), ..Change::default() },
+            json!({"body": {"contentType": "html", "content":
+                "<html><body>New &lt; old<br><div><span>______________________</span></div><div>Join</div></body></html>"}});
+        Change {
+            online: Some(true),
+            category: Some(String::new()),
+            place: Some(String::new()),
+            ..Change::default()
+        }, json!({"categories": [], "location": {"displayName": ""}});
+        Change { repeat: Some(None), ..Change::default() }, json!({"recurrence": null});
+    } {
+        let now = calendars.update(&meeting(), &change, Notify::All).await.unwrap();
+        assert_eq!(now, json!({"id": ID, "subject": "as it then is", "calendarId": CALENDAR}));
+        let seen = outlook.tap.requests();
+        assert_eq!(seen[0].line, format!("PATCH /me/events/{ID}"));
+        assert_eq!(seen[0].header("if-match"), "W/\"1\"");
+        assert_eq!(seen[0].body, expected);
+        assert_eq!(seen.len(), 2, "the event as it then is");
+    }
+    // Nothing to change is nothing to write.
+    let now = calendars.update(&meeting(), &Change::default(), Notify::Nobody).await;
+    assert_eq!(now.unwrap()["subject"], "as it then is");
+    let asked = outlook.tap.lines();
+    assert!(
+        asked.len() == 1 && asked[0].starts_with(&format!("GET /me/events/{ID}?$select=id,")),
+        "{asked:?}"
+    );
+    // What only the owner sees tells nobody.
+    let seen_by_none =
+        Change { category: Some("Print".to_owned()), reminder: Some(None), ..Change::default() };
+    calendars.update(&meeting(), &seen_by_none, Notify::Nobody).await.unwrap();
+    let own_copy = Change { title: Some("Mine".to_owned()), ..Change::default() };
+    calendars.update(&invitation(), &own_copy, Notify::Nobody).await.unwrap();
+}
+
+#[tokio::test]
+async fn what_outlook_cannot_do_is_refused_before_anything_is_written() {
+    let outlook = taker().await;
+    let calendars = outlook.calendars().await;
+    let always = "Outlook always writes to everybody who is asked to a meeting: say notify=all, \
+                  or leave out the people";
+    for (new, notify, expected) in cases! {
+        Change { show: Some(Show::Focus), ..hour("x", "2026-02-03T09:00:00") }, Notify::All,
+            "Outlook's calendars have no focus time: say show=busy, or use a Google calendar";
+        full(), Notify::Nobody, always;
+        full(), Notify::External, always;
+        Change::default(), Notify::All, "an event needs a time: give its start and end";
+        Change {
+            repeat: Some(Some(daysheet_core::recurrence::Repeat {
+                rule: "FREQ=DAILY".to_owned(),
+                except: Vec::new(),
+                extra: vec![daysheet_core::when::When::Day("2026-02-03".parse().unwrap())],
+            })),
+            ..hour("x", "2026-02-03T09:00:00")
+        }, Notify::All,
+            "Outlook cannot repeat an event like this: there a series has no dates besides its \
+             rule (RDATE): make events of their own for these dates";
+    } {
+        assert_eq!(said(calendars.create(None, &new, notify).await), expected);
+    }
+    let mut unknown = meeting();
+    unknown["body"]["content"] = json!("<p>https://teams.example/l/meetup-join/1</p>");
+    for (current, change, notify, expected) in cases! {
+        meeting(), Change { title: Some("x".to_owned()), ..Change::default() }, Notify::Nobody,
+            always;
+        invitation(), Change { show: Some(Show::Focus), ..Change::default() }, Notify::All,
+            "Outlook's calendars have no focus time: say show=busy, or use a Google calendar";
+        meeting(), Change { online: Some(false), ..Change::default() }, Notify::All,
+            "Outlook does not take the online meeting off an event: delete the event, and create \
+             it again without one";
+        unknown, Change { notes: Some("x".to_owned()), ..Change::default() }, Notify::All,
+            "the description holds how to join the online meeting, and cannot be changed without \
+             losing that: leave `notes` out, or change the description in Outlook";
+        json!({"id": "e7"}), Change::default(), Notify::All,
+            "the id is not one of Outlook's: use a handle such as e7 from calendar_search";
+    } {
+        assert_eq!(said(calendars.update(&current, &change, notify).await), expected);
+    }
+    assert_eq!(said(calendars.delete(&meeting(), None, Notify::Nobody).await), always);
+    assert_eq!(
+        said(calendars.delete(&invitation(), Some("Sorry"), Notify::All).await),
+        "only who called a meeting can cancel it with a message: decline it with \
+         calendar_respond and a comment, or leave the message out"
+    );
+    let zoned = CalendarOp::Create { name: "x".to_owned(), zone: Some("Asia/Tokyo".to_owned()) };
+    let mailbox = "Outlook's calendars have the time zone of the mailbox: leave the zone out";
+    assert_eq!(said(calendars.manage(&zoned).await), mailbox);
+    assert_eq!(said(calendars.rehearse_op(&zoned).await), mailbox);
+    let answer = Response {
+        answer: Answer::Accepted,
+        comment: None,
+        propose: Some((
+            "2026-02-04T09:00:00Z".parse().unwrap(),
+            "2026-02-04T10:00:00Z".parse().unwrap(),
+        )),
+        notify: true,
+    };
+    let with = |key: &str, value: Value| {
+        let mut event = invitation();
+        event[key] = value;
+        event
+    };
+    for (current, response, expected) in cases! {
+        meeting(), answer.clone(),
+            "it is your own event, which has no answer: change it with calendar_save, or cancel \
+             it with calendar_delete";
+        invitation(), answer.clone(),
+            "at Outlook another time cannot be proposed with a yes: say tentative or decline with it";
+        invitation(), Response { answer: Answer::Declined, notify: false, ..answer.clone() },
+            "another time is proposed to the organizer, who is not to be told: say notify=all";
+        with("allowNewTimeProposals", json!(false)),
+            Response { answer: Answer::Tentative, ..answer.clone() },
+            "the organizer of this meeting takes no other times: answer without one, and write to \
+             the organizer";
+        with("responseRequested", json!(false)),
+            Response { comment: Some("Gladly".to_owned()), propose: None, ..answer.clone() },
+            "the organizer of this meeting wants no answers sent: answer without a comment, and \
+             write to the organizer";
+    } {
+        assert_eq!(said(calendars.respond(&current, &response).await), expected);
+    }
+    assert_eq!(outlook.tap.lines(), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn answers_deletions_and_forwards_are_sent_once() {
+    let outlook = taker().await;
+    let calendars = outlook.calendars().await;
+    let slot = ("2026-02-04T09:00:00Z".parse().unwrap(), "2026-02-04T10:00:00Z".parse().unwrap());
+    let response =
+        Response { answer: Answer::Accepted, comment: None, propose: None, notify: true };
+    let proposed = json!({
+        "start": {"dateTime": "2026-02-04T09:00:00", "timeZone": "UTC"},
+        "end": {"dateTime": "2026-02-04T10:00:00", "timeZone": "UTC"},
+    });
+    for (response, path, body, stays) in cases! {
+        response.clone(), "accept", json!({"sendResponse": true}), true;
+        Response {
+            answer: Answer::Tentative,
+            comment: Some("Perhaps later?".to_owned()),
+            propose: Some(slot),
+            notify: true,
+        }, "tentativelyAccept",
+            json!({"sendResponse": true, "comment": "Perhaps later?", "proposedNewTime": proposed}),
+            true;
+        Response { answer: Answer::Declined, notify: false, ..response }, "decline",
+            json!({"sendResponse": false}), false;
+    } {
+        let now = calendars.respond(&invitation(), &response).await.unwrap();
+        let expected = json!({"id": ID, "subject": "as it then is", "calendarId": CALENDAR});
+        assert_eq!(now, stays.then_some(expected));
+        let (asked, sent) = write(&outlook);
+        assert_eq!(asked, format!("POST /me/events/{ID}/{path}"));
+        assert_eq!(sent, body);
+    }
+
+    let to = ["ana@example.com".to_owned()];
+    calendars.forward(&meeting(), &to, Some("For you")).await.unwrap();
+    let expected = json!({
+        "toRecipients": [{"emailAddress": {"address": "ana@example.com"}}],
+        "comment": "For you",
+    });
+    assert_eq!(write(&outlook), (format!("POST /me/events/{ID}/forward"), expected));
+
+    for (message, body) in [(Some("Sorry"), json!({"comment": "Sorry"})), (None, json!({}))] {
+        calendars.delete(&meeting(), message, Notify::All).await.unwrap();
+        assert_eq!(write(&outlook), (format!("POST /me/events/{ID}/cancel"), body));
+    }
+    let mut alone = meeting();
+    alone["attendees"] = json!([]);
+    for event in [alone, invitation()] {
+        calendars.delete(&event, None, Notify::Nobody).await.unwrap();
+        let seen = outlook.tap.requests();
+        assert_eq!(seen.len(), 1);
+        assert_eq!(seen[0].line, format!("DELETE /me/events/{ID}"));
+        assert_eq!((seen[0].header("if-match"), &seen[0].body), ("W/\"1\"", &Value::Null));
+    }
+}
+
+/// How a write fails, and what is known of it then.
+#[tokio::test]
+async fn a_write_is_tried_again_only_when_nothing_was_done() {
+    let error = |code: &str, message: &str| json!({"error": {"code": code, "message": message}});
+    let title = Change { title: Some("x".to_owned()), ..Change::default() };
+    for (first, attempts, kind, expected) in cases! {
+        respond(429, &error("TooManyRequests", "Slow.")).header("retry-after", "0"), 2, None, "";
+        respond(503, &error("ServiceUnavailable", "Slow.")).header("retry-after", "0"), 2, None, "";
+        respond(412, &error("ErrorIrresolvableConflict", "The change key differs.")), 1,
+            Some(Kind::Conflict),
+            "it has been changed meanwhile: read it again, and repeat the change if it still fits";
+        respond(403, &error("ErrorAccessDenied", "Access is denied.")), 1,
+            Some(Kind::Provider(403)),
+            "Outlook does not let you change this: the calendar may be for reading only, or the \
+             sign-in without the calendar permissions: choose a calendar with access owner or \
+             writer, or run `daysheet account add microsoft`";
+        respond(500, &error("InternalServerError", "Oops.")), 1, Some(Kind::Network),
+            "Outlook answered with status 500: `Oops`; whether it was done is not known: look \
+             whether it was done before you try again";
+        respond(200, &json!({"id": ID})).cut(), 1, Some(Kind::Network),
+            "Outlook's answer broke off: look whether it was done before you try again";
+    } {
+        let told = Arc::new(std::sync::Mutex::new(Some(first)));
+        let outlook = Outlook::scripted(move |seen| {
+            let first = told.lock().unwrap().take();
+            let event = |title: &str| respond(200, &json!({"id": ID, "subject": title}));
+            Some(match seen.line.starts_with("PATCH") {
+                true => first.unwrap_or_else(|| event("x")),
+                false => event("as it was"),
+            })
+        })
+        .await;
+        let calendars = outlook.calendars().await;
+        let done = calendars.update(&invitation(), &title, Notify::All).await;
+        assert_eq!(done.as_ref().err().map(|error| error.kind()), kind, "{done:?}");
+        if kind.is_some() {
+            assert_eq!(said(done), expected);
+        }
+        let asked = outlook.tap.lines();
+        let sent = asked.iter().filter(|asked| asked.starts_with("PATCH"));
+        assert_eq!(sent.count(), attempts, "{expected}");
+    }
+}
+
+/// A creation carries an id of ours, and is sent once more when its answer is
+/// lost.
+#[tokio::test]
+async fn a_lost_creation_is_sent_once_more() {
+    let change = hour("Proofs", "2026-02-03T18:05:00");
+    // The answers to the attempts, and what comes of them.
+    for (statuses, posts, expected) in [
+        (vec![0, 201], 2, Ok("made")),
+        (vec![502, 201], 2, Ok("made")),
+        (vec![0, 0], 2, Ok("found")),
+        (vec![0, 409], 2, Ok("found")),
+        (vec![409], 1, Err(Kind::Provider(409))),
+        (vec![400], 1, Err(Kind::Provider(400))),
+    ] {
+        let left = Arc::new(std::sync::Mutex::new(statuses.clone()));
+        let id = Arc::new(std::sync::Mutex::new(String::new()));
+        let outlook = Outlook::scripted(move |seen| {
+            let mut id = id.lock().unwrap();
+            if seen.line.starts_with("POST") {
+                let said = seen.body["transactionId"].as_str().unwrap();
+                assert!(id.is_empty() || *id == said, "another id");
+                *id = said.to_owned();
+                let made = json!({"id": ID, "subject": "made"});
+                return Some(match left.lock().unwrap().remove(0) {
+                    0 => respond(201, &json!({"id": ID})).cut(),
+                    201 => respond(201, &made),
+                    status => respond(status, &json!({"error": {"message": "Used."}})),
+                });
+            }
+            let view = "GET /me/calendarView?startDateTime=2026-02-02T05:05:00Z&endDateTime=2026-02-05T06:05:00Z&$select=id,seriesMasterId,transactionId&$top=500";
+            if seen.line == view {
+                return Some(respond(200, &json!({"value": [
+                    {"id": "AAMkOther", "transactionId": null},
+                    {"id": ID, "transactionId": *id},
+                ]})));
+            }
+            assert!(seen.line.starts_with(&format!("GET /me/events/{ID}?")), "{}", seen.line);
+            Some(respond(200, &json!({"id": ID, "subject": "found"})))
+        })
+        .await;
+        let calendars = outlook.calendars().await;
+        let made = calendars.create(None, &change, Notify::All).await;
+        let title = made.as_ref().map(|event| event["subject"].as_str().unwrap());
+        assert_eq!(title.map_err(|error| error.kind()), expected, "{statuses:?}");
+        let asked = outlook.tap.lines();
+        let sent = asked.iter().filter(|asked| asked.starts_with("POST"));
+        assert_eq!(sent.count(), posts, "{statuses:?}");
+    }
+}
+
+#[tokio::test]
+async fn what_has_changed_meanwhile_is_not_cancelled() {
+    let outlook = Outlook::scripted(|seen| {
+        assert_eq!(seen.line, format!("GET /me/events/{ID}?$select=id"));
+        Some(respond(200, &json!({"id": ID, "@odata.etag": "W/\"2\""})))
+    })
+    .await;
+    let calendars = outlook.calendars().await;
+    let refused = calendars.delete(&meeting(), None, Notify::All).await.unwrap_err();
+    assert_eq!(refused.kind(), Kind::Conflict);
+}

@@ -1,0 +1,202 @@
+//! What the Outlook adapter writes in a mailbox, against a service that answers
+//! as told.
+
+use std::sync::{Arc, Mutex};
+
+use async_trait::async_trait;
+use daysheet_core::call::caller::{Caller, Reply};
+use daysheet_core::error::Result;
+use daysheet_core::provider::mail::{Content, Enclosure, Importance, Outgoing, Person};
+use serde_json::{Value, json};
+
+use crate::common::client::ME;
+use crate::tap::{HttpRequest, HttpResponse, Outlook, empty, respond};
+
+mod arrange;
+mod compose;
+mod organize;
+mod rules;
+mod sandboxed;
+mod upload;
+
+/// A draft, the message it answers, and one of its files.
+const DRAFT: &str = "AAkALgAAdraft0000000001=";
+const MESSAGE: &str = "AAkALgAAmessage00000001=";
+const FILE: &str = "AAkALgAAfile00000000001=";
+const INBOX: &str = "AAkALgAAfolderInbox0001=";
+const ARCHIVE: &str = "AAkALgAAfolderArchive01=";
+const CLIENTS: &str = "AAkALgAAfolderClients01=";
+
+/// A status and a body; nothing is said for null.
+type Answer = (u16, Value);
+
+/// A service that answers single requests, and parts of batches, alike: by
+/// method and path, and the body.
+async fn service(answer: impl Fn(&str, &Value) -> Answer + Send + Sync + 'static) -> Outlook {
+    Outlook::scripted(move |seen| Some(said(&answer, seen))).await
+}
+
+fn said(answer: &dyn Fn(&str, &Value) -> Answer, seen: &HttpRequest) -> HttpResponse {
+    if !seen.line.starts_with("POST /$batch") {
+        let (status, body) = answer(&seen.line, &seen.body);
+        return match body {
+            Value::Null => empty(status),
+            body => respond(status, &body),
+        };
+    }
+    let parts = seen.body["requests"].as_array().unwrap();
+    // As Graph does: one part that writes and lacks its body fails them all.
+    let whole = |part: &Value| {
+        part["method"] == "GET"
+            || part["method"] == "DELETE"
+            || part["body"].is_object() && part["headers"]["Content-Type"] == "application/json"
+    };
+    if !parts.iter().all(whole) {
+        return respond(400, &refused(400, "BadRequest").1);
+    }
+    let lines = seen.line.lines().skip(1);
+    let answers: Vec<Value> = parts
+        .iter()
+        .zip(lines)
+        .filter_map(|(part, line)| {
+            let (status, body) = answer(line, &part["body"]);
+            let mut answer = json!({"id": part["id"], "status": status});
+            if !body.is_null() {
+                answer["body"] = body;
+            }
+            if status == 429 {
+                answer["headers"] = json!({"Retry-After": "0"});
+            }
+            // Status 0 stands for a part that is left out.
+            (status != 0).then_some(answer)
+        })
+        .collect();
+    respond(200, &json!({ "responses": answers }))
+}
+
+/// What was asked since the last time: single requests, and parts of batches,
+/// with their bodies.
+fn asked(outlook: &Outlook) -> Vec<(String, Value)> {
+    let mut lines = Vec::new();
+    for seen in outlook.tap.requests() {
+        match seen.body["requests"].as_array() {
+            Some(parts) => {
+                for (part, line) in parts.iter().zip(seen.line.lines().skip(1)) {
+                    lines.push((line.to_owned(), part["body"].clone()));
+                }
+            }
+            None => lines.push((seen.line, seen.body)),
+        }
+    }
+    lines
+}
+
+/// The same without what was only read.
+fn written(outlook: &Outlook) -> Vec<(String, Value)> {
+    let lines = asked(outlook).into_iter();
+    lines.filter(|(line, _)| !line.starts_with("GET")).collect()
+}
+
+/// Lines as they are expected.
+fn lines<const N: usize>(lines: [(&str, Value); N]) -> Vec<(String, Value)> {
+    lines.into_iter().map(|(line, body)| (line.to_owned(), body)).collect()
+}
+
+fn refused(status: u16, code: &str) -> Answer {
+    (status, json!({"error": {"code": code, "message": "No."}}))
+}
+
+fn missing() -> Answer {
+    refused(404, "ErrorItemNotFound")
+}
+
+fn person(name: Option<&str>, address: &str) -> Person {
+    Person { name: name.map(str::to_owned), address: address.to_owned() }
+}
+
+/// A letter to one, without files.
+fn letter() -> Outgoing {
+    Outgoing {
+        message_id: "proofs-1@daysheet.example".to_owned(),
+        from: person(None, ME),
+        to: vec![person(Some("Lena Okafor"), "lena@studio.example")],
+        cc: vec![person(None, "bo@example.com")],
+        bcc: Vec::new(),
+        reply_to: Vec::new(),
+        subject: "Proofs".to_owned(),
+        text: "Here they are.\n".to_owned(),
+        html: "<p>Here they are.</p>".to_owned(),
+        importance: Importance::High,
+        in_reply_to: None,
+        references: Vec::new(),
+        files: Vec::new(),
+    }
+}
+
+fn file(name: &str, bytes: &[u8]) -> Enclosure {
+    Enclosure {
+        name: name.to_owned(),
+        media: "application/pdf".to_owned(),
+        cid: None,
+        content: Content::Bytes(Arc::from(bytes)),
+    }
+}
+
+/// The letter as Graph has it, a draft with the files named.
+fn graph_draft() -> Value {
+    json!({
+        "@odata.etag": "W/\"v1\"", "id": DRAFT, "conversationId": "the-conversation",
+        "isDraft": true, "subject": "Proofs", "importance": "high",
+        "body": {
+            "contentType": "html",
+            "content": "<html><head>\r\n<meta></head><body>\r\n<p>Here they are.</p>\r\n</body></html>",
+        },
+        "toRecipients": [{"emailAddress": {"name": "Lena Okafor", "address": "lena@studio.example"}}],
+        "ccRecipients": [{"emailAddress": {"name": "bo@example.com", "address": "bo@example.com"}}],
+        "bccRecipients": [], "replyTo": [],
+        "internetMessageId": "<proofs-1@daysheet.example>",
+    })
+}
+
+fn graph_file() -> Value {
+    json!({
+        "@odata.type": "#microsoft.graph.fileAttachment", "id": FILE, "name": "proofs.pdf",
+        "contentType": "application/pdf", "size": 1234, "isInline": false, "contentId": "odd",
+    })
+}
+
+/// What the letter is sent as.
+fn sent_properties() -> Value {
+    json!({
+        "subject": "Proofs",
+        "body": {"contentType": "html", "content": "<p>Here they are.</p>"},
+        "toRecipients": [{"emailAddress": {"name": "Lena Okafor", "address": "lena@studio.example"}}],
+        "ccRecipients": [{"emailAddress": {"address": "bo@example.com"}}],
+        "bccRecipients": [], "replyTo": [], "importance": "high",
+        "internetMessageId": "<proofs-1@daysheet.example>",
+    })
+}
+
+/// A caller that keeps what it was told.
+#[derive(Default)]
+struct Told(Mutex<Vec<(u64, u64, String)>>);
+
+#[async_trait]
+impl Caller for Told {
+    async fn confirm(&self, _: &str) -> Reply {
+        Reply::Nobody
+    }
+
+    async fn progress(&self, done: u64, total: u64, what: &str) {
+        let mut told = self.0.lock().unwrap();
+        told.push((done, total, what.to_owned()));
+    }
+}
+
+/// What an error says.
+fn error<T>(result: Result<T>) -> String {
+    match result {
+        Ok(_) => "nothing failed".to_owned(),
+        Err(error) => error.to_string(),
+    }
+}

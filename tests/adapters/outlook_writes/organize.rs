@@ -1,0 +1,422 @@
+//! Mail put in order.
+
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use daysheet_core::error::Kind;
+use daysheet_core::provider::mail::{Flag, MailState, Place, PlaceKind, Step};
+
+use super::*;
+
+/// Half past five, when it is due.
+const DUE: &str = "2026-02-03T17:30:00Z";
+
+fn id(number: usize) -> String {
+    format!("AAkALgAAmessage{number:08}=")
+}
+
+fn labels(names: &[&str]) -> BTreeSet<String> {
+    names.iter().map(|name| (*name).to_owned()).collect()
+}
+
+/// An unread message in the inbox, in a category.
+fn state(number: usize) -> MailState {
+    MailState {
+        id: id(number),
+        unread: true,
+        flag: Flag::None,
+        folder: INBOX.to_owned(),
+        labels: labels(&["Print"]),
+    }
+}
+
+/// The message as Graph has it.
+fn message(number: usize) -> Value {
+    json!({
+        "id": id(number), "isRead": false, "flag": {"flagStatus": "notFlagged"},
+        "parentFolderId": INBOX, "categories": ["Print"],
+    })
+}
+
+fn number(line: &str) -> usize {
+    let digits = line.split("message").nth(2).unwrap();
+    digits[..8].parse().unwrap()
+}
+
+/// A service that knows the archive and takes every change of the messages, which
+/// are as [`message`] says.
+async fn taker() -> Outlook {
+    service(|line, body| {
+        if line.starts_with("GET /me/mailFolders/") {
+            return (200, json!({ "id": ARCHIVE }));
+        }
+        let mut message = message(number(line));
+        let members = message.as_object_mut().unwrap();
+        match line.split(' ').next().unwrap() {
+            "PATCH" => members.extend(body.as_object().unwrap().clone()),
+            "POST" if line.ends_with("/permanentDelete") => return (204, Value::Null),
+            "POST" => drop(members.insert("parentFolderId".into(), body["destinationId"].clone())),
+            _ => {}
+        }
+        (200, message)
+    })
+    .await
+}
+
+#[tokio::test]
+async fn messages_tell_how_they_are() {
+    let outlook = service(|line, _| match number(line) {
+        1 => (200, message(1)),
+        2 => {
+            let due = json!({"dateTime": "2026-02-03T17:30:00.0000000", "timeZone": "UTC"});
+            let mut two = message(2);
+            two["flag"] = json!({"flagStatus": "flagged", "dueDateTime": due});
+            two["isRead"] = true.into();
+            (200, two)
+        }
+        3 => {
+            let mut three = message(3);
+            three["flag"]["flagStatus"] = "complete".into();
+            three["categories"] = json!([]);
+            (200, three)
+        }
+        _ => missing(),
+    })
+    .await;
+    let mailbox = outlook.mailbox().await;
+    let ids = [id(1), id(2), "..".to_owned(), id(3), id(4)];
+    let states = mailbox.states(&ids).await;
+    let kinds: Vec<_> =
+        states.iter().map(|state| state.as_ref().map_err(|error| error.kind())).collect();
+    let two = MailState {
+        unread: false,
+        flag: Flag::Set { due: Some(DUE.parse().unwrap()) },
+        ..state(2)
+    };
+    let three = MailState { flag: Flag::Done, labels: labels(&[]), ..state(3) };
+    assert_eq!(
+        kinds,
+        [Ok(&state(1)), Ok(&two), Err(Kind::Argument), Ok(&three), Err(Kind::NotFound)]
+    );
+    let select = "$select=id,isRead,flag,parentFolderId,categories";
+    assert_eq!(asked(&outlook)[0].0, format!("GET /me/messages/{}?{select}", id(1)));
+}
+
+#[tokio::test]
+async fn every_step_is_what_outlook_calls_it() {
+    let utc = |at: &str| json!({"dateTime": at, "timeZone": "UTC"});
+    let due = |due: Option<&str>| Flag::Set { due: due.map(|due| due.parse().unwrap()) };
+    let now = |change: fn(&mut MailState)| {
+        let mut state = state(1);
+        change(&mut state);
+        Some(state)
+    };
+    let to = |folder: &str| Some(json!({ "destinationId": folder }));
+    for (step, path, body, after) in cases! {
+        Step::Read(true), "PATCH", Some(json!({"isRead": true})), now(|state| state.unread = false);
+        Step::Flag(due(None)), "PATCH", Some(json!({"flag": {"flagStatus": "flagged"}})),
+            now(|state| state.flag = Flag::Set { due: None });
+        Step::Flag(due(Some(DUE))), "PATCH",
+            Some(json!({"flag": {
+                "flagStatus": "flagged", "startDateTime": utc("2026-02-03T17:30:00"),
+                "dueDateTime": utc("2026-02-03T17:30:00"),
+            }})), now(|state| state.flag = Flag::Set { due: Some(DUE.parse().unwrap()) });
+        Step::Flag(Flag::Done), "PATCH", Some(json!({"flag": {"flagStatus": "complete"}})),
+            now(|state| state.flag = Flag::Done);
+        Step::Flag(Flag::None), "PATCH", Some(json!({"flag": {"flagStatus": "notFlagged"}})),
+            now(|_| {});
+        Step::Label(vec!["Urgent".to_owned(), "Print".to_owned()]), "PATCH",
+            Some(json!({"categories": ["Print", "Urgent"]})),
+            now(|state| state.labels = labels(&["Print", "Urgent"]));
+        Step::Unlabel(vec!["Print".to_owned()]), "PATCH", Some(json!({"categories": []})),
+            now(|state| state.labels = labels(&[]));
+        Step::Unlabel(vec!["Urgent".to_owned()]), "", None, now(|_| {});
+        Step::Move(CLIENTS.to_owned()), "/move", to(CLIENTS),
+            now(|state| state.folder = CLIENTS.to_owned());
+        Step::Move(INBOX.to_owned()), "", None, now(|_| {});
+        Step::Copy(CLIENTS.to_owned()), "/copy", to(CLIENTS), now(|_| {});
+        Step::Delete, "/permanentDelete", Some(json!({})), None;
+    } {
+        let outlook = taker().await;
+        let done = outlook.mailbox().await.apply(&[state(1)], &step).await;
+        assert_eq!(done, [Ok(after)], "{step:?}");
+        let line = match path {
+            "PATCH" => format!("PATCH /me/messages/{}", id(1)),
+            action => format!("POST /me/messages/{}{action}", id(1)),
+        };
+        let expected: Vec<_> = body.map(|body| (line, body)).into_iter().collect();
+        assert_eq!(written(&outlook), expected, "{step:?}");
+    }
+}
+
+#[tokio::test]
+async fn messages_go_to_folders_by_their_part() {
+    for (step, folder) in [
+        (Step::Archive, "archive"),
+        (Step::Trash, "deleteditems"),
+        (Step::Spam, "junkemail"),
+        (Step::Restore, "inbox"),
+    ] {
+        let outlook = taker().await;
+        // One is there already.
+        let there = MailState { folder: ARCHIVE.to_owned(), ..state(2) };
+        let done = outlook.mailbox().await.apply(&[state(1), there.clone()], &step).await;
+        let moved = MailState { folder: ARCHIVE.to_owned(), ..state(1) };
+        assert_eq!(done, [Ok(Some(moved)), Ok(Some(there))]);
+        assert_eq!(
+            asked(&outlook),
+            lines([
+                (&format!("GET /me/mailFolders/{folder}?$select=id"), Value::Null),
+                (&format!("POST /me/messages/{}/move", id(1)), json!({"destinationId": ARCHIVE})),
+            ])
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_thousand_messages_take_fifty_batches() {
+    let outlook = taker().await;
+    let messages: Vec<MailState> = (0..1_000).map(state).collect();
+    let mailbox = outlook.mailbox().await;
+    let done = mailbox.apply(&messages, &Step::Read(true)).await;
+    assert!(done.iter().zip(&messages).all(|(done, before)| {
+        let after = MailState { unread: false, ..before.clone() };
+        *done == Ok(Some(after))
+    }));
+    let seen = outlook.tap.requests();
+    assert_eq!(seen.len(), 50);
+    assert!(seen.iter().all(|seen| seen.body["requests"].as_array().unwrap().len() == 20));
+}
+
+/// Each part is carried out once: what came too often is sent again, what has no
+/// answer or one that leaves it open is not.
+#[tokio::test]
+async fn each_part_is_carried_out_once() {
+    let outlook = service(|line, body| {
+        static THROTTLED: AtomicUsize = AtomicUsize::new(0);
+        static DENIED: AtomicUsize = AtomicUsize::new(0);
+        let mut message = message(number(line));
+        message["isRead"] = body["isRead"].clone();
+        match number(line) {
+            2 if THROTTLED.fetch_add(1, Ordering::Relaxed) == 0 => refused(429, "TooMany"),
+            3 => refused(500, "ErrorInternalServerError"),
+            4 => (0, Value::Null),
+            5 => missing(),
+            6 if DENIED.fetch_add(1, Ordering::Relaxed) == 0 => refused(503, "Busy"),
+            _ => (200, message),
+        }
+    })
+    .await;
+    let messages: Vec<MailState> = (1..=6).map(state).collect();
+    let mailbox = outlook.mailbox().await;
+    let done = mailbox.apply(&messages, &Step::Read(true)).await;
+    let kinds: Vec<_> =
+        done.iter().map(|done| done.as_ref().map(|_| ()).map_err(|error| error.kind())).collect();
+    assert_eq!(
+        kinds,
+        [
+            Ok(()),
+            Ok(()),
+            Err(Kind::Network),
+            Err(Kind::Network),
+            Err(Kind::NotFound),
+            Err(Kind::Network)
+        ]
+    );
+    let numbers: Vec<usize> = asked(&outlook).iter().map(|(line, _)| number(line)).collect();
+    assert_eq!(numbers, [1, 2, 3, 4, 5, 6, 2]);
+}
+
+/// When the service stops to answer, the rest is not tried, and that is certain.
+#[tokio::test]
+async fn what_comes_after_silence_is_not_tried() {
+    let outlook = Outlook::scripted(|_| Some(respond(502, &json!({})))).await;
+    let messages: Vec<MailState> = (0..45).map(state).collect();
+    let mailbox = outlook.mailbox().await;
+    let done = mailbox.apply(&messages, &Step::Read(true)).await;
+    let kinds: Vec<_> = done.into_iter().map(|done| done.unwrap_err().kind()).collect();
+    assert_eq!(kinds[..20], [Kind::Network; 20]);
+    assert_eq!(kinds[20..], [Kind::Provider(503); 25]);
+    assert_eq!(outlook.tap.requests().len(), 1);
+}
+
+/// An answer that does not tell how the message is has it read.
+#[tokio::test]
+async fn what_the_answer_does_not_tell_is_read() {
+    let outlook = service(|line, _| match line.starts_with("PATCH") {
+        true => (204, Value::Null),
+        false => {
+            let mut read = message(1);
+            read["isRead"] = true.into();
+            (200, read)
+        }
+    })
+    .await;
+    let mailbox = outlook.mailbox().await;
+    let done = mailbox.apply(&[state(1)], &Step::Read(true)).await;
+    let after = MailState { unread: false, ..state(1) };
+    assert_eq!(done, [Ok(Some(after))]);
+    assert_eq!(asked(&outlook).len(), 2);
+}
+
+/// Only what is different is put back: first what a message is, then where.
+#[tokio::test]
+async fn messages_are_put_back_as_they_were() {
+    let outlook = taker().await;
+    let wanted = [
+        MailState { unread: false, folder: CLIENTS.to_owned(), ..state(1) },
+        MailState { folder: CLIENTS.to_owned(), ..state(2) },
+        state(3),
+        MailState { flag: Flag::Done, labels: labels(&["A", "B"]), ..state(4) },
+    ];
+    let now: Vec<MailState> = (1..=5).map(state).collect();
+    let step = Step::PutBack(wanted.to_vec());
+    let done = outlook.mailbox().await.apply(&now, &step).await;
+    // The service forgets between two requests that the first was read.
+    let moved = |number| Ok(Some(MailState { folder: CLIENTS.to_owned(), ..state(number) }));
+    assert_eq!(
+        done,
+        [
+            moved(1),
+            moved(2),
+            Ok(Some(wanted[2].clone())),
+            Ok(Some(wanted[3].clone())),
+            Ok(Some(now[4].clone()))
+        ]
+    );
+    let patch = |number: usize| format!("PATCH /me/messages/{}", id(number));
+    let to = |number: usize| format!("POST /me/messages/{}/move", id(number));
+    assert_eq!(
+        asked(&outlook),
+        lines([
+            (&patch(1), json!({"isRead": true})),
+            (&patch(4), json!({"flag": {"flagStatus": "complete"}, "categories": ["A", "B"]})),
+            (&to(1), json!({"destinationId": CLIENTS})),
+            (&to(2), json!({"destinationId": CLIENTS})),
+        ])
+    );
+}
+
+/// A day that it was not due by at first is taken off with the flag.
+#[tokio::test]
+async fn a_flag_is_put_back_without_its_day() {
+    let outlook = taker().await;
+    let flagged = |due| MailState { flag: Flag::Set { due }, ..state(1) };
+    let step = Step::PutBack(vec![flagged(None)]);
+    let now = flagged(Some(DUE.parse().unwrap()));
+    let done = outlook.mailbox().await.apply(&[now], &step).await;
+    assert_eq!(done, [Ok(Some(flagged(None)))]);
+    let patch = format!("PATCH /me/messages/{}", id(1));
+    assert_eq!(
+        asked(&outlook),
+        lines([
+            (&patch, json!({"flag": {"flagStatus": "notFlagged"}})),
+            (&patch, json!({"flag": {"flagStatus": "flagged"}})),
+        ])
+    );
+}
+
+/// A mailbox with an inbox, an archive, and `Clients/Okafor`.
+pub(super) fn folders(line: &str) -> Option<Answer> {
+    let folder = |id: &str, name: &str, below: u32| json!({"id": id, "displayName": name, "childFolderCount": below});
+    let okafor = "AAkALgAAfolderOkafor001=";
+    Some(match line.strip_prefix("GET /me/mailFolders")? {
+        "/inbox?$select=id" => (200, json!({ "id": INBOX })),
+        "/archive?$select=id" => (200, json!({ "id": ARCHIVE })),
+        rest if rest.starts_with(&format!("/{CLIENTS}/childFolders")) => {
+            (200, json!({"value": [folder(okafor, "Okafor", 0)]}))
+        }
+        rest if rest.starts_with("?") => {
+            let all = [
+                folder(INBOX, "Posteingang", 0),
+                folder(ARCHIVE, "Archiv", 0),
+                folder(CLIENTS, "Clients", 1),
+            ];
+            (200, json!({ "value": all }))
+        }
+        _ => missing(),
+    })
+}
+
+fn categories() -> Answer {
+    let category =
+        |id: &str, name: &str, color: &str| json!({"id": id, "displayName": name, "color": color});
+    let all = [category("1", "Print", "preset0"), category("2", "Clients", "preset2")];
+    (200, json!({ "value": all }))
+}
+
+#[tokio::test]
+async fn places_go_by_name() {
+    let outlook = service(|line, body| {
+        let made = |id: &str| (201, json!({"id": id, "displayName": body["displayName"]}));
+        match line {
+            "POST /me/mailFolders" => made("AAkALgAAfolderNew00001="),
+            line if line.starts_with("POST /me/mailFolders/AAkALgAAfolderNew") => {
+                made("AAkALgAAfolderNew00002=")
+            }
+            line if line.starts_with("POST /me/mailFolders/") => made("AAkALgAAfolderNew00003="),
+            "POST /me/outlook/masterCategories" => (201, body.clone()),
+            line if line.starts_with("GET /me/outlook/") => categories(),
+            line => folders(line).unwrap_or_else(missing),
+        }
+    })
+    .await;
+    let mailbox = outlook.mailbox().await;
+    let (folder, label) = (PlaceKind::Folder, PlaceKind::Label);
+    for (name, kind, create, expected, posted) in cases! {
+        "inbox", folder, false, (INBOX, "inbox", false), vec![];
+        "Archiv", folder, true, (ARCHIVE, "archive", false), vec![];
+        "clients/OKAFOR", folder, false, ("AAkALgAAfolderOkafor001=", "Clients/Okafor", false),
+            vec![];
+        "Clients/Lamps", folder, true, ("AAkALgAAfolderNew00003=", "Clients/Lamps", true),
+            vec![(format!("/{CLIENTS}/childFolders"), "Lamps")];
+        "Taxes / 2026", folder, true, ("AAkALgAAfolderNew00002=", "Taxes/2026", true),
+            vec![
+                (String::new(), "Taxes"),
+                ("/AAkALgAAfolderNew00001=/childFolders".to_owned(), "2026"),
+            ];
+        "print", label, true, ("Print", "Print", false), vec![];
+    } {
+        let (id, title, made) = expected;
+        let place = Place { id: id.to_owned(), name: title.to_owned(), made };
+        assert_eq!(mailbox.place(name, kind, create).await, Ok(place), "{name}");
+        let posted: Vec<_> = posted
+            .into_iter()
+            .map(|(path, name)| {
+                let body = json!({ "displayName": name });
+                (format!("POST /me/mailFolders{path}"), body)
+            })
+            .collect();
+        assert_eq!(written(&outlook), posted, "{name}");
+    }
+    // A new category has a colour that no other has.
+    let made = mailbox.place("Urgent", label, true).await.unwrap();
+    assert!(made.made);
+    assert_eq!(
+        written(&outlook),
+        lines([(
+            "POST /me/outlook/masterCategories",
+            json!({"displayName": "Urgent", "color": "preset1"})
+        )])
+    );
+    for (name, kind, create, expected) in cases! {
+        "Client", folder, false,
+            "no folder is called `Client`: name one of: `Clients`, `Clients/Okafor`";
+        "Archve", folder, false, "no folder is called `Archve`: name one of: `archive`";
+        "Zzz", folder, false,
+            "no folder is called `Zzz`: call lookup with kind=folders to see their names";
+        "Prints", label, false, "no category is called `Prints`: name one of: `Print`";
+        "Taxes//2026", folder, true,
+            "`Taxes//2026` is no name for a folder: write names with single slashes between the \
+             levels, such as Clients/Okafor";
+    } {
+        assert_eq!(error(mailbox.place(name, kind, create).await), expected);
+    }
+    assert_eq!(written(&outlook), []);
+    let shared = outlook.shared("team@example.com").await;
+    assert_eq!(
+        error(shared.place("Print", label, false).await),
+        "categories are not available for a shared mailbox: name the account of the person who \
+         signed in"
+    );
+}

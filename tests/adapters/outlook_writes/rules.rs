@@ -1,0 +1,321 @@
+//! Rules in our words, and in Outlook's.
+
+use daysheet_core::provider::mail::{Rule, RuleStep, SetUp};
+use daysheet_core::query::{Clock, Query, parse};
+use jiff::tz::TimeZone;
+
+use super::organize::folders;
+use super::*;
+
+const RULES: &str = "/me/mailFolders/inbox/messageRules";
+
+fn query(text: &str) -> Query {
+    let clock = Clock { now: "2026-02-03T17:05:00Z".parse().unwrap(), zone: TimeZone::UTC };
+    parse(text, &clock).unwrap()
+}
+
+fn person_of(address: &str) -> Value {
+    json!({"emailAddress": {"address": address}})
+}
+
+/// A rule that marks as read.
+fn rule(when: Option<&str>) -> Rule {
+    Rule {
+        name: Some("Proofs".to_owned()),
+        enabled: true,
+        when: when.map(query),
+        then: vec![RuleStep::Read],
+        ..Rule::default()
+    }
+}
+
+/// What is said in both languages, with its conditions and exceptions.
+fn pairs() -> Vec<(Option<&'static str>, Value, Value)> {
+    let none = Value::Null;
+    vec![
+        (None, none.clone(), none.clone()),
+        (
+            Some("from:lena@studio.example"),
+            json!({"fromAddresses": [person_of("lena@studio.example")]}),
+            none.clone(),
+        ),
+        (
+            Some("from:(lena OR bo@example.com)"),
+            json!({"senderContains": ["lena", "bo@example.com"]}),
+            none.clone(),
+        ),
+        (
+            Some("to:(a@x.example OR b@x.example)"),
+            json!({"sentToAddresses": [person_of("a@x.example"), person_of("b@x.example")]}),
+            none.clone(),
+        ),
+        (Some("to:team"), json!({"recipientContains": ["team"]}), none.clone()),
+        (
+            Some("subject:(proof OR \"final print\") body:ink lamps"),
+            json!({
+                "subjectContains": ["proof", "final print"], "bodyContains": ["ink"],
+                "bodyOrSubjectContains": ["lamps"],
+            }),
+            none.clone(),
+        ),
+        (
+            Some("category:Print has:attachment is:important"),
+            json!({"categories": ["Print"], "hasAttachments": true, "importance": "high"}),
+            none.clone(),
+        ),
+        (
+            Some("larger:2M"),
+            json!({"withinSizeRange": {"minimumSize": 2048, "maximumSize": 2147483647}}),
+            none.clone(),
+        ),
+        (
+            Some("larger:1M smaller:2M"),
+            json!({"withinSizeRange": {"minimumSize": 1024, "maximumSize": 2048}}),
+            none.clone(),
+        ),
+        (
+            Some("subject:proof -from:(lena OR bo) -has:attachment"),
+            json!({"subjectContains": ["proof"]}),
+            json!({"senderContains": ["lena", "bo"], "hasAttachments": true}),
+        ),
+        (Some("-subject:proof"), none, json!({"subjectContains": ["proof"]})),
+    ]
+}
+
+/// The parts of a query, in whatever order.
+fn parts(query: &Query) -> Vec<String> {
+    let mut parts: Vec<String> = match query {
+        Query::All(parts) => parts.iter().flat_map(parts_of).collect(),
+        one => parts_of(one),
+    };
+    parts.sort();
+    parts
+}
+
+fn parts_of(query: &Query) -> Vec<String> {
+    match query {
+        Query::All(inner) => inner.iter().flat_map(parts_of).collect(),
+        one => vec![format!("{one:?}")],
+    }
+}
+
+#[tokio::test]
+async fn a_query_is_written_and_read_back() {
+    let outlook = service(|line, body| match line {
+        "POST /me/mailFolders/inbox/messageRules" => {
+            let mut made = body.clone();
+            made["id"] = "AQAAAJ5dZqA=".into();
+            (201, made)
+        }
+        line if line.starts_with(&format!("GET {RULES}")) => {
+            (200, json!({"value": [{"id": "x", "sequence": 4}]}))
+        }
+        line => folders(line).unwrap_or_else(missing),
+    })
+    .await;
+    let mailbox = outlook.mailbox().await;
+    for (when, conditions, exceptions) in pairs() {
+        let new = rule(when);
+        mailbox.set_up(&SetUp::CreateRule(new.clone())).await.unwrap();
+        let mut body = json!({
+            "displayName": "Proofs", "sequence": 5, "isEnabled": true,
+            "actions": {"markAsRead": true, "stopProcessingRules": false},
+        });
+        for (key, value) in [("conditions", &conditions), ("exceptions", &exceptions)] {
+            if !value.is_null() {
+                body[key] = value.clone();
+            }
+        }
+        let wrote = written(&outlook);
+        assert_eq!(wrote, lines([(&format!("POST {RULES}"), body.clone())]), "{when:?}");
+
+        body["id"] = "AQAAAJ5dZqA=".into();
+        let again = service(move |line, _| match line {
+            line if line.starts_with(&format!("GET {RULES}")) => (200, json!({"value": [body]})),
+            line => folders(line).unwrap_or_else(missing),
+        })
+        .await;
+        let read = again.mailbox().await.rules().await.unwrap();
+        assert_eq!(read[0].when.as_ref().map(parts), new.when.as_ref().map(parts), "{when:?}");
+        let read = Rule { when: new.when.clone(), ..read[0].clone() };
+        let id = "AQAAAJ5dZqA=".to_owned();
+        assert_eq!(read, Rule { id, ..new });
+    }
+}
+
+#[tokio::test]
+async fn what_no_rule_says_is_refused() {
+    let outlook = service(|line, _| folders(line).unwrap_or_else(missing)).await;
+    let mailbox = outlook.mailbox().await;
+    let step = |step: RuleStep| Rule { then: vec![step], ..rule(None) };
+    let can = "use from:, to:, subject:, body:, plain words, category:, is:important, \
+               has:attachment, larger: and smaller:, each once, with OR between values of one of \
+               them, and - before what is excepted";
+    let cannot = |what: &str| format!("a rule in Outlook cannot say {what}: {can}");
+    let when = |text: &str| rule(Some(text));
+    for (rule, expected) in cases! {
+        when("cc:bo"), cannot("`cc:`");
+        when("is:unread"), cannot("`is:unread`");
+        when("in:Clients"), cannot("`in:`");
+        when("before:2026-02-03"), cannot("`before:`");
+        when("filename:pdf"), cannot("`filename:`");
+        when("raw:subject:x"), cannot("`raw:`");
+        when("from:a OR subject:b"), cannot("OR between `from:` and `subject:`");
+        when("larger:1M OR larger:2M"), cannot("OR with `larger:`");
+        when("a OR (b c)"), cannot("OR between groups");
+        when("subject:a subject:b"),
+            cannot("two conditions on the same part of a message, both to hold");
+        when("-(a b)"), cannot("an exception of several parts");
+        when("-larger:1M -smaller:1k"), cannot("two exceptions by size");
+        step(RuleStep::Star),
+            "a rule in Outlook cannot flag what comes in: mark it as important, or put it in a \
+             category"
+                .to_owned();
+        step(RuleStep::Forward("a@x.example".to_owned())),
+            "rules that send mail on are not made here: make it in Outlook itself".to_owned();
+        step(RuleStep::Move("Nowhere".to_owned())),
+            "no folder is called `Nowhere`: call lookup with kind=folders to see their names"
+                .to_owned();
+        Rule {
+            then: vec![RuleStep::Archive, RuleStep::Move("Clients".to_owned())],
+            ..rule(None)
+        },
+            "a rule in Outlook moves into one folder: name one folder, and use categories for \
+             the rest"
+                .to_owned();
+        Rule { then: Vec::new(), ..rule(None) },
+            "a rule has to do something: say what is to be done: read, archive, trash, \
+             important, a category or a folder"
+                .to_owned();
+    } {
+        assert_eq!(error(mailbox.set_up(&SetUp::CreateRule(rule)).await), expected);
+    }
+    assert_eq!(written(&outlook), []);
+}
+
+#[tokio::test]
+async fn what_a_rule_does_is_told_and_written() {
+    let rules = json!([
+        {
+            "id": "AQAAAJ5dZqB=", "displayName": "Second", "sequence": 2, "isEnabled": false,
+            "conditions": {
+                "sentOnlyToMe": true, "headerContains": ["X-Odd"], "sensitivity": "private",
+                "subjectContains": ["proof"], "hasAttachments": null, "isSigned": false,
+            },
+            "exceptions": {"isAutomaticReply": true},
+            "actions": {
+                "moveToFolder": CLIENTS, "copyToFolder": "gone", "markImportance": "low",
+                "redirectTo": [person_of("bo@example.com")], "permanentDelete": true,
+                "stopProcessingRules": true,
+            },
+        },
+        {
+            "id": "AQAAAJ5dZqA=", "displayName": "First", "sequence": 1, "isEnabled": true,
+            "conditions": null, "exceptions": null,
+            "actions": {
+                "moveToFolder": ARCHIVE, "markAsRead": true, "markImportance": "high",
+                "assignCategories": ["Print", "Clients"], "delete": false,
+            },
+        },
+    ]);
+    let first = rules[1].clone();
+    let second = rules[0].clone();
+    let outlook = service(move |line, body| match line {
+        line if line == format!("GET {RULES}") => (200, json!({ "value": rules })),
+        line if line.starts_with("GET") && line.ends_with("ZqA=") => (200, first.clone()),
+        line if line.starts_with("GET") && line.ends_with("ZqB=") => (200, second.clone()),
+        line if line.starts_with("PATCH") => {
+            let mut after = first.clone();
+            after.as_object_mut().unwrap().extend(body.as_object().unwrap().clone());
+            (200, after)
+        }
+        line if line.starts_with("DELETE") => (204, Value::Null),
+        line => folders(line).unwrap_or_else(missing),
+    })
+    .await;
+    let mailbox = outlook.mailbox().await;
+    let read = mailbox.rules().await.unwrap();
+    let label = |name: &str| RuleStep::Label(name.to_owned());
+    let known = Rule {
+        id: "AQAAAJ5dZqA=".to_owned(),
+        name: Some("First".to_owned()),
+        enabled: true,
+        when: None,
+        then: vec![
+            label("Print"),
+            label("Clients"),
+            RuleStep::Read,
+            RuleStep::Important,
+            RuleStep::Archive,
+        ],
+        stop: false,
+        other: Vec::new(),
+    };
+    let odd = Rule {
+        id: "AQAAAJ5dZqB=".to_owned(),
+        name: Some("Second".to_owned()),
+        enabled: false,
+        when: Some(query("subject:proof")),
+        then: vec![
+            RuleStep::Move("Clients".to_owned()),
+            RuleStep::Forward("bo@example.com".to_owned()),
+        ],
+        stop: true,
+        other: [
+            "if header contains: X-Odd",
+            "if sensitivity is private",
+            "if sent only to me",
+            "except if is automatic reply",
+            "puts a copy into a folder that is gone",
+            "marks with the importance low",
+            "deletes for good",
+        ]
+        .map(str::to_owned)
+        .to_vec(),
+    };
+    let sorted = |rule: &Rule| {
+        let mut rule = rule.clone();
+        rule.other.sort();
+        rule.then.sort_by_key(|step| format!("{step:?}"));
+        rule
+    };
+    assert_eq!(read.iter().map(sorted).collect::<Vec<_>>(), [sorted(&known), sorted(&odd)]);
+
+    let change = Rule {
+        name: Some("First of all".to_owned()),
+        when: Some(query("from:lena")),
+        then: vec![RuleStep::Trash, label("Print")],
+        stop: true,
+        ..known
+    };
+    let after = mailbox.set_up(&SetUp::UpdateRule(change)).await.unwrap();
+    assert_eq!(after.unwrap()["displayName"], "First of all");
+    mailbox.set_up(&SetUp::DeleteRule { id: "AQAAAJ5dZqA=".to_owned() }).await.unwrap();
+    assert_eq!(
+        written(&outlook),
+        lines([
+            (
+                &format!("PATCH {RULES}/AQAAAJ5dZqA="),
+                json!({
+                    "displayName": "First of all", "isEnabled": true,
+                    "conditions": {"senderContains": ["lena"]}, "exceptions": null,
+                    "actions": {
+                        "delete": true, "assignCategories": ["Print"],
+                        "stopProcessingRules": true,
+                    },
+                })
+            ),
+            (&format!("DELETE {RULES}/AQAAAJ5dZqA="), Value::Null),
+        ])
+    );
+
+    // What has other conditions stays as it is.
+    let kept = Rule { id: "AQAAAJ5dZqB=".to_owned(), ..rule(None) };
+    let failed = mailbox.set_up(&SetUp::UpdateRule(kept)).await;
+    assert_eq!(
+        error(failed),
+        "the rule has what cannot be changed here: if sent only to me: change it in \
+         Outlook"
+    );
+    assert_eq!(written(&outlook), []);
+}

@@ -1,0 +1,310 @@
+//! The same against the sandbox, which keeps what it is told.
+
+use std::collections::BTreeSet;
+
+use daysheet_core::call::caller::Nobody;
+use daysheet_core::error::Kind;
+use daysheet_core::project::project;
+use daysheet_core::provider::mail::{
+    AutoReply, ContactCard, Flag, HeldDraft, MailState, Origin, PlaceKind, Probe, Rule, RuleStep,
+    SetUp, Step, Whereabouts,
+};
+use daysheet_core::provider::{Ask, Mailbox};
+use daysheet_core::query::{Query, Term};
+use daysheet_core::schemas::{Api, Level, MESSAGE};
+
+use super::*;
+
+/// Another mailbox of the sample.
+const OTHER: &str = "mira@lindqvist-lamps.example";
+
+/// Ids of the messages in a folder, the newest first.
+async fn ids(mailbox: &Arc<dyn Mailbox>, folder: &str) -> Vec<String> {
+    let ask = Ask {
+        query: Some(Query::Term(Term::Folder(folder.to_owned()))),
+        folder: None,
+        projection: project(Api::Outlook, &MESSAGE.up_to(Level::Core)),
+        limit: 25,
+        cursor: None,
+    };
+    let page = mailbox.messages(&ask).await.unwrap();
+    let id = |item: &Value| item["id"].as_str().unwrap().to_owned();
+    page.items.iter().map(id).collect()
+}
+
+fn to_other() -> Outgoing {
+    Outgoing {
+        to: vec![person(Some("Mira"), OTHER)],
+        cc: Vec::new(),
+        importance: Importance::Normal,
+        ..letter()
+    }
+}
+
+fn probe(draft: &HeldDraft) -> Probe {
+    Probe {
+        draft: draft.id.clone(),
+        thread: draft.thread.clone(),
+        message_id: draft.letter.message_id.clone(),
+        since: jiff::Timestamp::now(),
+    }
+}
+
+fn names(draft: &HeldDraft) -> Vec<&str> {
+    let files = draft.letter.files.iter();
+    files.map(|file| file.name.as_str()).collect()
+}
+
+#[tokio::test]
+async fn a_letter_lives() {
+    let outlook = Outlook::sample().await;
+    let mine = outlook.mailbox().await;
+    let theirs = outlook.mailbox_of(OTHER).await;
+
+    // It is made with a small file and a large one.
+    let large = vec![7; (4 << 20) + 11];
+    let letter = Outgoing {
+        files: vec![file("proofs.pdf", b"%PDF"), file("film.pdf", &large)],
+        ..to_other()
+    };
+    let told = Told::default();
+    let made = mine.create(&Origin::New, &letter, &told).await.unwrap();
+    assert_eq!(names(&made), ["proofs.pdf", "film.pdf"]);
+    assert_eq!(made.letter.message_id, letter.message_id);
+    assert_eq!((&made.letter.to, &made.letter.subject), (&letter.to, &letter.subject));
+    assert_eq!(made.letter.text, "Here they are.");
+    assert_eq!(told.0.lock().unwrap().len(), 3);
+    let Content::Held { id: film, .. } = &made.letter.files[1].content else {
+        panic!("the file is not there");
+    };
+    let bytes = mine.file(&made.id, film, 5 << 20).await.unwrap();
+    assert!(bytes == large);
+
+    // It is changed, once.
+    let changed = Outgoing {
+        subject: "Final proofs".to_owned(),
+        files: vec![made.letter.files[0].clone(), file("more.pdf", b"%PDF-2")],
+        ..made.letter.clone()
+    };
+    let now = mine.update(&made, &changed, &Nobody).await.unwrap();
+    assert_eq!((now.id.as_str(), now.letter.subject.as_str()), (made.id.as_str(), "Final proofs"));
+    assert_eq!(names(&now), ["proofs.pdf", "more.pdf"]);
+    let other = Outgoing { subject: "Other".to_owned(), ..changed };
+    let stale = mine.update(&made, &other, &Nobody).await.unwrap_err();
+    assert_eq!(stale.kind(), Kind::Conflict);
+
+    // It is sent, and is where sent letters are.
+    assert_eq!(mine.whereabouts(&probe(&now)).await, Ok(Whereabouts::Draft));
+    let sent = mine.send(&now, None).await.unwrap();
+    assert_eq!(mine.whereabouts(&probe(&now)).await, Ok(Whereabouts::Sent(sent.clone())));
+    assert_eq!(mine.draft(&now.id).await.unwrap_err().kind(), Kind::NotFound);
+
+    // It is answered in its conversation.
+    let came = ids(&theirs, "inbox").await.remove(0);
+    let original = theirs.original(&came).await.unwrap();
+    assert_eq!((original.message_id.as_str(), original.own), (letter.message_id.as_str(), false));
+    assert_eq!(original.files.len(), 2);
+    let reply = Origin::Reply { id: came.clone(), all: true };
+    let thanks = Outgoing {
+        message_id: "thanks-1@daysheet.example".to_owned(),
+        from: person(None, OTHER),
+        to: vec![person(None, ME)],
+        subject: "Re: Final proofs".to_owned(),
+        html: "<p>Thank you.</p>".to_owned(),
+        ..to_other()
+    };
+    let answer = theirs.create(&reply, &thanks, &Nobody).await.unwrap();
+    assert_eq!(answer.thread, original.thread);
+    assert_eq!(answer.letter.html, "<p>Thank you.</p>");
+    assert_eq!(names(&answer), Vec::<&str>::new());
+    theirs.send(&answer, None).await.unwrap();
+    let back = ids(&mine, "inbox").await.remove(0);
+    let back = mine.original(&back).await.unwrap();
+    assert_eq!(Some(back.thread), sent.thread);
+    assert_eq!(back.references.last(), Some(&letter.message_id));
+
+    // It is sent on with its files.
+    let forward = Outgoing {
+        message_id: "on-1@daysheet.example".to_owned(),
+        subject: "Fw: Final proofs".to_owned(),
+        from: person(None, OTHER),
+        ..to_other()
+    };
+    let origin = Origin::Forward { id: came };
+    let onward = theirs.create(&origin, &forward, &Nobody).await.unwrap();
+    assert_eq!(names(&onward), ["proofs.pdf", "more.pdf"]);
+    theirs.discard(&onward).await.unwrap();
+    assert!(ids(&theirs, "trash").await.contains(&onward.id));
+}
+
+#[tokio::test]
+async fn a_letter_waits_for_its_time() {
+    let outlook = Outlook::sample().await;
+    let mine = outlook.mailbox().await;
+    let draft = mine.create(&Origin::New, &to_other(), &Nobody).await.unwrap();
+    let later = "2041-02-03T18:05:00Z".parse().unwrap();
+    mine.send(&draft, Some(later)).await.unwrap();
+    let found = mine.whereabouts(&probe(&draft)).await.unwrap();
+    assert!(matches!(found, Whereabouts::Sent(_)), "{found:?}");
+}
+
+#[tokio::test]
+async fn messages_are_put_in_order_and_back() {
+    let outlook = Outlook::sample().await;
+    let mine = outlook.mailbox().await;
+    let all = ids(&mine, "inbox").await;
+    let before: Vec<MailState> = mine.states(&all).await.into_iter().map(Result::unwrap).collect();
+    let folder = mine.place("Taxes/2026", PlaceKind::Folder, true).await;
+    let folder = folder.unwrap();
+    assert_eq!((folder.name.as_str(), folder.made), ("Taxes/2026", true));
+    let again = mine.place("taxes/2026", PlaceKind::Folder, false).await;
+    assert_eq!(again.unwrap().id, folder.id);
+    let label = mine.place("Urgent", PlaceKind::Label, true).await.unwrap();
+    let due = "2041-02-03T18:05:00Z".parse().unwrap();
+    let flag = Flag::Set { due: Some(due) };
+    for step in [
+        Step::Read(true),
+        Step::Read(false),
+        Step::Flag(flag.clone()),
+        Step::Label(vec![label.id.clone()]),
+        Step::Move(folder.id.clone()),
+        Step::Archive,
+        Step::Spam,
+        Step::Trash,
+        Step::Restore,
+        Step::Flag(Flag::Done),
+        Step::Flag(Flag::None),
+        Step::Flag(Flag::Set { due: None }),
+        Step::Unlabel(vec![label.id.clone()]),
+    ] {
+        let now: Vec<MailState> = mine.states(&all).await.into_iter().map(Result::unwrap).collect();
+        let done = mine.apply(&now, &step).await;
+        let done: Vec<MailState> = done.into_iter().map(|one| one.unwrap().unwrap()).collect();
+        let read: Vec<MailState> =
+            mine.states(&all).await.into_iter().map(Result::unwrap).collect();
+        assert_eq!(done, read, "{step:?}");
+        let one = &done[0];
+        match &step {
+            Step::Read(read) => assert_eq!(one.unread, !read),
+            Step::Flag(flag) => assert_eq!(one.flag, *flag),
+            Step::Label(_) => assert!(one.labels.contains("Urgent")),
+            Step::Unlabel(_) => assert!(!one.labels.contains("Urgent")),
+            Step::Move(folder) => assert_eq!(one.folder, *folder),
+            Step::Restore => assert_eq!(one.folder, before[0].folder),
+            _ => assert_ne!(one.folder, now[0].folder, "{step:?}"),
+        }
+        if step == Step::Archive {
+            let back = mine.apply(&done, &Step::PutBack(before.clone())).await;
+            let back: Vec<MailState> = back.into_iter().map(|one| one.unwrap().unwrap()).collect();
+            assert_eq!(back, before);
+        }
+    }
+    let last = mine.states(&all[..1]).await.remove(0).unwrap();
+    assert_eq!(mine.apply(&[last], &Step::Delete).await, [Ok(None)]);
+    let gone = mine.states(&all[..1]).await.remove(0);
+    assert_eq!(gone.unwrap_err().kind(), Kind::NotFound);
+    let copied = mine.states(&all[1..2]).await.remove(0).unwrap();
+    let step = Step::Copy(folder.id);
+    assert_eq!(mine.apply(std::slice::from_ref(&copied), &step).await, [Ok(Some(copied))]);
+    assert_eq!(ids(&mine, "Taxes/2026").await.len(), 1);
+}
+
+#[tokio::test]
+async fn the_mailbox_is_set_up() {
+    let outlook = Outlook::sample().await;
+    let mine = outlook.mailbox().await;
+    let set = |change: SetUp| {
+        let mine = mine.clone();
+        async move { mine.set_up(&change).await }
+    };
+    let made = set(SetUp::CreateFolder { name: "Clients/Lamps".to_owned() });
+    let made = made.await.unwrap().unwrap();
+    let id = made["id"].as_str().unwrap().to_owned();
+    let name = "Lamps and more".to_owned();
+    let renamed = set(SetUp::RenameFolder { id: id.clone(), name }).await;
+    assert_eq!(renamed.unwrap().unwrap()["displayName"], "Lamps and more");
+    let names: BTreeSet<String> = mine.names().await.unwrap().into_values().collect();
+    assert!(names.contains("Clients/Lamps and more"), "{names:?}");
+
+    let rule = Rule {
+        name: Some("Lamps".to_owned()),
+        enabled: true,
+        when: Some(Query::Term(Term::In(daysheet_core::query::Part::Subject, "lamp".to_owned()))),
+        then: vec![
+            RuleStep::Read,
+            RuleStep::Label("Lamps".to_owned()),
+            RuleStep::Move("Clients/Lamps and more".to_owned()),
+        ],
+        stop: true,
+        ..Rule::default()
+    };
+    let made = set(SetUp::CreateRule(rule.clone())).await.unwrap().unwrap();
+    let sorted = |mut rule: Rule| {
+        rule.then.sort_by_key(|step| format!("{step:?}"));
+        rule
+    };
+    let mut read = mine.rules().await.unwrap();
+    let expected = Rule { id: made["id"].as_str().unwrap().to_owned(), ..rule };
+    assert_eq!(sorted(read.remove(0)), sorted(expected.clone()));
+    let off = Rule { enabled: false, when: None, ..expected.clone() };
+    set(SetUp::UpdateRule(off.clone())).await.unwrap();
+    assert_eq!(sorted(mine.rules().await.unwrap().remove(0)), sorted(off));
+    set(SetUp::DeleteRule { id: expected.id }).await.unwrap();
+    assert_eq!(mine.rules().await.unwrap(), []);
+    assert_eq!(set(SetUp::DeleteFolder { id: id.clone() }).await, Ok(None));
+    // It lies in Deleted Items now, and from there it would go for good.
+    let again = set(SetUp::DeleteFolder { id }).await.unwrap_err();
+    assert_eq!(again.message(), "the folder is in Deleted Items already");
+
+    let reply = AutoReply {
+        on: true,
+        from: Some("2041-02-03T18:05:00Z".parse().unwrap()),
+        to: Some("2041-02-05T18:05:00Z".parse().unwrap()),
+        subject: None,
+        html: Some("<p>Away</p>".to_owned()),
+        external: Some("<p>Off</p>".to_owned()),
+        audience: Some(daysheet_core::provider::mail::Audience::Contacts),
+    };
+    set(SetUp::AutoReply(reply.clone())).await.unwrap();
+    assert_eq!(mine.auto_reply().await, Ok(reply.clone()));
+    set(SetUp::AutoReply(AutoReply::default())).await.unwrap();
+    assert_eq!(mine.auto_reply().await, Ok(AutoReply { on: false, from: None, to: None, ..reply }));
+    let settings = set(SetUp::Settings {
+        language: Some("sv-SE".to_owned()),
+        time_zone: Some("Asia/Tokyo".to_owned()),
+    });
+    let settings = settings.await.unwrap().unwrap();
+    assert_eq!(
+        (&settings["language"]["locale"], &settings["timeZone"]),
+        (&json!("sv-SE"), &json!("Tokyo Standard Time"))
+    );
+
+    let made =
+        set(SetUp::CreateCategory { name: "Lanterns".to_owned(), colour: Some("teal".to_owned()) });
+    assert_eq!(made.await.unwrap().unwrap()["color"], "preset5");
+    let changed = set(SetUp::UpdateCategory {
+        id: "Lanterns".to_owned(),
+        name: None,
+        colour: Some("none".to_owned()),
+    });
+    assert_eq!(changed.await.unwrap().unwrap()["color"], "none");
+    let id = "Lanterns".to_owned();
+    assert_eq!(set(SetUp::DeleteCategory { id }).await, Ok(None));
+
+    let made = set(SetUp::CreateContact(ContactCard {
+        name: Some("Lena Okafor".to_owned()),
+        emails: Some(vec!["lena@studio.example".to_owned()]),
+        ..ContactCard::default()
+    }));
+    let id = made.await.unwrap().unwrap()["id"].as_str().unwrap().to_owned();
+    let changed = set(SetUp::UpdateContact {
+        id: id.clone(),
+        card: ContactCard { phones: Some(vec!["+44 1".to_owned()]), ..ContactCard::default() },
+    });
+    let changed = changed.await.unwrap().unwrap();
+    assert_eq!(
+        (&changed["displayName"], &changed["mobilePhone"]),
+        (&json!("Lena Okafor"), &json!("+44 1"))
+    );
+    assert_eq!(set(SetUp::DeleteContact { id }).await, Ok(None));
+}

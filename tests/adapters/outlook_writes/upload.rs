@@ -1,0 +1,176 @@
+//! Large files, in pieces.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use daysheet_core::call::caller::Nobody;
+use daysheet_core::error::Kind;
+use daysheet_core::provider::mail::Origin;
+
+use super::*;
+
+const PIECE: usize = 12 * 320 * 1024;
+
+/// A service that takes files in pieces at an address below itself; `trouble`
+/// answers the requests about pieces that it counts, first of all.
+async fn taker(
+    trouble: impl Fn(usize, &HttpRequest, &str) -> Option<HttpResponse> + Send + Sync + 'static,
+) -> Outlook {
+    let count = AtomicUsize::new(0);
+    Outlook::scripted(move |seen| {
+        let url = format!("{}/upload/secret", seen.base);
+        Some(match seen.line.as_str() {
+            "POST /me/messages" => respond(201, &graph_draft()),
+            asked if asked.ends_with("/createUploadSession") => {
+                respond(201, &json!({ "uploadUrl": url, "nextExpectedRanges": ["0-"] }))
+            }
+            asked if asked.contains("/upload/") => {
+                assert_eq!(seen.header("authorization"), "", "a token went to {asked}");
+                let number = count.fetch_add(1, Ordering::Relaxed);
+                if let Some(said) = trouble(number, seen, asked) {
+                    return Some(said);
+                }
+                let (range, total) = seen.header("content-range").split_once('/').unwrap();
+                let last: usize = range.rsplit('-').next().unwrap().parse().unwrap();
+                match last + 1 == total.parse::<usize>().unwrap() {
+                    true => empty(201),
+                    false => {
+                        respond(200, &json!({"nextExpectedRanges": [format!("{}-", last + 1)]}))
+                    }
+                }
+            }
+            _ => said(
+                &|line, _| match line.contains("/attachments?") {
+                    true => (200, json!({"value": [graph_file()]})),
+                    false => (200, graph_draft()),
+                },
+                seen,
+            ),
+        })
+    })
+    .await
+}
+
+fn large() -> Outgoing {
+    Outgoing { files: vec![file("film.pdf", &vec![7; 2 * PIECE + 5])], ..letter() }
+}
+
+/// The requests about pieces.
+fn pieces(outlook: &Outlook) -> Vec<String> {
+    let seen = outlook.tap.requests().into_iter();
+    seen.filter(|seen| seen.line.contains("/upload/"))
+        .map(|seen| format!("{} {}", seen.line, seen.header("content-range")).trim().to_owned())
+        .collect()
+}
+
+#[tokio::test]
+async fn a_large_file_goes_in_pieces() {
+    let outlook = taker(|_, _, _| None).await;
+    let told = Told::default();
+    let mailbox = outlook.mailbox().await;
+    mailbox.create(&Origin::New, &large(), &told).await.unwrap();
+    let seen = outlook.tap.requests();
+    let session = seen.iter().find(|seen| seen.line.ends_with("/createUploadSession"));
+    let session = session.unwrap();
+    assert_eq!(
+        (session.line.as_str(), &session.body),
+        (
+            "POST /me/messages/AAkALgAAdraft0000000001=/attachments/createUploadSession",
+            &json!({"attachmentItem": {
+                "attachmentType": "file", "name": "film.pdf", "contentType": "application/pdf",
+                "size": 2 * PIECE + 5, "isInline": false,
+            }})
+        )
+    );
+    let ranges: Vec<&str> = seen
+        .iter()
+        .filter(|seen| seen.line.contains("/upload/"))
+        .map(|seen| seen.header("content-range"))
+        .collect();
+    assert_eq!(
+        ranges,
+        [
+            "bytes 0-3932159/7864325",
+            "bytes 3932160-7864319/7864325",
+            "bytes 7864320-7864324/7864325"
+        ]
+    );
+    let film = |done| (done, 7_864_325, "film.pdf".to_owned());
+    assert_eq!(
+        *told.0.lock().unwrap(),
+        [film(0), film(3_932_160), film(7_864_320), film(7_864_325)]
+    );
+}
+
+/// What broke is taken up where it ended, as the service says.
+#[tokio::test]
+async fn a_broken_upload_is_taken_up() {
+    let outlook = taker(|number, seen, asked| match number {
+        1 => {
+            assert!(asked.starts_with("PUT"));
+            Some(respond(503, &json!({"error": {"code": "busy"}})))
+        }
+        2 => {
+            assert_eq!((asked, seen.header("content-range")), ("GET /upload/secret", ""));
+            let half = json!({"nextExpectedRanges": ["4000000-7864324"]});
+            Some(respond(200, &half))
+        }
+        _ => None,
+    })
+    .await;
+    let mailbox = outlook.mailbox().await;
+    mailbox.create(&Origin::New, &large(), &Nobody).await.unwrap();
+    assert_eq!(
+        pieces(&outlook),
+        [
+            "PUT /upload/secret bytes 0-3932159/7864325",
+            "PUT /upload/secret bytes 3932160-7864319/7864325",
+            "GET /upload/secret",
+            "PUT /upload/secret bytes 4000000-7864324/7864325",
+        ]
+    );
+}
+
+#[tokio::test]
+async fn a_refused_upload_is_given_up() {
+    let outlook = taker(|_, _, asked| {
+        let status = if asked.starts_with("DELETE") { 204 } else { 403 };
+        Some(respond(status, &json!({})))
+    })
+    .await;
+    let mailbox = outlook.mailbox().await;
+    let failed = mailbox.create(&Origin::New, &large(), &Nobody).await;
+    assert_eq!(
+        error(failed),
+        "the draft is there, but without `film.pdf`: Outlook answered with status 403: find it \
+         with mail_search in:drafts; attach the files with mode=edit, or discard it"
+    );
+    assert_eq!(
+        pieces(&outlook),
+        ["PUT /upload/secret bytes 0-3932159/7864325", "DELETE /upload/secret"]
+    );
+}
+
+#[tokio::test]
+async fn files_go_to_safe_addresses_alone() {
+    for url in ["http://elsewhere.example/x", "ftp://127.0.0.1/x", "upload", ""] {
+        let outlook = service(move |line, _| match line {
+            "POST /me/messages" => (201, graph_draft()),
+            _ => (201, json!({ "uploadUrl": url })),
+        })
+        .await;
+        let mailbox = outlook.mailbox().await;
+        let failed = mailbox.create(&Origin::New, &large(), &Nobody).await;
+        let said = error(failed);
+        assert!(said.contains("Outlook named no safe address to send a file to"), "{url}: {said}");
+    }
+}
+
+#[tokio::test]
+async fn what_is_too_large_is_refused_before_anything_is_done() {
+    let outlook = service(|_, _| missing()).await;
+    let mailbox = outlook.mailbox().await;
+    let letter = Outgoing { files: vec![file("film.pdf", &vec![0; (150 << 20) + 1])], ..letter() };
+    let failed = mailbox.create(&Origin::New, &letter, &Nobody).await;
+    assert_eq!(failed.unwrap_err().kind(), Kind::Argument);
+    assert_eq!(asked(&outlook), []);
+}

@@ -1,0 +1,385 @@
+//! One search language at two providers: the whole of what each is asked, and
+//! that what Graph is asked together with what is checked here is what was
+//! meant.
+
+mod graph;
+mod meaning;
+
+use std::collections::HashMap;
+
+use daysheet_core::query::{Part, Query, Term, parse};
+use daysheet_providers::google::mail::query as gmail_query;
+use daysheet_providers::microsoft::mail::query::mine;
+use daysheet_providers::microsoft::mail::query::{
+    self as outlook_query, Compiled, Places, Scope, folders, matches, reads,
+};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use super::query::clock;
+use crate::common::query_cases::{CASES, Case};
+use meaning::{Mail, any_mail, any_query, any_term, means, places};
+
+/// The cases of pictures and signs, which Outlook's subjects are looked through
+/// for, and which the sandbox's Gmail finds everywhere.
+#[rustfmt::skip] // As above.
+const SIGNS: &[Case] = &[
+    ("subject:🎉 in:inbox",
+        &[r#"subject:"🎉" in:inbox"#],
+        &["in inbox", r#"rest:   subject:"🎉""#]),
+    ("subject:🎉 invoice",
+        &[r#"subject:"🎉" invoice"#],
+        &["mail", r#"search: \"invoice\""#, r#"rest:   subject:"🎉""#]),
+];
+
+fn parsed(query: &str) -> Query {
+    parse(query, &clock()).unwrap_or_else(|error| panic!("{query}: {error}"))
+}
+
+/// What Gmail is asked: `q`, and a line per note.
+fn gmail(query: &Query) -> Vec<String> {
+    let compiled = gmail_query::compile(query);
+    let mut lines = vec![compiled.q];
+    lines.extend(compiled.notes.iter().map(|note| format!("note: {note}")));
+    lines
+}
+
+/// What Graph is asked: a line for all that is there.
+fn graph(query: &Query) -> Vec<String> {
+    let Compiled { scope, filter, search, rest, notes } = match outlook_query::compile(Some(query))
+    {
+        Ok(compiled) => compiled,
+        Err(error) => return vec![format!("! {error}")],
+    };
+    let mut lines = vec![match scope {
+        Scope::Mail => "mail".to_owned(),
+        Scope::Anywhere => "anywhere".to_owned(),
+        Scope::Folder(name) => format!("in {name}"),
+    }];
+    lines.extend(filter.map(|text| format!("filter: {text}")));
+    lines.extend(search.map(|text| format!("search: {text}")));
+    lines.extend(rest.map(|rest| format!("rest:   {}", show(&rest))));
+    lines.extend(notes.iter().map(|note| format!("note:   {note}")));
+    lines
+}
+
+/// A query as it would be written, with all its brackets.
+fn show(query: &Query) -> String {
+    let group = |parts: &[Query], between: &str| {
+        let parts: Vec<_> = parts.iter().map(show).collect();
+        format!("({})", parts.join(between))
+    };
+    match query {
+        Query::All(parts) => group(parts, " "),
+        Query::Any(parts) => group(parts, " OR "),
+        Query::Not(part) => format!("-{}", show(part)),
+        Query::Raw(raw) => format!("raw:{raw}"),
+        Query::Term(term) => match term {
+            Term::Text(text) => format!("{text:?}"),
+            Term::In(part, text) => format!("{}:{text:?}", part.operator()),
+            Term::Folder(name) => format!("in:{name}"),
+            Term::Label(name) => format!("label:{name}"),
+            Term::Category(name) => format!("category:{name}"),
+            Term::Is(state) => format!("is:{}", format!("{state:?}").to_lowercase()),
+            Term::Attachment => "has:attachment".to_owned(),
+            Term::Larger(bytes) => format!("larger:{bytes}"),
+            Term::Smaller(bytes) => format!("smaller:{bytes}"),
+            Term::Before(instant) => format!("before:{instant}"),
+            Term::After(instant) => format!("after:{instant}"),
+        },
+    }
+}
+
+#[test]
+fn each_provider_is_asked_in_its_language() {
+    let mut wrong = Vec::new();
+    for (query, for_gmail, for_graph) in CASES.iter().chain(SIGNS) {
+        let asked = match parse(query, &clock()) {
+            Ok(query) => [gmail(&query), graph(&query)],
+            // Refused before any provider is asked.
+            Err(error) => [vec![format!("! {error}")], vec![format!("! {error}")]],
+        };
+        for (is, expected) in asked.into_iter().zip([*for_gmail, *for_graph]) {
+            if is != expected {
+                wrong.push(format!(
+                    "{query}\n  is   {}\n  not  {}",
+                    is.join("\n       "),
+                    expected.join("\n       ")
+                ));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn no_case_is_there_twice() {
+    let mut seen: Vec<_> = CASES.iter().map(|(query, ..)| query).collect();
+    seen.sort_unstable();
+    seen.dedup();
+    assert_eq!(seen.len(), CASES.len());
+}
+
+#[test]
+fn no_query_is_every_message() {
+    assert_eq!(outlook_query::compile(None).unwrap(), Compiled::default());
+}
+
+#[test]
+fn folders_are_named_once_and_without_places() {
+    for (query, expected) in [
+        ("in:inbox budget", &[][..]),
+        (
+            "in:Clients (in:\"Nord licht\" OR -in:Clients) label:x in:spam",
+            &["Clients", "Nord licht"],
+        ),
+    ] {
+        assert_eq!(folders(&parsed(query)), expected, "{query}");
+    }
+}
+
+#[test]
+fn i_am_known_by_my_address() {
+    let query = parsed("from:me OR (-to:ME cc:meg subject:me me)");
+    assert_eq!(
+        show(&mine(&query, "mira@example.com")),
+        r#"(from:"mira@example.com" OR (-to:"mira@example.com" cc:"meg" subject:"me" "me"))"#
+    );
+}
+
+#[test]
+fn only_what_is_looked_at_is_asked_for() {
+    for (query, expected) in [
+        ("from:a -from:b", &["from"][..]),
+        ("to:a", &["toRecipients", "ccRecipients", "bccRecipients"]),
+        ("cc:a bcc:b", &["ccRecipients", "bccRecipients"]),
+        ("is:read OR is:unread", &["isRead"]),
+        ("is:starred is:important", &["flag", "importance"]),
+        ("category:a label:b in:c", &["categories", "parentFolderId"]),
+        (
+            "has:attachment before:7d after:8d subject:x",
+            &["hasAttachments", "receivedDateTime", "subject"],
+        ),
+    ] {
+        assert_eq!(reads(&parsed(query)), expected, "{query}");
+    }
+}
+
+/// Query and whether the message below meets it.
+const MET: &[(&str, bool)] = &[
+    ("from:lena", true),
+    ("from:LENA", true),
+    ("from:len", false),
+    ("from:\"okafor lena\"", true),
+    ("from:\"lena okafor\"", false),
+    ("from:studio.example", true),
+    ("from:@studio.example", true),
+    ("from:lena@studio.example", true),
+    ("from:\"lena lena\"", false),
+    ("to:mira", true),
+    ("to:proofs", true),
+    ("to:hidden", true),
+    ("to:lena", false),
+    ("cc:proofs", true),
+    ("cc:mira", false),
+    ("bcc:hidden@print.example", true),
+    ("subject:proof", true),
+    ("subject:\"autumn catalogue\"", true),
+    ("subject:\"catalogue autumn\"", false),
+    ("subject:cat", false),
+    ("is:unread", true),
+    ("is:read", false),
+    ("is:starred", true),
+    ("is:important", true),
+    ("has:attachment", true),
+    ("category:print", true),
+    ("label:clients-nordlicht", true),
+    ("category:Clients", false),
+    ("category:promotions", false),
+    ("before:2026-02-03T17:05:00Z", false),
+    ("before:2026-02-03T17:05:01Z", true),
+    ("after:2026-02-03T17:05:00Z", true),
+    ("after:2026-02-03T17:05:01Z", false),
+    ("in:Clients/Nordlicht", true),
+    ("in:nordlicht", true),
+    ("in:\"F1=\"", true),
+    ("in:Clients", false),
+    ("in:inbox", false),
+    ("subject:🎉", true),
+    ("subject:€", false),
+    ("in:anywhere", true),
+    ("is:unread (in:inbox OR -from:mira)", true),
+    ("-(is:unread is:starred)", false),
+];
+
+#[test]
+fn a_message_is_checked_here() {
+    let message = json!({
+        "parentFolderId": "F1=",
+        "receivedDateTime": "2026-02-03T17:05:00Z",
+        "subject": "Proof for the autumn\u{ad} catalogue 🎉",
+        "importance": "High",
+        "isRead": false,
+        "hasAttachments": true,
+        "categories": ["Clients/Nordlicht", "Print"],
+        "flag": {"flagStatus": "Flagged"},
+        "from": {"emailAddress": {"name": "Okafor, Lena", "address": "lena@studio.example"}},
+        "toRecipients": [{"emailAddress": {"name": "Mira", "address": "mira@example.com"}}],
+        "ccRecipients": [{"emailAddress": {"address": "proofs@print.example"}}],
+        "bccRecipients": [{"emailAddress": {"name": null, "address": "hidden@print.example"}}],
+    });
+    let names = HashMap::from([
+        ("F1=".to_owned(), "Clients/Nordlicht".to_owned()),
+        ("F2=".to_owned(), "inbox".to_owned()),
+    ]);
+    for (query, expected) in MET {
+        let query = parsed(query);
+        let met = matches(&query, &message, &Places { names: &names });
+        assert_eq!(met, *expected, "{}", show(&query));
+    }
+    // A folder of the user's with the name of a place is not that place.
+    let names = HashMap::from([("F1=".to_owned(), "Inbox".to_owned())]);
+    let inbox = parsed("in:inbox");
+    assert!(!matches(&inbox, &message, &Places { names: &names }));
+}
+
+/// JSON with Graph's names at odd values.
+fn any_json() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        "\\PC{0,12}".prop_map(Value::from),
+        "(flagged|high|F1|2026-02-03T17:05:00Z)".prop_map(Value::from),
+    ];
+    let name = "(from|toRecipients|ccRecipients|bccRecipients|emailAddress|name|address|subject\
+                |isRead|flag|flagStatus|importance|hasAttachments|categories|receivedDateTime\
+                |parentFolderId)";
+    leaf.prop_recursive(4, 48, 6, move |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+            prop::collection::hash_map(name, inner, 0..8)
+                .prop_map(|pairs| Value::Object(pairs.into_iter().collect())),
+        ]
+    })
+}
+
+/// Queries as no parser gives them: empty groups, raw parts, odd texts.
+fn odd_query() -> impl Strategy<Value = Query> {
+    let text = prop_oneof![
+        "\\PC{0,12}",
+        "[-\"()*:\\\\'“” \t\nORAND@.a]{0,10}",
+        "[a-z']{1,4}@[a-z']{1,4}\\.[a-z]{1,3}",
+    ];
+    let worded = (0..10_usize, text).prop_map(|(kind, text)| match kind {
+        0 => Term::Text(text),
+        1 => Term::In(Part::From, text),
+        2 => Term::In(Part::To, text),
+        3 => Term::In(Part::Bcc, text),
+        4 => Term::In(Part::Subject, text),
+        5 => Term::In(Part::Body, text),
+        6 => Term::In(Part::Filename, text),
+        7 => Term::Folder(text),
+        8 => Term::Label(text),
+        _ => Term::Category(text),
+    });
+    let leaf = prop_oneof![
+        4 => worded.prop_map(Query::Term),
+        4 => any_term(true).prop_map(Query::Term),
+        1 => (any::<bool>(), -377_705_023_201..253_402_207_200_i64).prop_map(|(before, at)| {
+            let at = jiff::Timestamp::from_second(at).unwrap();
+            Query::Term(if before { Term::Before(at) } else { Term::After(at) })
+        }),
+    ];
+    let tree = leaf.prop_recursive(5, 24, 4, |inner| {
+        let group = prop::collection::vec(inner.clone(), 0..4);
+        prop_oneof![
+            group.clone().prop_map(Query::All),
+            group.prop_map(Query::Any),
+            inner.prop_map(|part| Query::Not(Box::new(part))),
+        ]
+    });
+    let raw = "(\\$filter=|\\$search=|\\$|)[ \"\\\\a()$=]{0,8}".prop_map(Query::Raw);
+    prop_oneof![9 => tree, 1 => raw.clone(), 1 => raw.prop_map(|raw| Query::All(vec![raw]))]
+}
+
+/// True when the mail is found: what Graph is asked, and what is checked after.
+fn found(compiled: &Compiled, mail: &Mail) -> bool {
+    let names = places();
+    let places = Places { names: &names };
+    let in_scope = match &compiled.scope {
+        Scope::Mail => !matches!(mail.folder, "spam" | "trash"),
+        Scope::Anywhere => true,
+        Scope::Folder(name) => mail.folder == name,
+    };
+    in_scope
+        && compiled.filter.iter().all(|text| graph::filters(text, mail))
+        && compiled.search.iter().all(|text| graph::searches(text, mail))
+        && compiled.rest.iter().all(|rest| matches(rest, &mail.json(), &places))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Whatever the query, Graph is asked in one well-formed language or in none.
+    #[test]
+    fn what_graph_is_asked_is_well_formed(query in odd_query()) {
+        gmail_query::compile(&query);
+        let Ok(compiled) = outlook_query::compile(Some(&query)) else {
+            return Ok(());
+        };
+        prop_assert!(compiled.filter.is_none() || compiled.search.is_none());
+        if let Some(rest) = &compiled.rest {
+            for term in rest.terms() {
+                let one = reads(&Query::Term(term.clone()));
+                prop_assert!(!one.is_empty(), "{} is left over", show(rest));
+            }
+        }
+        if let Query::Raw(_) = query {
+            if let Some(search) = &compiled.search {
+                prop_assert!(graph::is_escaped(search), "{}", search);
+            }
+            return Ok(());
+        }
+        if let Some(search) = &compiled.search {
+            prop_assert!(graph::reads_kql(search), "{}", search);
+        }
+        if let Some(filter) = &compiled.filter {
+            prop_assert!(filter.starts_with("receivedDateTime "));
+            prop_assert!(graph::reads_odata(filter), "{}", filter);
+        }
+    }
+
+    /// Any JSON is a message, if an odd one.
+    #[test]
+    fn any_message_can_be_checked(query in odd_query(), message in any_json()) {
+        let names = places();
+        let places = Places { names: &names };
+        let met = matches(&query, &message, &places);
+        let not = Query::Not(Box::new(query));
+        prop_assert_eq!(matches(&not, &message, &places), !met);
+    }
+
+    /// Without words of the text, files and sizes, a message decides all.
+    #[test]
+    fn a_check_means_what_was_asked(query in any_query(false), mail in any_mail()) {
+        let names = places();
+        let met = matches(&query, &mail.json(), &Places { names: &names });
+        prop_assert_eq!(met, means(&query, &mail), "{} for {:?}", show(&query), mail);
+    }
+
+    /// What is asked and what is checked after are together what was meant.
+    #[test]
+    fn what_is_found_is_what_was_asked(query in any_query(true), mails in prop::collection::vec(any_mail(), 8)) {
+        let Ok(compiled) = outlook_query::compile(Some(&query)) else {
+            return Ok(());
+        };
+        for mail in mails {
+            let wanted = means(&query, &mail) && meaning::opened(&query, &mail);
+            prop_assert_eq!(
+                found(&compiled, &mail), wanted,
+                "{}\n{:?}\n{:?}", show(&query), compiled, mail
+            );
+        }
+    }
+}

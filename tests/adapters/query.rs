@@ -1,0 +1,203 @@
+//! The search language: what it means, how Gmail says it, what it refuses.
+
+use daysheet_core::query::{Clock, Query, parse};
+use daysheet_providers::google::mail::query::compile;
+use jiff::tz::TimeZone;
+use proptest::prelude::*;
+
+/// Tuesday, 2026-11-17 10:30 in Berlin.
+pub(crate) fn clock() -> Clock {
+    Clock {
+        now: "2026-11-17T09:30:00Z".parse().unwrap(),
+        zone: TimeZone::get("Europe/Berlin").unwrap(),
+    }
+}
+
+fn gmail(query: &str) -> String {
+    match parse(query, &clock()) {
+        Ok(query) => compile(&query).q,
+        Err(error) => format!("! {error}"),
+    }
+}
+
+/// Query and what Gmail is asked.
+const COMPILED: &[(&str, &str)] = &[
+    ("", ""),
+    ("   ", ""),
+    ("invoice", "invoice"),
+    ("annual report", "annual report"),
+    ("\"annual report\"", "\"annual report\""),
+    ("“annual  report”", "\"annual report\""),
+    ("re-print", "\"re-print\""),
+    ("-print", "-print"),
+    ("NOT print", "-print"),
+    ("a - b", "a \"-\" b"),
+    ("12:30", "\"12:30\""),
+    ("http://x.example/y", "\"http://x.example/y\""),
+    ("c++", "\"c++\""),
+    ("schön", "schön"),
+    ("日本", "日本"),
+    ("from:lena", "from:lena"),
+    ("FROM:lena", "from:lena"),
+    ("from: lena", "from:lena"),
+    ("from:lena@studio.example", "from:lena@studio.example"),
+    ("from:\"Lena Okafor\"", "from:\"Lena Okafor\""),
+    ("to:team cc:print bcc:me", "to:team cc:print bcc:me"),
+    ("subject:(proof catalogue)", "subject:proof subject:catalogue"),
+    ("from:(lena OR \"mira l\")", "(from:lena OR from:\"mira l\")"),
+    ("from:(lena -okafor)", "from:lena -from:okafor"),
+    ("body:deadline", "deadline"),
+    ("filename:pdf", "filename:pdf"),
+    ("filename:a-b.pdf", "filename:\"a-b.pdf\""),
+    ("in:inbox", "in:inbox"),
+    ("in:Draft", "in:drafts"),
+    ("in:junk", "in:spam"),
+    ("in:bin", "in:trash"),
+    ("in:all", "in:anywhere"),
+    ("in:archive", "in:archive"),
+    ("in:Clients", "label:clients"),
+    ("folder:sent", "in:sent"),
+    ("label:Clients/Nordlicht", "label:clients-nordlicht"),
+    ("label:\"To do (soon)\"", "label:to-do--soon-"),
+    ("category:promotions", "category:promotions"),
+    ("category:Work", "label:work"),
+    ("is:unread", "is:unread"),
+    ("is:read", "is:read"),
+    ("is:flagged", "is:starred"),
+    ("is:Starred", "is:starred"),
+    ("is:important", "is:important"),
+    ("-is:read", "-is:read"),
+    ("has:attachment", "has:attachment"),
+    ("has:attachments", "has:attachment"),
+    ("larger:5M", "larger:5242880"),
+    ("larger:300k", "larger:307200"),
+    ("smaller:1mb", "smaller:1048576"),
+    ("smaller:1024", "smaller:1024"),
+    ("after:2026-02-03", "after:1770073200"),
+    ("after:2026/02/03", "after:1770073200"),
+    ("before:2026-07-01", "before:1782856800"),
+    ("after:\"2026-02-03 18h05\"", "after:1770138300"),
+    ("after:2026-02-03T17:05:00Z", "after:1770138300"),
+    ("after:7d", "after:1794303000"),
+    ("newer_than:7d", "after:1794303000"),
+    ("older_than:1y", "before:1763371800"),
+    ("after:36h", "after:1794778200"),
+    ("after:2w", "after:1793698200"),
+    ("after:1m", "after:1792225800"),
+    ("after:today", "after:1794870000"),
+    ("before:yesterday", "before:1794783600"),
+    ("after:today -from:me", "after:1794870000 -from:me"),
+    ("a OR b", "(a OR b)"),
+    ("a b OR c", "a (b OR c)"),
+    ("a OR b c", "(a OR b) c"),
+    ("(a b) OR c", "((a b) OR c)"),
+    ("{a b}", "(a OR b)"),
+    ("a AND b", "a b"),
+    ("-(a b)", "(-a OR -b)"),
+    ("-(a OR b)", "(-a -b)"),
+    ("-(a -b)", "(-a OR b)"),
+    ("--5", "\"--5\""),
+    ("\"OR\"", "\"OR\""),
+    ("or", "or"),
+    ("raw:list:x older_than:2d {a b}", "list:x older_than:2d {a b}"),
+    (
+        "from:lena is:unread -subject:spam (a OR \"b c\") larger:1M",
+        "from:lena is:unread -subject:spam (a OR \"b c\") larger:1048576",
+    ),
+];
+
+/// Query and what the reader is told.
+const REFUSED: &[(&str, &str)] = &cases! {
+    "\"annual",
+        "the query opens a quote at character 1 and does not close it: close the quote, or leave it out";
+    "from:\"x",
+        "the query opens a quote at character 6 and does not close it: close the quote, or leave it out";
+    "a \"\" b",
+        "the query has an empty phrase `\"\"`: put words between the quotes, or leave them out";
+    "(a b", "the query opens a `(` and does not close it: close it, or put it in quotes";
+    "{a", "the query opens a `{` and does not close it: close it, or put it in quotes";
+    "a) b",
+        "the query closes a parenthesis that it did not open: remove the `)`, or put it in quotes";
+    "()", "the query has an empty group: put terms between the brackets, or remove them";
+    "OR b",
+        "the query has `OR` without a term on each side: write `a OR b`, or \"or\" in quotes for the word";
+    "a OR",
+        "the query ends where a term is expected: add the missing term, or remove the `OR` or `-` before it";
+    "from:", "the query has `from:` without a value: write the value directly behind the colon";
+    "raw:", "the query has `raw:` without a value: write the value directly behind the colon";
+    "is:big",
+        "the query says `is:big`: use is:unread, is:read, is:starred, is:flagged or is:important";
+    "has:link", "the query says `has:link`: use has:attachment";
+    "larger:huge",
+        "the query says `larger:huge`, which is not a size: write bytes, or a number with k, M or G: larger:5M";
+    "larger:99999999999999999999G",
+        "the query says `larger:99999999999999999999G`, which is not a size: write bytes, or a number with k, M or G: larger:5M";
+    "after:someday",
+        "the query says `after:someday`, which is not a date: write 2026-02-03, \"2026-02-03 18h05\", 7d (also h, w, m, y), today or yesterday";
+    "after:2026-02-31",
+        "the query says `after:2026-02-31`, which is not a date: write 2026-02-03, \"2026-02-03 18h05\", 7d (also h, w, m, y), today or yesterday";
+    "from:(a to:b)",
+        "the query has an operator inside the group of `from:`: put plain words in the group";
+};
+
+#[test]
+fn compiles_to_gmail() {
+    let wrong: Vec<_> = COMPILED
+        .iter()
+        .filter(|(query, expected)| gmail(query) != *expected)
+        .map(|(query, expected)| format!("{query}\n  is     {}\n  not    {expected}", gmail(query)))
+        .collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn refuses_with_the_next_step() {
+    for (query, expected) in REFUSED {
+        assert_eq!(gmail(query), format!("! {expected}"), "{query}");
+    }
+    let unknown = gmail("Re: lunch");
+    assert!(
+        unknown.starts_with("! the query has the unknown operator `re:`: use from: to: "),
+        "{unknown}"
+    );
+    let long = "x".repeat(5000);
+    assert!(gmail(&long).starts_with("! the query is 5000 bytes long"));
+    let deep = format!("{}a{}", "(".repeat(500), ")".repeat(500));
+    assert!(gmail(&deep).starts_with("! the query nests deeper than 32 groups"));
+}
+
+#[test]
+fn says_what_gmail_cannot_say() {
+    let query = parse("body:deadline body:plan", &clock()).unwrap();
+    assert_eq!(
+        compile(&query).notes,
+        ["Gmail cannot search the body alone: `body:` searched the whole message"]
+    );
+}
+
+fn count(query: &Query) -> usize {
+    match query {
+        Query::All(parts) | Query::Any(parts) => parts.iter().map(count).sum(),
+        Query::Not(part) => count(part),
+        Query::Term(_) | Query::Raw(_) => 1,
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Any text is understood or refused, and never taken for «everything».
+    #[test]
+    fn never_fails_open(text in "[-a-z:\"(){} O R\\PC]{0,40}") {
+        if let Ok(query) = parse(&text, &clock()) {
+            prop_assert_eq!(count(&query) == 0, text.trim().is_empty() || only_and(&text), "{}", text);
+            let compiled = compile(&query);
+            prop_assert_eq!(compiled.q.is_empty(), count(&query) == 0);
+        }
+    }
+}
+
+/// A text of nothing but the silent AND says nothing.
+fn only_and(text: &str) -> bool {
+    text.split_whitespace().all(|word| matches!(word, "AND" | "&&"))
+}

@@ -2,7 +2,7 @@
 
     sample_agenda.py BINARY
 
-tests/it/sandbox_ics.rs compares what the sandbox tells of its sample
+tests/sandbox/sandbox_ics.rs compares what the sandbox tells of its sample
 calendars with tests/fixtures/sample-agenda.tsv. Here that file is compared with
 what recurring-ical-events makes of the same calendars: every occurrence of the
 last quarter of 2026, across the end of summer time on both sides of the ocean.

@@ -24,7 +24,7 @@ const COUNTS: usize = 21;
 type Candidate = (&'static str, &'static str, fn(&str) -> usize);
 
 const CANDIDATES: &[Candidate] = &[
-    ("daysheet", "size_daysheet", daysheet::budget::count::tokens),
+    ("daysheet", "size_daysheet", daysheet_core::budget::count::tokens),
     ("tiktoken-rs", "size_tiktoken", |text| {
         tiktoken_rs::o200k_base_singleton().count_ordinary(text)
     }),

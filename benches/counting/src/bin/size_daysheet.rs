@@ -2,6 +2,6 @@
 
 fn main() -> std::io::Result<()> {
     let text = std::io::read_to_string(std::io::stdin())?;
-    println!("{}", daysheet::budget::count::tokens(&text));
+    println!("{}", daysheet_core::budget::count::tokens(&text));
     Ok(())
 }

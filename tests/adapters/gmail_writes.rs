@@ -9,42 +9,22 @@ mod organize;
 mod sandboxed;
 mod upload;
 
-use daysheet_core::provider::mail::{
-    Content, Enclosure, HeldDraft, Importance, MailState, Outgoing, Person,
-};
+use daysheet_core::provider::mail::{HeldDraft, MailState, Outgoing};
 use serde_json::{Value, json};
+
+use crate::common::letters::{file, outgoing, person};
 
 const ME: &str = "mira@example.com";
 
-fn person(name: Option<&str>, address: &str) -> Person {
-    Person { name: name.map(str::to_owned), address: address.to_owned() }
-}
-
 /// A small letter of Mira's.
 fn letter() -> Outgoing {
+    let from = person("Mira Lindqvist", ME);
     Outgoing {
-        message_id: "proofs-2@example.com".to_owned(),
-        from: person(Some("Mira Lindqvist"), ME),
-        to: vec![person(None, "bo@example.com")],
-        cc: Vec::new(),
-        bcc: vec![person(None, "ana@example.com")],
-        reply_to: Vec::new(),
+        bcc: vec![person("", "ana@example.com")],
         subject: "Proofs".to_owned(),
         text: "The proofs are here.\n".to_owned(),
         html: "<p>The proofs are here.</p>\n".to_owned(),
-        importance: Importance::Normal,
-        in_reply_to: None,
-        references: Vec::new(),
-        files: Vec::new(),
-    }
-}
-
-fn file(name: &str, bytes: &[u8]) -> Enclosure {
-    Enclosure {
-        name: name.to_owned(),
-        media: "application/pdf".to_owned(),
-        cid: None,
-        content: Content::Bytes(bytes.into()),
+        ..outgoing("proofs-2@example.com", from, vec![person("", "bo@example.com")])
     }
 }
 

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::common::client::ME;
-use crate::common::mail::letter;
+use crate::common::letters::letter;
 
 use crate::tap::{HttpRequest, HttpResponse, Outlook, PREFER, empty, respond};
 

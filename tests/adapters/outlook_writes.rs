@@ -1,15 +1,16 @@
 //! What the Outlook adapter writes in a mailbox, against a service that answers
 //! as told.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Mutex;
 
 use async_trait::async_trait;
 use daysheet_core::call::caller::{Caller, Reply};
 use daysheet_core::error::Result;
-use daysheet_core::provider::mail::{Content, Enclosure, Importance, Outgoing, Person};
+use daysheet_core::provider::mail::{Content, Enclosure, Importance, Outgoing};
 use serde_json::{Value, json};
 
 use crate::common::client::ME;
+use crate::common::letters::{file, outgoing, person};
 use crate::tap::{HttpRequest, HttpResponse, Outlook, empty, respond};
 
 mod arrange;
@@ -110,35 +111,16 @@ fn missing() -> Answer {
     refused(404, "ErrorItemNotFound")
 }
 
-fn person(name: Option<&str>, address: &str) -> Person {
-    Person { name: name.map(str::to_owned), address: address.to_owned() }
-}
-
 /// A letter to one, without files.
 fn letter() -> Outgoing {
+    let to = vec![person("Lena Okafor", "lena@studio.example")];
     Outgoing {
-        message_id: "proofs-1@daysheet.example".to_owned(),
-        from: person(None, ME),
-        to: vec![person(Some("Lena Okafor"), "lena@studio.example")],
-        cc: vec![person(None, "bo@example.com")],
-        bcc: Vec::new(),
-        reply_to: Vec::new(),
+        cc: vec![person("", "bo@example.com")],
         subject: "Proofs".to_owned(),
         text: "Here they are.\n".to_owned(),
         html: "<p>Here they are.</p>".to_owned(),
         importance: Importance::High,
-        in_reply_to: None,
-        references: Vec::new(),
-        files: Vec::new(),
-    }
-}
-
-fn file(name: &str, bytes: &[u8]) -> Enclosure {
-    Enclosure {
-        name: name.to_owned(),
-        media: "application/pdf".to_owned(),
-        cid: None,
-        content: Content::Bytes(Arc::from(bytes)),
+        ..outgoing("proofs-1@daysheet.example", person("", ME), to)
     }
 }
 

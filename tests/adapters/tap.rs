@@ -364,7 +364,7 @@ impl Tapped {
         // What nobody finds is not waited for as long as services may take.
         let services = ServiceSettings { endpoints, look: Duration::from_millis(40) };
         let at = if provider == "google" { &GOOGLE } else { &MICROSOFT };
-        let sign_in = sandbox.as_ref().map(|sandbox| (User::nobody(sandbox), at, scopes));
+        let sign_in = sandbox.as_ref().map(|sandbox| (User::nobody(sandbox.base()), at, scopes));
         let tokens = Arc::new(Tokens { kept: tokio::sync::Mutex::default(), sign_in });
         let providers = Providers::new(services, tokens.clone());
         Self { tap, sandbox, provider, tokens, providers }
@@ -498,6 +498,6 @@ impl Outlook {
     /// An access token of the sandbox's sign-in.
     pub async fn token(&self, address: &str, scope: &str) -> String {
         let sandbox = self.sandbox.as_ref().unwrap();
-        User::nobody(sandbox).token_of(&MICROSOFT, address, scope).await
+        User::nobody(sandbox.base()).token_of(&MICROSOFT, address, scope).await
     }
 }

@@ -8,7 +8,6 @@ use std::collections::BTreeMap;
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use daysheet_sandbox::Sandbox;
 use http_body_util::{BodyExt, Full};
 use hyper::body::Bytes;
 use hyper::{HeaderMap, Request};
@@ -138,10 +137,11 @@ pub struct User {
 }
 
 impl User {
-    pub fn nobody(sandbox: &Sandbox) -> Self {
+    /// Somebody who has not signed in, at the sandbox of that address.
+    pub fn nobody(base: &str) -> Self {
         Self {
             http: Client::builder(TokioExecutor::new()).build_http(),
-            base: sandbox.base().to_owned(),
+            base: base.to_owned(),
             token: String::new(),
             api: "/",
         }
@@ -153,28 +153,22 @@ impl User {
     }
 
     /// Somebody who has signed in with Google, and uses Gmail.
-    pub async fn at_gmail(sandbox: &Sandbox, address: &str, scope: &str) -> Self {
-        Self::at(&GOOGLE, GMAIL, sandbox, address, scope).await
+    pub async fn at_gmail(base: &str, address: &str, scope: &str) -> Self {
+        Self::at(&GOOGLE, GMAIL, base, address, scope).await
     }
 
     /// Somebody who has signed in with Google, and uses the calendar.
-    pub async fn at_calendar(sandbox: &Sandbox, address: &str, scope: &str) -> Self {
-        Self::at(&GOOGLE, "/calendar/v3/", sandbox, address, scope).await
+    pub async fn at_calendar(base: &str, address: &str, scope: &str) -> Self {
+        Self::at(&GOOGLE, "/calendar/v3/", base, address, scope).await
     }
 
     /// Somebody who has signed in with Microsoft, and uses Graph.
-    pub async fn at_graph(sandbox: &Sandbox, address: &str, scope: &str) -> Self {
-        Self::at(&MICROSOFT, "/v1.0/", sandbox, address, scope).await
+    pub async fn at_graph(base: &str, address: &str, scope: &str) -> Self {
+        Self::at(&MICROSOFT, "/v1.0/", base, address, scope).await
     }
 
-    async fn at(
-        at: &SignIn,
-        api: &'static str,
-        sandbox: &Sandbox,
-        address: &str,
-        scope: &str,
-    ) -> Self {
-        let nobody = Self::nobody(sandbox);
+    async fn at(at: &SignIn, api: &'static str, base: &str, address: &str, scope: &str) -> Self {
+        let nobody = Self::nobody(base);
         let token = nobody.token_of(at, address, scope).await;
         Self { token, api, ..nobody }
     }

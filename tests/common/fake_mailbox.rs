@@ -12,9 +12,8 @@ use daysheet::error::{Error, Kind, Result};
 use daysheet::project::Projection;
 use daysheet::provider::calendar::Changes;
 use daysheet::provider::mail::{
-    Alias, Arrange, AutoReply, Compose, Content, Flag, HeldDraft, Importance, MailState, Organize,
-    Origin, Original, Outgoing, Person, Place, PlaceKind, Probe, Rule, Sent, SetUp, Step,
-    Whereabouts,
+    Alias, Arrange, AutoReply, Compose, Content, Flag, HeldDraft, MailState, Organize, Origin,
+    Original, Outgoing, Person, Place, PlaceKind, Probe, Rule, Sent, SetUp, Step, Whereabouts,
 };
 use daysheet::provider::{Ask, BodyForm, Letter, Lookup, Mailbox, Page, Total};
 use daysheet::query::{Query, Term};
@@ -23,6 +22,7 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::harness::{Fake, Harness};
+use super::letters::{held_draft, person};
 
 /// What becomes of a send.
 #[derive(Clone, Copy)]
@@ -39,12 +39,16 @@ pub enum Fault {
     Slow(Duration),
 }
 
+type Lists = dyn Fn(&FakeMailbox, &Ask) -> Page + Send + Sync;
+type LooksUp = dyn Fn(&Lookup) -> Page + Send + Sync;
+type Reads = dyn Fn(&FakeMailbox, &str, BodyForm) -> Result<Letter> + Send + Sync;
+
 /// Answers in the place of the mailbox's own.
 #[derive(Default)]
 pub struct Script {
-    pub list: Option<Box<dyn Fn(&FakeMailbox, &Ask) -> Page + Send + Sync>>,
-    pub lookup: Option<Box<dyn Fn(&Lookup) -> Page + Send + Sync>>,
-    pub letter: Option<Box<dyn Fn(&FakeMailbox, &str, BodyForm) -> Result<Letter> + Send + Sync>>,
+    pub list: Option<Box<Lists>>,
+    pub lookup: Option<Box<LooksUp>>,
+    pub letter: Option<Box<Reads>>,
     pub thread: Option<fn(&str) -> Vec<String>>,
 }
 
@@ -679,40 +683,6 @@ impl MailHarness {
     async fn of(fakes: Vec<FakeMailbox>, settings: &[(&str, &str)]) -> Self {
         let now: Timestamp = "2026-02-03T17:05:00Z".parse().unwrap();
         Self::over(fakes, settings).await.tuned(|pipeline| pipeline.at(now))
-    }
-}
-
-pub fn person(name: &str, address: &str) -> Person {
-    Person { name: (!name.is_empty()).then(|| name.to_owned()), address: address.to_owned() }
-}
-
-/// A letter of `Hello` about lamps.
-pub fn outgoing(message_id: &str, from: Person, to: Vec<Person>) -> Outgoing {
-    Outgoing {
-        message_id: message_id.to_owned(),
-        from,
-        to,
-        cc: Vec::new(),
-        bcc: Vec::new(),
-        reply_to: Vec::new(),
-        subject: "Lamps".to_owned(),
-        text: "Hello".to_owned(),
-        html: "<p>Hello</p>".to_owned(),
-        importance: Importance::Normal,
-        in_reply_to: None,
-        references: Vec::new(),
-        files: Vec::new(),
-    }
-}
-
-/// A letter as a draft; the message that it is has `m-` before the draft's id.
-pub fn held_draft(id: &str, thread: &str, version: &str, letter: Outgoing) -> HeldDraft {
-    HeldDraft {
-        id: id.to_owned(),
-        message: format!("m-{id}"),
-        thread: thread.to_owned(),
-        version: version.to_owned(),
-        letter,
     }
 }
 

@@ -7,18 +7,18 @@
 mod paging;
 mod tokens;
 
+use std::time::Duration;
+
 use daysheet::error::{Error, Kind};
 use daysheet::ical;
+use daysheet::provider::calendar::{Answer, Facts};
+use daysheet::schemas::Api;
 use daysheet::when;
 use jiff::tz::TimeZone;
 use serde_json::{Value, json};
-use std::time::Duration;
-
-use crate::support::column;
 
 use crate::common::fake_calendars::{CalendarHarness, Entry, FakeCalendars};
-use daysheet::provider::calendar::{Answer, Facts};
-use daysheet::schemas::Api;
+use crate::support::column;
 
 /// The calendars of an account at Outlook, empty.
 pub fn calendars(name: &'static str) -> FakeCalendars {

@@ -7,7 +7,7 @@ mod saved;
 
 use serde_json::json;
 
-use crate::common::fake_mailbox::person;
+use crate::common::letters::person;
 use mira::{Mira, jonas};
 
 #[tokio::test]

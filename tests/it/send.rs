@@ -17,10 +17,9 @@ use daysheet::store::{HandleKind, Store};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::common::fake_mailbox::{
-    FakeMailbox, Fault, MailHarness, Script, held_draft, outgoing, person,
-};
+use crate::common::fake_mailbox::{FakeMailbox, Fault, MailHarness, Script};
 use crate::common::harness::{self, FakeUser};
+use crate::common::letters::{held_draft, outgoing, person};
 use crate::support::config;
 
 /// A mailbox with drafts, and processes that send them.

@@ -10,7 +10,7 @@ pub const ALL: &str = "User.Read Mail.Read Mail.Read.Shared People.Read Contacts
                        MailboxSettings.Read";
 
 pub async fn signed_in(sandbox: &Sandbox) -> User {
-    User::at_graph(sandbox, ME, ALL).await
+    User::at_graph(sandbox.base(), ME, ALL).await
 }
 
 impl Reply {

@@ -26,7 +26,7 @@ const READONLY: &str = "https://www.googleapis.com/auth/gmail.readonly";
 // The client's side -------------------------------------------------------
 
 async fn signed_in(sandbox: &Sandbox, address: &str) -> User {
-    User::at_gmail(sandbox, address, READONLY).await
+    User::at_gmail(sandbox.base(), address, READONLY).await
 }
 
 impl User {
@@ -89,7 +89,7 @@ async fn sign_in_by_header() {
     let dir = folder(&[("a", "From: a@x\nSubject: hi\n\nhello\n")]);
     let sandbox = sandbox(dir.path()).await;
     assert_eq!(sandbox.addresses(), [ME]);
-    let user = User::nobody(&sandbox);
+    let user = User::nobody(sandbox.base());
     let back = user.authorize(&[], ALLOW).await;
     assert_eq!((back.status, &*back.location()["state"]), (302, "st&te"));
     assert_eq!(back.location()["scope"], READONLY);
@@ -125,7 +125,7 @@ async fn sign_in_by_page() {
     fs::create_dir(&other).unwrap();
     fs::write(other.join("z.eml"), "From: z@x\nSubject: zed\n\nhello\n").unwrap();
     let sandbox = sandbox(dir.path()).await;
-    let user = User::nobody(&sandbox).with_gmail();
+    let user = User::nobody(sandbox.base()).with_gmail();
     let evil = [("login_hint", "zoe@example.com"), ("client_id", "<script>")];
     let page = user.authorize(&evil, &[]).await;
     assert_eq!(page.status, 200);
@@ -152,7 +152,7 @@ async fn sign_in_by_page() {
 async fn authorization_requests_refused() {
     let dir = folder(&[("a", "From: a@x\n\nhello\n")]);
     let sandbox = sandbox(dir.path()).await;
-    let user = User::nobody(&sandbox);
+    let user = User::nobody(sandbox.base());
     for (change, why) in [
         (("client_id", ""), "client_id"),
         (("redirect_uri", ""), "redirect_uri"),
@@ -178,7 +178,7 @@ async fn authorization_requests_refused() {
 async fn token_requests_refused() {
     let dir = folder(&[("a", "From: a@x\n\nhello\n")]);
     let sandbox = sandbox(dir.path()).await;
-    let user = User::nobody(&sandbox);
+    let user = User::nobody(sandbox.base());
     for (change, status, error) in [
         (("code", "4/0Awrong"), 400, "invalid_grant"),
         (("code", ""), 400, "invalid_request"),
@@ -212,7 +212,7 @@ async fn token_requests_refused() {
 async fn tokens_end() {
     let dir = folder(&[("a", "From: a@x\n\nhello\n")]);
     let sandbox = sandbox(dir.path()).await;
-    let mut user = User::nobody(&sandbox).with_gmail();
+    let mut user = User::nobody(sandbox.base()).with_gmail();
     let tokens = user.sign_in(&GOOGLE, ME, READONLY).await;
     let refresh = tokens["refresh_token"].as_str().unwrap().to_owned();
     let fields = [("grant_type", "refresh_token"), ("refresh_token", &*refresh)];
@@ -269,7 +269,7 @@ async fn scopes_hold() {
         (format!("{auth}gmail.labels"), "messages", 403),
         (format!("{auth}calendar"), "profile", 403),
     ] {
-        let user = User::at_gmail(&sandbox, ME, &scope).await;
+        let user = User::at_gmail(sandbox.base(), ME, &scope).await;
         let reply = user.get(path).await;
         assert_eq!(reply.status, status, "{scope} {path}: {}", reply.text());
     }
@@ -1246,7 +1246,7 @@ async fn faults_happen() {
 
     set("429=1");
     let reply = user.get(&path).await;
-    assert_eq!((reply.status, &*reply.header("retry-after")), (429, "1"));
+    assert_eq!((reply.status, reply.header("retry-after")), (429, "1"));
     let error = &reply.json()["error"];
     assert_eq!(error["status"], "RESOURCE_EXHAUSTED");
     assert_eq!(error["errors"][0]["reason"], "rateLimitExceeded");

@@ -41,7 +41,7 @@ async fn sandbox() -> Sandbox {
 }
 
 async fn signed_in(sandbox: &Sandbox, address: &str) -> User {
-    User::at_calendar(sandbox, address, FULL).await
+    User::at_calendar(sandbox.base(), address, FULL).await
 }
 
 impl User {

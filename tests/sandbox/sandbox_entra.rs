@@ -167,7 +167,7 @@ async fn small(options: Options) -> (TempDir, Sandbox, Web) {
     let dir = letters(&["From: a@x.example\nSubject: hi\n\nhello\n"]);
     let mail = Some(dir.path().to_owned());
     let sandbox = Sandbox::start(Options { mail, ..options }).await.unwrap();
-    let web = Web(User::nobody(&sandbox));
+    let web = Web(User::nobody(sandbox.base()));
     (dir, sandbox, web)
 }
 
@@ -672,7 +672,7 @@ async fn people() -> (TempDir, Sandbox, Web) {
     ]);
     let mail = Some(dir.path().to_owned());
     let sandbox = Sandbox::start(Options { mail, ..fast() }).await.unwrap();
-    let web = Web(User::nobody(&sandbox));
+    let web = Web(User::nobody(sandbox.base()));
     (dir, sandbox, web)
 }
 

@@ -1043,7 +1043,7 @@ async fn permissions_hold() {
         ("MailboxSettings.ReadWrite", &paths[6..]),
         ("Mail.Send", &[]),
     ] {
-        let user = User::at_graph(&sandbox, ME, scope).await;
+        let user = User::at_graph(sandbox.base(), ME, scope).await;
         for path in paths {
             let reply = user.get(path).await;
             match opened.contains(&path) {

@@ -57,7 +57,7 @@ async fn sandbox() -> (TempDir, Sandbox) {
 
 async fn mira() -> (TempDir, Sandbox, User) {
     let (dir, sandbox) = sandbox().await;
-    let user = User::at_graph(&sandbox, ME, SCOPES).await;
+    let user = User::at_graph(sandbox.base(), ME, SCOPES).await;
     (dir, sandbox, user)
 }
 

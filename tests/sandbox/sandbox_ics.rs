@@ -21,7 +21,7 @@ const AGENDA: &str = include_str!("../fixtures/sample-agenda.tsv");
 // The client's side -------------------------------------------------------
 
 async fn signed_in(sandbox: &Sandbox, address: &str) -> User {
-    User::at_calendar(sandbox, address, SCOPE).await
+    User::at_calendar(sandbox.base(), address, SCOPE).await
 }
 
 impl User {

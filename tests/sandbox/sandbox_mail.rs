@@ -46,7 +46,7 @@ async fn sandbox() -> Sandbox {
 }
 
 async fn signed_in(sandbox: &Sandbox, address: &str) -> User {
-    User::at_gmail(sandbox, address, MODIFY).await
+    User::at_gmail(sandbox.base(), address, MODIFY).await
 }
 
 impl User {

@@ -32,7 +32,7 @@ async fn sandbox() -> Tapped {
                 "From: Ada <ada@example.com>\nTo: {owner}\nSubject: {subject}\n\
                  Message-ID: <{name}.{owner}>\nDate: Mon, 2 Nov 2026 09:00:00 +0000"
             );
-            crate::common::mail::letter(
+            crate::common::letters::letter(
                 &mail.path().join(owner),
                 &format!("{name}.eml"),
                 &headers,
@@ -72,11 +72,11 @@ async fn a_letter_lives() {
     let lamps = found(&mira, "subject:lamps").await.remove(0);
     let original = mira.original(&lamps).await.unwrap();
     assert_eq!(original.message_id, format!("one.{ME}"));
-    assert_eq!(original.from, [person(Some("Ada"), "ada@example.com")]);
+    assert_eq!(original.from, [person("Ada", "ada@example.com")]);
     assert_eq!((original.text.as_deref(), original.own), (Some("hi"), false));
 
     let mut answer = letter();
-    answer.to = vec![person(None, ZOE)];
+    answer.to = vec![person("", ZOE)];
     answer.bcc = Vec::new();
     answer.subject = "Re: Lamps".to_owned();
     answer.text = "Größer — and later.\n".to_owned();

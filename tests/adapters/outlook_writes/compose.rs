@@ -81,7 +81,7 @@ async fn another_address_is_named_as_the_sender() {
     })
     .await;
     let mailbox = outlook.mailbox().await;
-    let letter = Outgoing { from: person(Some("Studio"), "studio@example.com"), ..letter() };
+    let letter = Outgoing { from: person("Studio", "studio@example.com"), ..letter() };
     mailbox.create(&Origin::New, &letter, &Nobody).await.unwrap();
     assert_eq!(
         written(&outlook)[0].1["from"],
@@ -437,7 +437,7 @@ async fn a_message_tells_what_an_answer_takes() {
         (found.own, found.references, found.message_id.as_str()),
         (true, vec!["a@x".to_owned(), "b@x".to_owned()], "proofs-1@daysheet.example")
     );
-    assert_eq!(found.from, [person(Some("Mira"), ME)]);
+    assert_eq!(found.from, [person("Mira", ME)]);
     assert_eq!(found.to, letter().to);
     assert_eq!(found.cc, letter().cc);
     assert_eq!(found.sent, Some("2026-02-03T17:05:00Z".parse().unwrap()));
@@ -500,7 +500,7 @@ async fn one_sends_as_the_addresses_of_the_mailbox() {
     let shared = outlook.shared("team@example.com").await;
     let senders = shared.senders().await.unwrap();
     assert_eq!(senders.len(), 1);
-    assert_eq!(senders[0].person, person(None, "team@example.com"));
+    assert_eq!(senders[0].person, person("", "team@example.com"));
 }
 
 /// A shared mailbox's drafts are its own, and it is named as the sender.
@@ -516,7 +516,7 @@ async fn a_shared_mailbox_writes_as_itself() {
     })
     .await;
     let shared = outlook.shared("team@example.com").await;
-    let letter = Outgoing { from: person(None, "team@example.com"), ..letter() };
+    let letter = Outgoing { from: person("", "team@example.com"), ..letter() };
     let draft = shared.create(&Origin::New, &letter, &Nobody).await.unwrap();
     shared.send(&draft, None).await.unwrap();
     let seen = written(&outlook);

@@ -19,7 +19,7 @@ use super::*;
 const OTHER: &str = "mira@lindqvist-lamps.example";
 
 /// Ids of the messages in a folder, the newest first.
-async fn ids(mailbox: &Arc<dyn Mailbox>, folder: &str) -> Vec<String> {
+async fn ids(mailbox: &dyn Mailbox, folder: &str) -> Vec<String> {
     let ask = Ask {
         query: Some(Query::Term(Term::Folder(folder.to_owned()))),
         folder: None,
@@ -34,7 +34,7 @@ async fn ids(mailbox: &Arc<dyn Mailbox>, folder: &str) -> Vec<String> {
 
 fn to_other() -> Outgoing {
     Outgoing {
-        to: vec![person(Some("Mira"), OTHER)],
+        to: vec![person("Mira", OTHER)],
         cc: Vec::new(),
         importance: Importance::Normal,
         ..letter()
@@ -100,15 +100,15 @@ async fn a_letter_lives() {
     assert_eq!(mine.draft(&now.id).await.unwrap_err().kind(), Kind::NotFound);
 
     // It is answered in its conversation.
-    let came = ids(&theirs, "inbox").await.remove(0);
+    let came = ids(&*theirs, "inbox").await.remove(0);
     let original = theirs.original(&came).await.unwrap();
     assert_eq!((original.message_id.as_str(), original.own), (letter.message_id.as_str(), false));
     assert_eq!(original.files.len(), 2);
     let reply = Origin::Reply { id: came.clone(), all: true };
     let thanks = Outgoing {
         message_id: "thanks-1@daysheet.example".to_owned(),
-        from: person(None, OTHER),
-        to: vec![person(None, ME)],
+        from: person("", OTHER),
+        to: vec![person("", ME)],
         subject: "Re: Final proofs".to_owned(),
         html: "<p>Thank you.</p>".to_owned(),
         ..to_other()
@@ -118,7 +118,7 @@ async fn a_letter_lives() {
     assert_eq!(answer.letter.html, "<p>Thank you.</p>");
     assert_eq!(names(&answer), Vec::<&str>::new());
     theirs.send(&answer, None).await.unwrap();
-    let back = ids(&mine, "inbox").await.remove(0);
+    let back = ids(&*mine, "inbox").await.remove(0);
     let back = mine.original(&back).await.unwrap();
     assert_eq!(Some(back.thread), sent.thread);
     assert_eq!(back.references.last(), Some(&letter.message_id));
@@ -127,14 +127,14 @@ async fn a_letter_lives() {
     let forward = Outgoing {
         message_id: "on-1@daysheet.example".to_owned(),
         subject: "Fw: Final proofs".to_owned(),
-        from: person(None, OTHER),
+        from: person("", OTHER),
         ..to_other()
     };
     let origin = Origin::Forward { id: came };
     let onward = theirs.create(&origin, &forward, &Nobody).await.unwrap();
     assert_eq!(names(&onward), ["proofs.pdf", "more.pdf"]);
     theirs.discard(&onward).await.unwrap();
-    assert!(ids(&theirs, "trash").await.contains(&onward.id));
+    assert!(ids(&*theirs, "trash").await.contains(&onward.id));
 }
 
 #[tokio::test]
@@ -152,7 +152,7 @@ async fn a_letter_waits_for_its_time() {
 async fn messages_are_put_in_order_and_back() {
     let outlook = Outlook::sample().await;
     let mine = outlook.mailbox().await;
-    let all = ids(&mine, "inbox").await;
+    let all = ids(&*mine, "inbox").await;
     let before: Vec<MailState> = mine.states(&all).await.into_iter().map(Result::unwrap).collect();
     let folder = mine.place("Taxes/2026", PlaceKind::Folder, true).await;
     let folder = folder.unwrap();
@@ -206,7 +206,7 @@ async fn messages_are_put_in_order_and_back() {
     let copied = mine.states(&all[1..2]).await.remove(0).unwrap();
     let step = Step::Copy(folder.id);
     assert_eq!(mine.apply(std::slice::from_ref(&copied), &step).await, [Ok(Some(copied))]);
-    assert_eq!(ids(&mine, "Taxes/2026").await.len(), 1);
+    assert_eq!(ids(&*mine, "Taxes/2026").await.len(), 1);
 }
 
 #[tokio::test]

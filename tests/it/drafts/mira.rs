@@ -11,7 +11,8 @@ use daysheet::store::HandleKind;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use crate::common::fake_mailbox::{FakeMailbox, MailHarness, Script, held_draft, outgoing, person};
+use crate::common::fake_mailbox::{FakeMailbox, MailHarness, Script};
+use crate::common::letters::{held_draft, outgoing, person};
 
 /// A letter that came in: to two, copied to two, one of them Mira again.
 pub fn jonas() -> Original {

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::mira::{Mira, jonas};
-use crate::common::fake_mailbox::person;
+use crate::common::letters::person;
 
 #[tokio::test]
 async fn nothing_is_written() {

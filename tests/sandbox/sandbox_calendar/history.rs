@@ -6,7 +6,7 @@ use super::*;
 const GMAIL: &str = "https://www.googleapis.com/auth/gmail.readonly";
 
 async fn reader(sandbox: &Sandbox) -> User {
-    User::at_gmail(sandbox, MIRA, GMAIL).await
+    User::at_gmail(sandbox.base(), MIRA, GMAIL).await
 }
 
 /// Where the history stands.

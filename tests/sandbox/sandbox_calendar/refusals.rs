@@ -300,7 +300,7 @@ async fn every_method_needs_its_scope() {
         ("calendar.calendarlist.readonly", [false, false, true, false, false, false, true]),
         ("gmail.modify", [false; 7]),
     ] {
-        let user = User::at_calendar(&sandbox, MIRA, &scope(name)).await;
+        let user = User::at_calendar(sandbox.base(), MIRA, &scope(name)).await;
         for ((method, path, body), open) in calls.iter().zip(open) {
             let (status, answer) = user.call(method, path, body.clone()).await;
             assert_eq!(status == 200, open, "{name} {method} {path}: {status}");

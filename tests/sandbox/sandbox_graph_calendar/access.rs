@@ -13,8 +13,8 @@ async fn permissions_of_calendars() {
     let (_dir, sandbox, user) = mira().await;
     let event = made(&user, "me/events", hour("x", 3, 9)).await;
     let path = at(&event);
-    let reader = User::at_graph(&sandbox, ME, "User.Read Calendars.Read").await;
-    let other = User::at_graph(&sandbox, ME, "User.Read Mail.Read").await;
+    let reader = User::at_graph(sandbox.base(), ME, "User.Read Calendars.Read").await;
+    let other = User::at_graph(sandbox.base(), ME, "User.Read Mail.Read").await;
     let denied = (403, "ErrorAccessDenied".to_owned());
     let body = hour("y", 3, 9);
     for (method, path, body, reads) in [
@@ -50,7 +50,7 @@ async fn permissions_of_calendars() {
     // Another's calendars take a permission of their own.
     let theirs = format!("users/{ANA}/calendars");
     assert_eq!(refused(&user.get(&theirs).await), denied);
-    let shared = User::at_graph(&sandbox, ME, "Calendars.Read.Shared").await;
+    let shared = User::at_graph(sandbox.base(), ME, "Calendars.Read.Shared").await;
     let list = shared.json(&theirs).await;
     assert_eq!(list["value"][0]["owner"]["address"], ANA);
     assert_eq!(user.get(&format!("users/{ME}/calendars")).await.status, 200);

@@ -174,7 +174,7 @@ async fn an_event_whole() {
 
     // Ana has a copy with an id of its own; what is the organizer's alone is not
     // in it.
-    let ana = User::at_graph(&_sandbox, ANA, SCOPES).await;
+    let ana = User::at_graph(_sandbox.base(), ANA, SCOPES).await;
     let theirs = view(&ana).await;
     assert_eq!(theirs.len(), 1);
     let copy = &theirs[0];

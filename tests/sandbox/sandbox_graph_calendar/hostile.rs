@@ -285,7 +285,7 @@ fn any_query() -> impl Strategy<Value = String> {
 fn hostile_requests_are_answered() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let (_dir, sandbox, user) = runtime.block_on(mira());
-    let ana = runtime.block_on(User::at_graph(&sandbox, ANA, SCOPES));
+    let ana = runtime.block_on(User::at_graph(sandbox.base(), ANA, SCOPES));
     let ids = std::cell::RefCell::new(vec!["x".to_owned()]);
     let seen = std::cell::RefCell::new(BTreeMap::<u16, usize>::new());
     let methods = prop::sample::select(vec!["GET", "POST", "PATCH", "DELETE", "PUT"]);

@@ -9,7 +9,7 @@ use crate::graph_client::{column, text};
 #[tokio::test]
 async fn answers_reach_the_organizer() {
     let (_dir, sandbox, user) = mira().await;
-    let ana = User::at_graph(&sandbox, ANA, SCOPES).await;
+    let ana = User::at_graph(sandbox.base(), ANA, SCOPES).await;
     let status = async |path: &str| {
         let event = user.json(path).await;
         let guest = event["attendees"][0].clone();
@@ -132,7 +132,7 @@ async fn answers_reach_the_organizer() {
     );
 
     // Forwarding asks others.
-    let ben = User::at_graph(&sandbox, BEN, SCOPES).await;
+    let ben = User::at_graph(sandbox.base(), BEN, SCOPES).await;
     let to = |address: &str| json!({ "toRecipients": [{ "emailAddress": { "address": address } }], "comment": "Come" });
     for bad in [json!({}), json!({ "toRecipients": [] }), to("nobody")] {
         let reply = ana.write("POST", &format!("{path}/forward"), &[], &bad).await;
@@ -168,7 +168,7 @@ async fn answers_reach_the_organizer() {
 #[tokio::test]
 async fn schedules_of_all_kinds() {
     let (_dir, sandbox, user) = mira().await;
-    let ana = User::at_graph(&sandbox, ANA, SCOPES).await;
+    let ana = User::at_graph(sandbox.base(), ANA, SCOPES).await;
     for (body, show) in [
         (hour("Busy", 3, 9), "busy"),
         (hour("Away", 3, 11), "oof"),

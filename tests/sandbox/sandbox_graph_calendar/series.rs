@@ -42,7 +42,7 @@ async fn spring(user: &User) -> Vec<Value> {
 #[tokio::test]
 async fn series_expand_and_differ() {
     let (_dir, sandbox, user) = mira().await;
-    let ana = User::at_graph(&sandbox, ANA, SCOPES).await;
+    let ana = User::at_graph(sandbox.base(), ANA, SCOPES).await;
     let master =
         made(&user, "me/events", with(weekly(), json!({ "attendees": people(&[ANA]) }))).await;
     let id = text(&master["id"]).to_owned();

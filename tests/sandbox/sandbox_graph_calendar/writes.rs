@@ -22,7 +22,7 @@ async fn patches_and_conflicts() {
     );
     let event = made(&user, "me/events", body).await;
     let path = at(&event);
-    let ana = User::at_graph(&sandbox, ANA, SCOPES).await;
+    let ana = User::at_graph(sandbox.base(), ANA, SCOPES).await;
     let copy = at(&view(&ana).await[0]);
     let reply = ana.write("POST", &format!("{copy}/accept"), &[], &json!({})).await;
     assert_eq!((reply.status, reply.text().as_str()), (202, ""));

@@ -142,7 +142,7 @@ async fn life_of_a_draft() {
     }
     assert!(subjects(&user, "drafts").await.is_empty());
     for address in [ANA, BEN] {
-        let other = User::at_graph(&sandbox, address, SCOPES).await;
+        let other = User::at_graph(sandbox.base(), address, SCOPES).await;
         let got = other.message("Møte på lørdag").await;
         assert_eq!(
             (&got["isRead"], &got["isDraft"], &got["bccRecipients"], &got["hasAttachments"]),
@@ -195,7 +195,7 @@ async fn mime_and_at_once() {
     assert_eq!(subjects(&user, "sentitems").await, ["Kept", "At once", "Hello"]);
     let inbox = subjects(&user, "inbox").await;
     assert_eq!(inbox[..2], ["Not kept", "Kept"]);
-    let ana = User::at_graph(&sandbox, ANA, SCOPES).await;
+    let ana = User::at_graph(sandbox.base(), ANA, SCOPES).await;
     assert_eq!(subjects(&ana, "inbox").await, ["Not kept", "Kept", "At once"]);
     assert_eq!(subjects(&user, "drafts").await, ["Raw"]);
 }
@@ -204,7 +204,7 @@ async fn mime_and_at_once() {
 #[tokio::test]
 async fn later() {
     let (_dir, sandbox, user) = mira().await;
-    let ana = User::at_graph(&sandbox, ANA, SCOPES).await;
+    let ana = User::at_graph(sandbox.base(), ANA, SCOPES).await;
     let at_time =
         |time: jiff::Timestamp| json!([{ "id": "SystemTime 0x3FEF", "value": time.to_string() }]);
     let now = jiff::Timestamp::now();

@@ -246,12 +246,12 @@ async fn of_others() {
     let reply = user.write("POST", &path, &[], &body).await;
     assert_eq!(refused(&reply), (403, "ErrorAccessDenied".to_owned()));
     let shared = "Mail.ReadWrite.Shared Mail.Send.Shared Mail.Read";
-    let user = User::at_graph(&sandbox, ME, shared).await;
+    let user = User::at_graph(sandbox.base(), ME, shared).await;
     let reply = user.write("POST", &path, &[IMMUTABLE], &body).await;
     assert_eq!(reply.status, 201, "{}", reply.text());
     let id = text(&reply.json()["id"]).to_owned();
     does(&user, "POST", &format!("{path}/{}/send", encoded(&id)), Value::Null, 202).await;
-    let ana = User::at_graph(&sandbox, ANA, SCOPES).await;
+    let ana = User::at_graph(sandbox.base(), ANA, SCOPES).await;
     assert_eq!(subjects(&ana, "sentitems").await, ["For Ana", "Hello"]);
     let got = user.message("For Ana").await;
     assert_eq!(got["from"]["emailAddress"]["address"], ANA);

@@ -203,10 +203,10 @@ async fn permissions() {
     let all = ["Mail.ReadWrite", "Mail.Send", "MailboxSettings.ReadWrite", "Contacts.ReadWrite"];
     for (needed, method, path, body) in writes {
         let others: Vec<&str> = all.into_iter().filter(|it| *it != needed).collect();
-        let without = User::at_graph(&sandbox, "mira@example.com", &others.join(" ")).await;
+        let without = User::at_graph(sandbox.base(), "mira@example.com", &others.join(" ")).await;
         let reply = without.write(method, &path, &[], &body).await;
         assert_eq!(refused(&reply), (403, "ErrorAccessDenied".to_owned()), "{method} {path}");
-        let with = User::at_graph(&sandbox, "mira@example.com", needed).await;
+        let with = User::at_graph(sandbox.base(), "mira@example.com", needed).await;
         let reply = with.write(method, &path, &[], &body).await;
         assert_eq!(reply.status / 100, 2, "{method} {path}: {}", reply.text());
     }

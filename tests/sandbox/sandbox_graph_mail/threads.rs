@@ -135,10 +135,10 @@ async fn recipients() {
     does(&user, "POST", &format!("{}/forward", at(&message)), body, 202).await;
     does(&user, "POST", &format!("{}/reply", at(&message)), json!({ "comment": "Thanks" }), 202)
         .await;
-    let ben = User::at_graph(&sandbox, BEN, SCOPES).await;
+    let ben = User::at_graph(sandbox.base(), BEN, SCOPES).await;
     assert_eq!(subjects(&ben, "inbox").await, ["FW: File"]);
     assert_eq!(ben.message("FW: File").await["hasAttachments"], true);
-    let ana = User::at_graph(&sandbox, ANA, SCOPES).await;
+    let ana = User::at_graph(sandbox.base(), ANA, SCOPES).await;
     assert_eq!(ana.message("RE: File").await["hasAttachments"], false);
     let query = encoded("\"to:ben\"");
     let found = user.json(&format!("me/messages?%24search={query}&%24select=subject")).await;

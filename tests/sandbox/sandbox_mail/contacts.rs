@@ -20,7 +20,7 @@ fn plain(mut person: Value) -> Value {
 #[tokio::test]
 async fn a_contact_is_made_changed_and_deleted() {
     let sandbox = sandbox().await;
-    let user = User::at_gmail(&sandbox, MIRA, CONTACTS).await;
+    let user = User::at_gmail(sandbox.base(), MIRA, CONTACTS).await;
     let body = json!({
         "names": [{ "givenName": "Nora", "familyName": "Feldkamp" }],
         "emailAddresses": [{ "value": "nora@cafe-siebenkrumen.example" }],
@@ -74,7 +74,7 @@ async fn a_contact_is_made_changed_and_deleted() {
 #[tokio::test]
 async fn a_contact_of_the_mail_is_changed() {
     let sandbox = sandbox().await;
-    let user = User::at_gmail(&sandbox, MIRA, &format!("{CONTACTS} {MODIFY}")).await;
+    let user = User::at_gmail(sandbox.base(), MIRA, &format!("{CONTACTS} {MODIFY}")).await;
     let lines = ["From: mira@example.com", "To: Ada Berg <ada@example.com>"];
     user.post("messages/send", json!({ "raw": raw(&lines, "x") })).await;
     let list = format!("/v1/people/me/connections?{FIELDS}");
@@ -96,7 +96,7 @@ async fn a_contact_of_the_mail_is_changed() {
 #[tokio::test]
 async fn who_may_only_read_does_not_write() {
     let sandbox = sandbox().await;
-    let user = User::at_gmail(&sandbox, MIRA, &format!("{CONTACTS}.readonly")).await;
+    let user = User::at_gmail(sandbox.base(), MIRA, &format!("{CONTACTS}.readonly")).await;
     for (method, path) in [
         ("POST", "/v1/people:createContact"),
         ("PATCH", "/v1/people/c1:updateContact?updatePersonFields=names"),

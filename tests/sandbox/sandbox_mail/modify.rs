@@ -77,7 +77,7 @@ async fn a_conversation_changes_as_one() {
 #[tokio::test]
 async fn the_history_tells_it_all() {
     let sandbox = sandbox().await;
-    let user = User::at_gmail(&sandbox, MIRA, ALL).await;
+    let user = User::at_gmail(sandbox.base(), MIRA, ALL).await;
     let letter = first(&user).await;
     let start = user.json("profile").await["historyId"].clone();
     let start = start.as_str().unwrap();
@@ -130,7 +130,7 @@ async fn the_history_tells_it_all() {
 #[tokio::test]
 async fn a_thousand_letters_change_in_one_request() {
     let sandbox = sandbox().await;
-    let user = User::at_gmail(&sandbox, MIRA, ALL).await;
+    let user = User::at_gmail(sandbox.base(), MIRA, ALL).await;
     for number in 0..1_000 {
         let letter = format!("From: a@example.com\r\nMessage-ID: <{number}@n>\r\n\r\n{number}");
         assert!(sandbox.deliver(MIRA, letter.as_bytes()).unwrap());

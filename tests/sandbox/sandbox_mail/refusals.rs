@@ -9,7 +9,7 @@ const NOBODY: &str = "U3ViamVjdDogeA0KDQp4";
 async fn requests_that_make_no_sense_are_refused() {
     let sandbox = sandbox().await;
     let scope = format!("{ALL} https://www.googleapis.com/auth/gmail.settings.basic");
-    let user = User::at_gmail(&sandbox, MIRA, &scope).await;
+    let user = User::at_gmail(sandbox.base(), MIRA, &scope).await;
     let first = user.json("messages").await["messages"][0].clone();
     let modify = format!("{}/modify", at("messages", &first));
     let bad_to = raw(&["To: nowhere", "Subject: x"], "x");
@@ -211,7 +211,7 @@ async fn every_scope_opens_its_own() {
             true => scope.to_owned(),
             false => format!("https://www.googleapis.com/auth/{scope}"),
         };
-        let user = User::at_gmail(&sandbox, MIRA, &full).await;
+        let user = User::at_gmail(sandbox.base(), MIRA, &full).await;
         let mut open = Vec::new();
         for (name, method, path) in METHODS {
             let refused = user.refused(method, path, Value::Null).await;

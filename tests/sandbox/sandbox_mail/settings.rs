@@ -8,7 +8,7 @@ const BASIC: &str = "https://www.googleapis.com/auth/gmail.settings.basic";
 #[tokio::test]
 async fn filters_are_kept_and_applied() {
     let sandbox = sandbox().await;
-    let owner = User::at_gmail(&sandbox, ZOE, &format!("{BASIC} {MODIFY}")).await;
+    let owner = User::at_gmail(sandbox.base(), ZOE, &format!("{BASIC} {MODIFY}")).await;
     owner.post("labels", json!({ "name": "Invoices" })).await;
     let bodies = [
         json!({
@@ -68,7 +68,7 @@ async fn filters_are_kept_and_applied() {
 #[tokio::test]
 async fn settings_are_set_and_stay() {
     let sandbox = sandbox().await;
-    let user = User::at_gmail(&sandbox, MIRA, BASIC).await;
+    let user = User::at_gmail(sandbox.base(), MIRA, BASIC).await;
     let on = json!({
         "enableAutoReply": true,
         "responseSubject": "Away",

@@ -1,0 +1,58 @@
+//! Letters, the people and files in them, drafts, and folders of mail for the sandbox.
+
+#![allow(dead_code, reason = "no suite needs all of it")]
+
+use std::path::Path;
+
+use daysheet_core::provider::mail::{Content, Enclosure, HeldDraft, Importance, Outgoing, Person};
+
+/// Somebody; without a name if it is empty.
+pub fn person(name: &str, address: &str) -> Person {
+    Person { name: (!name.is_empty()).then(|| name.to_owned()), address: address.to_owned() }
+}
+
+/// A letter about lamps, with no more in it than has to be.
+pub fn outgoing(message_id: &str, from: Person, to: Vec<Person>) -> Outgoing {
+    Outgoing {
+        message_id: message_id.to_owned(),
+        from,
+        to,
+        cc: Vec::new(),
+        bcc: Vec::new(),
+        reply_to: Vec::new(),
+        subject: "Lamps".to_owned(),
+        text: "Hello".to_owned(),
+        html: "<p>Hello</p>".to_owned(),
+        importance: Importance::Normal,
+        in_reply_to: None,
+        references: Vec::new(),
+        files: Vec::new(),
+    }
+}
+
+/// A letter as a draft; the message that it is has `m-` before the draft's id.
+pub fn held_draft(id: &str, thread: &str, version: &str, letter: Outgoing) -> HeldDraft {
+    HeldDraft {
+        id: id.to_owned(),
+        message: format!("m-{id}"),
+        thread: thread.to_owned(),
+        version: version.to_owned(),
+        letter,
+    }
+}
+
+/// A PDF of a letter.
+pub fn file(name: &str, bytes: &[u8]) -> Enclosure {
+    Enclosure {
+        name: name.to_owned(),
+        media: "application/pdf".to_owned(),
+        cid: None,
+        content: Content::Bytes(bytes.into()),
+    }
+}
+
+/// Writes a small message into a folder.
+pub fn letter(folder: &Path, name: &str, headers: &str, body: &str) {
+    std::fs::create_dir_all(folder).unwrap();
+    std::fs::write(folder.join(name), format!("{headers}\n\n{body}")).unwrap();
+}

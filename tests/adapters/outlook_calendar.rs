@@ -13,7 +13,7 @@ use daysheet_core::schemas::{Api, EVENT, Level};
 use daysheet_core::when::Moment;
 use serde_json::{Value, json};
 
-use crate::tap::{HttpRequest, HttpResponse, Outlook, PREFER, empty, respond};
+use crate::tap::{HttpRequest, HttpResponse, Outlook, PREFER, each, empty, respond};
 
 mod changes;
 mod facts;

@@ -111,6 +111,20 @@ pub fn respond(status: u16, body: &Value) -> HttpResponse {
     empty(status).header("content-type", "application/json").body(body.to_string())
 }
 
+/// Answers a request to Graph, or each part of a batch, by its line.
+pub fn each(request: &HttpRequest, answer: impl Fn(&str) -> (u16, Value)) -> HttpResponse {
+    let parts: Vec<&str> = request.line.lines().skip(1).collect();
+    if parts.is_empty() {
+        let (status, body) = answer(&request.line);
+        return respond(status, &body);
+    }
+    let parts = parts.into_iter().enumerate().map(|(at, part)| {
+        let (status, body) = answer(part);
+        json!({"id": at.to_string(), "status": status, "body": body})
+    });
+    respond(200, &json!({"responses": parts.collect::<Vec<_>>()}))
+}
+
 /// A refusal in Google's shape.
 pub fn refused_by_google(status: u16, reason: &str, message: &str) -> HttpResponse {
     let error = json!({"domain": "global", "reason": reason, "message": message});

@@ -72,7 +72,8 @@ pub struct FakeMailbox {
     pub rules: Mutex<Vec<Rule>>,
     pub reply: Mutex<AutoReply>,
     pub people: Mutex<Vec<Value>>,
-    pub senders: Vec<Alias>,
+    /// The addresses it sends as; it cannot tell them if there is none.
+    pub senders: Option<Vec<Alias>>,
     /// What can be answered, and the bytes of files in it.
     pub originals: Mutex<BTreeMap<String, Original>>,
     pub files: HashMap<&'static str, &'static [u8]>,
@@ -122,7 +123,7 @@ impl FakeMailbox {
             rules: Mutex::default(),
             reply: Mutex::default(),
             people: Mutex::default(),
-            senders: Vec::new(),
+            senders: Some(Vec::new()),
             originals: Mutex::default(),
             files: HashMap::new(),
             drafts: Mutex::default(),
@@ -147,7 +148,7 @@ impl FakeMailbox {
 
     /// One that answers lists and reads by a script, and takes every id.
     pub fn scripted(name: &'static str, api: Api, script: Script) -> Self {
-        Self { prefix: "", script, ..Self::new(name, api) }
+        Self { prefix: "", senders: None, script, ..Self::new(name, api) }
     }
 
     /// Puts so many unread messages into the inbox.
@@ -405,7 +406,7 @@ impl Organize for FakeMailbox {
 #[async_trait]
 impl Compose for FakeMailbox {
     async fn senders(&self) -> Result<Vec<Alias>> {
-        Ok(self.senders.clone())
+        self.senders.clone().ok_or_else(|| Error::argument("not asked for here"))
     }
 
     async fn original(&self, id: &str) -> Result<Original> {

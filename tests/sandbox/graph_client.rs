@@ -1,16 +1,36 @@
 //! What the tests of the sandbox's Graph half do as its clients.
 
+use std::fs;
+
 use daysheet_sandbox::Sandbox;
 use serde_json::Value;
+use tempfile::TempDir;
 
 use crate::common::client::{ME, Reply, User, form};
 
 pub const TEAM: &str = "team@example.com";
+pub const ANA: &str = "ana@example.com";
+pub const BEN: &str = "ben@other.example";
 pub const ALL: &str = "User.Read Mail.Read Mail.Read.Shared People.Read Contacts.Read \
                        MailboxSettings.Read";
 
 pub async fn signed_in(sandbox: &Sandbox) -> User {
     User::at_graph(sandbox.base(), ME, ALL).await
+}
+
+/// Letters for the mailboxes of three people, who each sent one.
+pub fn mailboxes_of_three() -> TempDir {
+    let dir = TempDir::new().unwrap();
+    for (address, name) in [(ME, "Mira Lindqvist"), (ANA, "Ana Lima"), (BEN, "Ben Ochs")] {
+        let letter = format!(
+            "X-Gmail-Labels: Sent\nFrom: {name} <{address}>\nTo: all@example.com\n\
+             Subject: Hello\nDate: Mon, 5 Jan 2026 08:00:00 +0000\n\
+             Message-ID: <hello@{address}>\n\nhi\n"
+        );
+        fs::create_dir(dir.path().join(address)).unwrap();
+        fs::write(dir.path().join(address).join("hello.eml"), letter).unwrap();
+    }
+    dir
 }
 
 impl Reply {

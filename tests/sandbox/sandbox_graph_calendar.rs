@@ -2,14 +2,12 @@
 //!
 //! Three people of one sandbox, over HTTP, as the rest of the program does it.
 
-use std::fs;
-
 use daysheet_sandbox::{Options, Sandbox};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::common::client::{ME, Reply, User, encoded};
-use crate::graph_client::text;
+use crate::graph_client::{ANA, BEN, mailboxes_of_three, text};
 
 mod access;
 mod changes;
@@ -20,25 +18,12 @@ mod meetings;
 mod series;
 mod writes;
 
-const ANA: &str = "ana@example.com";
-const BEN: &str = "ben@other.example";
-
 /// All that a calendar takes.
 const SCOPES: &str = "User.Read Mail.Read MailboxSettings.Read Calendars.ReadWrite";
 
 /// Three people with a letter each.
 async fn sandbox() -> (TempDir, Sandbox) {
-    let dir = TempDir::new().unwrap();
-    for (address, name) in [(ME, "Mira Lindqvist"), (ANA, "Ana Lima"), (BEN, "Ben Ochs")] {
-        let mailbox = dir.path().join(address);
-        fs::create_dir(&mailbox).unwrap();
-        let letter = format!(
-            "X-Gmail-Labels: Sent\nFrom: {name} <{address}>\nTo: all@example.com\n\
-             Subject: Hello\nDate: Mon, 5 Jan 2026 08:00:00 +0000\n\
-             Message-ID: <hello@{address}>\n\nhi\n"
-        );
-        fs::write(mailbox.join("hello.eml"), letter).unwrap();
-    }
+    let dir = mailboxes_of_three();
     let options = Options { mail: Some(dir.path().to_owned()), ..Options::default() };
     let sandbox = Sandbox::start(options).await.unwrap();
     (dir, sandbox)

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::common::client::{ME, Reply, User, encoded};
-use crate::graph_client::text;
+use crate::graph_client::{ANA, BEN, mailboxes_of_three, text};
 
 mod arrange;
 mod drafts;
@@ -17,9 +17,6 @@ mod organize;
 mod refusals;
 mod threads;
 mod uploads;
-
-const ANA: &str = "ana@example.com";
-const BEN: &str = "ben@other.example";
 
 /// All that mail takes.
 const SCOPES: &str = "User.Read Mail.ReadWrite Mail.Send MailboxSettings.ReadWrite \
@@ -30,17 +27,7 @@ const IMMUTABLE: (&str, &str) = ("prefer", "IdType=\"ImmutableId\"");
 
 /// Three people; Mira has a letter that she sent and twenty that came.
 async fn sandbox() -> (TempDir, Sandbox) {
-    let dir = TempDir::new().unwrap();
-    for (address, name) in [(ME, "Mira Lindqvist"), (ANA, "Ana Lima"), (BEN, "Ben Ochs")] {
-        let mailbox = dir.path().join(address);
-        fs::create_dir(&mailbox).unwrap();
-        let letter = format!(
-            "X-Gmail-Labels: Sent\nFrom: {name} <{address}>\nTo: all@example.com\n\
-             Subject: Hello\nDate: Mon, 5 Jan 2026 08:00:00 +0000\n\
-             Message-ID: <hello@{address}>\n\nhi\n"
-        );
-        fs::write(mailbox.join("hello.eml"), letter).unwrap();
-    }
+    let dir = mailboxes_of_three();
     for number in 1..=20 {
         let letter = format!(
             "From: Ana Lima <{ANA}>\nTo: {ME}\nSubject: Report {number}\n\

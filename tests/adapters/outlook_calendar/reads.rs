@@ -9,16 +9,7 @@ const ALWAYS: &str = "id,type,seriesMasterId,subject,start,end,isAllDay,original
 
 /// An answer to every part of a batch, or to a request.
 fn all(seen: &HttpRequest, answer: impl Fn(&str) -> Value) -> Option<HttpResponse> {
-    let parts: Vec<&str> = seen.line.lines().skip(1).collect();
-    if parts.is_empty() {
-        return Some(respond(200, &answer(&seen.line)));
-    }
-    let responses: Vec<Value> = parts
-        .iter()
-        .enumerate()
-        .map(|(at, part)| json!({"id": at.to_string(), "status": 200, "body": answer(part)}))
-        .collect();
-    Some(respond(200, &json!({"responses": responses})))
+    Some(each(seen, |line| (200, answer(line))))
 }
 
 #[tokio::test]

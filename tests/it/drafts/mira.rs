@@ -101,7 +101,7 @@ impl Mira {
             ..Script::default()
         };
         let mut mailbox = FakeMailbox::scripted("mira", Api::Gmail, script);
-        (mailbox.prefix, mailbox.senders) = ("m-", senders());
+        (mailbox.prefix, mailbox.senders) = ("m-", Some(senders()));
         mailbox.files.insert("m1/2", b"%PDF!");
         let harness = MailHarness::over(vec![mailbox], settings).await.with_tabs();
         let mira = Self(harness);

@@ -59,6 +59,12 @@ pub fn page(text: &str, ask: Ask) -> Result<Page> {
         out.push_str(line);
         shown += 1;
     }
+    // Pieces of one long line can cost more together than one by one.
+    while shown > 1 && !ask.fields && ask.tokenizer.count(out.trim_end_matches('\n')) > ask.tokens {
+        let piece = lines.get(before + shown - 1).map_or(0, |line| line.len());
+        out.truncate(out.len() - piece);
+        shown -= 1;
+    }
     let (total, last) = (lines.len(), before + shown);
     if shown == 0 {
         return Ok(Page { notes: vec!["the output is empty".into()], ..Page::default() });

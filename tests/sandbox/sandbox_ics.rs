@@ -87,7 +87,7 @@ fn mail(addresses: &[&str]) -> TempDir {
 }
 
 fn samples() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("providers/sandbox/samples")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("samples")
 }
 
 // The samples -------------------------------------------------------------

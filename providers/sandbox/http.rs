@@ -6,6 +6,7 @@ use hyper::{Method, StatusCode};
 use percent_encoding::percent_decode_str;
 
 /// A request, read whole and taken apart.
+#[derive(Debug, Clone)]
 pub(crate) struct Request {
     /// The method.
     pub method: Method,

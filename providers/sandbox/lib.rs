@@ -32,10 +32,12 @@ mod graph;
 mod http;
 mod load;
 mod people;
+mod routes;
 mod server;
 mod state;
 mod store;
 
+use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -159,6 +161,14 @@ impl Sandbox {
     /// do not count.
     pub fn requests(&self) -> u64 {
         self.state.requests()
+    }
+
+    /// Every route, `GET /gmail/v1/users/me/messages/id`, with how many requests for
+    /// it were let in so far.
+    pub fn routes(&self) -> BTreeMap<String, u64> {
+        let mut routes: BTreeMap<&str, u64> = server::routes().map(|name| (name, 0)).collect();
+        routes.extend(self.state.hits());
+        routes.into_iter().map(|(name, hits)| (name.replace('"', ""), hits)).collect()
     }
 
     /// How many requests that change something have come in since faults were set

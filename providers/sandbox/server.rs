@@ -150,13 +150,18 @@ fn route(state: &State, request: &Request) -> Answer {
     match path.as_slice() {
         ["v1.0", rest @ ..] => graph::answer(state, request, rest),
         ["gmail", rest @ ..] => gmail::answer(state, request, rest),
-        ["upload", "gmail", rest @ ..] => gmail_upload::answer(state, request, rest),
+        ["upload", "gmail", ..] => gmail_upload::answer(state, request.clone()),
         ["calendar", rest @ ..] => google_calendar::answer(state, request, rest),
         ["v1", rest @ ..] => google_people::answer(state, request, rest),
         _ => entra::answer(state, request, &path)
             .or_else(|| google_sign_in::answer(state, request, &path))
             .unwrap_or_else(google_error::not_found_page),
     }
+}
+
+/// The names of all routes.
+pub(super) fn routes() -> impl Iterator<Item = &'static str> {
+    [gmail::ROUTES, gmail_upload::ROUTES].into_iter().flatten().copied()
 }
 
 /// Why a request was not read.

@@ -6,7 +6,7 @@
 //! its own, which keeps what it has seen; a state that nobody looks at any more
 //! is gone.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ops::Deref;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -46,6 +46,7 @@ pub(crate) struct Shared {
     requests: AtomicU64,
     writes: AtomicU64,
     sync_epoch: AtomicU64,
+    hits: Mutex<BTreeMap<&'static str, u64>>,
     clock: AtomicI64,
 }
 
@@ -152,6 +153,7 @@ impl Shared {
             requests: AtomicU64::new(0),
             writes: AtomicU64::new(0),
             sync_epoch: AtomicU64::new(1),
+            hits: Mutex::default(),
             clock: AtomicI64::new(0),
         }
     }
@@ -295,6 +297,16 @@ impl Shared {
         for kept in &self.mailboxes {
             self.change_mailbox(&kept.address, |_| Some(Change::Forgets));
         }
+    }
+
+    /// Counts a request for a route.
+    pub fn hit(&self, route: &'static str) {
+        *lock(&self.hits).entry(route).or_default() += 1;
+    }
+
+    /// How often each route was asked for that was.
+    pub fn hits(&self) -> BTreeMap<&'static str, u64> {
+        lock(&self.hits).clone()
     }
 
     /// How many API requests have come in.

@@ -50,6 +50,19 @@ async fn signed_in(sandbox: &Sandbox, address: &str) -> User {
 }
 
 impl User {
+    /// Sends a message, which is a draft first.
+    async fn sends(&self, message: Value) -> Value {
+        let draft = self.post("drafts", json!({ "message": message })).await;
+        self.post("drafts/send", json!({ "id": draft["id"] })).await
+    }
+
+    /// Changes the labels of one message.
+    async fn relabels(&self, message: &Value, add: &[&str], remove: &[&str]) {
+        let ids = [&message["id"]];
+        let body = json!({ "ids": ids, "addLabelIds": add, "removeLabelIds": remove });
+        self.ok("POST", "messages/batchModify", body).await;
+    }
+
     /// The bytes of a message.
     async fn bytes(&self, id: &Value) -> String {
         let path = format!("messages/{}?format=raw", id.as_str().unwrap());

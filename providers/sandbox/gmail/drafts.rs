@@ -9,11 +9,11 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
-use super::context::{Context, Rights, format, number};
+use super::context::{Context, number};
 use super::resources;
 use super::settings;
 use crate::delivery::{self, Manner, Sent, Unsent};
-use crate::google::body::{bytes, inner, text, texts};
+use crate::google::body::{bytes, inner, text};
 use crate::google::error;
 use crate::http::Answer;
 use crate::store::letter::{self, Letter};
@@ -34,9 +34,7 @@ impl Context<'_> {
     /// One draft with its message.
     pub fn draft(&self, id: &str) -> Result<Value, Answer> {
         let letter = letter_of(self.mailbox, id)?;
-        let format = format(self.params, &Rights::all(), true)?;
-        let ids = &self.state.attachment_ids;
-        let message = resources::message(letter, format, &[], ids);
+        let message = self.shown(letter, self.format(true)?);
         Ok(json!({ "id": id, "message": message }))
     }
 
@@ -55,72 +53,10 @@ impl Context<'_> {
         self.put(Change::Replaces(old.id, entry))
     }
 
-    /// Deletes a draft for good.
-    pub fn delete_draft(&self, id: &str) -> Result<(), Answer> {
-        let letter = letter_of(self.mailbox, id)?.id;
-        self.state
-            .change(&self.mailbox.address, |_| Some(Change::Goes(vec![letter])))
-            .map(|_| ())
-            .ok_or_else(error::not_found)
-    }
-
-    /// Sends a draft, with another message where one is given, or a message
-    /// that never was a draft.
+    /// Sends a draft.
     pub fn send_draft(&self) -> Result<Value, Answer> {
-        let id = text(&self.body, "id")?.filter(|id| !id.is_empty());
-        let message = inner(&self.body, "message")?;
-        let given = message.is_some_and(|message| message.contains_key("raw"));
-        if id.is_none() && !given && self.upload.is_none() {
-            return Err(error::invalid("Invalid draft"));
-        }
-        let Some(id) = id else {
-            return self.sent(self.message(message)?);
-        };
-        let mut letter = letter_of(self.mailbox, id)?.id;
-        if given || self.upload.is_some() {
-            let wanted = self.message(message)?;
-            delivery::recipients(&wanted.raw).map_err(refusal)?;
-            let entry = Box::new(self.entry(wanted, vec!["DRAFT".to_owned()])?);
-            letter = self.change(Change::Replaces(letter, entry))?;
-        }
-        self.deliver(Sent::Draft(letter))
-    }
-
-    /// Sends a message.
-    pub fn send(&self) -> Result<Value, Answer> {
-        self.sent(self.message(Some(&self.body))?)
-    }
-
-    /// Puts a message into the mailbox, as if it had come.
-    pub fn insert(&self) -> Result<Value, Answer> {
-        let wanted = self.message(Some(&self.body))?;
-        let labels = texts(&self.body, "labelIds")?;
-        if let Some(unknown) = labels.iter().find(|id| !self.mailbox.labels.has(id)) {
-            return Err(error::invalid(&format!("Invalid label: {unknown}")));
-        }
-        let labels = labels.into_iter().map(str::to_owned).collect();
-        let by_header = match self.params.one("internalDateSource") {
-            None | Some("receivedTime") => false,
-            Some("dateHeader") => true,
-            Some(other) => {
-                let kind = "type.googleapis.com/caribou.api.proto.InternalDateSource";
-                return Err(error::invalid_value("internal_date_source", kind, other));
-            }
-        };
-        let mut entry = self.entry(wanted, labels)?;
-        if by_header {
-            entry.facts.date = letter::facts(&entry.raw, None).map_or(0, |facts| facts.date);
-        }
-        let id = self.change(Change::Enters(Box::new(entry)))?;
-        self.brief(id)
-    }
-
-    fn sent(&self, wanted: Wanted) -> Result<Value, Answer> {
-        let thread = self.joined(&wanted)?;
-        self.deliver(Sent::Bytes(self.of_owner(wanted.raw), thread))
-    }
-
-    fn deliver(&self, sent: Sent) -> Result<Value, Answer> {
+        let id = text(&self.body, "id")?.ok_or_else(|| error::invalid("Invalid draft"))?;
+        let sent = Sent::Draft(letter_of(self.mailbox, id)?.id);
         let sender = &self.mailbox.address;
         let id = delivery::deliver(self.state, sender, sent, Manner::GMAIL).map_err(refusal)?;
         self.brief(id)

@@ -90,14 +90,14 @@ pub(super) fn make(context: &Context<'_>) -> Result<Value, Answer> {
 }
 
 /// Deletes a filter.
-pub(super) fn delete(context: &Context<'_>, id: &str) -> Result<(), Answer> {
+pub(super) fn delete(context: &Context<'_>, id: &str) -> Result<Value, Answer> {
     let gone = context.state.settings(&context.mailbox.address, |settings| {
         let before = settings.filters.len();
         settings.filters.retain(|(known, _)| known != id);
         settings.filters.len() < before
     });
     match gone {
-        true => Ok(()),
+        true => Ok(Value::Null),
         false => Err(error::not_found()),
     }
 }

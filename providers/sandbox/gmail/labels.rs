@@ -36,20 +36,15 @@ pub(super) fn make(context: &Context<'_>) -> Result<Value, Answer> {
     }
 }
 
-/// Changes a label; with `whole`, what is not said is as at the beginning.
-pub(super) fn change(context: &Context<'_>, id: &str, whole: bool) -> Result<Value, Answer> {
+/// Changes a label.
+pub(super) fn change(context: &Context<'_>, id: &str) -> Result<Value, Answer> {
     if SYSTEM.iter().any(|label| label.id == id) {
         return Err(error::invalid("Invalid update request"));
     }
     let labels = &context.mailbox.labels;
     let old = labels.get(id).ok_or_else(error::not_found)?;
-    let mut new = match (whole, name(&context.body)?) {
-        (true, None) => return Err(bad_name()),
-        (true, Some(name)) => UserLabel::new(id.to_owned(), name),
-        (false, name) => {
-            UserLabel { name: name.map_or_else(|| old.name.clone(), str::to_owned), ..old.clone() }
-        }
-    };
+    let name = name(&context.body)?.map_or_else(|| old.name.clone(), str::to_owned);
+    let mut new = UserLabel { name, ..old.clone() };
     read(&context.body, &mut new)?;
     let taken = labels.named(&new.name);
     if taken.is_some_and(|taken| taken.id != new.id) {
@@ -64,13 +59,13 @@ pub(super) fn change(context: &Context<'_>, id: &str, whole: bool) -> Result<Val
 }
 
 /// Deletes a label, and takes it from all letters.
-pub(super) fn delete(context: &Context<'_>, id: &str) -> Result<(), Answer> {
+pub(super) fn delete(context: &Context<'_>, id: &str) -> Result<Value, Answer> {
     if SYSTEM.iter().any(|label| label.id == id) {
         return Err(error::invalid("Invalid delete request"));
     }
     let change = Change::LabelGoes(id.to_owned());
     let gone = context.state.change(&context.mailbox.address, |_| Some(change));
-    gone.map(|_| ()).ok_or_else(error::not_found)
+    gone.map(|_| Value::Null).ok_or_else(error::not_found)
 }
 
 /// The name in a body, if there is one and it can be a label's.

@@ -1,10 +1,11 @@
 //! The Gmail API's routes: who may ask, what was asked, and the answer.
 //!
-//! Here is reading: profile, labels, messages, attachments, threads, the history,
-//! and a few settings; what changes something is in `write.rs`. The JSON is made
-//! in `resources.rs` and `settings.rs`; the search is read in `query/mod.rs` and
-//! decided in `query/matching.rs`; lists and their pages are in `list.rs` and
-//! `history.rs`. What all methods share is in `context.rs`.
+//! Drafts and sending are in `drafts.rs`; messages, threads and attachments in
+//! `read.rs`, their labels in `modify.rs`; labels themselves, filters and settings
+//! in files of their own. The JSON is made in `resources.rs` and `settings.rs`; the
+//! search is read in `query/mod.rs` and decided in `query/matching.rs`; lists and
+//! their pages are in `list.rs` and `history.rs`. Letters that are uploaded come in
+//! from `upload.rs`. What all methods share is in `context.rs`.
 
 pub(super) mod attachment_id;
 mod context;
@@ -16,25 +17,26 @@ mod labels;
 mod list;
 mod modify;
 mod query;
+mod read;
 mod resources;
 pub(super) mod sessions;
 mod settings;
 pub(super) mod upload;
-mod write;
 
-use hyper::Method;
-use serde_json::json;
+use hyper::StatusCode;
+use serde_json::{Value, json};
 
 use super::auth::google::bearer;
-use super::google::error;
 use super::google::fields::Shape;
 use super::google::params::Params;
+use super::google::{body, error};
 use super::http::{Answer, Request};
+use super::routes::routes;
 use super::state::State;
-use super::store::letter::Letter;
-use super::store::mailbox::Mailbox;
-use context::{Rights, SERVICE, format, number};
+use context::{Context, SERVICE};
 use list::Listed;
+use resources::{DRAFT, LABEL, MESSAGE, THREAD};
+use settings::{LANGUAGE, SEND_AS, VACATION};
 
 /// Parameters of the lists.
 const LIST: &[&str] = &["q", "labelIds", "maxResults", "pageToken", "includeSpamTrash"];
@@ -42,154 +44,183 @@ const LIST: &[&str] = &["q", "labelIds", "maxResults", "pageToken", "includeSpam
 /// Parameters of single messages and threads.
 const GET: &[&str] = &["format", "metadataHeaders"];
 
-/// A method of the API, with the ids of its path.
-enum Call<'a> {
-    Profile,
-    Labels,
-    Label(&'a str),
-    List(Listed),
-    Message(&'a str),
-    Attachment(&'a str, &'a str),
-    Thread(&'a str),
-    History,
-    SendAs,
-    Vacation,
-    Language,
+/// The type of no body, and of an answer without one.
+static NOTHING: Shape = Shape(&[]);
+
+/// The type of changes to the labels of many messages.
+static BATCH: Shape = Shape(&[("ids", None), ("addLabelIds", None), ("removeLabelIds", None)]);
+
+/// Messages by their ids.
+static IDS: Shape = Shape(&[("ids", None)]);
+
+// The scopes of which one is needed; the first allows all but settings.
+const ERASE: &[&str] = &["https://mail.google.com/"];
+const MODIFY: &[&str] = &["https://mail.google.com/", "gmail.modify"];
+const COMPOSE: &[&str] = &["https://mail.google.com/", "gmail.modify", "gmail.compose"];
+const LABELS: &[&str] = &["https://mail.google.com/", "gmail.modify", "gmail.labels"];
+const SETTINGS: &[&str] = &["gmail.settings.basic"];
+const READ: &[&str] = &["https://mail.google.com/", "gmail.modify", "gmail.readonly"];
+const READ_DRAFTS: &[&str] =
+    &["https://mail.google.com/", "gmail.modify", "gmail.readonly", "gmail.compose"];
+const READ_LABELS: &[&str] =
+    &["https://mail.google.com/", "gmail.modify", "gmail.readonly", "gmail.labels"];
+const READ_SETTINGS: &[&str] =
+    &["https://mail.google.com/", "gmail.modify", "gmail.readonly", "gmail.settings.basic"];
+
+/// What a route leads to.
+struct Call<'a> {
+    /// The scopes of which one is needed.
+    scopes: &'static [&'static str],
+    /// The parameters.
+    params: &'static [&'static str],
+    /// The type of the body.
+    body: &'static Shape,
+    /// The type of the answer.
+    answer: &'static Shape,
+    /// What it does. Null is an answer without a body.
+    handle: Box<dyn Fn(&Context<'_>) -> Result<Value, Answer> + 'a>,
 }
 
-impl Call<'_> {
-    /// The parameters a method takes and the type of its answer.
-    fn contract(&self) -> (&'static [&'static str], &'static Shape) {
-        match self {
-            Self::Profile => (&[], &resources::PROFILE),
-            Self::Labels => (&[], &resources::LABELS),
-            Self::Label(_) => (&[], &resources::LABEL),
-            Self::List(Listed::Messages) => (LIST, &resources::MESSAGES),
-            Self::List(Listed::Threads) => (LIST, &resources::THREADS),
-            Self::List(Listed::Drafts) => (LIST, &resources::DRAFTS),
-            Self::Message(_) => (GET, &resources::MESSAGE),
-            Self::Attachment(..) => (&[], &resources::BODY),
-            Self::Thread(_) => (GET, &resources::THREAD),
-            Self::History => (history::PARAMS, &history::HISTORY),
-            Self::SendAs => (&[], &settings::SEND_AS_LIST),
-            Self::Vacation => (&[], &settings::VACATION),
-            Self::Language => (&[], &settings::LANGUAGE),
-        }
-    }
-
-    /// True for what a token with these rights may do.
-    fn allowed(&self, rights: &Rights) -> bool {
-        match self {
-            Self::Profile => rights.read || rights.profile,
-            Self::Labels | Self::Label(_) => rights.read || rights.labels,
-            Self::Attachment(..) => rights.read && !rights.only_metadata,
-            Self::SendAs | Self::Vacation | Self::Language => rights.settings,
-            Self::List(_) | Self::Message(_) | Self::Thread(_) | Self::History => rights.read,
-        }
-    }
+/// A method that reads.
+fn read<'a>(
+    scopes: &'static [&'static str],
+    params: &'static [&'static str],
+    answer: &'static Shape,
+    handle: impl Fn(&Context<'_>) -> Result<Value, Answer> + 'a,
+) -> Call<'a> {
+    Call { scopes, params, body: &NOTHING, answer, handle: Box::new(handle) }
 }
+
+/// A method that writes.
+fn write<'a>(
+    scopes: &'static [&'static str],
+    body: &'static Shape,
+    answer: &'static Shape,
+    handle: impl Fn(&Context<'_>) -> Result<Value, Answer> + 'a,
+) -> Call<'a> {
+    Call { scopes, params: &[], body, answer, handle: Box::new(handle) }
+}
+
+routes! { Call below "/gmail/v1/users/me" {
+    "GET" ["profile"] => read(READ_DRAFTS, &[], &resources::PROFILE, |context| {
+        Ok(resources::profile(context.mailbox))
+    }),
+    "GET" ["messages"] => read(READ, LIST, &resources::MESSAGES, |context| {
+        list::page(context.mailbox, Listed::Messages, context.params)
+    }),
+    "GET" ["messages", id] => read(READ, GET, &MESSAGE, move |context| context.one_message(id)),
+    "GET" ["messages", id, "attachments", attachment] => {
+        read(READ, &[], &resources::BODY, move |context| context.attachment(id, attachment))
+    },
+    "POST" ["messages", id, "trash"] => {
+        write(MODIFY, &NOTHING, &MESSAGE, move |context| context.trash(id))
+    },
+    "POST" ["messages", "batchModify"] => {
+        write(MODIFY, &BATCH, &NOTHING, |context| context.batch_modify())
+    },
+    "POST" ["messages", "batchDelete"] => write(ERASE, &IDS, &NOTHING, |context| context.batch_delete()),
+    "GET" ["threads"] => read(READ, LIST, &resources::THREADS, |context| {
+        list::page(context.mailbox, Listed::Threads, context.params)
+    }),
+    "GET" ["threads", id] => read(READ, GET, &THREAD, move |context| context.thread(id)),
+    "GET" ["history"] => read(READ, history::PARAMS, &history::HISTORY, |context| {
+        history::page(context.mailbox, context.params)
+    }),
+    "GET" ["drafts"] => read(READ_DRAFTS, drafts::LIST, &resources::DRAFTS, |context| {
+        list::page(context.mailbox, Listed::Drafts, context.params)
+    }),
+    "GET" ["drafts", id] => read(READ_DRAFTS, &["format"], &DRAFT, move |context| context.draft(id)),
+    "POST" ["drafts"] => write(COMPOSE, &DRAFT, &DRAFT, |context| context.make_draft()),
+    "PUT" ["drafts", id] => write(COMPOSE, &DRAFT, &DRAFT, move |context| context.update_draft(id)),
+    "POST" ["drafts", "send"] => write(COMPOSE, &DRAFT, &MESSAGE, |context| context.send_draft()),
+    "GET" ["labels"] => read(READ_LABELS, &[], &resources::LABELS, |context| {
+        Ok(json!({ "labels": resources::labels(context.mailbox) }))
+    }),
+    "GET" ["labels", id] => read(READ_LABELS, &[], &LABEL, move |context| {
+        resources::label(context.mailbox, id).ok_or_else(error::not_found)
+    }),
+    "POST" ["labels"] => write(LABELS, &LABEL, &LABEL, labels::make),
+    "PATCH" ["labels", id] => write(LABELS, &LABEL, &LABEL, move |context| labels::change(context, id)),
+    "DELETE" ["labels", id] => {
+        write(LABELS, &NOTHING, &NOTHING, move |context| labels::delete(context, id))
+    },
+    "GET" ["settings", "filters"] => {
+        read(READ_SETTINGS, &[], &filters::FILTERS, |context| Ok(filters::list(context)))
+    },
+    "GET" ["settings", "filters", id] => {
+        read(READ_SETTINGS, &[], &filters::FILTER, move |context| filters::get(context, id))
+    },
+    "POST" ["settings", "filters"] => {
+        write(SETTINGS, &filters::FILTER, &filters::FILTER, filters::make)
+    },
+    "DELETE" ["settings", "filters", id] => {
+        write(SETTINGS, &NOTHING, &NOTHING, move |context| filters::delete(context, id))
+    },
+    "GET" ["settings", "sendAs"] => {
+        read(READ_SETTINGS, &[], &settings::SEND_AS_LIST, |context| {
+            Ok(settings::send_as(context.state, context.mailbox))
+        })
+    },
+    "GET" ["settings", "sendAs", address] => {
+        read(READ_SETTINGS, &[], &SEND_AS, move |context| settings::one_send_as(context, address))
+    },
+    "PATCH" ["settings", "sendAs", address] => {
+        write(SETTINGS, &SEND_AS, &SEND_AS, move |context| settings::change_send_as(context, address))
+    },
+    "GET" ["settings", "vacation"] => read(READ_SETTINGS, &[], &VACATION, |context| {
+        Ok(settings::vacation(context.state, context.mailbox))
+    }),
+    "PUT" ["settings", "vacation"] => {
+        write(SETTINGS, &VACATION, &VACATION, settings::set_vacation)
+    },
+    "GET" ["settings", "language"] => read(READ_SETTINGS, &[], &LANGUAGE, |context| {
+        Ok(settings::language(context.state, context.mailbox))
+    }),
+    "PUT" ["settings", "language"] => {
+        write(SETTINGS, &LANGUAGE, &LANGUAGE, settings::set_language)
+    },
+}}
 
 /// Answers what comes below `/gmail`.
 pub(super) fn answer(state: &State, request: &Request, path: &[&str]) -> Answer {
-    carry_out(state, request, path).unwrap_or_else(|refused| refused)
-}
-
-/// Answers a request, or refuses it.
-fn carry_out(state: &State, request: &Request, path: &[&str]) -> Result<Answer, Answer> {
     let ["v1", "users", user, rest @ ..] = path else {
-        return Err(error::no_method());
+        return error::no_method();
     };
-    if let Some(call) = write::Call::of(&request.method, rest) {
-        return write::carry_out(state, request, user, &call, None);
-    }
-    let call = match rest {
-        ["profile"] => Call::Profile,
-        ["labels"] => Call::Labels,
-        ["labels", id] => Call::Label(id),
-        ["messages"] => Call::List(Listed::Messages),
-        ["messages", id] => Call::Message(id),
-        ["messages", id, "attachments", attachment] => Call::Attachment(id, attachment),
-        ["threads"] => Call::List(Listed::Threads),
-        ["threads", id] => Call::Thread(id),
-        ["history"] => Call::History,
-        ["settings", "sendAs"] => Call::SendAs,
-        ["settings", "vacation"] => Call::Vacation,
-        ["settings", "language"] => Call::Language,
-        _ => return Err(error::no_method()),
+    let answered = match route(request.method.as_str(), rest) {
+        Some((name, call)) => carry_out(state, request, user, name, &call, None),
+        None => Err(error::no_method()),
     };
-    if request.method != Method::GET {
-        return Err(error::no_method());
-    }
-    let (mailbox, rights) = let_in(state, request, user)?;
-    if !call.allowed(&rights) {
-        return Err(error::insufficient_scopes(SERVICE));
-    }
-    let (known, shape) = call.contract();
-    let params = Params::check(&request.query, known, shape)?;
-    let value = match call {
-        Call::Profile => resources::profile(mailbox),
-        Call::Labels => json!({ "labels": resources::labels(mailbox) }),
-        Call::Label(id) => resources::label(mailbox, id).ok_or_else(error::not_found)?,
-        Call::List(what) => {
-            if rights.only_metadata && params.one("q").is_some() {
-                return Err(error::forbidden("Metadata scope does not support 'q' parameter"));
-            }
-            list::page(mailbox, what, &params)?
-        }
-        Call::Message(id) => {
-            let letter = letter(mailbox, id)?;
-            let format = format(&params, &rights, true)?;
-            let headers: Vec<&str> = params.all("metadataHeaders").collect();
-            resources::message(letter, format, &headers, &state.attachment_ids)
-        }
-        Call::Attachment(id, attachment) => {
-            let letter = letter(mailbox, id)?;
-            let invalid = || error::invalid("Invalid attachment token");
-            let (of, place) = state.attachment_ids.open(attachment).ok_or_else(invalid)?;
-            if of != letter.id {
-                return Err(invalid());
-            }
-            resources::attachment(letter, place).ok_or_else(invalid)?
-        }
-        Call::Thread(thread) => {
-            let id = number(thread)?;
-            let letters = mailbox.thread(id).ok_or_else(error::not_found)?;
-            let format = format(&params, &rights, false)?;
-            let headers: Vec<&str> = params.all("metadataHeaders").collect();
-            let messages: Vec<_> = letters
-                .iter()
-                .map(|letter| resources::message(letter, format, &headers, &state.attachment_ids))
-                .collect();
-            let history = letters.iter().map(|letter| letter.history).max();
-            json!({
-                "id": resources::id(id),
-                "historyId": history.unwrap_or_default().to_string(),
-                "messages": messages,
-            })
-        }
-        Call::History => history::page(mailbox, &params)?,
-        Call::SendAs => settings::send_as(state, mailbox),
-        Call::Vacation => settings::vacation(state, mailbox),
-        Call::Language => settings::language(state, mailbox),
-    };
-    Ok(params.answer(value))
+    answered.unwrap_or_else(|refused| refused)
 }
 
-/// The mailbox of a request's bearer, if it may be used under `user`.
-fn let_in<'a>(
-    state: &'a State,
+/// Answers a request for a route, or refuses it. `upload` is a letter that came
+/// beside the JSON.
+fn carry_out(
+    state: &State,
     request: &Request,
     user: &str,
-) -> Result<(&'a Mailbox, Rights), Answer> {
+    name: &'static str,
+    call: &Call<'_>,
+    upload: Option<Vec<u8>>,
+) -> Result<Answer, Answer> {
     let (mailbox, access) = bearer(state, request)?;
     if user != "me" && !user.eq_ignore_ascii_case(&mailbox.address) {
         let message = format!("Delegation denied for {}", mailbox.address);
         return Err(error::forbidden(&message));
     }
-    Ok((mailbox, Rights::of(&access.scope)))
-}
-
-/// The letter of an id in the path.
-fn letter<'a>(mailbox: &'a Mailbox, id: &str) -> Result<&'a Letter, Answer> {
-    mailbox.letter(number(id)?).ok_or_else(error::not_found)
+    let granted = |name: &&str| {
+        let full = format!("https://www.googleapis.com/auth/{name}");
+        access.scope.split(' ').any(|scope| scope == full || scope == *name)
+    };
+    if !call.scopes.iter().any(granted) {
+        return Err(error::insufficient_scopes(SERVICE));
+    }
+    state.hit(name);
+    let params = Params::check(&request.query, call.params, call.answer)?;
+    let body = body::object(&request.body, call.body)?;
+    let context = Context { state, mailbox, params: &params, body, upload };
+    Ok(match (call.handle)(&context)? {
+        Value::Null => Answer::empty(StatusCode::NO_CONTENT),
+        value => params.answer(value),
+    })
 }

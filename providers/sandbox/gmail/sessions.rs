@@ -4,8 +4,7 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
-use hyper::body::Bytes;
-use hyper::{HeaderMap, Method};
+use crate::http::Request;
 
 /// The sessions that are open at a time; more close the oldest.
 const SESSIONS: usize = 100;
@@ -17,18 +16,10 @@ pub(crate) struct Uploads {
 }
 
 /// One upload in pieces.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(super) struct Session {
-    /// The method of the request that opened it.
-    pub method: Method,
-    /// Its path.
-    pub path: String,
-    /// Its query.
-    pub query: Vec<(String, String)>,
-    /// Its header fields.
-    pub headers: HeaderMap,
-    /// Its body: what is said of the message.
-    pub metadata: Bytes,
+    /// The request that opened it; its body is what is said of the message.
+    pub request: Request,
     /// What has come so far.
     pub data: Vec<u8>,
 }

@@ -83,31 +83,18 @@ pub(super) fn one_send_as(context: &Context<'_>, address: &str) -> Result<Value,
     Ok(entry(context.state, context.mailbox, &known))
 }
 
-/// Changes the name and signature that one sends with under an address; with
-/// `whole`, what is not said is taken away.
-pub(super) fn change_send_as(
-    context: &Context<'_>,
-    address: &str,
-    whole: bool,
-) -> Result<Value, Answer> {
+/// Changes the name and signature that one sends with under an address.
+pub(super) fn change_send_as(context: &Context<'_>, address: &str) -> Result<Value, Answer> {
     let known = known(context, address)?;
     let name = text(&context.body, "displayName")?;
     let signature = text(&context.body, "signature")?;
     context.state.settings(&context.mailbox.address, |settings| {
         let key = known.to_lowercase();
-        let set =
-            |map: &mut std::collections::BTreeMap<String, String>, value: Option<&str>| match value
-            {
-                Some(value) => {
-                    map.insert(key.clone(), value.to_owned());
-                }
-                None if whole => {
-                    map.remove(&key);
-                }
-                None => {}
-            };
-        set(&mut settings.names, name);
-        set(&mut settings.signatures, signature);
+        for (map, value) in [(&mut settings.names, name), (&mut settings.signatures, signature)] {
+            if let Some(value) = value {
+                map.insert(key.clone(), value.to_owned());
+            }
+        }
     });
     Ok(entry(context.state, context.mailbox, &known))
 }

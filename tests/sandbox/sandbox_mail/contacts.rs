@@ -76,7 +76,7 @@ async fn a_contact_of_the_mail_is_changed() {
     let sandbox = sandbox().await;
     let user = User::at_gmail(sandbox.base(), MIRA, &format!("{CONTACTS} {MODIFY}")).await;
     let lines = ["From: mira@example.com", "To: Ada Berg <ada@example.com>"];
-    user.post("messages/send", json!({ "raw": raw(&lines, "x") })).await;
+    user.sends(json!({ "raw": raw(&lines, "x") })).await;
     let list = format!("/v1/people/me/connections?{FIELDS}");
     let before = user.json(&list).await["connections"][0].clone();
     let resource = before["resourceName"].as_str().unwrap();

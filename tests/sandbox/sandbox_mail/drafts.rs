@@ -101,25 +101,6 @@ async fn what_is_missing_is_added_and_what_is_there_stays() {
     );
 }
 
-#[tokio::test]
-async fn drafts_are_deleted_for_good_and_sent_with_a_last_change() {
-    let sandbox = sandbox().await;
-    let user = signed_in(&sandbox, MIRA).await;
-    let message = |text: &str| json!({ "message": { "raw": raw(&HEAD, text) } });
-    let first = user.post("drafts", message("one")).await;
-    let path = at("drafts", &first);
-    assert_eq!(user.call("DELETE", &path, Value::Null).await, (204, Value::Null));
-    assert_eq!(user.call("DELETE", &path, Value::Null).await.0, 404);
-    assert_eq!(sandbox.found(MIRA, "plan@example.com"), Vec::<Vec<String>>::new());
-
-    let second = user.post("drafts", message("two")).await;
-    let mut last = message("three");
-    last["id"] = second["id"].clone();
-    let sent = user.post("drafts/send", last).await;
-    assert_eq!(user.bytes(&sent["id"]).await, wire(&HEAD, "three"));
-    assert_eq!(sandbox.found(MIRA, "plan@example.com"), [["SENT"]]);
-}
-
 /// A conversation is joined by a reference and the subject, not by its id.
 #[tokio::test]
 async fn a_conversation_is_joined_only_where_it_belongs() {

@@ -26,11 +26,6 @@ async fn a_label_is_made_changed_and_deleted() {
     assert_eq!(user.ok("PATCH", "labels/Label_1", body).await, wanted);
     wanted["name"] = "Lamps/Silk".into();
     assert_eq!(user.ok("PATCH", "labels/Label_1", json!({ "name": "Lamps/Silk" })).await, wanted);
-    // Replaced, what is not said is gone.
-    assert_eq!(
-        user.ok("PUT", "labels/Label_1", json!({ "name": "Silk" })).await,
-        label("Label_1", "Silk")
-    );
     let own: Vec<Value> = user.json("labels").await["labels"]
         .as_array()
         .unwrap()
@@ -38,12 +33,12 @@ async fn a_label_is_made_changed_and_deleted() {
         .filter(|label| label["type"] == "user")
         .cloned()
         .collect();
-    assert_eq!(own, [label("Label_1", "Silk")]);
+    assert_eq!(own, [wanted]);
 
     let letter = user.json("messages").await["messages"][0].clone();
     let path = at("messages", &letter);
-    user.post(&format!("{path}/modify"), json!({ "addLabelIds": ["Label_1"] })).await;
-    let found = user.json("messages?q=label:silk").await;
+    user.relabels(&letter, &["Label_1"], &[]).await;
+    let found = user.json("messages?q=label:lamps-silk").await;
     assert_eq!(found["messages"], json!([letter]));
     assert_eq!(user.call("DELETE", "labels/Label_1", Value::Null).await, (204, Value::Null));
     let shown = user.json(&format!("{path}?format=minimal&fields=labelIds")).await;

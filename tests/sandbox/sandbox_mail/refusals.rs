@@ -10,177 +10,69 @@ async fn requests_that_make_no_sense_are_refused() {
     let sandbox = sandbox().await;
     let scope = format!("{ALL} https://www.googleapis.com/auth/gmail.settings.basic");
     let user = User::at_gmail(sandbox.base(), MIRA, &scope).await;
-    let first = user.json("messages").await["messages"][0].clone();
-    let modify = format!("{}/modify", at("messages", &first));
-    let bad_to = raw(&["To: nowhere", "Subject: x"], "x");
+    let id = user.json("messages").await["messages"][0]["id"].clone();
     user.post("labels", json!({ "name": "Here" })).await;
     user.post("labels", json!({ "name": "There" })).await;
-    let missing = "'raw' RFC822 payload message string or uploading message via /upload/* URL \
-                   required";
-    let not_found = "Requested entity was not found.";
-    let unknown = "Invalid JSON payload received. Unknown name \"colour\" at 'message': Cannot \
-                   find field.";
-    for (method, path, body, status, reason, message) in [
-        ("POST", "drafts", json!({}), 400, "invalidArgument", missing),
-        ("POST", "drafts", json!({ "message": { "colour": 1 } }), 400, "invalid", unknown),
-        (
-            "POST",
-            "drafts",
-            json!({ "message": { "raw": "!" } }),
-            400,
-            "invalid",
-            "Invalid value at 'raw' (TYPE_BYTES), Base64 decoding failed.",
-        ),
-        (
-            "POST",
-            "drafts",
-            json!({ "message": { "raw": NOBODY, "threadId": "1000000000000001" } }),
-            404,
-            "notFound",
-            not_found,
-        ),
-        ("PUT", "drafts/r1", json!({ "message": { "raw": NOBODY } }), 404, "notFound", not_found),
-        ("GET", "drafts/1", Value::Null, 404, "notFound", not_found),
-        ("POST", "drafts/send", json!({}), 400, "invalidArgument", "Invalid draft"),
-        ("POST", "drafts/send", json!({ "id": "r1" }), 404, "notFound", not_found),
-        (
-            "POST",
-            "messages/send",
-            json!({ "raw": NOBODY }),
-            400,
-            "invalidArgument",
-            "Recipient address required",
-        ),
-        (
-            "POST",
-            "messages/send",
-            json!({ "raw": bad_to }),
-            400,
-            "invalidArgument",
-            "Invalid To header",
-        ),
-        ("POST", "messages/send", json!({}), 400, "invalidArgument", missing),
-        ("POST", &modify, json!({}), 400, "invalidArgument", "No label add or removes specified"),
-        (
-            "POST",
-            &modify,
-            json!({ "addLabelIds": ["Label_9"] }),
-            400,
-            "invalidArgument",
-            "Invalid label: Label_9",
-        ),
-        (
-            "POST",
-            &modify,
-            json!({ "removeLabelIds": ["SENT"] }),
-            400,
-            "invalidArgument",
-            "Invalid label: SENT",
-        ),
-        (
-            "POST",
-            &modify,
-            json!({ "addLabelIds": ["DRAFT"] }),
-            400,
-            "invalidArgument",
-            "Invalid label: DRAFT",
-        ),
-        ("POST", "messages/1000000000000001/trash", Value::Null, 404, "notFound", not_found),
-        ("DELETE", "messages/xyz", Value::Null, 400, "invalidArgument", "Invalid id value"),
-        ("DELETE", "messages/1000000000000001", Value::Null, 404, "notFound", not_found),
-        ("DELETE", "threads/1000000000000001", Value::Null, 404, "notFound", not_found),
-        (
-            "POST",
-            "messages/batchModify",
-            json!({ "addLabelIds": ["STARRED"] }),
-            400,
-            "invalidArgument",
-            "No message ids specified",
-        ),
-        ("POST", "labels", json!({ "name": "" }), 400, "invalidArgument", "Invalid label name"),
-        ("POST", "labels", json!({ "name": "a//b" }), 400, "invalidArgument", "Invalid label name"),
-        (
-            "POST",
-            "labels",
-            json!({ "name": "inbox" }),
-            400,
-            "invalidArgument",
-            "Invalid label name",
-        ),
-        (
-            "POST",
-            "labels",
-            json!({ "name": "here" }),
-            409,
-            "aborted",
-            "Label name exists or conflicts",
-        ),
-        (
-            "PATCH",
-            "labels/Label_2",
-            json!({ "name": "Here" }),
-            409,
-            "aborted",
-            "Label name exists or conflicts",
-        ),
-        (
-            "POST",
-            "labels",
-            json!({ "name": "x", "color": { "textColor": "red", "backgroundColor": "#000000" } }),
-            400,
-            "invalidArgument",
-            "Label color red is not on the allowed color palette",
-        ),
-        ("DELETE", "labels/INBOX", Value::Null, 400, "invalidArgument", "Invalid delete request"),
-        ("DELETE", "labels/Label_9", Value::Null, 404, "notFound", not_found),
+    let nobody = user.post("drafts", json!({ "message": { "raw": NOBODY } })).await;
+    let bad_to = raw(&["To: nowhere", "Subject: x"], "x");
+    let bad_to = user.post("drafts", json!({ "message": { "raw": bad_to } })).await;
+    let argument = (400, "invalidArgument");
+    let missing = (404, "notFound");
+    let stranger = json!({ "message": { "raw": NOBODY, "threadId": "1000000000000001" } });
+    let red = json!({ "textColor": "red", "backgroundColor": "#000000" });
+    let star = json!({ "addLabelIds": ["STARRED"] });
+    let unlabelled = json!({ "addLabelIds": ["Label_9"] });
+    for (method, path, body, wanted) in [
+        ("POST", "drafts", json!({}), argument),
+        ("POST", "drafts", json!({ "message": { "colour": 1 } }), (400, "invalid")),
+        ("POST", "drafts", json!({ "message": { "raw": "!" } }), (400, "invalid")),
+        ("POST", "drafts", stranger, missing),
+        ("PUT", "drafts/r99", json!({ "message": { "raw": NOBODY } }), missing),
+        ("GET", "drafts/1", Value::Null, missing),
+        ("POST", "drafts/send", json!({}), argument),
+        ("POST", "drafts/send", json!({ "id": "r99" }), missing),
+        ("POST", "drafts/send", json!({ "id": nobody["id"] }), argument),
+        ("POST", "drafts/send", json!({ "id": bad_to["id"] }), argument),
+        ("POST", "messages/batchModify", json!({ "ids": [id] }), argument),
+        ("POST", "messages/batchModify", star.clone(), argument),
+        ("POST", "messages/batchModify", json!({ "ids": [id], "addLabelIds": ["SENT"] }), argument),
+        ("POST", "messages/batchModify", json!({ "ids": [id], "addLabelIds": ["None"] }), argument),
+        ("POST", "messages/1000000000000001/trash", Value::Null, missing),
+        ("POST", "messages/xyz/trash", Value::Null, argument),
+        ("POST", "labels", json!({ "name": "a//b" }), argument),
+        ("POST", "labels", json!({ "name": "inbox" }), argument),
+        ("POST", "labels", json!({ "name": "here" }), (409, "aborted")),
+        ("PATCH", "labels/Label_2", json!({ "name": "Here" }), (409, "aborted")),
+        ("POST", "labels", json!({ "name": "x", "color": red }), argument),
+        ("DELETE", "labels/INBOX", Value::Null, argument),
+        ("DELETE", "labels/Label_9", Value::Null, missing),
+        ("POST", "settings/filters", json!({ "action": star }), argument),
         (
             "POST",
             "settings/filters",
-            json!({ "action": { "addLabelIds": ["STARRED"] } }),
-            400,
-            "invalidArgument",
-            "Missing filter criteria",
+            json!({ "criteria": { "from": "a" }, "action": unlabelled }),
+            argument,
         ),
-        (
-            "POST",
-            "settings/filters",
-            json!({ "criteria": { "from": "a" }, "action": { "addLabelIds": ["Label_9"] } }),
-            400,
-            "invalidArgument",
-            "Invalid label: Label_9",
-        ),
-        ("GET", "settings/filters/none", Value::Null, 404, "notFound", not_found),
-        ("GET", "settings/sendAs/zoe@example.com", Value::Null, 404, "notFound", not_found),
-        (
-            "PUT",
-            "settings/vacation",
-            json!({ "enableAutoReply": true }),
-            400,
-            "invalidArgument",
-            "Missing vacation response",
-        ),
-        ("PATCH", "drafts/r1", json!({}), 404, "notFound", "Method not found."),
+        ("GET", "settings/filters/none", Value::Null, missing),
+        ("GET", "settings/sendAs/zoe@example.com", Value::Null, missing),
+        ("PUT", "settings/vacation", json!({ "enableAutoReply": true }), argument),
+        ("PATCH", "drafts/r1", json!({}), missing),
     ] {
-        let refused = user.refused(method, path, body.clone()).await;
-        let wanted = (status, reason.to_owned(), message.to_owned());
-        assert_eq!(refused, wanted, "{method} {path} {body}");
+        let (status, reason, _) = user.refused(method, path, body.clone()).await;
+        assert_eq!((status, reason.as_str()), wanted, "{method} {path} {body}");
     }
     // Nothing of it has come to anything.
-    assert_eq!(user.json("profile").await["messagesTotal"], 1);
+    assert_eq!(user.json("profile").await["messagesTotal"], 3);
 }
 
 /// The methods that each scope opens: all others are refused, whatever is asked.
 #[tokio::test]
 async fn every_scope_opens_its_own() {
-    const METHODS: [(&str, &str, &str); 14] = [
+    const METHODS: [(&str, &str, &str); 10] = [
         ("draft list", "GET", "drafts"),
         ("draft", "POST", "drafts"),
         ("draft send", "POST", "drafts/send"),
-        ("send", "POST", "messages/send"),
-        ("insert", "POST", "messages"),
-        ("modify", "POST", "messages/1/modify"),
         ("batch", "POST", "messages/batchModify"),
-        ("delete", "DELETE", "messages/1000000000000001"),
         ("batch delete", "POST", "messages/batchDelete"),
         ("label", "POST", "labels"),
         ("filters", "GET", "settings/filters"),
@@ -191,20 +83,13 @@ async fn every_scope_opens_its_own() {
     let sandbox = sandbox().await;
     for (scope, opened) in [
         ("gmail.readonly", "draft list, filters"),
-        (
-            "gmail.modify",
-            "draft list, draft, draft send, send, insert, modify, batch, label, filters",
-        ),
-        ("gmail.compose", "draft list, draft, draft send, send"),
-        ("gmail.send", "send"),
-        ("gmail.insert", "insert"),
+        ("gmail.modify", "draft list, draft, draft send, batch, label, filters"),
+        ("gmail.compose", "draft list, draft, draft send"),
         ("gmail.labels", "label"),
         ("gmail.settings.basic", "filters, filter, vacation, signature"),
-        ("gmail.metadata", ""),
         (
             "https://mail.google.com/",
-            "draft list, draft, draft send, send, insert, modify, batch, delete, batch delete, \
-             label, filters",
+            "draft list, draft, draft send, batch, batch delete, label, filters",
         ),
     ] {
         let full = match scope.contains("://") {

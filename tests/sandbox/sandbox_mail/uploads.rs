@@ -1,4 +1,4 @@
-//! Uploads: in one request, beside JSON, and in pieces.
+//! Uploads in pieces.
 
 use super::*;
 
@@ -10,59 +10,6 @@ const HEAD: [&str; 4] = [
 ];
 
 const BASE: &str = "/upload/gmail/v1/users/me";
-
-#[tokio::test]
-async fn a_letter_is_uploaded_in_one_request() {
-    let sandbox = sandbox().await;
-    let user = signed_in(&sandbox, MIRA).await;
-    // More than JSON may hold.
-    let letter = wire(&HEAD, &"A line of some length.\r\n".repeat(1 << 19));
-    assert!(letter.len() > 11 << 20);
-    let kind = [("content-type", "message/rfc822")];
-    let path = format!("{BASE}/messages/send?uploadType=media");
-    let reply = user.bearing("POST", &path, &kind, &letter).await;
-    let (status, sent) = reply.answer();
-    assert_eq!(status, 200, "{sent}");
-    assert_eq!(sent["labelIds"], json!(["SENT"]));
-    assert_eq!(user.bytes(&sent["id"]).await, letter);
-    assert_eq!(sandbox.found(ZOE, "large@example.com"), [["UNREAD", "INBOX"]]);
-
-    let reply = user.bearing("POST", &path, &kind, vec![b'a'; 36_700_161]).await;
-    assert_eq!(reply.status, 413);
-}
-
-#[tokio::test]
-async fn a_letter_is_uploaded_beside_its_json() {
-    let sandbox = sandbox().await;
-    let user = signed_in(&sandbox, MIRA).await;
-    let thread = user.json("messages").await["messages"][0]["threadId"].clone();
-    let letter = wire(
-        &[
-            "From: mira@example.com",
-            "To: zoe@example.com",
-            "Subject: Re: Lamps",
-            "In-Reply-To: <first.mira@example.com>",
-            "Message-ID: <reply@example.com>",
-        ],
-        "x",
-    );
-    let json = json!({ "message": { "threadId": thread } });
-    let body = format!(
-        "--b1\r\nContent-Type: application/json; charset=UTF-8\r\n\r\n{json}\r\n\
-         --b1\r\nContent-Type: message/rfc822\r\n\r\n{letter}\r\n--b1--\r\n"
-    );
-    let kind = [("content-type", "multipart/related; boundary=\"b1\"")];
-    let path = format!("{BASE}/drafts?uploadType=multipart");
-    let (status, made) = user.bearing("POST", &path, &kind, &body).await.answer();
-    assert_eq!(status, 200, "{made}");
-    assert_eq!(made["message"]["threadId"], thread);
-    assert_eq!(user.bytes(&made["message"]["id"]).await, letter);
-
-    let path = format!("{BASE}/{}?uploadType=multipart", at("drafts", &made));
-    let (status, changed) = user.bearing("PUT", &path, &kind, &body).await.answer();
-    assert_eq!((status, &changed["id"]), (200, &made["id"]));
-    assert_ne!(changed["message"]["id"], made["message"]["id"]);
-}
 
 #[tokio::test]
 async fn a_letter_is_uploaded_in_pieces() {
@@ -113,20 +60,17 @@ async fn a_letter_is_uploaded_in_pieces() {
 async fn what_is_no_upload_is_refused() {
     let sandbox = sandbox().await;
     let user = signed_in(&sandbox, MIRA).await;
-    let letter = wire(&HEAD, "x");
     for (method, path, kind, status) in [
-        ("POST", "drafts?uploadType=media", "text/plain", 400),
+        ("POST", "drafts?uploadType=resumable", "text/plain", 400),
         ("POST", "drafts?uploadType=other", "message/rfc822", 400),
-        ("POST", "drafts", "message/rfc822", 400),
-        ("POST", "labels?uploadType=media", "message/rfc822", 404),
-        ("POST", "drafts?uploadType=multipart", "message/rfc822", 400),
-        ("PUT", "drafts/r1?uploadType=media", "message/rfc822", 404),
+        ("POST", "labels?uploadType=resumable", "message/rfc822", 404),
         ("PUT", "drafts?uploadType=resumable&upload_id=none", "message/rfc822", 404),
-        ("POST", "drafts?uploadType=media&colour=red", "message/rfc822", 400),
     ] {
-        let headers = [("content-type", kind)];
-        let path = format!("{BASE}/{path}");
-        let reply = user.bearing(method, &path, &headers, &letter).await;
+        let headers = [("x-upload-content-type", kind)];
+        let reply = user.bearing(method, &format!("{BASE}/{path}"), &headers, "").await;
         assert_eq!(reply.status, status, "{method} {path}");
     }
+    let large = [("x-upload-content-length", "36700161")];
+    let path = format!("{BASE}/drafts?uploadType=resumable");
+    assert_eq!(user.bearing("POST", &path, &large, "").await.status, 413);
 }

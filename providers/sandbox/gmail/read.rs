@@ -1,0 +1,68 @@
+//! Gmail's messages, attachments and threads as they are read.
+
+use serde_json::{Value, json};
+
+use super::context::{Context, number};
+use super::resources::{self, Format};
+use crate::google::error;
+use crate::http::Answer;
+use crate::store::letter::Letter;
+
+impl Context<'_> {
+    /// One message.
+    pub fn one_message(&self, id: &str) -> Result<Value, Answer> {
+        let letter = self.letter(id)?;
+        let format = self.format(true)?;
+        Ok(self.shown(letter, format))
+    }
+
+    /// The bytes of an attachment.
+    pub fn attachment(&self, id: &str, attachment: &str) -> Result<Value, Answer> {
+        let letter = self.letter(id)?;
+        let invalid = || error::invalid("Invalid attachment token");
+        let (of, place) = self.state.attachment_ids.open(attachment).ok_or_else(invalid)?;
+        if of != letter.id {
+            return Err(invalid());
+        }
+        resources::attachment(letter, place).ok_or_else(invalid)
+    }
+
+    /// A conversation with its messages.
+    pub fn thread(&self, id: &str) -> Result<Value, Answer> {
+        let id = number(id)?;
+        let letters = self.mailbox.thread(id).ok_or_else(error::not_found)?;
+        let format = self.format(false)?;
+        let messages: Vec<_> = letters.iter().map(|letter| self.shown(letter, format)).collect();
+        let history = letters.iter().map(|letter| letter.history).max();
+        Ok(json!({
+            "id": resources::id(id),
+            "historyId": history.unwrap_or_default().to_string(),
+            "messages": messages,
+        }))
+    }
+
+    /// The format asked for.
+    pub fn format(&self, raw: bool) -> Result<Format, Answer> {
+        match self.params.one("format").map(str::to_ascii_lowercase).as_deref() {
+            None | Some("full") => Ok(Format::Full),
+            Some("metadata") => Ok(Format::Metadata),
+            Some("minimal") => Ok(Format::Minimal),
+            Some("raw") if raw => Ok(Format::Raw),
+            Some(other) => {
+                let kind = "type.googleapis.com/caribou.api.proto.MailFormat.Format";
+                Err(error::invalid_value("format", kind, other))
+            }
+        }
+    }
+
+    /// A letter in a format.
+    pub fn shown(&self, letter: &Letter, format: Format) -> Value {
+        let headers: Vec<&str> = self.params.all("metadataHeaders").collect();
+        resources::message(letter, format, &headers, &self.state.attachment_ids)
+    }
+
+    /// The letter of an id in the path.
+    fn letter(&self, id: &str) -> Result<&Letter, Answer> {
+        self.mailbox.letter(number(id)?).ok_or_else(error::not_found)
+    }
+}

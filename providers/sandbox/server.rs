@@ -161,7 +161,10 @@ fn route(state: &State, request: &Request) -> Answer {
 
 /// The names of all routes.
 pub(super) fn routes() -> impl Iterator<Item = &'static str> {
-    [gmail::ROUTES, gmail_upload::ROUTES].into_iter().flatten().copied()
+    [gmail::ROUTES, gmail_upload::ROUTES, google_calendar::ROUTES, google_people::ROUTES]
+        .into_iter()
+        .flatten()
+        .copied()
 }
 
 /// Why a request was not read.

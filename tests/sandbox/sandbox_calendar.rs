@@ -16,7 +16,6 @@ use tempfile::TempDir;
 use crate::common::client::{ME as MIRA, User};
 
 mod history;
-mod hostile;
 mod lists;
 mod meetings;
 mod refusals;

@@ -1,5 +1,4 @@
-//! Calendars themselves: the list of them, making, renaming and deleting them,
-//! and the settings and colours that go with them.
+//! Calendars themselves: the list of them, making, renaming and deleting them.
 
 use jiff::tz::TimeZone;
 use serde_json::{Map, Value, json};
@@ -20,12 +19,6 @@ const CALENDAR_COLOURS: [&str; 24] = [
     "#ac725e", "#d06b64", "#f83a22", "#fa573c", "#ff7537", "#ffad46", "#42d692", "#16a765",
     "#7bd148", "#b3dc6c", "#fbe983", "#fad165", "#92e1c0", "#9fe1e7", "#9fc6e7", "#4986e7",
     "#9a9cff", "#b99aff", "#c2c2c2", "#cabdbf", "#cca6ac", "#f691b2", "#cd74e6", "#a47ae2",
-];
-
-/// The colours of events by their numbers, from 1 on.
-const EVENT_COLOURS: [&str; 11] = [
-    "#a4bdfc", "#7ae7bf", "#dbadff", "#ff887c", "#fbd75b", "#ffb878", "#46d6db", "#e1e1e1",
-    "#5484ed", "#51b749", "#dc2127",
 ];
 
 /// What is written on all of them.
@@ -175,19 +168,18 @@ pub(super) fn insert(
     Ok(agenda.add_calendar(calendar))
 }
 
-/// Changes a calendar; `whole` takes away what is not said.
+/// Changes a calendar.
 pub(super) fn change(
     agenda: &mut Agenda,
     place: usize,
     body: &Map<String, Value>,
-    whole: bool,
 ) -> Result<(), Answer> {
     let calendar = agenda.calendar(place).ok_or_else(refuse::not_found)?;
     if calendar.access != Access::Owner {
         return Err(refuse::access("owner"));
     }
     let name = text(body, "summary")?.filter(|name| !name.is_empty());
-    if name.is_none() && (whole || body.contains_key("summary")) {
+    if name.is_none() && body.contains_key("summary") {
         return Err(refuse::required("Missing required field: summary"));
     }
     let zone = zone(body)?;
@@ -199,7 +191,7 @@ pub(super) fn change(
         if let Some(zone) = zone {
             calendar.zone = zone;
         }
-        if whole || body.contains_key("description") {
+        if body.contains_key("description") {
             calendar.notes = notes.unwrap_or_default();
         }
     });
@@ -228,55 +220,4 @@ pub(super) fn delete(agenda: &mut Agenda, place: usize) -> Result<(), Answer> {
     }
     agenda.remove_calendar(place);
     Ok(())
-}
-
-/// The settings of somebody: their zone is that of their main calendar.
-fn all_settings(agenda: &Agenda, me: &str) -> Vec<(&'static str, String)> {
-    let main = agenda.main_of(me).and_then(|place| agenda.calendar(place));
-    let zone = main.map_or("UTC", |calendar| &calendar.zone);
-    let fixed = [
-        ("dateFieldOrder", "DMY"),
-        ("defaultEventLength", "60"),
-        ("format24HourTime", "true"),
-        ("locale", "en"),
-        ("timezone", zone),
-        ("weekStart", "1"),
-    ];
-    fixed.map(|(id, value)| (id, value.to_owned())).to_vec()
-}
-
-/// One setting.
-pub(super) fn setting(agenda: &Agenda, me: &str, id: &str) -> Result<Value, Answer> {
-    let all = all_settings(agenda, me).into_iter();
-    let mut found = all.filter(|(known, _)| *known == id);
-    let (id, value) = found.next().ok_or_else(refuse::not_found)?;
-    Ok(json!({ "kind": "calendar#setting", "etag": etag(0), "id": id, "value": value }))
-}
-
-/// All settings.
-pub(super) fn settings(agenda: &Agenda, me: &str) -> Value {
-    let all = all_settings(agenda, me).into_iter();
-    let items: Vec<Value> = all
-        .map(|(id, value)| {
-            json!({ "kind": "calendar#setting", "etag": etag(0), "id": id, "value": value })
-        })
-        .collect();
-    json!({ "kind": "calendar#settings", "etag": etag(0), "items": items })
-}
-
-/// The colours by their numbers.
-pub(super) fn colours() -> Value {
-    let table = |colours: &[&str]| {
-        let numbered = colours.iter().enumerate().map(|(place, colour)| {
-            let pair = json!({ "background": colour, "foreground": FOREGROUND });
-            ((place + 1).to_string(), pair)
-        });
-        Value::Object(numbered.collect())
-    };
-    json!({
-        "kind": "calendar#colors",
-        "updated": "2012-02-14T00:00:00.000Z",
-        "calendar": table(&CALENDAR_COLOURS),
-        "event": table(&EVENT_COLOURS),
-    })
 }

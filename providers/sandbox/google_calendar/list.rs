@@ -71,43 +71,6 @@ pub(super) fn events(
     Ok(answer(agenda, place, &view, page))
 }
 
-/// A list of the occurrences of a series.
-pub(super) fn instances(
-    agenda: &Agenda,
-    place: usize,
-    calendar: &Calendar,
-    series: usize,
-    params: &Params<'_>,
-) -> Result<Value, Answer> {
-    let question =
-        Question { single: true, order: Some("startTime".to_owned()), ..question(params)? };
-    let view = view(agenda, calendar, params)?;
-    let (from, to) = question.range();
-    let of_series = |it: &Occurrence<'_>| key_of(it, &question);
-    let mut items: Vec<Item<'_>> = agenda
-        .instances(series, from, to)
-        .into_iter()
-        .map(|it| Item { key: of_series(&it), event: it.event, gone: false })
-        .collect();
-    if question.deleted
-        && let Some(event) = agenda.event(series)
-    {
-        let overrides = agenda.overrides(event.calendar, &event.id);
-        let gone = overrides.filter(|(_, it)| it.gone && question.holds(agenda, it));
-        items.extend(gone.map(|(place, it)| question.gone(agenda, place, it)));
-    }
-    if let Some(original) = params.one("originalStart") {
-        let at = rfc3339(original).ok_or_else(refuse::bad_request)?;
-        items.retain(|item| {
-            let start = item.event.original();
-            start.is_some_and(|start| start.instant(&calendar.time_zone()) == at)
-        });
-    }
-    let digest = digest(calendar, params);
-    let page = page(items, params, &digest, agenda.mark)?;
-    Ok(answer(agenda, place, &view, page))
-}
-
 /// The view that a request asks for.
 pub(super) fn view<'a>(
     agenda: &'a Agenda,

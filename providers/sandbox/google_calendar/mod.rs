@@ -19,7 +19,7 @@ mod read;
 mod shape;
 mod write;
 
-use hyper::{Method, StatusCode};
+use hyper::StatusCode;
 use serde_json::{Map, Value};
 
 use super::auth::google::bearer;
@@ -27,11 +27,13 @@ use super::google::error as google_error;
 use super::google::fields::Shape;
 use super::google::params::Params;
 use super::http::{Answer, Request};
+use super::routes::routes;
 use super::state::State;
 use super::store::agenda::{Agenda, Calendar};
 use calendars as lists;
 use error as refuse;
 use read::object;
+use shape::{READ_ENTRIES, WRITE_CALENDARS, WRITE_EVENTS};
 use write::Write;
 
 /// The API's own name, in its errors.
@@ -47,95 +49,99 @@ static BUSY_BODY: Shape = Shape(&[
     ("groupExpansionMax", None),
 ]);
 
-/// A method of the API, with the ids of its path.
-#[derive(Clone, Copy)]
-enum Call<'a> {
-    Entries,
-    Entry(&'a str),
-    Settings,
-    Setting(&'a str),
-    Colours,
-    Busy,
-    NewCalendar,
-    Calendar(&'a str),
-    ChangeCalendar(&'a str, bool),
-    DeleteCalendar(&'a str),
-    Events(&'a str),
-    Insert(&'a str),
-    Import(&'a str),
-    Get(&'a str, &'a str),
-    Patch(&'a str, &'a str),
-    Update(&'a str, &'a str),
-    Delete(&'a str, &'a str),
-    Instances(&'a str, &'a str),
-    Move(&'a str, &'a str),
+/// What a route leads to.
+struct Call<'a> {
+    /// The scopes of which one is needed.
+    scopes: &'static [&'static str],
+    /// The parameters.
+    params: &'static [&'static str],
+    /// The type of the answer.
+    answer: &'static Shape,
+    /// What it does. Null is an answer without a body.
+    handle: Handler<'a>,
 }
 
-impl<'a> Call<'a> {
-    /// The method that a request means.
-    fn of(method: &Method, path: &[&'a str]) -> Option<Self> {
-        let get = || *method == Method::GET;
-        let post = || *method == Method::POST;
-        Some(match path {
-            ["users", "me", "calendarList"] if get() => Self::Entries,
-            ["users", "me", "calendarList", id] if get() => Self::Entry(id),
-            ["users", "me", "settings"] if get() => Self::Settings,
-            ["users", "me", "settings", id] if get() => Self::Setting(id),
-            ["colors"] if get() => Self::Colours,
-            ["freeBusy"] if post() => Self::Busy,
-            ["calendars"] if post() => Self::NewCalendar,
-            ["calendars", id] => match *method {
-                Method::GET => Self::Calendar(id),
-                Method::PATCH => Self::ChangeCalendar(id, false),
-                Method::PUT => Self::ChangeCalendar(id, true),
-                Method::DELETE => Self::DeleteCalendar(id),
-                _ => return None,
-            },
-            ["calendars", calendar, "events"] if get() => Self::Events(calendar),
-            ["calendars", calendar, "events"] if post() => Self::Insert(calendar),
-            ["calendars", calendar, "events", "import"] if post() => Self::Import(calendar),
-            ["calendars", calendar, "events", id] => match *method {
-                Method::GET => Self::Get(calendar, id),
-                Method::PATCH => Self::Patch(calendar, id),
-                Method::PUT => Self::Update(calendar, id),
-                Method::DELETE => Self::Delete(calendar, id),
-                _ => return None,
-            },
-            ["calendars", calendar, "events", id, "instances"] if get() => {
-                Self::Instances(calendar, id)
-            }
-            ["calendars", calendar, "events", id, "move"] if post() => Self::Move(calendar, id),
-            _ => return None,
+type Handler<'a> = Box<dyn Fn(&Context<'_>, &mut Agenda) -> Result<Value, Answer> + 'a>;
+
+fn call<'a>(
+    scopes: &'static [&'static str],
+    params: &'static [&'static str],
+    answer: &'static Shape,
+    handle: impl Fn(&Context<'_>, &mut Agenda) -> Result<Value, Answer> + 'a,
+) -> Call<'a> {
+    Call { scopes, params, answer, handle: Box::new(handle) }
+}
+
+routes! { Call below "/calendar/v3" {
+    "GET" ["users", "me", "calendarList"] => {
+        call(READ_ENTRIES, shape::ENTRIES_LIST, &shape::ENTRIES, |context, agenda| {
+            lists::entries(agenda, context.me, context.params, context.epoch)
         })
-    }
-
-    /// The parameters a method takes, the type of its answer, and the scopes of
-    /// which it needs one.
-    fn contract(self) -> (&'static [&'static str], &'static Shape, &'static [&'static str]) {
-        match self {
-            Self::Entries => (shape::ENTRIES_LIST, &shape::ENTRIES, shape::READ_ENTRIES),
-            Self::Entry(_) => (&[], &shape::ENTRY, shape::READ_ENTRIES),
-            Self::Settings => (shape::ENTRIES_LIST, &shape::SETTINGS, shape::READ_SETTINGS),
-            Self::Setting(_) => (&[], &shape::SETTING, shape::READ_SETTINGS),
-            Self::Colours => (&[], &shape::COLOURS, shape::READ_COLOURS),
-            Self::Busy => (&[], &shape::BUSY, shape::READ_BUSY),
-            Self::Calendar(_) => (&[], &shape::CALENDAR, shape::READ_CALENDARS),
-            Self::NewCalendar | Self::ChangeCalendar(..) => {
-                (&[], &shape::CALENDAR, shape::WRITE_CALENDARS)
-            }
-            Self::DeleteCalendar(_) => (&[], &shape::NOTHING, shape::WRITE_CALENDARS),
-            Self::Events(_) => (shape::LIST, &shape::EVENTS, shape::READ_EVENTS),
-            Self::Instances(..) => (shape::INSTANCES, &shape::EVENTS, shape::READ_EVENTS),
-            Self::Get(..) => (shape::GET, &shape::EVENT, shape::READ_EVENTS),
-            Self::Insert(_) | Self::Patch(..) | Self::Update(..) => {
-                (shape::WRITE, &shape::EVENT, shape::WRITE_EVENTS)
-            }
-            Self::Import(_) => (shape::IMPORT, &shape::EVENT, shape::WRITE_EVENTS),
-            Self::Delete(..) => (shape::DELETE, &shape::NOTHING, shape::WRITE_EVENTS),
-            Self::Move(..) => (shape::MOVE, &shape::EVENT, shape::WRITE_EVENTS),
-        }
-    }
-}
+    },
+    "GET" ["users", "me", "calendarList", id] => {
+        call(READ_ENTRIES, &[], &shape::ENTRY, move |context, agenda| {
+            Ok(lists::entry(agenda.at(context.calendar(agenda, id)?)?))
+        })
+    },
+    "POST" ["freeBusy"] => call(shape::READ_BUSY, &[], &shape::BUSY, |context, agenda| {
+        busy::query(agenda, context.me, &context.body(&BUSY_BODY)?)
+    }),
+    "POST" ["calendars"] => call(WRITE_CALENDARS, &[], &shape::CALENDAR, |context, agenda| {
+        let body = context.body(&shape::CALENDAR)?;
+        let place = lists::insert(agenda, context.me, &body)?;
+        Ok(lists::calendar(agenda.at(place)?))
+    }),
+    "PATCH" ["calendars", id] => {
+        call(WRITE_CALENDARS, &[], &shape::CALENDAR, move |context, agenda| {
+            let place = context.calendar(agenda, id)?;
+            let body = context.body(&shape::CALENDAR)?;
+            lists::change(agenda, place, &body)?;
+            Ok(lists::calendar(agenda.at(place)?))
+        })
+    },
+    "DELETE" ["calendars", id] => {
+        call(WRITE_CALENDARS, &[], &shape::NOTHING, move |context, agenda| {
+            let place = context.calendar(agenda, id)?;
+            lists::delete(agenda, place).map(|()| Value::Null)
+        })
+    },
+    "GET" ["calendars", id, "events"] => {
+        call(shape::READ_EVENTS, shape::LIST, &shape::EVENTS, move |context, agenda| {
+            let place = context.calendar(agenda, id)?;
+            list::events(agenda, place, agenda.at(place)?, context.params, context.epoch)
+        })
+    },
+    "POST" ["calendars", id, "events"] => {
+        call(WRITE_EVENTS, shape::WRITE, &shape::EVENT, move |context, agenda| {
+            context.write(agenda, id)?.insert()
+        })
+    },
+    "POST" ["calendars", id, "events", "import"] => {
+        call(WRITE_EVENTS, shape::IMPORT, &shape::EVENT, move |context, agenda| {
+            context.write(agenda, id)?.import()
+        })
+    },
+    "GET" ["calendars", id, "events", event] => {
+        call(shape::READ_EVENTS, shape::GET, &shape::EVENT, move |context, agenda| {
+            context.get(agenda, id, event)
+        })
+    },
+    "PATCH" ["calendars", id, "events", event] => {
+        call(WRITE_EVENTS, shape::WRITE, &shape::EVENT, move |context, agenda| {
+            context.write(agenda, id)?.patch(event)
+        })
+    },
+    "PUT" ["calendars", id, "events", event] => {
+        call(WRITE_EVENTS, shape::WRITE, &shape::EVENT, move |context, agenda| {
+            context.write(agenda, id)?.update(event)
+        })
+    },
+    "DELETE" ["calendars", id, "events", event] => {
+        call(WRITE_EVENTS, shape::DELETE, &shape::NOTHING, move |context, agenda| {
+            context.write(agenda, id)?.delete(event).map(|()| Value::Null)
+        })
+    },
+}}
 
 /// Answers what comes below `/calendar`.
 pub(super) fn answer(state: &State, request: &Request, path: &[&str]) -> Answer {
@@ -147,95 +153,41 @@ fn carry_out(state: &State, request: &Request, path: &[&str]) -> Result<Answer, 
     let ["v3", rest @ ..] = path else {
         return Err(google_error::no_method());
     };
-    let call = Call::of(&request.method, rest).ok_or_else(google_error::no_method)?;
+    let (name, call) = route(request.method.as_str(), rest).ok_or_else(google_error::no_method)?;
     let (mailbox, access) = bearer(state, request)?;
-    let (known, shape, scopes) = call.contract();
     let granted = |name: &&str| {
         let full = format!("https://www.googleapis.com/auth/{name}");
         access.scope.split(' ').any(|scope| scope == full)
     };
-    if !scopes.iter().any(granted) {
+    if !call.scopes.iter().any(granted) {
         return Err(google_error::insufficient_scopes(SERVICE));
     }
-    let params = Params::check(&request.query, known, shape)?;
+    state.hit(name);
+    let params = Params::check(&request.query, call.params, call.answer)?;
     let mut agenda = state.agenda();
-    let desk = Desk { me: &mailbox.address, request, params: &params, epoch: state.sync_epoch() };
-    match desk.value(&mut agenda, call)? {
-        Some(value) => {
-            let tag = value.get("etag").and_then(Value::as_str).map(str::to_owned);
-            let answer = params.answer(value);
-            Ok(match tag {
-                Some(tag) => answer.with("etag", tag),
-                None => answer,
-            })
-        }
-        None => Ok(Answer::json(StatusCode::NO_CONTENT, Vec::new())),
+    let epoch = state.sync_epoch();
+    let context = Context { me: &mailbox.address, request, params: &params, epoch };
+    let value = (call.handle)(&context, &mut agenda)?;
+    if value.is_null() {
+        return Ok(Answer::json(StatusCode::NO_CONTENT, Vec::new()));
     }
+    let tag = value.get("etag").and_then(Value::as_str).map(str::to_owned);
+    let answer = params.answer(value);
+    Ok(match tag {
+        Some(tag) => answer.with("etag", tag),
+        None => answer,
+    })
 }
 
-/// Where one request is answered.
-struct Desk<'a> {
+/// A request that was let in.
+struct Context<'a> {
     me: &'a str,
     request: &'a Request,
     params: &'a Params<'a>,
     epoch: u64,
 }
 
-impl Desk<'_> {
-    /// What a call gives; nothing where the API answers without a body.
-    fn value(&self, agenda: &mut Agenda, call: Call<'_>) -> Result<Option<Value>, Answer> {
-        let value = match call {
-            Call::Entries => lists::entries(agenda, self.me, self.params, self.epoch)?,
-            Call::Entry(id) => lists::entry(agenda.at(self.calendar(agenda, id)?)?),
-            Call::Settings => lists::settings(agenda, self.me),
-            Call::Setting(id) => lists::setting(agenda, self.me, id)?,
-            Call::Colours => lists::colours(),
-            Call::Busy => busy::query(agenda, self.me, &self.body(&BUSY_BODY)?)?,
-            Call::NewCalendar => {
-                let body = self.body(&shape::CALENDAR)?;
-                let place = lists::insert(agenda, self.me, &body)?;
-                lists::calendar(agenda.at(place)?)
-            }
-            Call::Calendar(id) => lists::calendar(agenda.at(self.calendar(agenda, id)?)?),
-            Call::ChangeCalendar(id, whole) => {
-                let place = self.calendar(agenda, id)?;
-                let body = self.body(&shape::CALENDAR)?;
-                lists::change(agenda, place, &body, whole)?;
-                lists::calendar(agenda.at(place)?)
-            }
-            Call::DeleteCalendar(id) => {
-                let place = self.calendar(agenda, id)?;
-                lists::delete(agenda, place)?;
-                return Ok(None);
-            }
-            Call::Events(id) => {
-                let place = self.calendar(agenda, id)?;
-                list::events(agenda, place, agenda.at(place)?, self.params, self.epoch)?
-            }
-            Call::Instances(id, event) => {
-                let place = self.calendar(agenda, id)?;
-                let series = agenda.find(place, event).ok_or_else(refuse::not_found)?;
-                list::instances(agenda, place, agenda.at(place)?, series, self.params)?
-            }
-            Call::Get(id, event) => self.get(agenda, id, event)?,
-            Call::Insert(id) => self.write(agenda, id)?.insert()?,
-            Call::Import(id) => self.write(agenda, id)?.import()?,
-            Call::Patch(id, event) => self.write(agenda, id)?.patch(event)?,
-            Call::Update(id, event) => self.write(agenda, id)?.update(event)?,
-            Call::Delete(id, event) => {
-                self.write(agenda, id)?.delete(event)?;
-                return Ok(None);
-            }
-            Call::Move(id, event) => {
-                let missing = || refuse::required("Missing required parameter: destination");
-                let other = self.params.one("destination").ok_or_else(missing)?;
-                let other = self.calendar(agenda, other)?;
-                self.write(agenda, id)?.move_to(event, other)?
-            }
-        };
-        Ok(Some(value))
-    }
-
+impl Context<'_> {
     /// An event or an occurrence, gone or not.
     fn get(&self, agenda: &Agenda, calendar: &str, id: &str) -> Result<Value, Answer> {
         let place = self.calendar(agenda, calendar)?;

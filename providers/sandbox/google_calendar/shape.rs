@@ -176,23 +176,6 @@ pub(super) static ENTRIES: Shape = Shape(&[
     ("items", Some(&ENTRY)),
 ]);
 
-/// The type of a setting.
-pub(super) static SETTING: Shape =
-    Shape(&[("kind", None), ("etag", None), ("id", None), ("value", None)]);
-
-/// The type of the list of settings.
-pub(super) static SETTINGS: Shape = Shape(&[
-    ("kind", None),
-    ("etag", None),
-    ("nextPageToken", None),
-    ("nextSyncToken", None),
-    ("items", Some(&SETTING)),
-]);
-
-/// The type of the colours; below, its keys are numbers.
-pub(super) static COLOURS: Shape =
-    Shape(&[("kind", None), ("updated", None), ("calendar", None), ("event", None)]);
-
 /// The type of busy times; below, its keys are ids.
 pub(super) static BUSY: Shape = Shape(&[
     ("kind", None),
@@ -227,19 +210,6 @@ pub(super) const LIST: &[&str] = &[
     "updatedMin",
 ];
 
-/// Parameters of the list of occurrences.
-pub(super) const INSTANCES: &[&str] = &[
-    "alwaysIncludeEmail",
-    "maxAttendees",
-    "maxResults",
-    "originalStart",
-    "pageToken",
-    "showDeleted",
-    "timeMax",
-    "timeMin",
-    "timeZone",
-];
-
 /// Parameters of reading one event.
 pub(super) const GET: &[&str] = &["alwaysIncludeEmail", "maxAttendees", "timeZone"];
 
@@ -260,9 +230,6 @@ pub(super) const IMPORT: &[&str] =
 
 /// Parameters of deleting an event.
 pub(super) const DELETE: &[&str] = &["sendNotifications", "sendUpdates"];
-
-/// Parameters of moving an event.
-pub(super) const MOVE: &[&str] = &["destination", "sendNotifications", "sendUpdates"];
 
 /// Parameters of the lists of calendars and of settings.
 pub(super) const ENTRIES_LIST: &[&str] = &[
@@ -290,15 +257,6 @@ pub(super) const READ_EVENTS: &[&str] = &[
 pub(super) const WRITE_EVENTS: &[&str] =
     &["calendar", "calendar.app.created", "calendar.events", "calendar.events.owned"];
 
-/// Scopes that let calendars be read.
-pub(super) const READ_CALENDARS: &[&str] = &[
-    "calendar",
-    "calendar.readonly",
-    "calendar.app.created",
-    "calendar.calendars",
-    "calendar.calendars.readonly",
-];
-
 /// Scopes that let calendars be written.
 pub(super) const WRITE_CALENDARS: &[&str] =
     &["calendar", "calendar.app.created", "calendar.calendars"];
@@ -312,23 +270,6 @@ pub(super) const READ_ENTRIES: &[&str] = &[
     "calendar.calendarlist.readonly",
 ];
 
-/// Scopes that let settings be read.
-pub(super) const READ_SETTINGS: &[&str] =
-    &["calendar", "calendar.readonly", "calendar.settings", "calendar.settings.readonly"];
-
 /// Scopes that let busy times be read.
 pub(super) const READ_BUSY: &[&str] =
     &["calendar", "calendar.readonly", "calendar.freebusy", "calendar.events.freebusy"];
-
-/// Scopes that let colours be read.
-pub(super) const READ_COLOURS: &[&str] = &[
-    "calendar",
-    "calendar.readonly",
-    "calendar.app.created",
-    "calendar.calendarlist",
-    "calendar.calendarlist.readonly",
-    "calendar.events.freebusy",
-    "calendar.events.owned",
-    "calendar.events.owned.readonly",
-    "calendar.events.public.readonly",
-];

@@ -1,4 +1,4 @@
-//! Writing events: made, taken over, patched, replaced, deleted, moved.
+//! Writing events: made, taken over, patched, replaced, deleted.
 //!
 //! The organizer changes an event for all. Who is only asked may answer, ask
 //! others, and change what is their own affair; the rest is refused.
@@ -15,7 +15,7 @@ use super::shape::EVENT;
 use crate::google::params::Params;
 use crate::http::{Answer, Request};
 use crate::store::agenda::{Access, Agenda, Calendar, Event, Reply, event_id, same};
-use daysheet_core::provider::calendar::{Guest, Show};
+use daysheet_core::provider::calendar::Guest;
 use daysheet_core::when::{Moment, When};
 
 /// An event that a request is about.
@@ -156,43 +156,6 @@ impl Write<'_> {
         }
         self.remove(&target, tell);
         Ok(())
-    }
-
-    /// Moves an event into another calendar.
-    pub fn move_to(&mut self, id: &str, other: usize) -> Result<Value, Answer> {
-        self.may_write()?;
-        self.tells()?;
-        let target = self.target(id)?;
-        self.fits(&target.event)?;
-        let calendar = self.agenda.calendar(other).cloned();
-        let calendar = calendar.ok_or_else(refuse::not_found)?;
-        if !matches!(calendar.access, Access::Owner | Access::Writer) {
-            return Err(refuse::access("writer"));
-        }
-        let Place::Event(place) = target.place else {
-            return Err(refuse::broken(
-                "cannotChangeOrganizerOfInstance",
-                "Cannot change the organizer of an instance.",
-            ));
-        };
-        let event = &target.event;
-        if event.gone || event.instead_of.is_some() {
-            return Err(refuse::not_found());
-        }
-        if !is_organizer(event, &self.calendar) {
-            return Err(refuse::not_organizer());
-        }
-        if matches!(event.show, Show::Oof | Show::Focus | Show::Elsewhere) {
-            let message = "Events of this type cannot be moved.";
-            return Err(refuse::broken("eventTypeRestriction", message));
-        }
-        if self.agenda.find(other, id).is_some() {
-            return Err(refuse::duplicate());
-        }
-        let moved = self.agenda.relocate(place, other);
-        self.calendar = calendar;
-        self.at = other;
-        self.shown(moved)
     }
 
     /// Writes what a body makes of an event.

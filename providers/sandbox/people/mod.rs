@@ -11,7 +11,6 @@ mod write;
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use hyper::Method;
 use serde_json::{Map, Value, json};
 
 use super::auth::google::bearer;
@@ -19,11 +18,11 @@ use super::google::error;
 use super::google::fields::Shape;
 use super::google::params::Params;
 use super::http::{Answer, Request};
+use super::routes::routes;
 use super::state::State;
 use super::store::mailbox::contacts::Person;
 use super::store::settings::Contact;
 use person::{Kind, PERSON, SERVICE, mask, resource};
-use write::Call;
 
 /// Rows of a search unless said otherwise, and at most.
 const SEARCH_ROWS: (usize, usize) = (10, 30);
@@ -43,28 +42,51 @@ static CONNECTIONS: Shape = Shape(&[
     ("totalItems", None),
 ]);
 
+/// What a route leads to.
+enum Call<'a> {
+    /// A search, among those.
+    Search(Kind),
+    /// The list of contacts.
+    List,
+    /// A single contact.
+    One(write::Call<'a>),
+}
+
+routes! { Call below "/v1" {
+    "GET" ["people:searchContacts"] => Call::Search(Kind::Contacts),
+    "GET" ["otherContacts:search"] => Call::Search(Kind::Others),
+    "GET" ["people", "me", "connections"] => Call::List,
+    "GET" ["people", id] => Call::One(write::Call::Get(id)),
+    "POST" ["people:createContact"] => Call::One(write::Call::Create),
+    "PATCH" ["people", id, "updateContact"] => Call::One(write::Call::Update(id)),
+    "DELETE" ["people", id, "deleteContact"] => Call::One(write::Call::Delete(id)),
+}}
+
 /// Answers what comes below `/v1`.
 pub(super) fn answer(state: &State, request: &Request, path: &[&str]) -> Answer {
-    carry_out(state, request, path).unwrap_or_else(|refused| refused)
+    // What is done with a contact stands behind a colon.
+    let path: Vec<&str> = match path {
+        ["people", one] => ["people"].into_iter().chain(one.split(':')).collect(),
+        path => path.to_vec(),
+    };
+    carry_out(state, request, &path).unwrap_or_else(|refused| refused)
 }
 
 fn carry_out(state: &State, request: &Request, path: &[&str]) -> Result<Answer, Answer> {
-    if let Some(call) = Call::of(&request.method, path) {
-        return write::carry_out(state, request, &call);
-    }
-    let (kind, list) = match path {
-        ["people:searchContacts"] => (Kind::Contacts, false),
-        ["otherContacts:search"] => (Kind::Others, false),
-        ["people", "me", "connections"] => (Kind::Contacts, true),
-        _ => return Err(error::no_method()),
-    };
-    if request.method != Method::GET {
-        return Err(error::no_method());
-    }
+    let (name, call) = route(request.method.as_str(), path).ok_or_else(error::no_method)?;
     let (mailbox, access) = bearer(state, request)?;
+    let (kind, list) = match call {
+        Call::Search(kind) => (kind, false),
+        Call::List => (Kind::Contacts, true),
+        Call::One(call) => {
+            state.hit(name);
+            return write::carry_out(state, request, mailbox, &access, &call);
+        }
+    };
     if !kind.open_to(|scope| access.has(scope)) {
         return Err(error::insufficient_scopes(SERVICE));
     }
+    state.hit(name);
     let people: Vec<(Person, Option<Contact>)> = match kind {
         Kind::Contacts => write::all(state, mailbox),
         Kind::Others => {

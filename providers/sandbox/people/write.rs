@@ -3,11 +3,10 @@
 //! A contact that the mail gave is changed by laying what is written over it;
 //! what is written is kept with the mailbox's settings.
 
-use hyper::Method;
 use serde_json::{Map, Value, json};
 
 use super::person::{Kind, PERSON, SERVICE, etag, mask, resource};
-use crate::auth::google::bearer;
+use crate::auth::tokens::Access;
 use crate::google::body::{inner, object, text};
 use crate::google::error;
 use crate::google::params::Params;
@@ -24,34 +23,22 @@ const WRITTEN: [&str; 5] =
 /// Fields that are kept as they are sent.
 const KEPT: [&str; 3] = ["phoneNumbers", "organizations", "biographies"];
 
-/// A method, with the number of a contact.
-pub(super) enum Call {
-    Get(u64),
+/// A method, with the id of a contact.
+pub(super) enum Call<'a> {
+    Get(&'a str),
     Create,
-    Update(u64),
-    Delete(u64),
-}
-
-impl Call {
-    /// The method of a path below `/v1`, if it is one of these.
-    pub fn of(method: &Method, path: &[&str]) -> Option<Self> {
-        let number = |text: &str| text.strip_prefix('c')?.parse().ok();
-        match (method.as_str(), path) {
-            ("POST", ["people:createContact"]) => Some(Self::Create),
-            ("GET", ["people", id]) => number(id).map(Self::Get),
-            (method, ["people", rest]) => match (method, rest.split_once(':')?) {
-                ("PATCH", (id, "updateContact")) => number(id).map(Self::Update),
-                ("DELETE", (id, "deleteContact")) => number(id).map(Self::Delete),
-                _ => None,
-            },
-            _ => None,
-        }
-    }
+    Update(&'a str),
+    Delete(&'a str),
 }
 
 /// Answers one of these methods, or refuses it.
-pub(super) fn carry_out(state: &State, request: &Request, call: &Call) -> Result<Answer, Answer> {
-    let (mailbox, access) = bearer(state, request)?;
+pub(super) fn carry_out(
+    state: &State,
+    request: &Request,
+    mailbox: &Mailbox,
+    access: &Access,
+    call: &Call<'_>,
+) -> Result<Answer, Answer> {
     let reads = matches!(call, Call::Get(_)) && access.has("contacts.readonly");
     if !reads && !access.has("contacts") {
         return Err(error::insufficient_scopes(SERVICE));
@@ -64,16 +51,18 @@ pub(super) fn carry_out(state: &State, request: &Request, call: &Call) -> Result
     let params = Params::check(&request.query, known, &PERSON)?;
     let body = object(&request.body, &PERSON)?;
     let id = match call {
-        Call::Get(id) => *id,
+        Call::Get(id) => number(id)?,
         Call::Create => create(state, mailbox, &body)?,
         Call::Update(id) => {
-            update(state, mailbox, *id, &params, &body)?;
-            *id
+            let id = number(id)?;
+            update(state, mailbox, id, &params, &body)?;
+            id
         }
         Call::Delete(id) => {
-            find(state, mailbox, *id)?;
+            let id = number(id)?;
+            find(state, mailbox, id)?;
             state.settings(&mailbox.address, |settings| {
-                settings.contacts.insert(*id, None);
+                settings.contacts.insert(id, None);
             });
             return Ok(params.answer(json!({})));
         }
@@ -89,6 +78,12 @@ pub(super) fn carry_out(state: &State, request: &Request, call: &Call) -> Result
     let (person, contact) = find(state, mailbox, id)?;
     let entry = resource(&person, contact.as_ref(), Kind::Contacts, &fields);
     Ok(params.answer(entry))
+}
+
+/// The number in a contact's id.
+fn number(id: &str) -> Result<u64, Answer> {
+    let number = id.strip_prefix('c').and_then(|number| number.parse().ok());
+    number.ok_or_else(error::not_found)
 }
 
 /// The contacts of a mailbox: those of its mail, with what was changed by hand,

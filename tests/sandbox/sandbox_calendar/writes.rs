@@ -97,22 +97,8 @@ async fn an_event_is_made_and_read() {
     assert_eq!(steady(made.clone()), expected);
     let event = format!("{EVENTS}/kiln0001");
     assert_eq!(mira.json(&event).await, made);
-    // Its own address is as good as `primary`; another zone shows other times.
-    let other = mira
-        .json(&format!(
-            "calendars/{MIRA}/events/kiln0001?timeZone=Asia/Tokyo&maxAttendees=1\
-             &fields=start,end(dateTime),attendees/email,attendeesOmitted"
-        ))
-        .await;
-    assert_eq!(
-        other,
-        json!({
-            "start": { "dateTime": "2026-02-03T23:00:00+09:00", "timeZone": "America/New_York" },
-            "end": { "dateTime": "2026-02-04T00:45:00+09:00" },
-            "attendees": [{ "email": MIRA }],
-            "attendeesOmitted": true,
-        })
-    );
+    // Its own address is as good as `primary`.
+    assert_eq!(mira.json(&format!("calendars/{MIRA}/events/kiln0001")).await, made);
 }
 
 #[tokio::test]
@@ -355,16 +341,6 @@ async fn events_of_what_somebody_does() {
     let renamed = mira.patch(&event, json!({ "summary": "At home" })).await;
     assert_eq!(renamed["eventType"], "workingLocation");
 
-    for (types, found) in [
-        ("eventTypes=outOfOffice", vec!["Away"]),
-        ("eventTypes=focusTime&eventTypes=workingLocation", vec!["Think", "At home"]),
-        ("eventTypes=default", vec![]),
-        ("q=homeoffice", vec!["At home"]),
-    ] {
-        let list = mira.json(&format!("{EVENTS}?{types}")).await;
-        assert_eq!(each(list["items"].as_array().unwrap(), "/summary"), found);
-    }
-
     let no = |change: Value| with(away.clone(), change);
     for (body, reason, message) in [
         (
@@ -397,31 +373,10 @@ async fn events_of_what_somebody_does() {
 }
 
 #[tokio::test]
-async fn events_are_moved_and_taken_over() {
+async fn events_are_taken_over() {
     let sandbox = sandbox().await;
     let mira = signed_in(&sandbox, MIRA).await;
-    let other = mira.post("calendars", json!({ "summary": "Kiln" })).await;
-    let other = other["id"].as_str().unwrap();
-    let series = with(
-        meeting("Firing", "2026-02-03T09:00:00", "2026-02-03T10:00:00"),
-        json!({ "id": "firing", "recurrence": ["RRULE:FREQ=DAILY;COUNT=3"] }),
-    );
-    mira.post(EVENTS, series).await;
-    mira.delete(&format!("{EVENTS}/firing_20260204T080000Z")).await;
-    let moved = mira.post(&format!("{EVENTS}/firing/move?destination={other}"), Value::Null).await;
-    assert_eq!(moved["organizer"], json!({ "email": other, "displayName": "Kiln", "self": true }));
-    assert_eq!(moved["creator"], json!({ "email": MIRA }));
-    assert_eq!(mira.year(2026).await, Vec::<Value>::new());
-    let there =
-        mira.json(&format!("calendars/{other}/events?singleEvents=true&orderBy=startTime")).await;
-    let there = there["items"].as_array().unwrap();
-    assert_eq!(each(there, "/id"), ["firing_20260203T080000Z", "firing_20260205T080000Z"]);
-    // It is still one's own there.
-    let path = format!("calendars/{other}/events/firing");
-    let named = mira.patch(&path, json!({ "summary": "Glaze firing" })).await;
-    assert_eq!(named["summary"], "Glaze firing");
-
-    // From elsewhere: the organizer is theirs, and nobody is told.
+    // The organizer is theirs, and nobody is told.
     let import = format!("{EVENTS}/import");
     let body = with(
         meeting("Board", "2026-02-10T09:00:00", "2026-02-10T10:00:00"),

@@ -72,23 +72,6 @@ impl Agenda {
         true
     }
 
-    /// Moves an event into another calendar of the same person, a series with
-    /// what stands for its occurrences; its new place. Where it was, it is gone.
-    pub fn relocate(&mut self, place: usize, calendar: usize) -> usize {
-        let Some(event) = self.event(place).cloned() else {
-            return place;
-        };
-        let overrides = self.overrides(event.calendar, &event.id);
-        let mut old: Vec<(usize, Event)> = overrides.map(|(at, it)| (at, it.clone())).collect();
-        old.insert(0, (place, event));
-        let mut moved = Vec::new();
-        for (place, event) in old {
-            self.alter(place, |event| event.gone = true);
-            moved.push(self.load(Event { calendar, updated: Timestamp::now(), ..event }));
-        }
-        moved.first().copied().unwrap_or(place)
-    }
-
     /// Changes a calendar.
     pub fn change_calendar(&mut self, place: usize, change: impl FnOnce(&mut Calendar)) {
         if let Some(calendar) = self.calendars.get_mut(place) {

@@ -31,25 +31,14 @@ pub(super) struct Manner {
     /// What somebody sends to themselves is one letter, in the inbox and sent;
     /// else the inbox gets a copy.
     pub one_for_self: bool,
-    /// The sender keeps the letter.
-    pub kept: bool,
 }
 
 impl Manner {
     /// Gmail's.
-    pub const GMAIL: Self = Self { keeps_id: false, one_for_self: true, kept: true };
+    pub const GMAIL: Self = Self { keeps_id: false, one_for_self: true };
 
     /// Exchange's.
-    pub const EXCHANGE: Self = Self { keeps_id: true, one_for_self: false, kept: true };
-}
-
-/// What is sent.
-pub(super) enum Sent {
-    /// A draft by its letter's id; it is a draft no more.
-    Draft(u64),
-    /// A letter by its bytes, with the id of the conversation it belongs to
-    /// where that is known.
-    Bytes(Vec<u8>, Option<u64>),
+    pub const EXCHANGE: Self = Self { keeps_id: true, one_for_self: false };
 }
 
 /// Why nothing was sent.
@@ -66,26 +55,21 @@ pub(super) enum Unsent {
     NoAddress,
 }
 
-/// Sends a letter of the mailbox `sender`, and gives the id of the letter that
-/// the sender keeps; 0 where none is kept.
+/// Sends a draft of the mailbox `sender`, by its letter's id, and gives the id of
+/// the letter that the sender keeps.
 ///
 /// # Errors
 /// [`Unsent`]; then nothing has changed.
 pub(super) fn deliver(
     state: &State,
     sender: &str,
-    sent: Sent,
+    draft: u64,
     manner: Manner,
 ) -> Result<u64, Unsent> {
-    let (bytes, draft, thread) = match sent {
-        Sent::Bytes(bytes, thread) => (bytes, None, thread),
-        Sent::Draft(id) => {
-            let mailbox = state.mailbox(sender).ok_or(Unsent::NotThere)?;
-            let letter = mailbox.letter(id).ok_or(Unsent::NotThere)?;
-            (letter.raw.to_vec(), Some(id), Some(letter.thread))
-        }
-    };
-    let bytes = letter::wire_form(&bytes);
+    let mailbox = state.mailbox(sender).ok_or(Unsent::NotThere)?;
+    let letter = mailbox.letter(draft).ok_or(Unsent::NotThere)?;
+    let thread = Some(letter.thread);
+    let bytes = letter::wire_form(&letter.raw);
     // What is no letter must not become one by the lines added here.
     letter::facts(&bytes, None).map_err(Unsent::NoLetter)?;
     let recipients = recipients(&bytes)?;
@@ -93,7 +77,7 @@ pub(super) fn deliver(
     let raw: Arc<[u8]> = completed(bytes, sender, date).into();
     let facts = facts_at(&raw, date)?;
     let own = |address: &String| address.eq_ignore_ascii_case(sender);
-    let to_self = manner.one_for_self && manner.kept && recipients.iter().any(own);
+    let to_self = manner.one_for_self && recipients.iter().any(own);
     let mut labels = vec!["SENT".to_owned()];
     if to_self {
         labels.splice(0..0, ["UNREAD".to_owned()]);
@@ -113,25 +97,18 @@ pub(super) fn deliver(
 fn keep(
     state: &State,
     sender: &str,
-    draft: Option<u64>,
+    draft: u64,
     entry: Entry,
     manner: Manner,
 ) -> Result<u64, Unsent> {
     let entry = Box::new(entry);
-    let change = match (draft, manner.kept) {
-        (Some(id), true) if manner.keeps_id => Change::Rewrites(id, entry),
-        (Some(id), true) => Change::Replaces(id, entry),
-        (Some(id), false) => Change::Goes(vec![id]),
-        (None, true) => Change::Enters(entry),
-        (None, false) => return Ok(0),
+    let change = match manner.keeps_id {
+        true => Change::Rewrites(draft, entry),
+        false => Change::Replaces(draft, entry),
     };
-    let about = state.change(sender, |mailbox| match draft {
-        // Another request may have sent it meanwhile.
-        Some(id) if mailbox.draft_id(id).is_none() => None,
-        _ => Some(change),
-    });
-    let about = about.ok_or(Unsent::NotThere)?;
-    Ok(if manner.kept { about } else { 0 })
+    // Another request may have sent it meanwhile.
+    let about = state.change(sender, |mailbox| mailbox.draft_id(draft).map(|_| change));
+    about.ok_or(Unsent::NotThere)
 }
 
 /// Puts a copy into the mailbox of an address, if there is one.

@@ -164,7 +164,7 @@ impl Sandbox {
     }
 
     /// Every route, `GET /gmail/v1/users/me/messages/id`, with how many requests for
-    /// it were let in so far.
+    /// it succeeded so far.
     pub fn routes(&self) -> BTreeMap<String, u64> {
         let mut routes: BTreeMap<&str, u64> = server::routes().map(|name| (name, 0)).collect();
         routes.extend(self.state.hits());

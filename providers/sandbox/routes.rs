@@ -1,7 +1,7 @@
 //! How an API names its routes: once each, in a table that is the router, too.
 //!
-//! What is not in a table is not answered, and what is in one is counted when it
-//! is asked for, so that a test can tell the routes that nothing needs.
+//! What is not in a table is not answered, and requests that succeed are counted by
+//! their routes, so that a test can tell the routes that nothing needs.
 
 /// Makes a router of a table of routes: `"METHOD" ["segment", id] => call`. The
 /// names of a path's ids are those of the variables that the call is made of.

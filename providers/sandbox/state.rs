@@ -299,12 +299,12 @@ impl Shared {
         }
     }
 
-    /// Counts a request for a route.
+    /// Counts a request for a route that succeeded.
     pub fn hit(&self, route: &'static str) {
         *lock(&self.hits).entry(route).or_default() += 1;
     }
 
-    /// How often each route was asked for that was.
+    /// How many requests succeeded, by their routes.
     pub fn hits(&self) -> BTreeMap<&'static str, u64> {
         lock(&self.hits).clone()
     }

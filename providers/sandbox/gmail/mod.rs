@@ -215,11 +215,12 @@ fn carry_out(
     if !call.scopes.iter().any(granted) {
         return Err(error::insufficient_scopes(SERVICE));
     }
-    state.hit(name);
     let params = Params::check(&request.query, call.params, call.answer)?;
     let body = body::object(&request.body, call.body)?;
     let context = Context { state, mailbox, params: &params, body, upload };
-    Ok(match (call.handle)(&context)? {
+    let value = (call.handle)(&context)?;
+    state.hit(name);
+    Ok(match value {
         Value::Null => Answer::empty(StatusCode::NO_CONTENT),
         value => params.answer(value),
     })

@@ -162,12 +162,12 @@ fn carry_out(state: &State, request: &Request, path: &[&str]) -> Result<Answer, 
     if !call.scopes.iter().any(granted) {
         return Err(google_error::insufficient_scopes(SERVICE));
     }
-    state.hit(name);
     let params = Params::check(&request.query, call.params, call.answer)?;
     let mut agenda = state.agenda();
     let epoch = state.sync_epoch();
     let context = Context { me: &mailbox.address, request, params: &params, epoch };
     let value = (call.handle)(&context, &mut agenda)?;
+    state.hit(name);
     if value.is_null() {
         return Ok(Answer::json(StatusCode::NO_CONTENT, Vec::new()));
     }

@@ -3,11 +3,8 @@
 //! Each method's answer is put together here; what it is made of is known
 //! elsewhere. Lists of messages have a file of their own, `mail/read/list.rs`.
 
-use serde_json::Value;
-
-use super::calendar::places;
 use super::call::{Call, Part};
-use super::error::{Refusal, bad_request, not_found};
+use super::error::{Refusal, bad_request};
 use super::exchange::folders;
 use super::mail::categories;
 use super::mail::contacts;
@@ -15,25 +12,26 @@ use super::mail::read::attachments;
 use super::mail::read::list::{self, DEFAULT_TOP, meets_texts};
 use super::mail::read::message;
 use super::mail::rules;
-use super::pages;
 use super::params::unquoted;
 use super::people;
 use super::request::{Asked, kept};
-use super::response::{Body, with_context};
+use super::response::Body;
 use super::user;
 use crate::store::mailbox::contacts::Person;
 
 impl Asked<'_> {
-    /// Makes the answer's body; `folder` is the one a message is looked for in.
-    pub fn carry_out(&self, call: &Call<'_>, folder: Option<&str>) -> Result<Body, Refusal> {
+    /// Makes the answer's body.
+    pub fn carry_out(&self, call: &Call<'_>) -> Result<Body, Refusal> {
         let (store, options) = (self.store, self.options);
         match call {
             Call::User => {
                 options.check_select(&user::USER, "user")?;
                 Ok(self.one_user(user::user(store, options)))
             }
-            Call::Settings(name) => self.settings(*name, &user::mailbox_zone(self.state, store)),
-            Call::Zones(segment) => places::zones(self, segment),
+            Call::Settings => {
+                let settings = user::settings(store, &user::mailbox_zone(self.state, store));
+                Ok(self.single(options.cut(settings), "mailboxSettings"))
+            }
             Call::Categories => {
                 options.check_select(&categories::PROPERTIES, "outlookCategory")?;
                 let all = categories::all(store);
@@ -42,11 +40,6 @@ impl Asked<'_> {
                 self.list(&all, rows, "outlook/masterCategories", |_, category| {
                     options.cut(category.clone()).into()
                 })
-            }
-            Call::Category(id) => {
-                options.check_select(&categories::PROPERTIES, "outlookCategory")?;
-                let category = categories::one(store, id)?;
-                Ok(self.single(options.cut(category), "outlook/masterCategories"))
             }
             Call::Rules(folder) => rules::list(self, folder),
             Call::Rule(folder, id) => rules::one(self, folder, id),
@@ -75,32 +68,13 @@ impl Asked<'_> {
                 )?;
                 Ok(Body::Json(list))
             }
-            Call::Message(id, part) => self.message(id, part, folder),
+            Call::Message(id, part) => self.message(id, part),
         }
     }
 
-    /// The settings of the mailbox, or one of them by itself.
-    fn settings(&self, name: Option<&str>, zone: &str) -> Result<Body, Refusal> {
-        let mut settings = user::settings(self.store, zone);
-        let Some(name) = name else {
-            return Ok(self.single(self.options.cut(settings), "mailboxSettings"));
-        };
-        let of = format!("mailboxSettings/{name}");
-        let address = &self.store.mailbox.address;
-        let context = pages::context(self.request, address, &of, self.options, false);
-        Ok(match settings.remove(name) {
-            Some(Value::Object(members)) => with_context(context, members),
-            value => Body::Json(serde_json::json!({ "@odata.context": context, "value": value })),
-        })
-    }
-
-    fn message(&self, id: &str, part: &Part<'_>, folder: Option<&str>) -> Result<Body, Refusal> {
+    fn message(&self, id: &str, part: &Part<'_>) -> Result<Body, Refusal> {
         let (store, options) = (self.store, self.options);
-        let folder = folder.map(|id| store.folder(id)).transpose()?;
         let letter = store.letter(id)?;
-        if folder.is_some_and(|folder| folder.number != folders::number_of(letter)) {
-            return Err(not_found());
-        }
         match part {
             Part::Itself => {
                 options.check_select(&message::PROPERTIES, "message")?;

@@ -27,7 +27,7 @@ pub(super) fn carry_out(state: &State, request: &Request) -> Result<Reply, Refus
     // A batch without a token is refused whole, not item by item.
     access::access(state, &request.headers)?;
     if request.method != Method::POST {
-        return Err(not_allowed("POST"));
+        return Err(not_allowed());
     }
     let unreadable = |why: &str| bad_request(format!("Invalid batch payload format. {why}"));
     let body: Value =

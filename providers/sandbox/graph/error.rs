@@ -157,13 +157,12 @@ pub(super) fn no_segment(segment: &str) -> Refusal {
 }
 
 /// 405: a method that a path does not have.
-pub(super) fn not_allowed(allowed: &str) -> Refusal {
+pub(super) fn not_allowed() -> Refusal {
     Refusal::new(
         StatusCode::METHOD_NOT_ALLOWED,
         "Request_BadRequest",
         "Specified HTTP method is not allowed for the request target.",
     )
-    .with("allow", allowed)
 }
 
 /// 400: a zone that nobody knows.

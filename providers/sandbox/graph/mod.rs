@@ -1,8 +1,8 @@
 //! Microsoft Graph's routes: who may ask, what was asked, and the answer.
 //!
 //! What is read of mail and its folders, and of what belongs to a mailbox's
-//! owner, is named in `call.rs` and answered in `answer.rs`; what is written
-//! goes to `mail/mod.rs`, and calendars go to `calendar/mod.rs`. The JSON is
+//! owner, is answered in `answer.rs`; what is written goes to `mail/mod.rs`, and
+//! calendars go to `calendar/mod.rs`. The JSON is
 //! made in `mail/read/message.rs` and its neighbours; `$filter` is read in
 //! `filter.rs` and decided in `mail/read/matching.rs`, `$search` in
 //! `mail/read/search/mod.rs` and `mail/read/search/found.rs`. Batches are taken
@@ -38,15 +38,18 @@ use serde_json::Value;
 use super::auth::tokens::Access;
 use super::faults::Fault;
 use super::http::{Answer, Request};
+use super::routes::routes;
 use super::state::State;
 use access::{access, let_in};
-use calendar::places;
-use call::Call;
+use calendar::context::At;
+use calendar::respond::Action;
+use calendar::{Call as Calendar, places};
+use call::{Call as Read, Part};
+use delta::Call as Delta;
 use error::{Refusal, denied, no_segment, not_allowed};
 use exchange::Store;
-use mail::rules;
-use mail::send;
-use mail::upload;
+use mail::quote::How;
+use mail::{Call as Write, rules, send, upload};
 use params::{Options, Prefer};
 use request::Asked;
 use response::{Body, JSON, Reply};
@@ -55,7 +58,7 @@ use state::Place;
 /// Answers what comes below `/v1.0`.
 pub(super) fn answer(state: &State, request: &Request, path: &[&str]) -> Answer {
     let result = match path {
-        ["$batch"] => batch::carry_out(state, request),
+        ["$batch"] => batch::carry_out(state, request).inspect(|_| state.hit(BATCH)),
         ["uploads", token] => upload::answer(state, request, token),
         path => carry_out(state, request, path),
     };
@@ -131,6 +134,105 @@ fn wire(state: &State, headers: &HeaderMap, result: Result<Reply, Refusal>) -> A
         .with("request-id", id)
 }
 
+/// What a route leads to.
+enum Call<'a> {
+    /// Something of the owner's or of their mail is read.
+    Read(call::Call<'a>),
+    /// It is written.
+    Write(mail::Call<'a>),
+    /// Something is done with calendars.
+    Calendar(calendar::Call<'a>),
+    /// Changes are told.
+    Delta(delta::Call<'a>),
+}
+
+routes! { Call below "/v1.0/me" {
+    "GET" [] => Call::Read(Read::User),
+    "GET" ["mailboxSettings"] => Call::Read(Read::Settings),
+    "PATCH" ["mailboxSettings"] => Call::Write(Write::Settings),
+    "GET" ["outlook", "masterCategories"] => Call::Read(Read::Categories),
+    "POST" ["outlook", "masterCategories"] => Call::Write(Write::CreateCategory),
+    "PATCH" ["outlook", "masterCategories", id] => Call::Write(Write::ChangeCategory(id)),
+    "DELETE" ["outlook", "masterCategories", id] => Call::Write(Write::DeleteCategory(id)),
+    "GET" ["people"] => Call::Read(Read::People),
+    "GET" ["contacts"] => Call::Read(Read::Contacts),
+    "POST" ["contacts"] => Call::Write(Write::CreateContact),
+    "GET" ["contacts", id] => Call::Read(Read::Contact(id)),
+    "PATCH" ["contacts", id] => Call::Write(Write::ChangeContact(id)),
+    "DELETE" ["contacts", id] => Call::Write(Write::DeleteContact(id)),
+    "GET" ["mailFolders"] => Call::Read(Read::Folders(None)),
+    "POST" ["mailFolders"] => Call::Write(Write::CreateFolder(None)),
+    "GET" ["mailFolders", id] => Call::Read(Read::Folder(id)),
+    "PATCH" ["mailFolders", id] => Call::Write(Write::ChangeFolder(id)),
+    "DELETE" ["mailFolders", id] => Call::Write(Write::DeleteFolder(id)),
+    "GET" ["mailFolders", id, "childFolders"] => Call::Read(Read::Folders(Some(id))),
+    "POST" ["mailFolders", id, "childFolders"] => Call::Write(Write::CreateFolder(Some(id))),
+    "GET" ["mailFolders", id, "messages"] => Call::Read(Read::Messages(Some(id))),
+    "GET" ["mailFolders", id, "messages", "delta"] => Call::Delta(Delta::Messages(id)),
+    "GET" ["mailFolders", id, "messageRules"] => Call::Read(Read::Rules(id)),
+    "POST" ["mailFolders", id, "messageRules"] => Call::Write(Write::CreateRule(id)),
+    "GET" ["mailFolders", id, "messageRules", rule] => Call::Read(Read::Rule(id, rule)),
+    "PATCH" ["mailFolders", id, "messageRules", rule] => Call::Write(Write::ChangeRule(id, rule)),
+    "DELETE" ["mailFolders", id, "messageRules", rule] => {
+        Call::Write(Write::DeleteRule(id, rule))
+    },
+    "GET" ["messages"] => Call::Read(Read::Messages(None)),
+    "POST" ["messages"] => Call::Write(Write::Create),
+    "GET" ["messages", id] => Call::Read(Read::Message(id, Part::Itself)),
+    "PATCH" ["messages", id] => Call::Write(Write::Change(id)),
+    "DELETE" ["messages", id] => Call::Write(Write::Delete(id)),
+    "GET" ["messages", id, "$value"] => Call::Read(Read::Message(id, Part::Raw)),
+    "POST" ["messages", id, "move"] => Call::Write(Write::Move(id)),
+    "POST" ["messages", id, "copy"] => Call::Write(Write::Copy(id)),
+    "POST" ["messages", id, "permanentDelete"] => Call::Write(Write::Erase(id)),
+    "POST" ["messages", id, "send"] => Call::Write(Write::Send(id)),
+    "POST" ["messages", id, "createReply"] => Call::Write(Write::Answer(id, How::Reply)),
+    "POST" ["messages", id, "createReplyAll"] => Call::Write(Write::Answer(id, How::ReplyAll)),
+    "POST" ["messages", id, "createForward"] => Call::Write(Write::Answer(id, How::Forward)),
+    "GET" ["messages", id, "attachments"] => Call::Read(Read::Message(id, Part::Attachments)),
+    "POST" ["messages", id, "attachments"] => Call::Write(Write::Attach(id)),
+    "POST" ["messages", id, "attachments", "createUploadSession"] => {
+        Call::Write(Write::Session(id))
+    },
+    "GET" ["messages", id, "attachments", file] => {
+        Call::Read(Read::Message(id, Part::Attachment(file)))
+    },
+    "DELETE" ["messages", id, "attachments", file] => Call::Write(Write::Detach(id, file)),
+    "GET" ["messages", id, "attachments", file, "$value"] => {
+        Call::Read(Read::Message(id, Part::File(file)))
+    },
+    "GET" ["calendars"] => Call::Calendar(Calendar::Calendars),
+    "POST" ["calendars"] => Call::Calendar(Calendar::Calendars),
+    "GET" ["calendars", id] => Call::Calendar(Calendar::Calendar(id)),
+    "PATCH" ["calendars", id] => Call::Calendar(Calendar::Calendar(id)),
+    "DELETE" ["calendars", id] => Call::Calendar(Calendar::Calendar(id)),
+    "GET" ["calendars", id, "events"] => Call::Calendar(Calendar::Events(At::Id(id))),
+    "POST" ["calendars", id, "events"] => Call::Calendar(Calendar::Events(At::Id(id))),
+    "GET" ["calendars", id, "calendarView"] => Call::Calendar(Calendar::View(At::Id(id))),
+    "GET" ["calendars", id, "calendarView", "delta"] => Call::Delta(Delta::View(At::Id(id))),
+    "GET" ["calendarView"] => Call::Calendar(Calendar::View(At::Any)),
+    "GET" ["calendarView", "delta"] => Call::Delta(Delta::View(At::Any)),
+    "POST" ["calendar", "getSchedule"] => Call::Calendar(Calendar::Schedules),
+    "GET" ["events"] => Call::Calendar(Calendar::Events(At::Any)),
+    "POST" ["events"] => Call::Calendar(Calendar::Events(At::Any)),
+    "GET" ["events", id] => Call::Calendar(Calendar::Event(id)),
+    "PATCH" ["events", id] => Call::Calendar(Calendar::Event(id)),
+    "DELETE" ["events", id] => Call::Calendar(Calendar::Event(id)),
+    "GET" ["events", id, "instances"] => Call::Calendar(Calendar::Instances(id)),
+    "POST" ["events", id, "accept"] => Call::Calendar(Calendar::Action(id, Action::ACCEPT)),
+    "POST" ["events", id, "decline"] => Call::Calendar(Calendar::Action(id, Action::DECLINE)),
+    "POST" ["events", id, "tentativelyAccept"] => {
+        Call::Calendar(Calendar::Action(id, Action::TENTATIVE))
+    },
+    "POST" ["events", id, "cancel"] => Call::Calendar(Calendar::Action(id, Action::Cancel)),
+    "POST" ["events", id, "forward"] => Call::Calendar(Calendar::Action(id, Action::Forward)),
+}}
+
+/// The routes that are no user's.
+pub(super) const OTHER_ROUTES: &[&str] = &[BATCH, ROOMS, upload::PUT, upload::GET];
+const BATCH: &str = "POST /v1.0/$batch";
+const ROOMS: &str = "GET /v1.0/places/microsoft.graph.room";
+
 /// Answers one request, or refuses it.
 pub(super) fn carry_out(state: &State, request: &Request, path: &[&str]) -> Result<Reply, Refusal> {
     let access = access(state, &request.headers)?;
@@ -139,28 +241,40 @@ pub(super) fn carry_out(state: &State, request: &Request, path: &[&str]) -> Resu
         ["users", user, rest @ ..] => (Some(*user), rest),
         ["places", "microsoft.graph.room"] => {
             let body = rooms(state, request, &access)?;
+            state.hit(ROOMS);
             return Ok(Reply::of(body));
         }
         other => return Err(no_segment(other.first().unwrap_or(&""))),
     };
-    if let Some(call) = delta::Call::of(rest) {
-        return delta::carry_out(state, request, user, &access, call);
+    let Some((name, call)) = route(request.method.as_str(), rest) else {
+        let mut others = ["GET", "POST", "PATCH", "DELETE"].into_iter();
+        return Err(match others.any(|method| route(method, rest).is_some()) {
+            true => not_allowed(),
+            false => no_segment(rest.last().unwrap_or(&"")),
+        });
+    };
+    if matches!(call, Call::Read(_) | Call::Write(_)) {
+        catch_up(state, &access, user);
     }
-    if let Some(call) = calendar::Call::of(rest) {
-        return calendar::carry_out(state, request, user, &access, &call);
-    }
-    catch_up(state, &access, user);
-    if request.method != Method::GET
-        && let Some(call) = mail::Call::of(&request.method, rest)
-    {
-        let call = call.map_err(not_allowed)?;
-        return mail::carry_out(state, request, user, &access, call);
-    }
-    let (call, folder) = Call::of(rest).map_err(no_segment)?;
-    if request.method != Method::GET {
-        return Err(not_allowed("GET"));
-    }
-    let store = let_in(state, &access, user, call.permissions())?;
+    let reply = match call {
+        Call::Read(call) => read(state, request, user, &access, &call),
+        Call::Write(call) => mail::carry_out(state, request, user, &access, call),
+        Call::Calendar(call) => calendar::carry_out(state, request, user, &access, &call),
+        Call::Delta(call) => delta::carry_out(state, request, user, &access, call),
+    }?;
+    state.hit(name);
+    Ok(reply)
+}
+
+/// Answers a request that reads.
+fn read(
+    state: &State,
+    request: &Request,
+    user: Option<&str>,
+    access: &Access,
+    call: &Read<'_>,
+) -> Result<Reply, Refusal> {
+    let store = let_in(state, access, user, call.permissions())?;
     let options = Options::read(request, call.options())?;
     let prefer = Prefer::read(request);
     let asked = Asked {
@@ -171,7 +285,7 @@ pub(super) fn carry_out(state: &State, request: &Request, path: &[&str]) -> Resu
         prefer: &prefer,
         epoch: state.graph.epoch(),
     };
-    let body = asked.carry_out(&call, folder)?;
+    let body = asked.carry_out(call)?;
     Ok(Reply { applied: prefer.applied, ..Reply::of(body) })
 }
 
@@ -187,7 +301,7 @@ fn catch_up(state: &State, access: &Access, user: Option<&str>) {
 /// Answers with the tenant's rooms, which take an administrator's consent.
 fn rooms(state: &State, request: &Request, access: &Access) -> Result<Body, Refusal> {
     if request.method != Method::GET {
-        return Err(not_allowed("GET"));
+        return Err(not_allowed());
     }
     let store = Store::of(state, &access.mailbox).ok_or_else(denied)?;
     if !state.graph.rooms() {

@@ -30,8 +30,6 @@ pub(crate) struct Options<'a> {
     pub skiptoken: Option<&'a str>,
     /// Where a round of changes ended.
     pub deltatoken: Option<&'a str>,
-    /// What is to be given along.
-    pub expand: Option<&'a str>,
     /// True when hidden folders are wanted too.
     pub hidden: bool,
 }
@@ -69,8 +67,7 @@ impl<'a> Options<'a> {
                 "$orderby" => options.orderby = Some(value).filter(|value| !value.is_empty()),
                 "$search" => options.search = Some(value),
                 "$skiptoken" => options.skiptoken = Some(value),
-                "$deltatoken" => options.deltatoken = Some(value),
-                _ => options.expand = Some(value).filter(|value| !value.is_empty()),
+                _ => options.deltatoken = Some(value),
             }
         }
         if let Some(top) = options.top.filter(|top| *top == 0 || *top > MAX_TOP) {

@@ -3,7 +3,7 @@
 
 use jiff::Timestamp;
 use jiff::civil::DateTime;
-use jiff::tz::{TimeZone, db};
+use jiff::tz::TimeZone;
 
 use super::error::{Refusal, unknown_zone};
 
@@ -87,31 +87,6 @@ fn offsets(zone: &TimeZone) -> [i32; 4] {
         let at = format!("2026-{day}T12:00:00Z").parse();
         zone.to_offset(at.unwrap_or_default()).seconds()
     })
-}
-
-/// All zones, by Windows' names, with what the list of them says.
-pub(super) fn windows_names() -> impl Iterator<Item = (String, String)> {
-    WINDOWS.iter().map(|(windows, iana)| {
-        let offset = find(iana).map_or(0, |zone| {
-            let january = "2026-01-15T12:00:00Z".parse().unwrap_or_default();
-            zone.to_offset(january).seconds()
-        });
-        let sign = if offset < 0 { '-' } else { '+' };
-        let minutes = offset.unsigned_abs() / 60;
-        let shown = format!(
-            "(UTC{sign}{:02}:{:02}) {}",
-            minutes / 60,
-            minutes % 60,
-            windows.trim_end_matches(" Standard Time")
-        );
-        ((*windows).to_owned(), shown)
-    })
-}
-
-/// All zones, by IANA's names.
-pub(super) fn iana_names() -> impl Iterator<Item = (String, String)> {
-    let names: Vec<String> = db().available().map(|name| name.to_string()).collect();
-    names.into_iter().map(|name| (name.clone(), name))
 }
 
 /// Windows' names, and the zone of IANA's that each stands for (CLDR).

@@ -69,24 +69,28 @@ pub(super) fn answer(state: &State, request: &Request, path: &[&str]) -> Answer 
         ["people", one] => ["people"].into_iter().chain(one.split(':')).collect(),
         path => path.to_vec(),
     };
-    carry_out(state, request, &path).unwrap_or_else(|refused| refused)
+    let Some((name, call)) = route(request.method.as_str(), &path) else {
+        return error::no_method();
+    };
+    match carry_out(state, request, call) {
+        Ok(answer) => {
+            state.hit(name);
+            answer
+        }
+        Err(refused) => refused,
+    }
 }
 
-fn carry_out(state: &State, request: &Request, path: &[&str]) -> Result<Answer, Answer> {
-    let (name, call) = route(request.method.as_str(), path).ok_or_else(error::no_method)?;
+fn carry_out(state: &State, request: &Request, call: Call<'_>) -> Result<Answer, Answer> {
     let (mailbox, access) = bearer(state, request)?;
     let (kind, list) = match call {
         Call::Search(kind) => (kind, false),
         Call::List => (Kind::Contacts, true),
-        Call::One(call) => {
-            state.hit(name);
-            return write::carry_out(state, request, mailbox, &access, &call);
-        }
+        Call::One(call) => return write::carry_out(state, request, mailbox, &access, &call),
     };
     if !kind.open_to(|scope| access.has(scope)) {
         return Err(error::insufficient_scopes(SERVICE));
     }
-    state.hit(name);
     let people: Vec<(Person, Option<Contact>)> = match kind {
         Kind::Contacts => write::all(state, mailbox),
         Kind::Others => {

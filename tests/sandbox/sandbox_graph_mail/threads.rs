@@ -3,8 +3,8 @@
 
 use serde_json::{Value, json};
 
-use super::{ANA, BEN, SCOPES, addresses, at, does, made, mira, people, subjects};
-use crate::common::client::{GOOGLE, ME, User, encoded};
+use super::{ANA, BEN, addresses, at, does, made, mira, people};
+use crate::common::client::{GOOGLE, ME};
 use crate::graph_client::text;
 
 /// A conversation between a mailbox of Graph's and one of Gmail's.
@@ -34,8 +34,7 @@ async fn between_graph_and_gmail() {
     assert_eq!(second["conversationId"], first["conversationId"]);
 
     let path = at(&second);
-    let reply =
-        made(&user, &format!("{path}/createReplyAll"), json!({ "comment": "Good\n<one>" })).await;
+    let reply = made(&user, &format!("{path}/createReplyAll"), json!({})).await;
     assert_eq!(
         (&reply["subject"], &reply["conversationId"], &reply["isDraft"]),
         (&json!("Re: Attic"), &first["conversationId"], &json!(true))
@@ -44,7 +43,6 @@ async fn between_graph_and_gmail() {
     assert_eq!(addresses(&reply["ccRecipients"]), [BEN, "cy@far.example"]);
     let html = text(&reply["body"]["content"]);
     for part in [
-        "<div>Good<br>&lt;one&gt;</div><hr",
         "<b>From:</b> Ana Lima &lt;ana@example.com&gt;<br><b>Sent:</b> 2026-02-03T10:00:00Z<br>",
         "<b>Subject:</b> Re: Attic<br></div><div>I &lt;do&gt;.",
     ] {
@@ -125,22 +123,14 @@ async fn recipients() {
         assert_eq!(reply["subject"], title);
         assert_eq!(reply["conversationId"], message["conversationId"], "{subject}");
     }
-    // At once, and with files that go on.
+    // Files go on, but not back.
     let with_file = "From: ana@example.com\r\nTo: mira@example.com\r\nSubject: File\r\nMessage-ID: <file@example.com>\r\n\
                      Date: Tue, 3 Feb 2026 11:00:00 +0000\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\n\r\nsee\r\n--b\r\n\
                      Content-Type: application/pdf; name=a.pdf\r\nContent-Disposition: attachment; filename=a.pdf\r\n\r\nPDF\r\n--b--\r\n";
     assert!(sandbox.deliver(ME, with_file.as_bytes()).unwrap());
     let message = user.message("File").await;
-    let body = json!({ "comment": "FYI", "toRecipients": people(&[BEN]) });
-    does(&user, "POST", &format!("{}/forward", at(&message)), body, 202).await;
-    does(&user, "POST", &format!("{}/reply", at(&message)), json!({ "comment": "Thanks" }), 202)
-        .await;
-    let ben = User::at_graph(sandbox.base(), BEN, SCOPES).await;
-    assert_eq!(subjects(&ben, "inbox").await, ["FW: File"]);
-    assert_eq!(ben.message("FW: File").await["hasAttachments"], true);
-    let ana = User::at_graph(sandbox.base(), ANA, SCOPES).await;
-    assert_eq!(ana.message("RE: File").await["hasAttachments"], false);
-    let query = encoded("\"to:ben\"");
-    let found = user.json(&format!("me/messages?%24search={query}&%24select=subject")).await;
-    assert!(found["value"].as_array().unwrap().iter().any(|it| it["subject"] == "FW: File"));
+    for (how, files) in [("createForward", true), ("createReply", false)] {
+        let draft = made(&user, &format!("{}/{how}", at(&message)), json!({})).await;
+        assert_eq!(draft["hasAttachments"], files, "{how}");
+    }
 }

@@ -49,12 +49,6 @@ async fn piece_by_piece() {
     assert!(raw.text() == content);
     let reply = put("bytes 0-327679/700000", first).await;
     assert_eq!(refused(&reply), (404, "ErrorItemNotFound".to_owned()));
-    // A session can be given up.
-    let body = json!({ "AttachmentItem": { "attachmentType": "file", "name": "b", "size": 9 } });
-    let session = made(&user, &format!("{path}/attachments/createUploadSession"), body).await;
-    let url = text(&session["uploadUrl"]);
-    assert_eq!(user.send("DELETE", url, &[], "").await.status, 204);
-    assert_eq!(user.send("DELETE", url, &[], "").await.status, 404);
 }
 
 /// Files and pictures that are put into a draft at once, and taken out.

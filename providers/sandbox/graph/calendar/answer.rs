@@ -96,18 +96,14 @@ pub(crate) fn as_is(agenda: &Agenda, place: usize) -> Option<Occurrence<'_>> {
     })
 }
 
-/// Finds what an id stands for, in a calendar or in all of the mailbox.
-pub(super) fn find(context: &Context<'_>, at: At<'_>, id: &str) -> Result<Found, Refusal> {
-    let wanted = match at {
-        At::Any => None,
-        at => Some(context.calendar_at(at)?),
-    };
+/// Finds what an id stands for.
+pub(super) fn find(context: &Context<'_>, id: &str) -> Result<Found, Refusal> {
     let found = context.ids().event_of(id).map_err(|()| malformed_id())?;
     let (place, second, _) = found.ok_or_else(not_found)?;
     let event = context.agenda.event(place).ok_or_else(not_found)?;
     let calendar = context.agenda.calendar(event.calendar).ok_or_else(not_found)?;
     let mine = same(&calendar.owner, context.owner()) && !calendar.gone;
-    if !mine || wanted.is_some_and(|wanted| wanted != event.calendar) {
+    if !mine {
         return Err(not_found());
     }
     let original = match (second, &event.repeat) {
@@ -131,9 +127,9 @@ pub(super) fn find(context: &Context<'_>, at: At<'_>, id: &str) -> Result<Found,
 }
 
 /// One event.
-pub(super) fn event(context: &Context<'_>, at: At<'_>, id: &str) -> Result<Body, Refusal> {
+pub(super) fn event(context: &Context<'_>, id: &str) -> Result<Body, Refusal> {
     context.asked.options.check_select(&PROPERTIES, "event")?;
-    let found = find(context, at, id)?;
+    let found = find(context, id)?;
     single(context, found)
 }
 
@@ -176,9 +172,9 @@ pub(super) fn view(context: &Context<'_>, at: At<'_>) -> Result<Body, Refusal> {
 
 /// The occurrences of a series in a stretch of time; of what does not recur,
 /// none.
-pub(super) fn instances(context: &Context<'_>, at: At<'_>, id: &str) -> Result<Body, Refusal> {
+pub(super) fn instances(context: &Context<'_>, id: &str) -> Result<Body, Refusal> {
     let (from, to) = window(context)?;
-    let found = find(context, at, id)?;
+    let found = find(context, id)?;
     let mut all = Vec::new();
     if let (None, Some(event)) = (found.original, context.agenda.event(found.place)) {
         all = context.agenda.instances(found.place, from, to);
@@ -201,7 +197,6 @@ fn page(context: &Context<'_>, events: Vec<Shown<'_>>, of: &str) -> Result<Body,
 fn of(at: At<'_>, what: &str) -> String {
     match at {
         At::Any => what.to_owned(),
-        At::Main => format!("calendar/{what}"),
         At::Id(id) => format!("calendars('{id}')/{what}"),
     }
 }

@@ -14,8 +14,6 @@ use crate::store::agenda::{self, Agenda};
 pub(crate) enum At<'a> {
     /// None is named: the main one, for what needs one.
     Any,
-    /// The main one.
-    Main,
     /// The one of an id.
     Id(&'a str),
 }
@@ -44,7 +42,7 @@ impl<'a> Context<'a> {
     /// The place of the calendar of a path.
     pub fn calendar_at(&self, at: At<'_>) -> Result<usize, Refusal> {
         match at {
-            At::Any | At::Main => self.agenda.main_of(self.owner()).ok_or_else(not_found),
+            At::Any => self.agenda.main_of(self.owner()).ok_or_else(not_found),
             At::Id(id) => {
                 if !Ids::is_folder(id) {
                     return Err(malformed_id());

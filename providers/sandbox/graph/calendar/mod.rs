@@ -9,7 +9,7 @@ pub(super) mod event;
 mod filter;
 pub(super) mod places;
 mod recurrence;
-mod respond;
+pub(super) mod respond;
 mod schedule;
 pub(super) mod shown;
 mod write;
@@ -18,9 +18,7 @@ use hyper::{Method, StatusCode};
 use serde_json::{Map, Value, json};
 
 use super::access;
-use super::error::{
-    Refusal, denied, folder_exists, invalid_property, invalid_request, not_allowed, not_found,
-};
+use super::error::{Refusal, denied, folder_exists, invalid_property, invalid_request, not_found};
 use super::mail::read::list::meets_texts;
 use super::params::{Options, Prefer};
 use super::people::object;
@@ -58,40 +56,16 @@ const PROPERTIES: [&str; 14] = [
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Call<'a> {
     Calendars,
-    Calendar(At<'a>),
+    Calendar(&'a str),
     Events(At<'a>),
     View(At<'a>),
-    Event(At<'a>, &'a str),
-    Instances(At<'a>, &'a str),
-    Attachments(At<'a>, &'a str),
-    CalendarOf(&'a str),
+    Event(&'a str),
+    Instances(&'a str),
     Schedules,
-    Action(At<'a>, &'a str, Action),
+    Action(&'a str, Action),
 }
 
-impl<'a> Call<'a> {
-    /// The call of a path below the user, where it is one for calendars.
-    pub fn of(path: &[&'a str]) -> Option<Self> {
-        let (at, rest) = match path {
-            ["calendars"] => return Some(Self::Calendars),
-            ["calendars", id, rest @ ..] => (At::Id(id), rest),
-            ["calendar", rest @ ..] => (At::Main, rest),
-            rest => (At::Any, rest),
-        };
-        Some(match rest {
-            ["getSchedule"] if at == At::Main => Self::Schedules,
-            [] if at != At::Any => Self::Calendar(at),
-            ["events"] => Self::Events(at),
-            ["calendarView"] => Self::View(at),
-            ["events", id] => Self::Event(at, id),
-            ["events", id, "instances"] => Self::Instances(at, id),
-            ["events", id, "attachments"] => Self::Attachments(at, id),
-            ["events", id, "calendar"] => Self::CalendarOf(id),
-            ["events", id, action] => Self::Action(at, id, Action::of(action)?),
-            _ => return None,
-        })
-    }
-
+impl Call<'_> {
     /// The permissions of which one is enough, for one's own mailbox and for
     /// another's.
     fn permissions(&self, method: &Method) -> [&'static [&'static str]; 2] {
@@ -105,26 +79,15 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// The methods it takes.
-    fn methods(&self) -> &'static str {
-        match self {
-            Self::Calendars | Self::Events(_) => "GET, POST",
-            Self::Calendar(_) | Self::Event(..) => "GET, PATCH, DELETE",
-            Self::Action(..) | Self::Schedules => "POST",
-            _ => "GET",
-        }
-    }
-
     /// The options it takes.
     fn options(&self) -> &'static [&'static str] {
         match self {
             Self::Calendars => &["$select", "$top", "$skip", "$count", "$skiptoken", "$filter"],
-            Self::Events(_) | Self::View(_) | Self::Instances(..) => {
+            Self::Events(_) | Self::View(_) | Self::Instances(_) => {
                 &["$select", "$top", "$skip", "$count", "$skiptoken", "$filter", "$orderby"]
             }
-            Self::Calendar(_) | Self::Event(..) | Self::CalendarOf(_) => &["$select"],
+            Self::Calendar(_) | Self::Event(_) => &["$select"],
             Self::Action(..) | Self::Schedules => &[],
-            Self::Attachments(..) => &["$select", "$top", "$skip", "$skiptoken", "$count"],
         }
     }
 }
@@ -137,10 +100,6 @@ pub(super) fn carry_out(
     access: &tokens::Access,
     call: &Call<'_>,
 ) -> Result<Reply, Refusal> {
-    let mut methods = call.methods().split(", ");
-    if !methods.any(|name| request.method == name) {
-        return Err(not_allowed(call.methods()));
-    }
     let store = access::let_in(state, access, user, call.permissions(&request.method))?;
     let options = Options::read(request, call.options())?;
     let prefer = Prefer::read(request);
@@ -167,37 +126,25 @@ impl Context<'_> {
         let body = match *call {
             Call::Calendars if creates => return self.create_calendar(),
             Call::Events(at) if creates => return write::create(self, at),
-            Call::Calendar(at) if method == Method::PATCH => return self.rename(at),
-            Call::Calendar(at) if method == Method::DELETE => return self.delete_calendar(at),
-            Call::Event(at, id) if method == Method::PATCH => {
-                return write::update(self, at, id);
+            Call::Calendar(id) if method == Method::PATCH => return self.rename(id),
+            Call::Calendar(id) if method == Method::DELETE => return self.delete_calendar(id),
+            Call::Event(id) if method == Method::PATCH => {
+                return write::update(self, id);
             }
-            Call::Event(at, id) if method == Method::DELETE => {
-                return write::delete(self, at, id);
+            Call::Event(id) if method == Method::DELETE => {
+                return write::delete(self, id);
             }
-            Call::Action(at, id, action) => {
-                return respond::carry_out(self, at, id, action);
-            }
+            Call::Action(id, action) => return respond::carry_out(self, id, action),
             Call::Schedules => return schedule::schedules(self),
             Call::Calendars => self.calendars()?,
-            Call::Calendar(at) => {
-                let place = self.calendar_at(at)?;
+            Call::Calendar(id) => {
+                let place = self.calendar_at(At::Id(id))?;
                 self.calendar(place)?
             }
             Call::Events(at) => answer::list(self, at)?,
             Call::View(at) => answer::view(self, at)?,
-            Call::Event(at, id) => answer::event(self, at, id)?,
-            Call::Instances(at, id) => answer::instances(self, at, id)?,
-            Call::Attachments(at, id) => {
-                answer::find(self, at, id)?;
-                let of = format!("events('{id}')/attachments");
-                self.asked.list(&[], 10, &of, |_, (): &()| Value::Null)?
-            }
-            Call::CalendarOf(id) => {
-                let found = answer::find(self, At::Any, id)?;
-                let place = found.calendar(self.agenda)?;
-                self.calendar(place)?
-            }
+            Call::Event(id) => answer::event(self, id)?,
+            Call::Instances(id) => answer::instances(self, id)?,
         };
         Ok(Reply::of(body))
     }
@@ -250,9 +197,9 @@ impl Context<'_> {
         })
     }
 
-    fn rename(&mut self, at: At<'_>) -> Result<Reply, Refusal> {
+    fn rename(&mut self, id: &str) -> Result<Reply, Refusal> {
         let body = read(self.asked.request, &CALENDAR, true)?;
-        let place = self.calendar_at(at)?;
+        let place = self.calendar_at(At::Id(id))?;
         let calendar = self.agenda.calendar(place).ok_or_else(not_found)?;
         if calendar.access != Access::Owner {
             return Err(denied());
@@ -271,8 +218,8 @@ impl Context<'_> {
         Ok(Reply::of(self.calendar(place)?))
     }
 
-    fn delete_calendar(&mut self, at: At<'_>) -> Result<Reply, Refusal> {
-        let place = self.calendar_at(at)?;
+    fn delete_calendar(&mut self, id: &str) -> Result<Reply, Refusal> {
+        let place = self.calendar_at(At::Id(id))?;
         let calendar = self.agenda.calendar(place).ok_or_else(not_found)?;
         if calendar.main {
             return Err(invalid_request("The default calendar of a mailbox can't be deleted."));

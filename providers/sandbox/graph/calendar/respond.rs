@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use serde_json::{Map, Value};
 
 use super::answer::Found;
-use super::context::{At, Context};
+use super::context::Context;
 use super::draft::{person, stated};
 use super::event::{called_off, is_organizer};
 use super::write::{open, own_place, remove};
@@ -27,23 +27,14 @@ pub(crate) enum Action {
 }
 
 impl Action {
-    /// The action of a path's last segment.
-    pub fn of(segment: &str) -> Option<Self> {
-        Some(match segment {
-            "accept" => Self::Respond(Answer::Accepted),
-            "decline" => Self::Respond(Answer::Declined),
-            "tentativelyAccept" => Self::Respond(Answer::Tentative),
-            "cancel" => Self::Cancel,
-            "forward" => Self::Forward,
-            _ => return None,
-        })
-    }
+    pub const ACCEPT: Self = Self::Respond(Answer::Accepted);
+    pub const DECLINE: Self = Self::Respond(Answer::Declined);
+    pub const TENTATIVE: Self = Self::Respond(Answer::Tentative);
 }
 
 /// Carries an action out.
 pub(super) fn carry_out(
     context: &mut Context<'_>,
-    at: At<'_>,
     id: &str,
     action: Action,
 ) -> Result<Reply, Refusal> {
@@ -55,12 +46,12 @@ pub(super) fn carry_out(
                 _ => &DECLINE,
             };
             let body = read(request, shape, false)?;
-            let found = open(context, at, id)?;
+            let found = open(context, id)?;
             respond(context, found, answer, &body)?;
         }
         Action::Cancel => {
             read(request, &CANCEL, false)?;
-            let found = open(context, at, id)?;
+            let found = open(context, id)?;
             if !organizes(context, found)? {
                 return Err(invalid_request("You need to be an organizer to cancel a meeting."));
             }
@@ -68,7 +59,7 @@ pub(super) fn carry_out(
         }
         Action::Forward => {
             let body = read(request, &FORWARD, true)?;
-            let found = open(context, at, id)?;
+            let found = open(context, id)?;
             forward(context, found, &body)?;
         }
     }

@@ -76,9 +76,9 @@ fn created(context: &Context<'_>, place: usize) -> Result<Reply, Refusal> {
 }
 
 /// Changes an event.
-pub(super) fn update(context: &mut Context<'_>, at: At<'_>, id: &str) -> Result<Reply, Refusal> {
+pub(super) fn update(context: &mut Context<'_>, id: &str) -> Result<Reply, Refusal> {
     let members = read(context.asked.request, &EVENT, true)?;
-    let found = open(context, at, id)?;
+    let found = open(context, id)?;
     let shown = found.shown(context)?;
     let before = shown.it.event.clone().into_owned();
     let calendar = context.agenda.calendar(before.calendar).ok_or_else(not_found)?;
@@ -108,8 +108,8 @@ pub(super) fn update(context: &mut Context<'_>, at: At<'_>, id: &str) -> Result<
 }
 
 /// Deletes an event; those who were asked to one's own hear of it.
-pub(super) fn delete(context: &mut Context<'_>, at: At<'_>, id: &str) -> Result<Reply, Refusal> {
-    let found = open(context, at, id)?;
+pub(super) fn delete(context: &mut Context<'_>, id: &str) -> Result<Reply, Refusal> {
+    let found = open(context, id)?;
     remove(context, found)?;
     Ok(Reply::done(StatusCode::NO_CONTENT))
 }
@@ -138,8 +138,8 @@ pub(super) fn remove(context: &mut Context<'_>, found: Found) -> Result<(), Refu
 }
 
 /// Finds what is to be written, if it may be and nobody was quicker.
-pub(super) fn open(context: &Context<'_>, at: At<'_>, id: &str) -> Result<Found, Refusal> {
-    let found = answer::find(context, at, id)?;
+pub(super) fn open(context: &Context<'_>, id: &str) -> Result<Found, Refusal> {
+    let found = answer::find(context, id)?;
     writable(context, found.calendar(context.agenda)?)?;
     let wanted = context.asked.request.header("if-match").map(str::trim);
     if let Some(wanted) = wanted.filter(|wanted| *wanted != "*") {

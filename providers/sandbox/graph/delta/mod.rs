@@ -11,12 +11,12 @@ mod messages;
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use hyper::{Method, StatusCode};
+use hyper::StatusCode;
 use serde_json::{Map, Value, json};
 
 use super::access;
 use super::calendar::context::{At, Context};
-use super::error::{Refusal, not_allowed, sync_state_lost};
+use super::error::{Refusal, sync_state_lost};
 use super::ids::named_guid;
 use super::pages;
 use super::params::{Options, Prefer};
@@ -42,18 +42,7 @@ pub(super) enum Call<'a> {
     Messages(&'a str),
 }
 
-impl<'a> Call<'a> {
-    /// The call of a path below the user, where it is one for changes.
-    pub fn of(path: &[&'a str]) -> Option<Self> {
-        Some(match path {
-            ["calendarView", "delta"] => Self::View(At::Any),
-            ["calendar", "calendarView", "delta"] => Self::View(At::Main),
-            ["calendars", id, "calendarView", "delta"] => Self::View(At::Id(id)),
-            ["mailFolders", id, "messages", "delta"] => Self::Messages(id),
-            _ => return None,
-        })
-    }
-
+impl Call<'_> {
     fn permissions(&self) -> [&'static [&'static str]; 2] {
         match self {
             Self::View(_) => [
@@ -96,9 +85,6 @@ pub(super) fn carry_out(
     access: &Access,
     call: Call<'_>,
 ) -> Result<Reply, Refusal> {
-    if request.method != Method::GET {
-        return Err(not_allowed("GET"));
-    }
     let store = access::let_in(state, access, user, call.permissions())?;
     supported(request, call)?;
     let token = {

@@ -9,7 +9,6 @@ use super::read::message;
 use crate::auth::tokens::Access;
 use crate::graph::error::{Refusal, conflict, denied, not_found};
 use crate::graph::exchange::Store;
-use crate::graph::exchange::folders;
 use crate::graph::exchange::office::{Notes, Office};
 use crate::graph::pages;
 use crate::graph::params::{Options, Prefer};
@@ -32,8 +31,6 @@ pub(super) struct Context<'a> {
     pub address: String,
     /// Its preferences.
     pub prefer: &'a Prefer,
-    /// The folder that a message is looked for in.
-    pub folder: Option<&'a str>,
 }
 
 impl<'a> Context<'a> {
@@ -42,15 +39,9 @@ impl<'a> Context<'a> {
         Store::of(self.state, &self.address).ok_or_else(denied)
     }
 
-    /// The letter of an id, where the path says it is.
+    /// The letter of an id.
     pub fn letter(&self, id: &str) -> Result<&'a Letter, Refusal> {
-        let store = self.store()?;
-        let letter = store.letter(id)?;
-        let folder = self.folder.map(|id| store.folder(id)).transpose()?;
-        match folder.is_some_and(|folder| folder.number != folders::number_of(letter)) {
-            true => Err(not_found()),
-            false => Ok(letter),
-        }
+        self.store()?.letter(id)
     }
 
     /// The letter of an id, unless somebody was quicker than who writes.

@@ -5,23 +5,21 @@
 
 use std::sync::Arc;
 
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
 use hyper::StatusCode;
 use serde_json::{Map, Value};
 
-use super::body::{Paper, recipient};
+use super::body::Paper;
 use super::context::{Context, now};
 use super::file::File;
 use super::flag;
 use super::quote::{self, How};
 use crate::delivery::facts_at;
-use crate::graph::error::{Refusal, bad_request, invalid_parameter, not_draft};
+use crate::graph::error::{Refusal, bad_request, not_draft};
 use crate::graph::exchange::folders::{self, DRAFTS};
 use crate::graph::response::Reply;
-use crate::graph::types::mail::{FORWARD, MESSAGE, REPLY};
+use crate::graph::types::mail::{ANSWER, MESSAGE};
 use crate::graph::types::read::read;
-use crate::store::letter::{self, Letter};
+use crate::store::letter::Letter;
 use crate::store::mailbox::change::{Change, Entry};
 
 /// The properties that only a draft can be given.
@@ -40,35 +38,15 @@ const OF_DRAFTS: [&str; 12] = [
     "isReadReceiptRequested",
 ];
 
-/// Makes a draft of JSON, or of MIME.
-pub(super) fn create(context: &Context<'_>, folder: Option<&str>) -> Result<Reply, Refusal> {
-    let store = context.store()?;
-    let folder = match folder {
-        Some(id) => store.folder(id)?.number,
-        None => DRAFTS,
-    };
-    let id = match mime(context)? {
-        Some(raw) => put(context, raw, folder, None)?,
-        None => {
-            let members = read(context.request, &MESSAGE, true)?;
-            let paper = written(context, &members)?;
-            let id = put(context, paper.bytes(true), folder, None)?;
-            arrange(context, id, &members)?;
-            id
-        }
-    };
-    context.told(id, StatusCode::CREATED)
-}
-
-/// A letter that a body describes.
-pub(super) fn written(
-    context: &Context<'_>,
-    members: &Map<String, Value>,
-) -> Result<Paper, Refusal> {
+/// Makes a draft.
+pub(super) fn create(context: &Context<'_>) -> Result<Reply, Refusal> {
+    let members = read(context.request, &MESSAGE, true)?;
     let mut paper = blank(context);
-    paper.apply(members)?;
-    paper.files = enclosed(members)?;
-    Ok(paper)
+    paper.apply(&members)?;
+    paper.files = enclosed(&members)?;
+    let id = put(context, paper.bytes(true), None)?;
+    arrange(context, id, &members)?;
+    context.told(id, StatusCode::CREATED)
 }
 
 /// A letter with nothing in it but its Message-ID, as Exchange makes them.
@@ -87,42 +65,10 @@ fn enclosed(members: &Map<String, Value>) -> Result<Vec<File>, Refusal> {
     files.map(File::of).collect()
 }
 
-/// The bytes of a request that sends MIME: text, encoded in Base64.
-pub(super) fn mime(context: &Context<'_>) -> Result<Option<Vec<u8>>, Refusal> {
-    let kind = context.request.header("content-type").unwrap_or_default();
-    if !kind.to_ascii_lowercase().starts_with("text/plain") {
-        return Ok(None);
-    }
-    let wrong = || {
-        Refusal::new(
-            StatusCode::BAD_REQUEST,
-            "ErrorMimeContentInvalidBase64String",
-            "Invalid base64 string for MIME content.",
-        )
-    };
-    let body = &context.request.body;
-    let text: Vec<u8> = body.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect();
-    let raw = STANDARD.decode(text).map_err(|_| wrong())?;
-    let raw = letter::wire_form(&raw);
-    match letter::facts(&raw, Some(0)) {
-        Ok(_) => Ok(Some(raw)),
-        Err(_) => Err(Refusal::new(
-            StatusCode::BAD_REQUEST,
-            "ErrorMimeContentInvalid",
-            "Invalid MIME content.",
-        )),
-    }
-}
-
-/// Puts a draft into a folder; in the conversation of another letter where that
-/// is said.
-fn put(
-    context: &Context<'_>,
-    raw: Vec<u8>,
-    folder: u16,
-    thread: Option<u64>,
-) -> Result<u64, Refusal> {
-    let labels = folders::labels_in(&["DRAFT".to_owned()], folder);
+/// Puts a draft among the others; in the conversation of another letter where
+/// that is said.
+fn put(context: &Context<'_>, raw: Vec<u8>, thread: Option<u64>) -> Result<u64, Refusal> {
+    let labels = folders::labels_in(&["DRAFT".to_owned()], DRAFTS);
     let entry = entry(context, raw, labels, thread)?;
     context.change(Change::Enters(Box::new(entry)))
 }
@@ -235,45 +181,10 @@ pub(super) fn arrange(
 
 /// Makes a draft that answers a message.
 pub(super) fn answer(context: &Context<'_>, id: &str, how: How) -> Result<Reply, Refusal> {
-    let id = answered(context, id, how)?;
-    context.told(id, StatusCode::CREATED)
-}
-
-/// The id of a new draft that answers a message as the request says.
-pub(super) fn answered(context: &Context<'_>, id: &str, how: How) -> Result<u64, Refusal> {
-    let shape = match how {
-        How::Forward => &FORWARD,
-        How::Reply | How::ReplyAll => &REPLY,
-    };
+    read(context.request, &ANSWER, false)?;
     let original = context.letter(id)?;
-    let raw = mime(context)?;
-    if let Some(raw) = raw {
-        return put(context, raw, DRAFTS, Some(original.thread));
-    }
-    let mut members = read(context.request, shape, false)?;
-    let message = match members.remove("message") {
-        Some(Value::Object(message)) => message,
-        _ => Map::new(),
-    };
-    let comment = members.get("comment").and_then(Value::as_str);
-    if comment.is_some() && message.contains_key("body") {
-        return Err(invalid_parameter(
-            "The comment and the body of the message can't both be given.",
-        ));
-    }
     let mut paper = blank(context);
-    quote::begin(context, &mut paper, original, how, comment)?;
-    if let Some(list) = members.get("toRecipients").and_then(Value::as_array) {
-        if message.contains_key("toRecipients") {
-            return Err(invalid_parameter(
-                "The toRecipients parameter and those of the message can't both be given.",
-            ));
-        }
-        paper.to = list.iter().map(recipient).collect::<Result<_, _>>()?;
-    }
-    paper.apply(&message)?;
-    paper.files.extend(enclosed(&message)?);
-    let id = put(context, paper.bytes(true), DRAFTS, Some(original.thread))?;
-    arrange(context, id, &message)?;
-    Ok(id)
+    quote::begin(context, &mut paper, original, how)?;
+    let id = put(context, paper.bytes(true), Some(original.thread))?;
+    context.told(id, StatusCode::CREATED)
 }

@@ -1,4 +1,4 @@
-//! Folders made, renamed, moved and deleted through Graph. Those that every
+//! Folders made, renamed and deleted through Graph. Those that every
 //! mailbox has stay as they are.
 
 use std::sync::Arc;
@@ -7,7 +7,6 @@ use hyper::StatusCode;
 use serde_json::{Map, Value};
 
 use super::context::Context;
-use super::moving;
 use crate::graph::error::{
     Refusal, distinguished_folder, folder_exists, invalid_property, invalid_request, not_found,
 };
@@ -60,18 +59,6 @@ pub(super) fn rename(context: &Context<'_>, id: &str) -> Result<Reply, Refusal> 
         alter(context, folder.number, |folder| folder.name = name.into())?;
     }
     told(context, folder.number, StatusCode::OK)
-}
-
-/// Moves a folder into another, with what is in it.
-pub(super) fn relocate(context: &Context<'_>, id: &str) -> Result<Reply, Refusal> {
-    let folder = own(context, id)?;
-    let target = moving::destination(context)?;
-    if lineage(context, target.number)?.contains(&folder.number) {
-        return Err(invalid_request("A folder can't be moved into itself."));
-    }
-    free(context, target.number, &folder.name, folder.number)?;
-    alter(context, folder.number, |it| it.parent = target.number)?;
-    told(context, folder.number, StatusCode::CREATED)
 }
 
 /// Deletes a folder: into that of what was deleted, and out of it for good.

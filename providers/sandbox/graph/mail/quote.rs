@@ -18,13 +18,12 @@ pub(crate) enum How {
     Forward,
 }
 
-/// Begins an answer to a letter, under a comment.
+/// Begins an answer to a letter.
 pub(super) fn begin(
     context: &Context<'_>,
     paper: &mut Paper,
     letter: &Letter,
     how: How,
-    comment: Option<&str>,
 ) -> Result<(), Refusal> {
     let original = Paper::of(letter);
     let prefix = match how {
@@ -46,7 +45,7 @@ pub(super) fn begin(
         paper.references.push(original.message_id.clone());
     }
     paper.html = true;
-    paper.content = quoted(&original, letter, comment.unwrap_or_default());
+    paper.content = quoted(&original, letter);
     // Files go on; pictures that the quoted text shows stay with it.
     paper.files = original.files;
     paper.files.retain(|file| how == How::Forward || file.inline);
@@ -108,8 +107,8 @@ fn recipients(
     Ok(())
 }
 
-/// The body of an answer: the comment, a line, and what is answered.
-fn quoted(original: &Paper, letter: &Letter, comment: &str) -> String {
+/// The body of an answer: a line, and what is answered.
+fn quoted(original: &Paper, letter: &Letter) -> String {
     let escape = |text: &str| html_escape::encode_text(text).into_owned();
     let people = |people: &[Person]| {
         let people = people.iter().map(|person| match person.name == person.address {
@@ -135,12 +134,8 @@ fn quoted(original: &Paper, letter: &Letter, comment: &str) -> String {
         true => inside(&original.content).to_owned(),
         false => escape(&original.content).replace("\r\n", "<br>"),
     };
-    let comment = match comment.is_empty() {
-        true => String::new(),
-        false => format!("<div>{}</div>", escape(comment).replace('\n', "<br>")),
-    };
     body::document(&format!(
-        "{comment}{LINE}<div id=\"divRplyFwdMsg\" dir=\"ltr\">{head}</div><div>{quoted}</div>"
+        "{LINE}<div id=\"divRplyFwdMsg\" dir=\"ltr\">{head}</div><div>{quoted}</div>"
     ))
 }
 

@@ -1,26 +1,21 @@
-//! Sending through Graph: a draft, a letter at once, an answer at once, and what
-//! waits for its time.
+//! Sending through Graph: a draft, and what waits for its time.
 //!
 //! What is to be sent later stands in the outbox as a draft. Nothing looks at
 //! the clock by itself: a request that comes later finds what is due.
 
 use hyper::StatusCode;
 use jiff::Timestamp;
-use serde_json::{Map, Value};
 
 use super::body::Paper;
 use super::context::Context;
 use super::drafts;
-use super::quote::How;
-use crate::delivery::{self, Manner, Sent, Unsent};
+use crate::delivery::{self, Manner, Unsent};
 use crate::graph::error::{
-    Refusal, bad_request, invalid_recipients, not_draft, not_found, send_as_denied, wrong_body,
+    Refusal, bad_request, invalid_recipients, not_draft, not_found, send_as_denied,
 };
 use crate::graph::exchange::folders::{self, OUTBOX};
 use crate::graph::people::Person;
 use crate::graph::response::{Reply, accepted};
-use crate::graph::types::mail::SEND_MAIL;
-use crate::graph::types::read::read;
 use crate::graph::user;
 use crate::state::State;
 use crate::store::letter::Letter;
@@ -37,51 +32,6 @@ pub(super) fn send(context: &Context<'_>, id: &str) -> Result<Reply, Refusal> {
     }
     send_draft(context, letter.id)?;
     Ok(accepted())
-}
-
-/// Sends an answer to a message.
-pub(super) fn answer(context: &Context<'_>, id: &str, how: How) -> Result<Reply, Refusal> {
-    let draft = drafts::answered(context, id, how)?;
-    send_or_forget(context, draft)?;
-    Ok(accepted())
-}
-
-/// Sends what the request holds.
-pub(super) fn send_mail(context: &Context<'_>) -> Result<Reply, Refusal> {
-    if let Some(raw) = drafts::mime(context)? {
-        let entry = drafts::entry(context, raw, vec!["DRAFT".to_owned()], None)?;
-        let draft = context.change(Change::Enters(Box::new(entry)))?;
-        send_or_forget(context, draft)?;
-        return Ok(accepted());
-    }
-    let mut members = read(context.request, &SEND_MAIL, true)?;
-    let kept = members.get("saveToSentItems").and_then(Value::as_bool);
-    let Some(Value::Object(message)) = members.remove("message") else {
-        return Err(wrong_body("The parameter 'message' is required."));
-    };
-    let paper = drafts::written(context, &message)?;
-    let paper = signed(context, paper)?;
-    let deferred = deferred_in(&message)?.is_some();
-    if kept == Some(false) && !deferred {
-        let manner = Manner { kept: false, ..Manner::EXCHANGE };
-        let sent = Sent::Bytes(paper.bytes(true), None);
-        delivery::deliver(context.state, &context.address, sent, manner).map_err(unsent)?;
-        return Ok(accepted());
-    }
-    let raw = paper.bytes(true);
-    let entry = drafts::entry(context, raw, vec!["DRAFT".to_owned()], None)?;
-    let draft = context.change(Change::Enters(Box::new(entry)))?;
-    let ready = drafts::arrange(context, draft, &message);
-    ready.and_then(|()| send_or_forget(context, draft))?;
-    Ok(accepted())
-}
-
-/// Sends a draft that was made for that alone; where it cannot be, it goes.
-fn send_or_forget(context: &Context<'_>, draft: u64) -> Result<(), Refusal> {
-    send_draft(context, draft).inspect_err(|_| {
-        // It was there a moment ago, and what it says is told already.
-        let _ = context.change(Change::Goes(vec![draft]));
-    })
 }
 
 /// Sends a draft, or puts it into the outbox until its time.
@@ -114,7 +64,7 @@ fn send_draft(context: &Context<'_>, draft: u64) -> Result<(), Refusal> {
 /// Sends a draft that is ready; what it is marked with stays.
 fn go(state: &State, address: &str, letter: &Letter) -> Result<(), Refusal> {
     let marks: Vec<String> = letter.labels.clone();
-    let sent = delivery::deliver(state, address, Sent::Draft(letter.id), Manner::EXCHANGE);
+    let sent = delivery::deliver(state, address, letter.id, Manner::EXCHANGE);
     let sent = sent.map_err(unsent)?;
     state.graph.office(address, |office| {
         office.note(sent, |notes| notes.due = None);
@@ -178,20 +128,6 @@ fn signed(context: &Context<'_>, mut paper: Paper) -> Result<Paper, Refusal> {
     paper.from = Some(from);
     paper.date = Timestamp::now().as_second();
     Ok(paper)
-}
-
-/// The time in a body at which its message is to be sent.
-fn deferred_in(members: &Map<String, Value>) -> Result<Option<i64>, Refusal> {
-    let list = members.get("singleValueExtendedProperties").and_then(Value::as_array);
-    for property in list.into_iter().flatten() {
-        let part = |name: &str| property.get(name).and_then(Value::as_str);
-        if let Some((id, value)) = part("id").zip(part("value"))
-            && let Some(due) = deferred(id, value)?
-        {
-            return Ok(Some(due));
-        }
-    }
-    Ok(None)
 }
 
 /// The time of a property that says when to send.

@@ -141,28 +141,22 @@ pub(super) fn begin(context: &Context<'_>, id: &str) -> Result<Reply, Refusal> {
     Ok(Reply { status: StatusCode::CREATED, ..Reply::of(with_context(of, session)) })
 }
 
+/// The routes of an upload's own address.
+pub(crate) const PUT: &str = "PUT /v1.0/uploads/token";
+pub(crate) const GET: &str = "GET /v1.0/uploads/token";
+
 /// Answers at the address of an upload.
 pub(crate) fn answer(state: &State, request: &Request, token: &str) -> Result<Reply, Refusal> {
     let now = Timestamp::now();
     state.graph.uploads(|all| all.retain(|upload| upload.expires > now));
     match request.method {
-        Method::PUT => piece(state, request, token),
+        Method::PUT => piece(state, request, token).inspect(|_| state.hit(PUT)),
         Method::GET => state
             .graph
             .uploads(|all| all.iter().find(|it| it.token == token).map(standing))
+            .inspect(|_| state.hit(GET))
             .ok_or_else(no_session),
-        Method::DELETE => {
-            let gone = state.graph.uploads(|all| {
-                let before = all.len();
-                all.retain(|upload| upload.token != token);
-                all.len() < before
-            });
-            match gone {
-                true => Ok(done()),
-                false => Err(no_session()),
-            }
-        }
-        _ => Err(not_allowed("PUT, GET, DELETE")),
+        _ => Err(not_allowed()),
     }
 }
 

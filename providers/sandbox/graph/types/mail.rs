@@ -80,19 +80,9 @@ pub(crate) static MESSAGE: Shape = shape(
     ],
 );
 
-/// The parameters of `sendMail`.
-pub(crate) static SEND_MAIL: Shape =
-    action(&[("message", Of(&MESSAGE)), ("saveToSentItems", Truth)]);
-
-/// The parameters of `reply`, `replyAll` and what makes drafts of them.
-pub(crate) static REPLY: Shape = action(&[("message", Of(&MESSAGE)), ("comment", Text)]);
-
-/// The parameters of `forward` and `createForward`.
-pub(crate) static FORWARD: Shape = action(&[
-    ("message", Of(&MESSAGE)),
-    ("comment", Text),
-    ("toRecipients", Many(&Of(&RECIPIENT))),
-]);
+/// The parameters of what makes a draft of a message: those that say nothing of
+/// it, which is written afterwards.
+pub(crate) static ANSWER: Shape = action(&[]);
 
 /// The parameters of `move` and `copy`.
 pub(crate) static MOVE: Shape = action(&[("destinationId", Text)]);

@@ -3,7 +3,6 @@
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::expand;
 use super::matching::{self, text_meets};
 use super::message;
 use super::search;
@@ -33,9 +32,6 @@ pub(crate) fn messages(
     epoch: u64,
 ) -> Result<Value, Refusal> {
     options.check_select(&message::PROPERTIES, "message")?;
-    if let Some(expand) = options.expand {
-        expand::of(expand)?;
-    }
     let page = pages::page(request, options, prefer, epoch, DEFAULT_TOP)?;
     let letters = found(store, folder, options)?;
     let rows = letters.iter().skip(page.rows.start).take(page.rows.len());

@@ -5,8 +5,6 @@
 
 use serde_json::{Map, Value, json};
 
-use super::attachments;
-use super::expand;
 use crate::graph::error::Refusal;
 use crate::graph::exchange::Store;
 use crate::graph::exchange::folders;
@@ -178,15 +176,6 @@ pub(crate) fn message(
         if let Some(value) = wanted.then(|| maker.property(name)).flatten() {
             message.insert(name.to_owned(), value);
         }
-    }
-    if let Some(expand) = options.expand {
-        let expansion = expand::of(expand)?;
-        if let Some(options) = &expansion.attachments {
-            let attachments = attachments::list(store, letter, options, prefer);
-            message.insert("attachments".to_owned(), attachments.into());
-        }
-        let properties = expansion.properties(&maker.notes);
-        message.extend(properties.map(|it| (expand::PROPERTIES.to_owned(), it)));
     }
     Ok(message)
 }

@@ -1,7 +1,6 @@
 //! Messages as Graph shows them: lists, one message, what has changed.
 
 pub(crate) mod attachments;
-mod expand;
 pub(crate) mod list;
 pub(crate) mod matching;
 pub(crate) mod message;

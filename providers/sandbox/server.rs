@@ -161,17 +161,17 @@ fn route(state: &State, request: &Request) -> Answer {
 
 /// The names of all routes.
 pub(super) fn routes() -> impl Iterator<Item = &'static str> {
-    [
+    let apis = [
         gmail::ROUTES,
         gmail_upload::ROUTES,
         google_calendar::ROUTES,
         google_people::ROUTES,
         graph::ROUTES,
         graph::OTHER_ROUTES,
-    ]
-    .into_iter()
-    .flatten()
-    .copied()
+        google_sign_in::ROUTES,
+        entra::ROUTES,
+    ];
+    apis.into_iter().flatten().copied()
 }
 
 /// Why a request was not read.

@@ -7,8 +7,6 @@
 use std::fs;
 use std::time::Duration;
 
-use base64::Engine;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use daysheet_sandbox::{EntraPolicy, Options, Sandbox};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -17,7 +15,6 @@ use crate::common::client::{ALLOW, CLIENT, GOOGLE, ME, MICROSOFT, Reply, User, V
 
 const DEVICE: &str = "urn:ietf:params:oauth:grant-type:device_code";
 const DENY: &[(&str, &str)] = &[("x-sandbox-consent", "deny")];
-const REQUEST_ID: &str = "11111111-2222-4333-8444-555555555555";
 
 // The client's side -------------------------------------------------------
 
@@ -27,52 +24,13 @@ impl Reply {
         self.json()
     }
 
-    /// Checks that an error is whole, to the last member, and gives status,
-    /// word, number and the sentence.
-    fn error(&self) -> (u16, String, u64, String) {
-        let body = self.json();
-        let text = |name: &str| body[name].as_str().unwrap_or_default().to_owned();
-        let number = body["error_codes"][0].as_u64().unwrap();
-        let mut expected = vec![
-            "correlation_id",
-            "error",
-            "error_codes",
-            "error_description",
-            "error_uri",
-            "timestamp",
-            "trace_id",
-        ];
-        for sometimes in ["suberror", "claims"] {
-            if body[sometimes].is_string() {
-                expected.push(sometimes);
-            }
-        }
-        expected.sort_unstable();
-        let mut members: Vec<&str> = body.as_object().unwrap().keys().map(|k| &**k).collect();
-        members.sort_unstable();
-        assert_eq!(members, expected);
-        assert_eq!(body["error_codes"], json!([number]));
-        let uri = format!("https://login.microsoftonline.com/error?code={number}");
-        assert_eq!(text("error_uri"), uri);
-        assert_eq!(text("trace_id").len(), 36);
-        assert_eq!(self.header("x-ms-request-id"), text("trace_id"));
-        let description = text("error_description");
-        let (first, rest) = description.split_once("\r\n").unwrap();
-        let marks = format!(
-            "Trace ID: {}\r\nCorrelation ID: {}\r\nTimestamp: {}",
-            text("trace_id"),
-            text("correlation_id"),
-            text("timestamp")
-        );
-        assert_eq!(rest, marks);
-        let sentence = first.strip_prefix(&format!("AADSTS{number}: ")).unwrap();
-        (self.status, text("error"), number, sentence.to_owned())
-    }
-
     /// Status, word and number of an error.
     fn refused(&self) -> (u16, String, u64) {
-        let (status, error, number, _) = self.error();
-        (status, error, number)
+        let body = self.json();
+        let number = body["error_codes"][0].as_u64().unwrap();
+        let description = body["error_description"].as_str().unwrap();
+        assert!(description.starts_with(&format!("AADSTS{number}: ")), "{description}");
+        (self.status, body["error"].as_str().unwrap().to_owned(), number)
     }
 }
 
@@ -175,11 +133,6 @@ fn fast() -> Options {
     Options { device_interval: Duration::ZERO, ..Options::default() }
 }
 
-fn claims(token: &Value) -> Value {
-    let part = token.as_str().unwrap().split('.').nth(1).unwrap();
-    serde_json::from_slice(&URL_SAFE_NO_PAD.decode(part).unwrap()).unwrap()
-}
-
 // Authorization -----------------------------------------------------------
 
 #[tokio::test]
@@ -187,7 +140,7 @@ async fn sign_in_by_code() {
     let (_dir, _sandbox, web) = small(fast()).await;
     let back = web.authorize(&[], ALLOW).await.location();
     assert_eq!(back["state"], "st&te");
-    assert_eq!(back.keys().len(), 3, "{back:?}");
+    assert_eq!(back.keys().len(), 2, "{back:?}");
     let reply = web.token(&[("code", &back["code"])]).await;
     assert_eq!(reply.header("cache-control"), "no-store, no-cache");
     let mut tokens = reply.tokens();
@@ -213,8 +166,7 @@ async fn sign_in_by_code() {
     assert_eq!(denied["error"], "access_denied");
     assert_eq!(denied["error_subcode"], "cancel");
     assert_eq!(denied["state"], "st&te");
-    let why = "AADSTS65004: User declined to consent to access the app.\r\nTrace ID: ";
-    assert!(denied["error_description"].starts_with(why));
+    assert!(denied["error_description"].starts_with("AADSTS65004: "));
 }
 
 #[tokio::test]
@@ -248,60 +200,19 @@ async fn sign_in_by_page() {
 #[tokio::test]
 async fn scopes_are_read_and_told() {
     let (_dir, _sandbox, web) = small(fast()).await;
-    for (asked, told, offline, id) in [
-        ("mail.read", "Mail.Read", false, false),
-        ("Mail.Read offline_access Mail.Read", "Mail.Read", true, false),
+    for (asked, told, offline) in [
+        ("mail.read", "Mail.Read", false),
+        ("Mail.Read offline_access Mail.Read", "Mail.Read", true),
         (
             "https://graph.microsoft.com/mail.readwrite HTTPS://Graph.microsoft.com/Mail.Send",
             "https://graph.microsoft.com/Mail.ReadWrite https://graph.microsoft.com/Mail.Send",
             false,
-            false,
-        ),
-        (
-            "openid profile email User.Read Mail.Read.Shared MailboxSettings.Read \
-             MailboxSettings.ReadWrite Contacts.Read People.Read Calendars.Read \
-             Calendars.ReadWrite offline_access",
-            "openid profile email User.Read Mail.Read.Shared MailboxSettings.Read \
-             MailboxSettings.ReadWrite Contacts.Read People.Read Calendars.Read \
-             Calendars.ReadWrite",
-            true,
-            true,
         ),
     ] {
         let tokens = web.sign_in(&[("scope", asked)]).await;
         assert_eq!(tokens["scope"], told, "{asked}");
         assert_eq!(tokens["refresh_token"].is_string(), offline, "{asked}");
-        assert_eq!(tokens["id_token"].is_string(), id, "{asked}");
     }
-}
-
-#[tokio::test]
-async fn an_id_token_tells_who() {
-    let (_dir, sandbox, web) = small(fast()).await;
-    let changes = [("scope", "openid profile email Mail.Read"), ("nonce", "n-1")];
-    let code = web.code(&changes).await;
-    let fields = [("code", code.as_str()), ("client_info", "1")];
-    let tokens = web.token(&fields).await.tokens();
-    let mut told = claims(&tokens["id_token"]);
-    let lifetime = told["exp"].as_i64().unwrap() - told["iat"].as_i64().unwrap();
-    assert_eq!(lifetime, 3_600);
-    let (tid, oid) = (told["tid"].clone(), told["oid"].clone());
-    assert_eq!(told["iss"], format!("{}/{}/v2.0", sandbox.base(), tid.as_str().unwrap()));
-    let info = tokens["client_info"].as_str().unwrap();
-    let info: Value = serde_json::from_slice(&URL_SAFE_NO_PAD.decode(info).unwrap()).unwrap();
-    assert_eq!(info, json!({ "uid": oid, "utid": tid }));
-    for changing in ["iat", "nbf", "exp", "iss", "sub", "oid", "tid"] {
-        assert!(!told[changing].take().is_null(), "{changing}");
-    }
-    assert_eq!(
-        told,
-        json!({
-            "ver": "2.0", "aud": CLIENT, "preferred_username": ME, "name": "mira",
-            "email": ME, "nonce": "n-1",
-            "iat": null, "nbf": null, "exp": null, "iss": null, "sub": null, "oid": null,
-            "tid": null,
-        })
-    );
 }
 
 #[tokio::test]
@@ -349,45 +260,23 @@ async fn authorization_requests_refused() {
 
 #[tokio::test]
 async fn tenants() {
-    let (_dir, sandbox, web) = small(fast()).await;
+    let (_dir, _sandbox, web) = small(fast()).await;
     let guid = "c0ffee00-1234-4abc-8def-0123456789ab";
-    for (tenant, issuer) in [
-        ("common", "{tenantid}"),
-        ("organizations", "{tenantid}"),
-        ("consumers", "9188040d-6c67-4c5b-b112-36a304b66dad"),
-        (guid, guid),
-    ] {
-        let path = format!("/{tenant}/v2.0/.well-known/openid-configuration");
-        let found = web.get(&path, &[]).await.tokens();
-        let base = sandbox.base();
-        assert_eq!(found["issuer"], format!("{base}/{issuer}/v2.0"));
-        let token = format!("{base}/{tenant}/oauth2/v2.0/token");
-        assert_eq!(found["token_endpoint"], token);
-        let path = token.strip_prefix(base).unwrap();
-        assert_eq!(web.post(path, &[]).await.refused().2, 900_144);
+    for tenant in ["common", "organizations", "consumers", guid, "contoso.example"] {
+        let path = format!("/{tenant}/oauth2/v2.0/token");
+        assert_eq!(web.post(&path, &[]).await.refused().2, 900_144, "{tenant}");
     }
-    let path = "/contoso.example/v2.0/.well-known/openid-configuration";
-    assert_eq!(web.get(path, &[]).await.status, 200);
     for tenant in ["nowhere", "c0ffee", "-bad.example", "c0ffee00-1234-4abc-8def"] {
-        let sentence = format!(
-            "Tenant '{tenant}' not found. Check to make sure you have the correct tenant ID and \
-             are signing into the correct cloud. Check with your subscription administrator, \
-             this may happen if there are no active subscriptions for the tenant."
-        );
         for path in ["token", "devicecode"] {
             let path = format!("/{tenant}/oauth2/v2.0/{path}");
-            let expected = (400, "invalid_request".to_owned(), 90_002, sentence.clone());
-            assert_eq!(web.post(&path, &[]).await.error(), expected);
+            let expected = (400, "invalid_request".to_owned(), 90_002);
+            assert_eq!(web.post(&path, &[]).await.refused(), expected, "{tenant}");
         }
         let page = format!("/{tenant}/oauth2/v2.0/authorize");
         let page = web.get(&page, &[]).await;
         assert_eq!(page.status, 400);
         assert!(page.text().contains("AADSTS90002: Tenant"), "{tenant}");
     }
-    let get = web.get("/common/oauth2/v2.0/token", &[]).await;
-    let why = "The endpoint only accepts POST requests. Received a GET request.";
-    let expected = (400, "invalid_request".to_owned(), 900_561, why.to_owned());
-    assert_eq!(get.error(), expected);
 }
 
 // Tokens ------------------------------------------------------------------
@@ -428,12 +317,6 @@ async fn token_requests_refused() {
     assert_eq!(web.token(&first).await.refused().2, 501_481);
     let expected = (400, "invalid_grant".to_owned(), 54_005);
     assert_eq!(web.token(&[("code", &code)]).await.refused(), expected);
-    // The client's own number of the request comes back.
-    let headers = [("client-request-id", REQUEST_ID)];
-    let path = "/common/oauth2/v2.0/token";
-    let reply = web.0.send("POST", path, &headers, "").await;
-    assert_eq!(reply.json()["correlation_id"], REQUEST_ID);
-    assert_eq!(reply.error().0, 400);
 }
 
 #[tokio::test]
@@ -449,9 +332,8 @@ async fn refresh_tokens_rotate() {
     let again = web.refresh(&first["refresh_token"], &[]).await.tokens();
     assert_ne!(again["refresh_token"], second["refresh_token"]);
     let third = web.refresh(&second["refresh_token"], &[]).await.tokens();
-    let reused = web.refresh(&first["refresh_token"], &[]).await.error();
-    let why = "Provided grant is invalid or malformed.".to_owned();
-    assert_eq!(reused, (400, "invalid_grant".to_owned(), 70_000, why));
+    let reused = web.refresh(&first["refresh_token"], &[]).await.refused();
+    assert_eq!(reused, (400, "invalid_grant".to_owned(), 70_000));
     assert_eq!(web.refresh(&third["refresh_token"], &[]).await.status, 200);
 
     for (change, error, number) in [
@@ -548,9 +430,6 @@ async fn an_administrator_demands() {
             let expected = (400, "interaction_required".to_owned(), number);
             assert_eq!(reply.refused(), expected);
             assert_eq!(reply.json()["suberror"], suberror);
-            let claims = reply.json()["claims"].as_str().unwrap().to_owned();
-            let claims: Value = serde_json::from_str(&claims).unwrap();
-            assert_eq!(claims["access_token"]["polids"]["essential"], true);
         }
     }
     sandbox.set_entra_policy(EntraPolicy::None);
@@ -575,13 +454,8 @@ async fn a_device_is_let_in() {
     assert_eq!(device["expires_in"], 900);
     assert_eq!(device["interval"], 0);
     assert_eq!(device.as_object().unwrap().len(), 6);
-    let pending = (
-        400,
-        "authorization_pending".to_owned(),
-        70_016,
-        "OAuth 2.0 device flow error. Authorization is pending. Continue polling.".to_owned(),
-    );
-    assert_eq!(web.poll(&device).await.error(), pending);
+    let pending = (400, "authorization_pending".to_owned(), 70_016);
+    assert_eq!(web.poll(&device).await.refused(), pending);
 
     // A person types it, in their own way.
     let path = "/organizations/oauth2/deviceauth";
@@ -593,7 +467,7 @@ async fn a_device_is_let_in() {
     assert_eq!(web.post(path, &wrong).await.status, 400);
     let nobody = [("user_code", &*code), ("mailbox", "x@y.example")];
     assert_eq!(web.post(path, &nobody).await.status, 400);
-    assert_eq!(web.poll(&device).await.error(), pending);
+    assert_eq!(web.poll(&device).await.refused(), pending);
     let fields = [("user_code", &*typed), ("mailbox", ME), ("decision", "allow")];
     let reply = web.post(path, &fields).await;
     assert!(reply.text().contains("You have signed in"), "{}", reply.text());
@@ -777,71 +651,21 @@ async fn people_are_refused() {
     let search = "/v1/people:searchContacts?query=a";
     let other = "/v1/otherContacts:search?query=a";
     let list = "/v1/people/me/connections?";
-    let documented = "Valid paths are documented at \
-                      https://developers.google.com/people/api/rest/v1/";
-    for (path, token, status, message) in [
-        (format!("{search}&readMask=names"), &contacts, 200, String::new()),
-        (
-            format!("{search}&readMask=names"),
-            &others,
-            403,
-            "Request had insufficient authentication scopes.".to_owned(),
-        ),
-        (
-            format!("{other}&readMask=names"),
-            &contacts,
-            403,
-            "Request had insufficient authentication scopes.".to_owned(),
-        ),
-        (
-            format!("{list}personFields=names"),
-            &mail,
-            403,
-            "Request had insufficient authentication scopes.".to_owned(),
-        ),
-        (
-            search.to_owned(),
-            &contacts,
-            400,
-            format!(
-                "read_mask is required. Please specify one or more valid paths. \
-                 {documented}people/searchContacts."
-            ),
-        ),
-        (
-            list.to_owned(),
-            &contacts,
-            400,
-            format!(
-                "personFields mask is required. Please specify one or more valid paths. \
-                 {documented}people.connections/list."
-            ),
-        ),
-        (
-            format!("{other}&readMask=organizations"),
-            &others,
-            400,
-            format!(
-                "Invalid readMask mask path: \"organizations\". {documented}otherContacts/search."
-            ),
-        ),
-        (
-            format!("{list}personFields=names&pageToken=zz"),
-            &contacts,
-            400,
-            "Invalid page token.".to_owned(),
-        ),
-        ("/v1/people/me/nothing".to_owned(), &contacts, 404, "Method not found.".to_owned()),
+    for (path, token, status) in [
+        (format!("{search}&readMask=names"), &contacts, 200),
+        (format!("{search}&readMask=names"), &others, 403),
+        (format!("{other}&readMask=names"), &contacts, 403),
+        (format!("{list}personFields=names"), &mail, 403),
+        (search.to_owned(), &contacts, 400),
+        (list.to_owned(), &contacts, 400),
+        (format!("{other}&readMask=organizations"), &others, 400),
+        (format!("{list}personFields=names&pageToken=zz"), &contacts, 400),
+        ("/v1/people/me/nothing".to_owned(), &contacts, 404),
     ] {
         let reply = web.bearing(&path, token).await;
         assert_eq!(reply.status, status, "{path}: {}", reply.text());
         if status != 200 {
-            assert_eq!(reply.json()["error"]["message"], message, "{path}");
             assert_eq!(reply.json()["error"]["code"], status);
-        }
-        if status == 403 {
-            let service = &reply.json()["error"]["details"][0]["metadata"]["service"];
-            assert_eq!(service, "people.googleapis.com");
         }
     }
     let path = format!("{search}&readMask=names");

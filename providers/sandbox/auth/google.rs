@@ -7,7 +7,7 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use hyper::{Method, StatusCode};
+use hyper::StatusCode;
 use serde_json::{Value, json};
 
 use super::oauth::{self, CONSENT_HEADER, challenge_of, field, is_loopback};
@@ -15,20 +15,28 @@ use super::pages;
 use super::tokens::{Access, Code, Issued, Issuer, SignIn, Standing, Wish};
 use crate::google::error;
 use crate::http::{Answer, Request};
+use crate::routes::routes;
 use crate::state::State;
 use crate::store::mailbox::Mailbox;
 
+/// What a route leads to.
+struct Call<'a>(&'a dyn Fn(&State, &Request) -> Answer);
+
+routes! { Call below "" {
+    "GET" ["o", "oauth2", "v2", "auth"] => Call(&ask),
+    "POST" ["o", "oauth2", "v2", "consent"] => Call(&consent),
+    "POST" ["token"] => Call(&token),
+    "POST" ["revoke"] => Call(&revoke),
+}}
+
 /// Answers the paths of the sign-in; `None` for any other.
 pub(crate) fn answer(state: &State, request: &Request, path: &[&str]) -> Option<Answer> {
-    let get = matches!(request.method, Method::GET | Method::HEAD);
-    let post = request.method == Method::POST;
-    Some(match path {
-        ["o", "oauth2", "v2", "auth"] | ["o", "oauth2", "auth"] if get => ask(state, request),
-        ["o", "oauth2", "v2", "consent"] if post => consent(state, request),
-        ["token"] | ["oauth2", "token"] if post => token(state, request),
-        ["revoke"] | ["oauth2", "revoke"] if post => revoke(state, request),
-        _ => return None,
-    })
+    let (name, call) = route(request.method.as_str(), path)?;
+    let answer = call.0(state, request);
+    if answer.status.as_u16() < 400 {
+        state.hit(name);
+    }
+    Some(answer)
 }
 
 /// The mailbox of a request's bearer, and what Google's sign-in granted it.
@@ -103,7 +111,6 @@ fn wish(request: &Request) -> Result<Wish, (&'static str, String)> {
         state: need("state")?.to_owned(),
         scope: scope.split_whitespace().collect::<Vec<_>>().join(" "),
         challenge: challenge.to_owned(),
-        nonce: None,
         offline: request.param("access_type") == Some("offline"),
     })
 }

@@ -4,7 +4,6 @@
 //! page; everything else goes back to the client (RFC 6749, 4.1.2.1).
 
 use super::error::Refusal;
-use super::ids;
 use super::scopes;
 use crate::auth::oauth::{self, CONSENT_HEADER, field, is_loopback};
 use crate::auth::pages;
@@ -16,18 +15,18 @@ use crate::state::State;
 pub(super) fn ask(state: &State, request: &Request) -> Answer {
     let (client_id, redirect_uri) = match client(request) {
         Ok(client) => client,
-        Err(refusal) => return refusal.page(request),
+        Err(refusal) => return refusal.page(),
     };
     let its_state = request.param("state").unwrap_or_default();
-    let refused = |refusal: Refusal| refusal.redirect(request, redirect_uri, its_state);
+    let refused = |refusal: Refusal| refusal.redirect(redirect_uri, its_state);
     let wish = match wish(request, client_id, redirect_uri) {
         Ok(wish) => wish,
         Err(refusal) => return refused(refusal),
     };
     let hint = request.param("login_hint").unwrap_or_default();
     match (state.mailbox(hint), request.header(CONSENT_HEADER)) {
-        (Some(mailbox), Some("allow")) => allow(state, request, wish, mailbox.address.clone()),
-        (Some(_), Some("deny")) => deny(request, &wish),
+        (Some(mailbox), Some("allow")) => allow(state, wish, mailbox.address.clone()),
+        (Some(_), Some("deny")) => deny(&wish),
         // Nobody stays signed in here, so nothing can go on in silence.
         _ if request.param("prompt") == Some("none") => refused(Refusal::new(
             "login_required",
@@ -116,7 +115,6 @@ fn wish(request: &Request, client_id: &str, redirect_uri: &str) -> Result<Wish, 
         state: request.param("state").unwrap_or_default().to_owned(),
         scope: scopes.granted,
         challenge: challenge.to_owned(),
-        nonce: param("nonce").map(str::to_owned),
         offline: scopes.offline,
     })
 }
@@ -132,19 +130,19 @@ pub(super) fn consent(state: &State, request: &Request) -> Answer {
             90_100,
             "This page was used before or is too old. Start the sign-in again.",
         )
-        .page(request);
+        .page();
     };
     let mailbox = state.mailbox(field(&form, "mailbox").unwrap_or_default());
     match (mailbox, field(&form, "decision")) {
-        (Some(mailbox), Some("allow")) => allow(state, request, wish, mailbox.address.clone()),
-        _ => deny(request, &wish),
+        (Some(mailbox), Some("allow")) => allow(state, wish, mailbox.address.clone()),
+        _ => deny(&wish),
     }
 }
 
 /// Sends the browser back with a code, if people may consent.
-fn allow(state: &State, request: &Request, wish: Wish, mailbox: String) -> Answer {
+fn allow(state: &State, wish: Wish, mailbox: String) -> Answer {
     let (redirect_uri, its_state) = (wish.redirect_uri.clone(), wish.state.clone());
-    let refused = |refusal: &Refusal| refusal.redirect(request, &redirect_uri, &its_state);
+    let refused = |refusal: &Refusal| refusal.redirect(&redirect_uri, &its_state);
     if let Some(refusal) = state.entra_policy().consent() {
         return refused(&refusal);
     }
@@ -152,18 +150,17 @@ fn allow(state: &State, request: &Request, wish: Wish, mailbox: String) -> Answe
         Ok(code) => code,
         Err(error) => return refused(&Refusal::failure(error.message())),
     };
-    let session = ids::any_guid();
-    let mut pairs = vec![("code", code.as_str()), ("session_state", session.as_str())];
+    let mut pairs = vec![("code", code.as_str())];
     if !its_state.is_empty() {
         pairs.push(("state", its_state.as_str()));
     }
     oauth::back(&redirect_uri, &pairs)
-        .unwrap_or_else(|| Refusal::failure("redirect_uri is no URI").page(request))
+        .unwrap_or_else(|| Refusal::failure("redirect_uri is no URI").page())
 }
 
 /// Sends the browser back with the person's refusal.
-fn deny(request: &Request, wish: &Wish) -> Answer {
+fn deny(wish: &Wish) -> Answer {
     Refusal::new("access_denied", 65_004, "User declined to consent to access the app.")
         .suberror("cancel")
-        .redirect(request, &wish.redirect_uri, &wish.state)
+        .redirect(&wish.redirect_uri, &wish.state)
 }

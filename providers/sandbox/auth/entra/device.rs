@@ -6,7 +6,6 @@ use hyper::{Method, StatusCode};
 use serde_json::json;
 
 use super::error::{Refusal, answer};
-use super::ids;
 use super::scopes;
 use crate::auth::oauth::{CONSENT_HEADER, field};
 use crate::auth::pages;
@@ -15,18 +14,20 @@ use crate::http::{Answer, Request};
 use crate::state::State;
 
 /// Gives a device its codes.
-pub(super) fn issue(state: &State, request: &Request, tenant: &str) -> Answer {
+pub(super) fn issue(state: &State, request: &Request) -> Answer {
     let form = request.form();
     let wish = match wish(&form) {
         Ok(wish) => wish,
-        Err(refusal) => return refusal.json(request),
+        Err(refusal) => return refusal.json(),
     };
     let mut sign_in = state.sign_in();
     let (device_code, user_code) = match sign_in.devices.issue(wish) {
         Ok(codes) => codes,
-        Err(error) => return Refusal::failure(error.message()).json(request),
+        Err(error) => return Refusal::failure(error.message()).json(),
     };
-    let page = format!("{}/{tenant}/oauth2/deviceauth", ids::base(request));
+    let host = request.header("host").unwrap_or("127.0.0.1");
+    let tenant = request.path.first().map_or("common", String::as_str);
+    let page = format!("http://{host}/{tenant}/oauth2/deviceauth");
     let interval = sign_in.devices.interval;
     answer(
         StatusCode::OK,
@@ -60,7 +61,6 @@ fn wish(form: &[(String, String)]) -> Result<Wish, Refusal> {
         state: String::new(),
         scope: scopes.granted,
         challenge: String::new(),
-        nonce: None,
         offline: scopes.offline,
     })
 }
@@ -87,7 +87,7 @@ pub(super) fn page(state: &State, request: &Request) -> Answer {
         _ => None,
     };
     if let Some(refusal) = allowed.as_ref().and(state.entra_policy().consent()) {
-        return refusal.status(StatusCode::FORBIDDEN).page(request);
+        return refusal.status(StatusCode::FORBIDDEN).page();
     }
     let allow = allowed.is_some();
     if !state.sign_in().devices.say(user_code, allowed) {

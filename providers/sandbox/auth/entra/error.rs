@@ -1,21 +1,16 @@
-//! Entra's errors: an OAuth word, an AADSTS number, and the ids for support.
+//! Entra's errors: an OAuth word, and an AADSTS number with its sentence.
 //!
 //! One [`Refusal`] has three looks: JSON for programs, a page for people, and
-//! the query of a redirect. The numbers and their sentences are the service's;
-//! which of them a request deserves is decided where the request is understood.
+//! the query of a redirect. The numbers are the service's; which of them a
+//! request deserves is decided where the request is understood.
 
 use hyper::StatusCode;
-use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::ids;
 use super::policy::EntraPolicy;
 use crate::auth::oauth;
 use crate::auth::pages;
-use crate::http::{Answer, Request};
-
-/// The header by which a client names its request.
-const CLIENT_REQUEST: &str = "client-request-id";
+use crate::http::Answer;
 
 /// A request that was refused.
 #[derive(Debug)]
@@ -25,20 +20,13 @@ pub(crate) struct Refusal {
     number: u32,
     text: String,
     suberror: Option<&'static str>,
-    claims: bool,
 }
 
 impl Refusal {
     /// A refusal with 400.
     pub fn new(error: &'static str, number: u32, text: impl Into<String>) -> Self {
-        Self {
-            status: StatusCode::BAD_REQUEST,
-            error,
-            number,
-            text: text.into(),
-            suberror: None,
-            claims: false,
-        }
+        let status = StatusCode::BAD_REQUEST;
+        Self { status, error, number, text: text.into(), suberror: None }
     }
 
     /// A parameter that is not there.
@@ -53,15 +41,6 @@ impl Refusal {
     /// A grant that is not one, or not this client's.
     pub fn malformed() -> Self {
         Self::new("invalid_grant", 9_002_313, "Invalid request. Request is malformed or invalid.")
-    }
-
-    /// A method that an address does not take.
-    pub fn only_post(method: &str) -> Self {
-        Self::new(
-            "invalid_request",
-            900_561,
-            format!("The endpoint only accepts POST requests. Received a {method} request."),
-        )
     }
 
     /// The machine has no random numbers to give.
@@ -83,71 +62,40 @@ impl Refusal {
         self
     }
 
-    /// The same with the claims that a new sign-in has to ask for.
-    #[must_use]
-    pub fn claims(mut self) -> Self {
-        self.claims = true;
-        self
-    }
-
     /// The JSON of the token endpoint and its like.
-    pub fn json(&self, request: &Request) -> Answer {
-        let marks = Marks::of(request);
+    pub fn json(&self) -> Answer {
         let mut body = json!({
             "error": self.error,
-            "error_description": self.description(&marks),
+            "error_description": self.description(),
             "error_codes": [self.number],
-            "timestamp": marks.timestamp,
-            "trace_id": marks.trace,
-            "correlation_id": marks.correlation,
-            "error_uri": self.uri(),
         });
-        if let Value::Object(body) = &mut body {
-            if let Some(suberror) = self.suberror {
-                body.insert("suberror".to_owned(), suberror.into());
-            }
-            if self.claims {
-                // Text that holds JSON: it goes back as the `claims` parameter.
-                let claims = json!({ "access_token": { "polids": {
-                    "essential": true,
-                    "values": [ids::guid("policy", "1")],
-                }}});
-                body.insert("claims".to_owned(), claims.to_string().into());
-            }
+        if let (Value::Object(body), Some(suberror)) = (&mut body, self.suberror) {
+            body.insert("suberror".to_owned(), suberror.into());
         }
-        answer(self.status, &body).with("x-ms-request-id", marks.trace)
+        answer(self.status, &body)
     }
 
     /// The page that stands where a redirect would be wrong.
-    pub fn page(&self, request: &Request) -> Answer {
-        let description = self.description(&Marks::of(request));
-        pages::message(self.status, "Sorry, but we’re having trouble signing you in.", &description)
+    pub fn page(&self) -> Answer {
+        let title = "Sorry, but we’re having trouble signing you in.";
+        pages::message(self.status, title, &self.description())
     }
 
     /// The redirect back to the client.
-    pub fn redirect(&self, request: &Request, redirect_uri: &str, state: &str) -> Answer {
-        let (description, uri) = (self.description(&Marks::of(request)), self.uri());
-        let mut pairs =
-            vec![("error", self.error), ("error_description", &description), ("error_uri", &uri)];
+    pub fn redirect(&self, redirect_uri: &str, state: &str) -> Answer {
+        let description = self.description();
+        let mut pairs = vec![("error", self.error), ("error_description", &description)];
         if let Some(suberror) = self.suberror {
             pairs.push(("error_subcode", suberror));
         }
         if !state.is_empty() {
             pairs.push(("state", state));
         }
-        oauth::back(redirect_uri, &pairs).unwrap_or_else(|| self.page(request))
+        oauth::back(redirect_uri, &pairs).unwrap_or_else(|| self.page())
     }
 
-    fn description(&self, marks: &Marks) -> String {
-        format!(
-            "AADSTS{}: {}\r\nTrace ID: {}\r\nCorrelation ID: {}\r\nTimestamp: {}",
-            self.number, self.text, marks.trace, marks.correlation, marks.timestamp
-        )
-    }
-
-    /// Where the service explains its numbers.
-    fn uri(&self) -> String {
-        format!("https://login.microsoftonline.com/error?code={}", self.number)
+    fn description(&self) -> String {
+        format!("AADSTS{}: {}", self.number, self.text)
     }
 }
 
@@ -157,24 +105,6 @@ pub(super) fn answer(status: StatusCode, body: &Value) -> Answer {
     Answer::json(status, body)
         .with("cache-control", "no-store, no-cache")
         .with("pragma", "no-cache")
-}
-
-/// What support asks for: when it was, and which request.
-struct Marks {
-    trace: String,
-    correlation: String,
-    timestamp: String,
-}
-
-impl Marks {
-    fn of(request: &Request) -> Self {
-        let named = request.header(CLIENT_REQUEST).filter(|id| ids::is_guid(id));
-        Self {
-            trace: ids::any_guid(),
-            correlation: named.map_or_else(ids::any_guid, str::to_owned),
-            timestamp: Timestamp::now().strftime("%Y-%m-%d %H:%M:%SZ").to_string(),
-        }
-    }
 }
 
 impl EntraPolicy {
@@ -202,8 +132,7 @@ impl EntraPolicy {
                     "Access has been blocked by Conditional Access policies. The access policy \
                      does not allow token issuance.",
                 )
-                .suberror("message_only")
-                .claims(),
+                .suberror("message_only"),
             ),
             Self::MfaRequired => Some(
                 Refusal::new(
@@ -213,8 +142,7 @@ impl EntraPolicy {
                      moved to a new location, you must use multi-factor authentication to access \
                      '00000003-0000-0000-c000-000000000000'.",
                 )
-                .suberror("basic_action")
-                .claims(),
+                .suberror("basic_action"),
             ),
         }
     }

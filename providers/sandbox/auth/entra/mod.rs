@@ -8,103 +8,86 @@
 mod authorize;
 mod device;
 mod error;
-mod ids;
 pub(crate) mod policy;
 mod scopes;
 mod token;
 
-use hyper::{Method, StatusCode};
-use serde_json::json;
-
 use crate::http::{Answer, Request};
+use crate::routes::routes;
 use crate::state::State;
-use error::{Refusal, answer as json_answer};
-use ids::Tenant;
+use error::Refusal;
+
+/// What a route leads to.
+struct Call<'a> {
+    /// The tenant of its path.
+    tenant: &'a str,
+    /// True for what is shown to people.
+    page: bool,
+    /// What it does.
+    handle: fn(&State, &Request) -> Answer,
+}
+
+routes! { Call below "" {
+    "GET" [tenant, "oauth2", "v2.0", "authorize"] => {
+        Call { tenant, page: true, handle: authorize::ask }
+    },
+    "POST" [tenant, "oauth2", "v2.0", "consent"] => {
+        Call { tenant, page: true, handle: authorize::consent }
+    },
+    "POST" [tenant, "oauth2", "v2.0", "token"] => {
+        Call { tenant, page: false, handle: token::answer }
+    },
+    "POST" [tenant, "oauth2", "v2.0", "devicecode"] => {
+        Call { tenant, page: false, handle: device::issue }
+    },
+    "GET" [tenant, "oauth2", "deviceauth"] => Call { tenant, page: true, handle: device::page },
+    "POST" [tenant, "oauth2", "deviceauth"] => Call { tenant, page: true, handle: device::page },
+}}
 
 /// Answers the paths of the sign-in; `None` for any other.
 pub(crate) fn answer(state: &State, request: &Request, path: &[&str]) -> Option<Answer> {
-    let (name, place) = match path {
-        [tenant, "oauth2", "v2.0", "authorize"] => (tenant, Place::Authorize),
-        [tenant, "oauth2", "v2.0", "consent"] => (tenant, Place::Consent),
-        [tenant, "oauth2", "v2.0", "token"] => (tenant, Place::Token),
-        [tenant, "oauth2", "v2.0", "devicecode"] => (tenant, Place::DeviceCode),
-        [tenant, "oauth2", "deviceauth"] => (tenant, Place::DevicePage),
-        [tenant, "v2.0", ".well-known", "openid-configuration"] => (tenant, Place::Configuration),
-        _ => return None,
-    };
-    let get = matches!(request.method, Method::GET | Method::HEAD);
-    let post = request.method == Method::POST;
-    let for_people = matches!(place, Place::Authorize | Place::Consent | Place::DevicePage);
-    let Some(tenant) = Tenant::read(name) else {
-        let unknown = unknown_tenant(name);
-        return Some(match for_people {
-            true => unknown.page(request),
-            false => unknown.json(request),
+    let (name, call) = route(request.method.as_str(), path)?;
+    if !is_tenant(call.tenant) {
+        let unknown = unknown_tenant(call.tenant);
+        return Some(match call.page {
+            true => unknown.page(),
+            false => unknown.json(),
         });
-    };
-    Some(match place {
-        Place::Authorize if get => authorize::ask(state, request),
-        Place::Consent if post => authorize::consent(state, request),
-        Place::Token if post => token::answer(state, request, tenant),
-        Place::DeviceCode if post => device::issue(state, request, name),
-        Place::DevicePage if get || post => device::page(state, request),
-        Place::Configuration if get => configuration(request, name, tenant),
-        Place::Token | Place::DeviceCode => {
-            Refusal::only_post(request.method.as_str()).json(request)
-        }
-        _ => return None,
-    })
-}
-
-/// What stands at an address below a tenant.
-enum Place {
-    Authorize,
-    Consent,
-    Token,
-    DeviceCode,
-    DevicePage,
-    Configuration,
+    }
+    let answer = (call.handle)(state, request);
+    if answer.status.as_u16() < 400 {
+        state.hit(name);
+    }
+    Some(answer)
 }
 
 /// A tenant that is none.
 fn unknown_tenant(name: &str) -> Refusal {
-    Refusal::new(
-        "invalid_request",
-        90_002,
-        format!(
-            "Tenant '{name}' not found. Check to make sure you have the correct tenant ID and are \
-             signing into the correct cloud. Check with your subscription administrator, this may \
-             happen if there are no active subscriptions for the tenant."
-        ),
-    )
+    let text = format!("Tenant '{name}' not found. Check to make sure you have the correct one.");
+    Refusal::new("invalid_request", 90_002, text)
 }
 
-/// Where things are (OpenID Connect Discovery 1.0).
-fn configuration(request: &Request, name: &str, tenant: Tenant<'_>) -> Answer {
-    let base = ids::base(request);
-    // The service leaves a gap where the tenant is not known yet.
-    let id = tenant.id().unwrap_or_else(|| "{tenantid}".to_owned());
-    let at = |path: &str| format!("{base}/{name}/oauth2/v2.0/{path}");
-    json_answer(
-        StatusCode::OK,
-        &json!({
-            "issuer": format!("{base}/{id}/v2.0"),
-            "authorization_endpoint": at("authorize"),
-            "token_endpoint": at("token"),
-            "device_authorization_endpoint": at("devicecode"),
-            "response_types_supported": ["code"],
-            "response_modes_supported": ["query"],
-            "grant_types_supported": [
-                "authorization_code",
-                "refresh_token",
-                token::DEVICE_GRANT,
-            ],
-            "code_challenge_methods_supported": ["S256"],
-            "subject_types_supported": ["pairwise"],
-            "id_token_signing_alg_values_supported": ["RS256"],
-            "token_endpoint_auth_methods_supported": ["none"],
-            "scopes_supported": ["openid", "profile", "email", "offline_access"],
-            "request_uri_parameter_supported": false,
-        }),
-    )
+/// True for a path segment that names a tenant: by a word, its GUID or a domain.
+fn is_tenant(segment: &str) -> bool {
+    let any = ["common", "organizations", "consumers"];
+    any.iter().any(|name| name.eq_ignore_ascii_case(segment))
+        || is_guid(segment)
+        || is_domain(segment)
+}
+
+/// True for 8-4-4-4-12 hexadecimal digits.
+fn is_guid(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-')
+        && text.split('-').map(str::len).eq([8, 4, 4, 4, 12])
+}
+
+/// True for a domain name of two labels or more.
+fn is_domain(text: &str) -> bool {
+    let label = |label: &str| {
+        (1..=63).contains(&label.len())
+            && !label.starts_with('-')
+            && !label.ends_with('-')
+            && label.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
+    };
+    text.len() <= 253 && text.contains('.') && text.split('.').all(label)
 }

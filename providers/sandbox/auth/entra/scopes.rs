@@ -1,4 +1,4 @@
-//! The scopes of Microsoft's sign-in: Graph's permissions and OpenID's.
+//! The scopes of Microsoft's sign-in: Graph's permissions.
 //!
 //! A permission is named in short (`Mail.Read`) or in full, and in any case;
 //! what is granted is told in the service's spelling and the form it was asked
@@ -31,9 +31,6 @@ const PERMISSIONS: [&str; 19] = [
     "Calendars.ReadWrite.Shared",
     "Place.Read.All",
 ];
-
-/// The scopes that ask for an id token and what it says.
-const OPENID: [&str; 3] = ["openid", "profile", "email"];
 
 /// Scopes that were read.
 #[derive(Debug, PartialEq, Eq)]
@@ -83,7 +80,7 @@ fn known(scope: &str) -> Option<String> {
     };
     let name = short(scope);
     match name.len() == scope.len() {
-        true => spelt(&OPENID, name).or_else(|| spelt(&PERMISSIONS, name)).map(str::to_owned),
+        true => spelt(&PERMISSIONS, name).map(str::to_owned),
         false => spelt(&PERMISSIONS, name).map(|name| format!("{GRAPH}{name}")),
     }
 }

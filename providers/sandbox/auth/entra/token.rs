@@ -1,12 +1,9 @@
 //! Microsoft's token endpoint: codes, refresh tokens and device codes traded.
 
-use base64::Engine;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use hyper::StatusCode;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::error::{Refusal, answer as json_answer};
-use super::ids::{self, IdWish, Tenant};
 use super::scopes;
 use crate::auth::oauth::{challenge_of, field};
 use crate::auth::tokens::device_codes::Polled;
@@ -18,11 +15,11 @@ use crate::state::State;
 pub(super) const DEVICE_GRANT: &str = "urn:ietf:params:oauth:grant-type:device_code";
 
 /// Trades what the form brings for tokens.
-pub(super) fn answer(state: &State, request: &Request, tenant: Tenant<'_>) -> Answer {
-    trade(state, request, tenant).unwrap_or_else(|refusal| refusal.json(request))
+pub(super) fn answer(state: &State, request: &Request) -> Answer {
+    trade(state, request).unwrap_or_else(|refusal| refusal.json())
 }
 
-fn trade(state: &State, request: &Request, tenant: Tenant<'_>) -> Result<Answer, Refusal> {
+fn trade(state: &State, request: &Request) -> Result<Answer, Refusal> {
     let form = Form(request.form());
     let grant = form.need("grant_type")?;
     let client = form.need("client_id")?;
@@ -43,25 +40,25 @@ fn trade(state: &State, request: &Request, tenant: Tenant<'_>) -> Result<Answer,
     let mut sign_in = state.sign_in();
     let policy = state.entra_policy().tokens();
     let blocked = || policy.map_or(Ok(()), Err);
-    let (issued, nonce) = match grant {
+    let issued = match grant {
         "authorization_code" => {
             let Code { wish, mailbox } = by_code(&mut sign_in, &form, client)?;
             blocked()?;
-            (sign_in.issue_tokens(&wish, mailbox), wish.nonce)
+            sign_in.issue_tokens(&wish, mailbox)
         }
         "refresh_token" => {
             let token = form.need("refresh_token")?;
             may_refresh(&sign_in, &form, client, token)?;
             blocked()?;
             let issued = sign_in.rotate(token).transpose();
-            (issued.ok_or_else(Refusal::malformed)?, None)
+            issued.ok_or_else(Refusal::malformed)?
         }
         DEVICE_GRANT => {
             let code = form.need("device_code")?;
             let polled = sign_in.devices.poll(Issuer::Microsoft, client, code);
             let (wish, mailbox) = granted(polled)?;
             blocked()?;
-            (sign_in.issue_tokens(&wish, mailbox), None)
+            sign_in.issue_tokens(&wish, mailbox)
         }
         other => {
             return Err(Refusal::new(
@@ -72,9 +69,7 @@ fn trade(state: &State, request: &Request, tenant: Tenant<'_>) -> Result<Answer,
         }
     };
     let issued = issued.map_err(|error| Refusal::failure(error.message()))?;
-    let body = body(request, tenant, &form, &sign_in, issued, nonce.as_deref());
-    let body = body.map_err(|error| Refusal::failure(error.message()))?;
-    Ok(json_answer(StatusCode::OK, &body))
+    Ok(json_answer(StatusCode::OK, &body(&sign_in, issued)))
 }
 
 /// The fields of a token request.
@@ -215,40 +210,17 @@ fn not_this_grant() -> Refusal {
 }
 
 /// The answer with tokens.
-fn body(
-    request: &Request,
-    tenant: Tenant<'_>,
-    form: &Form,
-    sign_in: &SignIn,
-    issued: Issued,
-    nonce: Option<&str>,
-) -> daysheet_core::error::Result<Value> {
+fn body(sign_in: &SignIn, issued: Issued) -> Value {
     let seconds = sign_in.lifetime().as_secs();
-    let mut body = Map::new();
-    let mut put = |name: &str, value: Value| body.insert(name.to_owned(), value);
-    put("token_type", "Bearer".into());
-    put("scope", issued.scope.as_str().into());
-    put("expires_in", seconds.into());
-    put("ext_expires_in", seconds.into());
-    put("access_token", issued.access.into());
-    if let Some(token) = issued.refresh {
-        put("refresh_token", token.into());
+    let mut body = json!({
+        "token_type": "Bearer",
+        "scope": issued.scope,
+        "expires_in": seconds,
+        "ext_expires_in": seconds,
+        "access_token": issued.access,
+    });
+    if let (Some(token), Value::Object(body)) = (issued.refresh, &mut body) {
+        body.insert("refresh_token".to_owned(), token.into());
     }
-    let wish = IdWish {
-        client_id: form.get("client_id").unwrap_or_default(),
-        mailbox: &issued.mailbox,
-        scope: &issued.scope,
-        nonce,
-    };
-    if wish.has("openid") {
-        put("id_token", ids::id_token(request, tenant, &wish)?.into());
-    }
-    if form.get("client_info") == Some("1") {
-        let info = json!({
-            "uid": ids::person(&issued.mailbox),
-            "utid": tenant.id_for(&issued.mailbox),
-        });
-        put("client_info", URL_SAFE_NO_PAD.encode(info.to_string()).into());
-    }
-    Ok(Value::Object(body))
+    body
 }

@@ -78,8 +78,6 @@ pub(crate) struct Wish {
     pub scope: String,
     /// The PKCE challenge (S256); empty for a device.
     pub challenge: String,
-    /// The mark that goes into an id token (OpenID Connect), where one was given.
-    pub nonce: Option<String>,
     /// True when a refresh token was asked for.
     pub offline: bool,
 }
@@ -156,8 +154,6 @@ pub(crate) struct Issued {
     pub access: String,
     /// The scopes, separated by spaces.
     pub scope: String,
-    /// Whose mail it opens.
-    pub mailbox: String,
     /// The refresh token, where one was asked for.
     pub refresh: Option<String>,
 }
@@ -328,9 +324,9 @@ impl SignIn {
         let now = Instant::now();
         self.access.retain(|_, (until, _)| *until > now);
         let access = grant.issuer.access_token()?;
-        let (scope, mailbox) = (grant.scope.clone(), grant.mailbox.clone());
+        let scope = grant.scope.clone();
         self.access.insert(access.clone(), (now + self.lifetime, grant));
-        Ok(Issued { access, scope, mailbox, refresh: None })
+        Ok(Issued { access, scope, refresh: None })
     }
 
     /// How long access tokens live.
@@ -390,7 +386,7 @@ pub(crate) fn random(prefix: &str, bytes: usize) -> Result<String> {
 }
 
 /// Fills a buffer with random bytes.
-pub(super) fn fill(buffer: &mut [u8]) -> Result<()> {
+fn fill(buffer: &mut [u8]) -> Result<()> {
     getrandom::fill(buffer).map_err(|error| {
         Error::new(Kind::Internal, format!("the system gives no random numbers: {error}"))
     })

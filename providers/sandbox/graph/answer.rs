@@ -4,17 +4,18 @@
 //! elsewhere. Lists of messages have a file of their own, `mail/read/list.rs`.
 
 use super::call::{Call, Part};
-use super::error::{Refusal, bad_request};
+use super::error::{Refusal, bad_request, unsupported_filter};
 use super::exchange::folders;
+use super::filter::{Comparison, Filter, Literal};
 use super::mail::categories;
 use super::mail::contacts;
 use super::mail::read::attachments;
-use super::mail::read::list::{self, DEFAULT_TOP, meets_texts};
+use super::mail::read::list::{self, DEFAULT_TOP};
 use super::mail::read::message;
 use super::mail::rules;
 use super::params::unquoted;
 use super::people;
-use super::request::{Asked, kept};
+use super::request::Asked;
 use super::response::Body;
 use super::user;
 use crate::store::mailbox::contacts::Person;
@@ -105,13 +106,7 @@ impl Asked<'_> {
         options.check_select(&folders::PROPERTIES, "mailFolder")?;
         let parent = parent.map(|id| store.folder(id)).transpose()?;
         let all = store.folders();
-        let mut folders = folders::children(&all, parent.as_ref(), options.hidden);
-        if let Some(filter) = self.filter()? {
-            folders = kept(folders, |folder| {
-                let text = |path: &str| (path == "displayName").then(|| folder.name.to_string());
-                meets_texts(&filter, "mailFolder", &text, &|_, _| None)
-            })?;
-        }
+        let folders = folders::children(&all, parent.as_ref(), options.hidden);
         self.list(&folders, DEFAULT_TOP, "mailFolders", |_, folder| {
             options.cut(store.folder_json(folder)).into()
         })
@@ -121,15 +116,18 @@ impl Asked<'_> {
         let (store, options) = (self.store, self.options);
         options.check_select(&people::CONTACT, "contact")?;
         let mut contacts = contacts::all(store);
-        if let Some(filter) = self.filter()? {
-            contacts = kept(contacts, |contact| {
-                meets_texts(
-                    &filter,
-                    "contact",
-                    &|path| user::contact_text(contact, path),
-                    &|path, inside| user::contact_members(contact, path, inside),
-                )
-            })?;
+        match self.filter()? {
+            None => {}
+            // By a whole address, and by nothing else.
+            Some(Filter::Member(path, inner)) if path == "emailAddresses" => match *inner {
+                Filter::Compare(inside, Comparison::Equal, Literal::Text(wanted))
+                    if inside == "address" =>
+                {
+                    contacts.retain(|contact| user::has_address(contact, &wanted));
+                }
+                _ => return Err(unsupported_filter()),
+            },
+            Some(_) => return Err(unsupported_filter()),
         }
         self.list(&contacts, DEFAULT_TOP, "contacts", |_, contact| {
             options.cut(contact.clone()).into()

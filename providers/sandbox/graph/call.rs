@@ -64,7 +64,8 @@ impl Call<'_> {
             Self::Categories | Self::Rules(_) => {
                 &["$select", "$top", "$skip", "$skiptoken", "$count"]
             }
-            Self::Contacts | Self::Folders(_) => LIST,
+            Self::Contacts => LIST,
+            Self::Folders(_) => &["$select", "$top", "$skip", "$count", "$skiptoken"],
             Self::People => &["$select", "$top", "$skip", "$skiptoken", "$search"],
             Self::Messages(_) => MESSAGES,
             Self::Message(_, Part::Itself) => &["$select"],

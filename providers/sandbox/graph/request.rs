@@ -66,17 +66,3 @@ impl Asked<'_> {
         with_context(context, members)
     }
 }
-
-/// Those of a list that meet a condition, unless it cannot be decided.
-pub(super) fn kept<T>(
-    list: Vec<T>,
-    meets: impl Fn(&T) -> Result<bool, Refusal>,
-) -> Result<Vec<T>, Refusal> {
-    let mut kept = Vec::with_capacity(list.len());
-    for item in list {
-        if meets(&item)? {
-            kept.push(item);
-        }
-    }
-    Ok(kept)
-}

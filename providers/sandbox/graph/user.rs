@@ -124,26 +124,11 @@ pub(super) fn settings(store: Store<'_>, zone: &str) -> Map<String, Value> {
     settings
 }
 
-/// The text of a contact's property, for a filter.
-pub(super) fn contact_text(contact: &Map<String, Value>, path: &str) -> Option<String> {
-    let known = matches!(path, "displayName" | "givenName" | "surname" | "companyName");
-    let text = contact.get(path).and_then(Value::as_str);
-    known.then(|| text.unwrap_or_default().to_owned())
-}
-
-/// The texts of a contact's addresses, for a filter.
-pub(super) fn contact_members(
-    contact: &Map<String, Value>,
-    path: &str,
-    inside: &str,
-) -> Option<Vec<String>> {
-    let known = path == "emailAddresses" && matches!(inside, "address" | "name");
-    let all = contact.get(path).and_then(Value::as_array);
-    let texts = all.into_iter().flatten().filter_map(|it| {
-        let text = it.get(inside)?.as_str()?;
-        Some(text.to_owned())
-    });
-    known.then(|| texts.collect())
+/// True for a contact with an address, whatever its case.
+pub(super) fn has_address(contact: &Map<String, Value>, wanted: &str) -> bool {
+    let all = contact.get("emailAddresses").and_then(Value::as_array);
+    let mut all = all.into_iter().flatten().filter_map(|it| it.get("address")?.as_str());
+    all.any(|address| address.to_lowercase() == wanted.to_lowercase())
 }
 
 /// The addresses that one sends as.

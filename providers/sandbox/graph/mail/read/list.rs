@@ -3,14 +3,13 @@
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::matching::{self, text_meets};
+use super::matching;
 use super::message;
 use super::search;
 use super::search::found;
-use crate::graph::error::{Refusal, bad_request, invalid_filter, not_with_search};
+use crate::graph::error::{Refusal, bad_request, not_with_search};
 use crate::graph::exchange::Store;
 use crate::graph::exchange::folders::Folder;
-use crate::graph::filter::{Comparison, Filter, Literal};
 use crate::graph::pages;
 use crate::graph::params::{Options, Prefer, unquoted};
 use crate::http::Request;
@@ -76,48 +75,13 @@ fn found<'a>(
             .collect());
     }
     let filter = options.filter.map(|text| matching::filter(store, text)).transpose()?;
-    let order = matching::order(options.orderby, filter.as_ref())?;
+    let oldest_first = matching::order(options.orderby, filter.as_ref())?;
     let mut letters = store.letters(folder);
     if let Some(filter) = &filter {
         letters.retain(|letter| matching::meets(store, filter, letter));
     }
-    matching::sort(store, &order, &mut letters);
-    Ok(letters)
-}
-
-/// Decides a filter over things of which only some texts can be compared, with
-/// `eq` and `startswith`; `members` are those in lists, asked with `any`.
-pub(crate) fn meets_texts(
-    filter: &Filter,
-    kind: &str,
-    text: &dyn Fn(&str) -> Option<String>,
-    members: &dyn Fn(&str, &str) -> Option<Vec<String>>,
-) -> Result<bool, Refusal> {
-    let all = |parts: &[Filter]| {
-        let met = parts.iter().map(|part| meets_texts(part, kind, text, members));
-        met.collect::<Result<Vec<bool>, Refusal>>()
-    };
-    let known = |path: &str| {
-        let message = crate::graph::error::no_property_message(path, kind);
-        text(path).ok_or_else(|| invalid_filter(&message))
-    };
-    let same = |held: &str, wanted: &str| held.to_lowercase() == wanted.to_lowercase();
-    match filter {
-        Filter::All(parts) => Ok(all(parts)?.into_iter().all(|met| met)),
-        Filter::Any(parts) => Ok(all(parts)?.into_iter().any(|met| met)),
-        Filter::Not(part) => Ok(!meets_texts(part, kind, text, members)?),
-        Filter::Compare(path, Comparison::Equal, Literal::Text(wanted)) => {
-            Ok(same(&known(path)?, wanted))
-        }
-        Filter::Text(test, path, wanted) => Ok(text_meets(*test, &known(path)?, wanted)),
-        Filter::Member(path, inner) => match &**inner {
-            Filter::Compare(inside, Comparison::Equal, Literal::Text(wanted)) => {
-                let held = members(path, inside);
-                let held = held.ok_or_else(crate::graph::error::unsupported_filter)?;
-                Ok(held.iter().any(|held| same(held, wanted)))
-            }
-            _ => Err(crate::graph::error::unsupported_filter()),
-        },
-        Filter::Compare(..) => Err(crate::graph::error::unsupported_filter()),
+    if oldest_first {
+        letters.reverse();
     }
+    Ok(letters)
 }

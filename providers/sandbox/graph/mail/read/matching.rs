@@ -4,12 +4,10 @@
 //! and then asked for each letter. Texts compare whatever their case, as in
 //! Exchange.
 
-use std::cmp::Ordering;
-
 use super::message::{self, Importance};
 use crate::graph::error::{
-    Refusal, inefficient, invalid_filter, malformed_id, no_property, no_property_message,
-    unsupported_filter, unsupported_order,
+    Refusal, inefficient, invalid_filter, malformed_id, no_property_message, unsupported_filter,
+    unsupported_order,
 };
 use crate::graph::exchange::Store;
 use crate::graph::exchange::folders;
@@ -53,20 +51,8 @@ const FILTERED: [(&str, Kind); 18] = [
     ("sender/emailAddress/name", Kind::Words),
 ];
 
-/// The properties that can be ordered by.
-const ORDERED: [&str; 8] = [
-    "receivedDateTime",
-    "sentDateTime",
-    "createdDateTime",
-    "lastModifiedDateTime",
-    "subject",
-    "from/emailAddress/address",
-    "from/emailAddress/name",
-    "importance",
-];
-
 /// A property's value in one letter.
-#[derive(Debug, PartialEq, PartialOrd)]
+#[derive(Debug)]
 enum Held {
     Text(String),
     Truth(bool),
@@ -201,7 +187,7 @@ pub(super) fn meets(store: Store<'_>, filter: &Filter, letter: &Letter) -> bool 
 }
 
 /// Decides `startswith` and `contains`.
-pub(crate) fn text_meets(test: TextTest, held: &str, text: &str) -> bool {
+fn text_meets(test: TextTest, held: &str, text: &str) -> bool {
     let (held, text) = (held.to_lowercase(), text.to_lowercase());
     match test {
         TextTest::StartsWith => held.starts_with(&text),
@@ -240,89 +226,18 @@ fn held(store: Store<'_>, path: &str, letter: &Letter) -> Option<Held> {
     }
 }
 
-/// One key of an order, and whether it runs down.
-type Key = (&'static str, bool);
-
-/// Reads an order and checks it against the filter it comes with: the store
-/// walks one index for both, so the ordered properties must come first in it.
-pub(super) fn order(text: Option<&str>, filter: Option<&Filter>) -> Result<Vec<Key>, Refusal> {
-    let Some(text) = text else {
-        return Ok(Vec::new());
+/// Reads an order, which is by time alone, and checks it against the filter it comes
+/// with: the store walks one index for both, so the time must come first in it. True
+/// for one that begins with the oldest.
+pub(super) fn order(text: Option<&str>, filter: Option<&Filter>) -> Result<bool, Refusal> {
+    let oldest_first = match text {
+        None => return Ok(false),
+        Some("receivedDateTime desc") => false,
+        Some("receivedDateTime" | "receivedDateTime asc") => true,
+        Some(other) => return Err(unsupported_order(other)),
     };
-    let mut keys = Vec::new();
-    for item in text.split(',').map(str::trim) {
-        let (name, direction) = item.split_once(' ').unwrap_or((item, "asc"));
-        let down = match direction.trim() {
-            "asc" => false,
-            "desc" => true,
-            _ => {
-                let message = format!("Syntax error at position 0 in '{text}'.");
-                return Err(crate::graph::error::unreadable(message));
-            }
-        };
-        let known = ORDERED.into_iter().find(|known| *known == name);
-        match known {
-            Some(known) => keys.push((known, down)),
-            None if is_property(name) => return Err(unsupported_order(name)),
-            None => return Err(no_property(name, "message")),
-        }
-    }
-    if let Some(filter) = filter {
-        let filtered = filter.properties();
-        let ordered: Vec<&str> = keys.iter().map(|(name, _)| *name).collect();
-        if !filtered.starts_with(&ordered) {
-            return Err(inefficient());
-        }
-    }
-    Ok(keys)
-}
-
-/// Puts letters, newest first, into an order.
-pub(super) fn sort(store: Store<'_>, keys: &[Key], letters: &mut [&Letter]) {
-    match keys {
-        [] | [("receivedDateTime" | "sentDateTime", true)] => {}
-        [("receivedDateTime" | "sentDateTime", false)] => letters.reverse(),
-        _ => letters.sort_by_cached_key(|letter| {
-            let keys = keys.iter();
-            keys.map(|(name, down)| Ranked {
-                value: held(store, name, letter).map(folded),
-                down: *down,
-            })
-            .collect::<Vec<_>>()
-        }),
-    }
-}
-
-/// Text as it is compared.
-fn folded(held: Held) -> Held {
-    match held {
-        Held::Text(text) => Held::Text(text.to_lowercase()),
-        other => other,
-    }
-}
-
-/// A value in an order that may run down.
-#[derive(Debug, PartialEq)]
-struct Ranked {
-    value: Option<Held>,
-    down: bool,
-}
-
-impl Eq for Ranked {}
-
-impl Ord for Ranked {
-    fn cmp(&self, other: &Self) -> Ordering {
-        let order = self.value.partial_cmp(&other.value);
-        let order = order.unwrap_or(Ordering::Equal);
-        match self.down {
-            true => order.reverse(),
-            false => order,
-        }
-    }
-}
-
-impl PartialOrd for Ranked {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
+    match filter.is_some_and(|filter| filter.properties().first() != Some(&"receivedDateTime")) {
+        true => Err(inefficient()),
+        false => Ok(oldest_first),
     }
 }

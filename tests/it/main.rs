@@ -15,6 +15,7 @@
 //! | `save`, `import`, `outward`, `checks` | events are written (calendars in memory): all checks before the first write | 21 |
 //! | `gmail` | the main job over Gmail | 9, 13, 14, 16, 17 |
 //! | `brief`, `answers`, `levels`, `asking` | whole calls: the day, every column, each level, questions to the user | 25, 26, 30 |
+//! | `routes` | the sandbox has no route that no adapter calls | |
 //! | `attacks`, `strangers`, `faults`, `unwritable` | hostile mail; writes that break off; disks that are full | 16, 28, 29, 31 |
 //! | `server`, `cli` | the program, over its pipes and as it is typed | 6, 29 |
 //!
@@ -62,6 +63,7 @@ mod pipeline;
 mod promises;
 mod reach;
 mod request;
+mod routes;
 mod save;
 mod send;
 mod server;

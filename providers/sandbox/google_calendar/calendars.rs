@@ -48,9 +48,6 @@ pub(super) fn entry(calendar: &Calendar) -> Value {
         put("notificationSettings", json!({ "notifications": all }));
         put("primary", true.into());
     }
-    if calendar.gone {
-        put("deleted", true.into());
-    }
     put("conferenceProperties", conferences());
     out.into()
 }
@@ -73,44 +70,8 @@ fn head(calendar: &Calendar, kind: &str) -> Map<String, Value> {
     out
 }
 
-/// The list of somebody's calendars, or what has changed of it.
-pub(super) fn entries(
-    agenda: &Agenda,
-    me: &str,
-    params: &Params<'_>,
-    epoch: u64,
-) -> Result<Value, Answer> {
-    let least = match params.one("minAccessRole") {
-        None | Some("freeBusyReader") => 0,
-        Some("reader") => 1,
-        Some("writer" | "writerWithoutPrivateAccess") => 2,
-        Some("owner") => 3,
-        Some(_) => return Err(bad_value("minAccessRole")),
-    };
-    let rank = |access: Access| match access {
-        Access::Busy => 0,
-        Access::Reader => 1,
-        Access::Writer => 2,
-        Access::Owner => 3,
-    };
-    let since = match params.one("syncToken") {
-        None => None,
-        Some(_) if least > 0 => {
-            let message = "Sync token cannot be used with other request restrictions.";
-            return Err(refuse::bad(message));
-        }
-        Some(token) => {
-            let wrong = || refuse::invalid("Invalid sync token value.");
-            let (made, mark) = token.split_once('.').ok_or_else(wrong)?;
-            let made: u64 = made.parse().map_err(|_| wrong())?;
-            let mark: u64 = mark.parse().map_err(|_| wrong())?;
-            if made != epoch {
-                return Err(refuse::sync_over());
-            }
-            Some(mark)
-        }
-    };
-    let deleted = params.flag("showDeleted", "showDeleted")? || since.is_some();
+/// The list of somebody's calendars.
+pub(super) fn entries(agenda: &Agenda, me: &str, params: &Params<'_>) -> Result<Value, Answer> {
     let rows = match params.one("maxResults").map(str::parse::<usize>) {
         None => ROWS.0,
         Some(Ok(rows)) if rows > 0 => rows.min(ROWS.1),
@@ -124,12 +85,7 @@ pub(super) fn entries(
             return Err(refuse::invalid_parameter("pageToken", message));
         }
     };
-    let all: Vec<&Calendar> = agenda
-        .all_of(me)
-        .filter(|calendar| deleted || !calendar.gone)
-        .filter(|calendar| rank(calendar.access) >= least)
-        .filter(|calendar| since.is_none_or(|mark| calendar.mark > mark))
-        .collect();
+    let all: Vec<&Calendar> = agenda.all_of(me).filter(|calendar| !calendar.gone).collect();
     let items: Vec<Value> = all.iter().skip(skip).take(rows).map(|it| entry(it)).collect();
     let mut out = Map::new();
     let mut put = |key: &str, value: Value| out.insert(key.to_owned(), value);
@@ -137,8 +93,6 @@ pub(super) fn entries(
     put("etag", etag(agenda.mark).replacen('"', "\"p", 1).into());
     if skip.saturating_add(rows) < all.len() {
         put("nextPageToken", (skip + rows).to_string().into());
-    } else if least == 0 {
-        put("nextSyncToken", format!("{epoch}.{}", agenda.mark).into());
     }
     put("items", items.into());
     Ok(out.into())

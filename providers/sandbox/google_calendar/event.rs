@@ -58,8 +58,6 @@ pub(super) struct View<'a> {
     pub calendar: &'a Calendar,
     /// The zone of the answer.
     pub zone: TimeZone,
-    /// More attendees than this are left out, but for oneself.
-    pub most: Option<usize>,
 }
 
 /// What changes with every change.
@@ -149,9 +147,8 @@ impl View<'_> {
         put("visibility", visibility(event.visibility));
         put("iCalUID", event.uid.as_str().into());
         put("sequence", event.sequence.into());
-        let (attendees, omitted) = self.attendees(event);
+        let attendees = self.attendees(event);
         put("attendees", attendees);
-        put("attendeesOmitted", if omitted { true.into() } else { Value::Null });
         let (link, conference) = conference(event);
         put("hangoutLink", link);
         put("conferenceData", conference);
@@ -256,8 +253,8 @@ impl View<'_> {
         }
     }
 
-    /// Who is asked, and whether some were left out.
-    fn attendees(&self, event: &Event) -> (Value, bool) {
+    /// Who is asked.
+    fn attendees(&self, event: &Event) -> Value {
         let own = own(event);
         let asked = own.is_some_and(|own| own.contains_key(ORGANIZER_ASKED));
         let organizer = &event.organizer;
@@ -269,10 +266,8 @@ impl View<'_> {
             .chain(event.guests.iter().map(|guest| (guest, false)))
             .collect();
         let me = |guest: &Guest| same(&guest.address, &self.calendar.owner);
-        let omitted = self.most.is_some_and(|most| all.len() > most);
         let shown: Vec<Value> = all
             .into_iter()
-            .filter(|(guest, _)| !omitted || me(guest))
             .map(|(guest, organizer)| {
                 let mut out = Map::new();
                 let mut put = |key: &str, value: Value| out.insert(key.to_owned(), value);
@@ -302,9 +297,9 @@ impl View<'_> {
                 out.into()
             })
             .collect();
-        match shown.is_empty() && !omitted {
-            true => (Value::Null, false),
-            false => (shown.into(), omitted),
+        match shown.is_empty() {
+            true => Value::Null,
+            false => shown.into(),
         }
     }
 }

@@ -3,19 +3,16 @@
 //!
 //! With `singleEvents`, a series without an end goes on for two years, and one
 //! that has changed is told by its occurrences from a year ago on: the real
-//! service has such limits too, and does not tell them. What events say is
-//! looked at in `filter.rs`; pages and tokens are in
+//! service has such limits too, and does not tell them. Pages and tokens are in
 //! `pages.rs`.
 
 use std::borrow::Cow;
 
-use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Map, Value, json};
 
 use super::error::{self as refuse, bad_value};
 use super::event::{View, etag, stamp};
-use super::filter::retain;
 use super::pages::{Item, Page, digest, gives_sync, page, since, sync_token};
 use super::read::rfc3339;
 use crate::google::params::Params;
@@ -33,10 +30,9 @@ const BACK: SignedDuration = SignedDuration::from_hours(366 * 24);
 struct Question {
     from: Option<Timestamp>,
     to: Option<Timestamp>,
-    updated: Option<Timestamp>,
     single: bool,
     deleted: bool,
-    order: Option<String>,
+    by_start: bool,
 }
 
 /// A list of a calendar's events.
@@ -48,7 +44,7 @@ pub(super) fn events(
     epoch: u64,
 ) -> Result<Value, Answer> {
     let question = question(params)?;
-    let view = view(agenda, calendar, params)?;
+    let view = view(agenda, calendar);
     let sync = params.one("syncToken");
     let since = match sync {
         None => None,
@@ -59,10 +55,9 @@ pub(super) fn events(
         None if question.single => occurrences(agenda, place, &question),
         None => masters(agenda, place, &question),
     };
-    if let Some(updated) = question.updated {
-        items.retain(|item| item.event.updated >= updated);
+    if let Some(uid) = params.one("iCalUID") {
+        items.retain(|item| item.event.uid == uid);
     }
-    retain(&mut items, params, &view)?;
     let digest = digest(calendar, params);
     let mut page = page(items, params, &digest, agenda.mark)?;
     if page.next.is_none() && (sync.is_some() || gives_sync(params)) {
@@ -71,18 +66,9 @@ pub(super) fn events(
     Ok(answer(agenda, place, &view, page))
 }
 
-/// The view that a request asks for.
-pub(super) fn view<'a>(
-    agenda: &'a Agenda,
-    calendar: &'a Calendar,
-    params: &Params<'_>,
-) -> Result<View<'a>, Answer> {
-    let zone = match params.one("timeZone") {
-        None => calendar.time_zone(),
-        Some(name) => TimeZone::get(name).map_err(|_| bad_value("timeZone"))?,
-    };
-    let most = params.number("maxAttendees", "maxAttendees")?;
-    Ok(View { agenda, calendar, zone, most })
+/// How events of a calendar are shown.
+pub(super) fn view<'a>(agenda: &'a Agenda, calendar: &'a Calendar) -> View<'a> {
+    View { agenda, calendar, zone: calendar.time_zone() }
 }
 
 /// Reads what every list is asked for.
@@ -96,24 +82,16 @@ fn question(params: &Params<'_>) -> Result<Question, Answer> {
         return Err(refuse::empty_range());
     }
     let single = params.flag("singleEvents", "singleEvents")?;
-    let order = params.one("orderBy").map(str::to_owned);
-    match order.as_deref() {
-        None | Some("updated") => {}
-        Some("startTime") if single => {}
+    let by_start = match params.one("orderBy") {
+        None => false,
+        Some("startTime") if single => true,
         Some("startTime") => {
             let message = "The requested ordering is not available for the particular query.";
             return Err(refuse::bad(message));
         }
         Some(_) => return Err(bad_value("orderBy")),
-    }
-    Ok(Question {
-        from,
-        to,
-        updated: time("updatedMin")?,
-        single,
-        deleted: params.flag("showDeleted", "showDeleted")?,
-        order,
-    })
+    };
+    Ok(Question { from, to, single, deleted: params.flag("showDeleted", "showDeleted")?, by_start })
 }
 
 impl Question {
@@ -133,21 +111,10 @@ impl Question {
             && self.from.is_none_or(|from| end > from || start >= from)
     }
 
-    /// True when what is gone is told.
-    fn tells_gone(&self) -> bool {
-        self.deleted || self.updated.is_some()
-    }
-
     /// An item that is gone, in its place.
     fn gone<'a>(&self, agenda: &Agenda, place: usize, event: &'a Event) -> Item<'a> {
-        let key = match self.order.as_deref() {
-            Some("startTime") => {
-                let start = event.start.when().instant(&agenda.zone_of(event));
-                start.as_nanosecond()
-            }
-            Some(_) => event.updated.as_nanosecond(),
-            None => wide(place),
-        };
+        let start = || event.start.when().instant(&agenda.zone_of(event));
+        let key = if self.by_start { start().as_nanosecond() } else { wide(place) };
         Item { key, event: Cow::Borrowed(event), gone: true }
     }
 }
@@ -158,10 +125,9 @@ fn wide(place: usize) -> i128 {
 }
 
 fn key_of(it: &Occurrence<'_>, question: &Question) -> i128 {
-    match question.order.as_deref() {
-        Some("startTime") => it.from.as_nanosecond(),
-        Some(_) => it.event.updated.as_nanosecond(),
-        None => wide(it.place),
+    match question.by_start {
+        true => it.from.as_nanosecond(),
+        false => wide(it.place),
     }
 }
 
@@ -173,7 +139,7 @@ fn occurrences<'a>(agenda: &'a Agenda, place: usize, question: &Question) -> Vec
         .into_iter()
         .map(|it| Item { key: key_of(&it, question), event: it.event, gone: false })
         .collect();
-    if question.tells_gone() {
+    if question.deleted {
         let gone = agenda.events_of(place).filter(|(_, event)| {
             event.gone && event.repeat.is_none() && question.holds(agenda, event)
         });
@@ -201,15 +167,11 @@ fn masters<'a>(agenda: &'a Agenda, place: usize, question: &Question) -> Vec<Ite
         // A series shows which of its occurrences are cancelled.
         let needed = series.is_some_and(|series| !series.gone);
         if event.gone {
-            if (needed || question.tells_gone()) && question.holds(agenda, event) {
+            if (needed || question.deleted) && question.holds(agenda, event) {
                 items.push(question.gone(agenda, place, event));
             }
         } else if in_range(place, event) {
-            let key = match question.order {
-                Some(_) => event.updated.as_nanosecond(),
-                None => wide(place),
-            };
-            items.push(Item { key, event: Cow::Borrowed(event), gone: false });
+            items.push(Item { key: wide(place), event: Cow::Borrowed(event), gone: false });
         }
     }
     items

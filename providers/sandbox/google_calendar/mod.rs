@@ -11,7 +11,6 @@ mod busy;
 mod calendars;
 mod error;
 mod event;
-mod filter;
 mod list;
 mod pages;
 mod parts;
@@ -75,7 +74,7 @@ fn call<'a>(
 routes! { Call below "/calendar/v3" {
     "GET" ["users", "me", "calendarList"] => {
         call(READ_ENTRIES, shape::ENTRIES_LIST, &shape::ENTRIES, |context, agenda| {
-            lists::entries(agenda, context.me, context.params, context.epoch)
+            lists::entries(agenda, context.me, context.params)
         })
     },
     "GET" ["users", "me", "calendarList", id] => {
@@ -122,7 +121,7 @@ routes! { Call below "/calendar/v3" {
         })
     },
     "GET" ["calendars", id, "events", event] => {
-        call(shape::READ_EVENTS, shape::GET, &shape::EVENT, move |context, agenda| {
+        call(shape::READ_EVENTS, &[], &shape::EVENT, move |context, agenda| {
             context.get(agenda, id, event)
         })
     },
@@ -191,7 +190,7 @@ impl Context<'_> {
     /// An event or an occurrence, gone or not.
     fn get(&self, agenda: &Agenda, calendar: &str, id: &str) -> Result<Value, Answer> {
         let place = self.calendar(agenda, calendar)?;
-        let view = list::view(agenda, agenda.at(place)?, self.params)?;
+        let view = list::view(agenda, agenda.at(place)?);
         if let Some(event) = agenda.find(place, id).and_then(|place| agenda.event(place)) {
             return Ok(view.event(event));
         }

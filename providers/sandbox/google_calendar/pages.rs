@@ -20,16 +20,7 @@ const ROWS: (usize, usize) = (250, 2_500);
 
 /// Parameters that cannot stand beside a sync token; a list with them gives
 /// none, but for those of the range.
-const NO_SYNC: [&str; 8] = [
-    "iCalUID",
-    "orderBy",
-    "privateExtendedProperty",
-    "q",
-    "sharedExtendedProperty",
-    "timeMin",
-    "timeMax",
-    "updatedMin",
-];
+const NO_SYNC: [&str; 4] = ["iCalUID", "orderBy", "timeMin", "timeMax"];
 
 /// An item of a list.
 pub(super) struct Item<'a> {

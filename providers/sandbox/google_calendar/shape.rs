@@ -190,28 +190,16 @@ pub(super) static NOTHING: Shape = Shape(&[]);
 
 /// Parameters of the list of events.
 pub(super) const LIST: &[&str] = &[
-    "alwaysIncludeEmail",
-    "eventTypes",
     "iCalUID",
-    "maxAttendees",
     "maxResults",
     "orderBy",
     "pageToken",
-    "privateExtendedProperty",
-    "q",
-    "sharedExtendedProperty",
     "showDeleted",
-    "showHiddenInvitations",
     "singleEvents",
     "syncToken",
     "timeMax",
     "timeMin",
-    "timeZone",
-    "updatedMin",
 ];
-
-/// Parameters of reading one event.
-pub(super) const GET: &[&str] = &["alwaysIncludeEmail", "maxAttendees", "timeZone"];
 
 /// Parameters of writing an event.
 pub(super) const WRITE: &[&str] = &[
@@ -232,15 +220,7 @@ pub(super) const IMPORT: &[&str] =
 pub(super) const DELETE: &[&str] = &["sendNotifications", "sendUpdates"];
 
 /// Parameters of the lists of calendars and of settings.
-pub(super) const ENTRIES_LIST: &[&str] = &[
-    "maxResults",
-    "minAccessRole",
-    "pageToken",
-    "showDeleted",
-    "showHidden",
-    "showOwnOrganizationOnly",
-    "syncToken",
-];
+pub(super) const ENTRIES_LIST: &[&str] = &["maxResults", "pageToken"];
 
 /// Scopes that let events be read, without what stands before them.
 pub(super) const READ_EVENTS: &[&str] = &[

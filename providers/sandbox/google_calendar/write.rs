@@ -128,12 +128,12 @@ impl Write<'_> {
         let patch = self.body()?;
         let target = self.target(id)?;
         self.fits(&target.event)?;
-        let view = self.view()?;
+        let view = self.view();
         let Value::Object(mut body) = view.event(&target.event) else {
             return Err(refuse::not_found());
         };
-        read::merge(&mut body, patch.clone());
-        self.apply(target, body, patch.get("attendeesOmitted"))
+        read::merge(&mut body, patch);
+        self.apply(target, body)
     }
 
     /// Replaces an event.
@@ -141,8 +141,7 @@ impl Write<'_> {
         let body = self.body()?;
         let target = self.target(id)?;
         self.fits(&target.event)?;
-        let omitted = body.get("attendeesOmitted").cloned();
-        self.apply(target, body, omitted.as_ref())
+        self.apply(target, body)
     }
 
     /// Deletes an event.
@@ -159,12 +158,7 @@ impl Write<'_> {
     }
 
     /// Writes what a body makes of an event.
-    fn apply(
-        &mut self,
-        target: Target,
-        mut body: Map<String, Value>,
-        omitted: Option<&Value>,
-    ) -> Result<Value, Answer> {
+    fn apply(&mut self, target: Target, body: Map<String, Value>) -> Result<Value, Answer> {
         self.may_write()?;
         let tell = self.tells()?;
         let old = &target.event;
@@ -174,15 +168,12 @@ impl Write<'_> {
             // Who does not speak of it leaves it alone.
             reading.conference = false;
         }
-        if omitted == Some(&Value::Bool(true)) {
-            self.fill_in(&mut body, old);
-        }
         let new = read::event(&body, old, &reading)?;
         if old.gone && new.gone {
             return Err(refuse::not_found());
         }
         if new.gone {
-            let view = self.view()?;
+            let view = self.view();
             let gone = Event { gone: true, ..old.clone() };
             let gone = view.event(&gone);
             self.remove(&target, tell);
@@ -234,32 +225,6 @@ impl Write<'_> {
             let reply = Reply { address: owner, at: Timestamp::now(), comment, proposed: None };
             self.agenda.answer(place, answer, Some(reply), true);
         }
-    }
-
-    /// Of a list that holds only some, the others are as they were.
-    fn fill_in(&self, body: &mut Map<String, Value>, old: &Event) {
-        let view = View {
-            agenda: self.agenda,
-            calendar: &self.calendar,
-            zone: self.calendar.time_zone(),
-            most: None,
-        };
-        let sent = body.remove("attendees").unwrap_or_default();
-        let mut all = match view.event(old).get_mut("attendees").map(Value::take) {
-            Some(Value::Array(all)) => all,
-            _ => Vec::new(),
-        };
-        let address = |value: &Value| {
-            let address = value.get("email").and_then(Value::as_str);
-            address.unwrap_or_default().to_lowercase()
-        };
-        for one in sent.as_array().into_iter().flatten() {
-            match all.iter_mut().find(|known| address(known) == address(one)) {
-                Some(known) => *known = one.clone(),
-                None => all.push(one.clone()),
-            }
-        }
-        body.insert("attendees".to_owned(), all.into());
     }
 
     fn remove(&mut self, target: &Target, tell: bool) {
@@ -330,14 +295,14 @@ impl Write<'_> {
         read::object(&self.request.body, &EVENT)
     }
 
-    fn view(&self) -> Result<View<'_>, Answer> {
-        view(self.agenda, &self.calendar, self.params)
+    fn view(&self) -> View<'_> {
+        view(self.agenda, &self.calendar)
     }
 
     /// An event after it was written.
     fn shown(&self, place: usize) -> Result<Value, Answer> {
         let event = self.agenda.event(place).ok_or_else(refuse::not_found)?;
-        Ok(self.view()?.event(event))
+        Ok(self.view().event(event))
     }
 
     fn may_write(&self) -> Result<(), Answer> {

@@ -54,6 +54,79 @@ impl Refusal {
     }
 }
 
+/// Makes the refusals that are the same whatever was asked.
+macro_rules! refusals {
+    ($($(#[$doc:meta])* $name:ident: $status:ident, $code:literal, $message:literal;)*) => {
+        $($(#[$doc])* pub(super) fn $name() -> Refusal {
+            Refusal::new(StatusCode::$status, $code, $message)
+        })*
+    };
+}
+
+refusals! {
+    /// 400: a good filter that the store does not carry out.
+    unsupported_filter: BAD_REQUEST, "ErrorInvalidUrlQueryFilter",
+        "The query filter contains one or more invalid nodes.";
+    /// 400: a filter and an order that no index of the store serves together.
+    inefficient: BAD_REQUEST, "InefficientFilter",
+        "The restriction or sort order is too complex for this operation.";
+    /// 400: a page's token that is too old, or of another list.
+    invalid_page: BAD_REQUEST, "ErrorInvalidUrlQuery",
+        "The query parameter '$skiptoken' is invalid or has expired.";
+    /// 400: an id that is none.
+    malformed_id: BAD_REQUEST, "ErrorInvalidIdMalformed", "Id is malformed.";
+    /// 404: a well-formed id of nothing.
+    not_found: NOT_FOUND, "ErrorItemNotFound",
+        "The specified object was not found in the store.";
+    /// 405: a method that a path does not have.
+    not_allowed: METHOD_NOT_ALLOWED, "Request_BadRequest",
+        "Specified HTTP method is not allowed for the request target.";
+    /// 400: a property with a value that it cannot have.
+    invalid_property: BAD_REQUEST, "ErrorPropertyValidationFailure",
+        "At least one property failed validation.";
+    /// 400: somebody without an address, or nobody at all.
+    invalid_recipients: BAD_REQUEST, "ErrorInvalidRecipients",
+        "At least one recipient isn't valid.";
+    /// 400: what only a draft can be given, or done with.
+    not_draft: BAD_REQUEST, "ErrorInvalidPropertySet", "Set action is invalid for property.";
+    /// 403: a sender that one may not be.
+    send_as_denied: FORBIDDEN, "ErrorSendAsDenied",
+        "The account has no right to send mail on behalf of the specified account.";
+    /// 400: a folder that every mailbox has, which stays as it is.
+    distinguished_folder: BAD_REQUEST, "ErrorDeleteDistinguishedFolder",
+        "Distinguished folders cannot be deleted, moved or renamed.";
+    /// 404: a folder that is not there, where a message is to go.
+    folder_not_found: NOT_FOUND, "ErrorFolderNotFound",
+        "The specified folder could not be found in the store.";
+    /// 409: a category's name that is taken.
+    category_exists: CONFLICT, "CategoryNameDuplicate",
+        "A category with the specified name already exists.";
+    /// 413: a file that has to be sent up piece by piece.
+    attachment_too_large: PAYLOAD_TOO_LARGE, "RequestEntityTooLarge",
+        "The attachment is larger than the limit for this request.";
+    /// 404: an upload that is over, or never was.
+    no_session: NOT_FOUND, "ErrorItemNotFound", "The upload session was not found.";
+    /// 416: a piece of a file that is not the next.
+    range_refused: RANGE_NOT_SATISFIABLE, "ErrorInvalidRange",
+        "The content range of the request is not the one that is expected next.";
+    /// 409: a name that is taken.
+    folder_exists: CONFLICT, "ErrorFolderExists",
+        "A folder with the specified name already exists.";
+    /// 400: an occurrence that would come to stand on another's day, or past it.
+    crossing: BAD_REQUEST, "ErrorOccurrenceCrossingBoundary",
+        "Modified occurrence is crossing or overlapping adjacent occurrence.";
+    /// 412: somebody else was quicker.
+    conflict: PRECONDITION_FAILED, "ErrorIrresolvableConflict",
+        "The change key passed in the request is not the current one of the item.";
+    /// 410: changes since a time that is forgotten.
+    sync_state_lost: GONE, "SyncStateNotFound",
+        "The sync state generation is not found; the client has to start over.";
+    /// 403: a good token without the permission.
+    denied: FORBIDDEN, "ErrorAccessDenied", "Access is denied. Check credentials and try again.";
+    /// 413: a body beyond all measure.
+    too_large: PAYLOAD_TOO_LARGE, "BadRequest", "Maximum request length exceeded.";
+}
+
 /// 400 in the front end's name.
 pub(super) fn bad_request(message: impl Into<String>) -> Refusal {
     Refusal::new(StatusCode::BAD_REQUEST, "BadRequest", message)
@@ -79,24 +152,6 @@ pub(super) fn invalid_filter(why: &str) -> Refusal {
     bad_request(format!("Invalid filter clause: {why}"))
 }
 
-/// 400: a good filter that the store does not carry out.
-pub(super) fn unsupported_filter() -> Refusal {
-    Refusal::new(
-        StatusCode::BAD_REQUEST,
-        "ErrorInvalidUrlQueryFilter",
-        "The query filter contains one or more invalid nodes.",
-    )
-}
-
-/// 400: a filter and an order that no index of the store serves together.
-pub(super) fn inefficient() -> Refusal {
-    Refusal::new(
-        StatusCode::BAD_REQUEST,
-        "InefficientFilter",
-        "The restriction or sort order is too complex for this operation.",
-    )
-}
-
 /// 400: an order that the store does not have.
 pub(super) fn unsupported_order(name: &str) -> Refusal {
     Refusal::new(
@@ -110,36 +165,10 @@ pub(super) fn unsupported_order(name: &str) -> Refusal {
 pub(super) fn not_with_search(option: &str) -> Refusal {
     let code = match option {
         "$filter" => "SearchWithFilter",
-        "$orderby" => "SearchWithOrderBy",
-        "$skip" => "SearchWithSkip",
-        _ => "SearchWithCount",
+        _ => "SearchWithOrderBy",
     };
     let message = format!("The query parameter '{option}' is not supported with '$search'.");
     Refusal::new(StatusCode::BAD_REQUEST, code, message)
-}
-
-/// 400: a page's token that is too old, or of another list.
-pub(super) fn invalid_page() -> Refusal {
-    Refusal::new(
-        StatusCode::BAD_REQUEST,
-        "ErrorInvalidUrlQuery",
-        "The query parameter '$skiptoken' is invalid or has expired.",
-    )
-}
-
-/// 400: an id that is none.
-pub(super) fn malformed_id() -> Refusal {
-    Refusal::new(StatusCode::BAD_REQUEST, "ErrorInvalidIdMalformed", "Id is malformed.")
-}
-
-/// 404: a well-formed id of nothing.
-pub(super) fn not_found() -> Refusal {
-    Refusal::new(
-        StatusCode::NOT_FOUND,
-        "ErrorItemNotFound",
-        "The specified object was not found in the store., The process failed to get the \
-         correct properties.",
-    )
 }
 
 /// 404: a user that is not in the directory.
@@ -154,15 +183,6 @@ pub(super) fn invalid_user(user: &str) -> Refusal {
 /// 400: a path that leads nowhere.
 pub(super) fn no_segment(segment: &str) -> Refusal {
     bad_request(format!("Resource not found for the segment '{segment}'."))
-}
-
-/// 405: a method that a path does not have.
-pub(super) fn not_allowed() -> Refusal {
-    Refusal::new(
-        StatusCode::METHOD_NOT_ALLOWED,
-        "Request_BadRequest",
-        "Specified HTTP method is not allowed for the request target.",
-    )
 }
 
 /// 400: a zone that nobody knows.
@@ -191,64 +211,9 @@ pub(super) fn invalid_request(why: &str) -> Refusal {
     )
 }
 
-/// 400: a property with a value that it cannot have.
-pub(super) fn invalid_property() -> Refusal {
-    Refusal::new(
-        StatusCode::BAD_REQUEST,
-        "ErrorPropertyValidationFailure",
-        "At least one property failed validation.",
-    )
-}
-
-/// 400: somebody without an address, or nobody at all.
-pub(super) fn invalid_recipients() -> Refusal {
-    Refusal::new(
-        StatusCode::BAD_REQUEST,
-        "ErrorInvalidRecipients",
-        "At least one recipient isn't valid.",
-    )
-}
-
 /// 400: header fields that a client may not set.
 pub(super) fn bad_headers(code: &'static str, message: &str) -> Refusal {
     Refusal::new(StatusCode::BAD_REQUEST, code, message)
-}
-
-/// 400: what only a draft can be given, or done with.
-pub(super) fn not_draft() -> Refusal {
-    Refusal::new(
-        StatusCode::BAD_REQUEST,
-        "ErrorInvalidPropertySet",
-        "Set action is invalid for property.",
-    )
-}
-
-/// 403: a sender that one may not be.
-pub(super) fn send_as_denied() -> Refusal {
-    Refusal::new(
-        StatusCode::FORBIDDEN,
-        "ErrorSendAsDenied",
-        "The user account which was used to submit this request does not have the right to send \
-         mail on behalf of the specified sending account., Cannot submit message.",
-    )
-}
-
-/// 400: a folder that every mailbox has, which stays as it is.
-pub(super) fn distinguished_folder() -> Refusal {
-    Refusal::new(
-        StatusCode::BAD_REQUEST,
-        "ErrorDeleteDistinguishedFolder",
-        "Distinguished folders cannot be deleted, moved or renamed.",
-    )
-}
-
-/// 404: a folder that is not there, where a message is to go.
-pub(super) fn folder_not_found() -> Refusal {
-    Refusal::new(
-        StatusCode::NOT_FOUND,
-        "ErrorFolderNotFound",
-        "The specified folder could not be found in the store.",
-    )
 }
 
 /// 400: a rule that makes no sense.
@@ -257,56 +222,6 @@ pub(super) fn rule_refused(why: &str) -> Refusal {
         StatusCode::BAD_REQUEST,
         "ErrorInboxRulesValidationError",
         format!("A validation error occurred while executing a rule operation. {why}"),
-    )
-}
-
-/// 409: a category's name that is taken.
-pub(super) fn category_exists() -> Refusal {
-    Refusal::new(
-        StatusCode::CONFLICT,
-        "CategoryNameDuplicate",
-        "A category with the specified name already exists.",
-    )
-}
-
-/// 413: a file that has to be sent up piece by piece.
-pub(super) fn attachment_too_large() -> Refusal {
-    Refusal::new(
-        StatusCode::PAYLOAD_TOO_LARGE,
-        "RequestEntityTooLarge",
-        "The attachment is larger than the limit for this request.",
-    )
-}
-
-/// 404: an upload that is over, or never was.
-pub(super) fn no_session() -> Refusal {
-    Refusal::new(StatusCode::NOT_FOUND, "ErrorItemNotFound", "The upload session was not found.")
-}
-
-/// 416: a piece of a file that is not the next.
-pub(super) fn range_refused() -> Refusal {
-    Refusal::new(
-        StatusCode::RANGE_NOT_SATISFIABLE,
-        "ErrorInvalidRange",
-        "The content range of the request is not the one that is expected next.",
-    )
-}
-
-/// 409: a name that is taken.
-pub(super) fn folder_exists() -> Refusal {
-    Refusal::new(
-        StatusCode::CONFLICT,
-        "ErrorFolderExists",
-        "A folder with the specified name already exists.",
-    )
-}
-
-/// 400: an occurrence that would come to stand on another's day, or past it.
-pub(super) fn crossing() -> Refusal {
-    Refusal::new(
-        StatusCode::BAD_REQUEST,
-        "ErrorOccurrenceCrossingBoundary",
-        "Modified occurrence is crossing or overlapping adjacent occurrence.",
     )
 }
 
@@ -323,25 +238,6 @@ pub(super) fn wrong_body(message: impl Into<String>) -> Refusal {
     Refusal::new(StatusCode::BAD_REQUEST, "RequestBodyRead", message)
 }
 
-/// 412: somebody else was quicker.
-pub(super) fn conflict() -> Refusal {
-    Refusal::new(
-        StatusCode::PRECONDITION_FAILED,
-        "ErrorIrresolvableConflict",
-        "The send or update operation could not be performed because the change key passed in \
-         the request does not match the current change key for the item.",
-    )
-}
-
-/// 410: changes since a time that is forgotten.
-pub(super) fn sync_state_lost() -> Refusal {
-    Refusal::new(
-        StatusCode::GONE,
-        "SyncStateNotFound",
-        "The sync state generation is not found; the client has to start over.",
-    )
-}
-
 /// 401: no token, or not one that is good now.
 pub(super) fn unauthenticated(token: &str) -> Refusal {
     let message = match token {
@@ -353,15 +249,6 @@ pub(super) fn unauthenticated(token: &str) -> Refusal {
         "Bearer realm=\"\", \
          authorization_uri=\"https://login.microsoftonline.com/common/oauth2/authorize\", \
          client_id=\"00000003-0000-0000-c000-000000000000\"",
-    )
-}
-
-/// 403: a good token without the permission.
-pub(super) fn denied() -> Refusal {
-    Refusal::new(
-        StatusCode::FORBIDDEN,
-        "ErrorAccessDenied",
-        "Access is denied. Check credentials and try again.",
     )
 }
 
@@ -414,11 +301,6 @@ pub(super) fn fault(fault: Fault) -> Option<Refusal> {
 /// 502 as the gateway in front of Graph words it: a page for people.
 pub(super) fn gateway_page() -> Answer {
     page(StatusCode::BAD_GATEWAY, "The web server reported a bad gateway error.")
-}
-
-/// 413: a body beyond all measure.
-pub(super) fn too_large() -> Refusal {
-    Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, "BadRequest", "Maximum request length exceeded.")
 }
 
 /// 411: a body without an end, which the real front end never looks into.

@@ -102,12 +102,12 @@ fn carry_out(state: &State, request: &Request, call: Call<'_>) -> Result<Answer,
     if list {
         let known = &["personFields", "pageSize", "pageToken", "sortOrder"];
         let params = Params::check(&request.query, known, &CONNECTIONS)?;
-        let fields = mask(&params, "personFields", "person_fields", kind, list)?;
+        let fields = mask(&params, "personFields", kind)?;
         return Ok(params.answer(connections(&params, &people, &fields)?));
     }
     let known = &["query", "readMask", "pageSize"];
     let params = Params::check(&request.query, known, &SEARCH)?;
-    let fields = mask(&params, "readMask", "read_mask", kind, list)?;
+    let fields = mask(&params, "readMask", kind)?;
     let rows = rows(&params, SEARCH_ROWS)?;
     let question = params.one("query").unwrap_or_default();
     let found: Vec<Value> = people

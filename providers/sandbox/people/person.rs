@@ -114,39 +114,16 @@ impl Kind {
             Self::Others => &OTHER_FIELDS,
         }
     }
-
-    /// Where the documentation lists them.
-    fn page(self, list: bool) -> &'static str {
-        match (self, list) {
-            (Self::Contacts, true) => "people.connections/list",
-            (Self::Contacts, false) => "people/searchContacts",
-            (Self::Others, _) => "otherContacts/search",
-        }
-    }
 }
 
 /// The fields of a person that were asked for: the API gives none unasked.
 pub(super) fn mask<'a>(
     params: &Params<'a>,
     name: &str,
-    field: &str,
     kind: Kind,
-    list: bool,
 ) -> Result<Vec<&'a str>, Answer> {
-    let where_ = format!(
-        "Valid paths are documented at https://developers.google.com/people/api/rest/v1/{}.",
-        kind.page(list)
-    );
-    let text = params.all(name).find(|text| !text.is_empty()).ok_or_else(|| {
-        error::invalid(&match list {
-            true => {
-                format!("{name} mask is required. Please specify one or more valid paths. {where_}")
-            }
-            false => {
-                format!("{field} is required. Please specify one or more valid paths. {where_}")
-            }
-        })
-    })?;
+    let text = params.all(name).find(|text| !text.is_empty());
+    let text = text.ok_or_else(|| error::invalid(&format!("{name} mask is required.")))?;
     let fields: Vec<&str> = text.split(',').map(str::trim).collect();
     let wrong = fields.iter().find(|path| {
         // A path may reach further down; its first step decides here.
@@ -154,9 +131,7 @@ pub(super) fn mask<'a>(
         !kind.fields().contains(&first)
     });
     match wrong {
-        Some(path) => {
-            Err(error::invalid(&format!("Invalid {name} mask path: \"{path}\". {where_}")))
-        }
+        Some(path) => Err(error::invalid(&format!("Invalid {name} mask path: \"{path}\"."))),
         None => Ok(fields),
     }
 }

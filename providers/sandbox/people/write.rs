@@ -73,7 +73,7 @@ pub(super) fn carry_out(
             fields.push("metadata");
             fields
         }
-        _ => mask(&params, "personFields", "person_fields", Kind::Contacts, true)?,
+        _ => mask(&params, "personFields", Kind::Contacts)?,
     };
     let (person, contact) = find(state, mailbox, id)?;
     let entry = resource(&person, contact.as_ref(), Kind::Contacts, &fields);

@@ -57,12 +57,8 @@ fn found<'a>(
     options: &Options<'_>,
 ) -> Result<Vec<&'a Letter>, Refusal> {
     if let Some(search) = options.search {
-        let refused = [
-            ("$filter", options.filter.is_some()),
-            ("$orderby", options.orderby.is_some()),
-            ("$skip", options.skip.is_some()),
-            ("$count", options.count),
-        ];
+        let refused =
+            [("$filter", options.filter.is_some()), ("$orderby", options.orderby.is_some())];
         if let Some((option, _)) = refused.iter().find(|(_, given)| *given) {
             return Err(not_with_search(option));
         }

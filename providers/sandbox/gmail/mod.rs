@@ -78,8 +78,10 @@ struct Call<'a> {
     /// The type of the answer.
     answer: &'static Shape,
     /// What it does. Null is an answer without a body.
-    handle: Box<dyn Fn(&Context<'_>) -> Result<Value, Answer> + 'a>,
+    handle: Handler<'a>,
 }
+
+type Handler<'a> = Box<dyn Fn(&Context<'_>) -> Result<Value, Answer> + 'a>;
 
 /// A method that reads.
 fn read<'a>(
@@ -118,7 +120,9 @@ routes! { Call below "/gmail/v1/users/me" {
     "POST" ["messages", "batchModify"] => {
         write(MODIFY, &BATCH, &NOTHING, |context| context.batch_modify())
     },
-    "POST" ["messages", "batchDelete"] => write(ERASE, &IDS, &NOTHING, |context| context.batch_delete()),
+    "POST" ["messages", "batchDelete"] => {
+        write(ERASE, &IDS, &NOTHING, |context| context.batch_delete())
+    },
     "GET" ["threads"] => read(READ, LIST, &resources::THREADS, |context| {
         list::page(context.mailbox, Listed::Threads, context.params)
     }),
@@ -129,7 +133,9 @@ routes! { Call below "/gmail/v1/users/me" {
     "GET" ["drafts"] => read(READ_DRAFTS, drafts::LIST, &resources::DRAFTS, |context| {
         list::page(context.mailbox, Listed::Drafts, context.params)
     }),
-    "GET" ["drafts", id] => read(READ_DRAFTS, &["format"], &DRAFT, move |context| context.draft(id)),
+    "GET" ["drafts", id] => {
+        read(READ_DRAFTS, &["format"], &DRAFT, move |context| context.draft(id))
+    },
     "POST" ["drafts"] => write(COMPOSE, &DRAFT, &DRAFT, |context| context.make_draft()),
     "PUT" ["drafts", id] => write(COMPOSE, &DRAFT, &DRAFT, move |context| context.update_draft(id)),
     "POST" ["drafts", "send"] => write(COMPOSE, &DRAFT, &MESSAGE, |context| context.send_draft()),
@@ -140,7 +146,9 @@ routes! { Call below "/gmail/v1/users/me" {
         resources::label(context.mailbox, id).ok_or_else(error::not_found)
     }),
     "POST" ["labels"] => write(LABELS, &LABEL, &LABEL, labels::make),
-    "PATCH" ["labels", id] => write(LABELS, &LABEL, &LABEL, move |context| labels::change(context, id)),
+    "PATCH" ["labels", id] => {
+        write(LABELS, &LABEL, &LABEL, move |context| labels::change(context, id))
+    },
     "DELETE" ["labels", id] => {
         write(LABELS, &NOTHING, &NOTHING, move |context| labels::delete(context, id))
     },
@@ -165,7 +173,9 @@ routes! { Call below "/gmail/v1/users/me" {
         read(READ_SETTINGS, &[], &SEND_AS, move |context| settings::one_send_as(context, address))
     },
     "PATCH" ["settings", "sendAs", address] => {
-        write(SETTINGS, &SEND_AS, &SEND_AS, move |context| settings::change_send_as(context, address))
+        write(SETTINGS, &SEND_AS, &SEND_AS, move |context| {
+            settings::change_send_as(context, address)
+        })
     },
     "GET" ["settings", "vacation"] => read(READ_SETTINGS, &[], &VACATION, |context| {
         Ok(settings::vacation(context.state, context.mailbox))

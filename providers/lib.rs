@@ -5,8 +5,13 @@
 //! an API are facts with a comment, and what columns mean stands in the
 //! registry alone.
 
+#[cfg(feature = "google")]
 pub mod google;
+#[cfg(any(feature = "google", feature = "microsoft"))]
 mod json;
+#[cfg(any(feature = "google", feature = "microsoft"))]
+mod labels;
+#[cfg(feature = "microsoft")]
 pub mod microsoft;
 #[cfg(any(feature = "google", feature = "microsoft"))]
 mod near;

@@ -23,6 +23,7 @@ use super::client::{self, Bearer, GMAIL, Google, IN_FLIGHT};
 use super::people;
 use super::wire::{self, Wire};
 use crate::json::text;
+use crate::labels::same_label;
 use crate::net;
 use daysheet_core::error::{Error, Kind, Result};
 use daysheet_core::project::Projection;
@@ -214,9 +215,9 @@ impl Gmail {
         }
         let labels = self.labels().await?;
         let is_known = |name: &str| {
-            labels.iter().any(|label| {
-                query::same_label(text(label, "name"), name) || text(label, "id") == name
-            })
+            labels
+                .iter()
+                .any(|label| same_label(text(label, "name"), name) || text(label, "id") == name)
         };
         let unknown = |name: &str| format!("no label or folder is called `{}`", brief(name));
         let refused = |name: &str| {

@@ -3,9 +3,9 @@
 use hyper::Method;
 use serde_json::{Value, json};
 
-use super::query::{is_category, same_label};
 use super::{Gmail, check};
 use crate::json::text;
+use crate::labels::{is_category, same_label};
 use crate::near::steps;
 use crate::written::holds;
 use daysheet_core::error::{Error, Kind, Result};

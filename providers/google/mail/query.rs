@@ -7,9 +7,7 @@
 use daysheet_core::query::{PLACES, Part, Query, State, Term};
 use daysheet_core::text::Note;
 
-/// Gmail's own categories; any other category is searched for as a label.
-const CATEGORIES: &[&str] =
-    &["primary", "social", "promotions", "updates", "forums", "reservations", "purchases"];
+use crate::labels::{is_category, label};
 
 /// A query in Gmail's language.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -57,11 +55,6 @@ pub fn rename(query: &Query, rename: &impl Fn(&str) -> Option<String>) -> Query 
         Term::Category(name) => Term::Category(other(name)),
         term => term.clone(),
     })
-}
-
-/// True when Gmail's search takes both names for the same label.
-pub fn same_label(one: &str, other: &str) -> bool {
-    label(one) == label(other)
 }
 
 /// `negated` pushes a NOT down to the terms, where Gmail surely understands it.
@@ -113,28 +106,9 @@ fn write_term(term: &Term, notes: &mut Vec<Note>) -> String {
     }
 }
 
-/// True for a name of Gmail's own.
-pub(crate) fn is_category(name: &str) -> bool {
-    CATEGORIES.contains(&name.to_lowercase().as_str())
-}
-
 /// Quotes whatever Gmail could take for syntax.
 fn quote(text: &str) -> String {
     let plain = text.chars().all(|c| c.is_alphanumeric() || matches!(c, '@' | '.' | '_'))
         && !matches!(text, "OR" | "AND" | "AROUND");
     if plain { text.to_owned() } else { format!("\"{}\"", text.replace('"', " ")) }
-}
-
-/// A label's name as Gmail's search spells it.
-fn label(name: &str) -> String {
-    name.to_lowercase()
-        .chars()
-        .map(|c| {
-            if c.is_whitespace() || matches!(c, '/' | '(' | ')' | '"' | '{' | '}' | '&' | '|') {
-                '-'
-            } else {
-                c
-            }
-        })
-        .collect()
 }

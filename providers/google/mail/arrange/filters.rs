@@ -10,8 +10,9 @@ use jiff::tz::TimeZone;
 use serde_json::{Map, Value, json};
 
 use crate::google::mail::list;
-use crate::google::mail::query::{compile, is_category};
+use crate::google::mail::query::compile;
 use crate::json::text;
+use crate::labels::is_category;
 use daysheet_core::error::{Error, Result};
 use daysheet_core::provider::mail::{Rule, RuleStep};
 use daysheet_core::query::{Clock, Part, Query, Term, one_or, parse};

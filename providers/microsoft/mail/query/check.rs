@@ -11,7 +11,7 @@ use std::collections::HashMap;
 use jiff::Timestamp;
 use serde_json::Value;
 
-use crate::google::mail::query::same_label;
+use crate::labels::same_label;
 use daysheet_core::query::{PLACES, Part, Query, State, Term};
 use daysheet_core::text::words::{has_phrase, words};
 

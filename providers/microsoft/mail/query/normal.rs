@@ -4,7 +4,7 @@
 //! says nothing is gone. Here too is what a query loses on the way to Outlook
 //! whatever language it ends in, with the notes that say so.
 
-use crate::google::mail::query::is_category;
+use crate::labels::is_category;
 use daysheet_core::error::{Error, Result};
 use daysheet_core::query::{PLACES, Part, Query, State, Term, one_or};
 use daysheet_core::text::brief;

@@ -1,0 +1,30 @@
+//! Names of labels as Gmail's search takes them. A query means the same at Outlook, so
+//! that its adapter goes by them, too.
+
+/// Gmail's own categories; any other category is searched for as a label.
+const CATEGORIES: &[&str] =
+    &["primary", "social", "promotions", "updates", "forums", "reservations", "purchases"];
+
+/// True when Gmail's search takes both names for the same label.
+pub fn same_label(one: &str, other: &str) -> bool {
+    label(one) == label(other)
+}
+
+/// True for a name of Gmail's own.
+pub fn is_category(name: &str) -> bool {
+    CATEGORIES.contains(&name.to_lowercase().as_str())
+}
+
+/// A label's name as Gmail's search spells it.
+pub fn label(name: &str) -> String {
+    name.to_lowercase()
+        .chars()
+        .map(|c| {
+            if c.is_whitespace() || matches!(c, '/' | '(' | ')' | '"' | '{' | '}' | '&' | '|') {
+                '-'
+            } else {
+                c
+            }
+        })
+        .collect()
+}

@@ -17,6 +17,7 @@ use super::gmail::filtering;
 use super::state::State;
 use super::store::head;
 use super::store::letter::{self, Facts, Letter};
+use super::store::lines;
 use super::store::mailbox::change::{Change, Entry};
 use super::store::mime;
 
@@ -197,7 +198,7 @@ pub(super) fn without(raw: &[u8], names: &[&str]) -> Vec<u8> {
     let body = raw.get(head.len()..).unwrap_or_default();
     let mut left = Vec::with_capacity(raw.len());
     let mut dropped = false;
-    for line in head.split_inclusive(|byte| *byte == b'\n') {
+    for line in lines(head) {
         let goes_on = matches!(line.first(), Some(b' ' | b'\t'));
         if !goes_on {
             let name = head::field_name(line).map(|(name, _)| name);

@@ -9,6 +9,8 @@ use std::borrow::Cow;
 
 use daysheet_core::text::charset;
 
+use super::lines;
+
 /// More fields than any honest letter has; the rest is not looked at.
 const MAX_FIELDS: usize = 2_000;
 
@@ -55,7 +57,7 @@ pub(crate) fn fields(head: &[u8]) -> Vec<Field<'_>> {
     let mut spans: Vec<(&str, usize, usize)> = Vec::new();
     let mut at = 0;
     let mut open = false;
-    for line in head.split_inclusive(|byte| *byte == b'\n') {
+    for line in lines(head) {
         let end = at + line.len();
         if line.first().is_some_and(|byte| matches!(byte, b' ' | b'\t')) {
             if let Some(last) = spans.last_mut().filter(|_| open) {

@@ -11,6 +11,7 @@ use jiff::tz::TimeZone;
 use mail_parser::DateTime;
 
 use super::head::{self, Field};
+use super::lines;
 use super::mime::{self, Part};
 use super::words::{beginning, each_word, has_phrase, number, visible, words};
 use daysheet_core::ical;
@@ -274,7 +275,7 @@ pub(crate) fn wire_form(bytes: &[u8]) -> Vec<u8> {
         return bytes.to_vec();
     }
     let mut out = Vec::with_capacity(bytes.len() + bytes.len() / 32);
-    for line in bytes.split_inclusive(|byte| *byte == b'\n') {
+    for line in lines(bytes) {
         match line.strip_suffix(b"\n") {
             Some(text) if !text.ends_with(b"\r") => {
                 out.extend_from_slice(text);

@@ -12,7 +12,7 @@ use std::ops::Range;
 use mail_parser::parsers::MessageStream;
 use mail_parser::{ContentType, HeaderValue};
 
-use super::{head, transfer};
+use super::{head, lines, transfer};
 
 /// How deep parts may stand in parts. JSON readers commonly stop at 128
 /// levels, and a part takes two.
@@ -215,7 +215,7 @@ fn split(raw: &[u8], range: Range<usize>) -> (Range<usize>, Range<usize>) {
     let start = range.start;
     let mut at = start;
     let mut any = false;
-    for line in slice(raw, &range).split_inclusive(|byte| *byte == b'\n') {
+    for line in lines(slice(raw, &range)) {
         let after = at + line.len();
         if matches!(line, b"\n" | b"\r\n") {
             return (start..at, after..range.end);
@@ -235,7 +235,7 @@ fn pieces(raw: &[u8], body: &Range<usize>, boundary: &[u8]) -> Vec<Range<usize>>
     let mut found = Vec::new();
     let mut open: Option<usize> = None;
     let mut at = body.start;
-    for line in slice(raw, body).split_inclusive(|byte| *byte == b'\n') {
+    for line in lines(slice(raw, body)) {
         let after = at + line.len();
         if let Some(last) = delimiter(line, boundary) {
             if let Some(start) = open {

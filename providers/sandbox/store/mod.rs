@@ -11,3 +11,14 @@ pub(super) mod settings;
 pub(super) mod threads;
 mod transfer;
 pub(super) mod words;
+
+/// The lines of a message, each with its line end.
+pub(super) fn lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut rest = bytes;
+    std::iter::from_fn(move || {
+        let end = memchr::memchr(b'\n', rest).map_or(rest.len(), |at| at + 1);
+        let (line, after) = rest.split_at_checked(end)?;
+        rest = after;
+        (!line.is_empty()).then_some(line)
+    })
+}

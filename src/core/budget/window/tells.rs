@@ -3,6 +3,9 @@
 //! Signs are counted, not understood: a line with several is the better guess.
 //! The words are those of English, German, French, Spanish and Italian mail.
 
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
 use crate::text::words::each_word;
 
 /// Words that speak of a deadline or an obligation by themselves.
@@ -164,24 +167,49 @@ struct Found {
     question: bool,
 }
 
+/// What a word is, each for the list above that has it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Word {
+    Deadline,
+    Until,
+    Day,
+    MaybeDay,
+    Clock,
+    Money,
+}
+
+/// All lists above as one: no word stands in two of them.
+static WORDS: LazyLock<HashMap<&str, Word>> = LazyLock::new(|| {
+    let lists = [
+        (DEADLINES, Word::Deadline),
+        (UNTIL, Word::Until),
+        (DAYS, Word::Day),
+        (MAYBE_DAYS, Word::MaybeDay),
+        (CLOCK, Word::Clock),
+        (MONEY, Word::Money),
+    ];
+    lists.into_iter().flat_map(|(words, is)| words.iter().map(move |word| (*word, is))).collect()
+});
+
 /// What words tell, each with the one before it.
 fn words(line: &str, found: &mut Found) {
-    let mut before = String::new();
+    let mut before = None;
+    let mut after_number = false;
     each_word(line, |word| {
-        let after_until = UNTIL.contains(&before.as_str());
-        let after_number = is_number(&before);
+        let is = WORDS.get(word).copied();
         let number = word.starts_with(|c: char| c.is_ascii_digit());
-        let maybe = MAYBE_DAYS.contains(&word);
-        let day = DAYS.contains(&word)
-            || maybe && (after_number || after_until)
-            || number && MAYBE_DAYS.contains(&before.as_str());
+        let after_until = before == Some(Word::Until);
+        let day = is == Some(Word::Day)
+            || is == Some(Word::MaybeDay) && (after_number || after_until)
+            || number && before == Some(Word::MaybeDay);
         found.day |= day;
-        found.deadline |= DEADLINES.contains(&word) || after_until && (number || day);
-        found.time |= after_number && CLOCK.contains(&word) || joined(word, &["am", "pm", "h"]);
+        found.deadline |= is == Some(Word::Deadline) || after_until && (number || day);
+        found.time |=
+            after_number && is == Some(Word::Clock) || number && joined(word, &["am", "pm", "h"]);
         found.amount |=
-            after_number && MONEY.contains(&word) || number && MONEY.contains(&before.as_str());
-        before.clear();
-        before.push_str(word);
+            after_number && is == Some(Word::Money) || number && before == Some(Word::Money);
+        before = is;
+        after_number = is_number(word);
     });
 }
 

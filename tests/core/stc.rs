@@ -14,6 +14,7 @@ use daysheet_core::schemas::{FOLDER, Field, MESSAGE, Table};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
+use crate::encode::matching;
 use tables::{OTHERS, TABLE, WRONG};
 
 const VERSIONS: [Version; 2] = [Version::One, Version::Two];
@@ -98,7 +99,7 @@ pub fn runner(cases: u32) -> TestRunner {
 }
 
 fn extra() -> impl Strategy<Value = Extra> {
-    let text = || prop_oneof![Just("x".to_owned()), any::<String>(), "[ -~]{0,9}"];
+    let text = || prop_oneof![Just("x".to_owned()), matching("\\PC*"), matching("[ -~]{0,9}")];
     (proptest::option::of(text()), proptest::option::weighted(0.2, text()))
         .prop_map(|(provider_id, text)| Extra { provider_id, text, ..Extra::default() })
 }

@@ -1,6 +1,6 @@
 //! Which lines of a long text are kept, and how long lines are parted.
 
-use daysheet_core::budget::window::{Lean, Window, window};
+use daysheet_core::budget::window::{Lean, Window, Windows, window};
 use proptest::prelude::*;
 
 /// The kept lines, with ` … ` for each gap.
@@ -168,9 +168,10 @@ proptest! {
     ) {
         let lines: Vec<&str> = texts.iter().take(costs.len()).map(|at| text(*at)).collect();
         let lean = if tail { Lean::Tail } else { Lean::Head };
+        let windows = Windows::new(&lines, &costs, marker, lean);
         let mut before = 0;
         for budget in (0..60).chain([200, usize::MAX - 1, usize::MAX]) {
-            let window = window(&lines, &costs, marker, budget, lean);
+            let window = windows.of(budget);
             let kept: Vec<usize> = window.kept.iter().cloned().flatten().collect();
             prop_assert!(kept.is_sorted_by(|one, next| one < next));
             prop_assert!(window.kept.is_sorted_by(|one, next| one.end < next.start));

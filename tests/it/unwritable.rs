@@ -20,7 +20,7 @@ const WORK: &str = "mira@lindqvist-lamps.example";
 /// What a title has that was written here.
 const MARK: &str = "Zebra";
 
-struct Desk {
+struct Setup {
     client: Client,
     app: App,
     _sandbox: Sandbox,
@@ -28,7 +28,7 @@ struct Desk {
     account: &'static str,
 }
 
-impl Desk {
+impl Setup {
     async fn new(provider: &'static str) -> Self {
         let home = TempDir::new().unwrap();
         let config = config(home.path(), &[]);
@@ -195,14 +195,14 @@ impl Desk {
 }
 
 async fn a_full_disk(provider: &'static str) {
-    let mut desk = Desk::new(provider).await;
-    let calls = desk.calls().await;
-    let before = desk.found().await;
-    let since = desk.audit(0).len();
-    desk.full(true).await;
+    let mut setup = Setup::new(provider).await;
+    let calls = setup.calls().await;
+    let before = setup.found().await;
+    let since = setup.audit(0).len();
+    setup.full(true).await;
     let mut marks = 0;
     for (name, tool, arguments) in &calls {
-        let (failed, text) = desk.call(tool, arguments).await;
+        let (failed, text) = setup.call(tool, arguments).await;
         assert!(!text.contains("move"), "{name}: {text}");
         match *name {
             // The journal and the undo come before the call: nothing was done.
@@ -218,7 +218,7 @@ async fn a_full_disk(provider: &'static str) {
         }
     }
     assert_eq!(marks, calls.len() - 2);
-    let mut lines = desk.audit(since);
+    let mut lines = setup.audit(since);
     lines.dedup();
     let done: Vec<&str> = [
         "mail_draft new",
@@ -245,12 +245,12 @@ async fn a_full_disk(provider: &'static str) {
     assert_eq!(lines, expected, "{provider}");
 
     // There is room again, and no restart.
-    desk.full(false).await;
-    let after = desk.found().await;
+    setup.full(false).await;
+    let after = setup.found().await;
     assert!(!before.contains(MARK) && after.matches(MARK).count() >= 7, "{after}");
     for (name, tool, arguments) in &calls {
         if matches!(*name, "send" | "modify") {
-            let (failed, text) = desk.call(tool, arguments).await;
+            let (failed, text) = setup.call(tool, arguments).await;
             assert!(!failed, "{name}: {text}");
         }
     }
@@ -269,49 +269,50 @@ async fn on_a_full_disk_outlook_is_told_truly() {
 /// What was done is told when what became of it cannot be noted, and undone all the same.
 #[tokio::test]
 async fn what_became_of_it_is_told_though_it_cannot_be_noted() {
-    let mut desk = Desk::new("google").await;
-    let calls = desk.calls().await;
+    let mut setup = Setup::new("google").await;
+    let calls = setup.calls().await;
     for table in ["sends", "undos"] {
-        desk.sql(format!(
-            "CREATE TRIGGER half_{table} BEFORE UPDATE ON {table} \
+        setup
+            .sql(format!(
+                "CREATE TRIGGER half_{table} BEFORE UPDATE ON {table} \
              BEGIN SELECT RAISE(ROLLBACK, 'no room'); END"
-        ))
-        .await;
+            ))
+            .await;
     }
     for (name, result, note) in [
         ("send", "\tsend\tsent\t", "; not noted: "),
         ("modify", "done: 3\nundo: u1", "undo puts back all of the earlier state, because "),
     ] {
         let (_, tool, arguments) = calls.iter().find(|one| one.0 == name).unwrap();
-        let (failed, text) = desk.call(tool, arguments).await;
+        let (failed, text) = setup.call(tool, arguments).await;
         assert!(!failed && text.contains(result) && text.contains(note), "{name}: {text}");
     }
     for table in ["sends", "undos"] {
-        desk.sql(format!("DROP TRIGGER half_{table}")).await;
+        setup.sql(format!("DROP TRIGGER half_{table}")).await;
     }
     let (_, _, send) = calls.iter().find(|one| one.0 == "send").unwrap();
-    let (_, text) = desk.call("mail_send", send).await;
+    let (_, text) = setup.call("mail_send", send).await;
     assert!(text.contains("\talready sent\t"), "{text}");
-    let (_, text) = desk.call("mail_modify", &json!({"undo": "u1"})).await;
+    let (_, text) = setup.call("mail_modify", &json!({"undo": "u1"})).await;
     assert!(text.starts_with("done: 3\n"), "{text}");
 }
 
 async fn no_log(provider: &'static str) {
-    let mut desk = Desk::new(provider).await;
-    let calls = desk.calls().await;
-    let before = desk.found().await;
-    let log = desk.app.config.home.join("audit.jsonl");
-    let kept = desk.app.config.home.join("kept.jsonl");
+    let mut setup = Setup::new(provider).await;
+    let calls = setup.calls().await;
+    let before = setup.found().await;
+    let log = setup.app.config.home.join("audit.jsonl");
+    let kept = setup.app.config.home.join("kept.jsonl");
     fs::rename(&log, &kept).unwrap();
     fs::create_dir(&log).unwrap();
     for (name, tool, arguments) in &calls {
-        let (failed, text) = desk.call(tool, arguments).await;
+        let (failed, text) = setup.call(tool, arguments).await;
         assert!(failed && text.contains("audit"), "{provider} {name}: {text}");
     }
-    assert_eq!(desk.found().await, before, "{provider}");
+    assert_eq!(setup.found().await, before, "{provider}");
     fs::remove_dir(&log).unwrap();
     for (name, tool, arguments) in &calls {
-        let (failed, text) = desk.call(tool, arguments).await;
+        let (failed, text) = setup.call(tool, arguments).await;
         assert!(!failed, "{provider} {name}: {text}");
     }
 }
@@ -330,45 +331,45 @@ async fn without_a_log_nothing_is_written_at_outlook() {
 /// created and reported, and the next call works when the lock is gone.
 #[tokio::test]
 async fn a_locked_store_does_not_make_a_done_write_fail() {
-    let mut desk = Desk::new("google").await;
-    let calls = desk.calls().await;
-    let since = desk.audit(0).len();
-    let options = SqliteConnectOptions::new().filename(desk.app.config.home.join("daysheet.db"));
+    let mut setup = Setup::new("google").await;
+    let calls = setup.calls().await;
+    let since = setup.audit(0).len();
+    let options = SqliteConnectOptions::new().filename(setup.app.config.home.join("daysheet.db"));
     let mut raw = SqliteConnection::connect_with(&options).await.unwrap();
     sqlx::query("BEGIN IMMEDIATE").execute(&mut raw).await.unwrap();
     let (_, _, create) = calls.iter().find(|one| one.0 == "create").unwrap();
-    let (failed, text) = desk.call("calendar_save", create).await;
+    let (failed, text) = setup.call("calendar_save", create).await;
     assert!(!failed && text.contains("no handles could be kept"), "{text}");
     assert!(text.contains("in use by another process"), "{text}");
-    let lines = desk.audit(since);
+    let lines = setup.audit(since);
     assert_eq!(lines, ["calendar_save create begun", "calendar_save create done"]);
     sqlx::query("ROLLBACK").execute(&mut raw).await.unwrap();
     let day = json!({"from": "2036-02-05", "to": "2036-02-06"});
-    let found = desk.ok("calendar_search", &day).await;
+    let found = setup.ok("calendar_search", &day).await;
     assert!(found.to_string().contains(MARK), "{found}");
 }
 
 /// Who is notified counts, whomever the call names; nobody does with notify=none.
 #[tokio::test]
 async fn who_is_notified_counts_in_the_log() {
-    let mut desk = Desk::new("google").await;
+    let mut setup = Setup::new("google").await;
     let event = json!({"notify": "none", "if_conflict": "ignore",
         "events": [{"title": "Plain", "start": "2036-02-05 09:00", "duration": "1h",
                     "people": ["priya@example.com", "bo@lamps.example"]}]});
-    let made = desk.ids("calendar_save", &event, "events").await;
+    let made = setup.ids("calendar_save", &event, "events").await;
     let title =
         |notify: &str| json!({"id": made[0], "notify": notify, "events": [{"title": notify}]});
-    desk.ok("calendar_save", &title("all")).await;
+    setup.ok("calendar_save", &title("all")).await;
     let add = json!({"id": made[0], "notify": "all",
                      "events": [{"add": ["cy@lamps.example"], "remove": ["priya@example.com"]}]});
-    desk.ok("calendar_save", &add).await;
-    desk.ok("calendar_delete", &json!({"id": made[0], "notify": "all"})).await;
+    setup.ok("calendar_save", &add).await;
+    setup.ok("calendar_delete", &json!({"id": made[0], "notify": "all"})).await;
     // Each event of a call has its own two lines.
     let two = json!({"notify": "none", "if_conflict": "ignore",
         "events": [{"title": "A", "start": "2036-02-05 09:00"},
                    {"title": "B", "start": "2036-02-06 09:00"}]});
-    desk.ok("calendar_save", &two).await;
-    let text = fs::read_to_string(desk.app.config.home.join("audit.jsonl")).unwrap();
+    setup.ok("calendar_save", &two).await;
+    let text = fs::read_to_string(setup.app.config.home.join("audit.jsonl")).unwrap();
     let lines: Vec<String> = text
         .lines()
         .map(|line| {

@@ -5,7 +5,7 @@ use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD};
 use percent_encoding::percent_decode_str;
 
-use super::{Desk, Pipeline};
+use super::{DraftContext, Pipeline};
 use crate::compose::names;
 use crate::compose::text::Both;
 use crate::error::{Error, Kind, Result};
@@ -36,23 +36,27 @@ impl Pipeline {
     }
 
     /// What is to be attached, fetched.
-    pub(super) async fn enclosures(&self, items: &[String], desk: &Desk) -> Result<Vec<Enclosure>> {
+    pub(super) async fn enclosures(
+        &self,
+        items: &[String],
+        context: &DraftContext,
+    ) -> Result<Vec<Enclosure>> {
         let mut found = Vec::new();
         for item in items.iter().filter(|item| !item.is_empty()) {
-            let some = self.enclosure(item, desk).await;
+            let some = self.enclosure(item, context).await;
             found.append(&mut some.map_err(|error| error.context("attach"))?);
         }
         Ok(found)
     }
 
-    async fn enclosure(&self, item: &str, desk: &Desk) -> Result<Vec<Enclosure>> {
+    async fn enclosure(&self, item: &str, context: &DraftContext) -> Result<Vec<Enclosure>> {
         let most = self.config.largest_file;
         if item.get(..5).is_some_and(|start| start.eq_ignore_ascii_case("data:")) {
             return Ok(vec![data(item, most)?]);
         }
         if let Some((owner, id)) = self.handle(HandleKind::Attachment, item).await? {
-            let mailbox = match owner == desk.account.id {
-                true => desk.mailbox.clone(),
+            let mailbox = match owner == context.account.id {
+                true => context.mailbox.clone(),
                 false => self.connect.mailbox(&self.accounts.by_id(&owner).await?)?,
             };
             let (message, file) = self.file_named(mailbox.as_ref(), item, &id).await?;
@@ -92,7 +96,11 @@ impl Pipeline {
     }
 
     /// The files of a letter that is sent on.
-    pub(super) async fn carried(&self, original: &Original, desk: &Desk) -> Result<Vec<Enclosure>> {
+    pub(super) async fn carried(
+        &self,
+        original: &Original,
+        context: &DraftContext,
+    ) -> Result<Vec<Enclosure>> {
         let most = self.config.largest_file;
         let total: u64 = original.files.iter().map(|file| file.size).sum();
         if total > most {
@@ -101,7 +109,7 @@ impl Pipeline {
         }
         let mut files = Vec::new();
         for file in &original.files {
-            let bytes = desk.mailbox.file(&original.id, &file.id, most).await?;
+            let bytes = context.mailbox.file(&original.id, &file.id, most).await?;
             files.push(Enclosure {
                 cid: file.cid.clone(),
                 ..enclosed(&file.name, &file.media, bytes)

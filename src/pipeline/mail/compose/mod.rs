@@ -35,7 +35,7 @@ const SIGN: &str = "write it into `body`, or set one with manage kind=signature"
 const LONGEST_SUBJECT: usize = 1_000;
 
 /// The mailbox that a draft is in.
-struct Desk {
+struct DraftContext {
     account: Account,
     mailbox: Arc<dyn Mailbox>,
 }
@@ -59,25 +59,25 @@ impl Pipeline {
         }
     }
 
-    fn draft_desk(&self, account: Account) -> Result<Desk> {
-        Ok(Desk { mailbox: self.connect.mailbox(&account)?, account })
+    fn draft_context(&self, account: Account) -> Result<DraftContext> {
+        Ok(DraftContext { mailbox: self.connect.mailbox(&account)?, account })
     }
 
     async fn new_draft(&self, asked: &DraftOf, caller: &dyn Caller) -> Result<Draft> {
-        let (desk, original) = match &asked.id {
+        let (context, original) = match &asked.id {
             None => {
                 let account = self.accounts.find(asked.account.as_deref()).await?;
-                (self.draft_desk(account)?, None)
+                (self.draft_context(account)?, None)
             }
             Some(said) => {
                 let (account, id) = self.letter_named(said, asked.account.as_deref()).await?;
-                let desk = self.draft_desk(account)?;
-                let original = desk.mailbox.original(&id).await;
+                let context = self.draft_context(account)?;
+                let original = context.mailbox.original(&id).await;
                 let original = original.map_err(|error| error.context(said))?;
-                (desk, Some(original))
+                (context, Some(original))
             }
         };
-        let sheet = self.new_sheet(asked, &desk, original.as_ref()).await?;
+        let sheet = self.new_sheet(asked, &context, original.as_ref()).await?;
         let origin = match (asked.mode, &original) {
             (DraftMode::Forward, Some(original)) => Origin::Forward { id: original.id.clone() },
             (_, Some(original)) => {
@@ -92,18 +92,18 @@ impl Pipeline {
             _ => "new",
         };
         let ids: Vec<String> = asked.id.iter().cloned().collect();
-        self.audit(entry(&desk, op, &ids, &sheet.letter, BEGUN)).await?;
-        let made = desk.mailbox.create(&origin, &sheet.letter, caller).await;
+        self.audit(entry(&context, op, &ids, &sheet.letter, BEGUN)).await?;
+        let made = context.mailbox.create(&origin, &sheet.letter, caller).await;
         let is_reply = matches!(origin, Origin::Reply { .. });
-        self.draft_written(&desk, op, ids, sheet, made, is_reply).await
+        self.draft_written(&context, op, ids, sheet, made, is_reply).await
     }
 
     async fn edit_draft(&self, asked: &DraftOf, caller: &dyn Caller) -> Result<Draft> {
-        let (desk, handle, held) = self.held_draft(asked).await?;
-        let sheet = self.edited_sheet(asked, &desk, &held).await?;
+        let (context, handle, held) = self.held_draft(asked).await?;
+        let sheet = self.edited_sheet(asked, &context, &held).await?;
         let ids = vec![handle];
-        self.audit(entry(&desk, "edit", &ids, &sheet.letter, BEGUN)).await?;
-        let made = desk.mailbox.update(&held, &sheet.letter, caller).await;
+        self.audit(entry(&context, "edit", &ids, &sheet.letter, BEGUN)).await?;
+        let made = context.mailbox.update(&held, &sheet.letter, caller).await;
         let made = made.map_err(|error| match error.kind() {
             Kind::Conflict => Error::new(
                 Kind::Conflict,
@@ -112,15 +112,15 @@ impl Pipeline {
             .next("nothing was written; look at it with mail_read and edit it again"),
             _ => error,
         });
-        self.draft_written(&desk, "edit", ids, sheet, made, false).await
+        self.draft_written(&context, "edit", ids, sheet, made, false).await
     }
 
     async fn discard_draft(&self, asked: &DraftOf) -> Result<Draft> {
-        let (desk, handle, held) = self.held_draft(asked).await?;
+        let (context, handle, held) = self.held_draft(asked).await?;
         let ids = [handle.clone()];
         let mut notes = Vec::new();
-        let line = entry(&desk, "discard", &ids, &held.letter, "");
-        let write = desk.mailbox.discard(&held);
+        let line = entry(&context, "discard", &ids, &held.letter, "");
+        let write = context.mailbox.discard(&held);
         let gone = self.logged(line, &mut notes, write, |()| None).await;
         let name = format!("{handle} {}", short(&held.letter.subject));
         let outcome = match &gone {
@@ -136,19 +136,19 @@ impl Pipeline {
     /// What became of a draft that was written.
     async fn draft_written(
         &self,
-        desk: &Desk,
+        context: &DraftContext,
         op: &'static str,
         ids: Vec<String>,
         sheet: Sheet,
         made: Result<HeldDraft>,
         is_reply: bool,
     ) -> Result<Draft> {
-        let line = entry(desk, op, &ids, &sheet.letter, outcome(&made));
+        let line = entry(context, op, &ids, &sheet.letter, outcome(&made));
         let mut notes = Vec::new();
         self.audit_after(line, &mut notes).await;
         match made {
             Ok(held) => {
-                let mut draft = self.preview(desk, &held, &sheet, is_reply).await;
+                let mut draft = self.preview(context, &held, &sheet, is_reply).await;
                 draft.notes.append(&mut notes);
                 Ok(draft)
             }
@@ -169,14 +169,14 @@ impl Pipeline {
     async fn new_sheet(
         &self,
         asked: &DraftOf,
-        desk: &Desk,
+        context: &DraftContext,
         original: Option<&Original>,
     ) -> Result<Sheet> {
         let mut notes = Vec::new();
-        let aliases = self.aliases(desk, &mut notes).await;
+        let aliases = self.aliases(context, &mut notes).await;
         let alias = people::sender(&aliases, asked.from.as_deref(), original)?;
         let forward = asked.mode == DraftMode::Forward;
-        let own = people::own(&aliases, &desk.account);
+        let own = people::own(&aliases, &context.account);
         // A letter from any of the user's addresses is the user's.
         let original = &original.map(|original| Original {
             own: original.own
@@ -220,15 +220,15 @@ impl Pipeline {
             Some(original) if !forward => reply::references(original),
             _ => (None, Vec::new()),
         };
-        let mut files = self.enclosures(&asked.attach, desk).await?;
+        let mut files = self.enclosures(&asked.attach, context).await?;
         let mut body = body(asked)?.unwrap_or_default();
         let message_id = people::message_id(&alias.person.address)?;
         enclosures::inline(&mut body, &mut files, &message_id)?;
         if let (true, Some(original)) = (forward && asked.quote, original) {
-            files.append(&mut self.carried(original, desk).await?);
+            files.append(&mut self.carried(original, context).await?);
         }
         self.check_sizes(&files)?;
-        let signature = self.signature(desk, alias).await?;
+        let signature = self.signature(context, alias).await?;
         let mut whole = quote::together(&body, signature.as_ref(), quote.as_ref());
         notes.extend(self.without_remote_pictures(&mut whole.html)?);
         let letter = Outgoing {
@@ -251,12 +251,17 @@ impl Pipeline {
     }
 
     /// A held draft with what was said of it changed, and nothing else.
-    async fn edited_sheet(&self, asked: &DraftOf, desk: &Desk, held: &HeldDraft) -> Result<Sheet> {
+    async fn edited_sheet(
+        &self,
+        asked: &DraftOf,
+        context: &DraftContext,
+        held: &HeldDraft,
+    ) -> Result<Sheet> {
         let mut notes = Vec::new();
         let mut letter = held.letter.clone();
         let mut alias = None;
         if asked.from.is_some() || asked.body.is_some() {
-            let aliases = self.aliases(desk, &mut notes).await;
+            let aliases = self.aliases(context, &mut notes).await;
             let from = asked.from.as_deref().unwrap_or(&letter.from.address);
             match people::sender(&aliases, Some(from), None) {
                 Ok(found) => alias = Some(found.clone()),
@@ -279,7 +284,7 @@ impl Pipeline {
             letter.importance = importance;
         }
         enclosures::without(&mut letter.files, &asked.detach)?;
-        letter.files.append(&mut self.enclosures(&asked.attach, desk).await?);
+        letter.files.append(&mut self.enclosures(&asked.attach, context).await?);
         self.check_sizes(&letter.files)?;
         if let Some(mut body) = body(asked)? {
             enclosures::inline(&mut body, &mut letter.files, &letter.message_id)?;
@@ -291,7 +296,7 @@ impl Pipeline {
                 notes.push("no quote was found below the old text: there is none now".into());
             }
             let own = match &alias {
-                Some(one) => self.signature(desk, one).await?,
+                Some(one) => self.signature(context, one).await?,
                 None => None,
             };
             let stood = quote::signature(&held.letter.text, &held.letter.html);
@@ -333,10 +338,10 @@ impl Pipeline {
     }
 
     /// What stands below letters that are written as `alias`.
-    async fn signature(&self, desk: &Desk, alias: &Alias) -> Result<Option<Both>> {
-        let said = match (&alias.signature, desk.mailbox.api()) {
+    async fn signature(&self, context: &DraftContext, alias: &Alias) -> Result<Option<Both>> {
+        let said = match (&alias.signature, context.mailbox.api()) {
             (Some(own), _) => Some(own.clone()),
-            (None, Api::Outlook) => match self.store.signature(&desk.account.id).await? {
+            (None, Api::Outlook) => match self.store.signature(&context.account.id).await? {
                 Some(kept) => Some(kept),
                 None => self.config.outlook_signature.clone(),
             },
@@ -352,7 +357,7 @@ impl Pipeline {
     }
 
     /// The draft that a call is about, and how the reader knows it.
-    async fn held_draft(&self, asked: &DraftOf) -> Result<(Desk, String, HeldDraft)> {
+    async fn held_draft(&self, asked: &DraftOf) -> Result<(DraftContext, String, HeldDraft)> {
         let said = asked.id.as_deref().unwrap_or_default();
         let (account, id) = match self.handle(HandleKind::Draft, said).await? {
             Some((owner, id)) => {
@@ -361,8 +366,8 @@ impl Pipeline {
             }
             None => self.letter_named(said, asked.account.as_deref()).await?,
         };
-        let desk = self.draft_desk(account)?;
-        let held = desk.mailbox.draft(&id).await.map_err(|error| {
+        let context = self.draft_context(account)?;
+        let held = context.mailbox.draft(&id).await.map_err(|error| {
             let shown = crate::text::brief(said);
             match error.kind() {
                 Kind::NotFound => Error::new(
@@ -373,8 +378,8 @@ impl Pipeline {
                 _ => error.context(shown),
             }
         })?;
-        let handle = self.draft_handle(&desk.account, &held.id).await?;
-        let noted = self.store.journalled(&desk.account.id, &held.id).await?;
+        let handle = self.draft_handle(&context.account, &held.id).await?;
+        let noted = self.store.journalled(&context.account.id, &held.id).await?;
         if noted.is_some() {
             return Err(Error::new(
                 Kind::Conflict,
@@ -382,7 +387,7 @@ impl Pipeline {
             )
             .next(format!("call mail_send id={handle} to see what became of it")));
         }
-        Ok((desk, handle, held))
+        Ok((context, handle, held))
     }
 
     /// The handle of a draft, which it gets if it has none.
@@ -395,14 +400,14 @@ impl Pipeline {
 
 /// A line of the audit log.
 fn entry<'a>(
-    desk: &'a Desk,
+    context: &'a DraftContext,
     op: &'a str,
     ids: &[String],
     letter: &'a Outgoing,
     outcome: &'a str,
 ) -> Entry<'a> {
     Entry {
-        account: &desk.account.email,
+        account: &context.account.email,
         tool: TOOL,
         op,
         ids: ids.to_vec(),

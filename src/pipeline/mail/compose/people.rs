@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::{Desk, Pipeline};
+use super::{DraftContext, Pipeline};
 use crate::compose::people;
 use crate::error::{Error, Kind, Result};
 use crate::provider::Account;
@@ -17,10 +17,14 @@ const MOST: usize = 200;
 impl Pipeline {
     /// The addresses that one can write as. Where they cannot be had, the
     /// account's own, and a note.
-    pub(super) async fn aliases(&self, desk: &Desk, notes: &mut Vec<Note>) -> Vec<Alias> {
+    pub(super) async fn aliases(
+        &self,
+        context: &DraftContext,
+        notes: &mut Vec<Note>,
+    ) -> Vec<Alias> {
         let own = |person| Alias { person, signature: None, reply_to: None, default: true };
-        let account = Person { name: None, address: desk.account.email.clone() };
-        match desk.mailbox.senders().await {
+        let account = Person { name: None, address: context.account.email.clone() };
+        match context.mailbox.senders().await {
             Ok(aliases) if !aliases.is_empty() => aliases,
             Ok(_) => vec![own(account)],
             Err(error) => {

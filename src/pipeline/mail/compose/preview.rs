@@ -1,6 +1,6 @@
 //! A draft as it is told of: everybody who would get it, in full.
 
-use super::{Desk, Pipeline, Sheet, enclosures};
+use super::{DraftContext, Pipeline, Sheet, enclosures};
 use crate::budget::Draft;
 use crate::provider::mail::{Enclosure, HeldDraft, Importance, Outgoing, Person};
 use crate::row::Cell;
@@ -15,7 +15,7 @@ impl Pipeline {
     /// A draft that was written, as its provider holds it.
     pub(super) async fn preview(
         &self,
-        desk: &Desk,
+        context: &DraftContext,
         held: &HeldDraft,
         sheet: &Sheet,
         is_reply: bool,
@@ -24,7 +24,7 @@ impl Pipeline {
         let letter = &held.letter;
         let kind = HandleKind::Draft;
         let mut late = Vec::new();
-        let number = self.number_after(&desk.account, kind, &held.id, &mut late).await;
+        let number = self.number_after(&context.account, kind, &held.id, &mut late).await;
         let (cell, handle) = match number {
             Some(number) => (Cell::Handle('d', number), kind.handle(number)),
             None => (Cell::Id(held.id.clone()), held.id.clone()),
@@ -44,7 +44,7 @@ impl Pipeline {
         }
         if is_reply && !held.thread.is_empty() {
             let kind = HandleKind::Thread;
-            let number = self.number_after(&desk.account, kind, &held.thread, &mut late).await;
+            let number = self.number_after(&context.account, kind, &held.thread, &mut late).await;
             if let Some(number) = number {
                 scalars.push(("thread", Cell::Handle('t', number)));
             }

@@ -1,12 +1,12 @@
 //! Messages put in order, and put back.
 //!
 //! Every change goes the same way: which messages ([`chosen`]), what is done
-//! with them ([`mod@deeds`]), how they are now, how they were kept ([`undo`]), the
+//! with them ([`actions`]), how they are now, how they were kept ([`undo`]), the
 //! writing itself, and a look at how they are afterwards. What is told is what
 //! the provider says, and in few words however many there are ([`told`]).
 
+mod actions;
 mod chosen;
-mod deeds;
 mod told;
 mod undo;
 mod unsubscribe;
@@ -30,14 +30,14 @@ use crate::request::mail::Modify;
 use crate::text::{Note, note};
 use crate::times;
 
+pub(in crate::pipeline) use self::actions::{PlannedAction, With, plan_actions};
 pub(in crate::pipeline) use self::chosen::{Choice, Chosen};
-pub(in crate::pipeline) use self::deeds::{Deed, With, deeds};
 pub(in crate::pipeline) use self::told::ASKED_BEFORE;
 
 /// What is to be done with messages of one account, and what became of it.
 pub(super) struct Work {
     chosen: Chosen,
-    deeds: Vec<Deed>,
+    actions: Vec<PlannedAction>,
     /// Messages that are not so already, in order.
     changes: Vec<Change>,
     unchanged: usize,
@@ -86,7 +86,7 @@ impl Pipeline {
             create: asked.create,
             dry_run: asked.dry_run,
         };
-        deeds::check(verb, &with)?;
+        actions::check(verb, &with)?;
         match verb {
             "delete" => self.needs(Access::Full, "deleting for good, unlike do=trash,")?,
             "unsubscribe" => self.needs(Access::Send, "unsubscribing")?,
@@ -119,7 +119,7 @@ impl Pipeline {
             let mut all = Vec::new();
             let mut refused = None;
             for (verb, with) in steps {
-                match deeds(&*chosen.mailbox, verb, with, &mut choice.notes).await {
+                match plan_actions(&*chosen.mailbox, verb, with, &mut choice.notes).await {
                     Ok(mut some) => all.append(&mut some),
                     Err(error) if several => refused = Some(error),
                     Err(error) => return Err(error),
@@ -129,7 +129,7 @@ impl Pipeline {
                 Some(error) => choice.failed.push((chosen.label, error)),
                 None => works.push(Work {
                     chosen,
-                    deeds: all,
+                    actions: all,
                     changes: Vec::new(),
                     unchanged: 0,
                     misses: Vec::new(),
@@ -334,7 +334,7 @@ async fn look(work: &mut Work) {
     let mut states = work.chosen.mailbox.states(&ids).await.into_iter();
     for id in &ids {
         match states.next() {
-            Some(Ok(state)) if work.deeds.iter().all(|deed| deed.holds(id, &state)) => {
+            Some(Ok(state)) if work.actions.iter().all(|action| action.holds(id, &state)) => {
                 work.unchanged += 1;
             }
             Some(Ok(state)) => work.changes.push(Change {
@@ -353,7 +353,7 @@ async fn look(work: &mut Work) {
 /// they should be or long enough. `ids` are those that the messages had first.
 async fn look_again(
     mailbox: &dyn Mailbox,
-    deed: &Deed,
+    action: &PlannedAction,
     ids: &[String],
     states: &[MailState],
     answers: &mut [Result<Option<MailState>>],
@@ -361,7 +361,7 @@ async fn look_again(
 ) {
     let open = |answer: &Result<Option<MailState>>| matches!(answer, Err(error) if error.is_open());
     let places: Vec<usize> = (0..answers.len())
-        .filter(|at| answers.get(*at).is_some_and(open) && !deed.is_copy())
+        .filter(|at| answers.get(*at).is_some_and(open) && !action.is_copy())
         .collect();
     let (places, found) = (&places, &Mutex::new(HashMap::new()));
     look_for(look, || async move {
@@ -375,7 +375,7 @@ async fn look_again(
                 Err(gone) if gone.kind() == Kind::NotFound => None,
                 Err(_) => continue,
             };
-            if ids.get(*at).is_some_and(|id| deed.is_done(id, state.as_ref())) {
+            if ids.get(*at).is_some_and(|id| action.is_done(id, state.as_ref())) {
                 lock(found).insert(*at, state);
             }
         }
@@ -396,14 +396,14 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// Does what is to be done, step by step, and compares.
 async fn write(work: &mut Work, look: Duration) {
     let mut misses = Vec::new();
-    for deed in &work.deeds {
+    for action in &work.actions {
         let mut places = Vec::new();
         let mut ids = Vec::new();
         let mut states = Vec::new();
         for (at, change) in work.changes.iter().enumerate() {
             let going_on = matches!(change.outcome, Turn::Planned | Turn::Done);
             match &change.now {
-                Some(now) if going_on && !deed.holds(&change.before.id, now) => {
+                Some(now) if going_on && !action.holds(&change.before.id, now) => {
                     places.push(at);
                     ids.push(change.before.id.clone());
                     states.push(now.clone());
@@ -415,8 +415,8 @@ async fn write(work: &mut Work, look: Duration) {
             continue;
         }
         let mailbox = &*work.chosen.mailbox;
-        let mut answers = mailbox.apply(&states, &deed.step).await;
-        look_again(mailbox, deed, &ids, &states, &mut answers, look).await;
+        let mut answers = mailbox.apply(&states, &action.step).await;
+        look_again(mailbox, action, &ids, &states, &mut answers, look).await;
         let mut answers = answers.into_iter();
         for at in places {
             let Some(change) = work.changes.get_mut(at) else {
@@ -425,7 +425,7 @@ async fn write(work: &mut Work, look: Duration) {
             let began = change.outcome == Turn::Done;
             let (outcome, why) = match answers.next() {
                 Some(Ok(now)) => {
-                    let done = deed.is_done(&change.before.id, now.as_ref());
+                    let done = action.is_done(&change.before.id, now.as_ref());
                     let gone = now.is_none();
                     change.now = now;
                     match (done, gone) {
@@ -444,7 +444,7 @@ async fn write(work: &mut Work, look: Duration) {
                 let (result, why) = match error.is_open() {
                     true => (
                         "unknown",
-                        match deed.is_copy() {
+                        match action.is_copy() {
                             true => format!(
                                 "{}: it may be done all the same, so look into the folder before \
                                  you copy again",

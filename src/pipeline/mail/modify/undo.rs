@@ -8,7 +8,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Chosen;
-use super::{Change, Choice, Deed, Turn, Work};
+use super::{Change, Choice, PlannedAction, Turn, Work};
 use crate::error::{Error, Kind, Result};
 use crate::pipeline::{Draft, Pipeline};
 use crate::provider::Account;
@@ -144,7 +144,7 @@ async fn plan(chosen: Chosen, kept: Vec<KeptMail>) -> Work {
     let ids: Vec<String> = kept.iter().map(id).collect();
     let mut states = chosen.mailbox.states(&ids).await.into_iter();
     let mut work =
-        Work { chosen, deeds: Vec::new(), changes: Vec::new(), unchanged: 0, misses: Vec::new() };
+        Work { chosen, actions: Vec::new(), changes: Vec::new(), unchanged: 0, misses: Vec::new() };
     let mut targets = Vec::new();
     for (id, one) in ids.iter().zip(&kept) {
         match states.next() {
@@ -164,6 +164,6 @@ async fn plan(chosen: Chosen, kept: Vec<KeptMail>) -> Work {
             None => work.miss(id, "failed", "the provider told nothing of it"),
         }
     }
-    work.deeds.push(Deed::put_back(targets));
+    work.actions.push(PlannedAction::put_back(targets));
     work
 }

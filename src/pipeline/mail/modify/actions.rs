@@ -1,5 +1,7 @@
-//! What is done with messages, as the port has it, and how it is seen that a
-//! message is so.
+//! The verbs of `mail_modify` as steps of the port, each with the state that a
+//! message is expected to be in afterwards.
+//!
+//! Nothing is carried out here; see the parent module.
 
 use std::collections::HashMap;
 
@@ -12,16 +14,16 @@ use crate::query;
 use crate::schemas::Api;
 use crate::text::{Note, note, quoted};
 
-/// One step, and how a message is after it.
+/// One step of the port, and the state that it leads to.
 #[derive(Debug, Clone)]
-pub(in crate::pipeline) struct Deed {
+pub(in crate::pipeline) struct PlannedAction {
     pub(in crate::pipeline) step: Step,
-    aim: Aim,
+    expected: ExpectedState,
 }
 
-/// How a message is to be.
+/// The state that a message is expected to be in after a step.
 #[derive(Debug, Clone)]
-enum Aim {
+enum ExpectedState {
     Unread(bool),
     Flag(Flag),
     /// In this folder.
@@ -55,44 +57,46 @@ pub(in crate::pipeline) struct With {
 const GMAIL: [(&str, &str); 4] =
     [("inbox", "INBOX"), ("spam", "SPAM"), ("trash", "TRASH"), ("archive", "")];
 
-impl Deed {
-    /// Back into these states.
+impl PlannedAction {
+    /// The action that restores these states.
     pub(super) fn put_back(states: Vec<MailState>) -> Self {
         let by_id = states.iter().map(|one| (one.id.clone(), one.clone()));
-        Self { aim: Aim::Was(by_id.collect()), step: Step::PutBack(states) }
+        Self { expected: ExpectedState::Was(by_id.collect()), step: Step::PutBack(states) }
     }
 
-    /// True when the message that had this id is as it should be.
+    /// True when the message that had this id is in the expected state.
     pub(super) fn holds(&self, id: &str, state: &MailState) -> bool {
-        match &self.aim {
-            Aim::Unread(unread) => state.unread == *unread,
+        match &self.expected {
+            ExpectedState::Unread(unread) => state.unread == *unread,
             // A flag that is to be set says nothing of a time unless it has one.
-            Aim::Flag(Flag::Set { due: None }) => matches!(state.flag, Flag::Set { .. }),
-            Aim::Flag(flag) => state.flag == *flag,
-            Aim::In(folder) => state.folder == *folder,
-            Aim::OutOf(folders) => !folders.contains(&state.folder),
-            Aim::Filed(label, folder) => state.labels.contains(label) && state.folder != *folder,
-            Aim::Under(labels) => labels.iter().all(|one| state.labels.contains(one)),
-            Aim::NotUnder(labels) => !labels.iter().any(|one| state.labels.contains(one)),
-            Aim::Was(states) => states.get(id).is_some_and(|was| {
+            ExpectedState::Flag(Flag::Set { due: None }) => matches!(state.flag, Flag::Set { .. }),
+            ExpectedState::Flag(flag) => state.flag == *flag,
+            ExpectedState::In(folder) => state.folder == *folder,
+            ExpectedState::OutOf(folders) => !folders.contains(&state.folder),
+            ExpectedState::Filed(label, folder) => {
+                state.labels.contains(label) && state.folder != *folder
+            }
+            ExpectedState::Under(labels) => labels.iter().all(|one| state.labels.contains(one)),
+            ExpectedState::NotUnder(labels) => !labels.iter().any(|one| state.labels.contains(one)),
+            ExpectedState::Was(states) => states.get(id).is_some_and(|was| {
                 (was.unread, &was.flag, &was.folder, &was.labels)
                     == (state.unread, &state.flag, &state.folder, &state.labels)
             }),
-            Aim::Gone | Aim::Copied => false,
+            ExpectedState::Gone | ExpectedState::Copied => false,
         }
     }
 
-    /// True for a step that is done anew whenever it is repeated.
+    /// True for a step that makes another copy whenever it is repeated.
     pub(super) fn is_copy(&self) -> bool {
-        matches!(self.aim, Aim::Copied)
+        matches!(self.expected, ExpectedState::Copied)
     }
 
-    /// True when a message is as it should be after the step: how it is now, or
-    /// nothing if it is gone.
+    /// True when a message is in the expected state: `now` is its state, or `None` if
+    /// it does not exist any more.
     pub(super) fn is_done(&self, id: &str, now: Option<&MailState>) -> bool {
-        match (&self.aim, now) {
-            (Aim::Gone, now) => now.is_none(),
-            (Aim::Copied, now) => now.is_some(),
+        match (&self.expected, now) {
+            (ExpectedState::Gone, now) => now.is_none(),
+            (ExpectedState::Copied, now) => now.is_some(),
             (_, Some(state)) => self.holds(id, state),
             (_, None) => false,
         }
@@ -129,30 +133,31 @@ pub(in crate::pipeline) fn check(verb: &str, with: &With) -> Result<()> {
     }
 }
 
-/// What a verb means in a mailbox; what was made for it, or would be, in words.
-pub(in crate::pipeline) async fn deeds(
+/// Translates a verb into the steps of a mailbox. A note says which folder or label
+/// was created for it, or would be.
+pub(in crate::pipeline) async fn plan_actions(
     mailbox: &dyn Mailbox,
     verb: &str,
     with: &With,
     notes: &mut Vec<Note>,
-) -> Result<Vec<Deed>> {
+) -> Result<Vec<PlannedAction>> {
     let gmail = mailbox.api() == Api::Gmail;
-    let one = |step: Step, aim: Aim| Ok(vec![Deed { step, aim }]);
+    let one = |step: Step, expected: ExpectedState| Ok(vec![PlannedAction { step, expected }]);
     match verb {
-        "read" => one(Step::Read(true), Aim::Unread(false)),
-        "unread" => one(Step::Read(false), Aim::Unread(true)),
+        "read" => one(Step::Read(true), ExpectedState::Unread(false)),
+        "unread" => one(Step::Read(false), ExpectedState::Unread(true)),
         "star" => {
             if gmail && with.due.is_some() {
                 return Err(Error::argument("Gmail's stars have no due time")
                     .next("leave `due` out, or make an event with calendar_save"));
             }
             let flag = Flag::Set { due: with.due };
-            one(Step::Flag(flag.clone()), Aim::Flag(flag))
+            one(Step::Flag(flag.clone()), ExpectedState::Flag(flag))
         }
-        "unstar" => one(Step::Flag(Flag::None), Aim::Flag(Flag::None)),
+        "unstar" => one(Step::Flag(Flag::None), ExpectedState::Flag(Flag::None)),
         "done" if gmail => Err(Error::argument("Gmail's stars are never marked as done")
             .next("use do=unstar, or do=archive")),
-        "done" => one(Step::Flag(Flag::Done), Aim::Flag(Flag::Done)),
+        "done" => one(Step::Flag(Flag::Done), ExpectedState::Flag(Flag::Done)),
         "archive" | "trash" | "spam" | "restore" => going(mailbox, verb).await,
         "move" | "copy" => {
             let name = with.to.first().map_or("", String::as_str);
@@ -167,12 +172,14 @@ pub(in crate::pipeline) async fn deeds(
             let place = find(mailbox, name, PlaceKind::Folder, with, notes).await?;
             match (verb, gmail) {
                 ("move", true) => {
-                    let aim = Aim::Filed(place.id.clone(), "INBOX".to_owned());
-                    one(Step::Move(place.id), aim)
+                    let expected = ExpectedState::Filed(place.id.clone(), "INBOX".to_owned());
+                    one(Step::Move(place.id), expected)
                 }
-                ("move", false) => one(Step::Move(place.id.clone()), Aim::In(place.id)),
-                (_, true) => one(Step::Copy(place.id.clone()), Aim::Under(vec![place.id])),
-                (_, false) => one(Step::Copy(place.id), Aim::Copied),
+                ("move", false) => one(Step::Move(place.id.clone()), ExpectedState::In(place.id)),
+                (_, true) => {
+                    one(Step::Copy(place.id.clone()), ExpectedState::Under(vec![place.id]))
+                }
+                (_, false) => one(Step::Copy(place.id), ExpectedState::Copied),
             }
         }
         "label" | "categorize" | "unlabel" | "uncategorize" => {
@@ -184,38 +191,38 @@ pub(in crate::pipeline) async fn deeds(
                 }
             }
             match verb {
-                "label" | "categorize" => one(Step::Label(ids.clone()), Aim::Under(ids)),
-                _ => one(Step::Unlabel(ids.clone()), Aim::NotUnder(ids)),
+                "label" | "categorize" => one(Step::Label(ids.clone()), ExpectedState::Under(ids)),
+                _ => one(Step::Unlabel(ids.clone()), ExpectedState::NotUnder(ids)),
             }
         }
-        "delete" => one(Step::Delete, Aim::Gone),
+        "delete" => one(Step::Delete, ExpectedState::Gone),
         other => Err(Error::new(Kind::Internal, format!("nobody knows how to do {other}"))),
     }
 }
 
 /// Into one of the folders that every mailbox has, or back out of them.
-async fn going(mailbox: &dyn Mailbox, verb: &str) -> Result<Vec<Deed>> {
+async fn going(mailbox: &dyn Mailbox, verb: &str) -> Result<Vec<PlannedAction>> {
     let gmail = mailbox.api() == Api::Gmail;
     let known = async |word: &str| match GMAIL.iter().find(|(name, _)| *name == word) {
         Some((_, id)) if gmail => Ok((*id).to_owned()),
         _ => mailbox.place(word, PlaceKind::Folder, false).await.map(|place| place.id),
     };
-    let (step, aim) = match verb {
+    let (step, expected) = match verb {
         // What is in no folder of Gmail's is archived already, and what is in
         // the trash or in spam stays there.
-        "archive" if gmail => (Step::Archive, Aim::OutOf(vec![known("inbox").await?])),
-        "archive" => (Step::Archive, Aim::In(known("archive").await?)),
-        "trash" => (Step::Trash, Aim::In(known("trash").await?)),
-        "spam" => (Step::Spam, Aim::In(known("spam").await?)),
+        "archive" if gmail => (Step::Archive, ExpectedState::OutOf(vec![known("inbox").await?])),
+        "archive" => (Step::Archive, ExpectedState::In(known("archive").await?)),
+        "trash" => (Step::Trash, ExpectedState::In(known("trash").await?)),
+        "spam" => (Step::Spam, ExpectedState::In(known("spam").await?)),
         _ => {
             let mut away = Vec::new();
             for word in ["trash", "spam", "archive"] {
                 away.push(known(word).await?);
             }
-            (Step::Restore, Aim::OutOf(away))
+            (Step::Restore, ExpectedState::OutOf(away))
         }
     };
-    Ok(vec![Deed { step, aim }])
+    Ok(vec![PlannedAction { step, expected }])
 }
 
 /// The place of a name; one that would be made, in a dry run, is nowhere.

@@ -19,7 +19,7 @@ use crate::text::{cell, clip};
 const SHOWN: usize = 200;
 
 /// What is done to an event, as far as others learn of it.
-pub(in crate::pipeline) enum Deed<'a> {
+pub(in crate::pipeline) enum EventWrite<'a> {
     /// It is changed.
     Change(&'a Change),
     /// It is deleted; true if those concerned are notified.
@@ -103,31 +103,31 @@ impl Pipeline {
     pub(in crate::pipeline) async fn reached(
         &self,
         target: &Target,
-        deed: &Deed<'_>,
+        planned: &EventWrite<'_>,
     ) -> Result<Option<Audience>> {
         let facts = &target.facts;
         let own = &target.owner.account.email;
         let mut audience = Audience::default();
         let mut concerned = !facts.own;
-        let learned = match deed {
-            Deed::Change(change) => is_seen(change),
-            Deed::Delete(notified) => facts.own || *notified,
+        let learned = match planned {
+            EventWrite::Change(change) => is_seen(change),
+            EventWrite::Delete(notified) => facts.own || *notified,
         };
         // Another's event is a copy, unless its guests change it for all.
-        let spreads = facts.own || (facts.joint && matches!(deed, Deed::Change(_)));
+        let spreads = facts.own || (facts.joint && matches!(planned, EventWrite::Change(_)));
         let mut on_it = Audience::default();
         on_it.everybody_on(facts, own);
         if facts.own && facts.repeat.is_some() {
             on_it.guests(&self.guests_of_exceptions(target).await?, own);
         }
-        if let Deed::Change(Change { guests: Some(list), .. }) = deed {
+        if let EventWrite::Change(Change { guests: Some(list), .. }) = planned {
             on_it.guests(list, own);
         }
         concerned |= on_it != Audience::default();
         if learned && spreads {
             audience.join(&on_it);
         }
-        if learned && (!facts.own && (facts.joint || matches!(deed, Deed::Delete(_)))) {
+        if learned && (!facts.own && (facts.joint || matches!(planned, EventWrite::Delete(_)))) {
             audience.organizer(facts);
         }
         if let Some(calendar) = &facts.calendar {
@@ -165,7 +165,7 @@ impl Pipeline {
     pub(in crate::pipeline) async fn agreed_for(
         &self,
         target: &Target,
-        deed: &Deed<'_>,
+        planned: &EventWrite<'_>,
         question: String,
         caller: Option<&dyn crate::caller::Caller>,
         notes: &mut Vec<Note>,
@@ -173,11 +173,11 @@ impl Pipeline {
         if !self.is_watchful().await? {
             return Ok(());
         }
-        let Some(audience) = self.reached(target, deed).await? else {
+        let Some(audience) = self.reached(target, planned).await? else {
             return Ok(());
         };
         let asked = self.agreed(&act(question), &audience, caller, notes).await?;
-        if asked && self.reached(target, deed).await? != Some(audience) {
+        if asked && self.reached(target, planned).await? != Some(audience) {
             return Err(Error::new(
                 Kind::Conflict,
                 format!("other people are on {} than the user was asked about", target.handle),

@@ -10,7 +10,7 @@ use super::target::{Target, span, title, told as shown};
 use crate::caller::Caller;
 use crate::error::{Error, Result};
 use crate::pipeline::access::audit::Entry;
-use crate::pipeline::access::guard::events::{Deed, line};
+use crate::pipeline::access::guard::events::{EventWrite, line};
 use crate::pipeline::answer::outcome::{Outcome, Told};
 use crate::pipeline::{Draft, Pipeline};
 use crate::provider::calendar::{Change, Notify};
@@ -72,8 +72,8 @@ impl Pipeline {
             shown(&target.facts, zone),
             line("Message", message)
         );
-        let deed = Deed::Delete(notify != Notify::Nobody);
-        self.agreed_for(&target, &deed, question, Some(caller), &mut told.notes).await?;
+        let planned = EventWrite::Delete(notify != Notify::Nobody);
+        self.agreed_for(&target, &planned, question, Some(caller), &mut told.notes).await?;
         let port = &target.owner.port;
         let own = &target.owner.account.email;
         let entry = Entry {

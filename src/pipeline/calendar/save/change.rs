@@ -12,7 +12,7 @@ use super::span::{self, Before, Span, moment};
 use crate::caller::Caller;
 use crate::error::{Error, Kind, Result};
 use crate::pipeline::access::audit::Entry;
-use crate::pipeline::access::guard::events::Deed;
+use crate::pipeline::access::guard::events::EventWrite;
 use crate::pipeline::answer::outcome::{Outcome, Told};
 use crate::pipeline::calendar::guests::{notified, others};
 use crate::pipeline::calendar::target::{Target, title, told as shown};
@@ -239,8 +239,8 @@ impl Pipeline {
             "Change an event that others are on?\n{}\n{difference}",
             shown(&target.facts, zone)
         );
-        let deed = Deed::Change(&change);
-        self.agreed_for(&target, &deed, question, caller, &mut told.notes).await?;
+        let planned = EventWrite::Change(&change);
+        self.agreed_for(&target, &planned, question, caller, &mut told.notes).await?;
         if asked.dry_run {
             let rehearsed = target.owner.port.rehearse(None, Some(&target.value), &change, notify);
             rehearsed.await.map_err(|error| error.context(&target.handle))?;

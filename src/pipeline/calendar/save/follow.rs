@@ -15,7 +15,7 @@ use crate::caller::Caller;
 use crate::error::{Error, Result};
 use crate::flatten::Room;
 use crate::pipeline::access::audit::Entry;
-use crate::pipeline::access::guard::events::Deed;
+use crate::pipeline::access::guard::events::EventWrite;
 use crate::pipeline::answer::outcome::{Outcome, Told};
 use crate::pipeline::calendar::guests::notified;
 use crate::pipeline::calendar::target::{Target, title, told as shown};
@@ -153,8 +153,8 @@ impl Pipeline {
             "Change an event that others are on?\n{}\n{difference}",
             shown(&target.facts, &self.config.zone)
         );
-        let deed = Deed::Change(&change);
-        self.agreed_for(&master, &deed, question, caller, &mut told.notes).await?;
+        let planned = EventWrite::Change(&change);
+        self.agreed_for(&master, &planned, question, caller, &mut told.notes).await?;
         if asked.dry_run {
             let port = &master.owner.port;
             let calendar = master.facts.calendar.as_deref();

@@ -20,7 +20,7 @@ use crate::error::{Error, Kind, Result};
 use crate::ical::{Document, Entry};
 use crate::pipeline::access::audit::Entry as Line;
 use crate::pipeline::access::guard::Audience;
-use crate::pipeline::access::guard::events::{Deed, act};
+use crate::pipeline::access::guard::events::{EventWrite, act};
 use crate::pipeline::answer::cursor::{Mark, Seen};
 use crate::pipeline::answer::outcome::{Outcome, Told};
 use crate::pipeline::calendar::guests::checked;
@@ -421,7 +421,7 @@ impl Pipeline {
                     match change == Change::default() && item.exceptions.is_empty() {
                         true => None,
                         // Its occurrences may be deleted, too.
-                        false => self.reached(there, &Deed::Delete(false)).await?,
+                        false => self.reached(there, &EventWrite::Delete(false)).await?,
                     }
                 }
                 Some(_) => None,

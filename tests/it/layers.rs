@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 /// The crates, lowest first: the folder of each. What stands in it in a folder with a
 /// manifest of its own belongs to another crate. Cargo sees to it that none names a
 /// higher one.
-const CRATES: &[&str] = &["schemas", "src/core", "providers/sandbox", "providers", "src"];
+pub const CRATES: &[&str] = &["schemas", "src/core", "providers/sandbox", "providers", "src"];
 
 /// The layer of each top-level module; a module names lower layers, and its own.
 const LAYERS: &[(&str, u8)] = &[
@@ -70,18 +70,20 @@ struct Source {
     text: String,
 }
 
-/// Every source file.
-fn sources() -> Vec<Source> {
-    fn walk(folder: &Path, into: &mut Vec<PathBuf>) {
-        for entry in fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() && !path.join("Cargo.toml").exists() {
-                walk(&path, into);
-            } else if path.extension().is_some_and(|ending| ending == "rs") {
-                into.push(path);
-            }
+/// Adds the source files of a folder, without those of another crate in it.
+pub fn walk(folder: &Path, into: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() && !path.join("Cargo.toml").exists() {
+            walk(&path, into);
+        } else if path.extension().is_some_and(|ending| ending == "rs") {
+            into.push(path);
         }
     }
+}
+
+/// Every source file.
+fn sources() -> Vec<Source> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut found = Vec::new();
     for home in CRATES {

@@ -5,7 +5,7 @@
 //!
 //! | files | what they prove | invariants |
 //! |---|---|---|
-//! | `layers`, `promises`, `generated` | who names whom; docs name tests that exist; generated files are current | 1–4, 6, 10, 11 |
+//! | `layers`, `naming`, `promises`, `generated` | who names whom; words that are gone from names; docs name tests that exist; generated files are current | 1–4, 6, 10, 11 |
 //! | `verdicts` | what is said of senders | 9 |
 //! | `both` | a query means the same at both providers | 18 |
 //! | `outputs` | long answers are kept, and read on in | 13 |
@@ -57,6 +57,7 @@ mod layers;
 mod levels;
 mod merge;
 mod modify;
+mod naming;
 mod outputs;
 mod outward;
 mod pipeline;

@@ -1,0 +1,69 @@
+//! Words that are gone from identifiers: what they named goes by the term of
+//! `docs/glossary.md`. Comments and texts in quotes are not looked at.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use proc_macro2::{TokenStream, TokenTree};
+
+use crate::layers::{CRATES, walk};
+
+/// Words that no identifier has, each with what is said instead.
+const GONE: &[(&str, &str)] = &[
+    ("deed", "action, write"),
+    ("deeds", "actions, writes"),
+    ("desk", "context; in a test, setup"),
+];
+
+/// Adds the identifiers of some source.
+fn identifiers(source: TokenStream, into: &mut BTreeSet<String>) {
+    for token in source {
+        match token {
+            TokenTree::Group(group) => identifiers(group.stream(), into),
+            TokenTree::Ident(name) => _ = into.insert(name.to_string()),
+            TokenTree::Punct(_) | TokenTree::Literal(_) => {}
+        }
+    }
+}
+
+/// The words of an identifier: `draft_desk` and `DraftDesk` have `draft` and `desk`.
+fn words(identifier: &str) -> Vec<String> {
+    let mut found = vec![String::new()];
+    let mut before = ' ';
+    for c in identifier.chars() {
+        if c == '_' || c.is_ascii_uppercase() && before.is_ascii_lowercase() {
+            found.push(String::new());
+        }
+        if c != '_' {
+            found.last_mut().unwrap().push(c.to_ascii_lowercase());
+        }
+        before = c;
+    }
+    found
+}
+
+#[test]
+fn identifiers_have_no_word_that_is_gone() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut files = Vec::new();
+    for folder in CRATES.iter().chain(&["benches", "examples", "tests"]) {
+        walk(&root.join(folder), &mut files);
+    }
+    assert!(files.len() > 600, "{}", files.len());
+    let mut wrong = Vec::new();
+    for file in files {
+        let text = std::fs::read_to_string(&file).unwrap();
+        let mut names = BTreeSet::new();
+        identifiers(text.parse().unwrap(), &mut names);
+        for name in names {
+            for (gone, instead) in
+                GONE.iter().filter(|(gone, _)| words(&name).contains(&(*gone).into()))
+            {
+                let file = file.strip_prefix(root).unwrap().display();
+                wrong.push(format!("{file}: `{name}` has `{gone}`: say {instead}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
+    assert_eq!(words("draft_desk"), words("DraftDesk"));
+}

@@ -203,7 +203,9 @@ async fn the_allow_list_has_whoever_is_reached() {
         ("calendar_save", change("main/m", json!({"reminder": "5"}), none())),
         ("calendar_save", change("main/m", json!({"category": "tomato"}), none())),
         ("calendar_save", change("main/m", json!({"show": "free"}), none())),
+        // Of somebody else's event one has a copy, whoever else is invited.
         ("calendar_save", change("main/i", json!({"title": "A"}), json!({}))),
+        ("calendar_save", change("main/k", json!({"title": "A"}), json!({}))),
         ("calendar_delete", json!({"id": "main/b", "notify": "all"})),
         ("calendar_delete", json!({"id": "main/i"})),
         ("calendar_respond", json!({"id": "main/k", "response": "accept"})),

@@ -214,8 +214,8 @@ impl Pace {
                 self.tokens.refreshed_after_401(&token).await?;
                 continue;
             }
-            if let Kind::RateLimited(told) = error.kind() {
-                self.hush(told.unwrap_or_else(|| backoff(attempt)));
+            if let Kind::RateLimited(after) = error.kind() {
+                self.hush(after.unwrap_or_else(|| backoff(attempt)));
             }
             match self.wait(attempt, &error).filter(|_| again(&error)) {
                 Some(wait) => tokio::time::sleep(wait).await,
@@ -268,7 +268,7 @@ impl Pace {
     /// no use in it any more.
     pub fn wait(&self, attempt: u32, error: &Error) -> Option<Duration> {
         let wait = match error.kind() {
-            Kind::RateLimited(told) => told.unwrap_or_else(|| backoff(attempt)),
+            Kind::RateLimited(after) => after.unwrap_or_else(|| backoff(attempt)),
             Kind::Network | Kind::Provider(500..=599) => backoff(attempt),
             _ => return None,
         };
@@ -315,8 +315,8 @@ fn backoff(attempt: u32) -> Duration {
     base + base * jitter / 512
 }
 
-/// How long `Retry-After` says to wait: seconds, or until a date.
-pub fn told(value: &str, now: Timestamp) -> Option<Duration> {
+/// Reads `Retry-After` (RFC 9110, 10.2.3): seconds, or a date to wait for.
+pub fn retry_after(value: &str, now: Timestamp) -> Option<Duration> {
     let value = value.trim();
     if let Ok(seconds) = value.parse() {
         return Some(Duration::from_secs(seconds));

@@ -433,11 +433,11 @@ fn failed_note(rows: &RowTable, failed: &[Failed]) -> Option<Note> {
 fn failed_line(failed: &[(String, Error)]) -> Option<Note> {
     let (_, first) = failed.first()?;
     // Handles are ours; other ids are a provider's.
-    let told = |id: &str| match HandleKind::parse(id) {
+    let named = |id: &str| match HandleKind::parse(id) {
         Some(_) => id.to_owned(),
         None => quoted(id).to_string(),
     };
-    let ids: Vec<_> = failed.iter().map(|(id, _)| told(id)).collect();
+    let ids: Vec<_> = failed.iter().map(|(id, _)| named(id)).collect();
     Some(note!("{} could not be fetched ({}): {}", failed.len(), ours(ids.join(", ")), first))
 }
 

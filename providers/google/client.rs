@@ -24,7 +24,7 @@ use url::Url;
 
 use super::wire::{Failed, LISTS};
 use crate::net;
-use crate::pace::{Pace, told};
+use crate::pace::{self, Pace};
 use daysheet_core::access::Access;
 use daysheet_core::error::{Error, Kind, Result};
 use daysheet_core::provider::{ServiceSettings, TokenSource};
@@ -152,7 +152,7 @@ impl Delegate for Watch {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Seen {
             status: response.status().as_u16(),
             retry_after: retry_after(response.headers()),
-            failed: Failed::told(response.headers()),
+            failed: Failed::from_headers(response.headers()),
         };
         Retry::Abort
     }
@@ -361,7 +361,7 @@ fn unwritten(_opaque: hyper::http::Error) -> Error {
 /// How long an answer says to wait.
 fn retry_after(headers: &hyper::HeaderMap) -> Option<Duration> {
     let value = headers.get(hyper::header::RETRY_AFTER)?.to_str().ok()?;
-    told(value, Timestamp::now())
+    pace::retry_after(value, Timestamp::now())
 }
 
 /// Reads what the generated client could not decode, or says what went wrong.

@@ -75,8 +75,8 @@ impl Failed {
         }
     }
 
-    /// What the headers of an answer say about it.
-    pub fn told(headers: &HeaderMap) -> Option<Self> {
+    /// Reads the mark that a failed connection leaves in the headers of an answer.
+    pub fn from_headers(headers: &HeaderMap) -> Option<Self> {
         let word = headers.get(FAILED)?;
         Self::ALL.into_iter().find(|one| word == one.word())
     }

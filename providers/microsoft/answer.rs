@@ -11,7 +11,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::net::{self, LARGE, Turn};
-use crate::pace::told;
+use crate::pace::retry_after;
 use daysheet_core::error::{Error, Kind, Result};
 use daysheet_core::text::quoted_words;
 
@@ -38,7 +38,7 @@ pub async fn read(mut answer: reqwest::Response, most: usize) -> Result<Answer> 
         .headers()
         .get(reqwest::header::RETRY_AFTER)
         .and_then(|value| value.to_str().ok())
-        .and_then(|value| told(value, Timestamp::now()));
+        .and_then(|value| retry_after(value, Timestamp::now()));
     let mut body = Vec::new();
     let mut turn = None;
     while let Some(some) = answer.chunk().await.map_err(|error| broken(&error))? {
@@ -138,7 +138,7 @@ fn sub_answer(mut part: Value) -> Option<(usize, Result<Value>)> {
         .flatten()
         .find(|(name, _)| name.eq_ignore_ascii_case("retry-after"))
         .and_then(|(_, value)| match value {
-            Value::String(text) => told(text, Timestamp::now()),
+            Value::String(text) => retry_after(text, Timestamp::now()),
             other => other.as_u64().map(Duration::from_secs),
         });
     Some((at, Err(refused(status, retry_after, &body))))

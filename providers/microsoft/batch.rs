@@ -84,8 +84,8 @@ impl Graph {
                 let answer = found.remove(&at).unwrap_or_else(|| Err(left_out()));
                 let later = answer.as_ref().err().and_then(|error| {
                     // A wait too long for us is one for all calls all the same.
-                    if let Kind::RateLimited(Some(told)) = error.kind() {
-                        self.pace.hush(told);
+                    if let Kind::RateLimited(Some(after)) = error.kind() {
+                        self.pace.hush(after);
                     }
                     let wait = self.pace.wait(attempt, error)?;
                     if error.kind() == Kind::RateLimited(None) {
@@ -94,8 +94,8 @@ impl Graph {
                     Some(wait)
                 });
                 match later {
-                    Some(told) => {
-                        wait = wait.max(told);
+                    Some(after) => {
+                        wait = wait.max(after);
                         again.push(at);
                     }
                     None => {
@@ -206,10 +206,10 @@ impl Graph {
                         continue;
                     }
                     Err(error) => {
-                        if let Kind::RateLimited(told) = error.kind()
+                        if let Kind::RateLimited(after) = error.kind()
                             && let Some(pause) = self.pace.wait(attempt, error)
                         {
-                            self.pace.hush(told.unwrap_or(pause));
+                            self.pace.hush(after.unwrap_or(pause));
                             wait = wait.max(pause);
                             again.push(at);
                             continue;

@@ -194,9 +194,9 @@ async fn read(request: hyper::Request<Incoming>) -> Result<Request, Refused> {
         return Err(Refused::NotLocal);
     }
     // Graph's front end minds, and clients that send nothing do forget it.
-    let told = head.headers.contains_key(header::CONTENT_LENGTH)
+    let has_length = head.headers.contains_key(header::CONTENT_LENGTH)
         || head.headers.contains_key(header::TRANSFER_ENCODING);
-    if head.method == Method::POST && !told && head.uri.path().starts_with("/v1.0/") {
+    if head.method == Method::POST && !has_length && head.uri.path().starts_with("/v1.0/") {
         return Err(Refused::Endless);
     }
     let body = Limited::new(body, largest(head.uri.path()))

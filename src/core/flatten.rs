@@ -145,7 +145,7 @@ pub fn doubts(table: &Table, object: &Value, context: &Context) -> Vec<Note> {
             _ => None,
         })
         .flatten()
-        .map(|doubt| doubt.told)
+        .map(|doubt| doubt.note)
         .collect()
 }
 

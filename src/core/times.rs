@@ -395,10 +395,10 @@ fn tell_offset(offset: Offset) -> String {
     let seconds = offset.seconds();
     let sign = if seconds < 0 { '-' } else { '+' };
     let seconds = seconds.unsigned_abs();
-    let told = format!("{sign}{:02}:{:02}", seconds / 3600, seconds / 60 % 60);
+    let text = format!("{sign}{:02}:{:02}", seconds / 3600, seconds / 60 % 60);
     match seconds % 60 {
-        0 => told,
-        rest => format!("{told}:{rest:02}"),
+        0 => text,
+        rest => format!("{text}:{rest:02}"),
     }
 }
 
@@ -415,17 +415,17 @@ fn resolve(local: DateTime, zone: &TimeZone) -> Result<Timestamp> {
             Some(change) => (before.to_datetime(change), after.to_datetime(change)),
             None => (local, local),
         };
-        let told = match from.date() == to.date() {
+        let until = match from.date() == to.date() {
             true => when::clock(to),
             false => stamp(to),
         };
         return Err(Error::argument(format!(
-            "{} does not exist in {}: clocks go from {} to {told} then",
+            "{} does not exist in {}: clocks go from {} to {until} then",
             stamp(local),
             name(zone),
             stamp(from)
         ))
-        .next(format!("take a time before {}, or {told} or later", when::clock(from))));
+        .next(format!("take a time before {}, or {until} or later", when::clock(from))));
     }
     ambiguous
         .compatible()

@@ -65,8 +65,8 @@ impl Listener {
     /// moment.
     pub(super) async fn finish(mut self) {
         let _ = self.stop.send(true);
-        let told = async { while self.tasks.join_next().await.is_some() {} };
-        let _ = tokio::time::timeout(LAST_PAGE, told).await;
+        let closed = async { while self.tasks.join_next().await.is_some() {} };
+        let _ = tokio::time::timeout(LAST_PAGE, closed).await;
     }
 }
 

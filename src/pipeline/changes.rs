@@ -80,7 +80,7 @@ impl Of {
 }
 
 /// What one source has answered.
-struct Told {
+struct SourceChanges {
     account: Account,
     api: Api,
     of: Of,
@@ -112,8 +112,8 @@ impl Pipeline {
         let (mut waiting, mut bytes) = (0, 0);
         for (place, answer) in plan.places.iter_mut().zip(answers) {
             let label = labels.of(&place.account);
-            let told = match answer {
-                Ok(told) => told,
+            let source = match answer {
+                Ok(source) => source,
                 Err(error) => {
                     let of = place.of.word();
                     notes.push(note!(
@@ -125,11 +125,11 @@ impl Pipeline {
                     continue;
                 }
             };
-            if objects.len() >= limit && told.pages.iter().any(has_changes) {
+            if objects.len() >= limit && source.pages.iter().any(has_changes) {
                 waiting += 1;
                 continue;
             }
-            if told.pages.iter().any(|page| page.started_over) {
+            if source.pages.iter().any(|page| page.started_over) {
                 notes.push(note!(
                     "{}, {}: the cursor was too old; what happened in between is not known, \
                      and changes are told from now on",
@@ -137,16 +137,16 @@ impl Pipeline {
                     ours(place.of.word())
                 ));
             }
-            for note in told.pages.iter().flat_map(|page| &page.notes) {
+            for note in source.pages.iter().flat_map(|page| &page.notes) {
                 notes.push(note.under(ours(&label)));
             }
-            if told.pages.last().is_some_and(|page| page.more) {
+            if source.pages.last().is_some_and(|page| page.more) {
                 waiting += 1;
             }
-            if let Some(last) = told.pages.last() {
+            if let Some(last) = source.pages.last() {
                 place.mark = Some(last.cursor.clone());
             }
-            bytes += self.changed(&told, &labels, several, &mut objects).await?;
+            bytes += self.changed(&source, &labels, several, &mut objects).await?;
         }
 
         let columns: Vec<_> =
@@ -230,7 +230,7 @@ impl Pipeline {
     }
 
     /// Asks one source, page by page, until there is nothing more or enough.
-    async fn source(&self, place: &Place, limit: usize) -> Result<Told> {
+    async fn source(&self, place: &Place, limit: usize) -> Result<SourceChanges> {
         let account = self.accounts.by_id(&place.account).await?;
         let columns = place.of.columns();
         let mut pages: Vec<Changes> = Vec::new();
@@ -258,49 +258,54 @@ impl Pipeline {
                 break api;
             }
         };
-        Ok(Told { account, api, of: place.of, pages })
+        Ok(SourceChanges { account, api, of: place.of, pages })
     }
 
-    /// Rows of changes out of what a source has told, as objects of ours; and
-    /// how many bytes it told.
+    /// Adds the rows of a source's changes, as objects of ours. Gives how many bytes
+    /// they had.
     async fn changed(
         &self,
-        told: &Told,
+        source: &SourceChanges,
         labels: &Labels,
         several: bool,
         into: &mut Vec<Value>,
     ) -> Result<usize> {
         let mut bytes = 0;
-        let label = labels.of(&told.account.id);
-        let columns = told.of.columns();
+        let label = labels.of(&source.account.id);
+        let columns = source.of.columns();
         let flattening = Flattening {
-            api: told.api,
+            api: source.api,
             zone: &self.config.zone,
             account: &label,
-            address: &told.account.email,
+            address: &source.account.email,
             room: Room::List,
         };
-        for page in &told.pages {
+        for page in &source.pages {
             for (change, items) in [
                 ("new", &page.new),
                 ("changed", &page.changed),
                 ("sent", &page.sent),
                 ("deleted", &page.deleted),
             ] {
-                let mut rows =
-                    flattening.rows(told.of.table(), &columns, items, &page.names, &mut Vec::new());
+                let mut rows = flattening.rows(
+                    source.of.table(),
+                    &columns,
+                    items,
+                    &page.names,
+                    &mut Vec::new(),
+                );
                 bytes += rows.source_bytes();
                 // What is cut is cut, and counted, where it is shown.
                 rows.show_whole();
-                self.hand_out(&mut rows, &told.account).await?;
+                self.hand_out(&mut rows, &source.account).await?;
                 into.extend(rows.rows().map(|row| object(row, change, &label, several)));
             }
             for (change, ids) in [("deleted", &page.gone_drafts), ("gone", &page.gone)] {
-                let mut gone = RowTable::new(told.of.table(), columns.clone());
+                let mut gone = RowTable::new(source.of.table(), columns.clone());
                 for id in ids {
                     gone.insert_unread(usize::MAX, id);
                 }
-                self.hand_out(&mut gone, &told.account).await?;
+                self.hand_out(&mut gone, &source.account).await?;
                 into.extend(gone.rows().map(|row| {
                     let mut row = row.to_vec();
                     self.recall(&mut row);
@@ -316,8 +321,8 @@ impl Pipeline {
         let [Cell::Handle(kind, number), when, who, title, ..] = row else {
             return;
         };
-        if let Some(told) = self.shown.find(&format!("{kind}{number}")) {
-            [*when, *who, *title] = told;
+        if let Some(source) = self.shown.find(&format!("{kind}{number}")) {
+            [*when, *who, *title] = source;
         }
     }
 }

@@ -179,10 +179,10 @@ impl Caller for Client {
         let Some(token) = &self.progress else {
             return;
         };
-        let told = ProgressNotificationParam::new(token.clone(), done as f64)
+        let progress = ProgressNotificationParam::new(token.clone(), done as f64)
             .with_total(total as f64)
             .with_message(what);
         // A client that does not listen any more is no reason to stop.
-        let _ = self.peer.notify_progress(told).await;
+        let _ = self.peer.notify_progress(progress).await;
     }
 }

@@ -330,7 +330,7 @@ async fn folders_are_found_by_name_path_and_id() {
         let start = format!("GET /me/mailFolders/{folder}/messages?");
         assert!(asked.last().unwrap().starts_with(&start), "{said}: {asked:?}");
     }
-    for (said, told) in [
+    for (said, reported) in [
         ("in:2026", "2 folders are called `2026`: name one by its path: Inbox/2026, Projects/2026"),
         (
             "in:Klienten",
@@ -338,7 +338,7 @@ async fn folders_are_found_by_name_path_and_id() {
         ),
     ] {
         let error = mailbox.messages(&ask(&MESSAGE, &["id"], said, 5)).await.unwrap_err();
-        assert_eq!(error.to_string(), told);
+        assert_eq!(error.to_string(), reported);
     }
     // Graph's own syntax in a folder that the call names.
     let mut raw = ask(&MESSAGE, &["id"], "raw:$filter=isRead eq false", 5);
@@ -505,7 +505,7 @@ async fn an_address_is_found_out_from_a_token() {
 
 /// Access to another's mailbox is proved before it is kept.
 #[tokio::test]
-async fn a_mailbox_that_is_not_shared_is_told_at_sign_in() {
+async fn a_mailbox_that_is_not_shared_is_reported_at_sign_in() {
     for (status, code) in [(403, "ErrorAccessDenied"), (404, "ErrorItemNotFound")] {
         let outlook = Outlook::scripted(move |seen| {
             Some(match seen.line.starts_with("GET /me?") {
@@ -1089,7 +1089,7 @@ async fn conversations_stand_by_the_date_of_their_rows() {
 }
 
 #[tokio::test]
-async fn a_long_wait_told_to_a_part_holds_back_all_calls() {
+async fn a_long_wait_for_one_part_holds_back_all_calls() {
     let outlook = Outlook::scripted(|seen| {
         Some(batch(seen, |_| {
             Some(json!({
@@ -1194,7 +1194,7 @@ async fn people_at_google_come_from_all_pages() {
 }
 
 #[test]
-fn a_wait_is_told_in_seconds_or_by_a_date() {
+fn a_wait_is_given_in_seconds_or_by_a_date() {
     let now: jiff::Timestamp = "2026-02-03T17:05:00Z".parse().unwrap();
     for (value, seconds) in [
         ("7", Some(7)),
@@ -1204,7 +1204,7 @@ fn a_wait_is_told_in_seconds_or_by_a_date() {
         ("soon", None),
     ] {
         assert_eq!(
-            daysheet_providers::pace::told(value, now),
+            daysheet_providers::pace::retry_after(value, now),
             seconds.map(Duration::from_secs),
             "{value}"
         );

@@ -73,7 +73,7 @@ fn only_the_provider_vouches() {
 }
 
 #[test]
-fn doubts_are_told() {
+fn doubts_are_reported() {
     let fail = "mx.google.com; spf=fail smtp.mailfrom=x@evil.example; dmarc=fail";
     let pass = "mx.google.com; spf=pass; dkim=pass; dmarc=pass";
     let cases: &[(&str, &str, &str, &[&str])] = &cases! {
@@ -121,7 +121,7 @@ fn doubts_are_told() {
         };
         let found: Vec<String> = doubts(&heads, "ana@example.com")
             .into_iter()
-            .map(|one| format!("{}: {}", one.word, one.told))
+            .map(|one| format!("{}: {}", one.word, one.note))
             .collect();
         assert_eq!(found, *expected, "{from}");
     }
@@ -141,8 +141,8 @@ proptest! {
         let heads =
             Heads { results: Some(&signed), receivers, from: Some(&from), reply_to: Some(&to) };
         for doubt in doubts(&heads, "ana@example.com") {
-            prop_assert!(doubt.told.chars().count() < 400);
-            prop_assert!(!doubt.told.contains('\n'));
+            prop_assert!(doubt.note.chars().count() < 400);
+            prop_assert!(!doubt.note.contains('\n'));
         }
     }
 }

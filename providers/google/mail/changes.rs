@@ -86,7 +86,7 @@ impl Gmail {
             drafts = self.drafts_now().await?;
             drafted(&mut fates, &before, &mut drafts);
         }
-        let mut changes = self.told(&fates, projection).await?;
+        let mut changes = self.fetch_changed(&fates, projection).await?;
         let next = text(&answer, "nextPageToken");
         changes.more = !next.is_empty();
         let cursor = match changes.more {
@@ -121,7 +121,11 @@ impl Gmail {
     }
 
     /// The messages, fetched where they are still there.
-    async fn told(&self, fates: &[(Value, Fate)], projection: &Projection) -> Result<Changes> {
+    async fn fetch_changed(
+        &self,
+        fates: &[(Value, Fate)],
+        projection: &Projection,
+    ) -> Result<Changes> {
         let mut changes = Changes::default();
         let listed = |wanted: Fate| -> Vec<Value> {
             let those = fates.iter().filter(|(_, fate)| *fate == wanted);

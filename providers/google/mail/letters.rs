@@ -332,8 +332,8 @@ pub(super) fn sent(item: &Value) -> Option<Timestamp> {
 
 /// When Gmail got a message.
 pub(super) fn received(item: &Value) -> Option<Timestamp> {
-    let told = text(item, "internalDate").parse().ok()?;
-    Timestamp::from_millisecond(told).ok()
+    let millis = text(item, "internalDate").parse().ok()?;
+    Timestamp::from_millisecond(millis).ok()
 }
 
 /// How much a message matters, as its header says.

@@ -40,9 +40,10 @@ enum Sent {
     Refused(Error),
 }
 
-/// What the history tells of messages.
+/// The labels of messages that changed, and the messages that are gone, as Gmail's
+/// history has them.
 #[derive(Default)]
-struct Told {
+struct LabelHistory {
     labels: HashMap<String, BTreeSet<String>>,
     gone: BTreeSet<String>,
 }
@@ -78,11 +79,11 @@ impl Organize for Gmail {
                 self.carry_out(work, messages, some, &mut sent).await;
             }
         }
-        let told = match since {
-            Some(since) => self.told_since(&since).await.unwrap_or_default(),
-            None => Told::default(),
+        let history = match since {
+            Some(since) => self.label_history(&since).await.unwrap_or_default(),
+            None => LabelHistory::default(),
         };
-        self.verified(messages, &work, &sent, told).await
+        self.verified(messages, &work, &sent, history).await
     }
 
     async fn place(&self, name: &str, kind: PlaceKind, create: bool) -> Result<Place> {
@@ -196,9 +197,9 @@ impl Gmail {
         self.change(Method::POST, &["messages", what], Some(&body)).await.map(drop)
     }
 
-    /// What the history tells since then; less if there is too much of it.
-    async fn told_since(&self, since: &str) -> Result<Told> {
-        let mut told = Told::default();
+    /// Reads the history since then; nothing if there is too much of it.
+    async fn label_history(&self, since: &str) -> Result<LabelHistory> {
+        let mut history = LabelHistory::default();
         let mut token = String::new();
         for _ in 0..PAGES {
             let mut params = vec![
@@ -218,15 +219,15 @@ impl Gmail {
             }
             let page = self.get(&["history"], &params).await?;
             for record in list(&page, "history") {
-                told.add(&record);
+                history.add(&record);
             }
             token = text(&page, "nextPageToken").to_owned();
             if token.is_empty() {
-                return Ok(told);
+                return Ok(history);
             }
         }
-        // The last records are missing, so that what is told may be out of date.
-        Ok(Told::default())
+        // The last records are missing, so that the labels may be out of date.
+        Ok(LabelHistory::default())
     }
 
     /// How each message is afterwards, as Gmail says.
@@ -235,13 +236,13 @@ impl Gmail {
         messages: &[MailState],
         work: &[(Work, Vec<usize>)],
         sent: &[Sent],
-        told: Told,
+        history: LabelHistory,
     ) -> Vec<Result<Option<MailState>>> {
         let mut answers: Vec<Option<Result<Option<MailState>>>> = Vec::new();
         for (message, sent) in messages.iter().zip(sent) {
             answers.push(match sent {
                 Sent::Refused(error) => Some(Err(error.clone())),
-                _ if told.gone.contains(&message.id) => Some(Ok(None)),
+                _ if history.gone.contains(&message.id) => Some(Ok(None)),
                 _ => None,
             });
         }
@@ -255,7 +256,7 @@ impl Gmail {
                 if answer.is_some() {
                     continue;
                 }
-                match (work, told.labels.get(&message.id)) {
+                match (work, history.labels.get(&message.id)) {
                     (Work::Labels(difference), Some(labels)) if difference.holds(labels) => {
                         *answer = Some(Ok(Some(state(&message.id, labels))));
                     }
@@ -278,12 +279,12 @@ impl Gmail {
     }
 }
 
-impl Told {
+impl LabelHistory {
     fn add(&mut self, record: &Value) {
         for key in ["labelsAdded", "labelsRemoved"] {
             for entry in list(record, key) {
                 let message = entry.get("message").unwrap_or(&Value::Null);
-                // Without labels nothing is told; they may be left out.
+                // Labels may be left out; then the record says nothing.
                 if message.get("labelIds").is_some() {
                     self.labels.insert(text(message, "id").to_owned(), labels(message));
                 }

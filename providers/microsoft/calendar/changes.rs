@@ -49,7 +49,7 @@ pub async fn changes(
         found.names.insert(id.to_owned(), text(calendar, "name").to_owned());
     }
     let links: Vec<String> = proceed.iter().map(|(_, mark)| mark.link.clone()).collect();
-    let mut told = Vec::new();
+    let mut continued = Vec::new();
     for ((calendar, mark), round) in proceed.into_iter().zip(rounds(graph, &links).await) {
         let id = text(calendar, "id");
         match round {
@@ -61,7 +61,7 @@ pub async fn changes(
                 found.more |= round.more;
                 let next = Mark::next(Some(mark), &round, now, created);
                 marks.insert(id.to_owned(), next);
-                told.push((id, round));
+                continued.push((id, round));
             }
             Err(error) if is_too_old(&error) => {
                 found.started_over = true;
@@ -92,7 +92,7 @@ pub async fn changes(
             Err(error) => return Err(error),
         }
     }
-    tell(graph, told, &known, &mut found).await?;
+    sort_out(graph, continued, &known, &mut found).await?;
     found.cursor = write(&marks)?;
     Ok(found)
 }
@@ -123,10 +123,10 @@ fn start(graph: &Graph, calendar: &Value, now: Timestamp) -> String {
     graph.mine(&path, &query)
 }
 
-/// Sorts out what the rounds have told.
-async fn tell(
+/// Sorts the changes of the rounds: new, changed, gone.
+async fn sort_out(
     graph: &Graph,
-    told: Vec<(&str, Round)>,
+    continued: Vec<(&str, Round)>,
     known: &Marks,
     found: &mut Changes,
 ) -> Result<()> {
@@ -136,7 +136,7 @@ async fn tell(
     // What has to be asked for, and its calendar.
     let mut ask: HashMap<String, &str> = HashMap::new();
     let mut gone = Vec::new();
-    for (calendar, round) in told {
+    for (calendar, round) in continued {
         gone.extend(round.gone.into_iter().map(|id| (calendar, id)));
         let mark = known.get(calendar);
         for item in round.items {

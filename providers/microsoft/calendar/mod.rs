@@ -70,7 +70,7 @@ impl OutlookCalendar {
     }
 
     /// A calendar that was written, as it is listed.
-    async fn told(&self, calendar: Value) -> Result<Value> {
+    async fn listed(&self, calendar: Value) -> Result<Value> {
         let id = text(&calendar, "id");
         if id.is_empty() {
             return Err(not_ours("calendar"));
@@ -143,7 +143,7 @@ impl Calendars for OutlookCalendar {
                     Ok(all.into_iter().find(|one| text(one, "name") == name))
                 };
                 let made = self.graph.write_for_sure(&Method::POST, &list, None, Some(&body), made);
-                self.told(made.await.map_err(refused)?.unwrap_or_default()).await.map(Some)
+                self.listed(made.await.map_err(refused)?.unwrap_or_default()).await.map(Some)
             }
             CalendarOp::Rename { id, name } => {
                 let body = json!({"name": name});
@@ -159,7 +159,7 @@ impl Calendars for OutlookCalendar {
                     Some(calendar) => calendar,
                     None => self.graph.get(&one).await?,
                 };
-                self.told(calendar).await.map(Some)
+                self.listed(calendar).await.map(Some)
             }
             CalendarOp::Delete { id } => {
                 let one = self.one(id)?;

@@ -66,7 +66,7 @@ pub async fn busy(
             for (who, schedule) in some.iter().zip(&mut schedules) {
                 let Ok(known) = schedule else { continue };
                 let more = match (&found, own.as_ref().filter(|_| is_me(who))) {
-                    (_, Some(own)) => Ok(told(own, who)),
+                    (_, Some(own)) => Ok(read_schedule(own, who)),
                     (Ok(found), _) => of(found, who),
                     (Err(error), _) => Err(error.clone()),
                 };
@@ -118,11 +118,11 @@ fn of(found: &[Value], who: &str) -> Result<Schedule> {
     if error.is_object() {
         return Err(unknown(who, text(error, "message")));
     }
-    Ok(told(schedule, who))
+    Ok(read_schedule(schedule, who))
 }
 
 /// A schedule of Graph's as ours.
-fn told(schedule: &Value, who: &str) -> Schedule {
+fn read_schedule(schedule: &Value, who: &str) -> Schedule {
     let items = nested(schedule, "scheduleItems").as_array();
     let busy = items
         .into_iter()

@@ -98,7 +98,7 @@ struct Rounds {
     now: Timestamp,
     marks: Marks,
     /// Of folders that were followed before, by their ids.
-    told: Vec<(String, Round)>,
+    followed: Vec<(String, Round)>,
     /// What is in folders that are followed from now on.
     there: Vec<Value>,
     more: bool,
@@ -106,7 +106,7 @@ struct Rounds {
 
 impl Rounds {
     fn new(now: Timestamp) -> Self {
-        Self { now, marks: Marks::new(), told: Vec::new(), there: Vec::new(), more: false }
+        Self { now, marks: Marks::new(), followed: Vec::new(), there: Vec::new(), more: false }
     }
 
     /// Keeps what a folder has told, and where it was left.
@@ -115,7 +115,7 @@ impl Rounds {
         let next = Mark::next(mark, &round, self.now, came);
         self.marks.insert(folder.to_owned(), next);
         match mark {
-            Some(_) => self.told.push((folder.to_owned(), round)),
+            Some(_) => self.followed.push((folder.to_owned(), round)),
             None => self.there.extend(round.items),
         }
     }
@@ -166,7 +166,7 @@ async fn tell(
     };
     // What has left the drafts.
     let mut left = Vec::new();
-    for (folder, round) in rounds.told {
+    for (folder, round) in rounds.followed {
         if folder == drafts {
             left.extend(round.gone.iter().cloned());
         }

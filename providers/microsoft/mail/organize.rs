@@ -181,23 +181,23 @@ impl Outlook {
         let touched: Vec<bool> = messages.iter().map(|one| part(one).is_some()).collect();
         let answers = self.send_all(messages, &part).await;
         // What was done and not told of.
-        let mut untold = Vec::new();
+        let mut unknown = Vec::new();
         let mut after: Vec<Result<Option<MailState>>> = Vec::new();
         for ((answer, message), touched) in answers.into_iter().zip(messages).zip(touched) {
             after.push(match answer {
                 Err(error) => Err(error),
                 Ok(_) if !touched => Ok(Some(message.clone())),
                 Ok(said) => {
-                    let told = said.as_ref().and_then(state);
-                    if told.is_none() {
-                        untold.push((after.len(), message.id.clone()));
+                    let now = said.as_ref().and_then(state);
+                    if now.is_none() {
+                        unknown.push((after.len(), message.id.clone()));
                     }
-                    Ok(told)
+                    Ok(now)
                 }
             });
         }
-        let ids: Vec<String> = untold.iter().map(|(_, id)| id.clone()).collect();
-        for ((place, _), read) in untold.into_iter().zip(self.states(&ids).await) {
+        let ids: Vec<String> = unknown.iter().map(|(_, id)| id.clone()).collect();
+        for ((place, _), read) in unknown.into_iter().zip(self.states(&ids).await) {
             if let Some(one) = after.get_mut(place) {
                 *one = match read {
                     Ok(state) => Ok(Some(state)),

@@ -199,17 +199,17 @@ pub fn fit(
     let cut = cuts.iter().map(|(_, count)| count).sum();
     let mut output = Some(output);
     let mut keep = |whole: &Whole| output.take().map(|output| output(whole)).unwrap_or_default();
-    let told;
+    let noted;
     let (draft, known) = match cuts.is_empty() {
         true => (draft, None),
         false => {
             let whole = kept();
             let id = keep(&whole);
-            told = Draft {
+            noted = Draft {
                 notes: [draft.notes.clone(), vec![words::cut(&cuts, &id)]].concat(),
                 ..draft.clone()
             };
-            (&told, Some((whole, id)))
+            (&noted, Some((whole, id)))
         }
     };
     let whole = Whole::of(draft, asked.format, asked.secret);

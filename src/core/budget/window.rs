@@ -171,7 +171,7 @@ fn order(lines: &[&str], cost: &impl Fn(usize) -> u128, marker: u128, lean: Lean
     let mut order = Vec::with_capacity(lines.len());
     // The lines between the two ends, and what each source has used.
     let mut middle = 0..lines.len();
-    let (mut head, mut tail, mut told) = (0_u128, 0_u128, 0_u128);
+    let (mut head, mut tail, mut lone_lines) = (0_u128, 0_u128, 0_u128);
     while !middle.is_empty() {
         let is_taken = |at: usize| taken.get(at).copied().unwrap_or(true);
         if is_taken(middle.start) {
@@ -186,8 +186,10 @@ fn order(lines: &[&str], cost: &impl Fn(usize) -> u128, marker: u128, lean: Lean
         while telling.next_if(|at| is_taken(*at)).is_some() {}
         let lone = telling.peek().map(|at| (*at, cost(*at) + marker));
         let at = match lone {
-            Some((at, more)) if TELLING * (told + more) <= head + tail + told + more => {
-                told += more;
+            Some((at, more))
+                if TELLING * (lone_lines + more) <= head + tail + lone_lines + more =>
+            {
+                lone_lines += more;
                 at
             }
             _ => {

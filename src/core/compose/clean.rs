@@ -194,10 +194,10 @@ fn run(html: &str, cleaner: Cleaner) -> Option<Cleaner> {
         {
             return None;
         }
-        tokenizer.sink.told.set(false);
+        tokenizer.sink.got_token.set(false);
         queue.push_back(StrTendril::from_slice(piece));
         while !matches!(tokenizer.feed(&queue), TokenizerResult::Done) {}
-        if tokenizer.sink.told.get() {
+        if tokenizer.sink.got_token.get() {
             parts = 0;
         } else if parts > MOST_PARTS {
             return None;
@@ -229,7 +229,7 @@ struct Cleaner {
     /// The element whose content is left out, and how often it is open.
     gone: RefCell<Option<(String, usize)>>,
     /// Set when the tokenizer said anything.
-    told: Cell<bool>,
+    got_token: Cell<bool>,
     /// True to leave out pictures that are loaded from elsewhere.
     local: bool,
     /// How many were.
@@ -383,19 +383,19 @@ impl TokenSink for Cleaner {
         match token {
             Token::ParseError(_) => return TokenSinkResult::Continue,
             Token::TagToken(tag) => {
-                self.told.set(true);
+                self.got_token.set(true);
                 match tag.kind {
                     TagKind::StartTag => return self.start(&tag),
                     TagKind::EndTag => self.ended(&tag.name),
                 }
             }
             Token::CharacterTokens(text) => {
-                self.told.set(true);
+                self.got_token.set(true);
                 if self.gone.borrow().is_none() {
                     self.text(&text);
                 }
             }
-            _ => self.told.set(true),
+            _ => self.got_token.set(true),
         }
         TokenSinkResult::Continue
     }

@@ -134,14 +134,13 @@ pub fn alike(
         Moment::At(_, name) => when::find_zone(name),
         Moment::Day(_) => None,
     };
-    let told_as_times = |one: &Written| !one.when.is_day();
-    let days = match matches!(start, Moment::Day(_))
-        && dates.iter().any(told_as_times)
-        && zones.may_carry_out()
-    {
-        true => days(repeat, start),
-        false => HashSet::new(),
-    };
+    let is_time = |one: &Written| !one.when.is_day();
+    let days =
+        match matches!(start, Moment::Day(_)) && dates.iter().any(is_time) && zones.may_carry_out()
+        {
+            true => days(repeat, start),
+            false => HashSet::new(),
+        };
     let alike = |one: &Written| match (start, one.when, one.said) {
         (Moment::Day(_), When::At(at), Some(said)) => {
             When::Day(day(at, said, zones.floating(), &days))

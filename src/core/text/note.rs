@@ -87,11 +87,11 @@ impl Tally {
 
     /// The notes, with how many more there are.
     pub fn notes(self) -> Vec<Note> {
-        let told = |(note, more): (Note, usize)| match more {
+        let counted = |(note, more): (Note, usize)| match more {
             0 => note,
             more => Note::made(note.kind, format_args!("{note} (and {more} more like this)")),
         };
-        self.kept.into_iter().map(told).collect()
+        self.kept.into_iter().map(counted).collect()
     }
 }
 

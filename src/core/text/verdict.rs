@@ -34,7 +34,7 @@ pub struct Doubt {
     /// Its word in a column.
     pub word: &'static str,
     /// What it is, in words.
-    pub told: Note,
+    pub note: Note,
 }
 
 /// The words of doubts.
@@ -76,7 +76,7 @@ fn unproven(results: &Results, email: &str, domain: &str) -> Option<Doubt> {
     };
     let elsewhere =
         results.came_from.as_deref().filter(|other| !domain.is_empty() && !related(other, domain));
-    let told = match elsewhere {
+    let note = match elsewhere {
         Some(other) => note!(
             "From says {} but it came from {}; {} failed",
             quoted_end(email),
@@ -85,7 +85,7 @@ fn unproven(results: &Results, email: &str, domain: &str) -> Option<Doubt> {
         ),
         None => note!("{} failed for {}", word, quoted_end(email)),
     };
-    Some(Doubt { word, told })
+    Some(Doubt { word, note })
 }
 
 /// A name that looks like another address or domain than the sender's.
@@ -94,7 +94,7 @@ fn name(sender: &Address, domain: &str) -> Option<Doubt> {
     let claimed = claims(name).find(|claimed| !related(claimed, domain))?;
     Some(Doubt {
         word: "name",
-        told: note!(
+        note: note!(
             "the sender's name says {} and the address is {}",
             quoted_end(&claimed),
             quoted_end(&sender.email)
@@ -109,7 +109,7 @@ fn replies(reply_to: Option<&str>, domain: &str) -> Option<Doubt> {
         let own = self::domain(&one.email);
         !own.is_empty() && !domain.is_empty() && !related(own, domain)
     })?;
-    Some(Doubt { word: "reply_to", told: note!("answers go to {}", quoted_end(&other.email)) })
+    Some(Doubt { word: "reply_to", note: note!("answers go to {}", quoted_end(&other.email)) })
 }
 
 /// Letters that only look like others.
@@ -124,11 +124,11 @@ fn spelling(sender: &Address, domain: &str, own: &str) -> Vec<Doubt> {
     };
     let mixed = |text: &str| text.split(['.', '-', ' ']).any(script::is_mixed);
     if mixed(&plain) {
-        found.push(Doubt { word: "script", told: note!("the domain {} mixes scripts", both) });
+        found.push(Doubt { word: "script", note: note!("the domain {} mixes scripts", both) });
     } else if let Some(name) = sender.name.as_deref().filter(|name| mixed(name)) {
         found.push(Doubt {
             word: "script",
-            told: note!("the sender's name {} mixes scripts", quoted(name)),
+            note: note!("the sender's name {} mixes scripts", quoted(name)),
         });
     }
     let own = decoded(self::domain(own));
@@ -136,15 +136,15 @@ fn spelling(sender: &Address, domain: &str, own: &str) -> Vec<Doubt> {
     if twin(&own) {
         found.push(Doubt {
             word: "lookalike",
-            told: note!("the domain {} looks like your own, {}", both, quoted_end(&own)),
+            note: note!("the domain {} looks like your own, {}", both, quoted_end(&own)),
         });
     } else if let Some(latin) = script::latin(&plain) {
         found.push(Doubt {
             word: "lookalike",
-            told: note!("the domain {} looks like {}", both, quoted_end(&latin)),
+            note: note!("the domain {} looks like {}", both, quoted_end(&latin)),
         });
     } else if !plain.is_ascii() && !found.iter().any(|one| one.word == "script") {
-        found.push(Doubt { word: "punycode", told: note!("the domain is {}", both) });
+        found.push(Doubt { word: "punycode", note: note!("the domain is {}", both) });
     }
     found
 }

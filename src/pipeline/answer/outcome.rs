@@ -54,7 +54,7 @@ impl Outcome {
 
 /// What a call that writes has to tell.
 #[derive(Default)]
-pub(in crate::pipeline) struct Told {
+pub(in crate::pipeline) struct WriteReport {
     pub(in crate::pipeline) events: Vec<(Owner, Value)>,
     pub(in crate::pipeline) outcomes: Vec<Outcome>,
     pub(in crate::pipeline) notes: Vec<Note>,
@@ -62,14 +62,14 @@ pub(in crate::pipeline) struct Told {
 
 impl Pipeline {
     /// The answer of a call that writes.
-    pub(in crate::pipeline) async fn tell(&self, told: Told) -> Result<Draft> {
+    pub(in crate::pipeline) async fn write_report(&self, report: WriteReport) -> Result<Draft> {
         let mut draft = Draft::default();
-        self.held_rows(&told.events, &mut draft.document, &mut draft.notes).await;
-        let rows = self.outcomes(&told.outcomes);
+        self.held_rows(&report.events, &mut draft.document, &mut draft.notes).await;
+        let rows = self.outcomes(&report.outcomes);
         if !rows.is_empty() {
             draft.document.tables.push(rows);
         }
-        let mut notes = told.notes;
+        let mut notes = report.notes;
         notes.append(&mut draft.notes);
         draft.notes = notes;
         Ok(draft)

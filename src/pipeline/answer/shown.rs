@@ -19,8 +19,8 @@ const COLUMNS: [[&str; 4]; 3] = [
     ["id", "when", "who", "title"],
 ];
 
-/// When, who and what a row told.
-pub(in crate::pipeline) type Told = [Cell; 3];
+/// When, who and what, as a row shows them.
+pub(in crate::pipeline) type RowCells = [Cell; 3];
 
 /// The rows that were shown lately.
 #[derive(Default)]
@@ -28,7 +28,7 @@ pub(in crate::pipeline) struct Shown(Mutex<Rows>);
 
 #[derive(Default)]
 struct Rows {
-    told: HashMap<String, Told>,
+    cells: HashMap<String, RowCells>,
     /// The handles, the latest last.
     order: VecDeque<String>,
 }
@@ -52,19 +52,19 @@ impl Shown {
                     Cell::Text(id) => id,
                     _ => continue,
                 };
-                let told = [cell(when), cell(who), cell(what)];
-                // A row that tells that something is gone may know nothing of it.
-                if told.iter().any(|cell| *cell != Cell::Null) {
-                    rows.keep(id, told);
+                let cells = [cell(when), cell(who), cell(what)];
+                // The row of something that is gone may know nothing of it.
+                if cells.iter().any(|cell| *cell != Cell::Null) {
+                    rows.keep(id, cells);
                 }
             }
         }
     }
 
-    /// What was told of a handle, if it was shown lately.
-    pub(in crate::pipeline) fn find(&self, id: &str) -> Option<Told> {
+    /// The cells of a handle, if it was shown lately.
+    pub(in crate::pipeline) fn find(&self, id: &str) -> Option<RowCells> {
         let rows = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        rows.told.get(id).cloned()
+        rows.cells.get(id).cloned()
     }
 
     /// Forgets all: somebody was signed out.
@@ -74,13 +74,13 @@ impl Shown {
 }
 
 impl Rows {
-    fn keep(&mut self, id: String, told: Told) {
-        if self.told.insert(id.clone(), told).is_none() {
+    fn keep(&mut self, id: String, cells: RowCells) {
+        if self.cells.insert(id.clone(), cells).is_none() {
             self.order.push_back(id);
         }
         while self.order.len() > MOST {
             if let Some(id) = self.order.pop_front() {
-                self.told.remove(&id);
+                self.cells.remove(&id);
             }
         }
     }

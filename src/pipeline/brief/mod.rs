@@ -199,7 +199,7 @@ impl Pipeline {
             .map(|one| {
                 json!({
                     "id": id(one.first), "title": title(one.first),
-                    "start": told(one.start), "end": told(one.end),
+                    "start": time_value(one.start), "end": time_value(one.end),
                     "with": id(one.second), "with_title": title(one.second),
                 })
             })
@@ -455,7 +455,7 @@ fn all_failed(missing: &[Error], accounts: usize) -> Error {
 }
 
 /// A time as an object of ours has it.
-fn told(when: When) -> Value {
+fn time_value(when: When) -> Value {
     match when {
         When::Day(day) => json!({"date": day.to_string()}),
         When::At(at) => json!({"dateTime": at.to_string()}),

@@ -90,8 +90,8 @@ impl Target {
     }
 }
 
-/// When an event starts and what it is called, on one line.
-pub(super) fn told(facts: &Facts, zone: &TimeZone) -> String {
+/// An event on one line: its time and its title.
+pub(super) fn event_line(facts: &Facts, zone: &TimeZone) -> String {
     format!("{} {}", span(facts.start, facts.end, zone), title(facts))
 }
 
@@ -218,7 +218,7 @@ impl Pipeline {
             format!(
                 "{} was changed since it was shown: it is now {}",
                 now.handle,
-                told(&now.facts, &self.config.zone)
+                event_line(&now.facts, &self.config.zone)
             ),
         )
         .next("nothing was written; call again if it is still right")
@@ -261,7 +261,7 @@ impl Pipeline {
         let columns = columns_of(&EVENT, Level::Core, several);
         let mut rows = RowTable::new(&EVENT, columns.clone());
         let names = std::collections::HashMap::new();
-        let mut told = Vec::new();
+        let mut more = Vec::new();
         for run in events.chunk_by(|one, other| one.0.account.id == other.0.account.id) {
             let Some((owner, _)) = run.first() else {
                 continue;
@@ -274,8 +274,8 @@ impl Pipeline {
                 room: Room::List,
             };
             let values: Vec<Value> = run.iter().map(|(_, value)| value.clone()).collect();
-            let mut some = flattening.rows(&EVENT, &columns, &values, &names, &mut told);
-            self.hand_out_after(&mut some, &owner.account, &mut told).await;
+            let mut some = flattening.rows(&EVENT, &columns, &values, &names, &mut more);
+            self.hand_out_after(&mut some, &owner.account, &mut more).await;
             let facts = values.iter().map(|value| owner.port.facts(value));
             if let Err(error) = self.remember(&some, facts).await {
                 // The next change asks to look again, and no more.
@@ -283,8 +283,8 @@ impl Pipeline {
             }
             rows.append(some);
         }
-        told.dedup();
-        notes.append(&mut told);
+        more.dedup();
+        notes.append(&mut more);
         document.tables.push(rows);
         zone_line(document, &self.config.zone);
     }

@@ -15,7 +15,7 @@ use crate::doubt::look_for;
 use crate::error::{Error, Kind, Result};
 use crate::pipeline::access::audit::Entry;
 use crate::pipeline::access::guard::{Act, Asks, Audience, Decision, everybody};
-use crate::pipeline::answer::outcome::{Outcome, Told};
+use crate::pipeline::answer::outcome::{Outcome, WriteReport};
 use crate::pipeline::{Draft, Pipeline};
 use crate::provider::Account;
 use crate::provider::Mailbox;
@@ -309,7 +309,8 @@ impl Pipeline {
         };
         let mut notes = Vec::new();
         self.audit_after(line, &mut notes).await;
-        self.tell(Told { outcomes: vec![outcome], notes, ..Told::default() }).await
+        self.write_report(WriteReport { outcomes: vec![outcome], notes, ..WriteReport::default() })
+            .await
     }
 
     /// Looks for a letter in doubt until it is found, or long enough.
@@ -390,7 +391,8 @@ impl Pipeline {
         let mut notes = Vec::new();
         let line = ready.line(draft, outcome.result);
         self.audit_after(line, &mut notes).await;
-        self.tell(Told { outcomes: vec![outcome], notes, ..Told::default() }).await
+        self.write_report(WriteReport { outcomes: vec![outcome], notes, ..WriteReport::default() })
+            .await
     }
 }
 

@@ -17,7 +17,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use serde_json::{Map, Value};
 
 use super::access::audit::Entry;
-use super::answer::outcome::{Outcome, Told};
+use super::answer::outcome::{Outcome, WriteReport};
 use super::calendar::target::short;
 use super::{Draft, Flattening, Pipeline, columns_of, zone_line};
 use crate::caller::Caller;
@@ -143,12 +143,12 @@ impl Pipeline {
                 Ok(draft)
             }
             Err(error) if error.is_open() => {
-                let told = Told {
+                let report = WriteReport {
                     outcomes: vec![Outcome::failed(short(item), op, &error)],
                     notes: std::mem::take(&mut *owner.late()),
-                    ..Told::default()
+                    ..WriteReport::default()
                 };
-                self.tell(told).await
+                self.write_report(report).await
             }
             Err(error) => Err(error),
         }
@@ -197,14 +197,14 @@ impl Pipeline {
         result: &'static str,
         detail: &str,
     ) -> Result<Draft> {
-        let mut told = Told {
+        let mut report = WriteReport {
             outcomes: vec![Outcome::new(short(item), op, result, detail)],
-            ..Told::default()
+            ..WriteReport::default()
         };
         if result == "planned" {
-            told.notes.push("dry run: nothing was written".into());
+            report.notes.push("dry run: nothing was written".into());
         }
-        self.tell(told).await
+        self.write_report(report).await
     }
 }
 

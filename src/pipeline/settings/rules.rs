@@ -45,7 +45,7 @@ impl Pipeline {
         }
         let said = id(asked, "its handle or name, from lookup kind=rules")?;
         let (owner, rule, all) = self.named_rule(said, asked.account.as_deref()).await?;
-        let name = told(&rule);
+        let name = describe(&rule);
         if asked.op == ManageOp::Delete {
             if !set.is_empty() {
                 return Err(Error::argument(
@@ -120,8 +120,8 @@ impl Pipeline {
                 .next("say in `when` what it is for, such as from:ann or subject:invoice"));
         }
         let (op, name) = match before {
-            None => ("create", told(&rule)),
-            Some(_) => ("update", told(&rule)),
+            None => ("create", describe(&rule)),
+            Some(_) => ("update", describe(&rule)),
         };
         let when = rule.when.as_ref().map(query).unwrap_or_default();
         let detail = format!("when {when} then {}", steps(&rule.then));
@@ -146,7 +146,7 @@ impl Pipeline {
             }
         };
         // Gmail's filters are not changed but made anew, and get another id.
-        let told = held.as_ref().and_then(|held| held.get("id")?.as_str());
+        let id_now = held.as_ref().and_then(|held| held.get("id")?.as_str());
         let now = match owner.mailbox.rules().await {
             Ok(now) => now,
             Err(error) => {
@@ -158,7 +158,7 @@ impl Pipeline {
         let known = |one: &&Rule| before.iter().any(|old| old.id == one.id);
         let found = now
             .iter()
-            .find(|one| Some(&*one.id) == told)
+            .find(|one| Some(&*one.id) == id_now)
             .or_else(|| now.iter().find(|one| !known(one)))
             .or_else(|| now.iter().find(|one| one.id == id));
         match found {
@@ -290,7 +290,7 @@ fn changeable(rule: &Rule, what: &str) -> Result<()> {
 }
 
 /// What a rule is called; what it looks for, if it has no name.
-fn told(rule: &Rule) -> String {
+fn describe(rule: &Rule) -> String {
     match (&rule.name, &rule.when) {
         (Some(name), _) => name.clone(),
         (None, Some(when)) => query(when),

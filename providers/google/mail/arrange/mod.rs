@@ -358,8 +358,8 @@ fn reply(vacation: &Value) -> AutoReply {
     let some = |key: &str| Some(text(vacation, key).to_owned()).filter(|text| !text.is_empty());
     let is = |key: &str| vacation.get(key) == Some(&Value::Bool(true));
     let time = |key: &str| {
-        let told = text(vacation, key).parse().ok().filter(|ms| *ms != 0)?;
-        Timestamp::from_millisecond(told).ok()
+        let millis = text(vacation, key).parse().ok().filter(|ms| *ms != 0)?;
+        Timestamp::from_millisecond(millis).ok()
     };
     AutoReply {
         on: is("enableAutoReply"),

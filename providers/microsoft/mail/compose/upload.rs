@@ -119,12 +119,12 @@ async fn in_pieces(
             }
             Err(error) if error.is_passing() && failed < TRIES => {
                 failed += 1;
-                let told = match error.kind() {
-                    Kind::RateLimited(told) => told,
+                let after = match error.kind() {
+                    Kind::RateLimited(after) => after,
                     _ => None,
                 };
                 let wait = Duration::from_millis(250) * 2_u32.saturating_pow(failed);
-                tokio::time::sleep(told.unwrap_or(wait).min(Duration::from_secs(20))).await;
+                tokio::time::sleep(after.unwrap_or(wait).min(Duration::from_secs(20))).await;
                 match upload.missing().await {
                     Ok(next) => next,
                     // The address is gone: with the last piece, or for good.

@@ -28,8 +28,8 @@ pub(super) fn create(context: &mut Context<'_>, at: At<'_>) -> Result<Reply, Ref
     writable(context, place)?;
     let members = read(context.asked.request, &EVENT, true)?;
     let (start, end) = (members.get("start"), members.get("end"));
-    let told = |it: Option<&Value>| it.is_some_and(Value::is_object);
-    if told(start) != told(end) {
+    let is_given = |it: Option<&Value>| it.is_some_and(Value::is_object);
+    if is_given(start) != is_given(end) {
         return Err(invalid_property());
     }
     let draft = Draft::new(members);

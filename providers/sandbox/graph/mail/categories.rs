@@ -72,7 +72,7 @@ pub(super) fn create(context: &Context<'_>) -> Result<Reply, Refusal> {
         office.colours.insert(name.to_lowercase(), colour);
     });
     let made = all(context.store()?).into_iter().find(named);
-    told(context, made.ok_or_else(not_found)?, StatusCode::CREATED)
+    reply(context, made.ok_or_else(not_found)?, StatusCode::CREATED)
 }
 
 /// Gives a category another colour; its name stays.
@@ -88,7 +88,7 @@ pub(super) fn change(context: &Context<'_>, id: &str) -> Result<Reply, Refusal> 
     if let Some(colour) = members.get("color").and_then(Value::as_str) {
         context.with(|office| office.colours.insert(name.to_lowercase(), colour.to_owned()));
     }
-    told(context, one(context.store()?, id)?, StatusCode::OK)
+    reply(context, one(context.store()?, id)?, StatusCode::OK)
 }
 
 /// Takes a category out of the list.
@@ -103,7 +103,7 @@ pub(super) fn delete(context: &Context<'_>, id: &str) -> Result<Reply, Refusal> 
     Ok(done())
 }
 
-fn told(
+fn reply(
     context: &Context<'_>,
     category: Map<String, Value>,
     status: StatusCode,

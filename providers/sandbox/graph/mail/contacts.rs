@@ -66,7 +66,7 @@ pub(super) fn create(context: &Context<'_>) -> Result<Reply, Refusal> {
     contact.insert("parentFolderId".to_owned(), folder.into());
     contact.insert("createdDateTime".to_owned(), time(now()).into());
     let contact = changed(context, contact, members)?;
-    told(context, contact, StatusCode::CREATED)
+    reply(context, contact, StatusCode::CREATED)
 }
 
 /// Changes a contact.
@@ -74,7 +74,7 @@ pub(super) fn change(context: &Context<'_>, id: &str) -> Result<Reply, Refusal> 
     let members = read(context.request, &CONTACT, true)?;
     let contact = one(context.store()?, id)?;
     let contact = changed(context, contact, members)?;
-    told(context, contact, StatusCode::OK)
+    reply(context, contact, StatusCode::OK)
 }
 
 /// Deletes a contact.
@@ -127,7 +127,7 @@ fn changed(
     Ok(contact)
 }
 
-fn told(
+fn reply(
     context: &Context<'_>,
     contact: Map<String, Value>,
     status: StatusCode,

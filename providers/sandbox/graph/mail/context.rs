@@ -88,7 +88,7 @@ impl<'a> Context<'a> {
     }
 
     /// The answer with a message, as it is now.
-    pub fn told(&self, id: u64, status: StatusCode) -> Result<Reply, Refusal> {
+    pub fn reply(&self, id: u64, status: StatusCode) -> Result<Reply, Refusal> {
         let store = self.store()?;
         let letter = store.mailbox.letter(id).ok_or_else(not_found)?;
         let options = Options::default();

@@ -46,7 +46,7 @@ pub(super) fn create(context: &Context<'_>) -> Result<Reply, Refusal> {
     paper.files = enclosed(&members)?;
     let id = put(context, paper.bytes(true), None)?;
     arrange(context, id, &members)?;
-    context.told(id, StatusCode::CREATED)
+    context.reply(id, StatusCode::CREATED)
 }
 
 /// A letter with nothing in it but its Message-ID, as Exchange makes them.
@@ -116,7 +116,7 @@ pub(super) fn change(context: &Context<'_>, id: &str) -> Result<Reply, Refusal> 
         rewrite(context, letter, &paper)?;
     }
     arrange(context, letter.id, &members)?;
-    context.told(letter.id, StatusCode::OK)
+    context.reply(letter.id, StatusCode::OK)
 }
 
 /// Gives a letter what a body says of it beside its contents.
@@ -186,5 +186,5 @@ pub(super) fn answer(context: &Context<'_>, id: &str, how: How) -> Result<Reply,
     let mut paper = blank(context);
     quote::begin(context, &mut paper, original, how)?;
     let id = put(context, paper.bytes(true), Some(original.thread))?;
-    context.told(id, StatusCode::CREATED)
+    context.reply(id, StatusCode::CREATED)
 }

@@ -47,7 +47,7 @@ pub(super) fn create(context: &Context<'_>, parent: Option<&str>) -> Result<Repl
         Some(number)
     });
     let number = number.ok_or_else(|| invalid_request("There are too many folders."))?;
-    told(context, number, StatusCode::CREATED)
+    reply(context, number, StatusCode::CREATED)
 }
 
 /// Renames a folder.
@@ -58,7 +58,7 @@ pub(super) fn rename(context: &Context<'_>, id: &str) -> Result<Reply, Refusal> 
         free(context, folder.parent, &name, folder.number)?;
         alter(context, folder.number, |folder| folder.name = name.into())?;
     }
-    told(context, folder.number, StatusCode::OK)
+    reply(context, folder.number, StatusCode::OK)
 }
 
 /// Deletes a folder: into that of what was deleted, and out of it for good.
@@ -92,7 +92,7 @@ pub(super) fn delete(context: &Context<'_>, id: &str) -> Result<Reply, Refusal> 
 }
 
 /// The answer with a folder.
-fn told(context: &Context<'_>, number: u16, status: StatusCode) -> Result<Reply, Refusal> {
+fn reply(context: &Context<'_>, number: u16, status: StatusCode) -> Result<Reply, Refusal> {
     let store = context.store()?;
     let folders = store.folders();
     let folder = folders.iter().find(|folder| folder.number == number);

@@ -21,7 +21,7 @@ pub(super) fn relocate(context: &Context<'_>, id: &str) -> Result<Reply, Refusal
     let letter = context.current(id)?;
     let folder = destination(context)?;
     put(context, letter, folder.number)?;
-    context.told(letter.id, StatusCode::CREATED)
+    context.reply(letter.id, StatusCode::CREATED)
 }
 
 /// Copies a message; the copy is a message of its own.
@@ -39,7 +39,7 @@ pub(super) fn copy(context: &Context<'_>, id: &str) -> Result<Reply, Refusal> {
     };
     let copy = context.change(Change::Enters(Box::new(entry)))?;
     context.note(copy, |new| *new = Notes { due: None, ..notes });
-    context.told(copy, StatusCode::CREATED)
+    context.reply(copy, StatusCode::CREATED)
 }
 
 /// Deletes a message: into the folder for that, and out of it for good.

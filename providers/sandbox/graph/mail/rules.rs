@@ -84,7 +84,7 @@ pub(super) fn create(context: &Context<'_>, folder: &str) -> Result<Reply, Refus
     rule.insert("isReadOnly".to_owned(), false.into());
     let rule = changed(context, rule, members)?;
     keep(context, rule.clone());
-    told(context, rule, StatusCode::CREATED)
+    reply(context, rule, StatusCode::CREATED)
 }
 
 /// Changes a rule; conditions, actions and exceptions are replaced whole.
@@ -94,7 +94,7 @@ pub(super) fn change(context: &Context<'_>, folder: &str, id: &str) -> Result<Re
     let rule = context.with(|office| office.rules.iter().find(|rule| is(rule, id)).cloned());
     let rule = changed(context, rule.ok_or_else(not_found)?, members)?;
     keep(context, rule.clone());
-    told(context, rule, StatusCode::OK)
+    reply(context, rule, StatusCode::OK)
 }
 
 /// Deletes a rule.
@@ -170,7 +170,7 @@ fn keep(context: &Context<'_>, rule: Map<String, Value>) {
     });
 }
 
-fn told(
+fn reply(
     context: &Context<'_>,
     rule: Map<String, Value>,
     status: StatusCode,

@@ -236,12 +236,12 @@ fn mentions(draft: &Draft, item: &Item) -> f64 {
 /// The draft's items, and one more for each row or text that is in none.
 fn items(draft: &Draft) -> Vec<Item> {
     let mut items = draft.items.clone().unwrap_or_default();
-    let told: std::collections::HashSet<(usize, usize)> =
+    let grouped: std::collections::HashSet<(usize, usize)> =
         items.iter().flat_map(|item| item.rows.clone()).collect();
     for (number, table) in draft.document.tables.iter().enumerate() {
         let rows = (0..table.len()).map(|row| (number, row));
         items.extend(
-            rows.filter(|row| !told.contains(row))
+            rows.filter(|row| !grouped.contains(row))
                 .map(|row| Item { rows: vec![row], ..Item::default() }),
         );
     }

@@ -96,7 +96,7 @@ pub(super) fn notes(draft: &Draft, pieces: &Pieces, chosen: &Chosen, said: &Said
     if chunk == 1 {
         notes.extend(draft.calls.iter().filter_map(|(table, call)| {
             let rows = draft.document.tables.get(*table)?;
-            Some(told(rows, *table, call, pieces, chosen))
+            Some(shown_of(rows, *table, call, pieces, chosen))
         }));
     }
     notes
@@ -123,7 +123,7 @@ pub(super) fn likely(draft: &Draft, pieces: &Pieces, budget: usize, first: bool)
 }
 
 /// How much of a table is shown, and the call that fetches all of it.
-fn told(rows: &RowTable, table: usize, call: &str, pieces: &Pieces, chosen: &Chosen) -> Note {
+fn shown_of(rows: &RowTable, table: usize, call: &str, pieces: &Pieces, chosen: &Chosen) -> Note {
     let (mut shown, mut lowered, mut of) = (0, 0, 0);
     for (at, item) in pieces.items.iter().enumerate() {
         if !item.rows.iter().any(|(own, _)| *own == table) {

@@ -89,10 +89,10 @@ pub fn parse(input: &str) -> Parsed {
                 _ => *tag = read,
             }
         }
-        tokenizer.sink.told.set(false);
+        tokenizer.sink.got_token.set(false);
         queue.push_back(StrTendril::from_slice(&piece));
         while !matches!(tokenizer.feed(&queue), TokenizerResult::Done) {}
-        if tokenizer.sink.told.get() && !matches!(place, Place::Passing(_)) {
+        if tokenizer.sink.got_token.get() && !matches!(place, Place::Passing(_)) {
             place = Place::Text;
         }
     }
@@ -263,7 +263,7 @@ fn without_data_urls(input: &str) -> Cow<'_, str> {
 struct Filter {
     builder: TreeBuilder<Handle, Builder>,
     /// Set when the tokenizer said anything.
-    told: Cell<bool>,
+    got_token: Cell<bool>,
     /// Start tags that were left out and whose end tags must be, too.
     left_out: RefCell<HashMap<LocalName, usize>>,
     /// True once there was a style sheet.
@@ -290,7 +290,7 @@ impl Filter {
     fn new(builder: TreeBuilder<Handle, Builder>) -> Self {
         Self {
             builder,
-            told: Cell::new(false),
+            got_token: Cell::new(false),
             left_out: RefCell::default(),
             styled: Cell::new(false),
             shut: Cell::new(false),
@@ -388,24 +388,24 @@ impl TokenSink for Filter {
         let token = match token {
             Token::ParseError(_) => return TokenSinkResult::Continue,
             Token::CommentToken(_) => {
-                self.told.set(true);
+                self.got_token.set(true);
                 return TokenSinkResult::Continue;
             }
             Token::TagToken(tag) => {
-                self.told.set(true);
+                self.got_token.set(true);
                 match self.admit(tag) {
                     Some(tag) => Token::TagToken(tag),
                     None => return TokenSinkResult::Continue,
                 }
             }
             Token::CharacterTokens(text) if self.shut.get() => {
-                self.told.set(true);
+                self.got_token.set(true);
                 let seen = text.chars().filter(|c| !c.is_whitespace()).count();
                 self.deep.set(self.deep.get() + seen);
                 return TokenSinkResult::Continue;
             }
             other => {
-                self.told.set(true);
+                self.got_token.set(true);
                 other
             }
         };

@@ -42,8 +42,8 @@ const AHEAD: usize = 5;
 /// The longest range, in days: services tell no more at once.
 const LONGEST: i64 = 62;
 
-/// What an account says of somebody.
-type Told = Result<(Schedule, Api)>;
+/// The schedule of a person as an account sees it.
+type SeenSchedule = Result<(Schedule, Api)>;
 
 impl Pipeline {
     pub(in crate::pipeline) async fn free(&self, asked: Free) -> Result<Draft> {
@@ -108,8 +108,8 @@ impl Pipeline {
         accounts: &[Account],
         range: Range,
     ) -> Result<(Vec<Person>, Vec<Note>)> {
-        let mut told = self
-            .told(accounts, range, |account| {
+        let mut seen = self
+            .schedules(accounts, range, |account| {
                 let other =
                     |address: &&String| !owned(address, accounts) || is(address, &account.email);
                 who.iter().filter(other).cloned().collect()
@@ -119,7 +119,7 @@ impl Pipeline {
         let silent: Vec<String> = who
             .iter()
             .filter(|address| {
-                let mut all = told.iter().flatten();
+                let mut all = seen.iter().flatten();
                 owned(address, accounts)
                     && !all.any(|(known, answer)| known == *address && answer.is_ok())
             })
@@ -127,13 +127,13 @@ impl Pipeline {
             .collect();
         if !silent.is_empty() && accounts.len() > 1 {
             let more = self
-                .told(accounts, range, |account| {
+                .schedules(accounts, range, |account| {
                     let other = |address: &&String| !is(address, &account.email);
                     silent.iter().filter(other).cloned().collect()
                 })
                 .await;
-            for (told, more) in told.iter_mut().zip(more) {
-                told.extend(more);
+            for (seen, more) in seen.iter_mut().zip(more) {
+                seen.extend(more);
             }
         }
 
@@ -141,10 +141,10 @@ impl Pipeline {
         let mut unknown: Vec<(String, Vec<String>)> = Vec::new();
         let mut first = None;
         for address in who {
-            let mut answers: Vec<(usize, Told)> = Vec::new();
-            for (at, told) in told.iter_mut().enumerate() {
-                while let Some(place) = told.iter().position(|(known, _)| known == address) {
-                    let (_, answer) = told.swap_remove(place);
+            let mut answers: Vec<(usize, SeenSchedule)> = Vec::new();
+            for (at, seen) in seen.iter_mut().enumerate() {
+                while let Some(place) = seen.iter().position(|(known, _)| known == address) {
+                    let (_, answer) = seen.swap_remove(place);
                     answers.push((distance(accounts.get(at), address), answer));
                 }
             }
@@ -192,13 +192,13 @@ impl Pipeline {
         Ok((people, notes))
     }
 
-    /// What each account says of the addresses that `of` has for it.
-    async fn told(
+    /// Asks each account for the schedules of the addresses that `of` gives for it.
+    async fn schedules(
         &self,
         accounts: &[Account],
         range: Range,
         of: impl Fn(&Account) -> Vec<String>,
-    ) -> Vec<Vec<(String, Told)>> {
+    ) -> Vec<Vec<(String, SeenSchedule)>> {
         let several = accounts.len() > 1;
         join_all(accounts.iter().map(|account| {
             let who = of(account);

@@ -11,7 +11,7 @@ use crate::caller::Caller;
 use crate::error::{Error, Result};
 use crate::flatten::Room;
 use crate::pipeline::access::audit::Entry;
-use crate::pipeline::answer::outcome::{Outcome, Told};
+use crate::pipeline::answer::outcome::{Outcome, WriteReport};
 use crate::pipeline::mail::modify::ASKED_BEFORE;
 use crate::pipeline::{Draft, Flattening, Pipeline, columns_of};
 use crate::provider::calendar::CalendarOp;
@@ -104,11 +104,11 @@ impl Pipeline {
         }
         if let Some(name) = &rename {
             if *name == place.name {
-                let told = Told {
+                let report = WriteReport {
                     outcomes: vec![Outcome::new(&old, word, "unchanged", "it is so already")],
-                    ..Told::default()
+                    ..WriteReport::default()
                 };
-                return self.tell(told).await;
+                return self.write_report(report).await;
             }
             unused(&self.places(&owner, true).await?, name, Some(&place))?;
         }
@@ -133,20 +133,20 @@ impl Pipeline {
             owner.account.email
         );
         if erases && !self.may_erase(&question, caller).await? {
-            let told = Told {
+            let report = WriteReport {
                 outcomes: vec![Outcome::new(&old, word, "refused", "the user said no")],
-                ..Told::default()
+                ..WriteReport::default()
             };
-            return self.tell(told).await;
+            return self.write_report(report).await;
         }
         self.carry_out(&owner, &op, &old, word).await
     }
 
     async fn planned(&self, name: &str, op: &'static str, detail: String) -> Result<Draft> {
-        self.tell(Told {
+        self.write_report(WriteReport {
             outcomes: vec![Outcome::new(short(name), op, "planned", detail)],
             notes: vec!["dry run: nothing was written".into()],
-            ..Told::default()
+            ..WriteReport::default()
         })
         .await
     }
@@ -180,7 +180,8 @@ impl Pipeline {
             Err(error) if error.is_open() => Outcome::failed(short(name), word, &error),
             Err(error) => return Err(error),
         };
-        self.tell(Told { outcomes: vec![outcome], notes, ..Told::default() }).await
+        self.write_report(WriteReport { outcomes: vec![outcome], notes, ..WriteReport::default() })
+            .await
     }
 
     /// A calendar that was written, as its service holds it.

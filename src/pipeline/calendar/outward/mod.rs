@@ -6,12 +6,12 @@ mod respond;
 
 use super::guests::{notified, others};
 use super::save::{cut, reference, unsaid};
-use super::target::{Target, span, title, told as shown};
+use super::target::{Target, event_line, span, title};
 use crate::caller::Caller;
 use crate::error::{Error, Result};
 use crate::pipeline::access::audit::Entry;
 use crate::pipeline::access::guard::events::{EventWrite, line};
-use crate::pipeline::answer::outcome::{Outcome, Told};
+use crate::pipeline::answer::outcome::{Outcome, WriteReport};
 use crate::pipeline::{Draft, Pipeline};
 use crate::provider::calendar::{Change, Notify};
 use crate::request::outward::Delete;
@@ -66,14 +66,14 @@ impl Pipeline {
 
         let name = format!("{} {}", target.handle, title(&target.facts));
         let message = asked.message.as_deref();
-        let mut told = Told::default();
+        let mut report = WriteReport::default();
         let question = format!(
             "Delete an event that others are on?\n{}\n{what}{}",
-            shown(&target.facts, zone),
+            event_line(&target.facts, zone),
             line("Message", message)
         );
         let planned = EventWrite::Delete(notify != Notify::Nobody);
-        self.agreed_for(&target, &planned, question, Some(caller), &mut told.notes).await?;
+        self.agreed_for(&target, &planned, question, Some(caller), &mut report.notes).await?;
         let port = &target.owner.port;
         let own = &target.owner.account.email;
         let entry = Entry {
@@ -90,29 +90,29 @@ impl Pipeline {
                 Gone::Rest(change) => self.shorten(&target, change, notify).await.map(|_| ()),
             }
         };
-        let done = self.logged(entry, &mut told.notes, write, |()| None).await;
+        let done = self.logged(entry, &mut report.notes, write, |()| None).await;
         match done {
             Ok(()) => {
-                told.outcomes.push(Outcome::new(name, "delete", "done", what));
+                report.outcomes.push(Outcome::new(name, "delete", "done", what));
                 let carried = port.api() != Api::Gmail && matches!(gone, Gone::Whole);
                 if message.is_some() && !carried {
-                    told.notes.push(
+                    report.notes.push(
                         "the message was not sent: the service carries none with this".into(),
                     );
                 }
                 if !target.facts.own {
-                    told.notes.push(
+                    report.notes.push(
                         "it is gone from your calendar only; calendar_respond tells the organizer"
                             .into(),
                     );
                 }
             }
             Err(error) if error.is_open() => {
-                told.outcomes.push(Outcome::failed(name, "delete", &error));
+                report.outcomes.push(Outcome::failed(name, "delete", &error));
             }
             Err(error) => return Err(self.passed_over(&target, error).await),
         }
-        self.tell(told).await
+        self.write_report(report).await
     }
 
     /// The series of an occurrence, if it is as it was shown; a series itself.

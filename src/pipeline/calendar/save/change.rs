@@ -13,9 +13,9 @@ use crate::caller::Caller;
 use crate::error::{Error, Kind, Result};
 use crate::pipeline::access::audit::Entry;
 use crate::pipeline::access::guard::events::EventWrite;
-use crate::pipeline::answer::outcome::{Outcome, Told};
+use crate::pipeline::answer::outcome::{Outcome, WriteReport};
 use crate::pipeline::calendar::guests::{notified, others};
-use crate::pipeline::calendar::target::{Target, title, told as shown};
+use crate::pipeline::calendar::target::{Target, event_line, title};
 use crate::pipeline::{Draft, Pipeline};
 use crate::provider::calendar::{Change, Facts, Notify};
 use crate::recurrence::Repeat;
@@ -222,37 +222,37 @@ impl Pipeline {
     ) -> Result<Draft> {
         let Ready { target, change, repeat, notify } = ready;
         let name = format!("{} {}", target.handle, title(&target.facts));
-        let mut told = Told { notes, ..Told::default() };
+        let mut report = WriteReport { notes, ..WriteReport::default() };
         if change == Change::default() {
-            told.outcomes.push(Outcome::new(name, "change", "unchanged", "it is so already"));
-            return self.tell(told).await;
+            report.outcomes.push(Outcome::new(name, "change", "unchanged", "it is so already"));
+            return self.write_report(report).await;
         }
         let met =
-            self.met_by_change(&target.facts, &change, repeat.as_ref(), asked, &mut told).await?;
+            self.met_by_change(&target.facts, &change, repeat.as_ref(), asked, &mut report).await?;
         let difference = make::difference(&change, &target.facts, &self.config.zone);
         if asked.if_conflict == IfConflict::Refuse && !met.is_empty() {
-            told.outcomes.push(Outcome::new(name, "change", "refused", met.join("; ")));
-            return self.tell(told).await;
+            report.outcomes.push(Outcome::new(name, "change", "refused", met.join("; ")));
+            return self.write_report(report).await;
         }
         let zone = &self.config.zone;
         let question = format!(
             "Change an event that others are on?\n{}\n{difference}",
-            shown(&target.facts, zone)
+            event_line(&target.facts, zone)
         );
         let planned = EventWrite::Change(&change);
-        self.agreed_for(&target, &planned, question, caller, &mut told.notes).await?;
+        self.agreed_for(&target, &planned, question, caller, &mut report.notes).await?;
         if asked.dry_run {
             let rehearsed = target.owner.port.rehearse(None, Some(&target.value), &change, notify);
             rehearsed.await.map_err(|error| error.context(&target.handle))?;
             let mut detail = vec![difference];
             detail.extend(met.iter().map(ToString::to_string));
-            told.outcomes.push(Outcome::new(name, "change", "planned", detail.join("; ")));
-            told.notes.push("dry run: nothing was written".into());
-            return self.tell(told).await;
+            report.outcomes.push(Outcome::new(name, "change", "planned", detail.join("; ")));
+            report.notes.push("dry run: nothing was written".into());
+            return self.write_report(report).await;
         }
-        told.notes.extend(met);
+        report.notes.extend(met);
         if !target.facts.own {
-            told.notes.push(note!(
+            report.notes.push(note!(
                 "{} is somebody else's: your copy of it was changed",
                 ours(&target.handle)
             ));
@@ -267,14 +267,14 @@ impl Pipeline {
             ..Entry::default()
         };
         let write = target.owner.port.update(&target.value, &change, notify);
-        match self.logged(entry, &mut told.notes, write, |_| None).await {
-            Ok(value) => told.events.push((target.owner.clone(), value)),
+        match self.logged(entry, &mut report.notes, write, |_| None).await {
+            Ok(value) => report.events.push((target.owner.clone(), value)),
             Err(error) if error.is_open() => {
-                told.outcomes.push(Outcome::failed(name, "change", &error));
+                report.outcomes.push(Outcome::failed(name, "change", &error));
             }
             Err(error) => return Err(self.passed_over(&target, error).await),
         }
-        self.tell(told).await
+        self.write_report(report).await
     }
 
     /// What a changed event meets, if its time changes.
@@ -284,7 +284,7 @@ impl Pipeline {
         change: &Change,
         repeat: Option<&Repeat>,
         asked: &Save,
-        told: &mut Told,
+        report: &mut WriteReport,
     ) -> Result<Vec<Note>> {
         let moves = change.time.is_some() || change.repeat.is_some();
         if asked.if_conflict == IfConflict::Ignore || !moves {
@@ -305,7 +305,7 @@ impl Pipeline {
         };
         let strict = asked.if_conflict == IfConflict::Refuse;
         let (mut met, notes) = self.met(std::slice::from_ref(&wanted), strict).await?;
-        told.notes.extend(notes);
+        report.notes.extend(notes);
         Ok(met.pop().unwrap_or_default().lines)
     }
 

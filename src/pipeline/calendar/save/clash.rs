@@ -31,7 +31,7 @@ const PAGE: usize = 500;
 /// Pages that are looked through.
 const PAGES: usize = 8;
 /// Clashes of one item that are told singly.
-const TOLD: usize = 4;
+const NAMED: usize = 4;
 
 /// Something that is to be written, as far as it may clash.
 #[derive(Debug, Clone)]
@@ -180,11 +180,11 @@ impl Pipeline {
         for (number, one) in wanted.iter().enumerate() {
             let mut lines = Vec::new();
             let groups = groups(one, &there, zone);
-            let more = groups.len().saturating_sub(TOLD);
+            let more = groups.len().saturating_sub(NAMED);
             if !groups.is_empty() {
                 self.strangers_quoted();
             }
-            for group in groups.iter().take(TOLD) {
+            for group in groups.iter().take(NAMED) {
                 lines.push(self.line(group, &seen, several).await?);
             }
             if more > 0 {

@@ -11,7 +11,7 @@ use crate::error::{Error, Kind, Result};
 use crate::pipeline::access::audit::Entry;
 use crate::pipeline::access::guard::Audience;
 use crate::pipeline::access::guard::events::act;
-use crate::pipeline::answer::outcome::{Outcome, Told};
+use crate::pipeline::answer::outcome::{Outcome, WriteReport};
 use crate::pipeline::calendar::guests::{notified, others};
 use crate::pipeline::calendar::target::short;
 use crate::pipeline::{Draft, Pipeline};
@@ -57,7 +57,7 @@ impl Pipeline {
         }
         let destination =
             self.destination(asked.account.as_deref(), asked.calendar.as_deref()).await?;
-        let mut told = Told::default();
+        let mut report = WriteReport::default();
         let own = &destination.owner.account.email;
         for item in &mut items {
             let change = &mut item.made.change;
@@ -68,36 +68,36 @@ impl Pipeline {
             change.guests = change.guests.take().filter(|list| !list.is_empty());
             let port = &destination.owner.port;
             make::fits(change, port.api())
-                .and_then(|()| port.check(None, change, told_by(change, own, asked)))
+                .and_then(|()| port.check(None, change, notify_for(change, own, asked)))
                 .map_err(|error| said_of(several, &item.name, error))?;
         }
-        self.compare(&mut items, asked.if_conflict, &mut told).await?;
+        self.compare(&mut items, asked.if_conflict, &mut report).await?;
         for item in &items {
             let lines = item.made.notes.iter();
             let met = item.met.lines.iter().filter(|_| {
                 // What is refused or only planned is told with its outcome.
                 asked.if_conflict == IfConflict::Warn && !asked.dry_run
             });
-            told.notes.extend(lines.chain(met).map(|line| match several {
+            report.notes.extend(lines.chain(met).map(|line| match several {
                 true => line.under(quoted(&item.name)),
                 false => line.clone(),
             }));
         }
-        self.agreed_for_new(&items, asked, &destination, caller, &mut told.notes).await?;
+        self.agreed_for_new(&items, asked, &destination, caller, &mut report.notes).await?;
         if asked.dry_run {
             let calendar = destination.calendar.as_ref().map(|place| &*place.id);
             for item in &items {
                 let change = &item.made.change;
-                let notify = told_by(change, &destination.owner.account.email, asked);
+                let notify = notify_for(change, &destination.owner.account.email, asked);
                 let port = &destination.owner.port;
                 let rehearsed = port.rehearse(calendar, None, change, notify).await;
                 rehearsed.map_err(|error| said_of(several, &item.name, error))?;
             }
-            self.plan_events(&items, asked, &destination, &mut told);
+            self.plan_events(&items, asked, &destination, &mut report);
         } else {
-            self.write_events(items, asked, &destination, &mut told).await?;
+            self.write_events(items, asked, &destination, &mut report).await?;
         }
-        self.tell(told).await
+        self.write_report(report).await
     }
 
     /// What the items meet that are to be written.
@@ -105,7 +105,7 @@ impl Pipeline {
         &self,
         items: &mut [Item],
         if_conflict: IfConflict,
-        told: &mut Told,
+        report: &mut WriteReport,
     ) -> Result<()> {
         if if_conflict == IfConflict::Ignore {
             return Ok(());
@@ -132,7 +132,7 @@ impl Pipeline {
         for (item, met) in items.iter_mut().zip(met) {
             item.met = met;
         }
-        told.notes.extend(notes);
+        report.notes.extend(notes);
         Ok(())
     }
 
@@ -172,7 +172,13 @@ impl Pipeline {
         self.agreed(&act(question), &audience, caller, notes).await.map(drop)
     }
 
-    fn plan_events(&self, items: &[Item], asked: &Save, to: &Destination, told: &mut Told) {
+    fn plan_events(
+        &self,
+        items: &[Item],
+        asked: &Save,
+        to: &Destination,
+        report: &mut WriteReport,
+    ) {
         let place = match &to.calendar {
             Some(place) => format!("in {}, {}", short(&place.name), to.owner.label),
             None => format!("in the main calendar, {}", to.owner.label),
@@ -187,9 +193,9 @@ impl Pipeline {
                 false => "planned",
             };
             let detail = detail.join("; ");
-            told.outcomes.push(Outcome::new(&item.name, "create", result, detail));
+            report.outcomes.push(Outcome::new(&item.name, "create", result, detail));
         }
-        told.notes.push("dry run: nothing was written".into());
+        report.notes.push("dry run: nothing was written".into());
     }
 
     async fn write_events(
@@ -197,7 +203,7 @@ impl Pipeline {
         items: Vec<Item>,
         asked: &Save,
         to: &Destination,
-        told: &mut Told,
+        report: &mut WriteReport,
     ) -> Result<()> {
         let single = items.len() == 1;
         let calendar = to.calendar.as_ref().map(|place| place.id.as_str());
@@ -207,11 +213,11 @@ impl Pipeline {
             let change = &item.made.change;
             if asked.if_conflict == IfConflict::Refuse && !item.met.lines.is_empty() {
                 let detail = item.met.lines.join("; ");
-                told.outcomes.push(Outcome::new(&item.name, "create", "refused", detail));
+                report.outcomes.push(Outcome::new(&item.name, "create", "refused", detail));
                 continue;
             }
             if stopped {
-                told.outcomes.push(Outcome::new(
+                report.outcomes.push(Outcome::new(
                     &item.name,
                     "create",
                     "skipped",
@@ -219,7 +225,7 @@ impl Pipeline {
                 ));
                 continue;
             }
-            let notify = told_by(change, own, asked);
+            let notify = notify_for(change, own, asked);
             let port = &to.owner.port;
             let entry = Entry {
                 account: own,
@@ -230,14 +236,14 @@ impl Pipeline {
             };
             let write = port.create(calendar, change, notify);
             let id = |value: &Value| port.facts(value).map(|facts| facts.id);
-            match self.logged(entry, &mut told.notes, write, id).await {
-                Ok(value) => told.events.push((to.owner.clone(), value)),
+            match self.logged(entry, &mut report.notes, write, id).await {
+                Ok(value) => report.events.push((to.owner.clone(), value)),
                 Err(error) if single && !error.is_open() => return Err(error),
                 Err(error) => {
                     // What stands in the way of one may stand in the way of all.
                     stopped =
                         error.is_passing() || matches!(error.kind(), Kind::Auth | Kind::Store);
-                    told.outcomes.push(Outcome::failed(&item.name, "create", &error));
+                    report.outcomes.push(Outcome::failed(&item.name, "create", &error));
                 }
             }
         }
@@ -246,7 +252,7 @@ impl Pipeline {
 }
 
 /// Who is told of a new event: nobody where nobody is asked.
-fn told_by(change: &Change, own: &str, asked: &Save) -> Notify {
+fn notify_for(change: &Change, own: &str, asked: &Save) -> Notify {
     let guests = change.guests.as_deref().unwrap_or_default();
     match (others(guests, own).is_empty(), asked.notify) {
         (false, Some(notify)) => notify,

@@ -9,7 +9,7 @@ use crate::error::{Error, Kind, Result};
 use crate::ical::Entry;
 use crate::pipeline::Pipeline;
 use crate::pipeline::access::audit::Entry as Line;
-use crate::pipeline::answer::outcome::{Outcome, Told};
+use crate::pipeline::answer::outcome::{Outcome, WriteReport};
 use crate::pipeline::calendar::target::Target;
 use crate::project::project;
 use crate::provider::calendar::{AskEvents, Change, Facts, Notify};
@@ -23,7 +23,7 @@ impl Pipeline {
         &self,
         item: &Item,
         put: Put,
-        told: &mut Told,
+        report: &mut WriteReport,
     ) -> Result<()> {
         let (Put::Created(held) | Put::Changed(held) | Put::Same(held)) = &put;
         let mut changed = 0;
@@ -34,11 +34,11 @@ impl Pipeline {
                     continue;
                 };
                 let when = when::start(at, &self.config.zone);
-                match self.put_exception(held, one, at, &mut told.notes).await {
+                match self.put_exception(held, one, at, &mut report.notes).await {
                     Ok(done) => changed += usize::from(done),
                     Err(error) => {
                         let name = format!("{} on {when}", item.name);
-                        told.outcomes.push(Outcome::failed(name, "import", &error));
+                        report.outcomes.push(Outcome::failed(name, "import", &error));
                         if error.is_open() || error.kind() == Kind::Store {
                             break;
                         }
@@ -48,18 +48,18 @@ impl Pipeline {
         }
         match (&put, changed) {
             (Put::Created(held) | Put::Changed(held), _) => {
-                told.events.push((held.owner.clone(), held.value.clone()));
+                report.events.push((held.owner.clone(), held.value.clone()));
             }
             (Put::Same(held), 0) => {
                 let detail = match held.facts.own {
                     true => format!("it is {} already", held.handle),
                     false => format!("it is {} already, which its organizer changes", held.handle),
                 };
-                told.outcomes.push(Outcome::new(&item.name, "import", "unchanged", detail));
+                report.outcomes.push(Outcome::new(&item.name, "import", "unchanged", detail));
             }
             (Put::Same(held), _) => {
                 let detail = format!("{changed} occurrences of {}", held.handle);
-                told.outcomes.push(Outcome::new(&item.name, "import", "done", detail));
+                report.outcomes.push(Outcome::new(&item.name, "import", "done", detail));
             }
         }
         Ok(())

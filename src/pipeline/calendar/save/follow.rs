@@ -16,9 +16,9 @@ use crate::error::{Error, Result};
 use crate::flatten::Room;
 use crate::pipeline::access::audit::Entry;
 use crate::pipeline::access::guard::events::EventWrite;
-use crate::pipeline::answer::outcome::{Outcome, Told};
+use crate::pipeline::answer::outcome::{Outcome, WriteReport};
 use crate::pipeline::calendar::guests::notified;
-use crate::pipeline::calendar::target::{Target, title, told as shown};
+use crate::pipeline::calendar::target::{Target, event_line, title};
 use crate::pipeline::{Draft, Flattening, Pipeline};
 use crate::provider::calendar::{Change, Facts, Notify, Show, Visibility};
 use crate::recurrence::Repeat;
@@ -108,11 +108,11 @@ impl Pipeline {
         };
         if made.change == Change::default() && to.is_none() && said.is_none() {
             let name = format!("{} {}", target.handle, title(&target.facts));
-            let told = Told {
+            let report = WriteReport {
                 outcomes: vec![Outcome::new(name, "change", "unchanged", "it is so already")],
-                ..Told::default()
+                ..WriteReport::default()
             };
-            return self.tell(told).await;
+            return self.write_report(report).await;
         }
         // What the change is, for the checks and for a dry run.
         let change =
@@ -132,12 +132,12 @@ impl Pipeline {
     ) -> Result<Draft> {
         let Ready { target: master, change, repeat, notify } = ready;
         let name = format!("{} {}", target.handle, title(&target.facts));
-        let mut told = Told { notes, ..Told::default() };
+        let mut report = WriteReport { notes, ..WriteReport::default() };
         let met =
-            self.met_by_change(&master.facts, &change, repeat.as_ref(), asked, &mut told).await?;
+            self.met_by_change(&master.facts, &change, repeat.as_ref(), asked, &mut report).await?;
         if asked.if_conflict == IfConflict::Refuse && !met.is_empty() {
-            told.outcomes.push(Outcome::new(name, "change", "refused", met.join("; ")));
-            return self.tell(told).await;
+            report.outcomes.push(Outcome::new(name, "change", "refused", met.join("; ")));
+            return self.write_report(report).await;
         }
         let from = Facts {
             start: cut.base.start.when(),
@@ -151,10 +151,10 @@ impl Pipeline {
         );
         let question = format!(
             "Change an event that others are on?\n{}\n{difference}",
-            shown(&target.facts, &self.config.zone)
+            event_line(&target.facts, &self.config.zone)
         );
         let planned = EventWrite::Change(&change);
-        self.agreed_for(&master, &planned, question, caller, &mut told.notes).await?;
+        self.agreed_for(&master, &planned, question, caller, &mut report.notes).await?;
         if asked.dry_run {
             let port = &master.owner.port;
             let calendar = master.facts.calendar.as_deref();
@@ -162,11 +162,11 @@ impl Pipeline {
             port.rehearse(calendar, None, &whole, notify).await?;
             let mut detail = vec![difference];
             detail.extend(met.iter().map(ToString::to_string));
-            told.outcomes.push(Outcome::new(name, "change", "planned", detail.join("; ")));
-            told.notes.push("dry run: nothing was written".into());
-            return self.tell(told).await;
+            report.outcomes.push(Outcome::new(name, "change", "planned", detail.join("; ")));
+            report.notes.push("dry run: nothing was written".into());
+            return self.write_report(report).await;
         }
-        told.notes.extend(met);
+        report.notes.extend(met);
 
         self.may_leave(&format!(
             "the new series may be there beside {}: delete one of them then",
@@ -189,7 +189,7 @@ impl Pipeline {
         let creation = Entry { op: "create", ids: Vec::new(), ..entry.clone() };
         let write = port.create(calendar, &whole, notify);
         let id = |value: &Value| port.facts(value).map(|facts| facts.id);
-        let created = self.logged(creation, &mut told.notes, write, id).await;
+        let created = self.logged(creation, &mut report.notes, write, id).await;
         let new = match created {
             Ok(new) => new,
             Err(error) if error.is_open() => {
@@ -199,52 +199,52 @@ impl Pipeline {
                     error.message(),
                     master.handle
                 );
-                told.outcomes.push(Outcome::new(name, "change", "unknown", detail));
-                return self.tell(told).await;
+                report.outcomes.push(Outcome::new(name, "change", "unknown", detail));
+                return self.write_report(report).await;
             }
             Err(error) => return Err(error.context("the new series was not created")),
         };
         let shorter = Change { repeat: Some(Some(cut.before.clone())), ..Change::default() };
         let write = self.shorten(&master, &shorter, notify);
-        let shortened = self.logged(entry.clone(), &mut told.notes, write, |_| None).await;
+        let shortened = self.logged(entry.clone(), &mut report.notes, write, |_| None).await;
         match shortened {
             Ok(old) => {
-                told.events.push((master.owner.clone(), new));
-                told.events.push((master.owner.clone(), old));
-                told.notes.push(note!(
+                report.events.push((master.owner.clone(), new));
+                report.events.push((master.owner.clone(), old));
+                report.notes.push(note!(
                     "the series was split: {} has what comes before, the first row what follows",
                     ours(&master.handle)
                 ));
                 if whole.online == Some(true) {
-                    told.notes.push("the new series has an online meeting of its own".into());
+                    report.notes.push("the new series has an online meeting of its own".into());
                 }
             }
             Err(error) if error.is_open() => {
-                told.events.push((master.owner.clone(), new));
+                report.events.push((master.owner.clone(), new));
                 let detail = format!(
                     "{}: the new series is there, and it is not known whether {} ends before it; \
                      look, and cut or delete one of them",
                     error.message(),
                     master.handle
                 );
-                told.outcomes.push(Outcome::new(name, "change", "unknown", detail));
+                report.outcomes.push(Outcome::new(name, "change", "unknown", detail));
             }
             // What came back as refused may have been done in part. Only what is
             // as it was is safe to go back to.
             Err(error) if !self.is_untouched(&master).await => {
-                told.events.push((master.owner.clone(), new));
+                report.events.push((master.owner.clone(), new));
                 let detail = format!(
                     "{}: the new series is there, and {} is not as it was; look, and cut or \
                      delete one of them",
                     error.message(),
                     master.handle
                 );
-                told.outcomes.push(Outcome::new(name, "change", "unknown", detail));
+                report.outcomes.push(Outcome::new(name, "change", "unknown", detail));
             }
             Err(error) => {
                 let entry = Entry { op: "delete", ids: id(&new).into_iter().collect(), ..entry };
                 let write = port.delete(&new, None, notify);
-                match self.logged(entry, &mut told.notes, write, |()| None).await {
+                match self.logged(entry, &mut report.notes, write, |()| None).await {
                     Ok(()) => {
                         let error = self.passed_over(&master, error).await;
                         return Err(error.context(
@@ -253,7 +253,7 @@ impl Pipeline {
                         ));
                     }
                     Err(second) => {
-                        told.events.push((master.owner.clone(), new));
+                        report.events.push((master.owner.clone(), new));
                         let detail = format!(
                             "{} was not cut ({}), and the new series could not be taken back ({}): \
                          delete one of them",
@@ -261,12 +261,12 @@ impl Pipeline {
                             error.message(),
                             second.message()
                         );
-                        told.outcomes.push(Outcome::new(name, "change", "failed", detail));
+                        report.outcomes.push(Outcome::new(name, "change", "failed", detail));
                     }
                 }
             }
         }
-        self.tell(told).await
+        self.write_report(report).await
     }
 
     /// True when an event is still the version that was fetched.

@@ -22,7 +22,7 @@ use crate::pipeline::access::audit::Entry as Line;
 use crate::pipeline::access::guard::Audience;
 use crate::pipeline::access::guard::events::{EventWrite, act};
 use crate::pipeline::answer::cursor::{Mark, Seen};
-use crate::pipeline::answer::outcome::{Outcome, Told};
+use crate::pipeline::answer::outcome::{Outcome, WriteReport};
 use crate::pipeline::calendar::guests::checked;
 use crate::pipeline::calendar::target::{Target, short};
 use crate::pipeline::{Draft, Pipeline};
@@ -127,8 +127,8 @@ impl Pipeline {
             )
             .next("import it from the start: what is there already is not doubled"));
         }
-        let mut told = Told::default();
-        told.notes.extend(document.notes.iter().cloned());
+        let mut report = WriteReport::default();
+        report.notes.extend(document.notes.iter().cloned());
         match document.method.as_deref() {
             Some(method @ ("CANCEL" | "REPLY" | "COUNTER" | "REFRESH" | "DECLINECOUNTER")) => {
                 return Err(Error::argument(format!(
@@ -136,46 +136,46 @@ impl Pipeline {
                 ))
                 .next("read the message, and change the event itself"));
             }
-            Some("REQUEST") => told.notes.extend(self.invites(&document).await?),
+            Some("REQUEST") => report.notes.extend(self.invites(&document).await?),
             _ => {}
         }
         let destination =
             self.destination(asked.account.as_deref(), asked.calendar.as_deref()).await?;
-        let mut items = self.items(document, &destination, &mut told);
+        let mut items = self.items(document, &destination, &mut report);
         let all = items.len();
         if done > 0 {
             // The first call has told it.
-            told = Told::default();
+            report = WriteReport::default();
         }
         items = items.into_iter().skip(done).take(MOST).collect();
-        if items.is_empty() && told.outcomes.is_empty() {
-            let notes = told.notes.join("; ");
+        if items.is_empty() && report.outcomes.is_empty() {
+            let notes = report.notes.join("; ");
             return Err(Error::argument(match notes.is_empty() {
                 true => "there is no event in it".to_owned(),
                 false => format!("there is no event in it that can be read: {notes}"),
             })
             .next("check the text; an event is a VEVENT with a DTSTART"));
         }
-        self.look_up(&mut items, done, all, &destination, &mut told).await?;
-        self.compare_import(&mut items, asked, &destination, &mut told).await?;
-        self.agreed_for_import(&items, asked, &destination, caller, &mut told.notes).await?;
+        self.look_up(&mut items, done, all, &destination, &mut report).await?;
+        self.compare_import(&mut items, asked, &destination, &mut report).await?;
+        self.agreed_for_import(&items, asked, &destination, caller, &mut report.notes).await?;
         if asked.dry_run {
-            told.notes.push("dry run: nothing was written".into());
+            report.notes.push("dry run: nothing was written".into());
         }
         let mut stopped = false;
         let last = done + items.len();
         for item in items {
-            self.put(item, asked, &destination, &mut stopped, &mut told).await?;
+            self.put(item, asked, &destination, &mut stopped, &mut report).await?;
         }
-        if destination.owner.port.api() != Api::Gmail && !told.events.is_empty() {
-            told.notes.push(
+        if destination.owner.port.api() != Api::Gmail && !report.events.is_empty() {
+            report.notes.push(
                 "Outlook gives events UIDs of its own: by time and title they are known again"
                     .into(),
             );
         }
         let mut next = None;
         match (stopped, last < all) {
-            (true, _) if done > 0 || last < all => told.notes.push(note!(
+            (true, _) if done > 0 || last < all => report.notes.push(note!(
                 "events {} to {} of {}: give ics={} again to go on",
                 ours(done + 1),
                 ours(last),
@@ -193,7 +193,7 @@ impl Pipeline {
                     dry_run: asked.dry_run,
                 };
                 let cursor = self.save_cursor(KIND, &rest).await?;
-                told.notes.push(note!(
+                report.notes.push(note!(
                     "events {} to {} of {}: calendar_save ics=p{} goes on",
                     ours(done + 1),
                     ours(last),
@@ -204,7 +204,7 @@ impl Pipeline {
             }
             _ => {}
         }
-        let mut draft = self.tell(told).await?;
+        let mut draft = self.write_report(report).await?;
         let next = next.map(|next| ("next", next));
         draft.document.scalars.extend(next);
         Ok(draft)
@@ -232,17 +232,17 @@ impl Pipeline {
     }
 
     /// The events of a document, each with its exceptions.
-    fn items(&self, document: Document, to: &Destination, told: &mut Told) -> Vec<Item> {
+    fn items(&self, document: Document, to: &Destination, report: &mut WriteReport) -> Vec<Item> {
         let (exceptions, masters): (Vec<Entry>, Vec<Entry>) =
             document.entries.into_iter().partition(|entry| entry.recurrence_id.is_some());
         let mut exceptions = exceptions;
         let mut items: Vec<Item> = Vec::new();
         let mut left_out = BTreeSet::new();
         let api = to.owner.port.api();
-        let mut add = |entry: Entry, mine: Vec<Entry>, told: &mut Told| {
+        let mut add = |entry: Entry, mine: Vec<Entry>, report: &mut WriteReport| {
             let name = short(&entry.title);
             if entry.cancelled {
-                told.outcomes.push(Outcome::new(
+                report.outcomes.push(Outcome::new(
                     name,
                     "import",
                     "skipped",
@@ -251,9 +251,9 @@ impl Pipeline {
                 return;
             }
             let (mut change, without) = source::change(&entry, api, &to.owner.account.email);
-            checked(&mut change.guests, &mut told.notes);
+            checked(&mut change.guests, &mut report.notes);
             let mut organizer = change.organizer.take().map(|one| vec![one]);
-            checked(&mut organizer, &mut told.notes);
+            checked(&mut organizer, &mut report.notes);
             change.organizer = organizer.and_then(|mut one| one.pop());
             // Of itself the calendar would add its usual one.
             change.reminder.get_or_insert(None);
@@ -273,12 +273,12 @@ impl Pipeline {
             let (mine, others) =
                 exceptions.into_iter().partition(|one| one.uid == uid && !uid.is_empty());
             exceptions = others;
-            add(master, mine, told);
+            add(master, mine, report);
         }
         // Occurrences whose series is not in the document stand for themselves,
         // unless the series is in the calendar.
         for one in exceptions {
-            add(one, Vec::new(), told);
+            add(one, Vec::new(), report);
         }
         for what in left_out {
             let why = match what {
@@ -286,7 +286,7 @@ impl Pipeline {
                 "categories" => "Google has colours instead",
                 _ => "Google reminds no earlier",
             };
-            told.notes.push(note!("{} were left out: {}", ours(&what), ours(&why)));
+            report.notes.push(note!("{} were left out: {}", ours(&what), ours(&why)));
         }
         items
     }
@@ -298,7 +298,7 @@ impl Pipeline {
         done: usize,
         all: usize,
         to: &Destination,
-        told: &mut Told,
+        report: &mut WriteReport,
     ) -> Result<()> {
         for (item, number) in items.iter_mut().zip(done + 1..) {
             if all > 1 {
@@ -333,7 +333,7 @@ impl Pipeline {
                 }
             }
         }
-        told.notes.extend(
+        report.notes.extend(
             items
                 .iter()
                 .filter(|item| item.entry.uid.is_empty())
@@ -348,7 +348,7 @@ impl Pipeline {
         items: &mut [Item],
         asked: &Save,
         to: &Destination,
-        told: &mut Told,
+        report: &mut WriteReport,
     ) -> Result<()> {
         let now = self.clock().now;
         let wanted: Vec<Wanted> = items
@@ -367,7 +367,7 @@ impl Pipeline {
             .collect();
         let strict = asked.if_conflict == IfConflict::Refuse;
         let (met, notes) = self.met(&wanted, strict).await?;
-        told.notes.extend(notes);
+        report.notes.extend(notes);
         for (item, met) in items.iter_mut().zip(met) {
             let twin = met.twins.iter().find(|(owner, _)| *owner == to.owner.account.id);
             if let (None, Some((_, id))) = (&item.there, twin) {
@@ -449,11 +449,11 @@ impl Pipeline {
         asked: &Save,
         to: &Destination,
         stopped: &mut bool,
-        told: &mut Told,
+        report: &mut WriteReport,
     ) -> Result<()> {
         let lines = item.met.lines.join("; ");
         let mut outcome = |result, detail: String| {
-            told.outcomes.push(Outcome::new(&item.name, "import", result, detail));
+            report.outcomes.push(Outcome::new(&item.name, "import", result, detail));
         };
         if asked.if_conflict == IfConflict::Refuse && !lines.is_empty() {
             outcome("refused", lines);
@@ -488,7 +488,7 @@ impl Pipeline {
             };
             if let Err(error) = refused {
                 let failed = Outcome::failed(&item.name, "import", &error);
-                told.outcomes.push(failed);
+                report.outcomes.push(failed);
                 return Ok(());
             }
             let zone = &self.config.zone;
@@ -520,7 +520,7 @@ impl Pipeline {
             ids: id.into_iter().cloned().collect(),
             ..Line::default()
         };
-        let notes = &mut told.notes;
+        let notes = &mut report.notes;
         let written = match &item.there {
             None => {
                 let fits = make::fits(&item.change, port.api())
@@ -543,22 +543,22 @@ impl Pipeline {
             Ok(value) => value,
             Err(error) => {
                 *stopped = error.is_passing() || matches!(error.kind(), Kind::Auth | Kind::Store);
-                told.outcomes.push(Outcome::failed(&item.name, "import", &error));
+                report.outcomes.push(Outcome::failed(&item.name, "import", &error));
                 return Ok(());
             }
         };
-        told.notes.extend(item.met.lines.iter().map(|line| line.under(quoted(&item.name))));
+        report.notes.extend(item.met.lines.iter().map(|line| line.under(quoted(&item.name))));
         let Some(facts) = port.facts(&value) else {
-            told.events.push((to.owner.clone(), value));
+            report.events.push((to.owner.clone(), value));
             return Ok(());
         };
-        let held = self.held_after(&to.owner, value, facts, &mut told.notes).await;
+        let held = self.held_after(&to.owner, value, facts, &mut report.notes).await;
         let put = match (&item.there, difference == Change::default()) {
             (None, _) => Put::Created(held),
             (Some(_), true) => Put::Same(held),
             (Some(_), false) => Put::Changed(held),
         };
-        self.put_exceptions(&item, put, told).await
+        self.put_exceptions(&item, put, report).await
     }
 }
 

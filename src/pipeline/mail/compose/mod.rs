@@ -16,7 +16,7 @@ use crate::compose::{quote, reply, without_remote_pictures};
 use crate::error::{Error, Kind, Result};
 use crate::pipeline::access::audit::{BEGUN, Entry, outcome};
 use crate::pipeline::access::guard::everybody;
-use crate::pipeline::answer::outcome::{Outcome, Told};
+use crate::pipeline::answer::outcome::{Outcome, WriteReport};
 use crate::pipeline::calendar::target::short;
 use crate::pipeline::{Draft, Pipeline};
 use crate::provider::Account;
@@ -129,7 +129,14 @@ impl Pipeline {
         };
         match gone {
             Err(error) if !error.is_open() => Err(error),
-            _ => self.tell(Told { outcomes: vec![outcome], notes, ..Told::default() }).await,
+            _ => {
+                self.write_report(WriteReport {
+                    outcomes: vec![outcome],
+                    notes,
+                    ..WriteReport::default()
+                })
+                .await
+            }
         }
     }
 
@@ -154,10 +161,10 @@ impl Pipeline {
             }
             Err(error) if error.is_open() => {
                 let item = ids.first().cloned().unwrap_or_else(|| short(&sheet.letter.subject));
-                self.tell(Told {
+                self.write_report(WriteReport {
                     outcomes: vec![Outcome::failed(item, op, &error)],
                     notes,
-                    ..Told::default()
+                    ..WriteReport::default()
                 })
                 .await
             }

@@ -3,11 +3,11 @@
 //! Every change goes the same way: which messages ([`chosen`]), what is done
 //! with them ([`actions`]), how they are now, how they were kept ([`undo`]), the
 //! writing itself, and a look at how they are afterwards. What is told is what
-//! the provider says, and in few words however many there are ([`told`]).
+//! the provider says, and in few words however many there are ([`report`]).
 
 mod actions;
 mod chosen;
-mod told;
+mod report;
 mod undo;
 mod unsubscribe;
 
@@ -32,7 +32,7 @@ use crate::times;
 
 pub(in crate::pipeline) use self::actions::{PlannedAction, With, plan_actions};
 pub(in crate::pipeline) use self::chosen::{Choice, Chosen};
-pub(in crate::pipeline) use self::told::ASKED_BEFORE;
+pub(in crate::pipeline) use self::report::ASKED_BEFORE;
 
 /// What is to be done with messages of one account, and what became of it.
 pub(super) struct Work {
@@ -157,7 +157,7 @@ impl Pipeline {
                 }
             }
         }
-        self.tell_changes(works, op, choice, undo, dry_run).await
+        self.report_changes(works, op, choice, undo, dry_run).await
     }
 
     /// Asks before messages are gone for good; false if the user said no. Where

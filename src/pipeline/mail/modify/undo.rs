@@ -125,7 +125,7 @@ impl Pipeline {
                 .await
                 .map_err(|error| error.context("no message was changed"))?,
         };
-        self.tell_changes(works, "undo", choice, undo, dry_run).await
+        self.report_changes(works, "undo", choice, undo, dry_run).await
     }
 }
 

@@ -7,7 +7,7 @@ use super::{Choice, Chosen};
 use crate::caller::{Caller, Reply};
 use crate::error::{Error, Kind, Result};
 use crate::pipeline::access::audit::Entry;
-use crate::pipeline::answer::outcome::{Outcome, Told};
+use crate::pipeline::answer::outcome::{Outcome, WriteReport};
 use crate::pipeline::calendar::target::short;
 use crate::pipeline::mail::compose::people::message_id;
 use crate::pipeline::{Draft, Pipeline};
@@ -49,21 +49,21 @@ impl Pipeline {
             ))
             .next("give one message of each list"));
         }
-        let mut told = Told { notes: choice.notes.clone(), ..Told::default() };
+        let mut report = WriteReport { notes: choice.notes.clone(), ..WriteReport::default() };
         for (said, error) in &choice.failed {
-            told.outcomes.push(Outcome::failed(said, OP, error));
+            report.outcomes.push(Outcome::failed(said, OP, error));
         }
-        let lists = self.lists_of(&choice.accounts, &mut told).await?;
+        let lists = self.lists_of(&choice.accounts, &mut report).await?;
         if dry_run {
             for list in &lists {
-                let outcome = Outcome::new(&list.handle, OP, "planned", list.told());
-                told.outcomes.push(outcome);
+                let outcome = Outcome::new(&list.handle, OP, "planned", list.describe());
+                report.outcomes.push(outcome);
             }
-            told.notes.push("dry run: nothing was sent".into());
-            return self.tell(told).await;
+            report.notes.push("dry run: nothing was sent".into());
+            return self.write_report(report).await;
         }
         if lists.is_empty() {
-            return self.tell(told).await;
+            return self.write_report(report).await;
         }
         let lines: Vec<String> = lists.iter().map(List::asked).collect();
         let question = format!("Unsubscribe from:\n{}", lines.join("\n"));
@@ -72,9 +72,9 @@ impl Pipeline {
             Reply::No => {
                 for list in &lists {
                     let outcome = Outcome::new(&list.handle, OP, "refused", "the user said no");
-                    told.outcomes.push(outcome);
+                    report.outcomes.push(outcome);
                 }
-                return self.tell(told).await;
+                return self.write_report(report).await;
             }
             Reply::Nobody => {
                 return Err(Error::argument(
@@ -89,15 +89,15 @@ impl Pipeline {
         }
         for list in &lists {
             if let Some(chosen) = choice.accounts.get(list.account) {
-                let outcome = self.leave(list, chosen, caller, &mut told.notes).await;
-                told.outcomes.push(outcome);
+                let outcome = self.leave(list, chosen, caller, &mut report.notes).await;
+                report.outcomes.push(outcome);
             }
         }
-        self.tell(told).await
+        self.write_report(report).await
     }
 
     /// The lists that letters are of, each once.
-    async fn lists_of(&self, accounts: &[Chosen], told: &mut Told) -> Result<Vec<List>> {
+    async fn lists_of(&self, accounts: &[Chosen], report: &mut WriteReport) -> Result<Vec<List>> {
         let mut lists: Vec<List> = Vec::new();
         for (account, chosen) in accounts.iter().enumerate() {
             let ids: Vec<&str> = chosen.ids.iter().map(String::as_str).collect();
@@ -109,7 +109,7 @@ impl Pipeline {
                 let letter = match letter {
                     Ok(letter) => letter,
                     Err(error) => {
-                        told.outcomes.push(Outcome::failed(handle, OP, &error));
+                        report.outcomes.push(Outcome::failed(handle, OP, &error));
                         continue;
                     }
                 };
@@ -117,17 +117,17 @@ impl Pipeline {
                 if let Some(Way::Mail(letter)) = &way
                     && let Err(error) = self.allowed(std::iter::once(&reader(letter)))
                 {
-                    told.outcomes.push(Outcome::failed(handle, OP, &error));
+                    report.outcomes.push(Outcome::failed(handle, OP, &error));
                     continue;
                 }
                 match way {
-                    None => told.outcomes.push(Outcome::new(
+                    None => report.outcomes.push(Outcome::new(
                         handle,
                         OP,
                         "failed",
                         "the letter names no way to unsubscribe; look for one in its text",
                     )),
-                    Some(Way::Open(url)) => told.outcomes.push(Outcome::new(
+                    Some(Way::Open(url)) => report.outcomes.push(Outcome::new(
                         handle,
                         OP,
                         "refused",
@@ -135,7 +135,7 @@ impl Pipeline {
                     )),
                     Some(way) if lists.iter().any(|one| one.way == way) => {
                         let detail = "the same list as another of the messages";
-                        told.outcomes.push(Outcome::new(handle, OP, "skipped", detail));
+                        report.outcomes.push(Outcome::new(handle, OP, "skipped", detail));
                     }
                     Some(way) => lists.push(List {
                         account,
@@ -174,7 +174,7 @@ impl Pipeline {
         let mut late = Vec::new();
         let write = async {
             match &list.way {
-                Way::Post(url) => self.poster.post(url).await.map(|()| list.told()),
+                Way::Post(url) => self.poster.post(url).await.map(|()| list.describe()),
                 Way::Mail(letter) => self.letter_out(chosen, letter, caller, &mut late).await,
                 Way::Open(_) => Ok(String::new()),
             }
@@ -228,8 +228,8 @@ fn reader(letter: &Letter) -> Person {
 }
 
 impl List {
-    /// Where it is left, without anything that tells who leaves it.
-    fn told(&self) -> String {
+    /// Describes the way out, without anything that tells who leaves.
+    fn describe(&self) -> String {
         match &self.way {
             Way::Post(url) | Way::Open(url) => {
                 format!("by {}", short(url.host_str().unwrap_or_default()))
@@ -240,7 +240,7 @@ impl List {
 
     /// A line of the question to the user.
     fn asked(&self) -> String {
-        format!("- {}, {} ({})", self.sender, self.told(), self.proof)
+        format!("- {}, {} ({})", self.sender, self.describe(), self.proof)
     }
 }
 

@@ -38,7 +38,7 @@ impl Pipeline {
                 };
                 let owner = self.owner(account.clone()).await?;
                 let letter = &one.target.id;
-                self.told_of(letter, text, &owner, &mut objects, &mut draft.notes).await?;
+                self.read_invitation(letter, text, &owner, &mut objects, &mut draft.notes).await?;
             }
             let none = std::collections::HashMap::new();
             let mut rows =
@@ -53,7 +53,7 @@ impl Pipeline {
     }
 
     /// What one letter's calendar part tells.
-    async fn told_of(
+    async fn read_invitation(
         &self,
         letter: &str,
         text: &str,

@@ -12,10 +12,10 @@ use crate::pipeline::Pipeline;
 use crate::pipeline::access::audit::Entry as Line;
 use crate::pipeline::access::guard::Audience;
 use crate::pipeline::access::guard::events::act;
-use crate::pipeline::answer::outcome::{Outcome, Told};
+use crate::pipeline::answer::outcome::{Outcome, WriteReport};
 use crate::pipeline::calendar::guests::checked;
 use crate::pipeline::calendar::save::{Before, change_of};
-use crate::pipeline::calendar::target::{Owner, Target, short, span, told as tell};
+use crate::pipeline::calendar::target::{Owner, Target, event_line, short, span};
 use crate::provider::calendar::{Answer, Change, Guest, Notify};
 use crate::request::outward::{Reply, Respond};
 use crate::schemas::Api;
@@ -28,7 +28,7 @@ pub(super) enum Found {
     /// The event it is about.
     There(Box<Target>),
     /// There was none, and this was done about it.
-    Told(Told),
+    Report(WriteReport),
 }
 
 impl Pipeline {
@@ -92,7 +92,7 @@ impl Pipeline {
                     Kind::Conflict,
                     format!(
                         "the meeting is not as {said} has it: it is now {}",
-                        tell(now, &self.config.zone)
+                        event_line(now, &self.config.zone)
                     ),
                 )
                 .next(format!("answer {} if it is still right", target.handle)));
@@ -186,12 +186,12 @@ impl Pipeline {
                 me.answer = None;
             }
         }
-        let mut told = Told { notes, ..Told::default() };
+        let mut report = WriteReport { notes, ..WriteReport::default() };
         let name = short(&entry.title);
         let audience = taken_in(&change, asked, &own);
         let when = span(entry.start.when(), entry.end.when(), &self.config.zone);
         let act = act(asked_about(&format!("{when} {name}"), answer, asked));
-        self.agreed(&act, &audience, Some(caller), &mut told.notes).await?;
+        self.agreed(&act, &audience, Some(caller), &mut report.notes).await?;
         let line = Line {
             account: &own,
             tool: TOOL,
@@ -201,18 +201,18 @@ impl Pipeline {
         };
         let creating = owner.port.create(None, &change, Notify::Nobody);
         let id = |value: &Value| owner.port.facts(value).map(|facts| facts.id);
-        let created = self.logged(line.clone(), &mut told.notes, creating, id).await;
+        let created = self.logged(line.clone(), &mut report.notes, creating, id).await;
         let value = match created {
             Ok(value) => value,
             Err(error) if error.is_open() => {
-                told.outcomes.push(Outcome::failed(name, word(answer), &error));
-                return Ok(Found::Told(told));
+                report.outcomes.push(Outcome::failed(name, word(answer), &error));
+                return Ok(Found::Report(report));
             }
             Err(error) => {
                 return Err(error.context("the meeting could not be put into the calendar"));
             }
         };
-        told.notes.push("the meeting was not in the calendar: it is now".into());
+        report.notes.push("the meeting was not in the calendar: it is now".into());
         let invites = owner.port.facts(&value).is_some_and(|facts| !facts.own);
         let response = response(answer, propose, asked);
         let line = Line {
@@ -226,32 +226,32 @@ impl Pipeline {
         let answered = match invites {
             true => {
                 let answering = owner.port.respond(&value, &response);
-                self.logged(line, &mut told.notes, answering, |_| None).await
+                self.logged(line, &mut report.notes, answering, |_| None).await
             }
             false => Err(Error::argument("it is an event of your own here")),
         };
         match answered {
-            Ok(Some(after)) => told.events.push((owner, after)),
-            Ok(None) => told.outcomes.push(Outcome::new(
+            Ok(Some(after)) => report.events.push((owner, after)),
+            Ok(None) => report.outcomes.push(Outcome::new(
                 name,
                 word(answer),
                 "done",
                 "it is not in the calendar any more",
             )),
             Err(error) if error.is_open() => {
-                told.outcomes.push(Outcome::failed(name, word(answer), &error));
-                told.events.push((owner, value));
+                report.outcomes.push(Outcome::failed(name, word(answer), &error));
+                report.events.push((owner, value));
             }
             Err(error) => {
-                told.notes.push(note!(
+                report.notes.push(note!(
                     "the organizer was not told ({}): {}",
                     ours(error.message()),
                     ours(&write)
                 ));
-                told.events.push((owner, value));
+                report.events.push((owner, value));
             }
         }
-        Ok(Found::Told(told))
+        Ok(Found::Report(report))
     }
 }
 

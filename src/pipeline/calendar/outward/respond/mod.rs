@@ -6,14 +6,14 @@ use jiff::Timestamp;
 
 use super::super::guests::{guest, named};
 use super::super::save::{Before, read};
-use super::super::target::{Target, span, title, told as shown};
+use super::super::target::{Target, event_line, span, title};
 use crate::access::Access;
 use crate::caller::Caller;
 use crate::error::{Error, Result};
 use crate::pipeline::access::audit::Entry;
 use crate::pipeline::access::guard::Audience;
 use crate::pipeline::access::guard::events::{act, line};
-use crate::pipeline::answer::outcome::{Outcome, Told};
+use crate::pipeline::answer::outcome::{Outcome, WriteReport};
 use crate::pipeline::{Draft, Pipeline};
 use crate::provider::calendar::{Answer, Facts, Guest, Response};
 use crate::request::outward::{Reply, Respond};
@@ -41,7 +41,7 @@ impl Pipeline {
         let target = match message {
             Some((account, id)) => match self.invited(&asked, &account, &id, caller).await? {
                 Found::There(target) => *target,
-                Found::Told(told) => return self.tell(told).await,
+                Found::Report(report) => return self.write_report(report).await,
             },
             None => {
                 let target = self.named_event(&asked.id).await?;
@@ -57,10 +57,10 @@ impl Pipeline {
     }
 
     async fn forward(&self, target: Target, asked: &Respond, caller: &dyn Caller) -> Result<Draft> {
-        let mut told = Told::default();
+        let mut report = WriteReport::default();
         let mut to: Vec<Guest> = Vec::new();
         for one in &asked.to {
-            let one = guest("to", one, &mut told.notes)?;
+            let one = guest("to", one, &mut report.notes)?;
             let same = |known: &Guest| known.address.eq_ignore_ascii_case(&one.address);
             if !to.iter().any(same) {
                 to.push(one);
@@ -85,28 +85,28 @@ impl Pipeline {
         }
         let question = format!(
             "Forward an invitation?\n{}\nTo: {}{}",
-            shown(&target.facts, &self.config.zone),
+            event_line(&target.facts, &self.config.zone),
             named(&to),
             line("Comment", comment)
         );
-        self.agreed(&act(question), &audience, Some(caller), &mut told.notes).await?;
+        self.agreed(&act(question), &audience, Some(caller), &mut report.notes).await?;
         let logged = Entry {
             op: "forward",
             recipients: addresses.iter().map(String::as_str).collect(),
             ..entry(&target, asked)
         };
         let write = port.forward(&target.value, &addresses, comment);
-        match self.logged(logged, &mut told.notes, write, |()| None).await {
+        match self.logged(logged, &mut report.notes, write, |()| None).await {
             Ok(()) => {
                 let detail = format!("to {}", named(&to));
-                told.outcomes.push(Outcome::new(name, "forward", "done", detail));
+                report.outcomes.push(Outcome::new(name, "forward", "done", detail));
             }
             Err(error) if error.is_open() => {
-                told.outcomes.push(Outcome::failed(name, "forward", &error));
+                report.outcomes.push(Outcome::failed(name, "forward", &error));
             }
             Err(error) => return Err(self.passed_over(&target, error).await),
         }
-        self.tell(told).await
+        self.write_report(report).await
     }
 
     async fn answer(
@@ -153,33 +153,33 @@ impl Pipeline {
         };
         let response = response(answer, propose, asked);
         let name = format!("{} {}", target.handle, title(&target.facts));
-        let mut told = Told { notes: echo, ..Told::default() };
-        let about = shown(&target.facts, &self.config.zone);
+        let mut report = WriteReport { notes: echo, ..WriteReport::default() };
+        let about = event_line(&target.facts, &self.config.zone);
         let own = &target.owner.account.email;
         let api = target.owner.port.api();
         let audience = answered(&target.facts, api, asked, own);
         let act = act(asked_about(&about, answer, asked));
-        self.agreed(&act, &audience, Some(caller), &mut told.notes).await?;
+        self.agreed(&act, &audience, Some(caller), &mut report.notes).await?;
         let recipients = match asked.notify {
             true => target.facts.organizer.iter().map(String::as_str).collect(),
             false => Vec::new(),
         };
         let logged = Entry { recipients, ..entry(&target, asked) };
         let write = target.owner.port.respond(&target.value, &response);
-        match self.logged(logged, &mut told.notes, write, |_| None).await {
-            Ok(Some(value)) => told.events.push((target.owner.clone(), value)),
-            Ok(None) => told.outcomes.push(Outcome::new(
+        match self.logged(logged, &mut report.notes, write, |_| None).await {
+            Ok(Some(value)) => report.events.push((target.owner.clone(), value)),
+            Ok(None) => report.outcomes.push(Outcome::new(
                 name,
                 word(answer),
                 "done",
                 "it is not in the calendar any more",
             )),
             Err(error) if error.is_open() => {
-                told.outcomes.push(Outcome::failed(name, word(answer), &error));
+                report.outcomes.push(Outcome::failed(name, word(answer), &error));
             }
             Err(error) => return Err(self.passed_over(&target, error).await),
         }
-        self.tell(told).await
+        self.write_report(report).await
     }
 
     /// Another time, as it was said, and what was understood.

@@ -1,4 +1,4 @@
-//! What is told of a change: how many are done, how to undo it, and of those
+//! The report of a change: how many are done, how to undo it, and of those
 //! that are not as they should be which and why.
 
 use std::collections::HashMap;
@@ -26,7 +26,7 @@ pub(in crate::pipeline) const ASKED_BEFORE: &str =
 const NAMED: usize = 5;
 
 impl Pipeline {
-    pub(super) async fn tell_changes(
+    pub(super) async fn report_changes(
         &self,
         works: Vec<Work>,
         op: &'static str,

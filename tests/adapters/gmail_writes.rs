@@ -39,7 +39,7 @@ fn draft() -> HeldDraft {
 }
 
 /// A draft as Gmail tells it, as the message `message`.
-fn told(message: &str) -> Value {
+fn reported(message: &str) -> Value {
     json!({"id": "r1", "message": {
         "id": message, "threadId": "t1", "labelIds": ["DRAFT"],
         "payload": {

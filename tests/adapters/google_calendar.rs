@@ -112,7 +112,7 @@ fn an_event_tells_these_facts() {
             extra: Vec::new(),
         })
     );
-    let told: Vec<_> = events
+    let reported: Vec<_> = events
         .iter()
         .map(|event| {
             let facts = read::facts(event, ME).unwrap();
@@ -120,7 +120,7 @@ fn an_event_tells_these_facts() {
         })
         .collect();
     assert_eq!(
-        told,
+        reported,
         [
             (true, false, false),
             (false, false, true),

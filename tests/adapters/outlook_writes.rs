@@ -161,17 +161,17 @@ fn sent_properties() -> Value {
 
 /// A caller that keeps what it was told.
 #[derive(Default)]
-struct Told(Mutex<Vec<(u64, u64, String)>>);
+struct ProgressLog(Mutex<Vec<(u64, u64, String)>>);
 
 #[async_trait]
-impl Caller for Told {
+impl Caller for ProgressLog {
     async fn confirm(&self, _: &str) -> Reply {
         Reply::Nobody
     }
 
     async fn progress(&self, done: u64, total: u64, what: &str) {
-        let mut told = self.0.lock().unwrap();
-        told.push((done, total, what.to_owned()));
+        let mut reported = self.0.lock().unwrap();
+        reported.push((done, total, what.to_owned()));
     }
 }
 

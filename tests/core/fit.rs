@@ -319,7 +319,7 @@ fn made() -> impl Strategy<Value = Made> {
         .prop_map(|(items, folders, notes, grouped)| {
             let mut draft = messages(0, Level::More);
             let mut bodies = RowTable::new(&BODY, BODY.up_to(Level::Core));
-            let mut told = Vec::new();
+            let mut reported = Vec::new();
             let mut pins = BTreeSet::new();
             for (at, (word, tier, pinned, text)) in items.into_iter().enumerate() {
                 let number = at as u64 + 1;
@@ -350,7 +350,7 @@ fn made() -> impl Strategy<Value = Made> {
                     ];
                     bodies.push(cells, Extra::default());
                 }
-                told.push(item);
+                reported.push(item);
             }
             draft.document.tables.push(bodies);
             let mut rows = RowTable::new(&FOLDER, FOLDER.up_to(Level::More));
@@ -363,7 +363,7 @@ fn made() -> impl Strategy<Value = Made> {
             draft.document.tables.push(rows);
             draft.notes.extend((0..notes).map(|at| said(format!("note {at}"))));
             if grouped {
-                draft.items = Some(told);
+                draft.items = Some(reported);
             } else {
                 pins.clear();
             }

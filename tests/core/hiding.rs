@@ -320,12 +320,12 @@ fn tricks_are_caught() {
     for (name, body) in tricks.chain(long_tricks()) {
         count += 1;
         let got = html(&mail(&body), Style::Text, false);
-        let told = got.unsure || got.cut;
-        if got.text.contains("SECRET") && !told {
+        let reported = got.unsure || got.cut;
+        if got.text.contains("SECRET") && !reported {
             open.push(name);
         }
         // What is left out is counted, and what is around it stays.
-        let said = got.hidden > 0 || got.deep > 0 || told;
+        let said = got.hidden > 0 || got.deep > 0 || reported;
         assert!(said || open.last() == Some(&name), "{name}: {got:?}");
         assert!(got.text.starts_with("before"), "{name}: {:.200}", got.text);
         let last = name.starts_with("deep") || name == "a comment without end";

@@ -39,7 +39,7 @@ fn person(guest: &Guest) -> String {
 }
 
 /// Everything a document says, a line each; what says nothing is left out.
-fn told(document: &Document) -> Vec<String> {
+fn reported(document: &Document) -> Vec<String> {
     let mut all = Vec::new();
     let mut add = |name: &str, value: String| {
         if !value.is_empty() {
@@ -142,7 +142,7 @@ fn an_invitation_as_gmail_sends_it() {
          END:VCALENDAR\r\n",
     );
     assert_eq!(
-        told(&document),
+        reported(&document),
         [
             "method: REQUEST",
             "event: 7kukuqrfedlm2f9t0vr@google.com #2 2026-02-03T18:00:00 Europe/Berlin to 2026-02-03T19:00:00 Europe/Berlin",
@@ -195,7 +195,7 @@ fn an_invitation_as_outlook_sends_it() {
          END:VCALENDAR",
     );
     assert_eq!(
-        told(&document),
+        reported(&document),
         [
             "method: CANCEL",
             "name: Harbour, north",
@@ -673,7 +673,7 @@ fn events_of_one_uid_are_understood_together() {
             .map(|lines| format!("BEGIN:VEVENT\nUID:a\n{lines}\nEND:VEVENT\n"))
             .collect();
         let text = format!("BEGIN:VCALENDAR\n{}END:VCALENDAR\n", events.concat());
-        assert_eq!(told(&read(&text)), expected, "{name}");
+        assert_eq!(reported(&read(&text)), expected, "{name}");
     }
 }
 
@@ -719,7 +719,7 @@ fn what_is_broken_is_passed_over_with_its_line() {
          END:VEVENT\r\n",
     );
     assert_eq!(
-        told(&document),
+        reported(&document),
         [
             "event: 1 #0 2026-02-03T18:00:00 UTC to 2026-02-03T18:00:00 UTC",
             "repeat: RRULE:FREQ=HOURLY",

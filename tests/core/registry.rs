@@ -457,7 +457,7 @@ fn a_message_reads_like_this() {
 }
 
 #[test]
-fn odd_values_are_null_and_told() {
+fn odd_values_are_null_and_reported() {
     let objects = [serde_json::json!({
         "id": 7.5, "internalDate": "soon", "labelIds": "INBOX", "snippet": ["x"],
         "sizeEstimate": -0.5, "payload": {"headers": {"From": "x"}},

@@ -15,7 +15,7 @@ fn here(now: &str, zone: &str) -> Here {
 }
 
 /// What is told of a time, and the instant, or the whole error.
-fn told(said: daysheet_core::error::Result<Said>, here: &Here) -> String {
+fn reported(said: daysheet_core::error::Result<Said>, here: &Here) -> String {
     match said {
         Ok(said @ Said::Day(_)) => said.tell(&here.zone),
         Ok(said @ Said::At(_, at)) => format!("{} = {at}", said.tell(&here.zone)),
@@ -26,7 +26,7 @@ fn told(said: daysheet_core::error::Result<Said>, here: &Here) -> String {
 /// Reads every text of a table and compares.
 fn check(here: &Here, cases: &[(&str, &str)]) {
     let found: Vec<(&str, String)> =
-        cases.iter().map(|(text, _)| (*text, told(times::read(text, here), here))).collect();
+        cases.iter().map(|(text, _)| (*text, reported(times::read(text, here), here))).collect();
     let expected: Vec<(&str, String)> =
         cases.iter().map(|(text, expected)| (*text, (*expected).to_owned())).collect();
     for (found, expected) in found.iter().zip(&expected) {
@@ -297,7 +297,7 @@ fn refused() {
         "week",
     ] {
         assert_eq!(
-            told(times::read(text, &here), &here),
+            reported(times::read(text, &here), &here),
             format!("`{text}` is not understood as a time: {FORMS}"),
         );
     }
@@ -343,7 +343,10 @@ fn refused() {
             "+9999y", "`+9999y`: that is out of reach";
         },
     );
-    assert_eq!(told(times::read(" \u{200b} ", &here), &here), format!("a time is empty: {FORMS}"));
+    assert_eq!(
+        reported(times::read(" \u{200b} ", &here), &here),
+        format!("a time is empty: {FORMS}")
+    );
 }
 
 #[test]
@@ -386,7 +389,7 @@ fn the_end_of_a_range() {
         ("friday", "Fri 2026-02-06"),
         ("fri 14:00", "Fri 2026-02-06 14h00 = 2026-02-06T13:00:00Z"),
     ] {
-        assert_eq!(told(times::last(text, &here), &here), expected, "{text}");
+        assert_eq!(reported(times::last(text, &here), &here), expected, "{text}");
     }
     // A day is meant whole, 23 hours of it on the day the clocks go forward.
     let day = Said::Day(date(2026, 3, 29));
@@ -408,7 +411,7 @@ fn the_end_of_an_event() {
         ("tomorrow 15:00", "Thu 2026-02-05 15h00 = 2026-02-05T14:00:00Z"),
         ("2026-02-08", "Sun 2026-02-08"),
     ] {
-        assert_eq!(told(times::end(text, start, &here), &here), expected, "{text}");
+        assert_eq!(reported(times::end(text, start, &here), &here), expected, "{text}");
     }
 }
 
@@ -516,7 +519,7 @@ fn at_the_ends_of_time() {
         }
     }
     let here = Here { now: Timestamp::MAX, ..here(WEDNESDAY, "UTC") };
-    assert_eq!(told(times::read("+2d", &here), &here), "`+2d`: that is out of reach");
+    assert_eq!(reported(times::read("+2d", &here), &here), "`+2d`: that is out of reach");
 }
 
 proptest! {
@@ -547,7 +550,7 @@ proptest! {
 
     /// What we tell is read as what was told.
     #[test]
-    fn reads_what_is_told(
+    fn reads_what_is_written(
         // From 1970 to 2099: the years that calendars are about.
         minute in 0_i64..68_000_000,
         now in 0_i64..4_000_000_000,
@@ -562,11 +565,11 @@ proptest! {
         let local = here.zone.to_datetime(at);
         // Offsets of old times have seconds, which are not told.
         prop_assume!(local.second() == 0);
-        let told = when::start(When::At(at), &here.zone);
-        let said = times::read(&told, &here).unwrap();
+        let reported = when::start(When::At(at), &here.zone);
+        let said = times::read(&reported, &here).unwrap();
         // Of two the first.
         prop_assert_eq!(said, Said::At(local, when::resolve(local, &here.zone)));
-        prop_assert_eq!(said.tell(&here.zone), told);
+        prop_assert_eq!(said.tell(&here.zone), reported);
         let day = when::start(When::Day(local.date()), &here.zone);
         prop_assert_eq!(times::read(&day, &here), Ok(Said::Day(local.date())));
         // With its offset it is the very instant.

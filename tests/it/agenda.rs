@@ -119,9 +119,9 @@ async fn the_copy_that_one_owns_is_shown() {
 
 /// What the range is when it is said so.
 #[tokio::test]
-async fn ranges_are_told_as_they_were_understood() {
+async fn ranges_are_reported_as_they_were_understood() {
     let harness = over(vec![calendars("ana").calendar("Ana", "owner")]).await;
-    for (from, to, told) in [
+    for (from, to, reported) in [
         ("2026-02-03", "", "Tue 2026-02-03 to Mon 2026-02-09"),
         ("2026-02-03 10h12", "", "Tue 2026-02-03 10h12 to Tue 2026-02-10"),
         ("2026-02-03", "2026-02-03", "Tue 2026-02-03"),
@@ -137,7 +137,7 @@ async fn ranges_are_told_as_they_were_understood() {
         ),
     ] {
         let notes = harness.notes("calendar_search", json!({"from": from, "to": to})).await;
-        assert_eq!(notes, format!("events: 0 of 0, {told}\nnothing takes place in that time"));
+        assert_eq!(notes, format!("events: 0 of 0, {reported}\nnothing takes place in that time"));
     }
     // From now: the end is the end of a day.
     let notes = harness.notes("calendar_search", json!({})).await;
@@ -319,7 +319,7 @@ async fn events_are_shown_by_their_ids() {
 /// Five people and a count, which is noted; all of them in full and as JSON. And a
 /// page that has one account's events alone says whose they are.
 #[tokio::test]
-async fn all_people_are_told_where_all_is_asked_for() {
+async fn all_people_are_shown_where_all_are_asked_for() {
     let mut entry = Entry::at("2026-02-03T10:00", 60, "Big");
     for number in 1..=8 {
         entry = entry.ask(&format!("p{number}@example.com"), "accepted");

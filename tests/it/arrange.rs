@@ -221,8 +221,8 @@ async fn folders_and_labels() {
     trashed["set"] = json!({"messages": "trash"});
     let broken = Error::new(Kind::Timeout, "no answer");
     outlook.ana().fail("set_up", broken);
-    let told = outlook.ok("manage", trashed).await;
-    assert!(told.contains("Bills|delete|unknown|"), "{told}");
+    let reported = outlook.ok("manage", trashed).await;
+    assert!(reported.contains("Bills|delete|unknown|"), "{reported}");
 }
 
 #[tokio::test]

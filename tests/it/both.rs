@@ -289,8 +289,8 @@ async fn the_same_query_finds_the_same_letters() {
             (Ok(gmail), Ok(graph)) => {
                 compared += 1;
                 with_hits += usize::from(!gmail.is_empty());
-                let told = DIFFERENT.iter().any(|(known, _)| known == query);
-                if (gmail == graph) == told {
+                let reported = DIFFERENT.iter().any(|(known, _)| known == query);
+                if (gmail == graph) == reported {
                     let missing: Vec<_> = gmail.iter().filter(|id| !graph.contains(id)).collect();
                     let more: Vec<_> = graph.iter().filter(|id| !gmail.contains(id)).collect();
                     wrong.push(format!("{query}: graph lacks {missing:?} and adds {more:?}"));
@@ -337,16 +337,16 @@ async fn changed(session: &mut Session, account: &str, cursor: &str) -> (Vec<Str
     let document = session.json("changes", asked).await;
     let rows = document["changes"].as_array().unwrap().iter();
     let text = |value: &Value| value.as_str().unwrap_or("?").to_owned();
-    let mut told: Vec<String> =
+    let mut reported: Vec<String> =
         rows.map(|row| format!("{} {}", text(&row["change"]), text(&row["title"]))).collect();
-    told.sort();
-    (told, text(&document["next"]))
+    reported.sort();
+    (reported, text(&document["next"]))
 }
 
 /// A draft that is edited, sent or deleted is told as that, and as nothing else;
 /// and of what is gone it is said what it was, if it was shown.
 #[tokio::test]
-async fn what_became_of_drafts_and_what_is_gone_is_told() {
+async fn what_became_of_drafts_and_what_is_gone_is_reported() {
     for account in [GOOGLE, MICROSOFT] {
         let mut session = Session::signed_in(TempDir::new().unwrap(), None, BOTH).await;
         let begun = session.json("changes", json!({"account": account, "kinds": ["mail"]})).await;
@@ -358,9 +358,9 @@ async fn what_became_of_drafts_and_what_is_gone_is_told() {
             ids.push(draft["draft"].as_str().unwrap().to_owned());
         }
         let begun = begun["next"].as_str().unwrap();
-        let (told, cursor) = changed(&mut session, account, begun).await;
+        let (reported, cursor) = changed(&mut session, account, begun).await;
         let new = ["new Deleted", "new Edited", "new Kept", "new Sent"];
-        assert_eq!(told, new, "{account}");
+        assert_eq!(reported, new, "{account}");
         for subject in ["Edited once", "Edited twice"] {
             let edit = json!({"mode": "edit", "id": ids[0], "subject": subject});
             session.ok("mail_draft", edit).await;
@@ -368,11 +368,11 @@ async fn what_became_of_drafts_and_what_is_gone_is_told() {
         session.ok("mail_send", json!({"id": ids[1]})).await;
         let discard = json!({"mode": "discard", "id": ids[2]});
         session.ok("mail_draft", discard).await;
-        let (told, cursor) = changed(&mut session, account, &cursor).await;
+        let (reported, cursor) = changed(&mut session, account, &cursor).await;
         let became = ["changed Edited twice", "deleted Deleted", "sent Sent"];
-        assert_eq!(told, became, "{account}");
-        let (told, cursor) = changed(&mut session, account, &cursor).await;
-        assert!(told.is_empty(), "{account}: {told:?}");
+        assert_eq!(reported, became, "{account}");
+        let (reported, cursor) = changed(&mut session, account, &cursor).await;
+        assert!(reported.is_empty(), "{account}: {reported:?}");
 
         let asked = json!({"account": account, "fields": ["date", "from", "subject", "message_id"],
                            "limit": 2, "q": "in:inbox"});
@@ -381,8 +381,8 @@ async fn what_became_of_drafts_and_what_is_gone_is_told() {
         let subject = column(&shown, "messages", "subject")[0].clone();
         let gone = session.sandbox.discard(ME, id.trim_matches(['<', '>']));
         assert!(gone, "{id}");
-        let (told, _) = changed(&mut session, account, &cursor).await;
-        assert_eq!(told, [format!("gone {subject}")], "{account}");
+        let (reported, _) = changed(&mut session, account, &cursor).await;
+        assert_eq!(reported, [format!("gone {subject}")], "{account}");
     }
 }
 
@@ -439,8 +439,8 @@ async fn folders_are_made_beside_nested_ones_and_deleted_with_care() {
         let moved = json!({"ids": id, "do": "move", "to": "Shelf/Box"});
         session.ok("mail_modify", moved).await;
         if account == GOOGLE {
-            let told = session.ok("manage", delete("Shelf/Box")).await;
-            assert!(told[0].contains("its messages stay"), "{told:?}");
+            let reported = session.ok("manage", delete("Shelf/Box")).await;
+            assert!(reported[0].contains("its messages stay"), "{reported:?}");
             continue;
         }
         // None are in the folder itself.
@@ -449,8 +449,8 @@ async fn folders_are_made_beside_nested_ones_and_deleted_with_care() {
         let planned = manage("delete", json!({"id": "Shelf", "dry_run": true}));
         let planned = session.ok("manage", planned).await;
         assert!(planned[0].contains("1 message; with what"), "{planned:?}");
-        let told = manage("delete", json!({"id": "Shelf", "set": {"messages": "trash"}}));
-        session.ok("manage", told).await;
+        let reported = manage("delete", json!({"id": "Shelf", "set": {"messages": "trash"}}));
+        session.ok("manage", reported).await;
         let error = session.error("manage", delete("Shelf/Box")).await;
         assert!(error.contains("Shelf/Box"), "{error}");
     }

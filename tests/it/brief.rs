@@ -605,7 +605,7 @@ async fn events_clash_when_both_take_time() {
 }
 
 #[tokio::test]
-async fn a_range_is_told_with_its_own_mail() {
+async fn a_range_is_reported_with_its_own_mail() {
     let day = Day::new("2026-11-11T09:00:00Z", USUAL).await;
     let cases = cases! {
         json!({"from": "2026-11-09", "to": "2026-11-15"}),
@@ -644,7 +644,7 @@ async fn a_range_is_told_with_its_own_mail() {
 }
 
 #[tokio::test]
-async fn what_fails_is_left_out_and_told() {
+async fn what_fails_is_left_out_and_reported() {
     let now = "2026-11-16T09:00:00Z";
     let whole = Day::new(now, USUAL).await.json(json!({})).await;
     let cases: &[(&'static [&'static str], &'static [&'static str], &str, &str)] = &cases! {

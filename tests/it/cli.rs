@@ -390,7 +390,7 @@ fn help_and_completions_are_complete() {
 
 /// Files that are not mail are named and skipped; the rest loads.
 #[test]
-fn a_folder_of_calendars_is_loaded_and_bad_files_are_told() {
+fn a_folder_of_calendars_is_loaded_and_bad_files_are_reported() {
     let home = TempDir::new().unwrap();
     let calendars = TempDir::new().unwrap();
     let good = "BEGIN:VCALENDAR\nBEGIN:VEVENT\nUID:1@x.example\nDTSTART:20260203T180500Z\n\
@@ -412,7 +412,7 @@ fn a_folder_of_calendars_is_loaded_and_bad_files_are_told() {
 }
 
 #[test]
-fn a_folder_of_mail_is_loaded_and_bad_files_are_told() {
+fn a_folder_of_mail_is_loaded_and_bad_files_are_reported() {
     let home = TempDir::new().unwrap();
     let mail = TempDir::new().unwrap();
     crate::support::letter(

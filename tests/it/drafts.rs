@@ -279,7 +279,7 @@ async fn a_draft_is_discarded() {
 }
 
 #[tokio::test]
-async fn what_the_service_holds_is_told() {
+async fn what_the_service_holds_is_reported() {
     let mira = Mira::new(&[]).await;
     *mira.ana().bends.lock().unwrap() = true;
     let blocks = mira.ok(json!({"to": "priya@example.com", "subject": "x"})).await;

@@ -66,7 +66,7 @@ async fn office() -> CalendarHarness {
 }
 
 #[tokio::test]
-async fn busy_times_are_told_by_person() {
+async fn busy_times_are_reported_by_person() {
     let harness = office().await;
     let asked = json!({"from": "2031-03-31", "to": "2031-04-01",
                        "who": ["Me", "CY@partner.example", "ana@example.com", "di@partner.example",
@@ -97,7 +97,7 @@ async fn busy_times_are_told_by_person() {
 }
 
 #[tokio::test]
-async fn slots_are_told_best_first() {
+async fn slots_are_reported_best_first() {
     let harness = office().await;
     let asked = |more: Value| {
         let mut asked = json!({"from": "2031-03-31", "to": "2031-03-31", "duration": "1h",
@@ -129,7 +129,7 @@ async fn slots_are_told_best_first() {
         .knows("cy@partner.example", known(&[], None))
         .knows("di@partner.example", di);
     let harness = over(vec![fay]).await;
-    for (more, slots, told) in cases! {
+    for (more, slots, reported) in cases! {
         // Of whom nothing is known, it is said; names are told apart.
         json!({"who": ["cy@partner.example", "cy@knows.example"], "limit": 1}),
             json!([["09h00", 2, "cy@knows.example unknown"]]),
@@ -163,12 +163,12 @@ async fn slots_are_told_best_first() {
     } {
         let notes = harness.notes("calendar_free", asked(more.clone())).await;
         let besides = "counted besides: fay@example.com";
-        let (first, rest) = told.split_once("\nno time").unwrap_or((told, ""));
-        let told = match rest {
+        let (first, rest) = reported.split_once("\nno time").unwrap_or((reported, ""));
+        let reported = match rest {
             "" => format!("{first}\n{besides}"),
             rest => format!("{first}\n{besides}\nno time{rest}"),
         };
-        assert_eq!(notes, told, "{more}");
+        assert_eq!(notes, reported, "{more}");
         let found = harness.json("calendar_free", asked(more.clone())).await;
         let shown: Vec<Value> = found["slots"]
             .as_array()
@@ -572,8 +572,8 @@ async fn no_busy_time_is_left_out() {
     for part in 0..4 {
         let part = json!({"id": output, "offset": 1 + part * 300, "limit": 300, "budget": 20_000});
         for block in harness.call("output_read", part).await.unwrap() {
-            let told = block.lines().filter(|line| line.ends_with("\tbusy"));
-            found.extend(told.map(|line| line.trim().to_owned()));
+            let reported = block.lines().filter(|line| line.ends_with("\tbusy"));
+            found.extend(reported.map(|line| line.trim().to_owned()));
         }
     }
     assert_eq!(found.len(), 1_100, "{notes}");

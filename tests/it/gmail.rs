@@ -540,7 +540,7 @@ async fn chunks_are_of_one_snapshot() {
 }
 
 #[tokio::test]
-async fn who_knows_the_answer_is_told_so() {
+async fn who_has_the_answer_gets_a_line_that_says_so() {
     let mut session = Session::sample().await;
     let first = session.ok("mail_search", json!({"limit": 3, "known": "?"})).await;
     let (_, hash) = first[1].split_once("\nhash: ").unwrap();
@@ -570,7 +570,7 @@ async fn reads_survive_faults_and_say_what_failed() {
 }
 
 #[tokio::test]
-async fn an_expired_token_is_refreshed_and_a_revoked_grant_is_told() {
+async fn an_expired_token_is_refreshed_and_a_revoked_grant_is_reported() {
     let mut session = Session::sample().await;
     session.sandbox.expire_access_tokens();
     session.ok("mail_search", json!({"limit": 5})).await;
@@ -635,7 +635,7 @@ async fn handles_last_and_are_shared() {
     let by_handle = later.json("mail_read", json!({"ids": [id["id"]]})).await;
     let by_id = later.json("mail_read", json!({"ids": [id["provider_id"]]})).await;
     assert_eq!(by_handle, by_id);
-    for (said, told) in cases! {
+    for (said, reported) in cases! {
         "m999", "m999: there is no `m999`: use an id from a search or lookup";
         "M1", "M1: there is no such handle: use an id from a search or lookup";
         "f1", "f1: `f1` is a handle of kind folder: give message or thread ids, such as m12 or t4";
@@ -644,7 +644,7 @@ async fn handles_last_and_are_shared() {
         "00000000000000ff",
             "m11: Gmail has no such item: it may have been deleted; search again for its handle";
     } {
-        assert_eq!(later.error("mail_read", json!({"ids": [said]})).await, told);
+        assert_eq!(later.error("mail_read", json!({"ids": [said]})).await, reported);
     }
     // Among good ids, a bad one is a note.
     let blocks = later.ok("mail_read", json!({"ids": [id["id"], "m999"]})).await;

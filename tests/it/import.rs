@@ -45,13 +45,13 @@ async fn a_dry_run_tries_events_out() {
     let harness = CalendarHarness::one().await;
     for dry_run in [true, false] {
         let text = document(&[&odd, TALK].concat());
-        let told = harness.ok("calendar_save", json!({"ics": text, "dry_run": dry_run})).await;
+        let reported = harness.ok("calendar_save", json!({"ics": text, "dry_run": dry_run})).await;
         assert!(
-            told.contains("Odd|import|failed|this service has no words for the rule"),
-            "{told}"
+            reported.contains("Odd|import|failed|this service has no words for the rule"),
+            "{reported}"
         );
-        assert!(told.contains("Talk"), "{told}");
-        assert_eq!(harness.written().len(), usize::from(!dry_run), "{told}");
+        assert!(reported.contains("Talk"), "{reported}");
+        assert_eq!(harness.written().len(), usize::from(!dry_run), "{reported}");
     }
 }
 
@@ -176,7 +176,7 @@ async fn what_is_there_under_another_uid_is_not_doubled() {
 }
 
 #[tokio::test]
-async fn what_an_import_meets_is_told() {
+async fn what_an_import_meets_is_reported() {
     let harness = CalendarHarness::one().await;
     let ana = harness.ana();
     ana.put("main/d", "Dentist", "2036-02-05T14:30[Europe/Berlin]", 60);

@@ -188,7 +188,7 @@ async fn more_than_a_thousand_are_shared_out() {
 }
 
 #[tokio::test]
-async fn one_account_that_cannot_is_told() {
+async fn one_account_that_cannot_is_reported() {
     let harness = MailHarness::two().await;
     harness.ana().fill(1);
     harness.bo().fill(1);

@@ -13,6 +13,7 @@ const GONE: &[(&str, &str)] = &[
     ("deed", "action, write"),
     ("deeds", "actions, writes"),
     ("desk", "context; in a test, setup"),
+    ("told", "reported, or what it is"),
 ];
 
 /// Adds the identifiers of some source.

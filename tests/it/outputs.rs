@@ -224,7 +224,7 @@ async fn of_a_text_too_long_the_end_is_missing() {
     let full = "x".repeat(1 << 20);
     let lines: String = (0..40_000).map(|n| format!("line {n:<30}\n")).collect();
     let long = format!("a\n{}", "words of one line ".repeat(80_000));
-    for (text, told) in cases! {
+    for (text, reported) in cases! {
         full.as_str(), "";
         &lines,
             "[the last 10880 of 40000 lines are not kept, 391680 of 1440000 bytes: ask for less at \
@@ -235,12 +235,12 @@ async fn of_a_text_too_long_the_end_is_missing() {
     } {
         let kept = one.text(&one.keep(text, &[]).await).await;
         assert!(kept.len() <= 1 << 20);
-        if told.is_empty() {
+        if reported.is_empty() {
             assert_eq!(kept, text);
             continue;
         }
         let (head, last) = kept.rsplit_once('\n').unwrap();
-        assert_eq!(last, told);
+        assert_eq!(last, reported);
         assert!(text.starts_with(head));
         // What is kept has the numbers that it has in the whole text.
         let (all, mut some) = (wrapped(text, LINE), wrapped(&kept, LINE));

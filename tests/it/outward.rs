@@ -39,7 +39,7 @@ fn with(harness: CalendarHarness) -> CalendarHarness {
 }
 
 #[tokio::test]
-async fn what_is_deleted_is_told() {
+async fn what_is_deleted_is_reported() {
     let cases = cases! {
         json!({"id": "main/p"}), "e1 Private|delete|done|Tue 2036-02-05 08h00 to 08h30",
             "delete main/p Nobody";

@@ -275,7 +275,7 @@ async fn who_a_document_asks_is_read_as_strictly_as_recipients() {
                  ATTENDEE:mailto:bo@\u{440}\u{430}ypal.example\r\n\
                  ATTENDEE:urn:uuid:1\r\n";
     let text = document("n@x.example", lines);
-    let told = [
+    let reported = [
         "`eve@example.org` calls itself `bo@example.com`: the name was left out",
         "left out, because it is no address: `bo@\u{440}\u{430}ypal.example`",
         "left out, because it is no address: `urn:uuid:1`",
@@ -293,7 +293,7 @@ async fn who_a_document_asks_is_read_as_strictly_as_recipients() {
             }
         };
         let notes = blocks.unwrap().pop().unwrap();
-        for line in told {
+        for line in reported {
             assert!(notes.contains(line), "{notes}");
         }
         let written = harness.written();

@@ -93,8 +93,8 @@ fn what_is_not_understood_is_refused() {
     );
     // A huge or hostile value is shown short and on one line.
     let huge = "x\n".repeat(5_000_000);
-    let told = said("mail_search", &json!({"by": huge}));
-    assert!(told.len() < 200 && !told.contains('\n'), "{}", told.len());
+    let reported = said("mail_search", &json!({"by": huge}));
+    assert!(reported.len() < 200 && !reported.contains('\n'), "{}", reported.len());
 }
 
 #[test]

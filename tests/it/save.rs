@@ -402,7 +402,7 @@ const CLASHES: [&str; 3] = [
 ];
 
 #[tokio::test]
-async fn clashes_are_told_before_anything_is_written() {
+async fn clashes_are_reported_before_anything_is_written() {
     let call = |more: Value| {
         let mut more = more;
         more["account"] = "ana@example.com".into();
@@ -644,13 +644,13 @@ async fn what_was_changed_meanwhile_is_not_changed() {
         facts.guests = vec![guest("bo@example.com", '+')];
     });
     ana.touch("main/m", |facts| facts.place = "Room 5".to_owned());
-    let mut told = call();
-    told["notify"] = "none".into();
+    let mut reported = call();
+    reported["notify"] = "none".into();
     let wanted = "e1 was changed since it was shown: it is now Tue 2036-02-05 09h00 to 09h45 \
                   Review: nothing was written; call again if it is still right";
-    assert_eq!(harness.error("calendar_save", told.clone()).await, wanted);
+    assert_eq!(harness.error("calendar_save", reported.clone()).await, wanted);
     assert_eq!(harness.written().len(), 1);
-    harness.ok("calendar_save", told.clone()).await;
+    harness.ok("calendar_save", reported.clone()).await;
     assert_eq!(harness.written().len(), 1);
     // A change between the look and the write is the service's to tell.
     ana.fail([Some((Error::new(Kind::Conflict, "the etag differs"), false))]);

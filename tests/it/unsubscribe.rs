@@ -43,13 +43,13 @@ fn the_best_way_is_found() {
         "", ONE_CLICK, "none";
     };
     for (list, post, expected) in cases {
-        let told = match way(&headers(list, post)) {
+        let reported = match way(&headers(list, post)) {
             Some(Way::Post(url)) => format!("post {url}"),
             Some(Way::Open(url)) => format!("open {url}"),
             Some(Way::Mail(one)) => format!("mail {} [{}] [{}]", one.to, one.subject, one.text),
             None => "none".to_owned(),
         };
-        assert_eq!(told, expected, "{list}");
+        assert_eq!(reported, expected, "{list}");
     }
 }
 
@@ -96,7 +96,7 @@ fn only_public_addresses_are_called() {
 async fn server(answer: &'static str) -> (u16, tokio::task::JoinHandle<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();
-    let told = tokio::spawn(async move {
+    let reported = tokio::spawn(async move {
         let (mut stream, _) = listener.accept().await.unwrap();
         let mut seen = String::new();
         let mut bytes = [0; 4096];
@@ -108,15 +108,15 @@ async fn server(answer: &'static str) -> (u16, tokio::task::JoinHandle<String>) 
         stream.write_all(answer.as_bytes()).await.unwrap();
         seen
     });
-    (port, told)
+    (port, reported)
 }
 
 #[tokio::test]
 async fn one_request_is_all_that_is_sent() {
-    let (port, told) = server("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n").await;
+    let (port, reported) = server("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n").await;
     let url: Url = format!("http://127.0.0.1:{port}/off?id=7").parse().unwrap();
     Poster::on_loopback().post(&url).await.unwrap();
-    let mut lines: Vec<String> = told.await.unwrap().lines().map(str::to_lowercase).collect();
+    let mut lines: Vec<String> = reported.await.unwrap().lines().map(str::to_lowercase).collect();
     lines.sort();
     assert_eq!(
         lines,
@@ -131,7 +131,7 @@ async fn one_request_is_all_that_is_sent() {
     );
     // Where it would lead is not followed.
     let away = "HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n";
-    let (port, told) = server(away).await;
+    let (port, reported) = server(away).await;
     let url: Url = format!("http://127.0.0.1:{port}/").parse().unwrap();
     let error = Poster::on_loopback().post(&url).await.unwrap_err();
     assert_eq!(
@@ -139,7 +139,7 @@ async fn one_request_is_all_that_is_sent() {
         "127.0.0.1 wants to lead elsewhere, which is not followed: let the user open the link in \
          the letter"
     );
-    told.await.unwrap();
+    reported.await.unwrap();
     // And this machine is called in tests alone.
     for url in ["https://127.0.0.1/", "https://localhost/", "https://[::1]/", "http://8.8.8.8/"] {
         let error = Poster::new().post(&url.parse().unwrap()).await.unwrap_err();
@@ -149,7 +149,7 @@ async fn one_request_is_all_that_is_sent() {
 
 #[tokio::test]
 async fn the_user_is_asked_first() {
-    let (port, told) = server("HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n").await;
+    let (port, reported) = server("HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n").await;
     let harness = MailHarness::one(Api::Gmail, "send").await;
     harness.ana().fill(4);
     let post = headers(&format!("<http://127.0.0.1:{port}/off?id=7>"), ONE_CLICK);
@@ -194,7 +194,7 @@ async fn the_user_is_asked_first() {
          m1|unsubscribe|done|by 127.0.0.1\n  \
          m3|unsubscribe|waiting|\"d1 is a letter to off@list.example: send it with mail_send\""
     );
-    assert!(told.await.unwrap().contains("/off?id=7"));
+    assert!(reported.await.unwrap().contains("/off?id=7"));
     let draft = harness.ana().held("draft1");
     assert_eq!((&*draft.subject, &*draft.to[0].address), ("Stop", "off@list.example"));
 }

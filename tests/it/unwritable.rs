@@ -106,8 +106,8 @@ impl Setup {
             // Folders are known by their names until they have ids.
             let folder = one["op"].as_str().unwrap().contains("folder");
             assert!(folder || !line.contains(MARK), "{line}");
-            for told in ["Plain", "Okapi", "priya@", "zebra@"] {
-                assert!(!line.contains(told), "{line}");
+            for reported in ["Plain", "Okapi", "priya@", "zebra@"] {
+                assert!(!line.contains(reported), "{line}");
             }
             let time = one["time"].as_str().unwrap().parse::<jiff::Timestamp>();
             assert!(time.is_ok(), "{line}");
@@ -257,18 +257,18 @@ async fn a_full_disk(provider: &'static str) {
 }
 
 #[tokio::test]
-async fn on_a_full_disk_google_is_told_truly() {
+async fn on_a_full_disk_google_is_reported_truly() {
     a_full_disk("google").await;
 }
 
 #[tokio::test]
-async fn on_a_full_disk_outlook_is_told_truly() {
+async fn on_a_full_disk_outlook_is_reported_truly() {
     a_full_disk("microsoft").await;
 }
 
 /// What was done is told when what became of it cannot be noted, and undone all the same.
 #[tokio::test]
-async fn what_became_of_it_is_told_though_it_cannot_be_noted() {
+async fn what_became_of_it_is_reported_though_it_cannot_be_noted() {
     let mut setup = Setup::new("google").await;
     let calls = setup.calls().await;
     for table in ["sends", "undos"] {

@@ -198,9 +198,9 @@ async fn sign_in_by_page() {
 }
 
 #[tokio::test]
-async fn scopes_are_read_and_told() {
+async fn scopes_are_read_and_reported() {
     let (_dir, _sandbox, web) = small(fast()).await;
-    for (asked, told, offline) in [
+    for (asked, reported, offline) in [
         ("mail.read", "Mail.Read", false),
         ("Mail.Read offline_access Mail.Read", "Mail.Read", true),
         (
@@ -210,7 +210,7 @@ async fn scopes_are_read_and_told() {
         ),
     ] {
         let tokens = web.sign_in(&[("scope", asked)]).await;
-        assert_eq!(tokens["scope"], told, "{asked}");
+        assert_eq!(tokens["scope"], reported, "{asked}");
         assert_eq!(tokens["refresh_token"].is_string(), offline, "{asked}");
     }
 }
@@ -491,7 +491,7 @@ async fn a_device_is_let_in() {
 }
 
 #[tokio::test]
-async fn a_device_is_told_no_or_to_wait() {
+async fn a_device_is_refused_or_has_to_wait() {
     let (_dir, sandbox, web) = small(fast()).await;
     let device = web.device().await;
     assert_eq!(web.type_code(&device, DENY).await.status, 200);
@@ -673,7 +673,7 @@ async fn people_are_refused() {
 }
 
 #[tokio::test]
-async fn settings_are_told() {
+async fn settings_are_reported() {
     let (_dir, _sandbox, web) = people().await;
     let send_as = json!({ "sendAs": [
         {

@@ -339,8 +339,8 @@ async fn lists_refused() {
         (&[("$skiptoken", "abc")], "ErrorInvalidUrlQuery"),
     ] {
         let query = form(options.iter().copied());
-        let (status, told, _) = user.get(&format!("me/messages?{query}")).await.refusal();
-        assert_eq!((status, told.as_str()), (400, code), "{options:?}");
+        let (status, reported, _) = user.get(&format!("me/messages?{query}")).await.refusal();
+        assert_eq!((status, reported.as_str()), (400, code), "{options:?}");
     }
 }
 

@@ -41,8 +41,8 @@ impl User {
     }
 
     /// Name and role of each calendar, and the titles in it.
-    async fn told(&self) -> Vec<String> {
-        let mut told = Vec::new();
+    async fn reported(&self) -> Vec<String> {
+        let mut reported = Vec::new();
         for calendar in self.calendars().await {
             let mut titles = Vec::new();
             for event in self.events(calendar["id"].as_str().unwrap(), "").await {
@@ -53,7 +53,7 @@ impl User {
                 Some(true) => "main ",
                 _ => "",
             };
-            told.push(format!(
+            reported.push(format!(
                 "{main}{} ({}, {}): {}",
                 calendar["summary"].as_str().unwrap(),
                 calendar["accessRole"].as_str().unwrap(),
@@ -61,7 +61,7 @@ impl User {
                 titles.join(", ")
             ));
         }
-        told
+        reported
     }
 }
 
@@ -161,7 +161,7 @@ async fn the_samples_come_with_the_sample_mail() {
     let mail = mail(&[ME]);
     let other = sandbox(Some(mail.path()), None).await;
     assert_eq!(
-        signed_in(&other, ME).await.told().await,
+        signed_in(&other, ME).await.reported().await,
         ["main mira@example.com (owner, Europe/Berlin): "]
     );
     assert_eq!(other.report().events, 0);
@@ -172,12 +172,12 @@ async fn the_samples_have_what_calendars_have() {
     let sandbox = sandbox(None, None).await;
     let home = signed_in(&sandbox, ME).await;
     let work = signed_in(&sandbox, "mira@lindqvist-lamps.example").await;
-    let names = |told: Vec<String>| -> Vec<String> {
+    let names = |reported: Vec<String>| -> Vec<String> {
         let before = |line: &String| line.split_once(':').unwrap().0.to_owned();
-        told.iter().map(before).collect()
+        reported.iter().map(before).collect()
     };
     assert_eq!(
-        names(home.told().await),
+        names(home.reported().await),
         [
             "main mira@example.com (owner, Europe/Berlin)",
             "Family (owner, Europe/Berlin)",
@@ -185,7 +185,7 @@ async fn the_samples_have_what_calendars_have() {
         ]
     );
     assert_eq!(
-        names(work.told().await),
+        names(work.reported().await),
         ["main Calendar (owner, Europe/Berlin)", "Kiln (owner, Europe/Berlin)",]
     );
     let at = async |user: &User, uid: &str| {
@@ -250,8 +250,8 @@ async fn load(files: &[(&str, &str)]) -> (Vec<String>, Vec<String>, Vec<(String,
         "calendars make no mailboxes"
     );
     (
-        signed_in(&sandbox, "ana@example.com").await.told().await,
-        signed_in(&sandbox, "bo@example.com").await.told().await,
+        signed_in(&sandbox, "ana@example.com").await.reported().await,
+        signed_in(&sandbox, "bo@example.com").await.reported().await,
         sandbox.report().skipped.clone(),
     )
 }
@@ -316,7 +316,7 @@ async fn a_file_becomes_a_calendar() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_used_is_told() {
+async fn what_cannot_be_used_is_reported() {
     let twice = calendar(None, &["a", "a"]);
     let broken = calendar(None, &["b", "c"]).replace("DTSTART:20260202T", "DTSTART:2026-02-31 T");
     let orphan = "BEGIN:VCALENDAR\nX-WR-TIMEZONE:America/New_York\nBEGIN:VEVENT\n\
@@ -342,9 +342,10 @@ async fn what_cannot_be_used_is_told() {
             "orphan (owner, America/New_York): moved, no uid, nor this",
         ]
     );
-    let told: Vec<String> = skipped.iter().map(|(file, why)| format!("{file}: {why}")).collect();
+    let reported: Vec<String> =
+        skipped.iter().map(|(file, why)| format!("{file}: {why}")).collect();
     assert_eq!(
-        told,
+        reported,
         [
             "1.ics: this is no calendar: it has no BEGIN:VCALENDAR",
             "2.ics: this is no calendar: it has no BEGIN:VCALENDAR",
@@ -362,11 +363,11 @@ async fn one_file_is_enough_and_none_is_an_error() {
     let file = samples().join("mira@example.com/Family.ics");
     let one = sandbox(None, Some(&file)).await;
     assert_eq!(one.report().events, 11);
-    let told = signed_in(&one, ME).await.told().await;
-    assert_eq!(told.len(), 1);
+    let reported = signed_in(&one, ME).await.reported().await;
+    assert_eq!(reported.len(), 1);
     assert!(
-        told[0].starts_with("main Family (owner, Europe/Berlin): 3b: planetarium, "),
-        "{told:?}"
+        reported[0].starts_with("main Family (owner, Europe/Berlin): 3b: planetarium, "),
+        "{reported:?}"
     );
     let options = Options { calendar: Some("/no/such/folder".into()), ..Options::default() };
     assert_eq!(

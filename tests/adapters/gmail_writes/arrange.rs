@@ -145,8 +145,8 @@ async fn a_condition_is_written_as_gmail_has_it() {
         .await;
         let made = gmail.mail.set_up(&SetUp::CreateRule(rule(when))).await;
         let written = gmail.written();
-        let told = made.map(|_| written[0].1["criteria"].clone());
-        assert_eq!(told.map_err(|error| error.to_string()), expected);
+        let reported = made.map(|_| written[0].1["criteria"].clone());
+        assert_eq!(reported.map_err(|error| error.to_string()), expected);
     }
 }
 
@@ -193,8 +193,8 @@ async fn a_rule_does_what_gmail_can_do() {
         .await;
         let made = gmail.mail.set_up(&SetUp::CreateRule(rule)).await;
         let written = gmail.written();
-        let told = made.map(|_| written[0].1["action"].clone());
-        assert_eq!(told.map_err(|error| error.to_string()), expected.map_err(str::to_owned));
+        let reported = made.map(|_| written[0].1["action"].clone());
+        assert_eq!(reported.map_err(|error| error.to_string()), expected.map_err(str::to_owned));
     }
 }
 
@@ -312,9 +312,9 @@ async fn the_automatic_answer_is_read_and_put() {
         let change = SetUp::AutoReply(reply);
         let rehearsed = gmail.mail.rehearse(&change).await;
         assert_eq!(gmail.written().len(), 0);
-        let told = rehearsed.map_err(|error| error.to_string());
+        let reported = rehearsed.map_err(|error| error.to_string());
         let refused = expected.as_ref().err().copied();
-        assert_eq!(told.err().as_deref(), refused);
+        assert_eq!(reported.err().as_deref(), refused);
         let done = gmail.mail.set_up(&change).await;
         let written = gmail.written();
         assert_eq!(written.len(), usize::from(expected.is_ok()));

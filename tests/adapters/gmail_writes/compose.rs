@@ -14,7 +14,7 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::gmail::{Gmail, broken, empty, ok, refused};
-use super::{ME, draft, file, letter, person, told};
+use super::{ME, draft, file, letter, person, reported};
 use crate::tap::{HttpRequest, turns};
 
 fn aliases() -> Value {
@@ -98,7 +98,7 @@ fn full() -> Value {
 }
 
 #[tokio::test]
-async fn an_original_is_told_whole() {
+async fn an_original_is_read_whole() {
     let gmail = Gmail::scripted(|asked| match asked.target.as_str() {
         "GET messages/b1" => ok(&full()),
         "GET settings/sendAs" => ok(&aliases()),
@@ -211,7 +211,7 @@ async fn a_file_is_fetched_if_it_may_be_that_large() {
 }
 
 /// A draft as Gmail tells it, with files.
-fn told_full() -> Value {
+fn full_draft() -> Value {
     let mut message = full();
     message["id"] = "a1".into();
     message["labelIds"] = json!(["DRAFT"]);
@@ -224,7 +224,7 @@ fn told_full() -> Value {
 #[tokio::test]
 async fn a_draft_is_a_letter_again() {
     let gmail = Gmail::scripted(|asked| match asked.target.as_str() {
-        "GET drafts/r1" => ok(&told_full()),
+        "GET drafts/r1" => ok(&full_draft()),
         _ => None,
     })
     .await;
@@ -271,9 +271,9 @@ async fn a_draft_is_found_by_its_message() {
         json!(["INBOX"]), json!([]), json!([]), Err(not);
     } {
         let gmail = Gmail::scripted(move |asked| match (asked.target.as_str(), asked.param("q")) {
-            ("GET drafts/r1", _) => ok(&told("a1")),
+            ("GET drafts/r1", _) => ok(&reported("a1")),
             ("GET messages/a1", _) => {
-                let mut message = told("a1")["message"].clone();
+                let mut message = reported("a1")["message"].clone();
                 message["labelIds"] = labels.clone();
                 ok(&message)
             }
@@ -290,7 +290,8 @@ async fn a_draft_is_found_by_its_message() {
     }
     // A text of one form is given the other.
     let gmail =
-        Gmail::scripted(|asked| (asked.target == "GET drafts/r1").then(|| ok(&told("a1")))?).await;
+        Gmail::scripted(|asked| (asked.target == "GET drafts/r1").then(|| ok(&reported("a1")))?)
+            .await;
     let letter = gmail.mail.draft("r1").await.unwrap().letter;
     assert_eq!((&*letter.text, &*letter.html), ("Done.", "Done."));
 }
@@ -311,7 +312,7 @@ async fn a_draft_is_made_in_its_conversation() {
         let gmail = Gmail::scripted(|asked| match asked.target.as_str() {
             "GET messages/b1" => ok(&json!({"id": "b1", "threadId": "t1"})),
             "POST drafts" => ok(&json!({"id": "r1", "message": {"id": "a1"}})),
-            "GET drafts/r1" => ok(&told("a1")),
+            "GET drafts/r1" => ok(&reported("a1")),
             _ => None,
         })
         .await;
@@ -343,10 +344,10 @@ async fn a_draft_whose_making_broke_off_is_looked_for() {
             "POST drafts" => broken(),
             "GET drafts" if asked.param("q").is_empty() => listed.clone(),
             "GET drafts" => searched.clone(),
-            "GET messages/a1" => ok(&told("a1")["message"]),
+            "GET messages/a1" => ok(&reported("a1")["message"]),
             "GET messages/a0" => ok(&json!({"id": "a0", "payload": {"headers": [
                 {"name": "Message-ID", "value": "<other@example.com>"}]}})),
-            "GET drafts/r1" => ok(&told("a1")),
+            "GET drafts/r1" => ok(&reported("a1")),
             _ => None,
         })
         .await;
@@ -365,8 +366,8 @@ async fn a_changed_draft_keeps_its_files_and_its_conversation() {
         let minimal = asked.param("format") == "minimal";
         match asked.target.as_str() {
             "GET drafts/r1" if minimal => ok(&json!({"id": "r1", "message": {"id": "a1"}})),
-            "GET drafts/r1" => ok(&told("a2")),
-            "GET messages/a1" => ok(&told_full()["message"]),
+            "GET drafts/r1" => ok(&reported("a2")),
+            "GET messages/a1" => ok(&full_draft()["message"]),
             "GET messages/a1/attachments/ANG%2F1" => ok(&data("PNG")),
             "PUT drafts/r1" => ok(&json!({"id": "r1", "message": {"id": "a2"}})),
             _ => None,
@@ -414,7 +415,7 @@ async fn a_draft_that_has_changed_is_neither_changed_nor_sent() {
             turns(versions.map(|id| ok(&json!({"id": "r1", "message": {"id": id}}))).to_vec());
         let gmail = Gmail::scripted(move |asked| match asked.target.as_str() {
             "GET drafts/r1" if asked.param("format") == "minimal" => minimal(),
-            "GET drafts/r1" => ok(&told(versions[1])),
+            "GET drafts/r1" => ok(&reported(versions[1])),
             "PUT drafts/r1" => put.clone(),
             _ => None,
         })
@@ -432,7 +433,8 @@ async fn a_draft_that_has_changed_is_neither_changed_nor_sent() {
         );
     }
     let gmail =
-        Gmail::scripted(|asked| (asked.target == "GET drafts/r1").then(|| ok(&told("a9")))?).await;
+        Gmail::scripted(|asked| (asked.target == "GET drafts/r1").then(|| ok(&reported("a9")))?)
+            .await;
     let error = gmail.mail.send(&draft(), None).await.unwrap_err();
     assert_eq!((error.kind(), error.to_string()), (Kind::Conflict, conflict.to_owned()));
     assert_eq!(gmail.written(), []);
@@ -475,7 +477,7 @@ async fn a_draft_goes_once() {
     } {
         let send = turns(answers);
         let gmail = Gmail::scripted(move |asked| match asked.target.as_str() {
-            "GET drafts/r1" => ok(&told("a1")),
+            "GET drafts/r1" => ok(&reported("a1")),
             "POST drafts/send" => send(),
             _ => None,
         })
@@ -509,7 +511,7 @@ async fn a_draft_that_is_discarded_can_be_had_back() {
     let message = |labels: Value| ok(&json!({"id": "a1", "labelIds": labels}));
     for (trash, draft_now, message_now, expected) in cases! {
         ok(&json!({"id": "a1"})), None, None, Ok(());
-        None, ok(&told("a2")), None, Err(conflict);
+        None, ok(&reported("a2")), None, Err(conflict);
         None, None, None,
             Err("Gmail has no such item: it may have been deleted; search again for its handle");
         broken(), None, message(json!(["DRAFT", "TRASH"])), Ok(());
@@ -580,7 +582,7 @@ async fn a_letter_that_may_have_gone_is_looked_for() {
                 let ids = found.iter().map(|one| json!({"id": one["id"]}));
                 ok(&json!({"messages": ids.collect::<Vec<_>>()}))
             }
-            "GET drafts/r1" if draft_there => ok(&told("a1")),
+            "GET drafts/r1" if draft_there => ok(&reported("a1")),
             "GET threads/t1" => ok(&json!({"messages": thread})),
             what if what.starts_with("GET messages/") => ok(found.as_ref()?),
             _ => None,

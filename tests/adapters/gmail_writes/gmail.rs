@@ -67,7 +67,7 @@ impl Gmail {
 pub struct Watcher(Mutex<Vec<(u64, u64)>>);
 
 impl Watcher {
-    pub fn told(&self) -> Vec<(u64, u64)> {
+    pub fn reported(&self) -> Vec<(u64, u64)> {
         self.0.lock().unwrap().clone()
     }
 }

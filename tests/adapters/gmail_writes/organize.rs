@@ -171,8 +171,8 @@ async fn a_step_is_labels() {
         let done = gmail.mail.apply(&[at("a", "INBOX")], &step).await;
         // What is told is what Gmail has then.
         let labels = mailbox.lock().unwrap().labels["a"].clone();
-        let told = done[0].clone().unwrap().unwrap();
-        assert_eq!(told.unread, labels.contains("UNREAD"), "{step:?}");
+        let reported = done[0].clone().unwrap().unwrap();
+        assert_eq!(reported.unread, labels.contains("UNREAD"), "{step:?}");
         assert_eq!(
             gmail.written(),
             [(
@@ -224,9 +224,9 @@ async fn a_thousand_messages_take_one_request_and_few_reads() {
         let gmail = gmail(&mailbox).await;
         let messages: Vec<_> = ids.iter().map(|id| at(id, "INBOX")).collect();
         let done = gmail.mail.apply(&messages, &Step::Archive).await;
-        let told: Vec<_> = done.into_iter().map(|one| one.unwrap().unwrap()).collect();
+        let reported: Vec<_> = done.into_iter().map(|one| one.unwrap().unwrap()).collect();
         let expected: Vec<_> = ids.iter().map(|id| at(id, "")).collect();
-        assert_eq!(told, expected);
+        assert_eq!(reported, expected);
         let asked = gmail.tap.requests();
         let written = asked.iter().filter(|asked| asked.target.starts_with("POST "));
         assert_eq!(written.count(), writes);
@@ -237,7 +237,7 @@ async fn a_thousand_messages_take_one_request_and_few_reads() {
 /// What is told of three messages, of which the last is not there, by how the
 /// mailbox behaves.
 #[tokio::test]
-async fn each_message_is_told_as_it_is_afterwards() {
+async fn each_message_is_reported_as_it_is_afterwards() {
     let gone = "Gmail has no such item: it may have been deleted; search again for its handle";
     let open = "the connection to Google broke; whether it was done is not known: see whether it \
                 was done before you try again";
@@ -263,14 +263,14 @@ async fn each_message_is_told_as_it_is_afterwards() {
         let gmail = gmail(&mailbox).await;
         let messages = ["a", "b", "c"].map(|id| at(id, "INBOX"));
         let done = gmail.mail.apply(&messages, &Step::Archive).await;
-        let told: Vec<_> =
+        let reported: Vec<_> =
             done.into_iter().map(|one| one.map_err(|error| error.to_string())).collect();
         let as_expected = |state: MailState| match expected {
             Ok(()) => Ok(Some(state)),
             Err(error) => Err(error.to_owned()),
         };
         assert_eq!(
-            told,
+            reported,
             [
                 as_expected(at("a", "")),
                 as_expected(state("b", "", true, false, &[])),
@@ -326,9 +326,10 @@ async fn what_was_changed_is_put_back() {
         at("d", "INBOX"),
     ];
     let done = gmail.mail.apply(&now, &Step::PutBack(then.clone())).await;
-    let told: Vec<_> = done.into_iter().map(|one| one.map_err(|error| error.to_string())).collect();
+    let reported: Vec<_> =
+        done.into_iter().map(|one| one.map_err(|error| error.to_string())).collect();
     assert_eq!(
-        told,
+        reported,
         [
             Ok(Some(then[1].clone())),
             Ok(Some(then[2].clone())),
@@ -439,10 +440,10 @@ async fn a_place_is_made_with_those_above_it() {
             .iter()
             .map(|(_, label)| label["name"].as_str().unwrap().to_owned())
             .collect();
-        let told = found.map(|place| {
+        let reported = found.map(|place| {
             assert_eq!(place.made, !names.is_empty(), "{name}");
             names.clone()
         });
-        assert_eq!(told.map_err(|error| error.to_string()), expected, "{name}");
+        assert_eq!(reported.map_err(|error| error.to_string()), expected, "{name}");
     }
 }

@@ -147,7 +147,7 @@ async fn a_large_draft_gets_there_and_can_be_discarded() {
     large.files = vec![file("proofs.pdf", &bytes)];
     let watcher = Watcher::default();
     let made = mira.create(&Origin::New, &large, &watcher).await.unwrap();
-    assert_eq!(watcher.told().len(), 4);
+    assert_eq!(watcher.reported().len(), 4);
     let Content::Held { id, size } = &made.letter.files[0].content else {
         panic!("{:?}", made.letter.files[0].content);
     };

@@ -6,7 +6,7 @@ use daysheet_core::provider::mail::Origin;
 use serde_json::json;
 
 use super::gmail::{Gmail, Watcher, ok, refused};
-use super::{draft, file, letter, told};
+use super::{draft, file, letter, reported};
 use crate::tap::{HttpRequest, HttpResponse, empty, respond};
 
 const PIECE: usize = 4 << 20;
@@ -67,7 +67,7 @@ fn taking(
                     false => go_on(upload.received.len()),
                 }
             }
-            "GET drafts/r1" => ok(&told("a2")),
+            "GET drafts/r1" => ok(&reported("a2")),
             "GET drafts" => ok(&json!({})),
             _ => None,
         }
@@ -101,11 +101,11 @@ async fn a_large_draft_goes_in_pieces_and_breaks_are_mended() {
         let sent = daysheet_core::compose::read(&upload.received).unwrap();
         assert_eq!(sent.message_id, large.message_id, "{name}");
         assert_eq!(sent.files[0].content, large.files[0].content, "{name}");
-        let told = watcher.told();
+        let reported = watcher.reported();
         let total = upload.received.len() as u64;
-        assert_eq!(told.first(), Some(&(0, total)), "{name}");
-        assert_eq!(told.last(), Some(&(total, total)), "{name}");
-        assert!(told.is_sorted(), "{name} {told:?}");
+        assert_eq!(reported.first(), Some(&(0, total)), "{name}");
+        assert_eq!(reported.last(), Some(&(total, total)), "{name}");
+        assert!(reported.is_sorted(), "{name} {reported:?}");
     }
 }
 

@@ -8,7 +8,7 @@ use super::google::{GROUP, asked, scripted};
 use crate::tap::{refused_by_google as refused, respond};
 
 #[tokio::test]
-async fn changes_of_calendars_are_told_since_a_cursor() {
+async fn changes_of_calendars_are_reported_since_a_cursor() {
     let google = scripted(|seen| {
         let raw = seen.raw.as_str();
         let has = |text: &str| raw.contains(text);
@@ -100,7 +100,7 @@ async fn changes_of_calendars_are_told_since_a_cursor() {
 }
 
 #[tokio::test]
-async fn changes_of_mail_are_told_by_the_history() {
+async fn changes_of_mail_are_reported_by_the_history() {
     let google = scripted(|seen| {
         let raw = seen.raw.as_str();
         let has = |text: &str| raw.contains(text);
@@ -133,16 +133,16 @@ async fn changes_of_mail_are_told_by_the_history() {
     };
     let first = google.mailbox().await.changes(None, &snippets).await.unwrap();
     assert_eq!((first.cursor.as_str(), first.started_over), ("900", false));
-    let told = google.mailbox().await.changes(Some("800"), &snippets).await.unwrap();
-    assert_eq!(ids(&told.new), ["m1"]);
-    assert_eq!(ids(&told.changed), ["m2"]);
-    assert_eq!(told.gone, ["m4", "m7"]);
-    assert_eq!((told.cursor.as_str(), told.more), ("800 p2", true));
-    let told = google.mailbox().await.changes(Some("800 p2"), &snippets).await.unwrap();
-    assert_eq!(told.gone, ["m5"]);
-    assert_eq!((told.cursor.as_str(), told.more), ("901", false));
-    let told = google.mailbox().await.changes(Some("7"), &snippets).await.unwrap();
-    assert_eq!((told.cursor.as_str(), told.started_over), ("900", true));
+    let reported = google.mailbox().await.changes(Some("800"), &snippets).await.unwrap();
+    assert_eq!(ids(&reported.new), ["m1"]);
+    assert_eq!(ids(&reported.changed), ["m2"]);
+    assert_eq!(reported.gone, ["m4", "m7"]);
+    assert_eq!((reported.cursor.as_str(), reported.more), ("800 p2", true));
+    let reported = google.mailbox().await.changes(Some("800 p2"), &snippets).await.unwrap();
+    assert_eq!(reported.gone, ["m5"]);
+    assert_eq!((reported.cursor.as_str(), reported.more), ("901", false));
+    let reported = google.mailbox().await.changes(Some("7"), &snippets).await.unwrap();
+    assert_eq!((reported.cursor.as_str(), reported.started_over), ("900", true));
     let odd = google.mailbox().await.changes(Some("p7"), &snippets).await;
     assert_eq!(
         odd.unwrap_err().to_string(),

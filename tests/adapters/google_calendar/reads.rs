@@ -112,7 +112,7 @@ async fn single_events_and_those_of_a_uid_are_fetched_whole() {
         "a?b",
     ];
     let answers = google.calendars().await.event(&ids.map(str::to_owned)).await;
-    let told: Vec<String> = answers
+    let reported: Vec<String> = answers
         .into_iter()
         .map(|answer| {
             answer.map_or_else(|error| error.to_string(), |event| event["calendarId"].to_string())
@@ -123,7 +123,7 @@ async fn single_events_and_those_of_a_uid_are_fetched_whole() {
     let missing = "Google Calendar has no such item: it may have been deleted; search again for \
                    its handle";
     assert_eq!(
-        told,
+        reported,
         [
             "\"mira@example.com\"",
             "\"mira@example.com\"",
@@ -202,7 +202,7 @@ async fn busy_times_are_asked_for_fifty_at_a_time() {
     })
     .await;
     let who: Vec<String> = (0..60).map(|at| format!("p{at}@example.com")).collect();
-    let told = google
+    let reported = google
         .calendars()
         .await
         .busy(
@@ -211,7 +211,7 @@ async fn busy_times_are_asked_for_fifty_at_a_time() {
             "2026-03-01T00:00:00Z".parse().unwrap(),
         )
         .await;
-    assert_eq!(told.len(), 60);
+    assert_eq!(reported.len(), 60);
     let mut seen = google.tap.requests();
     seen.sort_by_key(|seen| std::cmp::Reverse(seen.body["items"].as_array().unwrap().len()));
     assert_eq!(seen.len(), 2);
@@ -243,7 +243,7 @@ async fn busy_times_are_asked_for_fifty_at_a_time() {
         (7, Ok(vec![("ana@example.com", "2026-02-04T08:00:00Z", "2026-02-04T09:00:00Z")])),
         (59, Ok(vec![])),
     ] {
-        let told = match &told[at] {
+        let reported = match &reported[at] {
             Ok(schedule) => {
                 assert_eq!(schedule.who, who[at]);
                 assert_eq!(schedule.hours, None);
@@ -258,6 +258,6 @@ async fn busy_times_are_asked_for_fifty_at_a_time() {
                 })
                 .collect::<Vec<_>>()
         });
-        assert_eq!(told, expected);
+        assert_eq!(reported, expected);
     }
 }

@@ -106,8 +106,11 @@ async fn a_meeting_lives() {
         notify: true,
     };
     let answered = work.respond(&theirs[0], &response).await.unwrap().unwrap();
-    let told = work.facts(&answered).unwrap();
-    assert_eq!((told.own, told.answer, told.busy), (false, Some(Answer::Tentative), true));
+    let reported = work.facts(&answered).unwrap();
+    assert_eq!(
+        (reported.own, reported.answer, reported.busy),
+        (false, Some(Answer::Tentative), true)
+    );
 
     // The answer stays when something else changes, and nothing else does.
     let stale = made;
@@ -154,13 +157,13 @@ async fn a_meeting_lives() {
     );
 
     // Who is asked may ask others, but not change what it is about.
-    let copy = read(&*work, &told.id).await;
+    let copy = read(&*work, &reported.id).await;
     work.forward(&copy, &["bo@example.com".to_owned()], None).await.unwrap();
     let now = read(&*mine, &facts.id).await;
     let people: Vec<_> = mine.facts(&now).unwrap().guests;
     let people: Vec<_> = people.iter().map(|guest| guest.address.as_str()).collect();
     assert_eq!(people, [WORK, "lena@studio.example", "bo@example.com"]);
-    let copy = read(&*work, &told.id).await;
+    let copy = read(&*work, &reported.id).await;
     assert_eq!(
         work.update(&copy, &title("Mine"), Notify::All).await.unwrap_err().to_string(),
         "only who called the meeting may change this of it: ask the organizer, or answer with \
@@ -168,7 +171,7 @@ async fn a_meeting_lives() {
     );
 
     mine.delete(&now, Some("The press is broken."), Notify::All).await.unwrap();
-    let gone = work.event(&[told.id]).await.remove(0).unwrap();
+    let gone = work.event(&[reported.id]).await.remove(0).unwrap();
     assert!(work.facts(&gone).unwrap().cancelled);
     assert_eq!(mine.delete(&now, None, Notify::All).await.unwrap_err().kind(), Kind::Conflict);
     let now = read(&*mine, &facts.id).await;
@@ -224,9 +227,9 @@ async fn a_series_keeps_its_hour_and_its_exceptions() {
     let one = format!("{}_20260407T070000Z", facts.id);
     let other = format!("{}_20260414T070000Z", facts.id);
     let occurrence = read(&*mine, &one).await;
-    let told = mine.facts(&occurrence).unwrap();
-    assert_eq!(told.series.as_deref(), Some(facts.id.as_str()));
-    assert_eq!(told.original, Some(when("2026-04-07T07:00:00Z")));
+    let reported = mine.facts(&occurrence).unwrap();
+    assert_eq!(reported.series.as_deref(), Some(facts.id.as_str()));
+    assert_eq!(reported.original, Some(when("2026-04-07T07:00:00Z")));
     let rehearsal = Change { title: Some("Rehearsal".to_owned()), ..Change::default() };
     mine.update(&occurrence, &rehearsal, Notify::Nobody).await.unwrap();
     let occurrence = read(&*mine, &other).await;
@@ -361,20 +364,22 @@ async fn busy_times_are_those_of_the_events() {
     let theirs = titled("Lamps", "2026-02-03T09:00:00", "2026-02-03T09:30:00");
     work.create(None, &theirs, Notify::Nobody).await.unwrap();
     let who = [ME, WORK, "nobody@nowhere.example"].map(str::to_owned);
-    let told = mine
+    let reported = mine
         .busy(
             &who,
             "2026-02-03T00:00:00Z".parse().unwrap(),
             "2026-02-04T00:00:00Z".parse().unwrap(),
         )
         .await;
-    let told: Vec<_> =
-        told.into_iter().map(|one| one.map(|one| one.busy).map_err(|error| error.kind())).collect();
+    let reported: Vec<_> = reported
+        .into_iter()
+        .map(|one| one.map(|one| one.busy).map_err(|error| error.kind()))
+        .collect();
     let busy = |who: &str, start: &str, end: &str| {
         vec![json!({"who": who, "start": {"dateTime": start}, "end": {"dateTime": end}})]
     };
     assert_eq!(
-        told,
+        reported,
         [
             Ok(busy(ME, "2026-02-03T17:05:00Z", "2026-02-03T17:50:00Z")),
             Ok(busy(WORK, "2026-02-03T08:00:00Z", "2026-02-03T08:30:00Z")),
@@ -384,7 +389,7 @@ async fn busy_times_are_those_of_the_events() {
 }
 
 #[tokio::test]
-async fn what_happens_is_told_once() {
+async fn what_happens_is_reported_once() {
     let google = sandboxed().await;
     let mine = google.calendars().await;
     let nothing = Projection::default();
@@ -404,16 +409,16 @@ async fn what_happens_is_told_once() {
     let other = Change { title: Some("Older".to_owned()), ..Change::default() };
     mine.update(&old, &other, Notify::Nobody).await.unwrap();
     mine.delete(&gone, None, Notify::Nobody).await.unwrap();
-    let told = mine.changes(Some(&quiet.cursor), &nothing).await.unwrap();
+    let reported = mine.changes(Some(&quiet.cursor), &nothing).await.unwrap();
     let titles = |list: &[Value]| -> Vec<String> {
         let titles = list.iter().map(|item| mine.facts(item).unwrap().title);
         titles.collect()
     };
-    assert_eq!(titles(&told.new), ["New"]);
-    assert_eq!(titles(&told.changed), ["Older"]);
-    assert_eq!(told.gone, [mine.facts(&gone).unwrap().id]);
-    assert_eq!((told.more, told.started_over), (false, false));
-    let quiet = mine.changes(Some(&told.cursor), &nothing).await.unwrap();
+    assert_eq!(titles(&reported.new), ["New"]);
+    assert_eq!(titles(&reported.changed), ["Older"]);
+    assert_eq!(reported.gone, [mine.facts(&gone).unwrap().id]);
+    assert_eq!((reported.more, reported.started_over), (false, false));
+    let quiet = mine.changes(Some(&reported.cursor), &nothing).await.unwrap();
     assert!(quiet.new.is_empty() && quiet.changed.is_empty() && quiet.gone.is_empty());
 
     google.sandbox.as_ref().unwrap().expire_sync_tokens();
@@ -424,7 +429,7 @@ async fn what_happens_is_told_once() {
 }
 
 #[tokio::test]
-async fn mail_that_comes_changes_and_goes_is_told() {
+async fn mail_that_comes_changes_and_goes_is_reported() {
     let google = sandboxed().await;
     let (mail, sandbox) = (google.mailbox().await, google.sandbox.as_ref().unwrap());
     let projection = project(Api::Gmail, &MESSAGE.up_to(Level::Core));

@@ -256,8 +256,8 @@ async fn invitations_are_answered_and_passed_on() {
     .await;
     let response =
         Response { answer: Answer::Accepted, comment: None, propose: None, notify: true };
-    let told = google.calendars().await.respond(&now, &response).await.unwrap();
-    assert_eq!(told, Some(fetched("a", "\"2\"")));
+    let reported = google.calendars().await.respond(&now, &response).await.unwrap();
+    assert_eq!(reported, Some(fetched("a", "\"2\"")));
     let to = ["ana@example.com".to_owned()];
     google.calendars().await.forward(&now, &to, None).await.unwrap();
     let path = "PATCH calendars/mira%40example.com/events/a?conferenceDataVersion=1&sendUpdates=all&supportsAttachments=true";

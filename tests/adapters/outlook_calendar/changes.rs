@@ -132,7 +132,7 @@ async fn a_cursor_begins_with_what_is_there() {
 }
 
 #[tokio::test]
-async fn what_is_new_changed_and_gone_is_told() {
+async fn what_is_new_changed_and_gone_is_reported() {
     let (before, after) = ("2026-01-01T00:00:00Z", "2026-02-02T00:00:00Z");
     let mut seventh = event("AAMkSeriesOfTheChoir", "seriesMaster", before, after);
     seventh["recurrence"] = Value::Null;
@@ -199,10 +199,10 @@ async fn what_is_new_changed_and_gone_is_told() {
     .await;
     let calendars = outlook.calendars().await;
     let cursor = made("2026-02-01T00:00:00Z", "me/m?$deltatoken=1", "me/c?$deltatoken=1");
-    let told = calendars.changes(Some(&cursor), &columns(&["id"])).await.unwrap();
-    let mut changed = texts(&told.changed, "id");
+    let reported = calendars.changes(Some(&cursor), &columns(&["id"])).await.unwrap();
+    let mut changed = texts(&reported.changed, "id");
     changed.sort_unstable();
-    assert_eq!(texts(&told.new, "id"), ["AAMkNewEvent-1234567"]);
+    assert_eq!(texts(&reported.new, "id"), ["AAMkNewEvent-1234567"]);
     assert_eq!(
         changed,
         [
@@ -214,15 +214,15 @@ async fn what_is_new_changed_and_gone_is_told() {
             "AAMkSeriesOfTheChoir",
         ]
     );
-    assert_eq!(told.gone, ["AAMkGoneEvent-1234567"]);
+    assert_eq!(reported.gone, ["AAMkGoneEvent-1234567"]);
     let place = |id: &str| {
-        let event = told.changed.iter().find(|event| event["id"] == id).unwrap();
+        let event = reported.changed.iter().find(|event| event["id"] == id).unwrap();
         event["calendarId"].as_str().unwrap().to_owned()
     };
     assert_eq!(place("AAMkSeriesOfTheChoir"), CHOIR);
     assert_eq!(place("AAMkOutOfRange-123456"), MAIN);
     assert_eq!(
-        links(&told.cursor),
+        links(&reported.cursor),
         json!({MAIN: {"link": "me/m?$deltatoken=2"}, CHOIR: {"link": "me/c?$deltatoken=2"}})
     );
 }
@@ -239,9 +239,9 @@ async fn a_feed_that_is_too_old_starts_over() {
     .await;
     let calendars = outlook.calendars().await;
     let cursor = made("2026-02-01T00:00:00Z", "me/m?$deltatoken=1", "me/c?$deltatoken=1");
-    let told = calendars.changes(Some(&cursor), &columns(&["id"])).await.unwrap();
-    assert!(told.started_over && !told.more);
-    assert_eq!(links(&told.cursor), json!({MAIN: {"link": "me/m?$deltatoken=9"}}));
+    let reported = calendars.changes(Some(&cursor), &columns(&["id"])).await.unwrap();
+    assert!(reported.started_over && !reported.more);
+    assert_eq!(links(&reported.cursor), json!({MAIN: {"link": "me/m?$deltatoken=9"}}));
 }
 
 #[tokio::test]
@@ -255,15 +255,15 @@ async fn a_feed_that_does_not_end_is_an_error() {
     .await;
     let calendars = outlook.calendars().await;
     let cursor = made("2026-02-01T00:00:00Z", "me/m?$deltatoken=1", "me/c?$deltatoken=1");
-    let told = calendars.changes(Some(&cursor), &columns(&["id"])).await;
+    let reported = calendars.changes(Some(&cursor), &columns(&["id"])).await;
     assert_eq!(
-        told.unwrap_err().to_string(),
+        reported.unwrap_err().to_string(),
         "Outlook's list of changes does not come to an end: ask for changes without cursor"
     );
     for odd in ["", "{}x", "[1]", "{\"a\": {\"link\": 7}}"] {
-        let told = calendars.changes(Some(odd), &columns(&["id"])).await;
+        let reported = calendars.changes(Some(odd), &columns(&["id"])).await;
         assert_eq!(
-            told.unwrap_err().to_string(),
+            reported.unwrap_err().to_string(),
             "the cursor does not belong to a list of Outlook's changes: ask for changes without cursor"
         );
     }
@@ -365,14 +365,14 @@ async fn mail_is_followed_folder_by_folder() {
         links(&begun.cursor),
         json!({"inbox-id": {"link": "me/i?$deltatoken=1"}, "archive-id": {"link": "me/a?$deltatoken=1"}})
     );
-    let told = mailbox.changes(Some(&begun.cursor), &projection).await.unwrap();
-    assert!(told.started_over);
-    assert_eq!(texts(&told.new, "id"), ["AAMkNewMessage-12345"]);
-    assert_eq!(texts(&told.changed, "id"), ["AAMkReadMessage-1234", "AAMkMovedMessage-123"]);
-    assert_eq!(told.gone, ["AAMkGoneMessage-1234", "AAMkLostMessage-1234"]);
-    assert_eq!(told.names["inbox-id"], "inbox");
+    let reported = mailbox.changes(Some(&begun.cursor), &projection).await.unwrap();
+    assert!(reported.started_over);
+    assert_eq!(texts(&reported.new, "id"), ["AAMkNewMessage-12345"]);
+    assert_eq!(texts(&reported.changed, "id"), ["AAMkReadMessage-1234", "AAMkMovedMessage-123"]);
+    assert_eq!(reported.gone, ["AAMkGoneMessage-1234", "AAMkLostMessage-1234"]);
+    assert_eq!(reported.names["inbox-id"], "inbox");
     assert_eq!(
-        links(&told.cursor),
+        links(&reported.cursor),
         json!({"inbox-id": {"link": "me/i?$deltatoken=2"}, "archive-id": {"link": "me/a?$deltatoken=2"}})
     );
 }

@@ -124,7 +124,7 @@ async fn an_event_tells_what_it_is() {
 }
 
 #[tokio::test]
-async fn less_is_told_of_less() {
+async fn less_is_reported_of_less() {
     let outlook = Outlook::scripted(|_| None).await;
     let calendars = outlook.calendars().await;
     let asked = json!([{"emailAddress": {"address": "MIRA@example.com"}}]);

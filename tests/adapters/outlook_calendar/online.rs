@@ -45,7 +45,7 @@ fn without_such_a_part_the_text_is_replaced() {
 }
 
 #[test]
-fn what_cannot_be_told_apart_is_not_touched() {
+fn what_cannot_be_distinguished_is_not_touched() {
     let old = format!("<p>Join at {}</p>", LINK.replace('&', "&amp;"));
     let error = body(&event("html", &old, true), "Bring ink").unwrap_err();
     assert_eq!(

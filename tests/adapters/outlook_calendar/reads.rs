@@ -171,7 +171,7 @@ async fn rooms_are_contacts() {
 }
 
 #[tokio::test]
-async fn busy_times_are_told_for_each() {
+async fn busy_times_are_reported_for_each() {
     let outlook = Outlook::scripted(|seen| {
         let item = |status: &str, hour: u8| {
             json!({

@@ -263,7 +263,7 @@ async fn rooms_take_an_administrator() {
 }
 
 #[tokio::test]
-async fn changes_of_calendars_are_told() {
+async fn changes_of_calendars_are_reported() {
     let outlook = Outlook::without_events().await;
     let calendars = outlook.calendars().await;
     let soon = |hours: i64, title: &str| {
@@ -283,13 +283,13 @@ async fn changes_of_calendars_are_told() {
     let rename = Change { title: Some("Changed".to_owned()), ..Change::default() };
     calendars.update(&kept, &rename, Notify::Nobody).await.unwrap();
     calendars.delete(&gone, None, Notify::Nobody).await.unwrap();
-    let told = calendars.changes(Some(&same.cursor), &all).await.unwrap();
-    assert_eq!(texts(&told.new, "subject"), ["New"]);
-    assert_eq!(texts(&told.changed, "subject"), ["Changed"]);
-    assert_eq!(told.gone, [gone["id"].as_str().unwrap()]);
-    assert_eq!(told.names[told.new[0]["calendarId"].as_str().unwrap()], "Calendar");
-    assert_eq!(told.new[0]["id"], new["id"]);
-    let same = calendars.changes(Some(&told.cursor), &all).await.unwrap();
+    let reported = calendars.changes(Some(&same.cursor), &all).await.unwrap();
+    assert_eq!(texts(&reported.new, "subject"), ["New"]);
+    assert_eq!(texts(&reported.changed, "subject"), ["Changed"]);
+    assert_eq!(reported.gone, [gone["id"].as_str().unwrap()]);
+    assert_eq!(reported.names[reported.new[0]["calendarId"].as_str().unwrap()], "Calendar");
+    assert_eq!(reported.new[0]["id"], new["id"]);
+    let same = calendars.changes(Some(&reported.cursor), &all).await.unwrap();
     assert_eq!((same.new.len(), same.changed.len(), same.gone.len()), (0, 0, 0));
 
     outlook.sandbox.as_ref().unwrap().expire_sync_tokens();
@@ -300,7 +300,7 @@ async fn changes_of_calendars_are_told() {
 }
 
 #[tokio::test]
-async fn changes_of_mail_are_told() {
+async fn changes_of_mail_are_reported() {
     let outlook = Outlook::without_events().await;
     let mailbox = outlook.mailbox().await;
     let sandbox = outlook.sandbox.as_ref().unwrap();
@@ -319,15 +319,15 @@ async fn changes_of_mail_are_told() {
     deliver("new", "New");
     assert!(sandbox.relabel(ME, "old@x.example", &["INBOX", "STARRED"]));
     assert!(sandbox.discard(ME, "lost@x.example"));
-    let told = mailbox.changes(Some(&same.cursor), &projection).await.unwrap();
-    assert_eq!(texts(&told.new, "subject"), ["New"]);
-    assert_eq!(texts(&told.changed, "subject"), ["Old"]);
-    assert_eq!(told.gone.len(), 1);
-    let moved = told.changed[0]["id"].as_str().unwrap().to_owned();
+    let reported = mailbox.changes(Some(&same.cursor), &projection).await.unwrap();
+    assert_eq!(texts(&reported.new, "subject"), ["New"]);
+    assert_eq!(texts(&reported.changed, "subject"), ["Old"]);
+    assert_eq!(reported.gone.len(), 1);
+    let moved = reported.changed[0]["id"].as_str().unwrap().to_owned();
     // What moves between folders is not gone.
     assert!(sandbox.relabel(ME, "old@x.example", &["STARRED"]));
-    let told = mailbox.changes(Some(&told.cursor), &projection).await.unwrap();
-    assert_eq!((texts(&told.changed, "id"), told.gone.len()), (vec![moved.as_str()], 0));
+    let reported = mailbox.changes(Some(&reported.cursor), &projection).await.unwrap();
+    assert_eq!((texts(&reported.changed, "id"), reported.gone.len()), (vec![moved.as_str()], 0));
 }
 
 fn when(text: &str) -> When {
@@ -515,14 +515,14 @@ async fn a_series_that_changes_is_one_change() {
     let all = columns(&["id", "title"]);
     let begun = calendars.changes(None, &all).await.unwrap();
     let made = calendars.create(None, &daily, Notify::Nobody).await.unwrap();
-    let told = calendars.changes(Some(&begun.cursor), &all).await.unwrap();
-    assert_eq!((texts(&told.new, "subject"), told.changed.len()), (vec!["Daily"], 0));
-    assert_eq!(told.new[0]["recurrenceRule"], "FREQ=DAILY;COUNT=30");
+    let reported = calendars.changes(Some(&begun.cursor), &all).await.unwrap();
+    assert_eq!((texts(&reported.new, "subject"), reported.changed.len()), (vec!["Daily"], 0));
+    assert_eq!(reported.new[0]["recurrenceRule"], "FREQ=DAILY;COUNT=30");
     let rename = Change { title: Some("Every day".to_owned()), ..Change::default() };
     calendars.update(&fresh(&calendars, &made).await, &rename, Notify::Nobody).await.unwrap();
-    let told = calendars.changes(Some(&told.cursor), &all).await.unwrap();
+    let reported = calendars.changes(Some(&reported.cursor), &all).await.unwrap();
     assert_eq!(
-        (told.new.len(), texts(&told.changed, "subject"), told.gone.len()),
+        (reported.new.len(), texts(&reported.changed, "subject"), reported.gone.len()),
         (0, vec!["Every day"], 0)
     );
 }

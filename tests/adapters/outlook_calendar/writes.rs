@@ -395,9 +395,9 @@ async fn a_write_is_tried_again_only_when_nothing_was_done() {
         respond(200, &json!({"id": ID})).cut(), 1, Some(Kind::Network),
             "Outlook's answer broke off: look whether it was done before you try again";
     } {
-        let told = Arc::new(std::sync::Mutex::new(Some(first)));
+        let reported = Arc::new(std::sync::Mutex::new(Some(first)));
         let outlook = Outlook::scripted(move |seen| {
-            let first = told.lock().unwrap().take();
+            let first = reported.lock().unwrap().take();
             let event = |title: &str| respond(200, &json!({"id": ID, "subject": title}));
             Some(match seen.line.starts_with("PATCH") {
                 true => first.unwrap_or_else(|| event("x")),

@@ -194,7 +194,7 @@ async fn what_no_rule_says_is_refused() {
 }
 
 #[tokio::test]
-async fn what_a_rule_does_is_told_and_written() {
+async fn what_a_rule_does_is_reported_and_written() {
     let rules = json!([
         {
             "id": "AQAAAJ5dZqB=", "displayName": "Second", "sequence": 2, "isEnabled": false,

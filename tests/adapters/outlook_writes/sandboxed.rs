@@ -67,13 +67,13 @@ async fn a_letter_lives() {
         files: vec![file("proofs.pdf", b"%PDF"), file("film.pdf", &large)],
         ..to_other()
     };
-    let told = Told::default();
-    let made = mine.create(&Origin::New, &letter, &told).await.unwrap();
+    let reported = ProgressLog::default();
+    let made = mine.create(&Origin::New, &letter, &reported).await.unwrap();
     assert_eq!(names(&made), ["proofs.pdf", "film.pdf"]);
     assert_eq!(made.letter.message_id, letter.message_id);
     assert_eq!((&made.letter.to, &made.letter.subject), (&letter.to, &letter.subject));
     assert_eq!(made.letter.text, "Here they are.");
-    assert_eq!(told.0.lock().unwrap().len(), 3);
+    assert_eq!(reported.0.lock().unwrap().len(), 3);
     let Content::Held { id: film, .. } = &made.letter.files[1].content else {
         panic!("the file is not there");
     };

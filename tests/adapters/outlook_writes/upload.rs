@@ -65,9 +65,9 @@ fn pieces(outlook: &Outlook) -> Vec<String> {
 #[tokio::test]
 async fn a_large_file_goes_in_pieces() {
     let outlook = taker(|_, _, _| None).await;
-    let told = Told::default();
+    let reported = ProgressLog::default();
     let mailbox = outlook.mailbox().await;
-    mailbox.create(&Origin::New, &large(), &told).await.unwrap();
+    mailbox.create(&Origin::New, &large(), &reported).await.unwrap();
     let seen = outlook.tap.requests();
     let session = seen.iter().find(|seen| seen.line.ends_with("/createUploadSession"));
     let session = session.unwrap();
@@ -96,7 +96,7 @@ async fn a_large_file_goes_in_pieces() {
     );
     let film = |done| (done, 7_864_325, "film.pdf".to_owned());
     assert_eq!(
-        *told.0.lock().unwrap(),
+        *reported.0.lock().unwrap(),
         [film(0), film(3_932_160), film(7_864_320), film(7_864_325)]
     );
 }

@@ -32,7 +32,7 @@ fn letters(telling: &[(usize, &'static str)]) -> Vec<&'static str> {
 #[test]
 fn both_ends_are_kept_by_their_shares() {
     let plain = letters(&[]);
-    let told = letters(&[(9, "J?"), (12, "M: €5 due")]);
+    let reported = letters(&[(9, "J?"), (12, "M: €5 due")]);
     for (lines, budget, lean, expected) in [
         (&plain, 0, Lean::Head, "…"),
         (&plain, 1, Lean::Head, "…"),
@@ -45,9 +45,9 @@ fn both_ends_are_kept_by_their_shares() {
         (&plain, 20, Lean::Head, "a b c d e f g h i j k l m n o p q r s t"),
         (&plain, usize::MAX, Lean::Tail, "a b c d e f g h i j k l m n o p q r s t"),
         // Lines that tell something stand alone once there is room for them.
-        (&told, 9, Lean::Head, "a b c d e f … s t"),
-        (&told, 11, Lean::Head, "a b c d e f … M: €5 due … s t"),
-        (&told, 16, Lean::Head, "a b c d e f g h i … M: €5 due … q r s t"),
+        (&reported, 9, Lean::Head, "a b c d e f … s t"),
+        (&reported, 11, Lean::Head, "a b c d e f … M: €5 due … s t"),
+        (&reported, 16, Lean::Head, "a b c d e f g h i … M: €5 due … q r s t"),
     ] {
         let window = window(lines, &[1; 20], 1, budget, lean);
         assert_eq!(shown(lines, &window), expected, "{budget} {lean:?}");

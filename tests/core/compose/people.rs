@@ -106,7 +106,7 @@ fn what_can_be_read_in_two_ways_is_refused() {
 }
 
 #[test]
-fn domains_that_are_no_ascii_are_told_of() {
+fn domains_that_are_not_ascii_are_reported() {
     let (people, warnings) =
         said(&["Zoë <zoe@münchen.example>", "lei@例え.example", "a@аррӏе.example"]).unwrap();
     let addresses: Vec<&str> = people.iter().map(|one| one.address.as_str()).collect();

@@ -337,7 +337,7 @@ impl Room<'_> {
             }
             json!({"account": self.account, "events": [event], "if_conflict": "ignore"})
         };
-        let told = |mut asked: Value| {
+        let reported = |mut asked: Value| {
             asked["notify"] = "all".into();
             asked
         };
@@ -377,7 +377,7 @@ impl Room<'_> {
         match *name {
             "event create" => ("calendar_save", event(json!({}))),
             "meeting create" => {
-                ("calendar_save", told(event(json!({"people": [self.other_address]}))))
+                ("calendar_save", reported(event(json!({"people": [self.other_address]}))))
             }
             "series create" => ("calendar_save", event(json!({"repeats": "FREQ=WEEKLY;COUNT=6"}))),
             "series import" => {
@@ -397,7 +397,9 @@ impl Room<'_> {
                 ("calendar_save", change(None, json!({"title": format!("{tag} new")})))
             }
             "event move" => ("calendar_save", change(None, json!({"start": "2027-03-02 11h00"}))),
-            "meeting change" => ("calendar_save", told(change(None, json!({"where": "Room 7"})))),
+            "meeting change" => {
+                ("calendar_save", reported(change(None, json!({"where": "Room 7"}))))
+            }
             "occurrence change" => {
                 ("calendar_save", change(Some("this"), json!({"where": "Room 7"})))
             }
@@ -408,7 +410,7 @@ impl Room<'_> {
                 ("calendar_save", change(Some("following"), json!({"where": "Room 7"})))
             }
             "event delete" => ("calendar_delete", delete(None)),
-            "meeting cancel" => ("calendar_delete", told(delete(None))),
+            "meeting cancel" => ("calendar_delete", reported(delete(None))),
             "occurrence delete" => ("calendar_delete", delete(Some("this"))),
             "following delete" => ("calendar_delete", delete(Some("following"))),
             "invitation accept" => ("calendar_respond", json!({"id": id, "response": "accept"})),

@@ -14,7 +14,7 @@ fn ask(offset: usize, limit: usize) -> Ask {
 }
 
 #[test]
-fn pages_are_told_whole() {
+fn pages_are_reported_whole() {
     let long = format!("{}\nend", "x".repeat(1_200));
     let x = |many: usize| "x".repeat(many);
     for (text, ask, expected) in cases! {
@@ -166,7 +166,7 @@ fn rows_of(text: &str) -> Vec<String> {
 }
 
 #[test]
-fn matches_are_told_whole() {
+fn matches_are_reported_whole() {
     let text = "Alpha\nbeta\ngamma\n\ndelta\nepsilon\nzeta\neta\ntheta\niota (x)\n";
     let cases: &[(&str, usize, usize, &str, &str)] = &cases! {
         "gamma", 1, 200, "1- Alpha\n2- beta\n3: gamma\n4- \n5- delta", "matches: 1 of 10 lines";

@@ -204,11 +204,11 @@ async fn the_tool_shows_a_code_and_finishes_by_itself() {
     assert_eq!(server.forms()[0]["path"], "/consumers/oauth2/v2.0/devicecode");
     assert_eq!(server.forms()[0]["scope"], "mail mail.shared");
     let note = "bo@example.com was to sign in for team@example.com, but Mira@example.com did";
-    let mut told = Vec::new();
+    let mut reported = Vec::new();
     for _ in 0..100 {
         let list = call(&pipeline, json!({})).await;
-        told.extend(list["notes"].as_array().unwrap().clone());
-        if list["accounts"][0]["status"] == "ok" && told.contains(&json!(note)) {
+        reported.extend(list["notes"].as_array().unwrap().clone());
+        if list["accounts"][0]["status"] == "ok" && reported.contains(&json!(note)) {
             assert_eq!(list["accounts"][0]["email"], "team@example.com");
             assert_eq!(list["accounts"][0]["via"], "mira@example.com");
             let again = call(&pipeline, json!({})).await;
@@ -227,5 +227,5 @@ async fn the_tool_shows_a_code_and_finishes_by_itself() {
         }
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
-    panic!("the sign-in did not finish in the background: {told:?}");
+    panic!("the sign-in did not finish in the background: {reported:?}");
 }

@@ -141,7 +141,7 @@ async fn a_process_killed_in_a_refresh_holds_nobody_up_for_long() {
 }
 
 #[tokio::test]
-async fn a_refused_grant_is_told_and_remembered() {
+async fn a_refused_grant_is_reported_and_remembered() {
     for (description, status) in [
         ("", Status::Expired),
         ("Token has been expired or revoked.", Status::Expired),

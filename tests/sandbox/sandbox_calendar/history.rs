@@ -19,7 +19,7 @@ fn letter(id: &str, more: &str) -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn what_happens_to_letters_is_told() {
+async fn what_happens_to_letters_is_reported() {
     let sandbox = sandbox().await;
     let mira = reader(&sandbox).await;
     let start = now(&mira).await;
@@ -37,9 +37,9 @@ async fn what_happens_to_letters_is_told() {
     assert!(sandbox.discard(MIRA, "two"));
     assert!(!sandbox.discard(MIRA, "two"));
 
-    let told = mira.json(&format!("history?startHistoryId={start}")).await;
-    let one = &told["history"][0]["messages"][0];
-    let two = &told["history"][1]["messages"][0];
+    let reported = mira.json(&format!("history?startHistoryId={start}")).await;
+    let one = &reported["history"][0]["messages"][0];
+    let two = &reported["history"][1]["messages"][0];
     assert_ne!(one["id"], two["id"]);
     assert_eq!(one["id"], one["threadId"]);
     assert_eq!(two["threadId"], one["threadId"]);
@@ -49,7 +49,7 @@ async fn what_happens_to_letters_is_told() {
         |message: &Value, labels: Value| with(message.clone(), json!({ "labelIds": labels }));
     let came = json!(["UNREAD", "INBOX"]);
     assert_eq!(
-        told,
+        reported,
         json!({
             "history": [
                 {

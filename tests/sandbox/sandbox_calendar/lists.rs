@@ -90,10 +90,11 @@ async fn a_sync_token_tells_what_has_changed() {
     mira.post(EVENTS, body("eeeee", "07")).await;
     mira.patch(&format!("{EVENTS}/ccccc"), json!({ "location": "x" })).await;
     let changes = mira.json(&format!("{EVENTS}?syncToken={token}&fields=items")).await;
-    let told: Vec<_> = changes["items"].as_array().unwrap().iter().cloned().map(steady).collect();
-    assert_eq!(each(&told, "/id"), ["bbbbb", "ddddd_20260206T080000Z", "eeeee", "ccccc"]);
+    let reported: Vec<_> =
+        changes["items"].as_array().unwrap().iter().cloned().map(steady).collect();
+    assert_eq!(each(&reported, "/id"), ["bbbbb", "ddddd_20260206T080000Z", "eeeee", "ccccc"]);
     assert_eq!(
-        told[..2],
+        reported[..2],
         [
             json!({ "kind": "calendar#event", "etag": "E", "id": "bbbbb", "status": "cancelled" }),
             json!({

@@ -51,8 +51,8 @@ async fn bad_requests_are_refused() {
         (("POST", "calendars".to_owned(), json!({})), 400, "required"),
     ];
     for ((method, path, body), status, reason) in cases {
-        let (told, why, _) = mira.refused(method, &path, body.clone()).await;
-        assert_eq!((told, why.as_str()), (status, reason), "{method} {path} {body}");
+        let (reported, why, _) = mira.refused(method, &path, body.clone()).await;
+        assert_eq!((reported, why.as_str()), (status, reason), "{method} {path} {body}");
     }
     // Nothing of all that was written.
     let all = mira.json(EVENTS).await;

@@ -18,7 +18,7 @@ async fn occurrences_keep_their_local_time() {
     let made = mira.post(EVENTS, weekly()).await;
     assert_eq!(made["recurrence"], json!(["RRULE:FREQ=WEEKLY;COUNT=4"]));
     let all = mira.year(2026).await;
-    let told: Vec<_> = all
+    let reported: Vec<_> = all
         .iter()
         .map(|item| {
             let text = |key: &str| item.pointer(key).unwrap().as_str().unwrap().to_owned();
@@ -27,7 +27,7 @@ async fn occurrences_keep_their_local_time() {
         .collect();
     // On the 29th, 2:30 is skipped: RFC 5545 takes the offset from before.
     assert_eq!(
-        told,
+        reported,
         [
             ["hike0_20260315T013000Z", "2026-03-15T02:30:00+01:00", "2026-03-15T03:15:00+01:00"],
             ["hike0_20260322T013000Z", "2026-03-22T02:30:00+01:00", "2026-03-22T03:15:00+01:00"],
@@ -183,7 +183,7 @@ async fn one_occurrence_is_changed_and_another_cancelled() {
 }
 
 #[tokio::test]
-async fn a_series_without_an_end_is_told_page_by_page() {
+async fn a_series_without_an_end_is_reported_page_by_page() {
     let sandbox = sandbox().await;
     let mira = signed_in(&sandbox, MIRA).await;
     let daily = with(

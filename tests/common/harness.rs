@@ -177,6 +177,15 @@ impl<F: Fake> Harness<F> {
         let line = |one: Value| format!("{} {} {}", one["tool"], one["op"], one["outcome"]);
         self.audit().into_iter().map(|one| line(one).replace('"', "")).collect()
     }
+
+    /// Each line of it with all it says but the time.
+    pub fn audited_in_full(&self) -> Vec<String> {
+        let line = |one: Value| {
+            let names = ["account", "tool", "op", "ids", "domains", "recipients", "outcome"];
+            names.map(|name| one[name].to_string()).join(" ").replace('"', "")
+        };
+        self.audit().into_iter().map(line).collect()
+    }
 }
 
 /// Calls a tool of a pipeline; its blocks.

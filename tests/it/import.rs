@@ -128,6 +128,19 @@ async fn a_document_becomes_events_once() {
             "delete main/new2@20360220T0900Z Nobody",
         ]
     );
+    assert_eq!(
+        harness.audited_in_full(),
+        [
+            "ana@example.com calendar_save create [] [] 0 begun",
+            "ana@example.com calendar_save create [main/new1] [] 0 done",
+            "ana@example.com calendar_save create [] [] 0 begun",
+            "ana@example.com calendar_save create [main/new2] [] 0 done",
+            "ana@example.com calendar_save update [e2] [] 0 begun",
+            "ana@example.com calendar_save update [e2] [] 0 done",
+            "ana@example.com calendar_save delete [e2] [] 0 begun",
+            "ana@example.com calendar_save delete [e2] [] 0 done",
+        ]
+    );
     // A second time there is nothing to do.
     let again = harness.ok("calendar_save", call("")).await;
     assert_eq!(

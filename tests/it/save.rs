@@ -793,6 +793,11 @@ async fn a_series_moves_as_a_whole() {
                 "2036-02-07T10:00:00",
                 " repeat=FREQ=MONTHLY;BYMONTHDAY=7",
             );
+        // To another week of the month, counted from its beginning and from its end.
+        "FREQ=MONTHLY;BYDAY=1TU", "main/w@20360304T0800Z", json!({"start": "2036-03-12 09h00"}),
+            berlin("2036-02-13T09:00:00", "2036-02-13T10:00:00", " repeat=FREQ=MONTHLY;BYDAY=2WE");
+        "FREQ=MONTHLY;BYDAY=-4TU", "main/w@20360304T0800Z", json!({"start": "2036-03-12 09h00"}),
+            berlin("2036-02-13T09:00:00", "2036-02-13T10:00:00", " repeat=FREQ=MONTHLY;BYDAY=-3WE");
         // A rule that is given is the rule.
         "FREQ=WEEKLY;BYDAY=MO,TU", winter,
             json!({"start": "2036-02-13 09h00", "repeats": "FREQ=WEEKLY;BYDAY=WE,FR"}),
@@ -826,15 +831,17 @@ async fn a_series_moves_as_a_whole() {
         assert_eq!(harness.written(), [wanted], "{rule} {members}");
     }
     // It is not clear which days are meant.
-    for (rule, start) in [
-        ("FREQ=WEEKLY;BYDAY=MO,TU", "2036-02-13 09h00"),
-        ("FREQ=MONTHLY;BYDAY=TU;BYSETPOS=2", "2036-02-13 09h00"),
-        ("FREQ=MONTHLY;BYMONTHDAY=5,12", "2036-02-13 09h00"),
-        ("FREQ=WEEKLY;BYHOUR=9", "2036-02-12 10h00"),
+    let twelfth = "main/w@20360212T0800Z";
+    for (rule, id, start) in [
+        ("FREQ=WEEKLY;BYDAY=MO,TU", twelfth, "2036-02-13 09h00"),
+        ("FREQ=MONTHLY;BYDAY=TU;BYSETPOS=2", twelfth, "2036-02-13 09h00"),
+        ("FREQ=MONTHLY;BYMONTHDAY=5,12", twelfth, "2036-02-13 09h00"),
+        ("FREQ=WEEKLY;BYHOUR=9", twelfth, "2036-02-12 10h00"),
+        // Into the next month.
+        ("FREQ=MONTHLY;BYMONTHDAY=5", "main/w@20360305T0800Z", "2036-04-01 09h00"),
     ] {
         let harness = series(rule).await;
-        let call =
-            change("main/w@20360212T0800Z", json!({"start": start}), json!({"scope": "series"}));
+        let call = change(id, json!({"start": start}), json!({"scope": "series"}));
         assert_eq!(
             harness.error("calendar_save", call).await,
             format!(
@@ -924,6 +931,15 @@ async fn what_follows_becomes_a_series_of_its_own() {
           repeat=FREQ=WEEKLY;COUNT=7;BYDAY=WE online=true show=Free visibility=Private \
           reminder=Some(30)",
             "update main/w External: repeat=FREQ=WEEKLY;UNTIL=20360226T075959Z;BYDAY=TU"
+        ]
+    );
+    assert_eq!(
+        harness.audited_in_full(),
+        [
+            "ana@example.com calendar_save create [] [example.com] 1 begun",
+            "ana@example.com calendar_save create [main/new4] [example.com] 1 done",
+            "ana@example.com calendar_save update [e2] [example.com] 1 begun",
+            "ana@example.com calendar_save update [e2] [example.com] 1 done",
         ]
     );
 }

@@ -188,7 +188,10 @@ static WORDS: LazyLock<HashMap<&str, Word>> = LazyLock::new(|| {
         (CLOCK, Word::Clock),
         (MONEY, Word::Money),
     ];
-    lists.into_iter().flat_map(|(words, is)| words.iter().map(move |word| (*word, is))).collect()
+    let each = lists.iter().flat_map(|(words, is)| words.iter().map(|word| (*word, *is)));
+    let all: HashMap<_, _> = each.collect();
+    debug_assert_eq!(all.len(), lists.iter().map(|(words, _)| words.len()).sum::<usize>());
+    all
 });
 
 /// What words tell, each with the one before it.

@@ -1,37 +1,41 @@
 //! The `account` table: who is signed in.
 
+use super::Api::Local;
 use super::Kind::Text;
 use super::Level::{Key, More};
 use super::Source::Path;
-use super::{Field, Table, field, table};
+use super::{Field, In, Table, field, table};
 
 /// One row per account that was ever signed in and not removed.
 pub const ACCOUNT: Table =
     table("account", "accounts", 1, "One signed-in account and the state of its sign-in.", FIELDS);
 
-const FIELDS: &[Field] = &[
+const FIELDS: &[Field] = &In("account").columns([
     field("email", Text, "Address of the account; `account` arguments accept it.")
         .level(Key)
         .ours()
-        .local(Path("email")),
-    field("provider", Text, "google or microsoft.").ours().local(Path("provider")),
+        .sources(&[(Local, Path("email"))]),
+    field("provider", Text, "google or microsoft.").ours().sources(&[(Local, Path("provider"))]),
     field(
         "status",
         Text,
         "ok; expired or revoked (sign in again); waiting for the sign-in page; or failed.",
     )
     .ours()
-    .local(Path("status")),
+    .sources(&[(Local, Path("status"))]),
     field("problem", Text, "Why the sign-in stopped working, or failed.")
         .untrusted(200)
-        .local(Path("problem")),
+        .sources(&[(Local, Path("problem"))]),
     field("via", Text, "Who signed in, when the mailbox is shared with them.")
         .level(More)
         .ours()
-        .local(Path("via")),
+        .sources(&[(Local, Path("via"))]),
     field("scopes", Text, "What the sign-in allows, as OAuth scopes.")
         .level(More)
         .ours()
-        .local(Path("scopes")),
-    field("added", Text, "Day it was signed in.").level(More).ours().local(Path("added")),
-];
+        .sources(&[(Local, Path("scopes"))]),
+    field("added", Text, "Day it was signed in.")
+        .level(More)
+        .ours()
+        .sources(&[(Local, Path("added"))]),
+]);

@@ -4,30 +4,28 @@
 //! `SMTP:mira@example.com`, the main one in capitals; the Outlook adapter makes
 //! an object `{address, primary}` of each.
 
+use super::Api::{Gmail, Outlook};
 use super::Kind::{Flag, Text};
 use super::Level::{Key, More};
 use super::Source::{Account, Is, Path};
-use super::{Field, Table, field, table};
+use super::{Field, In, Table, field, table};
 
 /// One row per address.
 pub const ALIAS: Table =
     table("alias", "aliases", 1, "One address that the user can send mail as.", FIELDS);
 
-const FIELDS: &[Field] = &[
+const FIELDS: &[Field] = &In("alias").columns([
     field("email", Text, "The address.")
         .level(Key)
         .untrusted(120)
-        .gmail(Path("sendAsEmail"))
-        .outlook(Path("address")),
+        .sources(&[(Gmail, Path("sendAsEmail")), (Outlook, Path("address"))]),
     field("name", Text, "Name that recipients see beside it.")
         .untrusted(80)
-        .gmail(Path("displayName")),
+        .sources(&[(Gmail, Path("displayName"))]),
     field("primary", Flag, "True for the mailbox's own address.")
-        .gmail(Is("isPrimary", "true"))
-        .outlook(Is("primary", "true")),
+        .sources(&[(Gmail, Is("isPrimary", "true")), (Outlook, Is("primary", "true"))]),
     field("account", Text, "Address of the account it belongs to.")
         .level(More)
         .ours()
-        .gmail(Account)
-        .outlook(Account),
-];
+        .sources(&[(Gmail, Account), (Outlook, Account)]),
+]);

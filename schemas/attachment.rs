@@ -4,32 +4,30 @@
 //! adapters give each file the lasting id `MESSAGE/PART` (Gmail) or
 //! `MESSAGE:ATTACHMENT` (Outlook, whose ids hold slashes) instead.
 
+use super::Api::{Gmail, Outlook};
 use super::Kind::{Count, Handle, Text};
 use super::Level::Key;
 use super::Source::Path;
-use super::{Field, Table, field, table};
+use super::{Field, In, Table, field, table};
 
 /// One row per attached file.
 pub const ATTACHMENT: Table =
     table("attachment", "attachments", 1, "One file attached to a message.", FIELDS);
 
-const FIELDS: &[Field] = &[
+const FIELDS: &[Field] = &In("attachment").columns([
     field("id", Handle('a'), "Handle of the attachment.")
         .level(Key)
-        .gmail(Path("id"))
-        .outlook(Path("id")),
+        .sources(&[(Gmail, Path("id")), (Outlook, Path("id"))]),
     field("message", Handle('m'), "Handle of the message it came with.")
         .level(Key)
-        .gmail(Path("message"))
-        .outlook(Path("message")),
+        .sources(&[(Gmail, Path("message")), (Outlook, Path("message"))]),
     field("name", Text, "File name.")
         .level(Key)
         .untrusted(120)
-        .gmail(Path("filename"))
-        .outlook(Path("name")),
+        .sources(&[(Gmail, Path("filename")), (Outlook, Path("name"))]),
     field("type", Text, "Media type, as the sender states it.")
         .untrusted(80)
-        .gmail(Path("mimeType"))
-        .outlook(Path("contentType")),
-    field("size", Count, "Size in bytes.").gmail(Path("body/size")).outlook(Path("size")),
-];
+        .sources(&[(Gmail, Path("mimeType")), (Outlook, Path("contentType"))]),
+    field("size", Count, "Size in bytes.")
+        .sources(&[(Gmail, Path("body/size")), (Outlook, Path("size"))]),
+]);

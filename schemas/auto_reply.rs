@@ -2,37 +2,39 @@
 //!
 //! Answers cross the port as a plain type; the rows are made from objects of ours.
 
+use super::Api::{Gmail, Local, Outlook};
 use super::Kind::{Start, Text};
 use super::Level::Key;
 use super::Source::{Account, GoogleWhen, Markup, Path};
-use super::{Field, Table, field, table};
+use super::{Field, In, Table, field, table};
 
 /// One row per account.
 pub const AUTO_REPLY: Table =
     table("auto_reply", "auto_replies", 1, "What one mailbox answers by itself, and when.", FIELDS);
 
-const FIELDS: &[Field] = &[
-    field("account", Text, "Address of the account.")
-        .level(Key)
-        .ours()
-        .gmail(Account)
-        .outlook(Account)
-        .local(Account),
+const FIELDS: &[Field] = &In("auto_reply").columns([
+    field("account", Text, "Address of the account.").level(Key).ours().sources(&[
+        (Gmail, Account),
+        (Outlook, Account),
+        (Local, Account),
+    ]),
     field("status", Text, "on, off or scheduled.")
         .level(Key)
         .settable()
         .ours()
-        .local(Path("status")),
-    field("from", Start, "When it begins to answer.").settable().local(GoogleWhen("from")),
-    field("to", Start, "When it stops.").settable().local(GoogleWhen("to")),
+        .sources(&[(Local, Path("status"))]),
+    field("from", Start, "When it begins to answer.")
+        .settable()
+        .sources(&[(Local, GoogleWhen("from"))]),
+    field("to", Start, "When it stops.").settable().sources(&[(Local, GoogleWhen("to"))]),
     field("subject", Text, "The subject line: Gmail only.")
         .settable()
         .untrusted(120)
-        .local(Path("subject")),
+        .sources(&[(Local, Path("subject"))]),
     field("text", Text, "How the text begins that all get; set as Markdown.")
         .settable()
         .untrusted(240)
-        .local(Markup("text")),
+        .sources(&[(Local, Markup("text"))]),
     field(
         "text_internal",
         Text,
@@ -40,7 +42,7 @@ const FIELDS: &[Field] = &[
     )
     .settable()
     .untrusted(240)
-    .local(Markup("text_internal")),
+    .sources(&[(Local, Markup("text_internal"))]),
     field(
         "text_external",
         Text,
@@ -48,9 +50,9 @@ const FIELDS: &[Field] = &[
     )
     .settable()
     .untrusted(240)
-    .local(Markup("text_external")),
+    .sources(&[(Local, Markup("text_external"))]),
     field("audience", Text, "Who gets it: all, contacts or organization.")
         .settable()
         .ours()
-        .local(Path("audience")),
-];
+        .sources(&[(Local, Path("audience"))]),
+]);

@@ -3,10 +3,11 @@
 //! The text itself is never a cell: it follows the document in a fenced block
 //! of its own, or is the field `text` of the row in JSON.
 
+use super::Api::Local;
 use super::Kind::{Count, Handle, Text};
 use super::Level::Key;
 use super::Source::Path;
-use super::{Field, Table, field, table};
+use super::{Field, In, Table, field, table};
 
 /// One row per message whose body was asked for.
 pub const BODY: Table = table(
@@ -17,8 +18,10 @@ pub const BODY: Table = table(
     FIELDS,
 );
 
-const FIELDS: &[Field] = &[
-    field("id", Handle('m'), "Handle of the message.").level(Key).local(Path("message")),
+const FIELDS: &[Field] = &In("body").columns([
+    field("id", Handle('m'), "Handle of the message.")
+        .level(Key)
+        .sources(&[(Local, Path("message"))]),
     field(
         "block",
         Text,
@@ -26,12 +29,14 @@ const FIELDS: &[Field] = &[
     )
     .level(Key)
     .ours()
-    .local(Path("block")),
+    .sources(&[(Local, Path("block"))]),
     field("type", Text, "What the text was made from: plain, html, mixed, raw or headers.")
         .ours()
-        .local(Path("type")),
+        .sources(&[(Local, Path("type"))]),
     field("chars", Count, "How many characters the whole text has.")
         .level(Key)
-        .local(Path("chars")),
-    field("shown", Count, "How many of them are shown.").level(Key).local(Path("shown")),
-];
+        .sources(&[(Local, Path("chars"))]),
+    field("shown", Count, "How many of them are shown.")
+        .level(Key)
+        .sources(&[(Local, Path("shown"))]),
+]);

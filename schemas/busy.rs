@@ -3,38 +3,40 @@
 //! Both services name people outside their intervals: the adapters put the
 //! address under the key `who` of each interval.
 
+use super::Api::{Gmail, Local, Outlook};
 use super::Kind::{End, Start, Text};
 use super::Level::Key;
 use super::Source::{First, GoogleWhen, GraphWhen, Is, Path, Until};
-use super::{Field, Source, Table, field, table};
+use super::{Field, In, Source, Table, field, table};
 
 /// One row per interval.
 pub const BUSY: Table =
     table("busy", "busy", 1, "One stretch of time in which somebody is not free.", FIELDS);
 
-const FIELDS: &[Field] = &[
-    field("who", Text, "Address of the person or room.")
-        .level(Key)
-        .untrusted(80)
-        .gmail(Path("who"))
-        .outlook(Path("who"))
-        .local(Path("who")),
-    field("start", Start, "When it begins.")
-        .level(Key)
-        .gmail(GOOGLE_START)
-        .outlook(GRAPH_START)
-        .local(GOOGLE_START),
-    field("end", End, "When it ends; the time alone on the same day.")
-        .level(Key)
-        .gmail(Until(&GOOGLE_START, &GoogleWhen("end")))
-        .outlook(Until(&GRAPH_START, &GraphWhen("end", "")))
-        .local(Until(&GOOGLE_START, &GoogleWhen("end"))),
+const FIELDS: &[Field] = &In("busy").columns([
+    field("who", Text, "Address of the person or room.").level(Key).untrusted(80).sources(&[
+        (Gmail, Path("who")),
+        (Outlook, Path("who")),
+        (Local, Path("who")),
+    ]),
+    field("start", Start, "When it begins.").level(Key).sources(&[
+        (Gmail, GOOGLE_START),
+        (Outlook, GRAPH_START),
+        (Local, GOOGLE_START),
+    ]),
+    field("end", End, "When it ends; the time alone on the same day.").level(Key).sources(&[
+        (Gmail, Until(&GOOGLE_START, &GoogleWhen("end"))),
+        (Outlook, Until(&GRAPH_START, &GraphWhen("end", ""))),
+        (Local, Until(&GOOGLE_START, &GoogleWhen("end"))),
+    ]),
     field("show", Text, "busy, tentative, oof or elsewhere; Google says busy for all.")
         .ours()
-        .gmail(First(&[], "busy"))
-        .outlook(First(GRAPH_STATUS, "busy"))
-        .local(Path("show")),
-];
+        .sources(&[
+            (Gmail, First(&[], "busy")),
+            (Outlook, First(GRAPH_STATUS, "busy")),
+            (Local, Path("show")),
+        ]),
+]);
 
 const GOOGLE_START: Source = GoogleWhen("start");
 const GRAPH_START: Source = GraphWhen("start", "");

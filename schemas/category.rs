@@ -1,9 +1,10 @@
 //! The `category` table: one mark that the user can put on messages.
 
+use super::Api::{Gmail, Outlook};
 use super::Kind::Text;
 use super::Level::{Key, More};
 use super::Source::{Account, Path};
-use super::{Field, Table, field, table};
+use super::{Field, In, Table, field, table};
 
 /// One row per user label (Gmail) or category (Outlook).
 pub const CATEGORY: Table = table(
@@ -14,21 +15,19 @@ pub const CATEGORY: Table = table(
     FIELDS,
 );
 
-const FIELDS: &[Field] = &[
+const FIELDS: &[Field] = &In("category").columns([
     field("name", Text, "Name; `label:` and `category:` in a query take it.")
         .level(Key)
         .settable()
         .untrusted(100)
-        .gmail(Path("name"))
-        .outlook(Path("displayName")),
+        .sources(&[(Gmail, Path("name")), (Outlook, Path("displayName"))]),
     field("color", Text, "Colour, in the provider's words.")
         .settable()
         .level(More)
         .untrusted(20)
-        .outlook(Path("color")),
+        .sources(&[(Outlook, Path("color"))]),
     field("account", Text, "Address of the account it belongs to.")
         .level(More)
         .ours()
-        .gmail(Account)
-        .outlook(Account),
-];
+        .sources(&[(Gmail, Account), (Outlook, Account)]),
+]);

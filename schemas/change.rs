@@ -1,9 +1,10 @@
 //! The `change` table: what has happened since a cursor.
 
+use super::Api::Local;
 use super::Kind::Text;
 use super::Level::Key;
 use super::Source::{Address, Either, Path};
-use super::{Field, Table, field, table};
+use super::{Field, In, Table, field, table};
 
 /// One row per message or event.
 pub const CHANGE: Table = table(
@@ -14,19 +15,26 @@ pub const CHANGE: Table = table(
     FIELDS,
 );
 
-const FIELDS: &[Field] = &[
-    field("id", Text, "Handle of the message or event.").level(Key).ours().local(Path("id")),
+const FIELDS: &[Field] = &In("change").columns([
+    field("id", Text, "Handle of the message or event.")
+        .level(Key)
+        .ours()
+        .sources(&[(Local, Path("id"))]),
     field("change", Text, "new, changed or gone; of drafts, sent or deleted.")
         .level(Key)
         .ours()
-        .local(Path("change")),
-    field("when", Text, "When it arrived, or when the event starts.").ours().local(Path("when")),
+        .sources(&[(Local, Path("change"))]),
+    field("when", Text, "When it arrived, or when the event starts.")
+        .ours()
+        .sources(&[(Local, Path("when"))]),
     field("who", Text, "Sender or organizer.")
         .untrusted(60)
-        .local(Either(&[Address("who"), Path("who")])),
+        .sources(&[(Local, Either(&[Address("who"), Path("who")]))]),
     field("title", Text, "Subject or title; of what is gone, as it was shown lately.")
         .untrusted(72)
-        .local(Path("title")),
-    field("flags", Text, "Its flags.").ours().local(Path("flags")),
-    field("account", Text, "Address of the account it is in.").ours().local(Path("account")),
-];
+        .sources(&[(Local, Path("title"))]),
+    field("flags", Text, "Its flags.").ours().sources(&[(Local, Path("flags"))]),
+    field("account", Text, "Address of the account it is in.")
+        .ours()
+        .sources(&[(Local, Path("account"))]),
+]);

@@ -4,10 +4,11 @@
 //! contacts, and the people that Graph finds relevant; both are read by the
 //! same columns.
 
+use super::Api::{Gmail, Outlook};
 use super::Kind::{Text, Words};
 use super::Level::{Key, More};
 use super::Source::{Account, Each, Either, Flags, Oldest, Path, There};
-use super::{Field, Table, field, table};
+use super::{Field, In, Table, field, table};
 
 /// One row per person.
 pub const CONTACT: Table = table(
@@ -22,49 +23,48 @@ pub const CONTACT: Table = table(
 /// who are about to change one.
 pub const CONTACT_ID: Field = field("contact_id", Text, "The provider's id of a contact.")
     .ours()
-    .gmail(Path("resourceName"))
-    .outlook(Path("id"));
+    .sources(&[(Gmail, Path("resourceName")), (Outlook, Path("id"))]);
 
 /// Says `person` of somebody whom Graph found and who is no saved contact.
 pub const CONTACT_KIND: Field = field("contact_kind", Words, "Whether it is no saved contact.")
-    .outlook(Flags(&[("person", There("scoredEmailAddresses"))]));
+    .sources(&[(Outlook, Flags(&[("person", There("scoredEmailAddresses"))]))]);
 
-const FIELDS: &[Field] = &[
+const FIELDS: &[Field] = &In("contact").columns([
     field("name", Text, "Name of the person.")
         .level(Key)
         .settable()
         .untrusted(80)
-        .gmail(Oldest("names", &Path("displayName")))
-        .outlook(Path("displayName")),
+        .sources(&[(Gmail, Oldest("names", &Path("displayName"))), (Outlook, Path("displayName"))]),
     field("emails", Text, "Addresses, the first five and a count of the rest.")
         .level(Key)
         .settable()
         .untrusted(240)
-        .gmail(Each("emailAddresses", &Path("value")))
-        .outlook(Either(&[
-            Each("emailAddresses", &Path("address")),
-            Each("scoredEmailAddresses", &Path("address")),
-        ])),
-    field("company", Text, "Organisation the person works for.")
-        .settable()
-        .untrusted(80)
-        .gmail(Oldest("organizations", &Path("name")))
-        .outlook(Path("companyName")),
+        .sources(&[
+            (Gmail, Each("emailAddresses", &Path("value"))),
+            (
+                Outlook,
+                Either(&[
+                    Each("emailAddresses", &Path("address")),
+                    Each("scoredEmailAddresses", &Path("address")),
+                ]),
+            ),
+        ]),
+    field("company", Text, "Organisation the person works for.").settable().untrusted(80).sources(
+        &[(Gmail, Oldest("organizations", &Path("name"))), (Outlook, Path("companyName"))],
+    ),
     field("role", Text, "What the person does there.")
         .settable()
         .level(More)
         .untrusted(80)
-        .gmail(Oldest("organizations", &Path("title")))
-        .outlook(Path("jobTitle")),
-    field("phone", Text, "First telephone number.")
-        .settable()
-        .level(More)
-        .untrusted(40)
-        .gmail(Oldest("phoneNumbers", &Path("value")))
-        .outlook(Either(&[Path("mobilePhone"), Oldest("phones", &Path("number"))])),
+        .sources(&[(Gmail, Oldest("organizations", &Path("title"))), (Outlook, Path("jobTitle"))]),
+    field("phone", Text, "First telephone number.").settable().level(More).untrusted(40).sources(
+        &[
+            (Gmail, Oldest("phoneNumbers", &Path("value"))),
+            (Outlook, Either(&[Path("mobilePhone"), Oldest("phones", &Path("number"))])),
+        ],
+    ),
     field("account", Text, "Address of the account that knows them.")
         .level(More)
         .ours()
-        .gmail(Account)
-        .outlook(Account),
-];
+        .sources(&[(Gmail, Account), (Outlook, Account)]),
+]);

@@ -4,13 +4,14 @@
 //! are no RRULE: the adapters put the keys `calendarId` (both) and
 //! `recurrenceRule` (Outlook) into the objects.
 
+use super::Api::{Gmail, Outlook};
 use super::Kind::{Count, End, Handle, Start, Text, Time, Words};
 use super::Level::{Key, More};
 use super::Source::{
     Account, Both, Each, Either, First, Flags, GoogleWhen, GraphWhen, Guests, Is, Join, Markup,
     Name, Names, Oldest, Path, Provided, Rfc3339, There, Until, Word, Zone,
 };
-use super::{Field, GuestNames, Source, Table, field, table};
+use super::{Field, GuestNames, In, Source, Table, field, table};
 
 /// One row per event, or per occurrence of a recurring one.
 pub const EVENT: Table = table(
@@ -21,44 +22,48 @@ pub const EVENT: Table = table(
     FIELDS,
 );
 
-const FIELDS: &[Field] = &[
+const FIELDS: &[Field] = &In("event").columns([
     field("id", Handle('e'), "Handle of the event; calendar_save and calendar_respond accept it.")
         .level(Key)
-        .gmail(Both("calendarId", "id"))
-        .outlook(Path("id")),
+        .sources(&[(Gmail, Both("calendarId", "id")), (Outlook, Path("id"))]),
     field("start", Start, "When it starts, with the weekday; the date alone when it is all-day.")
         .level(Key)
-        .gmail(GOOGLE_START)
-        .outlook(GRAPH_START),
+        .sources(&[(Gmail, GOOGLE_START), (Outlook, GRAPH_START)]),
     field(
         "end",
         End,
         "When it ends: the time alone on the day it starts; of all-day events the last day.",
     )
     .level(Key)
-    .gmail(Until(&GOOGLE_START, &GoogleWhen("end")))
-    .outlook(Until(&GRAPH_START, &GraphWhen("end", "isAllDay"))),
+    .sources(&[
+        (Gmail, Until(&GOOGLE_START, &GoogleWhen("end"))),
+        (Outlook, Until(&GRAPH_START, &GraphWhen("end", "isAllDay"))),
+    ]),
     field("title", Text, "What it is called.")
         .level(Key)
         .untrusted(72)
-        .gmail(Path("summary"))
-        .outlook(Path("subject")),
+        .sources(&[(Gmail, Path("summary")), (Outlook, Path("subject"))]),
     field("where", Text, "Place, as it was written.")
         .untrusted(40)
-        .gmail(Path("location"))
-        .outlook(Either(&[Path("location/displayName")])),
-    field("organizer", Text, "Who called the meeting; `me` if you did.")
-        .untrusted(60)
-        .gmail(Either(&[
-            Word("me", &Is("organizer/self", "true")),
-            Name("organizer/displayName"),
-            Path("organizer/email"),
-        ]))
-        .outlook(Either(&[
-            Word("me", &Is("isOrganizer", "true")),
-            Name("organizer/emailAddress/name"),
-            Path("organizer/emailAddress/address"),
-        ])),
+        .sources(&[(Gmail, Path("location")), (Outlook, Either(&[Path("location/displayName")]))]),
+    field("organizer", Text, "Who called the meeting; `me` if you did.").untrusted(60).sources(&[
+        (
+            Gmail,
+            Either(&[
+                Word("me", &Is("organizer/self", "true")),
+                Name("organizer/displayName"),
+                Path("organizer/email"),
+            ]),
+        ),
+        (
+            Outlook,
+            Either(&[
+                Word("me", &Is("isOrganizer", "true")),
+                Name("organizer/emailAddress/name"),
+                Path("organizer/emailAddress/address"),
+            ]),
+        ),
+    ]),
     field(
         "people",
         Text,
@@ -66,21 +71,21 @@ const FIELDS: &[Field] = &[
          `me` is you; the first five and a count of the rest, all with detail: full.",
     )
     .untrusted(120)
-    .gmail(Guests(&GOOGLE_GUESTS, true))
-    .outlook(Guests(&GRAPH_GUESTS, true)),
+    .sources(&[(Gmail, Guests(&GOOGLE_GUESTS, true)), (Outlook, Guests(&GRAPH_GUESTS, true))]),
     field(
         "flags",
         Words,
         "Which apply of: recurring, online, free, tentative, oof, focus, elsewhere, private, \
          cancelled.",
     )
-    .gmail(Flags(GOOGLE_FLAGS))
-    .outlook(Flags(GRAPH_FLAGS)),
+    .sources(&[(Gmail, Flags(GOOGLE_FLAGS)), (Outlook, Flags(GRAPH_FLAGS))]),
     field("organizer_address", Text, "Address of who called the meeting.")
         .level(More)
         .untrusted(120)
-        .gmail(Path("organizer/email"))
-        .outlook(Path("organizer/emailAddress/address")),
+        .sources(&[
+            (Gmail, Path("organizer/email")),
+            (Outlook, Path("organizer/emailAddress/address")),
+        ]),
     field(
         "calendar",
         Text,
@@ -88,17 +93,22 @@ const FIELDS: &[Field] = &[
     )
     .level(More)
     .untrusted(60)
-    .gmail(Names("calendarId"))
-    .outlook(Names("calendarId")),
-    field("link", Text, "Where the online meeting is joined.")
-        .level(More)
-        .untrusted(300)
-        .gmail(Either(&[Path("hangoutLink"), Each("conferenceData/entryPoints", &Path("uri"))]))
-        .outlook(Either(&[Path("onlineMeeting/joinUrl"), Path("onlineMeetingUrl")])),
+    .sources(&[(Gmail, Names("calendarId")), (Outlook, Names("calendarId"))]),
+    field("link", Text, "Where the online meeting is joined.").level(More).untrusted(300).sources(
+        &[
+            (
+                Gmail,
+                Either(&[Path("hangoutLink"), Each("conferenceData/entryPoints", &Path("uri"))]),
+            ),
+            (Outlook, Either(&[Path("onlineMeeting/joinUrl"), Path("onlineMeetingUrl")])),
+        ],
+    ),
     field("series", Handle('e'), "Handle of the recurring event that it is an occurrence of.")
         .level(More)
-        .gmail(Both("calendarId", "recurringEventId"))
-        .outlook(Path("seriesMasterId")),
+        .sources(&[
+            (Gmail, Both("calendarId", "recurringEventId")),
+            (Outlook, Path("seriesMasterId")),
+        ]),
     field(
         "repeats",
         Text,
@@ -106,8 +116,7 @@ const FIELDS: &[Field] = &[
     )
     .level(More)
     .untrusted(240)
-    .gmail(Join("recurrence"))
-    .outlook(Path("recurrenceRule")),
+    .sources(&[(Gmail, Join("recurrence")), (Outlook, Path("recurrenceRule"))]),
     field(
         "attendees",
         Text,
@@ -116,18 +125,18 @@ const FIELDS: &[Field] = &[
     )
     .level(More)
     .untrusted(400)
-    .gmail(Guests(&GOOGLE_GUESTS, false))
-    .outlook(Guests(&GRAPH_GUESTS, false)),
+    .sources(&[(Gmail, Guests(&GOOGLE_GUESTS, false)), (Outlook, Guests(&GRAPH_GUESTS, false))]),
     field("show", Text, "busy, free, tentative, oof, focus or elsewhere.")
         .level(More)
         .ours()
-        .gmail(First(GOOGLE_SHOW, "busy"))
-        .outlook(First(GRAPH_SHOW, "busy")),
+        .sources(&[(Gmail, First(GOOGLE_SHOW, "busy")), (Outlook, First(GRAPH_SHOW, "busy"))]),
     field("visibility", Text, "default, public, private or confidential.")
         .level(More)
         .ours()
-        .gmail(First(GOOGLE_VISIBILITY, "default"))
-        .outlook(First(GRAPH_VISIBILITY, "default")),
+        .sources(&[
+            (Gmail, First(GOOGLE_VISIBILITY, "default")),
+            (Outlook, First(GRAPH_VISIBILITY, "default")),
+        ]),
     field(
         "reminder",
         Count,
@@ -135,13 +144,14 @@ const FIELDS: &[Field] = &[
          does by default.",
     )
     .level(More)
-    .gmail(Oldest("reminders/overrides", &Path("minutes")))
-    .outlook(Provided(&Is("isReminderOn", "true"), &Path("reminderMinutesBeforeStart"))),
+    .sources(&[
+        (Gmail, Oldest("reminders/overrides", &Path("minutes"))),
+        (Outlook, Provided(&Is("isReminderOn", "true"), &Path("reminderMinutesBeforeStart"))),
+    ]),
     field("category", Text, "Colour at Google, categories at Outlook.")
         .level(More)
         .untrusted(80)
-        .gmail(First(GOOGLE_COLOURS, ""))
-        .outlook(Join("categories")),
+        .sources(&[(Gmail, First(GOOGLE_COLOURS, "")), (Outlook, Join("categories"))]),
     field(
         "zone",
         Text,
@@ -149,28 +159,23 @@ const FIELDS: &[Field] = &[
     )
     .level(More)
     .untrusted(60)
-    .gmail(Zone("start/timeZone"))
-    .outlook(Zone("originalStartTimeZone")),
-    field("notes", Text, "How its description begins.")
-        .level(More)
-        .untrusted(120)
-        .gmail(Markup("description"))
-        .outlook(Either(&[Markup("body/content"), Path("bodyPreview")])),
+    .sources(&[(Gmail, Zone("start/timeZone")), (Outlook, Zone("originalStartTimeZone"))]),
+    field("notes", Text, "How its description begins.").level(More).untrusted(120).sources(&[
+        (Gmail, Markup("description")),
+        (Outlook, Either(&[Markup("body/content"), Path("bodyPreview")])),
+    ]),
     field("updated", Time, "When it was last changed.")
         .level(More)
-        .gmail(Rfc3339("updated"))
-        .outlook(Rfc3339("lastModifiedDateTime")),
+        .sources(&[(Gmail, Rfc3339("updated")), (Outlook, Rfc3339("lastModifiedDateTime"))]),
     field("uid", Text, "Its iCalendar UID, the same in every calendar it is in.")
         .level(More)
         .untrusted(300)
-        .gmail(Path("iCalUID"))
-        .outlook(Path("iCalUId")),
+        .sources(&[(Gmail, Path("iCalUID")), (Outlook, Path("iCalUId"))]),
     field("account", Text, "Address of the account it is in.")
         .level(More)
         .ours()
-        .gmail(Account)
-        .outlook(Account),
-];
+        .sources(&[(Gmail, Account), (Outlook, Account)]),
+]);
 
 const GOOGLE_START: Source = GoogleWhen("start");
 const GRAPH_START: Source = GraphWhen("start", "isAllDay");

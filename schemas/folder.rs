@@ -1,9 +1,10 @@
 //! The `folder` table: one place or label that messages are kept under.
 
+use super::Api::{Gmail, Outlook};
 use super::Kind::{Count, Handle, Text};
 use super::Level::{Key, More};
 use super::Source::{Account, Names, Path};
-use super::{Field, Table, field, table};
+use super::{Field, In, Table, field, table};
 
 /// One row per mail folder or Gmail label.
 pub const FOLDER: Table = table(
@@ -14,29 +15,24 @@ pub const FOLDER: Table = table(
     FIELDS,
 );
 
-const FIELDS: &[Field] = &[
+const FIELDS: &[Field] = &In("folder").columns([
     field("id", Handle('f'), "Handle of the folder; `folder` arguments accept it, or the name.")
         .level(Key)
-        .gmail(Path("id"))
-        .outlook(Path("id")),
+        .sources(&[(Gmail, Path("id")), (Outlook, Path("id"))]),
     field("name", Text, "Name, with `/` between the levels.")
         .level(Key)
         .settable()
         .untrusted(100)
-        .gmail(Path("name"))
-        .outlook(Names("id")),
+        .sources(&[(Gmail, Path("name")), (Outlook, Names("id"))]),
     field("kind", Text, "`system` for the provider's own, `user` for the user's.")
         .untrusted(20)
-        .gmail(Path("type")),
+        .sources(&[(Gmail, Path("type"))]),
     field("unread", Count, "How many unread messages it holds.")
-        .gmail(Path("messagesUnread"))
-        .outlook(Path("unreadItemCount")),
+        .sources(&[(Gmail, Path("messagesUnread")), (Outlook, Path("unreadItemCount"))]),
     field("total", Count, "How many messages it holds.")
-        .gmail(Path("messagesTotal"))
-        .outlook(Path("totalItemCount")),
+        .sources(&[(Gmail, Path("messagesTotal")), (Outlook, Path("totalItemCount"))]),
     field("account", Text, "Address of the account it is in.")
         .level(More)
         .ours()
-        .gmail(Account)
-        .outlook(Account),
-];
+        .sources(&[(Gmail, Account), (Outlook, Account)]),
+]);

@@ -2,10 +2,11 @@
 //!
 //! Its objects are ours, made of the iCalendar part of a message.
 
+use super::Api::Local;
 use super::Kind::{End, Handle, Start, Text};
 use super::Level::{Key, More};
 use super::Source::{Address, GoogleWhen, Guests, Join, Path, Until};
-use super::{Field, GuestNames, Source, Table, field, table};
+use super::{Field, GuestNames, In, Source, Table, field, table};
 
 /// One row per event of a message's calendar part.
 pub const INVITATION: Table = table(
@@ -16,8 +17,10 @@ pub const INVITATION: Table = table(
     FIELDS,
 );
 
-const FIELDS: &[Field] = &[
-    field("message", Handle('m'), "Handle of the message.").level(Key).local(Path("message")),
+const FIELDS: &[Field] = &In("invitation").columns([
+    field("message", Handle('m'), "Handle of the message.")
+        .level(Key)
+        .sources(&[(Local, Path("message"))]),
     field(
         "kind",
         Text,
@@ -25,28 +28,36 @@ const FIELDS: &[Field] = &[
     )
     .level(Key)
     .untrusted(20)
-    .local(Path("kind")),
+    .sources(&[(Local, Path("kind"))]),
     field("start", Start, "When it starts; the date alone when it is all-day.")
         .level(Key)
-        .local(START),
+        .sources(&[(Local, START)]),
     field("end", End, "When it ends; the time alone on the day it starts.")
         .level(Key)
-        .local(Until(&START, &GoogleWhen("end"))),
-    field("title", Text, "What it is called.").level(Key).untrusted(72).local(Path("title")),
-    field("where", Text, "Place, as it was written.").untrusted(40).local(Path("where")),
-    field("organizer", Text, "Who called it.").untrusted(80).local(Address("organizer")),
+        .sources(&[(Local, Until(&START, &GoogleWhen("end")))]),
+    field("title", Text, "What it is called.")
+        .level(Key)
+        .untrusted(72)
+        .sources(&[(Local, Path("title"))]),
+    field("where", Text, "Place, as it was written.")
+        .untrusted(40)
+        .sources(&[(Local, Path("where"))]),
+    field("organizer", Text, "Who called it.")
+        .untrusted(80)
+        .sources(&[(Local, Address("organizer"))]),
     field("people", Text, "Who is asked, and the answers, as in events.")
         .untrusted(120)
-        .local(Guests(&GUESTS, true)),
-    field("event", Handle('e'), "The event in your calendar, if it is there.").local(Path("event")),
+        .sources(&[(Local, Guests(&GUESTS, true))]),
+    field("event", Handle('e'), "The event in your calendar, if it is there.")
+        .sources(&[(Local, Path("event"))]),
     field("clashes", Text, "What else you have at that time.")
         .untrusted(160)
-        .local(Join("clashes")),
+        .sources(&[(Local, Join("clashes"))]),
     field("repeats", Text, "The rule of a recurring one, as RRULE (RFC 5545).")
         .level(More)
         .untrusted(240)
-        .local(Path("repeats")),
-];
+        .sources(&[(Local, Path("repeats"))]),
+]);
 
 const START: Source = GoogleWhen("start");
 

@@ -93,7 +93,43 @@ pub enum Api {
     Outlook,
     /// Objects that Daysheet makes itself (accounts, outcomes, body windows).
     Local,
+    /// A provider whose mapping of columns is in its own folder.
+    Other(&'static Mapping),
 }
+
+/// Where a provider's objects have the columns of our tables, declared by the
+/// provider itself instead of in the files of the tables.
+#[derive(Debug)]
+pub struct Mapping {
+    /// The name of its API, as in [`Api::name`].
+    pub name: &'static str,
+    /// As in [`Api::receivers`].
+    pub receivers: &'static [&'static str],
+    /// Sources by column and table. Columns that are not listed are absent, save
+    /// those of [`Source::Account`], which no provider has to map.
+    pub tables: &'static [(&'static str, &'static [(&'static str, Source)])],
+}
+
+impl Mapping {
+    fn source(&self, field: &Field) -> Source {
+        let tables = self.tables.iter().filter(|(table, _)| *table == field.table);
+        let mut columns = tables.flat_map(|(_, columns)| *columns);
+        match columns.find(|(name, _)| *name == field.name) {
+            Some((_, source)) => *source,
+            None if field.is_account() => Source::Account,
+            None => Source::Absent,
+        }
+    }
+}
+
+/// Two mappings are the same when they are of the same API.
+impl PartialEq for Mapping {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+impl Eq for Mapping {}
 
 impl Api {
     /// The names that the service's receiving servers put first in their own
@@ -103,6 +139,17 @@ impl Api {
             Self::Gmail => &["mx.google.com"],
             Self::Outlook => &["", "mx.microsoft.com"],
             Self::Local => &[],
+            Self::Other(mapping) => mapping.receivers,
+        }
+    }
+
+    /// The name used in docs and schemas.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Gmail => "gmail",
+            Self::Outlook => "outlook",
+            Self::Local => "daysheet",
+            Self::Other(mapping) => mapping.name,
         }
     }
 }
@@ -339,12 +386,10 @@ pub struct Field {
     pub beginning: bool,
     /// True when `manage` can set it.
     pub settable: bool,
-    /// Where Gmail has it.
-    pub gmail: Source,
-    /// Where Microsoft Graph has it.
-    pub outlook: Source,
-    /// Where an object of ours has it.
-    pub local: Source,
+    /// The name of its table; empty for one that is in none.
+    pub table: &'static str,
+    /// Where the objects of each API have it; absent from those not listed.
+    pub sources: &'static [(Api, Source)],
 }
 
 /// A column of [`Level::Core`] that no provider has yet.
@@ -358,9 +403,24 @@ pub const fn field(name: &'static str, kind: Kind, doc: &'static str) -> Field {
         ours: false,
         beginning: false,
         settable: false,
-        gmail: Source::Absent,
-        outlook: Source::Absent,
-        local: Source::Absent,
+        table: "",
+        sources: &[],
+    }
+}
+
+/// The name of the table that columns are in.
+#[derive(Debug, Clone, Copy)]
+pub struct In(pub &'static str);
+
+impl In {
+    /// The columns, each with the name of its table.
+    pub const fn columns<const N: usize>(self, mut columns: [Field; N]) -> [Field; N] {
+        let mut rest: &mut [Field] = &mut columns;
+        while let [field, tail @ ..] = rest {
+            field.table = self.0;
+            rest = tail;
+        }
+        columns
     }
 }
 
@@ -368,9 +428,9 @@ impl Field {
     /// The least level of rows that have the column when it was chosen. The
     /// account is there at any: a call chooses it when rows are of several.
     pub const fn least(&self) -> Level {
-        match self.gmail {
-            Source::Account => Level::Key,
-            _ => self.level,
+        match self.is_account() {
+            true => Level::Key,
+            false => self.level,
         }
     }
 
@@ -406,31 +466,24 @@ impl Field {
         self
     }
 
-    /// Says where Gmail has it.
-    pub const fn gmail(mut self, source: Source) -> Self {
-        self.gmail = source;
+    /// Says where the objects of each API have it.
+    pub const fn sources(mut self, sources: &'static [(Api, Source)]) -> Self {
+        self.sources = sources;
         self
     }
 
-    /// Says where Microsoft Graph has it.
-    pub const fn outlook(mut self, source: Source) -> Self {
-        self.outlook = source;
-        self
-    }
-
-    /// Says where an object of ours has it.
-    pub const fn local(mut self, source: Source) -> Self {
-        self.local = source;
-        self
+    /// True for the account that a row is of, which no provider says.
+    pub const fn is_account(&self) -> bool {
+        matches!(self.sources, [(_, Source::Account), ..])
     }
 
     /// Where the objects of `api` have it.
-    pub const fn source(&self, api: Api) -> Source {
-        match api {
-            Api::Gmail => self.gmail,
-            Api::Outlook => self.outlook,
-            Api::Local => self.local,
+    pub fn source(&self, api: Api) -> Source {
+        if let Api::Other(mapping) = api {
+            return mapping.source(self);
         }
+        let known = self.sources.iter().find(|(known, _)| *known == api);
+        known.map_or(Source::Absent, |(_, source)| *source)
     }
 }
 
@@ -493,6 +546,7 @@ pub const fn table(
     let mut rest = fields;
     let mut first = true;
     while let [field, tail @ ..] = rest {
+        assert!(same(field.table, name), "columns are those of `In` the same table");
         assert!(identifier(field.name), "a column is named by an identifier");
         assert!(!field.doc.is_empty(), "a column is documented");
         assert!(!first || matches!(field.level, Level::Key), "the first column is the key");

@@ -1,5 +1,6 @@
 //! The `message` table: one mail message, without its body.
 
+use super::Api::{Gmail, Outlook};
 use super::Kind::{Count, Flag, Handle, Text, Time, Words};
 use super::Level::{Key, More};
 use super::Source::{
@@ -7,7 +8,7 @@ use super::Source::{
     HeaderAddresses, Heading, Is, Join, Names, Not, Path, Rfc3339, Verdict,
 };
 use super::wire::{GRAPH_HEADERS, HEADERS};
-use super::{Field, Source, Table, field, table};
+use super::{Field, In, Source, Table, field, table};
 
 /// One row per message.
 pub const MESSAGE: Table = table(
@@ -18,46 +19,37 @@ pub const MESSAGE: Table = table(
     FIELDS,
 );
 
-const FIELDS: &[Field] = &[
+const FIELDS: &[Field] = &In("message").columns([
     field("id", Handle('m'), "Handle of the message; mail_read accepts it.")
         .level(Key)
-        .gmail(Path("id"))
-        .outlook(Path("id")),
+        .sources(&[(Gmail, Path("id")), (Outlook, Path("id"))]),
     field("date", Time, "When it arrived, or was sent.")
         .level(Key)
-        .gmail(EpochMs("internalDate"))
-        .outlook(Rfc3339("receivedDateTime")),
+        .sources(&[(Gmail, EpochMs("internalDate")), (Outlook, Rfc3339("receivedDateTime"))]),
     field("from", Text, "Sender, as `Name <address>`.")
         .level(Key)
         .untrusted(80)
-        .gmail(HeaderAddresses("From"))
-        .outlook(Address("from")),
+        .sources(&[(Gmail, HeaderAddresses("From")), (Outlook, Address("from"))]),
     field("subject", Text, "Subject line.")
         .level(Key)
         .untrusted(72)
-        .gmail(Header("Subject"))
-        .outlook(Path("subject")),
+        .sources(&[(Gmail, Header("Subject")), (Outlook, Path("subject"))]),
     field("snippet", Text, "How the text begins.")
         .beginning(32)
-        .gmail(Escaped("snippet"))
-        .outlook(Path("bodyPreview")),
+        .sources(&[(Gmail, Escaped("snippet")), (Outlook, Path("bodyPreview"))]),
     field("flags", Words, "Which apply of: unread, starred, attachment, important, draft.")
-        .gmail(Flags(GMAIL_FLAGS))
-        .outlook(Flags(OUTLOOK_FLAGS)),
+        .sources(&[(Gmail, Flags(GMAIL_FLAGS)), (Outlook, Flags(OUTLOOK_FLAGS))]),
     field("to", Text, "Recipients, the first five and a count of the rest.")
         .level(More)
         .untrusted(240)
-        .gmail(HeaderAddresses("To"))
-        .outlook(Addresses("toRecipients")),
+        .sources(&[(Gmail, HeaderAddresses("To")), (Outlook, Addresses("toRecipients"))]),
     field("cc", Text, "Copied recipients, the first five and a count of the rest.")
         .level(More)
         .untrusted(240)
-        .gmail(HeaderAddresses("Cc"))
-        .outlook(Addresses("ccRecipients")),
+        .sources(&[(Gmail, HeaderAddresses("Cc")), (Outlook, Addresses("ccRecipients"))]),
     field("thread", Handle('t'), "Handle of the conversation it belongs to.")
         .level(More)
-        .gmail(Path("threadId"))
-        .outlook(Path("conversationId")),
+        .sources(&[(Gmail, Path("threadId")), (Outlook, Path("conversationId"))]),
     field(
         "folder",
         Text,
@@ -65,29 +57,25 @@ const FIELDS: &[Field] = &[
     )
     .level(More)
     .untrusted(80)
-    .gmail(First(GMAIL_FOLDERS, "archive"))
-    .outlook(Names("parentFolderId")),
+    .sources(&[(Gmail, First(GMAIL_FOLDERS, "archive")), (Outlook, Names("parentFolderId"))]),
     field("labels", Text, "Labels or categories the user gave it.")
         .level(More)
         .untrusted(160)
-        .gmail(Names("labelIds"))
-        .outlook(Join("categories")),
+        .sources(&[(Gmail, Names("labelIds")), (Outlook, Join("categories"))]),
     field("size", Count, "Size in bytes, as the provider estimates it.")
         .level(More)
-        .gmail(Path("sizeEstimate")),
+        .sources(&[(Gmail, Path("sizeEstimate"))]),
     field(
         "has_attachments",
         Flag,
         "True when files come with it; in Gmail, when it is multipart/mixed.",
     )
     .level(More)
-    .gmail(MIXED)
-    .outlook(Path("hasAttachments")),
+    .sources(&[(Gmail, MIXED), (Outlook, Path("hasAttachments"))]),
     field("message_id", Text, "Its Message-ID, unique in all mailboxes (RFC 5322).")
         .level(More)
         .untrusted(200)
-        .gmail(Header("Message-ID"))
-        .outlook(Path("internetMessageId")),
+        .sources(&[(Gmail, Header("Message-ID")), (Outlook, Path("internetMessageId"))]),
     field(
         "bulk",
         Words,
@@ -95,8 +83,7 @@ const FIELDS: &[Field] = &[
          (Gmail's promotions, social, updates and forums; Outlook's Other).",
     )
     .level(More)
-    .gmail(Flags(GMAIL_BULK))
-    .outlook(Flags(OUTLOOK_BULK)),
+    .sources(&[(Gmail, Flags(GMAIL_BULK)), (Outlook, Flags(OUTLOOK_BULK))]),
     field(
         "auth",
         Text,
@@ -105,8 +92,7 @@ const FIELDS: &[Field] = &[
     )
     .level(More)
     .ours()
-    .gmail(Verdict(HEADERS))
-    .outlook(Verdict(GRAPH_HEADERS)),
+    .sources(&[(Gmail, Verdict(HEADERS)), (Outlook, Verdict(GRAPH_HEADERS))]),
     field(
         "warn",
         Words,
@@ -115,14 +101,12 @@ const FIELDS: &[Field] = &[
          lookalike, punycode.",
     )
     .level(More)
-    .gmail(Doubts(HEADERS))
-    .outlook(Doubts(GRAPH_HEADERS)),
+    .sources(&[(Gmail, Doubts(HEADERS)), (Outlook, Doubts(GRAPH_HEADERS))]),
     field("account", Text, "Address of the account it is in.")
         .level(More)
         .ours()
-        .gmail(Account)
-        .outlook(Account),
-];
+        .sources(&[(Gmail, Account), (Outlook, Account)]),
+]);
 
 /// Gmail does not say whether files are attached; their container's type does,
 /// and it is there even when only headers are asked for.

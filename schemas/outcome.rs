@@ -1,20 +1,21 @@
 //! The `outcome` table: what a call that changes something has done.
 
+use super::Api::Local;
 use super::Kind::Text;
 use super::Level::Key;
 use super::Source::Path;
-use super::{Field, Table, field, table};
+use super::{Field, In, Table, field, table};
 
 /// One row per thing that a call was to change.
 pub const OUTCOME: Table =
     table("outcome", "outcomes", 1, "What became of one thing that a call was to change.", FIELDS);
 
-const FIELDS: &[Field] = &[
+const FIELDS: &[Field] = &In("outcome").columns([
     field("item", Text, "What was to change: a handle, a name or an address.")
         .level(Key)
         .ours()
-        .local(Path("item")),
-    field("op", Text, "What was asked for.").level(Key).ours().local(Path("op")),
+        .sources(&[(Local, Path("item"))]),
+    field("op", Text, "What was asked for.").level(Key).ours().sources(&[(Local, Path("op"))]),
     field(
         "result",
         Text,
@@ -22,6 +23,6 @@ const FIELDS: &[Field] = &[
     )
     .level(Key)
     .ours()
-    .local(Path("result")),
-    field("detail", Text, "What to know or to do next.").ours().local(Path("detail")),
-];
+    .sources(&[(Local, Path("result"))]),
+    field("detail", Text, "What to know or to do next.").ours().sources(&[(Local, Path("detail"))]),
+]);

@@ -2,10 +2,11 @@
 //!
 //! Rules cross the port as a plain type; the rows are made from objects of ours.
 
+use super::Api::{Gmail, Local, Outlook};
 use super::Kind::{Flag, Handle, Text};
 use super::Level::{Key, More};
 use super::Source::{Account, Path};
-use super::{Field, Table, field, table};
+use super::{Field, In, Table, field, table};
 
 /// One row per rule (Outlook) or filter (Gmail).
 pub const RULE: Table = table(
@@ -16,18 +17,18 @@ pub const RULE: Table = table(
     FIELDS,
 );
 
-const FIELDS: &[Field] = &[
+const FIELDS: &[Field] = &In("rule").columns([
     field("id", Handle('r'), "Handle of the rule; `manage` accepts it.")
         .level(Key)
-        .local(Path("id")),
+        .sources(&[(Local, Path("id"))]),
     field("name", Text, "What it is called; Gmail's have no name.")
         .settable()
         .untrusted(100)
-        .local(Path("name")),
+        .sources(&[(Local, Path("name"))]),
     field("when", Text, "Which messages, in the search language.")
         .settable()
         .untrusted(400)
-        .local(Path("when")),
+        .sources(&[(Local, Path("when"))]),
     field(
         "then",
         Text,
@@ -36,21 +37,20 @@ const FIELDS: &[Field] = &[
     )
     .settable()
     .untrusted(240)
-    .local(Path("then")),
+    .sources(&[(Local, Path("then"))]),
     field("enabled", Flag, "False while it is switched off: Outlook only.")
         .settable()
-        .local(Path("enabled")),
+        .sources(&[(Local, Path("enabled"))]),
     field("stop", Flag, "True if no later rule is looked at: Outlook only.")
         .level(More)
         .settable()
-        .local(Path("stop")),
+        .sources(&[(Local, Path("stop"))]),
     field("other", Text, "What it says besides; such a rule is shown and not changed.")
         .untrusted(240)
-        .local(Path("other")),
-    field("account", Text, "Address of the account it belongs to.")
-        .level(More)
-        .ours()
-        .gmail(Account)
-        .outlook(Account)
-        .local(Account),
-];
+        .sources(&[(Local, Path("other"))]),
+    field("account", Text, "Address of the account it belongs to.").level(More).ours().sources(&[
+        (Gmail, Account),
+        (Outlook, Account),
+        (Local, Account),
+    ]),
+]);

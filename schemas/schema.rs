@@ -1,9 +1,10 @@
 //! The `schema` table: the registry, listed as rows of itself.
 
+use super::Api::Local;
 use super::Kind::{Count, Text};
 use super::Level::Key;
 use super::Source::Path;
-use super::{Field, Table, field, table};
+use super::{Field, In, Table, field, table};
 
 /// One row per table of the registry.
 pub const SCHEMA: Table = table(
@@ -14,12 +15,12 @@ pub const SCHEMA: Table = table(
     FIELDS,
 );
 
-const FIELDS: &[Field] = &[
-    field("name", Text, "Name of the table.").level(Key).ours().local(Path("name")),
+const FIELDS: &[Field] = &In("schema").columns([
+    field("name", Text, "Name of the table.").level(Key).ours().sources(&[(Local, Path("name"))]),
     field("version", Count, "Raised when a column is renamed, removed or retyped.")
-        .local(Path("version")),
+        .sources(&[(Local, Path("version"))]),
     field("columns", Text, "Its columns; those in parentheses come only when asked for.")
         .ours()
-        .local(Path("columns")),
-    field("doc", Text, "What a row is.").ours().local(Path("doc")),
-];
+        .sources(&[(Local, Path("columns"))]),
+    field("doc", Text, "What a row is.").ours().sources(&[(Local, Path("doc"))]),
+]);

@@ -3,6 +3,7 @@
 //! The objects it reads are `{id, messages: [oldest … newest]}`: Gmail answers
 //! in that shape, and the Outlook adapter groups messages into it.
 
+use super::Api::{Gmail, Outlook};
 use super::Kind::{Count, Handle, Text, Time, Words};
 use super::Level::{Key, More};
 use super::Source::{
@@ -10,7 +11,7 @@ use super::Source::{
     Newest, Not, Oldest, Path, Rfc3339,
 };
 use super::message::MIXED;
-use super::{Field, Source, Table, field, table};
+use super::{Field, In, Source, Table, field, table};
 
 /// One row per conversation.
 pub const THREAD: Table = table(
@@ -21,45 +22,44 @@ pub const THREAD: Table = table(
     FIELDS,
 );
 
-const FIELDS: &[Field] = &[
+const FIELDS: &[Field] = &In("thread").columns([
     field("id", Handle('t'), "Handle of the conversation; mail_read accepts it.")
         .level(Key)
-        .gmail(Path("id"))
-        .outlook(Path("id")),
-    field("date", Time, "When its newest message arrived.")
-        .level(Key)
-        .gmail(Newest("messages", &EpochMs("internalDate")))
-        .outlook(Newest("messages", &Rfc3339("receivedDateTime"))),
+        .sources(&[(Gmail, Path("id")), (Outlook, Path("id"))]),
+    field("date", Time, "When its newest message arrived.").level(Key).sources(&[
+        (Gmail, Newest("messages", &EpochMs("internalDate"))),
+        (Outlook, Newest("messages", &Rfc3339("receivedDateTime"))),
+    ]),
     field("people", Text, "Who wrote in it, oldest first, the first five and a count of the rest.")
         .level(Key)
         .untrusted(160)
-        .gmail(Each("messages", &HeaderAddresses("From")))
-        .outlook(Each("messages", &Address("from"))),
-    field("subject", Text, "Subject line of its oldest message.")
-        .level(Key)
-        .untrusted(72)
-        .gmail(Oldest("messages", &Header("Subject")))
-        .outlook(Oldest("messages", &Path("subject"))),
+        .sources(&[
+            (Gmail, Each("messages", &HeaderAddresses("From"))),
+            (Outlook, Each("messages", &Address("from"))),
+        ]),
+    field("subject", Text, "Subject line of its oldest message.").level(Key).untrusted(72).sources(
+        &[
+            (Gmail, Oldest("messages", &Header("Subject"))),
+            (Outlook, Oldest("messages", &Path("subject"))),
+        ],
+    ),
     field("count", Count, "How many messages it has.")
-        .gmail(Length("messages"))
-        .outlook(Length("messages")),
-    field("snippet", Text, "How its newest message begins.")
-        .beginning(32)
-        .gmail(Newest("messages", &Escaped("snippet")))
-        .outlook(Newest("messages", &Path("bodyPreview"))),
+        .sources(&[(Gmail, Length("messages")), (Outlook, Length("messages"))]),
+    field("snippet", Text, "How its newest message begins.").beginning(32).sources(&[
+        (Gmail, Newest("messages", &Escaped("snippet"))),
+        (Outlook, Newest("messages", &Path("bodyPreview"))),
+    ]),
     field(
         "flags",
         Words,
         "Which apply to any of its messages: unread, starred, attachment, important, draft.",
     )
-    .gmail(Flags(GMAIL_FLAGS))
-    .outlook(Flags(OUTLOOK_FLAGS)),
+    .sources(&[(Gmail, Flags(GMAIL_FLAGS)), (Outlook, Flags(OUTLOOK_FLAGS))]),
     field("account", Text, "Address of the account it is in.")
         .level(More)
         .ours()
-        .gmail(Account)
-        .outlook(Account),
-];
+        .sources(&[(Gmail, Account), (Outlook, Account)]),
+]);
 
 const GMAIL_FLAGS: &[(&str, Source)] = &[
     ("unread", Any("messages", &Has("labelIds", "UNREAD"))),

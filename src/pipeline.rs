@@ -42,7 +42,7 @@ use crate::provider::{Connect, Failed};
 use crate::query::Clock;
 use crate::request::Action;
 use crate::row::{Cell, RowTable};
-use crate::schemas::{self, Api, Field, Level, Source, Table};
+use crate::schemas::{self, Api, Field, Level, Table};
 use crate::store::{HandleKind, Store};
 use crate::text::{Note, note, ours, quoted};
 use crate::unsubscribe::post::Poster;
@@ -444,11 +444,10 @@ fn failed_line(failed: &[(String, Error)]) -> Option<Note> {
 /// The columns of `table` up to `level`; the account is among them when there
 /// are several, and never else.
 fn columns_of(table: &'static Table, level: Level, several: bool) -> Vec<&'static Field> {
-    let is_account = |field: &Field| matches!(field.gmail, Source::Account);
     table
         .fields
         .iter()
-        .filter(|field| match is_account(field) {
+        .filter(|field| match field.is_account() {
             true => several || field.level == Level::Key,
             false => field.level <= level,
         })

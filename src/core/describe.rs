@@ -90,7 +90,7 @@ fn property(field: &Field, is_key: bool, settable: bool) -> Value {
     }
     if let Some(cap) = field.untrusted {
         // All people of an event may be told.
-        if !matches!(field.gmail, Source::Guests(..)) {
+        if !field.sources.iter().any(|(_, source)| matches!(source, Source::Guests(..))) {
             property.insert("maxLength".to_owned(), json!(longest(cap)));
         }
         property.insert("x-untrusted".to_owned(), json!(true));
@@ -103,9 +103,7 @@ fn property(field: &Field, is_key: bool, settable: bool) -> Value {
     property.insert("x-level".to_owned(), json!(field.level.word()));
     let origins: Map<String, Value> = APIS
         .iter()
-        .filter_map(|(api, name)| {
-            Some(((*name).to_owned(), json!(origin(field.source(*api), "")?)))
-        })
+        .filter_map(|api| Some((api.name().to_owned(), json!(origin(field.source(*api), "")?))))
         .collect();
     property.insert("x-origin".to_owned(), Value::Object(origins));
     Value::Object(property)
@@ -117,8 +115,7 @@ pub fn longest(cap: u16) -> usize {
     Room::One.cap(cap) + " +99999".len()
 }
 
-const APIS: &[(Api, &str)] =
-    &[(Api::Gmail, "gmail"), (Api::Outlook, "outlook"), (Api::Local, "daysheet")];
+const APIS: &[Api] = &[Api::Gmail, Api::Outlook, Api::Local];
 
 /// Where a source reads, in words; `None` when it reads nothing.
 fn origin(source: Source, base: &str) -> Option<String> {
@@ -234,8 +231,8 @@ pub fn tables_page() -> String {
             };
             let origins: Vec<_> = APIS
                 .iter()
-                .filter_map(|(api, name)| {
-                    Some(format!("{name}: {}", origin(field.source(*api), "")?))
+                .filter_map(|api| {
+                    Some(format!("{}: {}", api.name(), origin(field.source(*api), "")?))
                 })
                 .collect();
             page.push_str(&format!(

@@ -407,8 +407,8 @@ fn both_providers_give_the_same_row() {
             .iter()
             .filter(|field| {
                 !matches!(field.kind, Kind::Handle(_))
-                    && !matches!(field.gmail, Source::Absent | Source::Account)
-                    && !matches!(field.outlook, Source::Absent)
+                    && !matches!(field.source(Api::Gmail), Source::Absent | Source::Account)
+                    && !matches!(field.source(Api::Outlook), Source::Absent)
             })
             .collect();
         if both.is_empty() {

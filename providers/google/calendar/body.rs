@@ -16,7 +16,7 @@ use crate::json::text;
 use daysheet_core::error::{Error, Result};
 use daysheet_core::provider::calendar::{Answer, Change, Guest, Response, Show, Visibility};
 use daysheet_core::recurrence::Repeat;
-use daysheet_core::schemas::{EVENT, Source};
+use daysheet_core::schemas::{Api, EVENT, Source};
 use daysheet_core::text::brief;
 use daysheet_core::when::{self, Moment, When};
 
@@ -211,7 +211,7 @@ fn colour(name: &str) -> Result<&'static str> {
     let named = EVENT
         .fields
         .iter()
-        .find_map(|field| match (field.name, field.gmail) {
+        .find_map(|field| match (field.name, field.source(Api::Gmail)) {
             ("category", Source::First(words, _)) => Some(words),
             _ => None,
         })

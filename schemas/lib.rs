@@ -84,6 +84,77 @@ pub fn find(name: &str) -> Option<&'static Table> {
     TABLES.iter().copied().find(|table| table.name == name || table.plural == name)
 }
 
+/// One list of `lookup`.
+#[derive(Debug)]
+pub struct Listing {
+    /// The word that a call names it by.
+    pub word: &'static str,
+    /// The table of its rows.
+    pub table: &'static Table,
+    /// Where it comes from.
+    pub origin: Origin,
+}
+
+/// Where a list of `lookup` comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Origin {
+    /// A mailbox, by its table.
+    Mailbox,
+    /// A mailbox's settings, which have methods of their own.
+    Settings,
+    /// The calendars of an account.
+    Calendars,
+    /// Daysheet itself.
+    Local,
+}
+
+/// Every list of `lookup`, in the order of the docs. A word that another one
+/// of the same table and origin precedes is a second name for it.
+pub const LISTINGS: &[Listing] = &[
+    listing("folders", &FOLDER, Origin::Mailbox),
+    listing("labels", &CATEGORY, Origin::Mailbox),
+    listing("categories", &CATEGORY, Origin::Mailbox),
+    listing("calendars", &CALENDAR, Origin::Calendars),
+    listing("rooms", &CONTACT, Origin::Calendars),
+    listing("contacts", &CONTACT, Origin::Mailbox),
+    listing("aliases", &ALIAS, Origin::Mailbox),
+    listing("rules", &RULE, Origin::Settings),
+    listing("auto_reply", &AUTO_REPLY, Origin::Settings),
+    listing("settings", &SETTING, Origin::Mailbox),
+    listing("schemas", &SCHEMA, Origin::Local),
+];
+
+/// The words of all lists, as the argument takes them.
+pub const LISTING_WORDS: &[&str] = &{
+    let mut words = [""; LISTINGS.len()];
+    let (mut rest, mut listings) = (words.as_mut_slice(), LISTINGS);
+    while let ([word, more @ ..], [listing, others @ ..]) = (rest, listings) {
+        *word = listing.word;
+        (rest, listings) = (more, others);
+    }
+    words
+};
+
+const fn listing(word: &'static str, table: &'static Table, origin: Origin) -> Listing {
+    Listing { word, table, origin }
+}
+
+impl Listing {
+    /// True for the people of a mailbox, who are looked for by name or address.
+    pub fn is_people(&self) -> bool {
+        self.origin == Origin::Mailbox && *self.table == CONTACT
+    }
+}
+
+/// Two words for the same rows from the same place name the same list.
+impl PartialEq for Listing {
+    fn eq(&self, other: &Self) -> bool {
+        self.table == other.table && self.origin == other.origin
+    }
+}
+
+impl Eq for Listing {}
+
 /// Whose JSON a row is made from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Api {

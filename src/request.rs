@@ -16,7 +16,6 @@ pub mod outward;
 pub mod save;
 pub mod view;
 
-use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use self::args::Args;
@@ -24,7 +23,7 @@ pub use self::view::{Call, View};
 use crate::encode::stc::Version;
 use crate::encode::{Delimiter, Format};
 use crate::error::{Error, Result};
-use crate::schemas::{Field, Level, MESSAGE, THREAD, Table};
+use crate::schemas::{Field, LISTINGS, Level, Listing, MESSAGE, THREAD, Table};
 use crate::text::brief;
 use crate::tools::Tool;
 
@@ -146,37 +145,11 @@ pub enum Body {
     None,
 }
 
-/// A list that is not one of messages.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Listing {
-    /// Folders and labels.
-    Folders,
-    /// What messages can be marked with: labels or categories.
-    Categories,
-    /// Calendars.
-    Calendars,
-    /// Rooms that can be booked.
-    Rooms,
-    /// People.
-    Contacts,
-    /// Addresses to send as.
-    Aliases,
-    /// What is done with mail that comes in.
-    Rules,
-    /// Answers that are sent by themselves.
-    AutoReply,
-    /// How mailboxes are set up.
-    Settings,
-    /// The tables of the registry.
-    Schemas,
-}
-
 /// A lookup as asked for; what is not said is `None`, because a cursor may say it.
 #[derive(Debug, Clone)]
 pub struct Lookup {
     /// Which list.
-    pub kind: Listing,
+    pub kind: &'static Listing,
     /// Part of the name, or of an address.
     pub q: Option<String>,
     /// Addresses to find the people of.
@@ -426,20 +399,12 @@ fn accounts(args: &Args) -> Result<AccountsOp> {
 }
 
 fn lookup(args: &Args) -> Result<Lookup> {
-    let kind = match args.choice("kind")? {
-        Some("labels" | "categories") => Listing::Categories,
-        Some("calendars") => Listing::Calendars,
-        Some("rooms") => Listing::Rooms,
-        Some("contacts") => Listing::Contacts,
-        Some("aliases") => Listing::Aliases,
-        Some("rules") => Listing::Rules,
-        Some("auto_reply") => Listing::AutoReply,
-        Some("settings") => Listing::Settings,
-        Some("schemas") => Listing::Schemas,
-        _ => Listing::Folders,
+    let word = args.choice("kind")?;
+    let Some(kind) = LISTINGS.iter().find(|listing| Some(listing.word) == word) else {
+        return Err(Error::argument("`kind` is missing").next("say what to list, as kind=folders"));
     };
     let emails = args.list("emails")?.unwrap_or_default();
-    if !emails.is_empty() && kind != Listing::Contacts {
+    if !emails.is_empty() && !kind.is_people() {
         return Err(Error::argument("`emails` is for kind=contacts")
             .next("leave it out, or look up contacts"));
     }

@@ -8,7 +8,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::access::Access;
-use crate::schemas::{EVENT, MESSAGE, THREAD};
+use crate::schemas::{EVENT, LISTING_WORDS, MESSAGE, THREAD};
 
 /// What a tool does to the world.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -233,23 +233,7 @@ pub const TOOLS: &[Tool] = &[
         effect: Effect::Read,
         access: Access::Read,
         args: &[
-            needed(
-                "kind",
-                ArgKind::Choice(&[
-                    "folders",
-                    "labels",
-                    "categories",
-                    "calendars",
-                    "rooms",
-                    "contacts",
-                    "aliases",
-                    "rules",
-                    "auto_reply",
-                    "settings",
-                    "schemas",
-                ]),
-                "",
-            ),
+            needed("kind", ArgKind::Choice(LISTING_WORDS), ""),
             arg("q", ArgKind::Text, "Part of the name"),
             arg("emails", ArgKind::List, "Find people by address"),
             ANY_ACCOUNT,

@@ -25,7 +25,7 @@ use crate::access::Access;
 use crate::error::{Error, Result};
 use crate::project::Projection;
 use crate::query::Query;
-use crate::schemas::Api;
+use crate::schemas::{Api, Table};
 use crate::text::Note;
 
 /// A page of a list, asked for.
@@ -84,23 +84,6 @@ pub enum Total {
     About(u64),
 }
 
-/// A list that is looked up besides messages.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Lookup {
-    /// Folders or labels, with counts when the projection wants them: the
-    /// table `folder`.
-    Folders,
-    /// What the user can mark messages with: Gmail's user labels, Outlook's
-    /// categories; the table `category`.
-    Categories,
-    /// People by name or address: the table `contact`.
-    Contacts(People),
-    /// The addresses one can send as: the table `alias`.
-    Aliases,
-    /// The mailbox's settings, as one object: the table `setting`.
-    Settings,
-}
-
 /// People to look for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct People {
@@ -113,10 +96,15 @@ pub struct People {
     pub limit: usize,
 }
 
-/// Which form of a message's text is wanted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// The error for a list that a mailbox does not have.
+pub fn no_list(table: &Table) -> Error {
+    Error::argument(format!("this account has no {}", table.plural))
+}
+
 pub enum BodyForm {
     /// No text at all.
+/// Which form of a message's text is wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
     None,
     /// The text to read: plain and HTML parts.
     Parts,
@@ -175,8 +163,15 @@ pub trait Mailbox: Compose + Organize + Arrange {
     /// Conversations, the one with the newest message first.
     async fn threads(&self, ask: &Ask) -> Result<Page>;
 
-    /// A list that is no list of messages, whole.
-    async fn lookup(&self, what: &Lookup, projection: &Projection) -> Result<Page>;
+    /// Returns a complete list other than messages: the rows of one of the tables
+    /// `folder` (with counts when the projection wants them), `category`, `contact`
+    /// (the `people`, whom no other table needs), `alias` or `setting`.
+    async fn lookup(
+        &self,
+        table: &'static Table,
+        people: &People,
+        projection: &Projection,
+    ) -> Result<Page>;
 
     /// Messages with their texts: one answer for each id, in the order of `ids`.
     async fn letters(

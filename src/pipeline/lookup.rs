@@ -18,13 +18,10 @@ use crate::error::Result;
 use crate::flatten::Room;
 use crate::project::project;
 use crate::provider::Account;
-use crate::provider::{self, Page, People};
-use crate::request::{Columns, Listing, Lookup};
+use crate::provider::{Page, People};
+use crate::request::{Columns, Lookup};
 use crate::row::{Cell, Extra, RowTable};
-use crate::schemas::{
-    self, ALIAS, AUTO_REPLY, Api, CALENDAR, CATEGORY, CONTACT, FOLDER, Field, Level, RULE, SCHEMA,
-    SETTING, Table,
-};
+use crate::schemas::{self, Api, CONTACT, Field, Level, Listing, Origin, SCHEMA, Table};
 use crate::text::{Note, note, ours};
 
 /// What its cursors are kept under.
@@ -33,7 +30,8 @@ const KIND: &str = "lookup";
 /// What was looked up and how far; saved under a cursor.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Plan {
-    kind: Listing,
+    #[serde(rename = "kind", with = "by_word")]
+    listing: &'static Listing,
     q: Option<String>,
     emails: Vec<String>,
     #[serde(default)]
@@ -45,6 +43,23 @@ struct Plan {
     done: usize,
     /// The accounts that may have more, in their order.
     places: Vec<Place>,
+}
+
+/// Lists are saved by the word that they were asked for by.
+mod by_word {
+    use serde::{Deserialize, Deserializer, Serializer, de};
+
+    use crate::schemas::{LISTINGS, Listing};
+
+    pub fn serialize<S: Serializer>(listing: &Listing, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(listing.word)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<&'static Listing, D::Error> {
+        let word = String::deserialize(from)?;
+        let known = LISTINGS.iter().find(|listing| listing.word == word);
+        known.ok_or_else(|| de::Error::custom(format!("no list is called {word}")))
+    }
 }
 
 /// How far the list of one account was shown.
@@ -67,7 +82,7 @@ struct Part {
 impl Pipeline {
     pub(super) async fn lookup(&self, lookup: Lookup) -> Result<Draft> {
         let mut plan = self.plan_lookup(lookup).await?;
-        let table = plan.table();
+        let table = plan.listing.table;
         let columns = plan.columns()?;
         let (parts, missing) = self.lists(&plan).await?;
 
@@ -125,9 +140,9 @@ impl Pipeline {
         let shown = rows.len();
         let mut document = Document { scalars: Vec::new(), tables: vec![rows] };
         // People are asked for as far as they are shown, and one more.
-        let total = match plan.kind {
-            Listing::Contacts if !plan.places.is_empty() => String::new(),
-            _ => format!(" of {all}"),
+        let total = match plan.listing.is_people() && !plan.places.is_empty() {
+            true => String::new(),
+            false => format!(" of {all}"),
         };
         let mut count = format!("{}: {shown}{total}", table.plural);
         if !plan.places.is_empty() {
@@ -135,7 +150,7 @@ impl Pipeline {
             document.scalars.push(("next", Cell::Handle('p', cursor)));
             count.push_str(&format!("; cursor=p{cursor} has more"));
         }
-        if plan.kind == Listing::Schemas {
+        if *table == SCHEMA {
             count.push_str("; read the resource daysheet://schema/NAME for one in full");
         }
         notes.insert(0, note!("{}", ours(count)));
@@ -193,33 +208,34 @@ impl Pipeline {
             return Ok((None, Api::Local, page));
         };
         let account = self.accounts.by_id(account).await?;
-        if let Some(items) = self.arranged(plan.kind, &account).await? {
+        if let Some(items) = self.arranged(plan.listing.table, &account).await? {
             let page = Page { items, ..Page::default() };
             return Ok((Some(account), Api::Local, page));
         }
-        let Some(what) = plan.what(place) else {
+        let table = plan.listing.table;
+        if plan.listing.origin == Origin::Calendars {
             let port = self.connect.calendars(&account)?;
-            let items = match plan.kind {
-                Listing::Rooms => port.rooms().await?,
-                _ => self.calendar_list(&account, &*port, true).await?.to_vec(),
+            let items = match *table == CONTACT {
+                true => port.rooms().await?,
+                false => self.calendar_list(&account, &*port, true).await?.to_vec(),
             };
             let page = Page { items, ..Page::default() };
             return Ok((Some(account), port.api(), page));
-        };
+        }
         let mailbox = self.connect.mailbox(&account)?;
         let projection = project(mailbox.api(), &plan.columns()?);
-        let page = mailbox.lookup(&what, &projection).await?;
+        let page = mailbox.lookup(table, &plan.people(place), &projection).await?;
         Ok((Some(account), mailbox.api(), page))
     }
 
     /// What crosses the port as plain types, as objects of ours.
-    async fn arranged(&self, kind: Listing, account: &Account) -> Result<Option<Vec<Value>>> {
-        Ok(match kind {
-            Listing::Rules => {
+    async fn arranged(&self, table: &Table, account: &Account) -> Result<Option<Vec<Value>>> {
+        Ok(match table.name {
+            "rule" => {
                 let rules = self.connect.mailbox(account)?.rules().await?;
                 Some(rules.iter().map(settings::rules::object).collect())
             }
-            Listing::AutoReply => {
+            "auto_reply" => {
                 let reply = self.connect.mailbox(account)?.auto_reply().await?;
                 Some(vec![settings::reply::object(&reply)])
             }
@@ -231,15 +247,15 @@ impl Pipeline {
     async fn plan_lookup(&self, lookup: Lookup) -> Result<Plan> {
         let Some(said) = &lookup.cursor else {
             let place = |account: Option<String>| Place { account, shown: 0 };
-            let places = match lookup.kind {
-                Listing::Schemas => vec![place(None)],
+            let places = match lookup.kind.origin {
+                Origin::Local => vec![place(None)],
                 _ => {
                     let accounts = self.named_or_all(lookup.account.as_deref()).await?;
                     accounts.into_iter().map(|one| place(Some(one.id))).collect()
                 }
             };
             return Ok(Plan {
-                kind: lookup.kind,
+                listing: lookup.kind,
                 q: lookup.q,
                 emails: lookup.emails,
                 fields: lookup.fields,
@@ -257,7 +273,7 @@ impl Pipeline {
             }
             None => true,
         };
-        let same = plan.kind == lookup.kind
+        let same = plan.listing == lookup.kind
             && (lookup.q.is_none() || lookup.q == plan.q)
             && (lookup.emails.is_empty() || lookup.emails == plan.emails)
             && same_account;
@@ -273,29 +289,14 @@ impl Pipeline {
 }
 
 impl Plan {
-    fn table(&self) -> &'static Table {
-        match self.kind {
-            Listing::Folders => &FOLDER,
-            Listing::Categories => &CATEGORY,
-            Listing::Contacts => &CONTACT,
-            Listing::Calendars => &CALENDAR,
-            Listing::Rooms => &CONTACT,
-            Listing::Aliases => &ALIAS,
-            Listing::Settings => &SETTING,
-            Listing::Rules => &RULE,
-            Listing::AutoReply => &AUTO_REPLY,
-            Listing::Schemas => &SCHEMA,
-        }
-    }
-
     /// The columns to show: by default those up to the core, otherwise those that
     /// were asked for and what names a row. Rows of several accounts say which
     /// they are of.
     fn columns(&self) -> Result<Vec<&'static Field>> {
-        let table = self.table();
+        let table = self.listing.table;
         if self.fields.is_empty() {
-            return Ok(match self.kind {
-                Listing::Schemas => table.up_to(Level::Core),
+            return Ok(match self.listing.origin {
+                Origin::Local => table.up_to(Level::Core),
                 _ => columns_of(table, Level::Core, self.merged),
             });
         }
@@ -307,30 +308,19 @@ impl Plan {
         Ok(table.fields.iter().filter(shown).collect())
     }
 
-    /// What to ask a mailbox for; nothing for what calendars or we have.
-    fn what(&self, place: &Place) -> Option<provider::Lookup> {
-        Some(match self.kind {
-            Listing::Folders => provider::Lookup::Folders,
-            Listing::Categories => provider::Lookup::Categories,
-            Listing::Contacts => provider::Lookup::Contacts(People {
-                q: self.q.clone(),
-                emails: self.emails.clone(),
-                // One more than is shown tells whether there are more.
-                limit: place.shown.saturating_add(self.limit).saturating_add(1),
-            }),
-            Listing::Aliases => provider::Lookup::Aliases,
-            Listing::Settings => provider::Lookup::Settings,
-            Listing::Calendars
-            | Listing::Rooms
-            | Listing::Rules
-            | Listing::AutoReply
-            | Listing::Schemas => return None,
-        })
+    /// The people to ask a mailbox for, one more than is shown: it tells whether
+    /// there are more.
+    fn people(&self, place: &Place) -> People {
+        People {
+            q: self.q.clone(),
+            emails: self.emails.clone(),
+            limit: place.shown.saturating_add(self.limit).saturating_add(1),
+        }
     }
 
     /// Whom nobody knows, of those who were asked for, when all was looked at.
     fn unknown(&self, rows: &RowTable) -> Option<Note> {
-        if self.kind != Listing::Contacts || !self.places.is_empty() {
+        if !self.listing.is_people() || !self.places.is_empty() {
             return None;
         }
         if self.emails.is_empty() {
@@ -349,10 +339,7 @@ impl Plan {
 
     /// The text that rows are chosen by here; people are chosen by the provider.
     fn filter(&self) -> Option<&str> {
-        match self.kind {
-            Listing::Contacts => None,
-            _ => self.q.as_deref(),
-        }
+        self.q.as_deref().filter(|_| !self.listing.is_people())
     }
 }
 

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use daysheet_core::error::Kind;
 use daysheet_core::project::project;
-use daysheet_core::provider::{Ask, BodyForm, Lookup, People, Total};
+use daysheet_core::provider::{Ask, BodyForm, People, Total};
 use daysheet_core::query::{Clock, Query, parse};
 use daysheet_core::schemas::{Api, FOLDER, Level, MESSAGE, THREAD, Table};
 use futures_util::future::join_all;
@@ -283,7 +283,8 @@ async fn folders_are_found_by_name_path_and_id() {
     let outlook = Outlook::sample().await;
     let mailbox = outlook.mailbox().await;
     let columns = FOLDER.up_to(Level::Core);
-    let page = mailbox.lookup(&Lookup::Folders, &project(Api::Outlook, &columns)).await.unwrap();
+    let projection = project(Api::Outlook, &columns);
+    let page = mailbox.lookup(&FOLDER, &People::default(), &projection).await.unwrap();
     let shown: Vec<_> = page
         .items
         .iter()
@@ -378,26 +379,25 @@ async fn folders_are_found_by_name_path_and_id() {
 async fn what_is_looked_up() {
     let outlook = Outlook::sample().await;
     let mailbox = outlook.mailbox().await;
-    let people = |q: Option<&str>, emails: &[&str]| {
-        Lookup::Contacts(People {
-            q: q.map(str::to_owned),
-            emails: emails.iter().map(|email| (*email).to_owned()).collect(),
-            limit: 10,
-        })
+    let people = |q: Option<&str>, emails: &[&str]| People {
+        q: q.map(str::to_owned),
+        emails: emails.iter().map(|email| (*email).to_owned()).collect(),
+        limit: 10,
     };
+    let nobody = People::default;
     use daysheet_core::schemas::{ALIAS, CATEGORY, CONTACT, SETTING};
     let contact = "$select=id,emailAddresses,displayName,companyName,jobTitle,mobilePhone&$top=10";
     let person = "$select=id,scoredEmailAddresses,displayName,companyName,jobTitle,phones&$top=10";
     let every = "GET /me/contacts?$select=id,emailAddresses,displayName,companyName,jobTitle,mobilePhone&$top=500";
     let with = "GET /me/contacts?$filter=emailAddresses/any(a:a/address eq";
     for (what, table, requests, expected) in cases! {
-        Lookup::Categories, &CATEGORY,
+        nobody(), &CATEGORY,
             vec!["GET /me/outlook/masterCategories?$select=displayName,color".to_owned()],
             "Clients/Nordlicht, forums, personal, promotions, Receipts, School, social, Travel, updates";
-        Lookup::Aliases, &ALIAS,
+        nobody(), &ALIAS,
             vec!["GET /me?$select=mail,userPrincipalName,proxyAddresses".to_owned()],
             "mira@example.com true, mira@example.onmicrosoft.com false";
-        Lookup::Settings, &SETTING, vec!["GET /me/mailboxSettings".to_owned()],
+        nobody(), &SETTING, vec!["GET /me/mailboxSettings".to_owned()],
             "W. Europe Standard Time";
         people(None, &[]), &CONTACT, vec![format!("GET /me/contacts?{contact}")],
             "Henrike Olbrich, Jonas Brandt, Priya Raman, Tomasz Wilk, Anselm Voss, Bruno Kowalczyk, Parents of class 3b, Anselm Voss";
@@ -423,7 +423,7 @@ async fn what_is_looked_up() {
             ], "Priya Raman";
     } {
         let columns = table.up_to(Level::More);
-        let page = mailbox.lookup(&what, &project(Api::Outlook, &columns)).await.unwrap();
+        let page = mailbox.lookup(table, &what, &project(Api::Outlook, &columns)).await.unwrap();
         assert_eq!(outlook.tap.lines(), requests);
         let shown: Vec<_> = page
             .items
@@ -919,7 +919,8 @@ async fn lists_without_an_end_are_cut_and_that_is_said() {
     .await;
     let mailbox = outlook.mailbox().await;
     let columns = CATEGORY.up_to(Level::Core);
-    let page = mailbox.lookup(&Lookup::Categories, &project(Api::Outlook, &columns)).await.unwrap();
+    let projection = project(Api::Outlook, &columns);
+    let page = mailbox.lookup(&CATEGORY, &People::default(), &projection).await.unwrap();
     assert_eq!(page.notes, ["there are more categories than are read; some are missing"]);
     assert_eq!(page.total, None);
     assert_eq!(outlook.tap.requests().len(), 2);
@@ -932,9 +933,10 @@ async fn lists_without_an_end_are_cut_and_that_is_said() {
     })
     .await;
     let mailbox = outlook.mailbox().await;
-    let everybody = Lookup::Contacts(People { limit: 10, ..People::default() });
+    let everybody = People { limit: 10, ..People::default() };
     let columns = CONTACT.up_to(Level::Core);
-    let page = mailbox.lookup(&everybody, &project(Api::Outlook, &columns)).await.unwrap();
+    let projection = project(Api::Outlook, &columns);
+    let page = mailbox.lookup(&CONTACT, &everybody, &projection).await.unwrap();
     assert_eq!(page.notes, ["one list of people has more pages than are read"]);
     assert_eq!(outlook.tap.requests().len(), 100);
 
@@ -1119,14 +1121,13 @@ async fn of_a_shared_mailbox_only_mail_is_known() {
     let mailbox = outlook.shared("team@example.com").await;
     let own =
         "are not available for a shared mailbox: name the account of the person who signed in";
-    let everybody = Lookup::Contacts(People { limit: 10, ..People::default() });
-    for (what, table, expected, requests) in [
-        (Lookup::Categories, &CATEGORY, format!("categories {own}"), 0),
-        (Lookup::Aliases, &ALIAS, format!("aliases {own}"), 0),
-        (Lookup::Settings, &SETTING, format!("settings {own}"), 0),
+    let everybody = People { limit: 10, ..People::default() };
+    for (table, expected, requests) in [
+        (&CATEGORY, format!("categories {own}"), 0),
+        (&ALIAS, format!("aliases {own}"), 0),
+        (&SETTING, format!("settings {own}"), 0),
         // Contacts are those of the person who signed in, and so is the refusal.
         (
-            everybody,
             &CONTACT,
             "the sign-in does not allow this: run `daysheet account add microsoft` and allow all permissions".to_owned(),
             1,
@@ -1134,11 +1135,11 @@ async fn of_a_shared_mailbox_only_mail_is_known() {
     ] {
         let columns = table.up_to(Level::Core);
         let error = mailbox
-            .lookup(&what, &project(Api::Outlook, &columns))
+            .lookup(table, &everybody, &project(Api::Outlook, &columns))
             .await
             .unwrap_err();
         assert_eq!(error.to_string(), expected);
-        assert_eq!(outlook.tap.requests().len(), requests, "{what:?}");
+        assert_eq!(outlook.tap.requests().len(), requests, "{}", table.name);
     }
 }
 
@@ -1178,8 +1179,8 @@ async fn people_at_google_come_from_all_pages() {
         (Some("a"), 20, 20, [search, search].concat(), vec![]),
         (Some("a"), 50, 30, search.to_vec(), vec![most]),
     ] {
-        let what = Lookup::Contacts(People { q: q.map(str::to_owned), limit, ..People::default() });
-        let page = mailbox.lookup(&what, &projection).await.unwrap();
+        let what = People { q: q.map(str::to_owned), limit, ..People::default() };
+        let page = mailbox.lookup(&CONTACT, &what, &projection).await.unwrap();
         assert_eq!(
             (page.items.len(), page.notes),
             (found, notes.iter().map(|note| (*note).into()).collect()),

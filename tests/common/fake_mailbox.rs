@@ -15,9 +15,9 @@ use daysheet::provider::mail::{
     Alias, Arrange, AutoReply, Compose, Content, Flag, HeldDraft, MailState, Organize, Origin,
     Original, Outgoing, Person, Place, PlaceKind, Probe, Rule, Sent, SetUp, Step, Whereabouts,
 };
-use daysheet::provider::{Ask, BodyForm, Letter, Lookup, Mailbox, Page, Total};
+use daysheet::provider::{Ask, BodyForm, Letter, Mailbox, Page, People, Total};
 use daysheet::query::{Query, Term};
-use daysheet::schemas::Api;
+use daysheet::schemas::{Api, Table};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
@@ -40,7 +40,7 @@ pub enum Fault {
 }
 
 type Lists = dyn Fn(&FakeMailbox, &Ask) -> Page + Send + Sync;
-type LooksUp = dyn Fn(&Lookup) -> Page + Send + Sync;
+type LooksUp = dyn Fn(&Table, &People) -> Page + Send + Sync;
 type Reads = dyn Fn(&FakeMailbox, &str, BodyForm) -> Result<Letter> + Send + Sync;
 
 /// Answers in the place of the mailbox's own.
@@ -601,14 +601,14 @@ impl Mailbox for FakeMailbox {
         self.messages(ask).await
     }
 
-    async fn lookup(&self, what: &Lookup, _: &Projection) -> Result<Page> {
+    async fn lookup(&self, table: &'static Table, people: &People, _: &Projection) -> Result<Page> {
         self.answers().await?;
         if let Some(lookup) = &self.script.lookup {
-            return Ok(lookup(what));
+            return Ok(lookup(table, people));
         }
-        let items = match what {
-            Lookup::Contacts(_) => self.people.lock().unwrap().clone(),
-            Lookup::Folders => vec![
+        let items = match table.name {
+            "contact" => self.people.lock().unwrap().clone(),
+            "folder" => vec![
                 json!({"id": "Label_1", "name": "Bills", "messagesTotal": 12}),
                 json!({"id": "fo", "name": "Bills", "totalItemCount": 12}),
             ],

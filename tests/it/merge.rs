@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use daysheet::error::{Error, Kind};
 use daysheet::pipeline::PATIENCE;
-use daysheet::provider::{Ask, Failed, Letter, Lookup, Page, Total};
-use daysheet::schemas::Api;
+use daysheet::provider::{Ask, Failed, Letter, Page, People, Total};
+use daysheet::schemas::{Api, Table};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -84,16 +84,16 @@ impl Pile {
         }
     }
 
-    fn lookup(&self, what: &Lookup) -> Page {
+    fn lookup(&self, table: &Table, people: &People) -> Page {
         let of = |what: String| format!("{what} of {}", self.name);
         let named = |name: String| json!({"displayName": of(name)});
-        match what {
+        match table.name {
             // Seven people know this account.
-            Lookup::Contacts(people) => Page {
+            "contact" => Page {
                 items: (1..=people.limit.min(7)).map(|at| named(at.to_string())).collect(),
                 ..Page::default()
             },
-            Lookup::Folders => {
+            "folder" => {
                 let id = |at: usize| format!("{}{at}", self.name);
                 let error = Error::new(Kind::Provider(500), "it broke");
                 Page {
@@ -116,7 +116,7 @@ async fn bench(boxes: Vec<Arc<Pile>>) -> MailHarness {
         let (listing, looking) = (pile.clone(), pile.clone());
         let script = Script {
             list: Some(Box::new(move |_, ask| listing.list(ask))),
-            lookup: Some(Box::new(move |what| looking.lookup(what))),
+            lookup: Some(Box::new(move |table, people| looking.lookup(table, people))),
             letter: Some(Box::new(|_, _, _| Ok(Letter::default()))),
             ..Script::default()
         };

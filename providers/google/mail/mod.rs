@@ -28,10 +28,12 @@ use crate::net;
 use daysheet_core::error::{Error, Kind, Result};
 use daysheet_core::project::Projection;
 use daysheet_core::provider::calendar::Changes;
-use daysheet_core::provider::{Ask, BodyForm, Failed, Letter, Lookup, Mailbox, Page, Total};
+use daysheet_core::provider::{
+    Ask, BodyForm, Failed, Letter, Mailbox, Page, People, Total, no_list,
+};
 use daysheet_core::provider::{ServiceSettings, TokenSource};
 use daysheet_core::query::{NOTHING, Query, Term};
-use daysheet_core::schemas::Api;
+use daysheet_core::schemas::{Api, Table};
 use daysheet_core::text::brief;
 use daysheet_core::text::{Note, note, ours};
 
@@ -335,15 +337,19 @@ impl Mailbox for Gmail {
         self.finish(page, &answer, ask, &compiled.notes).await
     }
 
-    async fn lookup(&self, what: &Lookup, projection: &Projection) -> Result<Page> {
-        match what {
-            Lookup::Folders => self.folders(projection).await,
-            Lookup::Categories => self.categories().await,
-            Lookup::Aliases => self.aliases().await,
-            Lookup::Settings => self.settings().await,
-            Lookup::Contacts(people) => {
-                people::find(&self.google, &self.people, people, &self.people_warm).await
-            }
+    async fn lookup(
+        &self,
+        table: &'static Table,
+        people: &People,
+        projection: &Projection,
+    ) -> Result<Page> {
+        match table.name {
+            "folder" => self.folders(projection).await,
+            "category" => self.categories().await,
+            "alias" => self.aliases().await,
+            "setting" => self.settings().await,
+            "contact" => people::find(&self.google, &self.people, people, &self.people_warm).await,
+            _ => Err(no_list(table)),
         }
     }
 

@@ -38,8 +38,8 @@ use daysheet_core::error::{Error, Kind, Result};
 use daysheet_core::project::Projection;
 use daysheet_core::provider::calendar::Changes;
 use daysheet_core::provider::{Account, ServiceSettings, TokenSource};
-use daysheet_core::provider::{Ask, BodyForm, Letter, Lookup, Mailbox, Page, Total};
-use daysheet_core::schemas::Api;
+use daysheet_core::provider::{Ask, BodyForm, Letter, Mailbox, Page, People, Total, no_list};
+use daysheet_core::schemas::{Api, Table};
 use folders::Tree;
 use list::{OVERLAP, Wanted, moved_up};
 
@@ -197,22 +197,28 @@ impl Mailbox for Outlook {
         threads::page(self, ask).await
     }
 
-    async fn lookup(&self, what: &Lookup, projection: &Projection) -> Result<Page> {
-        match what {
-            Lookup::Folders => self.folder_page(projection).await,
-            Lookup::Categories => {
+    async fn lookup(
+        &self,
+        table: &'static Table,
+        people: &People,
+        projection: &Projection,
+    ) -> Result<Page> {
+        match table.name {
+            "folder" => self.folder_page(projection).await,
+            "category" => {
                 self.own("categories")?;
                 self.categories(projection).await
             }
-            Lookup::Aliases => {
+            "alias" => {
                 self.own("aliases")?;
                 self.aliases().await
             }
-            Lookup::Settings => {
+            "setting" => {
                 self.own("settings")?;
                 self.settings().await
             }
-            Lookup::Contacts(people) => people::find(&self.graph, people, projection).await,
+            "contact" => people::find(&self.graph, people, projection).await,
+            _ => Err(no_list(table)),
         }
     }
 

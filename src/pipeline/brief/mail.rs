@@ -21,7 +21,7 @@ use crate::flatten::{self, Context, Room};
 use crate::pipeline::{Flattening, Pipeline, columns_of};
 use crate::project::project;
 use crate::provider::Account;
-use crate::provider::{Ask, Lookup, Mailbox};
+use crate::provider::{Ask, Mailbox, People};
 use crate::query::Query;
 use crate::row::RowTable;
 use crate::schemas::{ALIAS, Api, Field, Level, MESSAGE, Table};
@@ -280,7 +280,7 @@ async fn listed(
 async fn aliases(mailbox: &dyn Mailbox) -> Result<Vec<String>> {
     let columns = fields(&ALIAS, &["email"]);
     let projection = project(mailbox.api(), &columns);
-    let page = mailbox.lookup(&Lookup::Aliases, &projection).await?;
+    let page = mailbox.lookup(&ALIAS, &People::default(), &projection).await?;
     let bare = Bare::of(mailbox.api());
     let context = bare.context();
     let items = page.items.iter();

@@ -9,8 +9,8 @@ use crate::pipeline::calendar::target::short;
 use crate::pipeline::mail::modify::ASKED_BEFORE;
 use crate::pipeline::{Draft, Pipeline};
 use crate::project::project;
+use crate::provider::People;
 use crate::provider::mail::{ContactCard, SetUp};
-use crate::provider::{Lookup, People};
 use crate::request::outward::{Manage, ManageOp};
 use crate::schemas::{CONTACT, CONTACT_ID, CONTACT_KIND, Field, Level};
 
@@ -100,7 +100,7 @@ impl Pipeline {
             emails: is_address.then(|| said.to_owned()).into_iter().collect(),
             limit: MOST,
         };
-        let page = owner.mailbox.lookup(&Lookup::Contacts(people), &project(api, &columns)).await?;
+        let page = owner.mailbox.lookup(&CONTACT, &people, &project(api, &columns)).await?;
         let names = std::collections::HashMap::new();
         let context = Context {
             api,

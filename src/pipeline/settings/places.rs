@@ -11,7 +11,7 @@ use crate::flatten::{self, Context, Room};
 use crate::pipeline::{Draft, Pipeline};
 use crate::project::project;
 use crate::provider::mail::{Place, PlaceKind, SetUp};
-use crate::provider::{Ask, Lookup, Total};
+use crate::provider::{Ask, People, Total};
 use crate::query::{self, Query, Term};
 use crate::request::outward::{Manage, ManageKind, ManageOp};
 use crate::schemas::{Api, CATEGORY, FOLDER, Level, MESSAGE};
@@ -199,7 +199,8 @@ impl Pipeline {
             return Ok(total.map(|(Total::Exactly(count) | Total::About(count))| count));
         }
         let columns = FOLDER.up_to(Level::Core);
-        let page = owner.mailbox.lookup(&Lookup::Folders, &project(api, &columns)).await?;
+        let projection = project(api, &columns);
+        let page = owner.mailbox.lookup(&FOLDER, &People::default(), &projection).await?;
         let context = Context {
             api,
             zone: &self.config.zone,

@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use daysheet_core::error::{Error, Kind};
 use daysheet_core::project::{Projection, project};
 use daysheet_core::provider::calendar::AskEvents;
-use daysheet_core::provider::{Ask, BodyForm, Lookup, People};
-use daysheet_core::schemas::{Api, EVENT, Level, MESSAGE};
+use daysheet_core::provider::{Ask, BodyForm, People};
+use daysheet_core::schemas::{Api, CONTACT, EVENT, FOLDER, Level, MESSAGE};
 use futures_util::future::join_all;
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -39,8 +39,8 @@ fn events() -> AskEvents {
     }
 }
 
-fn people() -> Lookup {
-    Lookup::Contacts(People { limit: 10, ..People::default() })
+fn people() -> People {
+    People { limit: 10, ..People::default() }
 }
 
 /// What every kind of read comes to when all answers are like this.
@@ -54,8 +54,8 @@ async fn all(
     let (mail, threads, folders, contacts, pages, calendars) = tokio::join!(
         gmail.mail.messages(&ask),
         gmail.mail.threads(&ask),
-        gmail.mail.lookup(&Lookup::Folders, &nothing),
-        gmail.mail.lookup(&people, &nothing),
+        gmail.mail.lookup(&FOLDER, &people, &nothing),
+        gmail.mail.lookup(&CONTACT, &people, &nothing),
         gmail.calendars.events(&events),
         gmail.calendars.calendars(),
     );
@@ -104,7 +104,7 @@ async fn an_answer_of_another_shape_is_an_error() {
     // What is empty is empty.
     let gmail = Gmail::scripted(|_| ok(&json!({"resultSizeEstimate": 0, "kind": "x"}))).await;
     assert!(gmail.mail.messages(&ask(3)).await.unwrap().items.is_empty());
-    let contacts = gmail.mail.lookup(&people(), &Projection::default()).await;
+    let contacts = gmail.mail.lookup(&CONTACT, &people(), &Projection::default()).await;
     assert!(contacts.is_err(), "a page of people has no estimate");
 }
 

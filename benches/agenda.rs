@@ -29,6 +29,7 @@ use daysheet::error::Result;
 use daysheet::pipeline::Pipeline;
 use daysheet::project::Projection;
 use daysheet::provider::Account;
+use daysheet::provider::CalendarCapabilities;
 use daysheet::provider::calendar::{
     AskEvents, CalendarOp, Calendars, Change, Changes, Facts, Notify, Response, Schedule,
 };
@@ -241,6 +242,10 @@ struct Shown(Arc<Known>);
 impl Calendars for Shown {
     fn api(&self) -> Api {
         self.0.inner.api()
+    }
+
+    fn capabilities(&self) -> &'static CalendarCapabilities {
+        &daysheet::providers::google::CALENDAR
     }
 
     async fn calendars(&self) -> Result<Vec<Value>> {

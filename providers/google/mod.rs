@@ -1,7 +1,35 @@
 //! Google: Gmail, Google Calendar and the People API.
 
+use daysheet_core::provider::{CalendarCapabilities, MailCapabilities};
+
 pub mod calendar;
 pub(super) mod client;
 pub mod mail;
 mod people;
 mod wire;
+
+/// What Gmail can do.
+pub const MAIL: MailCapabilities = MailCapabilities {
+    name: "Gmail",
+    // Its API has none; its own programs do.
+    scheduled_send: false,
+    signatures: true,
+    task_flags: false,
+    system_labels: &[("inbox", "INBOX"), ("spam", "SPAM"), ("trash", "TRASH"), ("archive", "")],
+};
+
+/// What Google Calendar can do.
+pub const CALENDAR: CalendarCapabilities = CalendarCapabilities {
+    name: "Google",
+    max_guests: 200,
+    max_reminder: Some(4 * 7 * 24 * 60),
+    preview: None,
+    html_notes: false,
+    categories: false,
+    event_kinds: true,
+    foreign_meetings: true,
+    sets_uid: true,
+    cancel_message: false,
+    public_answers: true,
+    forward_adds_guests: true,
+};

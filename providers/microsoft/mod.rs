@@ -1,5 +1,7 @@
 //! Microsoft: Outlook's mail and calendars, through Graph.
 
+use daysheet_core::provider::{CalendarCapabilities, MailCapabilities};
+
 mod answer;
 mod batch;
 mod bearer;
@@ -9,3 +11,31 @@ mod delta;
 pub mod mail;
 mod people;
 pub(super) mod scopes;
+
+/// What Outlook's mail can do.
+pub const MAIL: MailCapabilities = MailCapabilities {
+    name: "Outlook",
+    scheduled_send: true,
+    // Graph does not give out signatures.
+    signatures: false,
+    task_flags: true,
+    system_labels: &[],
+};
+
+/// What Outlook's calendars can do.
+pub const CALENDAR: CalendarCapabilities = CalendarCapabilities {
+    name: "Outlook",
+    max_guests: 500,
+    max_reminder: None,
+    // The length of `bodyPreview`.
+    preview: Some(255),
+    html_notes: true,
+    categories: true,
+    event_kinds: false,
+    // Whoever makes a meeting is its organizer, and everybody on it is invited.
+    foreign_meetings: false,
+    sets_uid: false,
+    cancel_message: true,
+    public_answers: false,
+    forward_adds_guests: false,
+};

@@ -7,10 +7,12 @@
 
 mod account;
 pub mod calendar;
+mod capabilities;
 mod endpoints;
 pub mod mail;
 
 pub use account::{Account, Status, TokenSource, TokenStore};
+pub use capabilities::{CalendarCapabilities, MailCapabilities};
 pub use endpoints::{Endpoints, ServiceSettings};
 
 use std::collections::HashMap;
@@ -101,10 +103,10 @@ pub fn no_list(table: &Table) -> Error {
     Error::argument(format!("this account has no {}", table.plural))
 }
 
-pub enum BodyForm {
-    /// No text at all.
 /// Which form of a message's text is wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BodyForm {
+    /// No text at all.
     None,
     /// The text to read: plain and HTML parts.
     Parts,
@@ -156,6 +158,9 @@ pub struct PlainText {
 pub trait Mailbox: Compose + Organize + Arrange {
     /// Whose JSON the items are.
     fn api(&self) -> Api;
+
+    /// What it can do.
+    fn capabilities(&self) -> &'static MailCapabilities;
 
     /// Messages, newest first.
     async fn messages(&self, ask: &Ask) -> Result<Page>;

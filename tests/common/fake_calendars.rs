@@ -4,6 +4,8 @@
 //!
 //! Objects are in Google's shape, or in Graph's as far as rows need it.
 
+use daysheet::provider::CalendarCapabilities;
+use daysheet::providers::{google, microsoft};
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -590,6 +592,13 @@ fn said(change: &Change) -> String {
 impl Calendars for FakeCalendars {
     fn api(&self) -> Api {
         self.api
+    }
+
+    fn capabilities(&self) -> &'static CalendarCapabilities {
+        match self.api {
+            Api::Gmail => &google::CALENDAR,
+            _ => &microsoft::CALENDAR,
+        }
     }
 
     async fn calendars(&self) -> Result<Vec<Value>> {

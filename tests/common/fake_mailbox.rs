@@ -1,6 +1,8 @@
 //! A mailbox in memory: it does what it is told, keeps a record of it, and fails where
 //! and how a test says. What lists and reads answer can be scripted.
 
+use daysheet::provider::MailCapabilities;
+use daysheet::providers::{google, microsoft};
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -587,6 +589,13 @@ impl Arrange for FakeMailbox {
 impl Mailbox for FakeMailbox {
     fn api(&self) -> Api {
         self.api
+    }
+
+    fn capabilities(&self) -> &'static MailCapabilities {
+        match self.api {
+            Api::Gmail => &google::MAIL,
+            _ => &microsoft::MAIL,
+        }
     }
 
     async fn messages(&self, ask: &Ask) -> Result<Page> {

@@ -163,7 +163,7 @@ async fn nothing_is_written_that_a_check_refuses() {
     let call = change("main/p", json!({"show": "focus"}), json!({}));
     assert_eq!(
         harness.error("calendar_save", call).await,
-        "focus time is Google's only: use show=busy, with a category if you like"
+        "Outlook has no focus time: use show=busy, with a category if you like"
     );
     // More people than a service takes are not imported either.
     let harness = CalendarHarness::one().await;

@@ -213,7 +213,7 @@ async fn what_cannot_be_is_refused_before_anything_is_written() {
     let call = event(json!({"title": "T", "start": start, "show": "focus"}), json!({}));
     assert_eq!(
         harness.error("calendar_save", call).await,
-        "focus time is Google's only: use show=busy, with a category if you like"
+        "Outlook has no focus time: use show=busy, with a category if you like"
     );
     let many: Vec<String> = (0..251).map(|at| format!("a{at}@example.com")).collect();
     let call =

@@ -6,6 +6,7 @@
 //! `changes.rs`, and what an event tells in
 //! `facts.rs`.
 
+use daysheet_core::provider::CalendarCapabilities;
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
@@ -214,6 +215,10 @@ impl GoogleCalendar {
 impl Calendars for GoogleCalendar {
     fn api(&self) -> Api {
         Api::Gmail
+    }
+
+    fn capabilities(&self) -> &'static CalendarCapabilities {
+        &crate::google::CALENDAR
     }
 
     async fn calendars(&self) -> Result<Vec<Value>> {

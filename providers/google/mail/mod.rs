@@ -7,6 +7,7 @@
 //! MIME tree is read stands in `parts.rs`, and how a query is written in
 //! `query.rs`.
 
+use daysheet_core::provider::MailCapabilities;
 use std::collections::HashMap;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
@@ -299,6 +300,10 @@ impl Gmail {
 impl Mailbox for Gmail {
     fn api(&self) -> Api {
         Api::Gmail
+    }
+
+    fn capabilities(&self) -> &'static MailCapabilities {
+        &crate::google::MAIL
     }
 
     async fn messages(&self, ask: &Ask) -> Result<Page> {

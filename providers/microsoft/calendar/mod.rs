@@ -15,6 +15,7 @@ mod write;
 pub mod zones;
 
 use async_trait::async_trait;
+use daysheet_core::provider::CalendarCapabilities;
 use graph_rs_sdk::http::Method;
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -106,6 +107,10 @@ impl OutlookCalendar {
 impl Calendars for OutlookCalendar {
     fn api(&self) -> Api {
         Api::Outlook
+    }
+
+    fn capabilities(&self) -> &'static CalendarCapabilities {
+        &crate::microsoft::CALENDAR
     }
 
     async fn calendars(&self) -> Result<Vec<Value>> {

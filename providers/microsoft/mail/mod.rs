@@ -22,6 +22,7 @@ mod places;
 pub mod query;
 mod threads;
 
+use daysheet_core::provider::MailCapabilities;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -161,6 +162,10 @@ impl Outlook {
 impl Mailbox for Outlook {
     fn api(&self) -> Api {
         Api::Outlook
+    }
+
+    fn capabilities(&self) -> &'static MailCapabilities {
+        &crate::microsoft::MAIL
     }
 
     async fn messages(&self, ask: &Ask) -> Result<Page> {

@@ -7,6 +7,7 @@
 //! Ids are the adapter's: an event's id is enough to find it again, so at
 //! Google it holds the calendar's too.
 
+use super::CalendarCapabilities;
 use async_trait::async_trait;
 use jiff::Timestamp;
 use serde_json::Value;
@@ -282,6 +283,9 @@ pub enum CalendarOp {
 pub trait Calendars: Send + Sync {
     /// Whose JSON the objects are.
     fn api(&self) -> Api;
+
+    /// What they can do.
+    fn capabilities(&self) -> &'static CalendarCapabilities;
 
     /// All calendars, as objects of the table `calendar`; the main one first.
     async fn calendars(&self) -> Result<Vec<Value>>;

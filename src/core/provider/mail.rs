@@ -595,5 +595,5 @@ pub trait Arrange: Send + Sync {
 
 fn unsupported() -> Error {
     Error::new(Kind::Argument, "this account cannot do that")
-        .next("use an account of Gmail or Outlook")
+        .next("use another account, or the provider's own program")
 }

@@ -3,19 +3,15 @@
 
 use crate::compose::people;
 use crate::error::{Error, Result};
+use crate::provider::CalendarCapabilities;
 use crate::provider::calendar::{Facts, Guest, Notify};
 use crate::provider::mail::Person;
 use crate::request::save::EventWords;
-use crate::schemas::Api;
 use crate::text::Note;
 use crate::text::brief;
 
-/// The most that Google asks to one event.
-const GOOGLE: usize = 200;
 /// The most that one call of ours asks to one event.
 const OURS: usize = 250;
-/// The most that Outlook asks to one event.
-const OUTLOOK: usize = 500;
 /// How many are named when somebody is not found.
 const NAMED: usize = 12;
 
@@ -176,11 +172,11 @@ pub(in crate::pipeline) fn named(list: &[Guest]) -> String {
 }
 
 /// Refuses more people than a service asks to one event.
-pub(in crate::pipeline) fn not_too_many(list: &[Guest], api: Api) -> Result<()> {
+pub(in crate::pipeline) fn not_too_many(list: &[Guest], can: &CalendarCapabilities) -> Result<()> {
     let many = list.len();
-    let (most, whose) = match api {
-        Api::Gmail => (GOOGLE, format!("Google takes at most {GOOGLE}")),
-        _ => (OURS, format!("one call asks at most {OURS}, Outlook takes {OUTLOOK} in all")),
+    let (most, whose) = match (can.max_guests, can.name) {
+        (most @ ..=OURS, name) => (most, format!("{name} takes at most {most}")),
+        (most, name) => (OURS, format!("one call asks at most {OURS}, {name} takes {most} in all")),
     };
     match many > most {
         false => Ok(()),

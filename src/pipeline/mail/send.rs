@@ -72,11 +72,15 @@ impl Pipeline {
         self.needs(Access::Send, "sending")?;
         let at = asked.at.as_deref().map(|said| self.later(said)).transpose()?;
         let (account, id) = self.draft_named(&asked.id).await?;
-        if at.is_some() && account.provider != "microsoft" {
-            return Err(Error::argument("Gmail's API sends nothing at a later time")
-                .next("send it now, or schedule the draft in Gmail itself"));
-        }
         let mailbox = self.connect.mailbox(&account)?;
+        let can = mailbox.capabilities();
+        if at.is_some() && !can.scheduled_send {
+            return Err(Error::argument(format!(
+                "{}'s API sends nothing at a later time",
+                can.name
+            ))
+            .next(format!("send it now, or schedule the draft in {} itself", can.name)));
+        }
         let mut ready = Ready { account: &account, mailbox: &*mailbox, name: asked.id.clone(), id };
         // A draft that was sent is not there any more.
         if let Some(before) = self.store.journalled(&account.id, &ready.id).await? {
@@ -253,7 +257,9 @@ impl Pipeline {
         let waits = due.filter(|due| *due > Timestamp::now());
         let outcome = if let (true, Some(due)) = (before.sent, waits) {
             let time = due.to_zoned(self.config.zone.clone());
-            let detail = time.strftime("for %Y-%m-%d %Hh%M; cancel it in Outlook").to_string();
+            let provider = ready.mailbox.capabilities().name;
+            let detail =
+                format!("{}; cancel it in {provider}", time.strftime("for %Y-%m-%d %Hh%M"));
             Outcome::new(&ready.name, OP, "scheduled", detail)
         } else if before.sent {
             let sent = Sent { id: before.sent_id.clone(), thread: None };

@@ -23,6 +23,7 @@ use super::{Draft, Flattening, Pipeline, columns_of, zone_line};
 use crate::caller::Caller;
 use crate::error::{Error, Result};
 use crate::flatten::Room;
+use crate::project::project;
 use crate::provider::Account;
 use crate::provider::Mailbox;
 use crate::provider::mail::SetUp;
@@ -166,7 +167,7 @@ impl Pipeline {
             address: &owner.account.email,
             room: Room::List,
         };
-        let names = match *table == crate::schemas::FOLDER && api == Api::Outlook {
+        let names = match project(api, &columns).names {
             true => owner.mailbox.names().await.unwrap_or_default(),
             false => HashMap::new(),
         };

@@ -14,7 +14,7 @@ use crate::provider::mail::{Place, PlaceKind, SetUp};
 use crate::provider::{Ask, People, Total};
 use crate::query::{self, Query, Term};
 use crate::request::outward::{Manage, ManageKind, ManageOp};
-use crate::schemas::{Api, CATEGORY, FOLDER, Level, MESSAGE};
+use crate::schemas::{CATEGORY, FOLDER, Level, MESSAGE};
 use crate::store::HandleKind;
 use crate::text::brief;
 
@@ -105,8 +105,8 @@ impl Pipeline {
         folder: bool,
         fate: Option<&str>,
     ) -> Result<Draft> {
-        let gmail = owner.mailbox.api() == Api::Gmail;
-        let goes = folder && !gmail;
+        let labels = owner.mailbox.capabilities().has_labels();
+        let goes = folder && !labels;
         let (wanted, detail) = match goes {
             true => ("trash", "with what is in it, into Deleted Items"),
             false => ("keep", "its messages stay"),
@@ -131,7 +131,7 @@ impl Pipeline {
         }
         let asks = goes && fate.is_none();
         if asked.dry_run || asks {
-            let count = self.messages_of(owner, place, folder || gmail).await?;
+            let count = self.messages_of(owner, place, folder || labels).await?;
             let held = match count {
                 Some(1) => "1 message".to_owned(),
                 Some(count) => format!("{count} messages"),
@@ -217,7 +217,7 @@ impl Pipeline {
         let below = format!("{}/", place.name);
         let held = page.items.iter().filter(|item| {
             flatten::key(&FOLDER, item, &context).as_ref() == Some(&place.id)
-                || api == Api::Outlook
+                || !owner.mailbox.capabilities().has_labels()
                     && text(item, "name").is_some_and(|name| name.starts_with(&below))
         });
         let totals: Option<Vec<u64>> = held.map(|item| text(item, "total")?.parse().ok()).collect();

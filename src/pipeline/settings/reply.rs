@@ -268,8 +268,12 @@ impl Pipeline {
         let address = set.text("email")?;
         let owner = self.mail_held(asked.account.as_deref()).await?;
         let item = address.clone().unwrap_or_else(|| owner.account.email.clone());
-        let kept = "kept by Daysheet for letters it writes: Outlook's own is not told to others";
-        let ours = owner.mailbox.api() != Api::Gmail;
+        let can = owner.mailbox.capabilities();
+        let kept = format!(
+            "kept by Daysheet for letters it writes: {}'s own is not told to others",
+            can.name
+        );
+        let ours = !can.signatures;
         if ours && address.is_some_and(|one| !one.eq_ignore_ascii_case(&owner.account.email)) {
             return Err(Error::argument("this account has one signature for all addresses")
                 .next("leave `email` out"));
@@ -278,7 +282,7 @@ impl Pipeline {
             SetUp::Signature { address: set.text("email")?, html: self.html(&text, &owner)? };
         let mut notes = Vec::new();
         if !ours {
-            // It stands below what the user writes in Gmail itself, too.
+            // It stands below what the user writes with other programs, too.
             let audience = Audience::unlisted(format!("whoever {} writes to", short(&item)));
             let act = Act {
                 needs: Access::Organize,
@@ -306,7 +310,7 @@ impl Pipeline {
         if ours {
             let write = self.store.keep_signature(&owner.account.id, &text);
             self.logged_set_up(&owner, "update signature", "", write).await?;
-            let about = (item.as_str(), "update", kept);
+            let about = (item.as_str(), "update", kept.as_str());
             return self.as_held(&owner, &ALIAS, Ok(None), about).await;
         }
         let answer = self.set_up(&owner, "update signature", "", &change).await;

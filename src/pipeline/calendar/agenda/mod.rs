@@ -16,6 +16,7 @@ mod ranged;
 pub(super) mod seen;
 mod words;
 
+use crate::provider::CalendarCapabilities;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -42,7 +43,7 @@ use crate::provider::Account;
 use crate::provider::calendar::{Calendars, Facts};
 use crate::request::agenda::Agenda;
 use crate::row::{Cell, RowTable};
-use crate::schemas::{Api, EVENT, Field};
+use crate::schemas::{EVENT, Field};
 use crate::text::fence::theirs;
 use crate::text::{Note, note, ours};
 use crate::times::{self, Here};
@@ -58,9 +59,6 @@ struct Part {
 
 /// What its cursors are kept under.
 const KIND: &str = "agenda";
-
-/// The most characters of a description in Outlook's lists.
-const PREVIEW: usize = 255;
 
 impl Pipeline {
     pub(in crate::pipeline) async fn agenda(&self, asked: Agenda) -> Result<Draft> {
@@ -265,7 +263,12 @@ impl Pipeline {
             let mut own = Vec::new();
             let mut rows = flattening.rows(&EVENT, columns, &items, &names, &mut own);
             self.hand_out(&mut rows, &part.account).await?;
-            own.extend(beginnings(part.port.api(), columns, &items, &flattening.context(&names)));
+            own.extend(beginnings(
+                part.port.capabilities(),
+                columns,
+                &items,
+                &flattening.context(&names),
+            ));
             let facts = mine.iter().map(|row| Some(row.facts.clone()));
             self.remember(&rows, facts).await?;
             notes.extend(own.into_iter().map(|note| match plan.merged {
@@ -403,23 +406,25 @@ impl Pipeline {
     }
 }
 
-/// A note on descriptions that Outlook's lists have the beginning of.
+/// A note on descriptions of which lists have the beginning alone.
 fn beginnings(
-    api: Api,
+    can: &CalendarCapabilities,
     columns: &[&'static Field],
     items: &[Value],
     context: &flatten::Context,
 ) -> Option<Note> {
     let notes = columns.iter().find(|field| field.name == "notes")?;
+    let preview = can.preview?;
     let long = |item: &&Value| {
         let texts = flatten::texts(notes, item, context);
-        texts.iter().any(|text| text.chars().count() >= PREVIEW)
+        texts.iter().any(|text| text.chars().count() >= preview)
     };
     match items.iter().filter(long).count() {
-        count @ 1.. if api == Api::Outlook => Some(note!(
-            "notes: Outlook's lists have {} characters at most, in {} that may be longer: \
+        count @ 1.. => Some(note!(
+            "notes: {}'s lists have {} characters at most, in {} that may be longer: \
              calendar_search ids=ID fields=notes has all",
-            PREVIEW,
+            ours(can.name),
+            preview,
             count
         )),
         _ => None,

@@ -13,7 +13,7 @@ use crate::pipeline::{Missing, missing_line};
 use crate::provider::Account;
 use crate::query::{Clock, Query};
 use crate::request::Columns;
-use crate::schemas::{Api, EVENT, Field, Level};
+use crate::schemas::{EVENT, Field, Level};
 use crate::text::{Note, note, ours};
 
 /// How many marks of shown events a cursor keeps at most.
@@ -263,8 +263,14 @@ impl Plan {
             }
             notes.extend(part.gathered.notes.iter().cloned().map(named));
         }
-        if self.q.is_some() && parts.iter().any(|part| part.port.api() == Api::Outlook) {
-            notes.push("of Outlook's descriptions only the beginning is looked through".into());
+        let mut ports = parts.iter().map(|part| part.port.capabilities());
+        if self.q.is_some()
+            && let Some(can) = ports.find(|can| can.preview.is_some())
+        {
+            notes.push(note!(
+                "of {}'s descriptions only the beginning is looked through",
+                ours(can.name)
+            ));
         }
         if merged.shown.is_empty() && merged.end.is_none() {
             notes.push(match self.q {

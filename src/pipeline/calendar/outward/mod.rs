@@ -16,7 +16,6 @@ use crate::pipeline::{Draft, Pipeline};
 use crate::provider::calendar::{Change, Notify};
 use crate::request::outward::Delete;
 use crate::request::save::Scope;
-use crate::schemas::Api;
 use crate::when;
 
 /// What is deleted, once that is clear.
@@ -94,7 +93,7 @@ impl Pipeline {
         match done {
             Ok(()) => {
                 report.outcomes.push(Outcome::new(name, "delete", "done", what));
-                let carried = port.api() != Api::Gmail && matches!(gone, Gone::Whole);
+                let carried = port.capabilities().cancel_message && matches!(gone, Gone::Whole);
                 if message.is_some() && !carried {
                     report.notes.push(
                         "the message was not sent: the service carries none with this".into(),

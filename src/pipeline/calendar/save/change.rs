@@ -181,7 +181,7 @@ impl Pipeline {
     ) -> Result<Ready> {
         self.may_write(&target).await?;
         permitted(&target, &change)?;
-        make::fits(&change, target.owner.port.api())?;
+        make::fits(&change, target.owner.port.capabilities())?;
         let own = &target.owner.account.email;
         let list = change.guests.as_ref().unwrap_or(&target.facts.guests);
         // Who is not asked any more is told as well.

@@ -67,7 +67,7 @@ impl Pipeline {
             }
             change.guests = change.guests.take().filter(|list| !list.is_empty());
             let port = &destination.owner.port;
-            make::fits(change, port.api())
+            make::fits(change, port.capabilities())
                 .and_then(|()| port.check(None, change, notify_for(change, own, asked)))
                 .map_err(|error| said_of(several, &item.name, error))?;
         }

@@ -94,7 +94,7 @@ impl Pipeline {
             self.logged(line("delete"), notes, write, |()| None).await?;
             return Ok(true);
         }
-        let (change, _) = source::change(entry, port.api(), own);
+        let (change, _) = source::change(entry, port.capabilities(), own);
         let change = Change { repeat: None, ..differing(&change, &facts) };
         if change == Change::default() {
             return Ok(false);

@@ -24,7 +24,7 @@ use crate::provider::calendar::{Change, Facts, Notify, Show, Visibility};
 use crate::recurrence::Repeat;
 use crate::request::save::{EventWords, IfConflict, Save};
 use crate::row::Cell;
-use crate::schemas::{Api, EVENT};
+use crate::schemas::EVENT;
 use crate::text::html;
 use crate::text::{Note, note, ours};
 use crate::when::{self, When};
@@ -408,11 +408,11 @@ fn whole(list: &str) -> String {
     }
 }
 
-/// The description for the new series. Google takes what it has; Outlook's is
-/// HTML, and ends with how to join a meeting that is not the new one's.
+/// The description for the new series, without how to join a meeting that is
+/// not the new one's.
 fn notes(master: &Target) -> Option<String> {
     let notes = master.facts.notes.clone()?;
-    if master.owner.port.api() == Api::Gmail {
+    if !master.owner.port.capabilities().html_notes {
         return Some(notes);
     }
     let marked = notes.contains("</") || notes.contains("<br");

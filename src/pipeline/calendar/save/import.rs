@@ -30,7 +30,6 @@ use crate::provider::calendar::{Change, Facts, Notify};
 use crate::recurrence::Repeat;
 use crate::request::save::{IfConflict, Save};
 use crate::row::Cell;
-use crate::schemas::Api;
 use crate::text::html;
 use crate::text::words::words;
 use crate::text::{Note, note, ours, quoted};
@@ -167,11 +166,12 @@ impl Pipeline {
         for item in items {
             self.put(item, asked, &destination, &mut stopped, &mut report).await?;
         }
-        if destination.owner.port.api() != Api::Gmail && !report.events.is_empty() {
-            report.notes.push(
-                "Outlook gives events UIDs of its own: by time and title they are known again"
-                    .into(),
-            );
+        let can = destination.owner.port.capabilities();
+        if !can.sets_uid && !report.events.is_empty() {
+            report.notes.push(note!(
+                "{} gives events UIDs of its own: by time and title they are known again",
+                ours(can.name)
+            ));
         }
         let mut next = None;
         match (stopped, last < all) {
@@ -238,7 +238,7 @@ impl Pipeline {
         let mut exceptions = exceptions;
         let mut items: Vec<Item> = Vec::new();
         let mut left_out = BTreeSet::new();
-        let api = to.owner.port.api();
+        let can = to.owner.port.capabilities();
         let mut add = |entry: Entry, mine: Vec<Entry>, report: &mut WriteReport| {
             let name = short(&entry.title);
             if entry.cancelled {
@@ -250,7 +250,7 @@ impl Pipeline {
                 ));
                 return;
             }
-            let (mut change, without) = source::change(&entry, api, &to.owner.account.email);
+            let (mut change, without) = source::change(&entry, can, &to.owner.account.email);
             checked(&mut change.guests, &mut report.notes);
             let mut organizer = change.organizer.take().map(|one| vec![one]);
             checked(&mut organizer, &mut report.notes);
@@ -282,9 +282,9 @@ impl Pipeline {
         }
         for what in left_out {
             let why = match what {
-                "people" => "Outlook would ask them to a meeting of yours",
-                "categories" => "Google has colours instead",
-                _ => "Google reminds no earlier",
+                "people" => format!("{} would ask them to a meeting of yours", can.name),
+                "categories" => format!("{} has colours instead", can.name),
+                _ => format!("{} reminds no earlier", can.name),
             };
             report.notes.push(note!("{} were left out: {}", ours(&what), ours(&why)));
         }
@@ -478,7 +478,7 @@ impl Pipeline {
                     let notify = Notify::Nobody;
                     port.rehearse(calendar, current, &difference, notify).await
                 }
-                None => match make::fits(&item.change, port.api()) {
+                None => match make::fits(&item.change, port.capabilities()) {
                     Ok(()) => {
                         let notify = Notify::Nobody;
                         port.rehearse(calendar, None, &item.change, notify).await
@@ -523,7 +523,7 @@ impl Pipeline {
         let notes = &mut report.notes;
         let written = match &item.there {
             None => {
-                let fits = make::fits(&item.change, port.api())
+                let fits = make::fits(&item.change, port.capabilities())
                     .and_then(|()| port.check(None, &item.change, Notify::Nobody));
                 let write = port.create(calendar, &item.change, Notify::Nobody);
                 let id = |value: &Value| port.facts(value).map(|facts| facts.id);

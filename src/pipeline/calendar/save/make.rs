@@ -3,6 +3,7 @@
 //! Nothing is asked of a service here: whatever can be refused without one is
 //! refused here, before anything is written.
 
+use crate::provider::CalendarCapabilities;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
@@ -13,7 +14,6 @@ use crate::pipeline::calendar::target::span as shown;
 use crate::provider::calendar::{Change, Facts, Guest, Show};
 use crate::recurrence::Repeat;
 use crate::request::save::EventWords;
-use crate::schemas::Api;
 use crate::text::brief;
 use crate::text::{Note, note, ours};
 use crate::times::Here;
@@ -156,12 +156,12 @@ pub(in crate::pipeline) fn changed(
 }
 
 /// Refuses what a service does not have.
-pub(in crate::pipeline) fn fits(change: &Change, api: Api) -> Result<()> {
+pub(in crate::pipeline) fn fits(change: &Change, can: &CalendarCapabilities) -> Result<()> {
     if let Some(guests) = &change.guests {
-        guests::not_too_many(guests, api)?;
+        guests::not_too_many(guests, can)?;
     }
-    if change.show == Some(Show::Focus) && api != Api::Gmail {
-        return Err(Error::argument("focus time is Google's only")
+    if change.show == Some(Show::Focus) && !can.event_kinds {
+        return Err(Error::argument(format!("{} has no focus time", can.name))
             .next("use show=busy, with a category if you like"));
     }
     Ok(())

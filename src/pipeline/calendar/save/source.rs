@@ -7,15 +7,14 @@ use crate::pipeline::Pipeline;
 use crate::project::project;
 use crate::provider::Account;
 use crate::provider::BodyForm;
+use crate::provider::CalendarCapabilities;
 use crate::provider::calendar::{Change, Show, Visibility};
-use crate::schemas::{Api, MESSAGE};
+use crate::schemas::MESSAGE;
 use crate::store::HandleKind;
 use crate::text::brief;
 
 /// The largest file that is read, in bytes.
 const LARGEST: usize = 1024 * 1024;
-/// The longest time before an event that Google reminds at, in minutes.
-const REMINDER: u32 = 28 * 24 * 60;
 
 impl Pipeline {
     /// The document that `ics` gives or names.
@@ -86,7 +85,7 @@ pub(super) fn is_cursor(said: &str) -> bool {
 /// An event from elsewhere as a change that makes it, and what is left out.
 pub(in crate::pipeline) fn change(
     entry: &Entry,
-    api: Api,
+    can: &CalendarCapabilities,
     own: &str,
 ) -> (Change, Vec<&'static str>) {
     let mut left_out = Vec::new();
@@ -98,31 +97,27 @@ pub(in crate::pipeline) fn change(
     {
         notes = format!("{notes}\n{link}").trim().to_owned();
     }
-    let is_google = api == Api::Gmail;
     let mut guests = Some(entry.guests.clone()).filter(|guests| !guests.is_empty());
     let calls = |address: &str| address.eq_ignore_ascii_case(own);
     let mut organizer = entry.organizer.clone().filter(|organizer| !calls(&organizer.address));
-    // Outlook would call the meeting in one's own name, and ask everybody to it.
-    if !is_google && (guests.take().is_some() | organizer.take().is_some()) {
+    if !can.foreign_meetings && (guests.take().is_some() | organizer.take().is_some()) {
         left_out.push("people");
     }
-    let category = match is_google {
-        // Google has colours, and takes no other words for them.
-        true => None,
-        false => said(&entry.categories.join(",")),
+    let category = match can.categories {
+        true => said(&entry.categories.join(",")),
+        false => None,
     };
     if category.is_none() && !entry.categories.is_empty() {
         left_out.push("categories");
     }
     let show = match entry.show {
         Show::Busy => None,
-        // At Google these are kinds of events, with rules of their own.
-        Show::Oof | Show::Focus | Show::Elsewhere if is_google => None,
+        Show::Oof | Show::Focus | Show::Elsewhere if can.event_kinds => None,
         Show::Focus => None,
         show => Some(show),
     };
-    let long = entry.reminder.is_some_and(|it| is_google && it > REMINDER);
-    if long {
+    let reminder = entry.reminder.map(|it| it.min(can.max_reminder.unwrap_or(it)));
+    if reminder != entry.reminder {
         left_out.push("more than four weeks of a reminder");
     }
     let change = Change {
@@ -134,7 +129,7 @@ pub(in crate::pipeline) fn change(
         repeat: entry.repeat.clone().map(Some),
         show,
         visibility: Some(entry.visibility).filter(|one| *one != Visibility::Default),
-        reminder: entry.reminder.map(|it| Some(if long { REMINDER } else { it })),
+        reminder: reminder.map(Some),
         category,
         uid: Some(entry.uid.clone()).filter(|uid| !uid.is_empty()),
         organizer,

@@ -23,7 +23,6 @@ use crate::provider::Account;
 use crate::provider::Mailbox;
 use crate::provider::mail::{Alias, HeldDraft, Origin, Original, Outgoing};
 use crate::request::mail::{BodyFormat, DraftMode, DraftOf};
-use crate::schemas::Api;
 use crate::store::HandleKind;
 use crate::text::{Note, note, ours};
 
@@ -346,13 +345,13 @@ impl Pipeline {
 
     /// What stands below letters that are written as `alias`.
     async fn signature(&self, context: &DraftContext, alias: &Alias) -> Result<Option<Both>> {
-        let said = match (&alias.signature, context.mailbox.api()) {
+        let said = match (&alias.signature, context.mailbox.capabilities().signatures) {
             (Some(own), _) => Some(own.clone()),
-            (None, Api::Outlook) => match self.store.signature(&context.account.id).await? {
+            (None, false) => match self.store.signature(&context.account.id).await? {
                 Some(kept) => Some(kept),
                 None => self.config.outlook_signature.clone(),
             },
-            (None, _) => None,
+            (None, true) => None,
         };
         let Some(said) = said.filter(|said| !said.trim().is_empty()) else {
             return Ok(None);

@@ -11,7 +11,6 @@ use crate::error::{Error, Kind, Result};
 use crate::provider::Mailbox;
 use crate::provider::mail::{Flag, MailState, Place, PlaceKind, SetUp, Step};
 use crate::query;
-use crate::schemas::Api;
 use crate::text::{Note, note, quoted};
 
 /// One step of the port, and the state that it leads to.
@@ -52,10 +51,6 @@ pub(in crate::pipeline) struct With {
     pub(in crate::pipeline) due: Option<Timestamp>,
     pub(in crate::pipeline) dry_run: bool,
 }
-
-/// What Gmail's states call its folders; nothing is what is archived.
-const GMAIL: [(&str, &str); 4] =
-    [("inbox", "INBOX"), ("spam", "SPAM"), ("trash", "TRASH"), ("archive", "")];
 
 impl PlannedAction {
     /// The action that restores these states.
@@ -141,28 +136,30 @@ pub(in crate::pipeline) async fn plan_actions(
     with: &With,
     notes: &mut Vec<Note>,
 ) -> Result<Vec<PlannedAction>> {
-    let gmail = mailbox.api() == Api::Gmail;
+    let can = mailbox.capabilities();
     let one = |step: Step, expected: ExpectedState| Ok(vec![PlannedAction { step, expected }]);
     match verb {
         "read" => one(Step::Read(true), ExpectedState::Unread(false)),
         "unread" => one(Step::Read(false), ExpectedState::Unread(true)),
         "star" => {
-            if gmail && with.due.is_some() {
-                return Err(Error::argument("Gmail's stars have no due time")
+            if !can.task_flags && with.due.is_some() {
+                return Err(Error::argument(format!("{}'s stars have no due time", can.name))
                     .next("leave `due` out, or make an event with calendar_save"));
             }
             let flag = Flag::Set { due: with.due };
             one(Step::Flag(flag.clone()), ExpectedState::Flag(flag))
         }
         "unstar" => one(Step::Flag(Flag::None), ExpectedState::Flag(Flag::None)),
-        "done" if gmail => Err(Error::argument("Gmail's stars are never marked as done")
-            .next("use do=unstar, or do=archive")),
+        "done" if !can.task_flags => {
+            Err(Error::argument(format!("{}'s stars are never marked as done", can.name))
+                .next("use do=unstar, or do=archive"))
+        }
         "done" => one(Step::Flag(Flag::Done), ExpectedState::Flag(Flag::Done)),
         "archive" | "trash" | "spam" | "restore" => going(mailbox, verb).await,
         "move" | "copy" => {
             let name = with.to.first().map_or("", String::as_str);
             let known = query::place(name);
-            if gmail && verb == "move" && GMAIL.iter().any(|(word, _)| *word == known) {
+            if verb == "move" && can.system_label(&known).is_some() {
                 let verb = match known.as_str() {
                     "inbox" => "restore",
                     other => other,
@@ -170,16 +167,16 @@ pub(in crate::pipeline) async fn plan_actions(
                 return going(mailbox, verb).await;
             }
             let place = find(mailbox, name, PlaceKind::Folder, with, notes).await?;
-            match (verb, gmail) {
-                ("move", true) => {
-                    let expected = ExpectedState::Filed(place.id.clone(), "INBOX".to_owned());
+            match (verb, can.system_label("inbox")) {
+                ("move", Some(inbox)) => {
+                    let expected = ExpectedState::Filed(place.id.clone(), inbox.to_owned());
                     one(Step::Move(place.id), expected)
                 }
-                ("move", false) => one(Step::Move(place.id.clone()), ExpectedState::In(place.id)),
-                (_, true) => {
+                ("move", None) => one(Step::Move(place.id.clone()), ExpectedState::In(place.id)),
+                (_, Some(_)) => {
                     one(Step::Copy(place.id.clone()), ExpectedState::Under(vec![place.id]))
                 }
-                (_, false) => one(Step::Copy(place.id), ExpectedState::Copied),
+                (_, None) => one(Step::Copy(place.id), ExpectedState::Copied),
             }
         }
         "label" | "categorize" | "unlabel" | "uncategorize" => {
@@ -202,15 +199,17 @@ pub(in crate::pipeline) async fn plan_actions(
 
 /// Into one of the folders that every mailbox has, or back out of them.
 async fn going(mailbox: &dyn Mailbox, verb: &str) -> Result<Vec<PlannedAction>> {
-    let gmail = mailbox.api() == Api::Gmail;
-    let known = async |word: &str| match GMAIL.iter().find(|(name, _)| *name == word) {
-        Some((_, id)) if gmail => Ok((*id).to_owned()),
-        _ => mailbox.place(word, PlaceKind::Folder, false).await.map(|place| place.id),
+    let can = mailbox.capabilities();
+    let known = async |word: &str| match can.system_label(word) {
+        Some(id) => Ok(id.to_owned()),
+        None => mailbox.place(word, PlaceKind::Folder, false).await.map(|place| place.id),
     };
     let (step, expected) = match verb {
-        // What is in no folder of Gmail's is archived already, and what is in
-        // the trash or in spam stays there.
-        "archive" if gmail => (Step::Archive, ExpectedState::OutOf(vec![known("inbox").await?])),
+        // What is not in the inbox is archived already, and what is in the trash
+        // or in spam stays there.
+        "archive" if can.has_labels() => {
+            (Step::Archive, ExpectedState::OutOf(vec![known("inbox").await?]))
+        }
         "archive" => (Step::Archive, ExpectedState::In(known("archive").await?)),
         "trash" => (Step::Trash, ExpectedState::In(known("trash").await?)),
         "spam" => (Step::Spam, ExpectedState::In(known("spam").await?)),
@@ -235,8 +234,9 @@ async fn find(
 ) -> Result<Place> {
     // Mail is moved into the inbox, too; the rest are states.
     let inbox = name.trim().eq_ignore_ascii_case("inbox");
-    if mailbox.api() == Api::Gmail && (kind == PlaceKind::Label || !inbox) {
-        by_verb(name)?;
+    let can = mailbox.capabilities();
+    if can.has_labels() && (kind == PlaceKind::Label || !inbox) {
+        by_verb(name, can.name)?;
     }
     let create = with.create && !with.dry_run;
     match mailbox.place(name, kind, create).await {
@@ -260,8 +260,8 @@ async fn find(
     }
 }
 
-/// Refuses what in Gmail is a state and no label of the user's.
-fn by_verb(name: &str) -> Result<()> {
+/// Refuses labels of the provider's own: they are states, which verbs change.
+fn by_verb(name: &str, provider: &str) -> Result<()> {
     let states = [
         ("inbox", "do=restore or do=archive"),
         ("unread", "do=unread or do=read"),
@@ -277,8 +277,10 @@ fn by_verb(name: &str) -> Result<()> {
     let state = states.iter().find(|(word, _)| *word == said);
     let category = said.starts_with("category_");
     match state.map(|(_, instead)| *instead) {
-        None if category => Err(Error::argument("a category of Gmail's is given by Gmail alone")
-            .next("use a label of the user's")),
+        None if category => {
+            Err(Error::argument(format!("a category of {provider}'s is given by {provider} alone"))
+                .next("use a label of the user's"))
+        }
         None => Ok(()),
         Some(instead) => Err(Error::argument(format!("`{said}` is no label of the user's"))
             .next(format!("use {instead}"))),

@@ -24,7 +24,7 @@ use crate::project::project;
 use crate::provider::{BodyForm, Letter};
 use crate::request::{Body, Columns, Read};
 use crate::row::{Cell, RowTable};
-use crate::schemas::{ATTACHMENT, Api, BODY, Field, Level, MESSAGE};
+use crate::schemas::{ATTACHMENT, BODY, Field, Level, MESSAGE};
 use crate::store::HandleKind;
 use crate::text::fence::OURS;
 use crate::text::{note, ours};
@@ -220,7 +220,7 @@ impl Pipeline {
         let labels = self.labels().await?;
         let several = by_account(fetched).count() > 1;
         let mut columns = columns()?;
-        columns.extend(self.verdict(fetched));
+        columns.extend(self.verdict(fetched).await?);
         columns.extend(MESSAGE.field("account").filter(|_| several));
         let file_columns = ATTACHMENT.up_to(Level::Core);
         let mut messages = RowTable::new(&MESSAGE, columns.clone());
@@ -269,23 +269,22 @@ impl Pipeline {
 
     /// The column of what the providers found out about the senders, when they
     /// did about any.
-    fn verdict(&self, fetched: &[Fetched]) -> Option<&'static Field> {
-        let field = MESSAGE.field(VERDICT)?;
+    async fn verdict(&self, fetched: &[Fetched]) -> Result<Option<&'static Field>> {
         let names = HashMap::new();
-        let any = |api: Api| {
-            let flattening = Flattening {
-                api,
-                zone: &self.config.zone,
-                account: "",
-                address: "",
-                room: Room::One,
+        for letters in by_account(fetched) {
+            let (Some(field), Some(first)) = (MESSAGE.field(VERDICT), letters.first()) else {
+                continue;
             };
+            let account = self.accounts.by_id(&first.target.account).await?;
+            let api = self.connect.mailbox(&account)?.api();
+            let flattening = Flattening { api, ..self.local() };
             let context = flattening.context(&names);
-            let mut items = fetched.iter().map(|one| &one.letter.item);
-            items.any(|item| !flatten::texts(field, item, &context).is_empty())
-        };
-        // The one finds nothing in the objects of the other.
-        [Api::Gmail, Api::Outlook].into_iter().any(any).then_some(field)
+            let has = |one: &Fetched| !flatten::texts(field, &one.letter.item, &context).is_empty();
+            if letters.iter().any(has) {
+                return Ok(Some(field));
+            }
+        }
+        Ok(None)
     }
 
     /// The table of bodies, behind that of the messages, and the texts.

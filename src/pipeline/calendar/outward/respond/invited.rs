@@ -18,7 +18,6 @@ use crate::pipeline::calendar::save::{Before, change_of};
 use crate::pipeline::calendar::target::{Owner, Target, event_line, short, span};
 use crate::provider::calendar::{Answer, Change, Guest, Notify};
 use crate::request::outward::{Reply, Respond};
-use crate::schemas::Api;
 use crate::text::brief;
 use crate::text::{note, ours};
 use crate::when;
@@ -168,8 +167,8 @@ impl Pipeline {
             .unwrap_or_else(|| self.config.zone.clone()),
         };
         let (propose, mut notes) = self.proposal(&before, answer, asked)?;
-        let api = owner.port.api();
-        if api != Api::Gmail && answer == Answer::Declined {
+        let can = owner.port.capabilities();
+        if !can.foreign_meetings && answer == Answer::Declined {
             return Err(Error::new(
                 Kind::NotFound,
                 "the meeting is not in the calendar, so there is nothing to decline",
@@ -177,7 +176,7 @@ impl Pipeline {
             .next(format!("{write} instead")));
         }
         let own = owner.account.email.clone();
-        let (mut change, _) = change_of(entry, api, &own);
+        let (mut change, _) = change_of(entry, can, &own);
         checked(&mut change.guests, &mut notes);
         if let Some(guests) = &mut change.guests {
             let me = |guest: &&mut Guest| guest.address.eq_ignore_ascii_case(&own);

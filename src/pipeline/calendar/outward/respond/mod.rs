@@ -2,6 +2,7 @@
 
 mod invited;
 
+use crate::provider::CalendarCapabilities;
 use jiff::Timestamp;
 
 use super::super::guests::{guest, named};
@@ -18,7 +19,6 @@ use crate::pipeline::{Draft, Pipeline};
 use crate::provider::calendar::{Answer, Facts, Guest, Response};
 use crate::request::outward::{Reply, Respond};
 use crate::request::save::{EventWords, Scope};
-use crate::schemas::Api;
 use crate::store::HandleKind;
 use crate::text::{Note, note, ours};
 use crate::when::When;
@@ -79,7 +79,7 @@ impl Pipeline {
         audience.add(addresses.iter().map(String::as_str));
         // Whoever called it learns that it was passed on.
         audience.organizer(&target.facts);
-        if port.api() == Api::Gmail {
+        if port.capabilities().forward_adds_guests {
             // More people are asked, of which everybody is notified.
             audience.everybody_on(&target.facts, own);
         }
@@ -156,8 +156,8 @@ impl Pipeline {
         let mut report = WriteReport { notes: echo, ..WriteReport::default() };
         let about = event_line(&target.facts, &self.config.zone);
         let own = &target.owner.account.email;
-        let api = target.owner.port.api();
-        let audience = answered(&target.facts, api, asked, own);
+        let can = target.owner.port.capabilities();
+        let audience = answered(&target.facts, can, asked, own);
         let act = act(asked_about(&about, answer, asked));
         self.agreed(&act, &audience, Some(caller), &mut report.notes).await?;
         let recipients = match asked.notify {
@@ -223,15 +223,17 @@ impl Pipeline {
 }
 
 /// Whom an answer reaches.
-pub(super) fn answered(facts: &Facts, api: Api, asked: &Respond, own: &str) -> Audience {
+pub(super) fn answered(
+    facts: &Facts,
+    can: &CalendarCapabilities,
+    asked: &Respond,
+    own: &str,
+) -> Audience {
     let mut audience = Audience::default();
-    let google = api == Api::Gmail;
-    // Google shows answers in the organizer's calendar, notified or not, and
-    // what is said with them to all guests.
-    if asked.notify || google {
+    if asked.notify || can.public_answers {
         audience.organizer(facts);
     }
-    if google && (asked.comment.is_some() || asked.propose.is_some()) {
+    if can.public_answers && (asked.comment.is_some() || asked.propose.is_some()) {
         audience.everybody_on(facts, own);
     }
     audience

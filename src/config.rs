@@ -2,11 +2,10 @@
 //!
 //! A setting comes from the environment or from a TOML file
 //! (`DAYSHEET_CONFIG`, else `config.toml` in the state folder); the environment
-//! wins. [`SETTINGS`] is the whole list: one line per setting names its key in
-//! the file and its variable, so that an error can say which of the two to
-//! correct; `config/settings.rs` finds and checks them one by one. A missing
-//! OAuth client is no error here but at sign-in, because most commands never
-//! need one.
+//! wins. [`Config::from`] is the whole list: it names each setting's key once,
+//! with what may stand there; `config/settings.rs` finds and checks them one by
+//! one, and an error says which variable or key to correct. A missing OAuth
+//! client is no error here but at sign-in, because most commands never need one.
 //!
 //! This file stops at knowing what was set. It opens no database and no
 //! connection, and nothing after start reads the environment again.
@@ -29,7 +28,7 @@ use crate::provider::{Endpoints, ServiceSettings};
 mod settings;
 
 use settings::{Found, Settings, absolute, is_loopback, set};
-pub use settings::{SETTINGS, TENANTS, tenant};
+pub use settings::{TENANTS, tenant};
 
 /// The environment variable of the state folder. It has no key in the file,
 /// because the file is looked for in that folder.
@@ -218,13 +217,13 @@ impl Config {
         system_zone: Option<TimeZone>,
     ) -> Result<Self> {
         let home = home(&var)?;
-        let settings = Settings::collect(&var, file)?;
-        Ok(Self {
+        let settings = Settings::new(&var, file)?;
+        let config = Self {
             file: file.map(|(path, _)| path.to_path_buf()),
             endpoints: endpoints(&settings)?,
-            google: OauthClient::from(&settings, "google")?,
-            microsoft: OauthClient::from(&settings, "microsoft")?,
-            microsoft_tenant: match settings.get("microsoft.tenant") {
+            google: OauthClient::from(&settings, "google", settings.get("google.credentials")?)?,
+            microsoft: OauthClient::from(&settings, "microsoft", None)?,
+            microsoft_tenant: match settings.get("microsoft.tenant")? {
                 None => COMMON.to_owned(),
                 Some(found) => tenant(&found.value)
                     .ok_or_else(|| found.wrong("is no tenant").next(format!("use {TENANTS}")))?,
@@ -257,10 +256,10 @@ impl Config {
             outputs: settings
                 .choice("outputs", &[("memory", Outputs::Memory), ("disk", Outputs::Disk)])?,
             values: values(&settings)?,
-            browser: !settings.choice("browser", &[("open", false), ("print", true)])?,
+            browser: settings.flag("browser", ["print", "open"], true)?,
             zone: zone(&settings, system_zone)?,
             access: settings.choice("access", &Access::ALL.map(|level| (level.word(), level)))?,
-            tools: settings.words("tools"),
+            tools: settings.words("tools")?,
             files: settings.paths("files")?.unwrap_or_else(|| vec![files(&home)]),
             largest_file: {
                 let most = settings.number("largest_file", 1..=150, 25)?;
@@ -275,15 +274,16 @@ impl Config {
                     ("allow", NewRecipients::Allow),
                 ],
             )?,
-            remote_pictures: settings
-                .choice("remote_pictures", &[("drop", false), ("allow", true)])?,
+            remote_pictures: settings.flag("remote_pictures", ["drop", "allow"], false)?,
             sends_per_hour: settings.number("sends_per_hour", 0..=10_000, 30)?,
             recipients_per_hour: settings.number("recipients_per_hour", 0..=100_000, 200)?,
             look: LOOK,
-            outlook_signature: settings.get("microsoft.signature").map(|found| found.value.clone()),
-            log: settings.get("log").map(|found| found.value.clone()),
+            outlook_signature: settings.get("microsoft.signature")?.map(|found| found.value),
+            log: settings.get("log")?.map(|found| found.value),
             home,
-        })
+        };
+        settings.nothing_else()?;
+        Ok(config)
     }
 }
 
@@ -312,13 +312,14 @@ fn endpoints(settings: &Settings) -> Result<Endpoints> {
 impl OauthClient {
     /// The client of `provider`: the id and secret that were set, else those
     /// of the `credentials.json` that was named.
-    fn from(settings: &Settings, provider: &str) -> Result<Self> {
-        let get = |name: &str| settings.get(&format!("{provider}.{name}"));
-        let (id, secret) = match (get("client_id"), get("credentials")) {
-            (None, Some(found)) => credentials(found)?,
-            (id, _) => (id.map(|found| found.value.clone()), None),
+    fn from(settings: &Settings, provider: &str, file: Option<Found>) -> Result<Self> {
+        let id = settings.get(&format!("{provider}.client_id"))?.map(|found| found.value);
+        let secret = settings.get(&format!("{provider}.client_secret"))?.map(|found| found.value);
+        let (id, beside) = match (id, file) {
+            (None, Some(found)) => credentials(&found)?,
+            (id, _) => (id, None),
         };
-        let secret = get("client_secret").map(|found| found.value.clone()).or(secret);
+        let secret = secret.or(beside);
         Ok(Self { id: id.map(ClientId::new), secret: secret.map(ClientSecret::new) })
     }
 }
@@ -360,8 +361,8 @@ fn home(var: &dyn Fn(&str) -> Option<String>) -> Result<PathBuf> {
 
 /// Who may be written to. A list with a slip in it must not let everybody in.
 fn recipients(settings: &Settings) -> Result<Vec<String>> {
-    let words = settings.words("recipients");
-    match settings.get("recipients") {
+    let words = settings.words("recipients")?;
+    match settings.get("recipients")? {
         Some(found) if words.is_empty() || words.iter().any(|word| !word.contains('@')) => {
             Err(found.wrong("is no list of addresses and @domains between commas"))
         }
@@ -379,7 +380,7 @@ fn files(home: &Path) -> PathBuf {
 
 /// The zone that was set, else the system's if it has an IANA name, else UTC.
 fn zone(settings: &Settings, system: Option<TimeZone>) -> Result<TimeZone> {
-    match settings.get("zone") {
+    match settings.get("zone")? {
         Some(found) => TimeZone::get(&found.value).map_err(|_unknown| {
             found.wrong("is not an IANA time zone; write it like `Europe/Berlin`")
         }),
@@ -389,7 +390,7 @@ fn zone(settings: &Settings, system: Option<TimeZone>) -> Result<TimeZone> {
 
 /// Value functions by tool, written `mail_search=query_match, lookup=uniform`.
 fn values(settings: &Settings) -> Result<Vec<(String, Strategy)>> {
-    let Some(found) = settings.get("values") else {
+    let Some(found) = settings.get("values")? else {
         return Ok(Vec::new());
     };
     let pairs = found.value.split(',').map(str::trim);

@@ -1,57 +1,36 @@
 //! The settings one by one: where each may stand, and what may stand there.
 //!
-//! All settings are texts. They are collected from the environment and the
-//! settings file into one flat list, each with the words that name its origin,
-//! and read out again as words, URLs and paths. What they add up to is said in
-//! `config.rs`.
+//! A setting has no entry in any list: whoever reads one names its key, and its
+//! variable follows from that ([`variable`]). Each is looked up in the
+//! environment and then in the settings file, keeps the words that name its
+//! origin, and is read as words, numbers, URLs and paths. What the file holds
+//! besides is an error. What they add up to is said in `config.rs`.
 //!
 //! No error shows a value unless it is one of a few words: a secret may stand
 //! under a mistyped key.
 
+use std::cell::RefCell;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use toml::Value;
 use url::{Host, Url};
 
 use crate::error::{Error, Kind, Result};
 
-/// Every setting: its key in the file, its environment variable.
-pub const SETTINGS: &[(&str, &str)] = &[
-    ("endpoints.gmail", "DAYSHEET_GMAIL_URL"),
-    ("endpoints.google_calendar", "DAYSHEET_GOOGLE_CALENDAR_URL"),
-    ("endpoints.google_people", "DAYSHEET_GOOGLE_PEOPLE_URL"),
-    ("endpoints.google_auth", "DAYSHEET_GOOGLE_AUTH_URL"),
-    ("endpoints.google_token", "DAYSHEET_GOOGLE_TOKEN_URL"),
-    ("endpoints.google_revoke", "DAYSHEET_GOOGLE_REVOKE_URL"),
-    ("endpoints.graph", "DAYSHEET_GRAPH_URL"),
-    ("endpoints.microsoft_authority", "DAYSHEET_MICROSOFT_AUTHORITY_URL"),
-    ("google.client_id", "DAYSHEET_GOOGLE_CLIENT_ID"),
-    ("google.client_secret", "DAYSHEET_GOOGLE_CLIENT_SECRET"),
-    ("google.credentials", "DAYSHEET_GOOGLE_CREDENTIALS"),
-    ("microsoft.client_id", "DAYSHEET_MICROSOFT_CLIENT_ID"),
-    ("microsoft.client_secret", "DAYSHEET_MICROSOFT_CLIENT_SECRET"),
-    ("microsoft.tenant", "DAYSHEET_MICROSOFT_TENANT"),
-    ("key_store", "DAYSHEET_KEY_STORE"),
-    ("format", "DAYSHEET_FORMAT"),
-    ("delimiter", "DAYSHEET_DELIMITER"),
-    ("budget", "DAYSHEET_BUDGET"),
-    ("tokenizer", "DAYSHEET_TOKENIZER"),
-    ("outputs", "DAYSHEET_OUTPUTS"),
-    ("values", "DAYSHEET_VALUES"),
-    ("zone", "DAYSHEET_ZONE"),
-    ("browser", "DAYSHEET_BROWSER"),
-    ("access", "DAYSHEET_ACCESS"),
-    ("tools", "DAYSHEET_TOOLS"),
-    ("files", "DAYSHEET_FILES"),
-    ("largest_file", "DAYSHEET_LARGEST_FILE"),
-    ("recipients", "DAYSHEET_RECIPIENTS"),
-    ("new_recipients", "DAYSHEET_NEW_RECIPIENTS"),
-    ("remote_pictures", "DAYSHEET_REMOTE_PICTURES"),
-    ("sends_per_hour", "DAYSHEET_SENDS_PER_HOUR"),
-    ("recipients_per_hour", "DAYSHEET_RECIPIENTS_PER_HOUR"),
-    ("microsoft.signature", "DAYSHEET_MICROSOFT_SIGNATURE"),
-    ("log", "DAYSHEET_LOG"),
-];
+/// How much alike two keys are at least where one is offered for the other, as
+/// `strsim` measures it.
+const ALIKE: f64 = 0.75;
+
+/// The environment variable of a key: `google.client_id` is
+/// `DAYSHEET_GOOGLE_CLIENT_ID`, and `endpoints.graph` is `DAYSHEET_GRAPH_URL`.
+fn variable(key: &str) -> String {
+    let name = match key.strip_prefix("endpoints.") {
+        Some(service) => format!("{service}_url"),
+        None => key.replace('.', "_"),
+    };
+    format!("DAYSHEET_{}", name.to_uppercase())
+}
 
 /// A variable's value; an empty one counts as not set, because that is how
 /// most client configurations leave a variable out.
@@ -66,41 +45,34 @@ pub(super) fn absolute(path: &str) -> Result<PathBuf> {
 
 /// One setting as it was found.
 pub(super) struct Found {
-    key: &'static str,
     pub(super) value: String,
     /// What to correct: a variable, or a key in a file.
     pub(super) origin: String,
     /// The folder that a relative path is meant from.
     folder: Option<PathBuf>,
+    /// True for one of the settings that hold no secret.
+    shown: bool,
 }
 
 impl Found {
     /// An error about this setting. The value is shown only where it cannot be
     /// a secret or hold one.
     pub(super) fn wrong(&self, why: impl fmt::Display) -> Error {
-        let shown = match self.key {
-            "key_store"
-            | "format"
-            | "delimiter"
-            | "zone"
-            | "access"
-            | "budget"
-            | "tokenizer"
-            | "outputs"
-            | "values"
-            | "tools"
-            | "files"
-            | "largest_file"
-            | "recipients"
-            | "new_recipients"
-            | "remote_pictures"
-            | "sends_per_hour"
-            | "recipients_per_hour" => {
-                format!(" `{}`", self.value)
-            }
-            _ => String::new(),
+        let shown = match self.shown {
+            true => format!(" `{}`", self.value),
+            false => String::new(),
         };
         Error::new(Kind::Config, format!("{}{shown} {why}", self.origin))
+    }
+
+    /// The value as one of a few words.
+    fn choice<T: Copy>(&self, choices: &[(&str, T)]) -> Result<T> {
+        let mut known = choices.iter();
+        let choice = known.find(|(word, _)| self.value.eq_ignore_ascii_case(word));
+        choice.map(|&(_, choice)| choice).ok_or_else(|| {
+            let words: Vec<&str> = choices.iter().map(|&(word, _)| word).collect();
+            self.wrong(format!("is none of {}", words.join(", ")))
+        })
     }
 
     /// The value as a path.
@@ -112,42 +84,106 @@ impl Found {
     }
 }
 
-/// All settings that were found, environment before file.
-pub(super) struct Settings(Vec<Found>);
+/// Where settings are looked up: the environment before the file.
+pub(super) struct Settings<'a> {
+    var: &'a dyn Fn(&str) -> Option<String>,
+    file: Option<(&'a Path, toml::Table)>,
+    /// The keys that were looked up.
+    known: RefCell<Vec<String>>,
+}
 
-impl Settings {
-    pub(super) fn collect(
-        var: &dyn Fn(&str) -> Option<String>,
-        file: Option<(&Path, &str)>,
+impl<'a> Settings<'a> {
+    pub(super) fn new(
+        var: &'a dyn Fn(&str) -> Option<String>,
+        file: Option<(&'a Path, &str)>,
     ) -> Result<Self> {
-        let mut found: Vec<Found> = SETTINGS
-            .iter()
-            .filter_map(|&(key, name)| {
-                let value = set(var, name)?;
-                Some(Found { key, value, origin: name.to_owned(), folder: None })
-            })
-            .collect();
-        if let Some((path, text)) = file {
-            let table = text.parse::<toml::Table>().map_err(|error| syntax(path, text, &error))?;
-            read_table(&table, "", path, &mut found)?;
-        }
-        Ok(Self(found))
+        let file = file.map(|(path, text)| match text.parse() {
+            Ok(table) => Ok((path, table)),
+            Err(error) => Err(syntax(path, text, &error)),
+        });
+        Ok(Self { var, file: file.transpose()?, known: RefCell::default() })
     }
 
-    pub(super) fn get(&self, key: &str) -> Option<&Found> {
-        self.0.iter().find(|found| found.key == key)
+    /// A setting that is a text.
+    pub(super) fn get(&self, key: &str) -> Result<Option<Found>> {
+        self.find(key, "a text", "string")
+    }
+
+    /// A setting whose value in the file is a text, or of TOML's type `also`; it
+    /// is handed out as the text that it would be in the environment.
+    fn find(&self, key: &str, what: &str, also: &str) -> Result<Option<Found>> {
+        self.known.borrow_mut().push(key.to_owned());
+        let shown = !key.contains('.') && key != "log";
+        let origin = variable(key);
+        if let Some(value) = set(self.var, &origin) {
+            return Ok(Some(Found { value, origin, folder: None, shown }));
+        }
+        let Some((path, table)) = &self.file else {
+            return Ok(None);
+        };
+        let value = match key.split_once('.') {
+            Some((section, name)) => table.get(section).and_then(|inner| inner.get(name)),
+            None => table.get(key),
+        };
+        let Some(value) = value else {
+            return Ok(None);
+        };
+        let origin = format!("`{key}` in {}", path.display());
+        let value = match value {
+            Value::String(text) => text.clone(),
+            value if value.type_str() == also => value.to_string(),
+            _ => {
+                return Err(Error::new(Kind::Config, format!("{origin} is not {what}"))
+                    .next("put its value between double quotes"));
+            }
+        };
+        Ok(Some(Found { value, origin, folder: path.parent().map(Path::to_path_buf), shown }))
+    }
+
+    /// Refuses what the file holds besides the settings that were looked up.
+    pub(super) fn nothing_else(&self) -> Result<()> {
+        let Some((path, table)) = &self.file else {
+            return Ok(());
+        };
+        let known = self.known.borrow();
+        let sections: Vec<&str> =
+            known.iter().filter_map(|key| Some(key.split_once('.')?.0)).collect();
+        let keys = table.iter().flat_map(|(name, value)| match value {
+            Value::Table(inner) if sections.contains(&name.as_str()) => {
+                inner.keys().map(|key| format!("{name}.{key}")).collect()
+            }
+            _ => vec![name.clone()],
+        });
+        let Some(key) = keys.into_iter().find(|key| !known.contains(key)) else {
+            return Ok(());
+        };
+        let near = known
+            .iter()
+            .map(String::as_str)
+            .chain(sections)
+            .filter(|known| *known != key)
+            .map(|known| (strsim::normalized_damerau_levenshtein(&key, known), known))
+            .max_by(|(one, _), (other, _)| one.total_cmp(other))
+            .filter(|(alike, _)| *alike >= ALIKE);
+        let next = match near {
+            Some((_, near)) => format!("did you mean `{near}`? `daysheet --help` lists all"),
+            None => "remove it; `daysheet --help` lists what there is".to_owned(),
+        };
+        let what = format!("`{key}` in {} is not a known setting", path.display());
+        Err(Error::new(Kind::Config, what).next(next))
     }
 
     /// Words between commas, in small letters; none if it is not set.
-    pub(super) fn words(&self, key: &str) -> Vec<String> {
-        let value = self.get(key).map_or("", |found| &found.value);
+    pub(super) fn words(&self, key: &str) -> Result<Vec<String>> {
+        let found = self.get(key)?;
+        let value = found.as_ref().map_or("", |found| &found.value);
         let words = value.split(',').map(|word| word.trim().to_lowercase());
-        words.filter(|word| !word.is_empty()).collect()
+        Ok(words.filter(|word| !word.is_empty()).collect())
     }
 
     /// Folders, with between them what the platform puts between paths.
     pub(super) fn paths(&self, key: &str) -> Result<Option<Vec<PathBuf>>> {
-        let Some(found) = self.get(key) else {
+        let Some(found) = self.get(key)? else {
             return Ok(None);
         };
         let paths: Vec<PathBuf> = std::env::split_paths(&found.value)
@@ -165,17 +201,15 @@ impl Settings {
 
     /// One of a few words; the type's default if it is not set.
     pub(super) fn choice<T: Copy + Default>(&self, key: &str, choices: &[(&str, T)]) -> Result<T> {
-        let Some(found) = self.get(key) else {
-            return Ok(T::default());
-        };
-        choices
-            .iter()
-            .find(|(word, _)| found.value.eq_ignore_ascii_case(word))
-            .map(|&(_, choice)| choice)
-            .ok_or_else(|| {
-                let words: Vec<&str> = choices.iter().map(|&(word, _)| word).collect();
-                found.wrong(format!("is none of {}", words.join(", ")))
-            })
+        self.get(key)?.map_or_else(|| Ok(T::default()), |found| found.choice(choices))
+    }
+
+    /// True for the second of two words, false for the first; the file may have
+    /// `true` and `false` instead. `default` if it is not set.
+    pub(super) fn flag(&self, key: &str, [no, yes]: [&str; 2], default: bool) -> Result<bool> {
+        let found = self.find(key, "a text or a boolean", "boolean")?;
+        let choices = [(no, false), (yes, true), ("false", false), ("true", true)];
+        found.map_or(Ok(default), |found| found.choice(&choices))
     }
 
     /// A whole number within `range`; `default` if it is not set.
@@ -185,7 +219,7 @@ impl Settings {
         range: std::ops::RangeInclusive<usize>,
         default: usize,
     ) -> Result<usize> {
-        let Some(found) = self.get(key) else {
+        let Some(found) = self.find(key, "a text or an integer", "integer")? else {
             return Ok(default);
         };
         let number = found.value.parse().ok();
@@ -197,7 +231,7 @@ impl Settings {
     /// A URL that tokens may be sent to. `base` says that paths are joined to
     /// it, which only works as people mean it if it ends in a slash.
     pub(super) fn url(&self, key: &str, default: &str, base: bool) -> Result<Url> {
-        let Some(found) = self.get(key) else {
+        let Some(found) = self.get(key)? else {
             return Url::parse(default).map_err(|error| {
                 Error::new(Kind::Internal, format!("the default of {key}: {error}"))
             });
@@ -269,50 +303,6 @@ pub(super) fn is_loopback(url: &Url) -> bool {
     }
 }
 
-/// Walks the file's tables and adds what the environment has not set.
-fn read_table(
-    table: &toml::Table,
-    prefix: &str,
-    path: &Path,
-    found: &mut Vec<Found>,
-) -> Result<()> {
-    for (name, value) in table {
-        let key = format!("{prefix}{name}");
-        let origin = format!("`{key}` in {}", path.display());
-        let known = SETTINGS.iter().find(|&&(known, _)| known == key);
-        match (known, value) {
-            (Some(&(key, _)), toml::Value::String(value)) => {
-                if !found.iter().any(|earlier| earlier.key == key) {
-                    found.push(Found {
-                        key,
-                        value: value.clone(),
-                        origin,
-                        folder: path.parent().map(Path::to_path_buf),
-                    });
-                }
-            }
-            (Some(_), _) => {
-                return Err(Error::new(Kind::Config, format!("{origin} is not a text"))
-                    .next("put its value between double quotes"));
-            }
-            (None, toml::Value::Table(inner)) if is_section(&key) => {
-                read_table(inner, &format!("{key}."), path, found)?;
-            }
-            (None, _) => {
-                let keys: Vec<&str> = SETTINGS.iter().map(|&(key, _)| key).collect();
-                return Err(Error::new(Kind::Config, format!("{origin} is not a known setting"))
-                    .next(format!("remove it, or use one of {}", keys.join(", "))));
-            }
-        }
-    }
-    Ok(())
-}
-
-/// True if some setting's key begins with this table's name.
-fn is_section(name: &str) -> bool {
-    SETTINGS.iter().any(|&(key, _)| key.split_once('.').is_some_and(|(section, _)| section == name))
-}
-
 /// A syntax error by its line. The parser's own display would quote the line,
 /// and with it maybe a secret.
 fn syntax(path: &Path, text: &str, error: &toml::de::Error) -> Error {
@@ -321,5 +311,5 @@ fn syntax(path: &Path, text: &str, error: &toml::de::Error) -> Error {
         .and_then(|span| text.get(..span.start))
         .map_or(1, |before| before.matches('\n').count() + 1);
     Error::new(Kind::Config, format!("line {line} of {} is not TOML", path.display()))
-        .next("correct it; values stand between double quotes")
+        .next("correct it; texts stand between double quotes")
 }

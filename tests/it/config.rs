@@ -2,6 +2,8 @@
 //! named by the variable or key to correct.
 #![cfg(test)]
 
+use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use daysheet::access::Access;
@@ -20,6 +22,17 @@ fn settings(vars: &[(&str, &str)], file: Option<&str>) -> Result<Config> {
     };
     let file = file.map(|text| (Path::new("/etc/daysheet/config.toml"), text));
     Config::from(var, file, None)
+}
+
+/// All variables there are.
+pub fn variables() -> BTreeSet<String> {
+    let read = RefCell::new(BTreeSet::from(["DAYSHEET_CONFIG".to_owned()]));
+    let var = |name: &str| {
+        read.borrow_mut().insert(name.to_owned());
+        None
+    };
+    Config::from(var, None, None).unwrap();
+    read.take()
 }
 
 #[test]
@@ -101,9 +114,17 @@ fn every_mistake_is_named_and_no_value_is_shown() {
         &[], Some("[endpoints]\ngmail = \"http://gmail.example/\""),
             &["`endpoints.gmail` in /etc/daysheet/config.toml", "plain http"];
         &[], Some("[google]\nclientid = \"hunter2\""),
-            &["`google.clientid`", "not a known setting", "google.client_id"];
-        &[], Some("[gogle]\nx = 1"), &["`gogle`", "not a known setting"];
-        &[], Some("homme = \"/x\""), &["`homme`", "not a known setting"];
+            &["`google.clientid`", "not a known setting", "did you mean `google.client_id`?"];
+        &[], Some("[gogle]\nx = 1"),
+            &["`gogle`", "not a known setting", "did you mean `google`?"];
+        &[], Some("homme = \"/x\""), &["`homme`", "not a known setting", "daysheet --help"];
+        &[], Some("google = \"x\""), &["`google`", "not a known setting: remove it"];
+        &[("DAYSHEET_BUDGET", "1")], None,
+            &["DAYSHEET_BUDGET `1`", "no whole number from 100 to 100000"];
+        &[], Some("budget = 8000.5"), &["`budget`", "not a text or an integer", "double quotes"];
+        &[], Some("browser = 1"), &["`browser`", "not a text or a boolean", "double quotes"];
+        &[], Some("browser = \"perhaps\""), &["`browser`", "`perhaps`", "none of print, open"];
+        &[], Some("recipients = \"example.com\""), &["`recipients`", "@domains"];
         &[], Some("[google]\nclient_secret = 123"),
             &["`google.client_secret`", "not a text", "double quotes"];
         &[], Some("format = \"json\"\n\n[google]\nclient_secret = hunter2\n"),
@@ -125,6 +146,16 @@ fn every_mistake_is_named_and_no_value_is_shown() {
             assert!(said.contains(part), "`{part}` in: {said}");
         }
         assert!(!said.contains("hunter2") && !said.contains("123"), "{said}");
+    }
+}
+
+#[test]
+fn numbers_and_truths_stand_as_such_or_as_texts() {
+    for (budget, browser, pictures) in [("8001", "false", "true"), ("'8001'", "'print'", "'allow'")]
+    {
+        let file = format!("budget={budget}\nbrowser={browser}\nremote_pictures={pictures}");
+        let config = settings(&[], Some(&file)).unwrap();
+        assert_eq!((config.budget, config.browser, config.remote_pictures), (8_001, false, true));
     }
 }
 

@@ -13,8 +13,6 @@ mod json;
 mod labels;
 #[cfg(feature = "microsoft")]
 pub mod microsoft;
-#[cfg(any(feature = "google", feature = "microsoft"))]
-mod near;
 pub mod net;
 #[cfg(any(feature = "google", feature = "microsoft"))]
 pub mod pace;

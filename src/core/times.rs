@@ -183,24 +183,15 @@ fn near(name: &str) -> Option<String> {
             let known = known.as_str().to_owned();
             let lower = known.to_ascii_lowercase();
             let other = city(&lower);
-            let same = alike(&wanted, &other);
-            // Two thirds of the letters; the region decides among equals.
-            let enough = same * 3 >= wanted.len().max(other.len()) * 2 && same >= 3;
-            // The shortest of the names that are the same otherwise.
-            let order = (same, alike(&name, &lower), usize::MAX - known.len());
+            let edits = strsim::osa_distance(&wanted, &other);
+            // Two thirds of the letters are the same; of three, all.
+            let enough = edits * 3 < wanted.len().max(other.len());
+            // The region decides among equals, then the shortest name.
+            let order = (edits, strsim::osa_distance(&name, &lower), known.len());
             enough.then_some((order, known))
         })
-        .max()
+        .min()
         .map(|(_, known)| known)
-}
-
-/// How many letters two names share at their start and at their end.
-fn alike(a: &str, b: &str) -> usize {
-    let (a, b) = (a.as_bytes(), b.as_bytes());
-    let start = a.iter().zip(b).take_while(|(a, b)| a == b).count();
-    let rest = a.len().min(b.len()) - start;
-    let end = a.iter().rev().zip(b.iter().rev());
-    start + end.take(rest).take_while(|(a, b)| a == b).count()
 }
 
 /// What is meant, and the last day of it when it is several.

@@ -6,7 +6,6 @@ use serde_json::{Value, json};
 use super::{Gmail, check};
 use crate::json::text;
 use crate::labels::{is_category, same_label};
-use crate::near::steps;
 use crate::written::holds;
 use daysheet_core::error::{Error, Kind, Result};
 use daysheet_core::provider::mail::{Place, PlaceKind};
@@ -352,8 +351,12 @@ fn unlike(known: &str, said: &str) -> Option<usize> {
         return Some(0);
     }
     let last = |name: &str| name.rsplit('/').next().unwrap_or_default().to_owned();
-    let whole = steps(&known, &said);
-    let ends = steps(&last(&known), &last(&said));
+    let letters = said.chars().count();
+    if letters > LONGEST {
+        return None;
+    }
+    let whole = strsim::levenshtein(&known, &said);
+    let ends = strsim::levenshtein(&last(&known), &last(&said));
     let apart = whole.min(ends);
-    (apart <= 1 + said.chars().count() / 4).then_some(apart)
+    (apart <= 1 + letters / 4).then_some(apart)
 }

@@ -10,7 +10,6 @@ use super::folders::{Tree, known};
 use super::{Outlook, check_as};
 use crate::json::text;
 use crate::microsoft::answer::not_ours;
-use crate::near::steps;
 use crate::net;
 use crate::written::holds;
 use daysheet_core::error::{Error, Kind, Result};
@@ -23,6 +22,8 @@ use daysheet_core::text::quoted;
 const LEVELS: usize = 16;
 /// Names that are offered instead of one that is not there.
 const OFFERED: usize = 5;
+/// The most letters of a name that others are compared with.
+const LONGEST: usize = 255;
 /// Categories that are read, and pages of them.
 const CATEGORIES: usize = 5_000;
 const PAGES: usize = 100;
@@ -426,6 +427,10 @@ fn distance(said: &str, name: &str) -> Option<usize> {
     if words(said).iter().any(|word| known.contains(word)) {
         return Some(1);
     }
-    let edits = steps(said, last);
-    (edits <= 1 + said.chars().count() / 4).then_some(1 + edits)
+    let letters = said.chars().count();
+    if letters > LONGEST {
+        return None;
+    }
+    let edits = strsim::levenshtein(said, last);
+    (edits <= 1 + letters / 4).then_some(1 + edits)
 }

@@ -6,21 +6,15 @@
 //! Hidden files are not read, nor is what belongs to the program itself. It
 //! knows nothing of mail.
 
-use std::io::{Read, Write};
+use std::io::{self, Read, Write};
 use std::path::{Component, Path, PathBuf};
+
+use cap_fs_ext::{DirExt, FollowSymlinks, OpenOptionsFollowExt};
+use cap_fs_ext::{OpenOptionsMaybeDirExt, OpenOptionsSyncExt};
+use cap_std::fs::{Dir, File, OpenOptions};
 
 use crate::error::{Error, Kind, Result};
 use crate::text::brief;
-
-#[cfg(not(unix))]
-mod plain;
-#[cfg(unix)]
-mod unix;
-
-#[cfg(not(unix))]
-use plain as system;
-#[cfg(unix)]
-use unix as system;
 
 /// The folders that files may be read from and saved to.
 #[derive(Debug, Clone)]
@@ -33,7 +27,7 @@ pub struct Folders {
 #[derive(Debug)]
 pub struct Folder {
     path: PathBuf,
-    opened: system::Dir,
+    opened: Dir,
 }
 
 /// A file that was read.
@@ -71,10 +65,7 @@ impl Folders {
         }
         let mut path = root.clone();
         path.extend(&inside);
-        Ok(Folder {
-            opened: system::Dir::open(&root, &inside).map_err(|error| failed(&path, &error))?,
-            path,
-        })
+        Ok(Folder { opened: opened(&root, &inside).map_err(|error| failed(&path, &error))?, path })
     }
 
     /// A file in one of the folders or below, of at most `most` bytes; a relative
@@ -105,8 +96,10 @@ impl Folders {
             return Err(Error::argument(format!("{} is a folder", brief(said)))
                 .next("give the path of a file"));
         };
-        let dir = system::Dir::open(&root, &inside).map_err(|error| failed(wanted, &error))?;
-        let file = dir.read(&name).map_err(|error| failed(wanted, &error))?;
+        let dir = opened(&root, &inside).map_err(|error| failed(wanted, &error))?;
+        // What is no file is not waited for.
+        let file = dir.open_with(&name, no_link().read(true).nonblock(true));
+        let file = file.map_err(|error| failed(wanted, &error))?;
         let about = file.metadata().map_err(|error| failed(wanted, &error))?;
         if !about.is_file() {
             return Err(Error::argument(format!("{} is no file", brief(said)))
@@ -190,6 +183,24 @@ fn nearest(path: &Path) -> (PathBuf, Option<std::io::Error>) {
     (PathBuf::new(), None)
 }
 
+/// The folder at the end of a way on which no part is a link.
+fn opened(root: &Path, inside: &[PathBuf]) -> io::Result<Dir> {
+    let root = File::open_ambient_with(
+        root,
+        no_link().read(true).maybe_dir(true),
+        cap_std::ambient_authority(),
+    )?;
+    let root = Dir::from_std_file(root.into_std());
+    inside.iter().try_fold(root, |dir, part| dir.open_dir_nofollow(part))
+}
+
+/// How a file or folder is opened that must not be a link.
+fn no_link() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.follow(FollowSymlinks::No);
+    options
+}
+
 impl Folder {
     /// Where a file of this name is or would be.
     pub fn path(&self, name: &str) -> PathBuf {
@@ -202,7 +213,7 @@ impl Folder {
     /// # Errors
     /// [`Kind::Conflict`].
     pub fn free(&self, name: &str, overwrite: bool) -> Result<()> {
-        match self.opened.kind(name) {
+        match self.is_file(name) {
             None => Ok(()),
             Some(true) if overwrite => Ok(()),
             Some(true) => Err(taken(&self.path(name))),
@@ -221,11 +232,11 @@ impl Folder {
     pub fn save(&self, name: &str, bytes: &[u8], overwrite: bool) -> Result<PathBuf> {
         let path = self.path(name);
         self.free(name, overwrite)?;
-        let claimed = match overwrite && self.opened.kind(name).is_some() {
+        let claimed = match overwrite && self.is_file(name).is_some() {
             true => false,
             false => {
                 // Nobody else gets the name while the file is written.
-                self.opened.create(name).map_err(|error| match error.kind() {
+                self.create(name).map_err(|error| match error.kind() {
                     std::io::ErrorKind::AlreadyExists => taken(&path),
                     _ => failed(&path, &error),
                 })?;
@@ -237,19 +248,34 @@ impl Folder {
             .map_err(|_| Error::new(Kind::Internal, "there is no randomness"))?;
         let random = u64::from_le_bytes(random);
         let temporary = format!(".{name}.{random:016x}.part");
-        let written = self.opened.create(&temporary).and_then(|mut file| {
+        let written = self.create(&temporary).and_then(|mut file| {
             file.write_all(bytes)?;
             file.sync_all()?;
-            self.opened.rename(&temporary, name)
+            self.opened.rename(&temporary, &self.opened, name)
         });
         written.map_err(|error| {
-            self.opened.remove(&temporary);
+            // Nothing is lost when what was made in vain stays.
+            let _ = self.opened.remove_file(&temporary);
             if claimed {
-                self.opened.remove(name);
+                let _ = self.opened.remove_file(name);
             }
             failed(&path, &error)
         })?;
         Ok(path)
+    }
+
+    /// True for a file of that name, false for anything else, nothing if the
+    /// name is free.
+    fn is_file(&self, name: &str) -> Option<bool> {
+        self.opened.symlink_metadata(name).ok().map(|about| about.is_file())
+    }
+
+    /// A new file for its owner alone.
+    fn create(&self, name: &str) -> io::Result<File> {
+        let mut options = no_link();
+        #[cfg(unix)]
+        cap_std::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        self.opened.open_with(name, options.write(true).create_new(true))
     }
 }
 

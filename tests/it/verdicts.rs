@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use daysheet::flatten::{self, Context, Room};
 use daysheet::row::Cell;
 use daysheet::schemas::{Api, EVENT};
-use daysheet::text::verdict::{Heads, Results, doubts};
+use daysheet::text::verdict::{Heads, Results, doubts, looks_like};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -105,6 +105,11 @@ fn doubts_are_reported() {
                (`xn--80ak6aa92e.com`) looks like `apple.com`"];
         pass, "a@xn--bcher-kva.example", "",
             &["punycode: the domain is `b\u{fc}cher.example` (`xn--bcher-kva.example`)"];
+        // An honest word, though Unicode has a look-alike for each of its letters.
+        pass, "a@\u{433}\u{43e}\u{440}\u{430}.example", "",
+            &["punycode: the domain is `\u{433}\u{43e}\u{440}\u{430}.example` \
+               (`xn--80af7ai.example`)"];
+        pass, "Jose\u{301} \u{41c}\u{438}\u{438}\u{306} <a@bank.example>", "", &[];
         pass, "Ana <a@exarnple.com>", "",
             &["lookalike: the domain `exarnple.com` looks like your own, `example.com`"];
         pass, "P\u{0430}yments <a@bank.example>", "",
@@ -124,6 +129,23 @@ fn doubts_are_reported() {
             .map(|one| format!("{}: {}", one.word, one.note))
             .collect();
         assert_eq!(found, *expected, "{from}");
+    }
+}
+
+#[test]
+fn letters_are_taken_for_what_they_look_like() {
+    for (text, word) in [
+        ("\u{430}ԁеһіјӏорԛѕсуѵԝхкмтвг", "adehijlopqscyvwxkmtbr"),
+        ("αονρτυκιχγıɡɑ", "aovptukixyiga"),
+        ("М\u{200b}Е", "me"),
+        ("ｍе", "me"),
+        ("rnicr0s0ft", "Microsoft"),
+        ("paypa1", "PayPal"),
+    ] {
+        assert!(looks_like(text, word), "{text}");
+    }
+    for (text, word) in [("ne", "me"), ("bücher", "bucher"), ("гора", "gora")] {
+        assert!(!looks_like(text, word), "{text}");
     }
 }
 

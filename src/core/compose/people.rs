@@ -7,11 +7,9 @@
 
 use std::collections::HashSet;
 
-use icu_properties::CodePointMapData;
-use icu_properties::props::Script;
-
 use crate::error::{Error, Result};
 use crate::provider::mail::Person;
+use crate::text::verdict::is_mixed;
 use crate::text::{self, is_invisible, visible};
 use crate::text::{Note, note, quoted, quoted_end};
 
@@ -144,31 +142,6 @@ pub fn ascii(said: &str) -> Result<String> {
 fn seen(host: &str) -> String {
     let (seen, _) = idna::domain_to_unicode(host);
     seen
-}
-
-/// True for a word of letters that look alike and belong to different scripts.
-/// Those that Japanese, Chinese and Korean names put side by side do not.
-fn is_mixed(label: &str) -> bool {
-    let mut scripts: Vec<Script> = Vec::new();
-    for c in label.chars() {
-        let script = CodePointMapData::<Script>::new().get(c);
-        let script = match script {
-            Script::Common | Script::Inherited => continue,
-            Script::Han
-            | Script::Hiragana
-            | Script::Katakana
-            | Script::Bopomofo
-            | Script::Hangul => Script::Han,
-            script => script,
-        };
-        if !scripts.contains(&script) {
-            scripts.push(script);
-        }
-    }
-    !matches!(
-        scripts.as_slice(),
-        [] | [_] | [Script::Latin, Script::Han] | [Script::Han, Script::Latin]
-    )
 }
 
 /// What is odd about an address that can be sent to.

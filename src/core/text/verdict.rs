@@ -9,6 +9,8 @@
 mod results;
 mod script;
 
+pub(crate) use script::is_mixed;
+
 use super::note::{note, quoted_end};
 use super::{Address, Note, quoted};
 

@@ -25,9 +25,13 @@ pub const CONTACT_ID: Field = field("contact_id", Text, "The provider's id of a 
     .ours()
     .sources(&[(Gmail, Path("resourceName")), (Outlook, Path("id"))]);
 
-/// Says `person` of somebody whom Graph found and who is no saved contact.
+/// Says `person` of somebody who was found and is no saved contact. The Gmail
+/// adapter marks those of the list of other contacts with the key `unsaved`.
 pub const CONTACT_KIND: Field = field("contact_kind", Words, "Whether it is no saved contact.")
-    .sources(&[(Outlook, Flags(&[("person", There("scoredEmailAddresses"))]))]);
+    .sources(&[
+        (Gmail, Flags(&[("person", There("unsaved"))])),
+        (Outlook, Flags(&[("person", There("scoredEmailAddresses"))])),
+    ]);
 
 const FIELDS: &[Field] = &In("contact").columns([
     field("name", Text, "Name of the person.")

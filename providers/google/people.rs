@@ -135,9 +135,14 @@ fn add(found: &mut Vec<Value>, list: &[Value], person: fn(&Value) -> Option<&Val
 
 /// Adds those who are not there yet; one person may be in two lists.
 fn add_new(found: &mut Vec<Value>, people: Vec<Value>) {
-    for person in people {
+    for mut person in people {
         let known = |other: &Value| other.get("resourceName") == person.get("resourceName");
         if !found.iter().any(known) {
+            let name = person.get("resourceName").and_then(Value::as_str);
+            let unsaved = name.is_some_and(|name| name.starts_with("otherContacts/"));
+            if let (Some(person), true) = (person.as_object_mut(), unsaved) {
+                person.insert("unsaved".to_owned(), true.into());
+            }
             found.push(person);
         }
     }

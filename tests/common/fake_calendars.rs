@@ -594,6 +594,11 @@ impl Calendars for FakeCalendars {
         self.api
     }
 
+    fn person<'a>(&self, id: &'a str) -> Option<&'a str> {
+        let is_person = id.contains('@') && !id.ends_with(".calendar.google.com");
+        Some(id).filter(|_| self.api == Api::Gmail && is_person)
+    }
+
     fn capabilities(&self) -> &'static CalendarCapabilities {
         match self.api {
             Api::Gmail => &google::CALENDAR,

@@ -451,7 +451,7 @@ async fn contacts_are_found_by_address_or_name() {
     let harness = MailHarness::one(Api::Gmail, "organize").await;
     let person = |id: &str, name: &str, email: &str| {
         json!({"resourceName": id, "names": [{"displayName": name}],
-               "emailAddresses": [{"value": email}]})
+               "emailAddresses": [{"value": email}], "unsaved": id.starts_with("other").then_some(true)})
     };
     *harness.ana().people.lock().unwrap() = vec![
         person("people/c1", "Lena Okafor", "lena@studio.example"),

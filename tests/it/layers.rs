@@ -225,6 +225,20 @@ fn layer_or_top(module: &str) -> u8 {
     if matches!(module, "lib" | "main") { 9 } else { layer(module) }
 }
 
+/// What differs by provider is in the port's capabilities; texts take names from them.
+#[test]
+fn the_pipeline_names_no_provider() {
+    let mut wrong = Vec::new();
+    for Source { module, path: file, text, .. } in sources() {
+        for name in ["Gmail", "Google", "Outlook", "Graph", "Microsoft"] {
+            if module == "pipeline" && text.contains(name) {
+                wrong.push(format!("{}: {name}", file.display()));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
 #[test]
 fn every_file_says_what_it_is_for() {
     for Source { path: file, text, .. } in sources() {

@@ -221,6 +221,11 @@ impl Calendars for GoogleCalendar {
         &crate::google::CALENDAR
     }
 
+    fn person<'a>(&self, id: &'a str) -> Option<&'a str> {
+        // Secondary, group and holiday calendars have ids of this domain.
+        Some(id).filter(|id| id.contains('@') && !id.ends_with(".calendar.google.com"))
+    }
+
     async fn calendars(&self) -> Result<Vec<Value>> {
         self.listed().await
     }

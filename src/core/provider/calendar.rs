@@ -287,6 +287,12 @@ pub trait Calendars: Send + Sync {
     /// What they can do.
     fn capabilities(&self) -> &'static CalendarCapabilities;
 
+    /// Returns the address of the person whose main calendar has this id, where ids
+    /// are addresses.
+    fn person<'a>(&self, _id: &'a str) -> Option<&'a str> {
+        None
+    }
+
     /// All calendars, as objects of the table `calendar`; the main one first.
     async fn calendars(&self) -> Result<Vec<Value>>;
 

@@ -3,9 +3,8 @@
 //! An account costs three lists, all at once: the inbox of the window, in pages
 //! of 100 up to 200 letters; the sent mail, likewise, because it tells who is
 //! written to, in which conversations, and what has been answered; and the
-//! addresses that are the reader's. Graph answers each page in one request.
-//! Gmail's lists have ids alone, so there each letter is one more request; none
-//! brings a text. What the letters mean is decided in `rules.rs`.
+//! addresses that are the reader's. Where lists have ids alone, each letter is
+//! one more request; none brings a text. What the letters mean is decided in `rules.rs`.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;

@@ -210,8 +210,8 @@ impl Pipeline {
     }
 }
 
-/// The message and the part of an attachment's lasting id: `MESSAGE/PART` in
-/// Gmail, `MESSAGE:ATTACHMENT` in Outlook, whose ids hold slashes.
+/// The message and the part of an attachment's lasting id: `MESSAGE/PART`, or
+/// `MESSAGE:ATTACHMENT` where ids hold slashes.
 pub(super) fn split_id(id: &str) -> (&str, &str) {
     id.split_once(':').or_else(|| id.rsplit_once('/')).unwrap_or((id, id))
 }

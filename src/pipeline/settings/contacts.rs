@@ -16,8 +16,6 @@ use crate::schemas::{CONTACT, CONTACT_ID, CONTACT_KIND, Field, Level};
 
 /// How many people of a name are looked at.
 const MOST: usize = 50;
-/// What the ids begin with of people who are no saved contacts of Google's.
-const OTHERS: &str = "otherContacts/";
 
 impl Pipeline {
     pub(super) async fn contact(
@@ -120,7 +118,7 @@ impl Pipeline {
                 continue;
             }
             match texts(&CONTACT_ID).into_iter().next() {
-                Some(id) if texts(&CONTACT_KIND).is_empty() && !id.starts_with(OTHERS) => {
+                Some(id) if texts(&CONTACT_KIND).is_empty() => {
                     if !ids.contains(&id) {
                         ids.push(id);
                     }

@@ -145,7 +145,7 @@ impl Pipeline {
                 return self.as_held(owner, &RULE, Err(error), (&name, op, "")).await;
             }
         };
-        // Gmail's filters are not changed but made anew, and get another id.
+        // Where rules cannot be changed they are made anew, with another id.
         let id_now = held.as_ref().and_then(|held| held.get("id")?.as_str());
         let now = match owner.mailbox.rules().await {
             Ok(now) => now,

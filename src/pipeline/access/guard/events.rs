@@ -134,8 +134,10 @@ impl Pipeline {
             let places = self.places(&target.owner, false).await?;
             let listed = places.into_iter().find(|place| place.id == *calendar);
             // One that is not among the user's own is told by its address.
-            let place =
-                listed.or_else(|| calendar.contains('@').then(|| Listed::unlisted(calendar)));
+            let place = listed.or_else(|| {
+                let port = &*target.owner.port;
+                calendar.contains('@').then(|| Listed::unlisted(port, calendar))
+            });
             if let Some(place) = place {
                 concerned |= place.of_others(own).is_some();
                 audience.calendar(&place, own);

@@ -11,15 +11,12 @@ use crate::pipeline::{Flattening, Pipeline};
 use crate::provider::Account;
 use crate::provider::calendar::Calendars;
 use crate::row::Cell;
-use crate::schemas::{Api, CALENDAR, Field};
+use crate::schemas::{CALENDAR, Field};
 use crate::store::HandleKind;
 use crate::text;
 
 /// How long a list is good for.
 const GOOD: Duration = Duration::from_secs(60);
-
-/// What the ids of Google's calendars end with that are no person's address.
-const NOBODYS: &str = ".calendar.google.com";
 
 /// What the main calendar may be called, besides its name.
 const MAIN: &[&str] = &["primary", "main", "default"];
@@ -44,6 +41,8 @@ pub(in crate::pipeline) struct Listed {
     pub(in crate::pipeline) main: bool,
     /// The address of its owner; empty where that is not told.
     pub(in crate::pipeline) owner: String,
+    /// The address of the person whose main calendar it is, where its id says so.
+    pub(in crate::pipeline) person: Option<String>,
 }
 
 impl Listed {
@@ -53,27 +52,26 @@ impl Listed {
     }
 
     /// One that the user has not among theirs.
-    pub(in crate::pipeline) fn unlisted(id: &str) -> Self {
+    pub(in crate::pipeline) fn unlisted(port: &dyn Calendars, id: &str) -> Self {
         Self {
             id: id.to_owned(),
             name: id.to_owned(),
             access: String::new(),
             main: false,
             owner: String::new(),
+            person: port.person(id).map(str::to_owned),
         }
     }
 
     /// The address of whoever else's calendar it is, empty if that is not told;
     /// nothing for one of the account `own`.
     pub(in crate::pipeline) fn of_others(&self, own: &str) -> Option<&str> {
-        // At Google a person's main calendar has their address as its id, and
-        // who may share it on is its `owner`, too.
-        let person = self.id.contains('@') && !self.id.ends_with(NOBODYS);
-        match self {
+        match &self.person {
             _ if self.main => None,
-            _ if person => Some(&*self.id).filter(|id| !id.eq_ignore_ascii_case(own)),
-            _ if self.access == "owner" => None,
-            _ => Some(&self.owner),
+            // Whoever may share it on has the access `owner`, too.
+            Some(person) => Some(person.as_str()).filter(|one| !one.eq_ignore_ascii_case(own)),
+            None if self.access == "owner" => None,
+            None => Some(&self.owner),
         }
     }
 
@@ -143,13 +141,13 @@ impl Pipeline {
     ) -> Result<Vec<Listed>> {
         let old = self.lists.get(&account.id).is_some();
         let list = self.calendar_list(account, port, false).await?;
-        let mut all = listed(port.api(), &list);
+        let mut all = listed(port, &list);
         let unknown =
             |all: &[Listed]| wanted.iter().any(|one| chosen(all, one, &account.id).is_empty());
         if old && unknown(&all) {
             // It may have been made within the minute.
             let list = self.calendar_list(account, port, true).await?;
-            all = listed(port.api(), &list);
+            all = listed(port, &list);
         }
         if wanted.is_empty() {
             all.retain(Listed::is_shown);
@@ -207,13 +205,13 @@ pub(in crate::pipeline) fn unknown_calendar(name: &str, known: &[String]) -> Err
 }
 
 /// What the objects of a service say of its calendars.
-pub(in crate::pipeline) fn listed(api: Api, objects: &[Value]) -> Vec<Listed> {
+pub(in crate::pipeline) fn listed(port: &dyn Calendars, objects: &[Value]) -> Vec<Listed> {
     let columns: Vec<&'static Field> = ["id", "name", "access", "main", "owner"]
         .iter()
         .filter_map(|name| CALENDAR.field(name))
         .collect();
     let flattening = Flattening {
-        api,
+        api: port.api(),
         zone: &jiff::tz::TimeZone::UTC,
         account: "",
         address: "",
@@ -230,6 +228,7 @@ pub(in crate::pipeline) fn listed(api: Api, objects: &[Value]) -> Vec<Listed> {
                 return None;
             };
             Some(Listed {
+                person: port.person(id).map(str::to_owned),
                 id: id.clone(),
                 name: text(row.get(1)),
                 access: text(row.get(2)),

@@ -307,7 +307,7 @@ impl Pipeline {
             let mut known = Vec::new();
             for part in parts {
                 let list = self.calendar_list(&part.account, &*part.port, false);
-                for calendar in calendars::listed(part.port.api(), &list.await?) {
+                for calendar in calendars::listed(&*part.port, &list.await?) {
                     if !known.contains(&calendar.name) {
                         known.push(calendar.name);
                     }

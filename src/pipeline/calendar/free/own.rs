@@ -47,7 +47,7 @@ impl Pipeline {
             let asked = async {
                 let port = self.connect.calendars(account)?;
                 let list = self.calendar_list(account, &*port, false).await?;
-                let mut all = listed(port.api(), &list);
+                let mut all = listed(&*port, &list);
                 all.retain(|one| !one.main && one.of_others(&account.email).is_none());
                 Ok(look(&*port, all, range, zone).await)
             };

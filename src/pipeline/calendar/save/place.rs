@@ -28,7 +28,7 @@ impl Pipeline {
     ) -> Result<Vec<Listed>> {
         let port = &*owner.port;
         let list = self.calendar_list(&owner.account, port, fresh).await?;
-        Ok(listed(port.api(), &list))
+        Ok(listed(port, &list))
     }
 
     /// Where new events go: the calendar that is named, or the main one of the

@@ -20,7 +20,7 @@ use crate::text::{Note, ours};
 
 /// Messages of a page.
 const PAGE: usize = 500;
-/// Pages of one account at most. Outlook has pages of 100, and some of what is on
+/// Pages of one account at most. Some providers have pages of 100, and some of what is on
 /// them may not match.
 const PAGES: usize = 30;
 

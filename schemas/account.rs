@@ -19,22 +19,22 @@ const FIELDS: &[Field] = &In("account").columns([
     field(
         "status",
         Text,
-        "ok; expired or revoked (sign in again); waiting for the sign-in page; or failed.",
+        "ok; expired or revoked (sign in again); waiting (for the sign-in page); or failed.",
     )
     .ours()
     .sources(&[(Local, Path("status"))]),
-    field("problem", Text, "Why the sign-in stopped working, or failed.")
+    field("problem", Text, "Why the sign-in failed or stopped working.")
         .untrusted(200)
         .sources(&[(Local, Path("problem"))]),
-    field("via", Text, "Who signed in, when the mailbox is shared with them.")
+    field("via", Text, "Who signed in, for a mailbox shared with them.")
         .level(More)
         .ours()
         .sources(&[(Local, Path("via"))]),
-    field("scopes", Text, "What the sign-in allows, as OAuth scopes.")
+    field("scopes", Text, "OAuth scopes the sign-in grants.")
         .level(More)
         .ours()
         .sources(&[(Local, Path("scopes"))]),
-    field("added", Text, "Day it was signed in.")
+    field("added", Text, "Date of the sign-in.")
         .level(More)
         .ours()
         .sources(&[(Local, Path("added"))]),

@@ -12,14 +12,14 @@ use super::{Field, In, Table, field, table};
 
 /// One row per address.
 pub const ALIAS: Table =
-    table("alias", "aliases", 1, "One address that the user can send mail as.", FIELDS);
+    table("alias", "aliases", 1, "One address the user can send mail as.", FIELDS);
 
 const FIELDS: &[Field] = &In("alias").columns([
     field("email", Text, "The address.")
         .level(Key)
         .untrusted(120)
         .sources(&[(Gmail, Path("sendAsEmail")), (Outlook, Path("address"))]),
-    field("name", Text, "Name that recipients see beside it.")
+    field("name", Text, "Name that recipients see.")
         .untrusted(80)
         .sources(&[(Gmail, Path("displayName"))]),
     field("primary", Flag, "True for the mailbox's own address.")

@@ -18,7 +18,7 @@ const FIELDS: &[Field] = &In("attachment").columns([
     field("id", Handle('a'), "Handle of the attachment.")
         .level(Key)
         .sources(&[(Gmail, Path("id")), (Outlook, Path("id"))]),
-    field("message", Handle('m'), "Handle of the message it came with.")
+    field("message", Handle('m'), "Handle of its message.")
         .level(Key)
         .sources(&[(Gmail, Path("message")), (Outlook, Path("message"))]),
     field("name", Text, "File name.")

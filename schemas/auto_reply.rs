@@ -9,8 +9,13 @@ use super::Source::{Account, GoogleWhen, Markup, Path};
 use super::{Field, In, Table, field, table};
 
 /// One row per account.
-pub const AUTO_REPLY: Table =
-    table("auto_reply", "auto_replies", 1, "What one mailbox answers by itself, and when.", FIELDS);
+pub const AUTO_REPLY: Table = table(
+    "auto_reply",
+    "auto_replies",
+    1,
+    "The automatic reply of one mailbox, and when it is sent.",
+    FIELDS,
+);
 
 const FIELDS: &[Field] = &In("auto_reply").columns([
     field("account", Text, "Address of the account.").level(Key).ours().sources(&[
@@ -23,22 +28,20 @@ const FIELDS: &[Field] = &In("auto_reply").columns([
         .settable()
         .ours()
         .sources(&[(Local, Path("status"))]),
-    field("from", Start, "When it begins to answer.")
-        .settable()
-        .sources(&[(Local, GoogleWhen("from"))]),
-    field("to", Start, "When it stops.").settable().sources(&[(Local, GoogleWhen("to"))]),
-    field("subject", Text, "The subject line: Gmail only.")
+    field("from", Start, "When it starts.").settable().sources(&[(Local, GoogleWhen("from"))]),
+    field("to", Start, "When it ends.").settable().sources(&[(Local, GoogleWhen("to"))]),
+    field("subject", Text, "Subject line; Gmail only.")
         .settable()
         .untrusted(120)
         .sources(&[(Local, Path("subject"))]),
-    field("text", Text, "How the text begins that all get; set as Markdown.")
+    field("text", Text, "How the text for everybody begins; set as Markdown.")
         .settable()
         .untrusted(240)
         .sources(&[(Local, Markup("text"))]),
     field(
         "text_internal",
         Text,
-        "Outlook, where there are two: the text for people of the organization.",
+        "Outlook only, which has two texts: the one for people in the organization.",
     )
     .settable()
     .untrusted(240)
@@ -46,7 +49,7 @@ const FIELDS: &[Field] = &In("auto_reply").columns([
     field(
         "text_external",
         Text,
-        "Outlook, where there are two: the text for people outside, as `audience` has them.",
+        "Outlook only, which has two texts: the one for people outside, per `audience`.",
     )
     .settable()
     .untrusted(240)

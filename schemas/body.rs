@@ -14,7 +14,7 @@ pub const BODY: Table = table(
     "body",
     "bodies",
     2,
-    "The text of one message: which block holds it, and how much of it is shown.",
+    "The text of one message: which block holds it and how much is shown.",
     FIELDS,
 );
 
@@ -30,13 +30,11 @@ const FIELDS: &[Field] = &In("body").columns([
     .level(Key)
     .ours()
     .sources(&[(Local, Path("block"))]),
-    field("type", Text, "What the text was made from: plain, html, mixed, raw or headers.")
+    field("type", Text, "Source of the text: plain, html, mixed, raw or headers.")
         .ours()
         .sources(&[(Local, Path("type"))]),
-    field("chars", Count, "How many characters the whole text has.")
+    field("chars", Count, "Characters in the whole text.")
         .level(Key)
         .sources(&[(Local, Path("chars"))]),
-    field("shown", Count, "How many of them are shown.")
-        .level(Key)
-        .sources(&[(Local, Path("shown"))]),
+    field("shown", Count, "Characters shown.").level(Key).sources(&[(Local, Path("shown"))]),
 ]);

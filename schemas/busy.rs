@@ -11,7 +11,7 @@ use super::{Field, In, Source, Table, field, table};
 
 /// One row per interval.
 pub const BUSY: Table =
-    table("busy", "busy", 1, "One stretch of time in which somebody is not free.", FIELDS);
+    table("busy", "busy", 1, "One period in which somebody is not free.", FIELDS);
 
 const FIELDS: &[Field] = &In("busy").columns([
     field("who", Text, "Address of the person or room.").level(Key).untrusted(80).sources(&[
@@ -19,12 +19,12 @@ const FIELDS: &[Field] = &In("busy").columns([
         (Outlook, Path("who")),
         (Local, Path("who")),
     ]),
-    field("start", Start, "When it begins.").level(Key).sources(&[
+    field("start", Start, "When it starts.").level(Key).sources(&[
         (Gmail, GOOGLE_START),
         (Outlook, GRAPH_START),
         (Local, GOOGLE_START),
     ]),
-    field("end", End, "When it ends; the time alone on the same day.").level(Key).sources(&[
+    field("end", End, "When it ends; time only if on the same day.").level(Key).sources(&[
         (Gmail, Until(&GOOGLE_START, &GoogleWhen("end"))),
         (Outlook, Until(&GRAPH_START, &GraphWhen("end", ""))),
         (Local, Until(&GOOGLE_START, &GoogleWhen("end"))),

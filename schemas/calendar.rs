@@ -18,22 +18,22 @@ const FIELDS: &[Field] = &In("calendar").columns([
     )
     .level(Key)
     .sources(&[(Gmail, Path("id")), (Outlook, Path("id"))]),
-    field("name", Text, "What it is called.").level(Key).untrusted(80).sources(&[
+    field("name", Text, "Name.").level(Key).untrusted(80).sources(&[
         (Gmail, Either(&[Path("summaryOverride"), Path("summary")])),
         (Outlook, Path("name")),
     ]),
-    field("access", Text, "owner, writer, reader, or busy where only busy times are shown.")
+    field("access", Text, "owner, writer, reader, or busy if only busy times are visible.")
         .ours()
         .sources(&[
             (Gmail, First(GOOGLE_ACCESS, "reader")),
             (Outlook, First(GRAPH_ACCESS, "reader")),
         ]),
-    field("main", Flag, "True for the calendar that is meant when none is named.")
+    field("main", Flag, "True for the calendar used when none is named.")
         .sources(&[(Gmail, There("primary")), (Outlook, Is("isDefaultCalendar", "true"))]),
-    field("zone", Text, "Its time zone; Outlook's have that of the mailbox.")
+    field("zone", Text, "Its time zone; in Outlook, that of the mailbox.")
         .untrusted(60)
         .sources(&[(Gmail, Zone("timeZone")), (Outlook, Zone("timeZone"))]),
-    field("owner", Text, "Whose it is, where that is told.")
+    field("owner", Text, "Its owner, if known.")
         .level(More)
         .untrusted(120)
         .sources(&[(Outlook, Path("owner/address"))]),

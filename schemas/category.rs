@@ -11,12 +11,12 @@ pub const CATEGORY: Table = table(
     "category",
     "categories",
     1,
-    "One label (Gmail) or category (Outlook) that the user can give messages.",
+    "One label (Gmail) or category (Outlook) for the user's messages.",
     FIELDS,
 );
 
 const FIELDS: &[Field] = &In("category").columns([
-    field("name", Text, "Name; `label:` and `category:` in a query take it.")
+    field("name", Text, "Name, for `label:` and `category:` in a query.")
         .level(Key)
         .settable()
         .untrusted(100)

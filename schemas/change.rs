@@ -20,7 +20,7 @@ const FIELDS: &[Field] = &In("change").columns([
         .level(Key)
         .ours()
         .sources(&[(Local, Path("id"))]),
-    field("change", Text, "new, changed or gone; of drafts, sent or deleted.")
+    field("change", Text, "new, changed or gone; for drafts, sent or deleted.")
         .level(Key)
         .ours()
         .sources(&[(Local, Path("change"))]),
@@ -30,7 +30,7 @@ const FIELDS: &[Field] = &In("change").columns([
     field("who", Text, "Sender or organizer.")
         .untrusted(60)
         .sources(&[(Local, Either(&[Address("who"), Path("who")]))]),
-    field("title", Text, "Subject or title; of what is gone, as it was shown lately.")
+    field("title", Text, "Subject or title; if gone, as last shown.")
         .untrusted(72)
         .sources(&[(Local, Path("title"))]),
     field("flags", Text, "Its flags.").ours().sources(&[(Local, Path("flags"))]),

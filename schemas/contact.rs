@@ -15,7 +15,7 @@ pub const CONTACT: Table = table(
     "contact",
     "contacts",
     1,
-    "One person from the contacts, or somebody mail was exchanged with.",
+    "One saved contact, or somebody mail was exchanged with.",
     FIELDS,
 );
 
@@ -25,9 +25,9 @@ pub const CONTACT_ID: Field = field("contact_id", Text, "The provider's id of a 
     .ours()
     .sources(&[(Gmail, Path("resourceName")), (Outlook, Path("id"))]);
 
-/// Says `person` of somebody who was found and is no saved contact. The Gmail
+/// Says `person` of somebody who was found and is not a saved contact. The Gmail
 /// adapter marks those of the list of other contacts with the key `unsaved`.
-pub const CONTACT_KIND: Field = field("contact_kind", Words, "Whether it is no saved contact.")
+pub const CONTACT_KIND: Field = field("contact_kind", Words, "True if it is not a saved contact.")
     .sources(&[
         (Gmail, Flags(&[("person", There("unsaved"))])),
         (Outlook, Flags(&[("person", There("scoredEmailAddresses"))])),
@@ -53,10 +53,10 @@ const FIELDS: &[Field] = &In("contact").columns([
                 ]),
             ),
         ]),
-    field("company", Text, "Organisation the person works for.").settable().untrusted(80).sources(
+    field("company", Text, "Organization the person works for.").settable().untrusted(80).sources(
         &[(Gmail, Oldest("organizations", &Path("name"))), (Outlook, Path("companyName"))],
     ),
-    field("role", Text, "What the person does there.")
+    field("role", Text, "Job title.")
         .settable()
         .level(More)
         .untrusted(80)
@@ -67,7 +67,7 @@ const FIELDS: &[Field] = &In("contact").columns([
             (Outlook, Either(&[Path("mobilePhone"), Oldest("phones", &Path("number"))])),
         ],
     ),
-    field("account", Text, "Address of the account that knows them.")
+    field("account", Text, "Address of the account it is in.")
         .level(More)
         .ours()
         .sources(&[(Gmail, Account), (Outlook, Account)]),

@@ -26,106 +26,83 @@ const FIELDS: &[Field] = &In("event").columns([
     field("id", Handle('e'), "Handle of the event; calendar_save and calendar_respond accept it.")
         .level(Key)
         .sources(&[(Gmail, Both("calendarId", "id")), (Outlook, Path("id"))]),
-    field("start", Start, "When it starts, with the weekday; the date alone when it is all-day.")
+    field("start", Start, "When it starts, with the weekday; date only if all-day.")
         .level(Key)
         .sources(&[(Gmail, GOOGLE_START), (Outlook, GRAPH_START)]),
     field(
         "end",
         End,
-        "When it ends: the time alone on the day it starts; of all-day events the last day.",
+        "When it ends; time only if on the start day; for all-day events, the last day.",
     )
     .level(Key)
-    .sources(&[
-        (Gmail, Until(&GOOGLE_START, &GoogleWhen("end"))),
-        (Outlook, Until(&GRAPH_START, &GraphWhen("end", "isAllDay"))),
-    ]),
-    field("title", Text, "What it is called.")
+        .sources(&[(Gmail, Until(&GOOGLE_START, &GoogleWhen("end"))), (Outlook, Until(&GRAPH_START, &GraphWhen("end", "isAllDay")))]),
+    field("title", Text, "Title.")
         .level(Key)
         .untrusted(72)
         .sources(&[(Gmail, Path("summary")), (Outlook, Path("subject"))]),
-    field("where", Text, "Place, as it was written.")
+    field("where", Text, "Place, as written.")
         .untrusted(40)
         .sources(&[(Gmail, Path("location")), (Outlook, Either(&[Path("location/displayName")]))]),
-    field("organizer", Text, "Who called the meeting; `me` if you did.").untrusted(60).sources(&[
-        (
-            Gmail,
-            Either(&[
-                Word("me", &Is("organizer/self", "true")),
-                Name("organizer/displayName"),
-                Path("organizer/email"),
-            ]),
-        ),
-        (
-            Outlook,
-            Either(&[
-                Word("me", &Is("isOrganizer", "true")),
-                Name("organizer/emailAddress/name"),
-                Path("organizer/emailAddress/address"),
-            ]),
-        ),
-    ]),
+    field("organizer", Text, "Organizer; `me` if it is you.")
+        .untrusted(60)
+        .sources(&[(Gmail, Either(&[
+            Word("me", &Is("organizer/self", "true")),
+            Name("organizer/displayName"),
+            Path("organizer/email"),
+        ])), (Outlook, Either(&[
+            Word("me", &Is("isOrganizer", "true")),
+            Name("organizer/emailAddress/name"),
+            Path("organizer/emailAddress/address"),
+        ]))]),
     field(
         "people",
         Text,
-        "Who is asked besides the organizer, with the answer: + yes, - no, ~ perhaps, ? none; \
-         `me` is you; the first five and a count of the rest, all with detail: full.",
+        "Guests and their answers: + yes, - no, ~ maybe, ? none; `me` is you; the first five and a \
+         count of the rest, all with detail: full.",
     )
     .untrusted(120)
-    .sources(&[(Gmail, Guests(&GOOGLE_GUESTS, true)), (Outlook, Guests(&GRAPH_GUESTS, true))]),
+        .sources(&[(Gmail, Guests(&GOOGLE_GUESTS, true)), (Outlook, Guests(&GRAPH_GUESTS, true))]),
     field(
         "flags",
         Words,
-        "Which apply of: recurring, online, free, tentative, oof, focus, elsewhere, private, \
-         cancelled.",
+        "Any of: recurring, online, free, tentative, oof, focus, elsewhere, private, cancelled.",
     )
-    .sources(&[(Gmail, Flags(GOOGLE_FLAGS)), (Outlook, Flags(GRAPH_FLAGS))]),
-    field("organizer_address", Text, "Address of who called the meeting.")
+        .sources(&[(Gmail, Flags(GOOGLE_FLAGS)), (Outlook, Flags(GRAPH_FLAGS))]),
+    field("organizer_address", Text, "Address of the organizer.")
         .level(More)
         .untrusted(120)
-        .sources(&[
-            (Gmail, Path("organizer/email")),
-            (Outlook, Path("organizer/emailAddress/address")),
-        ]),
+        .sources(&[(Gmail, Path("organizer/email")), (Outlook, Path("organizer/emailAddress/address"))]),
     field(
         "calendar",
         Text,
-        "Name of the calendar it is in; null for the account's main one, unless it is asked for.",
+        "Name of its calendar; null for the account's main one, unless requested.",
     )
     .level(More)
     .untrusted(60)
-    .sources(&[(Gmail, Names("calendarId")), (Outlook, Names("calendarId"))]),
-    field("link", Text, "Where the online meeting is joined.").level(More).untrusted(300).sources(
-        &[
-            (
-                Gmail,
-                Either(&[Path("hangoutLink"), Each("conferenceData/entryPoints", &Path("uri"))]),
-            ),
-            (Outlook, Either(&[Path("onlineMeeting/joinUrl"), Path("onlineMeetingUrl")])),
-        ],
-    ),
-    field("series", Handle('e'), "Handle of the recurring event that it is an occurrence of.")
+        .sources(&[(Gmail, Names("calendarId")), (Outlook, Names("calendarId"))]),
+    field("link", Text, "Link to join the online meeting.")
         .level(More)
-        .sources(&[
-            (Gmail, Both("calendarId", "recurringEventId")),
-            (Outlook, Path("seriesMasterId")),
-        ]),
+        .untrusted(300)
+        .sources(&[(Gmail, Either(&[Path("hangoutLink"), Each("conferenceData/entryPoints", &Path("uri"))])), (Outlook, Either(&[Path("onlineMeeting/joinUrl"), Path("onlineMeetingUrl")]))]),
+    field("series", Handle('e'), "Handle of the series it is an occurrence of.")
+        .level(More)
+        .sources(&[(Gmail, Both("calendarId", "recurringEventId")), (Outlook, Path("seriesMasterId"))]),
     field(
         "repeats",
         Text,
-        "The rule of a recurring event, as RRULE (RFC 5545); occurrences have none.",
+        "Recurrence rule of a series, as RRULE (RFC 5545); null for occurrences.",
     )
     .level(More)
     .untrusted(240)
-    .sources(&[(Gmail, Join("recurrence")), (Outlook, Path("recurrenceRule"))]),
+        .sources(&[(Gmail, Join("recurrence")), (Outlook, Path("recurrenceRule"))]),
     field(
         "attendees",
         Text,
-        "Everybody who is asked, as `Name <address>` and answer; the first five and a count of \
-         the rest.",
+        "Everybody invited, as `Name <address>` and answer; the first five and a count of the rest.",
     )
     .level(More)
     .untrusted(400)
-    .sources(&[(Gmail, Guests(&GOOGLE_GUESTS, false)), (Outlook, Guests(&GRAPH_GUESTS, false))]),
+        .sources(&[(Gmail, Guests(&GOOGLE_GUESTS, false)), (Outlook, Guests(&GRAPH_GUESTS, false))]),
     field("show", Text, "busy, free, tentative, oof, focus or elsewhere.")
         .level(More)
         .ours()
@@ -133,37 +110,30 @@ const FIELDS: &[Field] = &In("event").columns([
     field("visibility", Text, "default, public, private or confidential.")
         .level(More)
         .ours()
-        .sources(&[
-            (Gmail, First(GOOGLE_VISIBILITY, "default")),
-            (Outlook, First(GRAPH_VISIBILITY, "default")),
-        ]),
+        .sources(&[(Gmail, First(GOOGLE_VISIBILITY, "default")), (Outlook, First(GRAPH_VISIBILITY, "default"))]),
     field(
         "reminder",
         Count,
-        "Minutes before the start that it reminds; null when it does not, or as the calendar \
-         does by default.",
+        "Reminder, in minutes before the start; null for none or the calendar's default.",
     )
     .level(More)
-    .sources(&[
-        (Gmail, Oldest("reminders/overrides", &Path("minutes"))),
-        (Outlook, Provided(&Is("isReminderOn", "true"), &Path("reminderMinutesBeforeStart"))),
-    ]),
-    field("category", Text, "Colour at Google, categories at Outlook.")
+        .sources(&[(Gmail, Oldest("reminders/overrides", &Path("minutes"))), (Outlook, Provided(&Is("isReminderOn", "true"), &Path("reminderMinutesBeforeStart")))]),
+    field("category", Text, "Colour (Google) or categories (Outlook).")
         .level(More)
         .untrusted(80)
         .sources(&[(Gmail, First(GOOGLE_COLOURS, "")), (Outlook, Join("categories"))]),
     field(
         "zone",
         Text,
-        "The event's own time zone; times here are told in the zone of the document.",
+        "The event's own time zone; times here are in the document's zone.",
     )
     .level(More)
     .untrusted(60)
-    .sources(&[(Gmail, Zone("start/timeZone")), (Outlook, Zone("originalStartTimeZone"))]),
-    field("notes", Text, "How its description begins.").level(More).untrusted(120).sources(&[
-        (Gmail, Markup("description")),
-        (Outlook, Either(&[Markup("body/content"), Path("bodyPreview")])),
-    ]),
+        .sources(&[(Gmail, Zone("start/timeZone")), (Outlook, Zone("originalStartTimeZone"))]),
+    field("notes", Text, "How its description begins.")
+        .level(More)
+        .untrusted(120)
+        .sources(&[(Gmail, Markup("description")), (Outlook, Either(&[Markup("body/content"), Path("bodyPreview")]))]),
     field("updated", Time, "When it was last changed.")
         .level(More)
         .sources(&[(Gmail, Rfc3339("updated")), (Outlook, Rfc3339("lastModifiedDateTime"))]),

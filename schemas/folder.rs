@@ -16,20 +16,20 @@ pub const FOLDER: Table = table(
 );
 
 const FIELDS: &[Field] = &In("folder").columns([
-    field("id", Handle('f'), "Handle of the folder; `folder` arguments accept it, or the name.")
+    field("id", Handle('f'), "Handle of the folder; `folder` arguments accept it or the name.")
         .level(Key)
         .sources(&[(Gmail, Path("id")), (Outlook, Path("id"))]),
-    field("name", Text, "Name, with `/` between the levels.")
+    field("name", Text, "Name, with `/` between levels.")
         .level(Key)
         .settable()
         .untrusted(100)
         .sources(&[(Gmail, Path("name")), (Outlook, Names("id"))]),
-    field("kind", Text, "`system` for the provider's own, `user` for the user's.")
+    field("kind", Text, "`system` (the provider's own) or `user`.")
         .untrusted(20)
         .sources(&[(Gmail, Path("type"))]),
-    field("unread", Count, "How many unread messages it holds.")
+    field("unread", Count, "Unread messages in it.")
         .sources(&[(Gmail, Path("messagesUnread")), (Outlook, Path("unreadItemCount"))]),
-    field("total", Count, "How many messages it holds.")
+    field("total", Count, "Messages in it.")
         .sources(&[(Gmail, Path("messagesTotal")), (Outlook, Path("totalItemCount"))]),
     field("account", Text, "Address of the account it is in.")
         .level(More)

@@ -13,7 +13,7 @@ pub const INVITATION: Table = table(
     "invitation",
     "invitations",
     1,
-    "A meeting that a message is about; calendar_respond answers it.",
+    "A meeting invitation in a message; calendar_respond answers it.",
     FIELDS,
 );
 
@@ -29,31 +29,24 @@ const FIELDS: &[Field] = &In("invitation").columns([
     .level(Key)
     .untrusted(20)
     .sources(&[(Local, Path("kind"))]),
-    field("start", Start, "When it starts; the date alone when it is all-day.")
+    field("start", Start, "When it starts; date only if all-day.")
         .level(Key)
         .sources(&[(Local, START)]),
-    field("end", End, "When it ends; the time alone on the day it starts.")
+    field("end", End, "When it ends; time only if on the start day.")
         .level(Key)
         .sources(&[(Local, Until(&START, &GoogleWhen("end")))]),
-    field("title", Text, "What it is called.")
-        .level(Key)
-        .untrusted(72)
-        .sources(&[(Local, Path("title"))]),
-    field("where", Text, "Place, as it was written.")
-        .untrusted(40)
-        .sources(&[(Local, Path("where"))]),
-    field("organizer", Text, "Who called it.")
-        .untrusted(80)
-        .sources(&[(Local, Address("organizer"))]),
-    field("people", Text, "Who is asked, and the answers, as in events.")
+    field("title", Text, "Title.").level(Key).untrusted(72).sources(&[(Local, Path("title"))]),
+    field("where", Text, "Place, as written.").untrusted(40).sources(&[(Local, Path("where"))]),
+    field("organizer", Text, "Organizer.").untrusted(80).sources(&[(Local, Address("organizer"))]),
+    field("people", Text, "Guests and their answers, as in events.")
         .untrusted(120)
         .sources(&[(Local, Guests(&GUESTS, true))]),
-    field("event", Handle('e'), "The event in your calendar, if it is there.")
+    field("event", Handle('e'), "Handle of the event in your calendar, if any.")
         .sources(&[(Local, Path("event"))]),
-    field("clashes", Text, "What else you have at that time.")
+    field("clashes", Text, "Your other events at that time.")
         .untrusted(160)
         .sources(&[(Local, Join("clashes"))]),
-    field("repeats", Text, "The rule of a recurring one, as RRULE (RFC 5545).")
+    field("repeats", Text, "Recurrence rule, as RRULE (RFC 5545).")
         .level(More)
         .untrusted(240)
         .sources(&[(Local, Path("repeats"))]),

@@ -15,7 +15,7 @@ pub const MESSAGE: Table = table(
     "message",
     "messages",
     1,
-    "One mail message: who wrote when about what, and what state it is in.",
+    "One mail message: who wrote when about what, and its state.",
     FIELDS,
 );
 
@@ -23,7 +23,7 @@ const FIELDS: &[Field] = &In("message").columns([
     field("id", Handle('m'), "Handle of the message; mail_read accepts it.")
         .level(Key)
         .sources(&[(Gmail, Path("id")), (Outlook, Path("id"))]),
-    field("date", Time, "When it arrived, or was sent.")
+    field("date", Time, "When it arrived or was sent.")
         .level(Key)
         .sources(&[(Gmail, EpochMs("internalDate")), (Outlook, Rfc3339("receivedDateTime"))]),
     field("from", Text, "Sender, as `Name <address>`.")
@@ -37,7 +37,7 @@ const FIELDS: &[Field] = &In("message").columns([
     field("snippet", Text, "How the text begins.")
         .beginning(32)
         .sources(&[(Gmail, Escaped("snippet")), (Outlook, Path("bodyPreview"))]),
-    field("flags", Words, "Which apply of: unread, starred, attachment, important, draft.")
+    field("flags", Words, "Any of: unread, starred, attachment, important, draft.")
         .sources(&[(Gmail, Flags(GMAIL_FLAGS)), (Outlook, Flags(OUTLOOK_FLAGS))]),
     field("to", Text, "Recipients, the first five and a count of the rest.")
         .level(More)
@@ -47,7 +47,7 @@ const FIELDS: &[Field] = &In("message").columns([
         .level(More)
         .untrusted(240)
         .sources(&[(Gmail, HeaderAddresses("Cc")), (Outlook, Addresses("ccRecipients"))]),
-    field("thread", Handle('t'), "Handle of the conversation it belongs to.")
+    field("thread", Handle('t'), "Handle of its thread.")
         .level(More)
         .sources(&[(Gmail, Path("threadId")), (Outlook, Path("conversationId"))]),
     field(
@@ -58,37 +58,37 @@ const FIELDS: &[Field] = &In("message").columns([
     .level(More)
     .untrusted(80)
     .sources(&[(Gmail, First(GMAIL_FOLDERS, "archive")), (Outlook, Names("parentFolderId"))]),
-    field("labels", Text, "Labels or categories the user gave it.")
+    field("labels", Text, "Labels or categories the user assigned.")
         .level(More)
         .untrusted(160)
         .sources(&[(Gmail, Names("labelIds")), (Outlook, Join("categories"))]),
-    field("size", Count, "Size in bytes, as the provider estimates it.")
+    field("size", Count, "Size in bytes, estimated by the provider.")
         .level(More)
         .sources(&[(Gmail, Path("sizeEstimate"))]),
     field(
         "has_attachments",
         Flag,
-        "True when files come with it; in Gmail, when it is multipart/mixed.",
+        "True if it has attachments; in Gmail, if it is multipart/mixed.",
     )
     .level(More)
     .sources(&[(Gmail, MIXED), (Outlook, Path("hasAttachments"))]),
-    field("message_id", Text, "Its Message-ID, unique in all mailboxes (RFC 5322).")
+    field("message_id", Text, "Its Message-ID, the same in every mailbox (RFC 5322).")
         .level(More)
         .untrusted(200)
         .sources(&[(Gmail, Header("Message-ID")), (Outlook, Path("internetMessageId"))]),
     field(
         "bulk",
         Words,
-        "Signs that it was sent to many or by a machine, which apply of: list, bulk, auto, aside \
-         (Gmail's promotions, social, updates and forums; Outlook's Other).",
+        "Signs of bulk or automated mail, any of: list, bulk, auto, aside (Gmail's promotions, \
+         social, updates and forums; Outlook's Other).",
     )
     .level(More)
     .sources(&[(Gmail, Flags(GMAIL_BULK)), (Outlook, Flags(OUTLOOK_BULK))]),
     field(
         "auth",
         Text,
-        "What its provider found out about the sender: SPF, DKIM and DMARC, as in `spf=pass \
-         dkim=pass dmarc=pass`.",
+        "The provider's authentication results: SPF, DKIM and DMARC, as in `spf=pass dkim=pass \
+         dmarc=pass`.",
     )
     .level(More)
     .ours()
@@ -96,9 +96,9 @@ const FIELDS: &[Field] = &In("message").columns([
     field(
         "warn",
         Words,
-        "What speaks against the sender, which apply of: dmarc, spf, dkim (the check failed), name \
-         (says another address or domain), reply_to (answers go elsewhere), script (mixed), \
-         lookalike, punycode.",
+        "Warnings about the sender, any of: dmarc, spf, dkim (the check failed), name (shows \
+         another address or domain), reply_to (replies go elsewhere), script (mixed), lookalike, \
+         punycode.",
     )
     .level(More)
     .sources(&[(Gmail, Doubts(HEADERS)), (Outlook, Doubts(GRAPH_HEADERS))]),

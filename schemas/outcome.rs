@@ -8,21 +8,21 @@ use super::{Field, In, Table, field, table};
 
 /// One row per thing that a call was to change.
 pub const OUTCOME: Table =
-    table("outcome", "outcomes", 1, "What became of one thing that a call was to change.", FIELDS);
+    table("outcome", "outcomes", 1, "What became of one thing a call was to change.", FIELDS);
 
 const FIELDS: &[Field] = &In("outcome").columns([
-    field("item", Text, "What was to change: a handle, a name or an address.")
+    field("item", Text, "What it was: a handle, a name or an address.")
         .level(Key)
         .ours()
         .sources(&[(Local, Path("item"))]),
-    field("op", Text, "What was asked for.").level(Key).ours().sources(&[(Local, Path("op"))]),
+    field("op", Text, "What was requested.").level(Key).ours().sources(&[(Local, Path("op"))]),
     field(
         "result",
         Text,
-        "done, planned, unchanged, waiting, refused, skipped, failed, or unknown: it may be done.",
+        "done, planned, unchanged, waiting, refused, skipped, failed, or unknown (perhaps done).",
     )
     .level(Key)
     .ours()
     .sources(&[(Local, Path("result"))]),
-    field("detail", Text, "What to know or to do next.").ours().sources(&[(Local, Path("detail"))]),
+    field("detail", Text, "What to know or do next.").ours().sources(&[(Local, Path("detail"))]),
 ]);

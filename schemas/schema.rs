@@ -19,8 +19,8 @@ const FIELDS: &[Field] = &In("schema").columns([
     field("name", Text, "Name of the table.").level(Key).ours().sources(&[(Local, Path("name"))]),
     field("version", Count, "Raised when a column is renamed, removed or retyped.")
         .sources(&[(Local, Path("version"))]),
-    field("columns", Text, "Its columns; those in parentheses come only when asked for.")
+    field("columns", Text, "Its columns; those in parentheses only on request.")
         .ours()
         .sources(&[(Local, Path("columns"))]),
-    field("doc", Text, "What a row is.").ours().sources(&[(Local, Path("doc"))]),
+    field("doc", Text, "What a row stands for.").ours().sources(&[(Local, Path("doc"))]),
 ]);

@@ -10,7 +10,7 @@ use super::Source::{Account, First, Is, Path};
 use super::{Field, In, Source, Table, field, table};
 
 /// One row per account.
-pub const SETTING: Table = table("setting", "settings", 1, "How one mailbox is set up.", FIELDS);
+pub const SETTING: Table = table("setting", "settings", 1, "Settings of one mailbox.", FIELDS);
 
 const FIELDS: &[Field] = &In("setting").columns([
     field("account", Text, "Address of the account.")
@@ -24,7 +24,7 @@ const FIELDS: &[Field] = &In("setting").columns([
         .settable()
         .untrusted(40)
         .sources(&[(Gmail, Path("language/displayLanguage")), (Outlook, Path("language/locale"))]),
-    field("time_zone", Text, "Zone of the mailbox, in the provider's words; Gmail has none.")
+    field("time_zone", Text, "Time zone of the mailbox, in the provider's words; Gmail has none.")
         .settable()
         .untrusted(60)
         .sources(&[(Outlook, Path("timeZone"))]),

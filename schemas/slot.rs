@@ -7,17 +7,15 @@ use super::Source::{GoogleWhen, Path, Until};
 use super::{Field, In, Source, Table, field, table};
 
 /// One row per slot, the best first.
-pub const SLOT: Table =
-    table("slot", "slots", 1, "One time at which a meeting could be held.", FIELDS);
+pub const SLOT: Table = table("slot", "slots", 1, "One possible time for a meeting.", FIELDS);
 
 const FIELDS: &[Field] = &In("slot").columns([
-    field("start", Start, "When it would begin.").level(Key).sources(&[(Local, START)]),
-    field("end", End, "When it would end; the time alone on the same day.")
+    field("start", Start, "When it would start.").level(Key).sources(&[(Local, START)]),
+    field("end", End, "When it would end; time only if on the same day.")
         .level(Key)
         .sources(&[(Local, Until(&START, &GoogleWhen("end")))]),
-    field("free", Count, "How many of those asked about are free.")
-        .sources(&[(Local, Path("free"))]),
-    field("missing", Text, "Who is not, or only perhaps, and why.")
+    field("free", Count, "How many of the people are free.").sources(&[(Local, Path("free"))]),
+    field("missing", Text, "Who is not, or may not be, and why.")
         .untrusted(160)
         .sources(&[(Local, Path("missing"))]),
 ]);

@@ -18,19 +18,19 @@ pub const THREAD: Table = table(
     "thread",
     "threads",
     1,
-    "One conversation: who takes part, about what, and the state of its newest message.",
+    "One thread: who takes part, about what, and the state of its newest message.",
     FIELDS,
 );
 
 const FIELDS: &[Field] = &In("thread").columns([
-    field("id", Handle('t'), "Handle of the conversation; mail_read accepts it.")
+    field("id", Handle('t'), "Handle of the thread; mail_read accepts it.")
         .level(Key)
         .sources(&[(Gmail, Path("id")), (Outlook, Path("id"))]),
     field("date", Time, "When its newest message arrived.").level(Key).sources(&[
         (Gmail, Newest("messages", &EpochMs("internalDate"))),
         (Outlook, Newest("messages", &Rfc3339("receivedDateTime"))),
     ]),
-    field("people", Text, "Who wrote in it, oldest first, the first five and a count of the rest.")
+    field("people", Text, "Senders, oldest first, the first five and a count of the rest.")
         .level(Key)
         .untrusted(160)
         .sources(&[
@@ -49,12 +49,8 @@ const FIELDS: &[Field] = &In("thread").columns([
         (Gmail, Newest("messages", &Escaped("snippet"))),
         (Outlook, Newest("messages", &Path("bodyPreview"))),
     ]),
-    field(
-        "flags",
-        Words,
-        "Which apply to any of its messages: unread, starred, attachment, important, draft.",
-    )
-    .sources(&[(Gmail, Flags(GMAIL_FLAGS)), (Outlook, Flags(OUTLOOK_FLAGS))]),
+    field("flags", Words, "Any of, on any message: unread, starred, attachment, important, draft.")
+        .sources(&[(Gmail, Flags(GMAIL_FLAGS)), (Outlook, Flags(OUTLOOK_FLAGS))]),
     field("account", Text, "Address of the account it is in.")
         .level(More)
         .ours()

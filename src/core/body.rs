@@ -55,7 +55,7 @@ pub fn readable(letter: &Letter, form: Form, quoted: bool, links: bool) -> Reada
                 out.text.push_str("\n\n");
             }
             if found.unsure {
-                let line = "[text that a reader does not see may be among this]";
+                let line = "[this may include hidden text]";
                 out.text.push_str(&format!("{OURS}{line}\n\n"));
             }
             if form == Form::Html {
@@ -82,20 +82,18 @@ pub fn readable(letter: &Letter, form: Form, quoted: bool, links: bool) -> Reada
     }
     if deep > 0 {
         out.notes.push(note!(
-            "{} characters were left out that stand in more than 250 nested elements, which may \
-             hide them; body=html has them",
+            "{} characters nested more than 250 elements deep were left out, as they may be \
+             hidden; body=html has them",
             deep
         ));
     }
     if unsure {
         out.notes.push(
-            "its style sheets are too large to be read whole, so that text which a reader does \
-             not see may be shown"
-                .into(),
+            "its style sheets are too large to read whole, so hidden text may be shown".into(),
         );
     }
     if cut {
-        out.notes.push("the HTML is too large to be read whole; body=html has all of it".into());
+        out.notes.push("the HTML is too large to read whole; body=html has all of it".into());
     }
     out
 }

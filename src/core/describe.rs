@@ -135,7 +135,7 @@ fn origin(source: Source, base: &str) -> Option<String> {
         | Source::Zone(path)
         | Source::GoogleWhen(path)
         | Source::GraphWhen(path, _) => at(path),
-        Source::There(path) => format!("{} is there", at(path)),
+        Source::There(path) => format!("{} exists", at(path)),
         Source::Both(one, other) => format!("{} and {}", at(one), at(other)),
         Source::Word(word, inner) => format!("{word} if {}", origin(*inner, base)?),
         Source::Provided(condition, inner) => {
@@ -147,7 +147,7 @@ fn origin(source: Source, base: &str) -> Option<String> {
         Source::Is(path, word) => format!("{} = {word}", at(path)),
         Source::Has(path, word) => format!("{word} in {}", at(path)),
         Source::Header(name) | Source::HeaderAddresses(name) => format!("{base}header {name}"),
-        Source::Heading(_, name, []) => format!("{base}header {name} is there"),
+        Source::Heading(_, name, []) => format!("{base}header {name} exists"),
         Source::Heading(_, name, words) => format!("{base}header {name} = {}", words.join("|")),
         Source::Verdict(_) => format!("{base}header {}", wire::RESULTS),
         Source::Doubts(_) => {

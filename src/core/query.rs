@@ -45,7 +45,7 @@ pub enum Query {
 }
 
 /// What is said of a condition in an OR that an account cannot meet.
-pub const NOTHING: &str = "that part of the OR finds nothing here";
+pub const NOTHING: &str = "that part of the OR matches nothing here";
 
 impl Query {
     /// Its conditions, in order.
@@ -219,7 +219,7 @@ pub fn parse(text: &str, clock: &Clock) -> Result<Query> {
             "the query is {} bytes long, more than {LONGEST}",
             text.len()
         ))
-        .next("shorten it, or search in several calls"));
+        .next("shorten it, or split the search"));
     }
     if let Some(raw) = text.strip_prefix(RAW) {
         return match raw.trim() {
@@ -232,8 +232,8 @@ pub fn parse(text: &str, clock: &Clock) -> Result<Query> {
     match parser.tokens.next() {
         None if is_empty(&query) => Err(nothing("the query")),
         None => Ok(query),
-        Some(_) => Err(Error::argument("the query closes a parenthesis that it did not open")
-            .next("remove the `)`, or put it in quotes")),
+        Some(_) => Err(Error::argument("the query has an unmatched `)`")
+            .next("remove it, or put it in quotes")),
     }
 }
 
@@ -268,7 +268,7 @@ impl Parser<'_> {
 
     fn part(&mut self, depth: usize) -> Result<Query> {
         if depth > DEPTH {
-            return Err(Error::argument(format!("the query nests deeper than {DEPTH} groups"))
+            return Err(Error::argument(format!("the query nests groups deeper than {DEPTH}"))
                 .next("flatten the parentheses"));
         }
         match self.tokens.next() {
@@ -286,12 +286,10 @@ impl Parser<'_> {
             }
             Some(Token::Text(text)) => Ok(Query::Term(Term::Text(text))),
             Some(Token::Operator(name)) => self.operator(&name, depth),
-            Some(Token::Or) => {
-                Err(Error::argument("the query has `OR` without a term on each side")
-                    .next("write `a OR b`, or \"or\" in quotes for the word"))
-            }
+            Some(Token::Or) => Err(Error::argument("`OR` needs a term on each side")
+                .next("write `a OR b`, or \"or\" in quotes for the word")),
             Some(Token::Close | Token::CloseAny) | None => {
-                Err(Error::argument("the query ends where a term is expected")
+                Err(Error::argument("the query ends where it needs a term")
                     .next("add the missing term, or remove the `OR` or `-` before it"))
             }
         }
@@ -299,10 +297,8 @@ impl Parser<'_> {
 
     fn close(&mut self, end: &Token, inner: Query, open: char) -> Result<Query> {
         if self.tokens.next_if_eq(end).is_none() {
-            return Err(Error::argument(format!(
-                "the query opens a `{open}` and does not close it"
-            ))
-            .next("close it, or put it in quotes"));
+            return Err(Error::argument(format!("the query has an unclosed `{open}`"))
+                .next("close it, or put it in quotes"));
         }
         if matches!(&inner, Query::All(parts) | Query::Any(parts) if parts.is_empty()) {
             return Err(Error::argument("the query has an empty group")
@@ -339,10 +335,8 @@ fn distribute(name: &str, group: Query, clock: &Clock) -> Result<Query> {
         Query::Not(part) => Query::Not(Box::new(distribute(name, *part, clock)?)),
         Query::Term(Term::Text(value)) => Query::Term(term(name, &value, clock)?),
         Query::Term(_) | Query::Raw(_) => {
-            return Err(Error::argument(format!(
-                "the query has an operator inside the group of `{name}:`"
-            ))
-            .next("put plain words in the group"));
+            return Err(Error::argument(format!("the group of `{name}:` contains an operator"))
+                .next("put plain words in the group"));
         }
     })
 }
@@ -413,14 +407,14 @@ fn term(name: &str, value: &str, clock: &Clock) -> Result<Term> {
             "starred" | "flagged" => Term::Is(State::Starred),
             "important" => Term::Is(State::Important),
             _ => {
-                return Err(Error::argument(format!("the query says `is:{}`", brief(value)))
+                return Err(Error::argument(format!("unknown `is:{}`", brief(value)))
                     .next("use is:unread, is:read, is:starred, is:flagged or is:important"));
             }
         },
         "has" => match value.to_ascii_lowercase().as_str() {
             "attachment" | "attachments" => Term::Attachment,
             _ => {
-                return Err(Error::argument(format!("the query says `has:{}`", brief(value)))
+                return Err(Error::argument(format!("unknown `has:{}`", brief(value)))
                     .next("use has:attachment"));
             }
         },
@@ -468,16 +462,15 @@ fn is_marks(text: &str) -> bool {
 }
 
 fn nothing(what: &str) -> Error {
-    Error::argument(format!("{what} has no letter or digit to look for"))
-        .next("write the words to look for, or an operator")
+    Error::argument(format!("{what} has no letter or digit to search for"))
+        .next("give words or an operator")
 }
 
 fn empty(name: &str) -> Error {
-    Error::argument(format!("the query has `{name}` without a value"))
-        .next("write the value directly behind the colon")
+    Error::argument(format!("`{name}` has no value")).next("write it directly after the colon")
 }
 
 fn unknown(name: &str) -> Error {
-    Error::argument(format!("the query has the unknown operator `{}:`", brief(name)))
-        .next(format!("use {OPERATORS}; put text that contains a colon in quotes"))
+    Error::argument(format!("unknown operator `{}:`", brief(name)))
+        .next(format!("use {OPERATORS}; put text with a colon in quotes"))
 }

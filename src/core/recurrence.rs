@@ -360,12 +360,12 @@ impl Repeat {
         let zone = zone(start);
         let at = alike(at, start, &zone);
         let Some(rule) = Rule::foreign(&self.rule) else {
-            return Err(Error::argument("the event has no rule that can be split")
-                .next("change the occurrence, or the whole series"));
+            return Err(Error::argument("the event's rule cannot be split")
+                .next("change one occurrence, or the whole series"));
         };
         if self.rule_at(start, at).is_none() {
             return Err(Error::argument("the rule has no occurrence at this time")
-                .next("name the start of an occurrence of the rule"));
+                .next("give the start of one of its occurrences"));
         }
         let here = instant(at);
         if self.occurrences(start, Timestamp::MIN, here, 1).is_empty() {

@@ -167,7 +167,7 @@ pub fn zone(name: &str) -> Result<TimeZone> {
     let error = Error::argument(format!("there is no time zone `{}`", text::brief(name)));
     Err(match near(name) {
         Some(near) => error.next(format!("did you mean `{near}`?")),
-        None => error.next("name it as IANA does: `Europe/Berlin`, `America/New_York`, `UTC`"),
+        None => error.next("use an IANA name: `Europe/Berlin`, `America/New_York`, `UTC`"),
     })
 }
 
@@ -227,11 +227,8 @@ fn understand(text: &str, here: &Here, start: Option<Said>) -> Result<(Said, Opt
             return Ok((Said::At(here.zone.to_datetime(at), at), None));
         }
         (Words::At(_), _) => {
-            return Err(Error::argument(format!(
-                "`{}` says twice what time it is",
-                text::brief(&line)
-            ))
-            .next("count days, as in `+2d 14:00`, or leave out the time of day"));
+            return Err(Error::argument(format!("`{}` gives the time twice", text::brief(&line)))
+                .next("count days, as in `+2d 14:00`, or leave out the time of day"));
         }
     };
     let Some(clock) = parts.clock else {
@@ -242,10 +239,10 @@ fn understand(text: &str, here: &Here, start: Option<Said>) -> Result<(Said, Opt
     };
     if last != first {
         return Err(Error::argument(format!(
-            "`{}` is a time of day of several days",
+            "`{}` gives one time for several days",
             text::brief(&line)
         ))
-        .next("say the day, as in `next tue 14:00`"));
+        .next("name the day, as in `next tue 14:00`"));
     }
     let day = match clock.over {
         true => first.checked_add(1.day()).map_err(|_| unclear(&line))?,
@@ -256,7 +253,7 @@ fn understand(text: &str, here: &Here, start: Option<Said>) -> Result<(Said, Opt
 }
 
 fn unclear(text: &str) -> Error {
-    Error::argument(format!("`{}` is not understood as a time", text::brief(text))).next(FORMS)
+    Error::argument(format!("`{}` is not a time", text::brief(text))).next(FORMS)
 }
 
 /// RFC 3339, RFC 9557 and ISO 8601, with or without an offset and a zone.
@@ -296,10 +293,10 @@ impl Parts {
             if let Some((clock, used)) = Clock::read(word, words.get(at + 1).copied())? {
                 if parts.clock.is_some() {
                     return Err(Error::argument(format!(
-                        "`{}` says two times of day",
+                        "`{}` has two times of day",
                         text::brief(line)
                     ))
-                    .next("say one time, and the end as one of its own"));
+                    .next("give one time, and the end separately"));
                 }
                 parts.clock = Some(clock);
                 at += used;
@@ -344,7 +341,7 @@ fn exact(
     zone: Option<TimeZone>,
     here: &Here,
 ) -> Result<Said> {
-    let beyond = || Error::argument(format!("the year {} is out of reach", local.year()));
+    let beyond = || Error::argument(format!("the year {} is out of range", local.year()));
     let at = match (offset, &zone) {
         (Some(offset), _) => offset.to_timestamp(local).map_err(|_| beyond())?,
         (None, Some(zone)) => resolve(local, zone)?,
@@ -374,7 +371,7 @@ fn agree(offset: Offset, what: &str, zone: &TimeZone, at: Timestamp) -> Result<(
         name(zone),
         tell_offset(has)
     ))
-    .next("leave one of them out"))
+    .next("leave one out"))
 }
 
 fn name(zone: &TimeZone) -> &str {
@@ -416,11 +413,11 @@ fn resolve(local: DateTime, zone: &TimeZone) -> Result<Timestamp> {
             name(zone),
             stamp(from)
         ))
-        .next(format!("take a time before {}, or {until} or later", when::clock(from))));
+        .next(format!("give a time before {}, or {until} or later", when::clock(from))));
     }
     ambiguous
         .compatible()
-        .map_err(|_| Error::argument(format!("the year {} is out of reach", local.year())))
+        .map_err(|_| Error::argument(format!("the year {} is out of range", local.year())))
 }
 
 fn stamp(local: DateTime) -> String {
@@ -438,5 +435,5 @@ fn later(from: Timestamp, span: jiff::Span, zone: &TimeZone) -> Result<Timestamp
         false => from.to_zoned(zone.clone()).checked_add(span).map(|sum| sum.timestamp()),
     };
     let sum = sum.and_then(|at| at.round(Unit::Minute));
-    sum.map_err(|_| Error::argument("that is out of reach"))
+    sum.map_err(|_| Error::argument("that is out of range"))
 }

@@ -109,35 +109,39 @@ const COMPILED: &[(&str, &str)] = &[
 /// Query and what the reader is told.
 const REFUSED: &[(&str, &str)] = &cases! {
     "\"annual",
-        "the query opens a quote at character 1 and does not close it: close the quote, or leave it out";
+        "the quote at character 1 is not closed: close it, or leave it out";
     "from:\"x",
-        "the query opens a quote at character 6 and does not close it: close the quote, or leave it out";
+        "the quote at character 6 is not closed: close it, or leave it out";
     "a \"\" b",
         "the query has an empty phrase `\"\"`: put words between the quotes, or leave them out";
-    "(a b", "the query opens a `(` and does not close it: close it, or put it in quotes";
-    "{a", "the query opens a `{` and does not close it: close it, or put it in quotes";
+    "(a b", "the query has an unclosed `(`: close it, or put it in quotes";
+    "{a", "the query has an unclosed `{`: close it, or put it in quotes";
     "a) b",
-        "the query closes a parenthesis that it did not open: remove the `)`, or put it in quotes";
+        "the query has an unmatched `)`: remove it, or put it in quotes";
     "()", "the query has an empty group: put terms between the brackets, or remove them";
     "OR b",
-        "the query has `OR` without a term on each side: write `a OR b`, or \"or\" in quotes for the word";
+        "`OR` needs a term on each side: write `a OR b`, or \"or\" in quotes for the word";
     "a OR",
-        "the query ends where a term is expected: add the missing term, or remove the `OR` or `-` before it";
-    "from:", "the query has `from:` without a value: write the value directly behind the colon";
-    "raw:", "the query has `raw:` without a value: write the value directly behind the colon";
+        "the query ends where it needs a term: add the missing term, or remove the `OR` or `-` \
+         before it";
+    "from:", "`from:` has no value: write it directly after the colon";
+    "raw:", "`raw:` has no value: write it directly after the colon";
     "is:big",
-        "the query says `is:big`: use is:unread, is:read, is:starred, is:flagged or is:important";
-    "has:link", "the query says `has:link`: use has:attachment";
+        "unknown `is:big`: use is:unread, is:read, is:starred, is:flagged or is:important";
+    "has:link", "unknown `has:link`: use has:attachment";
     "larger:huge",
-        "the query says `larger:huge`, which is not a size: write bytes, or a number with k, M or G: larger:5M";
+        "`larger:huge` is not a size: write bytes, or a number with k, M or G: larger:5M";
     "larger:99999999999999999999G",
-        "the query says `larger:99999999999999999999G`, which is not a size: write bytes, or a number with k, M or G: larger:5M";
+        "`larger:99999999999999999999G` is not a size: write bytes, or a number with k, M or G: \
+         larger:5M";
     "after:someday",
-        "the query says `after:someday`, which is not a date: write 2026-02-03, \"2026-02-03 18h05\", 7d (also h, w, m, y), today or yesterday";
+        "`after:someday` is not a date: write 2026-02-03, \"2026-02-03 18h05\", 7d (also h, w, m, \
+         y), today or yesterday";
     "after:2026-02-31",
-        "the query says `after:2026-02-31`, which is not a date: write 2026-02-03, \"2026-02-03 18h05\", 7d (also h, w, m, y), today or yesterday";
+        "`after:2026-02-31` is not a date: write 2026-02-03, \"2026-02-03 18h05\", 7d (also h, w, \
+         m, y), today or yesterday";
     "from:(a to:b)",
-        "the query has an operator inside the group of `from:`: put plain words in the group";
+        "the group of `from:` contains an operator: put plain words in the group";
 };
 
 #[test]
@@ -156,14 +160,11 @@ fn refuses_with_the_next_step() {
         assert_eq!(gmail(query), format!("! {expected}"), "{query}");
     }
     let unknown = gmail("Re: lunch");
-    assert!(
-        unknown.starts_with("! the query has the unknown operator `re:`: use from: to: "),
-        "{unknown}"
-    );
+    assert!(unknown.starts_with("! unknown operator `re:`: use from: to: "), "{unknown}");
     let long = "x".repeat(5000);
     assert!(gmail(&long).starts_with("! the query is 5000 bytes long"));
     let deep = format!("{}a{}", "(".repeat(500), ")".repeat(500));
-    assert!(gmail(&deep).starts_with("! the query nests deeper than 32 groups"));
+    assert!(gmail(&deep).starts_with("! the query nests groups deeper than 32"));
 }
 
 #[test]

@@ -168,8 +168,7 @@ fn a_chunk_that_there_is_not() {
     let draft = messages(3, Level::Core);
     assert_eq!(
         fitted(&draft, &asked(8_000, 2)).unwrap_err().to_string(),
-        "chunk=2: there is one chunk: leave out `chunk`, or take the `next` cursor for what comes \
-         after"
+        "chunk=2: there is one chunk: leave out `chunk`, or use the `next` cursor for what follows"
     );
 }
 

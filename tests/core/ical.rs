@@ -243,9 +243,9 @@ fn times_are_read_in_the_zones_they_name() {
         ";TZID=Half:20260703T180000", "2026-07-03T21:30:00 UTC",
             Some("line 11: the zone `Half` is taken for UTC-03:30");
         ";TZID=Empty:20260703T180000", "2026-07-03T18:00:00 Europe/Berlin",
-            Some("line 30: the zone `Empty` is not known: taken for Europe/Berlin");
+            Some("line 30: unknown time zone `Empty`: read as Europe/Berlin");
         ";TZID=Narnia:20260703T180000", "2026-07-03T18:00:00 Europe/Berlin",
-            Some("line 30: the zone `Narnia` is not known: taken for Europe/Berlin");
+            Some("line 30: unknown time zone `Narnia`: read as Europe/Berlin");
     } {
         let document = read(&format!(
             "BEGIN:VCALENDAR\n{zones}BEGIN:VEVENT\nUID:a\nDTSTART{start}\nEND:VEVENT\nEND:VCALENDAR"
@@ -413,10 +413,7 @@ fn the_rules_of_a_zone_are_those_of_its_definition() {
     let [note] = own.notes.as_slice() else {
         panic!("{:?}", own.notes);
     };
-    assert!(
-        note.ends_with("its zone has no name that others know: 4 dates stand for its rule"),
-        "{note}"
-    );
+    assert!(note.ends_with("its time zone has no IANA name: 4 dates replace its rule"), "{note}");
     let europe = series("Customized Time Zone", "COUNT=3");
     assert_eq!(europe.entries[0].repeat.as_ref().unwrap().rule, "FREQ=WEEKLY;COUNT=3;BYDAY=MO");
     assert_eq!(moment(&europe.entries[0].start), "2026-04-20T23:30:00 Europe/Berlin");
@@ -439,7 +436,7 @@ fn an_end_that_is_not_said_is_found() {
         "DTSTART:20260703T180000Z\nDTEND:20260703T170000Z", "2026-07-03T18:00:00 UTC",
             Some("line 2: the event does not end after its start");
         "DTSTART:20260703T180000Z\nDTEND;VALUE=DATE:20260704", "2026-07-04T00:00:00 UTC",
-            Some("line 2: the end has no time: the day begins then");
+            Some("line 2: the end has no time: read as the start of that day");
     } {
         let document = read(&around(lines));
         assert_eq!(moment(&document.entries[0].end), expected, "{lines}");
@@ -517,7 +514,7 @@ fn events_of_one_uid_are_understood_together() {
                 "event: a #0 2026-07-06T09:00:00 Europe/Berlin to 2026-07-06T10:00:00 Europe/Berlin",
                 "at: At(2026-07-06T07:00:00Z)",
                 "title: Weekly",
-                "note: line 2: it is one occurrence: its own rule is not carried out",
+                "note: line 2: it is one occurrence: its recurrence rule was ignored",
             ];
         "versions, by their number",
             vec![
@@ -528,7 +525,7 @@ fn events_of_one_uid_are_understood_together() {
             &[
                 "event: a #2 2026-07-06T07:00:00 UTC to 2026-07-06T07:00:00 UTC",
                 "title: New",
-                "note: line 8: has the UID of the event on line 2, and is no newer version of it: left out",
+                "note: line 8: left out: the event on line 2 has the same UID and is as new",
             ];
         "versions, by when they were written",
             vec![
@@ -538,7 +535,7 @@ fn events_of_one_uid_are_understood_together() {
             &[
                 "event: a #0 2026-07-07T07:00:00 UTC to 2026-07-07T07:00:00 UTC",
                 "title: New",
-                "note: line 2: has the UID of the event on line 8, and is no newer version of it: left out",
+                "note: line 2: left out: the event on line 8 has the same UID and is as new",
             ];
         "versions of an occurrence, by when they were changed",
             vec![
@@ -555,7 +552,7 @@ fn events_of_one_uid_are_understood_together() {
                 "event: a #0 2026-07-13T07:00:00 UTC to 2026-07-13T07:00:00 UTC",
                 "at: At(2026-07-13T07:00:00Z)",
                 "title: New",
-                "note: line 15: has the UID of the event on line 9, and is no newer version of it: left out",
+                "note: line 15: left out: the event on line 9 has the same UID and is as new",
             ];
         "dates that end otherwise",
             vec![
@@ -579,19 +576,19 @@ fn events_of_one_uid_are_understood_together() {
             vec!["DTSTART;VALUE=DATE:20260703\nDTEND;TZID=Asia/Tokyo:20260705T010000".to_owned()],
             &[
                 "event: a #0 2026-07-03 to 2026-07-06",
-                "note: line 2: the end has a time, the start has none: whole days",
+                "note: line 2: the end has a time but the start has none: read as whole days",
             ];
         "the same with an end at midnight",
             vec!["DTSTART;VALUE=DATE:20260703\nDTEND:20260705T000000".to_owned()],
             &[
                 "event: a #0 2026-07-03 to 2026-07-05",
-                "note: line 2: the end has a time, the start has none: whole days",
+                "note: line 2: the end has a time but the start has none: read as whole days",
             ];
         "an end without a time",
             vec!["DTSTART:20260703T100000\nDTEND;VALUE=DATE:20260705".to_owned()],
             &[
                 "event: a #0 2026-07-03T10:00:00 Europe/Berlin to 2026-07-05T00:00:00 Europe/Berlin",
-                "note: line 2: the end has no time: the day begins then",
+                "note: line 2: the end has no time: read as the start of that day",
             ];
         "an occurrence and all later ones, at another time of day",
             vec![
@@ -611,7 +608,7 @@ fn events_of_one_uid_are_understood_together() {
                 "event: a_R20260720T070000 #0 2026-08-04T07:00:00 UTC to 2026-08-04T07:00:00 UTC",
                 "at: At(2026-08-03T08:30:00Z)",
                 "title: Last",
-                "note: line 10: it and all later occurrences are a series of their own",
+                "note: line 10: it and all later occurrences form a separate series",
             ];
         "the same on another day",
             vec![
@@ -626,7 +623,7 @@ fn events_of_one_uid_are_understood_together() {
                 "title: Weekly",
                 "event: a_R20260720T070000 #0 2026-07-21T09:00:00 Europe/Berlin to 2026-07-21T09:00:00 Europe/Berlin",
                 "repeat: RRULE:FREQ=WEEKLY;COUNT=3",
-                "note: line 9: it and all later occurrences are a series of their own",
+                "note: line 9: it and all later occurrences form a separate series",
             ];
         "all of them from an occurrence on cancelled",
             vec![
@@ -640,7 +637,7 @@ fn events_of_one_uid_are_understood_together() {
                 "event: a_R20260720T070000 #0 2026-07-20T09:00:00 Europe/Berlin to 2026-07-20T09:00:00 Europe/Berlin",
                 "repeat: RRULE:FREQ=WEEKLY;COUNT=3;BYDAY=MO",
                 "cancelled: yes",
-                "note: line 9: it and all later occurrences are a series of their own",
+                "note: line 9: it and all later occurrences form a separate series",
             ];
         "days that do not follow from the rule",
             vec![
@@ -654,7 +651,7 @@ fn events_of_one_uid_are_understood_together() {
                 "repeat: RRULE:FREQ=WEEKLY;BYDAY=MO,TH",
                 "event: a #0 2026-07-21T09:00:00 Europe/Berlin to 2026-07-21T09:00:00 Europe/Berlin",
                 "at: At(2026-07-20T07:00:00Z)",
-                "note: line 8: stands for one occurrence, not for those after it",
+                "note: line 8: replaces one occurrence, not the later ones",
             ];
         "no series in the document",
             vec!["RECURRENCE-ID;RANGE=THISANDFUTURE:20260720T070000Z\nSUMMARY:Alone".to_owned()],
@@ -662,7 +659,7 @@ fn events_of_one_uid_are_understood_together() {
                 "event: a #0 2026-07-20T07:00:00 UTC to 2026-07-20T07:00:00 UTC",
                 "at: At(2026-07-20T07:00:00Z)",
                 "title: Alone",
-                "note: line 2: stands for one occurrence, not for those after it",
+                "note: line 2: replaces one occurrence, not the later ones",
             ];
         "a cancellation that does not say when", vec!["SUMMARY:Gone\nSTATUS:CANCELLED".to_owned()],
             &["without a time: a Gone"];
@@ -728,23 +725,23 @@ fn what_is_broken_is_passed_over_with_its_line() {
             "at: At(2026-02-04T18:00:00Z)",
             "note: line 2: no property: `nonsense`",
             "note: line 10: no property: `this line \"was\" never folded: really`",
-            "note: line 20: END without its BEGIN: `VJOURNAL`",
+            "note: line 20: END without BEGIN: `VJOURNAL`",
             "note: line 32: `VALARM` has no END",
             "note: line 25: `VEVENT` has no END",
-            "note: line 35: outside of the calendar",
+            "note: line 35: outside the calendar",
             "note: line 3: `VTODO` is passed over",
             "note: line 9: cannot be read: `DTEND:tomorrow`",
             "note: line 12: cannot be read: `SEQUENCE:many`",
-            "note: line 13: the rule cannot be carried out: `FREQ=HOURLY`",
+            "note: line 13: unsupported recurrence rule: `FREQ=HOURLY`",
             "note: line 14: cannot be read: `EXDATE:20260203T180000Z,soon`",
-            "note: line 17: the event has no start and is passed over",
+            "note: line 17: the event has no start and was skipped",
             "note: line 23: cannot be read: `DTSTART:20260230T180000Z`",
-            "note: line 21: the event has no start and is passed over",
-            "note: line 29: only the first rule is read",
-            "note: line 30: rules of exceptions are not read",
-            "note: line 25: it is one occurrence: its own rule is not carried out",
-            "note: line 36: `VEVENT` outside of a calendar",
-            "note: line 25: stands for one occurrence, not for those after it",
+            "note: line 21: the event has no start and was skipped",
+            "note: line 29: only the first rule was read",
+            "note: line 30: exception rules (EXRULE) were ignored",
+            "note: line 25: it is one occurrence: its recurrence rule was ignored",
+            "note: line 36: `VEVENT` is outside a calendar",
+            "note: line 25: replaces one occurrence, not the later ones",
         ]
     );
 }
@@ -760,26 +757,26 @@ fn what_is_no_calendar_or_too_large_is_refused() {
         "BEGIN:VEVENT\nEND:VEVENT",
     ] {
         let error = ical::read(text, &utc).unwrap_err();
-        assert_eq!(error.message(), "this is no calendar: it has no BEGIN:VCALENDAR");
+        assert_eq!(error.message(), "this is not a calendar: it has no BEGIN:VCALENDAR");
         assert_eq!(error.next_step(), Some("give an iCalendar document (RFC 5545)"));
     }
     let large = format!("BEGIN:VCALENDAR\n{}", "X-A:1\n".repeat(400_000));
     let error = ical::read(&large, &utc).unwrap_err();
     assert_eq!(error.message(), "the calendar is larger than 2 MiB");
-    assert_eq!(error.next_step(), Some("split it into several documents"));
+    assert_eq!(error.next_step(), Some("split it into smaller documents"));
 
     let many = "BEGIN:VEVENT\nDTSTART:20260203\nEND:VEVENT\n".repeat(10_500);
     let document = read(&format!("BEGIN:VCALENDAR\n{many}END:VCALENDAR"));
     assert_eq!(document.entries.len(), 9_999);
     assert_eq!(
         document.notes,
-        ["line 29999: what follows 10000 components is not read", "line 1: `VCALENDAR` has no END"]
+        ["line 29999: only the first 10000 components were read", "line 1: `VCALENDAR` has no END"]
     );
 
     let deep = format!("BEGIN:VCALENDAR\n{}", "BEGIN:VEVENT\nDTSTART:20260203\n".repeat(5_000));
     let document = read(&deep);
     assert_eq!(document.entries.len(), 1);
-    assert_eq!(document.notes[0], "line 32: too many components in each other");
+    assert_eq!(document.notes[0], "line 32: components are nested too deeply");
     assert!(document.notes.len() < 20);
 
     let odd = "nonsense\n".repeat(5_000);

@@ -155,76 +155,76 @@ fn what_graph_cannot_say_is_refused_with_the_reason() {
     let monday = "2026-02-02T18:00";
     for (text, start, reason, next) in cases! {
         "FREQ=MONTHLY;BYMONTHDAY=31", "2026-01-31T18:00",
-            "moves a day that a month lacks to the last of that month, while the rule leaves the month out",
+            "moves a day missing from a month to its last day, while the rule skips that month",
             "use BYMONTHDAY=-1 for the last day, or a day up to 28";
         "FREQ=MONTHLY", "2026-01-29T18:00",
-            "moves a day that a month lacks to the last of that month, while the rule leaves the month out",
+            "moves a day missing from a month to its last day, while the rule skips that month",
             "use BYMONTHDAY=-1 for the last day, or a day up to 28";
         "FREQ=YEARLY", "2024-02-29T18:00",
-            "moves a day that a month lacks to the last of that month, while the rule leaves the month out",
+            "moves a day missing from a month to its last day, while the rule skips that month",
             "use BYMONTHDAY=-1 for the last day, or a day up to 28";
         "FREQ=MONTHLY;BYMONTHDAY=-2", "2026-02-27T18:00",
-            "counts the days of a month from its start, but for the last",
+            "can count the days of a month only from its start, except for the last",
             "use BYMONTHDAY=-1, or BYDAY=-1FR for the last Friday";
-        "FREQ=MONTHLY;BYMONTHDAY=2,16", monday, "repeats on one day of a month, not on several",
-            "make a series for each day";
-        "FREQ=MONTHLY;BYDAY=1MO,3MO", monday, "repeats on one day of a month, not on several",
-            "make a series for each day";
-        "FREQ=MONTHLY;INTERVAL=2;BYDAY=MO", monday, "repeats on one day of a month, not on several",
-            "make a series for each day";
+        "FREQ=MONTHLY;BYMONTHDAY=2,16", monday, "cannot repeat on several days of a month",
+            "create a series for each day";
+        "FREQ=MONTHLY;BYDAY=1MO,3MO", monday, "cannot repeat on several days of a month",
+            "create a series for each day";
+        "FREQ=MONTHLY;INTERVAL=2;BYDAY=MO", monday, "cannot repeat on several days of a month",
+            "create a series for each day";
         "FREQ=MONTHLY;BYDAY=5MO", "2026-03-30T18:00",
-            "knows the first to the fourth and the last of a day of the week",
+            "can use only the first to fourth or last weekday of a month",
             "use BYDAY with 1 to 4 or -1";
         "FREQ=MONTHLY;BYDAY=-2MO", "2026-02-16T18:00",
-            "knows the first to the fourth and the last of a day of the week",
+            "can use only the first to fourth or last weekday of a month",
             "use BYDAY with 1 to 4 or -1";
         "FREQ=MONTHLY;BYDAY=FR;BYMONTHDAY=13", "2026-02-13T18:00",
-            "does not ask for a day of the month and of the week at once",
+            "cannot combine a day of the month with a weekday",
             "leave out BYDAY or BYMONTHDAY";
         "FREQ=MONTHLY;BYDAY=MO,TU,WE,TH,FR;BYSETPOS=-2", "2026-02-26T18:00",
-            "chooses the first to the fourth or the last of some days of the week",
+            "can choose only the first to fourth or last of some weekdays",
             "use BYSETPOS with 1 to 4 or -1, and BYDAY";
         "FREQ=MONTHLY;BYDAY=MO,TU;BYSETPOS=1,-1", monday,
-            "repeats on one day of a month, not on several", "make a series for each day";
+            "cannot repeat on several days of a month", "create a series for each day";
         "FREQ=MONTHLY;BYMONTH=2,3;BYMONTHDAY=2", monday,
-            "repeats in one month of the year, or in months equally far apart",
-            "make a series for each month";
+            "can repeat only in one month of the year, or in equally spaced months",
+            "create a series for each month";
         "FREQ=YEARLY;BYMONTH=2,3;BYMONTHDAY=2", monday,
-            "repeats in one month of the year, or in months equally far apart",
-            "make a series for each month";
+            "can repeat only in one month of the year, or in equally spaced months",
+            "create a series for each month";
         "FREQ=YEARLY;INTERVAL=2;BYMONTH=2,8;BYMONTHDAY=2", monday,
-            "repeats in one month of the year, or in months equally far apart",
-            "make a series for each month";
+            "can repeat only in one month of the year, or in equally spaced months",
+            "create a series for each month";
         "FREQ=YEARLY;BYMONTH=2,8;BYDAY=MO;BYSETPOS=1", monday,
-            "does not choose among the days of a year (BYSETPOS)", "add BYMONTH with one month";
-        "FREQ=YEARLY;BYDAY=5MO", monday, "does not count the days of the week through a year",
+            "cannot choose among the days of a year (BYSETPOS)", "add BYMONTH with one month";
+        "FREQ=YEARLY;BYDAY=5MO", monday, "cannot count weekdays through a year",
             "add BYMONTH, or use FREQ=MONTHLY";
-        "FREQ=YEARLY;BYYEARDAY=33", monday, "does not count the days of a year (BYYEARDAY)",
+        "FREQ=YEARLY;BYYEARDAY=33", monday, "cannot count the days of a year (BYYEARDAY)",
             "use BYMONTH with BYMONTHDAY";
-        "FREQ=YEARLY;BYWEEKNO=6;BYDAY=MO", monday, "does not count the weeks of a year (BYWEEKNO)",
+        "FREQ=YEARLY;BYWEEKNO=6;BYDAY=MO", monday, "cannot count the weeks of a year (BYWEEKNO)",
             "use BYMONTH with BYMONTHDAY or BYDAY";
         "FREQ=WEEKLY;BYMONTH=2", monday,
-            "repeats in all weeks, not in those of some months (BYMONTH)",
-            "end the series with UNTIL and make one for each stretch";
+            "cannot repeat in the weeks of some months (BYMONTH)",
+            "end the series with UNTIL and create one for each period";
         "FREQ=WEEKLY;BYDAY=MO,TU;BYSETPOS=1", monday,
-            "does not choose among the days of a week (BYSETPOS)", "name the days with BYDAY";
-        "FREQ=DAILY;INTERVAL=2;BYDAY=MO", monday, "of every so many days has no conditions",
+            "cannot choose among the days of a week (BYSETPOS)", "name the days with BYDAY";
+        "FREQ=DAILY;INTERVAL=2;BYDAY=MO", monday, "with FREQ=DAILY cannot have conditions",
             "use FREQ=WEEKLY or FREQ=MONTHLY with BYDAY";
-        "FREQ=DAILY;BYMONTH=2", monday, "of every so many days has no conditions",
+        "FREQ=DAILY;BYMONTH=2", monday, "with FREQ=DAILY cannot have conditions",
             "use FREQ=WEEKLY or FREQ=MONTHLY with BYDAY";
         "FREQ=DAILY;BYHOUR=9,18", monday, "has one time of day, that of its start",
-            "leave out BYHOUR, BYMINUTE and BYSECOND, and make an event for each time";
-        "FREQ=WEEKLY;BYDAY=TU", monday, "starts on a day of its rule", "start it on 2026-02-03";
-        "FREQ=MONTHLY;BYMONTHDAY=1;UNTIL=20260210", monday, "starts on a day of its rule",
+            "leave out BYHOUR, BYMINUTE and BYSECOND, and create an event for each time";
+        "FREQ=WEEKLY;BYDAY=TU", monday, "must start on a day of its rule", "start it on 2026-02-03";
+        "FREQ=MONTHLY;BYMONTHDAY=1;UNTIL=20260210", monday, "must start on a day of its rule",
             "change the start or the rule";
-        "FREQ=DAILY;UNTIL=20260201", monday, "ends after it starts", "move UNTIL behind the start";
-        "FREQ=DAILY;COUNT=1000", monday, "counts up to 999 occurrences",
+        "FREQ=DAILY;UNTIL=20260201", monday, "must end after it starts", "set UNTIL after the start";
+        "FREQ=DAILY;COUNT=1000", monday, "has at most 999 occurrences",
             "use UNTIL, or a series without an end";
     } {
         let error = pattern(&repeat(text), &local(start), "UTC").unwrap_err();
         assert_eq!(
             error.message(),
-            format!("Outlook cannot repeat an event like this: there a series {reason}"),
+            format!("Outlook cannot repeat an event like this: a series {reason}"),
             "{text}"
         );
         assert_eq!(error.next_step(), Some(next), "{text}");
@@ -232,17 +232,17 @@ fn what_graph_cannot_say_is_refused_with_the_reason() {
     let start = local(monday);
     let both = Repeat { rule: "FREQ=DAILY;COUNT=3;UNTIL=20270101".to_owned(), ..Repeat::default() };
     let error = pattern(&both, &start, "UTC").unwrap_err();
-    assert_eq!(error.next_step(), Some("keep one of COUNT and UNTIL"));
+    assert_eq!(error.next_step(), Some("keep COUNT or UNTIL"));
     let extra = Repeat { extra: vec![start.when()], ..repeat("FREQ=DAILY") };
     let error = pattern(&extra, &start, "UTC").unwrap_err();
-    assert_eq!(error.next_step(), Some("make events of their own for these dates"));
+    assert_eq!(error.next_step(), Some("create separate events for these dates"));
     // What is left out is deleted afterwards.
     let except = Repeat { except: vec![start.when()], ..repeat("FREQ=DAILY") };
     assert_eq!(pattern(&except, &start, "UTC"), pattern(&repeat("FREQ=DAILY"), &start, "UTC"));
     let odd = Repeat { rule: "FREQ=HOURLY".to_owned(), ..Repeat::default() };
     assert_eq!(
         pattern(&odd, &start, "UTC").unwrap_err().message(),
-        "the rule repeats more often than daily (FREQ=HOURLY), which calendars do not carry"
+        "the rule repeats more often than daily (FREQ=HOURLY), which calendars do not support"
     );
 }
 

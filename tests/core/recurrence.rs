@@ -182,35 +182,35 @@ fn a_wrong_rule_is_refused_with_the_reason() {
         "BYDAY=MO", "the rule has no FREQ", like;
         "FREQ=FORTNIGHTLY", "the rule has FREQ with `FORTNIGHTLY`", like;
         "FREQ=HOURLY",
-            "the rule repeats more often than daily (FREQ=HOURLY), which calendars do not carry",
+            "the rule repeats more often than daily (FREQ=HOURLY), which calendars do not support",
             "use FREQ=DAILY with BYHOUR, or single events";
         "FREQ=SECONDLY",
-            "the rule repeats more often than daily (FREQ=SECONDLY), which calendars do not carry",
+            "the rule repeats more often than daily (FREQ=SECONDLY), which calendars do not support",
             "use FREQ=DAILY with BYHOUR, or single events";
         "FREQ=DAILY;FREQ=DAILY", "the rule has FREQ twice", like;
         "FREQ=DAILY;COUNT=0", "the rule has COUNT with `0`", "use 1 to 1000000";
         "FREQ=DAILY;COUNT=-5", "the rule has COUNT with `-5`", "use 1 to 1000000";
         "FREQ=DAILY;COUNT=5;UNTIL=20260203", "the rule has both COUNT and UNTIL",
-            "keep one of them";
+            "keep one";
         "FREQ=DAILY;INTERVAL=65537", "the rule has INTERVAL with `65537`", "use 1 to 10000";
         "FREQ=DAILY;UNTIL=20260230", "the rule has UNTIL with `20260230`", like;
         "FREQ=DAILY;UNTIL=tomorrow", "the rule has UNTIL with `TOMORROW`", like;
         "FREQ=WEEKLY;BYDAY=TUE", "the rule has BYDAY with `TUE`", like;
         "FREQ=MONTHLY;BYDAY=0MO", "the rule has BYDAY with `0MO`", like;
         "FREQ=WEEKLY;BYDAY=1MO",
-            "the rule has BYDAY with the number 1, which does not go with its other parts", like;
+            "the rule has BYDAY with the number 1, which conflicts with its other parts", like;
         "FREQ=MONTHLY;BYDAY=6MO",
-            "the rule has BYDAY with the number 6, which does not go with its other parts", like;
+            "the rule has BYDAY with the number 6, which conflicts with its other parts", like;
         "FREQ=MONTHLY;BYMONTHDAY=32", "the rule has BYMONTHDAY with `32`", "use -31 to 31";
         "FREQ=MONTHLY;BYMONTHDAY=0", "the rule has BYMONTHDAY with `0`", like;
         "FREQ=WEEKLY;BYMONTHDAY=3", "the rule has BYMONTHDAY with FREQ=WEEKLY", "use FREQ=MONTHLY";
         "FREQ=MONTHLY;BYYEARDAY=3", "the rule has BYYEARDAY without FREQ=YEARLY", like;
         "FREQ=MONTHLY;BYWEEKNO=3", "the rule has BYWEEKNO without FREQ=YEARLY", like;
         "FREQ=MONTHLY;BYSETPOS=1", "the rule has BYSETPOS without another BY part", "add BYDAY";
-        "FREQ=DAILY;BYEASTER=1", "the rule has a part that is not known: `BYEASTER`", like;
-        "FREQ=DAILY;X=\u{7}\n\u{202e}", "the rule has a part that is not known: `X`", like;
+        "FREQ=DAILY;BYEASTER=1", "the rule has an unknown part: `BYEASTER`", like;
+        "FREQ=DAILY;X=\u{7}\n\u{202e}", "the rule has an unknown part: `X`", like;
         "FREQ=DAILY;BYHOUR=0,1,2,3,4,5,6,7,8,9;BYMINUTE=0,5,10,15,20,25,30,35,40,45",
-            "the rule has more than 96 times in a day", like;
+            "the rule has more than 96 times a day", like;
     } {
         let error = Repeat::rule(text).unwrap_err();
         assert_eq!((error.message(), error.next_step()), (message, Some(next)), "{text}");

@@ -178,10 +178,10 @@ fn daylight_saving() {
             "2026-03-29 01h59", "Sun 2026-03-29 01h59 = 2026-03-29T00:59:00Z";
             "2026-03-29 02h00",
                 "2026-03-29 02h00 does not exist in Europe/Berlin: clocks go from 2026-03-29 02h00 \
-                 to 03h00 then: take a time before 02h00, or 03h00 or later";
+                 to 03h00 then: give a time before 02h00, or 03h00 or later";
             "2026-03-29T02:30:00",
                 "2026-03-29 02h30 does not exist in Europe/Berlin: clocks go from 2026-03-29 02h00 \
-                 to 03h00 then: take a time before 02h00, or 03h00 or later";
+                 to 03h00 then: give a time before 02h00, or 03h00 or later";
             "2026-03-29 03h00", "Sun 2026-03-29 03h00 = 2026-03-29T01:00:00Z";
             // Of two the first, unless the offset says which.
             "2026-10-25 02h30", "Sun 2026-10-25 02h30 = 2026-10-25T00:30:00Z";
@@ -191,7 +191,7 @@ fn daylight_saving() {
             "2026-10-25 02h30 +0100", "Sun 2026-10-25 02h30 = 2026-10-25T01:30:00Z";
             "2026-03-08 02h30 America/New_York",
                 "2026-03-08 02h30 does not exist in America/New_York: clocks go from 2026-03-08 \
-                 02h00 to 03h00 then: take a time before 02h00, or 03h00 or later";
+                 02h00 to 03h00 then: give a time before 02h00, or 03h00 or later";
         },
     );
     check(
@@ -205,7 +205,7 @@ fn daylight_saving() {
             (
                 "2026-10-04 02h30",
                 "2026-10-04 02h30 does not exist in Australia/Sydney: clocks go from 2026-10-04 \
-                 02h00 to 03h00 then: take a time before 02h00, or 03h00 or later",
+                 02h00 to 03h00 then: give a time before 02h00, or 03h00 or later",
             ),
             ("2026-04-05 02h30", "Sun 2026-04-05 02h30 = 2026-04-04T15:30:00Z"),
             ("2026-04-05T02:30+10:00", "Sun 2026-04-05 02h30 = 2026-04-04T16:30:00Z"),
@@ -216,7 +216,7 @@ fn daylight_saving() {
         &[(
             "2026-10-04 02h15",
             "2026-10-04 02h15 does not exist in Australia/Lord_Howe: clocks go from 2026-10-04 \
-             02h00 to 02h30 then: take a time before 02h00, or 02h30 or later",
+             02h00 to 02h30 then: give a time before 02h00, or 02h30 or later",
         )],
     );
     // Where midnight is skipped, and where a whole day is.
@@ -227,7 +227,7 @@ fn daylight_saving() {
             (
                 "2018-11-04 0:00",
                 "2018-11-04 00h00 does not exist in America/Sao_Paulo: clocks go from 2018-11-04 \
-                 00h00 to 01h00 then: take a time before 00h00, or 01h00 or later",
+                 00h00 to 01h00 then: give a time before 00h00, or 01h00 or later",
             ),
         ],
     );
@@ -236,7 +236,7 @@ fn daylight_saving() {
         &[(
             "2011-12-30 10:00",
             "2011-12-30 10h00 does not exist in Pacific/Apia: clocks go from 2011-12-30 00h00 to \
-             2011-12-31 00h00 then: take a time before 00h00, or 2011-12-31 00h00 or later",
+             2011-12-31 00h00 then: give a time before 00h00, or 2011-12-31 00h00 or later",
         )],
     );
     // Hours are hours; days keep the time of day. It is 01h30 on the day.
@@ -250,7 +250,7 @@ fn daylight_saving() {
             (
                 "2:30",
                 "2026-03-29 02h30 does not exist in Europe/Berlin: clocks go from 2026-03-29 02h00 \
-                 to 03h00 then: take a time before 02h00, or 03h00 or later",
+                 to 03h00 then: give a time before 02h00, or 03h00 or later",
             ),
         ],
     );
@@ -298,7 +298,7 @@ fn refused() {
     ] {
         assert_eq!(
             reported(times::read(text, &here), &here),
-            format!("`{text}` is not understood as a time: {FORMS}"),
+            format!("`{text}` is not a time: {FORMS}"),
         );
     }
     check(
@@ -313,34 +313,34 @@ fn refused() {
             "2026-02-29T10:00",
                 "`2026-02-29T10:00`: there is no day 2026-02-29: that month ends on 2026-02-28";
             "2026-13-01 9am",
-                "`2026-13-01 9am`: there is no day 2026-13-01: write a day that there is, as \
+                "`2026-13-01 9am`: there is no day 2026-13-01: give an existing day, such as \
                  `2026-02-28`";
             "31 june",
-                "`31 june`: there is no day 31 june: write a day that there is, as `2026-02-28`";
+                "`31 june`: there is no day 31 june: give an existing day, such as `2026-02-28`";
             "03/04/2026",
-                "`03/04/2026`: such dates are read differently from country to country: write the \
+                "`03/04/2026`: such dates mean different days in different countries: write the \
                  date as `2026-04-03`";
-            "tomorrow 25:00", "`25:00` is no time of day: write it as `18h05`, `18:05` or `6:05pm`";
-            "13 pm", "`13 pm` is no time of day: write it as `18h05`, `18:05` or `6:05pm`";
+            "tomorrow 25:00", "`25:00` is not a time of day: write it as `18h05`, `18:05` or \
+                               `6:05pm`";
+            "13 pm", "`13 pm` is not a time of day: write it as `18h05`, `18:05` or `6:05pm`";
             "tomorrow midnight",
-                "`midnight` could be either end of the day: write `00:00`, which is where a day \
-                 starts, or `24:00`";
+                "`midnight` could be either end of the day: write `00:00` for its start, or `24:00`";
             "9am to 10am",
-                "`9am to 10am` says two times of day: say one time, and the end as one of its own";
+                "`9am to 10am` has two times of day: give one time, and the end separately";
             "18h",
-                "`18h`: that could be a time of day or a distance: write `+18h`, or the minutes as \
+                "`18h`: that could be a time of day or a duration: write `+18h`, or the minutes as \
                  in `18h00`";
             "+3h 14:00",
-                "`+3h 14:00` says twice what time it is: count days, as in `+2d 14:00`, or leave \
-                 out the time of day";
+                "`+3h 14:00` gives the time twice: count days, as in `+2d 14:00`, or leave out the \
+                 time of day";
             "next week 9am",
-                "`next week 9am` is a time of day of several days: say the day, as in `next tue \
+                "`next week 9am` gives one time for several days: name the day, as in `next tue \
                  14:00`";
             "2026-02-03T18:05[Europe/Berln]",
                 "there is no time zone `Europe/Berln`: did you mean `Europe/Berlin`?";
             "2026-02-03T18:05+02:00[Europe/Berlin]",
-                "+02:00 contradicts Europe/Berlin, which is at +01:00 then: leave one of them out";
-            "+9999y", "`+9999y`: that is out of reach";
+                "+02:00 contradicts Europe/Berlin, which is at +01:00 then: leave one out";
+            "+9999y", "`+9999y`: that is out of range";
         },
     );
     assert_eq!(
@@ -359,19 +359,18 @@ fn an_offset_may_not_contradict_the_zone_that_was_named() {
             "2026-02-03T18:05+01:00", "Tue 2026-02-03 18h05 = 2026-02-03T17:05:00Z";
             "2026-07-03T18:05+02:00", "Fri 2026-07-03 18h05 = 2026-07-03T16:05:00Z";
             "2026-02-03T18:05+02:00",
-                "+02:00 contradicts Europe/Berlin, which is at +01:00 then: leave one of them out";
+                "+02:00 contradicts Europe/Berlin, which is at +01:00 then: leave one out";
             "2026-02-03T18:05Z",
-                "+00:00 contradicts Europe/Berlin, which is at +01:00 then: leave one of them out";
+                "+00:00 contradicts Europe/Berlin, which is at +01:00 then: leave one out";
             // The offset before the gap, for a time in it.
             "2026-03-29T02:30+01:00",
-                "+01:00 contradicts Europe/Berlin, which is at +02:00 then: leave one of them out";
+                "+01:00 contradicts Europe/Berlin, which is at +02:00 then: leave one out";
             "2026-10-25T02:30+02:00", "Sun 2026-10-25 02h30 = 2026-10-25T00:30:00Z";
             "2026-10-25T02:30+01:00", "Sun 2026-10-25 02h30 = 2026-10-25T01:30:00Z";
             // Another name of the same time.
             "2026-02-03T18:05[Europe/Paris]", "Tue 2026-02-03 18h05 = 2026-02-03T17:05:00Z";
             "2026-02-03T18:05[America/New_York]",
-                "America/New_York contradicts Europe/Berlin, which is at +01:00 then: leave one of \
-                 them out";
+                "America/New_York contradicts Europe/Berlin, which is at +01:00 then: leave one out";
         },
     );
 }
@@ -454,15 +453,15 @@ fn lengths() {
         ("P1D", Ok(1440)),
         ("120s", Ok(2)),
         ("8784h", Ok(527_040)),
-        ("", Err("not understood as a length of time")),
-        ("soon", Err("not understood as a length of time")),
-        ("1:75", Err("not understood as a length of time")),
-        ("2 months", Err("not understood as a length of time")),
-        ("30m later", Err("not understood as a length of time")),
+        ("", Err("not a duration")),
+        ("soon", Err("not a duration")),
+        ("1:75", Err("not a duration")),
+        ("2 months", Err("not a duration")),
+        ("30m later", Err("not a duration")),
         ("-30m", Err("negative")),
         ("367d", Err("longer than a year")),
         ("99999999999999999999999", Err("longer than a year")),
-        ("90s", Err("no whole number of minutes")),
+        ("90s", Err("not a whole number of minutes")),
     ] {
         let found = times::minutes(text).map_err(|error| error.to_string());
         let expected = expected.map_err(|why: &str| {
@@ -519,7 +518,7 @@ fn at_the_ends_of_time() {
         }
     }
     let here = Here { now: Timestamp::MAX, ..here(WEDNESDAY, "UTC") };
-    assert_eq!(reported(times::read("+2d", &here), &here), "`+2d`: that is out of reach");
+    assert_eq!(reported(times::read("+2d", &here), &here), "`+2d`: that is out of range");
 }
 
 proptest! {

@@ -76,7 +76,7 @@ fn zones_are_where_they_should_be() {
 fn unknown_zones_are_refused_with_one_that_is_near() {
     assert_eq!(times::zone("europe/berlin"), Ok(TimeZone::get("Europe/Berlin").unwrap()));
     assert_eq!(times::zone("W. Europe Standard Time"), Ok(TimeZone::get("Europe/Berlin").unwrap()));
-    let forms = "name it as IANA does: `Europe/Berlin`, `America/New_York`, `UTC`";
+    let forms = "use an IANA name: `Europe/Berlin`, `America/New_York`, `UTC`";
     for (name, next) in [
         ("Berlin", "did you mean `Europe/Berlin`?"),
         ("Europe/Berln", "did you mean `Europe/Berlin`?"),

@@ -186,7 +186,7 @@ async fn what_cannot_be_meant_is_refused() {
         json!({"q": "a filename:b"}), "`filename:` is for mail, and events have none";
         json!({"q": "x OR before:7d"}), "give `from` and `to` beside `q`";
         json!({"q": "where:x"}),
-            "the query has the unknown operator `where:`: use words, \"phrases\", from:";
+            "unknown operator `where:`: use words, \"phrases\", from:";
         json!({"ids": ["e1"], "q": "x"}), "`q` is given beside `ids`";
         json!({"ids": ["m1"]}), "m1: `m1` is a handle of kind message: give event ids";
         json!({"ids": ["e99"]}), "e99: there is no `e99`: use an id from a search or lookup";

@@ -122,7 +122,7 @@ async fn what_an_account_lacks_matches_nothing_in_an_or() {
             let notes = session.ok("mail_search", asked(q)).await.pop().unwrap();
             let note = format!("{} is called `Nowhere", called(account, kind));
             assert!(notes.contains(&note), "{account} {q}: {notes}");
-            assert!(notes.contains("that part of the OR finds nothing here"));
+            assert!(notes.contains("that part of the OR matches nothing here"));
         }
     }
     for q in ["in:Nowhere", "in:Nowhere is:starred", "in:Nowhere OR in:Nothing"] {

@@ -265,7 +265,7 @@ fn a_check_says_where() {
                  -:1:37: a row of `messages` is not an object\n\
                  -:1:45: `id` is not a handle such as m12");
         &[], "{messages[3]{id}: \"m1\" / \"m2\"}", Err("1:30: 2 of 3 rows");
-        &[], "{zone: UTC}", Err("1:8: such text stands in quotes");
+        &[], "{zone: UTC}", Err("1:8: such text must be in quotes");
         // Version 2 has no brace to tell it by.
         &["--stc"], "zone: UTC, messages[2]{id,subject}: m1,hello / m2,\"a / b\"", Ok("2 messages");
         &["--stc"], "messages[3]{id}: m1 / m2", Err("1:25: 2 of 3 rows");
@@ -402,7 +402,10 @@ fn a_folder_of_calendars_is_loaded_and_bad_files_are_reported() {
     let (code, out, err) = run(&home, &call, &[], "");
     assert_eq!(code, 0, "{err}");
     assert!(out.contains("mira@example.com"), "{out}");
-    assert_eq!(err, "daysheet: skipped bad.ics: this is no calendar: it has no BEGIN:VCALENDAR\n");
+    assert_eq!(
+        err,
+        "daysheet: skipped bad.ics: this is not a calendar: it has no BEGIN:VCALENDAR\n"
+    );
     let (code, out, _) = run(&home, &["demo", "--calendar", folder], &[], "");
     assert_eq!(code, 0, "{out}");
     assert!(out.contains("Sandbox: 76 messages and 1 calendar entries "), "{out}");

@@ -295,7 +295,7 @@ async fn what_is_no_document_is_refused() {
     assert_eq!(
         blocks[1],
         "line 15: cannot be read: `DTSTART:whenever`\n\
-         line 13: the event has no start and is passed over\n\
+         line 13: the event has no start and was skipped\n\
          categories were left out: Google has colours instead"
     );
     assert_eq!(harness.written().len(), 1);
@@ -461,9 +461,9 @@ async fn what_a_service_does_not_take_costs_a_note() {
     let blocks = harness.call("calendar_save", json!({"ics": odd})).await.unwrap();
     assert_eq!(
         blocks[1],
-        "left out, because it is no address: `urn:uuid:7f3c`\n\
-         left out, because it is no address: `nobody`\n\
-         left out, because it is no address: `invalid:nomail`\n\
+        "left out, not an address: `urn:uuid:7f3c`\n\
+         left out, not an address: `nobody`\n\
+         left out, not an address: `invalid:nomail`\n\
          more than four weeks of a reminder were left out: Google reminds no earlier"
     );
     assert_eq!(
@@ -490,9 +490,8 @@ async fn versions_of_one_event_are_one() {
     let harness = CalendarHarness::one().await;
     let answer = harness.call("calendar_save", json!({"ics": both})).await.unwrap();
     assert!(
-        answer[1].starts_with(
-            "line 14: has the UID of the event on line 4, and is no newer version of it: left out\n"
-        ),
+        answer[1]
+            .starts_with("line 14: left out: the event on line 4 has the same UID and is as new\n"),
         "{answer:?}"
     );
     let written = harness.written();

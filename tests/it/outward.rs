@@ -213,7 +213,7 @@ async fn what_cannot_be_answered_is_refused() {
             "a comment or proposal reaches nobody with notify=none: leave `notify` out, or leave \
              them out";
         json!({"id": "main/i", "response": "forward", "to": ["cy"]}),
-            "`to` `cy`: `cy` is no address: give an address; a name with a comma in it stands in quotes: \
+            "`to` `cy`: `cy` is not an address: give an address, and quote a name with a comma: \
              \"Lindqvist, Mira\" <mira@example.com>";
         json!({"id": "main/i", "response": "forward"}),
             "forwarding needs `to`: give addresses in `to`";
@@ -313,8 +313,8 @@ async fn calendars_are_made_renamed_and_deleted() {
         json!({"op": "create", "name": "work"}),
             "there is a calendar called work already: choose another name";
         json!({"op": "create", "name": "New", "tz": "Xyzzy"}),
-            "there is no time zone `Xyzzy`: name it as IANA does: `Europe/Berlin`, \
-             `America/New_York`, `UTC`";
+            "there is no time zone `Xyzzy`: use an IANA name: `Europe/Berlin`, `America/New_York`, \
+             `UTC`";
         json!({"op": "create", "id": "c1", "name": "New"}),
             "`id` is for a calendar that is there: give the name of the new one as `name`";
     };

@@ -276,9 +276,9 @@ async fn who_a_document_asks_is_read_as_strictly_as_recipients() {
                  ATTENDEE:urn:uuid:1\r\n";
     let text = document("n@x.example", lines);
     let reported = [
-        "`eve@example.org` calls itself `bo@example.com`: the name was left out",
-        "left out, because it is no address: `bo@\u{440}\u{430}ypal.example`",
-        "left out, because it is no address: `urn:uuid:1`",
+        "`eve@example.org` shows the name `bo@example.com`: the name was left out",
+        "left out, not an address: `bo@\u{440}\u{430}ypal.example`",
+        "left out, not an address: `urn:uuid:1`",
     ];
     for by_message in [false, true] {
         let harness = CalendarHarness::with(Api::Gmail, &[]).await;

@@ -141,25 +141,24 @@ async fn what_cannot_be_is_refused_before_anything_is_written() {
             "there is no time zone `Europe/Berlim`: did you mean `Europe/Berlin`?";
         json!({"title": "T", "start": "2036-03-30 02h30"}),
             "`start`: 2036-03-30 02h30 does not exist in Europe/Berlin: clocks go from 2036-03-30 \
-             02h00 to 03h00 then: take a time before 02h00, or 03h00 or later";
+             02h00 to 03h00 then: give a time before 02h00, or 03h00 or later";
         json!({"title": "T", "start": "2036-02-05T09:00:00-05:00", "tz": "Europe/Berlin"}),
-            "`start`: -05:00 contradicts Europe/Berlin, which is at +01:00 then: leave one of \
-             them out";
+            "`start`: -05:00 contradicts Europe/Berlin, which is at +01:00 then: leave one out";
         json!({"title": "T", "start": start, "people": ["bo at example.com"]}),
-            "`people` `bo at example.com`: `bo at example.com` is no address: give an address; a name \
-             with a comma in it stands in quotes: \"Lindqvist, Mira\" <mira@example.com>";
+            "`people` `bo at example.com`: `bo at example.com` is not an address: give an address, \
+             and quote a name with a comma: \"Lindqvist, Mira\" <mira@example.com>";
         json!({"title": "T", "start": start, "people": ["bo@example.com; cy@example.com"]}),
             "`people` bo@example.com; cy@example.com has 2 addresses: give name@example.com or Name \
              <name@example.com>, one in each item";
         json!({"title": "T", "start": start, "people": ["bo@"]}),
-            "`people` `bo@`: `bo@` has no domain such as example.com: correct it after the @";
+            "`people` `bo@`: `bo@` has no domain such as example.com: correct the part after the @";
         json!({"title": "T", "start": start, "people": ["bo@\u{440}\u{430}ypal.example"]}),
-            "`people` `bo@\u{440}\u{430}ypal.example`: the domain of `bo@\u{440}\u{430}ypal.example` \
-             mixes scripts that look alike (xn--ypal-43d9g.example): check the domain letter by \
-             letter, and type it anew";
+            "`people` `bo@\u{440}\u{430}ypal.example`: the domain of \
+             `bo@\u{440}\u{430}ypal.example` mixes look-alike scripts (xn--ypal-43d9g.example): \
+             check the domain letter by letter and retype it";
         json!({"title": "T", "start": start, "people": ["bo@example.com <eve@example.org>?"]}),
-            "`people` `bo@example.com <eve@example.org>`: the name says `bo@example.com` and the \
-             address is eve@example.org: leave out the name, or the address that stands in it";
+            "`people` `bo@example.com <eve@example.org>`: the name says `bo@example.com` but the \
+             address is eve@example.org: leave out the name, or the address in it";
         json!({"title": "T", "start": start, "people": many}),
             "201 people are too many for one event: Google takes at most 200: ask the address of \
              a group instead";
@@ -167,7 +166,7 @@ async fn what_cannot_be_is_refused_before_anything_is_written() {
             "`remove` names bo@example.com, and nobody is asked to a new event yet: leave it out";
         json!({"title": "T", "start": start, "repeats": "FREQ=HOURLY"}),
             "`repeats`: the rule repeats more often than daily (FREQ=HOURLY), which calendars do \
-             not carry: use FREQ=DAILY with BYHOUR, or single events";
+             not support: use FREQ=DAILY with BYHOUR, or single events";
         json!({"title": "T", "start": start, "repeats": "FREQ=WEEKLY;BYDAY=MO"}),
             "the rule FREQ=WEEKLY;BYDAY=MO has no occurrence at the start: start with its first \
              one, Mon 2036-02-11 09h00";

@@ -87,9 +87,9 @@ fn doubts_are_reported() {
         "mx.google.com; spf=fail; dkim=pass; dmarc=none", "a@bank.example", "", &[];
         pass, "Bank <a@bank.example>", "Help <help@mail.bank.example>", &[];
         pass, "\"ceo@bank.example\" <x@evil.example>", "",
-            &["name: the sender's name says `bank.example` and the address is `x@evil.example`"];
+            &["name: the sender's name says `bank.example` but the address is `x@evil.example`"];
         pass, "www.bank.com Service <x@evil.example>", "",
-            &["name: the sender's name says `www.bank.com` and the address is `x@evil.example`"];
+            &["name: the sender's name says `www.bank.com` but the address is `x@evil.example`"];
         pass, "Bank.com <news@mail.bank.com>", "", &[];
         pass, "Node.js Weekly <x@weekly.example>", "", &[];
         pass, "Dr. A.B. Who <x@uni.example>", "", &[];

@@ -347,13 +347,12 @@ async fn what_cannot_be_used_is_reported() {
     assert_eq!(
         reported,
         [
-            "1.ics: this is no calendar: it has no BEGIN:VCALENDAR",
-            "2.ics: this is no calendar: it has no BEGIN:VCALENDAR",
-            "3.ics: this is no calendar: it has no BEGIN:VCALENDAR",
+            "1.ics: this is not a calendar: it has no BEGIN:VCALENDAR",
+            "2.ics: this is not a calendar: it has no BEGIN:VCALENDAR",
+            "3.ics: this is not a calendar: it has no BEGIN:VCALENDAR",
             "broken.ics: line 14: cannot be read: `DTSTART:2026-02-31 T090000Z`",
-            "broken.ics: line 11: the event has no start and is passed over",
-            "calendar.ics: line 11: has the UID of the event on line 4, and is no newer version of \
-             it: left out",
+            "broken.ics: line 11: the event has no start and was skipped",
+            "calendar.ics: line 11: left out: the event on line 4 has the same UID and is as new",
         ]
     );
 }

@@ -469,13 +469,13 @@ impl Short {
         match self {
             Self::Tokens(needed) => {
                 Error::new(Kind::BudgetTooSmall, format!("budget_too_small needed={needed}"))
-                    .next("set budget to that or more, or ask for less")
+                    .next("set budget to at least that, or ask for less")
             }
             Self::Bytes(bytes) => Error::new(
                 Kind::BudgetTooSmall,
-                format!("the answer has {bytes} bytes in its smallest form, more than {CEILING}"),
+                format!("the smallest form of the answer has {bytes} bytes, over {CEILING}"),
             )
-            .next("ask for less at once: fewer ids, a lower limit, a shorter time"),
+            .next("ask for less: fewer ids, a lower limit, a shorter time"),
         }
     }
 }
@@ -486,5 +486,5 @@ fn no_such_chunk(chunk: usize, count: usize) -> Error {
         count => format!("there are {count} chunks"),
     };
     Error::argument(format!("chunk={chunk}: {there}"))
-        .next("leave out `chunk`, or take the `next` cursor for what comes after")
+        .next("leave out `chunk`, or use the `next` cursor for what follows")
 }

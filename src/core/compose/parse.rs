@@ -19,7 +19,7 @@ pub fn read(raw: &[u8]) -> Result<Outgoing> {
         .parse(raw)
         .filter(|message| !message.headers().is_empty())
         .ok_or_else(|| {
-            Error::argument("that is no letter").next("give a message as RFC 5322 has it")
+            Error::argument("that is not a message").next("give one in RFC 5322 format")
         })?;
     let (mut plain, mut html) = (Vec::new(), Vec::new());
     for part in message.text_bodies() {

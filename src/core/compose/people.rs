@@ -58,7 +58,7 @@ pub fn read(field: &str, items: &[String]) -> Result<Read> {
     match found.people.len() {
         0..=MOST => Ok(found),
         many => Err(Error::argument(format!("`{field}` has {many} recipients, more than {MOST}"))
-            .next("write to fewer people at once")),
+            .next("write to fewer people")),
     }
 }
 
@@ -72,7 +72,7 @@ pub fn holds(people: &[Person], address: &str) -> bool {
 /// what cannot be seen, is left out and told of.
 pub fn known(person: &Person, warnings: &mut Vec<Note>) -> Option<Person> {
     let Ok(address) = ascii(&person.address) else {
-        warnings.push(note!("left out, because it is no address: {}", quoted_end(&person.address)));
+        warnings.push(note!("left out, not an address: {}", quoted_end(&person.address)));
         return None;
     };
     let name = person.name.as_deref().map(text::cell);
@@ -80,7 +80,7 @@ pub fn known(person: &Person, warnings: &mut Vec<Note>) -> Option<Person> {
     let name = match name {
         Some(name) if name.contains('@') => {
             warnings.push(note!(
-                "{} calls itself {}: the name was left out",
+                "{} shows the name {}: the name was left out",
                 quoted_end(&address),
                 quoted(&name)
             ));
@@ -102,38 +102,37 @@ pub fn known(person: &Person, warnings: &mut Vec<Note>) -> Option<Person> {
 pub fn ascii(said: &str) -> Result<String> {
     let wrong = |why: &str| Error::argument(format!("{} {why}", quoted(said)));
     let Some((local, domain)) = said.rsplit_once('@') else {
-        return Err(wrong("is no address").next("write it as name@example.com"));
+        return Err(wrong("is not an address").next("write it as name@example.com"));
     };
     if !local.is_ascii() {
-        return Err(wrong("has other letters than ASCII before the @")
-            .next("ask them for an address in ASCII"));
+        return Err(wrong("has non-ASCII characters before the @").next("ask for an ASCII address"));
     }
     let sign = |b: u8| b.is_ascii_alphanumeric() || b"!#$%&'*+-/=?^_`{|}~.".contains(&b);
     if local.is_empty() || local.starts_with('.') || !local.bytes().all(sign) {
-        return Err(wrong("is no address").next("write it as name@example.com"));
+        return Err(wrong("is not an address").next("write it as name@example.com"));
     }
     let odd = |c: char| {
         c.is_whitespace() || c.is_control() || is_invisible(c) || "%[]:/\\<>()\",;".contains(c)
     };
     if domain.contains(odd) || !domain.contains('.') {
-        return Err(wrong("has no domain such as example.com").next("correct it after the @"));
+        return Err(wrong("has no domain such as example.com").next("correct the part after the @"));
     }
     let Ok(url::Host::Domain(host)) = url::Host::parse(domain) else {
-        return Err(wrong("has no domain such as example.com").next("correct it after the @"));
+        return Err(wrong("has no domain such as example.com").next("correct the part after the @"));
     };
     let labels = host.split('.').all(|label| (1..=63).contains(&label.len()));
     if !labels || !host.is_ascii() || !host.contains('.') {
-        return Err(wrong("has no domain such as example.com").next("correct it after the @"));
+        return Err(wrong("has no domain such as example.com").next("correct the part after the @"));
     }
     if local.len() > LONGEST_LOCAL || local.len() + 1 + host.len() > LONGEST {
-        return Err(wrong("is longer than an address can be").next("correct it"));
+        return Err(wrong("is too long for an address").next("correct it"));
     }
     if seen(&host).split('.').any(is_mixed) {
         return Err(Error::argument(format!(
-            "the domain of {} mixes scripts that look alike ({host})",
+            "the domain of {} mixes look-alike scripts ({host})",
             quoted(said)
         ))
-        .next("check the domain letter by letter, and type it anew"));
+        .next("check the domain letter by letter and retype it"));
     }
     Ok(format!("{local}@{host}"))
 }
@@ -150,7 +149,7 @@ fn warning(person: &Person) -> Option<Note> {
     let seen = seen(host);
     (seen != host).then(|| {
         note!(
-            "{} is {} in ASCII: check that it is no look-alike",
+            "{} is {} in ASCII: check that it is not a look-alike",
             quoted_end(&seen),
             quoted_end(host)
         )
@@ -167,7 +166,7 @@ fn clean(item: &str) -> Result<()> {
         Some(_) if shaped => Ok(()),
         Some(c) => {
             Err(Error::argument(format!("it holds the invisible character U+{:04X}", u32::from(c)))
-                .next("type the address anew"))
+                .next("retype the address"))
         }
     }
 }
@@ -183,24 +182,23 @@ fn mailboxes(item: &str) -> Result<Vec<&str>> {
             '\\' if quoted => escaped = true,
             '"' => quoted = !quoted,
             _ if quoted => {}
-            '<' if angle => return Err(Error::argument("it has a bracket within brackets")),
+            '<' if angle => return Err(Error::argument("it has nested brackets")),
             '<' => angle = true,
-            '>' if !angle => return Err(Error::argument("it has a bracket that nothing opens")),
+            '>' if !angle => return Err(Error::argument("it has an unmatched `>`")),
             '>' => angle = false,
             _ if angle => {}
             '(' => depth += 1,
             ')' if depth == 0 => {
-                return Err(Error::argument("it has a parenthesis that nothing opens"));
+                return Err(Error::argument("it has an unmatched `)`"));
             }
             ')' => depth -= 1,
             '@' if depth > 0 => {
                 return Err(Error::argument("it has an address in parentheses")
-                    .next("leave out the parentheses and what is in them"));
+                    .next("leave out the parentheses and their content"));
             }
             ':' => {
                 return Err(Error::argument("it looks like a group").next(
-                    "leave out the group's name, its colon and its semicolon, and give the \
-                     addresses alone",
+                    "give the addresses alone, without the group's name, colon and semicolon",
                 ));
             }
             ',' | ';' if depth == 0 => {
@@ -211,7 +209,7 @@ fn mailboxes(item: &str) -> Result<Vec<&str>> {
         }
     }
     if quoted || angle || depth > 0 {
-        return Err(Error::argument("it has a quote, bracket or parenthesis that nothing closes"));
+        return Err(Error::argument("it has an unclosed quote, bracket or parenthesis"));
     }
     found.push(item.get(from..).unwrap_or_default().trim());
     found.retain(|one| !one.is_empty());
@@ -222,9 +220,9 @@ fn mailboxes(item: &str) -> Result<Vec<&str>> {
 fn mailbox(said: &str) -> Result<Person> {
     let Some(opened) = outside_quotes(said, '<') else {
         if !said.contains('@') {
-            return Err(Error::argument(format!("{} is no address", quoted(said))).next(
-                "give an address; a name with a comma in it stands in quotes: \
-                 \"Lindqvist, Mira\" <mira@example.com>",
+            return Err(Error::argument(format!("{} is not an address", quoted(said))).next(
+                "give an address, and quote a name with a comma: \"Lindqvist, Mira\" \
+                 <mira@example.com>",
             ));
         }
         return Ok(Person { name: None, address: ascii(said)? });
@@ -235,22 +233,22 @@ fn mailbox(said: &str) -> Result<Person> {
         .and_then(|rest| rest.strip_suffix('>'))
         .filter(|inside| !inside.contains(['<', '>']));
     let Some(inside) = inside else {
-        return Err(Error::argument("something follows the address")
-            .next("write `Name <name@example.com>` with a comma after it"));
+        return Err(Error::argument("there is text after the address")
+            .next("write `Name <name@example.com>` followed by a comma"));
     };
     if inside.trim_start().starts_with('@') {
-        return Err(Error::argument("it gives a route to the address")
-            .next("leave out what is before the last colon"));
+        return Err(Error::argument("the address has a route")
+            .next("leave out everything up to the last colon"));
     }
     let address = ascii(inside.trim())?;
     let name = named(name)?.filter(|name| !name.eq_ignore_ascii_case(&address));
     let deceives = |name: &String| name.contains(['@', '＠', '﹫']);
     if let Some(name) = name.as_ref().filter(|name| deceives(name)) {
         return Err(Error::argument(format!(
-            "the name says {} and the address is {address}",
+            "the name says {} but the address is {address}",
             quoted(name)
         ))
-        .next("leave out the name, or the address that stands in it"));
+        .next("leave out the name, or the address in it"));
     }
     Ok(Person { name, address })
 }
@@ -287,7 +285,7 @@ fn named(said: &str) -> Result<Option<String>> {
     }
     if name.contains("=?") {
         return Err(
-            Error::argument("the name looks encoded").next("write the name as people read it")
+            Error::argument("the name looks encoded").next("write the name in plain characters")
         );
     }
     let name = text::cell(&name);

@@ -83,7 +83,7 @@ pub fn recipients(
     let many = many + original.reply_to.len().max(original.from.len());
     if many > MOST_PEOPLE {
         return Err(Error::argument(format!(
-            "an answer would go to {many} people, more than {MOST_PEOPLE}"
+            "a reply would go to {many} people, more than {MOST_PEOPLE}"
         ))
         .next("use mode=reply, or mode=new with `to`"));
     }
@@ -142,7 +142,7 @@ fn elsewhere(original: &Original, warnings: &mut Vec<Note>) {
     };
     if domain(from) != domain(reply) {
         warnings.push(note!(
-            "its Reply-To sends answers to {}, and it came from {}",
+            "its Reply-To sends replies to {}, but it came from {}",
             quoted_end(&reply.address),
             quoted_end(&from.address)
         ));

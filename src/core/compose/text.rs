@@ -52,7 +52,7 @@ pub fn from_plain(said: &str) -> Both {
 /// tangled to be cleaned.
 pub fn from_html(said: &str) -> Result<Both> {
     let html = cleaned(said).ok_or_else(|| {
-        Error::argument("the HTML is too large or too tangled").next("send it as a file")
+        Error::argument("the HTML is too large or too deeply nested").next("send it as a file")
     })?;
     Ok(Both { text: plain_of(&html), html })
 }

@@ -80,7 +80,15 @@ pub fn mime_at(letter: &Outgoing, date: Timestamp) -> Result<Vec<u8>> {
             .header("X-Priority", HeaderType::Raw(Raw::new(number)));
     }
     let bytes = message.body(body(letter)?).write_to_vec();
-    bytes.map_err(|error| Error::new(Kind::Internal, format!("a letter was not written: {error}")))
+    bytes.map_err(|error| {
+        Error::new(
+            Kind::Internal,
+            format!(
+                "a message could not be written: \
+                                                              {error}"
+            ),
+        )
+    })
 }
 
 /// The tree of parts: what is attached beside the texts, pictures beside the
@@ -121,7 +129,7 @@ fn text<'a>(kind: &'static str, said: &str) -> MimePart<'a> {
 
 fn file(enclosed: &Enclosure) -> Result<MimePart<'_>> {
     let Content::Bytes(bytes) = &enclosed.content else {
-        return Err(Error::new(Kind::Internal, "a file was to be written that is not there"));
+        return Err(Error::new(Kind::Internal, "a file to be written does not exist"));
     };
     let media = essence(&enclosed.media);
     // RFC 2046 has a message written as it is, or not at all as one.
@@ -294,11 +302,10 @@ fn check(letter: &Outgoing) -> Result<()> {
 pub(super) fn line(field: &str, value: &str) -> Result<()> {
     match value.contains(['\r', '\n', '\0']) {
         false => Ok(()),
-        true => Err(Error::argument(format!(
-            "{field} has a line break or NUL in it: {}",
-            quoted(value)
-        ))
-        .next("write it on one line")),
+        true => {
+            Err(Error::argument(format!("{field} contains a line break or NUL: {}", quoted(value)))
+                .next("write it on one line"))
+        }
     }
 }
 
@@ -306,7 +313,7 @@ fn id(field: &str, value: &str) -> Result<()> {
     line(field, value)?;
     match is_id(value) {
         true => Ok(()),
-        false => Err(Error::argument(format!("{field} is no message id: {}", quoted(value)))
+        false => Err(Error::argument(format!("{field} is not a message id: {}", quoted(value)))
             .next("leave it out")),
     }
 }

@@ -22,7 +22,7 @@ use crate::when::{self, Moment, When};
 pub fn document(text: &str, floating: &TimeZone) -> Result<Document> {
     if text.len() > LONGEST {
         return Err(Error::argument("the calendar is larger than 2 MiB")
-            .next("split it into several documents"));
+            .next("split it into smaller documents"));
     }
     let mut notes = Notes::default();
     let roots = scan::components(text, &mut notes);
@@ -34,11 +34,11 @@ pub fn document(text: &str, floating: &TimeZone) -> Result<Document> {
             found = true;
             raws.extend(calendar(root, floating, &mut document, &mut notes));
         } else {
-            notes.line(root.number, note!("{} outside of a calendar", quoted(&root.name)));
+            notes.line(root.number, note!("{} is outside a calendar", quoted(&root.name)));
         }
     }
     if !found {
-        return Err(Error::argument("this is no calendar: it has no BEGIN:VCALENDAR")
+        return Err(Error::argument("this is not a calendar: it has no BEGIN:VCALENDAR")
             .next("give an iCalendar document (RFC 5545)"));
     }
     let raws = settle(raws, floating, &mut notes).into_iter();
@@ -70,7 +70,7 @@ fn calendar(
         match part.name.as_str() {
             "VEVENT" => raws.extend(entry(part, &zones, method, notes)),
             "VTIMEZONE" => {}
-            other => notes.line(part.number, note!("{} is passed over", quoted(other))),
+            other => notes.line(part.number, note!("{} was skipped", quoted(other))),
         }
     }
     raws
@@ -134,14 +134,14 @@ fn entry(event: &Component, zones: &Zones, method: Option<&str>, notes: &mut Not
     let start = parts.start.take().or(of_one);
     let timeless = start.is_none() && (about || entry.cancelled) && !entry.uid.is_empty();
     let Some(start) = start.or(timeless.then(|| entry.start.clone())) else {
-        notes.line(event.number, "the event has no start and is passed over");
+        notes.line(event.number, "the event has no start and was skipped");
         return None;
     };
     let own = parts.clock.as_ref().map(|(_, zone)| zone);
     parts.repeat.except = alike(&parts.repeat, &parts.except, (&start, own), zones);
     parts.repeat.extra = alike(&parts.repeat, &parts.extra, (&start, own), zones);
     if entry.recurrence_id.is_some() && !parts.repeat.rule.is_empty() {
-        notes.line(event.number, "it is one occurrence: its own rule is not carried out");
+        notes.line(event.number, "it is one occurrence: its recurrence rule was ignored");
     }
     if entry.recurrence_id.is_some() {
         parts.repeat = Repeat::default();
@@ -152,7 +152,7 @@ fn entry(event: &Component, zones: &Zones, method: Option<&str>, notes: &mut Not
     {
         notes.line(
             event.number,
-            note!("its zone has no name that others know: {} dates stand for its rule", ours(many)),
+            note!("its time zone has no IANA name: {} dates replace its rule", ours(many)),
         );
     }
     if let (Moment::At(_, zone), None, Some(said)) = (&start, &parts.clock, parts.end_said) {
@@ -215,15 +215,15 @@ fn take(
         "RRULE" => {
             let rule = clean(line.value());
             if Rule::foreign(&rule).is_none() {
-                notes.line(line.number, note!("the rule cannot be carried out: {}", quoted(&rule)));
+                notes.line(line.number, note!("unsupported recurrence rule: {}", quoted(&rule)));
             }
             if parts.repeat.rule.is_empty() {
                 parts.repeat.rule = Repeat::foreign(&rule);
             } else {
-                notes.line(line.number, "only the first rule is read");
+                notes.line(line.number, "only the first rule was read");
             }
         }
-        "EXRULE" => notes.line(line.number, "rules of exceptions are not read"),
+        "EXRULE" => notes.line(line.number, "exception rules (EXRULE) were ignored"),
         "EXDATE" => parts.except.extend(dates(line, property, zones, notes)?.0),
         "RDATE" => {
             let (dates, periods) = dates(line, property, zones, notes)?;

@@ -71,7 +71,7 @@ pub fn components(text: &str, notes: &mut Notes) -> Vec<Component> {
     for (number, text) in lines(text) {
         let Some(name) = name(&text) else {
             if below == 0 && !text.trim().is_empty() {
-                notes.line(number, note!("no property: {}", quoted(&text)));
+                notes.line(number, note!("not a property: {}", quoted(&text)));
             }
             continue;
         };
@@ -81,11 +81,11 @@ pub fn components(text: &str, notes: &mut Notes) -> Vec<Component> {
             "BEGIN" => {
                 many += 1;
                 if many > COMPONENTS {
-                    notes.line(number, note!("what follows {} components is not read", COMPONENTS));
+                    notes.line(number, note!("only the first {} components were read", COMPONENTS));
                     break;
                 }
                 if open.len() >= DEEPEST {
-                    notes.line(number, "too many components in each other");
+                    notes.line(number, "components are nested too deeply");
                     below = 1;
                     continue;
                 }
@@ -100,7 +100,7 @@ pub fn components(text: &str, notes: &mut Notes) -> Vec<Component> {
             "END" => {
                 let value = value.to_ascii_uppercase();
                 if !open.iter().any(|component| component.name == value) {
-                    notes.line(number, note!("END without its BEGIN: {}", quoted(&value)));
+                    notes.line(number, note!("END without BEGIN: {}", quoted(&value)));
                     continue;
                 }
                 while let Some(component) = open.pop() {
@@ -117,7 +117,7 @@ pub fn components(text: &str, notes: &mut Notes) -> Vec<Component> {
             _ if below > 0 => {}
             _ => match open.last_mut() {
                 Some(component) => component.lines.push(Line { number, name, text }),
-                None => notes.line(number, "outside of the calendar"),
+                None => notes.line(number, "outside the calendar"),
             },
         }
     }

@@ -137,7 +137,7 @@ fn latest(raws: Vec<Raw>, notes: &mut Notes) -> Vec<Raw> {
         notes.line(
             raw.number,
             note!(
-                "has the UID of the event on line {}, and is no newer version of it: left out",
+                "left out: the event on line {} has the same UID and is as new",
                 ours(before.number)
             ),
         );
@@ -164,10 +164,10 @@ fn following(mut raws: Vec<Raw>, notes: &mut Notes) -> Vec<Raw> {
             .and_then(|master| raws.get(master))
             .and_then(|master| Parted::of(&master.entry, &raw.entry));
         let (Some(master), Some(parted)) = (master, parted) else {
-            notes.line(raw.number, "stands for one occurrence, not for those after it");
+            notes.line(raw.number, "replaces one occurrence, not the later ones");
             continue;
         };
-        notes.line(raw.number, "it and all later occurrences are a series of their own");
+        notes.line(raw.number, "it and all later occurrences form a separate series");
         let (from, uid) = (at(raw), raw.entry.uid.clone());
         // Occurrences after it that differ go with it.
         for other in &mut raws {
@@ -355,7 +355,7 @@ fn periods(raws: Vec<Raw>, notes: &mut Notes) -> Vec<Raw> {
                 continue;
             }
             let Some(left) = room.checked_sub(size).filter(|_| !entry.uid.is_empty()) else {
-                notes.line(number, "further periods are as long as the event itself");
+                notes.line(number, "further periods have the event's length");
                 break;
             };
             room = left;

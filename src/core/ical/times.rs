@@ -169,7 +169,10 @@ pub fn end(
     };
     let end = match (start, end, length) {
         (Moment::Day(_), Some(Moment::At(at, _)), _) => {
-            notes.line(event.number, "the end has a time, the start has none: whole days");
+            notes.line(
+                event.number,
+                "the end has a time but the start has none: read as whole days",
+            );
             // The day in which it ends is its last.
             match at.time() == Time::midnight() {
                 true => Moment::Day(at.date()),
@@ -177,7 +180,7 @@ pub fn end(
             }
         }
         (Moment::At(at, zone), Some(Moment::Day(day)), _) => {
-            notes.line(event.number, "the end has no time: the day begins then");
+            notes.line(event.number, "the end has no time: read as the start of that day");
             // Some write the last day instead of the one after it.
             let day = match day == at.date() {
                 true => day.tomorrow().unwrap_or(day),

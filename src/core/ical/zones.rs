@@ -122,7 +122,7 @@ impl Zones {
                 continue;
             }
             let mut take = |what: String| {
-                notes.line(part.number, note!("the zone {} {}", quoted(&id), ours(what)));
+                notes.line(part.number, note!("the time zone {} {}", quoted(&id), ours(what)));
             };
             let rules = rules::read(part, (first, last), &mut room);
             // An offset in a name says less than rules.
@@ -138,7 +138,7 @@ impl Zones {
             let zone = match (known, rules) {
                 (Some(known), Some(own)) if times.any(|at| differ(&own, &known, *at)) => {
                     take(format!(
-                        "has other rules here than {}: read by those that stand here (RFC 5545)",
+                        "has different rules here than {}: these are used (RFC 5545)",
                         zone_name(&known)
                     ));
                     own_or_fixed(own)
@@ -148,7 +148,7 @@ impl Zones {
                 (Some(known), _) => {
                     // A location says it; a number is a guess.
                     if part.text("X-LIC-LOCATION").is_empty() {
-                        take(format!("is taken for {}", zone_name(&known)));
+                        take(format!("is read as {}", zone_name(&known)));
                     }
                     Zone::Named(known)
                 }
@@ -157,7 +157,7 @@ impl Zones {
                     let Some(fixed) = rules::standard(part).and_then(fixed) else {
                         continue;
                     };
-                    take(format!("is taken for {}", zone_name(&fixed)));
+                    take(format!("is read as {}", zone_name(&fixed)));
                     match fixed.iana_name() {
                         Some(_) => Zone::Named(fixed),
                         None => Zone::Own(fixed),
@@ -200,11 +200,7 @@ impl Zones {
         }
         notes.line(
             number,
-            note!(
-                "the zone {} is not known: taken for {}",
-                quoted(id),
-                ours(zone_name(&self.floating))
-            ),
+            note!("unknown time zone {}: read as {}", quoted(id), ours(zone_name(&self.floating))),
         );
         floating()
     }

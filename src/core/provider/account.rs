@@ -134,8 +134,8 @@ impl TokenSource {
 }
 
 fn only_one() -> Error {
-    Error::new(Kind::Auth, "the provider does not accept the token it has just given out")
-        .next("sign in again and allow the access that is asked for")
+    Error::new(Kind::Auth, "the provider rejects the token it just issued")
+        .next("sign in again and allow the requested access")
 }
 
 /// Shows whose tokens, never a token.

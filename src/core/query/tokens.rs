@@ -41,10 +41,10 @@ pub(super) fn tokens(text: &str) -> Result<Vec<Token>> {
                         Some((_, inner)) => phrase.push(inner),
                         None => {
                             return Err(Error::argument(format!(
-                                "the query opens a quote at character {} and does not close it",
+                                "the quote at character {} is not closed",
                                 text.get(..at).map_or(0, |before| before.chars().count()) + 1
                             ))
-                            .next("close the quote, or leave it out"));
+                            .next("close it, or leave it out"));
                         }
                     }
                 }

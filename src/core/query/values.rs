@@ -23,21 +23,17 @@ pub(super) fn bytes(name: &str, value: &str) -> Result<u64> {
         .and_then(|digits| digits.parse::<u64>().ok())
         .and_then(|count| count.checked_mul(unit))
         .ok_or_else(|| {
-            Error::argument(format!(
-                "the query says `{name}:{}`, which is not a size",
-                brief(value)
-            ))
-            .next(format!("write bytes, or a number with k, M or G: {name}:5M"))
+            Error::argument(format!("`{name}:{}` is not a size", brief(value)))
+                .next(format!("write bytes, or a number with k, M or G: {name}:5M"))
         })
 }
 
 /// A date, an instant, a distance back (`7d`), or a word for a day.
 pub(super) fn instant(name: &str, value: &str, clock: &Clock) -> Result<Timestamp> {
     let wrong = || {
-        Error::argument(format!("the query says `{name}:{}`, which is not a date", brief(value)))
-            .next(
-                "write 2026-02-03, \"2026-02-03 18h05\", 7d (also h, w, m, y), today or yesterday",
-            )
+        Error::argument(format!("`{name}:{}` is not a date", brief(value))).next(
+            "write 2026-02-03, \"2026-02-03 18h05\", 7d (also h, w, m, y), today or yesterday",
+        )
     };
     let lower = value.to_ascii_lowercase();
     let here = clock.now.to_zoned(clock.zone.clone());

@@ -44,8 +44,8 @@ const COUNTED: u32 = 999;
 /// express.
 pub fn pattern(repeat: &Repeat, start: &Moment, zone: &str) -> Result<Value> {
     if !repeat.extra.is_empty() {
-        return Err(refused("has no dates besides its rule (RDATE)")
-            .next("make events of their own for these dates"));
+        return Err(refused("cannot have dates besides its rule (RDATE)")
+            .next("create separate events for these dates"));
     }
     let rule = match Rule::foreign(&repeat.rule) {
         Some(rule) => rule,
@@ -63,11 +63,12 @@ pub fn pattern(repeat: &Repeat, start: &Moment, zone: &str) -> Result<Value> {
     });
     match (rule.parts.count, rule.until) {
         (Some(_), Some(_)) => {
-            return Err(refused("ends by a number or by a date, not by both")
-                .next("keep one of COUNT and UNTIL"));
+            return Err(
+                refused("cannot end by both a number and a date").next("keep COUNT or UNTIL")
+            );
         }
         (Some(count), None) if count > COUNTED => {
-            return Err(refused(format!("counts up to {COUNTED} occurrences"))
+            return Err(refused(format!("has at most {COUNTED} occurrences"))
                 .next("use UNTIL, or a series without an end"));
         }
         (Some(count), None) => {
@@ -77,7 +78,7 @@ pub fn pattern(repeat: &Repeat, start: &Moment, zone: &str) -> Result<Value> {
         (None, Some(until)) => {
             let end = end(until, start);
             if end < day {
-                return Err(refused("ends after it starts").next("move UNTIL behind the start"));
+                return Err(refused("must end after it starts").next("set UNTIL after the start"));
             }
             put(&mut range, "type", "endDate".into());
             put(&mut range, "endDate", end.to_string().into());
@@ -88,7 +89,7 @@ pub fn pattern(repeat: &Repeat, start: &Moment, zone: &str) -> Result<Value> {
 }
 
 fn refused(what: impl std::fmt::Display) -> Error {
-    Error::argument(format!("Outlook cannot repeat an event like this: there a series {what}"))
+    Error::argument(format!("Outlook cannot repeat an event like this: a series {what}"))
 }
 
 fn put(object: &mut Value, name: &str, value: Value) {
@@ -118,13 +119,13 @@ fn check_times(rule: &Rule, start: &Moment) -> Result<()> {
         lists.into_iter().any(|(list, own)| list.iter().any(|one| i8::try_from(*one) != Ok(own)));
     match other {
         true => Err(refused("has one time of day, that of its start")
-            .next("leave out BYHOUR, BYMINUTE and BYSECOND, and make an event for each time")),
+            .next("leave out BYHOUR, BYMINUTE and BYSECOND, and create an event for each time")),
         false => Ok(()),
     }
 }
 
 fn not_begun(repeat: &Repeat, start: &Moment) -> Error {
-    let error = refused("starts on a day of its rule");
+    let error = refused("must start on a day of its rule");
     let alone = Repeat { rule: repeat.rule.clone(), ..Repeat::default() };
     let from = start.when().instant(&TimeZone::UTC);
     let all = alone.occurrences(start, from, jiff::Timestamp::MAX, 2);

@@ -104,7 +104,8 @@ impl Rule {
                     "DAILY" => ICalendarFrequency::Daily,
                     "HOURLY" | "MINUTELY" | "SECONDLY" => {
                         return Err(Error::argument(format!(
-                            "the rule repeats more often than daily (FREQ={value}), which calendars do not carry"
+                            "the rule repeats more often than daily (FREQ={value}), which \
+                             calendars do not support"
                         ))
                         .next("use FREQ=DAILY with BYHOUR, or single events"));
                     }
@@ -137,7 +138,7 @@ impl Rule {
                 parts.wkst = Some(found.ok_or_else(|| odd(name, value))?.1);
             }
             _ if strict => {
-                return Err(wrong(format!("has a part that is not known: `{}`", shown(name))));
+                return Err(wrong(format!("has an unknown part: `{}`", shown(name))));
             }
             // Other calendars' months and days would be misread.
             "RSCALE" if value != "GREGORIAN" => return Err(odd(name, value)),
@@ -151,7 +152,7 @@ impl Rule {
         use ICalendarFrequency::{Daily, Monthly, Weekly, Yearly};
         let parts = &self.parts;
         if strict && parts.count.is_some() && self.until.is_some() {
-            return Err(wrong("has both COUNT and UNTIL").next("keep one of them"));
+            return Err(wrong("has both COUNT and UNTIL").next("keep one"));
         }
         if !parts.bymonthday.is_empty() && parts.freq == Weekly {
             return Err(wrong("has BYMONTHDAY with FREQ=WEEKLY").next("use FREQ=MONTHLY"));
@@ -173,12 +174,12 @@ impl Rule {
             };
             if nth.abs() > most {
                 return Err(wrong(format!(
-                    "has BYDAY with the number {nth}, which does not go with its other parts"
+                    "has BYDAY with the number {nth}, which conflicts with its other parts"
                 )));
             }
         }
         if self.times() > TIMES {
-            return Err(wrong(format!("has more than {TIMES} times in a day")));
+            return Err(wrong(format!("has more than {TIMES} times a day")));
         }
         let by_something = !(parts.bysecond.is_empty()
             && parts.byminute.is_empty()

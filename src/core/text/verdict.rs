@@ -97,7 +97,7 @@ fn name(sender: &Address, domain: &str) -> Option<Doubt> {
     Some(Doubt {
         word: "name",
         note: note!(
-            "the sender's name says {} and the address is {}",
+            "the sender's name says {} but the address is {}",
             quoted_end(&claimed),
             quoted_end(&sender.email)
         ),
@@ -111,7 +111,7 @@ fn replies(reply_to: Option<&str>, domain: &str) -> Option<Doubt> {
         let own = self::domain(&one.email);
         !own.is_empty() && !domain.is_empty() && !related(own, domain)
     })?;
-    Some(Doubt { word: "reply_to", note: note!("answers go to {}", quoted_end(&other.email)) })
+    Some(Doubt { word: "reply_to", note: note!("replies go to {}", quoted_end(&other.email)) })
 }
 
 /// Letters that only look like others.

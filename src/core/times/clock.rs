@@ -35,7 +35,7 @@ impl Clock {
             "noon" => return Ok(Some((Self::new(12, 0, 0), 1))),
             "midnight" => {
                 return Err(Error::argument("`midnight` could be either end of the day")
-                    .next("write `00:00`, which is where a day starts, or `24:00`"));
+                    .next("write `00:00` for its start, or `24:00`"));
             }
             _ => {}
         }
@@ -54,7 +54,7 @@ impl Clock {
                 (2, Some(after)) => format!("{word} {after}"),
                 _ => word.to_owned(),
             };
-            Error::argument(format!("`{}` is no time of day", text::brief(&shown)))
+            Error::argument(format!("`{}` is not a time of day", text::brief(&shown)))
                 .next("write it as `18h05`, `18:05` or `6:05pm`")
         };
         let hour = match half {
@@ -130,7 +130,7 @@ pub fn minutes(text: &str) -> Result<u32> {
         Error::argument(format!("`{}` is {why}", text::brief(&line)))
             .next("write it as `30m`, `1h30m`, `2 days`, or in minutes")
     };
-    let unclear = || wrong("not understood as a length of time");
+    let unclear = || wrong("not a duration");
     if line.is_empty() {
         return Err(unclear());
     }
@@ -147,7 +147,7 @@ pub fn minutes(text: &str) -> Result<u32> {
         return Err(wrong("longer than a year"));
     }
     if whole.fract() != 0.0 {
-        return Err(wrong("no whole number of minutes"));
+        return Err(wrong("not a whole number of minutes"));
     }
     // It is whole, and not beyond a year.
     Ok(whole as u32)

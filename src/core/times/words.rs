@@ -204,7 +204,7 @@ pub(super) fn is_date(text: &str) -> bool {
 /// `2026-02-03`, `2026-02`, `2026`.
 pub(super) fn numbers(written: &str) -> Result<Option<(Date, Date)>> {
     if written.contains('/') && written.bytes().all(|b| b.is_ascii_digit() || b == b'/') {
-        return Err(Error::argument("such dates are read differently from country to country")
+        return Err(Error::argument("such dates mean different days in different countries")
             .next("write the date as `2026-04-03`"));
     }
     let parts: Vec<&str> = written.split('-').collect();
@@ -241,7 +241,7 @@ fn no_day(what: &str, last: Option<Date>) -> Error {
     let error = Error::argument(format!("there is no day {what}"));
     match last {
         Some(last) => error.next(format!("that month ends on {last}")),
-        None => error.next("write a day that there is, as `2026-02-28`"),
+        None => error.next("give an existing day, such as `2026-02-28`"),
     }
 }
 
@@ -283,7 +283,7 @@ fn distance(words: &[&str], here: &Here, start: Option<Said>) -> Result<Option<W
         return Ok(None);
     };
     if !said && body.ends_with('h') && body.bytes().filter(u8::is_ascii_alphabetic).count() == 1 {
-        return Err(Error::argument("that could be a time of day or a distance")
+        return Err(Error::argument("that could be a time of day or a duration")
             .next(format!("write `+{body}`, or the minutes as in `18h00`")));
     }
     let span = match back {
@@ -299,7 +299,7 @@ fn distance(words: &[&str], here: &Here, start: Option<Said>) -> Result<Option<W
         && !span.is_zero();
     if days {
         let from = start.map_or(here.local().date(), Said::day);
-        let day = from.checked_add(span).map_err(|_| Error::argument("that is out of reach"))?;
+        let day = from.checked_add(span).map_err(|_| Error::argument("that is out of range"))?;
         return Ok(Some(Words::Days(day, day)));
     }
     let from = match start {

@@ -249,8 +249,8 @@ async fn what_outlook_cannot_do_is_refused_before_anything_is_written() {
             })),
             ..hour("x", "2026-02-03T09:00:00")
         }, Notify::All,
-            "Outlook cannot repeat an event like this: there a series has no dates besides its \
-             rule (RDATE): make events of their own for these dates";
+            "Outlook cannot repeat an event like this: a series cannot have dates besides its rule \
+             (RDATE): create separate events for these dates";
     } {
         assert_eq!(said(calendars.create(None, &new, notify).await), expected);
     }

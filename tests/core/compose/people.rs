@@ -44,59 +44,83 @@ fn people_as_they_are_written() {
 fn what_can_be_read_in_two_ways_is_refused() {
     for (item, expected) in cases! {
         "Jonas",
-            "`to` `Jonas`: `Jonas` is no address: give an address; a name with a comma in it stands in quotes: \"Lindqvist, Mira\" <mira@example.com>";
+            "`to` `Jonas`: `Jonas` is not an address: give an address, and quote a name with a \
+             comma: \"Lindqvist, Mira\" <mira@example.com>";
         "Lindqvist, Mira <mira@example.com>",
-            "`to` `Lindqvist, Mira <mira@example.com>`: `Lindqvist` is no address: give an address; a name with a comma in it stands in quotes: \"Lindqvist, Mira\" <mira@example.com>";
+            "`to` `Lindqvist, Mira <mira@example.com>`: `Lindqvist` is not an address: give an \
+             address, and quote a name with a comma: \"Lindqvist, Mira\" <mira@example.com>";
         "\"ceo@bank.example\" <eve@example.net>",
-            "`to` `\"ceo@bank.example\" <eve@example.net>`: the name says `ceo@bank.example` and the address is eve@example.net: leave out the name, or the address that stands in it";
+            "`to` `\"ceo@bank.example\" <eve@example.net>`: the name says `ceo@bank.example` but \
+             the address is eve@example.net: leave out the name, or the address in it";
         "ceo＠bank.example <eve@example.net>",
-            "`to` `ceo＠bank.example <eve@example.net>`: the name says `ceo＠bank.example` and the address is eve@example.net: leave out the name, or the address that stands in it";
+            "`to` `ceo＠bank.example <eve@example.net>`: the name says `ceo＠bank.example` but the \
+             address is eve@example.net: leave out the name, or the address in it";
         "friends: eve@example.net;",
-            "`to` `friends: eve@example.net;`: it looks like a group: leave out the group's name, its colon and its semicolon, and give the addresses alone";
+            "`to` `friends: eve@example.net;`: it looks like a group: give the addresses alone, \
+             without the group's name, colon and semicolon";
         "mira@example.com (eve@example.net)",
-            "`to` `mira@example.com (eve@example.net)`: it has an address in parentheses: leave out the parentheses and what is in them";
+            "`to` `mira@example.com (eve@example.net)`: it has an address in parentheses: leave \
+             out the parentheses and their content";
         "mira@example.com (work)",
-            "`to` `mira@example.com (work)`: `mira@example.com (work)` has no domain such as example.com: correct it after the @";
+            "`to` `mira@example.com (work)`: `mira@example.com (work)` has no domain such as \
+             example.com: correct the part after the @";
         "<@relay.example,@other.example:mira@example.com>",
-            "`to` `<@relay.example,@other.example:mira@exa…`: it gives a route to the address: leave out what is before the last colon";
+            "`to` `<@relay.example,@other.example:mira@exa…`: the address has a route: leave out \
+             everything up to the last colon";
         "Mira <mira@example.com> <eve@example.net>",
-            "`to` `Mira <mira@example.com>…`: something follows the address: write `Name <name@example.com>` with a comma after it";
+            "`to` `Mira <mira@example.com>…`: there is text after the address: write `Name \
+             <name@example.com>` followed by a comma";
         "Mira <mira@example.com> eve@example.net",
-            "`to` `Mira <mira@example.com> eve@example.net`: something follows the address: write `Name <name@example.com>` with a comma after it";
+            "`to` `Mira <mira@example.com> eve@example.net`: there is text after the address: \
+             write `Name <name@example.com>` followed by a comma";
         "Mira <mira@example.com",
-            "`to` `Mira <mira@example.com`: it has a quote, bracket or parenthesis that nothing closes: write `Name <name@example.com>`";
+            "`to` `Mira <mira@example.com`: it has an unclosed quote, bracket or parenthesis: \
+             write `Name <name@example.com>`";
         "Mira <<mira@example.com>>",
-            "`to` `Mira <<mira@example.com>>`: it has a bracket within brackets: write `Name <name@example.com>`";
+            "`to` `Mira <<mira@example.com>>`: it has nested brackets: write `Name \
+             <name@example.com>`";
         "mira@example.com eve@example.net",
-            "`to` `mira@example.com eve@example.net`: `mira@example.com eve@example.net` is no address: write it as name@example.com";
+            "`to` `mira@example.com eve@example.net`: `mira@example.com eve@example.net` is not an \
+             address: write it as name@example.com";
         "mira@example.com\r\nBcc: eve@example.net",
-            "`to` `mira@example.com Bcc: eve@example.net`: it holds the invisible character U+000D: type the address anew";
+            "`to` `mira@example.com Bcc: eve@example.net`: it holds the invisible character \
+             U+000D: retype the address";
         "mira\u{200b}@example.com",
-            "`to` `mira@example.com`: it holds the invisible character U+200B: type the address anew";
+            "`to` `mira@example.com`: it holds the invisible character U+200B: retype the address";
         "\u{202e}moc.elpmaxe@arim <eve@example.net>",
-            "`to` `moc.elpmaxe@arim <eve@example.net>`: it holds the invisible character U+202E: type the address anew";
+            "`to` `moc.elpmaxe@arim <eve@example.net>`: it holds the invisible character U+202E: \
+             retype the address";
         "=?utf-8?Q?ceo=40bank.example?= <eve@example.net>",
-            "`to` `=?utf-8?Q?ceo=40bank.example?=…`: the name looks encoded: write the name as people read it";
+            "`to` `=?utf-8?Q?ceo=40bank.example?=…`: the name looks encoded: write the name in \
+             plain characters";
         "mira@localhost",
-            "`to` `mira@localhost`: `mira@localhost` has no domain such as example.com: correct it after the @";
+            "`to` `mira@localhost`: `mira@localhost` has no domain such as example.com: correct \
+             the part after the @";
         "mira@[192.0.2.1]",
-            "`to` `mira@[192.0.2.1]`: `mira@[192.0.2.1]` has no domain such as example.com: correct it after the @";
+            "`to` `mira@[192.0.2.1]`: `mira@[192.0.2.1]` has no domain such as example.com: \
+             correct the part after the @";
         "mira@192.0.2.1",
-            "`to` `mira@192.0.2.1`: `mira@192.0.2.1` has no domain such as example.com: correct it after the @";
+            "`to` `mira@192.0.2.1`: `mira@192.0.2.1` has no domain such as example.com: correct \
+             the part after the @";
         "mira@ex%61mple.com",
-            "`to` `mira@ex%61mple.com`: `mira@ex%61mple.com` has no domain such as example.com: correct it after the @";
+            "`to` `mira@ex%61mple.com`: `mira@ex%61mple.com` has no domain such as example.com: \
+             correct the part after the @";
         "jürgen@example.com",
-            "`to` `jürgen@example.com`: `jürgen@example.com` has other letters than ASCII before the @: ask them for an address in ASCII";
+            "`to` `jürgen@example.com`: `jürgen@example.com` has non-ASCII characters before the \
+             @: ask for an ASCII address";
         "mira@exаmple.com",
-            "`to` `mira@exаmple.com`: the domain of `mira@exаmple.com` mixes scripts that look alike (xn--exmple-4nf.com): check the domain letter by letter, and type it anew";
+            "`to` `mira@exаmple.com`: the domain of `mira@exаmple.com` mixes look-alike scripts \
+             (xn--exmple-4nf.com): check the domain letter by letter and retype it";
         "mira@xn--exmple-4nf.com",
-            "`to` `mira@xn--exmple-4nf.com`: the domain of `mira@xn--exmple-4nf.com` mixes scripts that look alike (xn--exmple-4nf.com): check the domain letter by letter, and type it anew";
+            "`to` `mira@xn--exmple-4nf.com`: the domain of `mira@xn--exmple-4nf.com` mixes \
+             look-alike scripts (xn--exmple-4nf.com): check the domain letter by letter and retype \
+             it";
     } {
         let error = said(&[item]).unwrap_err();
         assert_eq!(error.to_string(), expected);
     }
     let long = format!("{}@example.com", "a".repeat(65));
-    assert!(said(&[&long]).unwrap_err().message().ends_with("is longer than an address can be"));
+    assert!(said(&[&long]).unwrap_err().message().ends_with("is too long for an address"));
     let many: Vec<String> = (0..501).map(|n| format!("p{n}@example.com")).collect();
     let error = read("cc", &many).unwrap_err();
     assert_eq!(
@@ -117,9 +141,10 @@ fn domains_that_are_not_ascii_are_reported() {
     assert_eq!(
         warnings,
         [
-            "`münchen.example` is `xn--mnchen-3ya.example` in ASCII: check that it is no look-alike",
-            "`例え.example` is `xn--r8jz45g.example` in ASCII: check that it is no look-alike",
-            "`аррӏе.example` is `xn--80ak6aa92e.example` in ASCII: check that it is no look-alike",
+            "`münchen.example` is `xn--mnchen-3ya.example` in ASCII: check that it is not a \
+             look-alike",
+            "`例え.example` is `xn--r8jz45g.example` in ASCII: check that it is not a look-alike",
+            "`аррӏе.example` is `xn--80ak6aa92e.example` in ASCII: check that it is not a look-alike",
         ]
     );
 }
@@ -137,8 +162,8 @@ fn strangers_are_answered_by_address() {
     assert_eq!(
         warnings,
         [
-            "`eve@example.net` calls itself `ceo@bank.example`: the name was left out",
-            "left out, because it is no address: `undisclosed`",
+            "`eve@example.net` shows the name `ceo@bank.example`: the name was left out",
+            "left out, not an address: `undisclosed`",
         ]
     );
 }

@@ -62,8 +62,8 @@ fn a_split_in_the_wrong_place_is_refused() {
         vec!["RRULE:FREQ=WEEKLY", "RDATE:20260206T170000Z"], "20260206T170000Z",
             "the rule has no occurrence at this time";
         vec!["RDATE:20260206T170000Z"], "20260206T170000Z",
-            "the event has no rule that can be split";
-        vec!["RRULE:FREQ=HOURLY"], "20260203T170000Z", "the event has no rule that can be split";
+            "the event's rule cannot be split";
+        vec!["RRULE:FREQ=HOURLY"], "20260203T170000Z", "the event's rule cannot be split";
     } {
         let repeat = Repeat::from_lines(&lines, &zone(&start));
         let error = repeat.split(&start, When::At(instant(at))).unwrap_err();

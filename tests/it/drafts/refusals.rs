@@ -59,8 +59,8 @@ async fn strangers_are_shown_as_what_they_are() {
         blocks,
         [
             "draft: d1\nfrom: Mira Lindqvist <mira@example.com>\nto: eve@xn--80ak6aa92e.example\nsubject: \"Re: Hi Bcc: x\"\nthread: t1",
-            "`аррӏе.example` is `xn--80ak6aa92e.example` in ASCII: check that it is no look-alike\n\
-             its Reply-To sends answers to `eve@xn--80ak6aa92e.example`, and it came from `eve@example.net`\n\
+            "`аррӏе.example` is `xn--80ak6aa92e.example` in ASCII: check that it is not a look-alike\n\
+             its Reply-To sends replies to `eve@xn--80ak6aa92e.example`, but it came from `eve@example.net`\n\
              nothing was sent; mail_send id=d1 sends it",
         ]
     );

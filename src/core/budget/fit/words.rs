@@ -53,7 +53,7 @@ pub(super) fn own(draft: &Draft) -> Vec<Note> {
     }
     match draft.notes.len() - notes.len() {
         0 => {}
-        more => notes.push(note!("{} more notes stand in the whole answer", ours(more))),
+        more => notes.push(note!("{} more notes are in the whole answer", ours(more))),
     }
     notes
 }

@@ -51,16 +51,16 @@ pub fn of(rule: Rule, start: Date) -> Result<Shape> {
     let interval = rule.interval();
     let mut parts = rule.parts;
     if !parts.byweekno.is_empty() {
-        return Err(refused("does not count the weeks of a year (BYWEEKNO)")
+        return Err(refused("cannot count the weeks of a year (BYWEEKNO)")
             .next("use BYMONTH with BYMONTHDAY or BYDAY"));
     }
     if !parts.byyearday.is_empty() {
-        return Err(refused("does not count the days of a year (BYYEARDAY)")
+        return Err(refused("cannot count the days of a year (BYYEARDAY)")
             .next("use BYMONTH with BYMONTHDAY"));
     }
     let nth = parts.byday.iter().any(|day| day.ordwk.is_some());
     if parts.freq == Yearly && nth && parts.bymonth.is_empty() {
-        return Err(refused("does not count the days of the week through a year")
+        return Err(refused("cannot count weekdays through a year")
             .next("add BYMONTH, or use FREQ=MONTHLY"));
     }
     let every = interval == 1 && parts.bymonth.is_empty() && parts.bysetpos.is_empty();
@@ -94,7 +94,7 @@ pub fn of(rule: Rule, start: Date) -> Result<Shape> {
                 && parts.bysetpos.is_empty();
             match bare {
                 true => Ok(Shape::Daily { interval }),
-                false => Err(refused("of every so many days has no conditions")
+                false => Err(refused("with FREQ=DAILY cannot have conditions")
                     .next("use FREQ=WEEKLY or FREQ=MONTHLY with BYDAY")),
             }
         }
@@ -103,15 +103,15 @@ pub fn of(rule: Rule, start: Date) -> Result<Shape> {
 
 fn weekly(parts: &ICalendarRecurrenceRule, interval: i64) -> Result<Shape> {
     if !parts.bymonth.is_empty() {
-        return Err(refused("repeats in all weeks, not in those of some months (BYMONTH)")
-            .next("end the series with UNTIL and make one for each stretch"));
+        return Err(refused("cannot repeat in the weeks of some months (BYMONTH)")
+            .next("end the series with UNTIL and create one for each period"));
     }
     let mut days: Vec<usize> = parts.byday.iter().map(|day| place(day.weekday)).collect();
     days.sort_unstable();
     days.dedup();
     let all = |at: &i32| matches!(at, 1 | -1) && days.len() == 1;
     if !parts.bysetpos.iter().all(all) {
-        return Err(refused("does not choose among the days of a week (BYSETPOS)")
+        return Err(refused("cannot choose among the days of a week (BYSETPOS)")
             .next("name the days with BYDAY"));
     }
     Ok(Shape::Weekly { interval, days, first: parts.wkst.map(place).unwrap_or_default() })
@@ -160,7 +160,7 @@ fn yearly(parts: ICalendarRecurrenceRule, interval: i64) -> Result<Shape> {
         return Ok(Shape::Yearly { interval, month: *month, day });
     }
     if !parts.bysetpos.is_empty() {
-        return Err(refused("does not choose among the days of a year (BYSETPOS)")
+        return Err(refused("cannot choose among the days of a year (BYSETPOS)")
             .next("add BYMONTH with one month"));
     }
     // Months that are equally far from each other, every year.
@@ -192,8 +192,8 @@ fn months(parts: &ICalendarRecurrenceRule) -> Vec<u8> {
 }
 
 fn months_apart() -> Error {
-    refused("repeats in one month of the year, or in months equally far apart")
-        .next("make a series for each month")
+    refused("can repeat only in one month of the year, or in equally spaced months")
+        .next("create a series for each month")
 }
 
 /// Why no day of Graph's is the same.
@@ -202,29 +202,31 @@ fn no_day(parts: &ICalendarRecurrenceRule) -> Error {
     if parts.byday.is_empty() && parts.bysetpos.is_empty() {
         return match days.as_slice() {
             [29..=31] => refused(
-                "moves a day that a month lacks to the last of that month, while the rule leaves the month out",
+                "moves a day missing from a month to its last day, while the rule skips that month",
             )
             .next("use BYMONTHDAY=-1 for the last day, or a day up to 28"),
-            [_] => refused("counts the days of a month from its start, but for the last")
-                .next("use BYMONTHDAY=-1, or BYDAY=-1FR for the last Friday"),
+            [_] => {
+                refused("can count the days of a month only from its start, except for the last")
+                    .next("use BYMONTHDAY=-1, or BYDAY=-1FR for the last Friday")
+            }
             _ => several(),
         };
     }
     if !parts.byday.is_empty() && !days.is_empty() {
-        return refused("does not ask for a day of the month and of the week at once")
+        return refused("cannot combine a day of the month with a weekday")
             .next("leave out BYDAY or BYMONTHDAY");
     }
     if parts.byday.iter().any(|day| matches!(day.ordwk, Some(nth) if !(-1..=4).contains(&nth))) {
-        return refused("knows the first to the fourth and the last of a day of the week")
+        return refused("can use only the first to fourth or last weekday of a month")
             .next("use BYDAY with 1 to 4 or -1");
     }
     match parts.bysetpos.as_slice() {
         [] | [_, _, ..] => several(),
-        [_] => refused("chooses the first to the fourth or the last of some days of the week")
+        [_] => refused("can choose only the first to fourth or last of some weekdays")
             .next("use BYSETPOS with 1 to 4 or -1, and BYDAY"),
     }
 }
 
 fn several() -> Error {
-    refused("repeats on one day of a month, not on several").next("make a series for each day")
+    refused("cannot repeat on several days of a month").next("create a series for each day")
 }

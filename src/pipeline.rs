@@ -310,7 +310,7 @@ impl Pipeline {
 
 /// A note about things that were written and have no handles.
 fn no_handles(error: &Error) -> Note {
-    note!("it is done, and ids are the provider's own, because no handles could be kept: {}", error)
+    note!("done, but ids are the provider's own, as handles could not be stored: {}", error)
 }
 
 /// How the objects of one page become rows.
@@ -391,7 +391,7 @@ fn report_lines(report: &Report) -> Vec<Note> {
     let mut lines = Vec::new();
     for (name, count) in &report.odd {
         lines.push(note!(
-            "{} is null in {} because the provider's value was of an unexpected type",
+            "{} is null in {}: the provider's value had an unexpected type",
             ours(name),
             ours(count)
         ));
@@ -405,7 +405,7 @@ type Missing<P> = (Error, Option<P>);
 /// A note about an account that is missing.
 fn missing_line<P>((error, again): Missing<P>) -> Note {
     match again {
-        Some(_) => note!("missing here, asked again with the next page: {}", error),
+        Some(_) => note!("missing here, retried with the next page: {}", error),
         None => note!("left out: {}", error),
     }
 }

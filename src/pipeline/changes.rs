@@ -117,7 +117,7 @@ impl Pipeline {
                 Err(error) => {
                     let of = place.of.word();
                     notes.push(note!(
-                        "{}, {}: missing here, asked again next time: {}",
+                        "{}, {}: missing here, retried next time: {}",
                         ours(&label),
                         ours(of),
                         error
@@ -131,8 +131,8 @@ impl Pipeline {
             }
             if source.pages.iter().any(|page| page.started_over) {
                 notes.push(note!(
-                    "{}, {}: the cursor was too old; what happened in between is not known, \
-                     and changes are told from now on",
+                    "{}, {}: the cursor was too old; earlier changes are unknown, later ones are \
+                     reported from now on",
                     ours(&label),
                     ours(place.of.word())
                 ));
@@ -161,11 +161,11 @@ impl Pipeline {
         }
         scalars.push(("next", Cell::Handle('p', cursor)));
         let mut count = match first_time {
-            true => format!("changes are told from now on; ask again with cursor=p{cursor}"),
+            true => format!("changes are tracked from now on; call again with cursor=p{cursor}"),
             false => format!("changes: {}; later ones with cursor=p{cursor}", rows.len()),
         };
         if waiting > 0 {
-            count.push_str(", which has more at once");
+            count.push_str(", which has more already");
         }
         notes.insert(0, note!("{}", ours(count)));
         Ok(Draft { document: Document { scalars, tables: vec![rows] }, notes, ..Draft::default() })
@@ -193,13 +193,13 @@ impl Pipeline {
         }
         let known = |id: &str| accounts.iter().any(|account| account.id == id);
         if asked.account.is_some() && plan.places.iter().any(|place| !known(&place.account)) {
-            return Err(Error::argument("the cursor is of other accounts too")
-                .next("give the cursor alone, or start anew for that account"));
+            return Err(Error::argument("the cursor covers other accounts too")
+                .next("give the cursor alone, or start again for that account"));
         }
         let before = plan.places.len();
         plan.places.retain(|place| known(&place.account));
         if plan.places.len() < before {
-            notes.push("an account of the cursor is not signed in any more".into());
+            notes.push("an account of the cursor is no longer signed in".into());
         }
         // What was added since is told of from now on.
         let kinds: Vec<Of> = [Of::Mail, Of::Events]
@@ -212,7 +212,7 @@ impl Pipeline {
                     continue;
                 }
                 notes.push(note!(
-                    "{} is new: its changes are told from now on",
+                    "{} is new: its changes are tracked from now on",
                     ours(&account.email)
                 ));
                 plan.places.extend(kinds.iter().map(|of| Place {
@@ -223,8 +223,8 @@ impl Pipeline {
             }
         }
         match plan.places.is_empty() {
-            true => Err(Error::argument("no account of the cursor is signed in any more")
-                .next("call changes without cursor to start anew")),
+            true => Err(Error::argument("no account of the cursor is still signed in")
+                .next("call changes without cursor to start again")),
             false => Ok(plan),
         }
     }

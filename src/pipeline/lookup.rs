@@ -151,7 +151,7 @@ impl Pipeline {
             count.push_str(&format!("; cursor=p{cursor} has more"));
         }
         if *table == SCHEMA {
-            count.push_str("; read the resource daysheet://schema/NAME for one in full");
+            count.push_str("; resource daysheet://schema/NAME has one in full");
         }
         notes.insert(0, note!("{}", ours(count)));
         notes.extend(missing.into_iter().map(missing_line));
@@ -324,9 +324,7 @@ impl Plan {
             return None;
         }
         if self.emails.is_empty() {
-            return rows
-                .is_empty()
-                .then(|| "nobody found: try part of the name or of the address".into());
+            return rows.is_empty().then(|| "nobody found: try part of the name or address".into());
         }
         let known = |email: &str| {
             let mut all = rows.rows().zip(rows.extras());
@@ -334,7 +332,7 @@ impl Plan {
         };
         let unknown: Vec<&str> =
             self.emails.iter().map(String::as_str).filter(|email| !known(email)).collect();
-        (!unknown.is_empty()).then(|| note!("nobody is known as {}", ours(unknown.join(", "))))
+        (!unknown.is_empty()).then(|| note!("nobody matches {}", ours(unknown.join(", "))))
     }
 
     /// The text that rows are chosen by here; people are chosen by the provider.

@@ -79,8 +79,8 @@ impl Pipeline {
             let began = began.to_zoned(self.config.zone.clone());
             let tool = call.what.split_whitespace().next().unwrap_or_default();
             notes.push(note!(
-                "a call was cut off on {}: {}; what of it was done is not known, so look before it \
-                 is made again",
+                "a call was interrupted on {}: {}; it may be partly done, so check before \
+                 repeating it",
                 ours(began.strftime("%Y-%m-%d %Hh%M")),
                 ours(&call.what)
             ));

@@ -425,9 +425,9 @@ async fn who_fails_or_is_slow_is_a_note_and_asked_again() {
              events[2\t]{id\ttitle}:\n  e1\tdi early\n  e2\tdi team",
             "events: 2 of 3, Tue 2026-02-03; cursor=p1 has more\n\
              left out: ana@example.com: ana: it is gone\n\
-             missing here, asked again with the next page: ana@example.com: Team: it is busy\n\
+             missing here, retried with the next page: ana@example.com: Team: it is busy\n\
              left out: bo@example.com: the grant has ended: sign in again\n\
-             missing here, asked again with the next page: cy@example.com: no answer within 0 \
+             missing here, retried with the next page: cy@example.com: no answer within 0 \
              seconds",
         ]
     );

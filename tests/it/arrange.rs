@@ -89,7 +89,7 @@ async fn rules_are_made_changed_and_deleted() {
     let delete = json!({"kind": "rule", "op": "delete", "id": "r2"});
     assert_eq!(
         harness.ok("manage", delete).await,
-        "outcomes[1|]{item|op|result|detail}:\n  Bills|delete|done|what it did stays done"
+        "outcomes[1|]{item|op|result|detail}:\n  Bills|delete|done|what it did remains"
     );
     assert_eq!(harness.ana().rules.lock().unwrap().len(), 0);
     assert_eq!(
@@ -112,24 +112,24 @@ async fn rules_that_send_mail_on_are_not_made() {
     let create = |then: &str| json!({"kind": "rule", "op": "create", "set": {"when": "from:a@b.example", "then": then}});
     let cases = cases! {
         create("forward:x@other.example"),
-            "rules that send mail on are not made: whatever comes in would leave the mailbox \
-             unseen: let the user make it in the provider's own settings";
+            "forwarding rules are not created: incoming mail would leave the mailbox unseen: let \
+             the user create it in the provider's settings";
         create("label:Print shop"),
-            "`shop` is nothing that a rule does: use read, star, archive, trash, never_spam, \
+            "`shop` is not an action of a rule: use read, star, archive, trash, never_spam, \
              important, label:NAME and move:NAME; put names with spaces in quotes";
         json!({"kind": "rule", "op": "create", "set": {"then": "read"}}),
-            "the rule does not say which messages: give `when` in the search language, such as \
+            "the rule names no messages: give `when` as a search query, such as \
              from:news@shop.example";
         json!({"kind": "rule", "op": "create", "set": {"colour": "red"}}),
             "kind=rule has no `colour` to set: set name, when, then, enabled, stop";
         json!({"kind": "rule", "op": "update", "id": "r-out", "set": {"then": "read"}}),
-            "the rule cannot be changed here: it sends mail on: let the user do it in the \
-             provider's own settings";
+            "the rule cannot be changed here: it forwards mail: let the user do it in the \
+             provider's settings";
         json!({"kind": "rule", "op": "run", "id": "Private"}),
             "the rule cannot be run here: it also says: sensitivity is private: let the user do it \
-             in the provider's own settings";
+             in the provider's settings";
         json!({"kind": "rule", "op": "delete", "id": "Nothing"}),
-            "there is no rule Nothing: look at lookup kind=rules";
+            "there is no rule Nothing: see lookup kind=rules";
     };
     for (arguments, said) in cases {
         assert_eq!(harness.error("manage", arguments.clone()).await, said, "{arguments}");
@@ -140,8 +140,7 @@ async fn rules_that_send_mail_on_are_not_made() {
         all["set"]["when"] = when.into();
         assert_eq!(
             harness.error("manage", all).await,
-            "the rule would be for all mail: say in `when` what it is for, such as from:ann or \
-             subject:invoice"
+            "the rule would match all mail: narrow `when`, such as from:ann or subject:invoice"
         );
     }
     assert_eq!(harness.ana().written(), Vec::<String>::new());
@@ -159,7 +158,7 @@ async fn a_rule_runs_over_what_is_there() {
     let done = harness.ok("manage", run).await;
     assert_eq!(
         done,
-        "done: 1000\nundo: u1\n--\n199 further messages were left: call again for them\n\
+        "done: 1000\nundo: u1\n--\n199 more messages remain: call again for them\n\
          passed over: never_spam"
     );
     assert!(tokens(&done) <= 60);
@@ -178,7 +177,7 @@ async fn folders_and_labels() {
     assert!(tokens(&made) <= 60);
     assert_eq!(
         harness.error("manage", create).await,
-        "there is Receipts already: choose another name"
+        "Receipts already exists: choose another name"
     );
     let rename = json!({"kind": "folder", "op": "rename", "id": "f1", "name": "Slips"});
     assert_eq!(
@@ -199,21 +198,20 @@ async fn folders_and_labels() {
     // What is in a folder goes with it, so the call has to say that it may.
     assert_eq!(
         outlook.ok("manage", delete("folder", true)).await,
-        "outcomes[1|]{item|op|result|detail}:\n  Bills|delete|planned|\"12 messages; with what is in \
-         it, into Deleted Items; needs set={\\\"messages\\\":\\\"trash\\\"}\"\n--\ndry run: nothing was \
-         written"
+        "outcomes[1|]{item|op|result|detail}:\n  Bills|delete|planned|\"12 messages; with its \
+         content, to Deleted Items; needs set={\\\"messages\\\":\\\"trash\\\"}\"\n--\ndry run: \
+         nothing was written"
     );
     assert_eq!(
         outlook.error("manage", delete("folder", false)).await,
-        "Bills holds 12 messages, with those in the folders below it: say \
-         set={\"messages\":\"trash\"} to have them go into Deleted Items with it, or move them first \
-         with mail_modify do=move"
+        "Bills holds 12 messages, including subfolders: give set={\"messages\":\"trash\"} to move \
+         them to Deleted Items with it, or move them first with mail_modify do=move"
     );
     let mut kept = delete("folder", false);
     kept["set"] = json!({"messages": "keep"});
     assert_eq!(
         outlook.error("manage", kept).await,
-        "`messages` is keep: say trash to have them go into Deleted Items with the folder; to keep \
+        "`messages` is keep: use trash to move them to Deleted Items with the folder; to keep \
          them, move them first with mail_modify do=move"
     );
     assert!(outlook.ana().written().is_empty());
@@ -232,8 +230,8 @@ async fn an_automatic_answer_is_switched_on_and_off() {
     let on = update(json!({"status": "on", "text": "I am *away*.\nMira"}));
     assert_eq!(
         harness.error("manage", on.clone()).await,
-        "answering people by itself needs access `send`, and it is `organize` here: ask the user \
-         to start the server with --access send"
+        "replying automatically needs access `send`, but this server has `organize`: ask the user \
+         to start it with --access send"
     );
     let harness = MailHarness::one(Api::Outlook, "send").await;
     assert_eq!(
@@ -259,9 +257,9 @@ async fn an_automatic_answer_is_switched_on_and_off() {
     let now = harness.ana().reply.lock().unwrap().clone();
     assert_eq!((now.on, now.audience), (false, Some(Audience::Contacts)));
     let cases = cases! {
-        json!({"status": "loud"}), "`status` is none: use on, off or scheduled";
+        json!({"status": "loud"}), "`status` is invalid: use on, off or scheduled";
         json!({"status": "off", "to": "2026-02-08"}),
-            "status is off, and `from` or `to` is given: say status=scheduled";
+            "`from` and `to` do not go with status=off: use status=scheduled";
         json!({"from": "2026-02-08", "to": "2026-02-05"}),
             "`to` is not after `from`: give a later time";
         json!({"sound": "loud"}),
@@ -274,7 +272,7 @@ async fn an_automatic_answer_is_switched_on_and_off() {
     *harness.ana().reply.lock().unwrap() = AutoReply::default();
     assert_eq!(
         harness.error("manage", update(json!({"status": "on"}))).await,
-        "the answer has no text: give `text`"
+        "the reply has no text: give `text`"
     );
 }
 
@@ -329,7 +327,7 @@ async fn two_texts_of_an_automatic_answer_are_two() {
     for key in ["text_internal", "text_external"] {
         assert_eq!(
             harness.error("manage", update(json!({"text": "A", key: "B"}))).await,
-            format!("this mailbox has one text for all, no `{key}`: give `text`")
+            format!("this mailbox has one text for everybody, no `{key}`: give `text`")
         );
     }
 }
@@ -348,8 +346,8 @@ async fn signatures_are_kept_where_the_provider_has_none() {
     assert_eq!(text(&harness), "Hi\n\n-- \nOf the settings");
     assert_eq!(
         harness.ok("manage", set.clone()).await,
-        "outcomes[1|]{item|op|result|detail}:\n  ana@example.com|update|done|\"kept by Daysheet for \
-         letters it writes: Outlook's own is not told to others\""
+        "outcomes[1|]{item|op|result|detail}:\n  ana@example.com|update|done|\"kept by Daysheet \
+         for mail it writes: programs cannot read Outlook's own\""
     );
     assert_eq!(
         harness.store.signature("microsoft:ana@example.com").await.unwrap().as_deref(),
@@ -376,7 +374,7 @@ async fn signatures_are_kept_where_the_provider_has_none() {
     let create = json!({"kind": "signature", "op": "create", "set": {"text": "x"}});
     assert_eq!(
         harness.error("manage", create).await,
-        "a mailbox has one signature, which is neither made nor deleted: use op=update"
+        "a mailbox has one signature, which cannot be created or deleted: use op=update"
     );
 }
 
@@ -398,7 +396,7 @@ async fn a_contact_is_gone_when_the_user_says_so() {
         (
             Reply::No,
             &planned,
-            "planned|\"for good: the user is asked before, where that can be done, and there is no \
+            "planned|\"for good: the user is asked first, where possible, and there is no \
              undo\"\n--\ndry run: nothing was written",
             0,
             0,
@@ -474,17 +472,17 @@ async fn contacts_are_found_by_address_or_name() {
     );
     let cases = cases! {
         update("Lena Okafor"),
-            "2 contacts are Lena Okafor: give the address, or the full name of one";
+            "2 contacts match Lena Okafor: give the address or full name of one";
         update("yusuf@lamps.example"),
-            "yusuf@lamps.example is nobody's saved contact, but somebody mail was exchanged with: \
+            "yusuf@lamps.example is not a saved contact, only somebody mail was exchanged with: \
              use op=create to save it";
         update("Nobody"),
-            "there is no contact Nobody: look at lookup kind=contacts, or use op=create";
+            "there is no contact Nobody: see lookup kind=contacts, or use op=create";
         json!({"kind": "contact", "op": "delete", "id": "lena@studio.example"}),
-            "deleting a contact for good needs access `full`, and it is `organize` here: ask the \
-             user to start the server with --access full";
+            "deleting a contact for good needs access `full`, but this server has `organize`: ask \
+             the user to start it with --access full";
         json!({"kind": "contact", "op": "create", "set": {"emails": "nowhere"}}),
-            "nowhere is no address: give addresses such as mira@example.com";
+            "nowhere is not an address: give addresses such as mira@example.com";
         json!({"kind": "contact", "op": "create", "set": {"birthday": "x"}}),
             "kind=contact has no `birthday` to set: set name, emails, company, role, phone";
         json!({"kind": "contact", "op": "run", "id": "x"}),

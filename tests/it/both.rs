@@ -313,8 +313,8 @@ async fn what_only_one_provider_understands_is_refused() {
     let raw = json!({"q": "raw:$filter=isRead eq false"});
     assert_eq!(
         session.error("mail_search", raw.clone()).await,
-        "`raw:` is one provider's own syntax, and the search is of several providers: name the \
-         `account` it is meant for"
+        "`raw:` is one provider's syntax, but the search covers several: name the `account` it is \
+         for"
     );
     let mut named = raw;
     named["account"] = MICROSOFT.into();

@@ -580,7 +580,7 @@ async fn events_clash_when_both_take_time() {
             )),
             "{notes}"
         );
-        assert!(notes.contains("2 events that you declined are not shown"), "{notes}");
+        assert!(notes.contains("2 declined events not shown"), "{notes}");
         // A day that is over shows all of it.
         let yesterday = json!({"from": "2026-11-19", "to": "2026-11-20"});
         let all = day.json(yesterday).await;
@@ -597,8 +597,7 @@ async fn events_clash_when_both_take_time() {
         notes.starts_with(
             "brief of Fri 2026-11-20, 1 account: 16 events, 4 clashes, 0 need you, 0 other \
              unread, 0 newsletters\n\
-             mail: in:inbox after:2026-11-13 before:2026-11-21; people you write to: to and cc \
-             of your mail since 2026-10-21"
+             mail: in:inbox after:2026-11-13 before:2026-11-21; people you write to: to and cc of mail sent since 2026-10-21"
         ),
         "{notes}"
     );
@@ -610,23 +609,23 @@ async fn a_range_is_reported_with_its_own_mail() {
     let cases = cases! {
         json!({"from": "2026-11-09", "to": "2026-11-15"}),
             "brief of Mon 2026-11-09 to Sun 2026-11-15, 2 accounts: ",
-            "mail: in:inbox after:2026-11-09; people you write to: to and cc of your mail since \
+            "mail: in:inbox after:2026-11-09; people you write to: to and cc of mail sent since \
              2026-10-12";
         json!({"from": "2026-11-01", "to": "2026-11-07", "account": WORK}),
             "brief of Sun 2026-11-01 to Sat 2026-11-07, 1 account: ",
-            "mail: in:inbox after:2026-11-01 before:2026-11-08; people you write to: to and cc \
-             of your mail since 2026-10-08";
+            "mail: in:inbox after:2026-11-01 before:2026-11-08; people you write to: to and cc of \
+             mail sent since 2026-10-08";
         json!({"from": "2026-11-23", "to": "2026-11-29"}),
             "brief of Mon 2026-11-23 to Sun 2026-11-29, 2 accounts: ",
-            "mail: in:inbox after:2026-11-04; people you write to: to and cc of your mail since \
+            "mail: in:inbox after:2026-11-04; people you write to: to and cc of mail sent since \
              2026-10-12";
         json!({"from": "tomorrow"}), "brief of Thu 2026-11-12, 2 accounts: ",
-            "mail: in:inbox after:2026-11-04; people you write to: to and cc of your mail since \
+            "mail: in:inbox after:2026-11-04; people you write to: to and cc of mail sent since \
              2026-10-12";
         json!({"from": "2026-11-10T12:00", "to": "2026-11-10T18:30"}),
             "brief of Tue 2026-11-10 12h00 to Tue 2026-11-10 18h30, 2 accounts: ",
-            "mail: in:inbox after:2026-11-03 before:2026-11-10T17:30:00Z; people you write to: \
-             to and cc of your mail since 2026-10-11";
+            "mail: in:inbox after:2026-11-03 before:2026-11-10T17:30:00Z; people you write to: to \
+             and cc of mail sent since 2026-10-11";
     };
     for (arguments, first, second) in cases {
         let blocks = day.brief(arguments.clone()).await;
@@ -708,7 +707,7 @@ async fn an_empty_mailbox_says_so() {
             "today: []\nneeds_me: []",
             "brief of Sat 2026-11-21, 1 account: 0 events left, 0 clashes, 0 need you, 0 other \
              unread, 0 newsletters\n\
-             mail: in:inbox after:2026-11-14; people you write to: to and cc of your mail since \
+             mail: in:inbox after:2026-11-14; people you write to: to and cc of mail sent since \
              2026-10-22",
         ]
     );

@@ -451,8 +451,8 @@ fn help_lists_every_variable_that_is_read() {
 fn read_beats_every_other_level() {
     let refused = |level: &str| {
         format!(
-            "daysheet: mail_draft needs access `draft`, and it is `{level}` here: ask the user to \
-             start the server with --access draft\n"
+            "daysheet: mail_draft needs access `draft`, but this server has `{level}`: ask the \
+             user to start it with --access draft\n"
         )
     };
     for (variable, option, expected) in [

@@ -173,7 +173,7 @@ async fn only_what_is_given_changes() {
     let error = mira.error(json!({"mode": "edit", "id": "d1", "subject": "Re: Lamps"})).await;
     assert_eq!(
         error,
-        "nothing is to be changed: give what changes: to, cc, bcc, subject, body, attach, detach or from"
+        "there is nothing to change: give to, cc, bcc, subject, body, attach, detach or from"
     );
 }
 
@@ -183,12 +183,12 @@ async fn only_what_is_given_changes() {
 async fn a_signature_stays() {
     const LAMPS: &str = "mira@lindqvist-lamps.example";
     const OWN: &str = "-- \nMira\nLindqvist Lamps";
-    const REPLACED: &str = "all text above the quote was replaced, a signature in it too: write it \
-                            into `body`, or set one with manage kind=signature";
+    const REPLACED: &str = "all text above the quote was replaced, including any signature: write \
+                            it into `body`, or set one with manage kind=signature";
     let dropped = |from: &str| {
         format!(
-            "the signature was left out, because {from} has none: write it into `body`, or set one \
-             with manage kind=signature"
+            "no signature, because {from} has none: write it into `body`, or set one with manage \
+             kind=signature"
         )
     };
     let no_note = String::new;
@@ -232,7 +232,7 @@ async fn a_signature_stays() {
             dropped(LAMPS);
         LAMPS, "Old\n\n-- \nMira L", "<p>Old</p><div class=gmail_signature>Mira L</div>",
             json!({"from": "mira@example.com"}), OWN,
-            "the signature is that of mira@example.com now".to_owned();
+            "the signature is now that of mira@example.com".to_owned();
     } {
         let mira = Mira::new(&[]).await;
         let handle = mira.made_elsewhere(person("", address), text, html).await;
@@ -268,7 +268,8 @@ async fn a_draft_is_discarded() {
     let error = mira.error(json!({"mode": "discard", "id": "d1"})).await;
     assert_eq!(
         error,
-        "d1 is no draft, or no longer: it is gone: look for it with mail_search in:drafts or in:sent"
+        "d1 is not a draft, or no longer: it is gone: look for it with mail_search in:drafts or \
+         in:sent"
     );
     let audit = mira.audit();
     let lines: Vec<String> = audit
@@ -287,7 +288,7 @@ async fn what_the_service_holds_is_reported() {
         blocks,
         [
             "draft: d1\nfrom: Mira Lindqvist <mira@example.com>\nto: eve@example.net\nsubject: x",
-            "WRONG RECIPIENTS: the service holds another `to` than was asked for (`priya@example.com`); do not send it before that is mended\n\
+            "WRONG RECIPIENTS: the service stored a different `to` than requested (`priya@example.com`); do not send it before fixing that\n\
              nothing was sent; mail_send id=d1 sends it",
         ]
     );
@@ -301,9 +302,8 @@ async fn a_line_that_breaks_leaves_it_open() {
     let blocks = mira.ok(json!({"to": "priya@example.com", "subject": "Lamps"})).await;
     assert_eq!(
         blocks,
-        [
-            "outcomes[1\t]{item\top\tresult\tdetail}:\n  Lamps\tnew\tunknown\t\"the line broke: it may have been done all the same, so search before trying again\""
-        ]
+        ["outcomes[1\t]{item\top\tresult\tdetail}:\n  Lamps\tnew\tunknown\t\"the line broke: it \
+             may have been done anyway, so search before retrying\""]
     );
     *mira.ana().fails.lock().unwrap() = Some(Error::new(Kind::Provider(500), "it is broken"));
     assert_eq!(mira.error(json!({"subject": "Lamps"})).await, "it is broken");

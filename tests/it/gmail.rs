@@ -100,15 +100,14 @@ async fn a_cursor_belongs_to_its_search() {
     assert_eq!(
         other,
         format!(
-            "the cursor {next} belongs to another search: give the cursor alone, or search without it"
+            "the cursor {next} belongs to another search: give the cursor alone, or search without \
+             it"
         )
     );
     let other = session.error("mail_read", json!({"cursor": next})).await;
     assert_eq!(
         other,
-        format!(
-            "the cursor {next} belongs to another tool: give it to the tool that answered with it"
-        )
+        format!("the cursor {next} belongs to another tool: pass it to the tool that returned it")
     );
     let none = session.error("mail_search", json!({"cursor": "p999"})).await;
     assert_eq!(
@@ -529,8 +528,8 @@ async fn chunks_are_of_one_snapshot() {
     other["budget"] = 900.into();
     assert_eq!(
         session.error("mail_search", other.clone()).await,
-        "chunk=2 is of an answer with budget=700 in another format or with another budget: give \
-         the same budget and format, or begin anew without chunk"
+        "chunk=2 is of an answer with budget=700, and the budget or format differs: give the same \
+         budget and format, or start again without chunk"
     );
     other.as_object_mut().unwrap().remove("budget");
     assert_eq!(session.ok("mail_search", other).await, second);
@@ -838,7 +837,7 @@ async fn long_letters_are_left_to_the_cursor() {
     assert_eq!(ids.len(), 10);
     let blocks = session.ok("mail_read", json!({"ids": ids, "budget": 4000})).await;
     let notes = blocks.last().unwrap();
-    assert!(notes.contains("messages: 8; 2 further messages continue with cursor=p1"), "{notes}");
+    assert!(notes.contains("messages: 8; 2 more messages: cursor=p1"), "{notes}");
     let blocks = session.ok("mail_read", json!({"cursor": "p1", "budget": 4000})).await;
     assert!(blocks.last().unwrap().contains("messages: 2"), "{blocks:?}");
 }

@@ -240,8 +240,8 @@ async fn one_that_fails_or_is_slow_is_a_note() {
         first[1],
         "messages: 4 in 4 accounts, newest first; cursor=p1 has more\n\
          left out: bo@example.com: the grant has ended: sign in again\n\
-         missing here, asked again with the next page: cy@example.com: the filter was too slow\n\
-         missing here, asked again with the next page: di@example.com: no answer within 0 seconds"
+         missing here, retried with the next page: cy@example.com: the filter was too slow\n\
+         missing here, retried with the next page: di@example.com: no answer within 0 seconds"
     );
     // Those that may come back do, and nothing of theirs is lost.
     *bench.fakes[2].failure.lock().unwrap() = None;
@@ -276,9 +276,9 @@ async fn a_call_looks_through_a_few_pages() {
     let mut asked = json!({"limit": 3});
     for (calls, pages) in [(12, "12"), (24, "12"), (30, "")] {
         let notes = bench.call("mail_search", asked).await.unwrap().pop().unwrap();
-        let said = notes.lines().any(|line| {
-            line == format!("{pages} pages were looked through so far, and there are more")
-        });
+        let said = notes
+            .lines()
+            .any(|line| line == format!("{pages} pages were searched so far, and there are more"));
         assert_eq!(said, !pages.is_empty(), "{notes}");
         assert_eq!(*bench.fakes[0].asked.lock().unwrap(), calls, "{notes}");
         let next = notes.split_once("cursor=").map_or("", |(_, rest)| rest);

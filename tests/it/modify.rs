@@ -67,7 +67,7 @@ async fn a_thousand_messages_take_few_words() {
     harness.ana().touch("ana-1200", |mail| mail.unread = false);
     let answer = harness.ok("mail_modify", json!({"q": "is:unread", "do": "read"})).await;
     let expected = "done: 998\nunchanged: 2\nundo: u1\n--\n\
-                    200 further messages were left: call again for them";
+                    200 more messages remain: call again for them";
     assert_eq!(answer, expected);
     assert!(tokens(&answer) <= 60, "{}", tokens(&answer));
     assert_eq!(harness.ana().written(), ["Read(true) 998"]);
@@ -109,12 +109,11 @@ async fn what_is_not_done_is_named() {
     let answer = harness.ok("mail_modify", json!({"q": "is:unread", "do": "archive"})).await;
     assert_eq!(
         answer,
-        "done: 9\nundo: u1\noutcomes[3|]{item|op|result|detail}:\n  \
-         m1|archive|failed|\"the provider took the change, and it is not so: look at it with \
-         mail_read\"\n  \
-         m2|archive|unknown|\"the line broke: it may be done all the same, so call again: what is \
-         so already stays as it is\"\n  \
-         9 messages, m3 m4 m5 m6 m7 and others|archive|failed|\"Gmail refused: sign in again\""
+        "done: 9\nundo: u1\noutcomes[3|]{item|op|result|detail}:\n  m1|archive|failed|\"the \
+         provider accepted the change but did not apply it: look at it with mail_read\"\n  \
+         m2|archive|unknown|\"the line broke: it may be done anyway, so call again: that changes \
+         nothing twice\"\n  9 messages, m3 m4 m5 m6 m7 and others|archive|failed|\"Gmail refused: \
+         sign in again\""
     );
     // Those that may have changed are among those that are put back.
     harness.ana().failing.lock().unwrap().clear();
@@ -138,7 +137,7 @@ async fn what_others_did_since_stays() {
     assert_eq!(
         undone,
         "done: 2\nunchanged: 1\nundo: u2\noutcomes[1|]{item|op|result|detail}:\n  \
-         m1|undo|skipped|\"changed since: it stays as it is\""
+         m1|undo|skipped|\"changed since: left as it is\""
     );
     assert_eq!(harness.ana().state("ana-0001").folder, "tr");
     assert_eq!(harness.ana().state("ana-0002").folder, "in");
@@ -183,7 +182,7 @@ async fn more_than_a_thousand_are_shared_out() {
     assert_eq!(
         done,
         "done: 1000\nundo: u1\n--\nana@example.com: 800 done\nbo@example.com: 200 done\n\
-         700 further messages were left: call again for them"
+         700 more messages remain: call again for them"
     );
 }
 
@@ -196,7 +195,7 @@ async fn one_account_that_cannot_is_reported() {
     assert_eq!(
         done,
         "done: 1\nundo: u1\noutcomes[1|]{item|op|result|detail}:\n  \
-         ana@example.com|done|failed|\"Gmail's stars are never marked as done: use do=unstar, or \
+         ana@example.com|done|failed|\"Gmail's stars cannot be marked done: use do=unstar or \
          do=archive\""
     );
     assert_eq!(harness.bo().state("bo-0001").flag, Flag::Done);
@@ -295,9 +294,9 @@ async fn the_user_is_asked_before_it_is_gone_for_good() {
     for (arguments, answer) in [
         (
             json!({"ids": "ana-0001", "do": "delete", "dry_run": true}),
-            "planned: 1\nmessages[1|]{id|from|subject}:\n  m1|Shop <news@ana.example>|Letter ana-0001\n--\ndry run: nothing was \
-             written\ndo=delete is for good: the user is asked before, where that can be done, and \
-             there is no undo",
+            "planned: 1\nmessages[1|]{id|from|subject}:\n  m1|Shop <news@ana.example>|Letter \
+             ana-0001\n--\ndry run: nothing was written\ndo=delete is for good: the user is asked \
+             first, where possible, and there is no undo",
         ),
         // Nothing to delete, nothing to ask; and the trash can be left again.
         (json!({"ids": "ana-0001", "do": "trash"}), "done: 1\nundo: u1"),
@@ -327,17 +326,17 @@ async fn what_does_not_go_together_is_refused() {
     harness.ana().fill(1);
     let cases = cases! {
         json!({"do": "delete"}),
-            "deleting for good, unlike do=trash, needs access `full`, and it is `organize` here: \
-             ask the user to start the server with --access full";
-        json!({"do": "move"}), "do=move needs `to`: give the folder or label by its name";
+            "deleting for good, unlike do=trash, needs access `full`, but this server has \
+             `organize`: ask the user to start it with --access full";
+        json!({"do": "move"}), "do=move needs `to`: give the folder's or label's name";
         json!({"do": "move", "to": ["Bills", "Print shop"]}),
-            "do=move takes one folder in `to`: call once for each folder";
+            "do=move takes one folder in `to`: call once per folder";
         json!({"do": "trash", "to": "Bills"}),
-            "`to` is given, and do=trash takes none: leave it out, or say do=move, copy or label";
+            "do=trash takes no `to`: leave it out, or use do=move, copy or label";
         json!({"do": "read", "due": "tomorrow"}),
-            "`due` is given, and do=read takes none: say do=star";
+            "do=read takes no `due`: use do=star";
         json!({"do": "star", "due": "tomorrow"}),
-            "Gmail's stars have no due time: leave `due` out, or make an event with calendar_save";
+            "Gmail's stars have no due time: leave out `due`, or create an event with calendar_save";
     };
     for (mut arguments, said) in cases {
         arguments["ids"] = "ana-0001".into();
@@ -345,12 +344,12 @@ async fn what_does_not_go_together_is_refused() {
     }
     assert_eq!(
         harness.error("mail_modify", json!({"undo": "u7"})).await,
-        "there is no `u7`, or no longer: changes can be undone for 30 days, by the id that \
-         mail_modify answered"
+        "there is no `u7`, or it expired: changes can be undone for 30 days, by the id mail_modify \
+         returned"
     );
     assert_eq!(
         harness.error("mail_modify", json!({"undo": "m7"})).await,
-        "`undo` is no undo id: give the one that mail_modify answered, such as u3"
+        "`undo` is not an undo id: give the one mail_modify returned, such as u3"
     );
     assert_eq!(harness.ana().written(), Vec::<String>::new());
 }

@@ -109,7 +109,7 @@ async fn what_is_not_clear_is_not_deleted() {
         json!({"id": "team/t"}),
             "e6 is in the calendar Team, which can only be read: ask its owner for the change, \
              or create an event of your own";
-        json!({"id": "main/gone"}), "e7 is not there any more: it was deleted: search again";
+        json!({"id": "main/gone"}), "e7 no longer exists: it was deleted: search again";
     };
     for (call, wanted) in cases {
         assert_eq!(harness.error("calendar_delete", call.clone()).await, wanted, "{call}");
@@ -130,9 +130,8 @@ async fn what_is_not_clear_is_not_deleted() {
     ana.fail([Some((Error::new(Kind::Network, "the connection broke"), true))]);
     assert_eq!(
         harness.ok("calendar_delete", json!({"id": "e4"})).await,
-        "outcomes[1|]{item|op|result|detail}:\n  \
-         e4 Public|delete|unknown|\"the connection broke: it may have been done all the same, so \
-         search before trying again\""
+        "outcomes[1|]{item|op|result|detail}:\n  e4 Public|delete|unknown|\"the connection broke: \
+         it may have been done anyway, so search before retrying\""
     );
     assert_eq!(harness.written(), ["delete main/p Nobody"]);
 }
@@ -229,9 +228,8 @@ async fn what_cannot_be_answered_is_refused() {
     let call = json!({"id": "e4", "response": "accept"});
     assert_eq!(
         harness.ok("calendar_respond", call).await,
-        "outcomes[1|]{item|op|result|detail}:\n  \
-         e4 Invited|accept|unknown|\"no answer: it may have been done all the same, so search \
-         before trying again\""
+        "outcomes[1|]{item|op|result|detail}:\n  e4 Invited|accept|unknown|\"no answer: it may \
+         have been done anyway, so search before retrying\""
     );
 }
 
@@ -286,9 +284,9 @@ async fn calendars_are_made_renamed_and_deleted() {
         json!({"op": "rename", "id": "c1", "name": "Field"}),
             "outcomes[1|]{item|op|result|detail}:\n  Field|rename|unchanged|it is so already", None;
         json!({"op": "delete", "id": "c1", "dry_run": true}),
-            "outcomes[1|]{item|op|result|detail}:\n  \
-             Field|delete|planned|\"with all its events, in ana@example.com: the user is asked before, \
-             where that can be done, and there is no undo\"\n--\ndry run: nothing was written",
+            "outcomes[1|]{item|op|result|detail}:\n  Field|delete|planned|\"with all its events, \
+             in ana@example.com: the user is asked first, where possible, and there is no \
+             undo\"\n--\ndry run: nothing was written",
             None;
         json!({"op": "delete", "id": "Field"}),
             "outcomes[1|]{item|op|result|detail}:\n  Field|delete|done|null",
@@ -311,12 +309,12 @@ async fn calendars_are_made_renamed_and_deleted() {
             "`op: delete` needs `id`: give the calendar's name or id, from lookup kind=calendars";
         json!({"op": "rename", "id": "ana"}), "`name` is missing: say what the calendar is called";
         json!({"op": "create", "name": "work"}),
-            "there is a calendar called work already: choose another name";
+            "a calendar called work already exists: choose another name";
         json!({"op": "create", "name": "New", "tz": "Xyzzy"}),
             "there is no time zone `Xyzzy`: use an IANA name: `Europe/Berlin`, `America/New_York`, \
              `UTC`";
         json!({"op": "create", "id": "c1", "name": "New"}),
-            "`id` is for a calendar that is there: give the name of the new one as `name`";
+            "`id` is for an existing calendar: give the name of the new one as `name`";
     };
     for (more, wanted) in cases {
         assert_eq!(harness.error("manage", call(more.clone())).await, wanted, "{more}");
@@ -325,8 +323,7 @@ async fn calendars_are_made_renamed_and_deleted() {
     harness.ana().fail([Some((Error::new(Kind::Network, "the connection broke"), false))]);
     assert_eq!(
         harness.ok("manage", call(json!({"op": "create", "name": "New"}))).await,
-        "outcomes[1|]{item|op|result|detail}:\n  \
-         New|create|unknown|\"the connection broke: it may have been done all the same, so search \
-         before trying again\""
+        "outcomes[1|]{item|op|result|detail}:\n  New|create|unknown|\"the connection broke: it may \
+         have been done anyway, so search before retrying\""
     );
 }

@@ -105,8 +105,8 @@ async fn with_several_accounts_handles_know_their_own() {
     let wrong = json!({"ids": ["m6"], "account": "a@example.com"});
     assert_eq!(
         harness.call("mail_read", wrong).await.unwrap_err().to_string(),
-        "m6: it belongs to google:b@example.com, not to that account: leave out `account`: a handle \
-         knows its own"
+        "m6: it belongs to google:b@example.com, not to that account: leave out `account`: the \
+         handle implies it"
     );
     // A provider's own id could be of either.
     let own = json!({"ids": ["18c2f0a1b2c3d4e5"]});

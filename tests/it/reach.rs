@@ -92,8 +92,8 @@ pub fn document(uid: &str, lines: &str) -> String {
 }
 
 const EVE: &str = "eve@example.org";
-const UNNAMED: &str = "people whom the service does not name";
-const SHARED: &str = "those who share the calendar Work";
+const UNNAMED: &str = "people the service does not name";
+const SHARED: &str = "those sharing the calendar Work";
 
 /// Calls that reach somebody who is not on the list, and who that is.
 fn outside() -> Vec<(&'static str, Value, &'static str)> {
@@ -162,7 +162,7 @@ fn outside() -> Vec<(&'static str, Value, &'static str)> {
         ("calendar_respond", respond("main/i", "accept", none()), EVE),
         ("calendar_respond", respond("main/k", "accept", comment()), EVE),
         ("calendar_respond", respond("main/k", "tentative", json!({"propose": "10:00"})), EVE),
-        ("calendar_respond", respond("main/n", "accept", json!({})), "whoever called the event"),
+        ("calendar_respond", respond("main/n", "accept", json!({})), "the organizer of the event"),
         ("calendar_respond", respond("main/b", "forward", json!({"to": [EVE]})), EVE),
         ("calendar_respond", respond("main/m", "forward", json!({"to": ["bo@example.com"]})), EVE),
     ]
@@ -177,8 +177,8 @@ async fn the_allow_list_has_whoever_is_reached() {
         assert_eq!(
             harness.error(tool, call.clone()).await,
             format!(
-                "the list of allowed recipients does not have {who}: leave them out, or ask the \
-                 user to add them to the setting `recipients`"
+                "not an allowed recipient: {who}: leave them out, or ask the user to add them to \
+                 the setting `recipients`"
             ),
             "{tool} {call}"
         );
@@ -188,10 +188,7 @@ async fn the_allow_list_has_whoever_is_reached() {
     let harness = CalendarHarness::with(Api::Outlook, list).await;
     let call = create(json!({}), json!({"calendar": "Work"}));
     let error = harness.error("calendar_save", call).await;
-    assert!(
-        error.starts_with("the list of allowed recipients does not have work@example.org:"),
-        "{error}"
-    );
+    assert!(error.starts_with("not an allowed recipient: work@example.org:"), "{error}");
     // What reaches nobody else is done.
     let none = || json!({"notify": "none"});
     let inside = [
@@ -366,17 +363,17 @@ async fn who_is_new_is_a_question_before_anything_is_written() {
     };
     let refused = |why: &str| {
         format!(
-            "it reaches people never written to before (eve@example.org), strangers' mail was \
-             read before, and {why}: ask the user to do it in the calendar program, or to run \
-             `daysheet call` in a terminal"
+            "it reaches people never written to (eve@example.org), strangers' mail was read \
+             before, and {why}: ask the user to do it in the calendar program, or to run `daysheet \
+             call` in a terminal"
         )
     };
     for (tool, call, question, writes) in cases {
         let harness = wary("confirm").await;
         let error = harness.error(tool, call.clone()).await;
-        assert_eq!(error, refused("nobody can be asked here"), "{tool} {call}");
+        assert_eq!(error, refused("nobody here can be asked"), "{tool} {call}");
         for (reply, wanted) in [
-            (Reply::No, "the user said no: nothing was done: ask the user what to do instead"),
+            (Reply::No, "the user declined: nothing was done: ask what to do instead"),
             (Reply::Later, "the user is being asked"),
         ] {
             let user = FakeUser::says(reply);
@@ -396,7 +393,7 @@ async fn who_is_new_is_a_question_before_anything_is_written() {
         let strict = wary("refuse").await;
         let answer = strict.call_as(tool, call.clone(), &user).await;
         let error = answer.unwrap_err().to_string();
-        assert_eq!(error, refused("the settings refuse that"), "{tool} {call}");
+        assert_eq!(error, refused("the settings forbid it"), "{tool} {call}");
         assert_eq!(user.questions().len(), 1, "{tool} {call}");
         assert_eq!(strict.written(), Vec::<String>::new(), "{tool} {call}");
     }
@@ -408,17 +405,17 @@ async fn who_is_new_is_a_question_before_anything_is_written() {
     let blocks = harness.call_as("calendar_save", call(), &user).await.unwrap();
     assert_eq!(
         blocks[1],
-        "the user is going to be asked: never written to before: eve@example.org\n\
+        "the user will be asked, as these were never written to: eve@example.org\n\
          dry run: nothing was written"
     );
     assert_eq!(user.questions().len(), 0);
     let error = wary("refuse").await.error("calendar_save", call()).await;
-    assert_eq!(error, refused("the settings refuse that"));
+    assert_eq!(error, refused("the settings forbid it"));
     // Those whom the service does not name are new.
     let harness = wary("confirm").await;
     let call = change("main/o", json!({"title": "B"}), json!({"notify": "all"}));
     let error = harness.error("calendar_save", call).await;
-    assert!(error.contains("(people whom the service does not name)"), "{error}");
+    assert!(error.contains("(people the service does not name)"), "{error}");
     // Who is asked to another series of the same name is not on this one.
     let harness = wary("confirm").await;
     let ana = harness.ana();
@@ -442,7 +439,7 @@ async fn who_is_new_is_a_question_before_anything_is_written() {
     let answer = harness.call_as("calendar_save", call, &user).await;
     assert_eq!(
         answer.unwrap_err().to_string(),
-        "more than 200 people were never written to before: write to fewer people at once"
+        "more than 200 people were never written to: write to fewer people"
     );
     assert_eq!(harness.written(), Vec::<String>::new());
     // An address may be a stranger's words, too.
@@ -549,13 +546,13 @@ async fn below_send_what_others_are_on_is_left_alone() {
             fill(&harness);
             let what = match *tool {
                 "calendar_respond" => "answering or forwarding an invitation",
-                _ => "writing an event that others are on",
+                _ => "writing an event with other people",
             };
             assert_eq!(
                 harness.error(tool, call.clone()).await,
                 format!(
-                    "{what} needs access `send`, and it is `{level}` here: ask the user to start \
-                     the server with --access send"
+                    "{what} needs access `send`, but this server has `{level}`: ask the user to \
+                     start it with --access send"
                 ),
                 "{tool} {call}"
             );
@@ -583,14 +580,14 @@ async fn what_goes_to_whoever_writes_is_asked_about() {
     let reply = |audience: &str| {
         update("auto_reply", json!({"status": "on", "text": "SECRET", "audience": audience}))
     };
-    let everybody = "it reaches people never written to before (whoever writes to \
-                     ana@example.com), and ";
-    let by_hand = "ask the user to do it in the settings of the mail program, or to run \
-                   `daysheet call` in a terminal";
+    let everybody = "it reaches people never written to (anybody who writes to ana@example.com), \
+                     and ";
+    let by_hand = "ask the user to do it in the mail program's settings, or to run `daysheet call` \
+                   in a terminal";
     let not_listed = |who: &str| {
         format!(
-            "the list of allowed recipients does not have {who}: leave them out, or ask the user \
-             to add them to the setting `recipients`"
+            "not an allowed recipient: {who}: leave them out, or ask the user to add them to the \
+             setting `recipients`"
         )
     };
     let list = ("DAYSHEET_RECIPIENTS", "bo@example.com");
@@ -601,15 +598,15 @@ async fn what_goes_to_whoever_writes_is_asked_about() {
     let mut dry = reply("all");
     dry["dry_run"] = true.into();
     let cases = [
-        (list, reply("all"), Some(not_listed("whoever writes to ana@example.com"))),
-        (own, reply("all"), Some(not_listed("whoever writes to ana@example.com"))),
-        (own, dry.clone(), Some(not_listed("whoever writes to ana@example.com"))),
+        (list, reply("all"), Some(not_listed("anybody who writes to ana@example.com"))),
+        (own, reply("all"), Some(not_listed("anybody who writes to ana@example.com"))),
+        (own, dry.clone(), Some(not_listed("anybody who writes to ana@example.com"))),
         (own, reply("contacts"), Some(not_listed("any contact who writes to ana@example.com"))),
         (list, reply("organization"), Some(not_listed("@example.com"))),
         (own, reply("organization"), None),
-        (confirm, reply("all"), Some(format!("{everybody}nobody can be asked here: {by_hand}"))),
-        (refuse, reply("all"), Some(format!("{everybody}the settings refuse that: {by_hand}"))),
-        (refuse, dry, Some(format!("{everybody}the settings refuse that: {by_hand}"))),
+        (confirm, reply("all"), Some(format!("{everybody}nobody here can be asked: {by_hand}"))),
+        (refuse, reply("all"), Some(format!("{everybody}the settings forbid it: {by_hand}"))),
+        (refuse, dry, Some(format!("{everybody}the settings forbid it: {by_hand}"))),
         (refuse, reply("organization"), None),
         (confirm, update("auto_reply", json!({"status": "off"})), None),
         (own, signature(), Some(not_listed("whoever ana@example.com writes to"))),
@@ -640,8 +637,10 @@ async fn what_goes_to_whoever_writes_is_asked_about() {
         assert_eq!(room.ana().reply.lock().unwrap().on, on);
         assert_eq!(
             user.questions(),
-            ["Answer mail to ana@example.com by itself?\nTo: everybody\nText: SECRET\nNever \
-              written to before: whoever writes to ana@example.com"]
+            [
+                "Reply automatically to mail to ana@example.com?\nTo: everybody\nText: SECRET\nNever \
+              written to before: anybody who writes to ana@example.com"
+            ]
         );
     }
 }

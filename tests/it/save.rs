@@ -255,8 +255,8 @@ async fn the_calendar_decides_the_account() {
     }
     assert_eq!(
         harness.error("calendar_save", call(json!({"calendar": "c2", "account": "ana"}))).await,
-        "it belongs to google:bo@example.com, not to that account: leave out `account`: a handle \
-         knows its own"
+        "it belongs to google:bo@example.com, not to that account: leave out `account`: the handle \
+         implies it"
     );
 }
 
@@ -332,8 +332,8 @@ async fn a_batch_that_fails_in_the_middle_says_what_was_written() {
         (busy, "failed|\"too many requests: try again later\""),
         (
             broken.clone(),
-            "unknown|\"the connection broke: it may have been done all the same, so search \
-             before trying again\"",
+            "unknown|\"the connection broke: it may have been done anyway, so search before \
+             retrying\"",
         ),
     ] {
         let harness = CalendarHarness::one().await;
@@ -361,9 +361,8 @@ async fn a_batch_that_fails_in_the_middle_says_what_was_written() {
     harness.ana().fail([Some((broken, true))]);
     assert_eq!(
         harness.ok("calendar_save", single()).await,
-        "outcomes[1|]{item|op|result|detail}:\n  \
-         A|create|unknown|\"the connection broke: it may have been done all the same, so search \
-         before trying again\""
+        "outcomes[1|]{item|op|result|detail}:\n  A|create|unknown|\"the connection broke: it may \
+         have been done anyway, so search before retrying\""
     );
     assert_eq!(harness.written().len(), 2);
 }
@@ -667,7 +666,7 @@ async fn what_was_changed_meanwhile_is_not_changed() {
     let again = change("main/never", json!({"title": "Walk"}), json!({}));
     assert_eq!(
         harness.error("calendar_save", again).await,
-        "e2 is not there any more: it was deleted: search again"
+        "e2 no longer exists: it was deleted: search again"
     );
     for (id, wanted) in [
         (
@@ -687,7 +686,7 @@ async fn what_was_changed_meanwhile_is_not_changed() {
     assert_eq!(
         harness.ok("calendar_save", call()).await,
         "outcomes[1|]{item|op|result|detail}:\n  e1 Review|change|unknown|\"no answer within 30 \
-         seconds: it may have been done all the same, so search before trying again\""
+         seconds: it may have been done anyway, so search before retrying\""
     );
 }
 

@@ -139,10 +139,12 @@ async fn a_letter_in_doubt_is_looked_for_and_never_sent_again() {
         "draft1", Fault::Refused, "not sent|bad recipient", "sent|m1, to 1", 1;
         "draft2", Fault::After, "sent|to 1", "already sent|nothing was sent now", 1;
         "draft3", Fault::Before,
-            "unknown|the connection broke; call mail_send with it again in some minutes: that call only looks, and sends nothing",
-            "not sent|the draft is as it was; call mail_send again to send it", 0;
+            "unknown|the connection broke; call mail_send with it again in some minutes: that only \
+             checks, and sends nothing",
+            "not sent|the draft is unchanged; call mail_send again to send it", 0;
         "draft4", Fault::Late(Duration::from_millis(700)),
-            "unknown|the connection broke; call mail_send with it again in some minutes: that call only looks, and sends nothing",
+            "unknown|the connection broke; call mail_send with it again in some minutes: that only \
+             checks, and sends nothing",
             "already sent|nothing was sent now", 1;
     };
     for (draft, fault, first, second, sent) in cases {
@@ -201,8 +203,7 @@ async fn a_draft_that_is_being_sent_is_not_changed() {
             assert_eq!(
                 answer,
                 format!(
-                    "error: {id} is being sent, or waits to be: call mail_send id={id} to see what \
-                     became of it"
+                    "error: {id} is being sent or is scheduled: call mail_send id={id} for its state"
                 )
             );
         }
@@ -341,7 +342,7 @@ async fn what_is_asked_decides() {
     let id = json!({"id": d});
     let no = FakeUser::says(Reply::No);
     let answer = call(&process, &no, "mail_send", id.clone()).await;
-    assert_eq!(row(&answer), "d1|send|refused|the user said no; the draft is as it was");
+    assert_eq!(row(&answer), "d1|send|refused|the user declined; the draft is unchanged");
     assert_eq!(
         no.questions().as_slice(),
         ["Send this mail?\nFrom: ana@example.com\nTo: bo@example.com\nSubject: Lamps"]
@@ -385,8 +386,8 @@ async fn a_draft_that_changes_after_the_users_yes_is_not_sent() {
         assert_eq!(
             answer,
             format!(
-                "error: {d} has been changed meanwhile; nothing was sent: look at it again, and \
-                 call mail_send again"
+                "error: {d} was changed meanwhile; nothing was sent: read it again, then call \
+                 mail_send again"
             )
         );
         assert!(outbox.ana().sent().is_empty());
@@ -407,8 +408,8 @@ async fn strangers_mail_makes_new_people_a_question() {
     let process = outbox.process(&[]);
     call(&process, &Nobody, "mail_search", json!({})).await;
     let refused = format!(
-        "error: eve@example.org was never written to from this mailbox, strangers' mail was read \
-         before, and nobody can be asked here: ask the user to send {new} in the mail program, or \
+        "this mailbox has never written to error: eve@example.org, strangers' mail was read \
+         before, and nobody here can be asked: ask the user to send {new} in the mail program, or \
          to run `daysheet call mail_send id={new}` in a terminal"
     );
     assert_eq!(send(&process, &new).await, refused);
@@ -416,7 +417,7 @@ async fn strangers_mail_makes_new_people_a_question() {
     call(&strict, &Nobody, "mail_search", json!({})).await;
     let yes = FakeUser::says(Reply::Yes);
     let answer = call(&strict, &yes, "mail_send", json!({"id": new})).await;
-    assert_eq!(answer, refused.replace("nobody can be asked here", "the settings refuse that"));
+    assert_eq!(answer, refused.replace("nobody here can be asked", "the settings forbid it"));
     assert!(outbox.ana().sent().is_empty());
     // Who was written to before is no question of its own.
     let answer = send(&process, &known).await;
@@ -482,33 +483,32 @@ async fn refusals_say_what_to_do() {
     let people: &[(&str, &str)] = &[("DAYSHEET_RECIPIENTS_PER_HOUR", "0")];
     let cases = cases! {
         access, json!({"id": d}),
-            "error: sending needs access `send`, and it is `draft` here: ask the user to start the \
-             server with --access send"
+            "error: sending needs access `send`, but this server has `draft`: ask the user to \
+             start it with --access send"
                 .to_owned();
         list, json!({"id": d}),
-            "error: the list of allowed recipients does not have bo@example.com: leave them out, or \
-             ask the user to add them to the setting `recipients`"
+            "error: not an allowed recipient: bo@example.com: leave them out, or ask the user to \
+             add them to the setting `recipients`"
                 .to_owned();
         &[], json!({"id": nobody}),
             format!(
                 "error: {nobody} has no recipients: add them: mail_draft mode=edit id={nobody} to=…"
             );
         &[], json!({"id": d, "at": "2001-01-01 09h00"}),
-            "error: `at` is in the past: give a time to come, or leave it out to send now"
+            "error: `at` is in the past: give a later time, or leave it out to send now"
                 .to_owned();
         list, json!({"id": copied}),
-            "error: the list of allowed recipients does not have dan@example.com, eve@example.com: \
-             leave them out, or ask the user to add them to the setting `recipients`"
+            "error: not an allowed recipient: dan@example.com, eve@example.com: leave them out, or \
+             ask the user to add them to the setting `recipients`"
                 .to_owned();
         &[], json!({"id": "e5"}),
-            "error: `e5` is no draft: give the id that mail_draft answered, such as d5".to_owned();
+            "error: `e5` is not a draft: give the id mail_draft returned, such as d5".to_owned();
         people, json!({"id": d}),
             "error: 0 recipients within an hour is the most that may be sent; nothing was sent: \
              wait, or ask the user to raise recipients_per_hour"
                 .to_owned();
         &[], json!({"id": d, "at": "2999-01-01 09h00"}),
-            "error: Gmail's API sends nothing at a later time: send it now, or schedule the draft in \
-             Gmail itself"
+            "error: Gmail's API cannot schedule mail: send it now, or schedule the draft in Gmail"
                 .to_owned();
         cap, json!({"id": d}),
             "outcomes[1|]{item|op|result|detail}:\n  d2|send|sent|m1, to 1".to_owned();

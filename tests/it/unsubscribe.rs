@@ -166,8 +166,8 @@ async fn the_user_is_asked_first() {
     let nobody = harness.error("mail_modify", all.clone()).await;
     assert_eq!(
         nobody,
-        "unsubscribing is confirmed by the user, who cannot be asked here: let the user open the \
-         link in the letter, or run `daysheet call mail_modify` in a terminal"
+        "the user must confirm unsubscribing, but cannot be asked here: let the user open the link \
+         in the message, or run `daysheet call mail_modify` in a terminal"
     );
     let later = FakeUser::says(Reply::Later);
     let error = harness.call_as("mail_modify", all.clone(), &later).await.unwrap_err();
@@ -188,11 +188,10 @@ async fn the_user_is_asked_first() {
     );
     assert_eq!(
         blocks.join("\n--\n"),
-        "outcomes[4|]{item|op|result|detail}:\n  \
-         m2|unsubscribe|skipped|the same list as another of the messages\n  \
-         m4|unsubscribe|refused|\"it takes a person: let the user open https://list.example/off\"\n  \
-         m1|unsubscribe|done|by 127.0.0.1\n  \
-         m3|unsubscribe|waiting|\"d1 is a letter to off@list.example: send it with mail_send\""
+        "outcomes[4|]{item|op|result|detail}:\n  m2|unsubscribe|skipped|the same list as another \
+         of the messages\n  m4|unsubscribe|refused|\"it needs a person: let the user open \
+         https://list.example/off\"\n  m1|unsubscribe|done|by 127.0.0.1\n  \
+         m3|unsubscribe|waiting|\"d1 is a message to off@list.example: send it with mail_send\""
     );
     assert!(reported.await.unwrap().contains("/off?id=7"));
     let draft = harness.ana().held("draft1");
@@ -206,14 +205,14 @@ async fn it_needs_the_level_of_sending() {
     let one = json!({"ids": ["ana-0001"], "do": "unsubscribe"});
     assert_eq!(
         harness.error("mail_modify", one).await,
-        "unsubscribing needs access `send`, and it is `draft` here: ask the user to start the \
-         server with --access send"
+        "unsubscribing needs access `send`, but this server has `draft`: ask the user to start it \
+         with --access send"
     );
     let harness = MailHarness::one(Api::Gmail, "send").await;
     harness.ana().fill(11);
     let many = json!({"q": "is:unread", "do": "unsubscribe"});
     assert_eq!(
         harness.error("mail_modify", many).await,
-        "11 messages are more than the 10 that do=unsubscribe takes: give one message of each list"
+        "11 messages are more than the 10 that do=unsubscribe takes: give one message per list"
     );
 }

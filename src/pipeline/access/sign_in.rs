@@ -52,8 +52,8 @@ impl Begun {
         if let Some(mailbox) = &add.mailbox
             && !mailbox.contains('@')
         {
-            return Err(Error::argument("the shared mailbox is no address")
-                .next("give its whole e-mail address"));
+            return Err(Error::argument("the shared mailbox is not an address")
+                .next("give its full e-mail address"));
         }
         let scopes = connect.scopes(&add.provider, add.mailbox.is_some(), config.access)?;
         let scopes = scopes.as_slice();
@@ -296,7 +296,7 @@ impl Pipeline {
             Begun::Browser(sign_in) => {
                 let url = sign_in.url();
                 let opened = self.config.browser && open::that_detached(url).is_ok();
-                let how = if opened { "a browser opens" } else { "open" };
+                let how = if opened { "a browser opened" } else { "open" };
                 format!("{how} {url} to sign in")
             }
         };

@@ -49,7 +49,7 @@ impl Pipeline {
                 "it belongs to {}, not to that account",
                 owner.id
             ))
-            .next("leave out `account`: a handle knows its own"));
+            .next("leave out `account`: the handle implies it"));
         }
         Ok(owner)
     }

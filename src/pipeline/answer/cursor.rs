@@ -43,7 +43,7 @@ impl Pipeline {
         plan: &T,
     ) -> Result<u64> {
         let state = serde_json::to_string(&Saved { of: kind, plan })
-            .map_err(|_| Error::new(Kind::Internal, "a cursor could not be written"))?;
+            .map_err(|_| Error::new(Kind::Internal, "a cursor could not be saved"))?;
         self.store.save_cursor(&state).await
     }
 
@@ -82,7 +82,7 @@ pub(in crate::pipeline) fn another_search(said: &str) -> Error {
 /// A cursor of one tool given to another.
 fn other_use(said: &str) -> Error {
     Error::argument(format!("the cursor {said} belongs to another tool"))
-        .next("give it to the tool that answered with it")
+        .next("pass it to the tool that returned it")
 }
 
 /// What is kept of an id. Of so many bytes, two in a mailbox of a million agree

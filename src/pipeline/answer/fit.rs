@@ -38,8 +38,7 @@ const BESIDES: usize = HASH + 14;
 /// Notes that say the same of different things, as letters and events.
 const ALIKE: usize = 20;
 /// What is said of a chunk without the first.
-const STALE: &str =
-    "no snapshot of the first chunk is kept: this is a chunk of the answer as it is now";
+const STALE: &str = "the first chunk's snapshot expired: this chunk is of the current answer";
 
 /// What a tool call answers with, before it is MCP.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -171,10 +170,10 @@ impl Pipeline {
                 // Other chunks would be cut elsewhere.
                 if view.budget.is_some() && budget != then || format != written {
                     return Err(Error::argument(format!(
-                        "chunk={chunk} is of an answer with budget={then} in another format or \
-                         with another budget"
+                        "chunk={chunk} is of an answer with budget={then}, and the budget or \
+                         format differs"
                     ))
-                    .next("give the same budget and format, or begin anew without chunk"));
+                    .next("give the same budget and format, or start again without chunk"));
                 }
                 budget = then;
                 (draft, false)
@@ -323,7 +322,7 @@ impl Pipeline {
         match budget.checked_sub(reserve) {
             Some(room) if room >= 100 => Ok(room),
             _ => Err(Error::argument(format!(
-                "budget={budget} leaves less than 100 tokens beside reserve={reserve}"
+                "budget={budget} leaves under 100 tokens beyond reserve={reserve}"
             ))
             .next("raise `budget` or lower `reserve`")),
         }

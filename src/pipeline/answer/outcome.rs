@@ -43,7 +43,7 @@ impl Outcome {
                 op,
                 "unknown",
                 format!(
-                    "{}: it may have been done all the same, so search before trying again",
+                    "{}: it may have been done anyway, so search before retrying",
                     error.message()
                 ),
             ),

@@ -51,7 +51,7 @@ impl Pipeline {
         let recipe =
             Recipe { tool: call.tool.to_owned(), arguments: reads.then(|| call.arguments.clone()) };
         let recipe = serde_json::to_string(&recipe)
-            .map_err(|_| Error::new(Kind::Internal, "a recipe could not be written"))?;
+            .map_err(|_| Error::new(Kind::Internal, "a recipe could not be saved"))?;
         Ok(self.outputs.keep(&recipe, text, &accounts).await)
     }
 
@@ -73,9 +73,9 @@ impl Pipeline {
         let Some(arguments) = recipe.arguments.filter(|_| tool.effect == Effect::Read) else {
             return Err(Error::new(
                 Kind::NotFound,
-                format!("what {} answered as `{hash}` is no longer kept", tool.name),
+                format!("the answer `{hash}` of {} is no longer kept", tool.name),
             )
-            .next("search for what it changed; it is not done again to be read"));
+            .next("search for what it changed; it is not repeated"));
         };
         let call = Call { tool: tool.name, arguments };
         let text = self.ask_again(&call).await?;
@@ -156,6 +156,6 @@ fn count(lines: usize) -> Cell {
 }
 
 fn unknown(id: &str) -> Error {
-    Error::new(Kind::NotFound, format!("there is no output `{}`, or no longer", brief(id)))
-        .next("use the id that the notes of a shortened answer give")
+    Error::new(Kind::NotFound, format!("there is no output `{}`, or it expired", brief(id)))
+        .next("use the id from the notes of a shortened answer")
 }

@@ -197,7 +197,7 @@ impl Mail {
             // A shared mailbox has no addresses that could be asked for.
             Err(error) if error.kind() == Kind::Argument => {}
             Err(error) => self.notes.push(note!(
-                "{}: other addresses of yours are not known: {}",
+                "{}: your other addresses are unknown: {}",
                 ours(&label),
                 error
             )),
@@ -205,7 +205,7 @@ impl Mail {
         for (what, list) in [("the inbox", listed), ("sent mail", sent)] {
             if list.cut {
                 self.notes.push(note!(
-                    "{}: of {} only the newest {} letters of that time were looked at",
+                    "{}: in {}, only the newest {} messages of that time were checked",
                     ours(&label),
                     ours(&what),
                     ENOUGH
@@ -213,7 +213,7 @@ impl Mail {
             }
             if let Some(error) = list.failed.first() {
                 self.notes.push(note!(
-                    "{}: {} letters of {} could not be fetched: {}",
+                    "{}: {} messages in {} could not be fetched: {}",
                     ours(&label),
                     list.failed.len(),
                     ours(&what),

@@ -122,7 +122,7 @@ impl Pipeline {
         draft.notes = vec![
             span.headline(&accounts, &agenda, &days, found, &mail, &sorted, zone),
             note!(
-                "mail: {}; people you write to: to and cc of your mail since {}",
+                "mail: {}; people you write to: to and cc of mail sent since {}",
                 ours(&span.inbox),
                 ours(&span.sent_since)
             ),
@@ -157,7 +157,7 @@ impl Pipeline {
         let mut found = clashes(&own, zone);
         if found.len() > MOST_CLASHES {
             notes.push(note!(
-                "clashes: {} are found, {} are told: a shorter time has the others",
+                "clashes: {} found, {} shown: give a shorter range for the others",
                 found.len(),
                 MOST_CLASHES
             ));
@@ -177,8 +177,8 @@ impl Pipeline {
         }
         match days.declined {
             0 => {}
-            1 => notes.push("1 event that you declined is not shown".into()),
-            many => notes.push(note!("{} events that you declined are not shown", ours(many))),
+            1 => notes.push("1 declined event not shown".into()),
+            many => notes.push(note!("{} declined events not shown", ours(many))),
         }
         Ok(found.len())
     }
@@ -249,8 +249,8 @@ impl Pipeline {
         if sorted.newsletters > 0 {
             // No search finds them alone: it knows no headers.
             first.push(note!(
-                "newsletters: {} unread, not listed; among all unread mail, with list or bulk in \
-                 the column bulk: {} fields=from,subject,bulk",
+                "newsletters: {} unread, not listed; in all unread mail, with list or bulk in \
+                 column bulk: {} fields=from,subject,bulk",
                 sorted.newsletters,
                 ours(span.mail_search(&unread))
             ));

@@ -64,10 +64,7 @@ impl Pipeline {
             };
         }
         if form == FileForm::File {
-            self.needs(
-                Access::Organize,
-                "saving a file (as=inline and as=link only hand it over)",
-            )?;
+            self.needs(Access::Organize, "saving a file (as=inline and as=link do not save)")?;
         }
         let said = asked.id.clone();
         let file = self.named_file(&said, file).await?;
@@ -94,7 +91,7 @@ impl Pipeline {
 
     async fn named_file(&self, said: &str, found: Option<(String, String)>) -> Result<Asked> {
         let Some((owner, id)) = found else {
-            return Err(Error::argument(format!("{} is no attachment", text::brief(said)))
+            return Err(Error::argument(format!("{} is not an attachment", text::brief(said)))
                 .next("give one such as a3; as=list shows those of a message"));
         };
         let account = self.accounts.by_id(&owner).await?;
@@ -142,7 +139,7 @@ impl Pipeline {
         scalars.push(("bytes", Cell::Count(length)));
         scalars.push(("sha256", Cell::Text(hash)));
         if name != found.file.name {
-            draft.notes.push(note!("it was called {}", quoted(&found.file.name)));
+            draft.notes.push(note!("its original name is {}", quoted(&found.file.name)));
         }
         Ok(draft)
     }
@@ -162,7 +159,7 @@ impl Pipeline {
         let tokens = self.config.tokenizer.count(&packed);
         if tokens + BESIDES > self.config.budget {
             return Err(Error::argument(format!(
-                "{} would be {tokens} tokens, more than the budget of {}",
+                "{} would take {tokens} tokens, more than the budget of {}",
                 shown(&asked.file.name),
                 self.config.budget
             ))
@@ -220,7 +217,7 @@ fn link(said: &str, file: &HeldFile) -> Draft {
     let mut draft = about(file);
     let uri = format!("{URI}{said}");
     draft.document.scalars.push(("link", Cell::Text(uri)));
-    draft.notes.push("read the link as a resource to have the file".into());
+    draft.notes.push("read the link as a resource to get the file".into());
     draft
 }
 

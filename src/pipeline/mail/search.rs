@@ -146,7 +146,7 @@ impl Pipeline {
             notes.extend(part.gathered.notes.iter().map(name));
             if short && part.gathered.is_open() {
                 notes.push(name(&note!(
-                    "{} pages were looked through so far, and there are more",
+                    "{} pages were searched so far, and there are more",
                     part.gathered.looked
                 )));
             }
@@ -154,8 +154,8 @@ impl Pipeline {
         if shown == 0 && plan.places.is_empty() {
             notes.push(match (&plan.q, &plan.folder) {
                 (None, None) => "the mailbox is empty".into(),
-                _ => "nothing matches: try fewer words, in:anywhere for spam and trash too, or \
-                      lookup kind=folders for the names of folders"
+                _ => "nothing matches: try fewer words, in:anywhere to include spam and trash, or \
+                      lookup kind=folders for folder names"
                     .into(),
             });
         }
@@ -390,9 +390,9 @@ fn one_language(q: Option<&str>, accounts: &[Account]) -> Result<()> {
         .any(|pair| matches!(pair, [one, other] if one.provider != other.provider));
     if raw && mixed {
         return Err(Error::argument(
-            "`raw:` is one provider's own syntax, and the search is of several providers",
+            "`raw:` is one provider's syntax, but the search covers several",
         )
-        .next("name the `account` it is meant for"));
+        .next("name the `account` it is for"));
     }
     Ok(())
 }

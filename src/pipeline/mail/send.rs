@@ -33,8 +33,8 @@ const OP: &str = "send";
 /// The longest subject in a question.
 const SUBJECT: usize = 120;
 /// What to do about a letter in doubt.
-const ASK_AGAIN: &str = "call mail_send with it again in some minutes: that call only looks, \
-                         and sends nothing";
+const ASK_AGAIN: &str = "call mail_send with it again in some minutes: that only checks, and sends \
+                         nothing";
 
 /// How long a letter in doubt is waited for.
 #[derive(Debug, Clone, Copy)]
@@ -75,11 +75,8 @@ impl Pipeline {
         let mailbox = self.connect.mailbox(&account)?;
         let can = mailbox.capabilities();
         if at.is_some() && !can.scheduled_send {
-            return Err(Error::argument(format!(
-                "{}'s API sends nothing at a later time",
-                can.name
-            ))
-            .next(format!("send it now, or schedule the draft in {} itself", can.name)));
+            return Err(Error::argument(format!("{}'s API cannot schedule mail", can.name))
+                .next(format!("send it now, or schedule the draft in {}", can.name)));
         }
         let mut ready = Ready { account: &account, mailbox: &*mailbox, name: asked.id.clone(), id };
         // A draft that was sent is not there any more.
@@ -87,11 +84,12 @@ impl Pipeline {
             return self.sent_before(&ready, &before).await;
         }
         let draft = mailbox.draft(&ready.id).await.map_err(|error| match error.kind() {
-            Kind::NotFound => Error::new(
-                Kind::NotFound,
-                format!("{} is no draft, or is one no longer", ready.name),
-            )
-            .next("find it with mail_search q=in:drafts, or in:sent if it was sent elsewhere"),
+            Kind::NotFound => {
+                Error::new(Kind::NotFound, format!("{} is not a draft, or no longer", ready.name))
+                    .next(
+                        "find it with mail_search q=in:drafts, or in:sent if it was sent elsewhere",
+                    )
+            }
             _ => error,
         })?;
         if draft.id != ready.id {
@@ -109,9 +107,9 @@ impl Pipeline {
         if mailbox.draft(&ready.id).await?.version != draft.version {
             return Err(Error::new(
                 Kind::Conflict,
-                format!("{} has been changed meanwhile; nothing was sent", ready.name),
+                format!("{} was changed meanwhile; nothing was sent", ready.name),
             )
-            .next("look at it again, and call mail_send again"));
+            .next("read it again, then call mail_send again"));
         }
         let letter = Sending {
             account: account.id.clone(),
@@ -191,8 +189,8 @@ impl Pipeline {
             }
         }
         if HandleKind::parse(said).is_some() {
-            return Err(Error::argument(format!("`{said}` is no draft"))
-                .next("give the id that mail_draft answered, such as d5"));
+            return Err(Error::argument(format!("`{said}` is not a draft"))
+                .next("give the id mail_draft returned, such as d5"));
         }
         let account = self.accounts.find(None).await?;
         self.connect.mailbox(&account)?.check_id(said)?;
@@ -208,7 +206,7 @@ impl Pipeline {
         match at > clock.now {
             true => Ok(at),
             false => Err(Error::argument("`at` is in the past")
-                .next("give a time to come, or leave it out to send now")),
+                .next("give a later time, or leave it out to send now")),
         }
     }
 
@@ -246,7 +244,7 @@ impl Pipeline {
                 &ready.name,
                 OP,
                 "refused",
-                "the user said no; the draft is as it was",
+                "the user declined; the draft is unchanged",
             )),
         })
     }
@@ -287,7 +285,7 @@ impl Pipeline {
                 Whereabouts::Draft if over => {
                     let noted = self.forgotten(ready).await;
                     let detail =
-                        format!("the draft is as it was; call mail_send again to send it{noted}");
+                        format!("the draft is unchanged; call mail_send again to send it{noted}");
                     Outcome::new(&ready.name, OP, "not sent", detail)
                 }
                 Whereabouts::Draft => Outcome::new(
@@ -300,8 +298,8 @@ impl Pipeline {
                     &ready.name,
                     OP,
                     "unknown",
-                    "it is no draft any more, and not among what was sent; look into the mailbox \
-                     before writing it anew",
+                    "it is no longer a draft, nor in sent mail; check the mailbox before writing \
+                     it again",
                 ),
             }
         };
@@ -370,9 +368,7 @@ impl Pipeline {
             let zone = &self.config.zone;
             let time = at.to_zoned(zone.clone());
             detail.push_str(
-                &time
-                    .strftime(", at %Y-%m-%d %Hh%M; until then it waits at the provider")
-                    .to_string(),
+                &time.strftime(", at %Y-%m-%d %Hh%M; until then the provider holds it").to_string(),
             );
         }
         Outcome::new(&ready.name, OP, result, detail)
@@ -418,7 +414,7 @@ impl Ready<'_> {
 
 /// What is said of a journal that could not be written.
 fn unnoted(error: &Error) -> String {
-    format!("; not noted: {}", error.message())
+    format!("; not recorded: {}", error.message())
 }
 
 /// What the user is asked before a letter goes out: plain lines, in which
@@ -443,7 +439,7 @@ fn question(draft: &HeldDraft) -> String {
         }
     }
     if !letter.reply_to.is_empty() {
-        lines.push(format!("Answers go to: {}", all(&letter.reply_to)));
+        lines.push(format!("Replies go to: {}", all(&letter.reply_to)));
     }
     let (subject, _) = clip(cell(&letter.subject), SUBJECT);
     lines.push(format!("Subject: {subject}"));

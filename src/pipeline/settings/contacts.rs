@@ -47,10 +47,8 @@ impl Pipeline {
         let owner = self.mail_held(asked.account.as_deref()).await?;
         if asked.op == ManageOp::Delete {
             if !set.is_empty() {
-                return Err(Error::argument(
-                    "`name` and `set` are given, and op=delete takes neither",
-                )
-                .next("name whom to delete by `id` alone"));
+                return Err(Error::argument("op=delete takes no `name` or `set`")
+                    .next("name the contact by `id` alone"));
             }
             self.needs(Access::Full, "deleting a contact for good")?;
             let id = self.contact_id(&owner, said).await?;
@@ -68,7 +66,7 @@ impl Pipeline {
             if let Some(caller) = caller
                 && !self.may_erase(&question, caller).await?
             {
-                let refused = self.one_outcome(said, "delete", "refused", "the user said no");
+                let refused = self.one_outcome(said, "delete", "refused", "the user declined");
                 return refused.await;
             }
             let answer = self.set_up(&owner, "delete contact", &id, &change).await;
@@ -130,15 +128,15 @@ impl Pipeline {
             (1, Some(id), _) => Ok(id),
             (0, _, 0) => {
                 Err(Error::new(Kind::NotFound, format!("there is no contact {}", short(said)))
-                    .next("look at lookup kind=contacts, or use op=create"))
+                    .next("see lookup kind=contacts, or use op=create"))
             }
             (0, ..) => Err(Error::argument(format!(
-                "{} is nobody's saved contact, but somebody mail was exchanged with",
+                "{} is not a saved contact, only somebody mail was exchanged with",
                 short(said)
             ))
             .next("use op=create to save it")),
-            (count, ..) => Err(Error::argument(format!("{count} contacts are {}", short(said)))
-                .next("give the address, or the full name of one")),
+            (count, ..) => Err(Error::argument(format!("{count} contacts match {}", short(said)))
+                .next("give the address or full name of one")),
         }
     }
 }
@@ -151,7 +149,7 @@ fn card(set: &Set<'_>) -> Result<ContactCard> {
             .is_some_and(|(local, domain)| !local.is_empty() && domain.contains('.'))
     };
     if let Some(bad) = emails.iter().flatten().find(bad) {
-        return Err(Error::argument(format!("{} is no address", short(bad)))
+        return Err(Error::argument(format!("{} is not an address", short(bad)))
             .next("give addresses such as mira@example.com"));
     }
     Ok(ContactCard {

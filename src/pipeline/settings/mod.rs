@@ -70,7 +70,7 @@ impl Pipeline {
             (ManageKind::Signature, ManageOp::Update) => self.set_signature(&asked, caller).await,
             (ManageKind::Settings, ManageOp::Update) => self.settings(&asked).await,
             (kind, _) => Err(Error::argument(format!(
-                "a mailbox has one {}, which is neither made nor deleted",
+                "a mailbox has one {}, which cannot be created or deleted",
                 word(kind)
             ))
             .next("use op=update")),
@@ -240,7 +240,7 @@ impl<'a> Set<'a> {
             Some(name) if !name.is_empty() && !name.contains(char::is_control) => {
                 Ok(Some(name.to_owned()))
             }
-            Some(_) => Err(Error::argument("`name` is no name").next("give one line of text")),
+            Some(_) => Err(Error::argument("`name` is invalid").next("give one line of text")),
         }
     }
 
@@ -249,7 +249,7 @@ impl<'a> Set<'a> {
             None | Some(Value::Null) => Ok(None),
             Some(Value::String(text)) => Ok(Some(text.clone())),
             Some(Value::Number(number)) => Ok(Some(number.to_string())),
-            Some(_) => Err(wrong(name, "a text")),
+            Some(_) => Err(wrong(name, "a string")),
         }
     }
 
@@ -271,9 +271,9 @@ impl<'a> Set<'a> {
             Some(Value::Array(list)) => {
                 let text = |one: &Value| one.as_str().map(|one| one.trim().to_owned());
                 let all: Option<Vec<String>> = list.iter().map(text).collect();
-                all.ok_or_else(|| wrong(name, "a list of texts"))?
+                all.ok_or_else(|| wrong(name, "a list of strings"))?
             }
-            Some(_) => return Err(wrong(name, "a list of texts")),
+            Some(_) => return Err(wrong(name, "a list of strings")),
         };
         Ok(Some(parts.into_iter().filter(|one| !one.is_empty()).collect()))
     }
@@ -286,7 +286,7 @@ fn settable(table: &Table) -> Vec<&'static str> {
 }
 
 fn wrong(name: &str, kind: &str) -> Error {
-    Error::argument(format!("`{name}` in `set` is not {kind}")).next(format!("give {kind}"))
+    Error::argument(format!("`{name}` in `set` must be {kind}")).next(format!("give {kind}"))
 }
 
 /// The thing, when it has to be named.
@@ -300,15 +300,13 @@ fn id<'a>(asked: &'a Manage, example: &str) -> Result<&'a str> {
 fn no_id(asked: &Manage) -> Result<()> {
     match asked.id {
         None => Ok(()),
-        Some(_) => {
-            Err(Error::argument(format!("`id` is for a {} that is there", word(asked.kind)))
-                .next("leave it out, or use op=update"))
-        }
+        Some(_) => Err(Error::argument(format!("`id` is for an existing {}", word(asked.kind)))
+            .next("leave it out, or use op=update")),
     }
 }
 
 fn nothing() -> Error {
-    Error::argument("it is not said what to change").next("give it in `set`")
+    Error::argument("there is nothing to change").next("give it in `set`")
 }
 
 fn word(kind: ManageKind) -> &'static str {

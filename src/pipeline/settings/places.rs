@@ -37,15 +37,14 @@ impl Pipeline {
         let (name, colour) = (set.name()?, set.text("color")?);
         if asked.op == ManageOp::Create {
             no_id(asked)?;
-            let name = name.ok_or_else(|| {
-                Error::argument("`name` is missing").next("say what it is called")
-            })?;
+            let name =
+                name.ok_or_else(|| Error::argument("`name` is missing").next("give its name"))?;
             let owner = self.mail_held(asked.account.as_deref()).await?;
             match owner.mailbox.place(&name, kind, false).await {
                 // A name finds a folder within another, too.
                 Ok(found) if !is_at(&found, &name) => {}
                 Ok(_) => {
-                    return Err(Error::argument(format!("there is {name} already"))
+                    return Err(Error::argument(format!("{name} already exists"))
                         .next("choose another name"));
                 }
                 // Or several such.
@@ -68,7 +67,7 @@ impl Pipeline {
         let (owner, place) = self.named_place(asked, said, kind).await?;
         if asked.op == ManageOp::Delete {
             if name.is_some() || colour.is_some() {
-                return Err(Error::argument("op=delete takes no `name` and no `color`")
+                return Err(Error::argument("op=delete takes no `name` or `color`")
                     .next("name what to delete by `id` alone"));
             }
             let fate = set.text(MESSAGES)?;
@@ -79,7 +78,7 @@ impl Pipeline {
             return match set.is_empty() {
                 true => Err(nothing()),
                 false => {
-                    let detail = "it is so already";
+                    let detail = "already as requested";
                     self.one_outcome(&place.name, "update", "unchanged", detail).await
                 }
             };
@@ -108,7 +107,7 @@ impl Pipeline {
         let labels = owner.mailbox.capabilities().has_labels();
         let goes = folder && !labels;
         let (wanted, detail) = match goes {
-            true => ("trash", "with what is in it, into Deleted Items"),
+            true => ("trash", "with its content, to Deleted Items"),
             false => ("keep", "its messages stay"),
         };
         let id = place.id.clone();
@@ -120,12 +119,12 @@ impl Pipeline {
             let error = Error::argument(format!("`{MESSAGES}` is {}", brief(said)));
             return Err(match goes {
                 true => error.next(
-                    "say trash to have them go into Deleted Items with the folder; to keep them, \
-                     move them first with mail_modify do=move",
+                    "use trash to move them to Deleted Items with the folder; to keep them, move \
+                     them first with mail_modify do=move",
                 ),
                 false => error.next(
-                    "say keep, or nothing: they lose the name alone; mail_modify do=trash deletes \
-                     them",
+                    "use keep, or leave it out: they lose only the name; mail_modify do=trash \
+                     deletes them",
                 ),
             });
         }
@@ -135,7 +134,7 @@ impl Pipeline {
             let held = match count {
                 Some(1) => "1 message".to_owned(),
                 Some(count) => format!("{count} messages"),
-                None => "messages, nobody knows how many".to_owned(),
+                None => "an unknown number of messages".to_owned(),
             };
             if asked.dry_run {
                 let needs = match asks && count != Some(0) {
@@ -151,12 +150,12 @@ impl Pipeline {
             }
             if count != Some(0) {
                 return Err(Error::argument(format!(
-                    "{} holds {held}, with those in the folders below it",
+                    "{} holds {held}, including subfolders",
                     brief(&place.name)
                 ))
                 .next(format!(
-                    "say {SAYS} to have them go into Deleted Items with it, or move them first \
-                     with mail_modify do=move"
+                    "give {SAYS} to move them to Deleted Items with it, or move them first with \
+                     mail_modify do=move"
                 )));
             }
         }

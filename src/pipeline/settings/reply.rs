@@ -20,8 +20,8 @@ use crate::times;
 const SIGNATURE: &[&str] = &["text", "email"];
 
 /// What to do when a setting is refused.
-const BY_HAND: &str = "ask the user to do it in the settings of the mail program, or to run \
-                       `daysheet call` in a terminal";
+const BY_HAND: &str = "ask the user to do it in the mail program's settings, or to run `daysheet \
+                       call` in a terminal";
 
 /// Whom an automatic answer reaches, and what is asked about it.
 fn answers(reply: &AutoReply, own: &str) -> (Audience, Act<'static>) {
@@ -33,7 +33,7 @@ fn answers(reply: &AutoReply, own: &str) -> (Audience, Act<'static>) {
         (Some(mail::Audience::Contacts), _) => {
             (who("any contact who writes to"), "contacts", Asks::Always)
         }
-        _ => (who("whoever writes to"), "everybody", Asks::Always),
+        _ => (who("anybody who writes to"), "everybody", Asks::Always),
     };
     let plain =
         |html: &str| crate::text::html::html(html, crate::text::html::Style::Text, false).text;
@@ -46,12 +46,12 @@ fn answers(reply: &AutoReply, own: &str) -> (Audience, Act<'static>) {
         ),
     };
     let question = format!(
-        "Answer mail to {own} by itself?\nTo: {whom}{}{said}",
+        "Reply automatically to mail to {own}?\nTo: {whom}{}{said}",
         line("Subject", reply.subject.as_deref())
     );
     let act = Act {
         needs: Access::Send,
-        what: "answering people by itself",
+        what: "replying automatically",
         question,
         asks,
         sent_from: None,
@@ -119,7 +119,7 @@ impl Pipeline {
         let owner = self.mail_held(asked.account.as_deref()).await?;
         let before = owner.mailbox.auto_reply().await?;
         let wanted = self.wanted_reply(&set, &before, &owner)?;
-        let (item, detail) = (&owner.account.email, "it is so already");
+        let (item, detail) = (&owner.account.email, "already as requested");
         if wanted == before {
             return self.one_outcome(item, "update", "unchanged", detail).await;
         }
@@ -150,7 +150,7 @@ impl Pipeline {
                     Ok(self.one_row(&owner, &AUTO_REPLY, Api::Local, now).await)
                 }
                 Err(error) => {
-                    let detail = format!("it could not be read afterwards: {error}");
+                    let detail = format!("it could not be read back: {error}");
                     let about = (item.as_str(), "update", detail.as_str());
                     self.as_held(&owner, &AUTO_REPLY, Ok(None), about).await
                 }
@@ -176,18 +176,16 @@ impl Pipeline {
             (Some("scheduled"), false) if reply.from.or(reply.to).is_some() => reply.on = true,
             (None, false) => {}
             (Some("scheduled"), false) => {
-                return Err(
-                    Error::argument("it is not said when it answers").next("give `from` and `to`")
-                );
+                return Err(Error::argument("the times are missing").next("give `from` and `to`"));
             }
             (Some(word @ ("on" | "off")), true) => {
                 return Err(Error::argument(format!(
-                    "status is {word}, and `from` or `to` is given"
+                    "`from` and `to` do not go with status={word}"
                 ))
-                .next("say status=scheduled"));
+                .next("use status=scheduled"));
             }
             (Some(_), _) => {
-                return Err(Error::argument("`status` is none").next("use on, off or scheduled"));
+                return Err(Error::argument("`status` is invalid").next("use on, off or scheduled"));
             }
         }
         if let Some(from) = from {
@@ -214,7 +212,7 @@ impl Pipeline {
             match set.text(key)? {
                 Some(_) if !two => {
                     return Err(Error::argument(format!(
-                        "this mailbox has one text for all, no `{key}`"
+                        "this mailbox has one text for everybody, no `{key}`"
                     ))
                     .next("give `text`"));
                 }
@@ -228,7 +226,7 @@ impl Pipeline {
                 "contacts" => mail::Audience::Contacts,
                 "organization" => mail::Audience::Organization,
                 _ => {
-                    return Err(Error::argument("`audience` is none")
+                    return Err(Error::argument("`audience` is invalid")
                         .next("use all, contacts or organization"));
                 }
             });
@@ -236,7 +234,7 @@ impl Pipeline {
         let said =
             |text: &Option<String>| text.as_deref().is_some_and(|text| !text.trim().is_empty());
         if reply.on && !said(&reply.html) && !said(&reply.external) {
-            return Err(Error::argument("the answer has no text").next("give `text`"));
+            return Err(Error::argument("the reply has no text").next("give `text`"));
         }
         Ok(reply)
     }
@@ -262,28 +260,25 @@ impl Pipeline {
     ) -> Result<Draft> {
         let set = Set::of(asked, SIGNATURE)?;
         let Some(text) = set.text("text")? else {
-            return Err(Error::argument("it is not said what the signature is")
-                .next("give `text` in `set`"));
+            return Err(Error::argument("the signature is missing").next("give `text` in `set`"));
         };
         let address = set.text("email")?;
         let owner = self.mail_held(asked.account.as_deref()).await?;
         let item = address.clone().unwrap_or_else(|| owner.account.email.clone());
         let can = owner.mailbox.capabilities();
-        let kept = format!(
-            "kept by Daysheet for letters it writes: {}'s own is not told to others",
-            can.name
-        );
+        let kept =
+            format!("kept by Daysheet for mail it writes: programs cannot read {}'s own", can.name);
         let ours = !can.signatures;
         if ours && address.is_some_and(|one| !one.eq_ignore_ascii_case(&owner.account.email)) {
             return Err(Error::argument("this account has one signature for all addresses")
-                .next("leave `email` out"));
+                .next("leave out `email`"));
         }
         let change =
             SetUp::Signature { address: set.text("email")?, html: self.html(&text, &owner)? };
         let mut notes = Vec::new();
         if !ours {
             // It stands below what the user writes with other programs, too.
-            let audience = Audience::unlisted(format!("whoever {} writes to", short(&item)));
+            let audience = Audience::unlisted(format!("anybody {} writes to", short(&item)));
             let act = Act {
                 needs: Access::Organize,
                 what: "setting a signature",

@@ -48,12 +48,10 @@ impl Pipeline {
         let name = describe(&rule);
         if asked.op == ManageOp::Delete {
             if !set.is_empty() {
-                return Err(Error::argument(
-                    "`name` and `set` are given, and op=delete takes neither",
-                )
-                .next("name what to delete by `id` alone"));
+                return Err(Error::argument("op=delete takes no `name` or `set`")
+                    .next("name what to delete by `id` alone"));
             }
-            let detail = "what it did stays done";
+            let detail = "what it did remains";
             let change = SetUp::DeleteRule { id: rule.id.clone() };
             if asked.dry_run {
                 let about = (name.as_str(), "delete", detail);
@@ -70,7 +68,7 @@ impl Pipeline {
         changeable(&rule, "changed")?;
         let wanted = self.wanted(&set, rule.clone())?;
         if wanted == rule {
-            let detail = "it is so already";
+            let detail = "already as requested";
             return self.one_outcome(&name, "update", "unchanged", detail).await;
         }
         self.write_rule(asked, &owner, wanted, Some(all)).await
@@ -99,9 +97,9 @@ impl Pipeline {
             rule.stop = stop;
         }
         match (&rule.when, rule.then.as_slice()) {
-            (None, _) => Err(Error::argument("the rule does not say which messages")
-                .next("give `when` in the search language, such as from:news@shop.example")),
-            (_, []) => Err(Error::argument("the rule does not say what to do")
+            (None, _) => Err(Error::argument("the rule names no messages")
+                .next("give `when` as a search query, such as from:news@shop.example")),
+            (_, []) => Err(Error::argument("the rule has no action")
                 .next("give `then`, such as label:News archive")),
             _ => Ok(rule),
         }
@@ -116,8 +114,8 @@ impl Pipeline {
         before: Option<Vec<Rule>>,
     ) -> Result<Draft> {
         if !rule.when.as_ref().is_some_and(narrows) {
-            return Err(Error::argument("the rule would be for all mail")
-                .next("say in `when` what it is for, such as from:ann or subject:invoice"));
+            return Err(Error::argument("the rule would match all mail")
+                .next("narrow `when`, such as from:ann or subject:invoice"));
         }
         let (op, name) = match before {
             None => ("create", describe(&rule)),
@@ -150,7 +148,7 @@ impl Pipeline {
         let now = match owner.mailbox.rules().await {
             Ok(now) => now,
             Err(error) => {
-                let detail = format!("it could not be read afterwards: {error}");
+                let detail = format!("it could not be read back: {error}");
                 let about = (name.as_str(), op, detail.as_str());
                 return self.as_held(owner, &RULE, Ok(None), about).await;
             }
@@ -167,7 +165,7 @@ impl Pipeline {
                 Ok(self.one_row(owner, &RULE, Api::Local, rule).await)
             }
             None => {
-                let detail = "the provider took it and does not list it: look at lookup kind=rules";
+                let detail = "the provider accepted it but does not list it: see lookup kind=rules";
                 self.one_outcome(&name, op, "unknown", detail).await
             }
         }
@@ -201,7 +199,7 @@ impl Pipeline {
                 Ok((owner, rule, all))
             }
             [] => Err(Error::new(Kind::NotFound, format!("there is no rule {}", short(said)))
-                .next("look at lookup kind=rules")),
+                .next("see lookup kind=rules")),
             _ => Err(Error::argument(format!("several rules are called {}", short(said)))
                 .next("give the handle, from lookup kind=rules")),
         }
@@ -210,15 +208,16 @@ impl Pipeline {
     /// Does what a rule says with what is there already.
     pub(super) async fn run_rule(&self, asked: &Manage) -> Result<Draft> {
         if !asked.set.is_empty() || asked.name.is_some() {
-            return Err(Error::argument("`set` is given, and op=run takes none")
+            return Err(Error::argument("op=run takes no `set`")
                 .next("change the rule first with op=update"));
         }
         let said = id(asked, "its handle or name, from lookup kind=rules")?;
         let (owner, rule, _) = self.named_rule(said, asked.account.as_deref()).await?;
         changeable(&rule, "run")?;
         let Some(when) = &rule.when else {
-            return Err(Error::argument("the rule does not say which messages")
-                .next("give it `when` with op=update"));
+            return Err(
+                Error::argument("the rule names no messages").next("give it `when` with op=update")
+            );
         };
         let mut steps = Vec::new();
         let mut passed_over = Vec::new();
@@ -246,7 +245,7 @@ impl Pipeline {
         }
         if steps.is_empty() {
             return Err(Error::argument(format!(
-                "the rule does {} alone, which is nothing for what is there already",
+                "the rule only does {}, which does not apply to existing mail",
                 passed_over.join(" and ")
             ))
             .next("change what it does with op=update"));
@@ -258,7 +257,7 @@ impl Pipeline {
         let when = Query::All(vec![when.clone(), inbox]);
         let mut choice = self.choose(&when, vec![owner.account]).await?;
         if !passed_over.is_empty() {
-            let line = note!("passed over: {}", ours(passed_over.join(", ")));
+            let line = note!("skipped: {}", ours(passed_over.join(", ")));
             choice.notes.push(line);
         }
         self.change(choice, "run", &steps, asked.dry_run, None).await
@@ -281,12 +280,12 @@ fn narrows(when: &Query) -> bool {
 fn changeable(rule: &Rule, what: &str) -> Result<()> {
     let forwards = |step: &RuleStep| matches!(step, RuleStep::Forward(_));
     let why = match rule.other.as_slice() {
-        _ if rule.then.iter().any(forwards) => "it sends mail on".to_owned(),
+        _ if rule.then.iter().any(forwards) => "it forwards mail".to_owned(),
         [] => return Ok(()),
-        other => format!("it also says: {}", short(&other.join("; "))),
+        other => format!("it also has: {}", short(&other.join("; "))),
     };
     Err(Error::argument(format!("the rule cannot be {what} here: {why}"))
-        .next("let the user do it in the provider's own settings"))
+        .next("let the user do it in the provider's settings"))
 }
 
 /// What a rule is called; what it looks for, if it has no name.

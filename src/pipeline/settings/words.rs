@@ -103,14 +103,13 @@ pub(super) fn read_steps(text: &str) -> Result<Vec<RuleStep>> {
             ("move" | "folder", Some(name)) => RuleStep::Move(name),
             ("forward" | "redirect", _) => {
                 return Err(Error::argument(
-                    "rules that send mail on are not made: whatever comes in would leave the \
-                     mailbox unseen",
+                    "forwarding rules are not created: incoming mail would leave the mailbox unseen",
                 )
-                .next("let the user make it in the provider's own settings"));
+                .next("let the user create it in the provider's settings"));
             }
             _ => {
                 return Err(Error::argument(format!(
-                    "`{}` is nothing that a rule does",
+                    "`{}` is not an action of a rule",
                     brief(&word)
                 ))
                 .next(format!("use {STEPS}; put names with spaces in quotes")));
@@ -121,7 +120,7 @@ pub(super) fn read_steps(text: &str) -> Result<Vec<RuleStep>> {
         }
     }
     match found.is_empty() {
-        true => Err(Error::argument("`then` says nothing to do").next(format!("use {STEPS}"))),
+        true => Err(Error::argument("`then` is empty").next(format!("use {STEPS}"))),
         false => Ok(found),
     }
 }
@@ -143,9 +142,7 @@ fn words(text: &str) -> Result<Vec<String>> {
         }
     }
     if quoted {
-        return Err(
-            Error::argument("`then` opens a quote and does not close it").next("close the quote")
-        );
+        return Err(Error::argument("`then` has an unclosed quote").next("close it"));
     }
     if !word.is_empty() {
         found.push(word);

@@ -259,7 +259,7 @@ async fn a_draft_is_a_letter_again() {
 
 #[tokio::test]
 async fn a_draft_is_found_by_its_message() {
-    let not = "the message is no draft, or no longer: search in:drafts for drafts, or answer it \
+    let not = "the message is not a draft, or no longer: search in:drafts for drafts, or answer it \
                with mode=reply";
     for (labels, searched, listed, expected) in cases! {
         json!(["DRAFT"]), json!([{"id": "r1", "message": {"id": "a1"}}]), json!([]), Ok("r1");
@@ -498,8 +498,7 @@ async fn a_draft_goes_once() {
     let error = gmail.mail.send(&draft(), Some(later)).await.unwrap_err();
     assert_eq!(
         error.to_string(),
-        "Gmail's API sends nothing at a later time: send it now, or schedule the draft in Gmail \
-         itself"
+        "Gmail's API cannot schedule mail: send it now, or schedule the draft in Gmail"
     );
     assert_eq!(gmail.tap.requests().len(), 0);
 }

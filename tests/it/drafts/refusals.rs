@@ -15,13 +15,17 @@ async fn nothing_is_written() {
     let folder = folder.to_str().unwrap();
     for (arguments, expected) in cases! {
         json!({"to": "priya@example.com, eve@example.net", "bcc": "mallory@sub.example.com"}),
-            "the list of allowed recipients does not have eve@example.net, mallory@sub.example.com: leave them out, or ask the user to add them to the setting `recipients`".to_owned();
+            "not an allowed recipient: eve@example.net, mallory@sub.example.com: leave them out, \
+             or ask the user to add them to the setting `recipients`".to_owned();
         json!({"mode": "reply_all", "id": handle}),
-            "the list of allowed recipients does not have yusuf@lindqvist-lamps.example: leave them out, or ask the user to add them to the setting `recipients`".to_owned();
+            "not an allowed recipient: yusuf@lindqvist-lamps.example: leave them out, or ask the \
+             user to add them to the setting `recipients`".to_owned();
         json!({"subject": "x\r\nBcc: eve@example.net"}),
-            "`subject` holds the invisible character U+000D: write it on one line, without invisible characters".to_owned();
+            "`subject` contains the invisible character U+000D: write it on one line, without \
+             invisible characters".to_owned();
         json!({"from": "eve@example.net"}),
-            "this account cannot send as eve@example.net: use one of: mira@example.com, mira@lindqvist-lamps.example".to_owned();
+            "this account cannot send as eve@example.net: use one of: mira@example.com, \
+             mira@lindqvist-lamps.example".to_owned();
         json!({"attach": ["/etc/hostname"]}),
             format!("attach: /etc/hostname is in no allowed folder: use {folder}, or have it added to `files` in the settings");
         json!({"attach": ["../secret.txt"]}),
@@ -29,11 +33,11 @@ async fn nothing_is_written() {
         json!({"attach": ["data:text/plain;base64,§"]}),
             "attach: data:text/plain;base64,§ is no Base64: write it as data:text/plain;name=notes.txt;base64,SGk=".to_owned();
         json!({"body": "![x](cid:logo.png)"}),
-            "cid:logo.png shows no attached file: attach the picture, and write cid: with its name".to_owned();
+            "cid:logo.png matches no attached file: attach the picture, and write cid: with its name".to_owned();
         json!({"mode": "reply", "id": "m77"}),
             "there is no `m77`: use an id from a search or lookup".to_owned();
         json!({"mode": "reply", "id": "e7"}),
-            "e7 is no message: give a message or draft, such as m12 or d5".to_owned();
+            "e7 is not a message: give a message or draft, such as m12 or d5".to_owned();
     } {
         // Its state folder holds the program's own files.
         std::fs::write(mira.home.path().join("secret.txt"), "x").ok();

@@ -35,7 +35,7 @@ async fn files_are_listed_saved_and_handed_over() {
         blocks,
         [
             "name: offer.pdf\ntype: application/pdf\nbytes: 5\nlink: \"daysheet://attachment/a1\"",
-            "read the link as a resource to have the file",
+            "read the link as a resource to get the file",
         ]
     );
     let (bytes, kind) = mira.pipeline.attachment_bytes("daysheet://attachment/a1").await.unwrap();
@@ -48,7 +48,7 @@ async fn files_are_listed_saved_and_handed_over() {
     for (arguments, expected) in [
         (
             json!({"id": message, "as": "file"}),
-            "m1 is no attachment: give one such as a3; as=list shows those of a message",
+            "m1 is not an attachment: give one such as a3; as=list shows those of a message",
         ),
         (json!({"id": "a1", "dir": "../.."}), "../.. is in no allowed folder"),
     ] {

@@ -55,12 +55,12 @@ async fn outputs_are_read_on_in() {
     assert_eq!(*blocks.last().unwrap(), "lines 1 to 4 of 10; offset=5 has more");
     for (arguments, expected) in cases! {
         json!({"id": "m12"}),
-            "there is no output `m12`, or no longer: use the id that the notes of a shortened \
-             answer give"
+            "there is no output `m12`, or it expired: use the id from the notes of a shortened \
+             answer"
                 .to_owned();
         json!({"id": "daysheet://output/aaaaaaaaaa"}),
-            "there is no output `aaaaaaaaaa`, or no longer: use the id that the notes of a \
-             shortened answer give"
+            "there is no output `aaaaaaaaaa`, or it expired: use the id from the notes of a \
+             shortened answer"
                 .to_owned();
         json!({"id": hash, "offset": 11}),
             "the output has 10 lines, and `offset` is 11: give an offset from 1 to 10".to_owned();
@@ -90,18 +90,18 @@ async fn only_reads_are_asked_again() {
     for (hash, expected) in cases! {
         &hash,
             format!(
-                "what calendar_save answered as `{hash}` is no longer kept: search for what it \
-                 changed; it is not done again to be read"
+                "the answer `calendar_save` of {hash} is no longer kept: search for what it \
+                 changed; it is not repeated"
             );
         &other,
             format!(
-                "what calendar_delete answered as `{other}` is no longer kept: search for what \
-                 it changed; it is not done again to be read"
+                "the answer `calendar_delete` of {other} is no longer kept: search for what it \
+                 changed; it is not repeated"
             );
         &third,
             format!(
-                "there is no output `{third}`, or no longer: use the id that the notes of a \
-                 shortened answer give"
+                "there is no output `{third}`, or it expired: use the id from the notes of a \
+                 shortened answer"
             );
     } {
         let answer = client.call("output_read", json!({"id": hash})).await;
@@ -137,8 +137,8 @@ async fn outputs_are_resources() {
     let unknown = json!({"uri": "daysheet://output/aaaaaaaaaa"});
     assert_eq!(
         client.request("resources/read", unknown).await.unwrap_err().message(),
-        "there is no output `aaaaaaaaaa`, or no longer: use the id that the notes of a shortened \
-         answer give"
+        "there is no output `aaaaaaaaaa`, or it expired: use the id from the notes of a shortened \
+         answer"
     );
 }
 

@@ -157,7 +157,7 @@ async fn what_cannot_be_asked_for_is_refused_before_a_page_opens() {
     let config = server.config(home.path());
     for (asked, said) in cases! {
         add("microsoft", None, Some("team")),
-            "the shared mailbox is no address: give its whole e-mail address";
+            "the shared mailbox is not an address: give its full e-mail address";
         add("google", None, Some("team@example.com")), "not shared";
         Add { tenant: Some("common".to_owned()), ..add("google", None, None) },
             "Google has no tenants: leave the tenant out";

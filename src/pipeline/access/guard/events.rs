@@ -44,7 +44,7 @@ impl Audience {
     pub(in crate::pipeline) fn everybody_on(&mut self, facts: &Facts, own: &str) {
         self.guests(&facts.guests, own);
         if facts.omitted {
-            self.join(&Self::unlisted("people whom the service does not name"));
+            self.join(&Self::unlisted("people the service does not name"));
         }
     }
 
@@ -53,7 +53,7 @@ impl Audience {
         match &facts.organizer {
             _ if facts.own => {}
             Some(organizer) => self.add([organizer.as_str()]),
-            None => self.join(&Self::unlisted("whoever called the event")),
+            None => self.join(&Self::unlisted("the organizer of the event")),
         }
     }
 
@@ -62,7 +62,7 @@ impl Audience {
         match place.of_others(own) {
             None => {}
             Some("") => self.join(&Self::unlisted(format!(
-                "those who share the calendar {}",
+                "those sharing the calendar {}",
                 short(&place.name)
             ))),
             Some(owner) => self.add([owner]),
@@ -75,7 +75,7 @@ impl Audience {
 pub(in crate::pipeline) fn act(question: String) -> Act<'static> {
     Act {
         needs: Access::Send,
-        what: "writing an event that others are on",
+        what: "writing an event with other people",
         question,
         asks: Asks::New,
         sent_from: None,
@@ -182,7 +182,7 @@ impl Pipeline {
         if asked && self.reached(target, planned).await? != Some(audience) {
             return Err(Error::new(
                 Kind::Conflict,
-                format!("other people are on {} than the user was asked about", target.handle),
+                format!("the people on {} are not those the user was asked about", target.handle),
             )
             .next("nothing was written; call again if it is still right"));
         }

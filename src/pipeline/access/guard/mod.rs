@@ -169,8 +169,8 @@ impl Strangers {
 /// What needs a higher level than there is.
 pub fn above(what: &str, needed: Access, is: Access) -> Error {
     let needed = needed.word();
-    Error::argument(format!("{what} needs access `{needed}`, and it is `{}` here", is.word()))
-        .next(format!("ask the user to start the server with --access {needed}"))
+    Error::argument(format!("{what} needs access `{needed}`, but this server has `{}`", is.word()))
+        .next(format!("ask the user to start it with --access {needed}"))
 }
 
 /// People on one line. An address may be a stranger's words, too.
@@ -264,13 +264,13 @@ impl Pipeline {
                 false => "and ",
             };
             Error::argument(match act.sent_from {
-                Some(_) => format!("{new} was never written to from this mailbox, {seen}{why}"),
-                None => format!("it reaches people never written to before ({new}), {seen}{why}"),
+                Some(_) => format!("this mailbox has never written to {new}, {seen}{why}"),
+                None => format!("it reaches people never written to ({new}), {seen}{why}"),
             })
             .next(act.instead.as_str())
         };
         if unsure && setting == NewRecipients::Refuse {
-            return Err(refused("the settings refuse that"));
+            return Err(refused("the settings forbid it"));
         }
         let must = unsure && setting == NewRecipients::Confirm;
         if !must && act.asks == Asks::New {
@@ -279,7 +279,7 @@ impl Pipeline {
         let Some(caller) = caller else {
             if must {
                 notes.push(note!(
-                    "the user is going to be asked: never written to before: {}",
+                    "the user will be asked, as these were never written to: {}",
                     ours(&new)
                 ));
             }
@@ -291,7 +291,7 @@ impl Pipeline {
         }
         match caller.confirm(&question).await {
             Reply::Yes => Ok(Decision::Agreed),
-            Reply::Nobody if must => Err(refused("nobody can be asked here")),
+            Reply::Nobody if must => Err(refused("nobody here can be asked")),
             Reply::Nobody => Ok(Decision::Unasked),
             Reply::No => Ok(Decision::Declined),
             Reply::Later => Err(Error::argument("the user is being asked")),
@@ -310,8 +310,8 @@ impl Pipeline {
         match self.decide(act, audience, caller, notes).await? {
             Decision::Agreed => Ok(true),
             Decision::Unasked => Ok(false),
-            Decision::Declined => Err(Error::argument("the user said no: nothing was done")
-                .next("ask the user what to do instead")),
+            Decision::Declined => Err(Error::argument("the user declined: nothing was done")
+                .next("ask what to do instead")),
         }
     }
 
@@ -354,11 +354,8 @@ impl Pipeline {
         if barred.is_empty() {
             return Ok(());
         }
-        Err(Error::argument(format!(
-            "the list of allowed recipients does not have {}",
-            listed(barred.into_iter())
-        ))
-        .next("leave them out, or ask the user to add them to the setting `recipients`"))
+        Err(Error::argument(format!("not an allowed recipient: {}", listed(barred.into_iter())))
+            .next("leave them out, or ask the user to add them to the setting `recipients`"))
     }
 
     /// Those whom no mailbox of these has ever written to: that of one account,
@@ -395,9 +392,9 @@ impl Pipeline {
             }
             if new.len() > MOST_NEW {
                 return Err(Error::argument(format!(
-                    "more than {MOST_NEW} people were never written to before"
+                    "more than {MOST_NEW} people were never written to"
                 ))
-                .next("write to fewer people at once"));
+                .next("write to fewer people"));
             }
         }
         Ok(new)

@@ -104,8 +104,8 @@ impl Pipeline {
         let most = self.config.largest_file;
         let total: u64 = original.files.iter().map(|file| file.size).sum();
         if total > most {
-            return Err(too_large("what the letter has attached", most)
-                .next("forward it with quote=none, or attach the letter itself to a new one"));
+            return Err(too_large("the message's attachments", most)
+                .next("forward it with quote=none, or attach the message itself to a new one"));
         }
         let mut files = Vec::new();
         for file in &original.files {
@@ -123,14 +123,14 @@ impl Pipeline {
         let most = self.config.largest_file;
         let total: u64 = files.iter().map(|file| size(&file.content)).sum();
         if total > most {
-            return Err(too_large("what is attached, taken together,", most));
+            return Err(too_large("the attachments' total", most));
         }
         if files.len() > MOST {
             return Err(Error::argument(format!(
                 "{} files are attached, more than {MOST}",
                 files.len()
             ))
-            .next("attach an archive of them"));
+            .next("attach one archive instead"));
         }
         Ok(())
     }
@@ -146,7 +146,7 @@ impl Pipeline {
         let original = mailbox.original(message).await?;
         let is_it = |file: &&HeldFile| file.id == id || file.id == part;
         let file = original.files.iter().find(is_it).cloned().ok_or_else(|| {
-            Error::new(Kind::NotFound, format!("{said} is not there any more"))
+            Error::new(Kind::NotFound, format!("{said} no longer exists"))
                 .next("read the message again with mail_read")
         })?;
         Ok((message.to_owned(), file))
@@ -189,7 +189,7 @@ fn data(url: &str, most: u64) -> Result<Enclosure> {
     let (head, said) = url
         .get(5..)
         .and_then(|rest| rest.split_once(','))
-        .ok_or_else(|| wrong("is no data URL"))?;
+        .ok_or_else(|| wrong("is not a data URL"))?;
     let mut parts = head.split(';');
     let media = parts.next().unwrap_or_default().trim();
     let media = match media.is_empty() {
@@ -223,7 +223,7 @@ fn data(url: &str, most: u64) -> Result<Enclosure> {
             STANDARD
                 .decode(&packed)
                 .or_else(|_| STANDARD_NO_PAD.decode(&packed))
-                .map_err(|_| wrong("is no Base64"))?
+                .map_err(|_| wrong("is not Base64"))?
         }
     };
     let name = name.unwrap_or_else(|| format!("attachment.{}", ending(media)));
@@ -255,7 +255,7 @@ pub(super) fn without(files: &mut Vec<Enclosure>, names: &[String]) -> Result<()
         if files.len() == before {
             let known: Vec<String> = files.iter().map(|file| brief(&file.name)).collect();
             let error =
-                Error::new(Kind::NotFound, format!("no file {} goes with the draft", brief(name)));
+                Error::new(Kind::NotFound, format!("the draft has no file {}", brief(name)));
             return Err(match known.is_empty() {
                 true => error.next("leave out `detach`"),
                 false => error.next(format!("it has {}", known.join(", "))),
@@ -305,11 +305,14 @@ pub(super) fn inline(body: &mut Both, files: &mut [Enclosure], message_id: &str)
             file.name == name || file.name == decoded || file.cid.as_deref() == Some(name.as_str())
         });
         let Some(file) = found else {
-            return Err(Error::argument(format!("cid:{} shows no attached file", brief(&decoded)))
-                .next("attach the picture, and write cid: with its name"));
+            return Err(Error::argument(format!(
+                "cid:{} matches no attached file",
+                brief(&decoded)
+            ))
+            .next("attach the picture, and write cid: with its name"));
         };
         if !file.media.starts_with("image/") {
-            return Err(Error::argument(format!("{} is no picture", brief(&file.name)))
+            return Err(Error::argument(format!("{} is not a picture", brief(&file.name)))
                 .next("attach it without showing it"));
         }
         let cid = file.cid.get_or_insert_with(|| {

@@ -108,7 +108,7 @@ impl Pipeline {
                 Kind::Conflict,
                 format!("{} was changed by somebody else meanwhile", ids.join(" ")),
             )
-            .next("nothing was written; look at it with mail_read and edit it again"),
+            .next("nothing was written; read it with mail_read and edit it again"),
             _ => error,
         });
         self.draft_written(&context, "edit", ids, sheet, made, false).await
@@ -299,7 +299,7 @@ impl Pipeline {
                 false => None,
             };
             if asked.quote && quote.is_none() && !letter.references.is_empty() {
-                notes.push("no quote was found below the old text: there is none now".into());
+                notes.push("the old text had no quote below it: there is none now".into());
             }
             let own = match &alias {
                 Some(one) => self.signature(context, one).await?,
@@ -317,8 +317,8 @@ impl Pipeline {
             (letter.text, letter.html) = (whole.text, whole.html);
         }
         if letter == held.letter {
-            return Err(Error::argument("nothing is to be changed")
-                .next("give what changes: to, cc, bcc, subject, body, attach, detach or from"));
+            return Err(Error::argument("there is nothing to change")
+                .next("give to, cc, bcc, subject, body, attach, detach or from"));
         }
         self.allowed(everybody(&letter))?;
         Ok(Sheet { letter, notes })
@@ -333,8 +333,9 @@ impl Pipeline {
         if self.config.remote_pictures {
             return Ok(None);
         }
-        let tangled =
-            || Error::argument("the HTML is too large or too tangled").next("send it as a file");
+        let tangled = || {
+            Error::argument("the HTML is too large or too deeply nested").next("send it as a file")
+        };
         let (clean, count) = without_remote_pictures(html).ok_or_else(tangled)?;
         if count == 0 {
             return Ok(None);
@@ -378,7 +379,7 @@ impl Pipeline {
             match error.kind() {
                 Kind::NotFound => Error::new(
                     Kind::NotFound,
-                    format!("{shown} is no draft, or no longer: {}", error.message()),
+                    format!("{shown} is not a draft, or no longer: {}", error.message()),
                 )
                 .next("look for it with mail_search in:drafts or in:sent"),
                 _ => error.context(shown),
@@ -389,9 +390,9 @@ impl Pipeline {
         if noted.is_some() {
             return Err(Error::new(
                 Kind::Conflict,
-                format!("{handle} is being sent, or waits to be"),
+                format!("{handle} is being sent or is scheduled"),
             )
-            .next(format!("call mail_send id={handle} to see what became of it")));
+            .next(format!("call mail_send id={handle} for its state")));
         }
         Ok((context, handle, held))
     }
@@ -437,15 +438,13 @@ fn body(asked: &DraftOf) -> Result<Option<Both>> {
 /// What is to be said when a draft has another signature than it had, or none.
 fn dropped(held: &Outgoing, stood: Option<&Both>, now: Option<&Both>, from: &str) -> Option<Note> {
     match (stood, now) {
-        (Some(_), None) => {
-            Some(note!("the signature was left out, because {} has none: {}", ours(from), SIGN))
-        }
+        (Some(_), None) => Some(note!("no signature, because {} has none: {}", ours(from), SIGN)),
         (Some(before), Some(now)) if before.text != now.text => {
-            Some(note!("the signature is that of {} now", ours(from)))
+            Some(note!("the signature is now that of {}", ours(from)))
         }
         // In what others wrote, one may stand that is not marked.
         (None, None) if !people::is_ours(&held.message_id) && !held.text.trim().is_empty() => {
-            Some(note!("all text above the quote was replaced, a signature in it too: {}", SIGN))
+            Some(note!("all text above the quote was replaced, including any signature: {}", SIGN))
         }
         _ => None,
     }
@@ -458,7 +457,7 @@ fn line(said: &str) -> Result<String> {
         said.chars().find(|c| odd(*c) && !matches!(c, '\u{200d}' | '\u{fe0f}' | '\u{200c}'))
     {
         return Err(Error::argument(format!(
-            "`subject` holds the invisible character U+{:04X}",
+            "`subject` contains the invisible character U+{:04X}",
             u32::from(c)
         ))
         .next("write it on one line, without invisible characters"));

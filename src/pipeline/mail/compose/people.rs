@@ -48,13 +48,13 @@ impl Pipeline {
             // The latest is what an answer to a conversation answers.
             let ids = self.connect.mailbox(&owner)?.thread(&thread).await?;
             let last = ids.into_iter().next_back().ok_or_else(|| {
-                Error::new(Kind::NotFound, format!("{said} has no messages any more"))
+                Error::new(Kind::NotFound, format!("{said} has no messages left"))
                     .next("search again")
             })?;
             return Ok((owner, last));
         }
         if said.len() < 8 && HandleKind::parse(said).is_some() {
-            return Err(Error::argument(format!("{} is no message", brief(said)))
+            return Err(Error::argument(format!("{} is not a message", brief(said)))
                 .next("give a message or draft, such as m12 or d5"));
         }
         let fits = |account: &Account| self.connect.mailbox(account)?.check_id(said);
@@ -94,7 +94,7 @@ pub(super) fn sender<'a>(
         let found = people::read("from", &[said.to_owned()])?;
         let address = match found.people.as_slice() {
             [one] => one.address.as_str(),
-            _ => return Err(Error::argument("`from` is one address").next("give one")),
+            _ => return Err(Error::argument("`from` must be one address").next("give one")),
         };
         return find(address).ok_or_else(|| {
             let known: Vec<&str> =
@@ -114,7 +114,7 @@ pub(super) fn sender<'a>(
     reached
         .or_else(default)
         .or(aliases.first())
-        .ok_or_else(|| Error::new(Kind::Internal, "there is nobody to write as"))
+        .ok_or_else(|| Error::new(Kind::Internal, "there is no address to send from"))
 }
 
 /// The user's own addresses.
@@ -139,7 +139,7 @@ pub(super) fn said(
             "`{field}` has {} recipients, more than {MOST}",
             found.people.len()
         ))
-        .next("write to fewer people at once"));
+        .next("write to fewer people"));
     }
     notes.append(&mut found.warnings);
     Ok(found.people)
@@ -162,7 +162,7 @@ pub(super) fn once(
 pub(in crate::pipeline) fn message_id(sender: &str) -> Result<String> {
     let mut bytes = [0_u8; 16];
     getrandom::fill(&mut bytes).map_err(|error| {
-        Error::new(Kind::Internal, format!("the system gives no random bytes ({error})"))
+        Error::new(Kind::Internal, format!("the system random generator failed ({error})"))
     })?;
     let random: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
     let domain = sender.rsplit_once('@').map_or("localhost", |(_, domain)| domain);

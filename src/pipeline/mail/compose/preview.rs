@@ -128,19 +128,19 @@ fn differences(asked: &Outgoing, held: &Outgoing) -> Vec<Note> {
                 false => note!("{}", quoted_list(addresses(asked))),
             };
             lines.push(note!(
-                "WRONG RECIPIENTS: the service holds another `{}` than was asked for ({}); \
-                 do not send it before that is mended",
+                "WRONG RECIPIENTS: the service stored a different `{}` than requested ({}); do not \
+                 send it before fixing that",
                 name,
                 asked
             ));
         }
     }
     if !asked.from.address.eq_ignore_ascii_case(&held.from.address) {
-        lines.push(note!("WRONG SENDER: {} was asked for", quoted(&asked.from.address)));
+        lines.push(note!("WRONG SENDER: {} was requested", quoted(&asked.from.address)));
     }
     if asked.files.len() != held.files.len() {
         lines.push(note!(
-            "FILES DIFFER: {} were to be attached, {} are",
+            "FILES DIFFER: {} requested, {} attached",
             asked.files.len(),
             held.files.len()
         ));

@@ -107,22 +107,18 @@ fn named(verb: &str) -> bool {
 pub(in crate::pipeline) fn check(verb: &str, with: &With) -> Result<()> {
     match (named(verb), with.to.as_slice()) {
         (true, []) => Err(Error::argument(format!("do={verb} needs `to`"))
-            .next("give the folder or label by its name")),
+            .next("give the folder's or label's name")),
         (true, [_, _, ..]) if matches!(verb, "move" | "copy") => {
             Err(Error::argument(format!("do={verb} takes one folder in `to`"))
-                .next("call once for each folder"))
+                .next("call once per folder"))
         }
-        (false, [_, ..]) => {
-            Err(Error::argument(format!("`to` is given, and do={verb} takes none"))
-                .next("leave it out, or say do=move, copy or label"))
-        }
+        (false, [_, ..]) => Err(Error::argument(format!("do={verb} takes no `to`"))
+            .next("leave it out, or use do=move, copy or label")),
         (false, []) if with.create => {
-            Err(Error::argument(format!("`create` is given, and do={verb} names no folder"))
-                .next("leave it out"))
+            Err(Error::argument(format!("do={verb} takes no `create`")).next("leave it out"))
         }
         _ if with.due.is_some() && verb != "star" => {
-            Err(Error::argument(format!("`due` is given, and do={verb} takes none"))
-                .next("say do=star"))
+            Err(Error::argument(format!("do={verb} takes no `due`")).next("use do=star"))
         }
         _ => Ok(()),
     }
@@ -144,15 +140,15 @@ pub(in crate::pipeline) async fn plan_actions(
         "star" => {
             if !can.task_flags && with.due.is_some() {
                 return Err(Error::argument(format!("{}'s stars have no due time", can.name))
-                    .next("leave `due` out, or make an event with calendar_save"));
+                    .next("leave out `due`, or create an event with calendar_save"));
             }
             let flag = Flag::Set { due: with.due };
             one(Step::Flag(flag.clone()), ExpectedState::Flag(flag))
         }
         "unstar" => one(Step::Flag(Flag::None), ExpectedState::Flag(Flag::None)),
         "done" if !can.task_flags => {
-            Err(Error::argument(format!("{}'s stars are never marked as done", can.name))
-                .next("use do=unstar, or do=archive"))
+            Err(Error::argument(format!("{}'s stars cannot be marked done", can.name))
+                .next("use do=unstar or do=archive"))
         }
         "done" => one(Step::Flag(Flag::Done), ExpectedState::Flag(Flag::Done)),
         "archive" | "trash" | "spam" | "restore" => going(mailbox, verb).await,
@@ -193,7 +189,7 @@ pub(in crate::pipeline) async fn plan_actions(
             }
         }
         "delete" => one(Step::Delete, ExpectedState::Gone),
-        other => Err(Error::new(Kind::Internal, format!("nobody knows how to do {other}"))),
+        other => Err(Error::new(Kind::Internal, format!("unknown action {other}"))),
     }
 }
 
@@ -242,7 +238,7 @@ async fn find(
     match mailbox.place(name, kind, create).await {
         Ok(place) => {
             if place.made {
-                notes.push(note!("made {}", quoted(&place.name)));
+                notes.push(note!("created {}", quoted(&place.name)));
             }
             Ok(place)
         }
@@ -253,7 +249,7 @@ async fn find(
                 PlaceKind::Label => SetUp::CreateCategory { name: wanted, colour: None },
             };
             mailbox.rehearse(&change).await?;
-            notes.push(note!("{} would be made", quoted(name)));
+            notes.push(note!("{} would be created", quoted(name)));
             Ok(Place { id: String::new(), name: name.to_owned(), made: true })
         }
         Err(error) => Err(error),
@@ -268,21 +264,21 @@ fn by_verb(name: &str, provider: &str) -> Result<()> {
         ("starred", "do=star or do=unstar"),
         ("trash", "do=trash or do=restore"),
         ("spam", "do=spam or do=restore"),
-        ("important", "a label of the user's"),
-        ("sent", "a label of the user's"),
-        ("draft", "a label of the user's"),
-        ("drafts", "a label of the user's"),
+        ("important", "a user label"),
+        ("sent", "a user label"),
+        ("draft", "a user label"),
+        ("drafts", "a user label"),
     ];
     let said = name.trim().to_lowercase();
     let state = states.iter().find(|(word, _)| *word == said);
     let category = said.starts_with("category_");
     match state.map(|(_, instead)| *instead) {
-        None if category => {
-            Err(Error::argument(format!("a category of {provider}'s is given by {provider} alone"))
-                .next("use a label of the user's"))
-        }
+        None if category => Err(Error::argument(format!("only {provider} assigns its categories"))
+            .next("use a user label")),
         None => Ok(()),
-        Some(instead) => Err(Error::argument(format!("`{said}` is no label of the user's"))
-            .next(format!("use {instead}"))),
+        Some(instead) => {
+            Err(Error::argument(format!("`{said}` is not a user label"))
+                .next(format!("use {instead}")))
+        }
     }
 }

@@ -75,7 +75,7 @@ impl Pipeline {
         let accounts = self.named_or_all(account).await?;
         if query::is_raw(q) && accounts.iter().any(|one| !same_provider(one, &accounts)) {
             return Err(Error::argument(
-                "`raw:` is one provider's own syntax, and the accounts are of several",
+                "`raw:` is one provider's syntax, but the accounts have several",
             )
             .next("name the account"));
         }

@@ -232,8 +232,7 @@ impl Pipeline {
                 Ok(true) => {}
                 Ok(false) => undo = None,
                 Err(error) => notes.push(note!(
-                    "undo puts back all of the earlier state, because what was done could not be \
-                     noted: {}",
+                    "undo restores the whole earlier state, as the changes could not be recorded: {}",
                     error
                 )),
             }
@@ -282,7 +281,7 @@ impl Pipeline {
 /// An error before anything was written to a message. Labels may have been made.
 fn undone(error: Error, notes: &[Note]) -> Error {
     let mut made: Vec<&str> = notes.iter().map(|note| &**note).collect();
-    made.retain(|note| note.starts_with("made "));
+    made.retain(|note| note.starts_with("created "));
     made.insert(0, "no message was changed");
     error.context(made.join("; "))
 }
@@ -343,7 +342,7 @@ async fn look(work: &mut Work) {
                 outcome: Turn::Planned,
             }),
             Some(Err(error)) => work.miss(id, "failed", error.to_string()),
-            None => work.miss(id, "failed", "the provider told nothing of it"),
+            None => work.miss(id, "failed", "the provider did not say"),
         }
     }
     work.chosen.ids = ids;
@@ -446,13 +445,12 @@ async fn write(work: &mut Work, look: Duration) {
                         "unknown",
                         match action.is_copy() {
                             true => format!(
-                                "{}: it may be done all the same, so look into the folder before \
-                                 you copy again",
+                                "{}: it may be done anyway, so check the folder before copying again",
                                 error.message()
                             ),
                             false => format!(
-                                "{}: it may be done all the same, so call again: what is so \
-                                 already stays as it is",
+                                "{}: it may be done anyway, so call again: that changes nothing \
+                                 twice",
                                 error.message()
                             ),
                         },
@@ -478,22 +476,22 @@ async fn write(work: &mut Work, look: Duration) {
 fn refuse(works: &mut [Work]) {
     for work in works {
         for change in std::mem::take(&mut work.changes) {
-            work.miss(&change.before.id, "refused", "the user said no");
+            work.miss(&change.before.id, "refused", "the user declined");
         }
     }
 }
 
 fn gone_meanwhile() -> Error {
-    Error::new(Kind::NotFound, "it is not there any more").next("search again")
+    Error::new(Kind::NotFound, "it no longer exists").next("search again")
 }
 
 fn not_so() -> Error {
-    Error::new(Kind::Conflict, "the provider took the change, and it is not so")
+    Error::new(Kind::Conflict, "the provider accepted the change but did not apply it")
         .next("look at it with mail_read")
 }
 
 fn untold() -> Error {
-    Error::new(Kind::Network, "the provider told nothing of it")
+    Error::new(Kind::Network, "the provider did not say")
 }
 
 /// Groups of what is alike, in the order they first come.

@@ -21,7 +21,7 @@ const SHOWN: usize = 5;
 const COLUMNS: &[&str] = &["id", "from", "subject"];
 /// What a dry run says of what cannot be had back.
 pub(in crate::pipeline) const ASKED_BEFORE: &str =
-    "the user is asked before, where that can be done, and there is no undo";
+    "the user is asked first, where possible, and there is no undo";
 /// How many handles one outcome names.
 const NAMED: usize = 5;
 
@@ -54,7 +54,7 @@ impl Pipeline {
         if dry_run {
             draft.notes.push("dry run: nothing was written".into());
             if op == "delete" && done > 0 {
-                draft.notes.push(note!("do=delete is for good: {}", ASKED_BEFORE));
+                draft.notes.push(note!("do=delete is permanent: {}", ASKED_BEFORE));
             }
             let rows = self.first_rows(&works, several).await?;
             if !rows.is_empty() {
@@ -96,13 +96,11 @@ impl Pipeline {
             draft.document.tables.push(rows);
         }
         if let Some(left) = &choice.left {
-            draft
-                .notes
-                .push(note!("{} further messages were left: call again for them", ours(&left)));
+            draft.notes.push(note!("{} more messages remain: call again for them", ours(&left)));
         }
         if !dry_run && done > 0 {
             match op {
-                "delete" => draft.notes.push("gone for good: there is no undo".into()),
+                "delete" => draft.notes.push("deleted for good: there is no undo".into()),
                 "copy" => draft.notes.push("no undo: trash or unlabel the copies instead".into()),
                 _ => {}
             }

@@ -34,7 +34,7 @@ pub(super) struct KeptMail {
 /// As it is kept in the store.
 pub(super) fn write(kept: &[Kept]) -> Result<String> {
     serde_json::to_string(kept)
-        .map_err(|_| Error::new(Kind::Internal, "a change could not be written down"))
+        .map_err(|_| Error::new(Kind::Internal, "a change could not be recorded"))
 }
 
 /// What undoing means for a message as it is now.
@@ -88,12 +88,12 @@ impl Pipeline {
     /// Undoes a change; what was undone can be undone.
     pub(super) async fn undo(&self, said: &str, dry_run: bool) -> Result<Draft> {
         let Some((HandleKind::Undo, number)) = HandleKind::parse(said) else {
-            return Err(Error::argument("`undo` is no undo id")
-                .next("give the one that mail_modify answered, such as u3"));
+            return Err(Error::argument("`undo` is not an undo id")
+                .next("give the one mail_modify returned, such as u3"));
         };
         let Some((_, state)) = self.store.undo(number).await? else {
-            return Err(Error::new(Kind::NotFound, format!("there is no `{said}`, or no longer"))
-                .next("changes can be undone for 30 days, by the id that mail_modify answered"));
+            return Err(Error::new(Kind::NotFound, format!("there is no `{said}`, or it expired"))
+                .next("changes can be undone for 30 days, by the id mail_modify returned"));
         };
         let kept: Vec<Kept> = serde_json::from_str(&state)
             .map_err(|_| Error::new(Kind::Store, format!("`{said}` cannot be read")))?;
@@ -158,10 +158,10 @@ async fn plan(chosen: Chosen, kept: Vec<KeptMail>) -> Work {
                         outcome: Turn::Planned,
                     });
                 }
-                Back::Elsewhere => work.miss(id, "skipped", "changed since: it stays as it is"),
+                Back::Elsewhere => work.miss(id, "skipped", "changed since: left as it is"),
             },
             Some(Err(error)) => work.miss(id, "failed", error.to_string()),
-            None => work.miss(id, "failed", "the provider told nothing of it"),
+            None => work.miss(id, "failed", "the provider did not say"),
         }
     }
     work.actions.push(PlannedAction::put_back(targets));

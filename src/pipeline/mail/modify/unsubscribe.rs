@@ -47,7 +47,7 @@ impl Pipeline {
             return Err(Error::argument(format!(
                 "{count} messages are more than the {MOST} that do=unsubscribe takes"
             ))
-            .next("give one message of each list"));
+            .next("give one message per list"));
         }
         let mut report = WriteReport { notes: choice.notes.clone(), ..WriteReport::default() };
         for (said, error) in &choice.failed {
@@ -71,17 +71,17 @@ impl Pipeline {
             Reply::Yes => {}
             Reply::No => {
                 for list in &lists {
-                    let outcome = Outcome::new(&list.handle, OP, "refused", "the user said no");
+                    let outcome = Outcome::new(&list.handle, OP, "refused", "the user declined");
                     report.outcomes.push(outcome);
                 }
                 return self.write_report(report).await;
             }
             Reply::Nobody => {
                 return Err(Error::argument(
-                    "unsubscribing is confirmed by the user, who cannot be asked here",
+                    "the user must confirm unsubscribing, but cannot be asked here",
                 )
                 .next(
-                    "let the user open the link in the letter, or run `daysheet call mail_modify` \
+                    "let the user open the link in the message, or run `daysheet call mail_modify` \
                      in a terminal",
                 ));
             }
@@ -125,13 +125,13 @@ impl Pipeline {
                         handle,
                         OP,
                         "failed",
-                        "the letter names no way to unsubscribe; look for one in its text",
+                        "the message has no unsubscribe header; look for a link in its text",
                     )),
                     Some(Way::Open(url)) => report.outcomes.push(Outcome::new(
                         handle,
                         OP,
                         "refused",
-                        format!("it takes a person: let the user open {}", link(&url)),
+                        format!("it needs a person: let the user open {}", link(&url)),
                     )),
                     Some(way) if lists.iter().any(|one| one.way == way) => {
                         let detail = "the same list as another of the messages";
@@ -218,7 +218,7 @@ impl Pipeline {
         let draft = chosen.mailbox.create(&Origin::New, &outgoing, caller).await?;
         let kind = HandleKind::Draft;
         let handle = self.handle_after(&chosen.account, kind, &draft.id, notes).await;
-        Ok(format!("{handle} is a letter to {}: send it with mail_send", short(&letter.to)))
+        Ok(format!("{handle} is a message to {}: send it with mail_send", short(&letter.to)))
     }
 }
 
@@ -234,7 +234,7 @@ impl List {
             Way::Post(url) | Way::Open(url) => {
                 format!("by {}", short(url.host_str().unwrap_or_default()))
             }
-            Way::Mail(letter) => format!("by a letter to {}", short(&letter.to)),
+            Way::Mail(letter) => format!("by a message to {}", short(&letter.to)),
         }
     }
 

@@ -75,8 +75,7 @@ impl Pipeline {
         let entries: Vec<_> = timed.chain(timeless).collect();
         if entries.len() > MOST {
             notes.push(note!(
-                "its calendar has {} events, of which {} are shown; calendar_save ics=ID \
-                 imports all",
+                "its calendar has {} events, {} shown; calendar_save ics=ID imports all",
                 entries.len(),
                 MOST
             ));
@@ -91,7 +90,7 @@ impl Pipeline {
                 Ok(found) => found,
                 Err(error) => {
                     notes.push(note!(
-                        "{}: the calendar was not looked at: {}",
+                        "{}: the calendar was not checked: {}",
                         ours(&owner.label),
                         error
                     ));

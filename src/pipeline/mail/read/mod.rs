@@ -121,7 +121,7 @@ impl Pipeline {
             let further = later.len();
             let cursor = self.save_cursor(KIND, &Rest { letters: later, ..rest }).await?;
             draft.document.scalars.push(("next", Cell::Handle('p', cursor)));
-            count.push_str(&format!("; {further} further messages continue with cursor=p{cursor}"));
+            count.push_str(&format!("; {further} more messages: cursor=p{cursor}"));
         }
         draft.notes.insert(0, note!("{}", ours(count)));
         draft.notes.extend(failed_line(&failed));
@@ -375,7 +375,7 @@ async fn readable(mut letter: Letter, form: Body, rest: &Rest) -> Result<(Letter
     };
     tokio::task::spawn_blocking(work)
         .await
-        .map_err(|_| Error::new(Kind::Internal, "a letter could not be made readable"))
+        .map_err(|_| Error::new(Kind::Internal, "a message could not be converted"))
 }
 
 fn body_form(form: Body) -> BodyForm {

@@ -80,7 +80,7 @@ async fn events_of_all_calendars_stand_in_one_order_and_once() {
              e3\tWed 2026-02-04 14h00\t15h00\tBudget review\tRoom 4\tme\tbo+ cy?\t\"\"\tnull\tana@example.com\n  \
              e4\tWed 2026-02-04 23h30\tThu 2026-02-05 01h30\tTrain to Hamburg\tnull\tme\tnull\t\"\"\tnull\tbo@example.com",
             "events: 4 of 4, Tue 2026-02-03 to Thu 2026-02-05\n\
-             1 copy of a meeting that stands in several calendars is left out",
+             1 copy of a meeting in several calendars left out",
         ]
     );
     // Elsewhere the same evening is another day; of one account, it is not said.
@@ -164,27 +164,26 @@ async fn what_cannot_be_meant_is_refused() {
     let (from, to) = ("2026-02-03", "2026-02-05");
     for (arguments, says) in cases! {
         json!({"from": "2026-02-05", "to": "2026-02-03"}),
-            "`to` (Wed 2026-02-04 00h00) is not after `from` (Thu 2026-02-05 00h00): give `from`, \
-             which is now if left out, and a later `to`";
+            "`to` (Wed 2026-02-04 00h00) is not after `from` (Thu 2026-02-05 00h00): give `from` \
+             (default now) and a later `to`";
         json!({"to": "2020-01-01"}), "which is now if left out, and a later `to`";
         json!({"from": "soon-ish"}), "`from`: ";
         json!({"from": from, "to": "whenever"}), "`to`: ";
         json!({"tz": "Mars/Olympus"}), "`tz`: there is no time zone `Mars/Olympus`";
         json!({"from": from, "to": to, "calendars": ["Teem"]}),
-            "no calendar is called `Teem`: use one of: Ana, Team, Boss, Bo";
+            "there is no calendar `Teem`: use one of: Ana, Team, Boss, Bo";
         json!({"from": from, "to": to, "calendars": ["Team", "c9"]}),
             "there is no `c9`: use an id from lookup kind=calendars";
         json!({"from": from, "to": to, "calendars": ["c1"], "account": "ana"}),
-            "a calendar that is asked for belongs to microsoft:bo@example.com, not to ana: leave \
-             out `account`: a handle knows its own";
+            "a requested calendar belongs to microsoft:bo@example.com, not to ana: leave out \
+             `account`: the handle implies it";
         json!({"q": "is:unread"}),
-            "`is:` is for mail, and events have none: use words, \"phrases\", from: (who called \
-             it) to: (who is asked) subject: (the title) body: (the description) category: OR -not \
-             ( )";
-        json!({"q": "in:inbox"}), "`in:` is for mail, and events have none";
-        json!({"q": "raw:x"}), "`raw:` is for mail, and events have none";
-        json!({"q": "a filename:b"}), "`filename:` is for mail, and events have none";
-        json!({"q": "x OR before:7d"}), "give `from` and `to` beside `q`";
+            "`is:` is for mail, not events: use words, \"phrases\", from: (organizer) to: (guests) \
+             subject: (title) body: (description) category: OR -not ( )";
+        json!({"q": "in:inbox"}), "`in:` is for mail, not events";
+        json!({"q": "raw:x"}), "`raw:` is for mail, not events";
+        json!({"q": "a filename:b"}), "`filename:` is for mail, not events";
+        json!({"q": "x OR before:7d"}), "give `from` and `to` besides `q`";
         json!({"q": "where:x"}),
             "unknown operator `where:`: use words, \"phrases\", from:";
         json!({"ids": ["e1"], "q": "x"}), "`q` is given beside `ids`";
@@ -283,8 +282,8 @@ async fn words_are_looked_for_in_what_an_event_says() {
         json!({"from": "2026-02-03", "to": "2026-02-03", "q": "review", "fields": ["title"]});
     assert_eq!(
         harness.notes("calendar_search", asked).await,
-        "events: 1 of 1, Tue 2026-02-03; words looked for in 5\n\
-         of Outlook's descriptions only the beginning is looked through"
+        "events: 1 of 1, Tue 2026-02-03; words searched in 5\n\
+         only the beginning of Outlook's descriptions is searched"
     );
 }
 

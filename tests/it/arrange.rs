@@ -84,7 +84,7 @@ async fn rules_are_made_changed_and_deleted() {
     let same = json!({"kind": "rule", "op": "update", "id": "bills", "set": {"enabled": false}});
     assert_eq!(
         harness.ok("manage", same).await,
-        "outcomes[1|]{item|op|result|detail}:\n  Bills|update|unchanged|it is so already"
+        "outcomes[1|]{item|op|result|detail}:\n  Bills|update|unchanged|already as requested"
     );
     let delete = json!({"kind": "rule", "op": "delete", "id": "r2"});
     assert_eq!(
@@ -391,7 +391,7 @@ async fn a_contact_is_gone_when_the_user_says_so() {
     let head = "outcomes[1|]{item|op|result|detail}:\n  lena@studio.example|delete";
     for (reply, arguments, said, questions, written) in [
         (Reply::Yes, &delete, "done|for good", 1, 1),
-        (Reply::No, &delete, "refused|the user said no", 1, 0),
+        (Reply::No, &delete, "refused|the user declined", 1, 0),
         (Reply::Nobody, &delete, "done|for good", 1, 1),
         (
             Reply::No,

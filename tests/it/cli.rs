@@ -479,7 +479,7 @@ fn read_beats_every_other_level() {
 #[test]
 fn a_call_asks_on_the_terminal() {
     for (said, expected) in
-        [("y\n", "done: 6"), ("n\n", "the user said no"), ("\n", "the user said no")]
+        [("y\n", "done: 6"), ("n\n", "the user declined"), ("\n", "the user declined")]
     {
         let home = TempDir::new().unwrap();
         let call = format!(

@@ -162,7 +162,7 @@ async fn slots_are_reported_best_first() {
             "slots: 4, at any time, Sat 2031-03-29 23h50 to Sun 2031-03-30 05h00";
     } {
         let notes = harness.notes("calendar_free", asked(more.clone())).await;
-        let besides = "counted besides: fay@example.com";
+        let besides = "also counted: fay@example.com";
         let (first, rest) = reported.split_once("\nno time").unwrap_or((reported, ""));
         let reported = match rest {
             "" => format!("{first}\n{besides}"),
@@ -212,7 +212,11 @@ async fn whoever_knows_is_asked() {
         let error = Error::new(Kind::Network, "no route");
         fake.trouble.lock().unwrap().failure = Some(error);
     }
-    assert_eq!(harness.error("calendar_free", asked).await, "nobody's time is known: no route");
+    assert_eq!(
+        harness.error("calendar_free", asked).await,
+        "nobody's free/busy times are known: \
+                                                             no route"
+    );
 }
 
 #[tokio::test]
@@ -224,18 +228,18 @@ async fn what_cannot_be_meant_is_refused() {
         json!({"who": ["@b"]}), "`@b` is not an address";
         json!({"hours": "9-17"}), "`hours` are those of slots: add a `duration`";
         json!({"duration": "1h", "hours": "17-9"}),
-            "`hours` is `17-9`, which are no hours of a day: write them as 9-17";
+            "`hours` is `17-9`, not hours of a day: write them as 9-17";
         json!({"duration": "1h", "hours": "9"}), "`hours` is `9`";
         json!({"duration": "1h", "hours": "9-25"}), "`hours` is `9-25`";
-        json!({"duration": "0"}), "`duration` is nothing";
+        json!({"duration": "0"}), "`duration` is zero";
         json!({"duration": "soon"}), "`duration`: `soon`";
         json!({"tz": "Nowhere"}), "`tz`: there is no time zone `Nowhere`";
         json!({"from": "2031-03-31", "to": "2031-03-30"}),
             "`to` (Mon 2031-03-31 00h00) is not after `from` (Mon 2031-03-31 00h00)";
         json!({"from": "2031-01-01", "to": "2031-12-31"}),
-            "the range is longer than 62 days: ask for it in parts";
+            "the range is longer than 62 days: split it";
         json!({"from": "2020-01-01", "to": "2020-01-02", "duration": "1h"}),
-            "that time is over: give a `to` that is still to come";
+            "that time is past: give a `to` that is still to come";
     } {
         let said = harness.error("calendar_free", arguments.clone()).await;
         assert!(said.contains(says), "{arguments}: {said}");
@@ -420,7 +424,7 @@ proptest! {
             }
             if people.iter().all(|(known, ..)| !known) {
                 let said = harness.error("calendar_free", asked).await;
-                assert!(said.starts_with("nobody's time is known"), "{said}");
+                assert!(said.starts_with("nobody's free/busy times are known"), "{said}");
                 return;
             }
             let found = harness.json("calendar_free", asked).await;
@@ -517,7 +521,7 @@ async fn all_calendars_of_ones_own_count() {
     );
     assert_eq!(
         harness.notes("calendar_free", slots).await.lines().last(),
-        Some("counted besides: ana@example.com")
+        Some("also counted: ana@example.com")
     );
     // A calendar that cannot be read is said.
     harness.fakes[0].trouble.lock().unwrap().calendars =
@@ -527,7 +531,7 @@ async fn all_calendars_of_ones_own_count() {
         harness.notes("calendar_free", asked).await,
         "busy: 0, Mon 2031-03-31 to Wed 2031-04-02\n\
          free throughout: ana@example.com\n\
-         other calendars than the main one do not count: ana@example.com: Family: the service \
+         only the main calendar counts: ana@example.com: Family: the service \
          says no"
     );
 }

@@ -177,9 +177,9 @@ async fn what_is_there_under_another_uid_is_not_doubled() {
     let answer = harness.call("calendar_save", json!({"ics": text})).await.unwrap();
     assert_eq!(
         answer[1],
-        "people were left out: Outlook would ask them to a meeting of yours\n\
+        "people were left out: Outlook would invite them to a meeting of yours\n\
          `Planning`: clashes with e1 `Talk` Tue 2036-02-05 14h00 to 15h00\n\
-         Outlook gives events UIDs of its own: by time and title they are known again"
+         Outlook assigns its own UIDs: events are recognized by time and title"
     );
     assert_eq!(
         harness.written(),
@@ -218,7 +218,7 @@ async fn what_an_import_meets_is_reported() {
     let blocks = harness.call("calendar_save", json!({"ics": text})).await.unwrap();
     assert_eq!(
         blocks[1],
-        "this invites ana@example.com: calendar_respond answers it and tells the organizer"
+        "this invites ana@example.com: calendar_respond answers it and notifies the organizer"
     );
 }
 
@@ -236,19 +236,18 @@ async fn what_is_no_document_is_refused() {
     let brief = |path: &std::path::Path| daysheet::text::brief(path.to_str().unwrap());
     let cases = cases! {
         "hello".to_owned(),
-            "`ics` is `hello`, which is no iCalendar text: give text that begins with \
-             BEGIN:VCALENDAR, the path of an .ics file, or the id of a message with an \
-             invitation, such as m12"
+            "`ics` is `hello`, not iCalendar text: give text beginning with BEGIN:VCALENDAR, the \
+             path of an .ics file, or the id of a message with an invitation, such as m12"
                 .to_owned();
         large.to_str().unwrap().to_owned(),
             format!(
-                "{} is larger than 1 MiB: split it, or give the events themselves",
+                "{} is larger than 1 MiB: split it, or give the events directly",
                 brief(&large)
             );
         inside.to_str().unwrap().to_owned(),
             format!("{} is no file: give the path of a file", brief(&inside));
         document(&[]),
-            "there is no event in it: check the text; an event is a VEVENT with a DTSTART"
+            "it has no event: check the text; an event is a VEVENT with a DTSTART"
                 .to_owned();
         document(&[
             "METHOD:CANCEL",
@@ -257,7 +256,7 @@ async fn what_is_no_document_is_refused() {
             "DTSTART:20360205T130000Z",
             "END:VEVENT",
         ]),
-            "the document is no event to import: its METHOD is CANCEL: read the message, and \
+            "the document has no event to import: its METHOD is CANCEL: read the message, and \
              change the event itself"
                 .to_owned();
     };
@@ -341,8 +340,8 @@ async fn a_message_is_answered_for_its_event() {
     });
     assert_eq!(
         harness.error("calendar_respond", call()).await,
-        "the meeting is not as m1 has it: it is now Tue 2036-02-05 16h00 to 16h30 Planning: \
-         answer e1 if it is still right"
+        "the meeting changed since m1: it is now Tue 2036-02-05 16h00 to 16h30 Planning: answer e1 \
+         if it is still right"
     );
     assert_eq!(harness.written(), Vec::<String>::new());
 }
@@ -368,7 +367,7 @@ async fn what_is_not_in_the_calendar_is_put_there() {
     let harness = letter(CalendarHarness::one().await, &document(INVITATION)).await;
     let call = |response: &str| json!({"id": "m1", "response": response});
     let blocks = harness.call("calendar_respond", call("tentative")).await.unwrap();
-    assert_eq!(blocks[1], "the meeting was not in the calendar: it is now");
+    assert_eq!(blocks[1], "the meeting was not in the calendar and was added");
     assert_eq!(
         harness.written(),
         [
@@ -385,16 +384,16 @@ async fn what_is_not_in_the_calendar_is_put_there() {
     let blocks = harness.call("calendar_respond", call("accept")).await.unwrap();
     assert_eq!(
         blocks[1],
-        "the meeting was not in the calendar: it is now\n\
-         the organizer was not told (the service says no): write to bo@elsewhere.example"
+        "the meeting was not in the calendar and was added\n\
+         the organizer was not notified (the service says no): write to bo@elsewhere.example"
     );
     // At Outlook it is an event of one's own, without the others.
     let harness = letter(CalendarHarness::outlook().await, &document(INVITATION)).await;
     let blocks = harness.call("calendar_respond", call("accept")).await.unwrap();
     assert_eq!(
         blocks[1],
-        "the meeting was not in the calendar: it is now\n\
-         the organizer was not told (it is an event of your own here): write to \
+        "the meeting was not in the calendar and was added\n\
+         the organizer was not notified (it is your own event here): write to \
          bo@elsewhere.example"
     );
     assert_eq!(
@@ -405,7 +404,7 @@ async fn what_is_not_in_the_calendar_is_put_there() {
     let harness = letter(CalendarHarness::outlook().await, &document(INVITATION)).await;
     assert_eq!(
         harness.error("calendar_respond", call("decline")).await,
-        "the meeting is not in the calendar, so there is nothing to decline: write to \
+        "the meeting is not in the calendar: there is nothing to decline: write to \
          bo@elsewhere.example instead"
     );
     assert_eq!(
@@ -415,18 +414,17 @@ async fn what_is_not_in_the_calendar_is_put_there() {
                 json!({"id": "m1", "response": "forward", "to": ["cy@example.com"]})
             )
             .await,
-        "m1 is about a meeting that is not in the calendar: forward the message itself"
+        "m1 is about a meeting not in the calendar: forward the message itself"
     );
     for (text, wanted) in cases! {
         String::new(),
-            "m1 has no invitation in it: read it with mail_read, and create the event with \
-             calendar_save";
+            "m1 has no invitation: read it with mail_read, and create the event with calendar_save";
         document(INVITATION).replace("METHOD:REQUEST", "METHOD:CANCEL"),
             "m1 cancels a meeting: there is nothing to answer: delete the event with \
-             calendar_delete, if it is still there";
+             calendar_delete, if it still exists";
         document(INVITATION).replace("METHOD:REQUEST", "METHOD:REPLY"),
-            "m1 is somebody's answer, and no invitation: look at the event with calendar_search";
-        document(&["METHOD:REQUEST"]), "m1 has no event in its invitation: read it with mail_read";
+            "m1 is an answer, not an invitation: look at the event with calendar_search";
+        document(&["METHOD:REQUEST"]), "the invitation in m1 has no event: read it with mail_read";
     } {
         let harness = letter(CalendarHarness::one().await, &text).await;
         assert_eq!(harness.error("calendar_respond", call("accept")).await, wanted);
@@ -464,7 +462,7 @@ async fn what_a_service_does_not_take_costs_a_note() {
         "left out, not an address: `urn:uuid:7f3c`\n\
          left out, not an address: `nobody`\n\
          left out, not an address: `invalid:nomail`\n\
-         more than four weeks of a reminder were left out: Google reminds no earlier"
+         a reminder of over four weeks were left out: Google reminds no earlier"
     );
     assert_eq!(
         harness.written(),
@@ -522,8 +520,8 @@ async fn a_long_document_is_imported_in_parts() {
     let call = |ics: &str| json!({"ics": ics, "if_conflict": "ignore"});
     let said = path.to_str().unwrap();
     for (ics, note, many) in [
-        (said, "events 1 to 200 of 450: calendar_save ics=p1 goes on", 200),
-        ("p1", "events 201 to 400 of 450: calendar_save ics=p2 goes on", 200),
+        (said, "events 1 to 200 of 450: calendar_save ics=p1 continues", 200),
+        ("p1", "events 201 to 400 of 450: calendar_save ics=p2 continues", 200),
         ("p2", "", 50),
     ] {
         let blocks = harness.call("calendar_save", call(ics)).await.unwrap();
@@ -540,12 +538,12 @@ async fn a_long_document_is_imported_in_parts() {
     // What was asked first holds; a cursor of something else is none; and a
     // document that has changed is begun anew.
     let error = harness.error("calendar_save", json!({"ics": "p1", "calendar": "Work"})).await;
-    assert_eq!(error, "where it is imported to was said when the import began: give `ics` alone");
+    assert_eq!(error, "the target was given when the import began: give `ics` alone");
     std::fs::write(&path, document(&lines[1..])).unwrap();
     assert_eq!(
         harness.error("calendar_save", call("p1")).await,
-        "the document is not what it was when its import began: import it from the start: what \
-         is there already is not doubled"
+        "the document changed since its import began: import it from the start: existing events \
+         are not duplicated"
     );
     assert_eq!(
         harness.error("calendar_save", call("p9")).await,

@@ -262,8 +262,8 @@ async fn the_user_is_asked_before_it_is_gone_for_good() {
         (Reply::Yes, "done: 7\n--\ngone for good: there is no undo", 1),
         (
             Reply::No,
-            "done: 0\noutcomes[1|]{item|op|result|detail}:\n  \
-             7 messages, m1 m2 m3 m4 m5 and others|delete|refused|the user said no",
+            "done: 0\noutcomes[1|]{item|op|result|detail}:\n  7 messages, m1 m2 m3 m4 m5 and \
+             others|delete|refused|the user declined",
             8,
         ),
         // As with a letter that is sent, the level is the user's word then.

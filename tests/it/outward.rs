@@ -72,7 +72,7 @@ async fn what_is_deleted_is_reported() {
     let call = || json!({"id": "main/m", "notify": "all", "message": "Sorry"});
     let at_google = harness().await;
     let blocks = at_google.call("calendar_delete", call()).await.unwrap();
-    assert_eq!(blocks[1], "the message was not sent: the service carries none with this");
+    assert_eq!(blocks[1], "the message was not sent: the service cannot send one with this");
     let at_outlook = with(CalendarHarness::outlook().await);
     let blocks = at_outlook.call("calendar_delete", call()).await.unwrap();
     assert_eq!(blocks.len(), 1);
@@ -82,7 +82,7 @@ async fn what_is_deleted_is_reported() {
     let blocks = harness.call("calendar_delete", json!({"id": "main/i"})).await.unwrap();
     assert_eq!(
         blocks[1],
-        "it is gone from your calendar only; calendar_respond tells the organizer"
+        "deleted from your calendar only; calendar_respond notifies the organizer"
     );
 }
 
@@ -91,24 +91,22 @@ async fn what_is_not_clear_is_not_deleted() {
     let harness = harness().await;
     let cases = cases! {
         json!({"id": ONE}),
-            "e1 is a recurring event: say how much of it is meant: scope=this, following or series";
+            "e1 is a series: say how much you mean: scope=this, following or series";
         json!({"id": "main/w", "scope": "this"}),
-            "e2 is the whole recurring event and no occurrence of it: give the id of an \
-             occurrence, from calendar_search; or scope=series";
+            "e2 is the whole series, not an occurrence: give the id of an occurrence from \
+             calendar_search, or scope=series";
         json!({"id": "main/m"}),
-            "people are asked, and `notify` does not say whether they are told: give notify=all, \
-             external or none";
+            "with people, `notify` is needed: give notify=all, external or none";
         json!({"id": "main/m", "notify": "none", "message": "Sorry"}),
-            "`message` is given, and notify=none tells nobody: give notify=all, or leave \
-             `message` out";
+            "`message` needs notify=all: give notify=all, or leave out `message`";
         json!({"id": "main/p", "message": "Sorry"}),
-            "`message` is given, and nobody is asked: leave it out";
+            "`message` is given, but there are no guests: leave it out";
         json!({"id": "main/i", "message": "Sorry"}),
-            "e5 was called by somebody else: deleting it carries no message: use \
-             calendar_respond with response=decline and a comment";
+            "e5 has another organizer: deleting it sends no message: use calendar_respond with \
+             response=decline and a comment";
         json!({"id": "team/t"}),
-            "e6 is in the calendar Team, which can only be read: ask its owner for the change, \
-             or create an event of your own";
+            "e6 is in the read-only calendar Team: ask its owner for the change, or create your \
+             own event";
         json!({"id": "main/gone"}), "e7 no longer exists: it was deleted: search again";
     };
     for (call, wanted) in cases {
@@ -184,8 +182,8 @@ async fn an_invitation_is_answered() {
     let call = json!({"id": "main/i", "response": "decline"});
     assert_eq!(
         at_outlook.ok("calendar_respond", call).await,
-        "outcomes[1|]{item|op|result|detail}:\n  \
-         e1 Invited|decline|done|it is not in the calendar any more"
+        "outcomes[1|]{item|op|result|detail}:\n  e1 Invited|decline|done|it is no longer in the \
+         calendar"
     );
 }
 
@@ -194,23 +192,21 @@ async fn what_cannot_be_answered_is_refused() {
     let harness = harness().await;
     let cases = cases! {
         json!({"id": "main/m", "response": "accept"}),
-            "e1 is your own: there is nobody to answer: change it with calendar_save, or cancel \
-             it with calendar_delete";
+            "e1 is your own event: there is nobody to answer: change it with calendar_save, or \
+             cancel it with calendar_delete";
         json!({"id": "main/y@20360212T1000Z", "response": "accept"}),
-            "e2 is an occurrence of a recurring event: say how much of it is meant: scope=this \
-             or series";
+            "e2 is an occurrence of a series: say how much you mean: scope=this or series";
         json!({"id": "main/y", "response": "accept", "scope": "this"}),
-            "e3 is the whole recurring event and no occurrence of it: give the id of an \
-             occurrence, or scope=series";
+            "e3 is the whole series, not an occurrence: give the id of an occurrence, or \
+             scope=series";
         json!({"id": "main/i", "response": "accept", "propose": "2036-02-06 10h00"}),
-            "`propose` asks for another time, and accept agrees to this one: use \
-             response=tentative, or decline";
+            "`propose` asks for another time, but accept agrees to this one: use \
+             response=tentative or decline";
         json!({"id": "main/i", "response": "tentative", "propose": "2036-02-06"}),
-            "`propose`: the event has a time, and `start` is a day without one: give the time, \
-             too; or `end` as a day, to make it all-day";
+            "`propose`: the event has a time, but `start` is only a day: add the time, or give \
+             `end` as a day to make it all-day";
         json!({"id": "main/i", "response": "tentative", "comment": "Hm", "notify": "none"}),
-            "a comment or proposal reaches nobody with notify=none: leave `notify` out, or leave \
-             them out";
+            "a comment or proposal reaches nobody with notify=none: leave out either";
         json!({"id": "main/i", "response": "forward", "to": ["cy"]}),
             "`to` `cy`: `cy` is not an address: give an address, and quote a name with a comma: \
              \"Lindqvist, Mira\" <mira@example.com>";
@@ -239,7 +235,7 @@ async fn a_calendar_is_gone_when_the_user_says_so() {
                  is no undo.";
     for (reply, result, written) in [
         (Reply::Yes, "done|null", "Delete { id: \"garden\" }"),
-        (Reply::No, "refused|the user said no", ""),
+        (Reply::No, "refused|the user declined", ""),
         (Reply::Nobody, "done|null", "Delete { id: \"garden\" }"),
     ] {
         let harness = CalendarHarness::one().await;
@@ -282,7 +278,7 @@ async fn calendars_are_made_renamed_and_deleted() {
             "calendars[1|]{id|name|access|main|zone}:\n  c1|Field|owner|false|null",
             Some("Rename { id: \"garden\", name: \"Field\" }");
         json!({"op": "rename", "id": "c1", "name": "Field"}),
-            "outcomes[1|]{item|op|result|detail}:\n  Field|rename|unchanged|it is so already", None;
+            "outcomes[1|]{item|op|result|detail}:\n  Field|rename|unchanged|already as requested", None;
         json!({"op": "delete", "id": "c1", "dry_run": true}),
             "outcomes[1|]{item|op|result|detail}:\n  Field|delete|planned|\"with all its events, \
              in ana@example.com: the user is asked first, where possible, and there is no \
@@ -302,19 +298,19 @@ async fn calendars_are_made_renamed_and_deleted() {
             "ana is the main calendar, which cannot be deleted: delete its events, or another \
              calendar";
         json!({"op": "delete", "id": "Work"}),
-            "the calendar Work is somebody else's: ask its owner to delete it";
+            "the calendar Work is not yours: ask its owner to delete it";
         json!({"op": "delete", "id": "Fiel"}),
             "there is no calendar `Fiel`: use one of: ana (c2), Work (c3)";
         json!({"op": "delete"}),
             "`op: delete` needs `id`: give the calendar's name or id, from lookup kind=calendars";
-        json!({"op": "rename", "id": "ana"}), "`name` is missing: say what the calendar is called";
+        json!({"op": "rename", "id": "ana"}), "`name` is missing: give the calendar's name";
         json!({"op": "create", "name": "work"}),
             "a calendar called work already exists: choose another name";
         json!({"op": "create", "name": "New", "tz": "Xyzzy"}),
             "there is no time zone `Xyzzy`: use an IANA name: `Europe/Berlin`, `America/New_York`, \
              `UTC`";
         json!({"op": "create", "id": "c1", "name": "New"}),
-            "`id` is for an existing calendar: give the name of the new one as `name`";
+            "`id` is for an existing calendar: give the new one's name as `name`";
     };
     for (more, wanted) in cases {
         assert_eq!(harness.error("manage", call(more.clone())).await, wanted, "{more}");

@@ -238,7 +238,7 @@ async fn a_calendar_that_may_be_shared_on_is_still_its_owners() {
         let call = with(json!({"kind": "calendar", "op": op, "id": "Boss"}), more);
         assert_eq!(
             harness.error("manage", call).await,
-            format!("the calendar Boss is somebody else's: ask its owner to {op} it")
+            format!("the calendar Boss is not yours: ask its owner to {op} it")
         );
     }
     assert_eq!(harness.written(), Vec::<String>::new());
@@ -349,9 +349,9 @@ async fn who_is_new_is_a_question_before_anything_is_written() {
                 .to_owned(), 2;
         "calendar_save",
             json!({"ics": document("n@x.example", "ATTENDEE:mailto:eve@example.org\r\n")}),
-            "Import events that others are on?\nSECRET".to_owned(), 1;
+            "Import events with other people?\nSECRET".to_owned(), 1;
         "calendar_delete", json!({"id": "main/m", "notify": "none"}),
-            format!("Delete an event that others are on?\n{when} Meeting\n{when}"), 1;
+            format!("Delete an event with other people?\n{when} Meeting\n{when}"), 1;
         "calendar_respond",
             json!({"id": "main/i", "response": "decline", "comment": "SECRET\nSend this mail?"}),
             format!(

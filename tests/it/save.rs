@@ -116,27 +116,27 @@ async fn what_cannot_be_is_refused_before_anything_is_written() {
     let many: Vec<String> = (0..201).map(|at| format!("a{at}@example.com")).collect();
     let start = "2036-02-05 09h00";
     let cases = cases! {
-        json!({"start": start}), "an event needs `title`: say what it is called";
+        json!({"start": start}), "an event needs `title`: give its title";
         json!({"title": "T"}),
             "an event needs `start`: give it, such as 2026-02-03 18h05 or tomorrow 9am";
         json!({"title": "T", "start": start, "end": "2036-02-05 08h00"}),
             "the event would end before it starts: Tue 2036-02-05 09h00 to 08h00: give an `end` \
-             after `start`, with its date; or a `duration`";
+             with its date after `start`, or a `duration`";
         json!({"title": "T", "start": "2036-02-05", "end": "2036-02-04"}),
-            "the event would end before it starts: Tue 2036-02-05: give an `end` after `start`, \
-             with its date; or a `duration`";
+            "the event would end before it starts: Tue 2036-02-05: give an `end` with its date \
+             after `start`, or a `duration`";
         json!({"title": "T", "start": start, "end": start}),
-            "the event would end before it starts: Tue 2036-02-05 09h00: give an `end` after \
-             `start`, with its date; or a `duration`";
+            "the event would end before it starts: Tue 2036-02-05 09h00: give an `end` with its \
+             date after `start`, or a `duration`";
         json!({"title": "T", "start": start, "end": "10:00", "duration": "1h"}),
-            "`end` and `duration` are both given: leave one of them out";
+            "`end` and `duration` are both given: leave one out";
         json!({"title": "T", "start": start, "duration": "0"}),
-            "`duration` is no time at all: give at least a minute, such as 30m";
+            "`duration` is zero: give at least a minute, such as 30m";
         json!({"title": "T", "start": "2036-02-05", "duration": "90m"}),
-            "`start` is a day, and `duration` is not whole days: give the time in `start`, such \
-             as 2026-02-03 18h05";
+            "`start` is a day, but `duration` is not whole days: add the time to `start`, such as \
+             2026-02-03 18h05";
         json!({"title": "T", "start": start, "end": "2036-02-06"}),
-            "`start` is a time and `end` a day: give both as times, or both as days";
+            "`start` is a time but `end` a day: give both as times, or both as days";
         json!({"title": "T", "start": start, "tz": "Europe/Berlim"}),
             "there is no time zone `Europe/Berlim`: did you mean `Europe/Berlin`?";
         json!({"title": "T", "start": "2036-03-30 02h30"}),
@@ -148,8 +148,8 @@ async fn what_cannot_be_is_refused_before_anything_is_written() {
             "`people` `bo at example.com`: `bo at example.com` is not an address: give an address, \
              and quote a name with a comma: \"Lindqvist, Mira\" <mira@example.com>";
         json!({"title": "T", "start": start, "people": ["bo@example.com; cy@example.com"]}),
-            "`people` bo@example.com; cy@example.com has 2 addresses: give name@example.com or Name \
-             <name@example.com>, one in each item";
+            "`people` bo@example.com; cy@example.com has 2 addresses: give name@example.com or \
+             Name <name@example.com>, one per item";
         json!({"title": "T", "start": start, "people": ["bo@"]}),
             "`people` `bo@`: `bo@` has no domain such as example.com: correct the part after the @";
         json!({"title": "T", "start": start, "people": ["bo@\u{440}\u{430}ypal.example"]}),
@@ -160,16 +160,16 @@ async fn what_cannot_be_is_refused_before_anything_is_written() {
             "`people` `bo@example.com <eve@example.org>`: the name says `bo@example.com` but the \
              address is eve@example.org: leave out the name, or the address in it";
         json!({"title": "T", "start": start, "people": many}),
-            "201 people are too many for one event: Google takes at most 200: ask the address of \
-             a group instead";
+            "201 people are too many for one event: Google takes at most 200: invite a group's \
+             address instead";
         json!({"title": "T", "start": start, "remove": ["bo@example.com"]}),
-            "`remove` names bo@example.com, and nobody is asked to a new event yet: leave it out";
+            "`remove` names bo@example.com, but a new event has no guests yet: leave it out";
         json!({"title": "T", "start": start, "repeats": "FREQ=HOURLY"}),
             "`repeats`: the rule repeats more often than daily (FREQ=HOURLY), which calendars do \
              not support: use FREQ=DAILY with BYHOUR, or single events";
         json!({"title": "T", "start": start, "repeats": "FREQ=WEEKLY;BYDAY=MO"}),
-            "the rule FREQ=WEEKLY;BYDAY=MO has no occurrence at the start: start with its first \
-             one, Mon 2036-02-11 09h00";
+            "the rule FREQ=WEEKLY;BYDAY=MO has no occurrence at the start: start with its first, \
+             Mon 2036-02-11 09h00";
         json!({"title": "T", "start": start, "repeats": "FREQ=DAILY;UNTIL=20360101"}),
             "the rule FREQ=DAILY;UNTIL=20360101 never occurs from the start on: correct the \
              rule, or the start";
@@ -184,16 +184,15 @@ async fn what_cannot_be_is_refused_before_anything_is_written() {
     }
     let cases = cases! {
         event(json!({"title": "T", "start": start, "people": ["bo@example.com"]}), json!({})),
-            "people are asked, and `notify` does not say whether they are told: give notify=all, \
-             external or none";
+            "with people, `notify` is needed: give notify=all, external or none";
         event(json!({"title": "T", "start": start}), json!({"calendar": "Team"})),
-            "the calendar Team cannot be written to: use one of: ana (c1), Work (c2)";
+            "the calendar Team is read-only: use one of: ana (c1), Work (c2)";
         event(json!({"title": "T", "start": start}), json!({"calendar": "Garden"})),
             "there is no calendar `Garden`: use one of: ana (c1), Work (c2)";
         event(json!({"title": "T", "start": start}), json!({"calendar": "c99"})),
             "there is no `c99`: use an id from lookup kind=calendars";
         event(json!({"title": "T", "start": start}), json!({"scope": "this"})),
-            "`scope` is for an event that is there: leave it out, or give `id`";
+            "`scope` is for an existing event: leave it out, or give `id`";
         event(json!({"title": "T", "start": start}), json!({"account": "zoe@example.com"})),
             "no such account is signed in: name one of: ana@example.com; or call accounts with \
              op=add, or run `daysheet account add google` or `daysheet account add microsoft`";
@@ -219,8 +218,8 @@ async fn what_cannot_be_is_refused_before_anything_is_written() {
         event(json!({"title": "T", "start": start, "people": many}), json!({"notify": "all"}));
     assert_eq!(
         harness.error("calendar_save", call).await,
-        "251 people are too many for one event: one call asks at most 250, Outlook takes 500 in \
-         all: ask the address of a group instead"
+        "251 people are too many for one event: one call adds at most 250, Outlook takes 500 in \
+         all: invite a group's address instead"
     );
     assert_eq!(harness.written(), Vec::<String>::new());
 }
@@ -294,7 +293,7 @@ async fn words_for_times_are_echoed() {
     // What is over is said, too.
     let call = event(json!({"title": "T", "start": "2001-02-05 09h00"}), json!({}));
     let blocks = harness.call("calendar_save", call).await.unwrap();
-    assert_eq!(blocks[1], "it is over already: Mon 2001-02-05 09h00 to 10h00");
+    assert_eq!(blocks[1], "it is already over: Mon 2001-02-05 09h00 to 10h00");
 }
 
 /// Four events; of two it matters what becomes of them.
@@ -347,8 +346,8 @@ async fn a_batch_that_fails_in_the_middle_says_what_was_written() {
                  e1|Tue 2036-02-05 09h00|10h00|A|null|me|null|\"\"\n\
                  outcomes[3|]{{item|op|result|detail}}:\n  \
                  2 B|create|{result}\n  \
-                 3 C|create|skipped|not written, because of the failure before it\n  \
-                 4 D|create|skipped|not written, because of the failure before it"
+                 3 C|create|skipped|not written, because an earlier one failed\n  \
+                 4 D|create|skipped|not written, because an earlier one failed"
             )
         );
         assert_eq!(harness.written().len(), 2);
@@ -504,11 +503,11 @@ async fn clashes_are_what_overlaps_and_takes_time() {
     let one = json!({"title": "Walk", "start": "2036-02-08 09h15"});
     assert_eq!(
         harness.error("calendar_save", call(one.clone())).await,
-        "clashes could not be looked for: bo@example.com: Work: it broke"
+        "clashes could not be checked: bo@example.com: Work: it broke"
     );
     let blocks =
         harness.call("calendar_save", event(one, json!({"account": "ana"}))).await.unwrap();
-    assert_eq!(blocks[1], "clashes were not looked for in bo@example.com: Work: it broke");
+    assert_eq!(blocks[1], "clashes were not checked in bo@example.com: Work: it broke");
 }
 
 /// A series with an exception or two, its occurrences known by handle.
@@ -585,24 +584,23 @@ async fn only_what_is_said_changes() {
     let call = change("main/m", json!({"title": "Review", "start": "9am"}), json!({}));
     assert_eq!(
         harness.ok("calendar_save", call).await,
-        "outcomes[1|]{item|op|result|detail}:\n  e1 Review|change|unchanged|it is so already"
+        "outcomes[1|]{item|op|result|detail}:\n  e1 Review|change|unchanged|already as requested"
     );
     let cases = cases! {
-        json!({"title": ""}), "`title` is empty: say what it is called";
+        json!({"title": ""}), "`title` is empty: give its title";
         json!({"tz": "Asia/Tokyo"}),
-            "`tz` is given without a time: give `start`, and `end` or `duration`, in that zone";
+            "`tz` needs a time: give `start`, and `end` or `duration`, in that zone";
         json!({"start": "2036-02-06"}),
-            "the event has a time, and `start` is a day without one: give the time, too; or `end` \
-             as a day, to make it all-day";
+            "the event has a time, but `start` is only a day: add the time, or give `end` as a day \
+             to make it all-day";
         json!({"end": "08:00"}),
             "the event would end before it starts: Tue 2036-02-05 09h00 to 08h00: give an `end` \
-             after `start`, with its date; or a `duration`";
+             with its date after `start`, or a `duration`";
         json!({"remove": ["zoe@example.com"]}),
-            "`zoe@example.com` is not asked, or not the only one so called: name one of: \
+            "`zoe@example.com` is not a guest, or several are called so: name one of: \
              bo@example.com, cy@example.com, di@example.com";
         json!({"title": "Retro"}),
-            "people are asked, and `notify` does not say whether they are told: give notify=all, \
-             external or none";
+            "with people, `notify` is needed: give notify=all, external or none";
     };
     for (members, wanted) in cases {
         let call = change("e1", members.clone(), json!({}));
@@ -701,14 +699,14 @@ async fn what_is_somebody_elses_is_not_changed() {
     ana.put("team/t", "Team", "2036-02-05T09:00[Europe/Berlin]", 45);
     let cases = cases! {
         change("main/i", json!({"start": "10:00"}), json!({})),
-            "e1 was called by somebody else, who alone can change its time: use \
-             calendar_respond, with `propose` for another time";
+            "only the organizer of e1 can change its time: use calendar_respond, with `propose` \
+             for another time";
         change("main/i", json!({"add": ["cy@example.com"]}), json!({})),
-            "e1 was called by somebody else, who alone can change its people: use \
-             calendar_respond, with `propose` for another time";
+            "only the organizer of e1 can change its people: use calendar_respond, with `propose` \
+             for another time";
         change("team/t", json!({"title": "Ours"}), json!({})),
-            "e2 is in the calendar Team, which can only be read: ask its owner for the change, or \
-             create an event of your own";
+            "e2 is in the read-only calendar Team: ask its owner for the change, or create your \
+             own event";
     };
     for (call, wanted) in cases {
         assert_eq!(harness.error("calendar_save", call).await, wanted);
@@ -716,7 +714,7 @@ async fn what_is_somebody_elses_is_not_changed() {
     assert_eq!(harness.written(), Vec::<String>::new());
     let call = change("e1", json!({"reminder": "10", "title": "With Bo"}), json!({}));
     let blocks = harness.call("calendar_save", call).await.unwrap();
-    assert_eq!(blocks[1], "e1 is somebody else's: your copy of it was changed");
+    assert_eq!(blocks[1], "e1 has another organizer: only your copy was changed");
     assert_eq!(harness.written(), ["update main/i Nobody: title=With Bo reminder=Some(10)"]);
 }
 
@@ -726,16 +724,16 @@ async fn a_recurring_event_needs_a_scope() {
     let one = "main/w@20360212T0800Z";
     let cases = cases! {
         change(one, json!({"title": "T"}), json!({})),
-            "e1 is a recurring event: say how much of it is meant: scope=this, following or series";
+            "e1 is a series: say how much you mean: scope=this, following or series";
         change("main/w", json!({"title": "T"}), json!({"scope": "this"})),
-            "e2 is the whole recurring event and no occurrence of it: give the id of an \
-             occurrence, from calendar_search; or scope=series";
+            "e2 is the whole series, not an occurrence: give the id of an occurrence from \
+             calendar_search, or scope=series";
         change("main/w", json!({"title": "T"}), json!({"scope": "following"})),
-            "e2 is the whole recurring event and no occurrence of it: give the id of an \
-             occurrence, from calendar_search; or scope=series";
+            "e2 is the whole series, not an occurrence: give the id of an occurrence from \
+             calendar_search, or scope=series";
         change(one, json!({"repeats": "FREQ=DAILY"}), json!({"scope": "this"})),
-            "one occurrence has no rule of its own: give scope=series, or scope=following; or \
-             leave `repeats` out";
+            "one occurrence has no rule of its own: give scope=series or scope=following, or leave \
+             out `repeats`";
     };
     for (call, wanted) in cases {
         assert_eq!(harness.error("calendar_save", call).await, wanted);
@@ -843,8 +841,8 @@ async fn a_series_moves_as_a_whole() {
         assert_eq!(
             harness.error("calendar_save", call).await,
             format!(
-                "it is not clear which days the rule {rule} means after the move: give the new \
-                 rule, too, as `repeats`"
+                "it is unclear which days the rule {rule} means after the move: give the new rule \
+                 as `repeats`"
             )
         );
         assert_eq!(harness.written(), Vec::<String>::new());
@@ -871,7 +869,7 @@ async fn exceptions_move_with_their_series() {
     assert_eq!(
         blocks[1],
         "start: 12:00 = Tue 2036-02-12 12h00 Europe/Berlin\n\
-         an occurrence that had been changed singly follows the rule again: Tue 2036-02-12 09h00"
+         an occurrence changed individually follows the rule again: Tue 2036-02-12 09h00"
     );
     assert_eq!(
         harness.written()[1..],
@@ -917,8 +915,8 @@ async fn what_follows_becomes_a_series_of_its_own() {
          events[2|]{id|start|end|title|where|organizer|people|flags}:\n  \
          e3|Wed 2036-02-27 10h00|11h00|Weekly, new|Room 3|me|bo+|recurring online\n  \
          e2|Tue 2036-02-05 09h00|10h00|Weekly|Room 3|me|bo+|recurring online free private\n--\n\
-         the series was split: e2 has what comes before, the first row what follows\n\
-         the new series has an online meeting of its own"
+         the series was split: e2 has the earlier part, the first row the later\n\
+         the new series has its own online meeting"
     );
     assert_eq!(
         harness.written(),
@@ -1010,7 +1008,7 @@ async fn a_split_that_fails_leaves_nothing_half_done() {
     harness.ana().fail([None, Some((refused(), false))]);
     assert_eq!(
         harness.error("calendar_save", call()).await,
-        "nothing was changed: the old series could not be cut, and the new one was taken back: \
+        "nothing was changed: the old series could not be shortened, and the new one was deleted: \
          e2: the service says no"
     );
     assert_eq!(harness.written(), [create, cut, back]);
@@ -1021,8 +1019,8 @@ async fn a_split_that_fails_leaves_nothing_half_done() {
     let answer = harness.ok("calendar_save", call()).await;
     assert!(
         answer.contains(
-            "e1 Weekly|change|failed|\"e2 was not cut (the service says no), and the new series \
-             could not be taken back (the service says no): delete one of them\""
+            "e1 Weekly|change|failed|\"e2 was not shortened (the service says no), and the new \
+             series could not be deleted (the service says no): delete one of them\""
         ),
         "{answer}"
     );
@@ -1040,8 +1038,8 @@ async fn a_split_that_fails_leaves_nothing_half_done() {
     let answer = harness.ok("calendar_save", call()).await;
     assert!(
         answer.contains(
-            "e1 Weekly|change|unknown|\"the connection broke: the new series is there, and it is \
-             not known whether e2 ends before it; look, and cut or delete one of them\""
+            "e1 Weekly|change|unknown|\"the connection broke: the new series exists, but e2 may \
+             not end before it; check, and shorten or delete one of them\""
         ),
         "{answer}"
     );
@@ -1083,8 +1081,8 @@ async fn what_follows_the_first_is_the_whole() {
     let blocks = harness.call("calendar_save", call).await.unwrap();
     assert_eq!(
         blocks[1],
-        "an occurrence that had been changed singly follows the rule again: Tue 2036-03-04 09h00\n\
-         the series was split: e2 has what comes before, the first row what follows"
+        "an occurrence changed individually follows the rule again: Tue 2036-03-04 09h00\n\
+         the series was split: e2 has the earlier part, the first row the later"
     );
     assert_eq!(
         harness.written()[0],

@@ -174,7 +174,7 @@ async fn the_user_is_asked_first() {
     assert_eq!(error.to_string(), "the user is being asked");
     let no = FakeUser::says(Reply::No);
     let blocks = harness.call_as("mail_modify", all.clone(), &no).await.unwrap();
-    assert!(blocks[0].contains("m1|unsubscribe|refused|the user said no"), "{}", blocks[0]);
+    assert!(blocks[0].contains("m1|unsubscribe|refused|the user declined"), "{}", blocks[0]);
     assert_eq!(harness.ana().drafts.lock().unwrap().len(), 0);
 
     let yes = FakeUser::says(Reply::Yes);

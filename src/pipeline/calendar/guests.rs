@@ -34,7 +34,7 @@ pub(in crate::pipeline) fn guest(field: &str, said: &str, notes: &mut Vec<Note>)
         }),
         many => {
             Err(Error::argument(format!("`{field}` {} has {} addresses", brief(said), many.len()))
-                .next("give name@example.com or Name <name@example.com>, one in each item"))
+                .next("give name@example.com or Name <name@example.com>, one per item"))
         }
     }
 }
@@ -83,7 +83,7 @@ fn is_same(one: &Guest, other: &Guest) -> bool {
 pub(in crate::pipeline) fn asked(words: &EventWords, notes: &mut Vec<Note>) -> Result<Vec<Guest>> {
     if let Some(nobody) = words.remove.first() {
         return Err(Error::argument(format!(
-            "`remove` names {}, and nobody is asked to a new event yet",
+            "`remove` names {}, but a new event has no guests yet",
             brief(nobody)
         ))
         .next("leave it out"));
@@ -153,9 +153,9 @@ fn meant(said: &str, list: &[Guest]) -> Result<usize> {
             by(&|one| one.name.as_ref().map(|name| name.to_lowercase()) == Some(wanted.clone()))
         })
         .ok_or_else(|| {
-            let who = format!("`{}` is not asked, or not the only one so called", brief(said));
+            let who = format!("`{}` is not a guest, or several are called so", brief(said));
             Error::argument(who).next(match list.is_empty() {
-                true => "nobody is asked: leave `remove` out".to_owned(),
+                true => "there are no guests: leave out `remove`".to_owned(),
                 false => format!("name one of: {}", named(list)),
             })
         })
@@ -176,12 +176,12 @@ pub(in crate::pipeline) fn not_too_many(list: &[Guest], can: &CalendarCapabiliti
     let many = list.len();
     let (most, whose) = match (can.max_guests, can.name) {
         (most @ ..=OURS, name) => (most, format!("{name} takes at most {most}")),
-        (most, name) => (OURS, format!("one call asks at most {OURS}, {name} takes {most} in all")),
+        (most, name) => (OURS, format!("one call adds at most {OURS}, {name} takes {most} in all")),
     };
     match many > most {
         false => Ok(()),
         true => Err(Error::argument(format!("{many} people are too many for one event: {whose}"))
-            .next("ask the address of a group instead")),
+            .next("invite a group's address instead")),
     }
 }
 

@@ -79,12 +79,12 @@ impl Target {
         }
         let handle = &self.handle;
         match (said, &self.facts.series) {
-            (None, _) => Err(Error::argument(format!("{handle} is a recurring event"))
-                .next(format!("say how much of it is meant: scope={choices}"))),
-            (Some(Scope::This | Scope::Following), None) => Err(Error::argument(format!(
-                "{handle} is the whole recurring event and no occurrence of it"
-            ))
-            .next("give the id of an occurrence, from calendar_search; or scope=series")),
+            (None, _) => Err(Error::argument(format!("{handle} is a series"))
+                .next(format!("say how much you mean: scope={choices}"))),
+            (Some(Scope::This | Scope::Following), None) => {
+                Err(Error::argument(format!("{handle} is the whole series, not an occurrence"))
+                    .next("give the id of an occurrence from calendar_search, or scope=series"))
+            }
             (said, _) => Ok(said),
         }
     }
@@ -140,16 +140,14 @@ impl Pipeline {
             .next()
             .unwrap_or_else(|| Err(Error::new(Kind::NotFound, "it was not answered")))
             .map_err(|error| match error.kind() {
-                Kind::NotFound => Error::new(
-                    Kind::NotFound,
-                    format!("{handle} is not there any more: it was deleted"),
-                )
-                .next("search again"),
+                Kind::NotFound => {
+                    Error::new(Kind::NotFound, format!("{handle} was deleted")).next("search again")
+                }
                 _ => error.context(&handle),
             })?;
         let facts = owner.port.facts(&value).ok_or_else(|| {
             Error::new(Kind::Provider(200), format!("{handle} could not be read"))
-                .next("change it where it was made")
+                .next("change it where it was created")
         })?;
         Ok(Target { owner, handle, number, value, facts })
     }

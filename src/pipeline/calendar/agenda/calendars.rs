@@ -197,9 +197,9 @@ pub(in crate::pipeline) fn chosen<'l>(
 
 /// A name that no calendar has, with those there are.
 pub(in crate::pipeline) fn unknown_calendar(name: &str, known: &[String]) -> Error {
-    let error = Error::argument(format!("no calendar is called `{}`", text::brief(name)));
+    let error = Error::argument(format!("there is no calendar `{}`", text::brief(name)));
     match known {
-        [] => error.next("call lookup with kind=calendars to see their names"),
+        [] => error.next("lookup kind=calendars lists them"),
         known => error.next(format!("use one of: {}", known.join(", "))),
     }
 }

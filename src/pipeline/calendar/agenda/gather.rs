@@ -212,7 +212,7 @@ impl Gathered {
         for sheet in &mut self.sheets {
             if std::mem::take(&mut sheet.open) {
                 self.notes.push(note!(
-                    "{} has more events than were looked through: ask for a shorter range",
+                    "{} has more events than were searched: give a shorter range",
                     quoted(&sheet.calendar.name)
                 ));
             }

@@ -96,7 +96,7 @@ async fn family(port: &dyn Calendars, item: &Value) -> (Vec<Value>, Option<Note>
         Ok(all) => all,
         Err(error) => {
             let note =
-                note!("{}: changed occurrences are not known: {}", quoted(&facts.title), error);
+                note!("{}: changed occurrences are unknown: {}", quoted(&facts.title), error);
             return (alone, Some(note));
         }
     };

@@ -350,8 +350,7 @@ impl Pipeline {
         let mut notes = Vec::new();
         if asked.q.is_some() && (from.is_none() || to.is_none()) {
             notes.push(
-                "words are looked for from 30 days back to 365 ahead, unless `from` and `to` say \
-                 otherwise"
+                "words are searched from 30 days back to 365 ahead, unless `from` and `to` are given"
                     .into(),
             );
         }
@@ -367,10 +366,10 @@ impl Pipeline {
                 (&asked.account, only.iter().find(|id| accounts.iter().all(|one| one.id != **id)))
             {
                 return Err(Error::argument(format!(
-                    "a calendar that is asked for belongs to {other}, not to {}",
+                    "a requested calendar belongs to {other}, not to {}",
                     crate::text::brief(name)
                 ))
-                .next("leave out `account`: a handle knows its own"));
+                .next("leave out `account`: the handle implies it"));
             }
             accounts.retain(|account| only.contains(&account.id));
             if let (true, Some(gone)) = (accounts.is_empty(), only.first()) {
@@ -421,7 +420,7 @@ fn beginnings(
     };
     match items.iter().filter(long).count() {
         count @ 1.. => Some(note!(
-            "notes: {}'s lists have {} characters at most, in {} that may be longer: \
+            "notes: {}'s lists have at most {} characters, and {} may be longer: \
              calendar_search ids=ID fields=notes has all",
             ours(can.name),
             preview,

@@ -220,7 +220,7 @@ impl Plan {
         };
         let looked: usize = parts.iter().map(|part| part.gathered.looked).sum();
         let looked = match self.q {
-            Some(_) => format!("; words looked for in {looked}"),
+            Some(_) => format!("; words searched in {looked}"),
             None => String::new(),
         };
         let form = match self.ics {
@@ -239,11 +239,8 @@ impl Plan {
         let mut notes = Vec::new();
         if merged.copies > 0 {
             notes.push(match merged.copies {
-                1 => "1 copy of a meeting that stands in several calendars is left out".into(),
-                many => note!(
-                    "{} copies of meetings that stand in several calendars are left out",
-                    many
-                ),
+                1 => "1 copy of a meeting in several calendars left out".into(),
+                many => note!("{} copies of meetings in several calendars left out", many),
             });
         }
         for part in parts {
@@ -256,10 +253,7 @@ impl Plan {
                 notes.push(missing_line((error, again)));
             }
             if part.gathered.odd > 0 {
-                notes.push(named(note!(
-                    "{} entries without a time are left out",
-                    part.gathered.odd
-                )));
+                notes.push(named(note!("{} entries without a time left out", part.gathered.odd)));
             }
             notes.extend(part.gathered.notes.iter().cloned().map(named));
         }
@@ -267,15 +261,13 @@ impl Plan {
         if self.q.is_some()
             && let Some(can) = ports.find(|can| can.preview.is_some())
         {
-            notes.push(note!(
-                "of {}'s descriptions only the beginning is looked through",
-                ours(can.name)
-            ));
+            notes
+                .push(note!("only the beginning of {}'s descriptions is searched", ours(can.name)));
         }
         if merged.shown.is_empty() && merged.end.is_none() {
             notes.push(match self.q {
                 Some(_) => "nothing matches: try fewer words, or a longer range".into(),
-                None => "nothing takes place in that time".into(),
+                None => "no events in that time".into(),
             });
         }
         notes

@@ -105,7 +105,7 @@ pub(in crate::pipeline) fn checked(range: Range, here: &Here) -> Result<Range> {
         tell(range.to()),
         tell(range.from()),
     ))
-    .next("give `from`, which is now if left out, and a later `to`"))
+    .next("give `from` (default now) and a later `to`"))
 }
 
 /// Reads a range of which both ends may be left out: now, and so many days that

@@ -87,7 +87,7 @@ impl Pipeline {
         let mut notes = Vec::new();
         if merged.end.is_some() {
             notes.push(note!(
-                "only the first {} events were looked at: ask for a shorter range",
+                "only the first {} events were checked: give a shorter range",
                 merged.shown.len()
             ));
         }

@@ -13,8 +13,8 @@ use crate::schemas::{Api, EVENT, Field};
 use crate::text::words::words;
 
 /// What can be asked of events.
-const OPERATORS: &str = "from: (who called it) to: (who is asked) subject: (the title) body: (the \
-                         description) category: OR -not ( )";
+const OPERATORS: &str = "from: (organizer) to: (guests) subject: (title) body: (description) \
+                         category: OR -not ( )";
 
 /// The columns that are looked through, besides the facts.
 const COLUMNS: &[&str] =
@@ -23,7 +23,7 @@ const COLUMNS: &[&str] =
 /// Reads a query for events.
 pub(super) fn read(text: &str, clock: &Clock) -> Result<Query> {
     let refused = |what: &str, next: &str| {
-        Err(Error::argument(format!("`{what}` is for mail, and events have none")).next(next))
+        Err(Error::argument(format!("`{what}` is for mail, not events")).next(next))
     };
     let use_others = format!("use words, \"phrases\", {OPERATORS}");
     if query::is_raw(text) {
@@ -41,10 +41,8 @@ pub(super) fn read(text: &str, clock: &Clock) -> Result<Query> {
             Term::In(Part::From | Part::To | Part::Subject | Part::Body, _) => {}
             Term::In(part, _) => return refused(&format!("{}:", part.operator()), &use_others),
             Term::Before(_) | Term::After(_) => {
-                return Err(Error::argument(
-                    "`before:` and `after:` are for mail; a calendar is asked for a range",
-                )
-                .next("give `from` and `to` beside `q`"));
+                return Err(Error::argument("`before:` and `after:` are for mail")
+                    .next("give `from` and `to` besides `q`"));
             }
             Term::Folder(_) => {
                 return refused("in:", "name `calendars`, or use words alone");

@@ -98,11 +98,8 @@ impl Daily {
 
     pub(super) fn read(text: &str) -> Result<Self> {
         let wrong = || {
-            Error::argument(format!(
-                "`hours` is `{}`, which are no hours of a day",
-                text::brief(text)
-            ))
-            .next("write them as 9-17 or 8:30-18:00; 0-24 is any time, weekends too")
+            Error::argument(format!("`hours` is `{}`, not hours of a day", text::brief(text)))
+                .next("write them as 9-17 or 8:30-18:00; 0-24 is any time, weekends too")
         };
         let parts = ["-", "–", "—", " to "].iter().find_map(|mark| text.split_once(mark));
         let (from, to) = parts.ok_or_else(wrong)?;

@@ -54,8 +54,8 @@ impl Pipeline {
         let (from, to) = (asked.from.as_deref(), asked.to.as_deref());
         let range = short(range::ahead(from, to, &here, working_days_after)?)?;
         if length.is_some() && range.to() <= here.now {
-            return Err(Error::argument("that time is over")
-                .next("give a `to` that is still to come, or leave out `duration`"));
+            return Err(Error::argument("that time is past")
+                .next("give a future `to`, or leave out `duration`"));
         }
 
         let accounts = self.named_or_all(asked.account.as_deref()).await?;
@@ -68,7 +68,7 @@ impl Pipeline {
         let (mut people, mut notes) = self.people(&who, others, &accounts, range).await?;
         notes.extend(self.further(&mut people, &accounts, range, &zone).await);
         if let Some(own @ [_, ..]) = who.get(others..) {
-            notes.push(note!("counted besides: {}", ours(own.join(", "))));
+            notes.push(note!("also counted: {}", ours(own.join(", "))));
         }
         let (mut document, count) = match length {
             None => busy(&people, range, &zone, &mut notes),
@@ -170,7 +170,13 @@ impl Pipeline {
                 }
             }
             if found.is_none() {
-                let why = why.unwrap_or_else(|| Error::new(Kind::NotFound, "no account can tell"));
+                let why = why.unwrap_or_else(|| {
+                    Error::new(
+                        Kind::NotFound,
+                        "no account can look it \
+                                                                            up",
+                    )
+                });
                 let reason = why.to_string();
                 match unknown.iter_mut().find(|(known, _)| *known == reason) {
                     Some((_, those)) => those.push(address.clone()),
@@ -183,11 +189,11 @@ impl Pipeline {
         if let (Some(error), true) =
             (first, people.iter().take(asked).all(|one| one.busy.is_none()))
         {
-            return Err(error.context("nobody's time is known"));
+            return Err(error.context("nobody's free/busy times are known"));
         }
         let notes = unknown
             .into_iter()
-            .map(|(why, those)| note!("not known: {}: {}", ours(those.join(", ")), ours(why)))
+            .map(|(why, those)| note!("unknown: {}: {}", ours(those.join(", ")), ours(why)))
             .collect();
         Ok((people, notes))
     }
@@ -335,7 +341,7 @@ fn working_days_after(first: Date) -> Date {
 fn length(said: &str) -> Result<SignedDuration> {
     let minutes = times::minutes(said).map_err(|error| error.context("`duration`"))?;
     match minutes {
-        0 => Err(Error::argument("`duration` is nothing").next("give 30m or 1h")),
+        0 => Err(Error::argument("`duration` is zero").next("give 30m or 1h")),
         minutes => Ok(SignedDuration::from_mins(i64::from(minutes))),
     }
 }
@@ -344,8 +350,10 @@ fn length(said: &str) -> Result<SignedDuration> {
 fn short(range: Range) -> Result<Range> {
     let length = range.to().duration_since(range.from());
     match length > SignedDuration::from_hours(24 * LONGEST) {
-        true => Err(Error::argument(format!("the range is longer than {LONGEST} days"))
-            .next("ask for it in parts")),
+        true => {
+            Err(Error::argument(format!("the range is longer than {LONGEST} days"))
+                .next("split it"))
+        }
         false => Ok(range),
     }
 }

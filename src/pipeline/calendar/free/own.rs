@@ -58,7 +58,7 @@ impl Pipeline {
             let (found, failed) = found.unwrap_or_else(|error| (Vec::new(), vec![error]));
             let failed = failed.into_iter().map(|error| {
                 let error = error.context(&account.email);
-                note!("other calendars than the main one do not count: {}", error)
+                note!("only the main calendar counts: {}", error)
             });
             (found, failed.collect())
         });
@@ -99,8 +99,8 @@ async fn look(
         }
         if page == PAGES {
             failed.push(
-                Error::argument("there are more events than were looked through")
-                    .next("ask for a shorter range"),
+                Error::argument("there are more events than were searched")
+                    .next("give a shorter range"),
             );
             break;
         }

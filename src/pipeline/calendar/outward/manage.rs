@@ -49,8 +49,8 @@ impl Pipeline {
 
     async fn create_calendar(&self, asked: &Manage) -> Result<Draft> {
         if asked.id.is_some() {
-            return Err(Error::argument("`id` is for a calendar that is there")
-                .next("give the name of the new one as `name`"));
+            return Err(Error::argument("`id` is for an existing calendar")
+                .next("give the new one's name as `name`"));
         }
         let name = named(asked)?;
         // Without one it has that of its owner's other calendars.
@@ -77,20 +77,20 @@ impl Pipeline {
             _ => ("delete", None),
         };
         if asked.tz.is_some() {
-            return Err(Error::argument("`tz` is for a new calendar").next("leave it out"));
+            return Err(Error::argument("`tz` is for new calendars").next("leave it out"));
         }
         let Some(said) = &asked.id else {
             return Err(Error::argument(format!("`op: {word}` needs `id`"))
                 .next("give the calendar's name or id, from lookup kind=calendars"));
         };
         if rename.is_none() && asked.name.is_some() {
-            return Err(Error::argument("`name` is for a new name")
-                .next("name the calendar to delete by `id` alone"));
+            return Err(Error::argument("op=delete takes no `name`")
+                .next("name the calendar by `id` alone"));
         }
         let (owner, place) = self.calendar(asked.account.as_deref(), said).await?;
         if place.access != "owner" || place.of_others(&owner.account.email).is_some() {
             return Err(Error::argument(format!(
-                "the calendar {} is somebody else's",
+                "the calendar {} is not yours",
                 short(&place.name)
             ))
             .next(format!("ask its owner to {word} it")));
@@ -105,7 +105,7 @@ impl Pipeline {
         if let Some(name) = &rename {
             if *name == place.name {
                 let report = WriteReport {
-                    outcomes: vec![Outcome::new(&old, word, "unchanged", "it is so already")],
+                    outcomes: vec![Outcome::new(&old, word, "unchanged", "already as requested")],
                     ..WriteReport::default()
                 };
                 return self.write_report(report).await;
@@ -134,7 +134,7 @@ impl Pipeline {
         );
         if erases && !self.may_erase(&question, caller).await? {
             let report = WriteReport {
-                outcomes: vec![Outcome::new(&old, word, "refused", "the user said no")],
+                outcomes: vec![Outcome::new(&old, word, "refused", "the user declined")],
                 ..WriteReport::default()
             };
             return self.write_report(report).await;
@@ -207,8 +207,8 @@ impl Pipeline {
 fn named(asked: &Manage) -> Result<String> {
     match asked.name.as_deref().map(str::trim) {
         Some(name) if !name.is_empty() && !name.contains(char::is_control) => Ok(name.to_owned()),
-        Some(_) => Err(Error::argument("`name` is no name").next("give one line of text")),
-        None => Err(Error::argument("`name` is missing").next("say what the calendar is called")),
+        Some(_) => Err(Error::argument("`name` is invalid").next("give one line of text")),
+        None => Err(Error::argument("`name` is missing").next("give the calendar's name")),
     }
 }
 
@@ -222,7 +222,7 @@ fn unused(places: &[Listed], name: &str, itself: Option<&Listed>) -> Result<()> 
     match places.iter().find(same) {
         None => Ok(()),
         Some(_) => {
-            Err(Error::argument(format!("there is a calendar called {} already", short(name)))
+            Err(Error::argument(format!("a calendar called {} already exists", short(name)))
                 .next("choose another name"))
         }
     }

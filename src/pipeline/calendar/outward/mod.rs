@@ -67,7 +67,7 @@ impl Pipeline {
         let message = asked.message.as_deref();
         let mut report = WriteReport::default();
         let question = format!(
-            "Delete an event that others are on?\n{}\n{what}{}",
+            "Delete an event with other people?\n{}\n{what}{}",
             event_line(&target.facts, zone),
             line("Message", message)
         );
@@ -96,12 +96,12 @@ impl Pipeline {
                 let carried = port.capabilities().cancel_message && matches!(gone, Gone::Whole);
                 if message.is_some() && !carried {
                     report.notes.push(
-                        "the message was not sent: the service carries none with this".into(),
+                        "the message was not sent: the service cannot send one with this".into(),
                     );
                 }
                 if !target.facts.own {
                     report.notes.push(
-                        "it is gone from your calendar only; calendar_respond tells the organizer"
+                        "deleted from your calendar only; calendar_respond notifies the organizer"
                             .into(),
                     );
                 }
@@ -131,19 +131,17 @@ fn notify(target: &Target, asked: &Delete) -> Result<Notify> {
     let asks = !others(&target.facts.guests, &target.owner.account.email).is_empty();
     match (asks && target.facts.own, asked.notify, &asked.message) {
         (true, None, _) => Err(unsaid()),
-        (true, Some(Notify::Nobody), Some(_)) => {
-            Err(Error::argument("`message` is given, and notify=none tells nobody")
-                .next("give notify=all, or leave `message` out"))
-        }
+        (true, Some(Notify::Nobody), Some(_)) => Err(Error::argument("`message` needs notify=all")
+            .next("give notify=all, or leave out `message`")),
         (true, Some(notify), _) => Ok(notify),
         (false, _, Some(_)) => Err(match asks {
             true => Error::argument(format!(
-                "{} was called by somebody else: deleting it carries no message",
+                "{} has another organizer: deleting it sends no message",
                 target.handle
             ))
             .next("use calendar_respond with response=decline and a comment"),
             false => {
-                Error::argument("`message` is given, and nobody is asked").next("leave it out")
+                Error::argument("`message` is given, but there are no guests").next("leave it out")
             }
         }),
         (false, notify, None) => Ok(notify.unwrap_or(Notify::Nobody)),

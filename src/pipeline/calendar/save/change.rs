@@ -68,7 +68,7 @@ impl Pipeline {
         match make::repeats(words.repeats.as_deref())? {
             Some(_) if facts.series.is_some() => {
                 return Err(Error::argument("one occurrence has no rule of its own")
-                    .next("give scope=series, or scope=following; or leave `repeats` out"));
+                    .next("give scope=series or scope=following, or leave out `repeats`"));
             }
             Some(Some(rule)) => {
                 let repeat = Repeat { rule, ..Repeat::default() };
@@ -155,7 +155,7 @@ impl Pipeline {
         let zone = master.zone(&self.config.zone);
         let Some(repeat) = facts.repeat.clone() else {
             return Err(Error::argument(format!("the rule of {} cannot be read", master.handle))
-                .next("change single occurrences, with scope=this"));
+                .next("change single occurrences with scope=this"));
         };
         let before = Before { start: seen.0, end: seen.1, zone: zone.clone() };
         let to = span::read(words, &self.here(), Some(&before))?
@@ -203,11 +203,11 @@ impl Pipeline {
         let places = self.places(&target.owner, false).await?;
         match places.iter().find(|place| place.id == *calendar) {
             Some(place) if !place.is_writable() => Err(Error::argument(format!(
-                "{} is in the calendar {}, which can only be read",
+                "{} is in the read-only calendar {}",
                 target.handle,
                 brief(&place.name)
             ))
-            .next("ask its owner for the change, or create an event of your own")),
+            .next("ask its owner for the change, or create your own event")),
             _ => Ok(()),
         }
     }
@@ -224,7 +224,7 @@ impl Pipeline {
         let name = format!("{} {}", target.handle, title(&target.facts));
         let mut report = WriteReport { notes, ..WriteReport::default() };
         if change == Change::default() {
-            report.outcomes.push(Outcome::new(name, "change", "unchanged", "it is so already"));
+            report.outcomes.push(Outcome::new(name, "change", "unchanged", "already as requested"));
             return self.write_report(report).await;
         }
         let met =
@@ -236,7 +236,7 @@ impl Pipeline {
         }
         let zone = &self.config.zone;
         let question = format!(
-            "Change an event that others are on?\n{}\n{difference}",
+            "Change an event with other people?\n{}\n{difference}",
             event_line(&target.facts, zone)
         );
         let planned = EventWrite::Change(&change);
@@ -253,7 +253,7 @@ impl Pipeline {
         report.notes.extend(met);
         if !target.facts.own {
             report.notes.push(note!(
-                "{} is somebody else's: your copy of it was changed",
+                "{} has another organizer: only your copy was changed",
                 ours(&target.handle)
             ));
         }
@@ -359,7 +359,7 @@ fn permitted(target: &Target, change: &Change) -> Result<()> {
     ];
     match theirs.iter().find(|(_, changes)| *changes) {
         Some((what, _)) if !target.facts.own => Err(Error::argument(format!(
-            "{} was called by somebody else, who alone can change its {what}",
+            "only the organizer of {} can change its {what}",
             target.handle
         ))
         .next("use calendar_respond, with `propose` for another time")),

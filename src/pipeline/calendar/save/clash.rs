@@ -156,7 +156,7 @@ impl Pipeline {
                 Ok(one) => {
                     if one.cut {
                         notes.push(note!(
-                            "{}: clashes were looked for among the first {} events only",
+                            "{}: only the first {} events were checked for clashes",
                             ours(&one.owner.label),
                             one.there.len()
                         ));
@@ -237,9 +237,9 @@ impl Pipeline {
 /// An account that could not be looked at: an error if all must be, else a note.
 fn left_out(error: Error, strict: bool, notes: &mut Vec<Note>) -> Result<()> {
     if strict {
-        return Err(error.context("clashes could not be looked for"));
+        return Err(error.context("clashes could not be checked"));
     }
-    notes.push(note!("clashes were not looked for in {}", error));
+    notes.push(note!("clashes were not checked in {}", error));
     Ok(())
 }
 

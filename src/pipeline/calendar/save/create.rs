@@ -36,7 +36,7 @@ impl Pipeline {
         caller: Option<&dyn Caller>,
     ) -> Result<Draft> {
         if asked.scope.is_some() {
-            return Err(Error::argument("`scope` is for an event that is there")
+            return Err(Error::argument("`scope` is for an existing event")
                 .next("leave it out, or give `id`"));
         }
         let several = asked.events.len() > 1;
@@ -168,7 +168,7 @@ impl Pipeline {
         if more > 0 {
             lines.push(format!("and {more} more"));
         }
-        let question = format!("Create events that others are on?\n{}", lines.join("\n"));
+        let question = format!("Create events with other people?\n{}", lines.join("\n"));
         self.agreed(&act(question), &audience, caller, notes).await.map(drop)
     }
 
@@ -221,7 +221,7 @@ impl Pipeline {
                     &item.name,
                     "create",
                     "skipped",
-                    "not written, because of the failure before it",
+                    "not written, because an earlier one failed",
                 ));
                 continue;
             }
@@ -270,6 +270,5 @@ fn said_of(several: bool, name: &str, error: Error) -> Error {
 
 /// People are asked, and whether they are told was not said.
 pub(in crate::pipeline) fn unsaid() -> Error {
-    Error::argument("people are asked, and `notify` does not say whether they are told")
-        .next("give notify=all, external or none")
+    Error::argument("with people, `notify` is needed").next("give notify=all, external or none")
 }

@@ -52,8 +52,10 @@ impl Pipeline {
             }
             (Put::Same(held), 0) => {
                 let detail = match held.facts.own {
-                    true => format!("it is {} already", held.handle),
-                    false => format!("it is {} already, which its organizer changes", held.handle),
+                    true => format!("it is already {}", held.handle),
+                    false => {
+                        format!("it is already {}, which only its organizer changes", held.handle)
+                    }
                 };
                 report.outcomes.push(Outcome::new(&item.name, "import", "unchanged", detail));
             }
@@ -78,7 +80,7 @@ impl Pipeline {
             // What is not there need not be taken out.
             return match entry.cancelled {
                 true => Ok(false),
-                false => Err(Error::new(Kind::NotFound, "the series has no occurrence there")),
+                false => Err(Error::new(Kind::NotFound, "the series has no occurrence then")),
             };
         };
         let own = &series.owner.account.email;

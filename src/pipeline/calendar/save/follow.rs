@@ -48,7 +48,7 @@ pub(in crate::pipeline) fn cut(master: &Target, at: When, zone: &TimeZone) -> Re
     let zone = master.zone(zone);
     let Some(repeat) = &facts.repeat else {
         return Err(Error::argument(format!("the rule of {} cannot be read", master.handle))
-            .next("change single occurrences, with scope=this"));
+            .next("change single occurrences with scope=this"));
     };
     let start = moment(facts.start, &zone);
     let length = civil(&moment(facts.end, &zone)).duration_since(civil(&start));
@@ -58,7 +58,7 @@ pub(in crate::pipeline) fn cut(master: &Target, at: When, zone: &TimeZone) -> Re
     let first = repeat.nominal(&start, at).unwrap_or_else(|| moment(at, &zone));
     let last = civil(&first)
         .checked_add(length)
-        .map_err(|_| Error::argument("the event would be after the last day there is"))?;
+        .map_err(|_| Error::argument("the event would be out of range"))?;
     let end = match &first {
         crate::when::Moment::Day(_) => crate::when::Moment::Day(last.date()),
         crate::when::Moment::At(_, zone) => crate::when::Moment::At(last, zone.clone()),
@@ -109,7 +109,7 @@ impl Pipeline {
         if made.change == Change::default() && to.is_none() && said.is_none() {
             let name = format!("{} {}", target.handle, title(&target.facts));
             let report = WriteReport {
-                outcomes: vec![Outcome::new(name, "change", "unchanged", "it is so already")],
+                outcomes: vec![Outcome::new(name, "change", "unchanged", "already as requested")],
                 ..WriteReport::default()
             };
             return self.write_report(report).await;
@@ -150,7 +150,7 @@ impl Pipeline {
             make::difference(&change, &from, &self.config.zone)
         );
         let question = format!(
-            "Change an event that others are on?\n{}\n{difference}",
+            "Change an event with other people?\n{}\n{difference}",
             event_line(&target.facts, &self.config.zone)
         );
         let planned = EventWrite::Change(&change);
@@ -169,7 +169,7 @@ impl Pipeline {
         report.notes.extend(met);
 
         self.may_leave(&format!(
-            "the new series may be there beside {}: delete one of them then",
+            "the new series may exist beside {}: if so, delete one of them",
             master.handle
         ));
         self.begins()?;
@@ -194,8 +194,8 @@ impl Pipeline {
             Ok(new) => new,
             Err(error) if error.is_open() => {
                 let detail = format!(
-                    "{}: the new series may be made yet, and {} is as it was; search before \
-                     trying again, and delete the new one if it is there",
+                    "{}: the new series may still be created, and {} is unchanged; search before \
+                     retrying, and delete the new one if it exists",
                     error.message(),
                     master.handle
                 );
@@ -212,18 +212,18 @@ impl Pipeline {
                 report.events.push((master.owner.clone(), new));
                 report.events.push((master.owner.clone(), old));
                 report.notes.push(note!(
-                    "the series was split: {} has what comes before, the first row what follows",
+                    "the series was split: {} has the earlier part, the first row the later",
                     ours(&master.handle)
                 ));
                 if whole.online == Some(true) {
-                    report.notes.push("the new series has an online meeting of its own".into());
+                    report.notes.push("the new series has its own online meeting".into());
                 }
             }
             Err(error) if error.is_open() => {
                 report.events.push((master.owner.clone(), new));
                 let detail = format!(
-                    "{}: the new series is there, and it is not known whether {} ends before it; \
-                     look, and cut or delete one of them",
+                    "{}: the new series exists, but {} may not end before it; check, and shorten \
+                     or delete one of them",
                     error.message(),
                     master.handle
                 );
@@ -234,8 +234,8 @@ impl Pipeline {
             Err(error) if !self.is_untouched(&master).await => {
                 report.events.push((master.owner.clone(), new));
                 let detail = format!(
-                    "{}: the new series is there, and {} is not as it was; look, and cut or \
-                     delete one of them",
+                    "{}: the new series exists, and {} was changed; check, and shorten or delete \
+                     one of them",
                     error.message(),
                     master.handle
                 );
@@ -248,15 +248,15 @@ impl Pipeline {
                     Ok(()) => {
                         let error = self.passed_over(&master, error).await;
                         return Err(error.context(
-                            "nothing was changed: the old series could not be cut, and the new one \
-                         was taken back",
+                            "nothing was changed: the old series could not be shortened, and the \
+                             new one was deleted",
                         ));
                     }
                     Err(second) => {
                         report.events.push((master.owner.clone(), new));
                         let detail = format!(
-                            "{} was not cut ({}), and the new series could not be taken back ({}): \
-                         delete one of them",
+                            "{} was not shortened ({}), and the new series could not be deleted \
+                             ({}): delete one of them",
                             master.handle,
                             error.message(),
                             second.message()
@@ -347,7 +347,7 @@ impl Pipeline {
                 many => (format!("{many} occurrences"), "follow"),
             };
             note!(
-                "{} that had been changed singly {} the rule again: {}{}",
+                "{} changed individually {} the rule again: {}{}",
                 ours(many),
                 follow,
                 ours(named.join(", ")),

@@ -64,7 +64,7 @@ impl Rest {
     /// What the first call asked for, as the next one does.
     fn of(&self, asked: &Save) -> Result<Save> {
         if asked.account.is_some() || asked.calendar.is_some() {
-            return Err(Error::argument("where it is imported to was said when the import began")
+            return Err(Error::argument("the target was given when the import began")
                 .next("give `ics` alone"));
         }
         Ok(Save {
@@ -105,9 +105,7 @@ impl Pipeline {
         caller: Option<&dyn Caller>,
     ) -> Result<Draft> {
         if asked.scope.is_some() {
-            return Err(
-                Error::argument("`scope` is for an event that is there").next("leave it out")
-            );
+            return Err(Error::argument("`scope` is for an existing event").next("leave it out"));
         }
         let rest = match source::is_cursor(said) {
             true => Some(self.rest(said).await?),
@@ -120,18 +118,15 @@ impl Pipeline {
         let document = self.document(said).await?;
         let digest = Seen::digest(&format!("{:?}", document.entries));
         if rest.as_ref().is_some_and(|rest| rest.document != digest) {
-            return Err(Error::new(
-                Kind::Conflict,
-                "the document is not what it was when its import began",
-            )
-            .next("import it from the start: what is there already is not doubled"));
+            return Err(Error::new(Kind::Conflict, "the document changed since its import began")
+                .next("import it from the start: existing events are not duplicated"));
         }
         let mut report = WriteReport::default();
         report.notes.extend(document.notes.iter().cloned());
         match document.method.as_deref() {
             Some(method @ ("CANCEL" | "REPLY" | "COUNTER" | "REFRESH" | "DECLINECOUNTER")) => {
                 return Err(Error::argument(format!(
-                    "the document is no event to import: its METHOD is {method}"
+                    "the document has no event to import: its METHOD is {method}"
                 ))
                 .next("read the message, and change the event itself"));
             }
@@ -150,8 +145,8 @@ impl Pipeline {
         if items.is_empty() && report.outcomes.is_empty() {
             let notes = report.notes.join("; ");
             return Err(Error::argument(match notes.is_empty() {
-                true => "there is no event in it".to_owned(),
-                false => format!("there is no event in it that can be read: {notes}"),
+                true => "it has no event".to_owned(),
+                false => format!("it has no readable event: {notes}"),
             })
             .next("check the text; an event is a VEVENT with a DTSTART"));
         }
@@ -169,14 +164,14 @@ impl Pipeline {
         let can = destination.owner.port.capabilities();
         if !can.sets_uid && !report.events.is_empty() {
             report.notes.push(note!(
-                "{} gives events UIDs of its own: by time and title they are known again",
+                "{} assigns its own UIDs: events are recognized by time and title",
                 ours(can.name)
             ));
         }
         let mut next = None;
         match (stopped, last < all) {
             (true, _) if done > 0 || last < all => report.notes.push(note!(
-                "events {} to {} of {}: give ics={} again to go on",
+                "events {} to {} of {}: give ics={} again to continue",
                 ours(done + 1),
                 ours(last),
                 ours(all),
@@ -194,7 +189,7 @@ impl Pipeline {
                 };
                 let cursor = self.save_cursor(KIND, &rest).await?;
                 report.notes.push(note!(
-                    "events {} to {} of {}: calendar_save ics=p{} goes on",
+                    "events {} to {} of {}: calendar_save ics=p{} continues",
                     ours(done + 1),
                     ours(last),
                     ours(all),
@@ -225,7 +220,7 @@ impl Pipeline {
         });
         Ok(asked.map(|email| {
             note!(
-                "this invites {}: calendar_respond answers it and tells the organizer",
+                "this invites {}: calendar_respond answers it and notifies the organizer",
                 ours(email)
             )
         }))
@@ -246,7 +241,7 @@ impl Pipeline {
                     name,
                     "import",
                     "skipped",
-                    "it is cancelled there",
+                    "it is cancelled in the document",
                 ));
                 return;
             }
@@ -282,11 +277,11 @@ impl Pipeline {
         }
         for what in left_out {
             let why = match what {
-                "people" => format!("{} would ask them to a meeting of yours", can.name),
+                "people" => format!("{} would invite them to a meeting of yours", can.name),
                 "categories" => format!("{} has colours instead", can.name),
                 _ => format!("{} reminds no earlier", can.name),
             };
-            report.notes.push(note!("{} were left out: {}", ours(&what), ours(&why)));
+            report.notes.push(note!("{} left out: {}", ours(&what), ours(&why)));
         }
         items
     }
@@ -439,7 +434,7 @@ impl Pipeline {
         if more > 0 {
             lines.push(format!("\nand {more} more"));
         }
-        let question = format!("Import events that others are on?{}", lines.concat());
+        let question = format!("Import events with other people?{}", lines.concat());
         self.agreed(&act(question), &audience, caller, notes).await.map(drop)
     }
 
@@ -460,7 +455,7 @@ impl Pipeline {
             return Ok(());
         }
         if *stopped {
-            let detail = "not written, because of the failure before it";
+            let detail = "not written, because an earlier one failed";
             outcome("skipped", detail.to_owned());
             return Ok(());
         }
@@ -501,7 +496,7 @@ impl Pipeline {
                     ("planned", detail)
                 }
                 Some(there) if difference == Change::default() => {
-                    ("unchanged", format!("it is {} already", there.handle))
+                    ("unchanged", format!("it is already {}", there.handle))
                 }
                 Some(there) => {
                     let what = make::difference(&difference, &there.facts, zone);

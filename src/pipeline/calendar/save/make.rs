@@ -44,7 +44,7 @@ pub(in crate::pipeline) fn repeats(said: Option<&str>) -> Result<Option<Option<S
 pub(in crate::pipeline) fn new(words: &EventWords, here: &Here) -> Result<Made> {
     let title = words.title.clone().unwrap_or_default();
     if title.is_empty() {
-        return Err(Error::argument("an event needs `title`").next("say what it is called"));
+        return Err(Error::argument("an event needs `title`").next("give its title"));
     }
     let Some(span) = span::read(words, here, None)? else {
         return Err(Error::argument("an event needs `start`")
@@ -91,7 +91,7 @@ pub(in crate::pipeline) fn begins(repeat: &Repeat, span: &Span) -> Result<()> {
             "the rule {} has no occurrence at the start",
             brief(&repeat.rule)
         ))
-        .next(format!("start with its first one, {}", when::start(first.when(), &span.zone)))),
+        .next(format!("start with its first, {}", when::start(first.when(), &span.zone)))),
         None => Err(Error::argument(format!(
             "the rule {} never occurs from the start on",
             brief(&repeat.rule)
@@ -108,7 +108,7 @@ pub(in crate::pipeline) fn past(
     repeat: Option<&Repeat>,
 ) -> Option<Note> {
     (repeat.is_none() && span.end.instant(zone) < now)
-        .then(|| note!("it is over already: {}", ours(shown(span.start, span.end, zone))))
+        .then(|| note!("it is already over: {}", ours(shown(span.start, span.end, zone))))
 }
 
 /// What is to become of an event that is there: only what was said, and of that
@@ -121,7 +121,7 @@ pub(in crate::pipeline) fn changed(
     zone: &TimeZone,
 ) -> Result<Made> {
     if words.title.as_deref() == Some("") {
-        return Err(Error::argument("`title` is empty").next("say what it is called"));
+        return Err(Error::argument("`title` is empty").next("give its title"));
     }
     let before = Before { start: now.start, end: now.end, zone: zone.clone() };
     let span = span::read(words, here, Some(&before))?;

@@ -48,11 +48,8 @@ impl Pipeline {
         }
         let writable = self.places(&owner, false).await?;
         let named = self.named_places(&[(owner, writable)], Listed::is_writable).await?;
-        Err(Error::argument(format!(
-            "the calendar {} cannot be written to",
-            text::brief(&place.name)
-        ))
-        .next(format!("use one of: {named}")))
+        Err(Error::argument(format!("the calendar {} is read-only", text::brief(&place.name)))
+            .next(format!("use one of: {named}")))
     }
 
     /// The calendar with this name, handle or id, of the account that is named
@@ -85,7 +82,7 @@ impl Pipeline {
                     let error = error.context(&owner.label);
                     match owners.len() {
                         1 => error,
-                        _ => error.next("name another account, if you mean one of its calendars"),
+                        _ => error.next("give `account` if you mean another account's calendar"),
                     }
                 })?;
                 let found = chosen(&places, &wanted, &owner.account.id);
@@ -144,7 +141,7 @@ impl Pipeline {
         names.truncate(NAMED);
         let mut said = names.join(", ");
         match (said.is_empty(), more) {
-            (true, _) => said.push_str("none, for none can be written to"),
+            (true, _) => said.push_str("none, as none can be written to"),
             (false, 1..) => said.push_str(&format!(" and {more} more")),
             _ => {}
         }

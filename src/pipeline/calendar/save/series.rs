@@ -122,17 +122,16 @@ fn local(when: When, zone: &TimeZone) -> DateTime {
 
 fn add(at: DateTime, by: SignedDuration) -> Result<DateTime> {
     at.checked_add(by).map_err(|_| {
-        Error::argument("the event would be after the last day there is")
-            .next("give an earlier time")
+        Error::argument("the event would be out of range").next("give an earlier time")
     })
 }
 
 fn unclear(rule: &str) -> Error {
     Error::argument(format!(
-        "it is not clear which days the rule {} means after the move",
+        "it is unclear which days the rule {} means after the move",
         brief(rule)
     ))
-    .next("give the new rule, too, as `repeats`")
+    .next("give the new rule as `repeats`")
 }
 
 impl Move<'_> {

@@ -38,17 +38,17 @@ impl Pipeline {
                 let bytes = self.local_file(said).await?.bytes;
                 if bytes.len() > LARGEST {
                     return Err(Error::argument(format!("{} is larger than 1 MiB", brief(said)))
-                        .next("split it, or give the events themselves"));
+                        .next("split it, or give the events directly"));
                 }
                 ical::read(&String::from_utf8_lossy(&bytes), &self.config.zone)
             }
             false => Err(Error::argument(format!(
-                "`ics` is `{}`, which is no iCalendar text",
+                "`ics` is `{}`, not iCalendar text",
                 brief(said)
             ))
             .next(
-                "give text that begins with BEGIN:VCALENDAR, the path of an .ics file, or the id \
-                 of a message with an invitation, such as m12",
+                "give text beginning with BEGIN:VCALENDAR, the path of an .ics file, or the id of \
+                 a message with an invitation, such as m12",
             )),
         }
     }
@@ -71,7 +71,7 @@ impl Pipeline {
             .map_err(|error| error.context(said))?;
         match letter.invitation {
             Some(text) => ical::read(&text, &self.config.zone),
-            None => Err(Error::new(Kind::NotFound, format!("{said} has no invitation in it"))
+            None => Err(Error::new(Kind::NotFound, format!("{said} has no invitation"))
                 .next("read it with mail_read, and create the event with calendar_save")),
         }
     }
@@ -118,7 +118,7 @@ pub(in crate::pipeline) fn change(
     };
     let reminder = entry.reminder.map(|it| it.min(can.max_reminder.unwrap_or(it)));
     if reminder != entry.reminder {
-        left_out.push("more than four weeks of a reminder");
+        left_out.push("a reminder of over four weeks");
     }
     let change = Change {
         title: said(&entry.title),

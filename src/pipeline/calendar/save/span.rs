@@ -72,15 +72,13 @@ pub(in crate::pipeline) fn read(
     match (quiet, before, &own) {
         (true, Some(_), None) => return Ok(None),
         (true, Some(_), Some(_)) => {
-            return Err(Error::argument("`tz` is given without a time")
+            return Err(Error::argument("`tz` needs a time")
                 .next("give `start`, and `end` or `duration`, in that zone"));
         }
         _ => {}
     }
     if words.end.is_some() && words.duration.is_some() {
-        return Err(
-            Error::argument("`end` and `duration` are both given").next("leave one of them out")
-        );
+        return Err(Error::argument("`end` and `duration` are both given").next("leave one out"));
     }
     let foreign = own.as_ref().is_some_and(|own| own.iana_name() != here.zone.iana_name());
     let here = Here {
@@ -102,10 +100,8 @@ pub(in crate::pipeline) fn read(
                 && words.end.is_none()
                 && words.duration.is_none()
             {
-                return Err(Error::argument(
-                    "the event has a time, and `start` is a day without one",
-                )
-                .next("give the time, too; or `end` as a day, to make it all-day"));
+                return Err(Error::argument("the event has a time, but `start` is only a day")
+                    .next("add the time, or give `end` as a day to make it all-day"));
             }
             echo.extend(meant("start", text, said, &here, foreign));
             start
@@ -147,7 +143,7 @@ pub(in crate::pipeline) fn read(
 fn minutes(name: &str, text: &str) -> Result<u32> {
     let minutes = times::minutes(text).map_err(|error| error.context(format!("`{name}`")))?;
     match minutes {
-        0 => Err(Error::argument(format!("`{name}` is no time at all"))
+        0 => Err(Error::argument(format!("`{name}` is zero"))
             .next("give at least a minute, such as 30m")),
         minutes => Ok(minutes),
     }
@@ -169,11 +165,11 @@ fn end_of(text: &str, start: When, here: &Here) -> Result<(When, Said)> {
         (When::Day(_), Said::Day(last)) => When::Day(next_day(last)?),
         (When::At(_), Said::At(_, at)) => When::At(at),
         (When::Day(_), Said::At(..)) => {
-            return Err(Error::argument("`start` is a day and `end` a time")
+            return Err(Error::argument("`start` is a day but `end` a time")
                 .next("give both as days, or both as times"));
         }
         (When::At(_), Said::Day(_)) => {
-            return Err(Error::argument("`start` is a time and `end` a day")
+            return Err(Error::argument("`start` is a time but `end` a day")
                 .next("give both as times, or both as days"));
         }
     };
@@ -194,17 +190,15 @@ fn is_clock(text: &str) -> bool {
 
 /// What is so many minutes after the start; of whole days, so many days.
 fn after(start: When, minutes: i64) -> Result<When> {
-    let too_late = || {
-        Error::argument("the event would end after the last day there is")
-            .next("give an earlier time")
-    };
+    let too_late =
+        || Error::argument("the event would end out of range").next("give an earlier time");
     match start {
         When::At(at) => at.checked_add(minutes.minutes()).map(When::At).map_err(|_| too_late()),
         When::Day(day) if minutes % DAY == 0 => {
             day.checked_add((minutes / DAY).days()).map(When::Day).map_err(|_| too_late())
         }
-        When::Day(_) => Err(Error::argument("`start` is a day, and `duration` is not whole days")
-            .next("give the time in `start`, such as 2026-02-03 18h05")),
+        When::Day(_) => Err(Error::argument("`start` is a day, but `duration` is not whole days")
+            .next("add the time to `start`, such as 2026-02-03 18h05")),
     }
 }
 
@@ -231,13 +225,13 @@ fn ordered(start: When, end: When, zone: &TimeZone) -> Result<()> {
             "the event would end before it starts: {}",
             shown(start, end, zone)
         ))
-        .next("give an `end` after `start`, with its date; or a `duration`")),
+        .next("give an `end` with its date after `start`, or a `duration`")),
     }
 }
 
 fn next_day(day: Date) -> Result<Date> {
     day.checked_add(1.day())
-        .map_err(|_| Error::argument("that day is too late").next("give an earlier one"))
+        .map_err(|_| Error::argument("that day is out of range").next("give an earlier one"))
 }
 
 /// What words came to mean, when that is more than they say.

@@ -49,12 +49,12 @@ impl Pipeline {
             Some("CANCEL") => {
                 return refused(
                     "cancels a meeting: there is nothing to answer",
-                    "delete the event with calendar_delete, if it is still there",
+                    "delete the event with calendar_delete, if it still exists",
                 );
             }
             Some("REPLY") => {
                 return refused(
-                    "is somebody's answer, and no invitation",
+                    "is an answer, not an invitation",
                     "look at the event with calendar_search",
                 );
             }
@@ -78,7 +78,7 @@ impl Pipeline {
         let Some(entry) = entry else {
             return Err(Error::new(
                 Kind::NotFound,
-                format!("{said} has no event in its invitation"),
+                format!("the invitation in {said} has no event"),
             )
             .next("read it with mail_read"));
         };
@@ -90,7 +90,7 @@ impl Pipeline {
                 return Err(Error::new(
                     Kind::Conflict,
                     format!(
-                        "the meeting is not as {said} has it: it is now {}",
+                        "the meeting changed since {said}: it is now {}",
                         event_line(now, &self.config.zone)
                     ),
                 )
@@ -99,10 +99,9 @@ impl Pipeline {
             return Ok(Found::There(Box::new(target)));
         }
         match asked.response {
-            Reply::Forward => refused(
-                "is about a meeting that is not in the calendar",
-                "forward the message itself",
-            ),
+            Reply::Forward => {
+                refused("is about a meeting not in the calendar", "forward the message itself")
+            }
             Reply::Answer(answer) => self.take_in(owner, &entry, answer, asked, caller).await,
         }
     }
@@ -155,7 +154,7 @@ impl Pipeline {
         let organizer = entry.organizer.as_ref().map(|one| brief(&one.address));
         let write = match &organizer {
             Some(organizer) => format!("write to {organizer}"),
-            None => "write to whoever sent it".to_owned(),
+            None => "write to its sender".to_owned(),
         };
         let before = Before {
             start: entry.start.when(),
@@ -171,7 +170,7 @@ impl Pipeline {
         if !can.foreign_meetings && answer == Answer::Declined {
             return Err(Error::new(
                 Kind::NotFound,
-                "the meeting is not in the calendar, so there is nothing to decline",
+                "the meeting is not in the calendar: there is nothing to decline",
             )
             .next(format!("{write} instead")));
         }
@@ -208,10 +207,10 @@ impl Pipeline {
                 return Ok(Found::Report(report));
             }
             Err(error) => {
-                return Err(error.context("the meeting could not be put into the calendar"));
+                return Err(error.context("the meeting could not be added to the calendar"));
             }
         };
-        report.notes.push("the meeting was not in the calendar: it is now".into());
+        report.notes.push("the meeting was not in the calendar and was added".into());
         let invites = owner.port.facts(&value).is_some_and(|facts| !facts.own);
         let response = response(answer, propose, asked);
         let line = Line {
@@ -227,7 +226,7 @@ impl Pipeline {
                 let answering = owner.port.respond(&value, &response);
                 self.logged(line, &mut report.notes, answering, |_| None).await
             }
-            false => Err(Error::argument("it is an event of your own here")),
+            false => Err(Error::argument("it is your own event here")),
         };
         match answered {
             Ok(Some(after)) => report.events.push((owner, after)),
@@ -235,7 +234,7 @@ impl Pipeline {
                 name,
                 word(answer),
                 "done",
-                "it is not in the calendar any more",
+                "it is no longer in the calendar",
             )),
             Err(error) if error.is_open() => {
                 report.outcomes.push(Outcome::failed(name, word(answer), &error));
@@ -243,7 +242,7 @@ impl Pipeline {
             }
             Err(error) => {
                 report.notes.push(note!(
-                    "the organizer was not told ({}): {}",
+                    "the organizer was not notified ({}): {}",
                     ours(error.message()),
                     ours(&write)
                 ));

@@ -67,7 +67,7 @@ impl Pipeline {
             }
         }
         if asked.propose.is_some() {
-            return Err(Error::argument("`propose` does not go with forwarding")
+            return Err(Error::argument("`propose` cannot be forwarded")
                 .next("leave it out, or answer first"));
         }
         let addresses: Vec<String> = to.iter().map(|one| one.address.clone()).collect();
@@ -118,7 +118,7 @@ impl Pipeline {
     ) -> Result<Draft> {
         if target.facts.own {
             return Err(Error::argument(format!(
-                "{} is your own: there is nobody to answer",
+                "{} is your own event: there is nobody to answer",
                 target.handle
             ))
             .next("change it with calendar_save, or cancel it with calendar_delete"));
@@ -136,15 +136,15 @@ impl Pipeline {
             (Some(_), None) if by_message => target,
             (Some(_), None) => {
                 return Err(Error::argument(format!(
-                    "{} is an occurrence of a recurring event",
+                    "{} is an occurrence of a series",
                     target.handle
                 ))
-                .next("say how much of it is meant: scope=this or series"));
+                .next("say how much you mean: scope=this or series"));
             }
             (Some(_), Some(Scope::Series)) => self.whole(target).await?,
             (None, Some(Scope::This)) if target.facts.repeat.is_some() => {
                 return Err(Error::argument(format!(
-                    "{} is the whole recurring event and no occurrence of it",
+                    "{} is the whole series, not an occurrence",
                     target.handle
                 ))
                 .next("give the id of an occurrence, or scope=series"));
@@ -172,7 +172,7 @@ impl Pipeline {
                 name,
                 word(answer),
                 "done",
-                "it is not in the calendar any more",
+                "it is no longer in the calendar",
             )),
             Err(error) if error.is_open() => {
                 report.outcomes.push(Outcome::failed(name, word(answer), &error));
@@ -192,16 +192,16 @@ impl Pipeline {
         let carried = asked.comment.is_some() || asked.propose.is_some();
         if carried && !asked.notify {
             return Err(Error::argument("a comment or proposal reaches nobody with notify=none")
-                .next("leave `notify` out, or leave them out"));
+                .next("leave out either"));
         }
         let Some(said) = &asked.propose else {
             return Ok((None, Vec::new()));
         };
         if answer == Answer::Accepted {
             return Err(Error::argument(
-                "`propose` asks for another time, and accept agrees to this one",
+                "`propose` asks for another time, but accept agrees to this one",
             )
-            .next("use response=tentative, or decline"));
+            .next("use response=tentative or decline"));
         }
         let (start, end) = match said.split_once('/') {
             Some((start, end)) => (start, Some(end.trim().to_owned())),
@@ -217,7 +217,7 @@ impl Pipeline {
                 Ok((Some((from, to)), vec![note!("proposed: {}", ours(when))]))
             }
             _ => Err(Error::argument("`propose` is a day without a time")
-                .next("give the time, too, such as 2026-02-03 18h05")),
+                .next("add the time, such as 2026-02-03 18h05")),
         }
     }
 }

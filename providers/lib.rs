@@ -141,7 +141,7 @@ impl Connect for Providers {
         match provider {
             #[cfg(feature = "google")]
             "google" if shared => {
-                Err(Error::argument("Gmail opens no mailbox with somebody else's sign-in")
+                Err(Error::argument("Gmail cannot open a mailbox with another sign-in")
                     .next("sign in to that mailbox itself"))
             }
             #[cfg(feature = "google")]

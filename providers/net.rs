@@ -147,7 +147,7 @@ pub async fn send_within(request: Request<Vec<u8>>, limit: Duration) -> Result<R
         Ok(Err(failure)) => {
             let cause = match failure {
                 Failure::Unreached(cause) | Failure::Broken(cause) => cause,
-                Failure::Long => format!("its answer is longer than {BODY_CAP} bytes"),
+                Failure::Long => format!("its response is longer than {BODY_CAP} bytes"),
             };
             Err(Error::new(Kind::Network, format!("{host} was not reached ({cause})"))
                 .next("check the network connection and try again"))

@@ -241,7 +241,7 @@ impl Pace {
             if wait > LONGEST_WAIT {
                 return Err(Error::new(
                     Kind::RateLimited(Some(wait)),
-                    format!("{} asked for no calls for a while", self.title),
+                    format!("{} asked to pause calls for a while", self.title),
                 ));
             }
             tokio::time::sleep_until(until).await;
@@ -281,11 +281,10 @@ impl Pace {
             return error;
         }
         match error.kind() {
-            Kind::Provider(401) => Error::new(
-                Kind::Auth,
-                format!("{} refuses the sign-in of this account", self.title),
-            )
-            .next(format!("run `daysheet account add {}`", self.provider)),
+            Kind::Provider(401) => {
+                Error::new(Kind::Auth, format!("{} rejects this account's sign-in", self.title))
+                    .next(format!("run `daysheet account add {}`", self.provider))
+            }
             Kind::RateLimited(Some(wait)) => {
                 let seconds = wait.as_secs();
                 error.next(format!("wait {seconds} s and try again, or ask for fewer items"))

@@ -348,13 +348,13 @@ fn open(error: Error) -> Error {
         Kind::Timeout => (Kind::Timeout, "Google did not answer in time"),
         _ => return error,
     };
-    Error::new(kind, format!("{message}; whether it was done is not known"))
-        .next("see whether it was done before you try again")
+    Error::new(kind, format!("{message}; whether it was done is unknown"))
+        .next("check before retrying")
 }
 
 /// What a request is made of came from Google: ids, versions, page tokens.
 fn unwritten(_opaque: hyper::http::Error) -> Error {
-    Error::new(Kind::Provider(200), "what Google gave as an id or a version cannot be sent back")
+    Error::new(Kind::Provider(200), "an id or version from Google cannot be sent back")
         .next("list it again, and repeat the call with the new id")
 }
 
@@ -378,7 +378,7 @@ fn recover(service: &Service, error: google_apis_common::Error, seen: Seen) -> R
         Generated::Failure(_) => Err(refused(service, seen, &Value::Null)),
         Generated::MissingToken(cause) => Err(match cause.downcast::<Error>() {
             Ok(ours) => *ours,
-            Err(_) => Error::new(Kind::Auth, "no access token could be had"),
+            Err(_) => Error::new(Kind::Auth, "no access token could be obtained"),
         }),
         Generated::HttpError(cause) => Err(Error::new(
             Kind::Network,
@@ -390,7 +390,7 @@ fn recover(service: &Service, error: google_apis_common::Error, seen: Seen) -> R
         )),
         Generated::Io(_) => Err(broken_off()),
         other => {
-            Err(Error::new(Kind::Internal, format!("the Google client refused our call: {other}")))
+            Err(Error::new(Kind::Internal, format!("the Google client rejected the call: {other}")))
         }
     }
 }
@@ -408,8 +408,8 @@ fn json(body: &[u8]) -> Result<Value> {
 
 /// An answer that is not what was asked for.
 pub fn not_ours(what: &str) -> Error {
-    Error::new(Kind::Provider(502), format!("Google answered with something that is no {what}"))
-        .next("try again; if it stays so, check the endpoint URLs in the settings")
+    Error::new(Kind::Provider(502), format!("Google did not answer with a valid {what}"))
+        .next("try again; if it persists, check the endpoint URLs in the settings")
 }
 
 /// The list of an answer that always has one.
@@ -440,7 +440,7 @@ pub fn page<'v>(answer: &'v Value, key: &str, others: &[&str]) -> Result<&'v [Va
 }
 
 fn broken_off() -> Error {
-    Error::new(Kind::Network, "Google's answer broke off")
+    Error::new(Kind::Network, "Google's response broke off")
 }
 
 /// The reason that Google's newer APIs give among the details of an error.
@@ -479,25 +479,25 @@ fn refused(service: &Service, seen: Seen, body: &Value) -> Error {
         }
         403 if matches!(reason, "accessNotConfigured" | "SERVICE_DISABLED") => Error::new(
             Kind::Provider(403),
-            "an API is not enabled in the Google Cloud project of the client id",
+            "an API is not enabled in the client id's Google Cloud project",
         )
         .next(format!(
             "enable {} under APIs & Services, Library, and try again in a minute",
             service.apis
         )),
         403 if reason == "forbiddenForNonOrganizer" => {
-            Error::new(Kind::Provider(403), "only who called the meeting may change this of it")
+            Error::new(Kind::Provider(403), "only the organizer may change this of the meeting")
                 .next("ask the organizer, or answer with calendar_respond")
         }
         403 if reason == "requiredAccessLevel" => {
             Error::new(Kind::Provider(403), "this account may not do this in that calendar")
-                .next("call lookup with kind=calendars to see what it may do where")
+                .next("lookup kind=calendars shows its access")
         }
         404 => missing(),
         400 if said.starts_with("Invalid id") => missing(),
         410 if reason == "deleted" => missing(),
-        412 => Error::new(Kind::Conflict, "it has been changed meanwhile")
-            .next("read it again, and make the change in what it is now"),
+        412 => Error::new(Kind::Conflict, "it was changed meanwhile")
+            .next("read it again, and repeat the change if it still fits"),
         status => Error::new(Kind::Provider(status), message),
     }
 }

@@ -44,14 +44,14 @@ pub async fn find(google: &Google, base: &Url, people: &People, warm: &AtomicBoo
     match (&people.q, people.emails.as_slice()) {
         (None, []) => {
             if !connections(google, base, people.limit, &mut found).await? {
-                notes.push("there are more saved contacts than are read".into());
+                notes.push("only some of the saved contacts were read".into());
             }
         }
         (Some(q), _) => {
             let cut = search(google, base, q, people.limit, &mut found).await?;
             if cut && found.len() < people.limit {
                 notes.push(note!(
-                    "Google finds {} people of a list at most; more letters would narrow it",
+                    "Google finds at most {} people per list; narrow it by more letters",
                     MOST
                 ));
             }

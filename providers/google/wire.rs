@@ -86,7 +86,7 @@ impl Failed {
         match self {
             Self::Unreached => Error::new(Kind::Network, "Google could not be reached"),
             Self::Broken => Error::new(Kind::Network, "the connection to Google broke"),
-            Self::Long => Error::argument("Google's answer is longer than is read")
+            Self::Long => Error::argument("Google's response is too long")
                 .next("ask for fewer items, or for body=headers"),
         }
     }
@@ -122,7 +122,7 @@ async fn pass(at: Uri, request: Request<Incoming>) -> Result<Response<Held>, Inf
     let most = most(request.uri());
     let answered = match whole(at, request).await {
         Some(request) => net::exchange(request, most).await,
-        None => Err(Failure::Broken("the request is none".to_owned())),
+        None => Err(Failure::Broken("the request is missing".to_owned())),
     };
     Ok(match answered {
         Ok(net::Read { answer, turn }) => {
@@ -136,7 +136,7 @@ async fn pass(at: Uri, request: Request<Incoming>) -> Result<Response<Held>, Inf
             Response::from_parts(parts, Held::new(bytes, turn))
         }
         Err(failure) => {
-            tracing::debug!(?failure, "no whole answer of Google's");
+            tracing::debug!(?failure, "an incomplete response from Google");
             let mut answer = Response::new(Held::new(Vec::new(), None));
             *answer.status_mut() = StatusCode::BAD_GATEWAY;
             let word = HeaderValue::from_static(Failed::from(&failure).word());

@@ -20,7 +20,7 @@ pub const LONGEST: usize = 32 << 20;
 /// The message of an error that a missing permission causes.
 pub const DENIED: &str = "the sign-in does not allow this";
 /// The message of an error about an answer beyond its cap.
-const TOO_LONG: &str = "Outlook's answer is longer than";
+const TOO_LONG: &str = "Outlook's response is longer than";
 
 /// A whole answer.
 pub struct Answer {
@@ -117,7 +117,7 @@ pub fn page(mut answer: Value) -> Result<(Vec<Value>, Option<String>)> {
 /// An answer that is JSON, and not what was asked for. To take it for nothing
 /// would make a broken service an empty mailbox.
 pub fn not_ours(what: &str) -> Error {
-    Error::new(Kind::Provider(502), format!("Outlook answered with something that is no {what}"))
+    Error::new(Kind::Provider(502), format!("Outlook did not answer with a valid {what}"))
         .next("try again in a minute")
 }
 
@@ -147,7 +147,7 @@ fn sub_answer(mut part: Value) -> Option<(usize, Result<Value>)> {
 fn parse(body: &[u8]) -> Result<Value> {
     serde_json::from_slice(body).map_err(|error| {
         if error.is_eof() {
-            Error::new(Kind::Network, "Outlook's answer broke off")
+            Error::new(Kind::Network, "Outlook's response broke off")
         } else {
             no_json()
         }
@@ -155,10 +155,7 @@ fn parse(body: &[u8]) -> Result<Value> {
 }
 
 fn no_json() -> Error {
-    Error::new(
-        Kind::Provider(502),
-        "Outlook answered with a page or something else that is not its JSON",
-    )
+    Error::new(Kind::Provider(502), "Outlook's response is a page or other non-JSON")
 }
 
 /// A connection that failed; its own words may hold a URL.
@@ -169,7 +166,7 @@ pub fn broken(error: &reqwest::Error) -> Error {
     let message = if error.is_connect() {
         "Outlook could not be reached"
     } else if error.is_body() || error.is_decode() {
-        "Outlook's answer broke off"
+        "Outlook's response broke off"
     } else {
         "the connection to Outlook broke"
     };
@@ -219,7 +216,7 @@ fn refused(status: u16, retry_after: Option<Duration>, body: &Value) -> Error {
         }
         404 => Error::new(Kind::NotFound, "Outlook has no such item"),
         409 | 412 if status == 412 || is(&["ErrorIrresolvableConflict"]) => {
-            Error::new(Kind::Conflict, "it has been changed meanwhile")
+            Error::new(Kind::Conflict, "it was changed meanwhile")
                 .next("read it again, and repeat the change if it still fits")
         }
         400 if is(&[

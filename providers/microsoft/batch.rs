@@ -164,7 +164,7 @@ impl Graph {
                     let not_tried = match error.kind() {
                         Kind::Network | Kind::Timeout => Error::new(
                             Kind::Provider(503),
-                            "it was not tried: Outlook had stopped to answer",
+                            "it was not tried: Outlook had stopped responding",
                         )
                         .next("try again in a minute"),
                         _ => error.clone(),
@@ -284,7 +284,7 @@ impl Graph {
         self.pace.change_of(IN_FLIGHT, call).await.map_err(|error| {
             let unread = too_long(&error) || matches!(error.kind(), Kind::Provider(500..=599));
             open(match unread {
-                true => Error::new(Kind::Provider(502), "Outlook's answer was lost"),
+                true => Error::new(Kind::Provider(502), "Outlook's response was lost"),
                 false => error,
             })
         })
@@ -295,7 +295,7 @@ impl Graph {
 fn lost_part() -> Error {
     Error::new(
         Kind::Network,
-        "Outlook left one of several changes unanswered; whether it was done is not known",
+        "Outlook left one of several changes unanswered; whether it was done is unknown",
     )
-    .next("see whether it was done before you try again")
+    .next("check before retrying")
 }

@@ -16,7 +16,7 @@ pub struct Bearer(pub TokenSource);
 #[async_trait]
 impl ClientApplication for Bearer {
     fn get_token_silent(&mut self) -> AuthExecutionResult<String> {
-        let error = Error::new(Kind::Internal, "the SDK asked for a token without waiting");
+        let error = Error::new(Kind::Internal, "the SDK requested a token synchronously");
         Err(AuthExecutionError::Other(error.into()))
     }
 
@@ -36,5 +36,5 @@ pub fn no_token(failure: GraphFailure) -> Error {
     {
         return *ours;
     }
-    Error::new(Kind::Internal, "the Graph client refused our call")
+    Error::new(Kind::Internal, "the Graph client rejected the call")
 }

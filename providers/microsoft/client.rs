@@ -160,9 +160,8 @@ impl Graph {
     /// # Errors
     /// [`Kind::Provider`] if the link leads out of the API.
     pub fn linked(&self, link: &str) -> Result<String> {
-        let outside = || {
-            Error::new(Kind::Provider(200), "Outlook's link to the next page leads out of its API")
-        };
+        let outside =
+            || Error::new(Kind::Provider(200), "Outlook's link to the next page leaves its API");
         let url = Url::parse(link).map_err(|_opaque| outside())?;
         let path = url.path().strip_prefix(self.base.path());
         let path = path.filter(|path| !path.is_empty()).ok_or_else(outside)?;
@@ -332,7 +331,7 @@ impl Graph {
     pub(crate) async fn send(&self, call: Call<'_>) -> Result<Answer> {
         // What a request is made of came from Graph: ids, versions, page links.
         let unwritten = || {
-            let what = "what Outlook gave as an id or a version cannot be sent back";
+            let what = "an id or version from Outlook cannot be sent back";
             Error::new(Kind::Provider(200), what)
                 .next("list it again, and repeat the call with the new id")
         };
@@ -383,7 +382,7 @@ impl Graph {
         {
             return Error::new(
                 Kind::Provider(403),
-                "the mailbox is not shared with this sign-in any more, or not for this",
+                "the mailbox is no longer shared with this sign-in, or not for this",
             )
             .next("ask its owner for access");
         }
@@ -418,9 +417,9 @@ pub(super) fn open(error: Error) -> Error {
     match error.kind() {
         Kind::Provider(500..=599) => Error::new(
             Kind::Network,
-            format!("{}; whether it was done is not known", error.message()),
+            format!("{}; whether it was done is unknown", error.message()),
         )
-        .next("see whether it was done before you try again"),
+        .next("check before retrying"),
         _ => error,
     }
 }

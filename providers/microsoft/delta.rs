@@ -163,11 +163,8 @@ fn add(graph: &Graph, round: &mut Round, last: &mut Vec<String>, answer: Value) 
     let ids: Vec<String> = items.iter().map(|item| text(item, "id").to_owned()).collect();
     // The service has been seen to give the same page for ever.
     if !ids.is_empty() && ids == *last {
-        return Err(Error::new(
-            Kind::Provider(200),
-            "Outlook's list of changes does not come to an end",
-        )
-        .next("ask for changes without cursor"));
+        return Err(Error::new(Kind::Provider(200), "Outlook's list of changes does not end")
+            .next("call changes without cursor"));
     }
     *last = ids;
     for item in items {
@@ -199,13 +196,13 @@ pub fn is_too_old(error: &Error) -> bool {
 /// Reads a cursor.
 pub fn read<T: DeserializeOwned>(cursor: &str) -> Result<T> {
     serde_json::from_str(cursor).map_err(|_opaque| {
-        Error::argument("the cursor does not belong to a list of Outlook's changes")
-            .next("ask for changes without cursor")
+        Error::argument("the cursor does not belong to Outlook's changes")
+            .next("call changes without cursor")
     })
 }
 
 /// Writes a cursor.
 pub fn write(marks: &Marks) -> Result<String> {
     serde_json::to_string(marks)
-        .map_err(|_opaque| Error::new(Kind::Internal, "a cursor could not be written"))
+        .map_err(|_opaque| Error::new(Kind::Internal, "a cursor could not be saved"))
 }

@@ -60,7 +60,7 @@ pub async fn find(graph: &Graph, people: &People, projection: &Projection) -> Re
     }
     page.items.truncate(people.limit);
     if graph.is_shared() {
-        page.notes.push("these are the contacts of the person who signed in".into());
+        page.notes.push("these are contacts of the person who signed in".into());
     }
     Ok(page)
 }
@@ -134,7 +134,7 @@ async fn add_all(graph: &Graph, answer: Value, limit: usize, page: &mut Page) ->
     let cut = !whole && people.len() < limit;
     add_new(&mut page.items, people);
     if cut {
-        page.notes.push("one list of people has more pages than are read".into());
+        page.notes.push("one list of people has too many pages to read".into());
     }
     Ok(())
 }
@@ -143,8 +143,7 @@ async fn add_all(graph: &Graph, answer: Value, limit: usize, page: &mut Page) ->
 async fn add_called(graph: &Graph, answer: Value, q: &str, page: &mut Page) -> Result<()> {
     let (mut people, whole) = graph.all(answer, usize::MAX, EVERY_PAGES).await?;
     if !whole {
-        page.notes
-            .push(note!("only the first {} saved contacts were looked through", people.len()));
+        page.notes.push(note!("only the first {} saved contacts were searched", people.len()));
     }
     people.retain(|person| is_called(person, q));
     add_new(&mut page.items, people);

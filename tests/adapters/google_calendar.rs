@@ -458,12 +458,11 @@ fn what_google_cannot_do_is_refused_before_it_is_asked() {
     let mut long = events[0].clone();
     long["attendeesOmitted"] = true.into();
     let show = |show| Change { show: Some(show), ..Change::default() };
-    let kinds = "Google cannot make another kind of event of one that is there (oof, focus, \
-                 elsewhere): save a new event and delete this one";
+    let kinds = "Google cannot change the kind of an existing event (oof, focus, elsewhere): \
+                 create a new event and delete this one";
     for (error, expected) in cases! {
         body::new(&Change { reminder: Some(Some(50_000)), ..Change::default() }, "r", "UTC"),
-            "Google reminds at most 40320 minutes (four weeks) before: give fewer minutes as \
-             reminder";
+            "Google reminds at most 40320 minutes (four weeks) before: give a shorter reminder";
         body::new(
             &Change { category: Some("red".to_owned()), ..Change::default() },
             "r",
@@ -476,24 +475,22 @@ fn what_google_cannot_do_is_refused_before_it_is_asked() {
             "r",
             "UTC",
         ),
-            "at Google, focus time has no people and no meeting: leave out people and online, or \
-             use show=busy";
+            "at Google, focus time has no guests and no online meeting: leave out people and \
+             online, or use show=busy";
         body::changed(&events[0], &show(Show::Oof), "r"), kinds;
         body::changed(&events[4], &show(Show::Busy), "r"), kinds;
         body::changed(&long, &Change { guests: Some(Vec::new()), ..Change::default() }, "r"),
-            "Google does not tell everybody who is asked to this event: change its people in \
-             Google Calendar itself";
+            "Google does not list all guests of this event: change its people in Google Calendar";
         body::invited(&long, &["bo@example.com".to_owned()]),
-            "Google does not tell everybody who is asked to this event: change its people in \
-             Google Calendar itself";
+            "Google does not list all guests of this event: change its people in Google Calendar";
         body::answered(
             &events[3],
             &Response { answer: Answer::Accepted, comment: None, propose: None, notify: true },
             ME,
             &TimeZone::UTC,
         ),
-            "the account is not among those who are asked to this event: answer the copy in your \
-             own calendar, or change it with calendar_save";
+            "the account is not a guest of this event: answer the copy in your own calendar, or \
+             change it with calendar_save";
     } {
         assert_eq!(error.unwrap_err().to_string(), expected);
     }

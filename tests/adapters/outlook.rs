@@ -265,7 +265,7 @@ async fn a_letter_is_read_in_every_form() {
     assert!(text.contains("Html(") && text.contains("Look: <img"), "{text}");
     for (at, said) in [
         (1, "Outlook has no such item: it may have been deleted; search again for its handle"),
-        (2, "the id is not one of Outlook's: use a handle such as m12 from a search"),
+        (2, "the id is not Outlook's: use a handle such as m12 from a search"),
     ] {
         assert_eq!(letters[at].as_ref().unwrap_err().to_string(), said);
     }
@@ -333,10 +333,7 @@ async fn folders_are_found_by_name_path_and_id() {
     }
     for (said, reported) in [
         ("in:2026", "2 folders are called `2026`: name one by its path: Inbox/2026, Projects/2026"),
-        (
-            "in:Klienten",
-            "no folder is called `Klienten`: call lookup with kind=folders to see their names",
-        ),
+        ("in:Klienten", "there is no folder `Klienten`: lookup kind=folders lists them"),
     ] {
         let error = mailbox.messages(&ask(&MESSAGE, &["id"], said, 5)).await.unwrap_err();
         assert_eq!(error.to_string(), reported);
@@ -362,10 +359,7 @@ async fn folders_are_found_by_name_path_and_id() {
         there.then(|| refusal(404, "ErrorItemNotFound", "x"))
     });
     let error = mailbox.messages(&ask(&MESSAGE, &["id"], "in:archive", 5)).await.unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "Outlook has no such folder: call lookup with kind=folders to see what there is"
-    );
+    assert_eq!(error.to_string(), "Outlook has no such folder: lookup kind=folders lists them");
     // By a handle, and by a handle and a name that contradict each other.
     let mut both = ask(&MESSAGE, &["id"], "in:sent", 5);
     both.folder = Some(id("inbox"));
@@ -475,7 +469,8 @@ async fn a_shared_mailbox_is_asked_by_its_address() {
     let error = outlook.shared("team@example.com").await.messages(&wanted).await.unwrap_err();
     assert_eq!(
         error.to_string(),
-        "the mailbox is not shared with this sign-in any more, or not for this: ask its owner for access"
+        "the mailbox is no longer shared with this sign-in, or not for this: ask its owner for \
+         access"
     );
     let error = outlook.mailbox().await.messages(&wanted).await.unwrap_err();
     assert_eq!(error.kind(), Kind::Auth);
@@ -552,14 +547,15 @@ async fn a_token_that_ended_is_renewed_once_for_all_parts() {
 async fn ids_are_looked_at_before_they_are_sent() {
     let outlook = Outlook::scripted(|_| None).await;
     let mailbox = outlook.mailbox().await;
-    let foreign = "the id is not one of Outlook's: use a handle such as m12 from a search";
+    let foreign = "the id is not Outlook's: use a handle such as m12 from a search";
     for (id, expected) in [
         ("AAkALgAAAAAAHYQDEapmEc2byACqAC/EWg0AigX3PZ2Zx/vYdfnN27KkMQAAEKE7XgAA", None),
         ("AAMkAGVm-MDEz_MTM4LTZmYWUtNDdkNC1hMDZiLTU1OGY5OTZhYmY4OABGAAAAAAA=", None),
         (
             "19c2a4b6d8e0f123",
             Some(
-                "the id looks like one of Gmail's, not one of Outlook's: name the Gmail account, or use a handle such as m12 from a search",
+                "the id looks like Gmail's, not Outlook's: name the Gmail account, or use a handle \
+                 such as m12 from a search",
             ),
         ),
         ("../../users/x@example.com", Some(foreign)),
@@ -584,7 +580,7 @@ async fn hostile_answers_are_errors_in_our_words() {
         .body("<html><body>Sign in at the proxy, secret=1");
     let cut = respond(200, &json!({"value": []})).cut();
     let short = respond(200, &Value::Null).body("{\"value\": [".to_owned());
-    let outside = "Outlook's link to the next page leads out of its API";
+    let outside = "Outlook's link to the next page leaves its API";
     let again = "check the connection and try again";
     let mut cases = Vec::new();
     for (said, expected, attempts) in cases! {
@@ -593,10 +589,10 @@ async fn hostile_answers_are_errors_in_our_words() {
         page("https://graph.microsoft.com/v1.0/%2e%2e/beta"), outside.to_owned(), 1;
         page("me/messages?$skip=10"), outside.to_owned(), 1;
         html,
-            "Outlook answered with a page or something else that is not its JSON: try again in a minute".to_owned(),
+            "Outlook's response is a page or other non-JSON: try again in a minute".to_owned(),
             5;
-        cut, format!("Outlook's answer broke off: {again}"), 5;
-        short, format!("Outlook's answer broke off: {again}"), 5;
+        cut, format!("Outlook's response broke off: {again}"), 5;
+        short, format!("Outlook's response broke off: {again}"), 5;
         refusal(302, "", "").header("location", "https://evil.example/"),
             "Outlook answered with a redirect, which is not followed: check the setting endpoints.graph (DAYSHEET_GRAPH_URL)".to_owned(),
             1;
@@ -685,14 +681,14 @@ async fn a_page_that_aged_says_to_search_again() {
         outlook.tap.say(|_| None);
         assert_eq!(
             second.unwrap_err().to_string(),
-            "Outlook no longer knows where this page starts: search again without cursor"
+            "Outlook's page cursor expired: search again without cursor"
         );
     }
     let mut wanted = ask(&THREAD, &["id"], "", 2);
     wanted.cursor = Some("me/messages".to_owned());
     assert_eq!(
         mailbox.threads(&wanted).await.unwrap_err().to_string(),
-        "the cursor does not belong to a list of conversations: search again without cursor"
+        "the cursor does not belong to a list of threads: search again without cursor"
     );
 }
 
@@ -817,7 +813,8 @@ async fn a_raw_message_has_a_cap_and_so_has_an_answer() {
     let letters = mailbox.letters(&ids, &projection, BodyForm::Raw).await;
     assert_eq!(
         letters[0].as_ref().unwrap_err().to_string(),
-        "the message is larger than the 5242880 bytes that are shown raw: read it with body=text or body=headers"
+        "the message is too large to show raw (5242880 bytes): read it with body=text or \
+         body=headers"
     );
     let outlook =
         Outlook::scripted(|_| Some(respond(200, &Value::Null).body(" ".repeat((32 << 20) + 1))))
@@ -825,7 +822,7 @@ async fn a_raw_message_has_a_cap_and_so_has_an_answer() {
     let error = outlook.mailbox().await.messages(&ask(&MESSAGE, &["id"], "in:anywhere", 1)).await;
     assert_eq!(
         error.unwrap_err().to_string(),
-        "Outlook's answer is longer than 33554432 bytes: ask for fewer items, or for body=headers"
+        "Outlook's response is longer than 33554432 bytes: ask for fewer items, or for body=headers"
     );
 }
 
@@ -921,7 +918,7 @@ async fn lists_without_an_end_are_cut_and_that_is_said() {
     let columns = CATEGORY.up_to(Level::Core);
     let projection = project(Api::Outlook, &columns);
     let page = mailbox.lookup(&CATEGORY, &People::default(), &projection).await.unwrap();
-    assert_eq!(page.notes, ["there are more categories than are read; some are missing"]);
+    assert_eq!(page.notes, ["there are too many categories; some are missing"]);
     assert_eq!(page.total, None);
     assert_eq!(outlook.tap.requests().len(), 2);
 
@@ -937,7 +934,7 @@ async fn lists_without_an_end_are_cut_and_that_is_said() {
     let columns = CONTACT.up_to(Level::Core);
     let projection = project(Api::Outlook, &columns);
     let page = mailbox.lookup(&CONTACT, &everybody, &projection).await.unwrap();
-    assert_eq!(page.notes, ["one list of people has more pages than are read"]);
+    assert_eq!(page.notes, ["one list of people has too many pages to read"]);
     assert_eq!(outlook.tap.requests().len(), 100);
 
     // A conversation, and the attachments of a message.
@@ -953,13 +950,13 @@ async fn lists_without_an_end_are_cut_and_that_is_said() {
     let error = mailbox.thread(id).await.unwrap_err();
     assert_eq!(
         error.to_string(),
-        "the conversation has more than the 50 messages that can be read at once: \
-         search for its messages by subject and date, and read those"
+        "the thread has more than 50 messages, too many to read at once: search for its messages \
+         by subject and date, and read those"
     );
     let projection = ask(&MESSAGE, &["id"], "", 1).projection;
     let letters = mailbox.letters(&[id.to_owned()], &projection, BodyForm::Parts).await;
     let letter = letters[0].as_ref().unwrap();
-    assert_eq!(letter.notes, ["it has more than 10 attachments; the others are not listed"]);
+    assert_eq!(letter.notes, ["it has more than 10 attachments; the rest are not listed"]);
     assert_eq!(letter.attachments.len(), 10);
 }
 
@@ -1042,7 +1039,7 @@ async fn a_search_goes_on_where_graph_ends_it() {
 
 #[tokio::test]
 async fn a_search_that_ends_at_its_limit_says_so() {
-    let ends = "Outlook's search ends after 1,000 results, so there may be more: narrow it by date";
+    let ends = "Outlook's search stops at 1,000 results, there may be more: narrow it by date";
     // More than 1,000 in one second; and a service that takes no time.
     for (times, bounds) in [(vec![5; 1_500], true), ((0..1_500).collect(), false)] {
         let outlook = answering(move |asked| searched(&times, asked, bounds)).await;
@@ -1171,7 +1168,7 @@ async fn people_at_google_come_from_all_pages() {
     let projection = project(Api::Gmail, &columns);
     let search = ["GET /v1/people:searchContacts?query=", "GET /v1/otherContacts:search?query="];
     let connections = "GET /v1/people/me/connections?personFields=";
-    let most = "Google finds 30 people of a list at most; more letters would narrow it";
+    let most = "Google finds at most 30 people per list; narrow it by more letters";
     for (q, limit, found, requests, notes) in [
         (None, 3, 3, vec![connections; 2], vec![]),
         (None, 50, 6, vec![connections; 3], vec![]),

@@ -172,7 +172,7 @@ fn says_what_gmail_cannot_say() {
     let query = parse("body:deadline body:plan", &clock()).unwrap();
     assert_eq!(
         compile(&query).notes,
-        ["Gmail cannot search the body alone: `body:` searched the whole message"]
+        ["Gmail cannot search only the body: `body:` searched the whole message"]
     );
 }
 

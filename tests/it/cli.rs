@@ -188,7 +188,7 @@ fn errors_are_one_line_with_the_next_step() {
         &["account", "add", "google", "--tenant", "common"], &[],
             "Google has no tenants: leave the tenant out";
         &["account", "add", "google", "--mailbox", "team@example.com"], &[],
-            "Gmail opens no mailbox with somebody else's sign-in: sign in to that mailbox itself";
+            "Gmail cannot open a mailbox with another sign-in: sign in to that mailbox itself";
         &["account", "list"], &[("DAYSHEET_MICROSOFT_TENANT", "every/body")],
             "DAYSHEET_MICROSOFT_TENANT is no tenant: use common, organizations, consumers, ";
         &["account", "add", "imap"], &[],

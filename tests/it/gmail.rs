@@ -603,10 +603,7 @@ async fn folders_are_listed_with_counts_and_found_by_name() {
     let by_name = session.json("mail_search", json!({"folder": "clients/nordlicht"})).await;
     assert_eq!(by_handle["messages"], by_name["messages"]);
     let unknown = session.error("mail_search", json!({"folder": "Klienten"})).await;
-    assert_eq!(
-        unknown,
-        "no label or folder is called `Klienten`: call lookup with kind=folders to see their names"
-    );
+    assert_eq!(unknown, "there is no label or folder `Klienten`: lookup kind=folders lists them");
     let page = session.json("lookup", json!({"kind": "folders", "limit": 5})).await;
     let rest = session
         .json("lookup", json!({"kind": "folders", "limit": 100, "cursor": page["next"]}))
@@ -639,7 +636,8 @@ async fn handles_last_and_are_shared() {
         "M1", "M1: there is no such handle: use an id from a search or lookup";
         "f1", "f1: `f1` is a handle of kind folder: give message or thread ids, such as m12 or t4";
         "x/../y",
-            "x/../y: the id is not one of Gmail's (letters, digits, `_` and `-`): use a handle such as m12 from a search";
+            "x/../y: the id is not Gmail's (letters, digits, `_` and `-`): use a handle such as \
+             m12 from a search";
         "00000000000000ff",
             "m11: Gmail has no such item: it may have been deleted; search again for its handle";
     } {

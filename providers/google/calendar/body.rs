@@ -141,7 +141,7 @@ pub fn answered(current: &Value, response: &Response, own: &str, zone: &TimeZone
     let mut people = list(current, "attendees").to_vec();
     let me = people.iter_mut().find(|one| is_own(one, own));
     let Some(me) = me.and_then(Value::as_object_mut) else {
-        return Err(Error::argument("the account is not among those who are asked to this event")
+        return Err(Error::argument("the account is not a guest of this event")
             .next("answer the copy in your own calendar, or change it with calendar_save"));
     };
     let word = match response.answer {
@@ -241,7 +241,7 @@ fn reminders(minutes: Option<u32>) -> Result<Value> {
         Some(minutes) if minutes > LONGEST_REMINDER => Err(Error::argument(format!(
             "Google reminds at most {LONGEST_REMINDER} minutes (four weeks) before"
         ))
-        .next("give fewer minutes as reminder")),
+        .next("give a shorter reminder")),
         Some(minutes) => Ok(json!({
             "useDefault": false,
             "overrides": [{"method": "popup", "minutes": minutes}],
@@ -377,8 +377,8 @@ fn asked_again(current: &Value, guests: &[Guest]) -> Result<Value> {
 /// Refuses to write a list of people that is not known whole.
 fn whole(current: &Value) -> Result<()> {
     if flag(current, "attendeesOmitted") {
-        return Err(Error::argument("Google does not tell everybody who is asked to this event")
-            .next("change its people in Google Calendar itself"));
+        return Err(Error::argument("Google does not list all guests of this event")
+            .next("change its people in Google Calendar"));
     }
     Ok(())
 }
@@ -398,12 +398,14 @@ fn show_new(body: &mut Map<String, Value>, change: &Change) -> Result<()> {
         }
         Some(Show::Oof) => ("outOfOffice", "out-of-office time"),
         Some(Show::Focus) => ("focusTime", "focus time"),
-        Some(Show::Elsewhere) => ("workingLocation", "a working place"),
+        Some(Show::Elsewhere) => ("workingLocation", "a working location"),
     };
     let asks = change.guests.as_ref().is_some_and(|guests| !guests.is_empty());
     if asks || change.online == Some(true) {
-        return Err(Error::argument(format!("at Google, {name} has no people and no meeting"))
-            .next("leave out people and online, or use show=busy"));
+        return Err(Error::argument(format!(
+            "at Google, {name} has no guests and no online meeting"
+        ))
+        .next("leave out people and online, or use show=busy"));
     }
     put("eventType", kind.into());
     match kind {
@@ -448,9 +450,9 @@ fn show_changed(body: &mut Map<String, Value>, current: &Value, show: Option<Sho
     }
     if now.is_some() || matches!(show, Show::Oof | Show::Focus | Show::Elsewhere) {
         return Err(Error::argument(
-            "Google cannot make another kind of event of one that is there (oof, focus, elsewhere)",
+            "Google cannot change the kind of an existing event (oof, focus, elsewhere)",
         )
-        .next("save a new event and delete this one"));
+        .next("create a new event and delete this one"));
     }
     let wanted = |key: &str, usual: &str, word: &str| {
         let now = Some(text(current, key)).filter(|now| !now.is_empty());

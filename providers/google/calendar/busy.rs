@@ -51,7 +51,7 @@ impl GoogleCalendar {
             "items": items,
         });
         let request: FreeBusyRequest = serde_json::from_value(body).map_err(|error| {
-            Error::new(Kind::Internal, format!("a question could not be written: {error}"))
+            Error::new(Kind::Internal, format!("a request could not be written: {error}"))
         })?;
         let request = &request;
         let mut answer =

@@ -76,8 +76,8 @@ impl GoogleCalendar {
         let known: Marks = match cursor {
             None => Marks::new(),
             Some(cursor) => serde_json::from_str(cursor).map_err(|_opaque| {
-                Error::argument("the cursor is not one of Google Calendar's")
-                    .next("ask for changes without cursor")
+                Error::argument("the cursor is not Google Calendar's")
+                    .next("call changes without cursor")
             })?,
         };
         let calendars = self.listed().await?;
@@ -174,10 +174,7 @@ impl GoogleCalendar {
                 _ => break,
             }
         }
-        Err(Error::new(
-            Kind::Provider(200),
-            "Google Calendar does not say where changes could be asked from",
-        ))
+        Err(Error::new(Kind::Provider(200), "Google Calendar gave no starting point for changes"))
     }
 
     /// One page of what has changed since.

@@ -333,7 +333,7 @@ impl Calendars for GoogleCalendar {
 /// type need not be named.
 fn time<T: DeserializeOwned>(at: Timestamp) -> Result<T> {
     serde_json::from_value(at.to_string().into())
-        .map_err(|_opaque| Error::argument("a time lies too far away for Google Calendar"))
+        .map_err(|_opaque| Error::argument("a time is out of range for Google Calendar"))
 }
 
 /// Ids are escaped in paths; what is left to refuse is what no id can be.
@@ -347,7 +347,7 @@ fn check(id: &str) -> Result<()> {
     if fits && check_calendar(calendar).is_ok() {
         return Ok(());
     }
-    Err(Error::argument("the id is not one of Google Calendar's (calendar/event)")
+    Err(Error::argument("the id is not Google Calendar's (calendar/event)")
         .next("use a handle such as e12 from a search"))
 }
 
@@ -358,14 +358,14 @@ fn check_calendar(id: &str) -> Result<()> {
     if fits {
         return Ok(());
     }
-    Err(Error::argument("the id is not that of a calendar at Google")
+    Err(Error::argument("the id is not a Google calendar's")
         .next("use a handle such as c2 from lookup kind=calendars"))
 }
 
 /// A page token that Google refuses is one that has become too old.
 fn stale(error: Error, cursor: Option<&str>) -> Error {
     if cursor.is_some() && matches!(error.kind(), Kind::Provider(400 | 410)) {
-        return Error::argument("Google Calendar no longer knows where this page starts")
+        return Error::argument("Google Calendar's page cursor expired")
             .next("search again without cursor");
     }
     error

@@ -62,7 +62,7 @@ impl GoogleCalendar {
                 )?;
                 match self.google.send(Method::POST, &url, None, Some(&body)).await {
                     Err(error) if error.kind() == Kind::Provider(409) => {
-                        return Err(Error::argument("an event with this UID is there already")
+                        return Err(Error::argument("an event with this UID already exists")
                             .next("search for it, and change it with calendar_save"));
                     }
                     Err(error) => {
@@ -136,8 +136,10 @@ impl GoogleCalendar {
         let own = current.get("organizer").is_none_or(|organizer| flag(organizer, "self"));
         let may = current.get("guestsCanInviteOthers") != Some(&Value::Bool(false));
         if !own && !may {
-            return Err(Error::argument("only who called this meeting may ask more people to it")
-                .next("ask the organizer to invite them"));
+            return Err(Error::argument(
+                "only the organizer may invite more people to this meeting",
+            )
+            .next("ask the organizer to invite them"));
         }
         let body = body::invited(current, to)?;
         self.modify(current, &body, Notify::All).await.map(drop)
@@ -188,7 +190,7 @@ impl GoogleCalendar {
                 *self.calendars.lock().await = None;
                 let known = self.listed().await?;
                 if known.iter().any(|one| text(one, "summary") == name) {
-                    return Err(Error::argument("a calendar of this name is there already")
+                    return Err(Error::argument("a calendar of this name already exists")
                         .next("use it, or choose another name"));
                 }
                 let mut body = json!({"summary": name});
@@ -267,10 +269,10 @@ impl GoogleCalendar {
             text(calendar, "id") == id || (id == PRIMARY && flag(calendar, "primary"))
         });
         match found {
-            None => Err(Error::new(Kind::NotFound, "the account sees no such calendar")
-                .next("call lookup with kind=calendars")),
+            None => Err(Error::new(Kind::NotFound, "the account has no such calendar")
+                .next("see lookup kind=calendars")),
             Some(calendar) if text(&calendar, "accessRole") != "owner" => {
-                Err(Error::argument(format!("a calendar that belongs to others cannot be {done}"))
+                Err(Error::argument(format!("somebody else's calendar cannot be {done}"))
                     .next("ask its owner"))
             }
             Some(calendar) => Ok(calendar),
@@ -375,7 +377,7 @@ fn random() -> Result<String> {
     use std::fmt::Write as _;
     let mut bytes = [0_u8; 16];
     getrandom::fill(&mut bytes)
-        .map_err(|_| Error::new(Kind::Internal, "the system gives no random numbers"))?;
+        .map_err(|_| Error::new(Kind::Internal, "the system random generator failed"))?;
     Ok(bytes.iter().fold(String::new(), |mut id, byte| {
         let _ = write!(id, "{byte:02x}");
         id

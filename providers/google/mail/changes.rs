@@ -55,10 +55,8 @@ impl Gmail {
             Some((start, page)) => (start, Some(page)),
             None => (cursor, None),
         };
-        let not_ours = || {
-            Error::argument("the cursor is not one of Gmail's")
-                .next("ask for changes without cursor")
-        };
+        let not_ours =
+            || Error::argument("the cursor is not Gmail's").next("call changes without cursor");
         let start: u64 = start.parse().map_err(|_opaque| not_ours())?;
         let before: Drafts = serde_json::from_str(drafts).map_err(|_opaque| not_ours())?;
         let fields = "historyId,nextPageToken,\
@@ -164,7 +162,7 @@ impl Gmail {
     pub(super) async fn history_id(&self) -> Result<String> {
         let profile = call!(self, "historyId", |users| users.get_profile(ME))?;
         number(&profile).ok_or_else(|| {
-            Error::new(Kind::Provider(200), "Gmail does not say where changes could be asked from")
+            Error::new(Kind::Provider(200), "Gmail gave no starting point for changes")
         })
     }
 }
@@ -276,6 +274,6 @@ fn with_drafts(cursor: String, drafts: &Drafts) -> Result<String> {
         return Ok(cursor);
     }
     let drafts = serde_json::to_string(drafts)
-        .map_err(|_opaque| Error::new(Kind::Internal, "a cursor could not be written"))?;
+        .map_err(|_opaque| Error::new(Kind::Internal, "a cursor could not be saved"))?;
     Ok(format!("{cursor}{DRAFTED}{drafts}"))
 }

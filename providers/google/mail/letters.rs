@@ -108,7 +108,7 @@ impl Gmail {
         if damaged {
             return Err(Error::new(
                 Kind::Provider(200),
-                "the file came from Gmail damaged, and is not used",
+                "the file from Gmail is damaged, and was not used",
             )
             .next("try again"));
         }
@@ -122,12 +122,11 @@ impl Gmail {
 
 fn no_file() -> Error {
     Error::new(Kind::NotFound, "the message has no such file")
-        .next("call mail_attachment with as=list to see its files")
+        .next("mail_attachment as=list shows its files")
 }
 
 fn too_large(size: u64, most: u64) -> Error {
-    Error::argument(format!("the file is {size} bytes, more than the {most} that are taken"))
-        .next("open it in Gmail")
+    Error::argument(format!("the file is {size} bytes, more than {most}")).next("open it in Gmail")
 }
 
 /// The texts of a letter's parts, lines ending in LF.

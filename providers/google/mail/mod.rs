@@ -222,10 +222,9 @@ impl Gmail {
                 .iter()
                 .any(|label| same_label(text(label, "name"), name) || text(label, "id") == name)
         };
-        let unknown = |name: &str| format!("no label or folder is called `{}`", brief(name));
+        let unknown = |name: &str| format!("there is no label or folder `{}`", brief(name));
         let refused = |name: &str| {
-            Error::new(Kind::NotFound, unknown(name))
-                .next("call lookup with kind=folders to see their names")
+            Error::new(Kind::NotFound, unknown(name)).next("lookup kind=folders lists them")
         };
         let mut notes = Vec::new();
         for (name, other) in wanted.iter().filter(|(name, _)| !is_known(name)) {
@@ -276,7 +275,7 @@ impl Gmail {
         let size = item.get("sizeEstimate").and_then(Value::as_u64);
         if let Some(size) = size.filter(|size| *size > RAW_LIMIT) {
             return Err(Error::argument(format!(
-                "the message is {size} bytes, more than the {RAW_LIMIT} that are shown raw"
+                "the message is {size} bytes, too many to show raw ({RAW_LIMIT})"
             ))
             .next("read it with body=text or body=headers"));
         }
@@ -480,7 +479,7 @@ fn check(id: &str) -> Result<()> {
     if fits {
         Ok(())
     } else {
-        Err(Error::argument("the id is not one of Gmail's (letters, digits, `_` and `-`)")
+        Err(Error::argument("the id is not Gmail's (letters, digits, `_` and `-`)")
             .next("use a handle such as m12 from a search"))
     }
 }
@@ -508,8 +507,7 @@ fn hidden(label: &str) -> bool {
 /// A page token that Gmail refuses is one that has become too old.
 fn stale(error: Error, ask: &Ask) -> Error {
     if ask.cursor.is_some() && error.kind() == Kind::Provider(400) {
-        return Error::argument("Gmail no longer knows where this page starts")
-            .next("search again without cursor");
+        return Error::argument("Gmail's page cursor expired").next("search again without cursor");
     }
     error
 }
@@ -539,7 +537,7 @@ fn found(answer: &mut Value, key: &str, ask: &Ask, notes: &mut Vec<Note>) -> Res
     let most = limit(ask) as usize;
     if let more @ 1.. = items.len().saturating_sub(most) {
         notes.push(note!(
-            "Gmail listed {} more than the {} that were asked for: they were left out",
+            "Gmail listed {} more than the {} requested: they were left out",
             ours(more),
             ours(most)
         ));

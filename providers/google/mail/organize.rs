@@ -100,7 +100,7 @@ fn plan(messages: &[MailState], step: &Step, sent: &mut [Sent]) -> Result<Vec<(W
             for at in unknown {
                 if let Some(sent) = sent.get_mut(at) {
                     *sent = Sent::Refused(Error::argument(
-                        "it is not known how this message was before",
+                        "the earlier state of this message is unknown",
                     ));
                 }
             }
@@ -316,7 +316,7 @@ fn came_of(work: &Work, sent: &Sent, found: Result<Value>) -> Result<Option<Mail
             // That it cannot be read does not mean that it was not done.
             Sent::Done => Error::new(
                 Kind::Network,
-                format!("it was changed, and could not be read again: {}", error.message()),
+                format!("it was changed, but could not be read back: {}", error.message()),
             ),
             Sent::Open(error) | Sent::Refused(error) => error.clone(),
         }),
@@ -324,6 +324,6 @@ fn came_of(work: &Work, sent: &Sent, found: Result<Value>) -> Result<Option<Mail
 }
 
 fn as_before() -> Error {
-    Error::new(Kind::Conflict, "Gmail took the change, and the message is not so")
-        .next("look at the message again; a filter or another program may have changed it")
+    Error::new(Kind::Conflict, "Gmail accepted the change but did not apply it")
+        .next("check the message; a filter or another program may have changed it")
 }

@@ -50,7 +50,7 @@ impl Gmail {
     ) -> Result<Place> {
         let name = name.trim();
         if name.is_empty() {
-            return Err(Error::argument("no label is named").next("give the name of a label"));
+            return Err(Error::argument("no label is named").next("give a label's name"));
         }
         let labels = self.labels().await?;
         if let Some(found) = named(&labels, name) {
@@ -125,8 +125,8 @@ impl Gmail {
         self.forget_labels().await;
         done.map_err(|error| match error.kind() {
             Kind::Provider(409) => {
-                Error::argument(format!("Gmail has a label like `{}` already", brief(name)))
-                    .next("call lookup with kind=folders to see their names")
+                Error::argument(format!("Gmail already has a label like `{}`", brief(name)))
+                    .next("lookup kind=folders lists them")
             }
             Kind::Provider(400) => error.next("choose another name"),
             _ => error,
@@ -144,7 +144,7 @@ impl Gmail {
         let old = self.own_label(id, "changed").await?;
         let mut body = json!({});
         let Some(fields) = body.as_object_mut() else {
-            return Err(Error::new(Kind::Internal, "an object is none"));
+            return Err(Error::new(Kind::Internal, "an object is missing"));
         };
         if let Some(colour) = colour {
             fields.insert("color".to_owned(), paint(colour)?);
@@ -159,12 +159,12 @@ impl Gmail {
         }
         if fields.is_empty() {
             return Err(
-                Error::argument("it is not said what to change").next("give a name or a colour")
+                Error::argument("there is nothing to change").next("give a name or a colour")
             );
         }
         self.forget_labels().await;
         self.write_label(id, &body).await.map_err(|error| match error.kind() {
-            Kind::Provider(409) => Error::argument("Gmail has a label of this name already")
+            Kind::Provider(409) => Error::argument("Gmail already has a label of this name")
                 .next("choose another name"),
             _ => error,
         })?;
@@ -193,7 +193,7 @@ impl Gmail {
             };
             let body = json!({ "name": format!("{new}{rest}") });
             self.write_label(text(&label, "id"), &body).await.map_err(|error| {
-                error.context("the label was renamed, and not all of those below it")
+                error.context("the label was renamed, but not all labels below it")
             })?;
         }
         self.forget_labels().await;
@@ -224,7 +224,7 @@ impl Gmail {
             return Ok(label);
         }
         Err(Error::argument(format!("Gmail's own labels cannot be {done}"))
-            .next("name a label of yours; call lookup with kind=categories"))
+            .next("name a user label; lookup kind=categories lists them"))
     }
 }
 
@@ -292,7 +292,7 @@ fn levels(name: &str) -> Result<Vec<String>> {
     };
     match first {
         Some(first) if kept(&first) => {
-            refuse(format!("Gmail keeps the name `{}` to itself", brief(&first)))
+            refuse(format!("Gmail reserves the name `{}`", brief(&first)))
         }
         _ => Ok(levels),
     }
@@ -311,7 +311,7 @@ fn paint(colour: &str) -> Result<Value> {
         })
         .unwrap_or_default();
     let [red, green, blue] = parts.as_slice() else {
-        return Err(Error::argument(format!("Gmail knows no colour `{}`", brief(colour)))
+        return Err(Error::argument(format!("Gmail has no colour `{}`", brief(colour)))
             .next("give one of Gmail's palette, such as #16a766, #4a86e8 or #fb4c2f"));
     };
     let light = red * 299 + green * 587 + blue * 114 > 150_000;
@@ -327,7 +327,7 @@ fn unknown(labels: &[Value], name: &str, kind: PlaceKind) -> Error {
         PlaceKind::Folder => "folder or label",
         PlaceKind::Label => "label",
     };
-    let error = Error::new(Kind::NotFound, format!("no {what} is called `{}`", brief(name)));
+    let error = Error::new(Kind::NotFound, format!("there is no {what} `{}`", brief(name)));
     let mut near: Vec<(usize, &str)> = labels
         .iter()
         .filter(|label| text(label, "type") == "user")
@@ -338,8 +338,8 @@ fn unknown(labels: &[Value], name: &str, kind: PlaceKind) -> Error {
     let names: Vec<_> =
         near.iter().take(SIMILAR).map(|(_, known)| quoted(known).to_string()).collect();
     match names.is_empty() {
-        true => error.next("call lookup with kind=folders to see their names, or say create=true"),
-        false => error.next(format!("use one of these, or say create=true: {}", names.join(", "))),
+        true => error.next("lookup kind=folders lists them; create=true creates it"),
+        false => error.next(format!("use one of these, or create=true: {}", names.join(", "))),
     }
 }
 

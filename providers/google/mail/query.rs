@@ -84,7 +84,7 @@ fn write_term(term: &Term, notes: &mut Vec<Note>) -> String {
         Term::Text(text) => quote(text),
         Term::In(Part::Body, text) => {
             notes.push(
-                "Gmail cannot search the body alone: `body:` searched the whole message".into(),
+                "Gmail cannot search only the body: `body:` searched the whole message".into(),
             );
             quote(text)
         }

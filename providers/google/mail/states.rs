@@ -76,12 +76,12 @@ pub(super) fn of_step(step: &Step) -> Result<Difference> {
         Step::Flag(Flag::None) => Difference::new(&[], &["STARRED"]),
         Step::Flag(Flag::Set { due: None }) => Difference::new(&["STARRED"], &[]),
         Step::Flag(Flag::Set { due: Some(_) }) => {
-            return Err(Error::argument("a star of Gmail's has no date")
-                .next("leave out due, or save an event to be reminded"));
+            return Err(Error::argument("Gmail's stars have no date")
+                .next("leave out due, or create an event as a reminder"));
         }
         Step::Flag(Flag::Done) => {
-            return Err(Error::argument("Gmail has stars, and none that are done")
-                .next("use do=unflag, or do=archive"));
+            return Err(Error::argument("Gmail's stars cannot be marked done")
+                .next("use do=unflag or do=archive"));
         }
         Step::Archive => Difference::new(&[], &["INBOX"]),
         Step::Trash => Difference::new(&["TRASH"], &["INBOX", "SPAM"]),
@@ -99,10 +99,8 @@ pub(super) fn of_step(step: &Step) -> Result<Difference> {
         },
         Step::Copy(to) => match to.as_str() {
             "" | "TRASH" | "SPAM" => {
-                return Err(Error::argument(
-                    "Gmail keeps one copy of a message, and none in the archive, trash or spam",
-                )
-                .next("name a label, or use do=archive, trash or spam"));
+                return Err(Error::argument("Gmail cannot copy to the archive, trash or spam")
+                    .next("name a label, or use do=archive, trash or spam"));
             }
             to => {
                 given(to)?;
@@ -119,12 +117,12 @@ pub(super) fn of_step(step: &Step) -> Result<Difference> {
 /// Refuses the labels that Gmail alone gives, and those that are places.
 fn given(label: &str) -> Result<()> {
     let what = match label {
-        "SENT" | "DRAFT" | "CHAT" => "Gmail alone says what is sent, a draft or a chat",
-        "TRASH" | "SPAM" => "the trash and spam are no labels",
-        "" => "the archive is no label",
+        "SENT" | "DRAFT" | "CHAT" => "only Gmail decides what is sent, a draft or a chat",
+        "TRASH" | "SPAM" => "trash and spam are not labels",
+        "" => "the archive is not a label",
         _ => return Ok(()),
     };
-    Err(Error::argument(what).next("use do=archive, trash or spam, or name a label of yours"))
+    Err(Error::argument(what).next("use do=archive, trash or spam, or name a user label"))
 }
 
 fn each_given(labels: &[String]) -> Result<Vec<&str>> {

@@ -25,11 +25,11 @@ use daysheet_core::when::{self, Moment, When};
 pub fn check(change: &Change, current: Option<&Value>, notify: Notify) -> Result<()> {
     if change.show == Some(Show::Focus) {
         return Err(Error::argument("Outlook's calendars have no focus time")
-            .next("say show=busy, or use a Google calendar"));
+            .next("use show=busy, or a Google calendar"));
     }
     let was_online = current.is_some_and(|current| is(current, "isOnlineMeeting"));
     if was_online && change.online == Some(false) {
-        return Err(Error::argument("Outlook does not take the online meeting off an event")
+        return Err(Error::argument("Outlook cannot remove an event's online meeting")
             .next("delete the event, and create it again without one"));
     }
     match current {
@@ -48,8 +48,8 @@ pub fn tells(notify: Notify, others: bool) -> Result<()> {
     if notify == Notify::All || !others {
         return Ok(());
     }
-    Err(Error::argument("Outlook always writes to everybody who is asked to a meeting")
-        .next("say notify=all, or leave out the people"))
+    Err(Error::argument("Outlook always notifies all guests")
+        .next("give notify=all, or leave out the people"))
 }
 
 /// True for what the others see of an event.

@@ -86,7 +86,7 @@ pub async fn changes(
                 marks.insert(id.to_owned(), next);
             }
             Err(error) if is_closed(&error) => found.notes.push(note!(
-                "Outlook does not tell what changes in the calendar {}",
+                "Outlook does not report changes in the calendar {}",
                 quoted(text(calendar, "name"))
             )),
             Err(error) => return Err(error),

@@ -122,10 +122,10 @@ impl Calendars for OutlookCalendar {
         let refused = |error: Error| match error.kind() {
             Kind::Auth if error.message() == DENIED => Error::new(
                 Kind::Provider(403),
-                "this sign-in may not list the rooms: that takes the permission Place.Read.All, \
-                 which an administrator has to give",
+                "this sign-in may not list rooms: that needs the permission Place.Read.All from an \
+                 administrator",
             )
-            .next("ask for it, or name the room by its address"),
+            .next("request it, or name the room by its address"),
             _ => error,
         };
         let answer = self.graph.get(&list).await.map_err(refused)?;
@@ -136,8 +136,8 @@ impl Calendars for OutlookCalendar {
     async fn manage(&self, op: &CalendarOp) -> Result<Option<Value>> {
         match op {
             CalendarOp::Create { zone: Some(_), .. } => {
-                Err(Error::argument("Outlook's calendars have the time zone of the mailbox")
-                    .next("leave the zone out"))
+                Err(Error::argument("Outlook's calendars have the mailbox's time zone")
+                    .next("leave out the zone"))
             }
             CalendarOp::Create { name, zone: None } => {
                 let list = self.graph.mine("calendars", &[]);

@@ -45,10 +45,9 @@ pub fn body(current: &Value, notes: &str) -> Result<Value> {
         // Nothing there tells how to join, so nothing can be lost.
         None if !mentions(content, link) => Ok(plain),
         None => Err(Error::argument(
-            "the description holds how to join the online meeting, and cannot be changed \
-             without losing that",
+            "changing the description would lose how to join the online meeting",
         )
-        .next("leave `notes` out, or change the description in Outlook")),
+        .next("leave out `notes`, or change the description in Outlook")),
     }
 }
 

@@ -87,8 +87,9 @@ fn ranges(from: Timestamp, to: Timestamp) -> Result<Vec<(Timestamp, Timestamp)>>
     let mut start = from;
     while start < to {
         if found.len() == RANGES {
-            return Err(Error::argument("the range is longer than Outlook tells of")
-                .next("ask for two years at most"));
+            return Err(
+                Error::argument("the range is too long for Outlook").next("give at most two years")
+            );
         }
         let end = start.checked_add(Span::new().hours(DAYS * 24)).map_or(to, |end| end.min(to));
         found.push((start, end));
@@ -161,7 +162,7 @@ async fn own(graph: &Graph, from: Timestamp, to: Timestamp) -> Result<Value> {
     ];
     let requests = [graph.mine("calendarView", &query), graph.mine("mailboxSettings", &[])];
     let mut answers = graph.batch(&requests).await.into_iter();
-    let lost = || Err(Error::new(Kind::Internal, "the own events were left out"));
+    let lost = || Err(Error::new(Kind::Internal, "the account's own events were left out"));
     let view = answers.next().unwrap_or_else(lost)?;
     let settings = answers.next().and_then(Result::ok).unwrap_or_default();
     let (events, _) = graph.all(view, usize::MAX, OWN_PAGES).await?;
@@ -187,7 +188,7 @@ async fn own(graph: &Graph, from: Timestamp, to: Timestamp) -> Result<Value> {
 
 fn unknown(who: &str, said: &str) -> Error {
     let (said, _) = clip(cell(said.lines().next().unwrap_or_default()), 160);
-    let what = format!("Outlook does not tell when {} is busy", brief(who));
+    let what = format!("Outlook does not say when {} is busy", brief(who));
     Error::new(
         Kind::NotFound,
         match said.trim().trim_end_matches('.') {
@@ -195,7 +196,7 @@ fn unknown(who: &str, said: &str) -> Error {
             said => format!("{what}: {said}"),
         },
     )
-    .next("check the address; people of other organisations may not show their times")
+    .next("check the address; people in other organisations may not share their times")
 }
 
 /// Adds what a later part of the range says; what reaches over its border is

@@ -80,8 +80,7 @@ pub async fn create(
                     Error::new(
                         Kind::Network,
                         format!(
-                            "the series was created, but whether anybody was asked to it is not \
-                             known ({})",
+                            "the series was created, but whether anybody was invited is unknown ({})",
                             error.message()
                         ),
                     )
@@ -131,8 +130,8 @@ fn is_open(error: &Error) -> bool {
 
 /// What is reported of an event that Outlook knows, and does not show.
 fn lost() -> Error {
-    Error::new(Kind::Network, "the event was created, but Outlook did not say as what")
-        .next("look for it with calendar_search")
+    Error::new(Kind::Network, "the event was created, but Outlook gave no id")
+        .next("find it with calendar_search")
 }
 
 /// The event that was created with an id of ours, if it is there.
@@ -206,9 +205,9 @@ async fn again(graph: &Graph, event: Value) -> Value {
 fn half(done: &str, error: Error) -> Error {
     Error::new(
         Kind::Network,
-        format!("{done}, but not all of its occurrences were left out ({})", error.message()),
+        format!("{done}, but not all excluded occurrences were deleted ({})", error.message()),
     )
-    .next("look at it with calendar_search, and delete the others there")
+    .next("look at it with calendar_search, and delete the rest")
 }
 
 async fn patch(graph: &Graph, id: &str, version: Option<&str>, body: &Value) -> Result<Value> {
@@ -240,8 +239,8 @@ async fn leave_out(graph: &Graph, series: &Value, except: &[When]) -> Result<()>
     };
     let untouched = |error: Error| {
         error
-            .context("the series was written, but its exceptions were not left out")
-            .next("look at the series, and delete the occurrences that are too many")
+            .context("the series was written, but its excluded occurrences were not deleted")
+            .next("look at the series, and delete them")
     };
     let path = format!("{}/instances", at(text(series, "id")));
     let (from, to) = (format!("{first}T00:00:00Z"), format!("{last}T00:00:00Z"));
@@ -283,8 +282,8 @@ pub async fn delete(
     tells(notify, cancels)?;
     if !cancels {
         if asked && message.is_some() {
-            return Err(Error::argument("only who called a meeting can cancel it with a message")
-                .next("decline it with calendar_respond and a comment, or leave the message out"));
+            return Err(Error::argument("only the organizer can cancel a meeting with a message")
+                .next("decline it with calendar_respond and a comment, or leave out the message"));
         }
         let request = graph.mine(&at(id), &[]);
         let deleted = graph.delete(&request, version(current));
@@ -314,10 +313,8 @@ async fn unchanged(graph: &Graph, current: &Value) -> Result<()> {
     let request = graph.mine(&at(text(current, "id")), &[("$select", "id")]);
     let now = graph.get(&request).await?;
     match self::version(&now) {
-        Some(now) if now != version => {
-            Err(Error::new(Kind::Conflict, "it has been changed meanwhile")
-                .next("read it again, and repeat the change if it still fits"))
-        }
+        Some(now) if now != version => Err(Error::new(Kind::Conflict, "it was changed meanwhile")
+            .next("read it again, and repeat the change if it still fits")),
         _ => Ok(()),
     }
 }
@@ -327,7 +324,7 @@ pub async fn respond(graph: &Graph, current: &Value, response: &Response) -> Res
     let id = text(current, "id");
     check(id)?;
     if is(current, "isOrganizer") {
-        return Err(Error::argument("it is your own event, which has no answer")
+        return Err(Error::argument("it is your own event: there is nobody to answer")
             .next("change it with calendar_save, or cancel it with calendar_delete"));
     }
     if response.propose.is_some() {
@@ -335,7 +332,7 @@ pub async fn respond(graph: &Graph, current: &Value, response: &Response) -> Res
     }
     let wanted = current.get("responseRequested") != Some(&Value::Bool(false));
     if !wanted && response.comment.is_some() {
-        return Err(Error::argument("the organizer of this meeting wants no answers sent")
+        return Err(Error::argument("the organizer requests no answers")
             .next("answer without a comment, and write to the organizer"));
     }
     let (action, state) = match response.answer {
@@ -378,18 +375,15 @@ pub async fn respond(graph: &Graph, current: &Value, response: &Response) -> Res
 
 fn can_propose(current: &Value, response: &Response) -> Result<()> {
     if response.answer == Answer::Accepted {
-        return Err(Error::argument("at Outlook another time cannot be proposed with a yes")
-            .next("say tentative or decline with it"));
+        return Err(Error::argument("Outlook cannot propose another time when accepting")
+            .next("use tentative or decline"));
     }
     if !response.notify {
-        return Err(Error::argument(
-            "another time is proposed to the organizer, who is not to be told",
-        )
-        .next("say notify=all"));
+        return Err(Error::argument("a proposal must notify the organizer").next("give notify=all"));
     }
     let takes = ["allowNewTimeProposals", "responseRequested"];
     if takes.iter().any(|key| current.get(*key) == Some(&Value::Bool(false))) {
-        return Err(Error::argument("the organizer of this meeting takes no other times")
+        return Err(Error::argument("the organizer accepts no proposals")
             .next("answer without one, and write to the organizer"));
     }
     Ok(())
@@ -454,7 +448,7 @@ fn keep_calendar(event: &mut Value, calendar: Option<&str>) {
 fn transaction() -> Result<String> {
     let mut bytes = [0_u8; 16];
     getrandom::fill(&mut bytes)
-        .map_err(|_opaque| Error::new(Kind::Internal, "there are no random numbers"))?;
+        .map_err(|_opaque| Error::new(Kind::Internal, "the system random generator failed"))?;
     bytes[6] = (bytes[6] & 0x0f) | 0x40;
     bytes[8] = (bytes[8] & 0x3f) | 0x80;
     let mut text = String::with_capacity(36);
@@ -473,14 +467,14 @@ pub fn refused(error: Error) -> Error {
     match error.kind() {
         Kind::Auth if error.message() == DENIED => Error::new(
             Kind::Provider(403),
-            "Outlook does not let you change this: the calendar may be for reading only, or the \
-             sign-in without the calendar permissions",
+            "Outlook does not let you change this: the calendar may be read-only, or the sign-in \
+             may lack calendar permissions",
         )
         .next(
             "choose a calendar with access owner or writer, or run `daysheet account add microsoft`",
         ),
         Kind::Network | Kind::Timeout => {
-            Error::new(error.kind(), error.message()).next("look whether it was done before you try again")
+            Error::new(error.kind(), error.message()).next("check before retrying")
         }
         _ => error,
     }

@@ -48,9 +48,7 @@ pub async fn changes(
     let select = select(projection);
     let mut found = Changes { names: tree.names().clone(), ..Changes::default() };
     if folders.len() > FOLDERS || tree.is_cut() {
-        found
-            .notes
-            .push(note!("changes are followed in the first {} folders of the mailbox", FOLDERS));
+        found.notes.push(note!("only the mailbox's first {} folders are tracked", FOLDERS));
     }
     let mark = |folder: &String| known.as_ref()?.get(folder);
     let (old, new): (Vec<&String>, Vec<&String>) =

@@ -246,8 +246,8 @@ impl Tree {
                 several => return Err(ambiguous(said, several)),
             }
         }
-        Err(Error::new(Kind::NotFound, format!("no folder is called `{}`", brief(said)))
-            .next("call lookup with kind=folders to see their names"))
+        Err(Error::new(Kind::NotFound, format!("there is no folder `{}`", brief(said)))
+            .next("lookup kind=folders lists them"))
     }
 
     /// True when `said` is the folder's path with the place's word for its first

@@ -134,7 +134,7 @@ async fn attachments(graph: &Graph, ids: &[&str], letters: &mut [Result<Letter>]
             Ok((files, whole)) => {
                 if !whole {
                     letter.notes.push(note!(
-                        "it has more than {} attachments; the others are not listed",
+                        "it has more than {} attachments; the rest are not listed",
                         files.len()
                     ));
                 }
@@ -230,7 +230,7 @@ fn headers(item: Value) -> Letter {
     let mut notes = Vec::new();
     if source.is_empty() {
         // Drafts and what was sent from here have none.
-        notes.push("Outlook keeps no header lines of this message".into());
+        notes.push("Outlook has no header fields of this message".into());
     }
     Letter { item, source: Some(source), notes, ..Letter::default() }
 }
@@ -241,7 +241,7 @@ async fn raw(graph: &Graph, id: &str, item: Result<Value>) -> Result<Letter> {
     let bytes = graph.bytes(&request, RAW_LIMIT).await.map_err(|error| {
         if too_long(&error) {
             return Error::argument(format!(
-                "the message is larger than the {RAW_LIMIT} bytes that are shown raw"
+                "the message is too large to show raw ({RAW_LIMIT} bytes)"
             ))
             .next("read it with body=text or body=headers");
         }

@@ -168,7 +168,7 @@ impl Outlook {
             !known.any(|known| same_label(known, name))
         });
         let unknown =
-            named.iter().map(|name| note!("no category is called {}: {}", quoted(name), NOTHING));
+            named.iter().map(|name| note!("there is no category {}: {}", quoted(name), NOTHING));
         notes.extend(unknown);
         let lacks = |term: &Term| match term {
             Term::Label(name) | Term::Category(name) => named.contains(name),
@@ -250,7 +250,7 @@ impl Outlook {
         if let Some((search, before)) = &plan.search {
             let step = before.step(&mut items, next.is_none());
             note = step.ends.then(|| {
-                "Outlook's search ends after 1,000 results, so there may be more: narrow it by date"
+                "Outlook's search stops at 1,000 results, there may be more: narrow it by date"
                     .into()
             });
             next = match step.anew {
@@ -365,8 +365,7 @@ impl Plan {
         match error.kind() {
             // Graph's page links age.
             Kind::Provider(400 | 410) if self.later => {
-                Error::argument("Outlook no longer knows where this page starts")
-                    .next("search again without cursor")
+                Error::argument("Outlook's page cursor expired").next("search again without cursor")
             }
             Kind::Provider(503 | 504) | Kind::Timeout if self.narrowed => {
                 Error::new(error.kind(), "this search was too slow for Outlook")
@@ -374,7 +373,7 @@ impl Plan {
             }
             Kind::NotFound if self.request.contains("/mailFolders/") => {
                 Error::new(Kind::NotFound, "Outlook has no such folder")
-                    .next("call lookup with kind=folders to see what there is")
+                    .next("lookup kind=folders lists them")
             }
             _ => error,
         }

@@ -111,7 +111,7 @@ impl Outlook {
         let items = tree.items();
         let mut notes = Vec::new();
         if tree.is_cut() {
-            notes.push("the mailbox has more folders than are read; some are missing".into());
+            notes.push("the mailbox has too many folders; some are missing".into());
         }
         Ok(Page {
             total: (!tree.is_cut()).then(|| Total::Exactly(count(items.len()))),
@@ -131,7 +131,7 @@ impl Outlook {
         let mut page = whole(items);
         if !all {
             page.total = None;
-            page.notes.push("there are more categories than are read; some are missing".into());
+            page.notes.push("there are too many categories; some are missing".into());
         }
         Ok(page)
     }
@@ -245,7 +245,7 @@ impl Mailbox for Outlook {
             .into_iter()
             .map(|checked| {
                 checked?;
-                let lost = || Err(Error::new(Kind::Internal, "a letter was left out"));
+                let lost = || Err(Error::new(Kind::Internal, "a message was left out"));
                 letters.next().unwrap_or_else(lost)
             })
             .collect()
@@ -337,11 +337,11 @@ fn check(id: &str) -> Result<()> {
 pub(super) fn check_as(id: &str, handle: &str) -> Result<()> {
     let alphabet = |byte: u8| byte.is_ascii_alphanumeric() || b"_-=+/".contains(&byte);
     if !(16..=512).contains(&id.len()) || !id.bytes().all(alphabet) {
-        return Err(Error::argument("the id is not one of Outlook's")
+        return Err(Error::argument("the id is not Outlook's")
             .next(format!("use a handle such as {handle}")));
     }
     if id.len() <= 24 && id.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-        return Err(Error::argument("the id looks like one of Gmail's, not one of Outlook's")
+        return Err(Error::argument("the id looks like Gmail's, not Outlook's")
             .next(format!("name the Gmail account, or use a handle such as {handle}")));
     }
     Ok(())

@@ -205,7 +205,7 @@ impl Outlook {
                     Err(error) => Err(Error::new(
                         Kind::Network,
                         format!(
-                            "it was done, but the message could not be read back: {}",
+                            "done, but the message could not be read back: {}",
                             error.message()
                         ),
                     )),
@@ -266,7 +266,7 @@ impl Outlook {
             .map(|(one, touched)| match one {
                 Err(error) if touched => Err(Error::new(
                     Kind::Network,
-                    format!("it was put back in part: {}", error.message()),
+                    format!("it was partly restored: {}", error.message()),
                 )),
                 one => one,
             })

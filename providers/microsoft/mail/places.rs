@@ -98,8 +98,8 @@ async fn made(outlook: &Outlook, name: &str) -> Result<Place> {
     let levels: Vec<&str> = name.split('/').map(str::trim).collect();
     let named = |level: &&str| !level.is_empty() && !level.chars().any(char::is_control);
     if levels.len() > LEVELS || !levels.iter().all(named) {
-        return Err(Error::argument(format!("`{}` is no name for a folder", brief(name)))
-            .next("write names with single slashes between the levels, such as Clients/Okafor"));
+        return Err(Error::argument(format!("`{}` is not a folder name", brief(name)))
+            .next("write names with single slashes between levels, such as Clients/Okafor"));
     }
     let mut above: Option<Place> = None;
     for (at, level) in levels.iter().enumerate() {
@@ -162,11 +162,8 @@ pub async fn create_folder(outlook: &Outlook, name: &str) -> Result<Value> {
     outlook.forget_tree().await;
     let made = made(outlook, name).await?;
     if !made.made {
-        return Err(Error::argument(format!(
-            "the folder `{}` is there already",
-            brief(&made.name)
-        ))
-        .next("choose another name"));
+        return Err(Error::argument(format!("the folder `{}` already exists", brief(&made.name)))
+            .next("choose another name"));
     }
     read_folder(outlook, &made.id).await
 }
@@ -208,7 +205,7 @@ pub async fn delete_folder(outlook: &Outlook, id: &str) -> Result<()> {
     let name = own_folder(outlook, id).await?;
     // From there it would go for good.
     if outlook.tree().await?.is_deleted(id) {
-        return Err(Error::argument("the folder is in Deleted Items already")
+        return Err(Error::argument("the folder is already in Deleted Items")
             .next("let the user empty Deleted Items"));
     }
     let request = outlook.graph().mine(&format!("mailFolders/{}", net::path_segment(id)), &[]);
@@ -231,11 +228,11 @@ async fn own_folder(outlook: &Outlook, id: &str) -> Result<String> {
     match name {
         Some(word) if known(word).is_some() || PLACES.contains(&word) => {
             Err(Error::argument(format!("`{word}` is Outlook's own folder"))
-                .next("name a folder that the user made"))
+                .next("name a user folder"))
         }
         Some(path) => Ok(path.to_owned()),
         None => Err(Error::new(Kind::NotFound, "Outlook has no such folder")
-            .next("call lookup with kind=folders to see them")),
+            .next("lookup kind=folders lists them")),
     }
 }
 
@@ -255,8 +252,8 @@ pub async fn category(outlook: &Outlook, name: &str, create: bool) -> Result<Pla
         return Ok(Place { id: name.clone(), name, made: true });
     }
     let names: Vec<&str> = all.iter().map(|one| text(one, "displayName")).collect();
-    let missing = Error::new(Kind::NotFound, format!("no category is called `{}`", brief(name)))
-        .next("call lookup with kind=categories to see their names");
+    let missing = Error::new(Kind::NotFound, format!("there is no category `{}`", brief(name)))
+        .next("lookup kind=categories lists them");
     Err(like(missing, name, &names))
 }
 
@@ -284,7 +281,7 @@ async fn post_category(
 ) -> Result<Value> {
     let name = name.trim();
     if name.is_empty() || name.chars().any(char::is_control) {
-        return Err(Error::argument("a category needs a name").next("write one on one line"));
+        return Err(Error::argument("a category needs a name").next("give one line of text"));
     }
     // One that no other category has, as Outlook does it.
     let free = || {
@@ -312,7 +309,7 @@ pub async fn create_category(outlook: &Outlook, name: &str, colour: Option<&str>
     let colour = colour.map(preset).transpose()?;
     let all = categories(outlook).await?;
     if called(&all, name).is_some() {
-        return Err(Error::argument(format!("the category `{}` is there already", brief(name)))
+        return Err(Error::argument(format!("the category `{}` already exists", brief(name)))
             .next("choose another name"));
     }
     post_category(outlook, &all, name, colour).await
@@ -330,8 +327,9 @@ pub async fn update_category(
     let all = categories(outlook).await?;
     let found = called(&all, id).ok_or_else(no_category)?;
     if name.is_some_and(|name| name != text(found, "displayName")) {
-        return Err(Error::argument("Outlook has no way to rename a category")
-            .next("make one with the new name, label the messages with it, and delete this one"));
+        return Err(Error::argument("Outlook cannot rename a category").next(
+            "create one with the new name, label the messages with it, and delete this one",
+        ));
     }
     let Some(colour) = colour else {
         return Ok(found.clone());
@@ -371,7 +369,7 @@ pub async fn delete_category(outlook: &Outlook, id: &str) -> Result<()> {
 
 fn no_category() -> Error {
     Error::new(Kind::NotFound, "Outlook has no such category")
-        .next("call lookup with kind=categories to see their names")
+        .next("lookup kind=categories lists them")
 }
 
 /// A colour in Graph's words: `none`, `preset0` to `preset24`, or a plain name.

@@ -141,7 +141,7 @@ async fn fill(graph: &Graph, ask: &Ask, ids: Vec<String>, page: &mut Page) -> Re
             Ok((messages, whole)) => {
                 if !whole {
                     page.notes.push(note!(
-                        "a conversation has more than {} messages; it is summed up from those",
+                        "a thread has more than {} messages; only those are summarized",
                         messages.len()
                     ));
                 }
@@ -166,18 +166,15 @@ pub async fn ids(graph: &Graph, id: &str) -> Result<Vec<String>> {
     let (messages, whole) = messages(graph, answer, ALL_PAGES).await?;
     if !whole {
         return Err(Error::argument(format!(
-            "the conversation has more than the {} messages that can be read at once",
+            "the thread has more than {} messages, too many to read at once",
             messages.len()
         ))
         .next("search for its messages by subject and date, and read those"));
     }
     let ids: Vec<String> = messages.iter().map(|message| text(message, "id").to_owned()).collect();
     if ids.is_empty() {
-        return Err(Error::new(
-            Kind::NotFound,
-            "Outlook has no message of this conversation any more",
-        )
-        .next("search again for its handle"));
+        return Err(Error::new(Kind::NotFound, "Outlook has no messages left in this thread")
+            .next("search again for its handle"));
     }
     Ok(ids)
 }
@@ -200,12 +197,12 @@ async fn messages(graph: &Graph, answer: Value, pages: usize) -> Result<(Vec<Val
 
 fn read(cursor: &str) -> Result<Cursor> {
     serde_json::from_str(cursor).map_err(|_opaque| {
-        Error::argument("the cursor does not belong to a list of conversations")
+        Error::argument("the cursor does not belong to a list of threads")
             .next("search again without cursor")
     })
 }
 
 fn write(cursor: &Cursor) -> Result<String> {
     serde_json::to_string(cursor)
-        .map_err(|_opaque| Error::new(Kind::Internal, "a cursor could not be written"))
+        .map_err(|_opaque| Error::new(Kind::Internal, "a cursor could not be saved"))
 }

@@ -105,8 +105,8 @@ fn rule(when: Query) -> Rule {
 async fn a_condition_is_written_as_gmail_has_it() {
     let cannot = |what: &str| {
         Err(format!(
-            "a rule of Gmail's looks at mail as it comes in, and cannot ask for {what}: use words, \
-             from:, to:, subject:, has:attachment, filename:, larger: or smaller:"
+            "a Gmail rule checks incoming mail, and cannot test {what}: use words, from:, to:, \
+             subject:, has:attachment, filename:, larger: or smaller:"
         ))
     };
     let state = daysheet_core::query::State::Unread;
@@ -131,12 +131,11 @@ async fn a_condition_is_written_as_gmail_has_it() {
         ]), Ok(json!({"query": "(invoice OR bill) -from:bo@example.com"}));
         Query::Raw("list:press.example".to_owned()), Ok(json!({"query": "list:press.example"}));
         Query::Term(Term::Is(state)), cannot("whether mail is read, starred or important");
-        Query::Term(Term::Folder("inbox".to_owned())), cannot("in which folder mail is");
+        Query::Term(Term::Folder("inbox".to_owned())), cannot("which folder mail is in");
         Query::Term(Term::Label("Receipts".to_owned())), cannot("which labels mail has");
         of(Part::Body, "x"), cannot("the body alone");
         Query::All(vec![]),
-            Err("the rule has no condition: say which mail it is for, such as \
-                 from:news@example.com"
+            Err("the rule has no condition: give one, such as from:news@example.com"
                 .to_owned());
     } {
         let gmail = Gmail::scripted(|asked| {
@@ -168,23 +167,23 @@ async fn a_rule_does_what_gmail_can_do() {
         with(vec![RuleStep::Label(named("Receipts"))]), Ok(json!({"addLabelIds": ["Label_2"]}));
         with(vec![RuleStep::Trash]), Ok(json!({"addLabelIds": ["TRASH"]}));
         with(vec![RuleStep::Label(named("reciepts"))]),
-            Err("no label is called `reciepts`: use one of these, or say create=true: `Receipts`");
+            Err("no label is called `reciepts`: use one of these, or create=true: `Receipts`");
         with(vec![RuleStep::Label(named("inbox"))]),
-            Err("a rule of Gmail's cannot put mail there: name a label of yours");
+            Err("a Gmail rule cannot put mail there: name a user label");
         with(vec![RuleStep::Forward(named("x@example.com"))]),
             Err(
-                "rules that send mail on are not made here: make it in Gmail's settings, where the \
-                 address is checked",
+                "forwarding rules are not created here: create it in Gmail's settings, where the \
+                 address is verified",
             );
-        with(vec![]), Err("the rule does nothing: say what it does, such as archive");
+        with(vec![]), Err("the rule has no action: give one, such as archive");
         Rule { name: Some(named("news")), ..usual() },
             Err("Gmail's rules have no names: leave out the name");
         Rule { enabled: false, ..usual() },
-            Err("Gmail's rules cannot be switched off: delete the rule, and make it again later");
+            Err("Gmail's rules cannot be switched off: delete the rule, and create it again later");
         Rule { stop: true, ..usual() },
-            Err("at Gmail every rule that fits is carried out: leave out stop");
+            Err("Gmail applies every matching rule: leave out stop");
         Rule { other: vec![named("does more")], ..usual() },
-            Err("the rule has parts that cannot be written here: make it in Gmail's settings");
+            Err("the rule has parts not supported here: create it in Gmail's settings");
     } {
         let gmail = Gmail::scripted(|asked| match asked.target.as_str() {
             "POST settings/filters" => ok(&json!({"id": "F2"})),
@@ -214,12 +213,12 @@ async fn a_rule_is_replaced_and_never_doubled() {
         // It is so already.
         &old, "a@example.com", None, None, Ok("F1"), steps(&[]);
         &forwards, "b@example.com", None, None,
-            Err("the rule does more than can be said here, and stays as it is: change it in \
+            Err("the rule has parts not supported here, and was left as it is: change it in \
                  Gmail's settings"), steps(&[]);
         // Nobody answered, and it is there.
         &old, "b@example.com", broken(), empty(204), Ok("F2"), steps(&[post, gone]);
         &old, "b@example.com", refused(400, "invalidArgument", "Filter already exists"), None,
-            Err("Gmail has this very rule already: call lookup with kind=rules to see the rules"),
+            Err("Gmail already has this rule: see lookup kind=rules"),
             steps(&[post]);
         &old, "b@example.com", ok(&new), refused(403, "domainPolicy", "No"),
             Err(
@@ -299,14 +298,14 @@ async fn the_automatic_answer_is_read_and_put() {
                       "responseBodyPlainText": "Back <soon>\nMira", "restrictToContacts": true,
                       "restrictToDomain": false}));
         AutoReply { on: true, ..AutoReply::default() }, json!({}),
-            Err("the automatic answer has no text: give a text or a subject");
+            Err("the automatic reply has no text: give a text or a subject");
         AutoReply {
             on: true,
             from: at("2026-02-03T17:05:00Z"),
             to: at("2026-02-03T17:05:00Z"),
             ..AutoReply::default()
         }, now.clone(),
-            Err("the automatic answer ends before it begins: give an end after the beginning");
+            Err("the automatic reply ends before it starts: give an end after the start");
     } {
         let gmail = Gmail::scripted(settings(&now)).await;
         let change = SetUp::AutoReply(reply);
@@ -354,22 +353,19 @@ async fn settings_and_signatures_are_changed() {
             Ok(("PUT settings/language", json!({"displayLanguage": "en-GB"})));
         language(Some("British English"), None),
             Err(
-                "`British English` is no language tag: give one as BCP 47 has it, such as en-GB or \
-                 de",
+                "`British English` is not a language tag: give a BCP 47 tag, such as en-GB or de",
             );
         language(Some("de"), Some("Europe/Berlin")),
-            Err("a mailbox of Gmail's has no time zone: leave out time_zone; calendars have one \
-                 each");
-        language(None, None), Err("it is not said what to change: give a language");
+            Err("a Gmail mailbox has no time zone: leave out time_zone; calendars have one each");
+        language(None, None), Err("there is nothing to change: give a language");
         sign(Some("MIRA@example.com")),
             Ok(("PATCH settings/sendAs/mira%40example.com", json!({"signature": "<b>M</b>"})));
         sign(None),
-            Err("Gmail lets programs change the signature of the main address alone: change the \
-                 others in Gmail's settings");
+            Err("Gmail lets programs change only the main address's signature: change the others \
+                 in Gmail's settings");
         sign(Some("bo@example.com")),
             Err(
-                "the account sends from no such address: call lookup with kind=aliases to see its \
-                 addresses",
+                "the account cannot send from that address: lookup kind=aliases lists its addresses",
             );
     } {
         let gmail = Gmail::scripted(|asked| match asked.target.as_str() {
@@ -428,16 +424,16 @@ async fn labels_are_renamed_with_those_below() {
     let delete = |id: &str| SetUp::DeleteFolder { id: id.to_owned() };
     assert_eq!(gmail.mail.set_up(&delete("Label_1")).await, Ok(None));
     assert_eq!(gmail.written(), [("DELETE labels/Label_1".to_owned(), Value::Null)]);
-    let own_alone = "name a label of yours; call lookup with kind=categories";
+    let own_alone = "name a user label; lookup kind=categories lists them";
     for (change, expected) in cases! {
         paint("red"),
-            "Gmail knows no colour `red`: give one of Gmail's palette, such as #16a766, #4a86e8 or \
+            "Gmail has no colour `red`: give one of Gmail's palette, such as #16a766, #4a86e8 or \
              #fb4c2f"
                 .to_owned();
         rename("INBOX", "x"), format!("Gmail's own labels cannot be changed: {own_alone}");
         delete("INBOX"), format!("Gmail's own labels cannot be deleted: {own_alone}");
         SetUp::CreateFolder { name: "clients".to_owned() },
-            "there is a label `clients` already: use it, or choose another name".to_owned();
+            "a label `clients` already exists: use it, or choose another name".to_owned();
     } {
         let error = gmail.mail.set_up(&change).await.unwrap_err();
         assert_eq!(error.to_string(), expected);
@@ -465,8 +461,8 @@ async fn contacts_are_saved() {
         ..ContactCard::default()
     };
     let update = SetUp::UpdateContact { id: "people/c1".to_owned(), card: card.clone() };
-    let conflict = "the contact has been changed meanwhile: look it up again, and make the change \
-                    in what it is now";
+    let conflict = "the contact was changed meanwhile: look it up again, and repeat the change if \
+                    it still fits";
     let mut later = known.clone();
     later["etag"] = "e2".into();
     later["emailAddresses"][1] = json!({"value": "new@example.com"});
@@ -479,11 +475,13 @@ async fn contacts_are_saved() {
         // Changed by somebody else.
         &theirs, broken(),
             Err(
-                "the connection to Google broke; whether it was done is not known: see whether it was done before you try again",
+                "the connection to Google broke; whether it was done is unknown: check before \
+                 retrying",
             );
         &known, broken(),
             Err(
-                "the connection to Google broke; whether it was done is not known: see whether it was done before you try again",
+                "the connection to Google broke; whether it was done is unknown: check before \
+                 retrying",
             );
         &later, refused(400, "failedPrecondition", "etag"), Err(conflict);
         &known, refused(400, "invalidArgument", "Invalid address"),
@@ -548,11 +546,10 @@ async fn contacts_are_saved() {
     );
     for (id, expected) in cases! {
         "otherContacts/c1",
-            "this person is not saved: Google knows them from mail alone: save them as a new \
-             contact";
+            "this person is not a saved contact, only known from mail: save them as a new contact";
         "people/../x",
-            "the id is not one of Google's contacts: look the contact up, and use its provider_id, \
-             such as people/c123";
+            "the id is not a Google contact's: look the contact up, and use its provider_id, such \
+             as people/c123";
     } {
         let error = gmail.mail.set_up(&delete(id)).await.unwrap_err();
         assert_eq!(error.to_string(), expected);

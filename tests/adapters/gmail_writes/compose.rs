@@ -174,19 +174,12 @@ async fn what_one_wrote_oneself_is_known() {
 
 #[tokio::test]
 async fn a_file_is_fetched_if_it_may_be_that_large() {
-    let missing =
-        "the message has no such file: call mail_attachment with as=list to see its files";
+    let missing = "the message has no such file: mail_attachment as=list shows its files";
     for (message, file, most, expected, fetched) in [
         ("b1", "b1/2", 3, Ok("a,b"), ""),
         ("b1", "2", 3, Ok("a,b"), ""),
         ("b1", "b1/0.1", 100, Ok("PNG"), "GET messages/b1/attachments/ANG%2F1"),
-        (
-            "b1",
-            "b1/1",
-            8_999,
-            Err("the file is 9000 bytes, more than the 8999 that are taken: open it in Gmail"),
-            "",
-        ),
+        ("b1", "b1/1", 8_999, Err("the file is 9000 bytes, more than 8999: open it in Gmail"), ""),
         ("b1", "b1/7", 3, Err(missing), ""),
         ("b1", "b2/2", 3, Err(missing), ""),
         ("b1", "b1/../x", 3, Err(missing), ""),
@@ -330,8 +323,8 @@ async fn a_draft_is_made_in_its_conversation() {
 
 #[tokio::test]
 async fn a_draft_whose_making_broke_off_is_looked_for() {
-    let open = "the connection to Google broke; whether it was done is not known: see whether it \
-                was done before you try again";
+    let open = "the connection to Google broke; whether it was done is unknown: check before \
+                retrying";
     let ours = json!({"drafts": [{"id": "r1", "message": {"id": "a1"}}]});
     let other = json!({"drafts": [{"id": "r0", "message": {"id": "a0"}}]});
     for (searched, listed, expected) in [
@@ -402,9 +395,10 @@ async fn a_changed_draft_keeps_its_files_and_its_conversation() {
 
 #[tokio::test]
 async fn a_draft_that_has_changed_is_neither_changed_nor_sent() {
-    let conflict = "the draft has been changed meanwhile: read it again, and make the change in \
-                    what it is now";
-    let open = "the connection to Google broke; whether it was done is not known: see whether it was done before you try again";
+    let conflict = "the draft was changed meanwhile: read it again, and repeat the change if it \
+                    still fits";
+    let open = "the connection to Google broke; whether it was done is unknown: check before \
+                retrying";
     // What the draft is before, and after a change whose answer broke off.
     for (versions, put, expected) in [
         (["a9", "a9"], ok(&json!({"id": "r1"})), Err(conflict)),
@@ -442,8 +436,8 @@ async fn a_draft_that_has_changed_is_neither_changed_nor_sent() {
 
 #[tokio::test]
 async fn a_draft_goes_once() {
-    let open = "the connection to Google broke; whether it was done is not known: see whether it \
-                was done before you try again";
+    let open = "the connection to Google broke; whether it was done is unknown: check before \
+                retrying";
     let limited = || {
         let said = refused(429, "rateLimitExceeded", "Slow down");
         said.map(|said| said.header("retry-after", "0"))
@@ -463,8 +457,8 @@ async fn a_draft_goes_once() {
         vec![refused(500, "backendError", "Backend Error"), gone()],
             Err((
                 Kind::Network,
-                "Google answered with status 500: `Backend Error`; whether it was done is not known: \
-                 see whether it was done before you try again",
+                "Google answered with status 500: `Backend Error`; whether it was done is unknown: \
+                 check before retrying",
             )), 1;
         vec![refused(400, "invalidArgument", "Invalid To header"), gone()],
             Err((Kind::Provider(400), "Google answered with status 400: `Invalid To header`")), 1;
@@ -505,8 +499,8 @@ async fn a_draft_goes_once() {
 
 #[tokio::test]
 async fn a_draft_that_is_discarded_can_be_had_back() {
-    let conflict = "the draft has been changed meanwhile: read it again, and make the change in \
-                    what it is now";
+    let conflict = "the draft was changed meanwhile: read it again, and repeat the change if it \
+                    still fits";
     let message = |labels: Value| ok(&json!({"id": "a1", "labelIds": labels}));
     for (trash, draft_now, message_now, expected) in cases! {
         ok(&json!({"id": "a1"})), None, None, Ok(());
@@ -516,7 +510,8 @@ async fn a_draft_that_is_discarded_can_be_had_back() {
         broken(), None, message(json!(["DRAFT", "TRASH"])), Ok(());
         broken(), None, message(json!(["DRAFT"])),
             Err(
-                "the connection to Google broke; whether it was done is not known: see whether it was done before you try again",
+                "the connection to Google broke; whether it was done is unknown: check before \
+                 retrying",
             );
     } {
         let gmail = Gmail::scripted(move |asked| match asked.target.as_str() {

@@ -124,7 +124,7 @@ async fn no_more_is_fetched_than_was_asked_for() {
     ] {
         let page = page.unwrap();
         assert_eq!(page.items.len(), 3, "{key}");
-        let note = "Gmail listed 2997 more than the 3 that were asked for: they were left out";
+        let note = "Gmail listed 2997 more than the 3 requested: they were left out";
         assert_eq!(page.notes, [note], "{key}");
     }
     // The labels' names come on top.

@@ -187,21 +187,21 @@ async fn a_step_is_labels() {
 #[tokio::test]
 async fn what_gmail_cannot_do_is_refused_before_it_is_asked() {
     let due = Some("2026-02-03T17:05:00Z".parse().unwrap());
-    let places = "the trash and spam are no labels: use do=archive, trash or spam, or name a label \
-                  of yours";
+    let places = "trash and spam are not labels: use do=archive, trash or spam, or name a user \
+                  label";
     for (step, expected) in cases! {
         Step::Flag(Flag::Set { due }),
-            "a star of Gmail's has no date: leave out due, or save an event to be reminded";
+            "Gmail's stars have no date: leave out due, or create an event as a reminder";
         Step::Flag(Flag::Done),
-            "Gmail has stars, and none that are done: use do=unflag, or do=archive";
+            "Gmail's stars cannot be marked done: use do=unflag or do=archive";
         Step::Label(vec!["TRASH".to_owned()]), places;
         Step::Unlabel(vec!["SPAM".to_owned()]), places;
         Step::Move("SENT".to_owned()),
-            "Gmail alone says what is sent, a draft or a chat: use do=archive, trash or spam, or \
-             name a label of yours";
+            "only Gmail decides what is sent, a draft or a chat: use do=archive, trash or spam, or \
+             name a user label";
         Step::Copy("TRASH".to_owned()),
-            "Gmail keeps one copy of a message, and none in the archive, trash or spam: name a \
-             label, or use do=archive, trash or spam";
+            "Gmail cannot copy to the archive, trash or spam: name a label, or use do=archive, \
+             trash or spam";
     } {
         let gmail = gmail(&holding(&[("a", &[])])).await;
         let done = gmail.mail.apply(&[at("a", ""), at("b", "")], &step).await;
@@ -239,10 +239,10 @@ async fn a_thousand_messages_take_one_request_and_few_reads() {
 #[tokio::test]
 async fn each_message_is_reported_as_it_is_afterwards() {
     let gone = "Gmail has no such item: it may have been deleted; search again for its handle";
-    let open = "the connection to Google broke; whether it was done is not known: see whether it \
-                was done before you try again";
-    let not_so = "Gmail took the change, and the message is not so: look at the message again; a \
-                  filter or another program may have changed it";
+    let open = "the connection to Google broke; whether it was done is unknown: check before \
+                retrying";
+    let not_so = "Gmail accepted the change but did not apply it: check the message; a filter or \
+                  another program may have changed it";
     type Set = fn(&mut Box);
     let cases: [(&str, Set, Result<(), &str>, usize); 6] = [
         ("done", |_| {}, Ok(()), 1),
@@ -335,7 +335,7 @@ async fn what_was_changed_is_put_back() {
             Ok(Some(then[2].clone())),
             Ok(Some(then[0].clone())),
             Ok(Some(then[3].clone())),
-            Err("it is not known how this message was before".to_owned()),
+            Err("the earlier state of this message is unknown".to_owned()),
         ]
     );
     let modify = |ids: Value, add: Value, remove: Value| {
@@ -380,13 +380,10 @@ async fn a_place_is_found_by_what_it_is_called() {
         ("Junk", Ok(("SPAM", "spam"))),
         ("archive", Ok(("", "archive"))),
         ("forums", Ok(("CATEGORY_FORUMS", "forums"))),
-        ("nordlich", near("`nordlich`: use one of these, or say create=true: `Clients/Nordlicht`")),
-        ("Reciepts", near("`Reciepts`: use one of these, or say create=true: `Receipts`")),
-        (
-            "quarks",
-            near("`quarks`: call lookup with kind=folders to see their names, or say create=true"),
-        ),
-        ("", Err("no label is named: give the name of a label".to_owned())),
+        ("nordlich", near("`nordlich`: use one of these, or create=true: `Clients/Nordlicht`")),
+        ("Reciepts", near("`Reciepts`: use one of these, or create=true: `Receipts`")),
+        ("quarks", near("`quarks`: lookup kind=folders lists them; create=true creates it")),
+        ("", Err("no label is named: give a label's name".to_owned())),
     ] {
         let gmail =
             Gmail::scripted(|asked| (asked.target == "GET labels").then(|| ok(&labels()))?).await;
@@ -411,8 +408,8 @@ async fn a_place_is_made_with_those_above_it() {
     for (name, expected) in [
         ("Taxes", made(&["Taxes"])),
         ("clients/Vesper/2026", made(&["Clients/Vesper", "Clients/Vesper/2026"])),
-        ("Inbox/Later", refused("Gmail keeps the name `inbox` to itself")),
-        ("Snoozed", refused("Gmail keeps the name `snoozed` to itself")),
+        ("Inbox/Later", refused("Gmail reserves the name `inbox`")),
+        ("Snoozed", refused("Gmail reserves the name `snoozed`")),
         ("Taxes//2026", refused("a label's name has an empty level")),
         ("Taxes\u{7}", refused("a label's name has control characters")),
         // It is there already, and not made again.

@@ -120,8 +120,7 @@ async fn an_upload_that_gets_nowhere_ends() {
     // It was looked for, and is not there.
     assert_eq!(
         error.to_string(),
-        "Google answered with status 503: `x`; whether it was done is not known: see whether it \
-         was done before you try again"
+        "Google answered with status 503: `x`; whether it was done is unknown: check before retrying"
     );
 }
 
@@ -133,7 +132,7 @@ async fn what_gmail_does_not_take_is_not_sent() {
     let error = gmail.mail.create(&Origin::New, &large, &Watcher::default()).await.unwrap_err();
     assert_eq!(
         error.to_string(),
-        "with its files the letter is 37 MB, and Gmail takes 35 MB: attach fewer or smaller \
+        "with its files the message is 37 MB, but Gmail takes 35 MB: attach fewer or smaller \
          files, or share them and send a link"
     );
     assert_eq!(gmail.tap.requests().len(), 0);
@@ -151,7 +150,7 @@ async fn the_token_goes_to_google_alone() {
     let mut large = draft().letter;
     large.files.push(file("proofs.pdf", &vec![7; 4 << 20]));
     let error = gmail.mail.create(&Origin::New, &large, &Watcher::default()).await.unwrap_err();
-    assert_eq!(error.to_string(), "Gmail does not say where a large draft is to be sent");
+    assert_eq!(error.to_string(), "Gmail gave no address for a large draft");
     let stranger = Gmail::scripted(|_| ok(&json!({}))).await;
     let there = format!("{}/elsewhere", stranger.tap.base);
     let gmail =

@@ -95,7 +95,7 @@ async fn changes_of_calendars_are_reported_since_a_cursor() {
     let odd = google.calendars().await.changes(Some("m12"), &nothing).await;
     assert_eq!(
         odd.unwrap_err().to_string(),
-        "the cursor is not one of Google Calendar's: ask for changes without cursor"
+        "the cursor is not Google Calendar's: call changes without cursor"
     );
 }
 
@@ -146,6 +146,6 @@ async fn changes_of_mail_are_reported_by_the_history() {
     let odd = google.mailbox().await.changes(Some("p7"), &snippets).await;
     assert_eq!(
         odd.unwrap_err().to_string(),
-        "the cursor is not one of Gmail's: ask for changes without cursor"
+        "the cursor is not Gmail's: call changes without cursor"
     );
 }

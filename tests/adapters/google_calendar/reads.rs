@@ -118,8 +118,8 @@ async fn single_events_and_those_of_a_uid_are_fetched_whole() {
             answer.map_or_else(|error| error.to_string(), |event| event["calendarId"].to_string())
         })
         .collect();
-    let invalid = "the id is not one of Google Calendar's (calendar/event): use a handle such as \
-                   e12 from a search";
+    let invalid = "the id is not Google Calendar's (calendar/event): use a handle such as e12 from \
+                   a search";
     let missing = "Google Calendar has no such item: it may have been deleted; search again for \
                    its handle";
     assert_eq!(

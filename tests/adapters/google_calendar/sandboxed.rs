@@ -166,7 +166,7 @@ async fn a_meeting_lives() {
     let copy = read(&*work, &reported.id).await;
     assert_eq!(
         work.update(&copy, &title("Mine"), Notify::All).await.unwrap_err().to_string(),
-        "only who called the meeting may change this of it: ask the organizer, or answer with \
+        "only the organizer may change this of the meeting: ask the organizer, or answer with \
          calendar_respond"
     );
 

@@ -52,20 +52,21 @@ async fn what_broke_off_is_looked_up_and_never_done_twice() {
         vec![broken()], Some(respond(200, &event("x", "1"))), Ok("x"), 1;
         vec![broken()], Some(refused(404, "notFound", "Not Found")),
             Err(
-                "the connection to Google broke; whether it was done is not known: see whether it was done before you try again",
+                "the connection to Google broke; whether it was done is unknown: check before \
+                 retrying",
             ), 1;
         vec![broken()], Some(refused(403, "forbidden", "Forbidden")),
             Err(
-                "the connection to Google broke; whether it was done is not known: see whether it \
-                 was done before you try again",
+                "the connection to Google broke; whether it was done is unknown: check before \
+                 retrying",
             ), 1;
         vec![refused(503, "backendError", "Backend Error")], Some(respond(200, &event("x", "1"))),
             Ok("x"), 1;
         // What was refused was not done, and may be sent again.
         vec![limited(), limited(), respond(200, &event("x", "1"))], None, Ok("x"), 3;
         vec![refused(403, "requiredAccessLevel", "You need to have writer access")], None,
-            Err("this account may not do this in that calendar: call lookup with kind=calendars \
-                 to see what it may do where"), 1;
+            Err("this account may not do this in that calendar: lookup kind=calendars shows its \
+                 access"), 1;
         vec![refused(400, "invalid", "Invalid start time.")], None,
             Err("Google answered with status 400: `Invalid start time`"), 1;
     } {
@@ -127,31 +128,31 @@ async fn what_comes_from_elsewhere_keeps_its_uid() {
     .await;
     assert_eq!(
         words(google.calendars().await.create(None, &change, Notify::All).await),
-        "an event with this UID is there already: search for it, and change it with calendar_save"
+        "an event with this UID already exists: search for it, and change it with calendar_save"
     );
 }
 
 #[tokio::test]
 async fn a_change_names_the_version_it_was_made_for() {
-    let open = "the connection to Google broke; whether it was done is not known: see whether it \
-                was done before you try again";
+    let open = "the connection to Google broke; whether it was done is unknown: check before \
+                retrying";
     let mut renamed = event("a", "\"2\"");
     renamed["summary"] = "Final proofs".into();
     let now = fetched("a_20260203T170500Z", "\"1\"");
     for (answer, look, expected) in cases! {
         respond(200, &event("a", "\"2\"")), None, Ok("\"2\"");
         refused(412, "conditionNotMet", "Precondition Failed"), None,
-            Err("it has been changed meanwhile: read it again, and make the change in what it is \
-                 now");
+            Err("it was changed meanwhile: read it again, and repeat the change if it still fits");
         refused(403, "forbiddenForNonOrganizer", "Shared properties can only be changed"), None,
-            Err("only who called the meeting may change this of it: ask the organizer, or answer \
+            Err("only the organizer may change this of the meeting: ask the organizer, or answer \
                  with calendar_respond");
         refused(410, "deleted", "Resource has been deleted"), None,
             Err("Google Calendar has no such item: it may have been deleted; search again for \
                  its handle");
         broken(), Some(event("a", "\"1\"")),
             Err(
-                "the connection to Google broke; whether it was done is not known: see whether it was done before you try again",
+                "the connection to Google broke; whether it was done is unknown: check before \
+                 retrying",
             );
         broken(), Some(renamed.clone()), Ok("\"2\"");
         // Another version, and not ours.
@@ -214,16 +215,16 @@ async fn a_deletion_names_the_version_too() {
         broken(), Some(refused(404, "notFound", "Not Found")), Ok(());
         broken(), Some(respond(200, &event("a", "\"1\""))),
             Err(
-                "the connection to Google broke; whether it was done is not known: see whether it was done before you try again",
+                "the connection to Google broke; whether it was done is unknown: check before \
+                 retrying",
             );
         broken(), Some(respond(200, &event("a", "\"2\""))),
             Err(
-                "the connection to Google broke; whether it was done is not known: see whether it \
-                 was done before you try again",
+                "the connection to Google broke; whether it was done is unknown: check before \
+                 retrying",
             );
         refused(412, "conditionNotMet", "Precondition Failed"), None,
-            Err("it has been changed meanwhile: read it again, and make the change in what it is \
-                 now");
+            Err("it was changed meanwhile: read it again, and repeat the change if it still fits");
         refused(410, "deleted", "Resource has been deleted"), None,
             Err("Google Calendar has no such item: it may have been deleted; search again for \
                  its handle");
@@ -277,7 +278,7 @@ async fn invitations_are_answered_and_passed_on() {
     now["guestsCanInviteOthers"] = false.into();
     assert_eq!(
         google.calendars().await.forward(&now, &to, None).await.unwrap_err().to_string(),
-        "only who called this meeting may ask more people to it: ask the organizer to invite them"
+        "only the organizer may invite more people to this meeting: ask the organizer to invite them"
     );
 }
 
@@ -302,13 +303,13 @@ async fn calendars_are_made_renamed_and_deleted() {
             Ok("as listed");
         CalendarOp::Rename { id: ME.to_owned(), name: name() }, Ok("as listed");
         CalendarOp::Rename { id: GROUP.to_owned(), name: name() },
-            Err("a calendar that belongs to others cannot be renamed: ask its owner");
+            Err("somebody else's calendar cannot be renamed: ask its owner");
         CalendarOp::Delete { id: ME.to_owned() },
             Err("the main calendar cannot be deleted: delete its events, or name another calendar");
         CalendarOp::Delete { id: "primary".to_owned() },
             Err("the main calendar cannot be deleted: delete its events, or name another calendar");
         CalendarOp::Delete { id: "nobody@example.com".to_owned() },
-            Err("the account sees no such calendar: call lookup with kind=calendars");
+            Err("the account has no such calendar: see lookup kind=calendars");
     } {
         let done = google.calendars().await.manage(&op).await;
         let id = done.map(|calendar| calendar.unwrap()["id"].as_str().unwrap().to_owned());

@@ -258,13 +258,13 @@ async fn a_feed_that_does_not_end_is_an_error() {
     let reported = calendars.changes(Some(&cursor), &columns(&["id"])).await;
     assert_eq!(
         reported.unwrap_err().to_string(),
-        "Outlook's list of changes does not come to an end: ask for changes without cursor"
+        "Outlook's list of changes does not end: call changes without cursor"
     );
     for odd in ["", "{}x", "[1]", "{\"a\": {\"link\": 7}}"] {
         let reported = calendars.changes(Some(odd), &columns(&["id"])).await;
         assert_eq!(
             reported.unwrap_err().to_string(),
-            "the cursor does not belong to a list of Outlook's changes: ask for changes without cursor"
+            "the cursor does not belong to Outlook's changes: call changes without cursor"
         );
     }
 }
@@ -394,6 +394,6 @@ async fn mail_is_followed_in_a_hundred_folders() {
     let mailbox = outlook.mailbox().await;
     let projection = project(Api::Outlook, &[MESSAGE.field("id").unwrap()]);
     let begun = mailbox.changes(None, &projection).await.unwrap();
-    assert_eq!(begun.notes, ["changes are followed in the first 100 folders of the mailbox"]);
+    assert_eq!(begun.notes, ["only the mailbox's first 100 folders are tracked"]);
     assert_eq!(links(&begun.cursor).as_object().unwrap().len(), 100);
 }

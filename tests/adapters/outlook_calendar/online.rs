@@ -50,7 +50,7 @@ fn what_cannot_be_distinguished_is_not_touched() {
     let error = body(&event("html", &old, true), "Bring ink").unwrap_err();
     assert_eq!(
         error.to_string(),
-        "the description holds how to join the online meeting, and cannot be changed \
-         without losing that: leave `notes` out, or change the description in Outlook"
+        "changing the description would lose how to join the online meeting: leave out `notes`, or \
+         change the description in Outlook"
     );
 }

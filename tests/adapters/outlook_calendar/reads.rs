@@ -57,7 +57,7 @@ async fn only_what_is_shown_and_known_is_asked_for() {
     assert!(pages[0].is_ok() && pages[2].is_ok());
     assert_eq!(
         pages[1].as_ref().unwrap_err().to_string(),
-        "the id is not one of Outlook's: use a handle such as c1 from lookup kind=calendars"
+        "the id is not Outlook's: use a handle such as c1 from lookup kind=calendars"
     );
     let asked = outlook.tap.lines();
     assert_eq!(asked.len(), 1);
@@ -165,8 +165,8 @@ async fn rooms_are_contacts() {
     });
     assert_eq!(
         said(calendars.rooms().await),
-        "this sign-in may not list the rooms: that takes the permission Place.Read.All, which an \
-         administrator has to give: ask for it, or name the room by its address"
+        "this sign-in may not list rooms: that needs the permission Place.Read.All from an \
+         administrator: request it, or name the room by its address"
     );
 }
 
@@ -228,13 +228,13 @@ async fn busy_times_are_reported_for_each() {
     assert_eq!((bo.who.as_str(), bo.busy.len(), bo.hours), ("bo@example.com", 0, None));
     assert_eq!(
         said(found.next().unwrap()),
-        "Outlook does not tell when nobody@example.com is busy: Unable to resolve the address: \
-         check the address; people of other organisations may not show their times"
+        "Outlook does not say when nobody@example.com is busy: Unable to resolve the address: \
+         check the address; people in other organisations may not share their times"
     );
     assert_eq!(
         said(found.next().unwrap()),
-        "Outlook does not tell when lost@example.com is busy: check the address; people of other \
-         organisations may not show their times"
+        "Outlook does not say when lost@example.com is busy: check the address; people in other \
+         organisations may not share their times"
     );
     let [seen] = &outlook.tap.requests()[..] else {
         panic!("not one request");

@@ -233,11 +233,10 @@ async fn only_what_changes_is_sent() {
 async fn what_outlook_cannot_do_is_refused_before_anything_is_written() {
     let outlook = taker().await;
     let calendars = outlook.calendars().await;
-    let always = "Outlook always writes to everybody who is asked to a meeting: say notify=all, \
-                  or leave out the people";
+    let always = "Outlook always notifies all guests: give notify=all, or leave out the people";
     for (new, notify, expected) in cases! {
         Change { show: Some(Show::Focus), ..hour("x", "2026-02-03T09:00:00") }, Notify::All,
-            "Outlook's calendars have no focus time: say show=busy, or use a Google calendar";
+            "Outlook's calendars have no focus time: use show=busy, or a Google calendar";
         full(), Notify::Nobody, always;
         full(), Notify::External, always;
         Change::default(), Notify::All, "an event needs a time: give its start and end";
@@ -260,26 +259,26 @@ async fn what_outlook_cannot_do_is_refused_before_anything_is_written() {
         meeting(), Change { title: Some("x".to_owned()), ..Change::default() }, Notify::Nobody,
             always;
         invitation(), Change { show: Some(Show::Focus), ..Change::default() }, Notify::All,
-            "Outlook's calendars have no focus time: say show=busy, or use a Google calendar";
+            "Outlook's calendars have no focus time: use show=busy, or a Google calendar";
         meeting(), Change { online: Some(false), ..Change::default() }, Notify::All,
-            "Outlook does not take the online meeting off an event: delete the event, and create \
-             it again without one";
+            "Outlook cannot remove an event's online meeting: delete the event, and create it \
+             again without one";
         unknown, Change { notes: Some("x".to_owned()), ..Change::default() }, Notify::All,
-            "the description holds how to join the online meeting, and cannot be changed without \
-             losing that: leave `notes` out, or change the description in Outlook";
+            "changing the description would lose how to join the online meeting: leave out \
+             `notes`, or change the description in Outlook";
         json!({"id": "e7"}), Change::default(), Notify::All,
-            "the id is not one of Outlook's: use a handle such as e7 from calendar_search";
+            "the id is not Outlook's: use a handle such as e7 from calendar_search";
     } {
         assert_eq!(said(calendars.update(&current, &change, notify).await), expected);
     }
     assert_eq!(said(calendars.delete(&meeting(), None, Notify::Nobody).await), always);
     assert_eq!(
         said(calendars.delete(&invitation(), Some("Sorry"), Notify::All).await),
-        "only who called a meeting can cancel it with a message: decline it with \
-         calendar_respond and a comment, or leave the message out"
+        "only the organizer can cancel a meeting with a message: decline it with calendar_respond \
+         and a comment, or leave out the message"
     );
     let zoned = CalendarOp::Create { name: "x".to_owned(), zone: Some("Asia/Tokyo".to_owned()) };
-    let mailbox = "Outlook's calendars have the time zone of the mailbox: leave the zone out";
+    let mailbox = "Outlook's calendars have the mailbox's time zone: leave out the zone";
     assert_eq!(said(calendars.manage(&zoned).await), mailbox);
     assert_eq!(said(calendars.rehearse_op(&zoned).await), mailbox);
     let answer = Response {
@@ -298,20 +297,18 @@ async fn what_outlook_cannot_do_is_refused_before_anything_is_written() {
     };
     for (current, response, expected) in cases! {
         meeting(), answer.clone(),
-            "it is your own event, which has no answer: change it with calendar_save, or cancel \
-             it with calendar_delete";
+            "it is your own event: there is nobody to answer: change it with calendar_save, or \
+             cancel it with calendar_delete";
         invitation(), answer.clone(),
-            "at Outlook another time cannot be proposed with a yes: say tentative or decline with it";
+            "Outlook cannot propose another time when accepting: use tentative or decline";
         invitation(), Response { answer: Answer::Declined, notify: false, ..answer.clone() },
-            "another time is proposed to the organizer, who is not to be told: say notify=all";
+            "a proposal must notify the organizer: give notify=all";
         with("allowNewTimeProposals", json!(false)),
             Response { answer: Answer::Tentative, ..answer.clone() },
-            "the organizer of this meeting takes no other times: answer without one, and write to \
-             the organizer";
+            "the organizer accepts no proposals: answer without one, and write to the organizer";
         with("responseRequested", json!(false)),
             Response { comment: Some("Gladly".to_owned()), propose: None, ..answer.clone() },
-            "the organizer of this meeting wants no answers sent: answer without a comment, and \
-             write to the organizer";
+            "the organizer requests no answers: answer without a comment, and write to the organizer";
     } {
         assert_eq!(said(calendars.respond(&current, &response).await), expected);
     }
@@ -383,17 +380,17 @@ async fn a_write_is_tried_again_only_when_nothing_was_done() {
         respond(503, &error("ServiceUnavailable", "Slow.")).header("retry-after", "0"), 2, None, "";
         respond(412, &error("ErrorIrresolvableConflict", "The change key differs.")), 1,
             Some(Kind::Conflict),
-            "it has been changed meanwhile: read it again, and repeat the change if it still fits";
+            "it was changed meanwhile: read it again, and repeat the change if it still fits";
         respond(403, &error("ErrorAccessDenied", "Access is denied.")), 1,
             Some(Kind::Provider(403)),
-            "Outlook does not let you change this: the calendar may be for reading only, or the \
-             sign-in without the calendar permissions: choose a calendar with access owner or \
-             writer, or run `daysheet account add microsoft`";
+            "Outlook does not let you change this: the calendar may be read-only, or the sign-in \
+             may lack calendar permissions: choose a calendar with access owner or writer, or run \
+             `daysheet account add microsoft`";
         respond(500, &error("InternalServerError", "Oops.")), 1, Some(Kind::Network),
-            "Outlook answered with status 500: `Oops`; whether it was done is not known: look \
-             whether it was done before you try again";
+            "Outlook answered with status 500: `Oops`; whether it was done is unknown: check \
+             before retrying";
         respond(200, &json!({"id": ID})).cut(), 1, Some(Kind::Network),
-            "Outlook's answer broke off: look whether it was done before you try again";
+            "Outlook's response broke off: check before retrying";
     } {
         let reported = Arc::new(std::sync::Mutex::new(Some(first)));
         let outlook = Outlook::scripted(move |seen| {

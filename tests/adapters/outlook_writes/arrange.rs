@@ -164,31 +164,29 @@ async fn what_outlook_cannot_do_is_refused_first() {
     let from = |from: &str| AutoReply { from: Some(from.parse().unwrap()), ..away() };
     for (change, expected) in cases! {
         SetUp::AutoReply(AutoReply { to: None, ..away() }),
-            "automatic answers of Outlook that begin at a time end at one too: say until when \
-             they are given";
+            "Outlook's automatic replies need an end as well as a start: give the end";
         SetUp::AutoReply(from("2026-03-01T00:00:00Z")),
-            "the automatic answers would end before they begin: give an end after the beginning";
+            "the automatic replies would end before they start: give an end after the start";
         SetUp::AutoReply(AutoReply { subject: text("Away"), ..away() }),
-            "automatic answers of Outlook have no subject of their own: leave the subject out";
+            "Outlook's automatic replies have no subject: leave out the subject";
         SetUp::Settings { language: text("<x>"), time_zone: None },
-            "`<x>` is no language tag: write one such as en-GB or de-DE";
+            "`<x>` is not a language tag: give one such as en-GB or de-DE";
         SetUp::Settings { language: None, time_zone: text("Europe/Nowhere") },
-            "Outlook has no time zone `Europe/Nowhere`: use a name of IANA's such as \
-             Europe/Berlin, or one of Windows'";
+            "Outlook has no time zone `Europe/Nowhere`: use an IANA name such as Europe/Berlin, or \
+             a Windows name";
         SetUp::Signature { address: None, html: "<p>M</p>".to_owned() },
-            "Microsoft gives no access to the signatures of Outlook: change it in Outlook's \
-             settings";
+            "Microsoft gives no access to Outlook's signatures: change it in Outlook's settings";
         SetUp::CreateFolder { name: "clients".to_owned() },
-            "the folder `Clients` is there already: choose another name";
+            "the folder `Clients` already exists: choose another name";
         SetUp::RenameFolder { id: CLIENTS.to_owned(), name: "Archiv/Clients".to_owned() },
             "a folder cannot be renamed into another folder: give its new name without slashes";
         SetUp::DeleteFolder { id: INBOX.to_owned() },
-            "`inbox` is Outlook's own folder: name a folder that the user made";
+            "`inbox` is Outlook's own folder: name a user folder";
         SetUp::UpdateCategory { id: "Print".to_owned(), name: text("Prints"), colour: None },
-            "Outlook has no way to rename a category: make one with the new name, label the \
-             messages with it, and delete this one";
+            "Outlook cannot rename a category: create one with the new name, label the messages \
+             with it, and delete this one";
         SetUp::CreateCategory { name: "PRINT".to_owned(), colour: None },
-            "the category `PRINT` is there already: choose another name";
+            "the category `PRINT` already exists: choose another name";
         SetUp::CreateContact(ContactCard::default()),
             "a contact needs a name or an address: give its name or its e-mail addresses";
     } {

@@ -154,9 +154,9 @@ async fn no_draft_is_made_twice() {
         (
             Vec::new(),
             Some(
-                "no draft was found that was made, and no answer came (Outlook answered with \
-                 status 500: `No`; whether it was done is not known): look with mail_search \
-                 in:drafts before you try again",
+                "Outlook did not answer, and no new draft was found (Outlook answered with status \
+                 500: `No`; whether it was done is unknown): check with mail_search in:drafts \
+                 before retrying",
             ),
         ),
     ] {
@@ -292,9 +292,8 @@ async fn a_file_that_fails_is_named() {
     let made = mailbox.create(&Origin::New, &letter, &Nobody).await;
     assert_eq!(
         error(made),
-        "the draft is there, but without `two.pdf`, `three.pdf`: Outlook answered with status \
-         403: `No`: find it with mail_search in:drafts; attach the files with mode=edit, or \
-         discard it"
+        "the draft exists, but without `two.pdf`, `three.pdf`: Outlook answered with status 403: \
+         `No`: find it with mail_search in:drafts; attach the files with mode=edit, or discard it"
     );
 }
 

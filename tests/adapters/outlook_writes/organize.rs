@@ -401,14 +401,14 @@ async fn places_go_by_name() {
     );
     for (name, kind, create, expected) in cases! {
         "Client", folder, false,
-            "no folder is called `Client`: name one of: `Clients`, `Clients/Okafor`";
-        "Archve", folder, false, "no folder is called `Archve`: name one of: `archive`";
+            "there is no folder `Client`: name one of: `Clients`, `Clients/Okafor`";
+        "Archve", folder, false, "there is no folder `Archve`: name one of: `archive`";
         "Zzz", folder, false,
-            "no folder is called `Zzz`: call lookup with kind=folders to see their names";
-        "Prints", label, false, "no category is called `Prints`: name one of: `Print`";
+            "there is no folder `Zzz`: lookup kind=folders lists them";
+        "Prints", label, false, "there is no category `Prints`: name one of: `Print`";
         "Taxes//2026", folder, true,
-            "`Taxes//2026` is no name for a folder: write names with single slashes between the \
-             levels, such as Clients/Okafor";
+            "`Taxes//2026` is not a folder name: write names with single slashes between levels, \
+             such as Clients/Okafor";
     } {
         assert_eq!(error(mailbox.place(name, kind, create).await), expected);
     }

@@ -149,9 +149,9 @@ async fn what_no_rule_says_is_refused() {
     let mailbox = outlook.mailbox().await;
     let step = |step: RuleStep| Rule { then: vec![step], ..rule(None) };
     let can = "use from:, to:, subject:, body:, plain words, category:, is:important, \
-               has:attachment, larger: and smaller:, each once, with OR between values of one of \
-               them, and - before what is excepted";
-    let cannot = |what: &str| format!("a rule in Outlook cannot say {what}: {can}");
+               has:attachment, larger: and smaller:, each once, with OR between values of one, and \
+               - before exceptions";
+    let cannot = |what: &str| format!("an Outlook rule cannot have {what}: {can}");
     let when = |text: &str| rule(Some(text));
     for (rule, expected) in cases! {
         when("cc:bo"), cannot("`cc:`");
@@ -164,28 +164,26 @@ async fn what_no_rule_says_is_refused() {
         when("larger:1M OR larger:2M"), cannot("OR with `larger:`");
         when("a OR (b c)"), cannot("OR between groups");
         when("subject:a subject:b"),
-            cannot("two conditions on the same part of a message, both to hold");
+            cannot("two conditions on the same part of a message");
         when("-(a b)"), cannot("an exception of several parts");
         when("-larger:1M -smaller:1k"), cannot("two exceptions by size");
         step(RuleStep::Star),
-            "a rule in Outlook cannot flag what comes in: mark it as important, or put it in a \
-             category"
+            "an Outlook rule cannot flag messages: mark them important, or use a category"
                 .to_owned();
         step(RuleStep::Forward("a@x.example".to_owned())),
-            "rules that send mail on are not made here: make it in Outlook itself".to_owned();
+            "forwarding rules are not created here: create it in Outlook".to_owned();
         step(RuleStep::Move("Nowhere".to_owned())),
-            "no folder is called `Nowhere`: call lookup with kind=folders to see their names"
+            "there is no folder `Nowhere`: lookup kind=folders lists them"
                 .to_owned();
         Rule {
             then: vec![RuleStep::Archive, RuleStep::Move("Clients".to_owned())],
             ..rule(None)
         },
-            "a rule in Outlook moves into one folder: name one folder, and use categories for \
-             the rest"
+            "an Outlook rule moves to one folder: name one folder, and use categories for the rest"
                 .to_owned();
         Rule { then: Vec::new(), ..rule(None) },
-            "a rule has to do something: say what is to be done: read, archive, trash, \
-             important, a category or a folder"
+            "the rule has no action: give one: read, archive, trash, important, a category or a \
+             folder"
                 .to_owned();
     } {
         assert_eq!(error(mailbox.set_up(&SetUp::CreateRule(rule)).await), expected);
@@ -266,8 +264,8 @@ async fn what_a_rule_does_is_reported_and_written() {
             "if sensitivity is private",
             "if sent only to me",
             "except if is automatic reply",
-            "puts a copy into a folder that is gone",
-            "marks with the importance low",
+            "puts a copy into a deleted folder",
+            "sets importance low",
             "deletes for good",
         ]
         .map(str::to_owned)
@@ -314,8 +312,7 @@ async fn what_a_rule_does_is_reported_and_written() {
     let failed = mailbox.set_up(&SetUp::UpdateRule(kept)).await;
     assert_eq!(
         error(failed),
-        "the rule has what cannot be changed here: if sent only to me: change it in \
-         Outlook"
+        "the rule has parts not supported here: if sent only to me: change it in Outlook"
     );
     assert_eq!(written(&outlook), []);
 }

@@ -254,7 +254,7 @@ async fn the_mailbox_is_set_up() {
     assert_eq!(set(SetUp::DeleteFolder { id: id.clone() }).await, Ok(None));
     // It lies in Deleted Items now, and from there it would go for good.
     let again = set(SetUp::DeleteFolder { id }).await.unwrap_err();
-    assert_eq!(again.message(), "the folder is in Deleted Items already");
+    assert_eq!(again.message(), "the folder is already in Deleted Items");
 
     let reply = AutoReply {
         on: true,

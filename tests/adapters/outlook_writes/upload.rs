@@ -141,8 +141,8 @@ async fn a_refused_upload_is_given_up() {
     let failed = mailbox.create(&Origin::New, &large(), &Nobody).await;
     assert_eq!(
         error(failed),
-        "the draft is there, but without `film.pdf`: Outlook answered with status 403: find it \
-         with mail_search in:drafts; attach the files with mode=edit, or discard it"
+        "the draft exists, but without `film.pdf`: Outlook answered with status 403: find it with \
+         mail_search in:drafts; attach the files with mode=edit, or discard it"
     );
     assert_eq!(
         pieces(&outlook),
@@ -161,7 +161,7 @@ async fn files_go_to_safe_addresses_alone() {
         let mailbox = outlook.mailbox().await;
         let failed = mailbox.create(&Origin::New, &large(), &Nobody).await;
         let said = error(failed);
-        assert!(said.contains("Outlook named no safe address to send a file to"), "{url}: {said}");
+        assert!(said.contains("Outlook gave no safe address for a file"), "{url}: {said}");
     }
 }
 

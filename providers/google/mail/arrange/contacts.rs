@@ -83,8 +83,8 @@ impl Gmail {
             // Google says no more than that when the version is another.
             return Err(match self.contact(id).await {
                 Ok(found) if version(&found) != version(&now) => {
-                    Error::new(Kind::Conflict, "the contact has been changed meanwhile")
-                        .next("look it up again, and make the change in what it is now")
+                    Error::new(Kind::Conflict, "the contact was changed meanwhile")
+                        .next("look it up again, and repeat the change if it still fits")
                 }
                 _ => error,
             });
@@ -131,13 +131,13 @@ impl Gmail {
 }
 
 fn nothing() -> Error {
-    Error::argument("nothing is said of the contact").next("give a name, addresses or phones")
+    Error::argument("the contact has no content").next("give a name, addresses or phones")
 }
 
 /// The id of a contact that is saved, safe in a path.
 fn saved(id: &str) -> Result<&str> {
     if id.starts_with("otherContacts/") {
-        return Err(Error::argument("this person is not saved: Google knows them from mail alone")
+        return Err(Error::argument("this person is not a saved contact, only known from mail")
             .next("save them as a new contact"));
     }
     let fits = id.strip_prefix("people/").is_some_and(|rest| {
@@ -146,7 +146,7 @@ fn saved(id: &str) -> Result<&str> {
     });
     match fits {
         true => Ok(id),
-        false => Err(Error::argument("the id is not one of Google's contacts")
+        false => Err(Error::argument("the id is not a Google contact's")
             .next("look the contact up, and use its provider_id, such as people/c123")),
     }
 }

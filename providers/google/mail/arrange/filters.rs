@@ -153,16 +153,16 @@ fn steps(
 pub(super) fn criteria(query: &Query) -> Result<Value> {
     for term in query.terms() {
         let what = match term {
-            Term::Folder(_) => "in which folder mail is",
+            Term::Folder(_) => "which folder mail is in",
             Term::Label(_) => "which labels mail has",
             Term::Category(name) if !is_category(name) => "which labels mail has",
             Term::Is(_) => "whether mail is read, starred or important",
             Term::Before(_) | Term::After(_) => "the date",
-            Term::In(Part::Body, _) => "the body alone",
+            Term::In(Part::Body, _) => "only the body",
             _ => continue,
         };
         return Err(Error::argument(format!(
-            "a rule of Gmail's looks at mail as it comes in, and cannot ask for {what}"
+            "a Gmail rule checks incoming mail, and cannot test {what}"
         ))
         .next("use words, from:, to:, subject:, has:attachment, filename:, larger: or smaller:"));
     }
@@ -171,11 +171,11 @@ pub(super) fn criteria(query: &Query) -> Result<Value> {
     }
     let compiled = compile(query);
     if let Some(lost) = compiled.notes.first() {
-        return Err(Error::argument(lost.to_string()).next("say the condition without it"));
+        return Err(Error::argument(lost.to_string()).next("leave it out of the condition"));
     }
     if compiled.q.trim().is_empty() {
         return Err(Error::argument("the rule has no condition")
-            .next("say which mail it is for, such as from:news@example.com"));
+            .next("give one, such as from:news@example.com"));
     }
     Ok(json!({ "query": compiled.q }))
 }

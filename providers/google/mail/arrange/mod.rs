@@ -84,7 +84,7 @@ impl Gmail {
         let there =
             labels.iter().any(|label| text(label, "name").to_lowercase() == said.to_lowercase());
         if there {
-            return Err(Error::argument(format!("there is a label `{}` already", brief(said)))
+            return Err(Error::argument(format!("a label `{}` already exists", brief(said)))
                 .next("use it, or choose another name"));
         }
         let made = self.make_label(said, colour).await?;
@@ -108,8 +108,9 @@ impl Gmail {
         done.await.map_err(|error| {
             let known = error.kind() == Kind::Provider(400) && error.message().contains("exists");
             match known {
-                true => Error::argument("Gmail has this very rule already")
-                    .next("call lookup with kind=rules to see the rules"),
+                true => {
+                    Error::argument("Gmail already has this rule").next("see lookup kind=rules")
+                }
                 false => error,
             }
         })
@@ -123,7 +124,7 @@ impl Gmail {
         let sends_on = now.then.iter().any(|step| matches!(step, RuleStep::Forward(_)));
         if sends_on || !now.other.is_empty() {
             return Err(Error::argument(
-                "the rule does more than can be said here, and stays as it is",
+                "the rule has parts not supported here, and was left as it is",
             )
             .next("change it in Gmail's settings"));
         }
@@ -141,7 +142,7 @@ impl Gmail {
         if error.is_open() {
             // It may go yet, and then there would be neither.
             return Err(
-                error.context("the new rule is made, and the old one may be at work beside it")
+                error.context("the new rule was created, and the old one may still be active")
             );
         }
         // Both would be at work; the one that was there is kept.
@@ -150,8 +151,8 @@ impl Gmail {
             Err(back) => Err(Error::new(
                 Kind::Network,
                 format!(
-                    "the new rule is made, and the old one could not be deleted ({}); that the \
-                     new one is taken back is not known ({})",
+                    "the new rule was created, but the old one could not be deleted ({}), nor \
+                     perhaps the new one removed ({})",
                     error.message(),
                     back.message()
                 ),
@@ -176,23 +177,20 @@ impl Gmail {
         if !rule.enabled {
             return refuse(
                 "Gmail's rules cannot be switched off",
-                "delete the rule, and make it again later",
+                "delete the rule, and create it again later",
             );
         }
         if rule.stop {
-            return refuse("at Gmail every rule that fits is carried out", "leave out stop");
+            return refuse("Gmail applies every matching rule", "leave out stop");
         }
         if !rule.other.is_empty() {
             return refuse(
-                "the rule has parts that cannot be written here",
-                "make it in Gmail's settings",
+                "the rule has parts not supported here",
+                "create it in Gmail's settings",
             );
         }
         let Some(when) = &rule.when else {
-            return refuse(
-                "the rule has no condition",
-                "say which mail it is for, such as from:news@example.com",
-            );
+            return refuse("the rule has no condition", "give one, such as from:news@example.com");
         };
         let criteria = criteria(when)?;
         let (mut add, mut remove) = (BTreeSet::new(), BTreeSet::new());
@@ -213,8 +211,8 @@ impl Gmail {
                         "TRASH" if moves => drop(add.insert(own("TRASH"))),
                         "" | "TRASH" | "INBOX" | "SPAM" | "SENT" | "DRAFT" | "UNREAD" => {
                             return refuse(
-                                "a rule of Gmail's cannot put mail there",
-                                "name a label of yours",
+                                "a Gmail rule cannot put mail there",
+                                "name a user label",
                             );
                         }
                         id => drop(add.insert(own(id))),
@@ -225,14 +223,14 @@ impl Gmail {
                 }
                 RuleStep::Forward(_) => {
                     return refuse(
-                        "rules that send mail on are not made here",
-                        "make it in Gmail's settings, where the address is checked",
+                        "forwarding rules are not created here",
+                        "create it in Gmail's settings, where the address is verified",
                     );
                 }
             }
         }
         if add.is_empty() && remove.is_empty() {
-            return refuse("the rule does nothing", "say what it does, such as archive");
+            return refuse("the rule has no action", "give one, such as archive");
         }
         let mut action = json!({});
         for (key, labels) in [("addLabelIds", add), ("removeLabelIds", remove)] {
@@ -247,8 +245,8 @@ impl Gmail {
         if let (Some(from), Some(to)) = (wanted.from, wanted.to)
             && from >= to
         {
-            return Err(Error::argument("the automatic answer ends before it begins")
-                .next("give an end after the beginning"));
+            return Err(Error::argument("the automatic reply ends before it starts")
+                .next("give an end after the start"));
         }
         let now = self.get(&VACATION, &[]).await?;
         let body = vacation(wanted, &now);
@@ -258,8 +256,9 @@ impl Gmail {
                 .iter()
                 .any(|key| says(key))
         {
-            return Err(Error::argument("the automatic answer has no text")
-                .next("give a text or a subject"));
+            return Err(
+                Error::argument("the automatic reply has no text").next("give a text or a subject")
+            );
         }
         // Gmail may clean the text: any other than before is the new one.
         let cleaned = |found: &Value| {
@@ -289,12 +288,12 @@ impl Gmail {
             None => is(alias, "isDefault"),
         });
         let Some(alias) = found else {
-            return Err(Error::new(Kind::NotFound, "the account sends from no such address")
-                .next("call lookup with kind=aliases to see its addresses"));
+            return Err(Error::new(Kind::NotFound, "the account cannot send from that address")
+                .next("lookup kind=aliases lists its addresses"));
         };
         if !is(alias, "isPrimary") {
             return Err(Error::argument(
-                "Gmail lets programs change the signature of the main address alone",
+                "Gmail lets programs change only the main address's signature",
             )
             .next("change the others in Gmail's settings"));
         }
@@ -318,19 +317,19 @@ impl Gmail {
 
     async fn speak(&self, language: Option<&str>, zone: Option<&str>) -> Result<Option<Value>> {
         if zone.is_some() {
-            return Err(Error::argument("a mailbox of Gmail's has no time zone")
+            return Err(Error::argument("a Gmail mailbox has no time zone")
                 .next("leave out time_zone; calendars have one each"));
         }
         let Some(tag) = language.map(str::trim) else {
-            return Err(Error::argument("it is not said what to change").next("give a language"));
+            return Err(Error::argument("there is nothing to change").next("give a language"));
         };
         let fits = (2..=35).contains(&tag.len())
             && tag.split('-').all(|part| {
                 (1..=8).contains(&part.len()) && part.bytes().all(|c| c.is_ascii_alphanumeric())
             });
         if !fits {
-            return Err(Error::argument(format!("`{}` is no language tag", brief(tag)))
-                .next("give one as BCP 47 has it, such as en-GB or de"));
+            return Err(Error::argument(format!("`{}` is not a language tag", brief(tag)))
+                .next("give a BCP 47 tag, such as en-GB or de"));
         }
         let body = json!({ "displayLanguage": tag });
         let path = ["settings", "language"];

@@ -28,7 +28,7 @@ impl Gmail {
         let draft = call!(self, "id,message", |users| users.drafts_get(ME, id).format("full"))?;
         let message = draft.get("message").unwrap_or(&Value::Null);
         if is_under(message, "TRASH") {
-            return Err(Error::new(Kind::NotFound, "the draft was put into the trash")
+            return Err(Error::new(Kind::NotFound, "the draft is in the trash")
                 .next("take it out with mail_modify do=restore"));
         }
         self.read_draft(&draft).await
@@ -61,7 +61,7 @@ impl Gmail {
         ];
         let item = self.get(&["messages", message], &params).await?;
         if !is_under(&item, "DRAFT") {
-            return Err(Error::new(Kind::NotFound, "the message is no draft, or no longer")
+            return Err(Error::new(Kind::NotFound, "the message is not a draft, or no longer")
                 .next("search in:drafts for drafts, or answer it with mode=reply"));
         }
         let is =
@@ -178,8 +178,8 @@ impl Gmail {
 
 /// What is said of a draft that is not what it was when it was fetched.
 pub(super) fn changed() -> Error {
-    Error::new(Kind::Conflict, "the draft has been changed meanwhile")
-        .next("read it again, and make the change in what it is now")
+    Error::new(Kind::Conflict, "the draft was changed meanwhile")
+        .next("read it again, and repeat the change if it still fits")
 }
 
 /// A Message-ID as a search can look for it.

@@ -165,8 +165,8 @@ impl Compose for Gmail {
     /// Sends a draft that is still what it was when it was fetched.
     async fn send(&self, current: &HeldDraft, at: Option<Timestamp>) -> Result<Sent> {
         if at.is_some() {
-            return Err(Error::argument("Gmail's API sends nothing at a later time")
-                .next("send it now, or schedule the draft in Gmail itself"));
+            return Err(Error::argument("Gmail's API cannot schedule mail")
+                .next("send it now, or schedule the draft in Gmail"));
         }
         self.unchanged(current).await.map_err(|error| match error.is_open() {
             // It was read, and nothing was sent.
@@ -351,7 +351,7 @@ fn made_all_the_same(error: Error, id: &str) -> Error {
     };
     Error::new(
         kind,
-        format!("the draft was saved, and could not be read back: {}", error.message()),
+        format!("the draft was saved, but could not be read back: {}", error.message()),
     )
-    .next(format!("do not make it again; its id is {id}"))
+    .next(format!("do not create it again; its id is {id}"))
 }

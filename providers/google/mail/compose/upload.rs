@@ -49,7 +49,7 @@ impl Gmail {
     ) -> Result<Value> {
         if letter.len() > MOST {
             return Err(Error::argument(format!(
-                "with its files the letter is {} MB, and Gmail takes {} MB",
+                "with its files the message is {} MB, but Gmail takes {} MB",
                 letter.len().div_ceil(1 << 20),
                 MOST >> 20
             ))
@@ -164,10 +164,7 @@ impl Gmail {
             .and_then(|value| Url::parse(value.to_str().ok()?).ok())
             .filter(|url| self.may_know(url))
             .ok_or_else(|| {
-                Error::new(
-                    Kind::Provider(200),
-                    "Gmail does not say where a large draft is to be sent",
-                )
+                Error::new(Kind::Provider(200), "Gmail gave no address for a large draft")
             })
     }
 
@@ -194,11 +191,8 @@ fn not_begun() -> Error {
 }
 
 fn lost() -> Error {
-    Error::new(
-        Kind::Network,
-        "the draft did not get through to Gmail; whether it was made is not known",
-    )
-    .next("search in:drafts for it before you try again")
+    Error::new(Kind::Network, "the draft did not reach Gmail; whether it was created is unknown")
+        .next("search in:drafts for it before retrying")
 }
 
 fn bytes(count: usize) -> u64 {

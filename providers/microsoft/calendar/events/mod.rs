@@ -422,11 +422,10 @@ fn explain(error: Error, later: bool) -> Error {
     match error.kind() {
         // Graph's page links age.
         Kind::Provider(400 | 410) if later => {
-            Error::argument("Outlook no longer knows where this page starts")
-                .next("search again without cursor")
+            Error::argument("Outlook's page cursor expired").next("search again without cursor")
         }
         Kind::NotFound => Error::new(Kind::NotFound, "Outlook has no such calendar")
-            .next("call lookup with kind=calendars to see what there is"),
+            .next("lookup kind=calendars lists them"),
         _ => error,
     }
 }

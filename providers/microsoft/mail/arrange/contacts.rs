@@ -56,7 +56,7 @@ pub async fn update(outlook: &Outlook, id: &str, card: &ContactCard) -> Result<V
     let path = at(id)?;
     let body = properties(card);
     if body.as_object().is_some_and(Map::is_empty) {
-        return Err(Error::argument("there is nothing to change").next("say what is new"));
+        return Err(Error::argument("there is nothing to change").next("give a new value"));
     }
     let written = async || {
         let found = outlook.graph().there(&path).await?;

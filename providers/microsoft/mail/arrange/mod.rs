@@ -66,7 +66,7 @@ impl Arrange for Outlook {
             SetUp::DeleteRule { id } => return self.delete_rule(id).await.map(|()| None),
             SetUp::AutoReply(reply) => settings::set_auto_reply(self, reply).await,
             SetUp::Signature { .. } => {
-                Err(Error::argument("Microsoft gives no access to the signatures of Outlook")
+                Err(Error::argument("Microsoft gives no access to Outlook's signatures")
                     .next("change it in Outlook's settings"))
             }
             SetUp::Settings { language, time_zone } => {
@@ -89,11 +89,8 @@ impl Outlook {
         let answer = self.graph().get(&self.graph().mine(RULES, &[])).await?;
         let (mut rules, whole) = self.graph().all(answer, MOST, PAGES).await?;
         if !whole {
-            return Err(Error::new(
-                Kind::Provider(200),
-                "the mailbox has more rules than are read",
-            )
-            .next("see them in Outlook"));
+            return Err(Error::new(Kind::Provider(200), "the mailbox has too many rules to read")
+                .next("see them in Outlook"));
         }
         rules.sort_by_key(sequence);
         Ok(rules)
@@ -130,7 +127,7 @@ impl Outlook {
         // It may have what our words did not tell of.
         if let Some(other) = rules::rule(&now, &tree).other.first() {
             return Err(Error::argument(format!(
-                "the rule has what cannot be changed here: {}",
+                "the rule has parts not supported here: {}",
                 brief(other)
             ))
             .next("change it in Outlook"));
@@ -161,8 +158,8 @@ impl Outlook {
         let good = (1..=512).contains(&id.len())
             && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-=+/".contains(&byte));
         if !good {
-            return Err(Error::argument("the id is not one of a rule of Outlook's")
-                .next("take it from lookup kind=rules"));
+            return Err(Error::argument("the id is not an Outlook rule's")
+                .next("use one from lookup kind=rules"));
         }
         Ok(self.graph().mine(&format!("{RULES}/{}", net::path_segment(id)), &[]))
     }

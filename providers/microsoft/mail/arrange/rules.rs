@@ -20,8 +20,8 @@ use daysheet_core::text::{brief, cell};
 const NO_LIMIT: u64 = 2_147_483_647;
 /// What can be said, for messages.
 const SAYABLE: &str = "use from:, to:, subject:, body:, plain words, category:, is:important, \
-                       has:attachment, larger: and smaller:, each once, with OR between values \
-                       of one of them, and - before what is excepted";
+                       has:attachment, larger: and smaller:, each once, with OR between values of \
+                       one, and - before exceptions";
 
 /// A rule of Graph's, in our words.
 pub fn rule(rule: &Value, tree: &Tree) -> Rule {
@@ -33,10 +33,10 @@ pub fn rule(rule: &Value, tree: &Tree) -> Rule {
     let actions = nested(rule, "actions");
     let then = steps(actions, tree, &mut other);
     if is(rule, "isReadOnly") {
-        other.push("it can be changed in Outlook alone".to_owned());
+        other.push("it can be changed only in Outlook".to_owned());
     }
     if is(rule, "hasError") {
-        other.push("Outlook says that it does not work".to_owned());
+        other.push("Outlook reports an error in it".to_owned());
     }
     Rule {
         id: text(rule, "id").to_owned(),
@@ -142,7 +142,7 @@ fn steps(actions: &Value, tree: &Tree, other: &mut Vec<String>) -> Vec<RuleStep>
     let name = |id: &Value| {
         let id = id.as_str().unwrap_or_default();
         let name = tree.names().get(id).map(String::as_str);
-        name.unwrap_or("a folder that is gone").to_owned()
+        name.unwrap_or("a deleted folder").to_owned()
     };
     for (key, value) in actions.as_object().into_iter().flatten() {
         if is_unset(value) {
@@ -164,10 +164,9 @@ fn steps(actions: &Value, tree: &Tree, other: &mut Vec<String>) -> Vec<RuleStep>
             }
             "copyToFolder" => other.push(format!("puts a copy into {}", brief(&name(value)))),
             "permanentDelete" => other.push("deletes for good".to_owned()),
-            "markImportance" => other.push(format!(
-                "marks with the importance {}",
-                brief(value.as_str().unwrap_or_default())
-            )),
+            "markImportance" => {
+                other.push(format!("sets importance {}", brief(value.as_str().unwrap_or_default())))
+            }
             key => other.push(spaced(key)),
         }
     }
@@ -182,7 +181,7 @@ fn steps(actions: &Value, tree: &Tree, other: &mut Vec<String>) -> Vec<RuleStep>
 pub fn body(rule: &Rule, tree: &Tree) -> Result<Map<String, Value>> {
     if let Some(other) = rule.other.first() {
         return Err(Error::argument(format!(
-            "the rule has what cannot be written here: {}",
+            "the rule has parts not supported here: {}",
             brief(other)
         ))
         .next("change it in Outlook"));
@@ -275,7 +274,7 @@ impl Said {
                 Ok(())
             }
             (Some(known), value) if *known == value => Ok(()),
-            _ => Err(unsayable("two conditions on the same part of a message, both to hold")),
+            _ => Err(unsayable("two conditions on the same part of a message")),
         }
     }
 }
@@ -378,7 +377,7 @@ fn word(term: &Term) -> String {
 }
 
 fn unsayable(what: &str) -> Error {
-    Error::argument(format!("a rule in Outlook cannot say {what}")).next(SAYABLE)
+    Error::argument(format!("an Outlook rule cannot have {what}")).next(SAYABLE)
 }
 
 fn actions(rule: &Rule, tree: &Tree) -> Result<Value> {
@@ -407,28 +406,25 @@ fn actions(rule: &Rule, tree: &Tree) -> Result<Value> {
             RuleStep::Move(name) => name,
             RuleStep::Star => {
                 return refused(
-                    "a rule in Outlook cannot flag what comes in",
-                    "mark it as important, or put it in a category",
+                    "an Outlook rule cannot flag messages",
+                    "mark them important, or use a category",
                 );
             }
             RuleStep::NeverSpam => {
                 return refused(
-                    "a rule in Outlook cannot keep mail out of spam",
+                    "an Outlook rule cannot keep mail out of spam",
                     "add the sender to the safe senders in Outlook",
                 );
             }
             RuleStep::Forward(_) => {
-                return refused(
-                    "rules that send mail on are not made here",
-                    "make it in Outlook itself",
-                );
+                return refused("forwarding rules are not created here", "create it in Outlook");
             }
         };
         let id = tree.resolve(folder)?;
         let known = actions.insert("moveToFolder".to_owned(), id.into());
         if known.is_some_and(|known| known != id) {
             return refused(
-                "a rule in Outlook moves into one folder",
+                "an Outlook rule moves to one folder",
                 "name one folder, and use categories for the rest",
             );
         }
@@ -437,12 +433,12 @@ fn actions(rule: &Rule, tree: &Tree) -> Result<Value> {
         actions.insert("assignCategories".to_owned(), json!(categories));
     }
     if actions.contains_key("delete") && actions.contains_key("moveToFolder") {
-        return refused("a rule cannot both delete a message and move it", "say one of them");
+        return refused("a rule cannot both delete and move a message", "use one");
     }
     if actions.is_empty() {
         return refused(
-            "a rule has to do something",
-            "say what is to be done: read, archive, trash, important, a category or a folder",
+            "the rule has no action",
+            "give one: read, archive, trash, important, a category or a folder",
         );
     }
     actions.insert("stopProcessingRules".to_owned(), rule.stop.into());

@@ -68,8 +68,8 @@ pub async fn set_auto_reply(outlook: &Outlook, reply: &AutoReply) -> Result<Valu
 
 fn written(reply: &AutoReply, now: Timestamp) -> Result<Value> {
     if reply.subject.is_some() {
-        return Err(Error::argument("automatic answers of Outlook have no subject of their own")
-            .next("leave the subject out"));
+        return Err(Error::argument("Outlook's automatic replies have no subject")
+            .next("leave out the subject"));
     }
     let utc = |at: Timestamp| {
         let local = at.strftime("%Y-%m-%dT%H:%M:%S").to_string();
@@ -82,15 +82,15 @@ fn written(reply: &AutoReply, now: Timestamp) -> Result<Value> {
         (true, None, None) => put("status", "alwaysEnabled".into()),
         (true, Some(_), None) => {
             return Err(Error::argument(
-                "automatic answers of Outlook that begin at a time end at one too",
+                "Outlook's automatic replies need an end as well as a start",
             )
-            .next("say until when they are given"));
+            .next("give the end"));
         }
         (true, from, Some(to)) => {
             let from = from.unwrap_or(now);
             if to <= from {
-                return Err(Error::argument("the automatic answers would end before they begin")
-                    .next("give an end after the beginning"));
+                return Err(Error::argument("the automatic replies would end before they start")
+                    .next("give an end after the start"));
             }
             put("status", "scheduled".into());
             put("scheduledStartDateTime", utc(from));
@@ -129,8 +129,8 @@ pub async fn set(
         let good = (2..=35).contains(&tag.len())
             && tag.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
         if !good {
-            return Err(Error::argument(format!("`{}` is no language tag", brief(language)))
-                .next("write one such as en-GB or de-DE"));
+            return Err(Error::argument(format!("`{}` is not a language tag", brief(language)))
+                .next("give one such as en-GB or de-DE"));
         }
         body.insert("language".to_owned(), json!({ "locale": tag }));
     }
@@ -139,7 +139,7 @@ pub async fn set(
         let known = zones::windows(zone.trim(), today);
         let known = known.ok_or_else(|| {
             Error::argument(format!("Outlook has no time zone `{}`", brief(zone)))
-                .next("use a name of IANA's such as Europe/Berlin, or one of Windows'")
+                .next("use an IANA name such as Europe/Berlin, or a Windows name")
         })?;
         body.insert("timeZone".to_owned(), known.into());
     }

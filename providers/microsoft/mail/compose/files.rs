@@ -27,7 +27,7 @@ impl Outlook {
     ) -> Result<()> {
         let request = self.graph().mine(&files(draft), &[("$select", FILES)]);
         let unseen =
-            |error: Error| error.context("the draft was made, but its files are not known");
+            |error: Error| error.context("the draft was created, but its files are unknown");
         let answer = self.graph().get(&request).await.map_err(unseen)?;
         let (copies, _) = self.graph().all(answer, MOST_FILES, PAGES).await.map_err(unseen)?;
         let named = forwards && !letter.files.is_empty();
@@ -43,7 +43,7 @@ impl Outlook {
             };
             if !stays {
                 self.drop_file(draft, &held.id).await.map_err(|error| {
-                    error.context("the draft was made, but has files that it should not have")
+                    error.context("the draft was created, but has unexpected files")
                 })?;
             }
         }
@@ -112,7 +112,7 @@ fn without(error: Error, files: &[Enclosure]) -> Error {
         // Not all of it was done, whatever is known of the file.
         Kind::Network,
         format!(
-            "the draft is there, but {perhaps}without {}: {}",
+            "the draft exists, but {perhaps}without {}: {}",
             missing.join(", "),
             error.message()
         ),

@@ -96,10 +96,10 @@ impl Compose for Outlook {
         }
         if text(&about, "@odata.type").ends_with("referenceAttachment") {
             return Err(Error::argument(format!(
-                "`{}` is no file but a link to one that is kept elsewhere",
+                "`{}` is a link to a file stored elsewhere",
                 brief(text(&about, "name"))
             ))
-            .next("open the link that the message shows"));
+            .next("open the link in the message"));
         }
         let cap = usize::try_from(most).unwrap_or(usize::MAX);
         let request = self.graph().mine(&format!("{path}/$value"), &[]);
@@ -110,14 +110,14 @@ impl Compose for Outlook {
     async fn draft(&self, id: &str) -> Result<HeldDraft> {
         let (message, files) = self.with_files(id, DRAFT).await?;
         if !is(&message, "isDraft") {
-            return Err(Error::new(Kind::NotFound, "the message is no draft any more")
-                .next("it may have been sent; look with mail_search in:sent"));
+            return Err(Error::new(Kind::NotFound, "the message is no longer a draft")
+                .next("it may have been sent; check with mail_search in:sent"));
         }
         let folder = text(&message, "parentFolderId");
         if !folder.is_empty()
             && self.tree().await?.names().get(folder).map(String::as_str) == Some("trash")
         {
-            return Err(Error::new(Kind::NotFound, "the draft was put into Deleted Items")
+            return Err(Error::new(Kind::NotFound, "the draft is in Deleted Items")
                 .next("take it out with mail_modify do=restore"));
         }
         Ok(held_draft(&message, &files, self.address()))
@@ -150,7 +150,7 @@ impl Compose for Outlook {
         self.put_files(&draft, &letter.files, caller).await?;
         self.draft(&draft)
             .await
-            .map_err(|error| error.context("the draft was made, but could not be read back"))
+            .map_err(|error| error.context("the draft was created, but could not be read back"))
     }
 
     async fn update(
@@ -168,7 +168,7 @@ impl Compose for Outlook {
             let now = self.graph().mine(&path, &[("$select", "id,changeKey,isDraft")]);
             let now = self.graph().get(&now).await?;
             if !is(&now, "isDraft") || held_draft(&now, &[], "").version != current.version {
-                return Err(Error::new(Kind::Conflict, "the draft has been changed meanwhile")
+                return Err(Error::new(Kind::Conflict, "the draft was changed meanwhile")
                     .next("read it again, and repeat the change if it still fits"));
             }
         } else {
@@ -399,7 +399,7 @@ impl Outlook {
                 )
                 .next("try again in a minute"),
                 Err(_) => {
-                    error.context("an empty draft was made, but its text could not be written")
+                    error.context("an empty draft was created, but its text could not be written")
                 }
             });
         }
@@ -471,9 +471,9 @@ fn maybe_made(error: Error) -> Error {
     }
     Error::new(
         error.kind(),
-        format!("no draft was found that was made, and no answer came ({})", error.message()),
+        format!("Outlook did not answer, and no new draft was found ({})", error.message()),
     )
-    .next("look with mail_search in:drafts before you try again")
+    .next("check with mail_search in:drafts before retrying")
 }
 
 /// What failed before anything was sent leaves nothing open.
@@ -483,7 +483,7 @@ fn not_sent(error: Error) -> Error {
     }
     Error::new(
         Kind::Provider(503),
-        format!("the time to send could not be set, and nothing was sent ({})", error.message()),
+        format!("the send time could not be set, and nothing was sent ({})", error.message()),
     )
     .next("try again in a minute")
 }

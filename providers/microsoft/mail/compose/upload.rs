@@ -142,7 +142,7 @@ async fn in_pieces(
                 upload.give_up().await;
                 return Err(Error::new(
                     Kind::Provider(502),
-                    "Outlook asked for the same piece of a file again and again",
+                    "Outlook kept asking for the same piece of a file",
                 ));
             }
             Err(error) => {
@@ -208,7 +208,7 @@ async fn exchange(request: reqwest::RequestBuilder) -> Result<Answer> {
         read(answer, ANSWER).await
     };
     tokio::time::timeout(PATIENCE, sent).await.unwrap_or_else(|_elapsed| {
-        Err(Error::new(Kind::Timeout, "Outlook did not take a piece of a file in time"))
+        Err(Error::new(Kind::Timeout, "Outlook did not accept a piece of a file in time"))
     })
 }
 
@@ -233,9 +233,7 @@ fn address(graph: &Graph, url: &str) -> Result<Url> {
             };
         url.scheme() == "https" || near
     });
-    url.ok_or_else(|| {
-        Error::new(Kind::Provider(200), "Outlook named no safe address to send a file to")
-    })
+    url.ok_or_else(|| Error::new(Kind::Provider(200), "Outlook gave no safe address for a file"))
 }
 
 /// True if the draft has the file besides `alike` others of its name.
@@ -262,7 +260,7 @@ async fn is_there(
 pub fn check(file: &Enclosure, size: u64) -> Result<()> {
     if size > LARGEST {
         return Err(Error::argument(format!(
-            "`{}` has {size} bytes, more than the {LARGEST} that Outlook takes",
+            "`{}` has {size} bytes, but Outlook takes {LARGEST}",
             brief(&file.name)
         ))
         .next("send a link to it instead"));

@@ -92,8 +92,8 @@ pub fn compile(query: Option<&Query>) -> Result<Compiled> {
         && !matches!(compiled.scope, Scope::Folder(_))
     {
         compiled.notes.push(
-            "Outlook cannot narrow this search: messages are read one by one and checked here; \
-             a date, a folder or a word would narrow it"
+            "Outlook cannot filter this search: messages are read and checked one by one; narrow \
+             it by a date, a folder or a word"
                 .into(),
         );
     }
@@ -195,14 +195,15 @@ fn passed_on(raw: &str) -> Result<Compiled> {
         Some(Some(("search", search))) => (None, Some(search.trim())),
         Some(_) => {
             return Err(Error::argument(
-                "the raw query begins with `$` and is no $filter or $search",
+                "the raw query begins with `$` but is not $filter or $search",
             )
             .next("write raw:$filter=…, raw:$search=… or raw: and KQL"));
         }
     };
     if filter.or(search) == Some("") {
-        return Err(Error::argument("the raw query has nothing behind the `=`")
-            .next("write the expression"));
+        return Err(
+            Error::argument("the raw query has nothing after the `=`").next("add the expression")
+        );
     }
     Ok(Compiled {
         filter: filter.map(write::raw_filter),
@@ -218,12 +219,11 @@ fn mixed(part: &Query) -> Error {
         terms.find(|term| unable(&Query::Term((*term).clone()))).map_or_else(String::new, operator)
     };
     Error::argument(format!(
-        "the query joins {} and {} by OR, or in one group after a minus, \
-         which Outlook cannot search for at once",
+        "Outlook cannot search {} and {} joined by OR, or in one group after a minus",
         first(&|term| !check::can(term)),
         first(&|term| write::kql(term).is_none()),
     ))
-    .next("ask in two searches, one for each")
+    .next("search for each separately")
 }
 
 /// How a condition is written, for messages.

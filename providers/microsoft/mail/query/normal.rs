@@ -51,7 +51,7 @@ impl Reader {
             (Query::Term(term), _) => self.term(term, negated)?,
             (Query::Raw(_), _) => {
                 return Err(Error::argument("the query has `raw:` next to other terms")
-                    .next("write the whole query behind `raw:`"));
+                    .next("write the whole query after `raw:`"));
             }
         })
     }
@@ -86,15 +86,13 @@ impl Reader {
             let in_subject = matches!(term, Term::In(Part::Subject, _));
             if mute && !in_subject {
                 return Err(Error::argument(format!(
-                    "`{}` has no letter or digit, and Outlook finds nothing else",
+                    "`{}` has no letter or digit, so Outlook cannot search it",
                     brief(text)
                 ))
-                .next("leave it out, or write words to look for"));
+                .next("leave it out, or give words"));
             }
             if text.contains('*') && !mute {
-                self.note(
-                    "`*` does not stand for other letters: whole words were searched for".into(),
-                );
+                self.note("`*` is not a wildcard: whole words were searched".into());
             }
         }
         if let Term::Category(name) = term

@@ -50,13 +50,12 @@ pub enum SignedOut {
 impl std::fmt::Display for SignedOut {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::Revoked => f.write_str("the grant is revoked and the tokens are forgotten"),
-            Self::ByHand(page) => write!(
-                f,
-                "the tokens are forgotten; to withdraw the app's access as well, open {page}"
-            ),
+            Self::Revoked => f.write_str("the grant is revoked and the tokens are deleted"),
+            Self::ByHand(page) => {
+                write!(f, "the tokens are deleted; to withdraw the app's access too, open {page}")
+            }
             Self::NotRevoked(why) => {
-                write!(f, "the tokens are forgotten, but the grant could not be revoked: {why}")
+                write!(f, "the tokens are deleted, but the grant could not be revoked: {why}")
             }
         }
     }
@@ -134,11 +133,11 @@ impl Accounts {
         let email = email.trim().to_lowercase();
         let odd = |letter: char| letter.is_whitespace() || letter.is_control();
         if !email.contains('@') || email.contains(odd) {
-            return Err(Error::argument("the provider named no mail address for the account"));
+            return Err(Error::argument("the provider gave no mail address for the account"));
         }
         let id = format!("{}:{email}", tokens.provider);
         let refresh = tokens.refresh.ok_or_else(|| {
-            Error::new(Kind::Auth, "there is no refresh token to keep")
+            Error::new(Kind::Auth, "there is no refresh token to store")
                 .next(format!("sign in with `daysheet account add {}`", tokens.provider))
         })?;
         let kept = Kept { refresh, access: tokens.access, expires: tokens.expires };
@@ -156,7 +155,7 @@ impl Accounts {
             version: 0,
         };
         let stored = self.store.put_account(&row).await.map_err(|error| {
-            error.context(format!("the sign-in of {} could not be kept", row.email))
+            error.context(format!("the sign-in of {} could not be stored", row.email))
         })?;
         self.keeper.forget(&stored.id);
         Ok(stored.into())
@@ -212,7 +211,7 @@ impl Accounts {
             [row] => Ok((*row).clone().into()),
             [] => Err(unknown(&rows)),
             several if name.is_empty() => Err(ambiguous("several accounts are signed in", several)),
-            several => Err(ambiguous("that could be several accounts", several)),
+            several => Err(ambiguous("that matches several accounts", several)),
         }
     }
 

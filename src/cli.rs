@@ -56,7 +56,7 @@ use real::Sandboxed;
 use sandboxed::Sandboxed;
 
 /// Mail and calendars for language models: Gmail, Outlook and both calendars as
-/// curated flat rows in token-sparing TOON, over MCP.
+/// curated flat rows in token-saving TOON, over MCP.
 ///
 /// Without a subcommand, and with something other than a terminal as stdin,
 /// daysheet serves MCP over stdio.
@@ -74,36 +74,35 @@ Environment:
   DAYSHEET_GOOGLE_CLIENT_ID        OAuth client of your Google Cloud project
   DAYSHEET_GOOGLE_CLIENT_SECRET    its secret
   DAYSHEET_GOOGLE_CREDENTIALS      instead of both: credentials.json as downloaded from Google
-  DAYSHEET_MICROSOFT_CLIENT_ID     app registration at Microsoft Entra
+  DAYSHEET_MICROSOFT_CLIENT_ID     app registration in Microsoft Entra
   DAYSHEET_MICROSOFT_CLIENT_SECRET its secret, which public clients do not have
   DAYSHEET_MICROSOFT_TENANT        common (default), organizations, consumers, or the GUID or
                                    domain of a directory
   DAYSHEET_KEY_STORE               where the key for tokens is kept: keychain or file
-  DAYSHEET_ACCESS                  how much may be changed: read, organize, draft (default), send
+  DAYSHEET_ACCESS                  what may be changed: read, organize, draft (default), send
                                    or full; read beats --access
-  DAYSHEET_TOOLS                   the tools to offer, by the beginnings of their names, besides
-                                   accounts, lookup and output_read
-  DAYSHEET_FILES                   folders that files are attached from and saved to (default:
-                                   Daysheet among the downloads)
+  DAYSHEET_TOOLS                   the tools to offer, by name prefix, besides accounts, lookup
+                                   and output_read
+  DAYSHEET_FILES                   folders to attach files from and save them to (default:
+                                   Daysheet in the downloads folder)
   DAYSHEET_LARGEST_FILE            the largest such file in MiB (default: 25)
-  DAYSHEET_RECIPIENTS              the only addresses and @domains that may be written to
-  DAYSHEET_NEW_RECIPIENTS          confirm (default), refuse or allow letters to people who were
-                                   never written to, once strangers' mail was shown
-  DAYSHEET_REMOTE_PICTURES         drop (default) or allow pictures in written mail that load from
-                                   elsewhere when it is opened
+  DAYSHEET_RECIPIENTS              the only addresses and @domains that mail may go to
+  DAYSHEET_NEW_RECIPIENTS          confirm (default), refuse or allow mail to people never
+                                   written to, once strangers' mail was shown
+  DAYSHEET_REMOTE_PICTURES         drop (default) or allow remote pictures in written mail
   DAYSHEET_SENDS_PER_HOUR, DAYSHEET_RECIPIENTS_PER_HOUR
                                    caps (default: 30 and 200)
-  DAYSHEET_MICROSOFT_SIGNATURE     what stands below letters from Outlook: text or HTML
-  DAYSHEET_FORMAT                  toon (default), json, stc, or stc2: stc without the braces and
-                                   quotes that can be spared
+  DAYSHEET_MICROSOFT_SIGNATURE     signature of mail from Outlook: text or HTML
+  DAYSHEET_FORMAT                  toon (default), json, stc, or stc2: stc without unneeded
+                                   braces and quotes
   DAYSHEET_DELIMITER               tab (default), comma or pipe
-  DAYSHEET_BUDGET                  tokens that an answer may cost (default: 8000)
+  DAYSHEET_BUDGET                  tokens an answer may cost (default: 8000)
   DAYSHEET_TOKENIZER               o200k (default) or cl100k
-  DAYSHEET_VALUES                  what an answer keeps longest, as tool=function, with commas
-                                   between (docs/budget.md)
-  DAYSHEET_OUTPUTS                 where the whole of a shortened answer is kept: memory
-                                   (default) or disk
-  DAYSHEET_ZONE                    IANA zone that times are told in (default: the system's)
+  DAYSHEET_VALUES                  what an answer keeps longest, as tool=function, separated by
+                                   commas (docs/budget.md)
+  DAYSHEET_OUTPUTS                 where shortened answers are kept whole: memory (default) or
+                                   disk
+  DAYSHEET_ZONE                    IANA time zone of shown times (default: the system's)
   DAYSHEET_BROWSER                 open (default) or print the address of a sign-in page
   DAYSHEET_LOG                     log filter for stderr, such as debug (default: warn)
   DAYSHEET_GMAIL_URL, DAYSHEET_GOOGLE_CALENDAR_URL, DAYSHEET_GOOGLE_PEOPLE_URL,
@@ -166,24 +165,24 @@ enum Command {
         /// The file is STC, even if it has no braces.
         #[arg(long)]
         stc: bool,
-        /// Print any STC as JSON, and leave the registry aside.
+        /// Print any STC as JSON, ignoring the registry.
         #[arg(long, requires = "stc")]
         json: bool,
         /// The file; - is stdin.
         file: PathBuf,
     },
-    /// Print a file of JSON, TOON or STC in another of them.
+    /// Convert a file between JSON, TOON and STC.
     Convert {
-        /// What to print; stc2 is STC without the braces and quotes that can be spared.
+        /// What to print; stc2 is STC without unneeded braces and quotes.
         #[arg(long, value_name = "NOTATION", value_parser = ["toon", "json", "stc", "stc2"])]
         to: String,
-        /// What the file is in; found out unless given.
+        /// The notation of the file; detected unless given.
         #[arg(long, value_name = "NOTATION", value_parser = ["toon", "json", "stc"])]
         from: Option<String>,
         /// The file; - is stdin.
         file: PathBuf,
     },
-    /// Run the stand-in for Google's and Microsoft's sign-ins, Gmail, Google
+    /// Run the imitation of Google's and Microsoft's sign-ins, Gmail, Google
     /// Calendar and Graph on 127.0.0.1.
     #[cfg(feature = "sandbox")]
     Sandbox {
@@ -210,13 +209,13 @@ enum Command {
 /// What may be done, where it is not as the settings say.
 #[derive(Debug, Args, Default)]
 struct Limits {
-    /// How much may be changed: read, organize, draft, send or full.
+    /// What may be changed: read, organize, draft, send or full.
     ///
     /// Tools above the level are not offered, and sign-ins ask for no more than
-    /// it needs. The settings' level, or draft, unless given.
+    /// it needs. Default: the settings' level, or draft.
     #[arg(long, value_name = "LEVEL", value_parser = level)]
     access: Option<Access>,
-    /// The tools to offer, by the beginnings of their names: mail,calendar.
+    /// The tools to offer, by name prefix: mail,calendar.
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     tools: Option<Vec<String>>,
 }
@@ -248,8 +247,8 @@ enum Account {
     Add {
         /// The provider: google or microsoft.
         provider: String,
-        /// Print the address of the sign-in page instead of opening it; the
-        /// address that it ends on may be pasted back.
+        /// Print the address of the sign-in page instead of opening it; paste the
+        /// address it ends on back here.
         #[arg(long)]
         no_browser: bool,
         /// Show a code to enter on another machine (Microsoft).
@@ -259,7 +258,7 @@ enum Account {
         /// GUID or domain of a directory (Microsoft).
         #[arg(long)]
         tenant: Option<String>,
-        /// A mailbox that is shared with whoever signs in (Microsoft).
+        /// A mailbox shared with the person who signs in (Microsoft).
         #[arg(long, value_name = "ADDRESS")]
         mailbox: Option<String>,
         /// The e-mail address to suggest on the page.
@@ -268,9 +267,9 @@ enum Account {
         #[command(flatten)]
         limits: Limits,
     },
-    /// List who is signed in.
+    /// List the accounts that are signed in.
     List,
-    /// Sign an account out: revoke its grant and forget its tokens.
+    /// Sign an account out: revoke its grant and delete its tokens.
     Remove {
         /// The account's e-mail address.
         account: String,

@@ -131,7 +131,7 @@ impl Tokens {
             return Err(Error::new(
                 Kind::Auth,
                 format!(
-                    "{}'s token endpoint gave an access token with characters that no token has",
+                    "{}'s token endpoint gave an access token with invalid characters",
                     service.title
                 ),
             )
@@ -280,7 +280,7 @@ pub(crate) async fn revoke(
     let request = hyper::Request::post(url.as_str())
         .header(hyper::header::CONTENT_TYPE, "application/x-www-form-urlencoded")
         .body(body.into_bytes())
-        .map_err(|_opaque| Error::new(Kind::Internal, "a revocation could not be written"))?;
+        .map_err(|_opaque| Error::new(Kind::Internal, "a revocation could not be serialized"))?;
     let answer = net::send(request).await.map_err(by_hand)?;
     // 400 with `invalid_token` is how Google says that there is nothing to end.
     let gone = answer.status() == hyper::StatusCode::BAD_REQUEST
@@ -319,7 +319,7 @@ fn refusal<T: ErrorResponseType + Display + 'static>(
         RequestTokenError::Request(error) => Err(error),
         RequestTokenError::Parse(..) | RequestTokenError::Other(_) => Err(Error::new(
             Kind::Auth,
-            format!("{}'s token endpoint gave no answer of OAuth", authority.service.title),
+            format!("{}'s token endpoint gave no OAuth response", authority.service.title),
         )
         .next("check the endpoint URLs in the settings")),
     }

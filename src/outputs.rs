@@ -103,14 +103,14 @@ impl Outputs {
             text: self.disk.then(|| text.to_string()),
         };
         if let Err(error) = self.store.save_output(&hash, &output).await {
-            tracing::debug!(%error, "an output is kept in memory only");
+            tracing::debug!(%error, "an output is kept only in memory");
         }
         self.memory().put(&hash, text, accounts.to_vec());
         // An account may have been signed out while its answer was made.
         if let Ok(Some(gone)) = self.signed_out(accounts, None).await
             && let Err(error) = self.purge(&gone).await
         {
-            tracing::debug!(%error, "an output of an account that is gone stays");
+            tracing::debug!(%error, "an output of a removed account remains");
         }
         hash
     }
@@ -242,8 +242,8 @@ fn bounded(text: &str) -> Arc<str> {
     let head = text.get(..end).unwrap_or_default();
     let between = if head.ends_with('\n') { "" } else { "\n" };
     format!(
-        "{head}{between}[the last {} of {} lines are not kept, {} of {} bytes: ask for less at \
-         once to read them, by limit, fewer ids or a shorter time]",
+        "{head}{between}[the last {} of {} lines are not kept, {} of {} bytes: ask for less to \
+         read them, by limit, fewer ids or a shorter time]",
         lines.len() - shown,
         lines.len(),
         text.len() - end,

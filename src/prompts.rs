@@ -45,10 +45,10 @@ pub const PROMPTS: &[Prompt] = &[
     Prompt {
         name: "brief_my_day",
         title: "Brief my day",
-        doc: "What is on, what clashes, and which mail needs an answer, today or on another day.",
+        doc: "Events, clashes, and mail that needs an answer, today or on another day.",
         args: &[PromptArg {
             name: "date",
-            doc: "The day, such as 2026-02-03 or tomorrow; today when left out.",
+            doc: "The day, such as 2026-02-03 or tomorrow; default today.",
             sets: &["from", "to"],
         }],
         instructions: "Brief me on the day from the data below. Begin with what cannot wait: \
@@ -65,7 +65,7 @@ pub const PROMPTS: &[Prompt] = &[
         doc: "Ranks the mail of the last days: what needs an answer, by when, and what can wait.",
         args: &[PromptArg {
             name: "account",
-            doc: "The account by its address; all when left out.",
+            doc: "The account's address; default all.",
             sets: &["account"],
         }],
         instructions: "Triage my inbox from the data below. Rank the mail under needs_me: answer \
@@ -97,7 +97,9 @@ impl Prompt {
                 .next(format!("it has: {}", known.join(", "))));
             };
             let Value::String(value) = value else {
-                return Err(Error::argument(format!("`{}` is no text", arg.name)).next(arg.doc));
+                return Err(
+                    Error::argument(format!("`{}` must be a string", arg.name)).next(arg.doc)
+                );
             };
             // Clients send what was left out as empty text.
             if !value.trim().is_empty() {

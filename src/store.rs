@@ -226,7 +226,7 @@ impl Store {
         .map_err(|error| self.broken(&error))?;
         self.setting(name)
             .await?
-            .ok_or_else(|| Error::new(Kind::Store, format!("the setting {name} was not kept")))
+            .ok_or_else(|| Error::new(Kind::Store, format!("the setting {name} was not stored")))
     }
 
     /// Forgets the decision `value` kept under `name`; a newer one stays.
@@ -251,7 +251,7 @@ impl Store {
         let (message, next) = match sqlite_code(error) {
             Some(BUSY_CODE | LOCKED_CODE | PROTOCOL_CODE) => (
                 format!("{path} is in use by another process for too long"),
-                "try again; if it stays so, end other Daysheet processes",
+                "try again; if it persists, end other Daysheet processes",
             ),
             _ if busy => {
                 (format!("{path} is in use for too long"), "try again with fewer calls at once")
@@ -262,12 +262,12 @@ impl Store {
             ),
             Some(READ_ONLY_CODE | CANNOT_OPEN_CODE | PERMISSION_CODE) => (
                 format!("{path} cannot be opened for writing"),
-                "check the permissions of the folder, or set DAYSHEET_HOME to another",
+                "check the folder's permissions, or set DAYSHEET_HOME to another",
             ),
-            Some(FULL_CODE) => (format!("the disk of {path} is full"), "make room and try again"),
+            Some(FULL_CODE) => (format!("the disk of {path} is full"), "free space and try again"),
             Some(IO_CODE) => (
                 format!("{path} could not be read or written ({error})"),
-                "make room on the disk if it is full, and try again",
+                "free disk space if it is full, and try again",
             ),
             _ => (format!("{path} failed ({error})"), "try again"),
         };

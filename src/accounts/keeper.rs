@@ -106,7 +106,7 @@ impl Keeper {
             outcome
         })
         .await
-        .map_err(|_ended| Error::new(Kind::Internal, "a refresh was broken off"))?
+        .map_err(|_ended| Error::new(Kind::Internal, "a refresh was interrupted"))?
     }
 
     fn slot(&self, id: &str) -> Arc<tokio::sync::Mutex<Slot>> {
@@ -242,14 +242,14 @@ impl Keeper {
     /// Seals tokens for the row of the account with this id.
     pub(super) async fn seal(&self, id: &str, kept: &Kept) -> Result<String> {
         let bytes = serde_json::to_vec(kept)
-            .map_err(|_opaque| Error::new(Kind::Internal, "tokens could not be written"))?;
+            .map_err(|_opaque| Error::new(Kind::Internal, "tokens could not be serialized"))?;
         self.store.seal(&identity(id), &bytes).await
     }
 
     async fn unseal(&self, row: &AccountRow) -> Result<Kept> {
         let bytes = self.store.unseal(&identity(&row.id), &row.sealed).await?;
         serde_json::from_slice(&bytes).map_err(|_opaque| {
-            Error::new(Kind::Store, format!("the tokens of {} are of another version", row.email))
+            Error::new(Kind::Store, format!("the tokens of {} have another version", row.email))
                 .next(format!("run {}", self.again(row)))
         })
     }

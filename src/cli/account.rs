@@ -73,7 +73,8 @@ fn show(sign_in: &SignIn, no_browser: bool) {
     say!("{}", sign_in.url());
     if no_browser {
         say!(
-            "On another machine, the page ends on an address at {} that does not load: paste it here.",
+            "On another machine, the page ends at an address on {} that does not load: paste it \
+             here.",
             sign_in.redirect_uri()
         );
     }

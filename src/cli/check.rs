@@ -121,10 +121,10 @@ fn check(text: &str, notation: Option<Notation>) -> Result<String, Vec<Problem>>
             }
             (Some(_), _) => report.add(key, format!("`{name}` is not a table of rows")),
             (None, Json::List(_) | Json::Object(_)) => {
-                report.add(key, format!("no table of the registry is called `{name}`"));
+                report.add(key, format!("the registry has no table `{name}`"));
             }
             (None, _) if SCALARS.contains(&name.as_str()) => {}
-            (None, _) => report.add(key, format!("`{name}` is not a scalar of a document")),
+            (None, _) => report.add(key, format!("`{name}` is not a document scalar")),
         }
         notation::pass(value, &mut report.places);
     }

@@ -52,7 +52,7 @@ pub(super) async fn run(
     report(sandbox.report());
     let accounts = app.accounts.list().await?;
     if accounts.is_empty() {
-        return Err(Error::new(Kind::NotFound, "the folder holds no mailbox")
+        return Err(Error::new(Kind::NotFound, "the folder has no mailbox")
             .next("give a folder with .eml or .mbox files"));
     }
     say!(
@@ -117,7 +117,7 @@ pub(super) async fn run(
 
     say!("\nNext: daysheet call mail_search q='is:unread' --sandbox");
     say!("      daysheet call calendar_search from=2026-11-16 to=2026-11-22 --sandbox");
-    say!("      README.md tells how to connect a client and a real account.");
+    say!("      README.md says how to connect a client and a real account.");
     app.close().await;
     Ok(ExitCode::SUCCESS)
 }
@@ -235,7 +235,7 @@ impl Api {
 }
 
 fn unreadable() -> Error {
-    Error::new(Kind::Internal, "the sandbox gave the demo no raw answer")
+    Error::new(Kind::Internal, "the sandbox gave the demo no raw response")
 }
 
 /// The provider's ids of a table's rows, from the JSON answer.

@@ -118,7 +118,7 @@ fn recognised(text: &str) -> Result<Placed, Problem> {
                 _ => Err(Problem::at(
                     text,
                     0,
-                    "this is TOON and STC, and says something else in each: give --from",
+                    "this is valid TOON and STC with different meanings: give --from",
                 )),
             }
         }
@@ -148,7 +148,7 @@ fn toon(text: &str) -> Result<Placed, Problem> {
             0 => {}
             found if found >= *count => *count = 0,
             _ => {
-                let message = format!("{number} stands here with and without quotes: convert one");
+                let message = format!("{number} appears with and without quotes: change one");
                 return Err(Problem::at(text, text.find(number).unwrap_or(0), message));
             }
         }
@@ -231,7 +231,7 @@ fn difference(
         (Json::Number(one), Json::Number(other)) if decimal(one) == decimal(other) => None,
         (Json::Number(one), _) => Some((
             place,
-            format!("TOON has no number such as {one}: its numbers are doubles; put it in quotes"),
+            format!("{one} does not fit TOON's numbers, which are doubles: put it in quotes"),
         )),
         (Json::List(one), Json::List(other)) if one.len() == other.len() => {
             one.iter().zip(other).find_map(|(one, other)| difference(one, other, places))
@@ -247,14 +247,14 @@ fn difference(
             let mut seen = HashSet::new();
             one.iter().find_map(|(name, value)| {
                 let place = places.next().unwrap_or_default();
-                let message = format!("TOON has one member of a name: there are two `{name}`");
+                let message = format!("TOON member names are unique: there are two `{name}`");
                 let twice = !seen.insert(name);
                 pass(value, places);
                 twice.then_some((place, message))
             })
         }
         _ if one == other => None,
-        _ => Some((place, "TOON cannot say this value".to_owned())),
+        _ => Some((place, "TOON cannot express this value".to_owned())),
     }
 }
 

@@ -36,10 +36,10 @@ pub(super) struct Sandboxed {
     /// main one.
     #[arg(long, value_name = "DIR", requires = "sandbox")]
     calendar: Option<PathBuf>,
-    /// Which provider the sandbox's mailboxes are at.
+    /// The provider of the sandbox's mailboxes.
     ///
-    /// The sample's private mailbox is at Google and its work mailbox at
-    /// Microsoft; those of a folder are at Google.
+    /// By default the sample's private mailbox is at Google and its work mailbox
+    /// at Microsoft; those of a folder are at Google.
     #[arg(long, requires = "sandbox", value_parser = ["google", "microsoft", "both"])]
     provider: Option<String>,
     /// Faults for the sandbox to inject.
@@ -97,8 +97,8 @@ impl App {
         config.use_sandbox(sandbox.base())?;
         let sign_ins =
             tempfile::Builder::new().prefix("daysheet-sandbox-").tempdir().map_err(|error| {
-                Error::new(Kind::Store, format!("no temporary folder could be made: {error}"))
-                    .next("check that the folder for temporary files can be written to")
+                Error::new(Kind::Store, format!("no temporary folder could be created: {error}"))
+                    .next("check that the folder for temporary files is writable")
             })?;
         let config = Arc::new(config);
         let store = Store::new(&config);
@@ -185,5 +185,5 @@ async fn get(url: &str, consent: bool) -> Result<Option<String>> {
 }
 
 fn no_consent() -> Error {
-    Error::new(Kind::Internal, "the sandbox did not sign its own mailbox in")
+    Error::new(Kind::Internal, "the sandbox could not sign in its own mailbox")
 }

@@ -61,11 +61,8 @@ impl DeviceSignIn {
             .collect();
         let page = granted.verification_uri().url().scheme();
         if user_code.is_empty() || !matches!(page, "https" | "http") {
-            return Err(Error::new(
-                Kind::Auth,
-                format!("{} gave no code that could be entered", service.title),
-            )
-            .next("check the endpoint URLs in the settings"));
+            return Err(Error::new(Kind::Auth, format!("{} gave no usable code", service.title))
+                .next("check the endpoint URLs in the settings"));
         }
         let lifetime = i64::try_from(granted.expires_in().as_secs()).unwrap_or(i64::MAX);
         let expires = Timestamp::now().as_second().saturating_add(lifetime);

@@ -42,21 +42,21 @@ const fn trouble(
 }
 
 const AGAIN: &str = "run {add} again";
-const TENANT: &str = "name the tenant that the account belongs to with `--tenant` or \
-                      DAYSHEET_MICROSOFT_TENANT, or sign in with another account";
+const TENANT: &str = "name the account's tenant with `--tenant` or DAYSHEET_MICROSOFT_TENANT, or \
+                      sign in with another account";
 
 const TROUBLES: &[Trouble] = &[
     trouble(
         &[65_001, 65_005, 90_008, 650_056],
         "the consent to this app is missing or was withdrawn",
-        "run {add} again and accept; where only administrators may consent, ask one; {setup} says \
-         how",
+        "run {add} again and accept, or ask an administrator if only they may consent; {setup} \
+         says how",
         End::Withdrawn,
     ),
     trouble(&[65_004], "the consent was declined", "run {add} again and accept", End::Withdrawn),
     trouble(
         &[90_093, 90_094, 90_095],
-        "an administrator has to consent to this app",
+        "an administrator must consent to this app",
         "ask an administrator of the organisation for admin consent; {setup} says how",
         End::AsCoded,
     ),
@@ -77,19 +77,19 @@ const TROUBLES: &[Trouble] = &[
             50_005, 50_097, 50_131, 53_000, 53_001, 53_002, 53_003, 53_009, 53_011, 530_001,
             530_003, 530_004, 530_034, 530_035,
         ],
-        "conditional access of the organisation does not allow it from this device, place or app",
+        "the organisation's conditional access does not allow it from this device, place or app",
         "ask an administrator what the policy needs, or run {add} on a device that meets it",
         End::AsCoded,
     ),
     trouble(
         &[50_072, 50_074, 50_076, 50_078, 50_079, 50_158, 53_004, 53_010],
-        "the organisation asks for a further proof, such as multi-factor authentication",
+        "the organisation requires further proof, such as multi-factor authentication",
         "run {add} again and give the proof on the page",
         End::AsCoded,
     ),
     trouble(
         &[50_173],
-        "the password was changed, or somebody has ended all sign-ins of the account",
+        "the password was changed, or all sign-ins of the account were ended",
         AGAIN,
         End::Withdrawn,
     ),
@@ -101,26 +101,25 @@ const TROUBLES: &[Trouble] = &[
     ),
     trouble(
         &[50_002, 500_021, 500_022, 500_212, 500_213],
-        "the organisation does not let its people into that tenant, or the tenant does not let \
-         them in",
+        "the organisation or that tenant does not allow access across tenants",
         TENANT,
         End::AsCoded,
     ),
-    trouble(&[700_082], "the sign-in was not used for too long", AGAIN, End::AsCoded),
+    trouble(&[700_082], "the sign-in was unused for too long", AGAIN, End::AsCoded),
     trouble(
         &[70_043],
-        "the organisation asks for a new sign-in from time to time",
+        "the organisation requires signing in again from time to time",
         AGAIN,
         End::AsCoded,
     ),
     trouble(&[70_008, 700_084], "the sign-in has expired", AGAIN, End::AsCoded),
     trouble(
         &[70_000],
-        "the sign-in is not valid any more: it was withdrawn, has expired or is another app's",
+        "the sign-in is no longer valid: it was withdrawn, has expired or is another app's",
         AGAIN,
         End::AsCoded,
     ),
-    trouble(&[54_005], "the sign-in's code was used before", AGAIN, End::AsCoded),
+    trouble(&[54_005], "the sign-in's code was already used", AGAIN, End::AsCoded),
     trouble(
         &[50_053],
         "the account is locked",
@@ -135,7 +134,7 @@ const TROUBLES: &[Trouble] = &[
     ),
     trouble(
         &[70_018],
-        "the code is not good",
+        "the code is invalid",
         "run {add} again and enter the new code",
         End::AsCoded,
     ),
@@ -167,13 +166,13 @@ const TROUBLES: &[Trouble] = &[
     trouble(
         &[90_038, 900_432],
         "the tenant is in another national cloud",
-        "set the endpoints of that cloud; {setup} lists them",
+        "set that cloud's endpoints; {setup} lists them",
         End::Never,
     ),
     trouble(
         &[9_001_023],
         "this way of signing in needs a tenant",
-        "name the tenant organizations, or that of the account, with `--tenant` or \
+        "name the tenant organizations, or the account's, with `--tenant` or \
          DAYSHEET_MICROSOFT_TENANT",
         End::Never,
     ),
@@ -186,20 +185,20 @@ const TROUBLES: &[Trouble] = &[
     trouble(
         &[9_002_332, 9_002_333, 500_200, 500_201, 500_208],
         "the app is registered for work and school accounts only",
-        "use a work or school account and the tenant organizations, or let the registration take \
-         personal accounts; {setup} says how",
+        "use a work or school account and the tenant organizations, or allow personal accounts in \
+         the registration; {setup} says how",
         End::Never,
     ),
     trouble(
         &[70_001, 700_011, 700_016, 700_038],
         "the tenant does not know the app",
-        "check DAYSHEET_MICROSOFT_CLIENT_ID, and that the tenant is one the app is registered \
-         for; {setup} says how",
+        "check DAYSHEET_MICROSOFT_CLIENT_ID, and that the app is registered for the tenant; \
+         {setup} says how",
         End::Never,
     ),
     trouble(
         &[50_011, 70_004, 500_113, 900_971, 9_002_326, 9_002_327],
-        "the app is not registered to come back to http://localhost",
+        "the app has no redirect URI http://localhost",
         "add http://localhost to the app under \"Mobile and desktop applications\"; {setup} says \
          how",
         End::Never,
@@ -212,7 +211,7 @@ const TROUBLES: &[Trouble] = &[
     ),
     trouble(
         &[700_025],
-        "the app is a public client and has no secret, but one is set",
+        "the app is a public client, but a secret is set",
         "remove DAYSHEET_MICROSOFT_CLIENT_SECRET",
         End::Never,
     ),
@@ -225,7 +224,7 @@ const TROUBLES: &[Trouble] = &[
     ),
     trouble(
         &[70_011, 650_052, 650_053, 650_057, 28_002, 28_003],
-        "a permission that was asked for does not exist for the app",
+        "the app lacks a requested permission",
         "add the delegated permissions of Microsoft Graph to the app; {setup} says which",
         End::Never,
     ),

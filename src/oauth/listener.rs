@@ -134,13 +134,13 @@ async fn answer(request: &Request<Incoming>, paster: &Paster) -> Response<Full<B
         Read::Nothing => page(
             StatusCode::NOT_FOUND,
             "Nothing here",
-            "Daysheet waits here for a sign-in to come back.",
+            "Daysheet waits here for a sign-in to return.",
         ),
         Read::WrongState => page(
             StatusCode::BAD_REQUEST,
             "Another sign-in",
-            "This is not the answer to the sign-in that Daysheet is waiting for. Open the newest \
-             address it has shown.",
+            "This is not the sign-in that Daysheet is waiting for. Open the newest address it has \
+             shown.",
         ),
         Read::Answer(answer) => {
             let (sender, outcome) = oneshot::channel();

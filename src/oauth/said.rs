@@ -95,7 +95,7 @@ impl Wire {
         if status.is_redirection() {
             return Err(Error::new(
                 Kind::Config,
-                "the token endpoint redirects, and tokens are sent nowhere but where was said",
+                "the token endpoint redirects, which is not followed for tokens",
             )
             .next("correct its URL in the settings"));
         }

@@ -102,7 +102,7 @@ pub const SERVICES: &[Service] = &[
         setup: "docs/setup-microsoft.md",
         grants: "https://account.live.com/consent/Manage (personal account) or \
                  https://myapps.microsoft.com (work or school account)",
-        ends: "a changed password, months without use or an administrator end grants",
+        ends: "a changed password, months without use or an administrator ends grants",
     },
 ];
 
@@ -138,8 +138,7 @@ fn microsoft_scope(config: &Config, scope: &str) -> String {
 pub fn service(name: &str) -> Result<&'static Service> {
     SERVICES.iter().find(|service| service.name == name).ok_or_else(|| {
         let names: Vec<&str> = SERVICES.iter().map(|service| service.name).collect();
-        Error::argument("one cannot sign in to that provider")
-            .next(format!("use one of: {}", names.join(", ")))
+        Error::argument("unknown provider").next(format!("use one of: {}", names.join(", ")))
     })
 }
 

@@ -69,7 +69,7 @@ impl SignIn {
         let client = client(config, &authority)?;
         let host = service.redirect_host;
         let (port, sockets) = listen(host).await.map_err(|error| {
-            Error::new(Kind::Network, format!("no port of 127.0.0.1 can be listened on ({error})"))
+            Error::new(Kind::Network, format!("cannot listen on any port of 127.0.0.1 ({error})"))
         })?;
         let redirect = RedirectUrl::new(format!("http://{host}:{port}{}", service.redirect_path))
             .map_err(|error| {
@@ -193,7 +193,7 @@ impl SignIn {
 
 /// The page in the browser of somebody who has consented. It waits to hear how
 /// the sign-in ended; dropping it ends the connection.
-#[must_use = "the browser waits to be told how the sign-in ended"]
+#[must_use = "the browser waits for the result of the sign-in"]
 pub struct Page {
     /// Nobody if the address was pasted.
     sender: Option<oneshot::Sender<Outcome>>,
@@ -301,8 +301,8 @@ impl Paster {
     /// Passes an answer on to [`SignIn::wait`]; only the first is taken.
     pub(super) fn hand_in(&self, callback: Callback) -> Result<()> {
         self.callbacks.try_send(callback).map_err(|_taken| {
-            Error::new(Kind::Auth, "this sign-in is over: an answer came before")
-                .next("look at what the first answer brought")
+            Error::new(Kind::Auth, "this sign-in is over: it was already answered")
+                .next("see the result of the first answer")
         })
     }
 

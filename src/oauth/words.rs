@@ -33,17 +33,17 @@ pub(super) fn refused(service: &Service, said: &Said) -> Error {
         "invalid_client" | "unauthorized_client" | "deleted_client" | "disabled_client" => {
             auth(format!("{title} does not accept the OAuth client{}", numbered(said, " (", ")")))
                 .next(format!(
-                    "check {} and its secret; {} says where they come from",
+                    "check {} and its secret; {} says where to get them",
                     service.client_id, service.setup
                 ))
         }
         "redirect_uri_mismatch" => auth(format!(
-            "{title} does not allow this OAuth client to come back to {}",
+            "{title} does not allow this OAuth client to redirect to {}",
             service.redirect_host
         ))
         .next(format!("use an OAuth client of the type `Desktop app`; {} says how", service.setup)),
-        "invalid_scope" => auth(format!("{title} does not know a scope that was asked for"))
-            .next(format!("switch the APIs on for the project; {} says how", service.setup)),
+        "invalid_scope" => auth(format!("{title} does not know a requested scope"))
+            .next(format!("enable the APIs for the project; {} says how", service.setup)),
         "server_error" | "temporarily_unavailable" => {
             auth(format!("{title} has a problem{}", numbered(said, " (", ")")))
                 .next("try again later")
@@ -100,7 +100,7 @@ pub(super) fn no_client(service: &Service) -> Error {
 fn used_code(service: &Service) -> Error {
     Error::new(
         Kind::Auth,
-        format!("{} refused the sign-in's code: it was used before or has expired", service.title),
+        format!("{} refused the sign-in's code: it was already used or has expired", service.title),
     )
     .next(format!("run {} again", add(service)))
 }
@@ -119,8 +119,8 @@ pub(super) fn no_refresh_token(service: &Service) -> Error {
 
 /// What came back does not belong to the sign-in that was begun.
 pub(super) fn wrong_state(service: &Service) -> Error {
-    Error::new(Kind::Auth, "this is not the answer to the sign-in that was started (wrong state)")
-        .next(format!("use the newest address that was shown, or run {} again", add(service)))
+    Error::new(Kind::Auth, "this answers another sign-in (wrong state)")
+        .next(format!("use the newest address shown, or run {} again", add(service)))
 }
 
 /// Nobody came back from the consent page.
@@ -133,8 +133,8 @@ pub(super) fn timed_out(service: &Service, minutes: u64) -> Error {
 pub(super) fn not_a_redirect(redirect: &str) -> Error {
     Error::new(
         Kind::Auth,
-        "that is not the address the sign-in ended on; a code alone is not enough, because \
-         nothing shows which sign-in it belongs to",
+        "that is not the address the sign-in ended on; a code alone does not show which sign-in it \
+         belongs to",
     )
     .next(format!(
         "paste the whole address from the browser's address bar, beginning with {redirect}"
@@ -143,20 +143,20 @@ pub(super) fn not_a_redirect(redirect: &str) -> Error {
 
 /// Only one provider says what a tenant is.
 pub(super) fn no_tenants(service: &Service) -> Error {
-    Error::argument(format!("{} has no tenants", service.title)).next("leave the tenant out")
+    Error::argument(format!("{} has no tenants", service.title)).next("leave out the tenant")
 }
 
 /// That is no tenant.
 pub(super) fn no_such_tenant() -> Error {
-    Error::argument("that is no tenant").next(format!("use {TENANTS}"))
+    Error::argument("that is not a tenant").next(format!("use {TENANTS}"))
 }
 
 /// The provider has no device flow, or none that helps.
 pub(super) fn no_device_flow(service: &Service) -> Error {
-    Error::argument(format!("{}'s device flow does not carry mail scopes", service.title)).next(
+    Error::argument(format!("{}'s device flow does not support mail scopes", service.title)).next(
         format!(
             "sign in through a browser: `daysheet account add {} --no-browser` takes the address \
-         that the page ends on, pasted from any machine",
+             the page ends on, pasted from any machine",
             service.name
         ),
     )

@@ -148,7 +148,7 @@ fn has_capital(pattern: &str) -> bool {
 fn refused(pattern: &str, error: &regex::Error) -> Error {
     let regex::Error::Syntax(said) = error else {
         return Error::argument("`grep` is too large a regular expression")
-            .next("make it shorter, or repeat less in it");
+            .next("shorten it, or use fewer repetitions");
     };
     let why = said.lines().rev().find_map(|line| line.strip_prefix("error: "));
     let why = why.unwrap_or("it cannot be read");
@@ -158,6 +158,6 @@ fn refused(pattern: &str, error: &regex::Error) -> Error {
         .find(|line| line.trim_start().starts_with('^') && !pattern.contains('\n'))
         .and_then(|line| line.find('^')?.checked_sub(3));
     let at = mark.map_or_else(String::new, |at| format!(" at character {at}"));
-    Error::argument(format!("`grep` is no regular expression{at}: {why}"))
-        .next("correct it; a \\ before a sign such as ( [ * + ? . means the sign itself")
+    Error::argument(format!("`grep` is not a regular expression{at}: {why}"))
+        .next("correct it; escape signs such as ( [ * + ? . with \\")
 }

@@ -80,10 +80,10 @@ pub fn page(text: &str, ask: Ask) -> Result<Page> {
     if first_is_rest || (before..last).any(is_open) {
         let mut note = LONG_LINES.to_owned();
         if first_is_rest {
-            note.push_str("; the first one here goes on from before");
+            note.push_str("; the first here is a continuation");
         }
         if next.is_some() && is_open(last - 1) {
-            note.push_str("; the last one here goes on");
+            note.push_str("; the last here continues");
         }
         notes.push(note!("{}", ours(note)));
     }
@@ -107,7 +107,7 @@ pub(super) fn check(lines: &[&str], offset: usize) -> Result<()> {
     match offset <= total {
         true => Ok(()),
         false => {
-            Err(Error::argument(format!("the output has {total} lines, and `offset` is {offset}"))
+            Err(Error::argument(format!("the output has {total} lines, but `offset` is {offset}"))
                 .next(format!("give an offset from 1 to {total}")))
         }
     }

@@ -218,7 +218,7 @@ fn busy(id: &Value) -> Vec<u8> {
         "jsonrpc": "2.0",
         "id": id,
         "error": {"code": -32000, "message": format!(
-            "too many requests at once: {OPEN} have no answer yet: wait for some of them"
+            "too many requests at once: {OPEN} are unanswered: wait for some of them"
         )},
     });
     format!("{error}\n").into_bytes()

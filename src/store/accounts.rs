@@ -276,7 +276,7 @@ impl Store {
             1 => Ok(true),
             more => Err(Error::new(
                 Kind::Internal,
-                format!("a change meant for one account met {more}"),
+                format!("a change meant for one account matched {more}"),
             )),
         }
     }

@@ -31,8 +31,8 @@ pub(super) fn private_folder(path: &Path) -> Result<()> {
 pub(super) fn advice(error: &io::Error) -> &'static str {
     use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
     match error.kind() {
-        StorageFull | QuotaExceeded | FileTooLarge => "make room on the disk and try again",
-        _ => "check the permissions of the folder, or set DAYSHEET_HOME to another",
+        StorageFull | QuotaExceeded | FileTooLarge => "free disk space and try again",
+        _ => "check the folder's permissions, or set DAYSHEET_HOME to another",
     }
 }
 

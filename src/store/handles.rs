@@ -134,7 +134,7 @@ impl Store {
                 known
                     .get(*id)
                     .copied()
-                    .ok_or_else(|| Error::new(Kind::Internal, "an id was left without a handle"))
+                    .ok_or_else(|| Error::new(Kind::Internal, "an id has no handle"))
             })
             .collect()
     }

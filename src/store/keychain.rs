@@ -36,7 +36,9 @@ mod native {
                 return Ok(());
             }
             let _ = entry.delete_credential();
-            Err(Error::NotSupportedByStore("what was written is not what was read".to_owned()))
+            Err(Error::NotSupportedByStore(
+                "the key read back differs from the one written".to_owned(),
+            ))
         })
         .await
     }
@@ -52,13 +54,13 @@ mod native {
         secret
             .map(Key::try_from)
             .transpose()
-            .map_err(|_wrong| "the entry does not hold a key of ours".to_owned())
+            .map_err(|_wrong| "the entry has no Daysheet key".to_owned())
     }
 
     /// Removes an entry that nothing was sealed with.
     pub(in crate::store) async fn forget(name: &str) {
         if let Err(why) = on_thread(name, |entry| entry.delete_credential()).await {
-            tracing::debug!("an unused keychain entry stays: {why}");
+            tracing::debug!("an unused keychain entry remains: {why}");
         }
     }
 
@@ -80,7 +82,7 @@ mod native {
             .map_err(|error| error.to_string())?;
         match tokio::time::timeout(PATIENCE, answer).await {
             Ok(Ok(answer)) => answer,
-            Ok(Err(_dropped)) => Err("the keychain's library gave up".to_owned()),
+            Ok(Err(_dropped)) => Err("the keychain library panicked".to_owned()),
             Err(_elapsed) => Err("it did not answer; is a dialog waiting?".to_owned()),
         }
     }

@@ -128,7 +128,7 @@ impl Store {
                 Ok(chosen)
             }
             Err(why) => {
-                tracing::info!("the key is kept in a file, for lack of a keychain: {why}");
+                tracing::info!("no keychain, so the key is kept in a file: {why}");
                 self.decide(CHOICE, "file").await
             }
         }
@@ -167,7 +167,7 @@ impl Store {
                     if !may_create || self.has_sealed(Place::File.mark()).await? {
                         return Err(Error::new(
                             Kind::Store,
-                            format!("the key file {} is gone", path.display()),
+                            format!("the key file {} is missing", path.display()),
                         )
                         .next(
                             "restore it from a backup, or remove the accounts with `daysheet \
@@ -185,9 +185,8 @@ impl Store {
 }
 
 fn entry_gone() -> Error {
-    Error::new(Kind::Store, "the key is no longer in the system's keychain").next(
-        "put it back, or remove the accounts with `daysheet account remove` and sign in again",
-    )
+    Error::new(Kind::Store, "the key is no longer in the system's keychain")
+        .next("restore it, or remove the accounts with `daysheet account remove` and sign in again")
 }
 
 /// Writes a new key, unless another process was faster: then theirs counts.
@@ -221,7 +220,7 @@ async fn read_key_file(path: &PathBuf) -> Result<Key> {
         }
         tokio::time::sleep(LOOK).await;
     }
-    Err(Error::new(Kind::Store, format!("the key file {} does not hold a key", path.display()))
+    Err(Error::new(Kind::Store, format!("the key file {} has no key", path.display()))
         .next("restore it from a backup, or move it away and sign in again"))
 }
 

@@ -194,7 +194,7 @@ impl Store {
     async fn opened(&self, hash: &str, sealed: &str) -> Result<String> {
         let bytes = self.unseal(&identity(hash), sealed).await?;
         String::from_utf8(bytes)
-            .map_err(|_bad| Error::new(Kind::Internal, "what was sealed is no text"))
+            .map_err(|_bad| Error::new(Kind::Internal, "the sealed output is not text"))
     }
 }
 

@@ -13,7 +13,7 @@ pub(super) const KEY_BYTES: usize = 32;
 pub(super) fn random<const N: usize>() -> Result<[u8; N]> {
     let mut bytes = [0; N];
     getrandom::fill(&mut bytes).map_err(|error| {
-        Error::new(Kind::Internal, format!("the system has no random numbers ({error})"))
+        Error::new(Kind::Internal, format!("the system random generator failed ({error})"))
     })?;
     Ok(bytes)
 }

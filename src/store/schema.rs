@@ -161,7 +161,7 @@ fn pending(store: &Store, version: i64) -> Result<&'static [&'static [&'static s
         Error::new(
             Kind::Store,
             format!(
-                "{} has schema version {version}, and this Daysheet knows versions up to {}",
+                "{} has schema version {version}, but this Daysheet supports up to {}",
                 store.path().display(),
                 MIGRATIONS.len()
             ),

@@ -99,7 +99,7 @@ fn bound(identity: &str) -> String {
 fn wrong_key(identity: &str) -> Error {
     Error::new(
         Kind::Store,
-        format!("the secrets of {identity} cannot be decrypted with the key that is there now"),
+        format!("the secrets of {identity} cannot be decrypted with the current key"),
     )
-    .next("put the old key back, or sign in again with `daysheet account add`")
+    .next("restore the old key, or sign in again with `daysheet account add`")
 }

@@ -205,7 +205,7 @@ fn journalled(row: &sqlx::sqlite::SqliteRow) -> sqlx::Result<Journalled> {
 fn capped(what: &str, most: usize, setting: &str) -> Error {
     Error::new(
         Kind::RateLimited(None),
-        format!("{most} {what} within an hour is the most that may be sent; nothing was sent"),
+        format!("the cap of {most} {what} an hour is reached; nothing was sent"),
     )
     .next(format!("wait, or ask the user to raise {setting}"))
 }

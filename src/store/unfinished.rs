@@ -74,7 +74,7 @@ impl Store {
         own.append(self.home(), number, Some(&call)).map_err(|error| {
             let folder = self.home().join(FOLDER);
             Error::new(Kind::Store, format!("{} cannot be written ({error})", folder.display()))
-                .next("make room, or check the permissions of the state folder")
+                .next("free disk space, or check the state folder's permissions")
         })?;
         own.open.insert(number, call);
         Ok(Writing { store: self.clone(), number })
@@ -109,7 +109,7 @@ impl Writing {
         own.open.remove(&self.number);
         let home = self.store.home().to_owned();
         if let Err(error) = own.append(&home, self.number, None) {
-            tracing::warn!(%error, "the end of a call could not be noted");
+            tracing::warn!(%error, "the end of a call could not be recorded");
         }
     }
 }
@@ -147,7 +147,7 @@ fn create(home: &Path) -> std::io::Result<(PathBuf, File)> {
     files::private_folder(&folder).map_err(std::io::Error::other)?;
     let mut bytes = [0_u8; 8];
     getrandom::fill(&mut bytes)
-        .map_err(|_opaque| std::io::Error::other("there are no random numbers"))?;
+        .map_err(|_opaque| std::io::Error::other("the system random generator failed"))?;
     let name = format!("{:016x}", u64::from_le_bytes(bytes));
     let path = folder.join(&name);
     let file = files::private_options().append(true).create_new(true).open(&path)?;

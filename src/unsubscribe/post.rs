@@ -97,11 +97,11 @@ impl Poster {
             200..=299 => Ok(()),
             300..=399 => Err(Error::new(
                 Kind::Provider(status.as_u16()),
-                format!("{host} wants to lead elsewhere, which is not followed"),
+                format!("{host} redirects, which is not followed"),
             )
-            .next("let the user open the link in the letter")),
+            .next("let the user open the link in the message")),
             code => Err(Error::new(Kind::Provider(code), format!("{host} refused ({code})"))
-                .next("let the user open the link in the letter")),
+                .next("let the user open the link in the message")),
         }
     }
 
@@ -112,8 +112,8 @@ impl Poster {
         let found: Vec<SocketAddr> = tokio::net::lookup_host((bare, port))
             .await
             .map_err(|_| {
-                Error::argument(format!("{host} is no host that is known"))
-                    .next("let the user open the link in the letter")
+                Error::argument(format!("{host} is an unknown host"))
+                    .next("let the user open the link in the message")
             })?
             .collect();
         let local = |one: &SocketAddr| self.loopback && one.ip().is_loopback();
@@ -130,8 +130,8 @@ impl Poster {
 }
 
 fn refused(host: &str) -> Error {
-    Error::argument(format!("{host} is not called: it is no https address of the public Internet"))
-        .next("let the user open the link in the letter")
+    Error::argument(format!("{host} was not called: not a public https address"))
+        .next("let the user open the link in the message")
 }
 
 /// True for addresses of the public Internet: neither this machine nor a

@@ -237,11 +237,11 @@ fn times_are_read_in_the_zones_they_name() {
             "2026-07-03T18:00:00 America/Indiana/Knox", None;
         ";TZID=Placed:20260703T180000", "2026-07-03T18:00:00 Asia/Tokyo", None;
         ";TZID=Numbered:20260703T180000", "2026-07-03T18:00:00 America/New_York",
-            Some("line 21: the zone `Numbered` is taken for America/New_York");
+            Some("line 21: time zone `Numbered` is read as America/New_York");
         ";TZID=Custom:20260703T180000", "2026-07-03T18:00:00 Etc/GMT-1",
-            Some("line 2: the zone `Custom` is taken for Etc/GMT-1");
+            Some("line 2: time zone `Custom` is read as Etc/GMT-1");
         ";TZID=Half:20260703T180000", "2026-07-03T21:30:00 UTC",
-            Some("line 11: the zone `Half` is taken for UTC-03:30");
+            Some("line 11: time zone `Half` is read as UTC-03:30");
         ";TZID=Empty:20260703T180000", "2026-07-03T18:00:00 Europe/Berlin",
             Some("line 30: unknown time zone `Empty`: read as Europe/Berlin");
         ";TZID=Narnia:20260703T180000", "2026-07-03T18:00:00 Europe/Berlin",
@@ -363,7 +363,7 @@ fn the_rules_of_a_zone_are_those_of_its_definition() {
         "ZE1:20260803T023000", "2026-08-03T00:07:00 UTC", None;
         "\"South, far\":20260101T120000", "2026-01-01T14:30:00 UTC", None;
         "America/New_York:20260703T180000", "2026-07-03T08:00:00 UTC",
-            Some("other rules here than America/New_York");
+            Some("different rules here than America/New_York");
         "W. Europe Standard Time:20260703T180000", "2026-07-03T18:00:00 Europe/Berlin", None;
         // In 2005 it was winter then, whatever is written here.
         "Eastern Standard Time:20050320T120000", "2005-03-20T12:00:00 America/New_York", None;
@@ -373,7 +373,7 @@ fn the_rules_of_a_zone_are_those_of_its_definition() {
         "America/Denver:20260703T180000", "2026-07-03T18:00:00 America/Denver", None;
         "Europe/Moscow:20180420T120000", "2018-04-20T12:00:00 Europe/Moscow", None;
         "Asia/Tokyo:20260703T180000", "2026-07-03T18:00:00 Etc/GMT+7",
-            Some("other rules here than Asia/Tokyo");
+            Some("different rules here than Asia/Tokyo");
         "Listed:20260703T180000", "2026-07-03T18:00:00 Europe/Berlin", None;
         "Listed:20270203T180000", "2027-02-03T18:00:00 Europe/Berlin", None;
         "Former:20050703T180000", "2005-07-03T18:00:00 America/New_York", None;
@@ -723,13 +723,13 @@ fn what_is_broken_is_passed_over_with_its_line() {
             "title: One",
             "event: 3 #0 2026-02-04T18:00:00 UTC to 2026-02-04T18:00:00 UTC",
             "at: At(2026-02-04T18:00:00Z)",
-            "note: line 2: no property: `nonsense`",
-            "note: line 10: no property: `this line \"was\" never folded: really`",
+            "note: line 2: not a property: `nonsense`",
+            "note: line 10: not a property: `this line \"was\" never folded: really`",
             "note: line 20: END without BEGIN: `VJOURNAL`",
             "note: line 32: `VALARM` has no END",
             "note: line 25: `VEVENT` has no END",
             "note: line 35: outside the calendar",
-            "note: line 3: `VTODO` is passed over",
+            "note: line 3: `VTODO` was skipped",
             "note: line 9: cannot be read: `DTEND:tomorrow`",
             "note: line 12: cannot be read: `SEQUENCE:many`",
             "note: line 13: unsupported recurrence rule: `FREQ=HOURLY`",
@@ -784,11 +784,11 @@ fn what_is_no_calendar_or_too_large_is_refused() {
     assert_eq!(
         document.notes,
         [
-            "line 2: no property: `nonsense`",
-            "line 3: no property: `nonsense`",
-            "line 4: no property: `nonsense`",
-            "line 5: no property: `nonsense`",
-            "line 6: no property: `nonsense` (and 4995 more like this)",
+            "line 2: not a property: `nonsense`",
+            "line 3: not a property: `nonsense`",
+            "line 4: not a property: `nonsense`",
+            "line 5: not a property: `nonsense`",
+            "line 6: not a property: `nonsense` (and 4995 more like this)",
         ]
     );
 }

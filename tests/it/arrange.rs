@@ -126,7 +126,7 @@ async fn rules_that_send_mail_on_are_not_made() {
             "the rule cannot be changed here: it forwards mail: let the user do it in the \
              provider's settings";
         json!({"kind": "rule", "op": "run", "id": "Private"}),
-            "the rule cannot be run here: it also says: sensitivity is private: let the user do it \
+            "the rule cannot be run here: it also has: sensitivity is private: let the user do it \
              in the provider's settings";
         json!({"kind": "rule", "op": "delete", "id": "Nothing"}),
             "there is no rule Nothing: see lookup kind=rules";

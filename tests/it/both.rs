@@ -397,7 +397,7 @@ async fn a_discarded_draft_waits_in_the_trash() {
         let draft = session.json("mail_draft", draft).await["draft"].clone();
         session.ok("mail_draft", json!({"mode": "discard", "id": draft})).await;
         let error = session.error("mail_send", json!({"id": draft})).await;
-        assert!(error.contains("is no draft"), "{account}: {error}");
+        assert!(error.contains("is not a draft"), "{account}: {error}");
         let asked = json!({"q": "in:trash subject:discarded", "account": account});
         let found = column(&session.json("mail_search", asked).await, "messages", "id");
         assert_eq!(found.len(), 1, "{account}");

@@ -295,7 +295,7 @@ async fn what_breaks_off_goes_no_further() {
     harness.ana().fail([None, Some((refused(), true))]);
     let call = change(SECOND, json!({"title": "B"}), json!({"scope": "following"}));
     let answer = harness.ok("calendar_save", call).await;
-    assert!(answer.contains("is not as it was"), "{answer}");
+    assert!(answer.contains("was changed; check, and shorten"), "{answer}");
     let written = harness.written();
     assert_eq!(written.len(), 2, "{written:?}");
     // A series of the same UID in another calendar is another one.

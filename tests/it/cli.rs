@@ -184,9 +184,9 @@ fn errors_are_one_line_with_the_next_step() {
         &["check", "/no/such/file"], &[], "/no/such/file could not be read: ";
         &["account", "add", "google"], &[], "DAYSHEET_GOOGLE_CLIENT_ID";
         &["account", "add", "google", "--device"], &[],
-            "Google's device flow does not carry mail scopes: sign in through a browser: ";
+            "Google's device flow does not support mail scopes: sign in through a browser: ";
         &["account", "add", "google", "--tenant", "common"], &[],
-            "Google has no tenants: leave the tenant out";
+            "Google has no tenants: leave out the tenant";
         &["account", "add", "google", "--mailbox", "team@example.com"], &[],
             "Gmail cannot open a mailbox with another sign-in: sign in to that mailbox itself";
         &["account", "list"], &[("DAYSHEET_MICROSOFT_TENANT", "every/body")],
@@ -245,9 +245,9 @@ fn a_check_says_where() {
             Err("2:6: `size` is of type string, not count");
         &[], "messages[1\t]{id}:\n  t1", Err("2:3: `id` is not a handle such as m12");
         &[], "today_key[1\t]{id}:\n  e1",
-            Err("1:1: no table of the registry is called `today_key`");
-        &[], "letters[1\t]{id}:\n  m1", Err("1:1: no table of the registry is called `letters`");
-        &[], "zone: UTC\ncolour: red", Err("2:1: `colour` is not a scalar of a document");
+            Err("1:1: the registry has no table `today_key`");
+        &[], "letters[1\t]{id}:\n  m1", Err("1:1: the registry has no table `letters`");
+        &[], "zone: UTC\ncolour: red", Err("2:1: `colour` is not a document scalar");
         // JSON and STC, which begin with a brace.
         &[], r#"{"zone":"UTC","messages":[{"id":"m1","provider_id":"18c2"}],"today_minimal":[]}"#,
             Ok("1 messages, 0 today_minimal");
@@ -257,11 +257,11 @@ fn a_check_says_where() {
         &[],
             "{colour: \"red\", messages[2]{id,date,weight}: \"m1\",\"2026-02-03 18h05\",3 /\n\
              \"m2\",\"Tuesday\",4}",
-            Err("1:2: `colour` is not a scalar of a document\n\
+            Err("1:2: `colour` is not a document scalar\n\
                  -:1:37: the table of messages has no column `weight`\n\
                  -:2:6: `date` is not a time such as 2026-02-03 18h05");
         &[], "{letters: [{id: 1e400}], messages: [3, {id: \"t1\"}]}",
-            Err("1:2: no table of the registry is called `letters`\n\
+            Err("1:2: the registry has no table `letters`\n\
                  -:1:37: a row of `messages` is not an object\n\
                  -:1:45: `id` is not a handle such as m12");
         &[], "{messages[3]{id}: \"m1\" / \"m2\"}", Err("1:30: 2 of 3 rows");
@@ -319,12 +319,12 @@ fn a_file_is_converted_and_nothing_is_lost() {
     for (arguments, text, expected) in cases! {
         // What TOON has not is refused; what it writes otherwise is the same.
         &["--to", "toon"][..], "{\"a\": 1,\n \"b\": [1e400]}",
-            Err("2:8: TOON has no number such as 1e400: its numbers are doubles; put it in quotes");
+            Err("2:8: 1e400 does not fit TOON's numbers, which are doubles: put it in quotes");
         &["--to", "toon"], "{\"a\": 12345678901234567890123}",
-            Err("1:7: TOON has no number such as 12345678901234567890123: its numbers are \
-                 doubles; put it in quotes");
+            Err("1:7: 12345678901234567890123 does not fit TOON's numbers, which are doubles: put \
+                 it in quotes");
         &["--to", "toon"], "{a: 1, b: {c: 1,\nc: 2}}",
-            Err("2:1: TOON has one member of a name: there are two `c`");
+            Err("2:1: TOON member names are unique: there are two `c`");
         &["--to", "toon"], "[1.0,-0,1e2,0.10]", Ok("[4\t]: 1\t0\t100\t0.1");
         &["--to", "json"], "n: 1e400\nm: \"1e400\"",
             Err("1:4: 1e400 stands here with and without quotes");
@@ -334,11 +334,11 @@ fn a_file_is_converted_and_nothing_is_lost() {
         &["--to", "json"], "a: \"x, b: y\"", Ok(r#"{"a":"x, b: y"}"#);
         &["--to", "json"], "a: x, y\nb: z", Ok(r#"{"a":"x, y","b":"z"}"#);
         &["--to", "json"], "a:x, b: y",
-            Err("1:1: this is TOON and STC, and says something else in each: give --from");
+            Err("1:1: this is valid TOON and STC with different meanings: give --from");
         &["--to", "json", "--from", "stc"], "a: x, b: y", Ok(r#"{"a":"x","b":"y"}"#);
         &["--to", "json", "--from", "toon"], "a: x, b: y", Ok(r#"{"a":"x, b: y"}"#);
         &["--to", "json", "--from", "json"], "{a: 1}", Err("1:2: expected a key");
-        &["--to", "json"], "{\"a\": 1,\n \"b\" 2}", Err("2:6: expected `:` behind the key");
+        &["--to", "json"], "{\"a\": 1,\n \"b\" 2}", Err("2:6: expected `:` after the key");
         &["--to", "json"], "[1, 2", Err("1:6: expected `,` or `]`");
         &["--to", "stc"], "\"x", Err("1:1: the string has no closing quote");
         &["--to", "stc"], " 7 ", Ok("7");

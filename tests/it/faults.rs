@@ -289,9 +289,9 @@ async fn what_was_cut_off_is_reported_by_the_next_call() {
         let answer = room.call("lookup", calendars.clone()).await;
         let notes = answer.blocks.last().unwrap();
         let expected = "scope=following (the new series may be there beside ";
-        assert!(notes.contains("a call was cut off on "), "{notes}");
+        assert!(notes.contains("a call was interrupted on "), "{notes}");
         assert!(notes.contains(expected), "{notes}");
-        assert!(notes.contains("look before it is made again"), "{notes}");
+        assert!(notes.contains("check before repeating it"), "{notes}");
         let again = room.call("lookup", calendars).await;
         assert!(!again.blocks.last().unwrap().contains("cut off"));
         let log = std::fs::read_to_string(app.config.home.join("audit.jsonl")).unwrap();

@@ -239,7 +239,7 @@ async fn what_cannot_be_meant_is_refused() {
         json!({"from": "2031-01-01", "to": "2031-12-31"}),
             "the range is longer than 62 days: split it";
         json!({"from": "2020-01-01", "to": "2020-01-02", "duration": "1h"}),
-            "that time is past: give a `to` that is still to come";
+            "that time is past: give a future `to`";
     } {
         let said = harness.error("calendar_free", arguments.clone()).await;
         assert!(said.contains(says), "{arguments}: {said}");

@@ -457,7 +457,7 @@ async fn another_process_reads_on() {
     assert!(third.sandbox.deliver(ME, new).unwrap());
     assert_eq!(
         third.error("output_read", json!({"id": id})).await,
-        format!("the answer behind `{id}` has changed since (new mail?): call mail_search again")
+        format!("the answer `{id}` has changed since (new mail?): call mail_search again")
     );
 }
 

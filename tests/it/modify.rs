@@ -231,10 +231,10 @@ async fn folders_are_made_when_that_was_said() {
     let mut planned = made.clone();
     planned["dry_run"] = true.into();
     let planned = harness.ok("mail_modify", planned).await;
-    assert!(planned.ends_with("\n`Taxes` would be made"), "{planned}");
+    assert!(planned.ends_with("\n`Taxes` would be created"), "{planned}");
     assert_eq!(harness.ana().places.lock().unwrap().len(), 2);
     let done = harness.ok("mail_modify", made).await;
-    assert_eq!(done, "done: 1\nundo: u1\n--\nmade `Taxes`");
+    assert_eq!(done, "done: 1\nundo: u1\n--\ncreated `Taxes`");
 }
 
 #[tokio::test]
@@ -295,7 +295,7 @@ async fn the_user_is_asked_before_it_is_gone_for_good() {
         (
             json!({"ids": "ana-0001", "do": "delete", "dry_run": true}),
             "planned: 1\nmessages[1|]{id|from|subject}:\n  m1|Shop <news@ana.example>|Letter \
-             ana-0001\n--\ndry run: nothing was written\ndo=delete is for good: the user is asked \
+             ana-0001\n--\ndry run: nothing was written\ndo=delete is permanent: the user is asked \
              first, where possible, and there is no undo",
         ),
         // Nothing to delete, nothing to ask; and the trash can be left again.

@@ -227,11 +227,11 @@ async fn of_a_text_too_long_the_end_is_missing() {
     for (text, reported) in cases! {
         full.as_str(), "";
         &lines,
-            "[the last 10880 of 40000 lines are not kept, 391680 of 1440000 bytes: ask for less at \
-             once to read them, by limit, fewer ids or a shorter time]";
+            "[the last 10880 of 40000 lines are not kept, 391680 of 1440000 bytes: ask for less to \
+             read them, by limit, fewer ids or a shorter time]";
         &long,
-            "[the last 787 of 2893 lines are not kept, 391707 of 1440002 bytes: ask for less at \
-             once to read them, by limit, fewer ids or a shorter time]";
+            "[the last 787 of 2893 lines are not kept, 391707 of 1440002 bytes: ask for less to \
+             read them, by limit, fewer ids or a shorter time]";
     } {
         let kept = one.text(&one.keep(text, &[]).await).await;
         assert!(kept.len() <= 1 << 20);

@@ -91,7 +91,7 @@ async fn what_is_not_clear_is_not_deleted() {
     let harness = harness().await;
     let cases = cases! {
         json!({"id": ONE}),
-            "e1 is a series: say how much you mean: scope=this, following or series";
+            "e1 is a series: give scope=this, following or series";
         json!({"id": "main/w", "scope": "this"}),
             "e2 is the whole series, not an occurrence: give the id of an occurrence from \
              calendar_search, or scope=series";
@@ -195,7 +195,7 @@ async fn what_cannot_be_answered_is_refused() {
             "e1 is your own event: there is nobody to answer: change it with calendar_save, or \
              cancel it with calendar_delete";
         json!({"id": "main/y@20360212T1000Z", "response": "accept"}),
-            "e2 is an occurrence of a series: say how much you mean: scope=this or series";
+            "e2 is an occurrence of a series: give scope=this or series";
         json!({"id": "main/y", "response": "accept", "scope": "this"}),
             "e3 is the whole series, not an occurrence: give the id of an occurrence, or \
              scope=series";

@@ -330,12 +330,12 @@ async fn who_is_new_is_a_question_before_anything_is_written() {
     let when = "Tue 2036-02-05 09h00 to 10h00";
     let cases = cases! {
         "calendar_save", create(json!({"people": [EVE, "bo@example.com"]}), none()),
-            "Create events that others are on?\nT; Wed 2036-02-06 09h00 to 10h00; with \
+            "Create events with other people?\nT; Wed 2036-02-06 09h00 to 10h00; with \
              eve@example.org, bo@example.com"
                 .to_owned(), 1;
         "calendar_save", change("main/m", json!({"title": "SECRET"}), json!({"notify": "all"})),
             format!(
-                "Change an event that others are on?\n{when} Meeting\ntitle \"Meeting\" → \"SECRET\""
+                "Change an event with other people?\n{when} Meeting\ntitle \"Meeting\" → \"SECRET\""
             ), 1;
         "calendar_save",
             change(
@@ -343,7 +343,7 @@ async fn who_is_new_is_a_question_before_anything_is_written() {
                 json!({"title": "SECRET"}),
                 json!({"notify": "none", "scope": "following"}),
             ),
-            "Change an event that others are on?\nTue 2036-02-12 09h00 to 10h00 Weekly\na new \
+            "Change an event with other people?\nTue 2036-02-12 09h00 to 10h00 Weekly\na new \
              series from Tue 2036-02-12 09h00 on: time Tue 2036-02-12 09h00 to 10h00 → Tue \
              2036-02-12 09h00 to 10h00; title \"Weekly\" → \"SECRET\"; dates left out"
                 .to_owned(), 2;
@@ -481,9 +481,9 @@ async fn what_was_agreed_to_is_what_is_written() {
                 "main/w",
                 json!({"title": "SECRET"}),
                 json!({"notify": "all", "scope": "series"}),
-            ), THIRD, "than the user was asked about";
+            ), THIRD, "are not those the user was asked about";
         "calendar_delete", json!({"id": "main/w", "notify": "all", "scope": "series"}), THIRD,
-            "than the user was asked about";
+            "are not those the user was asked about";
     };
     for (tool, call, id, wanted) in cases {
         let harness = wary("confirm").await;

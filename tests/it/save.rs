@@ -724,7 +724,7 @@ async fn a_recurring_event_needs_a_scope() {
     let one = "main/w@20360212T0800Z";
     let cases = cases! {
         change(one, json!({"title": "T"}), json!({})),
-            "e1 is a series: say how much you mean: scope=this, following or series";
+            "e1 is a series: give scope=this, following or series";
         change("main/w", json!({"title": "T"}), json!({"scope": "this"})),
             "e2 is the whole series, not an occurrence: give the id of an occurrence from \
              calendar_search, or scope=series";

@@ -504,8 +504,8 @@ async fn refusals_say_what_to_do() {
         &[], json!({"id": "e5"}),
             "error: `e5` is not a draft: give the id mail_draft returned, such as d5".to_owned();
         people, json!({"id": d}),
-            "error: 0 recipients within an hour is the most that may be sent; nothing was sent: \
-             wait, or ask the user to raise recipients_per_hour"
+            "the cap of error: 0 recipients an hour is reached; nothing was sent: wait, or ask the \
+             user to raise recipients_per_hour"
                 .to_owned();
         &[], json!({"id": d, "at": "2999-01-01 09h00"}),
             "error: Gmail's API cannot schedule mail: send it now, or schedule the draft in Gmail"
@@ -513,8 +513,8 @@ async fn refusals_say_what_to_do() {
         cap, json!({"id": d}),
             "outcomes[1|]{item|op|result|detail}:\n  d2|send|sent|m1, to 1".to_owned();
         cap, json!({"id": second}),
-            "error: 1 letters within an hour is the most that may be sent; nothing was sent: wait, \
-             or ask the user to raise sends_per_hour"
+            "the cap of error: 1 letters an hour is reached; nothing was sent: wait, or ask the \
+             user to raise sends_per_hour"
                 .to_owned();
     };
     for (settings, arguments, expected) in cases {

@@ -268,7 +268,7 @@ fn bad_input_is_answered_and_survived() {
         "mail_search", json!({"account": "nobody@example.com"}),
             "no such account is signed in: name one of: mira@example.com";
         "mail_search", json!({"q": huge}), "the query is 10485760 bytes long";
-        "mail_search", json!({"q": "\"open"}), "the query opens a quote at character 1";
+        "mail_search", json!({"q": "\"open"}), "the quote at character 1";
     } {
         let said = process.call(tool, &arguments);
         assert_eq!(said["result"]["isError"], true, "{said}");

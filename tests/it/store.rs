@@ -446,9 +446,7 @@ async fn the_journal_has_a_draft_once_and_counts_an_hour() {
             Err(error) => error.message().to_owned(),
         }
     };
-    let most = |what: &str| {
-        format!("{what} within an hour is the most that may be sent; nothing was sent")
-    };
+    let most = |what: &str| format!("{what} an hour is reached; nothing was sent");
     assert_eq!(begin("d1", 3).await, "now");
     assert_eq!(begin("d1", 3).await, "before: false None");
     assert_eq!(begin("d2", 3).await, most("5 recipients"));

@@ -136,8 +136,7 @@ async fn one_request_is_all_that_is_sent() {
     let error = Poster::on_loopback().post(&url).await.unwrap_err();
     assert_eq!(
         error.to_string(),
-        "127.0.0.1 wants to lead elsewhere, which is not followed: let the user open the link in \
-         the letter"
+        "127.0.0.1 redirects, which is not followed: let the user open the link in the message"
     );
     reported.await.unwrap();
     // And this machine is called in tests alone.
@@ -183,7 +182,7 @@ async fn the_user_is_asked_first() {
         yes.questions()[0],
         "Unsubscribe from:\n\
          - Shop <news@ana.example>, by 127.0.0.1 (the sender is not authenticated)\n\
-         - Shop <news@ana.example>, by a letter to off@list.example (the sender is not \
+         - Shop <news@ana.example>, by a message to off@list.example (the sender is not \
          authenticated)"
     );
     assert_eq!(

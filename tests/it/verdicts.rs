@@ -94,8 +94,8 @@ fn doubts_are_reported() {
         pass, "Node.js Weekly <x@weekly.example>", "", &[];
         pass, "Dr. A.B. Who <x@uni.example>", "", &[];
         pass, "Bank <a@bank.example>", "x@evil.example",
-            &["reply_to: answers go to `x@evil.example`"];
-        pass, "a@shop.co.uk", "b@other.co.uk", &["reply_to: answers go to `b@other.co.uk`"];
+            &["reply_to: replies go to `x@evil.example`"];
+        pass, "a@shop.co.uk", "b@other.co.uk", &["reply_to: replies go to `b@other.co.uk`"];
         // Latin with one Cyrillic letter.
         pass, "a@b\u{0430}nk.example", "",
             &["script: the domain `b\u{0430}nk.example` (`xn--bnk-6cd.example`) mixes scripts"];

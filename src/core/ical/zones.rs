@@ -122,7 +122,7 @@ impl Zones {
                 continue;
             }
             let mut take = |what: String| {
-                notes.line(part.number, note!("the time zone {} {}", quoted(&id), ours(what)));
+                notes.line(part.number, note!("time zone {} {}", quoted(&id), ours(what)));
             };
             let rules = rules::read(part, (first, last), &mut room);
             // An offset in a name says less than rules.

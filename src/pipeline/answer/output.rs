@@ -82,7 +82,7 @@ impl Pipeline {
         if outputs::hash(&text) != hash {
             return Err(Error::new(
                 Kind::Conflict,
-                format!("the answer behind `{hash}` has changed since (new mail?)"),
+                format!("the answer `{hash}` has changed since (new mail?)"),
             )
             .next(format!("call {} again", tool.name)));
         }

@@ -80,7 +80,7 @@ impl Target {
         let handle = &self.handle;
         match (said, &self.facts.series) {
             (None, _) => Err(Error::argument(format!("{handle} is a series"))
-                .next(format!("say how much you mean: scope={choices}"))),
+                .next(format!("give scope={choices}"))),
             (Some(Scope::This | Scope::Following), None) => {
                 Err(Error::argument(format!("{handle} is the whole series, not an occurrence"))
                     .next("give the id of an occurrence from calendar_search, or scope=series"))

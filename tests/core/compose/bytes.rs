@@ -182,7 +182,7 @@ fn nothing_begins_another_field() {
             put(&mut letter, evil.to_owned());
             let error = mime(&letter).unwrap_err();
             assert_eq!(error.kind(), daysheet_core::error::Kind::Argument);
-            let begins = format!("{field} has a line break or NUL in it");
+            let begins = format!("{field} contains a line break or NUL");
             assert!(error.message().starts_with(&begins), "{}", error.message());
         }
     }

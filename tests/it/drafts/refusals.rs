@@ -31,7 +31,8 @@ async fn nothing_is_written() {
         json!({"attach": ["../secret.txt"]}),
             format!("attach: ../secret.txt is in no allowed folder: use {folder}, or have it added to `files` in the settings");
         json!({"attach": ["data:text/plain;base64,§"]}),
-            "attach: data:text/plain;base64,§ is no Base64: write it as data:text/plain;name=notes.txt;base64,SGk=".to_owned();
+            "attach: data:text/plain;base64,§ is not Base64: write it as \
+             data:text/plain;name=notes.txt;base64,SGk=".to_owned();
         json!({"body": "![x](cid:logo.png)"}),
             "cid:logo.png matches no attached file: attach the picture, and write cid: with its name".to_owned();
         json!({"mode": "reply", "id": "m77"}),

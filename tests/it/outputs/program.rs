@@ -63,10 +63,10 @@ async fn outputs_are_read_on_in() {
              shortened answer"
                 .to_owned();
         json!({"id": hash, "offset": 11}),
-            "the output has 10 lines, and `offset` is 11: give an offset from 1 to 10".to_owned();
+            "the output has 10 lines, but `offset` is 11: give an offset from 1 to 10".to_owned();
         json!({"id": hash, "grep": "a(b"}),
-            "`grep` is no regular expression at character 2: unclosed group: correct it; a \\ \
-             before a sign such as ( [ * + ? . means the sign itself"
+            "`grep` is not a regular expression at character 2: unclosed group: correct it; escape \
+             signs such as ( [ * + ? . with \\"
                 .to_owned();
     } {
         let answer = client.call("output_read", arguments).await.unwrap();
@@ -120,12 +120,12 @@ async fn outputs_are_resources() {
         json!([{
             "uriTemplate": "daysheet://output/{hash}",
             "name": "output",
-            "description": "An answer that was shortened, whole; its notes give the hash",
+            "description": "The whole of a shortened answer; its notes give the hash",
             "mimeType": "text/plain",
         }, {
             "uriTemplate": "daysheet://attachment/{handle}",
             "name": "attachment",
-            "description": "A file of a message; mail_attachment as=link gives the address",
+            "description": "An attachment; mail_attachment as=link gives the address",
         }])
     );
     let uri = format!("daysheet://output/{hash}");

@@ -42,8 +42,7 @@ fn pages_are_reported_whole() {
                 text: x(1_000),
                 notes: vec![
                     "lines 1 to 2 of 4; offset=3 has more".into(),
-                    "a line of more than 500 characters counts as several; the last one here \
-                     goes on"
+                    "a line of more than 500 characters counts as several; the last here continues"
                         .into(),
                 ],
             };
@@ -55,8 +54,8 @@ fn pages_are_reported_whole() {
                 text: x(500),
                 notes: vec![
                     "lines 2 to 2 of 4; offset=3 has more".into(),
-                    "a line of more than 500 characters counts as several; the first one here \
-                     goes on from before; the last one here goes on"
+                    "a line of more than 500 characters counts as several; the first here is a \
+                     continuation; the last here continues"
                         .into(),
                 ],
             };
@@ -68,8 +67,8 @@ fn pages_are_reported_whole() {
                 text: format!("{}\nend", x(200)),
                 notes: vec![
                     "lines 3 to 4 of 4".into(),
-                    "a line of more than 500 characters counts as several; the first one here \
-                     goes on from before"
+                    "a line of more than 500 characters counts as several; the first here is a \
+                     continuation"
                         .into(),
                 ],
             };
@@ -233,7 +232,7 @@ fn long_lines_are_searched_whole() {
 #[test]
 fn odd_patterns_are_refused() {
     let refused = |pattern: &str| grep("text", pattern, ask(1, 9)).unwrap_err().to_string();
-    let next = "correct it; a \\ before a sign such as ( [ * + ? . means the sign itself";
+    let next = "correct it; escape signs such as ( [ * + ? . with \\";
     for (pattern, expected) in [
         ("a(b", "at character 2: unclosed group"),
         ("*", "at character 1: repetition operator missing expression"),
@@ -249,16 +248,16 @@ fn odd_patterns_are_refused() {
         let glue = if expected.starts_with(':') { "" } else { " " };
         assert_eq!(
             refused(pattern),
-            format!("`grep` is no regular expression{glue}{expected}: {next}")
+            format!("`grep` is not a regular expression{glue}{expected}: {next}")
         );
     }
     assert_eq!(
         refused(r"(\w{500}){500}"),
-        "`grep` is too large a regular expression: make it shorter, or repeat less in it"
+        "`grep` is too large a regular expression: shorten it, or use fewer repetitions"
     );
     assert_eq!(
         page("a\nb", ask(3, 1)).unwrap_err().to_string(),
-        "the output has 2 lines, and `offset` is 3: give an offset from 1 to 2"
+        "the output has 2 lines, but `offset` is 3: give an offset from 1 to 2"
     );
 }
 

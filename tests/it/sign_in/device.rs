@@ -78,7 +78,7 @@ async fn a_code_that_comes_to_nothing_has_words() {
             "Microsoft refused the sign-in: nobody entered the code before it expired \
              (AADSTS70020): run `daysheet account add microsoft` again and enter the new code";
         || Answer::error("bad_verification_code"),
-            "Microsoft refused the sign-in: the code is not good: run `daysheet account add \
+            "Microsoft refused the sign-in: the code is invalid: run `daysheet account add \
              microsoft` again and enter the new code";
         || Answer::entra("invalid_client", 7_000_218, ""),
             "Microsoft refused the sign-in: the app is not registered as a public client \
@@ -127,8 +127,8 @@ async fn a_device_flow_is_microsofts_alone() {
     assert_eq!(error.kind(), Kind::Argument);
     assert_eq!(
         error.to_string(),
-        "Google's device flow does not carry mail scopes: sign in through a browser: `daysheet \
-         account add google --no-browser` takes the address that the page ends on, pasted from \
-         any machine"
+        "Google's device flow does not support mail scopes: sign in through a browser: `daysheet \
+         account add google --no-browser` takes the address the page ends on, pasted from any \
+         machine"
     );
 }

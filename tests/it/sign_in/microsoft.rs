@@ -140,10 +140,12 @@ async fn a_tenant_is_chosen_checked_and_kept() {
     let config = server.config(home.path());
     for (provider, tenant, said) in cases! {
         "microsoft", "../evil",
-            "that is no tenant: use common, organizations, consumers, or the GUID or domain of a directory";
+            "that is not a tenant: use common, organizations, consumers, or the GUID or domain of \
+             a directory";
         "microsoft", "",
-            "that is no tenant: use common, organizations, consumers, or the GUID or domain of a directory";
-        "google", "common", "Google has no tenants: leave the tenant out";
+            "that is not a tenant: use common, organizations, consumers, or the GUID or domain of \
+             a directory";
+        "google", "common", "Google has no tenants: leave out the tenant";
     } {
         let error =
             SignIn::start(&config, provider, Some(tenant), &["mail"], None).await.unwrap_err();
@@ -241,7 +243,7 @@ async fn signing_out_says_where_the_grant_is_withdrawn() {
     assert!(matches!(outcome, SignedOut::ByHand(_)));
     assert_eq!(
         outcome.to_string(),
-        "the tokens are forgotten; to withdraw the app's access as well, open \
+        "the tokens are deleted; to withdraw the app's access too, open \
          https://account.live.com/consent/Manage (personal account) or \
          https://myapps.microsoft.com (work or school account)"
     );

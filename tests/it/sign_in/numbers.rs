@@ -33,58 +33,74 @@ const CASES: &[Case] = &[
     case(
         "invalid_grant",
         65_001,
-        "Microsoft refused the sign-in: the consent to this app is missing or was withdrawn (AADSTS65001): run `daysheet account add microsoft` again and accept; where only administrators may consent, ask one; docs/setup-microsoft.md says how",
+        "Microsoft refused the sign-in: the consent to this app is missing or was withdrawn \
+         (AADSTS65001): run `daysheet account add microsoft` again and accept, or ask an \
+         administrator if only they may consent; docs/setup-microsoft.md says how",
         Status::Revoked,
         "the consent to this app is missing or was withdrawn; AADSTS65001",
     ),
     case(
         "interaction_required",
         90_094,
-        "Microsoft refused the sign-in: an administrator has to consent to this app (AADSTS90094): ask an administrator of the organisation for admin consent; docs/setup-microsoft.md says how",
+        "Microsoft refused the sign-in: an administrator must consent to this app (AADSTS90094): \
+         ask an administrator of the organisation for admin consent; docs/setup-microsoft.md says \
+         how",
         Status::Expired,
-        "an administrator has to consent to this app; AADSTS90094",
+        "an administrator must consent to this app; AADSTS90094",
     ),
     case(
         "consent_required",
         90_095,
-        "Microsoft refused the sign-in: an administrator has to consent to this app (AADSTS90095): ask an administrator of the organisation for admin consent; docs/setup-microsoft.md says how",
+        "Microsoft refused the sign-in: an administrator must consent to this app (AADSTS90095): \
+         ask an administrator of the organisation for admin consent; docs/setup-microsoft.md says \
+         how",
         Status::Expired,
-        "an administrator has to consent to this app; AADSTS90095",
+        "an administrator must consent to this app; AADSTS90095",
     ),
     case(
         "invalid_grant",
         53_003,
-        "Microsoft refused the sign-in: conditional access of the organisation does not allow it from this device, place or app (AADSTS53003): ask an administrator what the policy needs, or run `daysheet account add microsoft` on a device that meets it",
+        "Microsoft refused the sign-in: the organisation's conditional access does not allow it \
+         from this device, place or app (AADSTS53003): ask an administrator what the policy needs, \
+         or run `daysheet account add microsoft` on a device that meets it",
         Status::Expired,
-        "conditional access of the organisation does not allow it from this device, place or app; AADSTS53003",
+        "the organisation's conditional access does not allow it from this device, place or app; \
+         AADSTS53003",
     ),
     case(
         "interaction_required",
         50_005,
-        "Microsoft refused the sign-in: conditional access of the organisation does not allow it from this device, place or app (AADSTS50005): ask an administrator what the policy needs, or run `daysheet account add microsoft` on a device that meets it",
+        "Microsoft refused the sign-in: the organisation's conditional access does not allow it \
+         from this device, place or app (AADSTS50005): ask an administrator what the policy needs, \
+         or run `daysheet account add microsoft` on a device that meets it",
         Status::Expired,
-        "conditional access of the organisation does not allow it from this device, place or app; AADSTS50005",
+        "the organisation's conditional access does not allow it from this device, place or app; \
+         AADSTS50005",
     ),
     case(
         "interaction_required",
         50_076,
-        "Microsoft refused the sign-in: the organisation asks for a further proof, such as multi-factor authentication (AADSTS50076): run `daysheet account add microsoft` again and give the proof on the page",
+        "Microsoft refused the sign-in: the organisation requires further proof, such as \
+         multi-factor authentication (AADSTS50076): run `daysheet account add microsoft` again and \
+         give the proof on the page",
         Status::Expired,
-        "the organisation asks for a further proof, such as multi-factor authentication; AADSTS50076",
+        "the organisation requires further proof, such as multi-factor authentication; AADSTS50076",
     ),
     case(
         "invalid_grant",
         50_173,
-        "Microsoft refused the sign-in: the password was changed, or somebody has ended all sign-ins of the account (AADSTS50173): run `daysheet account add microsoft` again",
+        "Microsoft refused the sign-in: the password was changed, or all sign-ins of the account \
+         were ended (AADSTS50173): run `daysheet account add microsoft` again",
         Status::Revoked,
-        "the password was changed, or somebody has ended all sign-ins of the account; AADSTS50173",
+        "the password was changed, or all sign-ins of the account were ended; AADSTS50173",
     ),
     case(
         "invalid_grant",
         700_082,
-        "Microsoft refused the sign-in: the sign-in was not used for too long (AADSTS700082): run `daysheet account add microsoft` again",
+        "Microsoft refused the sign-in: the sign-in was unused for too long (AADSTS700082): run \
+         `daysheet account add microsoft` again",
         Status::Expired,
-        "the sign-in was not used for too long; AADSTS700082",
+        "the sign-in was unused for too long; AADSTS700082",
     ),
     case(
         "invalid_grant",
@@ -96,25 +112,31 @@ const CASES: &[Case] = &[
     case(
         "invalid_grant",
         70_000,
-        "Microsoft refused the sign-in: the sign-in is not valid any more: it was withdrawn, has expired or is another app's (AADSTS70000): run `daysheet account add microsoft` again",
+        "Microsoft refused the sign-in: the sign-in is no longer valid: it was withdrawn, has \
+         expired or is another app's (AADSTS70000): run `daysheet account add microsoft` again",
         Status::Expired,
-        "the sign-in is not valid any more: it was withdrawn, has expired or is another app's; AADSTS70000",
+        "the sign-in is no longer valid: it was withdrawn, has expired or is another app's; \
+         AADSTS70000",
     ),
     case(
         "invalid_grant",
         123_456,
         "Microsoft refused the sign-in (invalid_grant, AADSTS123456): run `daysheet account add microsoft` again",
         Status::Expired,
-        "expired or revoked; a changed password, months without use or an administrator end grants; AADSTS123456",
+        "expired or revoked; a changed password, months without use or an administrator ends \
+         grants; AADSTS123456",
     ),
     Case {
         more: r#","suberror":"protection_policy_required""#,
         ..case(
             "invalid_grant",
             123_456,
-            "Microsoft refused the sign-in: conditional access of the organisation does not allow it from this device, place or app (AADSTS123456): ask an administrator what the policy needs, or run `daysheet account add microsoft` on a device that meets it",
+            "Microsoft refused the sign-in: the organisation's conditional access does not allow \
+             it from this device, place or app (AADSTS123456): ask an administrator what the \
+             policy needs, or run `daysheet account add microsoft` on a device that meets it",
             Status::Expired,
-            "conditional access of the organisation does not allow it from this device, place or app; AADSTS123456",
+            "the organisation's conditional access does not allow it from this device, place or \
+             app; AADSTS123456",
         )
     },
     // What is wrong with the app or the tenant is not the end of the grant.
@@ -128,7 +150,9 @@ const CASES: &[Case] = &[
     case(
         "invalid_grant",
         50_020,
-        "Microsoft refused the sign-in: the account does not belong to the tenant (AADSTS50020): name the tenant that the account belongs to with `--tenant` or DAYSHEET_MICROSOFT_TENANT, or sign in with another account",
+        "Microsoft refused the sign-in: the account does not belong to the tenant (AADSTS50020): \
+         name the account's tenant with `--tenant` or DAYSHEET_MICROSOFT_TENANT, or sign in with \
+         another account",
         Status::Expired,
         "the account does not belong to the tenant; AADSTS50020",
     ),
@@ -149,21 +173,27 @@ const CASES: &[Case] = &[
     case(
         "invalid_request",
         500_200,
-        "Microsoft refused the sign-in: the app is registered for work and school accounts only (AADSTS500200): use a work or school account and the tenant organizations, or let the registration take personal accounts; docs/setup-microsoft.md says how",
+        "Microsoft refused the sign-in: the app is registered for work and school accounts only \
+         (AADSTS500200): use a work or school account and the tenant organizations, or allow \
+         personal accounts in the registration; docs/setup-microsoft.md says how",
         Status::Ok,
         "",
     ),
     case(
         "unauthorized_client",
         700_016,
-        "Microsoft refused the sign-in: the tenant does not know the app (AADSTS700016): check DAYSHEET_MICROSOFT_CLIENT_ID, and that the tenant is one the app is registered for; docs/setup-microsoft.md says how",
+        "Microsoft refused the sign-in: the tenant does not know the app (AADSTS700016): check \
+         DAYSHEET_MICROSOFT_CLIENT_ID, and that the app is registered for the tenant; \
+         docs/setup-microsoft.md says how",
         Status::Ok,
         "",
     ),
     case(
         "invalid_request",
         50_011,
-        "Microsoft refused the sign-in: the app is not registered to come back to http://localhost (AADSTS50011): add http://localhost to the app under \"Mobile and desktop applications\"; docs/setup-microsoft.md says how",
+        "Microsoft refused the sign-in: the app has no redirect URI http://localhost \
+         (AADSTS50011): add http://localhost to the app under \"Mobile and desktop applications\"; \
+         docs/setup-microsoft.md says how",
         Status::Ok,
         "",
     ),
@@ -177,14 +207,17 @@ const CASES: &[Case] = &[
     case(
         "invalid_client",
         700_025,
-        "Microsoft refused the sign-in: the app is a public client and has no secret, but one is set (AADSTS700025): remove DAYSHEET_MICROSOFT_CLIENT_SECRET",
+        "Microsoft refused the sign-in: the app is a public client, but a secret is set \
+         (AADSTS700025): remove DAYSHEET_MICROSOFT_CLIENT_SECRET",
         Status::Ok,
         "",
     ),
     case(
         "invalid_client",
         123_456,
-        "Microsoft does not accept the OAuth client (AADSTS123456): check DAYSHEET_MICROSOFT_CLIENT_ID and its secret; docs/setup-microsoft.md says where they come from",
+        "Microsoft does not accept the OAuth client (AADSTS123456): check \
+         DAYSHEET_MICROSOFT_CLIENT_ID and its secret; docs/setup-microsoft.md says where to get \
+         them",
         Status::Ok,
         "",
     ),
@@ -249,7 +282,7 @@ async fn a_number_is_found_where_it_stands() {
             "the consent was declined (AADSTS65004)";
         "error=access_denied&error_subcode=cancel", "the consent was declined";
         "error=invalid_client&error_description=AADSTS650052%3A+x",
-            "a permission that was asked for does not exist for the app (AADSTS650052)";
+            "the app lacks a requested permission (AADSTS650052)";
         "error=server_error&error_description=AADSTS123456%3A+x",
             "Microsoft has a problem (AADSTS123456)";
         "error=interaction_required", "the organisation asks for a further proof";

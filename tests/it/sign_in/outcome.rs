@@ -160,7 +160,7 @@ async fn what_cannot_be_asked_for_is_refused_before_a_page_opens() {
             "the shared mailbox is not an address: give its full e-mail address";
         add("google", None, Some("team@example.com")), "not shared";
         Add { tenant: Some("common".to_owned()), ..add("google", None, None) },
-            "Google has no tenants: leave the tenant out";
+            "Google has no tenants: leave out the tenant";
     } {
         let error = Begun::start(&config, &Mira, &asked).await.unwrap_err();
         assert_eq!((error.kind(), error.to_string().as_str()), (Kind::Argument, said));

@@ -337,11 +337,11 @@ async fn signing_out_ends_the_grant_and_keeps_the_handles() {
         assert_eq!(
             outcome.to_string(),
             if expected {
-                "the tokens are forgotten, but the grant could not be revoked: Google answered \
-                 the revocation with HTTP 400: withdraw the grant at \
+                "the tokens are deleted, but the grant could not be revoked: Google answered the \
+                 revocation with HTTP 400: withdraw the grant at \
                  https://myaccount.google.com/connections"
             } else {
-                "the grant is revoked and the tokens are forgotten"
+                "the grant is revoked and the tokens are deleted"
             }
         );
         assert!(accounts.list().await.unwrap().is_empty());

@@ -182,7 +182,7 @@ impl Parser<'_> {
             self.place();
             return Ok((key, self.counted()?));
         }
-        self.scanner.need(b':', "`:` behind the key")?;
+        self.scanner.need(b':', "`:` after the key")?;
         self.scanner.blank();
         Ok((key, self.value()?))
     }

@@ -139,7 +139,7 @@ impl Pipeline {
                     "{} is an occurrence of a series",
                     target.handle
                 ))
-                .next("say how much you mean: scope=this or series"));
+                .next("give scope=this or series"));
             }
             (Some(_), Some(Scope::Series)) => self.whole(target).await?,
             (None, Some(Scope::This)) if target.facts.repeat.is_some() => {

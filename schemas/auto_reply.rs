@@ -9,13 +9,8 @@ use super::Source::{Account, GoogleWhen, Markup, Path};
 use super::{Field, In, Table, field, table};
 
 /// One row per account.
-pub const AUTO_REPLY: Table = table(
-    "auto_reply",
-    "auto_replies",
-    1,
-    "The automatic reply of one mailbox, and when it is sent.",
-    FIELDS,
-);
+pub const AUTO_REPLY: Table =
+    table("auto_reply", "auto_replies", 1, "The automatic reply of one mailbox.", FIELDS);
 
 const FIELDS: &[Field] = &In("auto_reply").columns([
     field("account", Text, "Address of the account.").level(Key).ours().sources(&[
@@ -38,22 +33,14 @@ const FIELDS: &[Field] = &In("auto_reply").columns([
         .settable()
         .untrusted(240)
         .sources(&[(Local, Markup("text"))]),
-    field(
-        "text_internal",
-        Text,
-        "Outlook only, which has two texts: the one for people in the organization.",
-    )
-    .settable()
-    .untrusted(240)
-    .sources(&[(Local, Markup("text_internal"))]),
-    field(
-        "text_external",
-        Text,
-        "Outlook only, which has two texts: the one for people outside, per `audience`.",
-    )
-    .settable()
-    .untrusted(240)
-    .sources(&[(Local, Markup("text_external"))]),
+    field("text_internal", Text, "Outlook only: the text for people in the organization.")
+        .settable()
+        .untrusted(240)
+        .sources(&[(Local, Markup("text_internal"))]),
+    field("text_external", Text, "Outlook only: the text for people outside, per `audience`.")
+        .settable()
+        .untrusted(240)
+        .sources(&[(Local, Markup("text_external"))]),
     field("audience", Text, "Who gets it: all, contacts or organization.")
         .settable()
         .ours()

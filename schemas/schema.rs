@@ -22,5 +22,5 @@ const FIELDS: &[Field] = &In("schema").columns([
     field("columns", Text, "Its columns; those in parentheses only on request.")
         .ours()
         .sources(&[(Local, Path("columns"))]),
-    field("doc", Text, "What a row stands for.").ours().sources(&[(Local, Path("doc"))]),
+    field("doc", Text, "What a row is.").ours().sources(&[(Local, Path("doc"))]),
 ]);

@@ -107,7 +107,7 @@ impl Store {
             usize::try_from(so_far).unwrap_or(usize::MAX).saturating_add(add)
         };
         if more(letters, 1) > caps.letters {
-            return Err(capped("letters", caps.letters, "sends_per_hour"));
+            return Err(capped("messages", caps.letters, "sends_per_hour"));
         }
         if more(recipients, letter.recipients) > caps.recipients {
             return Err(capped("recipients", caps.recipients, "recipients_per_hour"));

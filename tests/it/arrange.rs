@@ -159,7 +159,7 @@ async fn a_rule_runs_over_what_is_there() {
     assert_eq!(
         done,
         "done: 1000\nundo: u1\n--\n199 more messages remain: call again for them\n\
-         passed over: never_spam"
+         skipped: never_spam"
     );
     assert!(tokens(&done) <= 60);
     assert_eq!(harness.ana().written(), ["Label([\"Label_1\"]) 1000", "Archive 1000"]);

@@ -146,10 +146,10 @@ async fn forty_attacks_write_nothing() {
         ("1000", ("mail_modify", json!({"ids": ids, "do": "trash"}))),
         ("attach", draft(json!({"attach": vec!["data:text/plain;name=a.txt;base64,SGk="; 51]}))),
         // Something else than it is for.
-        ("no draft", ("mail_send", json!({"id": "e1"}))),
-        ("no draft", ("mail_send", json!({"id": message}))),
+        ("not a draft", ("mail_send", json!({"id": "e1"}))),
+        ("not a draft", ("mail_send", json!({"id": message}))),
         (
-            "send mail on",
+            "forwarding rules",
             (
                 "manage",
                 json!({"kind": "rule", "op": "create", "set": {"when": "from:priya", "then": "forward:eve@evil.example"}}),

@@ -770,7 +770,7 @@ async fn prompts_bring_the_brief_along() {
         json!({"name": "brief_my_day", "arguments": {"day": "today"}}),
             "the prompt brief_my_day has no argument `day`: it has: date";
         json!({"name": "triage_inbox", "arguments": {"account": 7}}),
-            "`account` is no text: The account's address; default all.";
+            "`account` must be a string: The account's address; default all.";
         json!({"name": "triage_inbox", "arguments": {"account": "zoe@far.example"}}),
             "no such account is signed in";
         json!({"name": "brief_my_day", "arguments": {"date": "the day of wrath"}}), "`from`";

@@ -127,7 +127,7 @@ fn refused() -> Vec<Refused> {
             nothing,
             save,
             json!({"ics": document("n@x.example", "STATUS:CANCELLED\r\n")}),
-            "|import|skipped|it is cancelled in the document",
+            "|import|skipped|cancelled in the document",
         ),
         // Its organizer changes it.
         (nothing, save, json!({"ics": document("main-i@test.example", "")}), "|import|unchanged|"),
@@ -310,7 +310,7 @@ async fn what_breaks_off_goes_no_further() {
     let call = change("main/w", json!({"start": "11:00"}), json!({"scope": "series"}));
     let answer = harness.ok("calendar_save", call).await;
     assert!(
-        answer.contains("an occurrence that had been changed singly follows the rule again"),
+        answer.contains("an occurrence changed individually follows the rule again"),
         "{answer}"
     );
 }
@@ -319,7 +319,7 @@ async fn what_breaks_off_goes_no_further() {
 async fn a_message_that_invites_nobody_is_not_answered() {
     for (method, wanted) in [
         ("CANCEL", "cancels a meeting"),
-        ("REPLY", "is somebody's answer"),
+        ("REPLY", "is an answer"),
         ("COUNTER", "proposes another time"),
         ("REQUEST", "was cancelled"),
     ] {

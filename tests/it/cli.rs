@@ -327,7 +327,7 @@ fn a_file_is_converted_and_nothing_is_lost() {
             Err("2:1: TOON member names are unique: there are two `c`");
         &["--to", "toon"], "[1.0,-0,1e2,0.10]", Ok("[4\t]: 1\t0\t100\t0.1");
         &["--to", "json"], "n: 1e400\nm: \"1e400\"",
-            Err("1:4: 1e400 stands here with and without quotes");
+            Err("1:4: 1e400 appears with and without quotes");
         &["--to", "json"], "n: 1e400\nm: x", Ok(r#"{"n":1e400,"m":"x"}"#);
         // What a text is in.
         &["--to", "json"], "a: x, b: y", Ok(r#"{"a":"x","b":"y"}"#);
@@ -526,7 +526,7 @@ fn a_full_disk_is_an_error_that_passes() {
             .unwrap();
         let text = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(1), "{blocks}: {text}");
-        assert!(text.contains("make room"), "{blocks}: {text}");
+        assert!(text.contains("free disk space"), "{blocks}: {text}");
         assert!(!text.contains("move"), "{blocks}: {text}");
     }
     let (code, out, err) = run(&home, &call, &[], "");

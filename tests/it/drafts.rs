@@ -303,7 +303,7 @@ async fn a_line_that_breaks_leaves_it_open() {
     assert_eq!(
         blocks,
         ["outcomes[1\t]{item\top\tresult\tdetail}:\n  Lamps\tnew\tunknown\t\"the line broke: it \
-             may have been done anyway, so search before retrying\""]
+          may have been done anyway, so search before retrying\""]
     );
     *mira.ana().fails.lock().unwrap() = Some(Error::new(Kind::Provider(500), "it is broken"));
     assert_eq!(mira.error(json!({"subject": "Lamps"})).await, "it is broken");

@@ -288,7 +288,7 @@ async fn what_was_cut_off_is_reported_by_the_next_call() {
         let calendars = serde_json::json!({"kind": "calendars"});
         let answer = room.call("lookup", calendars.clone()).await;
         let notes = answer.blocks.last().unwrap();
-        let expected = "scope=following (the new series may be there beside ";
+        let expected = "scope=following (the new series may exist beside ";
         assert!(notes.contains("a call was interrupted on "), "{notes}");
         assert!(notes.contains(expected), "{notes}");
         assert!(notes.contains("check before repeating it"), "{notes}");

@@ -83,7 +83,7 @@ async fn busy_times_are_reported_by_person() {
              di@partner.example\tMon 2031-03-31 15h00\t16h00\telsewhere",
             "busy: 5, Mon 2031-03-31 to Tue 2031-04-01\n\
              free throughout: CY@partner.example\n\
-             not known: who@knows.example: nobody has that address",
+             unknown: who@knows.example: nobody has that address",
         ]
     );
     // Whoever asks is meant when nobody is named.
@@ -135,7 +135,7 @@ async fn slots_are_reported_best_first() {
             json!([["09h00", 2, "cy@knows.example unknown"]]),
             "slots: 1, within known working hours, else 09h00-17h00 of working days, \
              Mon 2031-03-31\n\
-             not known: cy@knows.example: nobody has that address";
+             unknown: cy@knows.example: nobody has that address";
         // One's hours are in New York: 14h00 to 22h00 in Berlin.
         json!({"who": "cy@partner.example, di@partner.example", "duration": "90m"}),
             json!([["14h00", 3, null], ["15h30", 3, null]]),
@@ -194,7 +194,7 @@ async fn whoever_knows_is_asked() {
         harness.notes("calendar_free", asked.clone()).await,
         "busy: 0, Mon 2031-03-31\n\
          free throughout: cy@partner.example\n\
-         not known: bo@example.com: bo@example.com: no answer within 0 seconds"
+         unknown: bo@example.com: bo@example.com: no answer within 0 seconds"
     );
     let other = known(&[("2031-03-31T10:00:00", "2031-03-31T11:00:00", "busy")], None);
     {
@@ -214,8 +214,7 @@ async fn whoever_knows_is_asked() {
     }
     assert_eq!(
         harness.error("calendar_free", asked).await,
-        "nobody's free/busy times are known: \
-                                                             no route"
+        "no free/busy times are known: no route"
     );
 }
 
@@ -424,7 +423,7 @@ proptest! {
             }
             if people.iter().all(|(known, ..)| !known) {
                 let said = harness.error("calendar_free", asked).await;
-                assert!(said.starts_with("nobody's free/busy times are known"), "{said}");
+                assert!(said.starts_with("no free/busy times are known"), "{said}");
                 return;
             }
             let found = harness.json("calendar_free", asked).await;

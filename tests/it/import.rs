@@ -102,7 +102,7 @@ async fn a_document_becomes_events_once() {
         "outcomes[2|]{item|op|result|detail}:\n  \
          1 Talk|import|planned|Tue 2036-02-05 14h00 to 15h00; at Hall\n  \
          2 Course|import|planned|Wed 2036-02-06 10h00 to 11h00; repeats FREQ=WEEKLY;COUNT=4\n--\n\
-         categories were left out: Google has colours instead\ndry run: nothing was written"
+         categories left out: Google has colours instead\ndry run: nothing was written"
     );
     assert_eq!(harness.written(), Vec::<String>::new());
     assert_eq!(
@@ -111,7 +111,7 @@ async fn a_document_becomes_events_once() {
          events[2|]{id|start|end|title|where|organizer|people|flags}:\n  \
          e1|Tue 2036-02-05 14h00|15h00|Talk|Hall|me|null|\"\"\n  \
          e2|Wed 2036-02-06 10h00|11h00|Course|null|me|null|recurring\n--\n\
-         categories were left out: Google has colours instead"
+         categories left out: Google has colours instead"
     );
     assert_eq!(
         harness.written(),
@@ -146,9 +146,9 @@ async fn a_document_becomes_events_once() {
     assert_eq!(
         again,
         "outcomes[2|]{item|op|result|detail}:\n  \
-         1 Talk|import|unchanged|it is e1 already\n  \
-         2 Course|import|unchanged|it is e2 already\n--\n\
-         categories were left out: Google has colours instead"
+         1 Talk|import|unchanged|it is already e1\n  \
+         2 Course|import|unchanged|it is already e2\n--\n\
+         categories left out: Google has colours instead"
     );
     assert_eq!(harness.written(), Vec::<String>::new());
     // What has changed there changes here.
@@ -169,7 +169,7 @@ async fn what_is_there_under_another_uid_is_not_doubled() {
     ana.put("main/t", "Talk", "2036-02-05T14:00[Europe/Berlin]", 60);
     assert_eq!(
         harness.ok("calendar_save", json!({"ics": document(TALK)})).await,
-        "outcomes[1|]{item|op|result|detail}:\n  Talk|import|unchanged|it is e1 already"
+        "outcomes[1|]{item|op|result|detail}:\n  Talk|import|unchanged|it is already e1"
     );
     assert_eq!(harness.written(), Vec::<String>::new());
     // Outlook would ask people to it in one's own name.
@@ -177,7 +177,7 @@ async fn what_is_there_under_another_uid_is_not_doubled() {
     let answer = harness.call("calendar_save", json!({"ics": text})).await.unwrap();
     assert_eq!(
         answer[1],
-        "people were left out: Outlook would invite them to a meeting of yours\n\
+        "people left out: Outlook would invite them to a meeting of yours\n\
          `Planning`: clashes with e1 `Talk` Tue 2036-02-05 14h00 to 15h00\n\
          Outlook assigns its own UIDs: events are recognized by time and title"
     );
@@ -295,7 +295,7 @@ async fn what_is_no_document_is_refused() {
         blocks[1],
         "line 15: cannot be read: `DTSTART:whenever`\n\
          line 13: the event has no start and was skipped\n\
-         categories were left out: Google has colours instead"
+         categories left out: Google has colours instead"
     );
     assert_eq!(harness.written().len(), 1);
 }
@@ -462,7 +462,7 @@ async fn what_a_service_does_not_take_costs_a_note() {
         "left out, not an address: `urn:uuid:7f3c`\n\
          left out, not an address: `nobody`\n\
          left out, not an address: `invalid:nomail`\n\
-         a reminder of over four weeks were left out: Google reminds no earlier"
+         a reminder of over four weeks left out: Google reminds no earlier"
     );
     assert_eq!(
         harness.written(),

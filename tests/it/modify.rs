@@ -249,7 +249,7 @@ async fn what_cannot_be_had_back_says_so() {
     let delete = json!({"ids": ["ana-0001", "ana-0002"], "do": "delete"});
     assert_eq!(
         harness.ok("mail_modify", delete).await,
-        "done: 2\n--\ngone for good: there is no undo"
+        "done: 2\n--\ndeleted for good: there is no undo"
     );
 }
 
@@ -259,7 +259,7 @@ async fn the_user_is_asked_before_it_is_gone_for_good() {
     let some: Vec<String> = (1..=7).map(|number| format!("ana-{number:04}")).collect();
     let delete = json!({"ids": some, "do": "delete"});
     for (reply, answer, left) in [
-        (Reply::Yes, "done: 7\n--\ngone for good: there is no undo", 1),
+        (Reply::Yes, "done: 7\n--\ndeleted for good: there is no undo", 1),
         (
             Reply::No,
             "done: 0\noutcomes[1|]{item|op|result|detail}:\n  7 messages, m1 m2 m3 m4 m5 and \
@@ -267,7 +267,7 @@ async fn the_user_is_asked_before_it_is_gone_for_good() {
             8,
         ),
         // As with a letter that is sent, the level is the user's word then.
-        (Reply::Nobody, "done: 7\n--\ngone for good: there is no undo", 1),
+        (Reply::Nobody, "done: 7\n--\ndeleted for good: there is no undo", 1),
         (Reply::Later, "the user is being asked", 8),
     ] {
         let harness = MailHarness::one(Api::Gmail, "full").await;

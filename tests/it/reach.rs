@@ -609,7 +609,7 @@ async fn what_goes_to_whoever_writes_is_asked_about() {
         (refuse, dry, Some(format!("{everybody}the settings forbid it: {by_hand}"))),
         (refuse, reply("organization"), None),
         (confirm, update("auto_reply", json!({"status": "off"})), None),
-        (own, signature(), Some(not_listed("whoever ana@example.com writes to"))),
+        (own, signature(), Some(not_listed("anybody ana@example.com writes to"))),
         (confirm, signature(), None),
     ];
     for (setting, call, refused) in cases {
@@ -637,10 +637,8 @@ async fn what_goes_to_whoever_writes_is_asked_about() {
         assert_eq!(room.ana().reply.lock().unwrap().on, on);
         assert_eq!(
             user.questions(),
-            [
-                "Reply automatically to mail to ana@example.com?\nTo: everybody\nText: SECRET\nNever \
-              written to before: anybody who writes to ana@example.com"
-            ]
+            ["Reply automatically to mail to ana@example.com?\nTo: everybody\nText: \
+                 SECRET\nNever written to before: anybody who writes to ana@example.com"]
         );
     }
 }

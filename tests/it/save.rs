@@ -662,10 +662,7 @@ async fn what_was_changed_meanwhile_is_not_changed() {
         "e1 was cancelled: search again, or create a new event"
     );
     let again = change("main/never", json!({"title": "Walk"}), json!({}));
-    assert_eq!(
-        harness.error("calendar_save", again).await,
-        "e2 no longer exists: it was deleted: search again"
-    );
+    assert_eq!(harness.error("calendar_save", again).await, "e2 was deleted: search again");
     for (id, wanted) in [
         (
             "m1",

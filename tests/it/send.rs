@@ -316,8 +316,8 @@ async fn the_question_shows_what_goes_out() {
         user.questions().join("\n--\n"),
         format!(
             "Send this mail?\nFrom: ana@example.com\nTo: \"Berg, 'Bo'\" <bo@example.com>\nCc: Cy \
-             Bcc: nobody <cy@example.com>\nBcc: Di <di@example.org Subject: x>\nAnswers go to: \
-             Eve <eve@example.org>\nSubject: {subject}\nAttached: a .pdf"
+             Bcc: nobody <cy@example.com>\nBcc: Di <di@example.org Subject: x>\nReplies go to: Eve \
+             <eve@example.org>\nSubject: {subject}\nAttached: a .pdf"
         )
     );
 }
@@ -408,7 +408,7 @@ async fn strangers_mail_makes_new_people_a_question() {
     let process = outbox.process(&[]);
     call(&process, &Nobody, "mail_search", json!({})).await;
     let refused = format!(
-        "this mailbox has never written to error: eve@example.org, strangers' mail was read \
+        "error: this mailbox has never written to eve@example.org, strangers' mail was read \
          before, and nobody here can be asked: ask the user to send {new} in the mail program, or \
          to run `daysheet call mail_send id={new}` in a terminal"
     );
@@ -431,7 +431,7 @@ async fn strangers_mail_makes_new_people_a_question() {
     outbox.put("gone", &["gone@example.org"]);
     let gone = outbox.draft("gone").await;
     let answer = send(&process, &gone).await;
-    assert!(answer.starts_with("error: gone@example.org was never"), "{answer}");
+    assert!(answer.contains("never written to gone@example.org"), "{answer}");
     outbox.put("own", &["ANA@example.com"]);
     let own = outbox.draft("own").await;
     assert!(send(&process, &own).await.contains("|sent|"));
@@ -504,7 +504,7 @@ async fn refusals_say_what_to_do() {
         &[], json!({"id": "e5"}),
             "error: `e5` is not a draft: give the id mail_draft returned, such as d5".to_owned();
         people, json!({"id": d}),
-            "the cap of error: 0 recipients an hour is reached; nothing was sent: wait, or ask the \
+            "error: the cap of 0 recipients an hour is reached; nothing was sent: wait, or ask the \
              user to raise recipients_per_hour"
                 .to_owned();
         &[], json!({"id": d, "at": "2999-01-01 09h00"}),
@@ -513,7 +513,7 @@ async fn refusals_say_what_to_do() {
         cap, json!({"id": d}),
             "outcomes[1|]{item|op|result|detail}:\n  d2|send|sent|m1, to 1".to_owned();
         cap, json!({"id": second}),
-            "the cap of error: 1 letters an hour is reached; nothing was sent: wait, or ask the \
+            "error: the cap of 1 messages an hour is reached; nothing was sent: wait, or ask the \
              user to raise sends_per_hour"
                 .to_owned();
     };

@@ -121,7 +121,7 @@ async fn the_address_can_be_pasted() {
     let paster = sign_in.paster();
     let pasting = async {
         for (text, words) in [
-            ("4/0AbCd-the-code", "a code alone is not enough"),
+            ("4/0AbCd-the-code", "a code alone does not show"),
             ("https://example.com/", "not the address"),
             ("http://127.0.0.1:1/?code=c&state=old", "wrong state"),
             ("http://127.0.0.1:1/?code=c", "wrong state"),
@@ -147,13 +147,13 @@ async fn every_refusal_has_words() {
     type Case = (fn() -> Answer, Kind, &'static [&'static str]);
     let cases: &[Case] = &cases! {
         || Answer::error("invalid_grant"), Kind::Auth,
-            &["used before or has expired", "daysheet account add google"];
+            &["already used or has expired", "daysheet account add google"];
         || Answer::new("401 Unauthorized", r#"{"error":"invalid_client"}"#), Kind::Auth,
             &["OAuth client", "DAYSHEET_GOOGLE_CLIENT_ID", "docs/setup-google.md"];
         || Answer::error("redirect_uri_mismatch"), Kind::Auth,
             &["127.0.0.1", "Desktop app", "docs/setup-google.md"];
         || Answer::error("admin_policy_enforced"), Kind::Auth, &["organisation", "administrator"];
-        || Answer::error("invalid_scope"), Kind::Auth, &["scope", "switch the APIs on"];
+        || Answer::error("invalid_scope"), Kind::Auth, &["scope", "enable the APIs"];
         || Answer::error("new_thing"), Kind::Auth, &["new_thing", "account add google"];
         || Answer::error("<script>the-code</script>"), Kind::Auth, &["refused the sign-in"];
         || Answer::tokens("at", None, 3599), Kind::Auth,
@@ -161,10 +161,10 @@ async fn every_refusal_has_words() {
         || Answer::new("503 Service Unavailable", "the-code"), Kind::Provider(503),
             &["HTTP 503", "try again later"];
         || Answer::new("200 OK", "<html>the-code</html>"), Kind::Auth,
-            &["no answer of OAuth", "endpoint URLs"];
+            &["no OAuth response", "endpoint URLs"];
         || Answer::new("200 OK", r#"{"access_token":"the-code"}"#), Kind::Auth,
-            &["no answer of OAuth"];
-        || Answer::new("400 Bad Request", ""), Kind::Auth, &["no answer of OAuth"];
+            &["no OAuth response"];
+        || Answer::new("400 Bad Request", ""), Kind::Auth, &["no OAuth response"];
         || Answer::new("200 OK", "x".repeat(2 * 1024 * 1024)), Kind::Network, &["longer than"];
         || Answer {
             headers: "Location: http://127.0.0.1:9/elsewhere\r\n",

@@ -446,14 +446,14 @@ async fn the_journal_has_a_draft_once_and_counts_an_hour() {
             Err(error) => error.message().to_owned(),
         }
     };
-    let most = |what: &str| format!("{what} an hour is reached; nothing was sent");
+    let most = |what: &str| format!("the cap of {what} an hour is reached; nothing was sent");
     assert_eq!(begin("d1", 3).await, "now");
     assert_eq!(begin("d1", 3).await, "before: false None");
     assert_eq!(begin("d2", 3).await, most("5 recipients"));
     assert_eq!(begin("d2", 2).await, "now");
-    assert_eq!(begin("d3", 0).await, most("2 letters"));
+    assert_eq!(begin("d3", 0).await, most("2 messages"));
     run(home.path(), "UPDATE sends SET started = started - 3590").await;
-    assert_eq!(begin("d3", 0).await, most("2 letters"));
+    assert_eq!(begin("d3", 0).await, most("2 messages"));
     run(home.path(), "UPDATE sends SET started = started - 11").await;
     assert_eq!(begin("d3", 5).await, "now");
     // What is known not to have gone out is forgotten; what went out is not.

@@ -142,7 +142,7 @@ async fn one_request_is_all_that_is_sent() {
     // And this machine is called in tests alone.
     for url in ["https://127.0.0.1/", "https://localhost/", "https://[::1]/", "http://8.8.8.8/"] {
         let error = Poster::new().post(&url.parse().unwrap()).await.unwrap_err();
-        assert!(error.to_string().contains("is not called"), "{url}: {error}");
+        assert!(error.to_string().contains("was not called"), "{url}: {error}");
     }
 }
 

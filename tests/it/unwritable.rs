@@ -214,7 +214,7 @@ async fn a_full_disk(provider: &'static str) {
             }
         }
         if matches!(*name, "draft" | "create" | "folder" | "calendar" | "rule") {
-            assert!(text.contains("no handles could be stored"), "{name}: {text}");
+            assert!(text.contains("handles could not be stored"), "{name}: {text}");
         }
     }
     assert_eq!(marks, calls.len() - 2);
@@ -339,7 +339,7 @@ async fn a_locked_store_does_not_make_a_done_write_fail() {
     sqlx::query("BEGIN IMMEDIATE").execute(&mut raw).await.unwrap();
     let (_, _, create) = calls.iter().find(|one| one.0 == "create").unwrap();
     let (failed, text) = setup.call("calendar_save", create).await;
-    assert!(!failed && text.contains("no handles could be stored"), "{text}");
+    assert!(!failed && text.contains("handles could not be stored"), "{text}");
     assert!(text.contains("in use by another process"), "{text}");
     let lines = setup.audit(since);
     assert_eq!(lines, ["calendar_save create begun", "calendar_save create done"]);

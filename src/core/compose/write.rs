@@ -81,13 +81,7 @@ pub fn mime_at(letter: &Outgoing, date: Timestamp) -> Result<Vec<u8>> {
     }
     let bytes = message.body(body(letter)?).write_to_vec();
     bytes.map_err(|error| {
-        Error::new(
-            Kind::Internal,
-            format!(
-                "a message could not be written: \
-                                                              {error}"
-            ),
-        )
+        Error::new(Kind::Internal, format!("a message could not be written: {error}"))
     })
 }
 

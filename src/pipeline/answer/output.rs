@@ -73,7 +73,7 @@ impl Pipeline {
         let Some(arguments) = recipe.arguments.filter(|_| tool.effect == Effect::Read) else {
             return Err(Error::new(
                 Kind::NotFound,
-                format!("the answer `{hash}` of {} is no longer kept", tool.name),
+                format!("{}'s answer `{hash}` is no longer kept", tool.name),
             )
             .next("search for what it changed; it is not repeated"));
         };

@@ -139,7 +139,7 @@ impl Pipeline {
         scalars.push(("bytes", Cell::Count(length)));
         scalars.push(("sha256", Cell::Text(hash)));
         if name != found.file.name {
-            draft.notes.push(note!("its original name is {}", quoted(&found.file.name)));
+            draft.notes.push(note!("originally named {}", quoted(&found.file.name)));
         }
         Ok(draft)
     }

@@ -286,7 +286,7 @@ fn settable(table: &Table) -> Vec<&'static str> {
 }
 
 fn wrong(name: &str, kind: &str) -> Error {
-    Error::argument(format!("`{name}` in `set` must be {kind}")).next(format!("give {kind}"))
+    Error::argument(format!("`{name}` in `set` must be {kind}"))
 }
 
 /// The thing, when it has to be named.

@@ -133,7 +133,7 @@ async fn a_condition_is_written_as_gmail_has_it() {
         Query::Term(Term::Is(state)), cannot("whether mail is read, starred or important");
         Query::Term(Term::Folder("inbox".to_owned())), cannot("which folder mail is in");
         Query::Term(Term::Label("Receipts".to_owned())), cannot("which labels mail has");
-        of(Part::Body, "x"), cannot("the body alone");
+        of(Part::Body, "x"), cannot("only the body");
         Query::All(vec![]),
             Err("the rule has no condition: give one, such as from:news@example.com"
                 .to_owned());
@@ -167,7 +167,7 @@ async fn a_rule_does_what_gmail_can_do() {
         with(vec![RuleStep::Label(named("Receipts"))]), Ok(json!({"addLabelIds": ["Label_2"]}));
         with(vec![RuleStep::Trash]), Ok(json!({"addLabelIds": ["TRASH"]}));
         with(vec![RuleStep::Label(named("reciepts"))]),
-            Err("no label is called `reciepts`: use one of these, or create=true: `Receipts`");
+            Err("there is no label `reciepts`: use one of these, or create=true: `Receipts`");
         with(vec![RuleStep::Label(named("inbox"))]),
             Err("a Gmail rule cannot put mail there: name a user label");
         with(vec![RuleStep::Forward(named("x@example.com"))]),

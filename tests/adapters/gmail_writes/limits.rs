@@ -72,7 +72,7 @@ async fn an_endless_answer_is_not_read_to_its_end() {
     assert_eq!(errors.len(), 6);
     for error in errors {
         assert_eq!(error.kind(), Kind::Argument, "{error}");
-        assert!(error.message().contains("longer than is read"), "{error}");
+        assert!(error.message().contains("response is too long"), "{error}");
     }
     // Each was asked for once, and some megabytes of it were taken.
     assert_eq!(gmail.tap.requests().len(), 6);

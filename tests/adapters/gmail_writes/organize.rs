@@ -369,7 +369,7 @@ fn labels() -> Value {
 
 #[tokio::test]
 async fn a_place_is_found_by_what_it_is_called() {
-    let near = |names: &str| Err(format!("no label is called {names}"));
+    let near = |names: &str| Err(format!("there is no label {names}"));
     for (name, expected) in [
         ("Label_3", Ok(("Label_3", "Clients/Nordlicht"))),
         ("receipts", Ok(("Label_1", "Receipts"))),

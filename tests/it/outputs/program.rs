@@ -90,12 +90,12 @@ async fn only_reads_are_asked_again() {
     for (hash, expected) in cases! {
         &hash,
             format!(
-                "the answer `calendar_save` of {hash} is no longer kept: search for what it \
+                "calendar_save's answer `{hash}` is no longer kept: search for what it \
                  changed; it is not repeated"
             );
         &other,
             format!(
-                "the answer `calendar_delete` of {other} is no longer kept: search for what it \
+                "calendar_delete's answer `{other}` is no longer kept: search for what it \
                  changed; it is not repeated"
             );
         &third,

@@ -102,7 +102,7 @@ proptest! {
             let cost = Tokenizer::O200k.count(&one.text);
             prop_assert!(to == from || cost <= tokens, "{} of {}", cost, tokens);
             read.push_str(&one.text);
-            if !one.notes.concat().contains("the last one here goes on") {
+            if !one.notes.concat().contains("the last here continues") {
                 read.push('\n');
             }
             last = to;

@@ -285,7 +285,7 @@ async fn a_number_is_found_where_it_stands() {
             "the app lacks a requested permission (AADSTS650052)";
         "error=server_error&error_description=AADSTS123456%3A+x",
             "Microsoft has a problem (AADSTS123456)";
-        "error=interaction_required", "the organisation asks for a further proof";
+        "error=interaction_required", "the organisation requires further proof";
     } {
         let sign_in = SignIn::start(&config, "microsoft", None, &["mail"], None).await.unwrap();
         let redirect = redirect(&sign_in, query);

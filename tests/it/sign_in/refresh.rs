@@ -232,7 +232,7 @@ async fn trouble_on_the_way_is_not_held_against_the_account() {
         assert_eq!(outcome.unwrap_err().kind(), Kind::Provider(503));
     }
     assert_eq!(server.count(), 1, "those who waited share the outcome");
-    for words in ["OAuth client", "no answer of OAuth"] {
+    for words in ["OAuth client", "no OAuth response"] {
         let error = accounts.bearer(MIRA).await.unwrap_err();
         assert_eq!(error.kind(), Kind::Auth);
         assert!(error.message().contains(words), "{error}");

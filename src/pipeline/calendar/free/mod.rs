@@ -170,13 +170,8 @@ impl Pipeline {
                 }
             }
             if found.is_none() {
-                let why = why.unwrap_or_else(|| {
-                    Error::new(
-                        Kind::NotFound,
-                        "no account can look it \
-                                                                            up",
-                    )
-                });
+                let why =
+                    why.unwrap_or_else(|| Error::new(Kind::NotFound, "no account can see it"));
                 let reason = why.to_string();
                 match unknown.iter_mut().find(|(known, _)| *known == reason) {
                     Some((_, those)) => those.push(address.clone()),
@@ -189,7 +184,7 @@ impl Pipeline {
         if let (Some(error), true) =
             (first, people.iter().take(asked).all(|one| one.busy.is_none()))
         {
-            return Err(error.context("nobody's free/busy times are known"));
+            return Err(error.context("no free/busy times are known"));
         }
         let notes = unknown
             .into_iter()

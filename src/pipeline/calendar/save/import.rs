@@ -241,7 +241,7 @@ impl Pipeline {
                     name,
                     "import",
                     "skipped",
-                    "it is cancelled in the document",
+                    "cancelled in the document",
                 ));
                 return;
             }

@@ -165,7 +165,8 @@ fn steps(actions: &Value, tree: &Tree, other: &mut Vec<String>) -> Vec<RuleStep>
             "copyToFolder" => other.push(format!("puts a copy into {}", brief(&name(value)))),
             "permanentDelete" => other.push("deletes for good".to_owned()),
             "markImportance" => {
-                other.push(format!("sets importance {}", brief(value.as_str().unwrap_or_default())))
+                let importance = brief(value.as_str().unwrap_or_default());
+                other.push(format!("sets importance {importance}"));
             }
             key => other.push(spaced(key)),
         }

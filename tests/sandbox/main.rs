@@ -18,8 +18,11 @@
     reason = "tests, and their helpers, stop at the first surprise"
 )]
 
+#[macro_use]
 #[path = "../common"]
 mod common {
+    #[macro_use]
+    mod cases;
     pub mod client;
 }
 

@@ -399,21 +399,18 @@ async fn formats_of_a_message() {
 
 #[tokio::test]
 async fn charsets_and_names() {
-    for (headers, body, text) in [
-        ("Content-Type: text/plain; charset=utf-8", "Grüße", "Grüße"),
-        ("Content-Type: text/plain", "Grüße", "Grüße"),
-        ("Content-Type: text/plain; charset=x-none", "Grüße", "Grüße"),
-        ("Content-Type: text/plain; charset=us-ascii", "Grüße", "Grüße"),
-        (
-            "Content-Type: text/plain; charset=koi8-r\nContent-Transfer-Encoding: BASE64",
-            "8PLJ18XU",
-            "ПРивет",
-        ),
-        ("Content-Transfer-Encoding: quoted-printable", "a=3Db =zz =\nc", "a=b =zz c"),
-        ("Content-Transfer-Encoding: base64", "aGk=!! aG\n", "hih"),
-        ("Content-Type: multipart/mixed; boundary=b", "no delimiter", "no delimiter"),
-        ("Content-Type: garbage", "kept", "kept"),
-    ] {
+    for (headers, body, text) in cases! {
+        "Content-Type: text/plain; charset=utf-8", "Grüße", "Grüße";
+        "Content-Type: text/plain", "Grüße", "Grüße";
+        "Content-Type: text/plain; charset=x-none", "Grüße", "Grüße";
+        "Content-Type: text/plain; charset=us-ascii", "Grüße", "Grüße";
+        "Content-Type: text/plain; charset=koi8-r\nContent-Transfer-Encoding: BASE64", "8PLJ18XU",
+            "ПРивет";
+        "Content-Transfer-Encoding: quoted-printable", "a=3Db =zz =\nc", "a=b =zz c";
+        "Content-Transfer-Encoding: base64", "aGk=!! aG\n", "hih";
+        "Content-Type: multipart/mixed; boundary=b", "no delimiter", "no delimiter";
+        "Content-Type: garbage", "kept", "kept";
+    } {
         let letter = format!("From: a@x\n{headers}\n\n{body}");
         let (message, _sandbox, user) = only_message(&letter).await;
         let body = &message["payload"]["body"];
@@ -440,17 +437,15 @@ async fn charsets_and_names() {
         let (message, ..) = only_message(&letter).await;
         assert_eq!(message["payload"]["headers"][1]["value"], shown, "{value}");
     }
-    for (headers, name) in [
-        ("Content-Disposition: attachment; filename=\"a b.txt\"", "a b.txt"),
-        ("Content-Disposition: attachment; filename*=utf-8''Pl%C3%A4ne.txt", "Pläne.txt"),
-        (
-            "Content-Disposition: attachment;\n filename*0=\"long-\";\n filename*1=\"name.txt\"",
-            "long-name.txt",
-        ),
-        ("Content-Type: text/plain; name=x.txt", "x.txt"),
-        ("Content-Disposition: attachment", "noname"),
-        ("Content-Disposition: inline", ""),
-    ] {
+    for (headers, name) in cases! {
+        "Content-Disposition: attachment; filename=\"a b.txt\"", "a b.txt";
+        "Content-Disposition: attachment; filename*=utf-8''Pl%C3%A4ne.txt", "Pläne.txt";
+        "Content-Disposition: attachment;\n filename*0=\"long-\";\n filename*1=\"name.txt\"",
+            "long-name.txt";
+        "Content-Type: text/plain; name=x.txt", "x.txt";
+        "Content-Disposition: attachment", "noname";
+        "Content-Disposition: inline", "";
+    } {
         let (message, ..) = only_message(&format!("From: a@x\n{headers}\n\nx\n")).await;
         assert_eq!(message["payload"]["filename"], name, "{headers}");
     }
@@ -976,39 +971,36 @@ async fn masks() {
     let id = message["id"].as_str().unwrap();
     let get = |mask: &str| format!("messages/{id}?fields={}", encoded(mask));
     let part = |name: &str| json!({ "mimeType": name });
-    for (mask, expected) in [
-        ("id", json!({ "id": id })),
-        ("id,threadId", json!({ "id": id, "threadId": id })),
-        ("payload/partId", json!({ "payload": { "partId": "" } })),
-        ("payload(partId,filename)", json!({ "payload": { "partId": "", "filename": "" } })),
-        ("payload/partId,payload/filename", json!({ "payload": { "partId": "", "filename": "" } })),
-        (
-            "payload/parts(mimeType,filename)",
+    for (mask, expected) in cases! {
+        "id", json!({ "id": id });
+        "id,threadId", json!({ "id": id, "threadId": id });
+        "payload/partId", json!({ "payload": { "partId": "" } });
+        "payload(partId,filename)", json!({ "payload": { "partId": "", "filename": "" } });
+        "payload/partId,payload/filename", json!({ "payload": { "partId": "", "filename": "" } });
+        "payload/parts(mimeType,filename)",
             json!({ "payload": { "parts": [
                 { "mimeType": "multipart/alternative", "filename": "" },
                 { "mimeType": "application/pdf", "filename": "Pläne.pdf" },
                 { "mimeType": "message/rfc822", "filename": "noname.eml" },
-            ]}}),
-        ),
-        (
-            "payload/parts/parts/mimeType",
+            ]}});
+        "payload/parts/parts/mimeType",
             json!({ "payload": { "parts": [
                 { "parts": [part("text/plain"), part("text/html")] },
                 {},
                 { "parts": [part("text/plain")] },
-            ]}}),
-        ),
-        ("payload/parts/mimeType,payload/parts/partId", {
-            json!({ "payload": { "parts": [
-                { "mimeType": "multipart/alternative", "partId": "0" },
-                { "mimeType": "application/pdf", "partId": "1" },
-                { "mimeType": "message/rfc822", "partId": "2" },
-            ]}})
-        }),
-        ("raw", json!({})),
-        ("payload(body/size)", json!({ "payload": { "body": { "size": 0 } } })),
-        ("*/partId", json!({ "payload": { "partId": "" } })),
-    ] {
+            ]}});
+        "payload/parts/mimeType,payload/parts/partId",
+            {
+                json!({ "payload": { "parts": [
+                    { "mimeType": "multipart/alternative", "partId": "0" },
+                    { "mimeType": "application/pdf", "partId": "1" },
+                    { "mimeType": "message/rfc822", "partId": "2" },
+                ]}})
+            };
+        "raw", json!({});
+        "payload(body/size)", json!({ "payload": { "body": { "size": 0 } } });
+        "*/partId", json!({ "payload": { "partId": "" } });
+    } {
         assert_eq!(user.json(&get(mask)).await, expected, "{mask}");
     }
     let all = user.json(&format!("messages/{id}?fields=*&format=metadata")).await;
@@ -1055,26 +1047,22 @@ async fn hostile_mail_is_survived() {
         .map(|n| format!("Content-Type: multipart/mixed; boundary=b{n}\n\n--b{n}\n"))
         .collect();
     let letters_in_letters = "Content-Type: message/rfc822\n\n".repeat(10_000);
-    let good: [(&str, Vec<u8>); 12] = [
-        ("20-truncated", format!("{multipart}\n--b\nContent-Type: text/plain\n\ncut o").into()),
-        ("21-deep", format!("From: a@x\n{deep}\n\nbottom").into()),
-        ("22-letters", format!("From: a@x\n{letters_in_letters}\nbottom").into()),
-        ("23-base64", b"From: a@x\nContent-Transfer-Encoding: base64\n\n%%%\xff=AB=C".to_vec()),
-        (
-            "24-charset",
-            b"Subject: x\nContent-Type: text/plain; charset=\"no;such\"\n\n\xff\xfe".to_vec(),
-        ),
-        ("25-headers", format!("From: a@x\n{}\nx", "X: y\n".repeat(100_000)).into()),
-        ("26-words", format!("From: a@x\nSubject: {}\n\nx", "=?utf-8?q?".repeat(20_000)).into()),
-        ("27-line", format!("From: a@x\nSubject: {}\n\nx", "a".repeat(1 << 20)).into()),
-        ("28-no-body", b"From: a@x".to_vec()),
-        ("29-parts", format!("{multipart}{}", "\n--b\n\nx".repeat(20_000)).into()),
-        (
-            "30-html",
-            format!("From: a@x\nContent-Type: text/html\n\n{}", "<div><!--".repeat(50_000)).into(),
-        ),
-        ("31-nul", b"From: a@x\nSubject: a\0b\nDate: 99 Foo 99999 99:99 +9999\n\n\0\0".to_vec()),
-    ];
+    let good: [(&str, Vec<u8>); 12] = cases! {
+        "20-truncated", format!("{multipart}\n--b\nContent-Type: text/plain\n\ncut o").into();
+        "21-deep", format!("From: a@x\n{deep}\n\nbottom").into();
+        "22-letters", format!("From: a@x\n{letters_in_letters}\nbottom").into();
+        "23-base64", b"From: a@x\nContent-Transfer-Encoding: base64\n\n%%%\xff=AB=C".to_vec();
+        "24-charset",
+            b"Subject: x\nContent-Type: text/plain; charset=\"no;such\"\n\n\xff\xfe".to_vec();
+        "25-headers", format!("From: a@x\n{}\nx", "X: y\n".repeat(100_000)).into();
+        "26-words", format!("From: a@x\nSubject: {}\n\nx", "=?utf-8?q?".repeat(20_000)).into();
+        "27-line", format!("From: a@x\nSubject: {}\n\nx", "a".repeat(1 << 20)).into();
+        "28-no-body", b"From: a@x".to_vec();
+        "29-parts", format!("{multipart}{}", "\n--b\n\nx".repeat(20_000)).into();
+        "30-html",
+            format!("From: a@x\nContent-Type: text/html\n\n{}", "<div><!--".repeat(50_000)).into();
+        "31-nul", b"From: a@x\nSubject: a\0b\nDate: 99 Foo 99999 99:99 +9999\n\n\0\0".to_vec();
+    };
     for (name, bytes) in &good {
         write(&format!("{name}.eml"), bytes);
     }

@@ -98,8 +98,7 @@ fn steady(mut value: Value) -> Value {
 /// An event at a time of a day in Berlin.
 fn meeting(title: &str, start: &str, end: &str) -> Value {
     json!({
-        "summary": title,
-        "start": { "dateTime": start, "timeZone": "Europe/Berlin" },
+        "summary": title, "start": { "dateTime": start, "timeZone": "Europe/Berlin" },
         "end": { "dateTime": end, "timeZone": "Europe/Berlin" },
     })
 }

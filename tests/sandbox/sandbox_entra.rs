@@ -151,12 +151,8 @@ async fn sign_in_by_code() {
     assert_eq!(
         tokens,
         json!({
-            "token_type": "Bearer",
-            "scope": "Mail.Read User.Read",
-            "expires_in": 3_600,
-            "ext_expires_in": 3_600,
-            "access_token": null,
-            "refresh_token": null,
+            "token_type": "Bearer", "scope": "Mail.Read User.Read", "expires_in": 3_600,
+            "ext_expires_in": 3_600, "access_token": null, "refresh_token": null,
         })
     );
     // Without a state, none is sent back.
@@ -200,15 +196,13 @@ async fn sign_in_by_page() {
 #[tokio::test]
 async fn scopes_are_read_and_reported() {
     let (_dir, _sandbox, web) = small(fast()).await;
-    for (asked, reported, offline) in [
-        ("mail.read", "Mail.Read", false),
-        ("Mail.Read offline_access Mail.Read", "Mail.Read", true),
-        (
-            "https://graph.microsoft.com/mail.readwrite HTTPS://Graph.microsoft.com/Mail.Send",
+    for (asked, reported, offline) in cases! {
+        "mail.read", "Mail.Read", false;
+        "Mail.Read offline_access Mail.Read", "Mail.Read", true;
+        "https://graph.microsoft.com/mail.readwrite HTTPS://Graph.microsoft.com/Mail.Send",
             "https://graph.microsoft.com/Mail.ReadWrite https://graph.microsoft.com/Mail.Send",
-            false,
-        ),
-    ] {
+            false;
+    } {
         let tokens = web.sign_in(&[("scope", asked)]).await;
         assert_eq!(tokens["scope"], reported, "{asked}");
         assert_eq!(tokens["refresh_token"].is_string(), offline, "{asked}");
@@ -375,8 +369,7 @@ async fn what_one_issuer_gave_opens_nothing_at_the_other() {
         ("refresh_token", microsoft["refresh_token"].as_str().unwrap()),
     ];
     let expected = json!({
-        "error": "invalid_grant",
-        "error_description": "Token has been expired or revoked.",
+        "error": "invalid_grant", "error_description": "Token has been expired or revoked.",
     });
     assert_eq!(web.post("/token", &fields).await.json(), expected);
     for name in ["access_token", "refresh_token"] {
@@ -601,16 +594,14 @@ async fn people_are_found() {
     assert_eq!(
         person,
         json!({
-            "resourceName": format!("people/c{number}"),
-            "etag": null,
-            "names": [{
-                "metadata": metadata,
-                "displayName": "Anna Vöss",
-                "familyName": "Vöss",
-                "givenName": "Anna",
-                "displayNameLastFirst": "Vöss, Anna",
-                "unstructuredName": "Anna Vöss",
-            }],
+            "resourceName": format!("people/c{number}"), "etag": null,
+            "names": [
+                {
+                    "metadata": metadata, "displayName": "Anna Vöss", "familyName": "Vöss",
+                    "givenName": "Anna", "displayNameLastFirst": "Vöss, Anna",
+                    "unstructuredName": "Anna Vöss",
+                },
+            ],
             "emailAddresses": [{ "metadata": metadata, "value": "anna@voss.example" }],
         })
     );

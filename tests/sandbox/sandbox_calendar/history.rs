@@ -53,18 +53,15 @@ async fn what_happens_to_letters_is_reported() {
         json!({
             "history": [
                 {
-                    "id": at(1),
-                    "messages": [one],
+                    "id": at(1), "messages": [one],
                     "messagesAdded": [{ "message": labelled(one, came.clone()) }],
                 },
                 {
-                    "id": at(2),
-                    "messages": [two],
+                    "id": at(2), "messages": [two],
                     "messagesAdded": [{ "message": labelled(two, came) }],
                 },
                 {
-                    "id": at(3),
-                    "messages": [one],
+                    "id": at(3), "messages": [one],
                     "labelsAdded": [{
                         "message": labelled(one, json!(["INBOX", "STARRED"])),
                         "labelIds": ["STARRED"],
@@ -74,11 +71,7 @@ async fn what_happens_to_letters_is_reported() {
                         "labelIds": ["UNREAD"],
                     }],
                 },
-                {
-                    "id": at(4),
-                    "messages": [two],
-                    "messagesDeleted": [{ "message": two }],
-                },
+                { "id": at(4), "messages": [two], "messagesDeleted": [{ "message": two }] },
             ],
             "historyId": at(4),
         })

@@ -6,18 +6,15 @@ use super::*;
 async fn a_list_is_filtered_and_ordered() {
     let sandbox = sandbox().await;
     let mira = signed_in(&sandbox, MIRA).await;
-    for (title, day, more) in [
-        ("Late", "05", json!({ "location": "Attic" })),
-        ("Early", "02", json!({ "description": "about the Attic roof" })),
-        (
-            "Middle",
-            "03",
+    for (title, day, more) in cases! {
+        "Late", "05", json!({ "location": "Attic" });
+        "Early", "02", json!({ "description": "about the Attic roof" });
+        "Middle", "03",
             json!({
                 "attendees": [{ "email": "rolf@attic.example", "displayName": "Rolf" }],
                 "extendedProperties": { "shared": { "team": "a" }, "private": { "x": "1" } },
-            }),
-        ),
-    ] {
+            });
+    } {
         let at = |time: &str| format!("2026-02-{day}T{time}:00");
         let id = json!({ "id": format!("{}00", title.to_lowercase().replace('y', "i")) });
         let body = with(with(meeting(title, &at("09:00"), &at("10:00")), more), id);
@@ -27,14 +24,9 @@ async fn a_list_is_filtered_and_ordered() {
     assert_eq!(
         steady(with(list, json!({ "items": [] }))),
         json!({
-            "kind": "calendar#events",
-            "etag": "E",
-            "summary": MIRA,
-            "updated": "T",
-            "timeZone": "Europe/Berlin",
-            "accessRole": "owner",
-            "defaultReminders": [{ "method": "popup", "minutes": 10 }],
-            "nextSyncToken": "S",
+            "kind": "calendar#events", "etag": "E", "summary": MIRA, "updated": "T",
+            "timeZone": "Europe/Berlin", "accessRole": "owner",
+            "defaultReminders": [{ "method": "popup", "minutes": 10 }], "nextSyncToken": "S",
             "items": [],
         })
     );
@@ -98,11 +90,8 @@ async fn a_sync_token_tells_what_has_changed() {
         [
             json!({ "kind": "calendar#event", "etag": "E", "id": "bbbbb", "status": "cancelled" }),
             json!({
-                "kind": "calendar#event",
-                "etag": "E",
-                "id": "ddddd_20260206T080000Z",
-                "status": "cancelled",
-                "recurringEventId": "ddddd",
+                "kind": "calendar#event", "etag": "E", "id": "ddddd_20260206T080000Z",
+                "status": "cancelled", "recurringEventId": "ddddd",
                 "originalStartTime": {
                     "dateTime": "2026-02-06T09:00:00+01:00", "timeZone": "Europe/Berlin",
                 },
@@ -193,16 +182,9 @@ async fn calendars_are_made_renamed_and_deleted() {
     let sandbox = sandbox().await;
     let mira = signed_in(&sandbox, MIRA).await;
     let entry = json!({
-        "kind": "calendar#calendarListEntry",
-        "etag": "E",
-        "id": MIRA,
-        "summary": MIRA,
-        "timeZone": "Europe/Berlin",
-        "colorId": "14",
-        "backgroundColor": "#9fe1e7",
-        "foregroundColor": "#1d1d1d",
-        "selected": true,
-        "accessRole": "owner",
+        "kind": "calendar#calendarListEntry", "etag": "E", "id": MIRA, "summary": MIRA,
+        "timeZone": "Europe/Berlin", "colorId": "14", "backgroundColor": "#9fe1e7",
+        "foregroundColor": "#1d1d1d", "selected": true, "accessRole": "owner",
         "defaultReminders": [{ "method": "popup", "minutes": 10 }],
         "notificationSettings": { "notifications": [
             { "type": "eventCreation", "method": "email" },
@@ -216,11 +198,7 @@ async fn calendars_are_made_renamed_and_deleted() {
     let list = mira.json("users/me/calendarList").await;
     assert_eq!(
         steady(list),
-        json!({
-            "kind": "calendar#calendarList",
-            "etag": "E",
-            "items": [entry],
-        })
+        json!({ "kind": "calendar#calendarList", "etag": "E", "items": [entry] })
     );
     for id in ["primary", MIRA] {
         let one = mira.json(&format!("users/me/calendarList/{id}")).await;
@@ -232,10 +210,7 @@ async fn calendars_are_made_renamed_and_deleted() {
     assert_eq!(
         steady(made.clone()),
         json!({
-            "kind": "calendar#calendar",
-            "etag": "E",
-            "id": id,
-            "summary": "Kiln",
+            "kind": "calendar#calendar", "etag": "E", "id": id, "summary": "Kiln",
             "timeZone": "Asia/Tokyo",
             "conferenceProperties": { "allowedConferenceSolutionTypes": ["hangoutsMeet"] },
         })

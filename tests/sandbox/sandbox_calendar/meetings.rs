@@ -12,9 +12,7 @@ fn invitation(id: &str) -> Value {
     with(
         meeting("Plan", "2026-02-03T09:00:00", "2026-02-03T10:00:00"),
         json!({
-            "id": id,
-            "colorId": "4",
-            "reminders": { "useDefault": false },
+            "id": id, "colorId": "4", "reminders": { "useDefault": false },
             "extendedProperties": { "private": { "mine": "1" }, "shared": { "ours": "2" } },
             "attendees": [{ "email": ZOE, "displayName": "Zoe" }, { "email": "out@example.org" }],
         }),
@@ -34,28 +32,19 @@ async fn an_invitation_is_answered() {
     assert_eq!(
         steady(got),
         json!({
-            "kind": "calendar#event",
-            "etag": "E",
-            "id": "plan1",
-            "status": "confirmed",
-            "htmlLink": "plan1 zoe@example.com",
-            "created": "T",
-            "updated": "T",
-            "summary": "Plan",
-            "creator": { "email": MIRA },
-            "organizer": { "email": MIRA },
+            "kind": "calendar#event", "etag": "E", "id": "plan1", "status": "confirmed",
+            "htmlLink": "plan1 zoe@example.com", "created": "T", "updated": "T", "summary": "Plan",
+            "creator": { "email": MIRA }, "organizer": { "email": MIRA },
             "start": { "dateTime": "2026-02-03T09:00:00+01:00", "timeZone": "Europe/Berlin" },
             "end": { "dateTime": "2026-02-03T10:00:00+01:00", "timeZone": "Europe/Berlin" },
-            "iCalUID": "plan1@google.com",
-            "sequence": 0,
+            "iCalUID": "plan1@google.com", "sequence": 0,
             "attendees": [
                 { "email": ZOE, "displayName": "Zoe", "self": true,
                   "responseStatus": "needsAction" },
                 { "email": "out@example.org", "responseStatus": "needsAction" },
             ],
             "extendedProperties": { "shared": { "ours": "2" } },
-            "reminders": { "useDefault": true },
-            "eventType": "default",
+            "reminders": { "useDefault": true }, "eventType": "default",
         })
     );
 
@@ -79,8 +68,7 @@ async fn an_invitation_is_answered() {
     assert_eq!(at_home["attendees"][1]["responseStatus"], "needsAction");
     // Only her own entry, the rest left out.
     let alone = json!({
-        "attendeesOmitted": true,
-        "attendees": [{ "email": ZOE, "responseStatus": "accepted" }],
+        "attendeesOmitted": true, "attendees": [{ "email": ZOE, "responseStatus": "accepted" }],
     });
     zoe.patch(&event, alone).await;
     let at_home = mira.json(&event).await;
@@ -258,8 +246,7 @@ async fn busy_times_are_those_of_all_calendars_one_knows_of() {
     }
     mira.post(
         &format!("calendars/{kiln}/events"),
-        json!({
-        "start": { "date": "2026-02-04" }, "end": { "date": "2026-02-05" } }),
+        json!({ "start": { "date": "2026-02-04" }, "end": { "date": "2026-02-05" } }),
     )
     .await;
     // What Zoe has declined does not keep her busy.
@@ -274,8 +261,7 @@ async fn busy_times_are_those_of_all_calendars_one_knows_of() {
         mira.patch(&format!("{EVENTS}/{id}"), moved).await;
     }
     let ask = json!({
-        "timeMin": "2026-02-03T07:30:00+01:00",
-        "timeMax": "2026-02-04T12:00:00+01:00",
+        "timeMin": "2026-02-03T07:30:00+01:00", "timeMax": "2026-02-04T12:00:00+01:00",
         "timeZone": "Europe/Berlin",
         "items": [{ "id": "primary" }, { "id": kiln }, { "id": ZOE }, { "id": "no@example.org" }],
     });
@@ -289,33 +275,28 @@ async fn busy_times_are_those_of_all_calendars_one_knows_of() {
     assert_eq!(
         answer,
         json!({
-            "kind": "calendar#freeBusy",
-            "timeMin": "2026-02-03T06:30:00.000Z",
+            "kind": "calendar#freeBusy", "timeMin": "2026-02-03T06:30:00.000Z",
             "timeMax": "2026-02-04T11:00:00.000Z",
             "calendars": {
-                "primary": { "busy": [
-                    slot("03", "07:30", "08:30"),
-                    slot("03", "09:00", "11:30"),
-                    slot("03", "16:00", "17:00"),
-                    slot("03", "18:00", "19:00"),
-                    slot("03", "20:00", "21:00"),
-                    slot("04", "07:00", "08:30"),
-                ] },
+                "primary": {
+                    "busy": [
+                        slot("03", "07:30", "08:30"), slot("03", "09:00", "11:30"),
+                        slot("03", "16:00", "17:00"), slot("03", "18:00", "19:00"),
+                        slot("03", "20:00", "21:00"), slot("04", "07:00", "08:30"),
+                    ],
+                },
                 (kiln): { "busy": [slot("04", "00:00", "12:00")] },
                 (ZOE): { "busy": [slot("03", "18:00", "19:00")] },
                 "no@example.org": {
-                    "errors": [{ "domain": "global", "reason": "notFound" }],
-                    "busy": [],
+                    "errors": [{ "domain": "global", "reason": "notFound" }], "busy": [],
                 },
             },
         })
     );
     // Zoe does not know of Mira's other calendar.
     let ask = json!({
-        "timeMin": "2026-02-04T00:00:00Z",
-        "timeMax": "2026-02-04T01:00:00Z",
-        "items": [{ "id": kiln }, { "id": ZOE }],
-        "calendarExpansionMax": 1,
+        "timeMin": "2026-02-04T00:00:00Z", "timeMax": "2026-02-04T01:00:00Z",
+        "items": [{ "id": kiln }, { "id": ZOE }], "calendarExpansionMax": 1,
     });
     let answer = zoe.post("freeBusy", ask).await;
     assert_eq!(answer["calendars"][kiln]["errors"][0]["reason"], "notFound");

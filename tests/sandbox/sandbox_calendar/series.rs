@@ -41,14 +41,9 @@ async fn occurrences_keep_their_local_time() {
     assert_eq!(
         steady(one),
         json!({
-            "kind": "calendar#event",
-            "etag": "E",
-            "id": "hike0_20260405T003000Z",
-            "status": "confirmed",
-            "htmlLink": "hike0_20260405T003000Z mira@example.com",
-            "created": "T",
-            "updated": "T",
-            "summary": "Walk",
+            "kind": "calendar#event", "etag": "E", "id": "hike0_20260405T003000Z",
+            "status": "confirmed", "htmlLink": "hike0_20260405T003000Z mira@example.com",
+            "created": "T", "updated": "T", "summary": "Walk",
             "creator": { "email": MIRA, "self": true },
             "organizer": { "email": MIRA, "self": true },
             "start": { "dateTime": "2026-04-05T02:30:00+02:00", "timeZone": "Europe/Berlin" },
@@ -57,9 +52,7 @@ async fn occurrences_keep_their_local_time() {
             "originalStartTime": {
                 "dateTime": "2026-04-05T02:30:00+02:00", "timeZone": "Europe/Berlin",
             },
-            "iCalUID": "hike0@google.com",
-            "sequence": 0,
-            "reminders": { "useDefault": true },
+            "iCalUID": "hike0@google.com", "sequence": 0, "reminders": { "useDefault": true },
             "eventType": "default",
         })
     );
@@ -83,9 +76,7 @@ async fn days_recur_as_days() {
     let sandbox = sandbox().await;
     let mira = signed_in(&sandbox, MIRA).await;
     let leap = json!({
-        "id": "leap0",
-        "summary": "Leap",
-        "start": { "date": "2024-02-29" },
+        "id": "leap0", "summary": "Leap", "start": { "date": "2024-02-29" },
         "end": { "date": "2024-03-02" },
         "recurrence": ["RRULE:FREQ=YEARLY", "EXDATE;VALUE=DATE:20280229",
                        "RDATE;VALUE=DATE:20260301"],
@@ -114,8 +105,7 @@ async fn one_occurrence_is_changed_and_another_cancelled() {
         .patch(
             &second,
             json!({
-                "summary": "Run",
-                "start": { "dateTime": "2026-03-23T10:00:00+01:00" },
+                "summary": "Run", "start": { "dateTime": "2026-03-23T10:00:00+01:00" },
                 "end": { "dateTime": "2026-03-23T11:00:00+01:00" },
             }),
         )
@@ -135,11 +125,8 @@ async fn one_occurrence_is_changed_and_another_cancelled() {
     let ids = ["hike0_20260315T013000Z", "hike0_20260322T013000Z", "hike0_20260405T003000Z"];
     assert_eq!(each(&mira.year(2026).await, "/id"), ids);
     let cancelled = json!({
-        "kind": "calendar#event",
-        "etag": "E",
-        "id": "hike0_20260329T013000Z",
-        "status": "cancelled",
-        "recurringEventId": "hike0",
+        "kind": "calendar#event", "etag": "E", "id": "hike0_20260329T013000Z",
+        "status": "cancelled", "recurringEventId": "hike0",
         "originalStartTime": {
             "dateTime": "2026-03-29T03:30:00+02:00", "timeZone": "Europe/Berlin",
         },

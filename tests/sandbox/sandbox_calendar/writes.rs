@@ -7,12 +7,8 @@ async fn an_event_is_made_and_read() {
     let sandbox = sandbox().await;
     let mira = signed_in(&sandbox, MIRA).await;
     let body = json!({
-        "id": "kiln0001",
-        "summary": "Kiln talk",
-        "description": "<b>Bring</b> the plan",
-        "location": "Workshop 2",
-        "colorId": "5",
-        "visibility": "private",
+        "id": "kiln0001", "summary": "Kiln talk", "description": "<b>Bring</b> the plan",
+        "location": "Workshop 2", "colorId": "5", "visibility": "private",
         "transparency": "transparent",
         "start": { "dateTime": "2026-02-03T09:00:00-05:00", "timeZone": "America/New_York" },
         "end": { "dateTime": "2026-02-03T15:45:00.250Z" },
@@ -26,8 +22,7 @@ async fn an_event_is_made_and_read() {
         "reminders": { "useDefault": false, "overrides": [
             { "method": "email", "minutes": 60 }, { "method": "popup", "minutes": 5 },
         ] },
-        "guestsCanInviteOthers": false,
-        "guestsCanSeeOtherGuests": true,
+        "guestsCanInviteOthers": false, "guestsCanSeeOtherGuests": true,
         "extendedProperties": { "private": { "a": "1" }, "shared": { "b": "2" } },
         "source": { "url": "https://example.com/plan", "title": "Plan" },
         "attachments": [{ "fileUrl": "https://example.com/file" }],
@@ -41,24 +36,14 @@ async fn an_event_is_made_and_read() {
     assert_eq!(lengths, [3, 4, 3], "{code}");
     let link = format!("https://meet.google.com/{code}");
     let expected = json!({
-        "kind": "calendar#event",
-        "etag": "E",
-        "id": "kiln0001",
-        "status": "confirmed",
-        "htmlLink": "kiln0001 mira@example.com",
-        "created": "T",
-        "updated": "T",
-        "summary": "Kiln talk",
-        "description": "<b>Bring</b> the plan",
-        "location": "Workshop 2",
-        "colorId": "5",
-        "creator": { "email": MIRA, "self": true },
+        "kind": "calendar#event", "etag": "E", "id": "kiln0001", "status": "confirmed",
+        "htmlLink": "kiln0001 mira@example.com", "created": "T", "updated": "T",
+        "summary": "Kiln talk", "description": "<b>Bring</b> the plan", "location": "Workshop 2",
+        "colorId": "5", "creator": { "email": MIRA, "self": true },
         "organizer": { "email": MIRA, "self": true },
         "start": { "dateTime": "2026-02-03T15:00:00+01:00", "timeZone": "America/New_York" },
         "end": { "dateTime": "2026-02-03T16:45:00+01:00", "timeZone": "Europe/Berlin" },
-        "transparency": "transparent",
-        "visibility": "private",
-        "iCalUID": "kiln0001@google.com",
+        "transparency": "transparent", "visibility": "private", "iCalUID": "kiln0001@google.com",
         "sequence": 0,
         "attendees": [
             { "email": MIRA, "organizer": true, "self": true, "responseStatus": "accepted" },
@@ -70,8 +55,7 @@ async fn an_event_is_made_and_read() {
         "hangoutLink": link,
         "conferenceData": {
             "createRequest": {
-                "requestId": "r1",
-                "conferenceSolutionKey": { "type": "hangoutsMeet" },
+                "requestId": "r1", "conferenceSolutionKey": { "type": "hangoutsMeet" },
                 "status": { "statusCode": "success" },
             },
             "entryPoints": [{
@@ -80,8 +64,7 @@ async fn an_event_is_made_and_read() {
                 "label": format!("meet.google.com/{code}"),
             }],
             "conferenceSolution": {
-                "key": { "type": "hangoutsMeet" },
-                "name": "Google Meet",
+                "key": { "type": "hangoutsMeet" }, "name": "Google Meet",
                 "iconUri": made["conferenceData"]["conferenceSolution"]["iconUri"],
             },
             "conferenceId": code,
@@ -106,31 +89,19 @@ async fn an_event_of_days_has_no_times() {
     let sandbox = sandbox().await;
     let mira = signed_in(&sandbox, MIRA).await;
     let body = json!({
-        "summary": "Fair",
-        "start": { "date": "2026-03-28" },
-        "end": { "date": "2026-03-31" },
+        "summary": "Fair", "start": { "date": "2026-03-28" }, "end": { "date": "2026-03-31" },
     });
     let made = mira.post(EVENTS, body).await;
     let id = made["id"].as_str().unwrap().to_owned();
     assert_eq!(
         steady(made),
         json!({
-            "kind": "calendar#event",
-            "etag": "E",
-            "id": id,
-            "status": "confirmed",
-            "htmlLink": format!("{id} {MIRA}"),
-            "created": "T",
-            "updated": "T",
-            "summary": "Fair",
+            "kind": "calendar#event", "etag": "E", "id": id, "status": "confirmed",
+            "htmlLink": format!("{id} {MIRA}"), "created": "T", "updated": "T", "summary": "Fair",
             "creator": { "email": MIRA, "self": true },
-            "organizer": { "email": MIRA, "self": true },
-            "start": { "date": "2026-03-28" },
-            "end": { "date": "2026-03-31" },
-            "iCalUID": format!("{id}@google.com"),
-            "sequence": 0,
-            "reminders": { "useDefault": true },
-            "eventType": "default",
+            "organizer": { "email": MIRA, "self": true }, "start": { "date": "2026-03-28" },
+            "end": { "date": "2026-03-31" }, "iCalUID": format!("{id}@google.com"), "sequence": 0,
+            "reminders": { "useDefault": true }, "eventType": "default",
         })
     );
     // Berlin's days; the last one ends with the 30th.
@@ -153,8 +124,7 @@ async fn a_patch_keeps_what_it_does_not_name() {
     let body = with(
         meeting("Talk", "2026-02-03T09:00:00", "2026-02-03T10:00:00"),
         json!({
-            "location": "Here",
-            "colorId": "3",
+            "location": "Here", "colorId": "3",
             "attendees": [{ "email": "a@example.com", "displayName": "A" },
                           { "email": "b@example.com", "responseStatus": "tentative" }],
             "conferenceData": { "createRequest": { "requestId": "r1" } },
@@ -172,8 +142,7 @@ async fn a_patch_keeps_what_it_does_not_name() {
         .patch(
             &event,
             json!({
-                "location": null,
-                "summary": "Walk",
+                "location": null, "summary": "Walk",
                 "start": { "dateTime": "2026-02-03T09:30:00+01:00" },
                 "extendedProperties": { "private": { "a": null, "c": "3" } },
                 "attendees": [{ "email": "b@example.com", "responseStatus": "tentative" },
@@ -326,12 +295,8 @@ async fn events_of_what_somebody_does() {
     );
     assert_eq!(mira.post(EVENTS, focus).await["eventType"], "focusTime");
     let home = json!({
-        "summary": "Home",
-        "start": { "date": "2026-02-05" },
-        "end": { "date": "2026-02-06" },
-        "eventType": "workingLocation",
-        "visibility": "public",
-        "transparency": "transparent",
+        "summary": "Home", "start": { "date": "2026-02-05" }, "end": { "date": "2026-02-06" },
+        "eventType": "workingLocation", "visibility": "public", "transparency": "transparent",
         "workingLocationProperties": { "type": "homeOffice", "homeOffice": {} },
     });
     let made = mira.post(EVENTS, home.clone()).await;
@@ -342,29 +307,17 @@ async fn events_of_what_somebody_does() {
     assert_eq!(renamed["eventType"], "workingLocation");
 
     let no = |change: Value| with(away.clone(), change);
-    for (body, reason, message) in [
-        (
-            no(json!({ "start": { "date": "2026-02-03" }, "end": { "date": "2026-02-04" } })),
-            "malformedOutOfOfficeEvent",
-            "An out of office event cannot be an all-day event.",
-        ),
-        (
-            no(json!({ "attendees": [{ "email": "a@example.com" }] })),
-            "malformedOutOfOfficeEvent",
-            "An out of office event cannot have attendees.",
-        ),
-        (
-            with(home.clone(), json!({ "visibility": "private" })),
-            "malformedWorkingLocationEvent",
-            "A working location event must have a visibility setting of public.",
-        ),
-        (
-            with(home.clone(), json!({ "transparency": "opaque" })),
-            "malformedWorkingLocationEvent",
-            "A working location event must have a transparency setting of transparent.",
-        ),
-        (no(json!({ "eventType": "birthday" })), "invalid", "Invalid value for: eventType"),
-    ] {
+    for (body, reason, message) in cases! {
+        no(json!({ "start": { "date": "2026-02-03" }, "end": { "date": "2026-02-04" } })),
+            "malformedOutOfOfficeEvent", "An out of office event cannot be an all-day event.";
+        no(json!({ "attendees": [{ "email": "a@example.com" }] })), "malformedOutOfOfficeEvent",
+            "An out of office event cannot have attendees.";
+        with(home.clone(), json!({ "visibility": "private" })), "malformedWorkingLocationEvent",
+            "A working location event must have a visibility setting of public.";
+        with(home.clone(), json!({ "transparency": "opaque" })), "malformedWorkingLocationEvent",
+            "A working location event must have a transparency setting of transparent.";
+        no(json!({ "eventType": "birthday" })), "invalid", "Invalid value for: eventType";
+    } {
         let expected = (400, reason.to_owned(), message.to_owned());
         assert_eq!(mira.refused("POST", EVENTS, body).await, expected);
     }
@@ -381,8 +334,7 @@ async fn events_are_taken_over() {
     let body = with(
         meeting("Board", "2026-02-10T09:00:00", "2026-02-10T10:00:00"),
         json!({
-            "iCalUID": "board@partner.example",
-            "sequence": 4,
+            "iCalUID": "board@partner.example", "sequence": 4,
             "organizer": { "email": "vera@partner.example", "displayName": "Vera" },
             "attendees": [{ "email": MIRA, "responseStatus": "needsAction" }, { "email": ZOE }],
             "recurrence": ["RRULE:FREQ=WEEKLY;COUNT=2"],

@@ -17,21 +17,17 @@ async fn permissions_of_calendars() {
     let other = User::at_graph(sandbox.base(), ME, "User.Read Mail.Read").await;
     let denied = (403, "ErrorAccessDenied".to_owned());
     let body = hour("y", 3, 9);
-    for (method, path, body, reads) in [
-        ("GET", "me/calendars", &Value::Null, true),
-        (
-            "GET",
-            "me/calendarView/delta?startDateTime=2026-01-01&endDateTime=2026-02-01",
-            &Value::Null,
-            true,
-        ),
-        ("GET", path.as_str(), &Value::Null, true),
-        ("POST", "me/events", &body, false),
-        ("PATCH", path.as_str(), &json!({}), false),
-        ("DELETE", path.as_str(), &Value::Null, false),
-        ("POST", "me/calendars", &json!({ "name": "x" }), false),
-        ("POST", &format!("{path}/cancel"), &json!({}), false),
-    ] {
+    for (method, path, body, reads) in cases! {
+        "GET", "me/calendars", &Value::Null, true;
+        "GET", "me/calendarView/delta?startDateTime=2026-01-01&endDateTime=2026-02-01",
+            &Value::Null, true;
+        "GET", path.as_str(), &Value::Null, true;
+        "POST", "me/events", &body, false;
+        "PATCH", path.as_str(), &json!({}), false;
+        "DELETE", path.as_str(), &Value::Null, false;
+        "POST", "me/calendars", &json!({ "name": "x" }), false;
+        "POST", &format!("{path}/cancel"), &json!({}), false;
+    } {
         let reply = other.write(method, path, &[], body).await;
         assert_eq!(refused(&reply), denied, "{method} {path}");
         let reply = reader.write(method, path, &[], body).await;

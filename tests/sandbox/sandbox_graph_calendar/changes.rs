@@ -57,8 +57,7 @@ async fn changes_of_a_calendar() {
         assert_eq!(entries[0]["subject"], "Uno");
         let gone = |event: &Value| {
             json!({
-                "@odata.type": "#microsoft.graph.event",
-                "id": event["id"],
+                "@odata.type": "#microsoft.graph.event", "id": event["id"],
                 "@removed": { "reason": "deleted" },
             })
         };
@@ -131,8 +130,7 @@ async fn changes_of_a_folder() {
     sandbox.deliver(ME, letter(4).as_bytes()).unwrap();
     let gone = |subject: &str| {
         json!({
-            "@odata.type": "#microsoft.graph.message",
-            "id": ids[subject],
+            "@odata.type": "#microsoft.graph.message", "id": ids[subject],
             "@removed": { "reason": "deleted" },
         })
     };

@@ -22,17 +22,10 @@ async fn an_event_whole() {
               "type": "resource" },
             { "emailAddress": { "address": "cy@far.example" }, "type": "optional" },
         ],
-        "showAs": "oof",
-        "sensitivity": "private",
-        "importance": "high",
-        "categories": ["Work"],
-        "isReminderOn": true,
-        "reminderMinutesBeforeStart": 30,
-        "isOnlineMeeting": true,
-        "onlineMeetingProvider": "teamsForBusiness",
-        "hideAttendees": true,
-        "allowNewTimeProposals": false,
-        "transactionId": "once",
+        "showAs": "oof", "sensitivity": "private", "importance": "high", "categories": ["Work"],
+        "isReminderOn": true, "reminderMinutesBeforeStart": 30, "isOnlineMeeting": true,
+        "onlineMeetingProvider": "teamsForBusiness", "hideAttendees": true,
+        "allowNewTimeProposals": false, "transactionId": "once",
     });
     let reply = user
         .write(
@@ -76,38 +69,23 @@ async fn an_event_whole() {
     }
     let none = json!({ "response": "none", "time": "0001-01-01T00:00:00Z" });
     let place = json!({
-        "displayName": "Attic",
-        "locationType": "default",
-        "uniqueId": "Attic",
+        "displayName": "Attic", "locationType": "default", "uniqueId": "Attic",
         "uniqueIdType": "private",
     });
     assert_eq!(
         event,
         json!({
-            "categories": ["Work"],
-            "transactionId": "once",
+            "categories": ["Work"], "transactionId": "once",
             "originalStartTimeZone": "W. Europe Standard Time",
-            "originalEndTimeZone": "W. Europe Standard Time",
-            "reminderMinutesBeforeStart": 30,
-            "isReminderOn": true,
-            "hasAttachments": false,
-            "subject": "Plan",
+            "originalEndTimeZone": "W. Europe Standard Time", "reminderMinutesBeforeStart": 30,
+            "isReminderOn": true, "hasAttachments": false, "subject": "Plan",
             "bodyPreview": "Bring <figures>\r\nand cake\r\nJoin the meeting now",
-            "importance": "high",
-            "sensitivity": "private",
-            "isAllDay": false,
-            "isCancelled": false,
-            "isOrganizer": true,
-            "responseRequested": true,
-            "seriesMasterId": null,
-            "showAs": "oof",
-            "type": "singleInstance",
-            "onlineMeetingUrl": null,
-            "isOnlineMeeting": true,
-            "onlineMeetingProvider": "teamsForBusiness",
-            "allowNewTimeProposals": false,
-            "isDraft": false,
-            "hideAttendees": true,
+            "importance": "high", "sensitivity": "private", "isAllDay": false,
+            "isCancelled": false, "isOrganizer": true, "responseRequested": true,
+            "seriesMasterId": null, "showAs": "oof", "type": "singleInstance",
+            "onlineMeetingUrl": null, "isOnlineMeeting": true,
+            "onlineMeetingProvider": "teamsForBusiness", "allowNewTimeProposals": false,
+            "isDraft": false, "hideAttendees": true,
             "responseStatus": { "response": "organizer", "time": "0001-01-01T00:00:00Z" },
             "body": {
                 "contentType": "html",
@@ -117,25 +95,24 @@ async fn an_event_whole() {
                      </body></html>"
                 ),
             },
-            "start": { "dateTime": "2026-02-03T09:05:00.0000000", "timeZone": "Pacific Standard Time" },
-            "end": { "dateTime": "2026-02-03T09:50:00.0000000", "timeZone": "Pacific Standard Time" },
-            "location": place,
-            "locations": [place],
-            "recurrence": null,
+            "start": {
+                "dateTime": "2026-02-03T09:05:00.0000000", "timeZone": "Pacific Standard Time",
+            },
+            "end": {
+                "dateTime": "2026-02-03T09:50:00.0000000", "timeZone": "Pacific Standard Time",
+            },
+            "location": place, "locations": [place], "recurrence": null,
             "attendees": [
                 {
-                    "type": "required",
-                    "status": none,
+                    "type": "required", "status": none,
                     "emailAddress": { "name": ANA, "address": ANA },
                 },
                 {
-                    "type": "resource",
-                    "status": none,
+                    "type": "resource", "status": none,
                     "emailAddress": { "name": "Fjord", "address": "room-fjord@example.com" },
                 },
                 {
-                    "type": "optional",
-                    "status": none,
+                    "type": "optional", "status": none,
                     "emailAddress": { "name": "cy@far.example", "address": "cy@far.example" },
                 },
             ],
@@ -198,8 +175,7 @@ async fn zones_of_answers() {
     let (_dir, _sandbox, user) = mira().await;
     let timed = made(&user, "me/events", hour("Timed", 3, 18)).await;
     let whole = json!({
-        "subject": "Whole",
-        "isAllDay": true,
+        "subject": "Whole", "isAllDay": true,
         "start": { "dateTime": "2026-03-29T00:00:00", "timeZone": "Europe/Berlin" },
         "end": { "dateTime": "2026-03-31T00:00:00", "timeZone": "Europe/Berlin" },
     });

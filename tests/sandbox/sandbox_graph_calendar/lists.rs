@@ -63,16 +63,13 @@ async fn lists_of_events() {
         let list = user.json(&format!("me/calendarView?{query}")).await;
         assert_eq!(column(&list, "subject"), expected, "{from} {to}");
     }
-    for (options, code) in [
-        (&[][..], "ErrorInvalidParameter"),
-        (&[("startDateTime", "2026-02-03")], "ErrorInvalidParameter"),
-        (&[("startDateTime", "soon"), ("endDateTime", "2026-02-03")], "ErrorInvalidParameter"),
-        (&[("startDateTime", "2026-02-04"), ("endDateTime", "2026-02-03")], "ErrorInvalidRequest"),
-        (
-            &[("startDateTime", "2020-01-01"), ("endDateTime", "2026-02-03")],
-            "ErrorInvalidParameter",
-        ),
-    ] {
+    for (options, code) in cases! {
+        &[][..], "ErrorInvalidParameter";
+        &[("startDateTime", "2026-02-03")], "ErrorInvalidParameter";
+        &[("startDateTime", "soon"), ("endDateTime", "2026-02-03")], "ErrorInvalidParameter";
+        &[("startDateTime", "2026-02-04"), ("endDateTime", "2026-02-03")], "ErrorInvalidRequest";
+        &[("startDateTime", "2020-01-01"), ("endDateTime", "2026-02-03")], "ErrorInvalidParameter";
+    } {
         let query = form(options.iter().copied());
         let reply = user.get(&format!("me/calendarView?{query}")).await;
         assert_eq!(refused(&reply), (400, code.to_owned()), "{options:?}");
@@ -102,18 +99,11 @@ async fn calendars_come_and_go() {
     assert_eq!(
         main,
         json!({
-            "name": "Calendar",
-            "color": "auto",
-            "hexColor": "",
-            "isDefaultCalendar": true,
-            "canShare": true,
-            "canViewPrivateItems": true,
-            "canEdit": true,
+            "name": "Calendar", "color": "auto", "hexColor": "", "isDefaultCalendar": true,
+            "canShare": true, "canViewPrivateItems": true, "canEdit": true,
             "allowedOnlineMeetingProviders": ["teamsForBusiness"],
-            "defaultOnlineMeetingProvider": "teamsForBusiness",
-            "isTallyingResponses": true,
-            "isRemovable": false,
-            "owner": { "name": "Mira Lindqvist", "address": ME },
+            "defaultOnlineMeetingProvider": "teamsForBusiness", "isTallyingResponses": true,
+            "isRemovable": false, "owner": { "name": "Mira Lindqvist", "address": ME },
         })
     );
     let reply = user.write("POST", "me/calendars", &[], &json!({ "name": "Garden" })).await;

@@ -19,24 +19,16 @@ async fn answers_reach_the_organizer() {
         "start": { "dateTime": "2026-02-04T10:00:00", "timeZone": "Europe/Berlin" },
         "end": { "dateTime": "2026-02-04T11:00:00", "timeZone": "Europe/Berlin" },
     });
-    for (action, body, organizer, own) in [
-        ("accept", json!({}), "accepted", Some(("accepted", "busy"))),
-        (
-            "accept",
-            json!({ "Comment": "Gladly", "SendResponse": true }),
-            "accepted",
-            Some(("accepted", "busy")),
-        ),
-        ("accept", json!({ "sendResponse": false }), "none", Some(("accepted", "busy"))),
-        (
-            "tentativelyAccept",
-            json!({ "comment": "" }),
-            "tentativelyAccepted",
-            Some(("tentativelyAccepted", "tentative")),
-        ),
-        ("decline", json!({ "comment": "Away" }), "declined", None),
-        ("decline", json!({ "sendResponse": false }), "none", None),
-    ] {
+    for (action, body, organizer, own) in cases! {
+        "accept", json!({}), "accepted", Some(("accepted", "busy"));
+        "accept", json!({ "Comment": "Gladly", "SendResponse": true }), "accepted",
+            Some(("accepted", "busy"));
+        "accept", json!({ "sendResponse": false }), "none", Some(("accepted", "busy"));
+        "tentativelyAccept", json!({ "comment": "" }), "tentativelyAccepted",
+            Some(("tentativelyAccepted", "tentative"));
+        "decline", json!({ "comment": "Away" }), "declined", None;
+        "decline", json!({ "sendResponse": false }), "none", None;
+    } {
         let event = made(
             &user,
             "me/events",
@@ -95,18 +87,12 @@ async fn answers_reach_the_organizer() {
     user.write("DELETE", &at(&event), &[], &Value::Null).await;
     clear(&ana).await;
 
-    for (more, body, message) in [
-        (
-            json!({ "allowNewTimeProposals": false }),
-            propose.clone(),
-            "Your request can't be completed. A new time can't be proposed for this meeting.",
-        ),
-        (
-            json!({ "responseRequested": false }),
-            json!({}),
-            "Your request can't be completed. The meeting organizer hasn't requested a response.",
-        ),
-    ] {
+    for (more, body, message) in cases! {
+        json!({ "allowNewTimeProposals": false }), propose.clone(),
+            "Your request can't be completed. A new time can't be proposed for this meeting.";
+        json!({ "responseRequested": false }), json!({}),
+            "Your request can't be completed. The meeting organizer hasn't requested a response.";
+    } {
         let event = made(&user, "me/events", with(open.clone(), more)).await;
         let path = at(&view(&ana).await[0]);
         let reply = ana.write("POST", &format!("{path}/decline"), &[], &body).await;
@@ -188,9 +174,7 @@ async fn schedules_of_all_kinds() {
     let time = |hour: u8| json!({ "dateTime": format!("2026-02-03T{hour:02}:00:00"), "timeZone": "Europe/Berlin" });
     let ask = json!({
         "schedules": [ANA, ME, "room-attic@example.com", "nobody@far.example"],
-        "startTime": time(8),
-        "endTime": time(16),
-        "availabilityViewInterval": 60,
+        "startTime": time(8), "endTime": time(16), "availabilityViewInterval": 60,
     });
     let reply = user
         .write(
@@ -207,8 +191,7 @@ async fn schedules_of_all_kinds() {
     let hours = |zone: &str| {
         json!({
             "daysOfWeek": ["monday", "tuesday", "wednesday", "thursday", "friday"],
-            "startTime": "08:00:00.0000000",
-            "endTime": "17:00:00.0000000",
+            "startTime": "08:00:00.0000000", "endTime": "17:00:00.0000000",
             "timeZone": { "name": zone },
         })
     };
@@ -218,30 +201,23 @@ async fn schedules_of_all_kinds() {
         answer["value"],
         json!([
             {
-                "scheduleId": ANA,
-                "availabilityView": "02031000",
+                "scheduleId": ANA, "availabilityView": "02031000",
                 "scheduleItems": [
-                    item("busy", 9),
-                    item("oof", 11),
-                    item("tentative", 12),
-                    item("workingElsewhere", 13),
-                    item("free", 14),
+                    item("busy", 9), item("oof", 11), item("tentative", 12),
+                    item("workingElsewhere", 13), item("free", 14),
                 ],
                 "workingHours": hours("W. Europe Standard Time"),
             },
             {
-                "scheduleId": ME,
-                "availabilityView": "02000000",
+                "scheduleId": ME, "availabilityView": "02000000",
                 "scheduleItems": [with(item("busy", 9), json!({
                     "isPrivate": true, "subject": "Secret", "location": "",
                 }))],
                 "workingHours": hours("W. Europe Standard Time"),
             },
             {
-                "scheduleId": "room-attic@example.com",
-                "availabilityView": "00000000",
-                "scheduleItems": [],
-                "workingHours": hours("UTC"),
+                "scheduleId": "room-attic@example.com", "availabilityView": "00000000",
+                "scheduleItems": [], "workingHours": hours("UTC"),
             },
             {
                 "scheduleId": "nobody@far.example",
@@ -253,24 +229,20 @@ async fn schedules_of_all_kinds() {
             },
         ])
     );
-    for (more, code) in [
-        (json!({ "schedules": [] }), "ErrorInvalidParameter"),
-        (json!({ "schedules": vec![ANA; 21] }), "ErrorInvalidParameter"),
-        (json!({ "schedules": ANA }), "RequestBodyRead"),
-        (json!({ "availabilityViewInterval": 4 }), "ErrorInvalidParameter"),
-        (json!({ "availabilityViewInterval": "sixty" }), "RequestBodyRead"),
-        (json!({ "startTime": time(16) }), "ErrorPropertyValidationFailure"),
-        (
-            json!({ "startTime": { "dateTime": "2025-01-01T00:00:00", "timeZone": "UTC" } }),
-            "ErrorInvalidParameter",
-        ),
-        (
-            json!({ "startTime": { "dateTime": "2026-02-03T00:00:00", "timeZone": "X" } }),
-            "TimeZoneNotSupportedException",
-        ),
-        (json!({ "endTime": null }), "ErrorInvalidParameter"),
-        (json!({ "who": "me" }), "RequestBodyRead"),
-    ] {
+    for (more, code) in cases! {
+        json!({ "schedules": [] }), "ErrorInvalidParameter";
+        json!({ "schedules": vec![ANA; 21] }), "ErrorInvalidParameter";
+        json!({ "schedules": ANA }), "RequestBodyRead";
+        json!({ "availabilityViewInterval": 4 }), "ErrorInvalidParameter";
+        json!({ "availabilityViewInterval": "sixty" }), "RequestBodyRead";
+        json!({ "startTime": time(16) }), "ErrorPropertyValidationFailure";
+        json!({ "startTime": { "dateTime": "2025-01-01T00:00:00", "timeZone": "UTC" } }),
+            "ErrorInvalidParameter";
+        json!({ "startTime": { "dateTime": "2026-02-03T00:00:00", "timeZone": "X" } }),
+            "TimeZoneNotSupportedException";
+        json!({ "endTime": null }), "ErrorInvalidParameter";
+        json!({ "who": "me" }), "RequestBodyRead";
+    } {
         let reply = user
             .write("POST", "me/calendar/getSchedule", &[], &with(ask.clone(), more.clone()))
             .await;

@@ -54,20 +54,12 @@ async fn series_expand_and_differ() {
         master["recurrence"],
         json!({
             "pattern": {
-                "type": "weekly",
-                "interval": 1,
-                "month": 0,
-                "dayOfMonth": 0,
-                "daysOfWeek": ["monday", "thursday"],
-                "firstDayOfWeek": "monday",
-                "index": "first",
+                "type": "weekly", "interval": 1, "month": 0, "dayOfMonth": 0,
+                "daysOfWeek": ["monday", "thursday"], "firstDayOfWeek": "monday", "index": "first",
             },
             "range": {
-                "type": "numbered",
-                "startDate": "2026-03-02",
-                "endDate": "0001-01-01",
-                "recurrenceTimeZone": "W. Europe Standard Time",
-                "numberOfOccurrences": 10,
+                "type": "numbered", "startDate": "2026-03-02", "endDate": "0001-01-01",
+                "recurrenceTimeZone": "W. Europe Standard Time", "numberOfOccurrences": 10,
             },
         })
     );
@@ -124,11 +116,8 @@ async fn series_expand_and_differ() {
     assert_eq!(
         entries[3],
         json!({
-            "@odata.type": "#microsoft.graph.event",
-            "@odata.etag": third["@odata.etag"],
-            "seriesMasterId": id,
-            "type": "occurrence",
-            "id": third["id"],
+            "@odata.type": "#microsoft.graph.event", "@odata.etag": third["@odata.etag"],
+            "seriesMasterId": id, "type": "occurrence", "id": third["id"],
             "start": { "dateTime": "2026-03-09T08:00:00.0000000", "timeZone": "UTC" },
             "end": { "dateTime": "2026-03-09T08:30:00.0000000", "timeZone": "UTC" },
         })
@@ -236,39 +225,21 @@ async fn series_expand_and_differ() {
 async fn recurrences_read() {
     let (_dir, _sandbox, user) = mira().await;
     let no_end = json!({ "type": "noEnd" });
-    for (pattern, range, expected) in [
-        (json!({ "type": "daily", "interval": 3 }), &no_end, ["03-02", "03-05", "03-08"]),
-        (
-            json!({ "type": "weekly", "interval": 2, "daysOfWeek": ["wednesday"], "firstDayOfWeek": "sunday" }),
-            &no_end,
-            ["03-04", "03-18", "04-01"],
-        ),
-        (
-            json!({ "type": "absoluteMonthly", "interval": 1, "dayOfMonth": 15 }),
-            &no_end,
-            ["03-15", "04-15", "05-15"],
-        ),
-        (
-            json!({ "type": "relativeMonthly", "interval": 1, "daysOfWeek": ["friday"], "index": "last" }),
-            &no_end,
-            ["03-27", "04-24", "05-29"],
-        ),
-        (
-            json!({ "type": "relativeMonthly", "interval": 1, "daysOfWeek": ["thursday"] }),
-            &no_end,
-            ["03-05", "04-02", "05-07"],
-        ),
-        (
-            json!({ "type": "daily", "interval": 1 }),
-            &json!({ "type": "numbered", "numberOfOccurrences": 3 }),
-            ["03-02", "03-03", "03-04"],
-        ),
-        (
-            json!({ "type": "daily", "interval": 1 }),
-            &json!({ "type": "endDate", "endDate": "2026-03-04" }),
-            ["03-02", "03-03", "03-04"],
-        ),
-    ] {
+    for (pattern, range, expected) in cases! {
+        json!({ "type": "daily", "interval": 3 }), &no_end, ["03-02", "03-05", "03-08"];
+        json!({ "type": "weekly", "interval": 2, "daysOfWeek": ["wednesday"], "firstDayOfWeek": "sunday" }),
+            &no_end, ["03-04", "03-18", "04-01"];
+        json!({ "type": "absoluteMonthly", "interval": 1, "dayOfMonth": 15 }), &no_end,
+            ["03-15", "04-15", "05-15"];
+        json!({ "type": "relativeMonthly", "interval": 1, "daysOfWeek": ["friday"], "index": "last" }),
+            &no_end, ["03-27", "04-24", "05-29"];
+        json!({ "type": "relativeMonthly", "interval": 1, "daysOfWeek": ["thursday"] }), &no_end,
+            ["03-05", "04-02", "05-07"];
+        json!({ "type": "daily", "interval": 1 }),
+            &json!({ "type": "numbered", "numberOfOccurrences": 3 }), ["03-02", "03-03", "03-04"];
+        json!({ "type": "daily", "interval": 1 }),
+            &json!({ "type": "endDate", "endDate": "2026-03-04" }), ["03-02", "03-03", "03-04"];
+    } {
         let event = made(&user, "me/events", series(pattern.clone(), range.clone())).await;
         let path = format!(
             "{}/instances?startDateTime=2026-03-01&endDateTime=2026-06-01&%24top=3",
@@ -285,32 +256,28 @@ async fn recurrences_read() {
         user.write("DELETE", &at(&event), &[], &Value::Null).await;
     }
     let daily = json!({ "type": "daily", "interval": 1 });
-    for (pattern, range) in [
-        (json!({ "interval": 1 }), no_end.clone()),
-        (json!({ "type": "daily" }), no_end.clone()),
-        (json!({ "type": "daily", "interval": 0 }), no_end.clone()),
-        (json!({ "type": "weekly", "interval": 1 }), no_end.clone()),
-        (json!({ "type": "weekly", "interval": 1, "daysOfWeek": [] }), no_end.clone()),
-        (json!({ "type": "absoluteMonthly", "interval": 1 }), no_end.clone()),
-        (json!({ "type": "absoluteMonthly", "interval": 1, "dayOfMonth": 32 }), no_end.clone()),
-        (json!({ "type": "relativeMonthly", "interval": 1 }), no_end.clone()),
-        (json!({ "type": "absoluteYearly", "interval": 1, "dayOfMonth": 3 }), no_end.clone()),
-        (
-            json!({ "type": "absoluteYearly", "interval": 1, "dayOfMonth": 30, "month": 2 }),
-            no_end.clone(),
-        ),
-        (
-            json!({ "type": "relativeYearly", "interval": 1, "daysOfWeek": ["monday"], "month": 13 }),
-            no_end.clone(),
-        ),
-        (daily.clone(), json!({})),
-        (daily.clone(), json!({ "type": "noEnd", "startDate": "2026-03-01" })),
-        (daily.clone(), json!({ "type": "noEnd", "startDate": null })),
-        (daily.clone(), json!({ "type": "endDate" })),
-        (daily.clone(), json!({ "type": "endDate", "endDate": "2026-03-01" })),
-        (daily.clone(), json!({ "type": "numbered" })),
-        (daily.clone(), json!({ "type": "numbered", "numberOfOccurrences": 0 })),
-    ] {
+    for (pattern, range) in cases! {
+        json!({ "interval": 1 }), no_end.clone();
+        json!({ "type": "daily" }), no_end.clone();
+        json!({ "type": "daily", "interval": 0 }), no_end.clone();
+        json!({ "type": "weekly", "interval": 1 }), no_end.clone();
+        json!({ "type": "weekly", "interval": 1, "daysOfWeek": [] }), no_end.clone();
+        json!({ "type": "absoluteMonthly", "interval": 1 }), no_end.clone();
+        json!({ "type": "absoluteMonthly", "interval": 1, "dayOfMonth": 32 }), no_end.clone();
+        json!({ "type": "relativeMonthly", "interval": 1 }), no_end.clone();
+        json!({ "type": "absoluteYearly", "interval": 1, "dayOfMonth": 3 }), no_end.clone();
+        json!({ "type": "absoluteYearly", "interval": 1, "dayOfMonth": 30, "month": 2 }),
+            no_end.clone();
+        json!({ "type": "relativeYearly", "interval": 1, "daysOfWeek": ["monday"], "month": 13 }),
+            no_end.clone();
+        daily.clone(), json!({});
+        daily.clone(), json!({ "type": "noEnd", "startDate": "2026-03-01" });
+        daily.clone(), json!({ "type": "noEnd", "startDate": null });
+        daily.clone(), json!({ "type": "endDate" });
+        daily.clone(), json!({ "type": "endDate", "endDate": "2026-03-01" });
+        daily.clone(), json!({ "type": "numbered" });
+        daily.clone(), json!({ "type": "numbered", "numberOfOccurrences": 0 });
+    } {
         let body = series(pattern, range);
         let reply = user.write("POST", "me/events", &[], &body).await;
         assert_eq!(

@@ -15,8 +15,7 @@ async fn patches_and_conflicts() {
         json!({
             "attendees": people(&[ANA, BEN]),
             "body": { "contentType": "html", "content": "<p>As <b>agreed</b></p>" },
-            "location": { "displayName": "Attic" },
-            "categories": ["Work"],
+            "location": { "displayName": "Attic" }, "categories": ["Work"],
             "isOnlineMeeting": true,
         }),
     );
@@ -85,8 +84,7 @@ async fn patches_and_conflicts() {
     // Whole days and back.
     let day = |from: &str, to: &str| {
         json!({
-            "isAllDay": true,
-            "start": { "dateTime": from, "timeZone": "Europe/Berlin" },
+            "isAllDay": true, "start": { "dateTime": from, "timeZone": "Europe/Berlin" },
             "end": { "dateTime": to, "timeZone": "Europe/Berlin" },
         })
     };
@@ -139,40 +137,36 @@ async fn bodies_refused() {
     let good = hour("x", 3, 9);
     let many = people(&vec![ANA; 501]);
     let broken = |more: Value| with(good.clone(), more);
-    for (body, code) in [
-        (json!("{\"subject\":"), "BadRequest"),
-        (json!("[]"), read),
-        (json!("7"), read),
-        (broken(json!({ "colour": "red" })), read),
-        (broken(json!({ "Subject": "x" })), read),
-        (broken(json!({ "subject": 7 })), read),
-        (broken(json!({ "subject": ["x"] })), read),
-        (broken(json!({ "isAllDay": "true" })), read),
-        (broken(json!({ "showAs": "asleep" })), read),
-        (broken(json!({ "attendees": ANA })), read),
-        (broken(json!({ "attendees": null })), read),
-        (broken(json!({ "attendees": [ANA] })), read),
-        (broken(json!({ "attendees": [{ "address": ANA }] })), read),
-        (broken(json!({ "body": "text" })), read),
-        (broken(json!({ "body": { "contentType": "rtf", "content": "" } })), read),
-        (broken(json!({ "reminderMinutesBeforeStart": 1.5 })), read),
-        (broken(json!({ "start": "2026-02-03T09:00:00" })), read),
-        (broken(json!({ "recurrence": { "range": { "startDate": "3.2.2026" } } })), read),
-        (broken(json!({ "attendees": people(&["nobody"]) })), "ErrorInvalidRecipients"),
-        (broken(json!({ "attendees": people(&["a b@c.example"]) })), "ErrorInvalidRecipients"),
-        (broken(json!({ "attendees": people(&[""]) })), "ErrorInvalidRecipients"),
-        (broken(json!({ "attendees": [{}] })), "ErrorInvalidRecipients"),
-        (broken(json!({ "attendees": many })), failed),
-        (broken(json!({ "end": good["start"], "start": good["end"] })), failed),
-        (broken(json!({ "end": null })), failed),
-        (broken(json!({ "isAllDay": true })), failed),
-        (
-            broken(
-                json!({ "start": { "dateTime": "2026-02-03T09:00:00", "timeZone": "Nowhere" } }),
-            ),
-            "TimeZoneNotSupportedException",
-        ),
-    ] {
+    for (body, code) in cases! {
+        json!("{\"subject\":"), "BadRequest";
+        json!("[]"), read;
+        json!("7"), read;
+        broken(json!({ "colour": "red" })), read;
+        broken(json!({ "Subject": "x" })), read;
+        broken(json!({ "subject": 7 })), read;
+        broken(json!({ "subject": ["x"] })), read;
+        broken(json!({ "isAllDay": "true" })), read;
+        broken(json!({ "showAs": "asleep" })), read;
+        broken(json!({ "attendees": ANA })), read;
+        broken(json!({ "attendees": null })), read;
+        broken(json!({ "attendees": [ANA] })), read;
+        broken(json!({ "attendees": [{ "address": ANA }] })), read;
+        broken(json!({ "body": "text" })), read;
+        broken(json!({ "body": { "contentType": "rtf", "content": "" } })), read;
+        broken(json!({ "reminderMinutesBeforeStart": 1.5 })), read;
+        broken(json!({ "start": "2026-02-03T09:00:00" })), read;
+        broken(json!({ "recurrence": { "range": { "startDate": "3.2.2026" } } })), read;
+        broken(json!({ "attendees": people(&["nobody"]) })), "ErrorInvalidRecipients";
+        broken(json!({ "attendees": people(&["a b@c.example"]) })), "ErrorInvalidRecipients";
+        broken(json!({ "attendees": people(&[""]) })), "ErrorInvalidRecipients";
+        broken(json!({ "attendees": [{}] })), "ErrorInvalidRecipients";
+        broken(json!({ "attendees": many })), failed;
+        broken(json!({ "end": good["start"], "start": good["end"] })), failed;
+        broken(json!({ "end": null })), failed;
+        broken(json!({ "isAllDay": true })), failed;
+        broken(json!({ "start": { "dateTime": "2026-02-03T09:00:00", "timeZone": "Nowhere" } })),
+            "TimeZoneNotSupportedException";
+    } {
         let reply = user.write("POST", "me/events", &[], &body).await;
         assert_eq!(refused(&reply), (400, code.to_owned()), "{body}");
     }

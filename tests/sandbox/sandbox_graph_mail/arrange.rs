@@ -23,15 +23,12 @@ async fn rules() {
     assert_eq!(
         rule,
         json!({
-            "@odata.context": rule["@odata.context"],
-            "id": rule["id"],
-            "displayName": "Bills",
-            "sequence": 2,
-            "isEnabled": true,
-            "hasError": false,
-            "isReadOnly": false,
+            "@odata.context": rule["@odata.context"], "id": rule["id"], "displayName": "Bills",
+            "sequence": 2, "isEnabled": true, "hasError": false, "isReadOnly": false,
             "conditions": { "subjectContains": ["invoice", "bill"] },
-            "actions": { "moveToFolder": folder["id"], "assignCategories": ["Money"], "markAsRead": true },
+            "actions": {
+                "moveToFolder": folder["id"], "assignCategories": ["Money"], "markAsRead": true,
+            },
             "exceptions": { "senderContains": ["ben"] },
         })
     );
@@ -73,32 +70,18 @@ async fn rules() {
         user.json(&format!("{RULES}?%24select=displayName")).await["value"],
         json!([{ "id": rule["id"], "displayName": "Bills" }])
     );
-    for (method, path, body, status, code) in [
-        ("POST", RULES, json!({ "displayName": "x" }), 400, "ErrorInvalidRequest"),
-        (
-            "POST",
-            RULES,
-            json!({ "displayName": "x", "sequence": 0, "actions": { "markAsRead": true } }),
-            400,
-            "ErrorInboxRulesValidationError",
-        ),
-        (
-            "POST",
-            RULES,
-            json!({ "displayName": "x", "actions": { "moveToFolder": "nowhere" } }),
-            400,
-            "ErrorInboxRulesValidationError",
-        ),
-        (
-            "POST",
-            RULES,
-            json!({ "displayName": "x", "actions": { "explode": true } }),
-            400,
-            "RequestBodyRead",
-        ),
-        ("POST", "me/mailFolders/archive/messageRules", json!({}), 400, "ErrorInvalidRequest"),
-        ("DELETE", path.as_str(), Value::Null, 404, "ErrorItemNotFound"),
-    ] {
+    for (method, path, body, status, code) in cases! {
+        "POST", RULES, json!({ "displayName": "x" }), 400, "ErrorInvalidRequest";
+        "POST", RULES,
+            json!({ "displayName": "x", "sequence": 0, "actions": { "markAsRead": true } }), 400,
+            "ErrorInboxRulesValidationError";
+        "POST", RULES, json!({ "displayName": "x", "actions": { "moveToFolder": "nowhere" } }), 400,
+            "ErrorInboxRulesValidationError";
+        "POST", RULES, json!({ "displayName": "x", "actions": { "explode": true } }), 400,
+            "RequestBodyRead";
+        "POST", "me/mailFolders/archive/messageRules", json!({}), 400, "ErrorInvalidRequest";
+        "DELETE", path.as_str(), Value::Null, 404, "ErrorItemNotFound";
+    } {
         let reply = user.write(method, path, &[], &body).await;
         assert_eq!(refused(&reply), (status, code.to_owned()), "{path} {body}");
     }
@@ -120,8 +103,7 @@ async fn settings() {
                 "scheduledStartDateTime": time("2026-03-01T08:00:00"),
                 "scheduledEndDateTime": time("2026-03-08T08:00:00"),
             },
-            "timeZone": "Pacific Standard Time",
-            "language": { "locale": "nb-NO" },
+            "timeZone": "Pacific Standard Time", "language": { "locale": "nb-NO" },
         }),
     )
     .await;
@@ -137,16 +119,14 @@ async fn settings() {
     expected["workingHours"]["timeZone"]["name"] = "Pacific Standard Time".into();
     assert_eq!(after, expected);
     assert_eq!(user.json("me/mailboxSettings").await, expected);
-    for (body, code) in [
-        (json!({ "timeZone": "Mars" }), "TimeZoneNotSupportedException"),
-        (json!({ "language": { "locale": "?" } }), "ErrorPropertyValidationFailure"),
-        (
-            json!({ "automaticRepliesSetting": { "status": "scheduled", "scheduledEndDateTime": time("2026-02-01T08:00:00") } }),
-            "ErrorPropertyValidationFailure",
-        ),
-        (json!({ "automaticRepliesSetting": { "status": "perhaps" } }), "RequestBodyRead"),
-        (json!({ "signature": "x" }), "RequestBodyRead"),
-    ] {
+    for (body, code) in cases! {
+        json!({ "timeZone": "Mars" }), "TimeZoneNotSupportedException";
+        json!({ "language": { "locale": "?" } }), "ErrorPropertyValidationFailure";
+        json!({ "automaticRepliesSetting": { "status": "scheduled", "scheduledEndDateTime": time("2026-02-01T08:00:00") } }),
+            "ErrorPropertyValidationFailure";
+        json!({ "automaticRepliesSetting": { "status": "perhaps" } }), "RequestBodyRead";
+        json!({ "signature": "x" }), "RequestBodyRead";
+    } {
         let reply = user.write("PATCH", "me/mailboxSettings", &[], &body).await;
         assert_eq!(refused(&reply), (400, code.to_owned()), "{body}");
     }
@@ -169,18 +149,13 @@ async fn categories() {
     assert_eq!(after["color"], "preset3");
     let list = user.json(LIST).await["value"].clone();
     assert!(list.as_array().unwrap().iter().any(|one| one["color"] == "preset3"));
-    for (method, path, body, status, code) in [
-        ("POST", LIST, json!({ "displayName": "travel" }), 409, "CategoryNameDuplicate"),
-        ("POST", LIST, json!({ "displayName": "x", "color": "blue" }), 400, "RequestBodyRead"),
-        (
-            "PATCH",
-            path.as_str(),
-            json!({ "displayName": "Trips" }),
-            400,
-            "ErrorPropertyValidationFailure",
-        ),
-        ("DELETE", "me/outlook/masterCategories/none", Value::Null, 404, "ErrorItemNotFound"),
-    ] {
+    for (method, path, body, status, code) in cases! {
+        "POST", LIST, json!({ "displayName": "travel" }), 409, "CategoryNameDuplicate";
+        "POST", LIST, json!({ "displayName": "x", "color": "blue" }), 400, "RequestBodyRead";
+        "PATCH", path.as_str(), json!({ "displayName": "Trips" }), 400,
+            "ErrorPropertyValidationFailure";
+        "DELETE", "me/outlook/masterCategories/none", Value::Null, 404, "ErrorItemNotFound";
+    } {
         let reply = user.write(method, path, &[], &body).await;
         assert_eq!(refused(&reply), (status, code.to_owned()), "{body}");
     }
@@ -210,21 +185,13 @@ async fn contacts() {
     assert_eq!(
         card,
         json!({
-            "@odata.context": card["@odata.context"],
-            "id": card["id"],
+            "@odata.context": card["@odata.context"], "id": card["id"],
             "createdDateTime": card["createdDateTime"],
-            "lastModifiedDateTime": card["lastModifiedDateTime"],
-            "changeKey": card["changeKey"],
-            "categories": [],
-            "parentFolderId": known["parentFolderId"],
-            "displayName": "Ben Ochs",
-            "givenName": "Ben",
-            "surname": "Ochs",
-            "emailAddresses": [{ "name": BEN, "address": BEN }],
-            "companyName": "Other",
-            "jobTitle": null,
-            "businessPhones": ["+49 30 1"],
-            "mobilePhone": null,
+            "lastModifiedDateTime": card["lastModifiedDateTime"], "changeKey": card["changeKey"],
+            "categories": [], "parentFolderId": known["parentFolderId"], "displayName": "Ben Ochs",
+            "givenName": "Ben", "surname": "Ochs",
+            "emailAddresses": [{ "name": BEN, "address": BEN }], "companyName": "Other",
+            "jobTitle": null, "businessPhones": ["+49 30 1"], "mobilePhone": null,
         })
     );
     let path = format!("me/contacts/{}", encoded(text(&card["id"])));

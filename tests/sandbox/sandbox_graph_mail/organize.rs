@@ -112,30 +112,26 @@ async fn marks() {
         "dueDateTime": { "dateTime": "2026-03-03T09:00:00", "timeZone": "Europe/Berlin" },
     });
     let flagged = json!({
-        "flagStatus": "flagged",
-        "startDateTime": utc("2026-03-02T08:00:00.0000000"),
+        "flagStatus": "flagged", "startDateTime": utc("2026-03-02T08:00:00.0000000"),
         "dueDateTime": utc("2026-03-03T08:00:00.0000000"),
     });
     let done = json!({ "flagStatus": "complete", "completedDateTime": utc("2026-03-04T00:00:00.0000000") });
     let mut keys = vec![text(&message["changeKey"]).to_owned()];
-    for (change, name, expected) in [
-        (json!({ "isRead": true }), "isRead", json!(true)),
-        (json!({ "isRead": false }), "isRead", json!(false)),
-        (json!({ "categories": ["Blue", "travel"] }), "categories", json!(["Blue", "travel"])),
-        (json!({ "categories": ["travel"] }), "categories", json!(["travel"])),
-        (json!({ "categories": [] }), "categories", json!([])),
-        (json!({ "importance": "low" }), "importance", json!("low")),
-        (json!({ "importance": "HIGH" }), "importance", json!("high")),
-        (json!({ "importance": "normal" }), "importance", json!("normal")),
-        (json!({ "inferenceClassification": "other" }), "inferenceClassification", json!("other")),
-        (json!({ "flag": due }), "flag", flagged),
-        (json!({ "flag": done }), "flag", done.clone()),
-        (
-            json!({ "flag": { "flagStatus": "notFlagged" } }),
-            "flag",
-            json!({ "flagStatus": "notFlagged" }),
-        ),
-    ] {
+    for (change, name, expected) in cases! {
+        json!({ "isRead": true }), "isRead", json!(true);
+        json!({ "isRead": false }), "isRead", json!(false);
+        json!({ "categories": ["Blue", "travel"] }), "categories", json!(["Blue", "travel"]);
+        json!({ "categories": ["travel"] }), "categories", json!(["travel"]);
+        json!({ "categories": [] }), "categories", json!([]);
+        json!({ "importance": "low" }), "importance", json!("low");
+        json!({ "importance": "HIGH" }), "importance", json!("high");
+        json!({ "importance": "normal" }), "importance", json!("normal");
+        json!({ "inferenceClassification": "other" }), "inferenceClassification", json!("other");
+        json!({ "flag": due }), "flag", flagged;
+        json!({ "flag": done }), "flag", done.clone();
+        json!({ "flag": { "flagStatus": "notFlagged" } }), "flag",
+            json!({ "flagStatus": "notFlagged" });
+    } {
         let after = changed(&user, &path, change.clone()).await;
         assert_eq!(after[name], expected, "{change}");
         assert_eq!(user.json(&path).await[name], expected, "{change}");
@@ -158,14 +154,9 @@ async fn folders() {
     assert_eq!(
         top,
         json!({
-            "@odata.context": top["@odata.context"],
-            "id": top["id"],
-            "displayName": "Club",
+            "@odata.context": top["@odata.context"], "id": top["id"], "displayName": "Club",
             "parentFolderId": user.json("me/mailFolders/msgfolderroot").await["id"],
-            "childFolderCount": 0,
-            "unreadItemCount": 0,
-            "totalItemCount": 0,
-            "isHidden": false,
+            "childFolderCount": 0, "unreadItemCount": 0, "totalItemCount": 0, "isHidden": false,
         })
     );
     let path = format!("me/mailFolders/{}", encoded(text(&top["id"])));
@@ -176,37 +167,17 @@ async fn folders() {
     assert_eq!((&child["displayName"], &child["parentFolderId"]), (&json!("2027"), &top["id"]));
     let message = user.message("Report 3").await;
     made(&user, &format!("{}/move", at(&message)), json!({ "destinationId": child["id"] })).await;
-    for (method, path, body, status, code) in [
-        (
-            "POST",
-            "me/mailFolders".to_owned(),
-            json!({ "displayName": "club" }),
-            409,
-            "ErrorFolderExists",
-        ),
-        (
-            "POST",
-            "me/mailFolders".to_owned(),
-            json!({ "displayName": " " }),
-            400,
-            "ErrorPropertyValidationFailure",
-        ),
-        ("PATCH", path.clone(), json!({ "displayName": "Inbox" }), 409, "ErrorFolderExists"),
-        (
-            "PATCH",
-            "me/mailFolders/inbox".to_owned(),
-            json!({ "displayName": "In" }),
-            400,
-            "ErrorDeleteDistinguishedFolder",
-        ),
-        (
-            "DELETE",
-            "me/mailFolders/sentitems".to_owned(),
-            Value::Null,
-            400,
-            "ErrorDeleteDistinguishedFolder",
-        ),
-    ] {
+    for (method, path, body, status, code) in cases! {
+        "POST", "me/mailFolders".to_owned(), json!({ "displayName": "club" }), 409,
+            "ErrorFolderExists";
+        "POST", "me/mailFolders".to_owned(), json!({ "displayName": " " }), 400,
+            "ErrorPropertyValidationFailure";
+        "PATCH", path.clone(), json!({ "displayName": "Inbox" }), 409, "ErrorFolderExists";
+        "PATCH", "me/mailFolders/inbox".to_owned(), json!({ "displayName": "In" }), 400,
+            "ErrorDeleteDistinguishedFolder";
+        "DELETE", "me/mailFolders/sentitems".to_owned(), Value::Null, 400,
+            "ErrorDeleteDistinguishedFolder";
+    } {
         let reply = user.write(method, &path, &[], &body).await;
         assert_eq!(refused(&reply), (status, code.to_owned()), "{method} {path}");
     }

@@ -23,118 +23,61 @@ async fn table() {
     };
     let time =
         |day: u8| json!({ "dateTime": format!("2026-03-{day:02}T08:00:00"), "timeZone": "UTC" });
-    let cases: Vec<(&str, String, Value, u16, &str)> = vec![
+    let cases: Vec<(&str, String, Value, u16, &str)> = Vec::from(cases! {
         // Bodies.
-        ("POST", "me/messages".into(), Value::Null, 400, "BadRequest"),
-        ("POST", "me/messages".into(), "{".into(), 400, "BadRequest"),
-        ("POST", "me/messages".into(), json!([]), 400, "RequestBodyRead"),
-        ("POST", "me/messages".into(), json!({ "subjekt": "x" }), 400, "RequestBodyRead"),
-        ("POST", "me/messages".into(), json!({ "subject": 1 }), 400, "RequestBodyRead"),
-        ("POST", "me/messages".into(), json!({ "importance": "vital" }), 400, "RequestBodyRead"),
-        (
-            "POST",
-            "me/messages".into(),
-            json!({ "toRecipients": people(&["nobody"]) }),
-            400,
-            "ErrorInvalidRecipients",
-        ),
-        ("POST", "me/messages".into(), json!({ "internetMessageId": "x" }), 400, "BadRequest"),
-        ("POST", "me/messages".into(), header("Received"), 400, "InvalidInternetMessageHeader"),
-        ("POST", "me/messages".into(), header("x-a: b"), 400, "InvalidInternetMessageHeader"),
-        (
-            "POST",
-            "me/messages".into(),
-            json!({ "internetMessageHeaders": six }),
-            400,
-            "InvalidInternetMessageHeaderCollection",
-        ),
+        "POST", "me/messages".into(), Value::Null, 400, "BadRequest";
+        "POST", "me/messages".into(), "{".into(), 400, "BadRequest";
+        "POST", "me/messages".into(), json!([]), 400, "RequestBodyRead";
+        "POST", "me/messages".into(), json!({ "subjekt": "x" }), 400, "RequestBodyRead";
+        "POST", "me/messages".into(), json!({ "subject": 1 }), 400, "RequestBodyRead";
+        "POST", "me/messages".into(), json!({ "importance": "vital" }), 400, "RequestBodyRead";
+        "POST", "me/messages".into(), json!({ "toRecipients": people(&["nobody"]) }), 400,
+            "ErrorInvalidRecipients";
+        "POST", "me/messages".into(), json!({ "internetMessageId": "x" }), 400, "BadRequest";
+        "POST", "me/messages".into(), header("Received"), 400, "InvalidInternetMessageHeader";
+        "POST", "me/messages".into(), header("x-a: b"), 400, "InvalidInternetMessageHeader";
+        "POST", "me/messages".into(), json!({ "internetMessageHeaders": six }), 400,
+            "InvalidInternetMessageHeaderCollection";
         // Messages.
-        ("PATCH", "me/messages/none".into(), json!({}), 400, "ErrorInvalidIdMalformed"),
-        ("PATCH", format!("me/messages/{odd}"), json!({}), 400, "ErrorInvalidIdMalformed"),
-        ("PATCH", report.clone(), json!({ "subject": "x" }), 400, "ErrorInvalidPropertySet"),
-        (
-            "PATCH",
-            report.clone(),
-            json!({ "internetMessageId": "<a@b>" }),
-            400,
-            "ErrorInvalidPropertySet",
-        ),
-        (
-            "PATCH",
-            report.clone(),
-            json!({ "flag": { "dueDateTime": time(3) } }),
-            400,
-            "ErrorInvalidRequest",
-        ),
-        (
-            "PATCH",
-            report.clone(),
-            json!({ "flag": { "startDateTime": time(4), "dueDateTime": time(3) } }),
-            400,
-            "ErrorInvalidRequest",
-        ),
-        ("POST", format!("{report}/move"), json!({}), 400, "RequestBodyRead"),
-        (
-            "POST",
-            format!("{report}/move"),
-            json!({ "destinationId": "nowhere" }),
-            400,
-            "ErrorInvalidIdMalformed",
-        ),
-        (
-            "POST",
-            format!("{report}/copy"),
-            json!({ "destination": "inbox" }),
-            400,
-            "RequestBodyRead",
-        ),
-        ("POST", format!("{report}/explode"), json!({}), 400, "BadRequest"),
+        "PATCH", "me/messages/none".into(), json!({}), 400, "ErrorInvalidIdMalformed";
+        "PATCH", format!("me/messages/{odd}"), json!({}), 400, "ErrorInvalidIdMalformed";
+        "PATCH", report.clone(), json!({ "subject": "x" }), 400, "ErrorInvalidPropertySet";
+        "PATCH", report.clone(), json!({ "internetMessageId": "<a@b>" }), 400,
+            "ErrorInvalidPropertySet";
+        "PATCH", report.clone(), json!({ "flag": { "dueDateTime": time(3) } }), 400,
+            "ErrorInvalidRequest";
+        "PATCH", report.clone(),
+            json!({ "flag": { "startDateTime": time(4), "dueDateTime": time(3) } }), 400,
+            "ErrorInvalidRequest";
+        "POST", format!("{report}/move"), json!({}), 400, "RequestBodyRead";
+        "POST", format!("{report}/move"), json!({ "destinationId": "nowhere" }), 400,
+            "ErrorInvalidIdMalformed";
+        "POST", format!("{report}/copy"), json!({ "destination": "inbox" }), 400, "RequestBodyRead";
+        "POST", format!("{report}/explode"), json!({}), 400, "BadRequest";
         // Sending.
-        ("POST", format!("{path}/send"), Value::Null, 400, "ErrorInvalidRecipients"),
-        ("POST", format!("{report}/send"), Value::Null, 400, "ErrorInvalidPropertySet"),
+        "POST", format!("{path}/send"), Value::Null, 400, "ErrorInvalidRecipients";
+        "POST", format!("{report}/send"), Value::Null, 400, "ErrorInvalidPropertySet";
         // Attachments.
-        ("POST", format!("{report}/attachments"), file.clone(), 400, "ErrorInvalidPropertySet"),
-        (
-            "POST",
-            format!("{path}/attachments"),
-            with(file.clone(), "@odata.type", "#microsoft.graph.referenceAttachment".into()),
-            400,
-            "RequestBodyRead",
-        ),
-        (
-            "POST",
-            format!("{path}/attachments"),
-            with(file.clone(), "name", "".into()),
-            400,
-            "ErrorPropertyValidationFailure",
-        ),
-        (
-            "POST",
-            format!("{path}/attachments"),
-            with(file.clone(), "contentBytes", "?".into()),
-            400,
-            "RequestBodyRead",
-        ),
-        ("DELETE", format!("{path}/attachments/none"), Value::Null, 400, "ErrorInvalidIdMalformed"),
-        (
-            "POST",
-            format!("{path}/attachments/createUploadSession"),
-            json!({ "attachmentItem": { "attachmentType": "file", "name": "a", "size": 0 } }),
-            400,
-            "ErrorPropertyValidationFailure",
-        ),
-        (
-            "POST",
-            format!("{path}/attachments/createUploadSession"),
+        "POST", format!("{report}/attachments"), file.clone(), 400, "ErrorInvalidPropertySet";
+        "POST", format!("{path}/attachments"),
+            with(file.clone(), "@odata.type", "#microsoft.graph.referenceAttachment".into()), 400,
+            "RequestBodyRead";
+        "POST", format!("{path}/attachments"), with(file.clone(), "name", "".into()), 400,
+            "ErrorPropertyValidationFailure";
+        "POST", format!("{path}/attachments"), with(file.clone(), "contentBytes", "?".into()), 400,
+            "RequestBodyRead";
+        "DELETE", format!("{path}/attachments/none"), Value::Null, 400, "ErrorInvalidIdMalformed";
+        "POST", format!("{path}/attachments/createUploadSession"),
+            json!({ "attachmentItem": { "attachmentType": "file", "name": "a", "size": 0 } }), 400,
+            "ErrorPropertyValidationFailure";
+        "POST", format!("{path}/attachments/createUploadSession"),
             json!({ "attachmentItem": { "attachmentType": "file", "name": "a", "size": 200_000_000 } }),
-            413,
-            "RequestEntityTooLarge",
-        ),
+            413, "RequestEntityTooLarge";
         // Methods.
-        ("PUT", path.clone(), json!({}), 405, "Request_BadRequest"),
-        ("PATCH", "me/messages".into(), json!({}), 405, "Request_BadRequest"),
-        ("DELETE", format!("{path}/send"), Value::Null, 405, "Request_BadRequest"),
-    ];
+        "PUT", path.clone(), json!({}), 405, "Request_BadRequest";
+        "PATCH", "me/messages".into(), json!({}), 405, "Request_BadRequest";
+        "DELETE", format!("{path}/send"), Value::Null, 405, "Request_BadRequest";
+    });
     for (method, path, body, status, code) in cases {
         let reply = user.write(method, &path, &[], &body).await;
         assert_eq!(refused(&reply), (status, code.to_owned()), "{method} {path} {body}");
@@ -151,21 +94,17 @@ async fn permissions() {
     let (_dir, sandbox, full) = mira().await;
     let report = at(&full.message("Report 1").await);
     let draft = at(&made(&full, "me/messages", json!({ "toRecipients": people(&[ANA]) })).await);
-    let writes = [
-        ("Mail.ReadWrite", "POST", "me/messages".to_owned(), json!({ "subject": "x" })),
-        ("Mail.ReadWrite", "PATCH", report.clone(), json!({ "isRead": true })),
-        ("Mail.ReadWrite", "POST", format!("{report}/createReply"), json!({})),
-        ("Mail.ReadWrite", "POST", "me/mailFolders".to_owned(), json!({ "displayName": "x" })),
-        ("Mail.Send", "POST", format!("{draft}/send"), json!({})),
-        ("MailboxSettings.ReadWrite", "PATCH", "me/mailboxSettings".to_owned(), json!({})),
-        (
-            "MailboxSettings.ReadWrite",
-            "POST",
-            "me/outlook/masterCategories".to_owned(),
-            json!({ "displayName": "x" }),
-        ),
-        ("Contacts.ReadWrite", "POST", "me/contacts".to_owned(), json!({ "displayName": "x" })),
-    ];
+    let writes = cases! {
+        "Mail.ReadWrite", "POST", "me/messages".to_owned(), json!({ "subject": "x" });
+        "Mail.ReadWrite", "PATCH", report.clone(), json!({ "isRead": true });
+        "Mail.ReadWrite", "POST", format!("{report}/createReply"), json!({});
+        "Mail.ReadWrite", "POST", "me/mailFolders".to_owned(), json!({ "displayName": "x" });
+        "Mail.Send", "POST", format!("{draft}/send"), json!({});
+        "MailboxSettings.ReadWrite", "PATCH", "me/mailboxSettings".to_owned(), json!({});
+        "MailboxSettings.ReadWrite", "POST", "me/outlook/masterCategories".to_owned(),
+            json!({ "displayName": "x" });
+        "Contacts.ReadWrite", "POST", "me/contacts".to_owned(), json!({ "displayName": "x" });
+    };
     let all = ["Mail.ReadWrite", "Mail.Send", "MailboxSettings.ReadWrite", "Contacts.ReadWrite"];
     for (needed, method, path, body) in writes {
         let others: Vec<&str> = all.into_iter().filter(|it| *it != needed).collect();

@@ -79,41 +79,17 @@ async fn recipients() {
             "{head}\r\nSubject: {subject}\r\nMessage-ID: <{subject}@example.com>\r\nDate: Tue, 3 Feb 2026 10:00:00 +0000\r\n\r\nx\r\n"
         )
     };
-    let cases = [
-        (
-            "plain",
-            format!("From: {ANA}\r\nTo: {ME}, {BEN}"),
-            "createReply",
-            vec![ANA],
-            vec![],
-            "RE: plain",
-        ),
-        (
-            "all",
-            format!("From: {ANA}\r\nTo: {ME}, {BEN}\r\nCc: {ANA}, MIRA@example.com"),
-            "createReplyAll",
-            vec![ANA, BEN],
-            vec![],
-            "RE: all",
-        ),
-        (
-            "re: again",
-            format!("From: {ANA}\r\nReply-To: list@example.com\r\nTo: {ME}"),
-            "createReply",
-            vec!["list@example.com"],
-            vec![],
-            "re: again",
-        ),
-        (
-            "own",
-            format!("From: {ME}\r\nTo: {BEN}\r\nCc: {ANA}"),
-            "createReplyAll",
-            vec![BEN],
-            vec![ANA],
-            "RE: own",
-        ),
-        ("on", format!("From: {ANA}\r\nTo: {ME}"), "createForward", vec![], vec![], "FW: on"),
-    ];
+    let cases = cases! {
+        "plain", format!("From: {ANA}\r\nTo: {ME}, {BEN}"), "createReply", vec![ANA], vec![],
+            "RE: plain";
+        "all", format!("From: {ANA}\r\nTo: {ME}, {BEN}\r\nCc: {ANA}, MIRA@example.com"),
+            "createReplyAll", vec![ANA, BEN], vec![], "RE: all";
+        "re: again", format!("From: {ANA}\r\nReply-To: list@example.com\r\nTo: {ME}"),
+            "createReply", vec!["list@example.com"], vec![], "re: again";
+        "own", format!("From: {ME}\r\nTo: {BEN}\r\nCc: {ANA}"), "createReplyAll", vec![BEN],
+            vec![ANA], "RE: own";
+        "on", format!("From: {ANA}\r\nTo: {ME}"), "createForward", vec![], vec![], "FW: on";
+    };
     for (subject, head, how, to, cc, title) in cases {
         assert!(sandbox.deliver(ME, letter(subject, &head).as_bytes()).unwrap());
         let message = user.message(subject).await;

@@ -72,16 +72,10 @@ async fn at_once() {
         json!({
             "@odata.context": one["@odata.context"],
             "@odata.type": "#microsoft.graph.fileAttachment",
-            "@odata.mediaContentType": "text/csv",
-            "id": one["id"],
-            "lastModifiedDateTime": one["lastModifiedDateTime"],
-            "name": "a.csv",
-            "contentType": "text/csv",
-            "size": 4,
-            "isInline": false,
-            "contentId": null,
-            "contentLocation": null,
-            "contentBytes": STANDARD.encode("1;2\n"),
+            "@odata.mediaContentType": "text/csv", "id": one["id"],
+            "lastModifiedDateTime": one["lastModifiedDateTime"], "name": "a.csv",
+            "contentType": "text/csv", "size": 4, "isInline": false, "contentId": null,
+            "contentLocation": null, "contentBytes": STANDARD.encode("1;2\n"),
         })
     );
     let mut logo = file("logo.png", &[0x89, 0x50]);

@@ -29,15 +29,11 @@ async fn a_contact_is_made_changed_and_deleted() {
     let path = format!("/v1/people:createContact?{FIELDS}");
     let made = user.post(&path, body).await;
     let name = json!({
-        "displayName": "Nora Feldkamp",
-        "familyName": "Feldkamp",
-        "givenName": "Nora",
-        "displayNameLastFirst": "Feldkamp, Nora",
-        "unstructuredName": "Nora Feldkamp",
+        "displayName": "Nora Feldkamp", "familyName": "Feldkamp", "givenName": "Nora",
+        "displayNameLastFirst": "Feldkamp, Nora", "unstructuredName": "Nora Feldkamp",
     });
     let wanted = json!({
-        "names": [name],
-        "emailAddresses": [{ "value": "nora@cafe-siebenkrumen.example" }],
+        "names": [name], "emailAddresses": [{ "value": "nora@cafe-siebenkrumen.example" }],
         "phoneNumbers": [{ "value": "+49 30 5550100" }],
     });
     assert_eq!(plain(made.clone()), wanted);
@@ -81,8 +77,7 @@ async fn a_contact_of_the_mail_is_changed() {
     let before = user.json(&list).await["connections"][0].clone();
     let resource = before["resourceName"].as_str().unwrap();
     let body = json!({
-        "etag": before["etag"],
-        "names": [{ "givenName": "Ada", "familyName": "Sund" }],
+        "etag": before["etag"], "names": [{ "givenName": "Ada", "familyName": "Sund" }],
     });
     let path = format!("/v1/{resource}:updateContact?updatePersonFields=names");
     user.ok("PATCH", &path, body).await;

@@ -101,8 +101,7 @@ async fn an_answer_joins_the_conversation_on_both_sides() {
     assert_eq!(
         shown,
         json!({
-            "id": "#1",
-            "historyId": "…",
+            "id": "#1", "historyId": "…",
             "messages": [
                 {
                     "id": "#2", "threadId": "#1", "labelIds": ["SENT"], "snippet": "?",
@@ -123,22 +122,14 @@ async fn an_answer_joins_the_conversation_on_both_sides() {
 async fn the_sender_is_the_owner() {
     let sandbox = sandbox().await;
     let user = signed_in(&sandbox, MIRA).await;
-    for (from, to, shown, labels) in [
-        (
-            "mira@example.com",
-            "mira@example.com",
-            "mira@example.com",
-            vec![vec!["UNREAD", "SENT", "INBOX"]],
-        ),
-        ("zoe@example.com", "a@example.org", "mira@example.com", vec![vec!["SENT"]]),
-        ("mira+news@example.com", "a@example.org", "mira+news@example.com", vec![vec!["SENT"]]),
-        (
-            "mira@example.com",
-            "mira+lamps@example.com",
-            "mira@example.com",
-            vec![vec!["UNREAD", "INBOX"], vec!["SENT"]],
-        ),
-    ] {
+    for (from, to, shown, labels) in cases! {
+        "mira@example.com", "mira@example.com", "mira@example.com",
+            vec![vec!["UNREAD", "SENT", "INBOX"]];
+        "zoe@example.com", "a@example.org", "mira@example.com", vec![vec!["SENT"]];
+        "mira+news@example.com", "a@example.org", "mira+news@example.com", vec![vec!["SENT"]];
+        "mira@example.com", "mira+lamps@example.com", "mira@example.com",
+            vec![vec!["UNREAD", "INBOX"], vec!["SENT"]];
+    } {
         let id = format!("{from}.{to}");
         let lines = [format!("From: {from}"), format!("To: {to}"), format!("Message-ID: <{id}>")];
         let lines: Vec<&str> = lines.iter().map(String::as_str).collect();

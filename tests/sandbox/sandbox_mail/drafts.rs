@@ -25,15 +25,13 @@ async fn a_draft_lives_from_making_to_sending() {
     let path = at("drafts", &made);
     assert_eq!(
         steady(user.json(&format!("{path}?format=minimal")).await, &mut seen),
-        json!({ "id": "#1", "message": {
-            "id": "#2",
-            "threadId": "#2",
-            "labelIds": ["DRAFT"],
-            "snippet": "one",
-            "sizeEstimate": 144,
-            "historyId": "…",
-            "internalDate": "…",
-        }})
+        json!({
+            "id": "#1",
+            "message": {
+                "id": "#2", "threadId": "#2", "labelIds": ["DRAFT"], "snippet": "one",
+                "sizeEstimate": 144, "historyId": "…", "internalDate": "…",
+            },
+        })
     );
     assert_eq!(
         steady(user.json("drafts").await, &mut seen),
@@ -108,20 +106,13 @@ async fn a_conversation_is_joined_only_where_it_belongs() {
     let user = signed_in(&sandbox, MIRA).await;
     let first = user.json("messages").await["messages"][0].clone();
     let thread = first["threadId"].clone();
-    for (name, lines, joins) in [
-        ("an answer", vec!["Subject: Re: Lamps", "In-Reply-To: <first.mira@example.com>"], true),
-        (
-            "another subject",
-            vec!["Subject: Cables", "In-Reply-To: <first.mira@example.com>"],
-            false,
-        ),
-        ("no reference", vec!["Subject: Re: Lamps"], false),
-        (
-            "a reference to elsewhere",
-            vec!["Subject: Re: Lamps", "References: <other@example.com>"],
-            false,
-        ),
-    ] {
+    for (name, lines, joins) in cases! {
+        "an answer", vec!["Subject: Re: Lamps", "In-Reply-To: <first.mira@example.com>"], true;
+        "another subject", vec!["Subject: Cables", "In-Reply-To: <first.mira@example.com>"], false;
+        "no reference", vec!["Subject: Re: Lamps"], false;
+        "a reference to elsewhere", vec!["Subject: Re: Lamps", "References: <other@example.com>"],
+            false;
+    } {
         let mut head = vec!["From: mira@example.com", "To: zoe@example.com"];
         head.extend(lines);
         let body = json!({ "message": { "raw": raw(&head, name), "threadId": thread } });

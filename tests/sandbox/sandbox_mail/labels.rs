@@ -4,11 +4,8 @@ use super::*;
 
 fn label(id: &str, name: &str) -> Value {
     json!({
-        "id": id,
-        "name": name,
-        "messageListVisibility": "show",
-        "labelListVisibility": "labelShow",
-        "type": "user",
+        "id": id, "name": name, "messageListVisibility": "show",
+        "labelListVisibility": "labelShow", "type": "user",
     })
 }
 

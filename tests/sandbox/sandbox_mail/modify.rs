@@ -70,14 +70,13 @@ async fn the_history_tells_it_all() {
         json!([
             {
                 "labelsAdded": [{ "message": own(&["INBOX", "STARRED"]), "labelIds": ["STARRED"] }],
-                "labelsRemoved": [{ "message": own(&["INBOX", "STARRED"]), "labelIds": ["UNREAD"] }],
+                "labelsRemoved": [
+                    { "message": own(&["INBOX", "STARRED"]), "labelIds": ["UNREAD"] },
+                ],
             },
-            { "messagesAdded": new("#2", "DRAFT") },
-            { "messagesAdded": new("#3", "DRAFT") },
-            { "messagesDeleted": gone("#2", "#2") },
-            { "messagesAdded": new("#4", "SENT") },
-            { "messagesDeleted": gone("#3", "#2") },
-            { "messagesDeleted": gone("#1", "#1") },
+            { "messagesAdded": new("#2", "DRAFT") }, { "messagesAdded": new("#3", "DRAFT") },
+            { "messagesDeleted": gone("#2", "#2") }, { "messagesAdded": new("#4", "SENT") },
+            { "messagesDeleted": gone("#3", "#2") }, { "messagesDeleted": gone("#1", "#1") },
         ])
     );
 }

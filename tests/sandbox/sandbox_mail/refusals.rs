@@ -22,42 +22,38 @@ async fn requests_that_make_no_sense_are_refused() {
     let red = json!({ "textColor": "red", "backgroundColor": "#000000" });
     let star = json!({ "addLabelIds": ["STARRED"] });
     let unlabelled = json!({ "addLabelIds": ["Label_9"] });
-    for (method, path, body, wanted) in [
-        ("POST", "drafts", json!({}), argument),
-        ("POST", "drafts", json!({ "message": { "colour": 1 } }), (400, "invalid")),
-        ("POST", "drafts", json!({ "message": { "raw": "!" } }), (400, "invalid")),
-        ("POST", "drafts", stranger, missing),
-        ("PUT", "drafts/r99", json!({ "message": { "raw": NOBODY } }), missing),
-        ("GET", "drafts/1", Value::Null, missing),
-        ("POST", "drafts/send", json!({}), argument),
-        ("POST", "drafts/send", json!({ "id": "r99" }), missing),
-        ("POST", "drafts/send", json!({ "id": nobody["id"] }), argument),
-        ("POST", "drafts/send", json!({ "id": bad_to["id"] }), argument),
-        ("POST", "messages/batchModify", json!({ "ids": [id] }), argument),
-        ("POST", "messages/batchModify", star.clone(), argument),
-        ("POST", "messages/batchModify", json!({ "ids": [id], "addLabelIds": ["SENT"] }), argument),
-        ("POST", "messages/batchModify", json!({ "ids": [id], "addLabelIds": ["None"] }), argument),
-        ("POST", "messages/1000000000000001/trash", Value::Null, missing),
-        ("POST", "messages/xyz/trash", Value::Null, argument),
-        ("POST", "labels", json!({ "name": "a//b" }), argument),
-        ("POST", "labels", json!({ "name": "inbox" }), argument),
-        ("POST", "labels", json!({ "name": "here" }), (409, "aborted")),
-        ("PATCH", "labels/Label_2", json!({ "name": "Here" }), (409, "aborted")),
-        ("POST", "labels", json!({ "name": "x", "color": red }), argument),
-        ("DELETE", "labels/INBOX", Value::Null, argument),
-        ("DELETE", "labels/Label_9", Value::Null, missing),
-        ("POST", "settings/filters", json!({ "action": star }), argument),
-        (
-            "POST",
-            "settings/filters",
-            json!({ "criteria": { "from": "a" }, "action": unlabelled }),
-            argument,
-        ),
-        ("GET", "settings/filters/none", Value::Null, missing),
-        ("GET", "settings/sendAs/zoe@example.com", Value::Null, missing),
-        ("PUT", "settings/vacation", json!({ "enableAutoReply": true }), argument),
-        ("PATCH", "drafts/r1", json!({}), missing),
-    ] {
+    for (method, path, body, wanted) in cases! {
+        "POST", "drafts", json!({}), argument;
+        "POST", "drafts", json!({ "message": { "colour": 1 } }), (400, "invalid");
+        "POST", "drafts", json!({ "message": { "raw": "!" } }), (400, "invalid");
+        "POST", "drafts", stranger, missing;
+        "PUT", "drafts/r99", json!({ "message": { "raw": NOBODY } }), missing;
+        "GET", "drafts/1", Value::Null, missing;
+        "POST", "drafts/send", json!({}), argument;
+        "POST", "drafts/send", json!({ "id": "r99" }), missing;
+        "POST", "drafts/send", json!({ "id": nobody["id"] }), argument;
+        "POST", "drafts/send", json!({ "id": bad_to["id"] }), argument;
+        "POST", "messages/batchModify", json!({ "ids": [id] }), argument;
+        "POST", "messages/batchModify", star.clone(), argument;
+        "POST", "messages/batchModify", json!({ "ids": [id], "addLabelIds": ["SENT"] }), argument;
+        "POST", "messages/batchModify", json!({ "ids": [id], "addLabelIds": ["None"] }), argument;
+        "POST", "messages/1000000000000001/trash", Value::Null, missing;
+        "POST", "messages/xyz/trash", Value::Null, argument;
+        "POST", "labels", json!({ "name": "a//b" }), argument;
+        "POST", "labels", json!({ "name": "inbox" }), argument;
+        "POST", "labels", json!({ "name": "here" }), (409, "aborted");
+        "PATCH", "labels/Label_2", json!({ "name": "Here" }), (409, "aborted");
+        "POST", "labels", json!({ "name": "x", "color": red }), argument;
+        "DELETE", "labels/INBOX", Value::Null, argument;
+        "DELETE", "labels/Label_9", Value::Null, missing;
+        "POST", "settings/filters", json!({ "action": star }), argument;
+        "POST", "settings/filters", json!({ "criteria": { "from": "a" }, "action": unlabelled }),
+            argument;
+        "GET", "settings/filters/none", Value::Null, missing;
+        "GET", "settings/sendAs/zoe@example.com", Value::Null, missing;
+        "PUT", "settings/vacation", json!({ "enableAutoReply": true }), argument;
+        "PATCH", "drafts/r1", json!({}), missing;
+    } {
         let (status, reason, _) = user.refused(method, path, body.clone()).await;
         assert_eq!((status, reason.as_str()), wanted, "{method} {path} {body}");
     }
@@ -81,17 +77,15 @@ async fn every_scope_opens_its_own() {
         ("signature", "PATCH", "settings/sendAs/mira@example.com"),
     ];
     let sandbox = sandbox().await;
-    for (scope, opened) in [
-        ("gmail.readonly", "draft list, filters"),
-        ("gmail.modify", "draft list, draft, draft send, batch, label, filters"),
-        ("gmail.compose", "draft list, draft, draft send"),
-        ("gmail.labels", "label"),
-        ("gmail.settings.basic", "filters, filter, vacation, signature"),
-        (
-            "https://mail.google.com/",
-            "draft list, draft, draft send, batch, batch delete, label, filters",
-        ),
-    ] {
+    for (scope, opened) in cases! {
+        "gmail.readonly", "draft list, filters";
+        "gmail.modify", "draft list, draft, draft send, batch, label, filters";
+        "gmail.compose", "draft list, draft, draft send";
+        "gmail.labels", "label";
+        "gmail.settings.basic", "filters, filter, vacation, signature";
+        "https://mail.google.com/",
+            "draft list, draft, draft send, batch, batch delete, label, filters";
+    } {
         let full = match scope.contains("://") {
             true => scope.to_owned(),
             false => format!("https://www.googleapis.com/auth/{scope}"),

@@ -20,8 +20,7 @@ async fn filters_are_kept_and_applied() {
             "action": { "addLabelIds": ["STARRED"] },
         }),
         json!({
-            "criteria": { "to": "zoe+shop@example.com" },
-            "action": { "addLabelIds": ["TRASH"] },
+            "criteria": { "to": "zoe+shop@example.com" }, "action": { "addLabelIds": ["TRASH"] },
         }),
     ];
     assert_eq!(owner.json("settings/filters").await, json!({}));
@@ -70,20 +69,14 @@ async fn settings_are_set_and_stay() {
     let sandbox = sandbox().await;
     let user = User::at_gmail(sandbox.base(), MIRA, BASIC).await;
     let on = json!({
-        "enableAutoReply": true,
-        "responseSubject": "Away",
-        "responseBodyHtml": "<p>Back in May.</p>",
-        "restrictToContacts": true,
-        "restrictToDomain": false,
-        "startTime": "1793000000000",
-        "endTime": "1794000000000",
+        "enableAutoReply": true, "responseSubject": "Away",
+        "responseBodyHtml": "<p>Back in May.</p>", "restrictToContacts": true,
+        "restrictToDomain": false, "startTime": "1793000000000", "endTime": "1794000000000",
     });
     assert_eq!(user.ok("PUT", "settings/vacation", on.clone()).await, on);
     assert_eq!(user.json("settings/vacation").await, on);
     let off = json!({
-        "enableAutoReply": false,
-        "responseSubject": "",
-        "restrictToContacts": false,
+        "enableAutoReply": false, "responseSubject": "", "restrictToContacts": false,
         "restrictToDomain": false,
     });
     assert_eq!(user.ok("PUT", "settings/vacation", json!({})).await, off);
@@ -94,20 +87,12 @@ async fn settings_are_set_and_stay() {
 
     let path = "settings/sendAs/mira%2Bnews%40example.com";
     let alias = json!({
-        "sendAsEmail": "mira+news@example.com",
-        "displayName": "",
-        "replyToAddress": "",
-        "signature": "<b>M.</b>",
-        "treatAsAlias": true,
-        "verificationStatus": "accepted",
+        "sendAsEmail": "mira+news@example.com", "displayName": "", "replyToAddress": "",
+        "signature": "<b>M.</b>", "treatAsAlias": true, "verificationStatus": "accepted",
     });
     let own = json!({
-        "sendAsEmail": "mira@example.com",
-        "displayName": "Mira L.",
-        "replyToAddress": "",
-        "signature": "",
-        "isPrimary": true,
-        "isDefault": true,
+        "sendAsEmail": "mira@example.com", "displayName": "Mira L.", "replyToAddress": "",
+        "signature": "", "isPrimary": true, "isDefault": true,
     });
     assert_eq!(user.ok("PATCH", path, json!({ "signature": "<b>M.</b>" })).await, alias);
     let named = json!({ "displayName": "Mira L." });

@@ -240,10 +240,7 @@ fn a_new_event_is_written_so() {
             organizer: None,
         },
             json!({
-                "summary": "Proofs",
-                "start": start,
-                "end": end,
-                "location": "Studio",
+                "summary": "Proofs", "start": start, "end": end, "location": "Studio",
                 "description": "Bring paper.\nAnd ink.",
                 "attendees": [
                     {"email": "lena@studio.example"},
@@ -251,19 +248,16 @@ fn a_new_event_is_written_so() {
                     {"email": "room2@resource.calendar.google.com", "resource": true},
                 ],
                 "recurrence": [
-                    "RRULE:FREQ=WEEKLY;BYDAY=TU",
-                    "RDATE;VALUE=DATE:20260212",
+                    "RRULE:FREQ=WEEKLY;BYDAY=TU", "RDATE;VALUE=DATE:20260212",
                     "EXDATE;TZID=Europe/Berlin:20260210T180500",
                 ],
                 "conferenceData": {"createRequest": {
                     "requestId": "r1",
                     "conferenceSolutionKey": {"type": "hangoutsMeet"},
                 }},
-                "transparency": "transparent",
-                "visibility": "private",
+                "transparency": "transparent", "visibility": "private",
                 "reminders": {
-                    "useDefault": false,
-                    "overrides": [{"method": "popup", "minutes": 15}],
+                    "useDefault": false, "overrides": [{"method": "popup", "minutes": 15}],
                 },
                 "colorId": "11",
             });
@@ -279,47 +273,35 @@ fn a_new_event_is_written_so() {
             ..Change::default()
         },
             json!({
-                "start": {"date": "2026-02-09"},
-                "end": {"date": "2026-02-11"},
-                "status": "tentative",
-                "reminders": {"useDefault": false, "overrides": []},
+                "start": {"date": "2026-02-09"}, "end": {"date": "2026-02-11"},
+                "status": "tentative", "reminders": {"useDefault": false, "overrides": []},
             });
         Change { time: days.clone(), show: Some(Show::Oof), ..Change::default() },
             json!({
-                "start": first,
-                "end": last,
-                "eventType": "outOfOffice",
+                "start": first, "end": last, "eventType": "outOfOffice",
                 "outOfOfficeProperties": {"autoDeclineMode": "declineNone"},
             });
         Change { time: time.clone(), show: Some(Show::Focus), ..Change::default() },
             json!({
-                "start": start,
-                "end": end,
-                "eventType": "focusTime",
+                "start": start, "end": end, "eventType": "focusTime",
                 "focusTimeProperties": {
-                    "autoDeclineMode": "declineNone",
-                    "chatStatus": "doNotDisturb",
+                    "autoDeclineMode": "declineNone", "chatStatus": "doNotDisturb",
                 },
             });
         Change { time: days.clone(), show: Some(Show::Elsewhere), ..Change::default() },
             json!({
-                "start": {"date": "2026-02-09"},
-                "end": {"date": "2026-02-11"},
+                "start": {"date": "2026-02-09"}, "end": {"date": "2026-02-11"},
                 "eventType": "workingLocation",
                 "workingLocationProperties": {"type": "homeOffice", "homeOffice": {}},
-                "transparency": "transparent",
-                "visibility": "public",
+                "transparency": "transparent", "visibility": "public",
             });
         Change { place: text("Library"), show: Some(Show::Elsewhere), ..Change::default() },
             json!({
-                "location": "Library",
-                "eventType": "workingLocation",
+                "location": "Library", "eventType": "workingLocation",
                 "workingLocationProperties": {
-                    "type": "customLocation",
-                    "customLocation": {"label": "Library"},
+                    "type": "customLocation", "customLocation": {"label": "Library"},
                 },
-                "transparency": "transparent",
-                "visibility": "public",
+                "transparency": "transparent", "visibility": "public",
             });
         Change {
             uid: text("proofs-1@studio.example"),
@@ -375,12 +357,8 @@ fn a_change_writes_what_differs_and_keeps_the_rest() {
             ..Change::default()
         },
             json!({
-                "summary": "Proofs",
-                "location": null,
-                "description": null,
-                "colorId": null,
-                "conferenceData": null,
-                "visibility": "default",
+                "summary": "Proofs", "location": null, "description": null, "colorId": null,
+                "conferenceData": null, "visibility": "default",
                 "reminders": {"useDefault": false, "overrides": []},
             });
         Change {
@@ -409,8 +387,7 @@ fn a_change_writes_what_differs_and_keeps_the_rest() {
         },
             json!({
                 "recurrence": [
-                    "RRULE:FREQ=WEEKLY;BYDAY=TU",
-                    "RDATE;VALUE=DATE:20260212",
+                    "RRULE:FREQ=WEEKLY;BYDAY=TU", "RDATE;VALUE=DATE:20260212",
                     "EXDATE;TZID=Europe/Berlin:20260210T180500",
                 ],
                 "status": "tentative",
@@ -440,14 +417,12 @@ fn a_change_writes_what_differs_and_keeps_the_rest() {
     assert_eq!(
         body::changed(series, &change, "r1"),
         Ok(json!({
-            "attendees": [series["attendees"][0], {"email": "bo@example.com"}],
-            "recurrence": null,
+            "attendees": [series["attendees"][0], {"email": "bo@example.com"}], "recurrence": null,
             "conferenceData": {"createRequest": {
                 "requestId": "r1",
                 "conferenceSolutionKey": {"type": "hangoutsMeet"},
             }},
-            "transparency": "opaque",
-            "status": "confirmed",
+            "transparency": "opaque", "status": "confirmed",
         }))
     );
 }

@@ -331,10 +331,10 @@ async fn folders_are_found_by_name_path_and_id() {
         let start = format!("GET /me/mailFolders/{folder}/messages?");
         assert!(asked.last().unwrap().starts_with(&start), "{said}: {asked:?}");
     }
-    for (said, reported) in [
-        ("in:2026", "2 folders are called `2026`: name one by its path: Inbox/2026, Projects/2026"),
-        ("in:Klienten", "there is no folder `Klienten`: lookup kind=folders lists them"),
-    ] {
+    for (said, reported) in cases! {
+        "in:2026", "2 folders are called `2026`: name one by its path: Inbox/2026, Projects/2026";
+        "in:Klienten", "there is no folder `Klienten`: lookup kind=folders lists them";
+    } {
         let error = mailbox.messages(&ask(&MESSAGE, &["id"], said, 5)).await.unwrap_err();
         assert_eq!(error.to_string(), reported);
     }
@@ -485,13 +485,11 @@ async fn an_address_is_found_out_from_a_token() {
     let outlook = Outlook::sample().await;
     let token = outlook.token(ME, "User.Read").await;
     assert_eq!(outlook.address(&token, None).await.unwrap(), ME);
-    for (user, expected) in [
-        (
-            json!({"mail": null, "userPrincipalName": "kim@outlook.example"}),
-            Ok("kim@outlook.example"),
-        ),
-        (json!({}), Err("Microsoft did not say whose mailbox it is")),
-    ] {
+    for (user, expected) in cases! {
+        json!({"mail": null, "userPrincipalName": "kim@outlook.example"}),
+            Ok("kim@outlook.example");
+        json!({}), Err("Microsoft did not say whose mailbox it is");
+    } {
         let outlook = Outlook::scripted(move |_| Some(respond(200, &user))).await;
         let found = outlook.address("token", None).await.map_err(|error| error.to_string());
         assert_eq!(found, expected.map(str::to_owned).map_err(str::to_owned));
@@ -548,20 +546,17 @@ async fn ids_are_looked_at_before_they_are_sent() {
     let outlook = Outlook::scripted(|_| None).await;
     let mailbox = outlook.mailbox().await;
     let foreign = "the id is not Outlook's: use a handle such as m12 from a search";
-    for (id, expected) in [
-        ("AAkALgAAAAAAHYQDEapmEc2byACqAC/EWg0AigX3PZ2Zx/vYdfnN27KkMQAAEKE7XgAA", None),
-        ("AAMkAGVm-MDEz_MTM4LTZmYWUtNDdkNC1hMDZiLTU1OGY5OTZhYmY4OABGAAAAAAA=", None),
-        (
-            "19c2a4b6d8e0f123",
+    for (id, expected) in cases! {
+        "AAkALgAAAAAAHYQDEapmEc2byACqAC/EWg0AigX3PZ2Zx/vYdfnN27KkMQAAEKE7XgAA", None;
+        "AAMkAGVm-MDEz_MTM4LTZmYWUtNDdkNC1hMDZiLTU1OGY5OTZhYmY4OABGAAAAAAA=", None;
+        "19c2a4b6d8e0f123",
             Some(
-                "the id looks like Gmail's, not Outlook's: name the Gmail account, or use a handle \
-                 such as m12 from a search",
-            ),
-        ),
-        ("../../users/x@example.com", Some(foreign)),
-        ("AAMkAGVm", Some(foreign)),
-        ("AAMkAGVmMDEzMTM4LTZmYWUt?x=1", Some(foreign)),
-    ] {
+                "the id looks like Gmail's, not Outlook's: name the Gmail account, or use a handle such as m12 from a search",
+            );
+        "../../users/x@example.com", Some(foreign);
+        "AAMkAGVm", Some(foreign);
+        "AAMkAGVmMDEzMTM4LTZmYWUt?x=1", Some(foreign);
+    } {
         let found = mailbox.check_id(id).err().map(|error| error.to_string());
         assert_eq!(found.as_deref(), expected, "{id}");
     }
@@ -730,8 +725,7 @@ async fn parts_of_a_batch_succeed_and_fail_singly() {
                 *count += 1;
                 if *count == 1 {
                     return Some(json!({
-                        "status": 429,
-                        "headers": {"Retry-After": "1"},
+                        "status": 429, "headers": {"Retry-After": "1"},
                         "body": {"error": {"code": "ApplicationThrottled"}},
                     }));
                 }
@@ -1092,8 +1086,7 @@ async fn a_long_wait_for_one_part_holds_back_all_calls() {
     let outlook = Outlook::scripted(|seen| {
         Some(batch(seen, |_| {
             Some(json!({
-                "status": 429,
-                "headers": {"Retry-After": "120"},
+                "status": 429, "headers": {"Retry-After": "120"},
                 "body": {"error": {"code": "ApplicationThrottled"}},
             }))
         }))
@@ -1119,22 +1112,18 @@ async fn of_a_shared_mailbox_only_mail_is_known() {
     let own =
         "are not available for a shared mailbox: name the account of the person who signed in";
     let everybody = People { limit: 10, ..People::default() };
-    for (table, expected, requests) in [
-        (&CATEGORY, format!("categories {own}"), 0),
-        (&ALIAS, format!("aliases {own}"), 0),
-        (&SETTING, format!("settings {own}"), 0),
+    for (table, expected, requests) in cases! {
+        &CATEGORY, format!("categories {own}"), 0;
+        &ALIAS, format!("aliases {own}"), 0;
+        &SETTING, format!("settings {own}"), 0;
         // Contacts are those of the person who signed in, and so is the refusal.
-        (
-            &CONTACT,
+        &CONTACT,
             "the sign-in does not allow this: run `daysheet account add microsoft` and allow all permissions".to_owned(),
-            1,
-        ),
-    ] {
+            1;
+    } {
         let columns = table.up_to(Level::Core);
-        let error = mailbox
-            .lookup(table, &everybody, &project(Api::Outlook, &columns))
-            .await
-            .unwrap_err();
+        let projection = project(Api::Outlook, &columns);
+        let error = mailbox.lookup(table, &everybody, &projection).await.unwrap_err();
         assert_eq!(error.to_string(), expected);
         assert_eq!(outlook.tap.requests().len(), requests, "{}", table.name);
     }

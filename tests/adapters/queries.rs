@@ -127,13 +127,10 @@ fn no_query_is_every_message() {
 
 #[test]
 fn folders_are_named_once_and_without_places() {
-    for (query, expected) in [
-        ("in:inbox budget", &[][..]),
-        (
-            "in:Clients (in:\"Nord licht\" OR -in:Clients) label:x in:spam",
-            &["Clients", "Nord licht"],
-        ),
-    ] {
+    for (query, expected) in cases! {
+        "in:inbox budget", &[][..];
+        "in:Clients (in:\"Nord licht\" OR -in:Clients) label:x in:spam", &["Clients", "Nord licht"];
+    } {
         assert_eq!(folders(&parsed(query)), expected, "{query}");
     }
 }
@@ -149,18 +146,16 @@ fn i_am_known_by_my_address() {
 
 #[test]
 fn only_what_is_looked_at_is_asked_for() {
-    for (query, expected) in [
-        ("from:a -from:b", &["from"][..]),
-        ("to:a", &["toRecipients", "ccRecipients", "bccRecipients"]),
-        ("cc:a bcc:b", &["ccRecipients", "bccRecipients"]),
-        ("is:read OR is:unread", &["isRead"]),
-        ("is:starred is:important", &["flag", "importance"]),
-        ("category:a label:b in:c", &["categories", "parentFolderId"]),
-        (
-            "has:attachment before:7d after:8d subject:x",
-            &["hasAttachments", "receivedDateTime", "subject"],
-        ),
-    ] {
+    for (query, expected) in cases! {
+        "from:a -from:b", &["from"][..];
+        "to:a", &["toRecipients", "ccRecipients", "bccRecipients"];
+        "cc:a bcc:b", &["ccRecipients", "bccRecipients"];
+        "is:read OR is:unread", &["isRead"];
+        "is:starred is:important", &["flag", "importance"];
+        "category:a label:b in:c", &["categories", "parentFolderId"];
+        "has:attachment before:7d after:8d subject:x",
+            &["hasAttachments", "receivedDateTime", "subject"];
+    } {
         assert_eq!(reads(&parsed(query)), expected, "{query}");
     }
 }
@@ -215,13 +210,9 @@ const MET: &[(&str, bool)] = &[
 #[test]
 fn a_message_is_checked_here() {
     let message = json!({
-        "parentFolderId": "F1=",
-        "receivedDateTime": "2026-02-03T17:05:00Z",
-        "subject": "Proof for the autumn\u{ad} catalogue 🎉",
-        "importance": "High",
-        "isRead": false,
-        "hasAttachments": true,
-        "categories": ["Clients/Nordlicht", "Print"],
+        "parentFolderId": "F1=", "receivedDateTime": "2026-02-03T17:05:00Z",
+        "subject": "Proof for the autumn\u{ad} catalogue 🎉", "importance": "High", "isRead": false,
+        "hasAttachments": true, "categories": ["Clients/Nordlicht", "Print"],
         "flag": {"flagStatus": "Flagged"},
         "from": {"emailAddress": {"name": "Okafor, Lena", "address": "lena@studio.example"}},
         "toRecipients": [{"emailAddress": {"name": "Mira", "address": "mira@example.com"}}],

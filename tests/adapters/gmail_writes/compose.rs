@@ -136,13 +136,11 @@ async fn an_original_is_read_whole() {
                 })
                 .to_vec(),
             own: false,
-            headers: vec![
-                (
-                    "List-Unsubscribe".to_owned(),
-                    "<https://studio.example/u>, <mailto:u@studio.example>".to_owned()
-                ),
-                ("Authentication-Results".to_owned(), "mx.example; dkim=pass".to_owned()),
-            ],
+            headers: Vec::from(cases! {
+                "List-Unsubscribe".to_owned(),
+                    "<https://studio.example/u>, <mailto:u@studio.example>".to_owned();
+                "Authentication-Results".to_owned(), "mx.example; dkim=pass".to_owned();
+            }),
         }
     );
 }
@@ -175,15 +173,16 @@ async fn what_one_wrote_oneself_is_known() {
 #[tokio::test]
 async fn a_file_is_fetched_if_it_may_be_that_large() {
     let missing = "the message has no such file: mail_attachment as=list shows its files";
-    for (message, file, most, expected, fetched) in [
-        ("b1", "b1/2", 3, Ok("a,b"), ""),
-        ("b1", "2", 3, Ok("a,b"), ""),
-        ("b1", "b1/0.1", 100, Ok("PNG"), "GET messages/b1/attachments/ANG%2F1"),
-        ("b1", "b1/1", 8_999, Err("the file is 9000 bytes, more than 8999: open it in Gmail"), ""),
-        ("b1", "b1/7", 3, Err(missing), ""),
-        ("b1", "b2/2", 3, Err(missing), ""),
-        ("b1", "b1/../x", 3, Err(missing), ""),
-    ] {
+    for (message, file, most, expected, fetched) in cases! {
+        "b1", "b1/2", 3, Ok("a,b"), "";
+        "b1", "2", 3, Ok("a,b"), "";
+        "b1", "b1/0.1", 100, Ok("PNG"), "GET messages/b1/attachments/ANG%2F1";
+        "b1", "b1/1", 8_999,
+            Err("the file is 9000 bytes, more than 8999: open it in Gmail"), "";
+        "b1", "b1/7", 3, Err(missing), "";
+        "b1", "b2/2", 3, Err(missing), "";
+        "b1", "b1/../x", 3, Err(missing), "";
+    } {
         let gmail = Gmail::scripted(|asked| match asked.target.as_str() {
             "GET messages/b1" => ok(&full()),
             "GET messages/b1/attachments/ANG%2F1" => ok(&data("PNG")),

@@ -244,19 +244,15 @@ async fn each_message_is_reported_as_it_is_afterwards() {
     let not_so = "Gmail accepted the change but did not apply it: check the message; a filter or \
                   another program may have changed it";
     type Set = fn(&mut Box);
-    let cases: [(&str, Set, Result<(), &str>, usize); 6] = [
-        ("done", |_| {}, Ok(()), 1),
-        ("the history is silent", |mailbox| mailbox.silent = true, Ok(()), 1),
-        ("one that is missing stops all", |mailbox| mailbox.strict = true, Ok(()), 2),
-        ("done without an answer", |mailbox| mailbox.mute = true, Ok(()), 1),
-        (
-            "neither done nor answered",
-            |mailbox| (mailbox.mute, mailbox.idle) = (true, true),
-            Err(open),
-            1,
-        ),
-        ("answered and not done", |mailbox| mailbox.idle = true, Err(not_so), 1),
-    ];
+    let cases: [(&str, Set, Result<(), &str>, usize); 6] = cases! {
+        "done", |_| {}, Ok(()), 1;
+        "the history is silent", |mailbox| mailbox.silent = true, Ok(()), 1;
+        "one that is missing stops all", |mailbox| mailbox.strict = true, Ok(()), 2;
+        "done without an answer", |mailbox| mailbox.mute = true, Ok(()), 1;
+        "neither done nor answered", |mailbox| (mailbox.mute, mailbox.idle) = (true, true),
+            Err(open), 1;
+        "answered and not done", |mailbox| mailbox.idle = true, Err(not_so), 1;
+    };
     for (name, set, expected, writes) in cases {
         let mailbox = holding(&[("a", &["INBOX"]), ("b", &["INBOX", "UNREAD"])]);
         set(&mut mailbox.lock().unwrap());
@@ -370,21 +366,21 @@ fn labels() -> Value {
 #[tokio::test]
 async fn a_place_is_found_by_what_it_is_called() {
     let near = |names: &str| Err(format!("there is no label {names}"));
-    for (name, expected) in [
-        ("Label_3", Ok(("Label_3", "Clients/Nordlicht"))),
-        ("receipts", Ok(("Label_1", "Receipts"))),
-        (" clients/nordlicht ", Ok(("Label_3", "Clients/Nordlicht"))),
-        ("clients-nordlicht", Ok(("Label_3", "Clients/Nordlicht"))),
-        ("Inbox", Ok(("INBOX", "inbox"))),
-        ("bin", Ok(("TRASH", "trash"))),
-        ("Junk", Ok(("SPAM", "spam"))),
-        ("archive", Ok(("", "archive"))),
-        ("forums", Ok(("CATEGORY_FORUMS", "forums"))),
-        ("nordlich", near("`nordlich`: use one of these, or create=true: `Clients/Nordlicht`")),
-        ("Reciepts", near("`Reciepts`: use one of these, or create=true: `Receipts`")),
-        ("quarks", near("`quarks`: lookup kind=folders lists them; create=true creates it")),
-        ("", Err("no label is named: give a label's name".to_owned())),
-    ] {
+    for (name, expected) in cases! {
+        "Label_3", Ok(("Label_3", "Clients/Nordlicht"));
+        "receipts", Ok(("Label_1", "Receipts"));
+        " clients/nordlicht ", Ok(("Label_3", "Clients/Nordlicht"));
+        "clients-nordlicht", Ok(("Label_3", "Clients/Nordlicht"));
+        "Inbox", Ok(("INBOX", "inbox"));
+        "bin", Ok(("TRASH", "trash"));
+        "Junk", Ok(("SPAM", "spam"));
+        "archive", Ok(("", "archive"));
+        "forums", Ok(("CATEGORY_FORUMS", "forums"));
+        "nordlich", near("`nordlich`: use one of these, or create=true: `Clients/Nordlicht`");
+        "Reciepts", near("`Reciepts`: use one of these, or create=true: `Receipts`");
+        "quarks", near("`quarks`: lookup kind=folders lists them; create=true creates it");
+        "", Err("no label is named: give a label's name".to_owned());
+    } {
         let gmail =
             Gmail::scripted(|asked| (asked.target == "GET labels").then(|| ok(&labels()))?).await;
         let found = gmail.mail.place(name, PlaceKind::Label, false).await;

@@ -222,27 +222,23 @@ async fn busy_times_are_asked_for_fifty_at_a_time() {
     assert_eq!(
         body,
         json!({
-            "timeMin": "2026-02-01T00:00:00Z",
-            "timeMax": "2026-03-01T00:00:00Z",
-            "calendarExpansionMax": 50,
-            "items": [{"id": "p0@example.com"}],
+            "timeMin": "2026-02-01T00:00:00Z", "timeMax": "2026-03-01T00:00:00Z",
+            "calendarExpansionMax": 50, "items": [{"id": "p0@example.com"}],
         })
     );
     let none = "ask them to share their calendar, or leave them out";
-    for (at, expected) in [
-        (0, Ok(vec![])),
-        (3, Ok(vec![("p3@example.com", "2026-02-03T17:05:00Z", "2026-02-03T17:50:00Z")])),
-        (4, Err(format!("Google does not show when p4@example.com is busy: {none}"))),
-        (
-            5,
+    for (at, expected) in cases! {
+        0, Ok(vec![]);
+        3, Ok(vec![("p3@example.com", "2026-02-03T17:05:00Z", "2026-02-03T17:50:00Z")]);
+        4, Err(format!("Google does not show when p4@example.com is busy: {none}"));
+        5,
             Err("Google does not say when p5@example.com is busy (`internalError`): try again in a \
                  minute"
-                .to_owned()),
-        ),
-        (6, Err(format!("Google does not show when p6@example.com is busy: {none}"))),
-        (7, Ok(vec![("ana@example.com", "2026-02-04T08:00:00Z", "2026-02-04T09:00:00Z")])),
-        (59, Ok(vec![])),
-    ] {
+                .to_owned());
+        6, Err(format!("Google does not show when p6@example.com is busy: {none}"));
+        7, Ok(vec![("ana@example.com", "2026-02-04T08:00:00Z", "2026-02-04T09:00:00Z")]);
+        59, Ok(vec![]);
+    } {
         let reported = match &reported[at] {
             Ok(schedule) => {
                 assert_eq!(schedule.who, who[at]);

@@ -35,8 +35,7 @@ async fn a_new_event_is_sent_once_with_an_id_of_ours() {
                 .to_owned(),
             String::new(),
             json!({
-                "id": id,
-                "summary": "Proofs",
+                "id": id, "summary": "Proofs",
                 "start": {"dateTime": "2026-02-03T18:05:00+01:00", "timeZone": "Europe/Berlin"},
                 "end": {"dateTime": "2026-02-03T18:50:00+01:00", "timeZone": "Europe/Berlin"},
             })
@@ -110,8 +109,7 @@ async fn what_comes_from_elsewhere_keeps_its_uid() {
             "POST calendars/mira%40example.com/events/import?conferenceDataVersion=1".to_owned(),
             String::new(),
             json!({
-                "iCalUID": "p@studio.example",
-                "summary": "Proofs",
+                "iCalUID": "p@studio.example", "summary": "Proofs",
                 "organizer": {"email": "lena@studio.example", "displayName": "Lena Okafor"},
                 "attendees": [{"email": ME}],
             })

@@ -36,10 +36,7 @@ async fn service(script: Vec<(&'static str, u16, Value)>) -> Outlook {
 }
 
 fn page(items: Value, next: &str, link: &str) -> Value {
-    json!({
-        "value": items,
-        next: format!("https://graph.microsoft.com/v1.0/{link}"),
-    })
+    json!({ "value": items, next: format!("https://graph.microsoft.com/v1.0/{link}") })
 }
 
 fn last(items: Value, link: &str) -> Value {
@@ -81,23 +78,17 @@ fn made(at: &str, main: &str, choir: &str) -> String {
 #[tokio::test]
 async fn a_cursor_begins_with_what_is_there() {
     let old = "2026-01-01T00:00:00Z";
-    let outlook = service(vec![
-        (
-            "GET /me/calendarView/delta?startDateTime=",
-            200,
+    let outlook = service(Vec::from(cases! {
+        "GET /me/calendarView/delta?startDateTime=", 200,
             page(
                 json!([event("AAMkOld", "singleInstance", old, old)]),
                 "@odata.nextLink",
                 "me/m?$skiptoken=1",
-            ),
-        ),
-        (
-            "GET /me/calendars/AAMkAGVmMDEzMTM4-choir/calendarView/delta?startDateTime=",
-            200,
-            last(json!([]), "me/c?$deltatoken=1"),
-        ),
-        ("GET /me/m?$skiptoken=1", 200, last(json!([]), "me/m?$deltatoken=1")),
-    ])
+            );
+        "GET /me/calendars/AAMkAGVmMDEzMTM4-choir/calendarView/delta?startDateTime=", 200,
+            last(json!([]), "me/c?$deltatoken=1");
+        "GET /me/m?$skiptoken=1", 200, last(json!([]), "me/m?$deltatoken=1");
+    }))
     .await;
     let calendars = outlook.calendars().await;
     let begun = calendars.changes(None, &columns(&["id"])).await.unwrap();
@@ -140,10 +131,8 @@ async fn what_is_new_changed_and_gone_is_reported() {
         json!({"id": id, "type": "occurrence", "seriesMasterId": "AAMkSeriesOfTheChoir",
         "start": {}, "end": {}})
     };
-    let outlook = service(vec![
-        (
-            "GET /me/m?$deltatoken=1",
-            200,
+    let outlook = service(Vec::from(cases! {
+        "GET /me/m?$deltatoken=1", 200,
             page(
                 json!([
                     event("AAMkNewEvent-1234567", "singleInstance", after, after),
@@ -155,47 +144,30 @@ async fn what_is_new_changed_and_gone_is_reported() {
                 ]),
                 "@odata.nextLink",
                 "me/m?$skiptoken=2",
-            ),
-        ),
-        (
-            "GET /me/m?$skiptoken=2",
-            200,
+            );
+        "GET /me/m?$skiptoken=2", 200,
             last(
                 json!([event("AAMkNewEvent-1234567", "singleInstance", after, after)]),
                 "me/m?$deltatoken=2",
-            ),
-        ),
-        (
-            "GET /me/c?$deltatoken=1",
-            200,
+            );
+        "GET /me/c?$deltatoken=1", 200,
             last(
                 json!([
-                    sketch("AAMkOccurrence-1"),
-                    sketch("AAMkOccurrence-2"),
+                    sketch("AAMkOccurrence-1"), sketch("AAMkOccurrence-2"),
                     event("AAMkException-Old", "exception", before, before),
                     event("AAMkException-New", "exception", before, after),
                     event("AAMkMovedEvent-123456", "singleInstance", before, after),
                 ]),
                 "me/c?$deltatoken=2",
-            ),
-        ),
-        (
-            "GET /me/events/AAMkGoneEvent-1234567",
-            404,
-            json!({"error": {"code": "ErrorItemNotFound"}}),
-        ),
-        (
-            "GET /me/events/AAMkOutOfRange-123456",
-            200,
-            event("AAMkOutOfRange-123456", "singleInstance", before, after),
-        ),
-        (
-            "GET /me/events/AAMkPartOfIt-12345678",
-            200,
-            event("AAMkPartOfIt-12345678", "singleInstance", before, after),
-        ),
-        ("GET /me/events/AAMkSeriesOfTheChoir", 200, seventh),
-    ])
+            );
+        "GET /me/events/AAMkGoneEvent-1234567", 404,
+            json!({"error": {"code": "ErrorItemNotFound"}});
+        "GET /me/events/AAMkOutOfRange-123456", 200,
+            event("AAMkOutOfRange-123456", "singleInstance", before, after);
+        "GET /me/events/AAMkPartOfIt-12345678", 200,
+            event("AAMkPartOfIt-12345678", "singleInstance", before, after);
+        "GET /me/events/AAMkSeriesOfTheChoir", 200, seventh;
+    }))
     .await;
     let calendars = outlook.calendars().await;
     let cursor = made("2026-02-01T00:00:00Z", "me/m?$deltatoken=1", "me/c?$deltatoken=1");
@@ -288,29 +260,17 @@ fn folders(asked: &str) -> Option<Value> {
 
 #[tokio::test]
 async fn mail_is_followed_folder_by_folder() {
-    let message = |id: &str, came: &str| {
-        json!({
-            "id": id, "receivedDateTime": came, "createdDateTime": came, "subject": id,
-        })
-    };
-    let script = Mutex::new(vec![
-        (
-            "GET /me/mailFolders/inbox-id/messages/delta?$filter=receivedDateTime ge ",
-            200,
+    let message = |id: &str, came: &str| json!({ "id": id, "receivedDateTime": came, "createdDateTime": came, "subject": id });
+    let script = Mutex::new(Vec::from(cases! {
+        "GET /me/mailFolders/inbox-id/messages/delta?$filter=receivedDateTime ge ", 200,
             last(
                 json!([message("AAMkOldMessage-12345", "2026-01-01T00:00:00Z")]),
                 "me/i?$deltatoken=1",
-            ),
-        ),
-        (
-            "GET /me/mailFolders/archive-id/messages/delta?",
-            200,
-            last(json!([]), "me/a?$deltatoken=1"),
-        ),
+            );
+        "GET /me/mailFolders/archive-id/messages/delta?", 200,
+            last(json!([]), "me/a?$deltatoken=1");
         // The next time.
-        (
-            "GET /me/i?$deltatoken=1",
-            200,
+        "GET /me/i?$deltatoken=1", 200,
             last(
                 json!([
                     message("AAMkNewMessage-12345", "2999-01-01T00:00:00Z"),
@@ -320,31 +280,21 @@ async fn mail_is_followed_folder_by_folder() {
                     {"id": "AAMkGoneMessage-1234", "@removed": {"reason": "deleted"}},
                 ]),
                 "me/i?$deltatoken=2",
-            ),
-        ),
-        ("GET /me/a?$deltatoken=1", 410, json!({"error": {"code": "SyncStateNotFound"}})),
-        (
-            "GET /me/mailFolders/archive-id/messages/delta?",
-            200,
+            );
+        "GET /me/a?$deltatoken=1", 410, json!({"error": {"code": "SyncStateNotFound"}});
+        "GET /me/mailFolders/archive-id/messages/delta?", 200,
             last(
                 json!([
                     message("AAMkThereBefore-1234", "2026-01-01T00:00:00Z"),
                     message("AAMkMovedMessage-123", "2026-01-01T00:00:00Z"),
                 ]),
                 "me/a?$deltatoken=2",
-            ),
-        ),
-        (
-            "GET /me/messages/AAMkReadMessage-1234?$select=id,receivedDateTime,createdDateTime,subject",
-            200,
-            message("AAMkReadMessage-1234", "2026-01-01T00:00:00Z"),
-        ),
-        (
-            "GET /me/messages/AAMkLostMessage-1234",
-            404,
-            json!({"error": {"code": "ErrorItemNotFound"}}),
-        ),
-    ]);
+            );
+        "GET /me/messages/AAMkReadMessage-1234?$select=id,receivedDateTime,createdDateTime,subject",
+            200, message("AAMkReadMessage-1234", "2026-01-01T00:00:00Z");
+        "GET /me/messages/AAMkLostMessage-1234", 404,
+            json!({"error": {"code": "ErrorItemNotFound"}});
+    }));
     let answer = move |asked: &str| {
         if let Some(folder) = folders(asked) {
             return (200, folder);

@@ -46,8 +46,7 @@ fn plain() -> Facts {
 /// An event with these properties besides its id and time.
 fn event(more: Value) -> Value {
     let mut event = json!({
-        "id": ID,
-        "start": {"dateTime": "2026-02-03T17:05:00.0000000", "timeZone": "UTC"},
+        "id": ID, "start": {"dateTime": "2026-02-03T17:05:00.0000000", "timeZone": "UTC"},
         "end": {"dateTime": "2026-02-03T17:50:00.0000000", "timeZone": "UTC"},
     });
     let all = event.as_object_mut().unwrap();

@@ -185,9 +185,8 @@ async fn busy_times_are_reported_for_each() {
                 "scheduleId": "Lena@studio.example",
                 "scheduleItems": [item("busy", 9), item("free", 10), item("tentative", 11)],
                 "workingHours": {
-                    "daysOfWeek": ["monday", "Friday", "someday"],
-                    "startTime": "08:30:00.0000000", "endTime": "17:00:00.0000000",
-                    "timeZone": {"name": "W. Europe Standard Time"},
+                    "daysOfWeek": ["monday", "Friday", "someday"], "startTime": "08:30:00.0000000",
+                    "endTime": "17:00:00.0000000", "timeZone": {"name": "W. Europe Standard Time"},
                 },
             }),
             "bo" => json!({
@@ -243,8 +242,7 @@ async fn busy_times_are_reported_for_each() {
     assert_eq!(
         seen.body,
         json!({
-            "schedules": who,
-            "startTime": {"dateTime": "2026-02-03T08:00:00", "timeZone": "UTC"},
+            "schedules": who, "startTime": {"dateTime": "2026-02-03T08:00:00", "timeZone": "UTC"},
             "endTime": {"dateTime": "2026-02-10T08:00:00", "timeZone": "UTC"},
             "availabilityViewInterval": 1440,
         })

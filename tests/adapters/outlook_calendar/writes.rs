@@ -73,9 +73,8 @@ async fn an_event_is_created_as_it_was_meant() {
                 {"emailAddress": {"address": "room2@studio.example"}, "type": "resource"},
             ],
             "isOnlineMeeting": true, "onlineMeetingProvider": "teamsForBusiness",
-            "showAs": "workingElsewhere", "sensitivity": "private",
-            "isReminderOn": true, "reminderMinutesBeforeStart": 10,
-            "categories": ["Print", "Clients"],
+            "showAs": "workingElsewhere", "sensitivity": "private", "isReminderOn": true,
+            "reminderMinutesBeforeStart": 10, "categories": ["Print", "Clients"],
         })
     };
     let days = {
@@ -350,8 +349,7 @@ async fn answers_deletions_and_forwards_are_sent_once() {
     let to = ["ana@example.com".to_owned()];
     calendars.forward(&meeting(), &to, Some("For you")).await.unwrap();
     let expected = json!({
-        "toRecipients": [{"emailAddress": {"address": "ana@example.com"}}],
-        "comment": "For you",
+        "toRecipients": [{"emailAddress": {"address": "ana@example.com"}}], "comment": "For you",
     });
     assert_eq!(write(&outlook), (format!("POST /me/events/{ID}/forward"), expected));
 

@@ -86,8 +86,7 @@ async fn everything_is_written_in_outlooks_words() {
     for (change, line, body, answer) in cases! {
         SetUp::AutoReply(away()), "PATCH /me/mailboxSettings",
             replies(json!({
-                "status": "scheduled",
-                "scheduledStartDateTime": utc("2026-02-03T17:00:00"),
+                "status": "scheduled", "scheduledStartDateTime": utc("2026-02-03T17:00:00"),
                 "scheduledEndDateTime": utc("2026-02-10T07:00:00"),
                 "internalReplyMessage": "<p>Away</p>", "externalReplyMessage": "<p>Off</p>",
                 "externalAudience": "contactsOnly",

@@ -149,17 +149,15 @@ async fn answers_and_forwards_are_made_from_the_message() {
 async fn no_draft_is_made_twice() {
     let wanted = "GET /me/mailFolders/drafts/messages?$filter=internetMessageId eq \
                   '<proofs-1@daysheet.example>'&";
-    for (found, expected) in [
-        (vec![json!({"id": DRAFT, "isDraft": true})], None),
-        (
-            Vec::new(),
+    for (found, expected) in cases! {
+        vec![json!({"id": DRAFT, "isDraft": true})], None;
+        Vec::new(),
             Some(
                 "Outlook did not answer, and no new draft was found (Outlook answered with status \
                  500: `No`; whether it was done is unknown): check with mail_search in:drafts \
                  before retrying",
-            ),
-        ),
-    ] {
+            );
+    } {
         let outlook = service(move |line, _| match line {
             "POST /me/messages" => refused(500, "ErrorInternalServerError"),
             line if line.starts_with(wanted) => (200, json!({ "value": found })),

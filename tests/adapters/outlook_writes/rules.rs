@@ -32,54 +32,35 @@ fn rule(when: Option<&str>) -> Rule {
 /// What is said in both languages, with its conditions and exceptions.
 fn pairs() -> Vec<(Option<&'static str>, Value, Value)> {
     let none = Value::Null;
-    vec![
-        (None, none.clone(), none.clone()),
-        (
-            Some("from:lena@studio.example"),
-            json!({"fromAddresses": [person_of("lena@studio.example")]}),
-            none.clone(),
-        ),
-        (
-            Some("from:(lena OR bo@example.com)"),
-            json!({"senderContains": ["lena", "bo@example.com"]}),
-            none.clone(),
-        ),
-        (
-            Some("to:(a@x.example OR b@x.example)"),
+    Vec::from(cases! {
+        None, none.clone(), none.clone();
+        Some("from:lena@studio.example"),
+            json!({"fromAddresses": [person_of("lena@studio.example")]}), none.clone();
+        Some("from:(lena OR bo@example.com)"),
+            json!({"senderContains": ["lena", "bo@example.com"]}), none.clone();
+        Some("to:(a@x.example OR b@x.example)"),
             json!({"sentToAddresses": [person_of("a@x.example"), person_of("b@x.example")]}),
-            none.clone(),
-        ),
-        (Some("to:team"), json!({"recipientContains": ["team"]}), none.clone()),
-        (
-            Some("subject:(proof OR \"final print\") body:ink lamps"),
+            none.clone();
+        Some("to:team"), json!({"recipientContains": ["team"]}), none.clone();
+        Some("subject:(proof OR \"final print\") body:ink lamps"),
             json!({
                 "subjectContains": ["proof", "final print"], "bodyContains": ["ink"],
                 "bodyOrSubjectContains": ["lamps"],
             }),
-            none.clone(),
-        ),
-        (
-            Some("category:Print has:attachment is:important"),
+            none.clone();
+        Some("category:Print has:attachment is:important"),
             json!({"categories": ["Print"], "hasAttachments": true, "importance": "high"}),
-            none.clone(),
-        ),
-        (
-            Some("larger:2M"),
+            none.clone();
+        Some("larger:2M"),
             json!({"withinSizeRange": {"minimumSize": 2048, "maximumSize": 2147483647}}),
-            none.clone(),
-        ),
-        (
-            Some("larger:1M smaller:2M"),
-            json!({"withinSizeRange": {"minimumSize": 1024, "maximumSize": 2048}}),
-            none.clone(),
-        ),
-        (
-            Some("subject:proof -from:(lena OR bo) -has:attachment"),
+            none.clone();
+        Some("larger:1M smaller:2M"),
+            json!({"withinSizeRange": {"minimumSize": 1024, "maximumSize": 2048}}), none.clone();
+        Some("subject:proof -from:(lena OR bo) -has:attachment"),
             json!({"subjectContains": ["proof"]}),
-            json!({"senderContains": ["lena", "bo"], "hasAttachments": true}),
-        ),
-        (Some("-subject:proof"), none, json!({"subjectContains": ["proof"]})),
-    ]
+            json!({"senderContains": ["lena", "bo"], "hasAttachments": true});
+        Some("-subject:proof"), none, json!({"subjectContains": ["proof"]});
+    })
 }
 
 /// The parts of a query, in whatever order.
@@ -291,20 +272,17 @@ async fn what_a_rule_does_is_reported_and_written() {
     mailbox.set_up(&SetUp::DeleteRule { id: "AQAAAJ5dZqA=".to_owned() }).await.unwrap();
     assert_eq!(
         written(&outlook),
-        lines([
-            (
-                &format!("PATCH {RULES}/AQAAAJ5dZqA="),
+        lines(cases! {
+            &format!("PATCH {RULES}/AQAAAJ5dZqA="),
                 json!({
                     "displayName": "First of all", "isEnabled": true,
                     "conditions": {"senderContains": ["lena"]}, "exceptions": null,
                     "actions": {
-                        "delete": true, "assignCategories": ["Print"],
-                        "stopProcessingRules": true,
+                        "delete": true, "assignCategories": ["Print"], "stopProcessingRules": true,
                     },
-                })
-            ),
-            (&format!("DELETE {RULES}/AQAAAJ5dZqA="), Value::Null),
-        ])
+                });
+            &format!("DELETE {RULES}/AQAAAJ5dZqA="), Value::Null;
+        })
     );
 
     // What has other conditions stays as it is.

@@ -64,16 +64,12 @@ impl Mail {
         };
         let all = |who: &[usize]| Value::from(who.iter().map(person).collect::<Vec<_>>());
         json!({
-            "from": person(&self.from),
-            "toRecipients": all(&self.to),
-            "ccRecipients": all(&self.cc),
-            "bccRecipients": all(&self.bcc),
-            "subject": self.subject,
-            "isRead": self.read,
+            "from": person(&self.from), "toRecipients": all(&self.to),
+            "ccRecipients": all(&self.cc), "bccRecipients": all(&self.bcc),
+            "subject": self.subject, "isRead": self.read,
             "flag": {"flagStatus": if self.starred { "flagged" } else { "notFlagged" }},
             "importance": if self.important { "high" } else { "normal" },
-            "hasAttachments": !self.files.is_empty(),
-            "categories": self.category.as_slice(),
+            "hasAttachments": !self.files.is_empty(), "categories": self.category.as_slice(),
             "parentFolderId": format!("id of {}", self.folder),
             "receivedDateTime": self.received().to_string(),
         })

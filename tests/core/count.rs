@@ -49,57 +49,55 @@ fn tokenizers_have_names() {
 }
 
 /// Texts with their counts in `o200k_base` and `cl100k_base`.
-const TEXTS: &[(&str, [usize; 2])] = &[
-    ("", [0, 0]),
-    (" ", [1, 1]),
-    ("a", [1, 1]),
-    ("Hello, world!", [4, 4]),
-    ("it's WE'RE they'LL I'd he'S you've I'M can't", [14, 17]),
-    ("it'ſ 'ſ' ſ", [8, 10]),
-    ("'s't'm'd're've'll 'x ''s", [11, 11]),
-    ("it’s not ‘that’", [6, 6]),
-    ("tabs\tand  two   three    spaces", [8, 8]),
-    ("\n\n\n", [1, 1]),
-    ("line\r\n\r\nline\rline\n", [6, 6]),
-    ("trailing  \t ", [4, 3]),
-    ("trailing \n ", [4, 4]),
-    (" \u{a0}\u{2003}\u{3000}wide\u{85}next\u{2028}line", [9, 11]),
-    ("1 12 123 1234 12345 123456 1234567", [18, 18]),
-    ("١٢٣٤ ४५६७ １２３４ Ⅷ ½ ²³", [21, 30]),
-    ("3.14 1,234,567.89 -5% +49 30 1234567", [22, 22]),
-    ("שלום עולם, מה שלומך?", [8, 20]),
-    ("السلام عليكم ورحمة الله", [4, 17]),
-    ("नमस्ते दुनिया, क्षत्रिय", [9, 21]),
-    ("สวัสดีชาวโลก น้ำ", [8, 17]),
-    ("வணக்கம் உலகம்", [5, 20]),
-    ("\u{301}", [1, 1]),
-    ("\u{301}\u{302}\u{303} e\u{301}\u{302}A\u{303}B", [9, 13]),
-    ("Ｆｕｌｌｗｉｄｔｈ", [16, 18]),
-    ("👨\u{200d}👩\u{200d}👧\u{200d}👦 👍🏽 🇩🇪🇫🇷 ❤\u{fe0f} 1\u{fe0f}\u{20e3}", [26, 43]),
-    ("日本語のテキスト、中文文本。한국어 텍스트", [15, 21]),
-    ("中A文B字's漢", [7, 8]),
-    ("ǅungla ǈ ʰa İstanbul ııK Å ʕA", [21, 22]),
-    ("https://example.com/a/b//c?d=e&f=g#h", [16, 16]),
-    ("and/or //\n/* comment */\r\n///", [8, 7]),
-    ("a...b!?!\n\n--- ***\n===\n", [8, 8]),
-    ("path\\to\\file_name.rs:42", [9, 9]),
-    ("camelCaseHTMLParserXMLHttpRequest2", [8, 7]),
-    ("STRASSE Straße straße's", [6, 9]),
-    ("McDonald'S O'Neill rock'n'roll", [10, 9]),
-    ("SGVsbG8sIFdvcmxkISBUaGlzIGlzIGJhc2U2NA==", [26, 26]),
-    ("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", [8, 8]),
-    ("zqxjkvbpzqxjkvbp", [10, 10]),
-    ("\0\0\u{1}\u{7f}\u{80}\u{9f}", [6, 6]),
-    ("\u{feff}\u{200b}\u{ad}\u{e000}\u{10ffff}\u{378}", [11, 12]),
-    ("<|endoftext|><|fim_prefix|>", [12, 13]),
-    ("id\tstart\tsubject\ng1\t2026-03-02 09:30\t\"Lamps, 12 of them\"\ng2\t\t\n", [30, 30]),
-    (
-        "messages[2]{id,date,from,subject}:\n  g1,2026-03-02 09:30,Mira Lindqvist <mira@example.com>,\"Re: lamps, again\"\n  g2,2026-03-01 18:05,null,Rechnung Nr. 4711\n",
-        [68, 69],
-    ),
-    ("<td style=\"padding:0 12px;color:#1a1a1a\">&nbsp;</td>\n", [22, 22]),
-    ("{\"a\":[1,2.5,null,true],\"b\":{\"c\":\"d\\n\"}}", [18, 18]),
-];
+const TEXTS: &[(&str, [usize; 2])] = &cases! {
+    "", [0, 0];
+    " ", [1, 1];
+    "a", [1, 1];
+    "Hello, world!", [4, 4];
+    "it's WE'RE they'LL I'd he'S you've I'M can't", [14, 17];
+    "it'ſ 'ſ' ſ", [8, 10];
+    "'s't'm'd're've'll 'x ''s", [11, 11];
+    "it’s not ‘that’", [6, 6];
+    "tabs\tand  two   three    spaces", [8, 8];
+    "\n\n\n", [1, 1];
+    "line\r\n\r\nline\rline\n", [6, 6];
+    "trailing  \t ", [4, 3];
+    "trailing \n ", [4, 4];
+    " \u{a0}\u{2003}\u{3000}wide\u{85}next\u{2028}line", [9, 11];
+    "1 12 123 1234 12345 123456 1234567", [18, 18];
+    "١٢٣٤ ४५६७ １２３４ Ⅷ ½ ²³", [21, 30];
+    "3.14 1,234,567.89 -5% +49 30 1234567", [22, 22];
+    "שלום עולם, מה שלומך?", [8, 20];
+    "السلام عليكم ورحمة الله", [4, 17];
+    "नमस्ते दुनिया, क्षत्रिय", [9, 21];
+    "สวัสดีชาวโลก น้ำ", [8, 17];
+    "வணக்கம் உலகம்", [5, 20];
+    "\u{301}", [1, 1];
+    "\u{301}\u{302}\u{303} e\u{301}\u{302}A\u{303}B", [9, 13];
+    "Ｆｕｌｌｗｉｄｔｈ", [16, 18];
+    "👨\u{200d}👩\u{200d}👧\u{200d}👦 👍🏽 🇩🇪🇫🇷 ❤\u{fe0f} 1\u{fe0f}\u{20e3}", [26, 43];
+    "日本語のテキスト、中文文本。한국어 텍스트", [15, 21];
+    "中A文B字's漢", [7, 8];
+    "ǅungla ǈ ʰa İstanbul ııK Å ʕA", [21, 22];
+    "https://example.com/a/b//c?d=e&f=g#h", [16, 16];
+    "and/or //\n/* comment */\r\n///", [8, 7];
+    "a...b!?!\n\n--- ***\n===\n", [8, 8];
+    "path\\to\\file_name.rs:42", [9, 9];
+    "camelCaseHTMLParserXMLHttpRequest2", [8, 7];
+    "STRASSE Straße straße's", [6, 9];
+    "McDonald'S O'Neill rock'n'roll", [10, 9];
+    "SGVsbG8sIFdvcmxkISBUaGlzIGlzIGJhc2U2NA==", [26, 26];
+    "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", [8, 8];
+    "zqxjkvbpzqxjkvbp", [10, 10];
+    "\0\0\u{1}\u{7f}\u{80}\u{9f}", [6, 6];
+    "\u{feff}\u{200b}\u{ad}\u{e000}\u{10ffff}\u{378}", [11, 12];
+    "<|endoftext|><|fim_prefix|>", [12, 13];
+    "id\tstart\tsubject\ng1\t2026-03-02 09:30\t\"Lamps, 12 of them\"\ng2\t\t\n", [30, 30];
+    "messages[2]{id,date,from,subject}:\n  g1,2026-03-02 09:30,Mira Lindqvist <mira@example.com>,\"Re: lamps, again\"\n  g2,2026-03-01 18:05,null,Rechnung Nr. 4711\n",
+        [68, 69];
+    "<td style=\"padding:0 12px;color:#1a1a1a\">&nbsp;</td>\n", [22, 22];
+    "{\"a\":[1,2.5,null,true],\"b\":{\"c\":\"d\\n\"}}", [18, 18];
+};
 
 #[test]
 fn texts_count_as_they_should() {

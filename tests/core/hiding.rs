@@ -189,91 +189,61 @@ fn long_tricks() -> Vec<(&'static str, String)> {
     let ends = "</div>".repeat(300);
     let parts = " ".repeat(2_000);
     let attributes: String = (0..1_500).map(|at| format!("a{at} ")).collect();
-    vec![
-        ("deep: style", format!("{deep}<div style='display:none'>SECRET</div>{ends}")),
-        (
-            "deep: sheet",
-            format!("<style>.x{{display:none}}</style>{deep}<div class=x>SECRET</div>{ends}"),
-        ),
-        (
-            "deep: sheet for a tag",
-            format!("<style>i{{display:none}}</style>{deep}<i>SECRET</i>{ends}"),
-        ),
-        ("deep: attribute", format!("{deep}<div hidden>SECRET</div>{ends}")),
-        ("deep: colour", format!("{deep}<font color=white>SECRET</font>{ends}")),
-        ("deep: template", format!("{deep}<template>SECRET</template>{ends}")),
-        ("deep: choice", format!("{deep}<dialog>SECRET</dialog>{ends}")),
-        (
-            "deep: ended elsewhere",
-            format!("{deep}<div style='display:none'><table><td></div>SECRET</table>{ends}"),
-        ),
-        (
-            "many rules",
-            format!("<style>{}.x{{display:none}}</style><p class=x>SECRET</p>", rules(6_000)),
-        ),
-        (
-            "many rules before the end",
-            format!("<style>.x{{display:none}}{}</style><p class=x>SECRET</p>", rules(6_000)),
-        ),
-        (
-            "many rules for a name",
-            format!("<style>.x{{display:none}}{same}</style><p class=x>SECRET</p>"),
-        ),
-        (
-            "many selectors",
-            format!("<style>{}.x{{display:none}}</style><p class=x>SECRET</p>", list(80)),
-        ),
-        (
-            "too many rules",
-            format!("<style>{}.x{{display:none}}</style><p class=x>SECRET</p>", rules(50_000)),
-        ),
-        (
-            "many names",
-            format!("<style>.x{{display:none}}</style><p class='{}x'>SECRET</p>", names(30)),
-        ),
-        (
-            "deep rules",
+    Vec::from(cases! {
+        "deep: style", format!("{deep}<div style='display:none'>SECRET</div>{ends}");
+        "deep: sheet",
+            format!("<style>.x{{display:none}}</style>{deep}<div class=x>SECRET</div>{ends}");
+        "deep: sheet for a tag",
+            format!("<style>i{{display:none}}</style>{deep}<i>SECRET</i>{ends}");
+        "deep: attribute", format!("{deep}<div hidden>SECRET</div>{ends}");
+        "deep: colour", format!("{deep}<font color=white>SECRET</font>{ends}");
+        "deep: template", format!("{deep}<template>SECRET</template>{ends}");
+        "deep: choice", format!("{deep}<dialog>SECRET</dialog>{ends}");
+        "deep: ended elsewhere",
+            format!("{deep}<div style='display:none'><table><td></div>SECRET</table>{ends}");
+        "many rules",
+            format!("<style>{}.x{{display:none}}</style><p class=x>SECRET</p>", rules(6_000));
+        "many rules before the end",
+            format!("<style>.x{{display:none}}{}</style><p class=x>SECRET</p>", rules(6_000));
+        "many rules for a name",
+            format!("<style>.x{{display:none}}{same}</style><p class=x>SECRET</p>");
+        "many selectors",
+            format!("<style>{}.x{{display:none}}</style><p class=x>SECRET</p>", list(80));
+        "too many rules",
+            format!("<style>{}.x{{display:none}}</style><p class=x>SECRET</p>", rules(50_000));
+        "many names",
+            format!("<style>.x{{display:none}}</style><p class='{}x'>SECRET</p>", names(30));
+        "deep rules",
             format!(
                 "<style>{}.x{{display:none}}</style><p class=x>SECRET</p>",
                 "@media screen{".repeat(10)
-            ),
-        ),
-        (
-            "too deep rules",
+            );
+        "too deep rules",
             format!(
                 "<style>{}.x{{display:none}}</style><p class=x>SECRET</p>",
                 "@media screen{".repeat(60)
-            ),
-        ),
-        ("spaces in a tag", format!("<p{parts}style='display:none'>SECRET</p>")),
-        ("spaces in a value", format!("<p title='{parts}' style='display:none'>SECRET</p>")),
-        (
-            "quotes in a value",
-            format!("<p title=\"{}\" style='display:none'>SECRET</p>", "'".repeat(2_000)),
-        ),
-        ("many attributes", format!("<p {attributes}style='display:none'>SECRET</p>")),
-        (
-            "a long value",
+            );
+        "spaces in a tag", format!("<p{parts}style='display:none'>SECRET</p>");
+        "spaces in a value", format!("<p title='{parts}' style='display:none'>SECRET</p>");
+        "quotes in a value",
+            format!("<p title=\"{}\" style='display:none'>SECRET</p>", "'".repeat(2_000));
+        "many attributes", format!("<p {attributes}style='display:none'>SECRET</p>");
+        "a long value",
             format!(
                 "<style>.x{{color:{}red;display:none}}</style><p class=x>SECRET</p>",
                 " ".repeat(5_000)
-            ),
-        ),
-        (
-            "a long address",
+            );
+        "a long address",
             format!(
                 "<style>.x{{background:url({});display:none}}</style><p class=x>SECRET</p>",
                 "a".repeat(5_000)
-            ),
-        ),
-        (
-            "long brackets",
+            );
+        "long brackets",
             format!(
                 "<style>.x{{display:none;width:{}</style><p class=x>SECRET</p>",
                 "(".repeat(5_000)
-            ),
-        ),
-    ]
+            );
+    })
 }
 
 /// What a newsletter does without hiding anything from its reader.

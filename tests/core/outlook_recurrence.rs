@@ -279,16 +279,14 @@ fn other_patterns_are_read() {
             json!({"pattern": found, "range": {"type": "noEnd", "startDate": "2026-02-02"}});
         assert_eq!(rule(&recurrence).as_deref(), expected, "{found}");
     }
-    for (range, expected) in [
-        (json!({"type": "endDate", "endDate": "2026-02-30"}), None),
-        (json!({"type": "numbered", "numberOfOccurrences": 0}), None),
-        (json!({"type": "numbered"}), None),
-        (
-            json!({"type": "noEnd", "endDate": "0001-01-01", "numberOfOccurrences": 0}),
-            Some("FREQ=DAILY"),
-        ),
-        (json!({}), Some("FREQ=DAILY")),
-    ] {
+    for (range, expected) in cases! {
+        json!({"type": "endDate", "endDate": "2026-02-30"}), None;
+        json!({"type": "numbered", "numberOfOccurrences": 0}), None;
+        json!({"type": "numbered"}), None;
+        json!({"type": "noEnd", "endDate": "0001-01-01", "numberOfOccurrences": 0}),
+            Some("FREQ=DAILY");
+        json!({}), Some("FREQ=DAILY");
+    } {
         let recurrence = json!({"pattern": {"type": "daily", "interval": 1}, "range": range});
         assert_eq!(rule(&recurrence).as_deref(), expected, "{range}");
     }

@@ -85,24 +85,22 @@ pub const TABLE: &[(&str, &str, &str)] = &cases! {
 };
 
 /// STC that we do not write so, and its value.
-pub const OTHERS: &[(&str, &str)] = &[
+pub const OTHERS: &[(&str, &str)] = &cases! {
     // JSON is STC, and blanks stand where JSON has them.
-    (r#" { "a" : [ 1 , "b" ] , "c" : { } } "#, r#"{"a":[1,"b"],"c":{}}"#),
-    ("{a:1,b[2]:1,2,c:3}", r#"{"a":1,"b":[1,2],"c":3}"#),
-    ("{\n  a [2]{b, c}:\n    1, 2\n    / 3, 4\n}\n", r#"{"a":[{"b":1,"c":2},{"b":3,"c":4}]}"#),
-    (r#"[2]{a}:1/"b""#, r#"[{"a":1},{"a":"b"}]"#),
+    r#" { "a" : [ 1 , "b" ] , "c" : { } } "#, r#"{"a":[1,"b"],"c":{}}"#;
+    "{a:1,b[2]:1,2,c:3}", r#"{"a":1,"b":[1,2],"c":3}"#;
+    "{\n  a [2]{b, c}:\n    1, 2\n    / 3, 4\n}\n", r#"{"a":[{"b":1,"c":2},{"b":3,"c":4}]}"#;
+    r#"[2]{a}:1/"b""#, r#"[{"a":1},{"a":"b"}]"#;
     // A table behind the colon, as the definition's own encoder writes it.
-    (r#"{a: [2]{b}: 1 / 2, c: [2]: 1,2, d: 3}"#, r#"{"a":[{"b":1},{"b":2}],"c":[1,2],"d":3}"#),
+    r#"{a: [2]{b}: 1 / 2, c: [2]: 1,2, d: 3}"#, r#"{"a":[{"b":1},{"b":2}],"c":[1,2],"d":3}"#;
     // Counted where we do not count.
-    ("[0]:", "[]"),
-    (r#"[[2]: 1,"a", [1]{b}: null]"#, r#"[[1,"a"],[{"b":null}]]"#),
+    "[0]:", "[]";
+    r#"[[2]: 1,"a", [1]{b}: null]"#, r#"[[1,"a"],[{"b":null}]]"#;
     // Version 2, broken into lines.
-    (
-        "zone:\n  UTC,\nrows[2]{a,b}:\n  1,x y\n  / 2,z,\nlast: {a: 1,\r\n\tb:  2}",
-        r#"{"zone":"UTC","rows":[{"a":1,"b":"x y"},{"a":2,"b":"z"}],"last":{"a":1,"b":2}}"#,
-    ),
-    (r#"a:b,"c d"[0]:,e: f"#, r#"{"a":"b","c d":[],"e":"f"}"#),
-];
+    "zone:\n  UTC,\nrows[2]{a,b}:\n  1,x y\n  / 2,z,\nlast: {a: 1,\r\n\tb:  2}",
+        r#"{"zone":"UTC","rows":[{"a":1,"b":"x y"},{"a":2,"b":"z"}],"last":{"a":1,"b":2}}"#;
+    r#"a:b,"c d"[0]:,e: f"#, r#"{"a":"b","c d":[],"e":"f"}"#;
+};
 
 /// Texts that are not STC, and what is said of them.
 pub const WRONG: &[(&str, &str)] = &[

@@ -24,289 +24,194 @@ const ELSEWHERE: &[(&str, &str)] = &[
 ];
 
 /// Calls for either account, which is `$account`; `$large` is a file of 4 MB.
-const EITHER: &[Step] = &[
-    (
-        "mail_search",
+const EITHER: &[Step] = &cases! {
+    "mail_search",
         r#"{"account": "$account", "q": "has:attachment", "folder": "inbox", "limit": 3}"#,
-        &[("with file", "/messages/0/id")],
-    ),
-    (
-        "mail_search",
-        r#"{"account": "$account", "folder": "inbox", "limit": 3}"#,
-        &[("first", "/messages/0/id"), ("third", "/messages/2/id")],
-    ),
-    ("mail_attachment", r#"{"id": "$with file", "as": "list"}"#, &[("file", "/attachments/0/id")]),
-    ("mail_attachment", r#"{"id": "$file", "as": "inline"}"#, &[]),
-    ("mail_read", r#"{"ids": ["$first"], "body": "raw"}"#, &[]),
-    (
-        "mail_draft",
+        &[("with file", "/messages/0/id")];
+    "mail_search", r#"{"account": "$account", "folder": "inbox", "limit": 3}"#,
+        &[("first", "/messages/0/id"), ("third", "/messages/2/id")];
+    "mail_attachment", r#"{"id": "$with file", "as": "list"}"#, &[("file", "/attachments/0/id")];
+    "mail_attachment", r#"{"id": "$file", "as": "inline"}"#, &[];
+    "mail_read", r#"{"ids": ["$first"], "body": "raw"}"#, &[];
+    "mail_draft",
         r#"{"account": "$account", "to": ["jonas@example.com"], "subject": "Files", "body": "x",
             "attach": ["data:text/plain;name=a.txt,x", "$large"]}"#,
-        &[("draft", "/draft")],
-    ),
-    (
-        "mail_draft",
+        &[("draft", "/draft")];
+    "mail_draft",
         r#"{"mode": "edit", "id": "$draft", "subject": "Fewer files", "detach": ["a.txt"]}"#,
-        &[("draft", "/draft")],
-    ),
-    ("mail_send", r#"{"id": "$draft"}"#, &[]),
-    ("mail_draft", r#"{"mode": "reply_all", "id": "$with file", "body": "Yes."}"#, &[]),
-    (
-        "mail_draft",
+        &[("draft", "/draft")];
+    "mail_send", r#"{"id": "$draft"}"#, &[];
+    "mail_draft", r#"{"mode": "reply_all", "id": "$with file", "body": "Yes."}"#, &[];
+    "mail_draft",
         r#"{"mode": "forward", "id": "$with file", "to": ["jonas@example.com"], "body": "See."}"#,
-        &[],
-    ),
-    (
-        "mail_draft",
-        r#"{"mode": "reply", "id": "$with file", "body": "Yes."}"#,
-        &[("draft", "/draft")],
-    ),
-    ("mail_draft", r#"{"mode": "discard", "id": "$draft"}"#, &[]),
-    ("mail_modify", r#"{"ids": ["$third"], "do": "star"}"#, &[]),
-    (
-        "mail_modify",
-        r#"{"ids": ["$third"], "do": "move", "to": ["Ovens/2026"], "create": true}"#,
-        &[],
-    ),
-    ("mail_modify", r#"{"ids": ["$third"], "do": "delete"}"#, &[]),
-    ("lookup", r#"{"kind": "folders", "account": "$account"}"#, &[]),
-    (
-        "manage",
-        r#"{"account": "$account", "kind": "folder", "op": "create", "name": "Ovens/2027"}"#,
-        &[],
-    ),
-    (
-        "manage",
+        &[];
+    "mail_draft", r#"{"mode": "reply", "id": "$with file", "body": "Yes."}"#,
+        &[("draft", "/draft")];
+    "mail_draft", r#"{"mode": "discard", "id": "$draft"}"#, &[];
+    "mail_modify", r#"{"ids": ["$third"], "do": "star"}"#, &[];
+    "mail_modify", r#"{"ids": ["$third"], "do": "move", "to": ["Ovens/2026"], "create": true}"#,
+        &[];
+    "mail_modify", r#"{"ids": ["$third"], "do": "delete"}"#, &[];
+    "lookup", r#"{"kind": "folders", "account": "$account"}"#, &[];
+    "manage", r#"{"account": "$account", "kind": "folder", "op": "create", "name": "Ovens/2027"}"#,
+        &[];
+    "manage",
         r#"{"account": "$account", "kind": "folder", "op": "rename", "id": "Ovens/2027",
             "name": "Ovens/2028"}"#,
-        &[],
-    ),
-    (
-        "manage",
-        r#"{"account": "$account", "kind": "folder", "op": "delete", "id": "Ovens/2028"}"#,
-        &[],
-    ),
-    (
-        "manage",
+        &[];
+    "manage", r#"{"account": "$account", "kind": "folder", "op": "delete", "id": "Ovens/2028"}"#,
+        &[];
+    "manage",
         r#"{"account": "$account", "kind": "rule", "op": "create",
             "set": {"when": "from:ana@x.example", "then": "read"}}"#,
-        &[("rule", "/rules/0/id")],
-    ),
-    (
-        "manage",
+        &[("rule", "/rules/0/id")];
+    "manage",
         r#"{"account": "$account", "kind": "rule", "op": "update", "id": "$rule",
             "set": {"when": "from:bo@x.example"}}"#,
-        &[("rule", "/rules/0/id")],
-    ),
-    ("manage", r#"{"account": "$account", "kind": "rule", "op": "delete", "id": "$rule"}"#, &[]),
-    (
-        "manage",
+        &[("rule", "/rules/0/id")];
+    "manage", r#"{"account": "$account", "kind": "rule", "op": "delete", "id": "$rule"}"#, &[];
+    "manage",
         r#"{"account": "$account", "kind": "auto_reply", "op": "update",
             "set": {"status": "on", "text": "Away", "audience": "contacts"}}"#,
-        &[],
-    ),
-    (
-        "manage",
+        &[];
+    "manage",
         r#"{"account": "$account", "kind": "settings", "op": "update", "set": {"language": "de"}}"#,
-        &[],
-    ),
-    (
-        "manage",
+        &[];
+    "manage",
         r#"{"account": "$account", "kind": "contact", "op": "create",
             "set": {"name": "Ina", "emails": "ina@x.example"}}"#,
-        &[],
-    ),
-    (
-        "manage",
+        &[];
+    "manage",
         r#"{"account": "$account", "kind": "contact", "op": "update", "id": "ina@x.example",
             "set": {"role": "Tester"}}"#,
-        &[],
-    ),
-    (
-        "manage",
-        r#"{"account": "$account", "kind": "contact", "op": "delete", "id": "ina@x.example"}"#,
-        &[],
-    ),
-    (
-        "manage",
-        r#"{"account": "$account", "kind": "calendar", "op": "create", "name": "Glaze"}"#,
-        &[],
-    ),
-    (
-        "manage",
+        &[];
+    "manage",
+        r#"{"account": "$account", "kind": "contact", "op": "delete", "id": "ina@x.example"}"#, &[];
+    "manage", r#"{"account": "$account", "kind": "calendar", "op": "create", "name": "Glaze"}"#,
+        &[];
+    "manage",
         r#"{"account": "$account", "kind": "calendar", "op": "rename", "id": "Glaze",
             "name": "Glazes"}"#,
-        &[],
-    ),
-    (
-        "calendar_save",
+        &[];
+    "calendar_save",
         r#"{"account": "$account", "calendar": "Glazes",
             "events": [{"title": "Pots", "start": "2027-01-06"}]}"#,
-        &[],
-    ),
-    (
-        "manage",
-        r#"{"account": "$account", "kind": "calendar", "op": "delete", "id": "Glazes"}"#,
-        &[],
-    ),
-    (
-        "calendar_save",
+        &[];
+    "manage", r#"{"account": "$account", "kind": "calendar", "op": "delete", "id": "Glazes"}"#, &[];
+    "calendar_save",
         r#"{"account": "$account", "notify": "all", "events": [{"title": "Meeting", "online": true,
             "start": "2027-01-08 10h00", "duration": "1h", "people": ["jonas@example.com"]}]}"#,
-        &[("event", "/events/0/id")],
-    ),
-    ("calendar_delete", r#"{"id": "$event", "notify": "all", "message": "Cold"}"#, &[]),
-    (
-        "calendar_save",
+        &[("event", "/events/0/id")];
+    "calendar_delete", r#"{"id": "$event", "notify": "all", "message": "Cold"}"#, &[];
+    "calendar_save",
         r#"{"account": "$account", "events": [{"title": "Fire", "start": "2027-02-02 09h00",
             "duration": "1h", "repeats": "FREQ=WEEKLY;COUNT=5"}]}"#,
-        &[],
-    ),
-    (
-        "calendar_search",
+        &[];
+    "calendar_search",
         r#"{"account": "$account", "from": "2027-02-01", "to": "2027-03-30", "q": "Fire"}"#,
-        &[("event", "/events/1/id")],
-    ),
-    (
-        "calendar_save",
+        &[("event", "/events/1/id")];
+    "calendar_save",
         r#"{"id": "$event", "scope": "this",
             "events": [{"start": "2027-02-10 14h00", "duration": "1h"}]}"#,
-        &[],
-    ),
-    ("calendar_delete", r#"{"id": "$event", "scope": "this"}"#, &[]),
-    (
-        "calendar_save",
+        &[];
+    "calendar_delete", r#"{"id": "$event", "scope": "this"}"#, &[];
+    "calendar_save",
         r#"{"account": "$account", "events": [{"title": "Day", "start": "2027-03-06"}]}"#,
-        &[("event", "/events/0/id")],
-    ),
-    (
-        "calendar_save",
-        r#"{"id": "$event", "events": [{"start": "2027-03-06 15h00", "duration": "20m"}]}"#,
-        &[],
-    ),
-    (
-        "calendar_save",
+        &[("event", "/events/0/id")];
+    "calendar_save",
+        r#"{"id": "$event", "events": [{"start": "2027-03-06 15h00", "duration": "20m"}]}"#, &[];
+    "calendar_save",
         r#"{"account": "$account", "ics": "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:x\r\nBEGIN:VEVENT\r\nUID:import@x.example\r\nDTSTAMP:20270101T000000Z\r\nSUMMARY:Taken over\r\nDTSTART;TZID=Europe/Lisbon:20270420T100000\r\nDTEND;TZID=Europe/Lisbon:20270420T110000\r\nRRULE:FREQ=WEEKLY;COUNT=3\r\nEXDATE;TZID=Europe/Lisbon:20270427T100000\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n"}"#,
-        &[],
-    ),
-];
+        &[];
+};
 
 /// Calls for one of the accounts.
-const ONE: &[Step] = &[
-    (
-        "manage",
+const ONE: &[Step] = &cases! {
+    "manage",
         r##"{"account": "mira@example.com", "kind": "label", "op": "update", "id": "Ovens",
              "set": {"color": "#16a766"}}"##,
-        &[],
-    ),
-    (
-        "manage",
+        &[];
+    "manage",
         r#"{"account": "mira@example.com", "kind": "signature", "op": "update",
             "set": {"text": "Mira"}}"#,
-        &[],
-    ),
-    ("mail_modify", r#"{"ids": ["$first"], "do": "copy", "to": ["Ovens/2026"]}"#, &[]),
-    (
-        "manage",
+        &[];
+    "mail_modify", r#"{"ids": ["$first"], "do": "copy", "to": ["Ovens/2026"]}"#, &[];
+    "manage",
         r#"{"account": "mira@lindqvist-lamps.example", "kind": "category", "op": "create",
             "name": "Glaze"}"#,
-        &[],
-    ),
-    (
-        "manage",
+        &[];
+    "manage",
         r#"{"account": "mira@lindqvist-lamps.example", "kind": "category", "op": "update",
             "id": "Glaze", "set": {"color": "green"}}"#,
-        &[],
-    ),
-    (
-        "manage",
+        &[];
+    "manage",
         r#"{"account": "mira@lindqvist-lamps.example", "kind": "category", "op": "delete",
             "id": "Glaze"}"#,
-        &[],
-    ),
-    ("lookup", r#"{"kind": "rooms"}"#, &[]),
-    (
-        "calendar_search",
+        &[];
+    "lookup", r#"{"kind": "rooms"}"#, &[];
+    "calendar_search",
         r#"{"account": "mira@lindqvist-lamps.example", "from": "2026-11-19", "to": "2026-11-19",
             "q": "Measuring evening"}"#,
-        &[("event", "/events/0/id")],
-    ),
-    ("calendar_respond", r#"{"id": "$event", "response": "accept"}"#, &[]),
-    ("calendar_respond", r#"{"id": "$event", "response": "tentative"}"#, &[]),
-    (
-        "calendar_respond",
-        r#"{"id": "$event", "response": "forward", "to": ["jonas@example.com"]}"#,
-        &[],
-    ),
-    ("calendar_respond", r#"{"id": "$event", "response": "decline"}"#, &[]),
-];
+        &[("event", "/events/0/id")];
+    "calendar_respond", r#"{"id": "$event", "response": "accept"}"#, &[];
+    "calendar_respond", r#"{"id": "$event", "response": "tentative"}"#, &[];
+    "calendar_respond", r#"{"id": "$event", "response": "forward", "to": ["jonas@example.com"]}"#,
+        &[];
+    "calendar_respond", r#"{"id": "$event", "response": "decline"}"#, &[];
+};
 
 /// Calls whose first request fails like that: what was lost is looked for.
-const BROKEN: &[(&str, Step)] = &[
-    (
-        "403=1,only=/getSchedule",
+const BROKEN: &[(&str, Step)] = &cases! {
+    "403=1,only=/getSchedule",
         (
             "calendar_free",
             r#"{"account": "mira@lindqvist-lamps.example", "from": "2026-11-16",
                 "to": "2026-11-18"}"#,
             &[],
-        ),
-    ),
-    (
-        "lost=1,writes=1,nth=1",
+        );
+    "lost=1,writes=1,nth=1",
         (
             "manage",
             r#"{"account": "mira@example.com", "kind": "signature", "op": "update",
                 "set": {"text": "Mira L."}}"#,
             &[],
-        ),
-    ),
-    (
-        "lost=1,writes=1,nth=2",
+        );
+    "lost=1,writes=1,nth=2",
         (
             "manage",
             r#"{"account": "mira@lindqvist-lamps.example", "kind": "contact", "op": "create",
                 "set": {"name": "Ola", "emails": "ola@x.example"}}"#,
             &[],
-        ),
-    ),
-    (
-        "lost=1,writes=1,nth=1",
+        );
+    "lost=1,writes=1,nth=1",
         (
             "manage",
             r#"{"account": "mira@lindqvist-lamps.example", "kind": "contact", "op": "update",
                 "id": "ola@x.example", "set": {"role": "Tester"}}"#,
             &[],
-        ),
-    ),
-    (
-        "lost=1,writes=1,nth=3",
+        );
+    "lost=1,writes=1,nth=3",
         (
             "mail_draft",
             r#"{"account": "mira@lindqvist-lamps.example", "to": ["jonas@example.com"],
                 "subject": "Piece by piece", "body": "x", "attach": ["$large"]}"#,
             &[],
-        ),
-    ),
-    (
-        "",
+        );
+    "",
         (
             "manage",
             r#"{"account": "mira@lindqvist-lamps.example", "kind": "calendar", "op": "create",
                 "name": "Lost"}"#,
             &[],
-        ),
-    ),
-    (
-        "lost=1,writes=1,nth=1",
+        );
+    "lost=1,writes=1,nth=1",
         (
             "manage",
             r#"{"account": "mira@lindqvist-lamps.example", "kind": "calendar", "op": "rename",
                 "id": "Lost", "name": "Found"}"#,
             &[],
-        ),
-    ),
-];
+        );
+};
 
 /// Calls a tool for each step; what went wrong.
 async fn run(

@@ -23,6 +23,7 @@
 mod common {
     #[macro_use]
     mod cases;
+    pub mod letters;
 }
 
 mod budget;

@@ -1,6 +1,5 @@
 //! What Gmail's filters make of a message that is delivered.
 
-use jiff::Timestamp;
 use serde_json::{Map, Value};
 
 use super::query;
@@ -22,7 +21,7 @@ pub(crate) fn applied(
         let (Some(criteria), Some(action)) = (part("criteria"), part("action")) else {
             continue;
         };
-        let query = query::parse(&search(criteria), &mailbox.address, Timestamp::now());
+        let query = query::parse(&search(criteria), &mailbox.address);
         if !matcher.matches(&query, &letter) {
             continue;
         }

@@ -7,31 +7,21 @@ use serde_json::{Value, json};
 use super::context::Context;
 use crate::google::body::{inner, text, texts};
 use crate::google::error;
-use crate::google::fields::Shape;
+use crate::google::fields::{Shape, shape};
 use crate::http::Answer;
 
 /// The type of a filter.
-pub(super) static FILTER: Shape = Shape(&[
-    ("id", None),
-    (
-        "criteria",
-        Some(&Shape(&[
-            ("from", None),
-            ("to", None),
-            ("subject", None),
-            ("query", None),
-            ("negatedQuery", None),
-            ("hasAttachment", None),
-            ("excludeChats", None),
-            ("size", None),
-            ("sizeComparison", None),
-        ])),
-    ),
-    ("action", Some(&Shape(&[("addLabelIds", None), ("removeLabelIds", None), ("forward", None)]))),
-]);
+pub(super) static FILTER: Shape = shape! {
+    "id",
+    "criteria": &shape! {
+        "from", "to", "subject", "query", "negatedQuery", "hasAttachment", "excludeChats", "size",
+        "sizeComparison",
+    },
+    "action": &shape! { "addLabelIds", "removeLabelIds", "forward" },
+};
 
 /// The type of `settings.filters.list`.
-pub(super) static FILTERS: Shape = Shape(&[("filter", Some(&FILTER))]);
+pub(super) static FILTERS: Shape = shape! { "filter": &FILTER };
 
 /// All filters.
 pub(super) fn list(context: &Context<'_>) -> Value {

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use super::resources;
 use crate::google::error;
-use crate::google::fields::Shape;
+use crate::google::fields::{Shape, shape};
 use crate::google::params::Params;
 use crate::http::Answer;
 use crate::store::mailbox::Mailbox;
@@ -21,24 +21,16 @@ pub(super) const PARAMS: &[&str] =
 /// Records of a page unless said otherwise, and at most.
 const ROWS: (usize, usize) = (100, 500);
 
-static CHANGED: Shape = Shape(&[("message", Some(&resources::MESSAGE)), ("labelIds", None)]);
+static CHANGED: Shape = shape! { "message": &resources::MESSAGE, "labelIds" };
 
 /// The type of the answer.
-pub(super) static HISTORY: Shape = Shape(&[
-    (
-        "history",
-        Some(&Shape(&[
-            ("id", None),
-            ("messages", Some(&resources::MESSAGE)),
-            ("messagesAdded", Some(&CHANGED)),
-            ("messagesDeleted", Some(&CHANGED)),
-            ("labelsAdded", Some(&CHANGED)),
-            ("labelsRemoved", Some(&CHANGED)),
-        ])),
-    ),
-    ("nextPageToken", None),
-    ("historyId", None),
-]);
+pub(super) static HISTORY: Shape = shape! {
+    "history": &shape! {
+        "id", "messages": &resources::MESSAGE, "messagesAdded": &CHANGED,
+        "messagesDeleted": &CHANGED, "labelsAdded": &CHANGED, "labelsRemoved": &CHANGED,
+    },
+    "nextPageToken", "historyId",
+};
 
 /// The kinds of records, by the names of the request and of the answer.
 const KINDS: [(&str, &str); 4] = [

@@ -8,7 +8,6 @@ use std::collections::HashSet;
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
@@ -58,7 +57,7 @@ pub(super) fn page(mailbox: &Mailbox, what: Listed, params: &Params<'_>) -> Resu
         .map(|token| place(token, &question).ok_or_else(|| error::invalid("Invalid pageToken")))
         .transpose()?;
 
-    let query = query::parse(q, &mailbox.address, Timestamp::now());
+    let query = query::parse(q, &mailbox.address);
     let mut found = found(mailbox, &query, &labels, spam_trash);
     if what == Listed::Drafts {
         found.retain(|letter| mailbox.draft_id(letter.id).is_some());

@@ -27,7 +27,7 @@ use hyper::StatusCode;
 use serde_json::{Value, json};
 
 use super::auth::google::bearer;
-use super::google::fields::Shape;
+use super::google::fields::{Shape, shape};
 use super::google::params::Params;
 use super::google::{body, error};
 use super::http::{Answer, Request};
@@ -48,10 +48,10 @@ const GET: &[&str] = &["format", "metadataHeaders"];
 static NOTHING: Shape = Shape(&[]);
 
 /// The type of changes to the labels of many messages.
-static BATCH: Shape = Shape(&[("ids", None), ("addLabelIds", None), ("removeLabelIds", None)]);
+static BATCH: Shape = shape! { "ids", "addLabelIds", "removeLabelIds" };
 
 /// Messages by their ids.
-static IDS: Shape = Shape(&[("ids", None)]);
+static IDS: Shape = shape! { "ids" };
 
 // The scopes of which one is needed; the first allows all but settings.
 const ERASE: &[&str] = &["https://mail.google.com/"];

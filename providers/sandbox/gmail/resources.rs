@@ -9,7 +9,7 @@ use html_escape::encode_text_to_string;
 use serde_json::{Map, Value, json};
 
 use super::attachment_id::AttachmentIds;
-use crate::google::fields::Shape;
+use crate::google::fields::{Shape, shape};
 use crate::store::head;
 use crate::store::labels::{SYSTEM, UserLabel};
 use crate::store::letter::Letter;
@@ -20,75 +20,52 @@ use crate::store::mime::{self, Part};
 const MAX_INLINE: usize = 5_000_000;
 
 /// The type of `users.getProfile`.
-pub(super) static PROFILE: Shape = Shape(&[
-    ("emailAddress", None),
-    ("messagesTotal", None),
-    ("threadsTotal", None),
-    ("historyId", None),
-]);
+pub(super) static PROFILE: Shape = shape! {
+    "emailAddress", "messagesTotal", "threadsTotal", "historyId",
+};
 
 /// The type of a label.
-pub(super) static LABEL: Shape = Shape(&[
-    ("id", None),
-    ("name", None),
-    ("type", None),
-    ("messageListVisibility", None),
-    ("labelListVisibility", None),
-    ("messagesTotal", None),
-    ("messagesUnread", None),
-    ("threadsTotal", None),
-    ("threadsUnread", None),
-    ("color", Some(&Shape(&[("textColor", None), ("backgroundColor", None)]))),
-]);
+pub(super) static LABEL: Shape = shape! {
+    "id", "name", "type", "messageListVisibility", "labelListVisibility", "messagesTotal",
+    "messagesUnread", "threadsTotal", "threadsUnread",
+    "color": &shape! { "textColor", "backgroundColor" },
+};
 
 /// The type of `labels.list`.
-pub(super) static LABELS: Shape = Shape(&[("labels", Some(&LABEL))]);
+pub(super) static LABELS: Shape = shape! { "labels": &LABEL };
 
 /// The type of a message.
-pub(super) static MESSAGE: Shape = Shape(&[
-    ("id", None),
-    ("threadId", None),
-    ("labelIds", None),
-    ("snippet", None),
-    ("historyId", None),
-    ("internalDate", None),
-    ("payload", Some(&PART)),
-    ("sizeEstimate", None),
-    ("raw", None),
-    ("classificationLabelValues", Some(&Shape(&[("labelId", None)]))),
-]);
+pub(super) static MESSAGE: Shape = shape! {
+    "id", "threadId", "labelIds", "snippet", "historyId", "internalDate", "payload": &PART,
+    "sizeEstimate", "raw", "classificationLabelValues": &shape! { "labelId" },
+};
 
 /// The type of a draft.
-pub(super) static DRAFT: Shape = Shape(&[("id", None), ("message", Some(&MESSAGE))]);
+pub(super) static DRAFT: Shape = shape! { "id", "message": &MESSAGE };
 
 /// The type of `drafts.list`.
 pub(super) static DRAFTS: Shape =
-    Shape(&[("drafts", Some(&DRAFT)), ("nextPageToken", None), ("resultSizeEstimate", None)]);
+    shape! { "drafts": &DRAFT, "nextPageToken", "resultSizeEstimate" };
 
 /// The type of a message part.
-static PART: Shape = Shape(&[
-    ("partId", None),
-    ("mimeType", None),
-    ("filename", None),
-    ("headers", Some(&Shape(&[("name", None), ("value", None)]))),
-    ("body", Some(&BODY)),
-    ("parts", Some(&PART)),
-]);
+static PART: Shape = shape! {
+    "partId", "mimeType", "filename", "headers": &shape! { "name", "value" }, "body": &BODY,
+    "parts": &PART,
+};
 
 /// The type of a part's body, and of an attachment.
-pub(super) static BODY: Shape = Shape(&[("attachmentId", None), ("size", None), ("data", None)]);
+pub(super) static BODY: Shape = shape! { "attachmentId", "size", "data" };
 
 /// The type of `messages.list`.
 pub(super) static MESSAGES: Shape =
-    Shape(&[("messages", Some(&MESSAGE)), ("nextPageToken", None), ("resultSizeEstimate", None)]);
+    shape! { "messages": &MESSAGE, "nextPageToken", "resultSizeEstimate" };
 
 /// The type of a thread.
-pub(super) static THREAD: Shape =
-    Shape(&[("id", None), ("snippet", None), ("historyId", None), ("messages", Some(&MESSAGE))]);
+pub(super) static THREAD: Shape = shape! { "id", "snippet", "historyId", "messages": &MESSAGE };
 
 /// The type of `threads.list`.
 pub(super) static THREADS: Shape =
-    Shape(&[("threads", Some(&THREAD)), ("nextPageToken", None), ("resultSizeEstimate", None)]);
+    shape! { "threads": &THREAD, "nextPageToken", "resultSizeEstimate" };
 
 /// How much of a message is wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

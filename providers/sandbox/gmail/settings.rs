@@ -9,50 +9,29 @@ use serde_json::{Map, Value, json};
 use super::context::Context;
 use crate::google::body::{flag, text};
 use crate::google::error;
-use crate::google::fields::Shape;
+use crate::google::fields::{Shape, shape};
 use crate::http::Answer;
 use crate::state::State;
 use crate::store::mailbox::Mailbox;
 
 /// The type of an address one may send as.
-pub(super) static SEND_AS: Shape = Shape(&[
-    ("sendAsEmail", None),
-    ("displayName", None),
-    ("replyToAddress", None),
-    ("signature", None),
-    ("isPrimary", None),
-    ("isDefault", None),
-    ("treatAsAlias", None),
-    (
-        "smtpMsa",
-        Some(&Shape(&[
-            ("host", None),
-            ("port", None),
-            ("username", None),
-            ("password", None),
-            ("securityMode", None),
-        ])),
-    ),
-    ("verificationStatus", None),
-]);
+pub(super) static SEND_AS: Shape = shape! {
+    "sendAsEmail", "displayName", "replyToAddress", "signature", "isPrimary", "isDefault",
+    "treatAsAlias", "smtpMsa": &shape! { "host", "port", "username", "password", "securityMode" },
+    "verificationStatus",
+};
 
 /// The type of `settings.sendAs.list`.
-pub(super) static SEND_AS_LIST: Shape = Shape(&[("sendAs", Some(&SEND_AS))]);
+pub(super) static SEND_AS_LIST: Shape = shape! { "sendAs": &SEND_AS };
 
 /// The type of `settings.getVacation`.
-pub(super) static VACATION: Shape = Shape(&[
-    ("enableAutoReply", None),
-    ("responseSubject", None),
-    ("responseBodyPlainText", None),
-    ("responseBodyHtml", None),
-    ("restrictToContacts", None),
-    ("restrictToDomain", None),
-    ("startTime", None),
-    ("endTime", None),
-]);
+pub(super) static VACATION: Shape = shape! {
+    "enableAutoReply", "responseSubject", "responseBodyPlainText", "responseBodyHtml",
+    "restrictToContacts", "restrictToDomain", "startTime", "endTime",
+};
 
 /// The type of `settings.getLanguage`.
-pub(super) static LANGUAGE: Shape = Shape(&[("displayLanguage", None)]);
+pub(super) static LANGUAGE: Shape = shape! { "displayLanguage" };
 
 /// Where a vacation responder is kept that was set.
 const KEPT_VACATION: &str = "gmail vacation";

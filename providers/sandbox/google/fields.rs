@@ -14,6 +14,19 @@ const MAX_DEPTH: usize = 64;
 #[derive(Debug)]
 pub(crate) struct Shape(pub &'static [(&'static str, Option<&'static Shape>)]);
 
+/// A type by the names of its fields; behind a colon stands the type of one that has
+/// fields itself.
+macro_rules! shape {
+    ($($name:literal $(: $inner:expr)?),+ $(,)?) => {
+        $crate::google::fields::Shape(&[
+            $(($name, $crate::google::fields::shape!(@ $($inner)?))),+
+        ])
+    };
+    (@) => { None };
+    (@ $inner:expr) => { Some($inner) };
+}
+pub(crate) use shape;
+
 /// What a mask selects of one object.
 #[derive(Debug)]
 pub(super) struct Mask {

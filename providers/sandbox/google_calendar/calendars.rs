@@ -1,7 +1,7 @@
 //! Calendars themselves: the list of them, making, renaming and deleting them.
 
 use jiff::tz::TimeZone;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use super::error::{self as refuse, bad_value};
 use super::event::etag;
@@ -21,14 +21,9 @@ const CALENDAR_COLOURS: [&str; 24] = [
     "#9a9cff", "#b99aff", "#c2c2c2", "#cabdbf", "#cca6ac", "#f691b2", "#cd74e6", "#a47ae2",
 ];
 
-/// What is written on all of them.
-const FOREGROUND: &str = "#1d1d1d";
-
 /// A calendar as a resource.
 pub(super) fn calendar(calendar: &Calendar) -> Value {
-    let mut out = head(calendar, "calendar#calendar");
-    out.insert("conferenceProperties".to_owned(), conferences());
-    out.into()
+    head(calendar, "calendar#calendar").into()
 }
 
 /// A calendar as an entry of its owner's list.
@@ -38,22 +33,13 @@ pub(super) fn entry(calendar: &Calendar) -> Value {
     put("colorId", calendar.colour.to_string().into());
     let colour = CALENDAR_COLOURS.get(usize::from(calendar.colour.saturating_sub(1)));
     put("backgroundColor", (*colour.unwrap_or(&"#9fe1e7")).into());
-    put("foregroundColor", FOREGROUND.into());
     put("selected", true.into());
     put("accessRole", role(calendar.access).into());
     put("defaultReminders", default_reminders(calendar));
     if calendar.main {
-        let kinds = ["eventCreation", "eventChange", "eventCancellation", "eventResponse"];
-        let all = kinds.map(|kind| json!({ "type": kind, "method": "email" }));
-        put("notificationSettings", json!({ "notifications": all }));
         put("primary", true.into());
     }
-    put("conferenceProperties", conferences());
     out.into()
-}
-
-fn conferences() -> Value {
-    json!({ "allowedConferenceSolutionTypes": ["hangoutsMeet"] })
 }
 
 fn head(calendar: &Calendar, kind: &str) -> Map<String, Value> {

@@ -20,25 +20,12 @@ pub(super) const OWN: &str = "google";
 /// Of that: true when the organizer is asked, too, and has not answered.
 pub(super) const ORGANIZER_ASKED: &str = "organizerAsked";
 
-/// Of that: how many people somebody brings, by their addresses.
-pub(super) const BRINGS: &str = "additionalGuests";
-
 /// The reminders as they were sent.
 pub(super) const REMINDERS: &str = "reminders";
 
-/// The properties that programs have added.
-pub(super) const PROPERTIES: &str = "extendedProperties";
-
 /// Of what is kept: what is shown as it was sent.
-pub(super) const AS_SENT: [&str; 7] = [
-    "anyoneCanAddSelf",
-    "guestsCanInviteOthers",
-    "guestsCanModify",
-    "guestsCanSeeOtherGuests",
-    "privateCopy",
-    "source",
-    "attachments",
-];
+pub(super) const AS_SENT: [&str; 4] =
+    ["guestsCanInviteOthers", "guestsCanModify", "source", "attachments"];
 
 /// The properties of an event type, and the type.
 pub(super) const TYPES: [(Show, &str, &str); 3] = [
@@ -84,18 +71,9 @@ pub(super) fn own(event: &Event) -> Option<&Map<String, Value>> {
     event.more.get(OWN)?.as_object()
 }
 
-/// What Google's half keeps of one person's copy of it: [`REMINDERS`] and
-/// [`PROPERTIES`].
+/// What Google's half keeps of one person's copy of it: [`REMINDERS`].
 pub(super) fn private<'a>(event: &'a Event, key: &str) -> Option<&'a Value> {
     event.private.get(OWN)?.get(key)
-}
-
-/// The properties that programs have added, of both kinds.
-pub(super) fn properties(event: &Event) -> Map<String, Value> {
-    let shared = own(event).and_then(|own| own.get(PROPERTIES));
-    let both = [("private", private(event, PROPERTIES)), ("shared", shared)];
-    let both = both.into_iter();
-    both.filter_map(|(key, all)| Some((key.to_owned(), all?.clone()))).collect()
 }
 
 /// True when a calendar's owner may change an event for all.
@@ -152,10 +130,6 @@ impl View<'_> {
         let (link, conference) = conference(event);
         put("hangoutLink", link);
         put("conferenceData", conference);
-        let properties = properties(event);
-        if !properties.is_empty() {
-            put(PROPERTIES, properties.into());
-        }
         let own = own(event);
         for key in AS_SENT {
             put(key, own.and_then(|own| own.get(key)).cloned().unwrap_or_default());
@@ -255,11 +229,9 @@ impl View<'_> {
 
     /// Who is asked.
     fn attendees(&self, event: &Event) -> Value {
-        let own = own(event);
-        let asked = own.is_some_and(|own| own.contains_key(ORGANIZER_ASKED));
+        let asked = own(event).is_some_and(|own| own.contains_key(ORGANIZER_ASKED));
         let organizer = &event.organizer;
         let organizer = (organizer.answer.is_some() || asked).then_some(organizer);
-        let brings = own.and_then(|own| own.get(BRINGS));
         let all: Vec<(&Guest, bool)> = organizer
             .map(|organizer| (organizer, true))
             .into_iter()
@@ -289,10 +261,6 @@ impl View<'_> {
                 let reply = event.replies.iter().find(|it| same(&it.address, &guest.address));
                 if let Some(comment) = reply.and_then(|reply| reply.comment.as_deref()) {
                     put("comment", comment.into());
-                }
-                let address = guest.address.to_lowercase();
-                if let Some(number) = brings.and_then(|brings| brings.get(&address)) {
-                    put("additionalGuests", number.clone());
                 }
                 out.into()
             })
@@ -394,7 +362,6 @@ pub(super) fn meet(code: &str) -> Value {
         "conferenceSolution": {
             "key": { "type": "hangoutsMeet" },
             "name": "Google Meet",
-            "iconUri": "https://fonts.gstatic.com/s/i/productlogos/meet_2020q4/v6/web-512dp/logo_meet_2020q4_color_2x_web_512dp.png",
         },
         "conferenceId": code,
     })

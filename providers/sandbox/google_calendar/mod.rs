@@ -23,7 +23,7 @@ use serde_json::{Map, Value};
 
 use super::auth::google::bearer;
 use super::google::error as google_error;
-use super::google::fields::Shape;
+use super::google::fields::{Shape, shape};
 use super::google::params::Params;
 use super::http::{Answer, Request};
 use super::routes::routes;
@@ -39,14 +39,9 @@ use write::Write;
 const SERVICE: &str = "calendar-json.googleapis.com";
 
 /// The body of a question for busy times.
-static BUSY_BODY: Shape = Shape(&[
-    ("timeMin", None),
-    ("timeMax", None),
-    ("timeZone", None),
-    ("items", None),
-    ("calendarExpansionMax", None),
-    ("groupExpansionMax", None),
-]);
+static BUSY_BODY: Shape = shape! {
+    "timeMin", "timeMax", "timeZone", "items", "calendarExpansionMax",
+};
 
 /// What a route leads to.
 struct Call<'a> {

@@ -92,13 +92,7 @@ fn open(token: &str, digest: &[u8; 8]) -> Option<(i128, String, u64)> {
 /// What a page token must fit: whose list, and by which question.
 pub(super) fn digest(calendar: &Calendar, params: &Params<'_>) -> [u8; 8] {
     let mut text = format!("{}\n{}", calendar.owner, calendar.id);
-    for name in NO_SYNC.iter().chain(&[
-        "singleEvents",
-        "showDeleted",
-        "syncToken",
-        "eventTypes",
-        "originalStart",
-    ]) {
+    for name in NO_SYNC.iter().chain(&["singleEvents", "showDeleted", "syncToken"]) {
         for value in params.all(name) {
             text.push_str(&format!("\n{name}={value}"));
         }

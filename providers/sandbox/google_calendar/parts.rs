@@ -6,9 +6,7 @@ use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
 use super::error::{self as refuse, bad_value};
-use super::event::{
-    AS_SENT, BRINGS, MEET, ORGANIZER_ASKED, PROPERTIES, is_organizer, meet, own as own_of,
-};
+use super::event::{AS_SENT, MEET, ORGANIZER_ASKED, is_organizer, meet, own as own_of};
 use crate::http::Answer;
 use crate::store::agenda::{Calendar, Event, Reply, same};
 use daysheet_core::provider::calendar::{self, Guest, Show, Visibility};
@@ -41,7 +39,6 @@ pub(super) fn attendees(
     };
     let before = std::mem::take(&mut event.guests);
     event.organizer.answer = None;
-    let mut brings = Map::new();
     for one in sent {
         let Value::Object(one) = one else {
             return Err(bad_value("attendees"));
@@ -67,10 +64,6 @@ pub(super) fn attendees(
             Some(Value::Bool(flag)) => Ok(*flag),
             Some(_) => Err(bad_value(&format!("attendees.{key}"))),
         };
-        let number = one.get("additionalGuests").and_then(Value::as_u64);
-        if let Some(number) = number.filter(|number| *number > 0) {
-            brings.insert(address.to_lowercase(), number.into());
-        }
         comment(event, address, text("comment")?);
         let owner = &reading.calendar.owner;
         let organizes = match is_organizer(event, reading.calendar) {
@@ -98,9 +91,6 @@ pub(super) fn attendees(
             room: flag("resource")?,
             me: false,
         });
-    }
-    if !brings.is_empty() {
-        own.insert(BRINGS.to_owned(), brings.into());
     }
     Ok(())
 }
@@ -227,7 +217,6 @@ pub(super) fn as_sent(
         let Some(value) = body.get(key).filter(|value| !value.is_null()) else {
             continue;
         };
-        let usual = matches!(key, "guestsCanInviteOthers" | "guestsCanSeeOtherGuests");
         let fits = match key {
             "attachments" => value.is_array(),
             "source" => {
@@ -239,32 +228,9 @@ pub(super) fn as_sent(
         if !fits {
             return Err(bad_value(key));
         }
-        if *value != Value::Bool(usual) {
+        if *value != Value::Bool(key == "guestsCanInviteOthers") {
             own.insert(key.to_owned(), value.clone());
         }
-    }
-    Ok(())
-}
-
-/// The properties that programs have added: those for all, and one's own.
-pub(super) fn properties(
-    body: &Map<String, Value>,
-    own: &mut Map<String, Value>,
-    private: &mut Map<String, Value>,
-) -> Result<(), Answer> {
-    let both = match body.get(PROPERTIES) {
-        None | Some(Value::Null) => return Ok(()),
-        Some(Value::Object(both)) => both,
-        Some(_) => return Err(bad_value(PROPERTIES)),
-    };
-    for (key, all) in both {
-        let texts = all.as_object().filter(|all| all.values().all(Value::is_string));
-        let into = match (key.as_str(), texts) {
-            ("private", Some(_)) => &mut *private,
-            ("shared", Some(_)) => &mut *own,
-            _ => return Err(bad_value(PROPERTIES)),
-        };
-        into.insert(PROPERTIES.to_owned(), all.clone());
     }
     Ok(())
 }
@@ -302,7 +268,7 @@ pub(super) fn status_event(
     match body.get(key) {
         Some(sent @ Value::Object(properties)) => {
             let kind = properties.get("type").and_then(Value::as_str);
-            let known = ["homeOffice", "officeLocation", "customLocation"];
+            let known = ["homeOffice", "customLocation"];
             if place && !kind.is_some_and(|kind| known.contains(&kind)) {
                 return Err(bad_value("workingLocationProperties.type"));
             }

@@ -112,7 +112,6 @@ pub(super) fn event(
     recurrence(body, &mut event, reading)?;
     let mut private = Map::new();
     reminders(body, &mut event, &mut private)?;
-    parts::properties(body, &mut own, &mut private)?;
     parts::attendees(body, &mut event, &mut own, reading)?;
     parts::conference(body, base, &mut event, &mut own, reading)?;
     parts::as_sent(body, base, &mut own, reading)?;

@@ -1,189 +1,66 @@
 //! The types of Google Calendar's answers, for the `fields` mask, and the
 //! parameters and scopes of its methods.
 
-use crate::google::fields::Shape;
+use crate::google::fields::{Shape, shape};
 
-static REMINDER: Shape = Shape(&[("method", None), ("minutes", None)]);
+static REMINDER: Shape = shape! { "method", "minutes" };
 
-static TIME: Shape = Shape(&[("date", None), ("dateTime", None), ("timeZone", None)]);
+static TIME: Shape = shape! { "date", "dateTime", "timeZone" };
 
-static PERSON: Shape =
-    Shape(&[("id", None), ("email", None), ("displayName", None), ("self", None)]);
+static PERSON: Shape = shape! { "id", "email", "displayName", "self" };
 
-static KEY: Shape = Shape(&[("type", None)]);
+static KEY: Shape = shape! { "type" };
 
-static CONFERENCE: Shape = Shape(&[
-    (
-        "createRequest",
-        Some(&Shape(&[
-            ("requestId", None),
-            ("conferenceSolutionKey", Some(&KEY)),
-            ("status", Some(&Shape(&[("statusCode", None)]))),
-        ])),
-    ),
-    (
-        "entryPoints",
-        Some(&Shape(&[
-            ("entryPointType", None),
-            ("entryPointFeatures", None),
-            ("uri", None),
-            ("label", None),
-            ("pin", None),
-            ("accessCode", None),
-            ("meetingCode", None),
-            ("passcode", None),
-            ("password", None),
-            ("regionCode", None),
-        ])),
-    ),
-    ("conferenceSolution", Some(&Shape(&[("key", Some(&KEY)), ("name", None), ("iconUri", None)]))),
-    ("conferenceId", None),
-    ("signature", None),
-    ("notes", None),
-    ("parameters", None),
-]);
+static CONFERENCE: Shape = shape! {
+    "createRequest": &shape! {
+        "requestId", "conferenceSolutionKey": &KEY, "status": &shape! { "statusCode" },
+    },
+    "entryPoints": &shape! { "entryPointType", "uri", "label", "pin", "password" },
+    "conferenceSolution": &shape! { "key": &KEY, "name" }, "conferenceId", "signature", "notes",
+    "parameters",
+};
 
 /// The type of an event.
-pub(super) static EVENT: Shape = Shape(&[
-    ("kind", None),
-    ("etag", None),
-    ("id", None),
-    ("status", None),
-    ("htmlLink", None),
-    ("created", None),
-    ("updated", None),
-    ("summary", None),
-    ("description", None),
-    ("location", None),
-    ("colorId", None),
-    ("eventLabelId", None),
-    ("creator", Some(&PERSON)),
-    ("organizer", Some(&PERSON)),
-    ("start", Some(&TIME)),
-    ("end", Some(&TIME)),
-    ("endTimeUnspecified", None),
-    ("recurrence", None),
-    ("recurringEventId", None),
-    ("originalStartTime", Some(&TIME)),
-    ("transparency", None),
-    ("visibility", None),
-    ("iCalUID", None),
-    ("sequence", None),
-    (
-        "attendees",
-        Some(&Shape(&[
-            ("id", None),
-            ("email", None),
-            ("displayName", None),
-            ("organizer", None),
-            ("self", None),
-            ("resource", None),
-            ("optional", None),
-            ("responseStatus", None),
-            ("comment", None),
-            ("additionalGuests", None),
-            ("asyncOperation", None),
-        ])),
-    ),
-    ("attendeesOmitted", None),
-    ("extendedProperties", Some(&Shape(&[("private", None), ("shared", None)]))),
-    ("hangoutLink", None),
-    ("conferenceData", Some(&CONFERENCE)),
-    ("gadget", None),
-    ("anyoneCanAddSelf", None),
-    ("guestsCanInviteOthers", None),
-    ("guestsCanModify", None),
-    ("guestsCanSeeOtherGuests", None),
-    ("privateCopy", None),
-    ("locked", None),
-    ("reminders", Some(&Shape(&[("useDefault", None), ("overrides", Some(&REMINDER))]))),
-    ("source", Some(&Shape(&[("url", None), ("title", None)]))),
-    ("attachments", None),
-    ("birthdayProperties", None),
-    ("workingLocationProperties", None),
-    ("outOfOfficeProperties", None),
-    ("focusTimeProperties", None),
-    ("eventType", None),
-]);
+pub(super) static EVENT: Shape = shape! {
+    "kind", "etag", "id", "status", "htmlLink", "created", "updated", "summary", "description",
+    "location", "colorId", "creator": &PERSON, "organizer": &PERSON, "start": &TIME, "end": &TIME,
+    "recurrence", "recurringEventId", "originalStartTime": &TIME, "transparency", "visibility",
+    "iCalUID", "sequence",
+    "attendees": &shape! {
+        "id", "email", "displayName", "organizer", "self", "resource", "optional", "responseStatus",
+        "comment",
+    },
+    "attendeesOmitted", "hangoutLink", "conferenceData": &CONFERENCE, "guestsCanInviteOthers",
+    "guestsCanModify", "locked", "reminders": &shape! { "useDefault", "overrides": &REMINDER },
+    "source": &shape! { "url", "title" }, "attachments", "workingLocationProperties",
+    "outOfOfficeProperties", "focusTimeProperties", "eventType",
+};
 
 /// The type of a list of events.
-pub(super) static EVENTS: Shape = Shape(&[
-    ("kind", None),
-    ("etag", None),
-    ("summary", None),
-    ("description", None),
-    ("updated", None),
-    ("timeZone", None),
-    ("accessRole", None),
-    ("defaultReminders", Some(&REMINDER)),
-    ("nextPageToken", None),
-    ("nextSyncToken", None),
-    ("items", Some(&EVENT)),
-]);
-
-static CONFERENCES: Shape = Shape(&[("allowedConferenceSolutionTypes", None)]);
+pub(super) static EVENTS: Shape = shape! {
+    "kind", "etag", "summary", "description", "updated", "timeZone", "accessRole",
+    "defaultReminders": &REMINDER, "nextPageToken", "nextSyncToken", "items": &EVENT,
+};
 
 /// The type of a calendar.
-pub(super) static CALENDAR: Shape = Shape(&[
-    ("kind", None),
-    ("etag", None),
-    ("id", None),
-    ("summary", None),
-    ("description", None),
-    ("location", None),
-    ("timeZone", None),
-    ("dataOwner", None),
-    ("conferenceProperties", Some(&CONFERENCES)),
-    ("autoAcceptInvitations", None),
-    ("labelProperties", None),
-    ("workingHours", None),
-]);
+pub(super) static CALENDAR: Shape = shape! {
+    "kind", "etag", "id", "summary", "description", "location", "timeZone", "workingHours",
+};
 
 /// The type of a calendar in somebody's list.
-pub(super) static ENTRY: Shape = Shape(&[
-    ("kind", None),
-    ("etag", None),
-    ("id", None),
-    ("summary", None),
-    ("summaryOverride", None),
-    ("description", None),
-    ("location", None),
-    ("timeZone", None),
-    ("dataOwner", None),
-    ("colorId", None),
-    ("backgroundColor", None),
-    ("foregroundColor", None),
-    ("hidden", None),
-    ("selected", None),
-    ("accessRole", None),
-    ("defaultReminders", Some(&REMINDER)),
-    (
-        "notificationSettings",
-        Some(&Shape(&[("notifications", Some(&Shape(&[("type", None), ("method", None)])))])),
-    ),
-    ("primary", None),
-    ("deleted", None),
-    ("conferenceProperties", Some(&CONFERENCES)),
-    ("autoAcceptInvitations", None),
-]);
+pub(super) static ENTRY: Shape = shape! {
+    "kind", "etag", "id", "summary", "summaryOverride", "description", "location", "timeZone",
+    "colorId", "backgroundColor", "hidden", "selected", "accessRole", "defaultReminders": &REMINDER,
+    "primary", "deleted",
+};
 
 /// The type of somebody's list of calendars.
-pub(super) static ENTRIES: Shape = Shape(&[
-    ("kind", None),
-    ("etag", None),
-    ("nextPageToken", None),
-    ("nextSyncToken", None),
-    ("items", Some(&ENTRY)),
-]);
+pub(super) static ENTRIES: Shape = shape! {
+    "kind", "etag", "nextPageToken", "nextSyncToken", "items": &ENTRY,
+};
 
 /// The type of busy times; below, its keys are ids.
-pub(super) static BUSY: Shape = Shape(&[
-    ("kind", None),
-    ("timeMin", None),
-    ("timeMax", None),
-    ("groups", None),
-    ("calendars", None),
-]);
+pub(super) static BUSY: Shape = shape! { "kind", "timeMin", "timeMax", "groups", "calendars" };
 
 /// The type of an answer without a body.
 pub(super) static NOTHING: Shape = Shape(&[]);
@@ -202,22 +79,13 @@ pub(super) const LIST: &[&str] = &[
 ];
 
 /// Parameters of writing an event.
-pub(super) const WRITE: &[&str] = &[
-    "alwaysIncludeEmail",
-    "conferenceDataVersion",
-    "eventLabelVersion",
-    "maxAttendees",
-    "sendNotifications",
-    "sendUpdates",
-    "supportsAttachments",
-];
+pub(super) const WRITE: &[&str] = &["conferenceDataVersion", "sendUpdates", "supportsAttachments"];
 
 /// Parameters of taking an event over from elsewhere.
-pub(super) const IMPORT: &[&str] =
-    &["conferenceDataVersion", "eventLabelVersion", "supportsAttachments"];
+pub(super) const IMPORT: &[&str] = &["conferenceDataVersion", "supportsAttachments"];
 
 /// Parameters of deleting an event.
-pub(super) const DELETE: &[&str] = &["sendNotifications", "sendUpdates"];
+pub(super) const DELETE: &[&str] = &["sendUpdates"];
 
 /// Parameters of the lists of calendars and of settings.
 pub(super) const ENTRIES_LIST: &[&str] = &["maxResults", "pageToken"];

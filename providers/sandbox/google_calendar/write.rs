@@ -331,7 +331,7 @@ impl Write<'_> {
             Some("all" | "externalOnly") => Ok(true),
             Some("none") => Ok(false),
             Some(_) => Err(bad_value("sendUpdates")),
-            None => self.params.flag("sendNotifications", "sendNotifications"),
+            None => Ok(false),
         }
     }
 }

@@ -15,7 +15,7 @@ use serde_json::{Map, Value, json};
 
 use super::auth::google::bearer;
 use super::google::error;
-use super::google::fields::Shape;
+use super::google::fields::{Shape, shape};
 use super::google::params::Params;
 use super::http::{Answer, Request};
 use super::routes::routes;
@@ -31,16 +31,12 @@ const SEARCH_ROWS: (usize, usize) = (10, 30);
 const LIST_ROWS: (usize, usize) = (100, 1_000);
 
 /// The type of a search's answer.
-static SEARCH: Shape = Shape(&[("results", Some(&Shape(&[("person", Some(&PERSON))])))]);
+static SEARCH: Shape = shape! { "results": &shape! { "person": &PERSON } };
 
 /// The type of the list's answer.
-static CONNECTIONS: Shape = Shape(&[
-    ("connections", Some(&PERSON)),
-    ("nextPageToken", None),
-    ("nextSyncToken", None),
-    ("totalPeople", None),
-    ("totalItems", None),
-]);
+static CONNECTIONS: Shape = shape! {
+    "connections": &PERSON, "nextPageToken", "nextSyncToken", "totalPeople", "totalItems",
+};
 
 /// What a route leads to.
 enum Call<'a> {

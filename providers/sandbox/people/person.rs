@@ -6,7 +6,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
 use crate::google::error;
-use crate::google::fields::Shape;
+use crate::google::fields::{Shape, shape};
 use crate::google::params::Params;
 use crate::http::Answer;
 use crate::store::mailbox::contacts::Person;
@@ -15,79 +15,38 @@ use crate::store::settings::Contact;
 /// The API's own name, in its errors.
 pub(super) const SERVICE: &str = "people.googleapis.com";
 
-/// The fields of a person that may be asked for.
-const PERSON_FIELDS: [&str; 28] = [
-    "addresses",
-    "ageRanges",
+/// The fields of a person that may be asked for, as far as anybody here asks for them.
+const PERSON_FIELDS: [&str; 7] = [
     "biographies",
-    "birthdays",
-    "calendarUrls",
-    "clientData",
-    "coverPhotos",
     "emailAddresses",
-    "events",
-    "externalIds",
-    "genders",
-    "imClients",
-    "interests",
-    "locales",
-    "locations",
     "memberships",
     "metadata",
-    "miscKeywords",
     "names",
-    "nicknames",
-    "occupations",
     "organizations",
     "phoneNumbers",
-    "photos",
-    "relations",
-    "sipAddresses",
-    "skills",
-    "urls",
 ];
 
 /// The fields of another contact that may be asked for.
 const OTHER_FIELDS: [&str; 4] = ["emailAddresses", "metadata", "names", "phoneNumbers"];
 
-static SOURCE: Shape = Shape(&[("type", None), ("id", None), ("etag", None), ("updateTime", None)]);
+static SOURCE: Shape = shape! { "type", "id", "etag", "updateTime" };
 
-static FIELD_METADATA: Shape = Shape(&[
-    ("primary", None),
-    ("sourcePrimary", None),
-    ("verified", None),
-    ("source", Some(&SOURCE)),
-]);
+static FIELD_METADATA: Shape = shape! { "primary", "sourcePrimary", "verified", "source": &SOURCE };
 
-static NAME: Shape = Shape(&[
-    ("metadata", Some(&FIELD_METADATA)),
-    ("displayName", None),
-    ("displayNameLastFirst", None),
-    ("unstructuredName", None),
-    ("familyName", None),
-    ("givenName", None),
-    ("middleName", None),
-]);
+static NAME: Shape = shape! {
+    "metadata": &FIELD_METADATA, "displayName", "displayNameLastFirst", "unstructuredName",
+    "familyName", "givenName", "middleName",
+};
 
-static EMAIL: Shape = Shape(&[
-    ("metadata", Some(&FIELD_METADATA)),
-    ("value", None),
-    ("type", None),
-    ("formattedType", None),
-    ("displayName", None),
-]);
+static EMAIL: Shape = shape! {
+    "metadata": &FIELD_METADATA, "value", "type", "formattedType", "displayName",
+};
 
 /// The type of a person. What the sandbox never has is masked, not described.
-pub(super) static PERSON: Shape = Shape(&[
-    ("resourceName", None),
-    ("etag", None),
-    ("metadata", Some(&Shape(&[("sources", Some(&SOURCE)), ("objectType", None)]))),
-    ("names", Some(&NAME)),
-    ("emailAddresses", Some(&EMAIL)),
-    ("phoneNumbers", None),
-    ("organizations", None),
-    ("biographies", None),
-]);
+pub(super) static PERSON: Shape = shape! {
+    "resourceName", "etag", "metadata": &shape! { "sources": &SOURCE, "objectType" },
+    "names": &NAME, "emailAddresses": &EMAIL, "phoneNumbers", "organizations", "biographies",
+};
 
 /// Whom a method is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

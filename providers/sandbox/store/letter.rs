@@ -56,8 +56,6 @@ pub(crate) struct Facts {
     pub bcc: String,
     /// Subject, decoded.
     pub subject: String,
-    /// List-ID.
-    pub list: String,
     /// Delivered-To.
     pub delivered_to: String,
     /// The Message-ID without its brackets.
@@ -314,7 +312,6 @@ pub(crate) fn facts(raw: &[u8], posted: Option<i64>) -> Result<Facts, &'static s
         cc: plain("Cc"),
         bcc: plain("Bcc"),
         subject: plain("Subject"),
-        list: plain("List-ID"),
         delivered_to: plain("Delivered-To"),
         message_id: plain("Message-ID").trim_matches(['<', '>']).to_owned(),
         references,

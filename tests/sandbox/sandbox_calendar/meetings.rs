@@ -13,7 +13,6 @@ fn invitation(id: &str) -> Value {
         meeting("Plan", "2026-02-03T09:00:00", "2026-02-03T10:00:00"),
         json!({
             "id": id, "colorId": "4", "reminders": { "useDefault": false },
-            "extendedProperties": { "private": { "mine": "1" }, "shared": { "ours": "2" } },
             "attendees": [{ "email": ZOE, "displayName": "Zoe" }, { "email": "out@example.org" }],
         }),
     )
@@ -43,7 +42,6 @@ async fn an_invitation_is_answered() {
                   "responseStatus": "needsAction" },
                 { "email": "out@example.org", "responseStatus": "needsAction" },
             ],
-            "extendedProperties": { "shared": { "ours": "2" } },
             "reminders": { "useDefault": true }, "eventType": "default",
         })
     );

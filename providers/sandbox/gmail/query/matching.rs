@@ -35,7 +35,7 @@ impl Matcher<'_> {
             Test::Category(name) => category(name, letter),
             // Gmail takes `is:inbox` and `in:unread` as well.
             Test::In(place) | Test::Is(place) => self.is_in(place, letter),
-            Test::Has(what) => has(what, letter),
+            Test::Has(what) => what == "attachment" && !letter.filenames().is_empty(),
             Test::Larger(bytes) => letter.raw.len() > *bytes,
             Test::Smaller(bytes) => letter.raw.len() < *bytes,
             Test::Before(time) => letter.facts.date < *time,
@@ -96,8 +96,6 @@ fn says(letter: &Letter, field: Field, phrase: &[String]) -> bool {
         Field::Cc => in_people(&facts.cc),
         Field::Bcc => in_people(&facts.bcc),
         Field::Subject => in_text(&facts.subject),
-        Field::List => in_text(&facts.list),
-        Field::DeliveredTo => in_text(&facts.delivered_to),
         Field::Filename => letter.filenames().iter().any(|name| in_text(name)),
     }
 }
@@ -110,17 +108,5 @@ fn category(name: &str, letter: &Letter) -> bool {
             letter.has("CATEGORY_PERSONAL") || letter.has("INBOX") && !other
         }
         _ => letter.has(&format!("CATEGORY_{}", name.to_uppercase())),
-    }
-}
-
-/// `has:`, as far as letters here can have it.
-fn has(what: &str, letter: &Letter) -> bool {
-    let own = letter.labels.iter().any(|id| id.starts_with("Label_"));
-    match what {
-        "attachment" => !letter.filenames().is_empty(),
-        "userlabels" => own,
-        "nouserlabels" => !own,
-        "yellow-star" => letter.has("STARRED"),
-        _ => false,
     }
 }

@@ -5,10 +5,7 @@
 //! a bracket too many is not there. What the tests mean for a letter is decided
 //! in `matching.rs`.
 
-mod dates;
 pub(super) mod matching;
-
-use jiff::Timestamp;
 
 use crate::store::words::words;
 
@@ -43,10 +40,6 @@ pub(crate) enum Field {
     Bcc,
     /// The subject.
     Subject,
-    /// The mailing list.
-    List,
-    /// The address delivered to.
-    DeliveredTo,
     /// The attachments' names.
     Filename,
 }
@@ -80,23 +73,22 @@ pub(crate) enum Test {
     Never,
 }
 
-/// Reads a query of the mailbox `me`, asked at `now`.
-pub(super) fn parse(text: &str, me: &str, now: Timestamp) -> Query {
-    let mut reader = Reader { rest: text, me, now };
-    reader.group(None, "", MAX_DEPTH)
+/// Reads a query of the mailbox `me`.
+pub(super) fn parse(text: &str, me: &str) -> Query {
+    let mut reader = Reader { rest: text, me };
+    reader.group(false, "", MAX_DEPTH)
 }
 
 /// A query on its way.
 struct Reader<'a> {
     rest: &'a str,
     me: &'a str,
-    now: Timestamp,
 }
 
 impl<'a> Reader<'a> {
     /// Reads up to a closing bracket, or to the end. Words in it belong to the
     /// operator in front of it, if any.
-    fn group(&mut self, end: Option<char>, operator: &str, depth: usize) -> Query {
+    fn group(&mut self, inner: bool, operator: &str, depth: usize) -> Query {
         let mut items: Vec<Query> = Vec::new();
         let mut or = false;
         loop {
@@ -104,14 +96,14 @@ impl<'a> Reader<'a> {
             let Some(first) = self.rest.chars().next() else {
                 break;
             };
-            if matches!(first, ')' | '}') {
+            if first == ')' {
                 self.skip(first);
-                if end == Some(first) {
+                if inner {
                     break;
                 }
                 continue;
             }
-            if self.connective("OR") || self.connective("|") {
+            if self.connective("OR") {
                 or = true;
                 continue;
             }
@@ -135,9 +127,8 @@ impl<'a> Reader<'a> {
             }
             or = false;
         }
-        match (end, items.len()) {
-            (_, 1) => items.pop().unwrap_or(Query::All(Vec::new())),
-            (Some('}'), 2..) => Query::Any(items),
+        match items.len() {
+            1 => items.pop().unwrap_or(Query::All(Vec::new())),
             _ => Query::All(items),
         }
     }
@@ -147,7 +138,7 @@ impl<'a> Reader<'a> {
         match self.rest.strip_prefix(word) {
             Some(rest)
                 if rest.is_empty()
-                    || rest.starts_with(|c: char| c.is_whitespace() || "({\"".contains(c)) =>
+                    || rest.starts_with(|c: char| c.is_whitespace() || "(\"".contains(c)) =>
             {
                 self.rest = rest;
                 true
@@ -164,9 +155,9 @@ impl<'a> Reader<'a> {
     fn operand(&mut self, operator: &str, depth: usize) -> Option<Query> {
         // As a loop, for nobody says how many signs there are.
         let mut negated = false;
-        while let Some(sign) = self.rest.chars().next().filter(|c| matches!(c, '-' | '+')) {
-            negated ^= sign == '-';
-            self.skip(sign);
+        while let Some(rest) = self.rest.strip_prefix('-') {
+            negated = !negated;
+            self.rest = rest;
         }
         // A sign belongs to what it touches; one alone says nothing.
         let operand = match self.rest.chars().next()? {
@@ -183,16 +174,15 @@ impl<'a> Reader<'a> {
     fn bare_operand(&mut self, operator: &str, depth: usize) -> Option<Query> {
         let first = self.rest.chars().next()?;
         match first {
-            '(' | '{' => {
+            '(' => {
                 self.skip(first);
-                let end = if first == '(' { ')' } else { '}' };
                 let depth = depth.checked_sub(1)?;
-                match self.group(Some(end), operator, depth) {
+                match self.group(true, operator, depth) {
                     Query::All(none) if none.is_empty() => None,
                     group => Some(group),
                 }
             }
-            ')' | '}' => None,
+            ')' => None,
             '"' => {
                 let phrase = self.quoted();
                 self.test(operator, phrase)
@@ -213,7 +203,7 @@ impl<'a> Reader<'a> {
         // People write `from: ana`, and Gmail understands.
         self.rest = self.rest.trim_start();
         match self.rest.chars().next()? {
-            '(' | '{' | '"' => self.operand(operator, depth),
+            '(' | '"' => self.operand(operator, depth),
             _ => {
                 let word = self.word();
                 self.test(operator, word)
@@ -231,7 +221,7 @@ impl<'a> Reader<'a> {
 
     /// Reads up to white space, a bracket or a quote.
     fn word(&mut self) -> &'a str {
-        let end = |char: char| char.is_whitespace() || "(){}\"".contains(char);
+        let end = |char: char| char.is_whitespace() || "()\"".contains(char);
         let end = self.rest.find(end).unwrap_or(self.rest.len());
         let (word, rest) = self.rest.split_at_checked(end).unwrap_or((self.rest, ""));
         self.rest = rest;
@@ -248,13 +238,11 @@ impl<'a> Reader<'a> {
             "cc" => Some(Field::Cc),
             "bcc" => Some(Field::Bcc),
             "subject" => Some(Field::Subject),
-            "list" => Some(Field::List),
-            "deliveredto" => Some(Field::DeliveredTo),
             "filename" => Some(Field::Filename),
             _ => None,
         };
         if let Some(field) = field {
-            let people = [Field::From, Field::To, Field::Cc, Field::Bcc, Field::DeliveredTo];
+            let people = [Field::From, Field::To, Field::Cc, Field::Bcc];
             let me = people.contains(&field) && value.eq_ignore_ascii_case("me");
             let phrase = words(if me { self.me } else { value });
             return (!phrase.is_empty()).then_some(Query::Test(Test::Says(field, phrase)));
@@ -269,12 +257,10 @@ impl<'a> Reader<'a> {
             "in" => Some(Test::In(name)),
             "is" => Some(Test::Is(name)),
             "has" => Some(Test::Has(name)),
-            "larger" | "larger_than" | "size" => size(&name).map(Test::Larger),
-            "smaller" | "smaller_than" => size(&name).map(Test::Smaller),
-            "before" | "older" => dates::day(&name).map(Test::Before),
-            "after" | "newer" => dates::day(&name).map(Test::After),
-            "older_than" => dates::ago(&name, self.now).map(Test::Before),
-            "newer_than" => dates::ago(&name, self.now).map(Test::After),
+            "larger" => name.parse().ok().map(Test::Larger),
+            "smaller" => name.parse().ok().map(Test::Smaller),
+            "before" => instant(&name).map(Test::Before),
+            "after" => instant(&name).map(Test::After),
             "rfc822msgid" => {
                 let id = value.trim_matches(['<', '>']);
                 Some(Test::MessageId(id.to_owned()))
@@ -286,14 +272,12 @@ impl<'a> Reader<'a> {
 }
 
 /// The operators, without their colons.
-const OPERATORS: [&str; 25] = [
+const OPERATORS: [&str; 16] = [
     "from",
     "to",
     "cc",
     "bcc",
     "subject",
-    "list",
-    "deliveredto",
     "filename",
     "label",
     "category",
@@ -301,16 +285,9 @@ const OPERATORS: [&str; 25] = [
     "is",
     "has",
     "larger",
-    "larger_than",
-    "size",
     "smaller",
-    "smaller_than",
     "before",
-    "older",
     "after",
-    "newer",
-    "older_than",
-    "newer_than",
     "rfc822msgid",
 ];
 
@@ -321,14 +298,7 @@ fn operator_in_front(text: &str) -> Option<(&'static str, &str)> {
     Some((known, rest))
 }
 
-/// A size in bytes: `500`, `20K`, `10M`, with `B` or without.
-fn size(text: &str) -> Option<usize> {
-    let text = text.strip_suffix('b').unwrap_or(text);
-    let (digits, unit) = match text.strip_suffix(['k', 'm', 'g']) {
-        Some(digits) if text.ends_with('k') => (digits, 1 << 10),
-        Some(digits) if text.ends_with('m') => (digits, 1 << 20),
-        Some(digits) => (digits, 1 << 30),
-        None => (text, 1),
-    };
-    digits.parse::<usize>().ok()?.checked_mul(unit)
+/// Seconds since 1970, in milliseconds. (A date would mean its midnight in California.)
+fn instant(text: &str) -> Option<i64> {
+    text.parse::<i64>().ok()?.checked_mul(1_000)
 }

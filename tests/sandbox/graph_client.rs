@@ -49,6 +49,19 @@ impl Reply {
     }
 }
 
+/// Status and code of a refusal.
+pub fn refused(reply: &Reply) -> (u16, String) {
+    let (status, code, _) = reply.refusal();
+    (status, code)
+}
+
+/// Posts something that has to be made.
+pub async fn made(user: &User, path: &str, body: Value) -> Value {
+    let reply = user.write("POST", path, &[], &body).await;
+    assert_eq!(reply.status, 201, "{path} {body}: {}", reply.text());
+    reply.json()
+}
+
 impl User {
     /// What is there, with a preference.
     pub async fn prefer(&self, path: &str, prefer: &str) -> Reply {

@@ -136,7 +136,6 @@ async fn filters_find() {
         "importance eq 'high'", &[plan];
         "importance ne 'normal'", &[plan];
         "flag/flagStatus eq 'flagged'", &[launch];
-        "inferenceClassification eq 'other'", &[deals];
         "subject eq 'BUDGET PLAN'", &[plan];
         "subject eq 'O''Brien''s list'", &[draft];
         "startswith(subject,'re: ')", &[reply];
@@ -198,24 +197,19 @@ async fn searches_find() {
         ("\\\"budget quarterly\\\"", &[]),
         ("plan", &[deals, launch, reply, plan]),
         ("party OR deals", &[deals, launch]),
-        ("plan -budget", &[deals, launch]),
         ("plan NOT budget", &[deals, launch]),
         ("plan AND NOT budget AND NOT deals", &[launch]),
         ("plan (deals OR party)", &[deals, launch]),
         ("offer OR plan budget", &[spam, reply, plan]),
         ("from:ana", &[plan, old, forwarded]),
-        ("FROM:lima", &[launch, plan, old]),
         ("from:ana@example.com", &[plan, old, forwarded]),
         ("from:example.com", &[reply, plan, old, forwarded]),
         ("from:\\\"ana lima\\\"", &[plan, old]),
         ("from:\\\"lima ana\\\"", &[]),
-        ("from:(ben OR shop)", &[deals, launch]),
         ("from:ana from:lima", &[plan, old]),
         ("to:ana", &[reply]),
         ("cc:ana", &[launch]),
         ("bcc:secret", &[draft]),
-        ("recipients:ana", &[launch, reply]),
-        ("participants:ana", &[launch, reply, plan, old, forwarded]),
         ("subject:plan", &[reply, plan]),
         ("subject:\\\"budget plan\\\"", &[reply, plan]),
         ("subject:pärty", &[launch]),
@@ -224,27 +218,15 @@ async fn searches_find() {
         ("attachment:report", &[launch]),
         ("attachment:\\\"report 2026.pdf\\\"", &[launch]),
         ("hasAttachments:true", &[launch, forwarded]),
-        ("hasattachment:yes", &[launch, forwarded]),
-        ("hasAttachments:false from:ana", &[plan, old]),
         ("importance:high", &[plan]),
-        ("importance:normal from:ana", &[old, forwarded]),
-        ("importance:low", &[]),
-        ("kind:email subject:offer", &[spam]),
-        ("kind:meetings", &[]),
         ("received:2026-02-03", &[reply, plan]),
-        ("received=2026-02-03", &[reply, plan]),
         ("received>=2026-02-05", &[draft, spam, deals]),
         ("received>2026-02-05", &[draft, spam]),
         ("received<2026-01-10", &[forwarded]),
-        ("received<=2026-01-10", &[old, forwarded]),
-        ("received:2026-01-05..2026-01-10", &[old, forwarded]),
-        ("received>=2026-02-03T11:30:00Z received<2026-02-04T09:30:00Z", &[reply]),
-        ("sent>=2/6/2026", &[draft, spam]),
         ("received>=2026-02-03 AND received<2026-02-04 from:mira", &[reply]),
         ("received:whenever", &[]),
         ("size>700", &[launch]),
         ("size<150", &[spam]),
-        ("size:1..150", &[spam]),
         ("category:receipts", &[]),
         ("e-mail", &[]),
         ("o'brien's", &[draft]),
@@ -324,7 +306,7 @@ async fn lists_refused() {
 
 #[tokio::test]
 async fn pages_part_a_list_exactly() {
-    let (_dir, sandbox, user) = sandbox().await;
+    let (_dir, _sandbox, user) = sandbox().await;
     for (options, expected) in [
         (&[][..], SUBJECTS.len()),
         (&[("$top", "2")], 9),
@@ -365,7 +347,7 @@ async fn pages_part_a_list_exactly() {
     assert_eq!(small.header("preference-applied"), "odata.maxpagesize=4");
     assert_eq!(user.subjects("me/messages", &[("$skip", "8")]).await, ["Forwarded"]);
     assert!(user.subjects("me/messages", &[("$skip", "90")]).await.is_empty());
-    // Links go stale, and those of a search fit no other list.
+    // Links of a search fit no other list.
     for (query, searched) in [("%24top=2", false), ("%24top=2&%24search=%22plan%22", true)] {
         let page = user.json(&format!("me/messages?{query}")).await;
         let link = text(&page["@odata.nextLink"]).to_owned();
@@ -376,15 +358,6 @@ async fn pages_part_a_list_exactly() {
             false => assert_eq!(other.status, 200),
         }
         assert_eq!(user.get(&link).await.status, 200);
-        sandbox.expire_pages();
-        assert_eq!(
-            user.get(&link).await.refusal(),
-            (
-                400,
-                "ErrorInvalidUrlQuery".to_owned(),
-                "The query parameter '$skiptoken' is invalid or has expired.".to_owned()
-            )
-        );
     }
 }
 
@@ -406,9 +379,7 @@ async fn a_message_whole() {
         "hasAttachments": true, "internetMessageId": "<l1@other.example>",
         "subject": "Launch pärty", "bodyPreview": "The party plan, in words.",
         "importance": "normal", "parentFolderId": message["parentFolderId"],
-        "conversationId": message["conversationId"],
-        "conversationIndex": message["conversationIndex"], "isDeliveryReceiptRequested": false,
-        "isReadReceiptRequested": false, "isRead": true, "isDraft": false,
+        "conversationId": message["conversationId"], "isRead": true, "isDraft": false,
         "webLink": format!(
             "https://outlook.office365.com/owa/?ItemID={}&exvsurl=1&viewmodel=ReadMessageItem",
             encoded(id)
@@ -433,19 +404,9 @@ async fn a_message_whole() {
     whole.insert("@odata.context".to_owned(), format!("{context}/$entity").into());
     assert_eq!(single, Value::Object(whole));
 
-    for (prefer, kind, content) in cases! {
-        "", "html", "<p>The <b>party</b> plan, shown.</p><blockquote>older</blockquote>";
-        "outlook.body-content-type=\"text\"", "text", "The party plan, in words.";
-        "IdType=\"ImmutableId\", outlook.body-content-type=\"html\"", "html",
-            "<p>The <b>party</b> plan, shown.</p><blockquote>older</blockquote>";
-        "respond-async", "html",
-            "<p>The <b>party</b> plan, shown.</p><blockquote>older</blockquote>";
-    } {
-        let reply = user.prefer(&format!("{path}?%24select=body"), prefer).await;
-        let body = reply.json()["body"].clone();
-        assert_eq!(body, json!({ "contentType": kind, "content": content }), "{prefer}");
-        let applied = if prefer == "respond-async" { "" } else { prefer };
-        assert_eq!(reply.header("preference-applied"), applied);
+    for (prefer, applied) in [("IdType=\"ImmutableId\"", true), ("respond-async", false)] {
+        let reply = user.prefer(&path, prefer).await;
+        assert_eq!(reply.header("preference-applied"), if applied { prefer } else { "" });
     }
     let raw = user.get(&format!("{path}/$value")).await;
     assert_eq!(raw.header("content-type"), "text/plain");
@@ -467,15 +428,6 @@ async fn a_message_whole() {
     assert_eq!(plan["replyTo"][0]["emailAddress"]["address"], "desk@example.com");
     let reply = user.message("Re: Budget plan").await;
     assert_eq!(reply["conversationId"], plan["conversationId"]);
-    let [first, second] = [&plan, &reply].map(|letter| text(&letter["conversationIndex"]));
-    let [first, second] = [first, second].map(|index| STANDARD.decode(index).unwrap());
-    assert_eq!((first.len(), second.len()), (22, 27));
-    assert!(second.starts_with(&first));
-    let unique = format!("me/messages/{}?%24select=uniqueBody", encoded(text(&reply["id"])));
-    assert_eq!(
-        user.json(&unique).await["uniqueBody"],
-        json!({ "contentType": "text", "content": "Thanks a lot.\r\n" })
-    );
 }
 
 #[tokio::test]
@@ -489,8 +441,8 @@ async fn select_is_exact() {
         "me/messages", "id", &["@odata.etag", "id"];
         path.as_str(), "from,isRead", &["@odata.context", "@odata.etag", "from", "id", "isRead"];
         path.as_str(), "flag", &["@odata.context", "@odata.etag", "flag", "id"];
-        path.as_str(), "internetMessageHeaders,uniqueBody",
-            &["@odata.context", "@odata.etag", "id", "internetMessageHeaders", "uniqueBody"];
+        path.as_str(), "internetMessageHeaders",
+            &["@odata.context", "@odata.etag", "id", "internetMessageHeaders"];
         "me/mailFolders", "displayName", &["displayName", "id"];
         inbox, "unreadItemCount", &["@odata.context", "id", "unreadItemCount"];
         "me/outlook/masterCategories", "color", &["color", "id"];
@@ -712,13 +664,10 @@ async fn the_owner_and_others() {
         me,
         json!({
             "@odata.context": format!("{}/v1.0/$metadata#users/$entity", user.base),
-            "businessPhones": [], "displayName": "Mira Lindqvist", "givenName": "Mira",
-            "jobTitle": null, "mail": ME, "mobilePhone": null, "officeLocation": null,
-            "preferredLanguage": null, "surname": "Lindqvist", "userPrincipalName": ME,
-            "id": me["id"],
+            "displayName": "Mira Lindqvist", "mail": ME, "userPrincipalName": ME, "id": me["id"],
         })
     );
-    let proxies = user.json("me?%24select=proxyAddresses,otherMails").await;
+    let proxies = user.json("me?%24select=proxyAddresses").await;
     assert_eq!(
         proxies["proxyAddresses"],
         json!([
@@ -907,7 +856,6 @@ async fn batches_answer_one_by_one() {
         json!([{ "method": "GET", "url": "/me" }]),
         json!([{ "id": "1", "url": "/me" }]),
         json!([{ "id": "1", "method": "GET", "url": "https://graph.microsoft.com/v1.0/me" }]),
-        json!([{ "id": "1", "method": "GET", "url": "/me", "dependsOn": ["2"] }]),
         json!([{ "id": "a", "method": "GET", "url": "/me" }, { "id": "A", "method": "GET", "url": "/me" }]),
         // Whatever writes has a body and says of what type.
         json!([get(2), { "id": "1", "method": "POST", "url": erase }]),
@@ -1061,7 +1009,7 @@ async fn hostile_mail_is_survived() {
     let sandbox = over(dir.path()).await;
     assert_eq!(sandbox.report().skipped, []);
     let user = signed_in(&sandbox).await;
-    let select = "id,subject,body,uniqueBody,bodyPreview,from,sender,toRecipients,replyTo,\
+    let select = "id,subject,body,bodyPreview,from,sender,toRecipients,replyTo,\
                   internetMessageHeaders,hasAttachments";
     let list = user.json(&format!("me/messages?%24top=50&%24select={select}")).await;
     let rows = list["value"].as_array().unwrap();
@@ -1072,7 +1020,7 @@ async fn hostile_mail_is_survived() {
     let group = rows.iter().find(|row| row["from"]["emailAddress"]["address"] == "a@x");
     assert_eq!(group.unwrap()["toRecipients"], json!([]));
     for (name, query) in [
-        ("$search", "\"from:x -subject:many\"".to_owned()),
+        ("$search", "\"from:x NOT subject:many\"".to_owned()),
         ("$filter", "contains(from/emailAddress/name,'x')".to_owned()),
     ] {
         let path = format!("me/messages?{}", form([(name, query.as_str())]));
@@ -1080,7 +1028,7 @@ async fn hostile_mail_is_survived() {
     }
     for (name, query) in [
         ("$search", format!("\"{}a\"", "(".repeat(10_000))),
-        ("$search", format!("\"{}a\"", "-".repeat(10_000))),
+        ("$search", format!("\"{}a\"", "NOT ".repeat(10_000))),
         ("$filter", format!("{}isRead eq true", "(".repeat(10_000))),
         ("$filter", format!("{}isRead eq true", "not ".repeat(5_000))),
         ("$filter", format!("{}true", "categories/any(a:".repeat(1_000))),

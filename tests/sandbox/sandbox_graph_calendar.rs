@@ -6,8 +6,8 @@ use daysheet_sandbox::{Options, Sandbox};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::common::client::{ME, Reply, User, encoded};
-use crate::graph_client::{ANA, BEN, mailboxes_of_three, text};
+use crate::common::client::{ME, User, encoded};
+use crate::graph_client::{ANA, BEN, made, mailboxes_of_three, refused, text};
 
 mod access;
 mod changes;
@@ -32,13 +32,6 @@ async fn mira() -> (TempDir, Sandbox, User) {
     let (dir, sandbox) = sandbox().await;
     let user = User::at_graph(sandbox.base(), ME, SCOPES).await;
     (dir, sandbox, user)
-}
-
-/// Makes an event.
-async fn made(user: &User, path: &str, body: Value) -> Value {
-    let reply = user.write("POST", path, &[], &body).await;
-    assert_eq!(reply.status, 201, "{body}: {}", reply.text());
-    reply.json()
 }
 
 /// An hour of a day of February 2026 in Berlin.
@@ -80,9 +73,4 @@ async fn clear(user: &User) {
         let reply = user.write("DELETE", &at(&event), &[], &Value::Null).await;
         assert_eq!(reply.status, 204);
     }
-}
-
-fn refused(reply: &Reply) -> (u16, String) {
-    let (status, code, _) = reply.refusal();
-    (status, code)
 }

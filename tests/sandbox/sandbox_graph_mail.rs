@@ -8,8 +8,8 @@ use daysheet_sandbox::{Options, Sandbox};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::common::client::{ME, Reply, User, encoded};
-use crate::graph_client::{ANA, BEN, mailboxes_of_three, text};
+use crate::common::client::{ME, User, encoded};
+use crate::graph_client::{ANA, BEN, made, mailboxes_of_three, refused, text};
 
 mod arrange;
 mod drafts;
@@ -48,13 +48,6 @@ async fn mira() -> (TempDir, Sandbox, User) {
     (dir, sandbox, user)
 }
 
-/// Posts something that has to be made.
-async fn made(user: &User, path: &str, body: Value) -> Value {
-    let reply = user.write("POST", path, &[], &body).await;
-    assert_eq!(reply.status, 201, "{path} {body}: {}", reply.text());
-    reply.json()
-}
-
 /// Changes something that can be.
 async fn changed(user: &User, path: &str, body: Value) -> Value {
     let reply = user.write("PATCH", path, &[], &body).await;
@@ -88,9 +81,4 @@ fn addresses(list: &Value) -> Vec<&str> {
 async fn subjects(user: &User, folder: &str) -> Vec<String> {
     let path = format!("me/mailFolders/{folder}/messages");
     user.subjects(&path, &[("$top", "100")]).await
-}
-
-fn refused(reply: &Reply) -> (u16, String) {
-    let (status, code, _) = reply.refusal();
-    (status, code)
 }

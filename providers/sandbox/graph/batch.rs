@@ -67,9 +67,6 @@ fn item(item: &Value) -> Result<Item, Refusal> {
     let text = |name: &str| item.get(name).and_then(Value::as_str);
     let id = text("id").filter(|id| !id.is_empty());
     let id = id.ok_or_else(|| wrong("A request has no id."))?;
-    if item.get("dependsOn").is_some() {
-        return Err(wrong("The sandbox knows no dependsOn."));
-    }
     let method = text("method").map(str::to_ascii_uppercase);
     let method = method.and_then(|name| Method::from_bytes(name.as_bytes()).ok());
     let methods = [Method::GET, Method::POST, Method::PATCH, Method::PUT, Method::DELETE];

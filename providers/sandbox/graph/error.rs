@@ -211,11 +211,6 @@ pub(super) fn invalid_request(why: &str) -> Refusal {
     )
 }
 
-/// 400: header fields that a client may not set.
-pub(super) fn bad_headers(code: &'static str, message: &str) -> Refusal {
-    Refusal::new(StatusCode::BAD_REQUEST, code, message)
-}
-
 /// 400: a rule that makes no sense.
 pub(super) fn rule_refused(why: &str) -> Refusal {
     Refusal::new(

@@ -237,17 +237,6 @@ impl Ids {
 
     /// The place of a letter in its conversation, as Outlook marks it: the
     /// conversation, and five bytes for every answer before this one.
-    pub fn conversation_index(&self, thread: u64, answers: usize) -> String {
-        let mut bytes = vec![0x01, 0x01];
-        bytes.extend(digest(&[b"index", &thread.to_be_bytes(), &self.root]));
-        bytes.extend_from_slice(&[0xdb, 0x4e, 0x7a, 0x10]);
-        for answer in (0u32..).take(answers.min(200)) {
-            bytes.extend_from_slice(&answer.to_be_bytes());
-            bytes.push(0x80);
-        }
-        STANDARD.encode(bytes)
-    }
-
     /// A version, by what it is one of.
     pub fn change_key(&self, letter: u64) -> String {
         let mut bytes = vec![0x09, 0, 0, 0, 0x16, 0, 0, 0];

@@ -175,24 +175,11 @@ pub(super) fn unquoted(value: &str) -> Result<String, String> {
     Err(format!("Syntax error: unterminated string literal in '{value}'."))
 }
 
-/// The form in which bodies are wanted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum BodyForm {
-    /// As they were written.
-    Stored,
-    /// As HTML, made of text where need be.
-    Html,
-    /// As text, made of HTML where need be.
-    Text,
-}
-
 /// What a request would rather have.
 #[derive(Debug)]
 pub(crate) struct Prefer {
     /// True for immutable ids.
     pub immutable: bool,
-    /// The form of bodies.
-    pub body: BodyForm,
     /// The rows of a page, where `$top` says nothing.
     pub page_size: Option<usize>,
     /// The name of the zone that events are to be told in.
@@ -204,13 +191,8 @@ pub(crate) struct Prefer {
 impl Prefer {
     /// Reads the preferences of a request; what is not known is passed over.
     pub fn read(request: &Request) -> Self {
-        let mut prefer = Self {
-            immutable: false,
-            body: BodyForm::Stored,
-            page_size: None,
-            zone: None,
-            applied: Vec::new(),
-        };
+        let mut prefer =
+            Self { immutable: false, page_size: None, zone: None, applied: Vec::new() };
         let lines = request.headers.get_all("prefer").iter();
         for item in lines.filter_map(|line| line.to_str().ok()) {
             for wish in item.split([',', ';']).map(str::trim) {
@@ -232,8 +214,6 @@ impl Prefer {
         match (name.trim().to_ascii_lowercase().as_str(), value.as_str()) {
             ("outlook.timezone", _) => self.zone = Some(plain.to_owned()),
             ("idtype", "immutableid") => self.immutable = true,
-            ("outlook.body-content-type", "text") => self.body = BodyForm::Text,
-            ("outlook.body-content-type", "html") => self.body = BodyForm::Html,
             ("odata.maxpagesize", size) => match size.parse::<usize>() {
                 Ok(size @ 1..=MAX_TOP) => self.page_size = Some(size),
                 _ => return false,

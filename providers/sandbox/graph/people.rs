@@ -72,16 +72,8 @@ pub(super) fn display_name(person: &contacts::Person) -> &str {
     }
 }
 
-/// The parts of a name before and after its last space, where it has one.
-pub(super) fn names(name: &str) -> (Value, Value) {
-    match name.rsplit_once(' ') {
-        Some((given, surname)) => (given.into(), surname.into()),
-        None => (Value::Null, Value::Null),
-    }
-}
-
 /// The properties of a contact.
-pub(super) const CONTACT: [&str; 14] = [
+pub(super) const CONTACT: [&str; 12] = [
     "id",
     "createdDateTime",
     "lastModifiedDateTime",
@@ -89,8 +81,6 @@ pub(super) const CONTACT: [&str; 14] = [
     "categories",
     "parentFolderId",
     "displayName",
-    "givenName",
-    "surname",
     "emailAddresses",
     "companyName",
     "jobTitle",
@@ -101,7 +91,6 @@ pub(super) const CONTACT: [&str; 14] = [
 /// Somebody as a contact.
 pub(super) fn contact(ids: &Ids, person: &contacts::Person) -> Map<String, Value> {
     let name = display_name(person);
-    let (given, surname) = names(name);
     object(json!({
         "id": ids.other("contact", &person.email),
         "createdDateTime": "2024-01-01T00:00:00Z",
@@ -110,8 +99,6 @@ pub(super) fn contact(ids: &Ids, person: &contacts::Person) -> Map<String, Value
         "categories": [],
         "parentFolderId": ids.other("folder", "contacts"),
         "displayName": name,
-        "givenName": given,
-        "surname": surname,
         "emailAddresses": [{ "name": name, "address": person.email }],
         "companyName": null,
         "jobTitle": null,
@@ -120,14 +107,11 @@ pub(super) fn contact(ids: &Ids, person: &contacts::Person) -> Map<String, Value
 }
 
 /// The properties of a person.
-pub(super) const PERSON: [&str; 10] = [
+pub(super) const PERSON: [&str; 7] = [
     "id",
     "displayName",
-    "givenName",
-    "surname",
     "scoredEmailAddresses",
     "userPrincipalName",
-    "personType",
     "companyName",
     "jobTitle",
     "phones",
@@ -135,20 +119,14 @@ pub(super) const PERSON: [&str; 10] = [
 
 /// Somebody as one of the people around the owner.
 pub(super) fn relevant(person: &contacts::Person, place: usize) -> Map<String, Value> {
-    let name = display_name(person);
-    let (given, surname) = names(name);
     object(json!({
         "id": named_guid(&person.email),
-        "displayName": name,
-        "givenName": given,
-        "surname": surname,
+        "displayName": display_name(person),
         "scoredEmailAddresses": [{
             "address": person.email,
             "relevanceScore": 100usize.saturating_sub(place).max(1),
-            "selectionLikelihood": "notSpecified",
         }],
         "userPrincipalName": person.email,
-        "personType": { "class": "Person", "subclass": "PersonalContact" },
     }))
 }
 

@@ -4,59 +4,31 @@
 use serde_json::{Map, Value, json};
 
 use super::exchange::Store;
-use super::exchange::folders;
 use super::params::Options;
-use super::people::{names, object};
+use super::people::object;
 use super::zones::windows_name;
 use crate::state::State;
 
 /// The properties of a user that can be selected.
-pub(super) const USER: [&str; 15] = [
-    "id",
-    "businessPhones",
-    "displayName",
-    "givenName",
-    "jobTitle",
-    "mail",
-    "mobilePhone",
-    "officeLocation",
-    "preferredLanguage",
-    "surname",
-    "userPrincipalName",
-    "proxyAddresses",
-    "otherMails",
-    "accountEnabled",
-    "userType",
-];
-
-/// Those that come only when they are named.
-const ON_DEMAND: [&str; 4] = ["proxyAddresses", "otherMails", "accountEnabled", "userType"];
+pub(super) const USER: [&str; 5] =
+    ["id", "displayName", "mail", "userPrincipalName", "proxyAddresses"];
 
 /// A mailbox's owner.
 pub(super) fn user(store: Store<'_>, options: &Options<'_>) -> Map<String, Value> {
     let address = &store.mailbox.address;
-    let name = name(store);
-    let (given, surname) = names(name);
     let mut members = object(json!({
-        "businessPhones": [],
-        "displayName": name,
-        "givenName": given,
-        "jobTitle": null,
+        "displayName": name(store),
         "mail": address,
-        "mobilePhone": null,
-        "officeLocation": null,
-        "preferredLanguage": null,
-        "surname": surname,
         "userPrincipalName": address,
         "id": store.ids().mailbox(),
         "proxyAddresses": proxies(store),
-        "otherMails": [],
-        "accountEnabled": true,
-        "userType": "Member",
     }));
-    members.retain(|name, _| !ON_DEMAND.contains(&name.as_str()) || options.names(name));
-    // Unlike a message, a user comes without an id that nobody asked for.
-    members.retain(|name, _| options.wants(name));
+    // Unlike a message, a user comes without an id that nobody asked for; addresses
+    // come only when they are named.
+    members.retain(|name, _| match name.as_str() {
+        "proxyAddresses" => options.names(name),
+        name => options.wants(name),
+    });
     members
 }
 
@@ -90,14 +62,8 @@ fn proxies(store: Store<'_>) -> Vec<String> {
 
 /// The settings of a mailbox whose owner is in a zone of Windows' name.
 pub(super) fn settings(store: Store<'_>, zone: &str) -> Map<String, Value> {
-    let archive = folders::well_known("archive").map(|folder| folder.number);
     let mut settings = object(json!({
-        "archiveFolder": archive.map(|number| store.ids().folder(number)),
         "timeZone": zone,
-        "delegateMeetingMessageDeliveryOptions": "sendToDelegateOnly",
-        "dateFormat": "dd.MM.yyyy",
-        "timeFormat": "HH:mm",
-        "userPurpose": "user",
         "automaticRepliesSetting": {
             "status": "disabled",
             "externalAudience": "all",

@@ -21,7 +21,7 @@ async fn life_of_a_draft() {
         "toRecipients": [{ "emailAddress": { "name": "Lima, Ana", "address": ANA } }],
         "bccRecipients": people(&[BEN]), "replyTo": people(&["team@example.com"]),
         "importance": "High", "internetMessageId": "<own.1@example.com>",
-        "internetMessageHeaders": [{ "name": "X-Trace", "value": "møte" }], "categories": ["Blue"],
+        "categories": ["Blue"],
         "flag": { "flagStatus": "flagged" },
         "attachments": [{
             "@odata.type": "#microsoft.graph.fileAttachment",
@@ -48,9 +48,8 @@ async fn life_of_a_draft() {
         "sentDateTime": draft["createdDateTime"], "hasAttachments": true,
         "internetMessageId": "<own.1@example.com>", "subject": "Møte på fredag",
         "bodyPreview": "Kommer du?", "importance": "high", "parentFolderId": drafts["id"],
-        "conversationId": draft["conversationId"], "conversationIndex": draft["conversationIndex"],
-        "isDeliveryReceiptRequested": false, "isReadReceiptRequested": false, "isRead": true,
-        "isDraft": true, "webLink": draft["webLink"], "inferenceClassification": "focused",
+        "conversationId": draft["conversationId"], "isRead": true, "isDraft": true,
+        "webLink": draft["webLink"], "inferenceClassification": "focused",
         "body": {
             "contentType": "html",
             "content": "<html><head>\r\n<meta http-equiv=\"Content-Type\" content=\"text/html; charset=utf-8\"></head><body><p>Kommer <b>du</b>?</p></body></html>",
@@ -67,9 +66,6 @@ async fn life_of_a_draft() {
     let files = user.json(&format!("{path}/attachments")).await;
     assert_eq!(files["value"][0]["name"], "plan ü.txt");
     assert_eq!(files["value"][0]["contentBytes"], STANDARD.encode("Plan\n"));
-    let more = user.json(&format!("{path}?%24select=id,internetMessageHeaders")).await;
-    let headers = more["internetMessageHeaders"].as_array().unwrap();
-    assert!(headers.contains(&json!({ "name": "X-Trace", "value": "møte" })));
 
     // What changes is changed alone, and whoever is late is told so.
     let etag = text(&draft["@odata.etag"]).to_owned();
@@ -81,9 +77,7 @@ async fn life_of_a_draft() {
     let after = reply.json();
     assert_ne!(after["changeKey"], draft["changeKey"]);
     let mut expected = draft.clone();
-    for name in
-        ["@odata.context", "@odata.etag", "changeKey", "lastModifiedDateTime", "conversationIndex"]
-    {
+    for name in ["@odata.context", "@odata.etag", "changeKey", "lastModifiedDateTime"] {
         expected[name] = after[name].clone();
     }
     expected["subject"] = change["subject"].clone();

@@ -41,20 +41,11 @@ async fn between_graph_and_gmail() {
     );
     assert_eq!(addresses(&reply["toRecipients"]), [ANA]);
     assert_eq!(addresses(&reply["ccRecipients"]), [BEN, "cy@far.example"]);
-    let html = text(&reply["body"]["content"]);
-    for part in [
-        "<b>From:</b> Ana Lima &lt;ana@example.com&gt;<br><b>Sent:</b> 2026-02-03T10:00:00Z<br>",
-        "<b>Subject:</b> Re: Attic<br></div><div>I &lt;do&gt;.",
-    ] {
-        assert!(html.contains(part), "{part} in {html}");
-    }
     let raw = user.get(&format!("{}/%24value", at(&reply))).await.text();
     let head: Vec<&str> = raw.split("\r\n\r\n").next().unwrap().split("\r\n").collect();
     let head = head.join("\n").replace("\n\t", " ").replace("\n ", " ");
     assert!(head.contains("In-Reply-To: <second@example.com>\n"), "{head}");
     assert!(head.contains("References: <first@example.com> <second@example.com>\n"), "{head}");
-    let unique = user.json(&format!("{}?%24select=uniqueBody", at(&reply))).await;
-    assert!(!text(&unique["uniqueBody"]["content"]).contains("From:"));
     does(&user, "POST", &format!("{}/send", at(&reply)), Value::Null, 202).await;
 
     // At Gmail's end it is one conversation of three.

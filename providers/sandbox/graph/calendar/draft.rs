@@ -18,8 +18,7 @@ use daysheet_core::when::Moment;
 const MOST_PEOPLE: usize = 500;
 
 /// What is only kept to be told again.
-const KEPT: [&str; 4] =
-    ["importance", "hideAttendees", "allowNewTimeProposals", "responseRequested"];
+const KEPT: [&str; 3] = ["importance", "allowNewTimeProposals", "responseRequested"];
 
 /// A time as it was written: local, with IANA's name of its zone.
 type Stated = (DateTime, String);
@@ -171,17 +170,9 @@ impl Draft {
     }
 
     fn place(&self, event: &mut Event) {
-        let name = |place: &Value| {
-            let name = place.get("displayName").and_then(Value::as_str);
-            name.unwrap_or_default().to_owned()
-        };
         if let Some(place) = self.members.get("location") {
-            event.place = name(place);
-            return;
-        }
-        if let Some(places) = self.members.get("locations").and_then(Value::as_array) {
-            let names: Vec<String> = places.iter().map(name).collect();
-            event.place = names.join("; ");
+            let name = place.get("displayName").and_then(Value::as_str);
+            event.place = name.unwrap_or_default().to_owned();
         }
     }
 

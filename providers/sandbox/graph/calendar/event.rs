@@ -12,7 +12,6 @@ use super::body::{TEAMS, html, plain};
 use super::context::Context;
 use super::shown::{Kind, Shown};
 use crate::graph::pages;
-use crate::graph::params::BodyForm;
 use crate::graph::people::object;
 use crate::graph::zones::{windows_name, written};
 use crate::store::agenda::share::CALLED_OFF;
@@ -22,7 +21,7 @@ use daysheet_core::recurrence::graph;
 use daysheet_core::when::{Moment, When};
 
 /// The properties of an event, in the order of the wire.
-pub(super) const PROPERTIES: [&str; 42] = [
+pub(super) const PROPERTIES: [&str; 40] = [
     "id",
     "createdDateTime",
     "lastModifiedDateTime",
@@ -53,13 +52,11 @@ pub(super) const PROPERTIES: [&str; 42] = [
     "onlineMeetingProvider",
     "allowNewTimeProposals",
     "isDraft",
-    "hideAttendees",
     "responseStatus",
     "body",
     "start",
     "end",
     "location",
-    "locations",
     "recurrence",
     "attendees",
     "organizer",
@@ -130,7 +127,6 @@ impl<'a> Maker<'a> {
             "isCancelled" => called_off(event).into(),
             "isOrganizer" => self.is_organizer().into(),
             "responseRequested" | "allowNewTimeProposals" => self.more(name, true.into()),
-            "hideAttendees" => self.more(name, false.into()),
             "transactionId" => match self.is_organizer() {
                 true => self.more(name, Value::Null),
                 false => Value::Null,
@@ -153,14 +149,10 @@ impl<'a> Maker<'a> {
                 None => Value::Null,
             },
             "responseStatus" => self.own_answer(),
-            "body" => self.body(),
+            "body" => json!({ "contentType": "html", "content": self.html() }),
             "start" => self.time(&event.start, shown.it.from),
             "end" => self.time(&event.end, shown.it.to),
-            "location" => location(&event.place),
-            "locations" => match event.place.is_empty() {
-                true => json!([]),
-                false => json!([location(&event.place)]),
-            },
+            "location" => json!({ "displayName": event.place }),
             "recurrence" => self.recurrence(),
             "attendees" => event.guests.iter().map(|it| self.attendee(it)).collect(),
             "organizer" => {
@@ -344,19 +336,6 @@ impl<'a> Maker<'a> {
             .collect()
     }
 
-    fn body(&self) -> Value {
-        let html = self.html();
-        match self.context.asked.prefer.body {
-            BodyForm::Text => json!({
-                "contentType": "text",
-                "content": plain(html),
-            }),
-            BodyForm::Stored | BodyForm::Html => {
-                json!({ "contentType": "html", "content": html })
-            }
-        }
-    }
-
     fn html(&self) -> &str {
         self.html.get_or_init(|| html(&self.event.notes, self.event.link.as_deref()))
     }
@@ -401,24 +380,6 @@ fn word(answer: Answer) -> &'static str {
         Answer::Accepted => "accepted",
         Answer::Declined => "declined",
         Answer::Tentative => "tentativelyAccepted",
-    }
-}
-
-fn location(place: &str) -> Value {
-    match place.is_empty() {
-        true => json!({
-            "displayName": "",
-            "locationType": "default",
-            "uniqueIdType": "unknown",
-            "address": {},
-            "coordinates": {},
-        }),
-        false => json!({
-            "displayName": place,
-            "locationType": "default",
-            "uniqueId": place,
-            "uniqueIdType": "private",
-        }),
     }
 }
 

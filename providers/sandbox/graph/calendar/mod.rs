@@ -34,22 +34,8 @@ use context::{At, Context};
 use respond::Action;
 
 /// The properties of a calendar, in the order of the wire.
-const PROPERTIES: [&str; 14] = [
-    "id",
-    "name",
-    "color",
-    "hexColor",
-    "isDefaultCalendar",
-    "changeKey",
-    "canShare",
-    "canViewPrivateItems",
-    "canEdit",
-    "allowedOnlineMeetingProviders",
-    "defaultOnlineMeetingProvider",
-    "isTallyingResponses",
-    "isRemovable",
-    "owner",
-];
+const PROPERTIES: [&str; 7] =
+    ["id", "name", "isDefaultCalendar", "changeKey", "canShare", "canEdit", "owner"];
 
 /// What is wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -239,24 +225,13 @@ impl Context<'_> {
         let ids = self.ids();
         let writable = matches!(calendar.access, Access::Owner | Access::Writer);
         let own = calendar.access == Access::Owner;
-        let providers: &[&str] = match calendar.main {
-            true => &["teamsForBusiness"],
-            false => &[],
-        };
         object(json!({
             "id": ids.calendar(&calendar.id),
             "name": shown_name(calendar),
-            "color": "auto",
-            "hexColor": "",
             "isDefaultCalendar": calendar.main,
             "changeKey": ids.version(calendar.mark),
             "canShare": own,
-            "canViewPrivateItems": own,
             "canEdit": writable,
-            "allowedOnlineMeetingProviders": providers,
-            "defaultOnlineMeetingProvider": providers.first().unwrap_or(&"unknown"),
-            "isTallyingResponses": calendar.main,
-            "isRemovable": own && !calendar.main,
             "owner": { "name": self.name_of(&calendar.owner), "address": calendar.owner },
         }))
     }

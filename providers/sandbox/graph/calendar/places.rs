@@ -9,10 +9,10 @@ use crate::graph::request::Asked;
 use crate::graph::response::Body;
 use crate::store::agenda::same;
 
-/// The rooms, as address, name, building, floor and seats.
-const ROOMS: [(&str, &str, &str, i32, i32); 2] = [
-    ("room-fjord@example.com", "Fjord", "Harbour", 2, 8),
-    ("room-attic@example.com", "Attic", "Harbour", 5, 20),
+/// The rooms, as address, name, building and seats.
+const ROOMS: [(&str, &str, &str, i32); 2] = [
+    ("room-fjord@example.com", "Fjord", "Harbour", 8),
+    ("room-attic@example.com", "Attic", "Harbour", 20),
 ];
 
 /// True for the address of a room.
@@ -24,26 +24,15 @@ pub(super) fn is_room(address: &str) -> bool {
 pub(crate) fn rooms(asked: &Asked<'_>) -> Result<Body, Refusal> {
     let rows: Vec<Value> = ROOMS
         .iter()
-        .map(|(address, name, building, floor, seats)| {
+        .map(|(address, name, building, seats)| {
             let members = json!({
                 "id": named_guid(address),
                 "displayName": name,
                 "emailAddress": address,
-                "nickname": name,
-                "label": null,
                 "phone": "",
                 "building": building,
-                "floorNumber": floor,
                 "floorLabel": null,
                 "capacity": seats,
-                "bookingType": "standard",
-                "isWheelChairAccessible": true,
-                "audioDeviceName": null,
-                "videoDeviceName": null,
-                "displayDeviceName": null,
-                "tags": [],
-                "address": { "street": "1 Quay", "city": "Example" },
-                "geoCoordinates": null,
             });
             asked.options.cut(crate::graph::people::object(members)).into()
         })

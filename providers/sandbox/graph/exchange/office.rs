@@ -79,8 +79,6 @@ pub(crate) struct Notes {
     pub flag: Map<String, Value>,
     /// True for what was flagged and is done.
     pub complete: bool,
-    /// Where the inbox shows it, if somebody has said so.
-    pub inference: Option<String>,
     /// Extended properties: id and value.
     pub properties: Vec<(String, String)>,
     /// When it is to be sent, in milliseconds since 1970, once somebody has

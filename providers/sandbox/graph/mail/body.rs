@@ -15,15 +15,12 @@ use serde_json::{Map, Value};
 use super::file::{File, line};
 use super::read::attachments::{self, NUMBER};
 use crate::graph::calendar::draft::person;
-use crate::graph::error::{Refusal, bad_headers, bad_request, invalid_property};
+use crate::graph::error::{Refusal, bad_request};
 use crate::graph::people::{self, Person};
 use crate::store::head::{self, Field};
 use crate::store::letter::Letter;
 use crate::store::mime::{self, Part};
 use daysheet_core::compose;
-
-/// Header fields of its own that a letter can be given at a time.
-const MOST_HEADERS: usize = 5;
 
 /// A letter that is being written.
 #[derive(Debug, Clone, Default)]
@@ -52,8 +49,6 @@ pub(super) struct Paper {
     /// The Message-IDs of In-Reply-To and References, without brackets.
     pub in_reply_to: Vec<String>,
     pub references: Vec<String>,
-    /// Who asks for receipts: of delivery, and of reading.
-    pub receipts: [bool; 2],
     /// Header fields beyond those.
     pub more: Vec<(String, String)>,
     /// The files.
@@ -95,8 +90,6 @@ impl Paper {
             },
             in_reply_to: bracketed(&text("In-Reply-To").unwrap_or_default()),
             references: bracketed(&text("References").unwrap_or_default()),
-            receipts: ["Return-Receipt-To", "Disposition-Notification-To"]
-                .map(|name| head::find(&fields, name).is_some()),
             more: more(&fields),
             files: files(letter),
         }
@@ -131,12 +124,6 @@ impl Paper {
         }
         if self.importance != "normal" {
             out = out.header("Importance", Text::new(self.importance.as_str()));
-        }
-        let names = ["Return-Receipt-To", "Disposition-Notification-To"];
-        for (name, asked) in names.into_iter().zip(self.receipts) {
-            if let Some(from) = self.from.as_ref().map(address).filter(|_| asked) {
-                out = out.header(name, from);
-            }
         }
         for (name, value) in &self.more {
             out = out.header(name.as_str(), Text::new(value.as_str()));
@@ -199,43 +186,6 @@ impl Paper {
         if let Some(id) = text("internetMessageId") {
             self.message_id = message_id(id)?;
         }
-        let names = ["isDeliveryReceiptRequested", "isReadReceiptRequested"];
-        for (name, asked) in names.into_iter().zip(&mut self.receipts) {
-            *asked = members.get(name).and_then(Value::as_bool).unwrap_or(*asked);
-        }
-        if let Some(list) = members.get("internetMessageHeaders").and_then(Value::as_array) {
-            self.headers(list)?;
-        }
-        Ok(())
-    }
-
-    /// Takes header fields in; only those that nobody has given a meaning to.
-    fn headers(&mut self, list: &[Value]) -> Result<(), Refusal> {
-        if list.len() > MOST_HEADERS {
-            return Err(bad_headers(
-                "InvalidInternetMessageHeaderCollection",
-                "Maximum number of headers in one message should be less than or equal to 5.",
-            ));
-        }
-        for header in list {
-            let part = |name: &str| header.get(name).and_then(Value::as_str);
-            let (name, value) = part("name").zip(part("value")).ok_or_else(invalid_property)?;
-            let good = name.len() > 2
-                && name.is_ascii()
-                && name.bytes().all(|byte| byte.is_ascii_graphic() && byte != b':')
-                && name.get(..2).is_some_and(|start| start.eq_ignore_ascii_case("x-"));
-            if !good {
-                return Err(bad_headers(
-                    "InvalidInternetMessageHeader",
-                    &format!(
-                        "The internet message header name '{name}' should start with 'x-' or \
-                         'X-'."
-                    ),
-                ));
-            }
-            self.more.retain(|(known, _)| !known.eq_ignore_ascii_case(name));
-            self.more.push((name.to_owned(), line(value)));
-        }
         Ok(())
     }
 
@@ -272,7 +222,7 @@ fn message_id(text: &str) -> Result<String, Refusal> {
 }
 
 /// HTML as Exchange keeps it: a document.
-pub(super) fn document(html: &str) -> String {
+fn document(html: &str) -> String {
     match html.to_ascii_lowercase().contains("<html") {
         true => html.to_owned(),
         false => format!(

@@ -90,8 +90,6 @@ fn changed(
     mut contact: Map<String, Value>,
     members: Map<String, Value>,
 ) -> Result<Map<String, Value>, Refusal> {
-    let named = members.contains_key("displayName");
-    let halves = members.contains_key("givenName") || members.contains_key("surname");
     for (name, mut value) in members {
         if READ_ONLY.contains(&name.as_str()) {
             continue;
@@ -111,12 +109,6 @@ fn changed(
             }
         }
         contact.insert(name, value);
-    }
-    if halves && !named {
-        let half = |name: &str| contact.get(name).and_then(Value::as_str);
-        let whole = [half("givenName"), half("surname")];
-        let whole: Vec<&str> = whole.into_iter().flatten().collect();
-        contact.insert("displayName".to_owned(), whole.join(" ").into());
     }
     let number = context.with(|office| office.number());
     let key = context.store()?.ids().version(number);

@@ -23,7 +23,7 @@ use crate::store::letter::Letter;
 use crate::store::mailbox::change::{Change, Entry};
 
 /// The properties that only a draft can be given.
-const OF_DRAFTS: [&str; 12] = [
+const OF_DRAFTS: [&str; 9] = [
     "subject",
     "body",
     "toRecipients",
@@ -33,9 +33,6 @@ const OF_DRAFTS: [&str; 12] = [
     "from",
     "sender",
     "internetMessageId",
-    "internetMessageHeaders",
-    "isDeliveryReceiptRequested",
-    "isReadReceiptRequested",
 ];
 
 /// Makes a draft.
@@ -150,15 +147,10 @@ pub(super) fn arrange(
         labels = flag::categorised(context, &labels, &names)?;
     }
     let properties = members.get("singleValueExtendedProperties").and_then(Value::as_array);
-    let noted =
-        ["importance", "inferenceClassification"].iter().any(|name| members.contains_key(*name));
-    if noted || flag.is_some() || properties.is_some() {
+    if members.contains_key("importance") || flag.is_some() || properties.is_some() {
         context.note(id, |notes| {
             if let Some(importance) = text("importance") {
                 notes.low = importance == "low";
-            }
-            if let Some(word) = text("inferenceClassification") {
-                notes.inference = Some(word.to_owned());
             }
             if let Some(flag) = flag {
                 flag.note(notes);

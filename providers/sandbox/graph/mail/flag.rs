@@ -28,7 +28,7 @@ pub(super) fn of(members: &Map<String, Value>) -> Result<Option<Flag>, Refusal> 
         return Ok(None);
     };
     let mut times = Map::new();
-    for name in ["startDateTime", "dueDateTime", "completedDateTime"] {
+    for name in ["startDateTime", "dueDateTime"] {
         if let Some(time) = flag.get(name).filter(|time| time.is_object()) {
             let (local, zone) = stated(time)?;
             let zone = jiff::tz::TimeZone::get(&zone).unwrap_or(jiff::tz::TimeZone::UTC);
@@ -47,29 +47,17 @@ pub(super) fn of(members: &Map<String, Value>) -> Result<Option<Flag>, Refusal> 
         return Err(invalid_request("The dueDateTime is before the startDateTime."));
     }
     // Times alone flag a message too.
-    let status = status.unwrap_or(if has("completedDateTime") { "complete" } else { "flagged" });
+    let status = status.unwrap_or("flagged");
     Ok(Some(Flag { set: status == "flagged", complete: status == "complete", times }))
 }
 
 impl Flag {
     /// Puts the flag into a letter's notes.
     pub fn note(self, notes: &mut Notes) {
-        let Self { set, complete, mut times } = self;
-        notes.complete = complete;
-        if complete && !times.contains_key("completedDateTime") {
-            let today = jiff::Timestamp::now().strftime("%Y-%m-%dT00:00:00.0000000");
-            let time = json!({ "dateTime": today.to_string(), "timeZone": "UTC" });
-            times.insert("completedDateTime".to_owned(), time);
-        }
-        match set {
-            true => {
-                notes.flag.shift_remove("completedDateTime");
-                notes.flag.extend(times);
-            }
-            false => {
-                times.retain(|name, _| complete && name == "completedDateTime");
-                notes.flag = times;
-            }
+        notes.complete = self.complete;
+        match self.set {
+            true => notes.flag.extend(self.times),
+            false => notes.flag.clear(),
         }
     }
 }

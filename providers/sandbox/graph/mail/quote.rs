@@ -1,13 +1,12 @@
-//! What Exchange puts into an answer by itself: subject, recipients, the chain
-//! of Message-IDs, and the message that is answered below a line.
+//! What Exchange puts into an answer by itself: subject, recipients and the chain
+//! of Message-IDs. The body, which Exchange begins with what is answered, is empty
+//! here: every client of ours writes it anew.
 
-use super::body::{self, Paper};
+use super::body::Paper;
 use super::context::Context;
-use super::read::message::LINE;
 use crate::graph::error::Refusal;
 use crate::graph::people::Person;
 use crate::graph::user;
-use crate::graph::zones::time;
 use crate::store::letter::Letter;
 
 /// How a message is answered.
@@ -44,8 +43,8 @@ pub(super) fn begin(
         paper.references.retain(|id| *id != original.message_id);
         paper.references.push(original.message_id.clone());
     }
+    // Whoever answers writes the body, and what it quotes.
     paper.html = true;
-    paper.content = quoted(&original, letter);
     // Files go on; pictures that the quoted text shows stay with it.
     paper.files = original.files;
     paper.files.retain(|file| how == How::Forward || file.inline);
@@ -105,49 +104,4 @@ fn recipients(
         }
     }
     Ok(())
-}
-
-/// The body of an answer: a line, and what is answered.
-fn quoted(original: &Paper, letter: &Letter) -> String {
-    let escape = |text: &str| html_escape::encode_text(text).into_owned();
-    let people = |people: &[Person]| {
-        let people = people.iter().map(|person| match person.name == person.address {
-            true => escape(&person.address),
-            false => escape(&format!("{} <{}>", person.name, person.address)),
-        });
-        people.collect::<Vec<_>>().join("; ")
-    };
-    let from: Vec<Person> = original.from.iter().cloned().collect();
-    let mut head = String::new();
-    for (name, value) in [
-        ("From", people(&from)),
-        ("Sent", escape(&time(letter.facts.date))),
-        ("To", people(&original.to)),
-        ("Cc", people(&original.cc)),
-        ("Subject", escape(&original.subject)),
-    ] {
-        if !value.is_empty() {
-            head.push_str(&format!("<b>{name}:</b> {value}<br>"));
-        }
-    }
-    let quoted = match original.html {
-        true => inside(&original.content).to_owned(),
-        false => escape(&original.content).replace("\r\n", "<br>"),
-    };
-    body::document(&format!(
-        "{LINE}<div id=\"divRplyFwdMsg\" dir=\"ltr\">{head}</div><div>{quoted}</div>"
-    ))
-}
-
-/// What stands in the body of an HTML document.
-fn inside(html: &str) -> &str {
-    let lower = html.to_ascii_lowercase();
-    let start = lower.find("<body").and_then(|at| {
-        let end = lower.get(at..)?.find('>')?;
-        Some(at + end + 1)
-    });
-    let start = start.unwrap_or(0);
-    let end = lower.rfind("</body").filter(|end| *end >= start);
-    let end = end.or_else(|| lower.rfind("</html").filter(|end| *end >= start));
-    html.get(start..end.unwrap_or(html.len())).unwrap_or(html)
 }

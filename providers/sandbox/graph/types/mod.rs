@@ -2,6 +2,13 @@
 //! parameters of actions; those for mail are in `mail.rs`. Bodies are held against them in
 //! `read.rs`.
 
+/// A type by its name, and the names and types of its members.
+macro_rules! shape {
+    ($of:literal; $($name:literal: $kind:expr),+ $(,)?) => {
+        $crate::graph::types::shape($of, &[$(($name, $kind)),+])
+    };
+}
+
 pub(super) mod mail;
 pub(super) mod read;
 
@@ -10,7 +17,6 @@ pub(crate) enum Type {
     Text,
     Truth,
     Number,
-    Fraction,
     Day,
     Instant,
     /// A word of a list, whatever its case.
@@ -37,7 +43,7 @@ pub(super) const fn action(members: &'static [(&'static str, Type)]) -> Shape {
     Shape { name: "action", loose: true, members }
 }
 
-use Type::{Day, Fraction, Instant, Many, Number, Of, Text, Truth, Word};
+use Type::{Day, Instant, Many, Number, Of, Text, Truth, Word};
 
 pub(super) const WEEKDAYS: Type =
     Word(&["sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"]);
@@ -54,223 +60,65 @@ pub(super) static ADDRESS: Shape = shape("emailAddress", &[("name", Text), ("add
 
 pub(super) static RECIPIENT: Shape = shape("recipient", &[("emailAddress", Of(&ADDRESS))]);
 
-static STATUS: Shape = shape(
-    "responseStatus",
-    &[
-        (
-            "response",
-            Word(&[
-                "none",
-                "organizer",
-                "tentativelyAccepted",
-                "accepted",
-                "declined",
-                "notResponded",
-            ]),
-        ),
-        ("time", Instant),
-    ],
-);
+static STATUS: Shape = shape! { "responseStatus";
+    "response": Word(&[
+        "none", "organizer", "tentativelyAccepted", "accepted", "declined", "notResponded",
+    ]),
+    "time": Instant,
+};
 
-static ATTENDEE: Shape = shape(
-    "attendee",
-    &[
-        ("emailAddress", Of(&ADDRESS)),
-        ("type", Word(&["required", "optional", "resource"])),
-        ("status", Of(&STATUS)),
-        ("proposedNewTime", Of(&SLOT)),
-    ],
-);
+static ATTENDEE: Shape = shape! { "attendee";
+    "emailAddress": Of(&ADDRESS), "type": Word(&["required", "optional", "resource"]),
+    "status": Of(&STATUS), "proposedNewTime": Of(&SLOT),
+};
 
 pub(super) static BODY: Shape =
     shape("itemBody", &[("contentType", Word(&["text", "html"])), ("content", Text)]);
 
-static PLACE: Shape = shape(
-    "location",
-    &[
-        ("displayName", Text),
-        ("locationEmailAddress", Text),
-        ("locationUri", Text),
-        ("uniqueId", Text),
-        (
-            "locationType",
-            Word(&[
-                "default",
-                "conferenceRoom",
-                "homeAddress",
-                "businessAddress",
-                "geoCoordinates",
-                "streetAddress",
-                "hotel",
-                "restaurant",
-                "localBusiness",
-                "postalAddress",
-            ]),
-        ),
-        ("uniqueIdType", Word(&["unknown", "locationStore", "directory", "private", "bing"])),
-        ("address", Of(&STREET)),
-        ("coordinates", Of(&COORDINATES)),
-    ],
-);
+static PLACE: Shape = shape("location", &[("displayName", Text)]);
 
-static STREET: Shape = shape(
-    "physicalAddress",
-    &[
-        ("street", Text),
-        ("city", Text),
-        ("state", Text),
-        ("countryOrRegion", Text),
-        ("postalCode", Text),
-    ],
-);
+static PATTERN: Shape = shape! { "recurrencePattern";
+    "type": Word(&[
+        "daily", "weekly", "absoluteMonthly", "relativeMonthly", "absoluteYearly", "relativeYearly",
+    ]),
+    "interval": Number, "month": Number, "dayOfMonth": Number, "daysOfWeek": Many(&WEEKDAYS),
+    "firstDayOfWeek": WEEKDAYS, "index": Word(&["first", "second", "third", "fourth", "last"]),
+};
 
-static COORDINATES: Shape = shape(
-    "outlookGeoCoordinates",
-    &[
-        ("latitude", Fraction),
-        ("longitude", Fraction),
-        ("altitude", Fraction),
-        ("accuracy", Fraction),
-        ("altitudeAccuracy", Fraction),
-    ],
-);
-
-static PATTERN: Shape = shape(
-    "recurrencePattern",
-    &[
-        (
-            "type",
-            Word(&[
-                "daily",
-                "weekly",
-                "absoluteMonthly",
-                "relativeMonthly",
-                "absoluteYearly",
-                "relativeYearly",
-            ]),
-        ),
-        ("interval", Number),
-        ("month", Number),
-        ("dayOfMonth", Number),
-        ("daysOfWeek", Many(&WEEKDAYS)),
-        ("firstDayOfWeek", WEEKDAYS),
-        ("index", Word(&["first", "second", "third", "fourth", "last"])),
-    ],
-);
-
-static RANGE: Shape = shape(
-    "recurrenceRange",
-    &[
-        ("type", Word(&["endDate", "noEnd", "numbered"])),
-        ("startDate", Day),
-        ("endDate", Day),
-        ("recurrenceTimeZone", Text),
-        ("numberOfOccurrences", Number),
-    ],
-);
+static RANGE: Shape = shape! { "recurrenceRange";
+    "type": Word(&["endDate", "noEnd", "numbered"]), "startDate": Day, "endDate": Day,
+    "recurrenceTimeZone": Text, "numberOfOccurrences": Number,
+};
 
 static RECURRENCE: Shape =
     shape("patternedRecurrence", &[("pattern", Of(&PATTERN)), ("range", Of(&RANGE))]);
 
-static PHONE: Shape =
-    shape("phone", &[("type", Text), ("number", Text), ("language", Text), ("region", Text)]);
-
-static ONLINE: Shape = shape(
-    "onlineMeetingInfo",
-    &[
-        ("joinUrl", Text),
-        ("conferenceId", Text),
-        ("phones", Many(&Of(&PHONE))),
-        ("quickDial", Text),
-        ("tollFreeNumbers", Many(&Text)),
-        ("tollNumber", Text),
-    ],
-);
+static ONLINE: Shape = shape("onlineMeetingInfo", &[("joinUrl", Text)]);
 
 /// An event; what is only read may be sent too, and is passed over.
-pub(super) static EVENT: Shape = shape(
-    "event",
-    &[
-        ("id", Text),
-        ("createdDateTime", Instant),
-        ("lastModifiedDateTime", Instant),
-        ("changeKey", Text),
-        ("categories", Many(&Text)),
-        ("transactionId", Text),
-        ("originalStart", Instant),
-        ("originalStartTimeZone", Text),
-        ("originalEndTimeZone", Text),
-        ("iCalUId", Text),
-        ("reminderMinutesBeforeStart", Number),
-        ("isReminderOn", Truth),
-        ("hasAttachments", Truth),
-        ("subject", Text),
-        ("bodyPreview", Text),
-        ("importance", Word(&["low", "normal", "high"])),
-        ("sensitivity", Word(&["normal", "personal", "private", "confidential"])),
-        ("isAllDay", Truth),
-        ("isCancelled", Truth),
-        ("isOrganizer", Truth),
-        ("responseRequested", Truth),
-        ("seriesMasterId", Text),
-        ("showAs", Word(&["unknown", "free", "tentative", "busy", "oof", "workingElsewhere"])),
-        ("type", Word(&["singleInstance", "occurrence", "exception", "seriesMaster"])),
-        ("webLink", Text),
-        ("onlineMeetingUrl", Text),
-        ("isOnlineMeeting", Truth),
-        ("onlineMeetingProvider", PROVIDERS),
-        ("allowNewTimeProposals", Truth),
-        ("isDraft", Truth),
-        ("hideAttendees", Truth),
-        ("responseStatus", Of(&STATUS)),
-        ("body", Of(&BODY)),
-        ("start", Of(&TIME)),
-        ("end", Of(&TIME)),
-        ("location", Of(&PLACE)),
-        ("locations", Many(&Of(&PLACE))),
-        ("recurrence", Of(&RECURRENCE)),
-        ("attendees", Many(&Of(&ATTENDEE))),
-        ("organizer", Of(&RECIPIENT)),
-        ("onlineMeeting", Of(&ONLINE)),
-        ("cancelledOccurrences", Many(&Text)),
-    ],
-);
+pub(super) static EVENT: Shape = shape! { "event";
+    "id": Text, "createdDateTime": Instant, "lastModifiedDateTime": Instant, "changeKey": Text,
+    "categories": Many(&Text), "transactionId": Text, "originalStart": Instant,
+    "originalStartTimeZone": Text, "originalEndTimeZone": Text, "iCalUId": Text,
+    "reminderMinutesBeforeStart": Number, "isReminderOn": Truth, "hasAttachments": Truth,
+    "subject": Text, "bodyPreview": Text, "importance": Word(&["low", "normal", "high"]),
+    "sensitivity": Word(&["normal", "personal", "private", "confidential"]), "isAllDay": Truth,
+    "isCancelled": Truth, "isOrganizer": Truth, "responseRequested": Truth, "seriesMasterId": Text,
+    "showAs": Word(&["unknown", "free", "tentative", "busy", "oof", "workingElsewhere"]),
+    "type": Word(&["singleInstance", "occurrence", "exception", "seriesMaster"]), "webLink": Text,
+    "isOnlineMeeting": Truth, "onlineMeetingProvider": PROVIDERS, "onlineMeeting": Of(&ONLINE),
+    "onlineMeetingUrl": Text,
+    "allowNewTimeProposals": Truth, "isDraft": Truth, "responseStatus": Of(&STATUS),
+    "body": Of(&BODY), "start": Of(&TIME), "end": Of(&TIME), "location": Of(&PLACE),
+    "recurrence": Of(&RECURRENCE), "attendees": Many(&Of(&ATTENDEE)), "organizer": Of(&RECIPIENT),
+    "cancelledOccurrences": Many(&Text),
+};
 
 /// A calendar.
-pub(super) static CALENDAR: Shape = shape(
-    "calendar",
-    &[
-        ("id", Text),
-        ("name", Text),
-        (
-            "color",
-            Word(&[
-                "auto",
-                "lightBlue",
-                "lightGreen",
-                "lightOrange",
-                "lightGray",
-                "lightYellow",
-                "lightTeal",
-                "lightPink",
-                "lightBrown",
-                "lightRed",
-                "maxColor",
-            ]),
-        ),
-        ("hexColor", Text),
-        ("isDefaultCalendar", Truth),
-        ("changeKey", Text),
-        ("canShare", Truth),
-        ("canViewPrivateItems", Truth),
-        ("canEdit", Truth),
-        ("allowedOnlineMeetingProviders", Many(&PROVIDERS)),
-        ("defaultOnlineMeetingProvider", PROVIDERS),
-        ("isTallyingResponses", Truth),
-        ("isRemovable", Truth),
-        ("owner", Of(&ADDRESS)),
-    ],
-);
+pub(super) static CALENDAR: Shape = shape! { "calendar";
+    "id": Text, "name": Text, "isDefaultCalendar": Truth, "canShare": Truth, "canEdit": Truth,
+    "owner": Of(&ADDRESS),
+};
 
 /// The parameters of `accept`.
 pub(super) static ACCEPT: Shape = action(&[("comment", Text), ("sendResponse", Truth)]);

@@ -11,7 +11,7 @@ use super::{Shape, Type};
 use crate::graph::error::{Refusal, bad_request, unreadable_body, wrong_body};
 use crate::http::Request;
 
-use Type::{Day, Fraction, Instant, Many, Number, Of, Text, Truth, Word};
+use Type::{Day, Instant, Many, Number, Of, Text, Truth, Word};
 
 /// Reads a body of a type, which may be left out where nothing in it is
 /// needed. Members with annotations, and those that are null, are gone from it.
@@ -91,7 +91,6 @@ fn check(value: &mut Value, kind: &'static Type) -> Result<(), Refusal> {
             Ok(number) => number.into(),
             Err(_) => return Err(literal(&text, "Edm.Int32")),
         },
-        (Fraction, Value::Number(number)) => number.into(),
         (Day, Value::String(text)) => match text.parse::<Date>() {
             Ok(day) if text.len() == 10 => day.to_string().into(),
             _ => return Err(literal(&text, "Edm.Date")),
@@ -132,7 +131,6 @@ fn mismatch(kind: &Type, value: &Value) -> Refusal {
     let kind = match kind {
         Truth => "Edm.Boolean",
         Number => "Edm.Int32",
-        Fraction => "Edm.Double",
         Day => "Edm.Date",
         Instant => "Edm.DateTimeOffset",
         _ => "Edm.String",

@@ -30,7 +30,7 @@ enum Kind {
 }
 
 /// The properties that can be filtered by.
-const FILTERED: [(&str, Kind); 18] = [
+const FILTERED: [(&str, Kind); 17] = [
     ("receivedDateTime", Kind::Time),
     ("sentDateTime", Kind::Time),
     ("createdDateTime", Kind::Time),
@@ -39,7 +39,6 @@ const FILTERED: [(&str, Kind); 18] = [
     ("isDraft", Kind::Truth),
     ("hasAttachments", Kind::Truth),
     ("importance", Kind::Enum),
-    ("inferenceClassification", Kind::Enum),
     ("flag/flagStatus", Kind::Enum),
     ("subject", Kind::Words),
     ("internetMessageId", Kind::Text),
@@ -211,7 +210,6 @@ fn held(store: Store<'_>, path: &str, letter: &Letter) -> Option<Held> {
         "isDraft" => Some(Held::Truth(letter.has("DRAFT"))),
         "hasAttachments" => Some(Held::Truth(!letter.filenames().is_empty())),
         "importance" => text(Importance::noted(letter, &store.notes(letter)).name()),
-        "inferenceClassification" => text(message::inference(letter, &store.notes(letter))),
         "flag/flagStatus" => text(message::flag(letter, &store.notes(letter))),
         "subject" => text(&letter.facts.subject),
         "internetMessageId" => Some(Held::Text(message::internet_message_id(letter)?)),

@@ -10,7 +10,7 @@ use crate::graph::exchange::Store;
 use crate::graph::exchange::folders;
 use crate::graph::exchange::office::Notes;
 use crate::graph::pages;
-use crate::graph::params::{BodyForm, Options, Prefer};
+use crate::graph::params::{Options, Prefer};
 use crate::graph::people::{self, Person};
 use crate::graph::zones::time;
 use crate::store::head::{self, Field};
@@ -18,7 +18,7 @@ use crate::store::letter::Letter;
 use crate::store::mime;
 
 /// The properties of a message, in the order of the wire.
-pub(crate) const PROPERTIES: [&str; 31] = [
+pub(crate) const PROPERTIES: [&str; 27] = [
     "id",
     "createdDateTime",
     "lastModifiedDateTime",
@@ -33,16 +33,12 @@ pub(crate) const PROPERTIES: [&str; 31] = [
     "importance",
     "parentFolderId",
     "conversationId",
-    "conversationIndex",
-    "isDeliveryReceiptRequested",
-    "isReadReceiptRequested",
     "isRead",
     "isDraft",
     "webLink",
     "inferenceClassification",
     "internetMessageHeaders",
     "body",
-    "uniqueBody",
     "sender",
     "from",
     "toRecipients",
@@ -51,12 +47,6 @@ pub(crate) const PROPERTIES: [&str; 31] = [
     "replyTo",
     "flag",
 ];
-
-/// Properties that come only when they are named.
-const ON_DEMAND: [&str; 2] = ["internetMessageHeaders", "uniqueBody"];
-
-/// What parts an answer from what it quotes.
-pub(crate) const LINE: &str = "<hr tabindex=\"-1\" style=\"display:inline-block; width:98%\">";
 
 /// How much a letter matters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -93,14 +83,8 @@ impl Importance {
     }
 }
 
-/// `focused`, but for the tabs that Gmail takes out of the inbox, and for what
-/// somebody has said.
-pub(super) fn inference(letter: &Letter, notes: &Notes) -> &'static str {
-    match notes.inference.as_deref() {
-        Some("focused") => return "focused",
-        Some(_) => return "other",
-        None => {}
-    }
+/// `focused`, but for the tabs that Gmail takes out of the inbox.
+fn inference(letter: &Letter) -> &'static str {
     let aside = |id: &String| id.starts_with("CATEGORY_") && id != "CATEGORY_PERSONAL";
     match letter.labels.iter().any(aside) {
         true => "other",
@@ -148,14 +132,8 @@ pub(crate) fn message(
     prefer: &Prefer,
 ) -> Result<Map<String, Value>, Refusal> {
     let section = mime::header_section(&letter.raw);
-    let mut maker = Maker {
-        store,
-        letter,
-        prefer,
-        notes: store.notes(letter),
-        fields: head::fields(section),
-        bodies: None,
-    };
+    let (notes, fields) = (store.notes(letter), head::fields(section));
+    let maker = Maker { store, letter, prefer, notes, fields };
     let mut message = Map::new();
     if let Some(method) = letter.calendar_method() {
         let kind = match method.to_ascii_uppercase().as_str() {
@@ -169,21 +147,17 @@ pub(crate) fn message(
     let etag = format!("W/\"{}\"", store.change_key(letter));
     message.insert("@odata.etag".to_owned(), etag.into());
     for name in PROPERTIES {
-        let wanted = match ON_DEMAND.contains(&name) {
-            true => options.names(name),
-            false => name == "id" || options.wants(name),
+        let wanted = match name {
+            "id" => true,
+            // Comes only when it is named.
+            "internetMessageHeaders" => options.names(name),
+            _ => options.wants(name),
         };
         if let Some(value) = wanted.then(|| maker.property(name)).flatten() {
             message.insert(name.to_owned(), value);
         }
     }
     Ok(message)
-}
-
-/// The texts of a letter: HTML where it has some, and plain text.
-struct Bodies {
-    html: Option<String>,
-    plain: Option<String>,
 }
 
 /// What a message is made of.
@@ -193,12 +167,11 @@ struct Maker<'a> {
     prefer: &'a Prefer,
     notes: Notes,
     fields: Vec<Field<'a>>,
-    bodies: Option<Bodies>,
 }
 
 impl Maker<'_> {
     /// One property; nothing for what this letter does not have at all.
-    fn property(&mut self, name: &str) -> Option<Value> {
+    fn property(&self, name: &str) -> Option<Value> {
         let (store, letter) = (self.store, self.letter);
         let ids = store.ids();
         Some(match name {
@@ -216,21 +189,13 @@ impl Maker<'_> {
             "importance" => Importance::noted(letter, &self.notes).name().into(),
             "parentFolderId" => ids.folder(folders::number_of(letter)).into(),
             "conversationId" => ids.conversation(letter.thread).into(),
-            "conversationIndex" => {
-                let thread = store.mailbox.thread(letter.thread).unwrap_or_default();
-                let place = thread.iter().position(|other| other.id == letter.id);
-                let place = place.unwrap_or_default();
-                ids.conversation_index(letter.thread, place).into()
-            }
-            "isDeliveryReceiptRequested" => self.has("Return-Receipt-To").into(),
-            "isReadReceiptRequested" => self.has("Disposition-Notification-To").into(),
             "isRead" => (!letter.has("UNREAD")).into(),
             "isDraft" => letter.has("DRAFT").into(),
             "webLink" => {
                 let id = store.message_id(letter, self.prefer.immutable);
                 pages::web_link(&id).into()
             }
-            "inferenceClassification" => inference(letter, &self.notes).into(),
+            "inferenceClassification" => inference(letter).into(),
             "internetMessageHeaders" => {
                 let fields = self.fields.iter();
                 fields
@@ -238,7 +203,6 @@ impl Maker<'_> {
                     .collect()
             }
             "body" => self.body(),
-            "uniqueBody" => self.unique_body(),
             // A draft that nobody has begun to send has neither.
             "from" => store.from(letter)?.json(),
             "sender" => store.sender(letter)?.json(),
@@ -250,71 +214,18 @@ impl Maker<'_> {
         })
     }
 
-    fn has(&self, field: &str) -> bool {
-        head::find(&self.fields, field).is_some()
-    }
-
     fn recipients(&self, field: &str) -> Value {
         let people = people::persons(&self.fields, field);
         people.iter().map(Person::json).collect()
     }
 
-    fn bodies(&mut self) -> &Bodies {
-        let letter = self.letter;
-        self.bodies.get_or_insert_with(|| {
-            let (plain, html) = letter.shown_texts();
-            let join = |texts: Vec<String>| (!texts.is_empty()).then(|| texts.join("\r\n"));
-            Bodies { html: join(html), plain: join(plain) }
-        })
-    }
-
-    /// The body, in the form that was asked for: its type and its content.
-    fn content(&mut self) -> (&'static str, String) {
-        let form = self.prefer.body;
-        let bodies = self.bodies();
-        match (form, &bodies.html, &bodies.plain) {
-            (BodyForm::Text, _, Some(plain)) => ("text", plain.clone()),
-            (BodyForm::Text, Some(html), None) => ("text", crate::store::words::visible(html)),
-            (_, Some(html), _) => ("html", html.clone()),
-            (BodyForm::Html, None, Some(plain)) => {
-                let plain = html_escape::encode_text(plain);
-                ("html", format!("<html><body><pre>{plain}</pre></body></html>"))
-            }
-            (_, None, Some(plain)) => ("text", plain.clone()),
-            (BodyForm::Html, None, None) => ("html", String::new()),
-            (_, None, None) => ("text", String::new()),
-        }
-    }
-
-    fn body(&mut self) -> Value {
-        let (kind, content) = self.content();
-        json!({ "contentType": kind, "content": content })
-    }
-
-    /// The body without what it quotes from earlier letters.
-    fn unique_body(&mut self) -> Value {
-        let (kind, content) = self.content();
-        let content = match kind {
-            "html" => {
-                let quote = ["<blockquote", "<div class=\"gmail_quote", LINE];
-                let starts = quote.iter().filter_map(|start| content.find(start));
-                let end = starts.min().unwrap_or(content.len());
-                content.get(..end).unwrap_or_default().to_owned()
-            }
-            _ => {
-                let own = content.lines().take_while(|line| !line.starts_with('>'));
-                let mut own: Vec<&str> = own.collect();
-                let quotes = own.len() < content.lines().count();
-                // The line that says whom the quote is from belongs to it.
-                while quotes && own.last().is_some_and(|line| line.trim().is_empty()) {
-                    own.pop();
-                }
-                if quotes && own.last().is_some_and(|line| line.trim_end().ends_with(':')) {
-                    own.pop();
-                }
-                own.join("\r\n")
-            }
+    /// The body as it was written: HTML where there is some, else plain text.
+    fn body(&self) -> Value {
+        let (plain, html) = self.letter.shown_texts();
+        let (kind, texts) = match html.is_empty() {
+            true => ("text", plain),
+            false => ("html", html),
         };
-        json!({ "contentType": kind, "content": content })
+        json!({ "contentType": kind, "content": texts.join("\r\n") })
     }
 }

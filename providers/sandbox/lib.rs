@@ -6,8 +6,7 @@
 //! calendars held in memory: a shipped sample, or any folder of `.eml` and
 //! `.mbox` files. The rest of the program reaches it as it
 //! reaches the real thing and cannot tell. It can also fail on purpose
-//! ([`Faults`]), and refuse to sign people in as a Microsoft tenant's
-//! administrator may have it ([`EntraPolicy`]).
+//! ([`Faults`]).
 //!
 //! How it is laid out: `server` reads requests and leads each to the service it is
 //! for; `http` has what they are read into. `gmail`, `google_calendar` and `people`
@@ -50,7 +49,6 @@ use tokio::sync::{oneshot, watch};
 
 use daysheet_core::error::{Error, Kind, Result};
 
-pub use auth::entra::policy::EntraPolicy;
 pub use faults::{Alter, Faults};
 pub use load::LoadReport;
 
@@ -187,12 +185,6 @@ impl Sandbox {
         self.state.set_alter(alter);
     }
 
-    /// Replaces what the Microsoft tenant's administrator demands, from the
-    /// next request on.
-    pub fn set_entra_policy(&self, policy: EntraPolicy) {
-        self.state.set_entra_policy(policy);
-    }
-
     /// Ends all grants: refreshing gives `invalid_grant` from now on.
     pub fn revoke_all(&self) {
         self.state.sign_in().revoke_all();
@@ -252,12 +244,6 @@ impl Sandbox {
         found
     }
 
-    /// Makes all links to further pages of Graph's lists too old: each of them
-    /// is refused from now on. Gmail's page tokens stay good.
-    pub fn expire_pages(&self) {
-        self.state.graph.expire_pages();
-    }
-
     /// Lets everybody see the rooms of the Microsoft tenant, or nobody, as it is
     /// at the start: that takes an administrator's consent.
     pub fn allow_rooms(&self, allowed: bool) {
@@ -269,23 +255,6 @@ impl Sandbox {
     pub fn expire_sync_tokens(&self) {
         self.state.expire_sync_tokens();
         self.state.graph.expire_delta_links();
-    }
-
-    /// Gives an event another title, as if its owner had done so elsewhere
-    /// meanwhile. It is named by its UID, or by its id at Google; false if
-    /// there is none.
-    pub fn touch_event(&self, address: &str, event: &str, title: &str) -> bool {
-        let mut agenda = self.state.agenda();
-        let Some(place) = agenda.named(address, event) else {
-            return false;
-        };
-        agenda.change(place, false, |event| event.title = title.to_owned());
-        true
-    }
-
-    /// Waits until the server has stopped, which it does not by itself.
-    pub async fn stopped(&self) {
-        self.stop.closed().await;
     }
 }
 

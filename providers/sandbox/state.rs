@@ -14,7 +14,6 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-use super::auth::entra::policy::EntraPolicy;
 use super::auth::tokens::SignIn;
 use super::faults::{Alter, Fault, Faults};
 use super::gmail::attachment_id::AttachmentIds;
@@ -42,7 +41,6 @@ pub(crate) struct Shared {
     sign_in: Mutex<SignIn>,
     faults: Mutex<Faults>,
     alter: Mutex<Option<Alter>>,
-    entra_policy: Mutex<EntraPolicy>,
     requests: AtomicU64,
     writes: AtomicU64,
     sync_epoch: AtomicU64,
@@ -149,7 +147,6 @@ impl Shared {
             sign_in: Mutex::new(sign_in),
             faults: Mutex::new(faults),
             alter: Mutex::default(),
-            entra_policy: Mutex::default(),
             requests: AtomicU64::new(0),
             writes: AtomicU64::new(0),
             sync_epoch: AtomicU64::new(1),
@@ -227,16 +224,6 @@ impl Shared {
     /// What changes the APIs' answers.
     pub fn alter(&self) -> Option<Alter> {
         lock(&self.alter).clone()
-    }
-
-    /// What the Microsoft tenant's administrator demands.
-    pub fn entra_policy(&self) -> EntraPolicy {
-        *lock(&self.entra_policy)
-    }
-
-    /// Replaces that from the next request on.
-    pub fn set_entra_policy(&self, policy: EntraPolicy) {
-        *lock(&self.entra_policy) = policy;
     }
 
     /// Counts a request and tells its delay and, for an API's path, its fault.

@@ -7,7 +7,7 @@
 use std::fs;
 use std::time::Duration;
 
-use daysheet_sandbox::{EntraPolicy, Options, Sandbox};
+use daysheet_sandbox::{Options, Sandbox};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -390,43 +390,6 @@ async fn what_one_issuer_gave_opens_nothing_at_the_other() {
     let profile = "/gmail/v1/users/me/profile";
     assert_eq!(web.bearing(profile, &google).await.status, 200);
     assert_eq!(web.bearing(profile, &microsoft).await.status, 401);
-}
-
-#[tokio::test]
-async fn an_administrator_demands() {
-    let (_dir, sandbox, web) = small(fast()).await;
-    let tokens = web.sign_in(&[]).await;
-    sandbox.set_entra_policy(EntraPolicy::AdminConsentRequired);
-    let back = web.authorize(&[], ALLOW).await.location();
-    assert_eq!(back["error"], "access_denied");
-    assert!(back["error_description"].starts_with("AADSTS90094: "));
-    let device = web.device().await;
-    let page = web.type_code(&device, ALLOW).await;
-    assert_eq!(page.status, 403);
-    assert!(page.text().contains("AADSTS90094"));
-    assert_eq!(web.poll(&device).await.refused().1, "authorization_pending");
-    let tokens = web.refresh(&tokens["refresh_token"], &[]).await.tokens();
-
-    for (policy, number, suberror) in [
-        (EntraPolicy::ConditionalAccess, 53_003, "message_only"),
-        (EntraPolicy::MfaRequired, 50_076, "basic_action"),
-    ] {
-        sandbox.set_entra_policy(policy);
-        let code = web.code(&[]).await;
-        let device = web.device().await;
-        assert_eq!(web.type_code(&device, ALLOW).await.status, 200);
-        for reply in [
-            web.token(&[("code", &code)]).await,
-            web.refresh(&tokens["refresh_token"], &[]).await,
-            web.poll(&device).await,
-        ] {
-            let expected = (400, "interaction_required".to_owned(), number);
-            assert_eq!(reply.refused(), expected);
-            assert_eq!(reply.json()["suberror"], suberror);
-        }
-    }
-    sandbox.set_entra_policy(EntraPolicy::None);
-    assert_eq!(web.refresh(&tokens["refresh_token"], &[]).await.status, 200);
 }
 
 // Devices -----------------------------------------------------------------

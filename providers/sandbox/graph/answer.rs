@@ -59,14 +59,8 @@ impl Asked<'_> {
             }
             Call::Messages(folder) => {
                 let folder = folder.map(|id| store.folder(id)).transpose()?;
-                let list = list::messages(
-                    self.request,
-                    store,
-                    folder.as_ref(),
-                    options,
-                    self.prefer,
-                    self.epoch,
-                )?;
+                let list =
+                    list::messages(self.request, store, folder.as_ref(), options, self.prefer)?;
                 Ok(Body::Json(list))
             }
             Call::Message(id, part) => self.message(id, part),

@@ -277,14 +277,7 @@ fn read(
     let store = let_in(state, access, user, call.permissions())?;
     let options = Options::read(request, call.options())?;
     let prefer = Prefer::read(request);
-    let asked = Asked {
-        state,
-        request,
-        store,
-        options: &options,
-        prefer: &prefer,
-        epoch: state.graph.epoch(),
-    };
+    let asked = Asked { state, request, store, options: &options, prefer: &prefer };
     let body = asked.carry_out(call)?;
     Ok(Reply { applied: prefer.applied, ..Reply::of(body) })
 }
@@ -309,13 +302,6 @@ fn rooms(state: &State, request: &Request, access: &Access) -> Result<Body, Refu
     }
     let options = Options::read(request, &["$select", "$top", "$skip", "$count", "$filter"])?;
     let prefer = Prefer::read(request);
-    let asked = Asked {
-        state,
-        request,
-        store,
-        options: &options,
-        prefer: &prefer,
-        epoch: state.graph.epoch(),
-    };
+    let asked = Asked { state, request, store, options: &options, prefer: &prefer };
     places::rooms(&asked)
 }

@@ -1,9 +1,8 @@
 //! Pages of Graph's lists, and the links between them.
 //!
 //! A link is a whole address: the one the request came to, with all its
-//! options and the place of the next page. It goes stale with the sandbox's
-//! epoch ([`Sandbox::expire_pages`](crate::Sandbox::expire_pages)), as real
-//! links do with time.
+//! options and the place of the next page. Graph counts most lists by position, and
+//! only a search by a token of its own.
 
 use std::ops::Range;
 
@@ -34,18 +33,13 @@ pub(super) fn page(
     request: &Request,
     options: &Options<'_>,
     prefer: &Prefer,
-    epoch: u64,
     default: usize,
 ) -> Result<Page, Refusal> {
     let size = options.top.or(prefer.page_size).unwrap_or(default);
     let by_token = options.search.is_some();
     let mut start = options.skip.unwrap_or_default();
-    // A link by position alone is one from before pages ever expired.
-    if start > 0 && epoch > 0 && options.skiptoken.is_none() {
-        return Err(invalid_page());
-    }
     if let Some(token) = options.skiptoken {
-        let place = place(token, epoch, &question(request)).ok_or_else(invalid_page)?;
+        let place = place(token, &question(request)).ok_or_else(invalid_page)?;
         if by_token {
             start = place;
         }
@@ -57,7 +51,6 @@ pub(super) fn page(
 pub(super) fn answer(
     request: &Request,
     options: &Options<'_>,
-    epoch: u64,
     page: &Page,
     total: usize,
     context: String,
@@ -70,8 +63,7 @@ pub(super) fn answer(
     }
     answer.insert("value".to_owned(), rows.into());
     if page.rows.end < total {
-        let next = link(request, page, epoch);
-        answer.insert("@odata.nextLink".to_owned(), next.into());
+        answer.insert("@odata.nextLink".to_owned(), link(request, page).into());
     }
     Value::Object(answer)
 }
@@ -122,21 +114,16 @@ pub(super) fn event_link(id: &str) -> String {
 }
 
 /// The address of the page after a page.
-fn link(request: &Request, page: &Page, epoch: u64) -> String {
+fn link(request: &Request, page: &Page) -> String {
     let encode = |text: &str| utf8_percent_encode(text, ENCODED).to_string();
-    let token = token(page.rows.end, epoch, &question(request));
     let kept =
         request.query.iter().filter(|(name, _)| !matches!(name.as_str(), "$skip" | "$skiptoken"));
     let mut query: Vec<String> =
         kept.map(|(name, value)| format!("{}={}", encode(name), encode(value))).collect();
-    if !page.by_token {
-        query.push(format!("%24skip={}", page.rows.end));
-    }
-    // Graph counts most lists by position and nothing else; a token beside it is
-    // how this sandbox tells which links were given before it let them expire.
-    if page.by_token || epoch > 0 {
-        query.push(format!("%24skiptoken={token}"));
-    }
+    query.push(match page.by_token {
+        true => format!("%24skiptoken={}", token(page.rows.end, &question(request))),
+        false => format!("%24skip={}", page.rows.end),
+    });
     format!("{}/{}?{}", base(request), path(request), query.join("&"))
 }
 
@@ -156,16 +143,14 @@ fn question(request: &Request) -> [u8; 8] {
     digest.first_chunk().copied().unwrap_or_default()
 }
 
-fn token(start: usize, epoch: u64, question: &[u8; 8]) -> String {
+fn token(start: usize, question: &[u8; 8]) -> String {
     let start = u64::try_from(start).unwrap_or(u64::MAX);
-    let bytes = [*question, epoch.to_be_bytes(), start.to_be_bytes()].concat();
-    URL_SAFE_NO_PAD.encode(bytes)
+    URL_SAFE_NO_PAD.encode([*question, start.to_be_bytes()].concat())
 }
 
-/// The place a token stands for, if it is of this epoch and this question.
-fn place(token: &str, epoch: u64, question: &[u8; 8]) -> Option<usize> {
+/// The place a token stands for, if it is of this question.
+fn place(token: &str, question: &[u8; 8]) -> Option<usize> {
     let bytes = URL_SAFE_NO_PAD.decode(token).ok()?;
-    let rest = bytes.strip_prefix(question)?;
-    let start = rest.strip_prefix(&epoch.to_be_bytes())?;
+    let start = bytes.strip_prefix(question)?;
     usize::try_from(u64::from_be_bytes(start.try_into().ok()?)).ok()
 }

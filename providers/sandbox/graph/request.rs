@@ -24,8 +24,6 @@ pub(crate) struct Asked<'a> {
     pub options: &'a Options<'a>,
     /// Its preferences.
     pub prefer: &'a Prefer,
-    /// The age of pages.
-    pub epoch: u64,
 }
 
 impl Asked<'_> {
@@ -44,13 +42,13 @@ impl Asked<'_> {
         row: impl Fn(usize, &T) -> Value,
     ) -> Result<Body, Refusal> {
         let (request, options) = (self.request, self.options);
-        let page = pages::page(request, options, self.prefer, self.epoch, default)?;
+        let page = pages::page(request, options, self.prefer, default)?;
         let rows = all.iter().enumerate();
         let rows = rows.skip(page.rows.start).take(page.rows.len());
         let rows = rows.map(|(place, item)| row(place, item)).collect();
         let address = &self.store.mailbox.address;
         let context = pages::context(request, address, of, options, false);
-        Ok(Body::Json(pages::answer(request, options, self.epoch, &page, all.len(), context, rows)))
+        Ok(Body::Json(pages::answer(request, options, &page, all.len(), context, rows)))
     }
 
     /// One entity, under the address that says what it is.

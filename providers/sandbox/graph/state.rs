@@ -1,6 +1,5 @@
 //! What Graph's half remembers between requests: how many are under way for
-//! each mailbox, which pages are still good, and what belongs to mailboxes that
-//! only Exchange has.
+//! each mailbox, and what belongs to mailboxes that only Exchange has.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -16,7 +15,6 @@ const AT_ONCE: usize = 4;
 /// The state of Graph's half.
 #[derive(Debug, Default)]
 pub(crate) struct GraphState {
-    epoch: AtomicU64,
     generation: AtomicU64,
     rooms: AtomicBool,
     requests: AtomicU64,
@@ -27,16 +25,6 @@ pub(crate) struct GraphState {
 }
 
 impl GraphState {
-    /// The age of pages: a link made in an older one is not good any more.
-    pub fn epoch(&self) -> u64 {
-        self.epoch.load(Ordering::Relaxed)
-    }
-
-    /// Makes all links given so far too old.
-    pub fn expire_pages(&self) {
-        self.epoch.fetch_add(1, Ordering::Relaxed);
-    }
-
     /// The age of what clients know of changes.
     pub fn generation(&self) -> u64 {
         self.generation.load(Ordering::Relaxed)

@@ -139,16 +139,14 @@ pub(super) fn consent(state: &State, request: &Request) -> Answer {
     }
 }
 
-/// Sends the browser back with a code, if people may consent.
+/// Sends the browser back with a code.
 fn allow(state: &State, wish: Wish, mailbox: String) -> Answer {
     let (redirect_uri, its_state) = (wish.redirect_uri.clone(), wish.state.clone());
-    let refused = |refusal: &Refusal| refusal.redirect(&redirect_uri, &its_state);
-    if let Some(refusal) = state.entra_policy().consent() {
-        return refused(&refusal);
-    }
     let code = match state.sign_in().issue_code(wish, mailbox) {
         Ok(code) => code,
-        Err(error) => return refused(&Refusal::failure(error.message())),
+        Err(error) => {
+            return Refusal::failure(error.message()).redirect(&redirect_uri, &its_state);
+        }
     };
     let mut pairs = vec![("code", code.as_str())];
     if !its_state.is_empty() {

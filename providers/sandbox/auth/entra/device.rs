@@ -86,9 +86,6 @@ pub(super) fn page(state: &State, request: &Request) -> Answer {
         ("allow", None) => return complain("Choose a mailbox."),
         _ => None,
     };
-    if let Some(refusal) = allowed.as_ref().and(state.entra_policy().consent()) {
-        return refusal.status(StatusCode::FORBIDDEN).page();
-    }
     let allow = allowed.is_some();
     if !state.sign_in().devices.say(user_code, allowed) {
         return complain("That code didn’t work. Check the code and try again.");

@@ -7,7 +7,6 @@
 use hyper::StatusCode;
 use serde_json::{Value, json};
 
-use super::policy::EntraPolicy;
 use crate::auth::oauth;
 use crate::auth::pages;
 use crate::http::Answer;
@@ -105,45 +104,4 @@ pub(super) fn answer(status: StatusCode, body: &Value) -> Answer {
     Answer::json(status, body)
         .with("cache-control", "no-store, no-cache")
         .with("pragma", "no-cache")
-}
-
-impl EntraPolicy {
-    /// Why a person may not consent.
-    pub(super) fn consent(self) -> Option<Refusal> {
-        (self == Self::AdminConsentRequired).then(|| {
-            Refusal::new(
-                "access_denied",
-                90_094,
-                "This application needs permission to access resources in your organization that \
-                 only an admin can grant. Ask an admin to grant permission to it before you can \
-                 use it.",
-            )
-        })
-    }
-
-    /// Why no tokens are given.
-    pub(crate) fn tokens(self) -> Option<Refusal> {
-        match self {
-            Self::None | Self::AdminConsentRequired => None,
-            Self::ConditionalAccess => Some(
-                Refusal::new(
-                    "interaction_required",
-                    53_003,
-                    "Access has been blocked by Conditional Access policies. The access policy \
-                     does not allow token issuance.",
-                )
-                .suberror("message_only"),
-            ),
-            Self::MfaRequired => Some(
-                Refusal::new(
-                    "interaction_required",
-                    50_076,
-                    "Due to a configuration change made by your administrator, or because you \
-                     moved to a new location, you must use multi-factor authentication to access \
-                     '00000003-0000-0000-c000-000000000000'.",
-                )
-                .suberror("basic_action"),
-            ),
-        }
-    }
 }

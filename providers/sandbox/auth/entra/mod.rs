@@ -8,7 +8,6 @@
 mod authorize;
 mod device;
 mod error;
-pub(crate) mod policy;
 mod scopes;
 mod token;
 

@@ -89,14 +89,7 @@ pub(super) fn carry_out(
     let options = Options::read(request, call.options())?;
     let prefer = Prefer::read(request);
     let zone = prefer.zone.as_deref().map(Zone::of).transpose()?;
-    let asked = Asked {
-        state,
-        request,
-        store,
-        options: &options,
-        prefer: &prefer,
-        epoch: state.graph.epoch(),
-    };
+    let asked = Asked { state, request, store, options: &options, prefer: &prefer };
     let mut agenda = state.agenda();
     let mut context =
         Context { asked: &asked, agenda: &mut agenda, zone: zone.unwrap_or_else(Zone::utc) };

@@ -108,14 +108,7 @@ pub(super) fn carry_out(
     let options = Options::read(&first, call.options())?;
     let prefer = Prefer::read(request);
     let zone = prefer.zone.as_deref().map(Zone::of).transpose()?;
-    let asked = Asked {
-        state,
-        request: &first,
-        store,
-        options: &options,
-        prefer: &prefer,
-        epoch: state.graph.epoch(),
-    };
+    let asked = Asked { state, request: &first, store, options: &options, prefer: &prefer };
     let mut agenda = state.agenda();
     let now = match call {
         Call::View(_) => agenda.mark,

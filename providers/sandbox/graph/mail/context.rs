@@ -113,7 +113,6 @@ impl<'a> Context<'a> {
             store,
             options: &options,
             prefer: self.prefer,
-            epoch: self.state.graph.epoch(),
         };
         let created = status == StatusCode::CREATED;
         let location = created.then(|| self.location(path)).transpose()?;

@@ -344,19 +344,6 @@ impl Agenda {
         self.by_id.get(&(calendar, id.to_owned())).copied()
     }
 
-    /// Somebody's event by its UID (a series rather than what stands for its
-    /// occurrences) or by its id.
-    pub fn named(&self, address: &str, name: &str) -> Option<usize> {
-        let mut calendars = self.calendars_of(address).map(|(place, _)| place);
-        calendars.find_map(|calendar| {
-            let mut of_uid = self.with_uid(name);
-            let by_uid = of_uid
-                .find(|(_, it)| it.calendar == calendar && !it.gone && it.instead_of.is_none());
-            let by_uid = by_uid.map(|(place, _)| place);
-            by_uid.or_else(|| self.find(calendar, name))
-        })
-    }
-
     /// The events of a calendar, tombstones too, in the order they came.
     pub fn events_of(&self, calendar: usize) -> impl Iterator<Item = (usize, &Event)> {
         let places = self.by_calendar.get(calendar).into_iter().flatten();

@@ -1,6 +1,5 @@
 //! Graph's lists of messages: which letters, in which order, and which page.
 
-use jiff::Timestamp;
 use serde_json::Value;
 
 use super::matching;
@@ -28,10 +27,9 @@ pub(crate) fn messages(
     folder: Option<&Folder>,
     options: &Options<'_>,
     prefer: &Prefer,
-    epoch: u64,
 ) -> Result<Value, Refusal> {
     options.check_select(&message::PROPERTIES, "message")?;
-    let page = pages::page(request, options, prefer, epoch, DEFAULT_TOP)?;
+    let page = pages::page(request, options, prefer, DEFAULT_TOP)?;
     let letters = found(store, folder, options)?;
     let rows = letters.iter().skip(page.rows.start).take(page.rows.len());
     let rows = rows
@@ -47,7 +45,7 @@ pub(crate) fn messages(
     let address = &store.mailbox.address;
     let context = pages::context(request, address, &of, options, false);
     let total = letters.len();
-    Ok(pages::answer(request, options, epoch, &page, total, context, rows))
+    Ok(pages::answer(request, options, &page, total, context, rows))
 }
 
 /// The letters a request is answered with, in their order.
@@ -63,7 +61,7 @@ fn found<'a>(
             return Err(not_with_search(option));
         }
         let search = unquoted(search).map_err(bad_request)?;
-        let query = search::parse(&search, Timestamp::now()).map_err(bad_request)?;
+        let query = search::parse(&search).map_err(bad_request)?;
         let letters = store.letters(folder).into_iter();
         return Ok(letters
             .filter(|letter| found::matches(&query, letter))

@@ -21,8 +21,8 @@ pub(crate) fn matches(query: &Query, letter: &Letter) -> bool {
 fn meets(test: &Test, letter: &Letter) -> bool {
     match test {
         Test::Says(field, phrase) => says(letter, *field, phrase),
-        Test::HasAttachments(wanted) => letter.filenames().is_empty() != *wanted,
-        Test::Important(wanted) => letter.has("IMPORTANT") == *wanted,
+        Test::HasAttachments => !letter.filenames().is_empty(),
+        Test::Important => letter.has("IMPORTANT"),
         Test::Size(from, below) => {
             let size = u64::try_from(letter.raw.len()).unwrap_or(u64::MAX);
             (*from..*below).contains(&size)
@@ -38,15 +38,12 @@ fn says(letter: &Letter, field: Field, phrase: &[String]) -> bool {
     let facts = &letter.facts;
     let in_text = |text: &str| has_phrase(&words(text), phrase);
     let in_people = |text: &String| text.split(['<', '>']).any(in_text);
-    let recipients = [&facts.to, &facts.cc, &facts.bcc];
     match field {
         Field::Anywhere => letter.says(phrase),
         Field::From => in_people(&facts.from),
         Field::To => in_people(&facts.to),
         Field::Cc => in_people(&facts.cc),
         Field::Bcc => in_people(&facts.bcc),
-        Field::Recipients => recipients.into_iter().any(in_people),
-        Field::Participants => in_people(&facts.from) || recipients.into_iter().any(in_people),
         Field::Subject => in_text(&facts.subject),
         Field::Body => letter.body_says(phrase),
         Field::Attachment => letter.filenames().iter().any(|name| in_text(name)),

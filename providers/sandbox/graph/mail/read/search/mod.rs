@@ -4,10 +4,11 @@
 //! side are joined by AND; NOT binds closer than AND, and AND closer than OR.
 //! A property that mail does not have is a word with a sign in it.
 
-mod dates;
 pub(super) mod found;
 
-use jiff::Timestamp;
+use jiff::ToSpan;
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
 
 use crate::store::words::words;
 
@@ -36,10 +37,6 @@ pub(crate) enum Field {
     To,
     Cc,
     Bcc,
-    /// To, Cc and Bcc.
-    Recipients,
-    /// From and all recipients.
-    Participants,
     Subject,
     /// The text alone.
     Body,
@@ -52,10 +49,10 @@ pub(crate) enum Field {
 pub(crate) enum Test {
     /// The words stand next to each other.
     Says(Field, Vec<String>),
-    /// Has attachments, or has none.
-    HasAttachments(bool),
-    /// Is important, or is not.
-    Important(bool),
+    /// Has attachments.
+    HasAttachments,
+    /// Is important.
+    Important,
     /// Has at least so many bytes, and fewer than so many.
     Size(u64, u64),
     /// Came at this time or later, and before that one, in milliseconds.
@@ -66,10 +63,10 @@ pub(crate) enum Test {
     Never,
 }
 
-/// Reads a query, asked at `now`, or says what is wrong with it.
-pub(super) fn parse(text: &str, now: Timestamp) -> Result<Query, String> {
-    let mut reader = Reader { text, rest: text, now };
-    let query = reader.any("", MAX_DEPTH)?;
+/// Reads a query, or says what is wrong with it.
+pub(super) fn parse(text: &str) -> Result<Query, String> {
+    let mut reader = Reader { text, rest: text };
+    let query = reader.any(MAX_DEPTH)?;
     match reader.rest.is_empty() {
         true => Ok(query),
         false => Err(reader.wrong()),
@@ -80,49 +77,34 @@ pub(super) fn parse(text: &str, now: Timestamp) -> Result<Query, String> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Sign {
     Equal,
-    NotEqual,
     Less,
-    LessEqual,
     Greater,
     GreaterEqual,
 }
 
-/// The longer signs first, for the shorter ones begin them.
-const SIGNS: [(&str, Sign); 7] = [
-    ("<>", Sign::NotEqual),
-    ("<=", Sign::LessEqual),
-    (">=", Sign::GreaterEqual),
-    ("<", Sign::Less),
-    (">", Sign::Greater),
-    (":", Sign::Equal),
-    ("=", Sign::Equal),
-];
+/// The longer sign first, for the shorter one begins it.
+const SIGNS: [(&str, Sign); 4] =
+    [(">=", Sign::GreaterEqual), ("<", Sign::Less), (">", Sign::Greater), (":", Sign::Equal)];
 
-/// The properties that mail has.
-const PROPERTIES: [(&str, Option<Field>); 16] = [
+/// The properties that mail has, as far as anybody asks for them.
+const PROPERTIES: [(&str, Option<Field>); 11] = [
     ("from", Some(Field::From)),
     ("to", Some(Field::To)),
     ("cc", Some(Field::Cc)),
     ("bcc", Some(Field::Bcc)),
-    ("recipients", Some(Field::Recipients)),
-    ("participants", Some(Field::Participants)),
     ("subject", Some(Field::Subject)),
     ("body", Some(Field::Body)),
     ("attachment", Some(Field::Attachment)),
-    ("hasattachment", None),
     ("hasattachments", None),
     ("importance", None),
-    ("kind", None),
     ("size", None),
     ("received", None),
-    ("sent", None),
 ];
 
 /// A query on its way.
 struct Reader<'a> {
     text: &'a str,
     rest: &'a str,
-    now: Timestamp,
 }
 
 impl<'a> Reader<'a> {
@@ -153,21 +135,21 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Conditions joined by OR; words belong to `property`, if it is named.
-    fn any(&mut self, property: &str, depth: usize) -> Result<Query, String> {
-        let mut parts = vec![self.all(property, depth)?];
+    /// Conditions joined by OR.
+    fn any(&mut self, depth: usize) -> Result<Query, String> {
+        let mut parts = vec![self.all(depth)?];
         while self.connective("OR") {
-            parts.push(self.all(property, depth)?);
+            parts.push(self.all(depth)?);
         }
         Ok(only(parts, Query::Any))
     }
 
     /// Conditions joined by AND or by nothing.
-    fn all(&mut self, property: &str, depth: usize) -> Result<Query, String> {
-        let mut parts = vec![self.one(property, depth)?];
+    fn all(&mut self, depth: usize) -> Result<Query, String> {
+        let mut parts = vec![self.one(depth)?];
         loop {
             if self.connective("AND") {
-                parts.push(self.one(property, depth)?);
+                parts.push(self.one(depth)?);
                 continue;
             }
             let rest = self.rest;
@@ -176,15 +158,15 @@ impl<'a> Reader<'a> {
             if ends {
                 return Ok(only(parts, Query::All));
             }
-            parts.push(self.one(property, depth)?);
+            parts.push(self.one(depth)?);
         }
     }
 
     /// One condition, one group, or the opposite of one.
-    fn one(&mut self, property: &str, depth: usize) -> Result<Query, String> {
+    fn one(&mut self, depth: usize) -> Result<Query, String> {
         let depth = depth.checked_sub(1).ok_or_else(|| self.wrong())?;
         if self.connective("NOT") {
-            return Ok(Query::Not(Box::new(self.one(property, depth)?)));
+            return Ok(Query::Not(Box::new(self.one(depth)?)));
         }
         for word in ["AND", "OR"] {
             let here = self.rest;
@@ -194,17 +176,9 @@ impl<'a> Reader<'a> {
             }
         }
         match self.rest.chars().next() {
-            Some('-') => {
-                self.skip('-');
-                Ok(Query::Not(Box::new(self.one(property, depth)?)))
-            }
-            Some('+') => {
-                self.skip('+');
-                self.one(property, depth)
-            }
             Some('(') => {
                 self.skip('(');
-                let inner = self.any(property, depth)?;
+                let inner = self.any(depth)?;
                 self.rest = self.rest.trim_start();
                 if !self.rest.starts_with(')') {
                     return Err(self.wrong());
@@ -214,7 +188,7 @@ impl<'a> Reader<'a> {
                 Ok(inner)
             }
             None | Some(')') => Err(self.wrong()),
-            Some(_) => self.condition(property, depth),
+            Some(_) => self.condition(),
         }
     }
 
@@ -223,7 +197,7 @@ impl<'a> Reader<'a> {
     }
 
     /// A word, a phrase, or a property with its value.
-    fn condition(&mut self, property: &str, depth: usize) -> Result<Query, String> {
+    fn condition(&mut self) -> Result<Query, String> {
         let letters = |c: char| !c.is_ascii_alphabetic();
         let end = self.rest.find(letters).unwrap_or(self.rest.len());
         let (name, after) = self.rest.split_at_checked(end).unwrap_or((self.rest, ""));
@@ -232,19 +206,10 @@ impl<'a> Reader<'a> {
         let known = PROPERTIES.iter().find(|(known, _)| *known == name);
         if let (Some((sign, meaning)), Some((known, field))) = (sign, known) {
             self.rest = after.get(sign.len()..).unwrap_or_default();
-            if self.rest.starts_with('(') {
-                // What is in the group is about the property in front of it.
-                return self.one(known, depth);
-            }
             let value = self.value()?;
-            return Ok(self.restriction(known, *field, *meaning, &value));
+            return Ok(restriction(known, *field, *meaning, &value));
         }
-        let value = self.value()?;
-        let known = PROPERTIES.iter().find(|(known, _)| *known == property);
-        Ok(match known {
-            Some((known, field)) => self.restriction(known, *field, Sign::Equal, &value),
-            None => says(Field::Anywhere, &value),
-        })
+        Ok(says(Field::Anywhere, &self.value()?))
     }
 
     /// A phrase in quotes, or a word up to white space or a bracket.
@@ -268,76 +233,43 @@ impl<'a> Reader<'a> {
         self.rest = rest.trim_start();
         Ok(word.to_owned())
     }
-
-    /// The condition that a property, a sign and a value make.
-    fn restriction(&self, name: &str, field: Option<Field>, sign: Sign, value: &str) -> Query {
-        let (test, different) = match (field, sign) {
-            (Some(field), Sign::Equal) => return says(field, value),
-            (Some(field), Sign::NotEqual) => return Query::Not(Box::new(says(field, value))),
-            (Some(_), _) => (None, false),
-            (None, Sign::NotEqual) => (self.test(name, Sign::Equal, value), true),
-            (None, sign) => (self.test(name, sign, value), false),
-        };
-        let test = Query::Test(test.unwrap_or(Test::Never));
-        match different {
-            true => Query::Not(Box::new(test)),
-            false => test,
-        }
-    }
-
-    fn test(&self, name: &str, sign: Sign, value: &str) -> Option<Test> {
-        let value = value.to_lowercase();
-        match (name, sign) {
-            ("size", sign) => size(sign, &value),
-            ("received" | "sent", sign) => time(sign, &value, self.now),
-            (_, Sign::Equal) => match (name, value.as_str()) {
-                ("hasattachment" | "hasattachments", "true" | "yes" | "1") => {
-                    Some(Test::HasAttachments(true))
-                }
-                ("hasattachment" | "hasattachments", "false" | "no" | "0") => {
-                    Some(Test::HasAttachments(false))
-                }
-                ("importance", "high") => Some(Test::Important(true)),
-                ("importance", "normal" | "medium") => Some(Test::Important(false)),
-                ("kind", "email") => Some(Test::Always),
-                _ => None,
-            },
-            _ => None,
-        }
-    }
 }
 
-/// A time, or from one to another.
-fn time(sign: Sign, value: &str, now: Timestamp) -> Option<Test> {
-    let span = |value| dates::span(value, now);
-    if let Some((from, to)) = value.split_once("..") {
-        let (from, to) = (span(from)?.0, span(to)?.1);
-        return Some(Test::Time(from, to)).filter(|_| sign == Sign::Equal);
-    }
-    let (start, end) = span(value)?;
+/// The condition that a property, a sign and a value make.
+fn restriction(name: &str, field: Option<Field>, sign: Sign, value: &str) -> Query {
+    let test = match (field, name, sign) {
+        (Some(field), _, Sign::Equal) => return says(field, value),
+        (None, "size", sign) => size(sign, value),
+        (None, "received", sign) => time(sign, value),
+        (None, "hasattachments", Sign::Equal) if value == "true" => Some(Test::HasAttachments),
+        (None, "importance", Sign::Equal) if value == "high" => Some(Test::Important),
+        _ => None,
+    };
+    Query::Test(test.unwrap_or(Test::Never))
+}
+
+/// The time before a day in UTC, from one on, or during one.
+fn time(sign: Sign, value: &str) -> Option<Test> {
+    let midnight = |day: Date| Some(day.to_zoned(TimeZone::UTC).ok()?.timestamp().as_millisecond());
+    let day: Date = value.parse().ok()?;
+    let (start, end) = (midnight(day)?, midnight(day.checked_add(1.day()).ok()?)?);
     Some(match sign {
         Sign::Less => Test::Time(i64::MIN, start),
-        Sign::LessEqual => Test::Time(i64::MIN, end),
         Sign::Greater => Test::Time(end, i64::MAX),
         Sign::GreaterEqual => Test::Time(start, i64::MAX),
-        Sign::Equal | Sign::NotEqual => Test::Time(start, end),
+        Sign::Equal => Test::Time(start, end),
     })
 }
 
-/// A size in bytes, or from one to another.
+/// A size in bytes.
 fn size(sign: Sign, value: &str) -> Option<Test> {
-    if let Some((from, to)) = value.split_once("..") {
-        let (from, to) = (from.parse().ok()?, to.parse::<u64>().ok()?);
-        return Some(Test::Size(from, to.checked_add(1)?)).filter(|_| sign == Sign::Equal);
-    }
     let bytes: u64 = value.parse().ok()?;
     let next = bytes.checked_add(1)?;
     Some(match sign {
         Sign::Less => Test::Size(0, bytes),
-        Sign::LessEqual => Test::Size(0, next),
         Sign::Greater => Test::Size(next, u64::MAX),
         Sign::GreaterEqual => Test::Size(bytes, u64::MAX),
-        Sign::Equal | Sign::NotEqual => Test::Size(bytes, next),
+        Sign::Equal => Test::Size(bytes, next),
     })
 }
 

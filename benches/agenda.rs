@@ -37,7 +37,7 @@ use daysheet::provider::{Connect, Mailbox, Page};
 use daysheet::sandbox::Faults;
 use daysheet::schemas::Api;
 use daysheet::store::Store;
-use daysheet::{request, tools};
+use daysheet::tools;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
@@ -140,7 +140,7 @@ async fn time(pipeline: &Pipeline, arguments: &Value) -> Duration {
     let tool = tools::find("calendar_search").unwrap();
     let arguments = arguments.as_object().cloned();
     let format = Format::Toon(Delimiter::default());
-    let asked = request::read(tool, arguments, format).unwrap();
+    let asked = tools::read(tool, arguments, format).unwrap();
     let begun = Instant::now();
     let answer = pipeline.run(asked).await.unwrap();
     let took = begun.elapsed();

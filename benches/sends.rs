@@ -32,7 +32,7 @@ use daysheet::pipeline::Pipeline;
 use daysheet::providers::Providers;
 use daysheet::sandbox::{Faults, Options, Sandbox};
 use daysheet::store::Store;
-use daysheet::{request, tools};
+use daysheet::tools;
 use http_body_util::Empty;
 use hyper::body::Bytes;
 use serde_json::{Value, json};
@@ -176,7 +176,7 @@ impl Sender {
     async fn call(&self, tool: &str, arguments: Value) -> String {
         let tool = tools::find(tool).unwrap();
         let format = Format::Toon(Delimiter::Pipe);
-        let request = request::read(tool, arguments.as_object().cloned(), format).unwrap();
+        let request = tools::read(tool, arguments.as_object().cloned(), format).unwrap();
         match self.pipeline.run(request).await {
             Ok(answer) => answer.blocks.join("\n"),
             Err(error) => format!("error: {error}"),

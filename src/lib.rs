@@ -1,9 +1,9 @@
 //! Daysheet: an MCP server for mail and calendars, in rows.
 //!
-//! A tool call is read by `request`, which knows the tools from `tools` and the
-//! columns from `schemas`. The `pipeline` asks `project` what the columns need,
-//! a provider (behind the port in `provider`) for a page of its own JSON, and
-//! `flatten` for rows; `encode` writes them as tab-delimited TOON, as JSON or as STC.
+//! A tool call is read by `tools`, which knows the columns from `schemas`. The
+//! `pipeline` asks `project` what the columns need, a provider (behind the port in
+//! `provider`) for a page of its own JSON, and `flatten` for rows; `encode` writes
+//! them as tab-delimited TOON, as JSON or as STC.
 //! Times of calendars are `when`, `times` (as people write them), `recurrence` and
 //! `ical`. Long texts go through `body` and follow the document. `server` is MCP and
 //! nothing else; `cli` is the command line.
@@ -27,7 +27,6 @@ pub mod store;
 pub mod unsubscribe;
 
 pub mod prompts;
-pub mod request;
 pub mod tools;
 
 pub use daysheet_providers as providers;

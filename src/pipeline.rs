@@ -40,11 +40,11 @@ use crate::outputs::Outputs;
 use crate::provider::Account;
 use crate::provider::{Connect, Failed};
 use crate::query::Clock;
-use crate::request::Action;
 use crate::row::{Cell, RowTable};
 use crate::schemas::{self, Api, Field, Level, Table};
 use crate::store::{HandleKind, Store};
 use crate::text::{Note, note, ours, quoted};
+use crate::tools::Action;
 use crate::unsubscribe::post::Poster;
 
 pub use access::guard::above;

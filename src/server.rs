@@ -35,7 +35,6 @@ use crate::error::{Error, Kind, Result};
 use crate::outputs;
 use crate::pipeline::{ATTACHMENT_URI, Answer, Pipeline, above};
 use crate::prompts;
-use crate::request;
 use crate::schemas;
 use crate::tools::{self, Effect};
 
@@ -132,7 +131,7 @@ impl Server {
         let Some(tool) = self.offered().find(|tool| tool.name == params.name) else {
             return Err(self.unknown(&params.name));
         };
-        let request = request::read(tool, params.arguments, self.format)?;
+        let request = tools::read(tool, params.arguments, self.format)?;
         self.pipeline.run_for(request, caller).await
     }
 

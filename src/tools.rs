@@ -2,11 +2,26 @@
 //!
 //! Clients may show a model only the name and the first sentence, so the name
 //! explains itself and the first sentence carries everything.
-//! This file knows no rmcp; `server.rs` serves the list and `request.rs` reads
-//! arguments by it.
+//! This file knows no rmcp; `server.rs` serves the list.
+
+pub mod agenda;
+mod args;
+pub mod brief;
+pub mod changes;
+pub mod free;
+pub mod mail;
+pub mod output;
+pub mod outward;
+mod request;
+pub mod save;
+mod view;
 
 use serde_json::{Map, Value, json};
 
+pub use self::request::{
+    AccountsOp, Action, Add, Body, Columns, Listing, Lookup, Read, Request, Search, read,
+};
+pub use self::view::{Call, View};
 use crate::access::Access;
 use crate::schemas::{EVENT, LISTING_WORDS, MESSAGE, THREAD};
 

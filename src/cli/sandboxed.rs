@@ -17,9 +17,9 @@ use super::app::App;
 use crate::config::{Config, KeyStore};
 use crate::error::{Error, Kind, Result};
 use crate::pipeline::Begun;
-use crate::request::Add;
 use crate::sandbox::{Faults, Options, Sandbox};
 use crate::store::Store;
+use crate::tools::Add;
 
 /// Whether the embedded sandbox stands in for the providers.
 #[derive(Debug, Args, Default)]

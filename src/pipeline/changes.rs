@@ -18,10 +18,10 @@ use crate::flatten::Room;
 use crate::project::project;
 use crate::provider::Account;
 use crate::provider::calendar::Changes;
-use crate::request::changes::ChangesOf;
 use crate::row::{Cell, RowTable};
 use crate::schemas::{Api, CHANGE, EVENT, Field, MESSAGE, Table, wire};
 use crate::text::{Note, note, ours};
+use crate::tools::changes::ChangesOf;
 
 /// The most pages that one call asks one source for.
 const MOST_PAGES: usize = 10;

@@ -19,10 +19,10 @@ use crate::flatten::Room;
 use crate::project::project;
 use crate::provider::Account;
 use crate::provider::{Page, People};
-use crate::request::{Columns, Lookup};
 use crate::row::{Cell, Extra, RowTable};
 use crate::schemas::{self, Api, CONTACT, Field, Level, Listing, Origin, SCHEMA, Table};
 use crate::text::{Note, note, ours};
+use crate::tools::{Columns, Lookup};
 
 /// What its cursors are kept under.
 const KIND: &str = "lookup";

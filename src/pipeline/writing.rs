@@ -12,11 +12,11 @@ use super::Pipeline;
 use super::access::audit::Entry;
 use crate::course;
 use crate::error::Result;
-use crate::request::Action;
-use crate::request::outward::Reply;
-use crate::request::save::Scope;
 use crate::store::Writing;
 use crate::text::{Note, note, ours};
+use crate::tools::Action;
+use crate::tools::outward::Reply;
+use crate::tools::save::Scope;
 
 tokio::task_local! {
     /// The call that the task carries out.

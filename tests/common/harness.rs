@@ -15,8 +15,8 @@ use daysheet::provider::Account;
 use daysheet::provider::calendar::Calendars;
 use daysheet::provider::{Connect, Mailbox};
 use daysheet::store::{HandleKind, Store};
+use daysheet::tools;
 use daysheet::unsubscribe::post::Poster;
-use daysheet::{request, tools};
 use oauth2::{AccessToken, RefreshToken};
 use serde_json::Value;
 use tempfile::TempDir;
@@ -197,7 +197,7 @@ pub async fn call(
     caller: &dyn Caller,
 ) -> Result<Vec<String>> {
     let tool = tools::find(tool).unwrap();
-    let request = request::read(tool, arguments.as_object().cloned(), format)?;
+    let request = tools::read(tool, arguments.as_object().cloned(), format)?;
     Ok(pipeline.run_for(request, caller).await?.blocks)
 }
 

@@ -276,7 +276,7 @@ async fn what_was_cut_off_is_reported_by_the_next_call() {
         let (tool, asked) = room.write(&case);
         let tool = daysheet::tools::find(tool).unwrap();
         let asked = asked.as_object().cloned();
-        let request = daysheet::request::read(tool, asked, Format::Json).unwrap();
+        let request = daysheet::tools::read(tool, asked, Format::Json).unwrap();
         let pipeline = app.pipeline.clone();
         let task = tokio::spawn(async move { pipeline.run(request).await });
         while sandbox.writes() < 1 {

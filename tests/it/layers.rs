@@ -43,7 +43,6 @@ const LAYERS: &[(&str, u8)] = &[
     ("outputs", 5),
     ("files", 5),
     ("unsubscribe", 5),
-    ("request", 6),
     ("tools", 6),
     ("prompts", 6),
     ("pipeline", 7),
@@ -137,7 +136,7 @@ fn a_file_names_lower_layers_only() {
                 wrong.push(format!("{} names crate::{name}", file.display()));
             }
             // Tools and the pipeline know the port alone.
-            let above = matches!(module.as_str(), "request" | "tools" | "pipeline");
+            let above = matches!(module.as_str(), "tools" | "pipeline");
             if above && matches!(name.as_str(), "providers" | "sandbox") {
                 wrong.push(format!("{} names crate::{name}", file.display()));
             }

@@ -2,15 +2,14 @@
 
 use daysheet::encode::stc::Version;
 use daysheet::encode::{Delimiter, Format};
-use daysheet::request::{self, Action};
-use daysheet::tools;
+use daysheet::tools::{self, Action};
 use serde_json::{Value, json};
 
 const TOON: Format = Format::Toon(Delimiter::Tab);
 
 fn said(tool: &str, arguments: &Value) -> String {
     let tool = tools::find(tool).unwrap();
-    match request::read(tool, arguments.as_object().cloned(), TOON) {
+    match tools::read(tool, arguments.as_object().cloned(), TOON) {
         Ok(request) => format!("{:?}", request.action),
         Err(error) => format!("! {error}"),
     }
@@ -101,7 +100,7 @@ fn what_is_not_understood_is_refused() {
 fn the_format_of_a_call_wins() {
     let format = |arguments: Value, default| {
         let tool = tools::find("accounts").unwrap();
-        let request = request::read(tool, arguments.as_object().cloned(), default).unwrap();
+        let request = tools::read(tool, arguments.as_object().cloned(), default).unwrap();
         assert!(matches!(request.action, Action::Accounts(_)));
         request.format
     };

@@ -20,9 +20,9 @@ use crate::oauth::{DeviceSignIn, SignIn, Tokens};
 use crate::pipeline::{Draft, Pipeline};
 use crate::provider::Account;
 use crate::provider::Connect;
-use crate::request::{AccountsOp, Add};
 use crate::schemas::{ACCOUNT, Level, OUTCOME};
 use crate::text::{Note, note, ours};
+use crate::tools::{AccountsOp, Add};
 
 /// A sign-in that is over.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -15,11 +15,10 @@ use crate::caller::{Caller, Nobody};
 use crate::encode::{Document, Format};
 use crate::error::{Error, Kind, Result};
 use crate::pipeline::Pipeline;
-use crate::request::{Action, Call, Request};
 use crate::row::{Cell, RowTable};
 use crate::schemas::EVENT;
 use crate::text::{Note, note, ours};
-use crate::tools::{self, Effect};
+use crate::tools::{self, Action, Call, Effect, Request};
 
 /// How long an answer in chunks is kept.
 const KEPT: Duration = Duration::from_secs(30 * 60);

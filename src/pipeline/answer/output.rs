@@ -15,11 +15,10 @@ use crate::error::{Error, Kind, Result};
 use crate::outputs::page::{Ask, page};
 use crate::outputs::{self, Found, grep::grep};
 use crate::pipeline::Pipeline;
-use crate::request::output::OutputRead;
-use crate::request::{self, Call};
 use crate::row::Cell;
 use crate::text::brief;
-use crate::tools::{self, Effect};
+use crate::tools::output::OutputRead;
+use crate::tools::{self, Call, Effect};
 
 /// The lines that are shown when a call does not say.
 const LIMIT: u32 = 200;
@@ -101,7 +100,7 @@ impl Pipeline {
         Box::pin(async {
             let tool = tools::find(call.tool).ok_or_else(|| unknown(call.tool))?;
             let arguments = Some(call.arguments.clone());
-            self.whole_text(request::read(tool, arguments, Format::default())?).await
+            self.whole_text(tools::read(tool, arguments, Format::default())?).await
         })
     }
 

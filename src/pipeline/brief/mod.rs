@@ -33,11 +33,11 @@ use crate::error::{Error, Result};
 use crate::provider::Account;
 use crate::provider::calendar::Facts;
 use crate::query::{self, Clock};
-use crate::request::brief::Brief;
 use crate::row::{Cell, RowTable};
 use crate::schemas::{CLASH, Level, NEEDS_ME, TODAY, TOMORROW, UNREAD};
 use crate::text::{Note, note, ours};
 use crate::times::Here;
+use crate::tools::brief::Brief;
 use crate::when::When;
 
 /// How many days back mail is looked at for a day.

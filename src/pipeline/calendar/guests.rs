@@ -6,9 +6,9 @@ use crate::error::{Error, Result};
 use crate::provider::CalendarCapabilities;
 use crate::provider::calendar::{Facts, Guest, Notify};
 use crate::provider::mail::Person;
-use crate::request::save::EventWords;
 use crate::text::Note;
 use crate::text::brief;
+use crate::tools::save::EventWords;
 
 /// The most that one call of ours asks to one event.
 const OURS: usize = 250;

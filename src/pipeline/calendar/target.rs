@@ -13,12 +13,12 @@ use crate::flatten::Room;
 use crate::pipeline::{Flattening, Pipeline, columns_of, zone_line};
 use crate::provider::Account;
 use crate::provider::calendar::{Calendars, Facts};
-use crate::request::save::Scope;
 use crate::row::RowTable;
 use crate::schemas::{EVENT, Level};
 use crate::store::HandleKind;
 use crate::text;
 use crate::text::Note;
+use crate::tools::save::Scope;
 use crate::when::{self, When};
 
 /// How much of a title a line of ours shows.

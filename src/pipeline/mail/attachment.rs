@@ -16,12 +16,12 @@ use crate::project::project;
 use crate::provider::Account;
 use crate::provider::BodyForm;
 use crate::provider::mail::HeldFile;
-use crate::request::mail::{Attachment, FileForm};
 use crate::row::Cell;
 use crate::schemas::{ATTACHMENT, Level, MESSAGE};
 use crate::store::HandleKind;
 use crate::text;
 use crate::text::{note, ours, quoted};
+use crate::tools::mail::{Attachment, FileForm};
 
 /// What the URI of a file begins with; its handle follows.
 pub const URI: &str = "daysheet://attachment/";

@@ -23,11 +23,11 @@ use crate::project::project;
 use crate::provider::Account;
 use crate::provider::{Ask, Failed, Mailbox, Total};
 use crate::query::{self, Clock, Query, Term};
-use crate::request::{Columns, Search};
 use crate::row::{Cell, RowTable};
 use crate::schemas::{self, Field, Level, MESSAGE, THREAD, Table};
 use crate::store::HandleKind;
 use crate::text::{Note, note, ours};
+use crate::tools::{Columns, Search};
 
 /// What its cursors are kept under.
 const KIND: &str = "search";

@@ -20,11 +20,11 @@ use crate::pipeline::{Draft, Pipeline};
 use crate::provider::Account;
 use crate::provider::Mailbox;
 use crate::provider::mail::{HeldDraft, Person, Probe, Sent, Whereabouts};
-use crate::request::mail;
 use crate::store::HandleKind;
 use crate::store::sends::{Begin, Caps, Journalled, Sending};
 use crate::text::{brief, cell, clip};
 use crate::times::{self, Here};
+use crate::tools::mail;
 
 /// The tool, as the audit log names it.
 const TOOL: &str = "mail_send";

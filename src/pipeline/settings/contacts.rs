@@ -10,9 +10,10 @@ use crate::pipeline::mail::modify::ASKED_BEFORE;
 use crate::pipeline::{Draft, Pipeline};
 use crate::project::project;
 use crate::provider::People;
+use crate::provider::People;
 use crate::provider::mail::{ContactCard, SetUp};
-use crate::request::outward::{Manage, ManageOp};
 use crate::schemas::{CONTACT, CONTACT_ID, CONTACT_KIND, Field, Level};
+use crate::tools::outward::{Manage, ManageOp};
 
 /// How many people of a name are looked at.
 const MOST: usize = 50;

@@ -27,9 +27,9 @@ use crate::project::project;
 use crate::provider::Account;
 use crate::provider::Mailbox;
 use crate::provider::mail::SetUp;
-use crate::request::outward::{Manage, ManageKind, ManageOp};
 use crate::schemas::{Api, Level, Table};
 use crate::text::Note;
+use crate::tools::outward::{Manage, ManageKind, ManageOp};
 
 /// The mailbox that is set up.
 struct Held {

@@ -13,10 +13,10 @@ use crate::project::project;
 use crate::provider::mail::{Place, PlaceKind, SetUp};
 use crate::provider::{Ask, People, Total};
 use crate::query::{self, Query, Term};
-use crate::request::outward::{Manage, ManageKind, ManageOp};
 use crate::schemas::{CATEGORY, FOLDER, Level, MESSAGE};
 use crate::store::HandleKind;
 use crate::text::brief;
+use crate::tools::outward::{Manage, ManageKind, ManageOp};
 
 /// What a call that deletes a folder says of the messages in it.
 const MESSAGES: &str = "messages";

@@ -12,9 +12,9 @@ use crate::pipeline::access::guard::{Act, Asks, Audience};
 use crate::pipeline::calendar::target::short;
 use crate::pipeline::{Draft, Pipeline};
 use crate::provider::mail::{self, AutoReply, SetUp};
-use crate::request::outward::Manage;
 use crate::schemas::{ALIAS, AUTO_REPLY, Api, SETTING};
 use crate::times;
+use crate::tools::outward::Manage;
 
 /// The columns of a signature, which is no table.
 const SIGNATURE: &[&str] = &["text", "email"];

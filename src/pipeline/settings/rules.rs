@@ -14,10 +14,10 @@ use crate::pipeline::{Draft, Pipeline};
 use crate::provider::Account;
 use crate::provider::mail::{Rule, RuleStep, SetUp};
 use crate::query::{self, Query, Term};
-use crate::request::outward::{Manage, ManageOp};
 use crate::schemas::{Api, RULE};
 use crate::store::HandleKind;
 use crate::text::{note, ours};
+use crate::tools::outward::{Manage, ManageOp};
 
 /// A rule as an object of ours, for the table `rule`.
 pub(in crate::pipeline) fn object(rule: &Rule) -> Value {

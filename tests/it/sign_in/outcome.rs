@@ -13,9 +13,8 @@ use daysheet::pipeline::{Begun, Pipeline};
 use daysheet::provider::Account;
 use daysheet::provider::calendar::Calendars;
 use daysheet::provider::{Connect, Mailbox};
-use daysheet::request::{self, Add};
 use daysheet::store::Store;
-use daysheet::tools;
+use daysheet::tools::{self, Add};
 use serde_json::{Value, json};
 
 use super::token_server::{Answer, TokenServer, get, redirect};
@@ -170,7 +169,7 @@ async fn what_cannot_be_asked_for_is_refused_before_a_page_opens() {
 
 async fn call(pipeline: &Pipeline, arguments: Value) -> Value {
     let tool = tools::find("accounts").unwrap();
-    let request = request::read(tool, arguments.as_object().cloned(), Format::Json).unwrap();
+    let request = tools::read(tool, arguments.as_object().cloned(), Format::Json).unwrap();
     let answer = pipeline.run(request).await.unwrap();
     let mut document: Value = serde_json::from_str(&answer.blocks[0]).unwrap();
     document["notes"] = json!(answer.blocks[1..].join("\n").lines().collect::<Vec<_>>());

@@ -15,14 +15,14 @@ use crate::flatten::Room;
 use crate::pipeline::{Draft, Flattening, Pipeline, columns_of, failed_line};
 use crate::provider::Account;
 use crate::provider::calendar::Calendars;
-use crate::request::Columns;
-use crate::request::agenda::Agenda;
 use crate::row::{Cell, RowTable};
 use crate::schemas::{EVENT, Field, Level};
 use crate::store::HandleKind;
 use crate::text;
 use crate::text::fence::theirs;
 use crate::text::{Note, note};
+use crate::tools::Columns;
+use crate::tools::agenda::Agenda;
 
 /// A provider's id of this length may be a letter and digits, and is no handle.
 const SHORTEST_ID: usize = 12;

@@ -41,12 +41,12 @@ use crate::pipeline::{Draft, Flattening, Missing, Pipeline, missing_line};
 use crate::project::project;
 use crate::provider::Account;
 use crate::provider::calendar::{Calendars, Facts};
-use crate::request::agenda::Agenda;
 use crate::row::{Cell, RowTable};
 use crate::schemas::{EVENT, Field};
 use crate::text::fence::theirs;
 use crate::text::{Note, note, ours};
 use crate::times::{self, Here};
+use crate::tools::agenda::Agenda;
 
 /// One account of a search.
 struct Part {

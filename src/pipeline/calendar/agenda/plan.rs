@@ -12,9 +12,9 @@ use crate::error::Result;
 use crate::pipeline::{Missing, missing_line};
 use crate::provider::Account;
 use crate::query::{Clock, Query};
-use crate::request::Columns;
 use crate::schemas::{EVENT, Field, Level};
 use crate::text::{Note, note, ours};
+use crate::tools::Columns;
 
 /// How many marks of shown events a cursor keeps at most.
 const MOST_MARKS: usize = 4_096;

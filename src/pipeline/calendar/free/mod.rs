@@ -31,11 +31,11 @@ use crate::flatten::Room;
 use crate::pipeline::{Draft, Flattening, Pipeline};
 use crate::provider::Account;
 use crate::provider::calendar::Schedule;
-use crate::request::free::Free;
 use crate::row::{Cell, RowTable};
 use crate::schemas::{Api, BUSY, Level, SLOT, Table};
 use crate::text::{Note, note, ours};
 use crate::times::{self, Here};
+use crate::tools::free::Free;
 
 /// How many working days are looked at when no end is said.
 const AHEAD: usize = 5;

@@ -15,10 +15,10 @@ use crate::pipeline::answer::outcome::{Outcome, WriteReport};
 use crate::pipeline::mail::modify::ASKED_BEFORE;
 use crate::pipeline::{Draft, Flattening, Pipeline, columns_of};
 use crate::provider::calendar::CalendarOp;
-use crate::request::outward::{Manage, ManageKind, ManageOp};
 use crate::schemas::{CALENDAR, Level};
 use crate::text::Note;
 use crate::times;
+use crate::tools::outward::{Manage, ManageKind, ManageOp};
 
 impl Pipeline {
     pub(in crate::pipeline) async fn manage(

@@ -14,8 +14,8 @@ use crate::pipeline::access::guard::events::{EventWrite, line};
 use crate::pipeline::answer::outcome::{Outcome, WriteReport};
 use crate::pipeline::{Draft, Pipeline};
 use crate::provider::calendar::{Change, Notify};
-use crate::request::outward::Delete;
-use crate::request::save::Scope;
+use crate::tools::outward::Delete;
+use crate::tools::save::Scope;
 use crate::when;
 
 /// What is deleted, once that is clear.

@@ -19,9 +19,9 @@ use crate::pipeline::calendar::target::{Target, event_line, title};
 use crate::pipeline::{Draft, Pipeline};
 use crate::provider::calendar::{Change, Facts, Notify};
 use crate::recurrence::Repeat;
-use crate::request::save::{EventWords, IfConflict, Save, Scope};
 use crate::text::brief;
 use crate::text::{Note, note, ours};
+use crate::tools::save::{EventWords, IfConflict, Save, Scope};
 use crate::when::When;
 
 /// A change that is ready, and the event it is of.

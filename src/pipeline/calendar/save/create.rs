@@ -16,8 +16,8 @@ use crate::pipeline::calendar::guests::{notified, others};
 use crate::pipeline::calendar::target::short;
 use crate::pipeline::{Draft, Pipeline};
 use crate::provider::calendar::{Change, Notify};
-use crate::request::save::{IfConflict, Save};
 use crate::text::{Note, quoted};
+use crate::tools::save::{IfConflict, Save};
 
 /// How many events a question names.
 const NAMED: usize = 10;

@@ -22,11 +22,11 @@ use crate::pipeline::calendar::target::{Target, event_line, title};
 use crate::pipeline::{Draft, Flattening, Pipeline};
 use crate::provider::calendar::{Change, Facts, Notify, Show, Visibility};
 use crate::recurrence::Repeat;
-use crate::request::save::{EventWords, IfConflict, Save};
 use crate::row::Cell;
 use crate::schemas::EVENT;
 use crate::text::html;
 use crate::text::{Note, note, ours};
+use crate::tools::save::{EventWords, IfConflict, Save};
 use crate::when::{self, When};
 
 /// What how to join a meeting begins with.

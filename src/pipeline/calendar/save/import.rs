@@ -28,11 +28,11 @@ use crate::pipeline::calendar::target::{Target, short};
 use crate::pipeline::{Draft, Pipeline};
 use crate::provider::calendar::{Change, Facts, Notify};
 use crate::recurrence::Repeat;
-use crate::request::save::{IfConflict, Save};
 use crate::row::Cell;
 use crate::text::html;
 use crate::text::words::words;
 use crate::text::{Note, note, ours, quoted};
+use crate::tools::save::{IfConflict, Save};
 use crate::when;
 
 /// The most events of one call.

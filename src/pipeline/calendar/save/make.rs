@@ -13,10 +13,10 @@ use crate::pipeline::calendar::guests;
 use crate::pipeline::calendar::target::span as shown;
 use crate::provider::calendar::{Change, Facts, Guest, Show};
 use crate::recurrence::Repeat;
-use crate::request::save::EventWords;
 use crate::text::brief;
 use crate::text::{Note, note, ours};
 use crate::times::Here;
+use crate::tools::save::EventWords;
 use crate::when;
 
 /// A change, and how its times came about.

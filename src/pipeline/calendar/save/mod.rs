@@ -25,8 +25,8 @@ pub(super) use span::{Before, read};
 use crate::caller::Caller;
 use crate::error::Result;
 use crate::pipeline::{Draft, Pipeline};
-use crate::request::save::Save;
 use crate::times::Here;
+use crate::tools::save::Save;
 
 /// The tool, as the audit log names it.
 const TOOL: &str = "calendar_save";

@@ -7,11 +7,11 @@ use jiff::tz::TimeZone;
 
 use crate::error::{Error, Result};
 use crate::pipeline::calendar::target::span as shown;
-use crate::request::save::EventWords;
 use crate::text::brief;
 use crate::text::{Note, note, ours};
 use crate::times::clock::Clock;
 use crate::times::{self, Here, Said};
+use crate::tools::save::EventWords;
 use crate::when::{Moment, When};
 
 /// Minutes of an event with a time whose length is not said.

@@ -22,9 +22,9 @@ use crate::pipeline::{Draft, Pipeline};
 use crate::provider::Account;
 use crate::provider::Mailbox;
 use crate::provider::mail::{Alias, HeldDraft, Origin, Original, Outgoing};
-use crate::request::mail::{BodyFormat, DraftMode, DraftOf};
 use crate::store::HandleKind;
 use crate::text::{Note, note, ours};
+use crate::tools::mail::{BodyFormat, DraftMode, DraftOf};
 
 /// The tool, as the audit log names it.
 const TOOL: &str = "mail_draft";

@@ -14,9 +14,9 @@ use crate::project::project;
 use crate::provider::Account;
 use crate::provider::{Ask, Mailbox, Total};
 use crate::query::{self, Query};
-use crate::request::mail::MOST_MESSAGES;
 use crate::schemas::MESSAGE;
 use crate::text::{Note, ours};
+use crate::tools::mail::MOST_MESSAGES;
 
 /// Messages of a page.
 const PAGE: usize = 500;

@@ -26,9 +26,9 @@ use crate::pipeline::access::audit::{BEGUN, Entry};
 use crate::pipeline::{Draft, Pipeline};
 use crate::provider::Mailbox;
 use crate::provider::mail::MailState;
-use crate::request::mail::Modify;
 use crate::text::{Note, note};
 use crate::times;
+use crate::tools::mail::Modify;
 
 pub(in crate::pipeline) use self::actions::{PlannedAction, With, plan_actions};
 pub(in crate::pipeline) use self::chosen::{Choice, Chosen};

@@ -22,12 +22,12 @@ use crate::flatten::{self, Room};
 use crate::pipeline::{Draft, Flattening, Pipeline, failed_line, zone_line};
 use crate::project::project;
 use crate::provider::{BodyForm, Letter};
-use crate::request::{Body, Columns, Read};
 use crate::row::{Cell, RowTable};
 use crate::schemas::{ATTACHMENT, BODY, Field, Level, MESSAGE};
 use crate::store::HandleKind;
 use crate::text::fence::OURS;
 use crate::text::{note, ours};
+use crate::tools::{Body, Columns, Read};
 
 /// Letters in one answer.
 const MOST: usize = 25;

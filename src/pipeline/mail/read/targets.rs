@@ -6,9 +6,9 @@ use super::{Rest, Target, word};
 use crate::error::{Error, Kind, Result};
 use crate::pipeline::Pipeline;
 use crate::provider::Account;
-use crate::request::Read;
 use crate::store::HandleKind;
 use crate::text;
+use crate::tools::Read;
 
 /// A provider's id of this length may be a letter and digits, and is no handle.
 const SHORTEST_ID: usize = 12;

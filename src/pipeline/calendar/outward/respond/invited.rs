@@ -17,9 +17,9 @@ use crate::pipeline::calendar::guests::checked;
 use crate::pipeline::calendar::save::{Before, change_of};
 use crate::pipeline::calendar::target::{Owner, Target, event_line, short, span};
 use crate::provider::calendar::{Answer, Change, Guest, Notify};
-use crate::request::outward::{Reply, Respond};
 use crate::text::brief;
 use crate::text::{note, ours};
+use crate::tools::outward::{Reply, Respond};
 use crate::when;
 
 /// What became of a message with an invitation.

@@ -17,10 +17,10 @@ use crate::pipeline::access::guard::events::{act, line};
 use crate::pipeline::answer::outcome::{Outcome, WriteReport};
 use crate::pipeline::{Draft, Pipeline};
 use crate::provider::calendar::{Answer, Facts, Guest, Response};
-use crate::request::outward::{Reply, Respond};
-use crate::request::save::{EventWords, Scope};
 use crate::store::HandleKind;
 use crate::text::{Note, note, ours};
+use crate::tools::outward::{Reply, Respond};
+use crate::tools::save::{EventWords, Scope};
 use crate::when::When;
 use invited::Found;
 

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::args::Args;
-use super::{Columns, columns};
+use super::request::{Columns, columns};
 use crate::error::{Error, Result};
 use crate::schemas::EVENT;
 

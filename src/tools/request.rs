@@ -5,26 +5,16 @@
 //! refused with what it does take.
 //! Nothing acts here. Handles stay handles until the pipeline asks the store.
 
-pub mod agenda;
-mod args;
-pub mod brief;
-pub mod changes;
-pub mod free;
-pub mod mail;
-pub mod output;
-pub mod outward;
-pub mod save;
-pub mod view;
-
 use serde_json::{Map, Value};
 
-use self::args::Args;
-pub use self::view::{Call, View};
+use super::args::Args;
+use super::view::{Call, View};
+use super::{agenda, brief, changes, free, mail, output, outward, save};
 use crate::encode::stc::Version;
 use crate::encode::{Delimiter, Format};
 use crate::error::{Error, Result};
 use crate::schemas::{Field, LISTINGS, Level, Listing, MESSAGE, THREAD, Table};
-use crate::text::brief;
+use crate::text::brief as short;
 use crate::tools::Tool;
 
 /// The most addresses that one lookup resolves.
@@ -214,7 +204,7 @@ impl Columns {
                 return Err(Error::argument(format!(
                     "the table of {} has no column `{}`",
                     table.plural,
-                    brief(name)
+                    short(name)
                 ))
                 .next(format!("use some of: {}", known.join(", "))));
             }
@@ -297,7 +287,7 @@ fn search(args: &Args) -> Result<Search> {
 
 /// The columns that `fields` or `detail` name, checked against `table` unless a
 /// cursor says which table is meant.
-fn columns(args: &Args, table: &'static Table) -> Result<Option<Columns>> {
+pub(super) fn columns(args: &Args, table: &'static Table) -> Result<Option<Columns>> {
     let fields = args.list("fields")?.filter(|fields| !fields.is_empty());
     let columns = match (fields, args.choice("detail")?) {
         (Some(names), _) => Some(Columns::Named(names)),
@@ -322,7 +312,7 @@ fn mail_read(args: &Args) -> Result<Read> {
             if args.arg(name).is_some() {
                 return Err(Error::argument(format!(
                     "`{name}` is given beside the cursor `{}`",
-                    brief(&cursor)
+                    short(&cursor)
                 ))
                 .next("give the cursor alone, or read without it"));
             }
@@ -409,7 +399,7 @@ fn lookup(args: &Args) -> Result<Lookup> {
             .next("leave it out, or look up contacts"));
     }
     if let Some(bad) = emails.iter().find(|email| !email.contains('@')) {
-        return Err(Error::argument(format!("`{}` is not an address", brief(bad)))
+        return Err(Error::argument(format!("`{}` is not an address", short(bad)))
             .next("give whole addresses, or part of a name as q"));
     }
     if emails.len() > MOST_EMAILS {

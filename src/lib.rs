@@ -15,7 +15,7 @@
 pub use daysheet_core::call::{caller, course, doubt};
 pub use daysheet_core::{
     access, body, budget, compose, describe, encode, error, flatten, ical, project, provider,
-    query, recurrence, row, schemas, text, times, when,
+    query, recurrence, row, schemas, text, times, when, words,
 };
 
 pub mod accounts;

@@ -13,6 +13,7 @@ pub use daysheet_schemas as schemas;
 
 pub mod access;
 pub mod error;
+pub mod words;
 
 pub mod query;
 pub mod recurrence;

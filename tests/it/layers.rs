@@ -14,6 +14,7 @@ const LAYERS: &[(&str, u8)] = &[
     ("schemas", 0),
     ("error", 0),
     ("access", 0),
+    ("words", 0),
     ("row", 1),
     ("text", 1),
     ("query", 1),

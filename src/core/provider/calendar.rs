@@ -19,6 +19,7 @@ use crate::recurrence::Repeat;
 use crate::schemas::Api;
 use crate::text::Note;
 use crate::when::{Moment, When};
+use crate::words;
 
 /// Events of a range, asked for: of each calendar a page.
 #[derive(Debug, Clone)]
@@ -149,40 +150,43 @@ pub struct Change {
     pub organizer: Option<Guest>,
 }
 
-/// How the time of an event is shown to others.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the words say it")]
-pub enum Show {
-    Busy,
-    Free,
-    Tentative,
-    /// Out of office.
-    Oof,
-    /// Focus time: Google only.
-    Focus,
-    /// Working elsewhere, or from another place.
-    Elsewhere,
+words! {
+    /// How the time of an event is shown to others.
+    #[expect(missing_docs, reason = "the words say it")]
+    pub enum Show {
+        Busy = "busy",
+        Free = "free",
+        Tentative = "tentative",
+        /// Out of office.
+        Oof = "oof",
+        /// Focus time: Google only.
+        Focus = "focus",
+        /// Working elsewhere, or from another place.
+        Elsewhere = "elsewhere",
+    }
 }
 
-/// Who may see what an event is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the words say it")]
-pub enum Visibility {
-    Default,
-    Public,
-    Private,
-    Confidential,
+words! {
+    /// Who may see what an event is about.
+    #[expect(missing_docs, reason = "the words say it")]
+    pub enum Visibility {
+        Default = "default",
+        Public = "public",
+        Private = "private",
+        Confidential = "confidential",
+    }
 }
 
-/// Who is told of a change by mail.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Notify {
-    /// Everybody who is asked.
-    All,
-    /// Those who do not use the same service.
-    External,
-    /// Nobody.
-    Nobody,
+words! {
+    /// Who is told of a change by mail.
+    pub enum Notify {
+        /// Everybody who is asked.
+        All = "all",
+        /// Those who do not use the same service.
+        External = "external",
+        /// Nobody.
+        Nobody = "none",
+    }
 }
 
 /// An answer to an invitation, with what goes with it.

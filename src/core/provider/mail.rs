@@ -17,6 +17,7 @@ use serde_json::Value;
 use crate::call::caller::Caller;
 use crate::error::{Error, Kind, Result};
 use crate::query::Query;
+use crate::words;
 
 /// Somebody with an address.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -27,14 +28,16 @@ pub struct Person {
     pub address: String,
 }
 
-/// How much a letter matters, as its writer says.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[expect(missing_docs, reason = "the words say it")]
-pub enum Importance {
-    Low,
-    #[default]
-    Normal,
-    High,
+words! {
+    /// How much a letter matters, as its writer says.
+    #[derive(Default)]
+    #[expect(missing_docs, reason = "the words say it")]
+    pub enum Importance {
+        #[default]
+        Normal = "normal",
+        High = "high",
+        Low = "low",
+    }
 }
 
 /// A letter to be sent, whole.

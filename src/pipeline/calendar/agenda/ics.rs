@@ -20,6 +20,7 @@ use crate::schemas::EVENT;
 use crate::text::{Note, note, quoted};
 use crate::times::Said;
 use crate::when::{self, Moment, When};
+use crate::words::Words;
 
 /// How many series are completed at once.
 const AT_ONCE: usize = 4;
@@ -130,8 +131,8 @@ fn entry(item: &Value, facts: &Facts, context: &Context, account: &Account) -> E
         notes: flatten::plain(facts.notes.clone().unwrap_or_default()),
         organizer: organizer(facts, &word("organizer"), word("organizer_address"), account),
         guests: facts.guests.clone(),
-        show: show(&word("show")),
-        visibility: visibility(&word("visibility")),
+        show: Show::of(&word("show")).unwrap_or(Show::Busy),
+        visibility: Visibility::of(&word("visibility")).unwrap_or(Visibility::Default),
         reminder: word("reminder").parse().ok(),
         categories: column("category"),
         link: facts.link.clone(),
@@ -157,24 +158,4 @@ fn organizer(facts: &Facts, name: &str, address: String, account: &Account) -> O
         me: own,
         ..Guest::default()
     })
-}
-
-fn show(word: &str) -> Show {
-    match word {
-        "free" => Show::Free,
-        "tentative" => Show::Tentative,
-        "oof" => Show::Oof,
-        "focus" => Show::Focus,
-        "elsewhere" => Show::Elsewhere,
-        _ => Show::Busy,
-    }
-}
-
-fn visibility(word: &str) -> Visibility {
-    match word {
-        "public" => Visibility::Public,
-        "private" => Visibility::Private,
-        "confidential" => Visibility::Confidential,
-        _ => Visibility::Default,
-    }
 }

@@ -28,6 +28,7 @@ use crate::text::html;
 use crate::text::{Note, note, ours};
 use crate::tools::save::{EventWords, IfConflict, Save};
 use crate::when::{self, When};
+use crate::words::Words;
 
 /// What how to join a meeting begins with.
 const JOINING: &str = "____________________";
@@ -376,19 +377,9 @@ fn copied(master: &Target, change: Change) -> Change {
             .filter(|list| !list.is_empty()),
         repeat: change.repeat.filter(Option::is_some),
         online: change.online.or_else(|| facts.link.is_some().then_some(true)),
-        show: change.show.or_else(|| match text("show").as_str() {
-            "free" => Some(Show::Free),
-            "tentative" => Some(Show::Tentative),
-            "oof" => Some(Show::Oof),
-            "focus" => Some(Show::Focus),
-            "elsewhere" => Some(Show::Elsewhere),
-            _ => None,
-        }),
-        visibility: change.visibility.or_else(|| match text("visibility").as_str() {
-            "public" => Some(Visibility::Public),
-            "private" => Some(Visibility::Private),
-            "confidential" => Some(Visibility::Confidential),
-            _ => None,
+        show: change.show.or_else(|| Show::of(&text("show")).filter(|show| *show != Show::Busy)),
+        visibility: change.visibility.or_else(|| {
+            Visibility::of(&text("visibility")).filter(|one| *one != Visibility::Default)
         }),
         reminder: change.reminder.or_else(|| match cell("reminder") {
             Cell::Count(minutes) => u32::try_from(minutes).ok().map(Some),

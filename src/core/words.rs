@@ -1,0 +1,41 @@
+//! Choices: enums whose words and variants are one declaration.
+
+/// A choice by its words.
+pub trait Words: Copy + PartialEq + 'static {
+    /// Each word with what it means; one that means the same as the word before
+    /// it is another name for it.
+    const TABLE: &'static [(&'static str, Self)];
+    /// The words alone, in the same order.
+    const WORDS: &'static [&'static str];
+
+    /// Returns what a word means, in capital or small letters.
+    fn of(word: &str) -> Option<Self> {
+        let known = |(known, _): &&(&str, Self)| known.eq_ignore_ascii_case(word);
+        Self::TABLE.iter().find(known).map(|(_, value)| *value)
+    }
+
+    /// Returns its word, the first if it has several.
+    fn word(self) -> &'static str {
+        Self::TABLE.iter().find(|(_, value)| *value == self).map_or("", |(word, _)| word)
+    }
+}
+
+/// Declares an enum whose variants have words, one or several: `Text = "text"`.
+/// There is no other place where a word is given its meaning, so none can be read
+/// as anything else.
+#[macro_export]
+macro_rules! words {
+    ($(#[$meta:meta])* pub enum $name:ident {
+        $($(#[$of:meta])* $variant:ident = $($word:literal)|+),+ $(,)?
+    }) => {
+        $(#[$meta])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub enum $name { $($(#[$of])* $variant),+ }
+
+        impl $crate::words::Words for $name {
+            const TABLE: &'static [(&'static str, Self)] = &[$($(($word, Self::$variant)),+),+];
+            const WORDS: &'static [&'static str] = &[$($($word),+),+];
+        }
+    };
+}
+pub use words;

@@ -58,7 +58,7 @@ _nearest file:
     case $1 in
         src/core/* | schemas/* | providers/*) exit ;;
         src/oauth* | src/accounts*) near=sign_in:: ;;
-        src/tools*) near="generated:: request::" ;;
+        src/tools*) near="generated:: request:: args::" ;;
         src/main.rs) near=cli:: ;;
         src/pipeline/access/*) near="reach:: checks::" ;;
         src/pipeline/answer/*) near="outputs:: merge::" ;;

@@ -87,8 +87,6 @@ pub fn find(name: &str) -> Option<&'static Table> {
 /// One list of `lookup`.
 #[derive(Debug)]
 pub struct Listing {
-    /// The word that a call names it by.
-    pub word: &'static str,
     /// The table of its rows.
     pub table: &'static Table,
     /// Where it comes from.
@@ -108,35 +106,24 @@ pub enum Origin {
     Local,
 }
 
-/// Every list of `lookup`, in the order of the docs. A word that another one
-/// of the same table and origin precedes is a second name for it.
-pub const LISTINGS: &[Listing] = &[
-    listing("folders", &FOLDER, Origin::Mailbox),
-    listing("labels", &CATEGORY, Origin::Mailbox),
-    listing("categories", &CATEGORY, Origin::Mailbox),
-    listing("calendars", &CALENDAR, Origin::Calendars),
-    listing("rooms", &CONTACT, Origin::Calendars),
-    listing("contacts", &CONTACT, Origin::Mailbox),
-    listing("aliases", &ALIAS, Origin::Mailbox),
-    listing("rules", &RULE, Origin::Settings),
-    listing("auto_reply", &AUTO_REPLY, Origin::Settings),
-    listing("settings", &SETTING, Origin::Mailbox),
-    listing("schemas", &SCHEMA, Origin::Local),
+/// Every list of `lookup` by the word that a call names it by, in the order of the
+/// docs. A word for the same rows as the one before it is a second name of the list.
+pub const LISTINGS: &[(&str, &Listing)] = &[
+    ("folders", &listing(&FOLDER, Origin::Mailbox)),
+    ("labels", &listing(&CATEGORY, Origin::Mailbox)),
+    ("categories", &listing(&CATEGORY, Origin::Mailbox)),
+    ("calendars", &listing(&CALENDAR, Origin::Calendars)),
+    ("rooms", &listing(&CONTACT, Origin::Calendars)),
+    ("contacts", &listing(&CONTACT, Origin::Mailbox)),
+    ("aliases", &listing(&ALIAS, Origin::Mailbox)),
+    ("rules", &listing(&RULE, Origin::Settings)),
+    ("auto_reply", &listing(&AUTO_REPLY, Origin::Settings)),
+    ("settings", &listing(&SETTING, Origin::Mailbox)),
+    ("schemas", &listing(&SCHEMA, Origin::Local)),
 ];
 
-/// The words of all lists, as the argument takes them.
-pub const LISTING_WORDS: &[&str] = &{
-    let mut words = [""; LISTINGS.len()];
-    let (mut rest, mut listings) = (words.as_mut_slice(), LISTINGS);
-    while let ([word, more @ ..], [listing, others @ ..]) = (rest, listings) {
-        *word = listing.word;
-        (rest, listings) = (more, others);
-    }
-    words
-};
-
-const fn listing(word: &'static str, table: &'static Table, origin: Origin) -> Listing {
-    Listing { word, table, origin }
+const fn listing(table: &'static Table, origin: Origin) -> Listing {
+    Listing { table, origin }
 }
 
 impl Listing {

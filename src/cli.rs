@@ -48,7 +48,7 @@ use crate::access::Access;
 use crate::config::Config;
 use crate::encode::stc::Version;
 use crate::error::{Error, Kind, Result};
-use crate::tools::Add;
+use crate::tools::accounts::Add;
 
 #[cfg(not(feature = "sandbox"))]
 use real::Sandboxed;

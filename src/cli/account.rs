@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::oauth::SignIn;
 use crate::pipeline::Begun;
 use crate::provider::Account;
-use crate::tools::Add;
+use crate::tools::accounts::Add;
 
 /// Signs an account in through its provider's page.
 pub(super) async fn add(config: Config, add: &Add, no_browser: bool) -> Result<ExitCode> {

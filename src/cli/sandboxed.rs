@@ -19,7 +19,7 @@ use crate::error::{Error, Kind, Result};
 use crate::pipeline::Begun;
 use crate::sandbox::{Faults, Options, Sandbox};
 use crate::store::Store;
-use crate::tools::Add;
+use crate::tools::accounts::Add;
 
 /// Whether the embedded sandbox stands in for the providers.
 #[derive(Debug, Args, Default)]

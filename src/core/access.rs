@@ -1,7 +1,7 @@
 //! Access levels: how much a process may change.
 //!
 //! A level is set once (`--access`, `DAYSHEET_ACCESS`). What a tool needs stands
-//! beside it in `tools.rs`, what a provider is asked for beside its scopes; here
+//! beside it in `tools/`, what a provider is asked for beside its scopes; here
 //! is only the order of the levels and their words.
 
 /// How much may be done, each level what those before it may and more.

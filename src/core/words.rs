@@ -1,4 +1,7 @@
-//! Choices: enums whose words and variants are one declaration.
+//! Choices: enums whose words and variants are one declaration, and lists of the
+//! registry by their words.
+
+use crate::schemas::{LISTINGS, Listing};
 
 /// A choice by its words.
 pub trait Words: Copy + PartialEq + 'static {
@@ -39,3 +42,16 @@ macro_rules! words {
     };
 }
 pub use words;
+
+impl Words for &'static Listing {
+    const TABLE: &'static [(&'static str, Self)] = LISTINGS;
+    const WORDS: &'static [&'static str] = &{
+        let mut words = [""; LISTINGS.len()];
+        let (mut rest, mut listings) = (words.as_mut_slice(), LISTINGS);
+        while let ([word, more @ ..], [(listed, _), others @ ..]) = (rest, listings) {
+            *word = listed;
+            (rest, listings) = (more, others);
+        }
+        words
+    };
+}

@@ -183,7 +183,7 @@ impl Pipeline {
         let accounts = self.named_or_all(asked.account.as_deref()).await?;
         if asked.cursor.is_none() {
             for account in &accounts {
-                for (of, wanted) in [(Of::Mail, asked.mail), (Of::Events, asked.events)] {
+                for (of, wanted) in [(Of::Mail, asked.mail()), (Of::Events, asked.events())] {
                     if wanted {
                         plan.places.push(Place { account: account.id.clone(), of, mark: None });
                     }

@@ -22,7 +22,8 @@ use crate::provider::{Page, People};
 use crate::row::{Cell, Extra, RowTable};
 use crate::schemas::{self, Api, CONTACT, Field, Level, Listing, Origin, SCHEMA, Table};
 use crate::text::{Note, note, ours};
-use crate::tools::{Columns, Lookup};
+use crate::tools::Columns;
+use crate::tools::lookup::Lookup;
 
 /// What its cursors are kept under.
 const KIND: &str = "lookup";
@@ -49,16 +50,16 @@ struct Plan {
 mod by_word {
     use serde::{Deserialize, Deserializer, Serializer, de};
 
-    use crate::schemas::{LISTINGS, Listing};
+    use crate::schemas::Listing;
+    use crate::words::Words;
 
-    pub fn serialize<S: Serializer>(listing: &Listing, to: S) -> Result<S::Ok, S::Error> {
-        to.serialize_str(listing.word)
+    pub fn serialize<S: Serializer>(listing: &&'static Listing, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(listing.word())
     }
 
     pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<&'static Listing, D::Error> {
         let word = String::deserialize(from)?;
-        let known = LISTINGS.iter().find(|listing| listing.word == word);
-        known.ok_or_else(|| de::Error::custom(format!("no list is called {word}")))
+        <&Listing>::of(&word).ok_or_else(|| de::Error::custom(format!("no list is called {word}")))
     }
 }
 
@@ -259,7 +260,7 @@ impl Pipeline {
                 q: lookup.q,
                 emails: lookup.emails,
                 fields: lookup.fields,
-                limit: lookup.limit.unwrap_or(100),
+                limit: lookup.limit.unwrap_or(100) as usize,
                 merged: places.len() > 1,
                 done: 0,
                 places,
@@ -280,7 +281,7 @@ impl Pipeline {
         if !same {
             return Err(another_search(said));
         }
-        plan.limit = lookup.limit.unwrap_or(plan.limit);
+        plan.limit = lookup.limit.map_or(plan.limit, |limit| limit as usize);
         if !lookup.fields.is_empty() {
             plan.fields = lookup.fields;
         }

@@ -17,6 +17,7 @@ use crate::text::{Note, note, ours};
 use crate::tools::Action;
 use crate::tools::outward::Reply;
 use crate::tools::save::Scope;
+use crate::words::Words;
 
 tokio::task_local! {
     /// The call that the task carries out.
@@ -105,11 +106,8 @@ fn with<T>(change: impl FnOnce(&mut Call) -> T) -> Option<T> {
 /// what it writes.
 pub(super) fn of(action: &Action) -> Option<String> {
     let id = |id: &Option<String>| id.as_ref().map_or_else(String::new, |id| format!(" id={id}"));
-    let scope = |scope: Option<Scope>| match scope {
-        None => "",
-        Some(Scope::This) => " scope=this",
-        Some(Scope::Following) => " scope=following",
-        Some(Scope::Series) => " scope=series",
+    let scope = |scope: Option<Scope>| {
+        scope.map_or_else(String::new, |scope| format!(" scope={}", scope.word()))
     };
     let what = match action {
         Action::Save(save) if !save.dry_run => match (&save.id, &save.ics) {
@@ -126,7 +124,7 @@ pub(super) fn of(action: &Action) -> Option<String> {
         Action::Respond(respond) => {
             let response = match respond.response {
                 Reply::Forward => "forward",
-                Reply::Answer(_) => "an answer",
+                Reply::Accept | Reply::Decline | Reply::Tentative => "an answer",
             };
             format!("calendar_respond id={} ({response})", respond.id)
         }
@@ -136,7 +134,7 @@ pub(super) fn of(action: &Action) -> Option<String> {
         }
         Action::Modify(modify) if !modify.dry_run => match &modify.undo {
             Some(undo) => format!("mail_modify undo={undo}"),
-            None => format!("mail_modify do={}", modify.what.unwrap_or_default()),
+            None => format!("mail_modify do={}", modify.what.map_or("", Words::word)),
         },
         Action::Draft(draft) => {
             let mode = format!("{:?}", draft.mode).to_lowercase();

@@ -1,100 +1,95 @@
 //! `calendar_search`: which events are asked for.
 
-use serde_json::Value;
-
 use super::args::Args;
-use super::request::{Columns, columns};
+use super::columns::{Columns, Detail};
+use super::kinds::{
+    ANY_ACCOUNT, IDS, LIST, SWITCH, TEXT, TZ, choice, columns, default, number, tool,
+};
 use crate::error::{Error, Result};
 use crate::schemas::EVENT;
+use crate::words;
 
 /// The most events that one call shows by their ids.
 const MOST_IDS: usize = 50;
 
-/// Events as asked for; what is not said is `None`, because a cursor may say it.
-/// Times are as written: they depend on now and on the zone.
-#[derive(Debug, Clone, Default)]
-pub struct Agenda {
-    /// From when.
-    pub from: Option<String>,
-    /// Until when; a day is meant whole.
-    pub to: Option<String>,
-    /// Words to find.
-    pub q: Option<String>,
-    /// These events and no others.
-    pub ids: Vec<String>,
-    /// The account by address.
-    pub account: Option<String>,
-    /// Calendars by name or id; all that are shown if empty.
-    pub calendars: Vec<String>,
-    /// Recurring events once each instead of their occurrences.
-    pub series: bool,
-    /// The zone to tell times in, and to read them in.
-    pub tz: Option<String>,
-    /// The columns, or a level of them.
-    pub columns: Option<Columns>,
-    /// As an iCalendar document instead of rows.
-    pub ics: bool,
-    /// Rows per page.
-    pub limit: Option<u32>,
-    /// Where to go on.
-    pub cursor: Option<String>,
+tool! {
+    /// List events of all calendars by start: a range, words, or ids.
+    /// `from` defaults to now, `to` to 7 days later.
+    calendar_search(Read, Read) => Agenda(Agenda::checked);
+    // What is not said is `None`, because a cursor may say it. Times are as written:
+    // they depend on now and on the zone.
+    pub struct Agenda {
+        /// 2026-02-03 18h05, 2026-02-03, tomorrow 9am, +7d
+        from: Option<String> = TEXT,
+        // A day is meant whole.
+        to: Option<String> = TEXT,
+        /// Words, "phrase", OR -not
+        q: Option<String> = TEXT,
+        /// Event ids
+        ids: Vec<String> = IDS,
+        account: Option<String> = ANY_ACCOUNT,
+        // All that are shown if empty.
+        /// Names or ids
+        calendars: Vec<String> = LIST,
+        /// Recurring events once each
+        series: bool = SWITCH,
+        tz: Option<String> = TZ,
+        fields: Option<Vec<String>> = columns(&[&EVENT]),
+        detail: Option<Detail> = choice(),
+        form as "as": EventForm = default(),
+        limit: Option<u32> = number(1, 500, 50),
+        cursor: Option<String> = TEXT,
+        ..budget, chunk, known, format
+    }
 }
 
-pub(super) fn read(args: &Args) -> Result<Agenda> {
-    let columns = columns(args, &EVENT)?;
-    let cursor = args.text("cursor")?;
-    if let Some(cursor) = &cursor {
-        // It knows what was asked; other arguments would say something else.
-        for name in ["from", "to", "q", "ids", "account", "calendars", "series", "tz", "as"] {
-            if said(args, name) {
-                return Err(Error::argument(format!(
-                    "`{name}` is given beside the cursor `{}`",
-                    crate::text::brief(cursor)
-                ))
-                .next("give the cursor alone, or search without it"));
+words! {
+    /// In which form events are shown.
+    #[derive(Default)]
+    pub enum EventForm {
+        /// As rows.
+        #[default]
+        Rows = "rows",
+        /// As an iCalendar document.
+        Ics = "ics",
+    }
+}
+
+impl Agenda {
+    fn checked(self, args: &Args) -> Result<Self> {
+        if let (Some(columns), None) = (self.columns(), &self.cursor) {
+            columns.of(&EVENT)?;
+        }
+        if let Some(cursor) = &self.cursor {
+            // A client may send defaults, which say nothing.
+            let says = |name: &str| match name {
+                "ids" => !self.ids.is_empty(),
+                "calendars" => !self.calendars.is_empty(),
+                "series" => self.series,
+                "as" => self.form != EventForm::Rows,
+                name => args.has(name),
+            };
+            let all = ["from", "to", "q", "ids", "account", "calendars", "series", "tz", "as"];
+            if let Some(name) = all.into_iter().find(|name| says(name)) {
+                args.refuse_beside_cursor(&[name], cursor, "search")?;
             }
         }
-    }
-    let mut ids: Vec<String> = Vec::new();
-    for id in args.list("ids")?.unwrap_or_default() {
-        if !id.is_empty() && !ids.contains(&id) {
-            ids.push(id);
-        }
-    }
-    if ids.len() > MOST_IDS {
-        return Err(Error::argument(format!("`ids` has {} ids, more than {MOST_IDS}", ids.len()))
+        if self.ids.len() > MOST_IDS {
+            return Err(Error::argument(format!(
+                "`ids` has {} ids, more than {MOST_IDS}",
+                self.ids.len()
+            ))
             .next("ask for them in several calls"));
-    }
-    if !ids.is_empty() {
-        for name in ["from", "to", "q", "calendars", "series"] {
-            if args.arg(name).is_some() {
-                return Err(Error::argument(format!("`{name}` is given beside `ids`"))
-                    .next("give `ids` alone, or search without them"));
-            }
         }
+        if !self.ids.is_empty() {
+            let next = "give `ids` alone, or search without them";
+            args.refuse_beside(&["from", "to", "q", "calendars", "series"], "`ids`", next)?;
+        }
+        Ok(self)
     }
-    Ok(Agenda {
-        from: args.text("from")?,
-        to: args.text("to")?,
-        q: args.text("q")?,
-        ids,
-        account: args.text("account")?,
-        calendars: args.list("calendars")?.unwrap_or_default(),
-        series: args.switch("series")?,
-        tz: args.text("tz")?,
-        columns,
-        ics: args.choice("as")? == Some("ics"),
-        limit: args.number("limit")?,
-        cursor,
-    })
-}
 
-/// True when an argument says something; a client may send its default.
-fn said(args: &Args, name: &str) -> bool {
-    args.arg(name).is_some_and(|(_, value)| match value {
-        Value::Bool(flag) => *flag,
-        Value::Array(items) => !items.is_empty(),
-        Value::String(text) => name != "as" || text != "rows",
-        _ => true,
-    })
+    /// Returns the columns that are asked for, or `None` for the default ones.
+    pub fn columns(&self) -> Option<Columns> {
+        Columns::said(self.fields.as_ref(), self.detail)
+    }
 }

@@ -4,9 +4,10 @@
 
 use serde_json::{Map, Value};
 
+use super::{Arg, ArgKind, Tool};
 use crate::error::{Error, Result};
 use crate::text::brief;
-use crate::tools::{Arg, ArgKind, Tool};
+use crate::words::Words;
 
 /// Arguments by their declared names, read by their declared kinds.
 pub(super) struct Args {
@@ -66,7 +67,35 @@ impl Args {
         &self.given
     }
 
-    pub(super) fn arg(&self, name: &str) -> Option<(&'static Arg, &Value)> {
+    /// True if an argument was given.
+    pub(super) fn has(&self, name: &str) -> bool {
+        debug_assert!(self.args.iter().any(|arg| arg.name == name), "{name} is not declared");
+        self.given.contains_key(name)
+    }
+
+    /// Refuses arguments that are given beside one that is to stand without them.
+    pub(super) fn refuse_beside(&self, names: &[&str], beside: &str, next: &str) -> Result<()> {
+        match names.iter().find(|name| self.has(name)) {
+            None => Ok(()),
+            Some(name) => {
+                Err(Error::argument(format!("`{name}` is given beside {beside}")).next(next))
+            }
+        }
+    }
+
+    /// Refuses arguments beside a cursor: it knows what was asked, and they would say
+    /// something else.
+    pub(super) fn refuse_beside_cursor(
+        &self,
+        names: &[&str],
+        cursor: &str,
+        verb: &str,
+    ) -> Result<()> {
+        let beside = format!("the cursor `{}`", brief(cursor));
+        self.refuse_beside(names, &beside, &format!("give the cursor alone, or {verb} without it"))
+    }
+
+    fn arg(&self, name: &str) -> Option<(&'static Arg, &Value)> {
         let arg = self.args.iter().find(|arg| arg.name == name)?;
         Some((arg, self.given.get(name)?))
     }
@@ -121,13 +150,10 @@ impl Args {
         }
     }
 
-    /// A list of objects with the members that the argument declares; one
-    /// object is taken for a list of one, and a text for JSON.
-    pub(super) fn objects(&self, name: &str) -> Result<Vec<Self>> {
-        let Some((arg, value)) = self.arg(name) else {
-            return Ok(Vec::new());
-        };
-        let ArgKind::Objects(members) = arg.kind else {
+    /// A list of objects with these members; one object is taken for a list of one,
+    /// and a text for JSON.
+    pub(super) fn objects(&self, name: &str, members: &'static [Arg]) -> Result<Vec<Self>> {
+        let Some((_, value)) = self.arg(name) else {
             return Ok(Vec::new());
         };
         let read;
@@ -152,25 +178,21 @@ impl Args {
             .collect()
     }
 
-    pub(super) fn choice(&self, name: &str) -> Result<Option<&'static str>> {
-        let Some((arg, value)) = self.arg(name) else {
+    /// One of the words that the argument takes.
+    pub(super) fn choice<T: Words>(&self, name: &str) -> Result<Option<T>> {
+        let Some((Arg { kind: ArgKind::Choice(words), .. }, value)) = self.arg(name) else {
             return Ok(None);
         };
-        let (ArgKind::Choice(words) | ArgKind::CommonChoice(words)) = arg.kind else {
-            return Ok(None);
-        };
-        value
-            .as_str()
-            .and_then(|said| words.iter().find(|word| word.eq_ignore_ascii_case(said.trim())))
-            .map(|word| Some(*word))
+        let said = value.as_str().map(str::trim);
+        said.filter(|said| words.iter().any(|word| word.eq_ignore_ascii_case(said)))
+            .and_then(T::of)
+            .map(Some)
             .ok_or_else(|| wrong(name, value, &format!("one of: {}", words.join(", "))))
     }
 
     pub(super) fn number(&self, name: &str) -> Result<Option<u32>> {
-        let Some((arg, value)) = self.arg(name) else {
-            return Ok(None);
-        };
-        let (ArgKind::Number(least, most, _) | ArgKind::Common(least, most, _)) = arg.kind else {
+        let Some((Arg { kind: ArgKind::Number(least, most, _), .. }, value)) = self.arg(name)
+        else {
             return Ok(None);
         };
         let said = match value {
@@ -184,20 +206,20 @@ impl Args {
             }),
         };
         said.and_then(|number| u32::try_from(number).ok())
-            .filter(|number| (least..=most).contains(number))
+            .filter(|number| (least..=most).contains(&number))
             .map(Some)
             .ok_or_else(|| wrong(name, value, &format!("a whole number from {least} to {most}")))
     }
 
-    pub(super) fn switch(&self, name: &str) -> Result<bool> {
-        match self.arg(name) {
-            None => Ok(false),
-            Some((_, Value::Bool(said))) => Ok(*said),
-            Some((_, value)) => match value.as_str().map(str::trim) {
-                Some("true") => Ok(true),
-                Some("false") => Ok(false),
-                _ => Err(wrong(name, value, "true or false")),
-            },
+    pub(super) fn switch(&self, name: &str) -> Result<Option<bool>> {
+        let Some((_, value)) = self.arg(name) else {
+            return Ok(None);
+        };
+        match (value, value.as_str().map(str::trim)) {
+            (Value::Bool(said), _) => Ok(Some(*said)),
+            (_, Some("true")) => Ok(Some(true)),
+            (_, Some("false")) => Ok(Some(false)),
+            _ => Err(wrong(name, value, "true or false")),
         }
     }
 

@@ -1,42 +1,49 @@
 //! `changes`: since when, and of what.
 
 use super::args::Args;
+use super::kinds::{ANY_ACCOUNT, LIST, TEXT, number, tool};
 use crate::error::{Error, Result};
 use crate::text::brief;
 
-/// Changes as asked for.
-#[derive(Debug, Clone)]
-pub struct ChangesOf {
-    /// Since when; from now on without it.
-    pub cursor: Option<String>,
-    /// Of mail.
-    pub mail: bool,
-    /// Of calendars.
-    pub events: bool,
-    /// The account by address.
-    pub account: Option<String>,
-    /// The most rows.
-    pub limit: Option<u32>,
+tool! {
+    /// What is new, changed or gone in mail and calendars since a cursor.
+    /// The first call gives a cursor.
+    changes(Read, Read) => Changes(ChangesOf::checked);
+    pub struct ChangesOf {
+        // Since when; from now on without it.
+        cursor: Option<String> = TEXT,
+        /// mail, events; both when left out
+        kinds: Vec<String> = LIST,
+        account: Option<String> = ANY_ACCOUNT,
+        limit: Option<u32> = number(1, 500, 100),
+        ..budget, chunk, format
+    }
 }
 
-pub(super) fn read(args: &Args) -> Result<ChangesOf> {
-    let kinds = args.list("kinds")?.unwrap_or_default();
-    let (mut mail, mut events) = (kinds.is_empty(), kinds.is_empty());
-    for kind in &kinds {
-        match kind.as_str() {
-            "mail" | "messages" => mail = true,
-            "events" | "calendar" => events = true,
-            other => {
-                return Err(Error::argument(format!("`{}` is no kind", brief(other)))
-                    .next("use some of: mail, events"));
-            }
+/// The words of each kind.
+const MAIL: &[&str] = &["mail", "messages"];
+const EVENTS: &[&str] = &["events", "calendar"];
+
+impl ChangesOf {
+    fn checked(self, _: &Args) -> Result<Self> {
+        match self.kinds.iter().find(|kind| !is(MAIL, kind) && !is(EVENTS, kind)) {
+            None => Ok(self),
+            Some(other) => Err(Error::argument(format!("`{}` is no kind", brief(other)))
+                .next("use some of: mail, events")),
         }
     }
-    Ok(ChangesOf {
-        cursor: args.text("cursor")?,
-        mail,
-        events,
-        account: args.text("account")?,
-        limit: args.number("limit")?,
-    })
+
+    /// True when those of mail are asked for.
+    pub fn mail(&self) -> bool {
+        self.kinds.is_empty() || self.kinds.iter().any(|kind| is(MAIL, kind))
+    }
+
+    /// True when those of calendars are asked for.
+    pub fn events(&self) -> bool {
+        self.kinds.is_empty() || self.kinds.iter().any(|kind| is(EVENTS, kind))
+    }
+}
+
+fn is(words: &[&str], kind: &str) -> bool {
+    words.contains(&kind)
 }

@@ -1,29 +1,19 @@
 //! `output_read`: which lines of an answer that was shortened.
 
-use super::args::Args;
-use crate::error::Result;
+use super::kinds::{BUDGET, NEEDED, TEXT, common, number, tool};
 
-/// Lines of an output as asked for.
-#[derive(Debug, Clone, Default)]
-pub struct OutputRead {
-    /// The output's id, as notes and markers give it.
-    pub id: String,
-    /// The first line, counted from 1.
-    pub offset: Option<u32>,
-    /// How many lines.
-    pub limit: Option<u32>,
-    /// Only lines that match, with those around them.
-    pub grep: Option<String>,
-    /// The most tokens of the answer.
-    pub budget: Option<u32>,
-}
-
-pub(super) fn read(args: &Args) -> Result<OutputRead> {
-    Ok(OutputRead {
-        id: args.text("id")?.unwrap_or_default(),
-        offset: args.number("offset")?,
-        limit: args.number("limit")?,
-        grep: args.text("grep")?,
-        budget: args.number("budget")?,
-    })
+tool! {
+    /// Read on in an answer that was shortened, by the id its notes give.
+    output_read(Read, Read) => Output;
+    pub struct OutputRead {
+        // As notes and markers give it.
+        id: String = NEEDED,
+        /// First line
+        offset: Option<u32> = common(1, 10_000_000, 1),
+        limit: Option<u32> = number(1, 5_000, 200),
+        /// Regular expression
+        grep: Option<String> = TEXT,
+        budget: Option<u32> = BUDGET,
+        ..format
+    }
 }

@@ -2,206 +2,143 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::ArgKind;
 use super::args::Args;
+use super::kinds::{
+    ACCOUNT, Kind, LIST, LIST_IF_SAID, SWITCH, SWITCH_IF_SAID, TEXT, WRITTEN, arguments, choice,
+    default, objects, tool,
+};
 use crate::error::{Error, Result};
 use crate::provider::calendar::{Notify, Show, Visibility};
+use crate::words;
 
 /// The most events of one call.
 pub const MOST_EVENTS: usize = 50;
 
-/// A save as asked for.
-#[derive(Debug, Clone)]
-pub struct Save {
-    /// The event to change; new ones without it.
-    pub id: Option<String>,
-    /// How much of a recurring event.
-    pub scope: Option<Scope>,
-    /// The account by address.
-    pub account: Option<String>,
-    /// A calendar by name or id; the main one if none.
-    pub calendar: Option<String>,
-    /// The events, or the one change.
-    pub events: Vec<EventWords>,
-    /// iCalendar text, the path of an `.ics` file, or the id of a message with
-    /// an invitation.
-    pub ics: Option<String>,
-    /// Who is told.
-    pub notify: Option<Notify>,
-    /// What to do when it clashes.
-    pub if_conflict: IfConflict,
-    /// True to change nothing and tell what would happen.
-    pub dry_run: bool,
-}
-
-/// How much of a recurring event is meant.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Scope {
-    /// The one occurrence.
-    This,
-    /// It and all that come later.
-    Following,
-    /// All of them.
-    Series,
-}
-
-/// What to do when an event clashes with another, or is there already.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum IfConflict {
-    /// Write it and say so.
-    Warn,
-    /// Do not write it.
-    Refuse,
-    /// Do not look.
-    Ignore,
-}
-
-/// An event as it was said; what is `None` was not.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct EventWords {
-    /// What it is called.
-    pub title: Option<String>,
-    /// When it starts.
-    pub start: Option<String>,
-    /// When it ends; of all-day events the last day.
-    pub end: Option<String>,
-    /// How long it is.
-    pub duration: Option<String>,
-    /// The zone of its times.
-    pub tz: Option<String>,
-    /// Where it is.
-    pub place: Option<String>,
-    /// Its description.
-    pub notes: Option<String>,
-    /// Everybody who is asked.
-    pub people: Option<Vec<String>>,
-    /// Who is asked besides.
-    pub add: Vec<String>,
-    /// Who is not asked any more.
-    pub remove: Vec<String>,
-    /// The rule it recurs by, or `none`.
-    pub repeats: Option<String>,
-    /// With an online meeting.
-    pub online: Option<bool>,
-    /// How the time is shown.
-    pub show: Option<Show>,
-    /// Who may see it.
-    pub visibility: Option<Visibility>,
-    /// Minutes before the start; `Some(None)` for no reminder.
-    pub reminder: Option<Option<u32>>,
-    /// Colour or category.
-    pub category: Option<String>,
-}
-
-pub(super) fn read(args: &Args) -> Result<Save> {
-    let id = args.text("id")?;
-    let events = args.objects("events")?;
-    let ics = args.text("ics")?;
-    match (events.len(), &ics, &id) {
-        (0, None, _) => {
-            return Err(Error::argument("calendar_save needs `events`, or `ics`")
-                .next("give events=[{\"title\": …, \"start\": …}]"));
-        }
-        (_, Some(_), Some(_)) => {
-            return Err(Error::argument("`ics` is for new events, `id` for one that is there")
-                .next("leave one of them out"));
-        }
-        (1.., Some(_), _) => {
-            return Err(Error::argument("`ics` and `events` are both given")
-                .next("import in a call of its own"));
-        }
-        (2.., None, Some(_)) => {
-            return Err(Error::argument("`id` is one event, and `events` has several")
-                .next("change them in several calls"));
-        }
-        (many, ..) if many > MOST_EVENTS => {
-            return Err(Error::argument(format!("{many} events are more than {MOST_EVENTS}"))
-                .next("write them in several calls"));
-        }
-        _ => {}
+tool! {
+    /// Create events, or change one (`id`): only what is given changes.
+    /// Reports clashes and duplicates first.
+    calendar_save(Outward, Organize) => Save(Save::checked);
+    pub struct Save {
+        /// The event to change
+        id: Option<String> = TEXT,
+        /// Needed for a recurring event
+        scope: Option<Scope> = choice(),
+        account: Option<String> = ACCOUNT,
+        // The main one if none.
+        /// Name or id
+        calendar: Option<String> = TEXT,
+        // The events, or the one change.
+        /// Up to 50
+        events: Vec<EventWords> = objects(),
+        /// iCalendar text, .ics path or message id to import
+        ics: Option<String> = TEXT,
+        /// Needed when people are asked
+        notify: Option<Notify> = choice(),
+        if_conflict: IfConflict = default(),
+        dry_run: bool = SWITCH,
+        ..format
     }
-    if id.is_some() {
-        for name in ["calendar", "account"] {
-            if args.arg(name).is_some() {
-                return Err(Error::argument(format!("`{name}` is given beside `id`"))
-                    .next("leave it out: the event stays where it is"));
-            }
-        }
+}
+
+words! {
+    /// How much of a recurring event is meant.
+    pub enum Scope {
+        /// The one occurrence.
+        This = "this",
+        /// It and all that come later.
+        Following = "following",
+        /// All of them.
+        Series = "series",
     }
-    Ok(Save {
-        id,
-        scope: scope(args)?,
-        account: args.text("account")?,
-        calendar: args.text("calendar")?,
-        events: events.iter().map(words).collect::<Result<_>>()?,
-        ics,
-        notify: notify(args)?,
-        if_conflict: match args.choice("if_conflict")? {
-            Some("refuse") => IfConflict::Refuse,
-            Some("ignore") => IfConflict::Ignore,
-            _ => IfConflict::Warn,
-        },
-        dry_run: args.switch("dry_run")?,
-    })
 }
 
-pub(super) fn scope(args: &Args) -> Result<Option<Scope>> {
-    Ok(match args.choice("scope")? {
-        Some("this") => Some(Scope::This),
-        Some("following") => Some(Scope::Following),
-        Some("series") => Some(Scope::Series),
-        _ => None,
-    })
+words! {
+    /// What to do when an event clashes with another, or is there already.
+    #[derive(Default, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum IfConflict {
+        /// Write it and say so.
+        #[default]
+        Warn = "warn",
+        /// Do not write it.
+        Refuse = "refuse",
+        /// Do not look.
+        Ignore = "ignore",
+    }
 }
 
-pub(super) fn notify(args: &Args) -> Result<Option<Notify>> {
-    Ok(match args.choice("notify")? {
-        Some("all") => Some(Notify::All),
-        Some("external") => Some(Notify::External),
-        Some("none") => Some(Notify::Nobody),
-        _ => None,
-    })
+arguments! {
+    /// An event as it was said; what is `None` was not.
+    derive(Default, PartialEq, Eq)
+    pub struct EventWords {
+        title: Option<String> = WRITTEN,
+        /// 2026-02-03 18h05, 2026-02-03, tomorrow 9am, +7d
+        start: Option<String> = TEXT,
+        /// All-day: the last day
+        end: Option<String> = TEXT,
+        /// 45m
+        duration: Option<String> = TEXT,
+        tz: Option<String> = TEXT,
+        place as "where": Option<String> = WRITTEN,
+        notes: Option<String> = WRITTEN,
+        /// Everybody to ask; `?` behind: optional
+        people: Option<Vec<String>> = LIST_IF_SAID,
+        /// People to ask besides
+        add: Vec<String> = LIST,
+        // Who is not asked any more.
+        remove: Vec<String> = LIST,
+        /// RRULE, or none
+        repeats: Option<String> = TEXT,
+        /// With Meet or Teams link
+        online: Option<bool> = SWITCH_IF_SAID,
+        show: Option<Show> = choice(),
+        visibility: Option<Visibility> = choice(),
+        // `Some(None)` for no reminder.
+        /// Minutes before, or none
+        reminder: Option<Option<u32>> = Kind::new(ArgKind::Text, reminder),
+        /// Colour or category
+        category: Option<String> = WRITTEN,
+    }
 }
 
-fn words(args: &Args) -> Result<EventWords> {
-    let reminder = match args.text("reminder")? {
+fn reminder(args: &Args, name: &str) -> Result<Option<Option<u32>>> {
+    Ok(match args.text(name)? {
         None => None,
         Some(none) if none.eq_ignore_ascii_case("none") => Some(None),
         Some(minutes) => Some(Some(crate::times::minutes(&minutes)?)),
-    };
-    Ok(EventWords {
-        title: args.written("title")?,
-        start: args.text("start")?,
-        end: args.text("end")?,
-        duration: args.text("duration")?,
-        tz: args.text("tz")?,
-        place: args.written("where")?,
-        notes: args.written("notes")?,
-        people: args.list("people")?,
-        add: args.list("add")?.unwrap_or_default(),
-        remove: args.list("remove")?.unwrap_or_default(),
-        repeats: args.text("repeats")?,
-        online: match args.arg("online") {
-            None => None,
-            Some(_) => Some(args.switch("online")?),
-        },
-        show: match args.choice("show")? {
-            Some("busy") => Some(Show::Busy),
-            Some("free") => Some(Show::Free),
-            Some("tentative") => Some(Show::Tentative),
-            Some("oof") => Some(Show::Oof),
-            Some("focus") => Some(Show::Focus),
-            Some("elsewhere") => Some(Show::Elsewhere),
-            _ => None,
-        },
-        visibility: match args.choice("visibility")? {
-            Some("default") => Some(Visibility::Default),
-            Some("public") => Some(Visibility::Public),
-            Some("private") => Some(Visibility::Private),
-            Some("confidential") => Some(Visibility::Confidential),
-            _ => None,
-        },
-        reminder,
-        category: args.written("category")?,
     })
+}
+
+impl Save {
+    fn checked(self, args: &Args) -> Result<Self> {
+        match (self.events.len(), &self.ics, &self.id) {
+            (0, None, _) => {
+                return Err(Error::argument("calendar_save needs `events`, or `ics`")
+                    .next("give events=[{\"title\": …, \"start\": …}]"));
+            }
+            (_, Some(_), Some(_)) => {
+                return Err(Error::argument("`ics` is for new events, `id` for one that is there")
+                    .next("leave one of them out"));
+            }
+            (1.., Some(_), _) => {
+                return Err(Error::argument("`ics` and `events` are both given")
+                    .next("import in a call of its own"));
+            }
+            (2.., None, Some(_)) => {
+                return Err(Error::argument("`id` is one event, and `events` has several")
+                    .next("change them in several calls"));
+            }
+            (many, ..) if many > MOST_EVENTS => {
+                return Err(Error::argument(format!("{many} events are more than {MOST_EVENTS}"))
+                    .next("write them in several calls"));
+            }
+            _ => {}
+        }
+        if self.id.is_some() {
+            let next = "leave it out: the event stays where it is";
+            args.refuse_beside(&["calendar", "account"], "`id`", next)?;
+        }
+        Ok(self)
+    }
 }

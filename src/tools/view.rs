@@ -4,34 +4,53 @@
 
 use serde_json::{Map, Value};
 
+use super::Tool;
 use super::args::Args;
-use crate::error::Result;
-use crate::tools::Tool;
+use super::kinds::{Arguments, BUDGET, TEXT, arguments, common, common_choice};
+use crate::encode::stc::Version;
+use crate::encode::{Delimiter, Format};
+use crate::words;
 
-/// The arguments that are about the answer and not about what is asked.
-const ABOUT_THE_ANSWER: &[&str] = &["budget", "chunk", "known", "reserve", "format"];
+arguments! {
+    /// How much of an answer is wanted, and how it is written. What `budget`, `chunk`
+    /// and `known` mean is told once, in the instructions of the server.
+    derive(Default, PartialEq, Eq)
+    pub struct View {
+        // The server's default if none.
+        budget: Option<u32> = BUDGET,
+        /// Tokens of it left for your answer
+        reserve: Option<u32> = common(0, 100_000, 0),
+        // Which chunk of an answer that does not fit.
+        chunk: Option<u32> = common(1, 10_000, 1),
+        // The hash of the answer that the reader has; `?` to be told it.
+        known: Option<String> = TEXT,
+        format: Option<Notation> = common_choice(),
+    }
+}
 
-/// How much of an answer is wanted.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct View {
-    /// The most tokens of the answer; the server's default if none.
-    pub budget: Option<u32>,
-    /// Tokens of the budget that are left for what the reader writes.
-    pub reserve: Option<u32>,
-    /// Which chunk of an answer that does not fit; the first is 1.
-    pub chunk: Option<u32>,
-    /// The hash of the answer that the reader has; `?` to be told it.
-    pub known: Option<String>,
+words! {
+    /// What an answer is written in.
+    pub enum Notation {
+        /// TOON.
+        Toon = "toon",
+        /// JSON.
+        Json = "json",
+        /// STC.
+        Stc = "stc",
+    }
 }
 
 impl View {
-    pub(super) fn read(args: &Args) -> Result<Self> {
-        Ok(Self {
-            budget: args.number("budget")?,
-            reserve: args.number("reserve")?,
-            chunk: args.number("chunk")?,
-            known: args.text("known")?,
-        })
+    /// Returns the format of the answer; `default` is the server's.
+    pub(super) fn format_or(&self, default: Format) -> Format {
+        match (self.format, default) {
+            (None, default)
+            | (Some(Notation::Toon), default @ Format::Toon(_))
+            | (Some(Notation::Stc), default @ Format::Stc(_)) => default,
+            (Some(Notation::Toon), _) => Format::Toon(Delimiter::default()),
+            (Some(Notation::Json), _) => Format::Json,
+            (Some(Notation::Stc), _) => Format::Stc(Version::default()),
+        }
     }
 }
 
@@ -48,7 +67,7 @@ pub struct Call {
 impl Call {
     pub(super) fn of(tool: &'static Tool, args: &Args) -> Self {
         let mut arguments = args.given().clone();
-        arguments.retain(|name, _| !ABOUT_THE_ANSWER.contains(&name.as_str()));
+        arguments.retain(|name, _| View::ARGS.iter().all(|arg| arg.name != name));
         Self { tool: tool.name, arguments }
     }
 }

@@ -9,7 +9,7 @@
 //! | `verdicts` | what is said of senders | 9 |
 //! | `both` | a query means the same at both providers | 18 |
 //! | `outputs` | long answers are kept, and read on in | 13 |
-//! | `config`, `store`, `sign_in`, `files`, `unsubscribe`, `request` | layer 3 and arguments, each by itself | 16 |
+//! | `config`, `store`, `sign_in`, `files`, `unsubscribe`, `request`, `args` | layer 3 and arguments, each by itself | 16 |
 //! | `pipeline`, `merge`, `agenda`, `free` | reads over several accounts (in memory): order, pages, one that fails | 12, 13, 17 |
 //! | `drafts`, `send`, `modify`, `arrange`, `reach` | mail is written (mailboxes in memory): whom it reaches, once, undone | 24, 26, 28 |
 //! | `save`, `import`, `outward`, `checks` | events are written (calendars in memory): all checks before the first write | 21 |
@@ -38,6 +38,7 @@ mod common;
 
 mod agenda;
 mod answers;
+mod args;
 mod arrange;
 mod asking;
 mod attacks;

@@ -30,7 +30,7 @@ fn what_is_meant_is_taken() {
     }
     assert_eq!(
         said("mail_read", &json!({"ids": "m1, t2,m1", "quoted": "true", "body": "md"})),
-        "Read(Read { ids: [\"m1\", \"t2\"], account: None, body: Markdown, quoted: true, links: false, cursor: None })"
+        "Read(Read { ids: [\"m1\", \"t2\"], body: Markdown, quoted: true, links: false, cursor: None, account: None })"
     );
     assert_eq!(said("accounts", &json!({})), "Accounts(List)");
     assert_eq!(

@@ -22,7 +22,7 @@ use crate::provider::Account;
 use crate::provider::Connect;
 use crate::schemas::{ACCOUNT, Level, OUTCOME};
 use crate::text::{Note, note, ours};
-use crate::tools::{AccountsOp, Add};
+use crate::tools::accounts::{AccountsOp, Add};
 
 /// A sign-in that is over.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -27,7 +27,8 @@ use crate::row::{Cell, RowTable};
 use crate::schemas::{self, Field, Level, MESSAGE, THREAD, Table};
 use crate::store::HandleKind;
 use crate::text::{Note, note, ours};
-use crate::tools::{Columns, Search};
+use crate::tools::Columns;
+use crate::tools::search::{By, Search};
 
 /// What its cursors are kept under.
 const KIND: &str = "search";
@@ -295,6 +296,7 @@ impl Pipeline {
 
     /// What to search for: as said, or as the cursor says.
     async fn plan(&self, search: Search) -> Result<Plan> {
+        let columns = search.columns();
         let Some(said) = &search.cursor else {
             let accounts = self.meant(&search).await?;
             one_language(search.q.as_deref(), &accounts)?;
@@ -305,7 +307,7 @@ impl Pipeline {
             let plan = Plan {
                 q: search.q,
                 folder: search.folder,
-                by_thread: search.by_thread.unwrap_or(false),
+                by_thread: search.by == Some(By::Thread),
                 level: None,
                 fields: None,
                 limit: search.limit.unwrap_or(20),
@@ -315,7 +317,7 @@ impl Pipeline {
                 accounts: places.len(),
                 places,
             };
-            return Ok(plan.with(search.columns));
+            return Ok(plan.with(columns));
         };
         let mut plan: Plan = self.load_cursor(KIND, said).await?;
         let same_account = match &search.account {
@@ -328,12 +330,12 @@ impl Pipeline {
         let same = same_account
             && search.q.as_ref().is_none_or(|q| plan.q.as_ref() == Some(q))
             && search.folder.as_ref().is_none_or(|folder| plan.folder.as_ref() == Some(folder))
-            && search.by_thread.is_none_or(|by| by == plan.by_thread);
+            && search.by.is_none_or(|by| (by == By::Thread) == plan.by_thread);
         if !same {
             return Err(another_search(said));
         }
         plan.limit = search.limit.unwrap_or(plan.limit);
-        Ok(plan.with(search.columns))
+        Ok(plan.with(columns))
     }
 
     /// The accounts that are meant: the one named, or the folder's, or all.

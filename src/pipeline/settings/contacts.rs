@@ -10,7 +10,6 @@ use crate::pipeline::mail::modify::ASKED_BEFORE;
 use crate::pipeline::{Draft, Pipeline};
 use crate::project::project;
 use crate::provider::People;
-use crate::provider::People;
 use crate::provider::mail::{ContactCard, SetUp};
 use crate::schemas::{CONTACT, CONTACT_ID, CONTACT_KIND, Field, Level};
 use crate::tools::outward::{Manage, ManageOp};

@@ -30,6 +30,7 @@ use crate::provider::mail::SetUp;
 use crate::schemas::{Api, Level, Table};
 use crate::text::Note;
 use crate::tools::outward::{Manage, ManageKind, ManageOp};
+use crate::words::Words;
 
 /// The mailbox that is set up.
 struct Held {
@@ -71,7 +72,7 @@ impl Pipeline {
             (ManageKind::Settings, ManageOp::Update) => self.settings(&asked).await,
             (kind, _) => Err(Error::argument(format!(
                 "a mailbox has one {}, which cannot be created or deleted",
-                word(kind)
+                kind.word()
             ))
             .next("use op=update")),
         }
@@ -217,7 +218,7 @@ impl<'a> Set<'a> {
     /// there are.
     fn of(asked: &'a Manage, columns: &[&str]) -> Result<Self> {
         if let Some(name) = asked.set.keys().find(|name| !columns.contains(&&***name)) {
-            let kind = word(asked.kind);
+            let kind = asked.kind.word();
             let name = crate::text::brief(name);
             return Err(Error::argument(format!("kind={kind} has no `{name}` to set"))
                 .next(format!("set {}", columns.join(", "))));
@@ -292,7 +293,7 @@ fn wrong(name: &str, kind: &str) -> Error {
 /// The thing, when it has to be named.
 fn id<'a>(asked: &'a Manage, example: &str) -> Result<&'a str> {
     asked.id.as_deref().ok_or_else(|| {
-        Error::argument(format!("`id` is missing: which {}?", word(asked.kind)))
+        Error::argument(format!("`id` is missing: which {}?", asked.kind.word()))
             .next(format!("give {example}"))
     })
 }
@@ -300,24 +301,11 @@ fn id<'a>(asked: &'a Manage, example: &str) -> Result<&'a str> {
 fn no_id(asked: &Manage) -> Result<()> {
     match asked.id {
         None => Ok(()),
-        Some(_) => Err(Error::argument(format!("`id` is for an existing {}", word(asked.kind)))
+        Some(_) => Err(Error::argument(format!("`id` is for an existing {}", asked.kind.word()))
             .next("leave it out, or use op=update")),
     }
 }
 
 fn nothing() -> Error {
     Error::argument("there is nothing to change").next("give it in `set`")
-}
-
-fn word(kind: ManageKind) -> &'static str {
-    match kind {
-        ManageKind::Calendar => "calendar",
-        ManageKind::Folder => "folder",
-        ManageKind::Category => "label",
-        ManageKind::Rule => "rule",
-        ManageKind::Contact => "contact",
-        ManageKind::AutoReply => "auto_reply",
-        ManageKind::Signature => "signature",
-        ManageKind::Settings => "settings",
-    }
 }

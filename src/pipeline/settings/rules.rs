@@ -17,6 +17,7 @@ use crate::query::{self, Query, Term};
 use crate::schemas::{Api, RULE};
 use crate::store::HandleKind;
 use crate::text::{note, ours};
+use crate::tools::mail::Verb;
 use crate::tools::outward::{Manage, ManageOp};
 
 /// A rule as an object of ours, for the table `rule`.
@@ -223,12 +224,12 @@ impl Pipeline {
         let mut passed_over = Vec::new();
         for step in &rule.then {
             let (verb, to) = match step {
-                RuleStep::Read => ("read", None),
-                RuleStep::Star => ("star", None),
-                RuleStep::Archive => ("archive", None),
-                RuleStep::Trash => ("trash", None),
-                RuleStep::Label(name) => ("label", Some(name.clone())),
-                RuleStep::Move(name) => ("move", Some(name.clone())),
+                RuleStep::Read => (Verb::Read, None),
+                RuleStep::Star => (Verb::Star, None),
+                RuleStep::Archive => (Verb::Archive, None),
+                RuleStep::Trash => (Verb::Trash, None),
+                RuleStep::Label(name) => (Verb::Label, Some(name.clone())),
+                RuleStep::Move(name) => (Verb::Move, Some(name.clone())),
                 RuleStep::NeverSpam => {
                     passed_over.push("never_spam");
                     continue;
@@ -251,7 +252,7 @@ impl Pipeline {
             .next("change what it does with op=update"));
         }
         // What is moved first may be elsewhere for the next step.
-        steps.sort_by_key(|(verb, _)| matches!(*verb, "archive" | "trash" | "move"));
+        steps.sort_by_key(|(verb, _)| matches!(verb, Verb::Archive | Verb::Trash | Verb::Move));
         // What was filed, sent or thrown away is none of its business.
         let inbox = Query::Term(Term::Folder("inbox".to_owned()));
         let when = Query::All(vec![when.clone(), inbox]);

@@ -14,7 +14,8 @@ use daysheet::provider::Account;
 use daysheet::provider::calendar::Calendars;
 use daysheet::provider::{Connect, Mailbox};
 use daysheet::store::Store;
-use daysheet::tools::{self, Add};
+use daysheet::tools;
+use daysheet::tools::accounts::Add;
 use serde_json::{Value, json};
 
 use super::token_server::{Answer, TokenServer, get, redirect};

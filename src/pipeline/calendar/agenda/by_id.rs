@@ -22,7 +22,7 @@ use crate::text;
 use crate::text::fence::theirs;
 use crate::text::{Note, note};
 use crate::tools::Columns;
-use crate::tools::agenda::Agenda;
+use crate::tools::agenda::{Agenda, EventForm};
 
 /// A provider's id of this length may be a letter and digits, and is no handle.
 const SHORTEST_ID: usize = 12;
@@ -48,7 +48,7 @@ impl Pipeline {
         let zone = self.zone(asked.tz.as_deref())?;
         let mut whole = self.whole_events(&asked.ids, asked.account.as_deref()).await?;
         let mut notes = std::mem::take(&mut whole.notes);
-        if asked.ics {
+        if asked.form == EventForm::Ics {
             let text = self.ics(&whole, &zone, &mut notes).await;
             notes.insert(0, note!("events: {}, as iCalendar", whole.events.len()));
             return Ok(Draft {
@@ -65,13 +65,14 @@ impl Pipeline {
             .events
             .windows(2)
             .any(|pair| matches!(pair, [one, other] if one.account != other.account));
-        let columns = match &asked.columns {
+        let wanted = asked.columns();
+        let columns = match &wanted {
             Some(named @ Columns::Named(_)) => named.of(&EVENT)?,
             Some(Columns::Level(level)) => columns_of(&EVENT, *level, several),
             None => columns_of(&EVENT, Level::Core, several),
         };
         let mut rows = self.whole_rows(&whole, &columns, &zone, &mut notes).await?;
-        if matches!(asked.columns, Some(Columns::Level(Level::More))) {
+        if matches!(wanted, Some(Columns::Level(Level::More))) {
             rows.show_members();
         }
         notes.insert(0, note!("events: {}", rows.len()));

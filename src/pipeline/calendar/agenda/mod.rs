@@ -46,7 +46,7 @@ use crate::schemas::{EVENT, Field};
 use crate::text::fence::theirs;
 use crate::text::{Note, note, ours};
 use crate::times::{self, Here};
-use crate::tools::agenda::Agenda;
+use crate::tools::agenda::{Agenda, EventForm};
 
 /// One account of a search.
 struct Part {
@@ -334,10 +334,11 @@ impl Pipeline {
 
     /// What to search for: as said, or as the cursor says.
     async fn plan_agenda(&self, asked: Agenda) -> Result<(Plan, Vec<Note>)> {
+        let columns = asked.columns();
         if let Some(said) = &asked.cursor {
             let mut plan: Plan = self.load_cursor(KIND, said).await?;
             plan.limit = asked.limit.unwrap_or(plan.limit);
-            return Ok((plan.with(asked.columns), Vec::new()));
+            return Ok((plan.with(columns), Vec::new()));
         }
         let here = Here {
             now: self.clock().now,
@@ -381,10 +382,10 @@ impl Pipeline {
             calendars: asked.calendars,
             series: asked.series,
             tz: asked.tz,
-            ics: asked.ics,
+            ics: asked.form == EventForm::Ics,
             ..Plan::of(range, accounts, asked.limit.unwrap_or(50))
         };
-        Ok((plan.with(asked.columns), notes))
+        Ok((plan.with(columns), notes))
     }
 
     /// Remembers what was shown of events that have a handle.

@@ -215,7 +215,7 @@ impl Pipeline {
             (None, Some(original)) if forward => reply::forwarded(&original.subject),
             (None, Some(original)) => reply::subject(&original.subject),
         };
-        let quote = original.filter(|_| asked.quote).map(|original| {
+        let quote = original.filter(|_| asked.quotes()).map(|original| {
             let zone = &self.config.zone;
             match forward {
                 true => quote::sent_on(original, zone),
@@ -230,7 +230,7 @@ impl Pipeline {
         let mut body = body(asked)?.unwrap_or_default();
         let message_id = people::message_id(&alias.person.address)?;
         enclosures::inline(&mut body, &mut files, &message_id)?;
-        if let (true, Some(original)) = (forward && asked.quote, original) {
+        if let (true, Some(original)) = (forward && asked.quotes(), original) {
             files.append(&mut self.carried(original, context).await?);
         }
         self.check_sizes(&files)?;
@@ -294,11 +294,11 @@ impl Pipeline {
         self.check_sizes(&letter.files)?;
         if let Some(mut body) = body(asked)? {
             enclosures::inline(&mut body, &mut letter.files, &letter.message_id)?;
-            let quote = match asked.quote {
+            let quote = match asked.quotes() {
                 true => quote::held(&letter.text, &letter.html),
                 false => None,
             };
-            if asked.quote && quote.is_none() && !letter.references.is_empty() {
+            if asked.quotes() && quote.is_none() && !letter.references.is_empty() {
                 notes.push("the old text had no quote below it: there is none now".into());
             }
             let own = match &alias {

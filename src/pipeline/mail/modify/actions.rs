@@ -12,6 +12,8 @@ use crate::provider::Mailbox;
 use crate::provider::mail::{Flag, MailState, Place, PlaceKind, SetUp, Step};
 use crate::query;
 use crate::text::{Note, note, quoted};
+use crate::tools::mail::Verb;
+use crate::words::Words;
 
 /// One step of the port, and the state that it leads to.
 #[derive(Debug, Clone)]
@@ -99,26 +101,35 @@ impl PlannedAction {
 }
 
 /// The verbs that need names in `to`.
-fn named(verb: &str) -> bool {
-    matches!(verb, "move" | "copy" | "label" | "unlabel" | "categorize" | "uncategorize")
+fn named(verb: Verb) -> bool {
+    matches!(
+        verb,
+        Verb::Move
+            | Verb::Copy
+            | Verb::Label
+            | Verb::Unlabel
+            | Verb::Categorize
+            | Verb::Uncategorize
+    )
 }
 
 /// Refuses what does not go together, whatever the account.
-pub(in crate::pipeline) fn check(verb: &str, with: &With) -> Result<()> {
+pub(in crate::pipeline) fn check(verb: Verb, with: &With) -> Result<()> {
+    let word = verb.word();
     match (named(verb), with.to.as_slice()) {
-        (true, []) => Err(Error::argument(format!("do={verb} needs `to`"))
+        (true, []) => Err(Error::argument(format!("do={word} needs `to`"))
             .next("give the folder's or label's name")),
-        (true, [_, _, ..]) if matches!(verb, "move" | "copy") => {
-            Err(Error::argument(format!("do={verb} takes one folder in `to`"))
+        (true, [_, _, ..]) if matches!(verb, Verb::Move | Verb::Copy) => {
+            Err(Error::argument(format!("do={word} takes one folder in `to`"))
                 .next("call once per folder"))
         }
-        (false, [_, ..]) => Err(Error::argument(format!("do={verb} takes no `to`"))
+        (false, [_, ..]) => Err(Error::argument(format!("do={word} takes no `to`"))
             .next("leave it out, or use do=move, copy or label")),
         (false, []) if with.create => {
-            Err(Error::argument(format!("do={verb} takes no `create`")).next("leave it out"))
+            Err(Error::argument(format!("do={word} takes no `create`")).next("leave it out"))
         }
-        _ if with.due.is_some() && verb != "star" => {
-            Err(Error::argument(format!("do={verb} takes no `due`")).next("use do=star"))
+        _ if with.due.is_some() && verb != Verb::Star => {
+            Err(Error::argument(format!("do={word} takes no `due`")).next("use do=star"))
         }
         _ => Ok(()),
     }
@@ -128,16 +139,16 @@ pub(in crate::pipeline) fn check(verb: &str, with: &With) -> Result<()> {
 /// was created for it, or would be.
 pub(in crate::pipeline) async fn plan_actions(
     mailbox: &dyn Mailbox,
-    verb: &str,
+    verb: Verb,
     with: &With,
     notes: &mut Vec<Note>,
 ) -> Result<Vec<PlannedAction>> {
     let can = mailbox.capabilities();
     let one = |step: Step, expected: ExpectedState| Ok(vec![PlannedAction { step, expected }]);
     match verb {
-        "read" => one(Step::Read(true), ExpectedState::Unread(false)),
-        "unread" => one(Step::Read(false), ExpectedState::Unread(true)),
-        "star" => {
+        Verb::Read => one(Step::Read(true), ExpectedState::Unread(false)),
+        Verb::Unread => one(Step::Read(false), ExpectedState::Unread(true)),
+        Verb::Star => {
             if !can.task_flags && with.due.is_some() {
                 return Err(Error::argument(format!("{}'s stars have no due time", can.name))
                     .next("leave out `due`, or create an event with calendar_save"));
@@ -145,37 +156,43 @@ pub(in crate::pipeline) async fn plan_actions(
             let flag = Flag::Set { due: with.due };
             one(Step::Flag(flag.clone()), ExpectedState::Flag(flag))
         }
-        "unstar" => one(Step::Flag(Flag::None), ExpectedState::Flag(Flag::None)),
-        "done" if !can.task_flags => {
+        Verb::Unstar => one(Step::Flag(Flag::None), ExpectedState::Flag(Flag::None)),
+        Verb::Done if !can.task_flags => {
             Err(Error::argument(format!("{}'s stars cannot be marked done", can.name))
                 .next("use do=unstar or do=archive"))
         }
-        "done" => one(Step::Flag(Flag::Done), ExpectedState::Flag(Flag::Done)),
-        "archive" | "trash" | "spam" | "restore" => going(mailbox, verb).await,
-        "move" | "copy" => {
+        Verb::Done => one(Step::Flag(Flag::Done), ExpectedState::Flag(Flag::Done)),
+        Verb::Archive => going(mailbox, Going::Archive).await,
+        Verb::Trash => going(mailbox, Going::Trash).await,
+        Verb::Spam => going(mailbox, Going::Spam).await,
+        Verb::Restore => going(mailbox, Going::Back).await,
+        Verb::Move | Verb::Copy => {
             let name = with.to.first().map_or("", String::as_str);
             let known = query::place(name);
-            if verb == "move" && can.system_label(&known).is_some() {
-                let verb = match known.as_str() {
-                    "inbox" => "restore",
-                    other => other,
-                };
-                return going(mailbox, verb).await;
+            let way = match known.as_str() {
+                "inbox" => Some(Going::Back),
+                "archive" => Some(Going::Archive),
+                "trash" => Some(Going::Trash),
+                "spam" => Some(Going::Spam),
+                _ => None,
+            };
+            if let (true, Verb::Move, Some(way)) = (can.has_labels(), verb, way) {
+                return going(mailbox, way).await;
             }
             let place = find(mailbox, name, PlaceKind::Folder, with, notes).await?;
-            match (verb, can.system_label("inbox")) {
-                ("move", Some(inbox)) => {
+            match (verb == Verb::Move, can.system_label("inbox")) {
+                (true, Some(inbox)) => {
                     let expected = ExpectedState::Filed(place.id.clone(), inbox.to_owned());
                     one(Step::Move(place.id), expected)
                 }
-                ("move", None) => one(Step::Move(place.id.clone()), ExpectedState::In(place.id)),
-                (_, Some(_)) => {
+                (true, None) => one(Step::Move(place.id.clone()), ExpectedState::In(place.id)),
+                (false, Some(_)) => {
                     one(Step::Copy(place.id.clone()), ExpectedState::Under(vec![place.id]))
                 }
-                (_, None) => one(Step::Copy(place.id), ExpectedState::Copied),
+                (false, None) => one(Step::Copy(place.id), ExpectedState::Copied),
             }
         }
-        "label" | "categorize" | "unlabel" | "uncategorize" => {
+        Verb::Label | Verb::Categorize | Verb::Unlabel | Verb::Uncategorize => {
             let mut ids = Vec::new();
             for name in &with.to {
                 let place = find(mailbox, name, PlaceKind::Label, with, notes).await?;
@@ -183,33 +200,41 @@ pub(in crate::pipeline) async fn plan_actions(
                     ids.push(place.id);
                 }
             }
-            match verb {
-                "label" | "categorize" => one(Step::Label(ids.clone()), ExpectedState::Under(ids)),
-                _ => one(Step::Unlabel(ids.clone()), ExpectedState::NotUnder(ids)),
+            match matches!(verb, Verb::Label | Verb::Categorize) {
+                true => one(Step::Label(ids.clone()), ExpectedState::Under(ids)),
+                false => one(Step::Unlabel(ids.clone()), ExpectedState::NotUnder(ids)),
             }
         }
-        "delete" => one(Step::Delete, ExpectedState::Gone),
-        other => Err(Error::new(Kind::Internal, format!("unknown action {other}"))),
+        Verb::Delete => one(Step::Delete, ExpectedState::Gone),
+        Verb::Unsubscribe => Err(Error::new(Kind::Internal, "unsubscribing is no step")),
     }
 }
 
 /// Into one of the folders that every mailbox has, or back out of them.
-async fn going(mailbox: &dyn Mailbox, verb: &str) -> Result<Vec<PlannedAction>> {
+#[derive(Clone, Copy)]
+enum Going {
+    Archive,
+    Trash,
+    Spam,
+    Back,
+}
+
+async fn going(mailbox: &dyn Mailbox, way: Going) -> Result<Vec<PlannedAction>> {
     let can = mailbox.capabilities();
     let known = async |word: &str| match can.system_label(word) {
         Some(id) => Ok(id.to_owned()),
         None => mailbox.place(word, PlaceKind::Folder, false).await.map(|place| place.id),
     };
-    let (step, expected) = match verb {
+    let (step, expected) = match way {
         // What is not in the inbox is archived already, and what is in the trash
         // or in spam stays there.
-        "archive" if can.has_labels() => {
+        Going::Archive if can.has_labels() => {
             (Step::Archive, ExpectedState::OutOf(vec![known("inbox").await?]))
         }
-        "archive" => (Step::Archive, ExpectedState::In(known("archive").await?)),
-        "trash" => (Step::Trash, ExpectedState::In(known("trash").await?)),
-        "spam" => (Step::Spam, ExpectedState::In(known("spam").await?)),
-        _ => {
+        Going::Archive => (Step::Archive, ExpectedState::In(known("archive").await?)),
+        Going::Trash => (Step::Trash, ExpectedState::In(known("trash").await?)),
+        Going::Spam => (Step::Spam, ExpectedState::In(known("spam").await?)),
+        Going::Back => {
             let mut away = Vec::new();
             for word in ["trash", "spam", "archive"] {
                 away.push(known(word).await?);

@@ -28,7 +28,8 @@ use crate::provider::Mailbox;
 use crate::provider::mail::MailState;
 use crate::text::{Note, note};
 use crate::times;
-use crate::tools::mail::Modify;
+use crate::tools::mail::{Modify, Verb};
+use crate::words::Words;
 
 pub(in crate::pipeline) use self::actions::{PlannedAction, With, plan_actions};
 pub(in crate::pipeline) use self::chosen::{Choice, Chosen};
@@ -79,7 +80,9 @@ impl Pipeline {
         if let Some(said) = &asked.undo {
             return self.undo(said, asked.dry_run).await;
         }
-        let verb = asked.what.unwrap_or_default();
+        let Some(verb) = asked.what else {
+            return Err(Error::argument("mail_modify needs `do`"));
+        };
         let with = With {
             due: asked.due.as_deref().map(|due| self.due(due)).transpose()?,
             to: asked.to.clone(),
@@ -88,18 +91,18 @@ impl Pipeline {
         };
         actions::check(verb, &with)?;
         match verb {
-            "delete" => self.needs(Access::Full, "deleting for good, unlike do=trash,")?,
-            "unsubscribe" => self.needs(Access::Send, "unsubscribing")?,
+            Verb::Delete => self.needs(Access::Full, "deleting for good, unlike do=trash,")?,
+            Verb::Unsubscribe => self.needs(Access::Send, "unsubscribing")?,
             _ => {}
         }
         let choice = match &asked.q {
             Some(q) => self.chosen_query(q, asked.account.as_deref()).await?,
             None => self.chosen_ids(&asked.ids, asked.account.as_deref()).await?,
         };
-        if verb == "unsubscribe" {
+        if verb == Verb::Unsubscribe {
             return self.unsubscribe(choice, asked.dry_run, caller).await;
         }
-        self.change(choice, verb, &[(verb, with)], asked.dry_run, Some(caller)).await
+        self.change(choice, verb.word(), &[(verb, with)], asked.dry_run, Some(caller)).await
     }
 
     /// Does something with the messages chosen, and tells what became of it.
@@ -109,7 +112,7 @@ impl Pipeline {
         &self,
         mut choice: Choice,
         op: &'static str,
-        steps: &[(&str, With)],
+        steps: &[(Verb, With)],
         dry_run: bool,
         caller: Option<&dyn Caller>,
     ) -> Result<Draft> {
@@ -119,7 +122,7 @@ impl Pipeline {
             let mut all = Vec::new();
             let mut refused = None;
             for (verb, with) in steps {
-                match plan_actions(&*chosen.mailbox, verb, with, &mut choice.notes).await {
+                match plan_actions(&*chosen.mailbox, *verb, with, &mut choice.notes).await {
                     Ok(mut some) => all.append(&mut some),
                     Err(error) if several => refused = Some(error),
                     Err(error) => return Err(error),

@@ -27,7 +27,9 @@ use crate::schemas::{ATTACHMENT, BODY, Field, Level, MESSAGE};
 use crate::store::HandleKind;
 use crate::text::fence::OURS;
 use crate::text::{note, ours};
-use crate::tools::{Body, Columns, Read};
+use crate::tools::Columns;
+use crate::tools::mail::{Body, Read};
+use crate::words::Words;
 
 /// Letters in one answer.
 const MOST: usize = 25;
@@ -80,7 +82,7 @@ impl Pipeline {
             Some(said) => (self.load_cursor(KIND, said).await?, Vec::new()),
             None => self.targets(&read).await?,
         };
-        let form = form(&rest.body);
+        let form = Body::of(&rest.body).unwrap_or_default();
         let (now, mut later) = split(rest.letters.clone());
         // Those of one account stay together, however many are fetched at once.
         let groups = by_owner(now).into_iter();
@@ -386,24 +388,6 @@ fn body_form(form: Body) -> BodyForm {
         Body::Text | Body::Markdown | Body::Html => BodyForm::Parts,
     }
 }
-
-/// The form's word, as the tool's argument has it.
-fn word(form: Body) -> &'static str {
-    WORDS.iter().find(|(_, known)| *known == form).map_or("text", |(word, _)| word)
-}
-
-fn form(word: &str) -> Body {
-    WORDS.iter().find(|(known, _)| *known == word).map_or(Body::Text, |(_, form)| *form)
-}
-
-const WORDS: &[(&str, Body)] = &[
-    ("text", Body::Text),
-    ("md", Body::Markdown),
-    ("html", Body::Html),
-    ("raw", Body::Raw),
-    ("headers", Body::Headers),
-    ("none", Body::None),
-];
 
 /// Those that are read now, and those that a cursor is for.
 fn split(mut letters: Vec<Target>) -> (Vec<Target>, Vec<Target>) {

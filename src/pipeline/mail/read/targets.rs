@@ -2,13 +2,14 @@
 
 use std::collections::HashSet;
 
-use super::{Rest, Target, word};
+use super::{Rest, Target};
 use crate::error::{Error, Kind, Result};
 use crate::pipeline::Pipeline;
 use crate::provider::Account;
 use crate::store::HandleKind;
 use crate::text;
-use crate::tools::Read;
+use crate::tools::mail::Read;
+use crate::words::Words;
 
 /// A provider's id of this length may be a letter and digits, and is no handle.
 const SHORTEST_ID: usize = 12;
@@ -19,7 +20,7 @@ impl Pipeline {
         let (letters, failed) = self.spread(&read.ids, read.account.as_deref()).await?;
         let rest = Rest {
             letters,
-            body: word(read.body).to_owned(),
+            body: read.body.word().to_owned(),
             quoted: read.quoted,
             links: read.links,
         };

@@ -19,7 +19,7 @@ use crate::pipeline::calendar::target::{Owner, Target, event_line, short, span};
 use crate::provider::calendar::{Answer, Change, Guest, Notify};
 use crate::text::brief;
 use crate::text::{note, ours};
-use crate::tools::outward::{Reply, Respond};
+use crate::tools::outward::Respond;
 use crate::when;
 
 /// What became of a message with an invitation.
@@ -98,11 +98,9 @@ impl Pipeline {
             }
             return Ok(Found::There(Box::new(target)));
         }
-        match asked.response {
-            Reply::Forward => {
-                refused("is about a meeting not in the calendar", "forward the message itself")
-            }
-            Reply::Answer(answer) => self.take_in(owner, &entry, answer, asked, caller).await,
+        match asked.response.answer() {
+            None => refused("is about a meeting not in the calendar", "forward the message itself"),
+            Some(answer) => self.take_in(owner, &entry, answer, asked, caller).await,
         }
     }
 
@@ -215,7 +213,7 @@ impl Pipeline {
         let response = response(answer, propose, asked);
         let line = Line {
             op: "answer",
-            recipients: match asked.notify {
+            recipients: match asked.notifies() {
                 true => entry.organizer.iter().map(|one| &*one.address).collect(),
                 false => Vec::new(),
             },

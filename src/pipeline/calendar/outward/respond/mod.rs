@@ -19,7 +19,7 @@ use crate::pipeline::{Draft, Pipeline};
 use crate::provider::calendar::{Answer, Facts, Guest, Response};
 use crate::store::HandleKind;
 use crate::text::{Note, note, ours};
-use crate::tools::outward::{Reply, Respond};
+use crate::tools::outward::Respond;
 use crate::tools::save::{EventWords, Scope};
 use crate::when::When;
 use invited::Found;
@@ -50,9 +50,9 @@ impl Pipeline {
                 target
             }
         };
-        match asked.response {
-            Reply::Forward => self.forward(target, &asked, caller).await,
-            Reply::Answer(answer) => self.answer(target, answer, &asked, caller).await,
+        match asked.response.answer() {
+            None => self.forward(target, &asked, caller).await,
+            Some(answer) => self.answer(target, answer, &asked, caller).await,
         }
     }
 
@@ -160,7 +160,7 @@ impl Pipeline {
         let audience = answered(&target.facts, can, asked, own);
         let act = act(asked_about(&about, answer, asked));
         self.agreed(&act, &audience, Some(caller), &mut report.notes).await?;
-        let recipients = match asked.notify {
+        let recipients = match asked.notifies() {
             true => target.facts.organizer.iter().map(String::as_str).collect(),
             false => Vec::new(),
         };
@@ -190,7 +190,7 @@ impl Pipeline {
         asked: &Respond,
     ) -> Result<(Option<Other>, Vec<Note>)> {
         let carried = asked.comment.is_some() || asked.propose.is_some();
-        if carried && !asked.notify {
+        if carried && !asked.notifies() {
             return Err(Error::argument("a comment or proposal reaches nobody with notify=none")
                 .next("leave out either"));
         }
@@ -230,7 +230,7 @@ pub(super) fn answered(
     own: &str,
 ) -> Audience {
     let mut audience = Audience::default();
-    if asked.notify || can.public_answers {
+    if asked.notifies() || can.public_answers {
         audience.organizer(facts);
     }
     if can.public_answers && (asked.comment.is_some() || asked.propose.is_some()) {
@@ -262,7 +262,7 @@ fn entry<'a>(target: &'a Target, asked: &Respond) -> Entry<'a> {
 
 /// The answer as it goes to the service.
 pub(super) fn response(answer: Answer, propose: Option<Other>, asked: &Respond) -> Response {
-    Response { answer, comment: asked.comment.clone(), propose, notify: asked.notify }
+    Response { answer, comment: asked.comment.clone(), propose, notify: asked.notifies() }
 }
 
 /// The answer as the tool's argument has it.

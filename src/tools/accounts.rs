@@ -1,0 +1,128 @@
+//! `accounts`: signing in and out.
+
+use super::args::Args;
+use super::kinds::{ACCOUNT, TEXT, choice, default, tool};
+use crate::error::{Error, Result};
+use crate::words::{Words, words};
+
+tool! {
+    /// List, add, remove or re-authorise mail accounts.
+    /// `add` opens a sign-in page and finishes in the background.
+    accounts(Reversible, Read) => Accounts(Accounts::meant);
+    pub struct Accounts {
+        op: Op = default(),
+        provider: Option<Provider> = choice(),
+        account: Option<String> = ACCOUNT,
+        /// device: a code to enter on another machine; Microsoft only
+        flow: Flow = default(),
+        /// Microsoft only
+        tenant: Option<String> = TEXT,
+        /// A mailbox shared with you
+        mailbox: Option<String> = TEXT,
+        ..format
+    }
+}
+
+words! {
+    /// What to do with accounts.
+    #[derive(Default)]
+    pub enum Op {
+        /// Say who is signed in.
+        #[default]
+        List = "list",
+        /// Sign in.
+        Add = "add",
+        /// Sign out.
+        Remove = "remove",
+        /// Sign in again.
+        Reauth = "reauth",
+    }
+}
+
+words! {
+    /// Where to sign in.
+    #[expect(missing_docs, reason = "the words say it")]
+    pub enum Provider {
+        Google = "google",
+        Microsoft = "microsoft",
+    }
+}
+
+words! {
+    /// How to sign in.
+    #[derive(Default)]
+    pub enum Flow {
+        /// With a browser here.
+        #[default]
+        Browser = "browser",
+        /// With a code that is entered on another machine.
+        Device = "device",
+    }
+}
+
+/// An operation on accounts.
+#[derive(Debug, Clone)]
+pub enum AccountsOp {
+    /// Who is signed in.
+    List,
+    /// Sign in.
+    Add(Add),
+    /// Sign in again.
+    Again {
+        /// The account by address.
+        account: String,
+        /// True to enter a code on another machine, as with [`Add::device`].
+        device: bool,
+    },
+    /// Sign out.
+    Remove {
+        /// The account by address.
+        account: String,
+    },
+}
+
+/// A sign-in as asked for.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Add {
+    /// The provider's name.
+    pub provider: String,
+    /// The tenant to sign in at; that of the settings if none.
+    pub tenant: Option<String>,
+    /// The address to suggest on the sign-in page.
+    pub address: Option<String>,
+    /// The mailbox to open, when it is not that of whoever signs in but shared
+    /// with them.
+    pub mailbox: Option<String>,
+    /// True to enter a code on another machine instead of using a browser here.
+    pub device: bool,
+}
+
+impl Accounts {
+    fn meant(self, _: &Args) -> Result<AccountsOp> {
+        let device = self.flow == Flow::Device;
+        let account = |op: &str| {
+            self.account.clone().ok_or_else(|| {
+                Error::argument(format!("`op: {op}` needs `account`"))
+                    .next("call accounts with op=list to see the addresses")
+            })
+        };
+        Ok(match self.op {
+            Op::List => AccountsOp::List,
+            Op::Add => {
+                let provider = self.provider.ok_or_else(|| {
+                    Error::argument("`op: add` needs `provider`")
+                        .next(format!("use one of: {}", Provider::WORDS.join(", ")))
+                })?;
+                AccountsOp::Add(Add {
+                    provider: provider.word().to_owned(),
+                    tenant: self.tenant,
+                    address: self.account,
+                    mailbox: self.mailbox,
+                    device,
+                })
+            }
+            Op::Remove => AccountsOp::Remove { account: account("remove")? },
+            Op::Reauth => AccountsOp::Again { account: account("reauth")?, device },
+        })
+    }
+}

@@ -1,0 +1,61 @@
+//! `mail_search`: which messages are asked for.
+
+use super::args::Args;
+use super::columns::{Columns, Detail};
+use super::kinds::{ANY_ACCOUNT, TEXT, choice, columns, number, tool};
+use crate::error::Result;
+use crate::schemas::{MESSAGE, THREAD};
+use crate::words;
+
+tool! {
+    /// Find and list mail messages or threads, newest first, as one table row each.
+    /// Use the ids (m12, t4) with mail_read.
+    mail_search(Read, Read) => Search(Search::checked);
+    // What is not said is `None`, because a cursor may say it.
+    pub struct Search {
+        // Unparsed: its dates depend on when the first page was asked for.
+        /// Words, "phrase", from: to: cc: subject: body: in: label: category:
+        /// is:unread|read|starred|important has:attachment filename: larger:5M smaller:
+        /// before: after: (2026-02-03, 7d) OR -not ( )
+        q: Option<String> = TEXT,
+        account: Option<String> = ANY_ACCOUNT,
+        /// Name or id
+        folder: Option<String> = TEXT,
+        by: Option<By> = choice(),
+        /// Columns to return
+        fields: Option<Vec<String>> = columns(&[&MESSAGE, &THREAD]),
+        detail: Option<Detail> = choice(),
+        limit: Option<u32> = number(1, 100, 20),
+        /// `next` of the last page
+        cursor: Option<String> = TEXT,
+        ..budget, chunk, known, format
+    }
+}
+
+words! {
+    /// What a row is.
+    pub enum By {
+        /// A message.
+        Message = "message",
+        /// A thread.
+        Thread = "thread",
+    }
+}
+
+impl Search {
+    fn checked(self, _: &Args) -> Result<Self> {
+        if let (Some(columns), None) = (self.columns(), &self.cursor) {
+            // Refused here already, so that the error does not depend on the account.
+            columns.of(match self.by {
+                Some(By::Thread) => &THREAD,
+                Some(By::Message) | None => &MESSAGE,
+            })?;
+        }
+        Ok(self)
+    }
+
+    /// Returns the columns that are asked for, or `None` for the default ones.
+    pub fn columns(&self) -> Option<Columns> {
+        Columns::said(self.fields.as_ref(), self.detail)
+    }
+}

@@ -1,0 +1,124 @@
+//! Declared once: what an argument takes is what is read, and nothing else is.
+
+use daysheet::encode::{Delimiter, Format};
+use daysheet::tools::{self, Arg, ArgKind, Tool};
+use serde_json::{Map, Value, json};
+
+/// What a call is read as, without its own words; an error if it is refused.
+fn read(tool: &'static Tool, arguments: &Map<String, Value>) -> String {
+    let format = Format::Toon(Delimiter::Pipe);
+    match tools::read(tool, Some(arguments.clone()), format) {
+        Ok(request) => format!("{:?} {:?} {:?}", request.action, request.view, request.format),
+        Err(error) => format!("! {error}"),
+    }
+}
+
+/// A call of a tool that is read, to which arguments can be added.
+fn call(tool: &Tool) -> Map<String, Value> {
+    let call = match tool.name {
+        "mail_read" => json!({"ids": "m1"}),
+        "mail_attachment" => json!({"id": "m1"}),
+        "mail_draft" => json!({"mode": "reply", "id": "m1"}),
+        "mail_send" => json!({"id": "d1"}),
+        "mail_modify" => json!({"ids": "m1", "do": "read"}),
+        "lookup" => json!({"kind": "contacts"}),
+        "calendar_save" => json!({"events": [{"title": "x"}]}),
+        "calendar_delete" => json!({"id": "e1"}),
+        "calendar_respond" => json!({"id": "e1", "response": "accept"}),
+        "manage" => json!({"kind": "rule", "op": "create"}),
+        "output_read" => json!({"id": "o1"}),
+        "accounts" => json!({"op": "add", "provider": "google"}),
+        _ => json!({}),
+    };
+    call.as_object().unwrap().clone()
+}
+
+/// Every argument, and of members the argument that they are within.
+fn arguments(tool: &'static Tool) -> Vec<(&'static Arg, Option<&'static str>)> {
+    let mut all = Vec::new();
+    for arg in tool.args {
+        all.push((arg, None));
+        if let ArgKind::Objects(members) = arg.kind {
+            all.extend(members.iter().map(|member| (member, Some(arg.name))));
+        }
+    }
+    all
+}
+
+/// The call of a tool with one more argument, or a member of one.
+fn with(tool: &Tool, arg: &Arg, within: Option<&str>, value: Value) -> Map<String, Value> {
+    let mut call = call(tool);
+    let value = match within {
+        Some(_) => json!([{ arg.name: value }]),
+        None => value,
+    };
+    call.insert(within.unwrap_or(arg.name).to_owned(), value);
+    call
+}
+
+/// Each word of each choice is read, as itself and no other; what is no word is refused
+/// with those that are.
+#[test]
+fn each_word_is_read_as_itself() {
+    // Two words for one thing.
+    let same = [["labels", "categories"], ["label", "category"]];
+    let mut words_read = 0;
+    for tool in tools::TOOLS {
+        for (arg, within) in arguments(tool) {
+            let ArgKind::Choice(words) = arg.kind else {
+                continue;
+            };
+            let what = format!("{} {}", tool.name, arg.name);
+            let mut known: Vec<(String, &str)> = Vec::new();
+            for word in words {
+                let meant = read(tool, &with(tool, arg, within, json!(word)));
+                let unread = format!("! `{}` is {word}: ", arg.name);
+                assert!(!meant.starts_with(&unread), "{what}: {word} is not read");
+                let shouted = json!(format!(" {} ", word.to_uppercase()));
+                assert_eq!(read(tool, &with(tool, arg, within, shouted)), meant, "{what} {word}");
+                if let Some((_, other)) = known.iter().find(|(other, _)| *other == meant) {
+                    let alike = what == "lookup kind" || what == "manage kind";
+                    assert!(alike && same.contains(&[other, word]), "{what}: {other} is {word}");
+                }
+                known.push((meant, word));
+                words_read += 1;
+            }
+            let refused = read(tool, &with(tool, arg, within, json!("no such word")));
+            let next = format!("give one of: {}", words.join(", "));
+            assert_eq!(refused, format!("! `{}` is no such word: {next}", arg.name), "{what}");
+        }
+    }
+    assert!(words_read > 100, "only {words_read} words");
+}
+
+/// What a tool declares it reads: each argument changes what is asked for.
+#[test]
+fn each_argument_is_read_by_its_tool() {
+    for tool in tools::TOOLS {
+        for (at, arg) in tool.args.iter().enumerate() {
+            let twice = tool.args[..at].iter().any(|other| other.name == arg.name);
+            assert!(!twice, "{} declares {} twice", tool.name, arg.name);
+        }
+        let plain = read(tool, &call(tool));
+        assert!(!plain.starts_with('!'), "{}: {plain}", tool.name);
+        for (arg, within) in arguments(tool) {
+            let value = match arg.kind {
+                ArgKind::Text | ArgKind::List => json!("7"),
+                // Neither the default nor what the plain call says.
+                ArgKind::Choice(words) => json!(words[words.len() - 1]),
+                ArgKind::Columns(tables) => json!([tables[0].fields[0].name]),
+                ArgKind::Number(_, most, _) => json!(most),
+                ArgKind::Switch => json!(true),
+                ArgKind::Objects(_) => json!([{}]),
+                ArgKind::Settings => json!({"name": "x"}),
+            };
+            let read = read(tool, &with(tool, arg, within, value.clone()));
+            assert_ne!(read, plain, "{} does not read {}", tool.name, arg.name);
+            let unknown = format!("takes no argument `{}`", arg.name);
+            assert!(!read.contains(&unknown), "{}: {read}", tool.name);
+        }
+        let mut more = call(tool);
+        more.insert("no_such_argument".to_owned(), json!(1));
+        assert!(read(tool, &more).starts_with("! "), "{}", tool.name);
+    }
+}

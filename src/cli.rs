@@ -48,7 +48,9 @@ use crate::access::Access;
 use crate::config::Config;
 use crate::encode::stc::Version;
 use crate::error::{Error, Kind, Result};
-use crate::tools::accounts::Add;
+use crate::tools::accounts::{Add, Provider};
+use crate::tools::{Notation, TOOLS};
+use crate::words::Words;
 
 #[cfg(not(feature = "sandbox"))]
 use real::Sandboxed;
@@ -241,6 +243,26 @@ fn level(word: &str) -> std::result::Result<Access, String> {
     })
 }
 
+/// The commands with the words that some arguments take, for completion alone: a call
+/// says better what is wrong with another.
+fn with_words(command: clap::Command) -> clap::Command {
+    let words = |id: &str| match id {
+        "tool" => Some(TOOLS.iter().map(|tool| tool.name).collect()),
+        "format" => Some(Notation::WORDS.to_vec()),
+        "provider" => Some(Provider::WORDS.to_vec()),
+        _ => None,
+    };
+    let with = |arg: clap::Arg| match words(arg.get_id().as_str()) {
+        Some(words) => arg.value_parser(clap::builder::PossibleValuesParser::new(words)),
+        None => arg,
+    };
+    command
+        .mut_subcommand("call", |call| call.mut_args(with))
+        .mut_subcommand("account", |account| {
+            account.mut_subcommand("add", |add| add.mut_args(with))
+        })
+}
+
 #[derive(Debug, Subcommand)]
 enum Account {
     /// Sign an account in through its provider's page.
@@ -327,7 +349,12 @@ fn run(command: Command) -> Result<ExitCode> {
         }
         Command::Completions { shell } => {
             let mut script = Vec::new();
-            clap_complete::generate(shell, &mut Cli::command(), "daysheet", &mut script);
+            clap_complete::generate(
+                shell,
+                &mut with_words(Cli::command()),
+                "daysheet",
+                &mut script,
+            );
             say!("{}", String::from_utf8_lossy(&script).trim_end());
             return Ok(ExitCode::SUCCESS);
         }

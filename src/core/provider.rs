@@ -1,9 +1,7 @@
-//! The port: what a mail provider does for us, as plain data.
+//! The port: the traits through which the pipeline calls a mail provider.
 //!
-//! The pipeline knows providers only by these traits; the adapters in
-//! `providers/` implement them and do all the network I/O.
-//! Objects cross the port as the provider's own JSON, and only the registry
-//! says what stands in them.
+//! The adapters in `providers/` implement them and do all the network I/O. Objects
+//! cross the port as the provider's own JSON, and only the registry reads their fields.
 
 mod account;
 pub mod calendar;
@@ -30,46 +28,46 @@ use crate::query::Query;
 use crate::schemas::{Api, Table};
 use crate::text::Note;
 
-/// A page of a list, asked for.
+/// A request for one page of a list.
 #[derive(Debug, Clone)]
 pub struct Ask {
-    /// What to find; `None` is everything.
+    /// The messages to find; `None` finds all.
     pub query: Option<Query>,
     /// The provider's id of the folder to look in.
     pub folder: Option<String>,
-    /// What the answer is going to show.
+    /// The columns that the answer will show.
     pub projection: Projection,
-    /// About so many items.
+    /// The approximate number of items to return.
     pub limit: usize,
-    /// Where the previous page ended, in the provider's words.
+    /// The position at which the previous page ended, in the provider's form.
     pub cursor: Option<String>,
 }
 
-/// A page of a list, answered.
+/// One page of a list.
 ///
-/// It may have fewer items than were asked for although there is a next page,
-/// when some were fetched and found not to match, and it may have more, when
-/// the provider gives pages of its own size. Whoever asked keeps count.
+/// It may hold fewer items than requested although there is a next page, if some were
+/// fetched and did not match. It may hold more, if the provider determines the page
+/// size. The caller keeps count.
 #[derive(Debug, Clone, Default)]
 pub struct Page {
     /// The provider's objects, in its order.
     pub items: Vec<Value>,
     /// Items that could not be fetched, in order.
     pub failed: Vec<Failed>,
-    /// Where the next page starts, if there is one.
+    /// The position at which the next page starts, if there is one.
     pub next: Option<String>,
-    /// How many items there are in all.
+    /// The number of items in all pages.
     pub total: Option<Total>,
-    /// Names of the labels or folders whose ids stand in the items.
+    /// Names of the labels or folders that the items name by id.
     pub names: HashMap<String, String>,
-    /// Where the query's meaning was not kept, in words.
+    /// Notes on where the query's meaning could not be kept.
     pub notes: Vec<Note>,
 }
 
 /// An item of a page that could not be fetched.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failed {
-    /// Where it would stand, among the items fetched and failed.
+    /// Its position among all items, fetched and failed.
     pub at: usize,
     /// The provider's id of it.
     pub id: String,
@@ -77,7 +75,7 @@ pub struct Failed {
     pub error: Error,
 }
 
-/// How many items a search finds.
+/// The number of items that a search finds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Total {
     /// Counted.
@@ -94,16 +92,16 @@ pub struct People {
     pub q: Option<String>,
     /// Addresses to find the people of.
     pub emails: Vec<String>,
-    /// At most so many.
+    /// The maximum number of people.
     pub limit: usize,
 }
 
-/// The error for a list that a mailbox does not have.
+/// Returns the error for a list that a mailbox does not have.
 pub fn no_list(table: &Table) -> Error {
     Error::argument(format!("this account has no {}", table.plural))
 }
 
-/// Which form of a message's text is wanted.
+/// The form in which a message's text is requested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BodyForm {
     /// No text at all.
@@ -119,18 +117,18 @@ pub enum BodyForm {
 /// One message, read.
 #[derive(Debug, Clone, Default)]
 pub struct Letter {
-    /// The provider's object, with what the projection asked for.
+    /// The provider's object, with the fields that the projection requests.
     pub item: Value,
     /// The texts to read, in order; each in its forms, the plainest first; a
     /// form is a sequence of parts.
     pub parts: Vec<Vec<Vec<TextPart>>>,
-    /// The raw message or the header lines, when those were asked for.
+    /// The raw message or the header lines, if requested.
     pub source: Option<String>,
     /// The invitation in it (`text/calendar`), as iCalendar text.
     pub invitation: Option<String>,
     /// Attached files, as the provider's objects.
     pub attachments: Vec<Value>,
-    /// What could not be read as it was, in words.
+    /// Parts that could not be read exactly, in words.
     pub notes: Vec<Note>,
 }
 
@@ -143,7 +141,7 @@ pub enum TextPart {
     Html(String),
 }
 
-/// A plain text part and how its lines are meant.
+/// A plain text part and the format of its lines.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlainText {
     /// The text, decoded.
@@ -152,20 +150,19 @@ pub struct PlainText {
     pub flowed: Option<bool>,
 }
 
-/// One mailbox of one account: what is read, here, and what is written, in
-/// [`mail`].
+/// One mailbox of one account: reading it; writing is in [`mail`].
 #[async_trait]
 pub trait Mailbox: Compose + Organize + Arrange {
-    /// Whose JSON the items are.
+    /// Returns the API whose JSON the items are.
     fn api(&self) -> Api;
 
-    /// What it can do.
+    /// Returns what the mailbox supports.
     fn capabilities(&self) -> &'static MailCapabilities;
 
-    /// Messages, newest first.
+    /// Returns a page of messages, newest first.
     async fn messages(&self, ask: &Ask) -> Result<Page>;
 
-    /// Conversations, the one with the newest message first.
+    /// Returns a page of threads, the one with the newest message first.
     async fn threads(&self, ask: &Ask) -> Result<Page>;
 
     /// Returns a complete list other than messages: the rows of one of the tables
@@ -178,7 +175,7 @@ pub trait Mailbox: Compose + Organize + Arrange {
         projection: &Projection,
     ) -> Result<Page>;
 
-    /// Messages with their texts: one answer for each id, in the order of `ids`.
+    /// Returns messages with their texts: one result for each id, in the order of `ids`.
     async fn letters(
         &self,
         ids: &[String],
@@ -186,35 +183,34 @@ pub trait Mailbox: Compose + Organize + Arrange {
         form: BodyForm,
     ) -> Vec<Result<Letter>>;
 
-    /// The ids of a conversation's messages, oldest first.
+    /// Returns the ids of a thread's messages, oldest first.
     async fn thread(&self, id: &str) -> Result<Vec<String>>;
 
-    /// Names of labels or folders by id, for items that were read singly.
+    /// Returns names of labels or folders by id, for items that were read singly.
     async fn names(&self) -> Result<HashMap<String, String>>;
 
-    /// What has happened to messages since a cursor; without one, only where to
-    /// ask from. Items are objects of the table `message`.
+    /// Returns the changes to messages since `cursor`; without one, only the cursor to
+    /// start from. Items are objects of the table `message`.
     async fn changes(&self, cursor: Option<&str>, projection: &Projection) -> Result<Changes>;
 
     /// Checks that `id` could be one of this provider's message ids.
     fn check_id(&self, id: &str) -> Result<()>;
 }
 
-/// Opens mailboxes; the one place that knows which providers there are.
+/// Opens mailboxes; the only place that knows which providers exist.
 #[async_trait]
 pub trait Connect: Send + Sync {
-    /// The mailbox of a signed-in account.
+    /// Returns the mailbox of a signed-in account.
     fn mailbox(&self, account: &Account) -> Result<Arc<dyn Mailbox>>;
 
-    /// The calendars of a signed-in account.
+    /// Returns the calendars of a signed-in account.
     fn calendars(&self, account: &Account) -> Result<Arc<dyn Calendars>>;
 
-    /// The address of the person that a fresh access token belongs to. With a
-    /// `mailbox` that is shared with them, it is checked that it can be opened;
-    /// the address is theirs all the same.
+    /// Returns the address of the person that a new access token belongs to. If a shared
+    /// `mailbox` is given, checks that they can open it; the address returned is still theirs.
     async fn address(&self, provider: &str, token: &str, mailbox: Option<&str>) -> Result<String>;
 
-    /// The OAuth scopes to ask `provider` for, for what `access` allows; `shared`
-    /// if the mailbox is going to be one that is shared with whoever signs in.
+    /// Returns the OAuth scopes to request from `provider` for what `access` allows;
+    /// `shared` if the mailbox is one that is shared with the person who signs in.
     fn scopes(&self, provider: &str, shared: bool, access: Access) -> Result<Vec<&'static str>>;
 }

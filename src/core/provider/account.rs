@@ -1,5 +1,5 @@
-//! Accounts as the port knows them: whose mailbox it is, and where its access
-//! tokens come from. Who keeps accounts and tokens is above the port.
+//! Accounts as the port knows them: the owner of the mailbox, and the source of its
+//! access tokens. The layers above the port store accounts and tokens.
 
 use std::fmt;
 use std::sync::Arc;
@@ -14,14 +14,14 @@ use crate::error::{Error, Kind, Result};
 pub enum Status {
     /// It can, as far as we know.
     Ok,
-    /// The provider refused its grant, without saying or because it expired.
+    /// The provider refused its grant, because it expired or for no stated reason.
     Expired,
-    /// The provider said that its grant was withdrawn.
+    /// The provider reported that its grant was withdrawn.
     Revoked,
 }
 
 impl Status {
-    /// The word that is stored and shown.
+    /// Returns the word that is stored and shown.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Ok => "ok",
@@ -30,7 +30,7 @@ impl Status {
         }
     }
 
-    /// The status of a stored word. One we do not know does not mean "ok".
+    /// Returns the status of a stored word. An unknown word never means "ok".
     pub fn of(word: &str) -> Self {
         match word {
             "ok" => Self::Ok,
@@ -56,7 +56,7 @@ pub struct Account {
     pub provider: String,
     /// The mailbox's address.
     pub email: String,
-    /// Who signed in, when the mailbox is not their own but shared with them.
+    /// The person who signed in, if the mailbox is not their own but shared with them.
     pub via: Option<String>,
     /// The tenant that it signed in at, for providers that have tenants.
     pub tenant: Option<String>,
@@ -70,17 +70,17 @@ pub struct Account {
     pub added: Timestamp,
 }
 
-/// Whoever keeps the tokens of accounts.
+/// The store that holds the tokens of accounts.
 #[async_trait]
 pub trait TokenStore: Send + Sync {
-    /// An access token of the account with this id, good for a minute at least.
+    /// Returns an access token of the account with this id, valid for at least a minute.
     ///
     /// # Errors
-    /// [`Kind::NoAccount`], [`Kind::Auth`] if its grant is gone, and what stands in
-    /// the way of a refresh.
+    /// [`Kind::NoAccount`], [`Kind::Auth`] if its grant is no longer valid, and any
+    /// error of the refresh.
     async fn bearer(&self, id: &str) -> Result<String>;
 
-    /// An access token other than `rejected`, which the provider has refused.
+    /// Returns an access token other than `rejected`, which the provider has refused.
     ///
     /// # Errors
     /// As [`TokenStore::bearer`].
@@ -99,18 +99,17 @@ enum Source {
 }
 
 impl TokenSource {
-    /// The tokens of the account with this id.
+    /// Returns the source of the tokens of the account with this id.
     pub fn new(store: Arc<dyn TokenStore>, id: &str) -> Self {
         Self(Source::Account { store, id: id.to_owned() })
     }
 
-    /// A source of one token that is not kept: that of an account that is just
-    /// being added.
+    /// Returns a source of one token that is not stored: that of an account that is being added.
     pub fn fixed(token: &str) -> Self {
         Self(Source::Fixed(token.to_owned()))
     }
 
-    /// An access token that is good for a minute at least.
+    /// Returns an access token that is valid for at least a minute.
     ///
     /// # Errors
     /// As [`TokenStore::bearer`].
@@ -121,7 +120,7 @@ impl TokenSource {
         }
     }
 
-    /// An access token other than `rejected`, which the provider has refused.
+    /// Returns an access token other than `rejected`, which the provider has refused.
     ///
     /// # Errors
     /// As [`TokenStore::bearer`]; [`Kind::Auth`] if there is only one token.
@@ -138,7 +137,7 @@ fn only_one() -> Error {
         .next("sign in again and allow the requested access")
 }
 
-/// Shows whose tokens, never a token.
+/// Shows the account's id, never a token.
 impl fmt::Debug for TokenSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let whose = match &self.0 {

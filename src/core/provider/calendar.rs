@@ -1,11 +1,11 @@
-//! The port's calendar half: what a calendar service does for us.
+//! The calendar half of the port.
 //!
-//! As with mail, events cross as the service's own JSON, which the registry
-//! alone reads for rows. What a change, a conflict or a split of a series has to
-//! know of an event crosses as [`Facts`], plain data that the adapter reads out.
+//! As with mail, events cross as the service's own JSON, and only the registry reads
+//! rows from it. The properties of an event that a change, a conflict check or a split
+//! of a series depends on cross as [`Facts`], plain data that the adapter extracts.
 //!
-//! Ids are the adapter's: an event's id is enough to find it again, so at
-//! Google it holds the calendar's too.
+//! Ids are the adapter's: an event's id is enough to find it again, so it includes the
+//! calendar's id where the service needs that.
 
 use super::CalendarCapabilities;
 use async_trait::async_trait;
@@ -21,7 +21,7 @@ use crate::text::Note;
 use crate::when::{Moment, When};
 use crate::words;
 
-/// Events of a range, asked for: of each calendar a page.
+/// A request for the events of a range: one page for each calendar.
 #[derive(Debug, Clone)]
 pub struct AskEvents {
     /// The calendars, and where the page before ended, in the service's words.
@@ -30,30 +30,30 @@ pub struct AskEvents {
     pub from: Timestamp,
     /// Events that start before this instant.
     pub to: Timestamp,
-    /// Recurring events once each, instead of their occurrences; single events
-    /// as ever, and occurrences that differ where the service lists them.
+    /// True to return each recurring event once instead of its occurrences; single
+    /// events as usual, and exceptions where the service lists them.
     pub series: bool,
-    /// What the answer is going to show; [`Facts`] can be read of every
-    /// item besides.
+    /// The columns that the answer will show; [`Facts`] can be extracted from every
+    /// item regardless.
     pub projection: Projection,
-    /// About so many of each calendar, in order of their start.
+    /// The approximate number of events of each calendar, in order of their start.
     pub limit: usize,
 }
 
-/// What the pipeline has to know of an event.
+/// The properties of an event that the pipeline's decisions depend on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Facts {
     /// The adapter's id of it.
     pub id: String,
-    /// The calendar it is in, where that is told.
+    /// The calendar it is in, if reported.
     pub calendar: Option<String>,
     /// The id of the recurring event that it is an occurrence of.
     pub series: Option<String>,
     /// When an occurrence would start by the rule, if it is one.
     pub original: Option<When>,
-    /// When it starts.
+    /// The start.
     pub start: When,
-    /// When it ends.
+    /// The end.
     pub end: When,
     /// Its own zone, as IANA names it; that of the calendar if none.
     pub zone: Option<String>,
@@ -61,19 +61,19 @@ pub struct Facts {
     pub repeat: Option<Repeat>,
     /// The iCalendar UID.
     pub uid: Option<String>,
-    /// What it is called.
+    /// The title.
     pub title: String,
-    /// Where it is.
+    /// The location.
     pub place: String,
-    /// True when the account's owner called it, or nobody else is asked.
+    /// True if the account's owner is the organizer, or it has no guests.
     pub own: bool,
-    /// The address of who called it, when that is told and is somebody else.
+    /// The organizer's address, if reported and not the owner's.
     pub organizer: Option<String>,
-    /// Who is asked, the organizer not among them.
+    /// The guests, without the organizer.
     pub guests: Vec<Guest>,
-    /// True when the service does not name everybody who is asked.
+    /// True if the service does not list all guests.
     pub omitted: bool,
-    /// True when a change by somebody who is asked changes it for everybody.
+    /// True if a guest's change applies to everyone.
     pub joint: bool,
     /// The owner's own answer, when it is an invitation.
     pub answer: Option<Answer>,
@@ -82,26 +82,26 @@ pub struct Facts {
     pub busy: bool,
     /// True when it is cancelled.
     pub cancelled: bool,
-    /// What changes with every change of it (`etag`, `@odata.etag`).
+    /// The version, which differs after every change (`etag`, `@odata.etag`).
     pub version: Option<String>,
-    /// Where the online meeting is joined.
+    /// The URL of the online meeting.
     pub link: Option<String>,
     /// Its description, as the service has it.
     pub notes: Option<String>,
 }
 
-/// Somebody who is asked to a meeting.
+/// A person or room invited to an event.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Guest {
     /// The address, as it was written.
     pub address: String,
     /// The display name.
     pub name: Option<String>,
-    /// What they have answered.
+    /// Their answer to the invitation.
     pub answer: Option<Answer>,
-    /// True when they need not come.
+    /// True if their attendance is optional.
     pub optional: bool,
-    /// True for a room or another thing that is booked.
+    /// True for a room or other bookable resource.
     pub room: bool,
     /// True for the account's owner.
     pub me: bool,
@@ -118,40 +118,40 @@ pub enum Answer {
     Tentative,
 }
 
-/// What an event is going to be; what is `None` stays as it is.
+/// New values for an event; a field that is `None` stays unchanged.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Change {
-    /// What it is called.
+    /// The title.
     pub title: Option<String>,
-    /// When it starts and ends, both at once.
+    /// The start and the end.
     pub time: Option<(Moment, Moment)>,
-    /// Where it is; empty for nowhere.
+    /// The location; empty for none.
     pub place: Option<String>,
     /// Its description, plain text; empty for none.
     pub notes: Option<String>,
-    /// Everybody who is asked, the organizer not among them. Of those who were
-    /// asked before, the adapter keeps what it knows (answers, above all).
+    /// All guests, without the organizer. For existing guests, the adapter preserves
+    /// what it knows (above all their answers).
     pub guests: Option<Vec<Guest>>,
-    /// How it recurs; `Some(None)` for not any more.
+    /// The recurrence; `Some(None)` to end it.
     pub repeat: Option<Option<Repeat>>,
-    /// With an online meeting (Google Meet, Teams), or without one.
+    /// True to add an online meeting (Google Meet, Teams), false to remove it.
     pub online: Option<bool>,
-    /// How the time is shown to others.
+    /// How the time appears to others.
     pub show: Option<Show>,
-    /// Who may see what it is about.
+    /// Who may see the details.
     pub visibility: Option<Visibility>,
     /// Minutes before the start to remind at; `Some(None)` for no reminder.
     pub reminder: Option<Option<u32>>,
-    /// A colour by its name (Google), or a category (Outlook); empty for none.
+    /// A colour by its name, or a category, whichever the provider has; empty for none.
     pub category: Option<String>,
-    /// The iCalendar UID, for events that come from elsewhere.
+    /// The iCalendar UID, for imported events.
     pub uid: Option<String>,
-    /// Who called it, for events that come from elsewhere.
+    /// The organizer, for imported events.
     pub organizer: Option<Guest>,
 }
 
 words! {
-    /// How the time of an event is shown to others.
+    /// How the time of an event appears to others.
     #[expect(missing_docs, reason = "the words say it")]
     pub enum Show {
         Busy = "busy",
@@ -159,7 +159,7 @@ words! {
         Tentative = "tentative",
         /// Out of office.
         Oof = "oof",
-        /// Focus time: Google only.
+        /// Focus time, where the provider has it.
         Focus = "focus",
         /// Working elsewhere, or from another place.
         Elsewhere = "elsewhere",
@@ -167,7 +167,7 @@ words! {
 }
 
 words! {
-    /// Who may see what an event is about.
+    /// Who may see the details of an event.
     #[expect(missing_docs, reason = "the words say it")]
     pub enum Visibility {
         Default = "default",
@@ -178,18 +178,18 @@ words! {
 }
 
 words! {
-    /// Who is told of a change by mail.
+    /// The guests who are notified of a change by mail.
     pub enum Notify {
-        /// Everybody who is asked.
+        /// All guests.
         All = "all",
-        /// Those who do not use the same service.
+        /// Guests who do not use the same service.
         External = "external",
         /// Nobody.
         Nobody = "none",
     }
 }
 
-/// An answer to an invitation, with what goes with it.
+/// A reply to an invitation, with its text and proposed time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Response {
     /// The answer.
@@ -198,22 +198,22 @@ pub struct Response {
     pub comment: Option<String>,
     /// Another time that is proposed.
     pub propose: Option<(Timestamp, Timestamp)>,
-    /// True to tell the organizer.
+    /// True to notify the organizer.
     pub notify: bool,
 }
 
-/// When somebody is busy.
+/// When a person or room is busy.
 #[derive(Debug, Clone)]
 pub struct Schedule {
-    /// Whose it is, as was asked.
+    /// The address, as it was requested.
     pub who: String,
     /// The intervals as objects of the table `busy`.
     pub busy: Vec<Value>,
-    /// When they work, where the service says so.
+    /// Their working hours, if the service reports them.
     pub hours: Option<Hours>,
 }
 
-/// When somebody works.
+/// A person's working hours.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hours {
     /// IANA's name of their zone.
@@ -226,40 +226,39 @@ pub struct Hours {
     pub to: u16,
 }
 
-/// What has happened since a cursor.
+/// The changes since a cursor.
 #[derive(Debug, Clone, Default)]
 pub struct Changes {
     /// New items.
     pub new: Vec<Value>,
     /// Items that have changed.
     pub changed: Vec<Value>,
-    /// Ids of items that are gone.
+    /// Ids of items that were removed.
     pub gone: Vec<String>,
     /// Messages that were drafts and have been sent, as they are now.
     pub sent: Vec<Value>,
     /// Drafts that were deleted and can still be read.
     pub deleted: Vec<Value>,
-    /// Ids of drafts that were deleted and are gone.
+    /// Ids of drafts that were deleted.
     pub gone_drafts: Vec<String>,
-    /// Names of labels, folders or calendars whose ids stand in the items.
+    /// Names of labels, folders or calendars that the items name by id.
     pub names: std::collections::HashMap<String, String>,
-    /// Where to ask on from next time, in the adapter's words.
+    /// The position to continue from, in the adapter's form.
     pub cursor: String,
     /// True when there is more at once.
     pub more: bool,
-    /// True when the cursor was too old, so that what happened between is not
-    /// known.
+    /// True if the cursor was too old, so that the changes in between are unknown.
     pub started_over: bool,
-    /// What is not told although it may have happened, in words.
+    /// Changes that may be missing from the list, in words.
     pub notes: Vec<Note>,
 }
 
-/// What is to become of a calendar.
+/// A change to a calendar as a whole.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CalendarOp {
     /// Make one.
     Create {
-        /// What it is called; no other calendar of the account is.
+        /// The name, which no other calendar of the account has.
         name: String,
         /// IANA's name of its zone.
         zone: Option<String>,
@@ -268,7 +267,7 @@ pub enum CalendarOp {
     Rename {
         /// Its id.
         id: String,
-        /// What it is called from now on.
+        /// The new name.
         name: String,
     },
     /// Delete it, with its events.
@@ -285,10 +284,10 @@ pub enum CalendarOp {
 /// [`Kind::Timeout`](crate::error::Kind::Timeout) leaves open whether they were.
 #[async_trait]
 pub trait Calendars: Send + Sync {
-    /// Whose JSON the objects are.
+    /// Returns the API whose JSON the objects are.
     fn api(&self) -> Api;
 
-    /// What they can do.
+    /// Returns what the calendars support.
     fn capabilities(&self) -> &'static CalendarCapabilities;
 
     /// Returns the address of the person whose main calendar has this id, where ids
@@ -297,36 +296,36 @@ pub trait Calendars: Send + Sync {
         None
     }
 
-    /// All calendars, as objects of the table `calendar`; the main one first.
+    /// Returns all calendars, as objects of the table `calendar`; the main one first.
     async fn calendars(&self) -> Result<Vec<Value>>;
 
     /// Rooms that can be booked, as objects of the table `contact`.
     async fn rooms(&self) -> Result<Vec<Value>>;
 
-    /// Creates, renames or deletes a calendar; the calendar as it then is.
+    /// Creates, renames or deletes a calendar; returns the resulting calendar.
     async fn manage(&self, op: &CalendarOp) -> Result<Option<Value>>;
 
-    /// Events of a range: one answer for each calendar that was asked for.
+    /// Returns the events of a range: one result for each calendar requested.
     async fn events(&self, ask: &AskEvents) -> Vec<Result<Page>>;
 
-    /// Events by id, whole, an answer for each.
+    /// Returns events by id, complete, one result for each.
     async fn event(&self, ids: &[String]) -> Vec<Result<Value>>;
 
-    /// The events with this iCalendar UID, masters and exceptions, whole.
+    /// Returns the events with this iCalendar UID, masters and exceptions, complete.
     async fn by_uid(&self, uid: &str) -> Result<Vec<Value>>;
 
-    /// What is told by an event. Total: what is odd reads as absent.
+    /// Extracts the facts of an event. Never fails: an odd value reads as absent.
     fn facts(&self, event: &Value) -> Option<Facts>;
 
-    /// Creates an event in a calendar, or the main one; the event as it then is.
+    /// Creates an event in `calendar`, or in the main one; returns the event as created.
     async fn create(&self, calendar: Option<&str>, event: &Change, notify: Notify)
     -> Result<Value>;
 
-    /// Changes an event that was fetched whole, unless it has changed since;
-    /// the event as it then is.
+    /// Changes an event that was fetched complete, unless it has changed since; returns
+    /// the changed event.
     ///
     /// # Errors
-    /// [`Kind::Conflict`](crate::error::Kind::Conflict) if it has.
+    /// [`Kind::Conflict`](crate::error::Kind::Conflict) if it has changed.
     async fn update(&self, current: &Value, change: &Change, notify: Notify) -> Result<Value>;
 
     /// Deletes an event that was fetched whole, unless it has changed since; a
@@ -334,30 +333,29 @@ pub trait Calendars: Send + Sync {
     /// carries one.
     async fn delete(&self, current: &Value, message: Option<&str>, notify: Notify) -> Result<()>;
 
-    /// Answers an invitation that was fetched whole; the event as it then is,
-    /// if it is still there.
+    /// Answers an invitation that was fetched complete; returns the event, if it is
+    /// still in the calendar.
     async fn respond(&self, current: &Value, response: &Response) -> Result<Option<Value>>;
 
     /// Forwards an invitation.
     async fn forward(&self, current: &Value, to: &[String], comment: Option<&str>) -> Result<()>;
 
-    /// When people and rooms are busy: an answer for each, in the order of `who`.
+    /// Returns when people and rooms are busy: one result for each, in the order of `who`.
     async fn busy(&self, who: &[String], from: Timestamp, to: Timestamp) -> Vec<Result<Schedule>>;
 
-    /// What has happened since a cursor; without one, only where to ask from.
+    /// Returns the changes since `cursor`; without one, only the cursor to start from.
     async fn changes(&self, cursor: Option<&str>, projection: &Projection) -> Result<Changes>;
 
-    /// Refuses what the service cannot do with a change of `current`, or with a
-    /// new event, before anything is written: rules that it has no words for,
-    /// people who cannot be left untold.
+    /// Refuses what the service cannot do in a change of `current`, or in a new event,
+    /// before anything is written: recurrence rules that it cannot express, guests who
+    /// cannot be left unnotified.
     fn check(&self, current: Option<&Value>, change: &Change, notify: Notify) -> Result<()> {
         let _ = (current, change, notify);
         Ok(())
     }
 
-    /// Refuses what [`Calendars::update`] of `current`, or else
-    /// [`Calendars::create`] in `calendar`, would refuse before it writes, and
-    /// writes nothing.
+    /// Refuses what [`Calendars::update`] of `current`, or without one [`Calendars::create`] in
+    /// `calendar`, would refuse before it writes. Writes nothing.
     async fn rehearse(
         &self,
         calendar: Option<&str>,
@@ -369,7 +367,7 @@ pub trait Calendars: Send + Sync {
         self.check(current, change, notify)
     }
 
-    /// The same for [`Calendars::manage`].
+    /// Does the same for [`Calendars::manage`].
     async fn rehearse_op(&self, op: &CalendarOp) -> Result<()> {
         let _ = op;
         Ok(())

@@ -1,13 +1,12 @@
-//! What one provider can do and another cannot.
+//! What one provider supports and another does not.
 //!
-//! The pipeline asks these instead of asking who the provider is, so that a
-//! further provider needs no further arm there. How a provider does something
-//! is its adapter's business.
+//! The pipeline reads these instead of asking which provider it is, so that a new provider needs
+//! no new branch there. How a provider does something is up to its adapter.
 
-/// What a mailbox can do.
+/// The features that a mailbox supports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MailCapabilities {
-    /// What people call the service.
+    /// The service's name, as users know it.
     pub name: &'static str,
     /// A draft can be sent at a later time.
     pub scheduled_send: bool,
@@ -15,9 +14,9 @@ pub struct MailCapabilities {
     pub signatures: bool,
     /// A flag can have a due time and be marked as done.
     pub task_flags: bool,
-    /// Folders that are labels of the provider's own, each with its id; the id
-    /// of the archive is empty, because it is what has no such label. Empty where
-    /// every message is in one folder.
+    /// Folders that are system labels, each with its id. The archive's id is empty,
+    /// because a message is archived if it has none of the others. Empty where every
+    /// message is in one folder.
     pub system_labels: &'static [(&'static str, &'static str)],
 }
 
@@ -28,39 +27,38 @@ impl MailCapabilities {
         !self.system_labels.is_empty()
     }
 
-    /// Returns the id of the label that stands for a folder, by the folder's word.
+    /// Returns the id of the system label for a folder's well-known word.
     pub fn system_label(&self, word: &str) -> Option<&'static str> {
         self.system_labels.iter().find(|(known, _)| *known == word).map(|(_, id)| *id)
     }
 }
 
-/// What calendars can do.
+/// The features that calendars support.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CalendarCapabilities {
-    /// What people call the service.
+    /// The service's name, as users know it.
     pub name: &'static str,
     /// The most guests of one event.
     pub max_guests: usize,
     /// The longest time before the start that a reminder can have, in minutes.
     pub max_reminder: Option<u32>,
-    /// How many characters of a description lists have; all of them when `None`.
+    /// The number of characters of a description that lists include; `None` for all.
     pub preview: Option<usize>,
-    /// Descriptions are HTML, and end with how to join the online meeting.
+    /// Descriptions are HTML, and end with the joining details of the online meeting.
     pub html_notes: bool,
     /// An event can have categories; otherwise it has one of some colours.
     pub categories: bool,
-    /// Focus time exists; like out of office and elsewhere it is a kind of event
-    /// with rules of its own, which no import makes.
+    /// Focus time exists. Like out of office and elsewhere it is an event type with
+    /// rules of its own, which imports never create.
     pub event_kinds: bool,
-    /// A meeting that somebody else organizes can be put into a calendar, with its
-    /// guests and without inviting anybody.
+    /// An event with another organizer can be put into a calendar, with its guests and
+    /// without inviting anyone.
     pub foreign_meetings: bool,
-    /// A new event can be given its UID.
+    /// A new event can be created with a given UID.
     pub sets_uid: bool,
     /// A message can go out with the cancellation of a whole meeting.
     pub cancel_message: bool,
-    /// The organizer sees an answer even if nobody is notified, and all guests see
-    /// what is said with it.
+    /// The organizer sees an answer even if nobody is notified, and all guests see its comment.
     pub public_answers: bool,
     /// To forward an invitation is to add guests, of which everybody is notified.
     pub forward_adds_guests: bool,

@@ -1,5 +1,4 @@
-//! Where the services answer, and how patient their adapters are: plain data, which
-//! the settings give.
+//! The services' endpoints, and how patient the adapters are: plain data from the settings.
 
 use std::time::Duration;
 
@@ -30,10 +29,10 @@ pub struct Endpoints {
 }
 
 impl Endpoints {
-    /// The providers' real paths below one base, as the sandbox serves them.
+    /// Returns the providers' real paths below one base, as the sandbox serves them.
     ///
     /// # Errors
-    /// [`Kind::Internal`] if `base` is no URL that has paths.
+    /// [`Kind::Internal`] if `base` is a URL that cannot have paths.
     pub fn below(base: &Url) -> Result<Self> {
         let at = |path: &str| {
             base.join(&format!("/{path}"))
@@ -52,12 +51,12 @@ impl Endpoints {
     }
 }
 
-/// What the adapters are set to.
+/// The settings of the adapters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServiceSettings {
-    /// Where the services answer.
+    /// The services' endpoints.
     pub endpoints: Endpoints,
-    /// How long a write whose answer did not come is looked for before it is
-    /// reported as unknown.
+    /// How long the effect of a write is looked for if its response was lost, before it
+    /// is reported as unknown.
     pub look: Duration,
 }

@@ -4,21 +4,20 @@
 //! beside it in `tools/`, what a provider is asked for beside its scopes; here
 //! is only the order of the levels and their words.
 
-/// How much may be done, each level what those before it may and more.
+/// The access levels, each of which includes those before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum Access {
     /// Nothing is changed anywhere.
     Read,
-    /// Mail and events are put in order: marked, moved, filed. Nobody is written
-    /// to, events that others are on are left alone, and what is deleted can be
-    /// had back.
+    /// Mail and events may be organized: marked, moved, filed. No message is sent, events with
+    /// other participants are not changed, and whatever is deleted can be restored.
     Organize,
-    /// Drafts are written besides.
+    /// Drafts may also be written.
     #[default]
     Draft,
     /// Mail, invitations and answers are sent.
     Send,
-    /// What is deleted may be gone for good.
+    /// Permanent deletion is also allowed.
     Full,
 }
 
@@ -26,7 +25,7 @@ impl Access {
     /// Every level, from the least to the most.
     pub const ALL: [Self; 5] = [Self::Read, Self::Organize, Self::Draft, Self::Send, Self::Full];
 
-    /// The word it is set by.
+    /// Returns the word that sets it.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Read => "read",
@@ -37,7 +36,7 @@ impl Access {
         }
     }
 
-    /// The level of a word.
+    /// Returns the level with this word.
     pub fn find(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|level| level.word().eq_ignore_ascii_case(word))
     }

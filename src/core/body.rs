@@ -1,9 +1,8 @@
-//! A letter's text made readable.
+//! Makes the text of a message readable.
 //!
-//! The richer alternative wins; quoted history is marked or folded with a line
-//! that says so; what is said within a text begins with [`OURS`]. Everything is
-//! pure. How strangers' HTML and characters are cleaned, and how their text is fenced, stands in `text`; what of a long text
-//! is shown is decided in `budget`.
+//! The richest alternative is used; quoted history is marked, or folded with a line that says so;
+//! lines of ours within a text begin with [`OURS`]. Everything is pure. `text` cleans untrusted
+//! HTML and characters and fences the result; `budget` decides how much of a long text is shown.
 
 use crate::provider::{Letter, PlainText, TextPart};
 use crate::text;
@@ -22,14 +21,14 @@ pub enum Form {
     Html,
 }
 
-/// A letter's text, ready to be shown.
+/// The text of a message, ready to be shown.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Readable {
-    /// What it was made from: `plain`, `html`, `raw`, `headers`, or `mixed`.
+    /// The form it was read from: `plain`, `html`, `raw`, `headers`, or `mixed`.
     pub kind: &'static str,
-    /// The text; empty when the letter has none.
+    /// The text; empty if the message has none.
     pub text: String,
-    /// What was left out, in words.
+    /// The parts that were left out, in words.
     pub notes: Vec<Note>,
 }
 
@@ -98,7 +97,7 @@ pub fn readable(letter: &Letter, form: Form, quoted: bool, links: bool) -> Reada
     out
 }
 
-/// One text of a letter in the form that was chosen.
+/// One text of a message in the chosen form.
 #[derive(Default)]
 struct Found {
     kind: &'static str,
@@ -111,15 +110,14 @@ struct Found {
 }
 
 impl Found {
-    /// True if something is to be said of it though it has no text.
+    /// Returns true if it needs a note although it has no text.
     fn lacks(&self) -> bool {
         self.hidden > 0 || self.deep > 0 || self.cut
     }
 }
 
-/// The last form that has any text (RFC 2046 puts the richest last); one with
-/// HTML before one without. What was left out of those before it comes along,
-/// without text.
+/// Returns the last form that has any text (RFC 2046 puts the richest last); one with HTML before
+/// one without. Includes what was left out of the earlier ones, without text.
 fn richest(forms: &[Vec<TextPart>], form: Form, links: bool) -> Vec<Found> {
     let has_html =
         |parts: &&Vec<TextPart>| parts.iter().any(|part| matches!(part, TextPart::Html(_)));
@@ -168,8 +166,8 @@ fn read(part: &TextPart, form: Form, links: bool) -> Found {
     }
 }
 
-/// A source text as it is, but with the characters nobody can see written out:
-/// control characters reach no terminal, and nothing hides.
+/// Returns a source text unchanged, except that invisible characters are written out:
+/// no control character reaches a terminal, and nothing is hidden.
 pub fn visible(source: &str) -> String {
     let mut out = String::with_capacity(source.len());
     for char in source.replace("\r\n", "\n").chars() {
@@ -190,7 +188,7 @@ fn plain_text(plain: &PlainText) -> String {
     }
 }
 
-/// Marks quoted history, or puts one line in its place.
+/// Marks quoted history, or replaces it by one line.
 fn fold(text: &str, quoted: bool) -> String {
     let parts = text::quote::split_quoted(text);
     let Some(history) = parts.quoted else {

@@ -1,10 +1,9 @@
-//! What an answer costs a model, and how it is made to fit.
+//! Counts what an answer costs a model, and fits it to a budget.
 //!
-//! [`draft`] is a whole answer as its tool has it; [`fit`] writes what of it
-//! fits. For that [`count`] counts real tokens, [`value`] says what an item is
-//! worth, [`plan`] is the one allocator, which chooses what is shown, how
-//! fully, and what is left over, and [`window`] chooses the lines of a long
-//! text.
+//! [`draft`] is a complete response as its tool produced it; [`fit`] writes the part
+//! that fits. To do so, [`count`] counts real tokens, [`value`] rates the items,
+//! [`plan`] is the one allocator, which chooses what is shown, at which level, and what
+//! is left over, and [`window`] chooses the lines of a long text.
 
 pub mod count;
 pub mod draft;

@@ -1,5 +1,4 @@
-//! A call while it runs: who made it, how far it has come, and how long a write in
-//! doubt is looked for.
+//! A running call: its caller, its progress, and how long a write in doubt is looked for.
 
 pub mod caller;
 pub mod course;

@@ -1,11 +1,10 @@
-//! Letters made: what a person wrote as a message of the Internet (RFC 5322).
+//! Composes messages: turns what a person wrote into an Internet message (RFC 5322).
 //!
-//! Pure: it reads no file and no network, and no clock but for the `Date` of
-//! [`mime`]. Whom a letter goes to is read strictly in [`people`], texts are
-//! made both plain and HTML in [`text`], what is answered or sent on is quoted
-//! in [`quote`] and decides recipients and subject in [`reply`], files get names
-//! that can be kept in [`names`]. What is done with all this is decided by the
-//! pipeline; how it gets to a provider is the adapters' business.
+//! Pure: it reads no file, no network, and no clock except for the `Date` of [`mime`].
+//! Recipients are read strictly in [`people`], texts are written both plain and as HTML
+//! in [`text`], the original is quoted in [`quote`] and determines recipients and
+//! subject in [`reply`], attachments get storable names in [`names`]. The pipeline
+//! decides what to do with the result; the adapters deliver it.
 
 mod clean;
 pub mod names;

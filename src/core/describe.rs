@@ -8,15 +8,15 @@ use serde_json::{Map, Value, json};
 use crate::flatten::Room;
 use crate::schemas::{Api, BODY, Field, Kind, Level, Source, TABLES, Table, wire};
 
-/// The resource address of a table's schema.
+/// Returns the resource URI of a table's schema.
 pub fn uri(table: &Table) -> String {
     format!("daysheet://schema/{}", table.name)
 }
 
-/// The JSON Schema (2020-12) of one row of `table` as `format: json` writes it, and `stc`.
+/// Returns the JSON Schema (2020-12) of one row of `table`, as in `format: json` and `stc`.
 ///
-/// Every column is there by name; the first is in every row, the others when
-/// they were asked for.
+/// Every column is declared by name; the first is in every row, the others if they were
+/// requested.
 pub fn json_schema(table: &Table) -> Value {
     let mut properties = Map::new();
     let settable = table.fields.iter().any(|field| field.settable);
@@ -47,7 +47,7 @@ pub fn json_schema(table: &Table) -> Value {
     })
 }
 
-/// True when the rows of `table` are things that a provider has an id for.
+/// Returns true if the rows of `table` have provider ids.
 fn has_provider_id(table: &Table) -> bool {
     table.fields.first().is_some_and(|key| matches!(key.kind, Kind::Handle(_)))
 }
@@ -89,14 +89,14 @@ fn property(field: &Field, is_key: bool, settable: bool) -> Value {
         _ => {}
     }
     if let Some(cap) = field.untrusted {
-        // All people of an event may be told.
+        // JSON always lists all guests of an event.
         if !field.sources.iter().any(|(_, source)| matches!(source, Source::Guests(..))) {
             property.insert("maxLength".to_owned(), json!(longest(cap)));
         }
         property.insert("x-untrusted".to_owned(), json!(true));
     }
     property.insert("description".to_owned(), json!(field.doc));
-    // Where some columns can be set, the others say that they cannot.
+    // If some columns can be set, the others say that they cannot.
     if settable {
         property.insert("readOnly".to_owned(), json!(!field.settable));
     }
@@ -109,15 +109,15 @@ fn property(field: &Field, is_key: bool, settable: bool) -> Value {
     Value::Object(property)
 }
 
-/// The longest a capped text can get, in characters: a row about one thing has
-/// more room than one of a list, and a count of the rest may follow a sample.
+/// Returns the maximum length of a capped text, in characters: a row about one object
+/// has more room than one of a list, and a count of the rest may follow a sample.
 pub fn longest(cap: u16) -> usize {
     Room::One.cap(cap) + " +99999".len()
 }
 
 const APIS: &[Api] = &[Api::Gmail, Api::Outlook, Api::Local];
 
-/// Where a source reads, in words; `None` when it reads nothing.
+/// Describes where a source reads, in words; `None` if it reads nothing.
 fn origin(source: Source, base: &str) -> Option<String> {
     let at = |path: &str| format!("{base}{path}");
     Some(match source {
@@ -183,7 +183,7 @@ fn conditions(words: &[(&str, Source)], base: &str) -> Option<String> {
     Some(parts?.join(", "))
 }
 
-/// A table as a row of the `schema` table.
+/// Returns a table as a row of the `schema` table.
 pub fn summary(table: &Table) -> Value {
     let columns: Vec<_> = table
         .fields
@@ -201,7 +201,7 @@ pub fn summary(table: &Table) -> Value {
     })
 }
 
-/// The page `docs/tables.md`.
+/// Returns the page `docs/tables.md`.
 pub fn tables_page() -> String {
     let mut page = String::from(
         "# Tables\n\n\

@@ -11,7 +11,7 @@ pub mod toon;
 
 use crate::row::{Cell, RowTable};
 
-/// What block 1 of an answer says.
+/// The content of block 1 of an answer.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Document {
     /// Scalar lines, in order: `zone`, `next`.
@@ -20,7 +20,7 @@ pub struct Document {
     pub tables: Vec<RowTable>,
 }
 
-/// How a document is written.
+/// The output formats.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
     /// Tabular TOON with this delimiter.
@@ -33,13 +33,13 @@ pub enum Format {
 }
 
 impl Format {
-    /// True when long texts are fields of rows; in the others they are blocks
-    /// behind the document.
+    /// Returns true if long texts are fields of rows; in other formats they are blocks
+    /// after the document.
     pub const fn has_text_fields(self) -> bool {
         matches!(self, Self::Json | Self::Stc(_))
     }
 
-    /// The number of the version of STC, where it is one.
+    /// Returns the version of STC, if the format is STC.
     pub const fn stc_version(self) -> Option<u32> {
         match self {
             Self::Stc(version) => Some(version.number()),
@@ -48,7 +48,7 @@ impl Format {
     }
 }
 
-/// What stands between the cells of a TOON row.
+/// The delimiter between the cells of a TOON row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Delimiter {
     /// A horizontal tab, the default.
@@ -61,7 +61,7 @@ pub enum Delimiter {
 }
 
 impl Delimiter {
-    /// The character itself.
+    /// Returns the character itself.
     pub const fn char(self) -> char {
         match self {
             Self::Tab => '\t',
@@ -78,8 +78,8 @@ impl Default for Format {
 }
 
 impl Format {
-    /// What a table is written of: its heading and each of its rows, with what
-    /// stands between them.
+    /// Returns the pieces that a table is written from: its heading and each of its
+    /// rows, with their delimiters.
     pub fn pieces(self, table: &RowTable) -> (String, Vec<String>) {
         match self {
             Self::Toon(delimiter) => toon::pieces(table, delimiter),
@@ -90,7 +90,7 @@ impl Format {
 }
 
 impl Document {
-    /// The columns with cells that show a part of their value, and how many.
+    /// Returns the columns that have cut cells, and how many each has.
     pub fn cuts(&self) -> Vec<(&'static str, usize)> {
         let mut cuts: Vec<(&'static str, usize)> = Vec::new();
         for (_, cut) in self.tables.iter().flat_map(RowTable::cuts) {
@@ -102,7 +102,7 @@ impl Document {
         cuts
     }
 
-    /// The document as text.
+    /// Encodes the document as text.
     pub fn encode(&self, format: Format) -> String {
         match format {
             Format::Toon(delimiter) => toon::encode(self, delimiter),

@@ -13,20 +13,20 @@ use std::time::Duration;
 /// A result with the crate's error.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// What went wrong, coarse enough to decide on.
+/// The kind of an error, as detailed as callers need to decide.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// The caller said something that cannot be carried out as said.
+    /// The request cannot be carried out as stated.
     Argument,
-    /// The thing named does not exist, or does no longer.
+    /// The named object does not exist, or no longer does.
     NotFound,
     /// No account is signed in, or not the one that was named.
     NoAccount,
     /// The sign-in is missing, expired, revoked or was refused.
     Auth,
-    /// The thing has been changed by somebody else meanwhile.
+    /// The object was changed by someone else in the meantime.
     Conflict,
-    /// The provider refuses for now; try again after the time told, if any.
+    /// The provider refuses for now; try again after the given time, if any.
     RateLimited(Option<Duration>),
     /// The provider answered with an error of its own (HTTP status).
     Provider(u16),
@@ -44,7 +44,7 @@ pub enum Kind {
     Internal,
 }
 
-/// What went wrong, why, and what to do next.
+/// An error: what went wrong, why, and the next step.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Error {
     kind: Kind,
@@ -53,12 +53,12 @@ pub struct Error {
 }
 
 impl Error {
-    /// An error of `kind`; `message` is a lower-case fragment without a full stop.
+    /// Creates an error of `kind`; `message` is a lower-case fragment without a full stop.
     pub fn new(kind: Kind, message: impl Into<String>) -> Self {
         Self { kind, message: message.into(), next: None }
     }
 
-    /// Shorthand for the commonest kind, [`Kind::Argument`].
+    /// Creates an error of the commonest kind, [`Kind::Argument`].
     pub fn argument(message: impl Into<String>) -> Self {
         Self::new(Kind::Argument, message)
     }
@@ -77,22 +77,22 @@ impl Error {
         self
     }
 
-    /// The kind, to decide on.
+    /// Returns the kind.
     pub fn kind(&self) -> Kind {
         self.kind
     }
 
-    /// The message without the next step.
+    /// Returns the message without the next step.
     pub fn message(&self) -> &str {
         &self.message
     }
 
-    /// The next step, where there is one.
+    /// Returns the next step, if there is one.
     pub fn next_step(&self) -> Option<&str> {
         self.next.as_deref()
     }
 
-    /// True for what may be over when it is tried again.
+    /// Returns true for a temporary error, which a retry may resolve.
     pub fn is_passing(&self) -> bool {
         matches!(
             self.kind,
@@ -100,12 +100,12 @@ impl Error {
         )
     }
 
-    /// True when it leaves open whether something that was to be written was.
+    /// Returns true if it is unknown whether a write took effect.
     pub fn is_open(&self) -> bool {
         matches!(self.kind, Kind::Network | Kind::Timeout)
     }
 
-    /// True for a bug of ours, which the caller cannot act on.
+    /// Returns true for a bug of ours, which the caller cannot act on.
     pub fn is_bug(&self) -> bool {
         self.kind == Kind::Internal
     }

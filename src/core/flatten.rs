@@ -1,9 +1,8 @@
 //! (Columns, JSON objects) → rows.
 //!
-//! The only reader of [`Source`]. It is total: a value that is missing is null,
-//! one of the wrong type is null and counted in the [`Report`].
-//! Text that strangers wrote is cleaned and cut here, by the column's own mark,
-//! so that no caller can forget. No I/O, no clock.
+//! The only reader of [`Source`]. It never fails: a missing value is null, one of the
+//! wrong type is null and counted in the [`Report`]. Untrusted text is cleaned and cut
+//! here, by the column's own mark, so that no caller can forget it. No I/O, no clock.
 
 mod member;
 
@@ -20,36 +19,36 @@ use crate::text::verdict::{self, Doubt, Heads, Results};
 use crate::text::{self, Note};
 use crate::when::{self, When};
 
-/// What the objects do not say themselves.
+/// The facts about objects that the objects themselves do not contain.
 #[derive(Debug, Clone)]
 pub struct Context<'a> {
-    /// Whose JSON the objects are.
+    /// The API whose JSON the objects are.
     pub api: Api,
-    /// The zone that times are told in.
+    /// The zone in which times are shown.
     pub zone: &'a TimeZone,
     /// The address of the account they came from.
     pub account: &'a str,
-    /// The address itself, which tells whether somebody is the account's owner.
+    /// The address itself, which identifies the account's owner among people.
     pub address: &'a str,
     /// Names of labels, folders and calendars by id.
     pub names: &'a HashMap<String, String>,
-    /// How strictly strangers' text is cut.
+    /// How strictly untrusted text is cut.
     pub room: Room,
 }
 
-/// How much room a row has.
+/// How much space a row has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Room {
     /// A row of a list: text is cut at its column's cap.
     #[default]
     List,
-    /// A row about one thing that was asked for: four times the cap, and four
-    /// times as many members of a list.
+    /// A row about one object that was requested: four times the cap, and four times as
+    /// many members of a list.
     One,
 }
 
 impl Room {
-    /// The most columns of a text whose column has this cap.
+    /// Returns the maximum columns of a text whose column has this cap.
     pub fn cap(self, cap: u16) -> usize {
         match self {
             Self::List => usize::from(cap),
@@ -58,7 +57,7 @@ impl Room {
     }
 }
 
-/// What flattening could not show as it was.
+/// The values that flattening could not show exactly.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Report {
     /// Columns with values of an unexpected type, and how many.
@@ -90,7 +89,9 @@ pub fn flatten(
         for field in columns {
             let value = reader.read(object, field.source(context.api));
             let (cell, cut) = finish(field, value, context, &mut reader.odd);
+            // A beginning is cut by nature, and needs no note.
             cuts.extend(cut.filter(|_| !field.beginning));
+            // An odd value is null and counted, never an error.
             if std::mem::take(&mut reader.odd) {
                 Report::count(&mut report.odd, field.name);
             }
@@ -102,7 +103,7 @@ pub fn flatten(
     (rows, report)
 }
 
-/// The provider's id of the thing an object is about, when its table has one.
+/// Returns the provider's id of the object that a row is about, if its table has one.
 pub fn key(table: &Table, object: &Value, context: &Context) -> Option<String> {
     let key = table.fields.first()?;
     let mut reader = Reader { context, odd: false };
@@ -112,7 +113,7 @@ pub fn key(table: &Table, object: &Value, context: &Context) -> Option<String> {
     }
 }
 
-/// The instant that a time column reads from an object; what lists are sorted by.
+/// Returns the instant that a time column reads from an object; lists are sorted by it.
 pub fn instant(field: &Field, object: &Value, context: &Context) -> Option<Timestamp> {
     let mut reader = Reader { context, odd: false };
     match reader.read(object, field.source(context.api)) {
@@ -122,8 +123,8 @@ pub fn instant(field: &Field, object: &Value, context: &Context) -> Option<Times
     }
 }
 
-/// The texts that a column reads from an object, whole and as they were
-/// written: to look for words in, never to show.
+/// Returns the texts that a column reads from an object, complete and unclean: for
+/// searching, never for showing.
 pub fn texts(field: &Field, object: &Value, context: &Context) -> Vec<String> {
     let mut reader = Reader { context, odd: false };
     match reader.read(object, field.source(context.api)) {
@@ -135,8 +136,8 @@ pub fn texts(field: &Field, object: &Value, context: &Context) -> Vec<String> {
     }
 }
 
-/// What speaks against the sender of a message, in words, as the columns tell
-/// that have it.
+/// Returns the warnings about the sender of a message, in words, as the columns that
+/// have them do.
 pub fn doubts(table: &Table, object: &Value, context: &Context) -> Vec<Note> {
     let sources = table.fields.iter().map(|field| field.source(context.api));
     sources
@@ -386,7 +387,7 @@ impl Reader<'_> {
         Read::Nothing
     }
 
-    /// True when a condition is true; of several, when any is.
+    /// Returns true if a condition holds; of several, if any does.
     fn holds(&mut self, object: &Value, condition: Source) -> bool {
         match condition {
             Source::Either(any) => any.iter().any(|one| self.holds(object, *one)),
@@ -394,8 +395,8 @@ impl Reader<'_> {
         }
     }
 
-    /// A `date`, or a `dateTime` with its offset; without an offset it is in the
-    /// zone that is named.
+    /// Reads a `date`, or a `dateTime` with its offset; without an offset it is in the
+    /// named zone.
     fn google_when(&mut self, value: Option<&Value>) -> Read {
         let (date, date_time, zone) = wire::WHEN;
         let Some(object) = value.filter(|value| !value.is_null()) else {
@@ -414,7 +415,7 @@ impl Reader<'_> {
         when.map_or_else(|| self.unexpected(value), Read::When)
     }
 
-    /// A local `dateTime` in the zone that is named beside it.
+    /// Reads a local `dateTime` in the zone that is named beside it.
     fn graph_when(&mut self, value: Option<&Value>, all_day: bool) -> Read {
         let (_, date_time, zone) = wire::WHEN;
         let Some(object) = value.filter(|value| !value.is_null()) else {
@@ -453,7 +454,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Null for a value that is missing; null and a mark for one of the wrong type.
+    /// Returns null for a missing value; null and a mark for one of the wrong type.
     fn unexpected(&mut self, value: Option<&Value>) -> Read {
         if !matches!(value, None | Some(Value::Null)) {
             self.odd = true;
@@ -462,8 +463,8 @@ impl Reader<'_> {
     }
 }
 
-/// Makes a cell of what was read, as the column's kind and marks say; and what of
-/// it is not shown.
+/// Makes a cell from what was read, according to the column's kind and marks; returns
+/// also what the cell does not show.
 fn finish(field: &Field, value: Read, context: &Context, odd: &mut bool) -> (Cell, Option<Cut>) {
     let text = match (field.kind, value) {
         (_, Read::Nothing) => return (Cell::Null, None),
@@ -509,7 +510,7 @@ fn finish(field: &Field, value: Read, context: &Context, odd: &mut bool) -> (Cel
     (Cell::Text(shown), cut)
 }
 
-/// `2026-02-03 18h05`: no colon, so that no format has to quote it.
+/// Formats `2026-02-03 18h05`: no colon, so that no format has to quote it.
 pub fn minute(time: Timestamp, zone: &TimeZone) -> String {
     let local = zone.to_datetime(time);
     format!(
@@ -522,9 +523,9 @@ pub fn minute(time: Timestamp, zone: &TimeZone) -> String {
     )
 }
 
-/// Text that may be HTML, as text.
+/// Converts text that may be HTML to plain text.
 pub fn plain(text: String) -> String {
-    // A tag, or an entity: services do not say which of the two it is.
+    // A tag, or an entity: services do not declare whether a text is HTML.
     let marked = text.contains("</") || text.contains("<br") || text.contains("<p>");
     match marked {
         true => text::html::html(&text, text::html::Style::Text, false).text,
@@ -532,22 +533,22 @@ pub fn plain(text: String) -> String {
     }
 }
 
-/// The value at a path of object keys.
+/// Returns the value at a path of object keys.
 fn at<'v>(object: &'v Value, path: &str) -> Option<&'v Value> {
     path.split('/').try_fold(object, |value, key| value.get(key))
 }
 
-/// The list at a path, empty when there is none.
+/// Returns the list at a path, empty if there is none.
 fn list<'v>(object: &'v Value, path: &str) -> &'v [Value] {
     at(object, path).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
-/// The first header of this name, without regard to case.
+/// Returns the first header of this name, ignoring case.
 fn header<'v>(object: &'v Value, name: &str) -> Option<&'v str> {
     headers(object, wire::HEADERS, name).next()
 }
 
-/// The values of the headers of this name in the list at a path.
+/// Returns the values of the headers of this name in the list at a path.
 fn headers<'v>(object: &'v Value, path: &str, name: &str) -> impl Iterator<Item = &'v str> {
     let (key, value) = wire::HEADER;
     list(object, path)
@@ -561,8 +562,8 @@ fn headers<'v>(object: &'v Value, path: &str, name: &str) -> impl Iterator<Item 
         .filter_map(move |header| header.get(value).and_then(Value::as_str))
 }
 
-/// True when a header's value, up to its parameters or comment, is one of the
-/// words; of any value when there are none.
+/// Returns true if a header's value, up to its parameters or comment, is one of the
+/// words; true for any value if there are no words.
 fn is_one_of(value: &str, words: &[&str]) -> bool {
     let ends = |c: char| c.is_whitespace() || matches!(c, ';' | '(');
     let own = value.trim_start().split(ends).next().unwrap_or_default();

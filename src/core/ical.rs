@@ -33,10 +33,10 @@ pub struct Document {
     pub zone: Option<String>,
     /// The events, in the order of the document: of each the latest version.
     pub entries: Vec<Entry>,
-    /// Events that only say which they are, as cancellations and answers may:
-    /// their times mean nothing.
+    /// Events that only identify themselves, as cancellations and answers may: their
+    /// times have no meaning.
     pub timeless: Vec<Entry>,
-    /// What was passed over or read with a guess, with its line where known.
+    /// Notes on what was skipped or guessed, with its line where known.
     pub notes: Vec<Note>,
 }
 
@@ -51,7 +51,7 @@ pub struct Entry {
     pub recurrence_id: Option<When>,
     /// `DTSTART`.
     pub start: Moment,
-    /// `DTEND`, or what `DURATION` makes it.
+    /// `DTEND`, or the end that `DURATION` gives.
     pub end: Moment,
     /// `RRULE`, `EXDATE`, `RDATE`.
     pub repeat: Option<Repeat>,
@@ -63,7 +63,7 @@ pub struct Entry {
     pub notes: String,
     /// `ORGANIZER`.
     pub organizer: Option<Guest>,
-    /// `ATTENDEE`s, without the organizer, whose answer stands with them.
+    /// The `ATTENDEE`s, without the organizer, whose answer is beside them.
     pub guests: Vec<Guest>,
     /// `TRANSP`, and `X-MICROSOFT-CDO-BUSYSTATUS`.
     pub show: Show,
@@ -80,7 +80,7 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// An event with nothing but its time.
+    /// Creates an event with only its time.
     pub fn new(uid: impl Into<String>, start: Moment, end: Moment) -> Self {
         Self {
             uid: uid.into(),
@@ -110,25 +110,22 @@ pub const LONGEST: usize = 2 * 1024 * 1024;
 /// Components of a document that are read.
 pub const COMPONENTS: usize = 10_000;
 
-/// Reads a document. Times without a zone are in the document's own
-/// (`X-WR-TIMEZONE`), or else in `floating`.
+/// Reads a document. Times without a zone are in the document's own (`X-WR-TIMEZONE`),
+/// or else in `floating`.
 ///
-/// What RFC 5545 asks for is not insisted on: lines that are no properties and
-/// components that cannot be read are passed over with a note that names their
-/// line.
+/// Reading is lenient: lines that are not properties and components that cannot be read
+/// are skipped with a note that names their line.
 ///
 /// # Errors
-/// [`Kind::Argument`](crate::error::Kind::Argument) if it is no calendar, or too
-/// large.
+/// [`Kind::Argument`](crate::error::Kind::Argument) if it is not a calendar, or too large.
 pub fn read(text: &str, floating: &TimeZone) -> Result<Document> {
     read::document(text, floating)
 }
 
-/// Writes a document, with a `VTIMEZONE` for every zone it uses. `now` is its
-/// `DTSTAMP`.
+/// Writes a document, with a `VTIMEZONE` for every zone it uses. `now` is its `DTSTAMP`.
 ///
-/// Whatever the texts hold, they stay within their property. What was noted when
-/// the document was read is not written.
+/// Texts cannot break out of their property, whatever they contain. The notes from
+/// reading the document are not written.
 pub fn write(document: &Document, now: Timestamp) -> String {
     write::document(document, now)
 }

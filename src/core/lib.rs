@@ -1,11 +1,11 @@
-//! Daysheet without I/O: what is said of a message or an event, from a provider's JSON
-//! to the text that a model reads.
+//! Daysheet without I/O: from a provider's JSON for a message or an event to the text
+//! that a model reads.
 //!
-//! `query`, `when`, `times`, `recurrence` and `ical` read what people and documents
-//! say; `text` makes strangers' text safe. `project` asks for what the columns of
-//! `schemas` need, `flatten` makes rows of it, `budget` chooses what fits and `encode`
-//! writes it. `provider` is the port: the traits that adapters implement. `body` and
-//! `compose` read and write messages; `call` is what a call knows of whoever made it.
+//! `query`, `when`, `times`, `recurrence` and `ical` read what people and documents contain;
+//! `text` makes untrusted text safe. `project` determines what to request for the columns of
+//! `schemas`, `flatten` makes rows from it, `budget` chooses what fits and `encode` writes it.
+//! `provider` is the port: the traits that adapters implement. `body` and `compose` read and
+//! write messages; `call` represents a running call and its caller.
 //!
 //! It opens no file and no connection, and reads no clock and no environment.
 

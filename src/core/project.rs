@@ -1,14 +1,13 @@
-//! Columns → what to ask an API for.
+//! Columns → what to request from an API.
 //!
-//! The registry says where each column stands in a provider's JSON; this file
-//! collects those places, so that nothing is fetched that no column shows and
-//! nothing is shown that was not fetched.
-//! It knows no request: the adapters turn a [`Projection`] into `fields`,
-//! `metadataHeaders`, `$select`.
+//! The registry declares where a provider's JSON has each column; this file collects
+//! these paths, so that nothing is fetched that no column shows and nothing is shown
+//! that was not fetched. It builds no request: the adapters turn a [`Projection`] into
+//! `fields`, `metadataHeaders`, `$select`.
 
 use crate::schemas::{Api, Field, Source, wire};
 
-/// The places in a provider's JSON that a set of columns reads.
+/// The paths in a provider's JSON that a set of columns reads.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Projection {
     /// Full paths, object keys joined by `/`, each once, in column order.
@@ -19,7 +18,7 @@ pub struct Projection {
     pub names: bool,
 }
 
-/// What the columns need from objects of `api`.
+/// Collects what the columns need from objects of `api`.
 pub fn project(api: Api, columns: &[&'static Field]) -> Projection {
     let mut projection = Projection::default();
     for field in columns {
@@ -29,13 +28,13 @@ pub fn project(api: Api, columns: &[&'static Field]) -> Projection {
 }
 
 impl Projection {
-    /// True when every path is one of `given`, so that no second call is needed.
+    /// Returns true if every path is one of `given`, so that no second call is needed.
     pub fn within(&self, given: &[&str]) -> bool {
         self.headers.is_empty() && self.paths.iter().all(|path| given.contains(&path.as_str()))
     }
 
-    /// The first keys of all paths, each once: what an API that selects whole
-    /// properties is asked for (`$select`).
+    /// Returns the first keys of all paths, each once: the selection for an API that
+    /// selects whole properties (`$select`).
     pub fn roots(&self) -> Vec<&str> {
         let mut roots: Vec<&str> = Vec::new();
         for path in &self.paths {
@@ -128,7 +127,7 @@ impl Projection {
     fn headings(&mut self, base: &str, path: &str, names: &[&'static str]) {
         self.path(base, path);
         for name in names {
-            // Only Gmail is told which headers are wanted.
+            // Only Gmail takes a list of header names.
             if path == wire::HEADERS && !self.headers.contains(name) {
                 self.headers.push(name);
             }

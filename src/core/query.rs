@@ -1,12 +1,10 @@
-//! The one search language, parsed.
+//! The query language, parsed.
 //!
-//! Words, `"phrases"`, `from: to: cc: bcc: subject: body: in: label: category:
-//! is: has: filename: larger: smaller: before: after:`, `OR`, `-not`, `( )`.
-//! As in Gmail, `OR` binds tighter than the silent AND: `a b OR c` is
-//! `a (b OR c)`.
-//! Each provider compiles the tree to its own language; what stands here knows
-//! none of them, reads no clock, and refuses what it does not understand: a
-//! query never fails open.
+//! Words, `"phrases"`, `from: to: cc: bcc: subject: body: in: label: category: is: has:
+//! filename: larger: smaller: before: after:`, `OR`, `-not`, `( )`. As in Gmail, `OR`
+//! binds tighter than the implicit AND: `a b OR c` is `a (b OR c)`. Each adapter
+//! compiles the tree to its provider's language; this module knows none of them, reads
+//! no clock, and refuses what it does not understand: a query never fails open.
 
 mod tokens;
 mod values;
@@ -22,7 +20,7 @@ use self::values::{bytes, instant};
 use crate::error::{Error, Result};
 use crate::text::brief;
 
-/// What a provider's own syntax is passed on behind.
+/// The prefix of a query in a provider's own syntax.
 const RAW: &str = "raw:";
 /// Groups deeper than this are refused.
 const DEPTH: usize = 32;
@@ -44,11 +42,11 @@ pub enum Query {
     Raw(String),
 }
 
-/// What is said of a condition in an OR that an account cannot meet.
+/// The note on a condition in an OR that an account cannot evaluate.
 pub const NOTHING: &str = "that part of the OR matches nothing here";
 
 impl Query {
-    /// Its conditions, in order.
+    /// Returns its conditions, in order.
     pub fn terms(&self) -> Vec<&Term> {
         match self {
             Self::All(parts) | Self::Any(parts) => parts.iter().flat_map(Self::terms).collect(),
@@ -58,8 +56,7 @@ impl Query {
         }
     }
 
-    /// Its conditions, each with whether it stands in an OR, where others may hold
-    /// in its place.
+    /// Returns its conditions, each with whether it is in an OR, where another may hold instead.
     pub fn alternatives(&self) -> Vec<(&Term, bool)> {
         match self {
             Self::Any(parts) if parts.len() > 1 => {
@@ -74,8 +71,8 @@ impl Query {
         }
     }
 
-    /// The same query without conditions that nothing can meet. What can never be
-    /// met is an [`Query::Any`] without parts, what always is an [`Query::All`].
+    /// Returns the query without conditions that nothing can meet. A part that can never be met
+    /// is an [`Query::Any`] without parts, one that always is an [`Query::All`].
     #[must_use]
     pub fn without(&self, never: &impl Fn(&Term) -> bool) -> Self {
         let each = |parts: &[Self], drop: &Self, end: &Self| -> Option<Vec<Self>> {
@@ -103,7 +100,7 @@ impl Query {
         }
     }
 
-    /// The same query with other conditions; raw syntax stays as it is.
+    /// Returns the query with its conditions replaced; raw syntax stays.
     #[must_use]
     pub fn map(&self, other: &impl Fn(&Term) -> Term) -> Self {
         let each = |parts: &[Self]| parts.iter().map(|part| part.map(other)).collect();
@@ -134,9 +131,9 @@ pub enum Term {
     Is(State),
     /// With a file.
     Attachment,
-    /// Larger than so many bytes.
+    /// Larger than this many bytes.
     Larger(u64),
-    /// Smaller than so many bytes.
+    /// Smaller than this many bytes.
     Smaller(u64),
     /// Before this instant.
     Before(Timestamp),
@@ -164,7 +161,7 @@ pub enum Part {
 }
 
 impl Part {
-    /// Its operator, without the colon.
+    /// Returns its operator, without the colon.
     pub fn operator(self) -> &'static str {
         match self {
             Self::From => "from",
@@ -208,10 +205,10 @@ pub struct Clock {
     pub zone: TimeZone,
 }
 
-/// Reads a query.
+/// Parses a query.
 ///
-/// Fails with [`crate::error::Kind::Argument`] on anything that is not
-/// understood, and says where.
+/// Fails with [`crate::error::Kind::Argument`] on anything that is not understood, and
+/// reports where.
 pub fn parse(text: &str, clock: &Clock) -> Result<Query> {
     let text = text.trim();
     if text.len() > LONGEST {
@@ -237,7 +234,7 @@ pub fn parse(text: &str, clock: &Clock) -> Result<Query> {
     }
 }
 
-/// True for a query in a provider's own syntax.
+/// Returns true for a query in a provider's own syntax.
 pub fn is_raw(text: &str) -> bool {
     text.trim().starts_with(RAW)
 }
@@ -257,7 +254,7 @@ impl Parser<'_> {
         Ok(one_or(parts, Query::All))
     }
 
-    /// `a OR b OR c`, or a single part.
+    /// Reads `a OR b OR c`, or a single part.
     fn any(&mut self, depth: usize) -> Result<Query> {
         let mut parts = vec![self.part(depth)?];
         while self.tokens.next_if_eq(&Token::Or).is_some() {
@@ -307,7 +304,7 @@ impl Parser<'_> {
         Ok(inner)
     }
 
-    /// The value of an operator: a word, a phrase, or a group of them.
+    /// Reads the value of an operator: a word, a phrase, or a group of them.
     fn operator(&mut self, name: &str, depth: usize) -> Result<Query> {
         match self.tokens.peek() {
             Some(Token::Text(_)) => match self.tokens.next() {
@@ -324,7 +321,7 @@ impl Parser<'_> {
     }
 }
 
-/// `from:(a OR b)` is `from:a OR from:b`.
+/// Distributes an operator over a group: `from:(a OR b)` is `from:a OR from:b`.
 fn distribute(name: &str, group: Query, clock: &Clock) -> Result<Query> {
     let each = |parts: Vec<Query>| {
         parts.into_iter().map(|part| distribute(name, part, clock)).collect::<Result<Vec<_>>>()
@@ -341,7 +338,7 @@ fn distribute(name: &str, group: Query, clock: &Clock) -> Result<Query> {
     })
 }
 
-/// The only part, or a group of them.
+/// Returns the only part, or a group of them.
 pub fn one_or(mut parts: Vec<Query>, many: impl Fn(Vec<Query>) -> Query) -> Query {
     match (parts.len(), parts.pop()) {
         (1, Some(one)) => one,
@@ -426,7 +423,7 @@ fn term(name: &str, value: &str, clock: &Clock) -> Result<Term> {
     })
 }
 
-/// The common word for a folder's usual names, else the name itself.
+/// Returns the well-known word for a folder's usual names, else the name itself.
 pub fn place(name: &str) -> String {
     let lower = name.to_lowercase();
     match lower.as_str() {
@@ -439,8 +436,8 @@ pub fn place(name: &str) -> String {
     }
 }
 
-/// True for a query that looks for marks alone, which providers pass over: it
-/// would find everything.
+/// Returns true for a query of punctuation alone, which providers ignore: it would find
+/// everything.
 fn is_empty(query: &Query) -> bool {
     match query {
         // Beside a word, as in `a - b`, marks do no harm.
@@ -456,7 +453,7 @@ fn is_word(query: &Query) -> bool {
     matches!(query, Query::Term(Term::Text(text)) if !is_marks(text))
 }
 
-/// True for text without a letter, a digit or a symbol that can be looked for.
+/// Returns true for text without a letter, digit or symbol that can be searched for.
 fn is_marks(text: &str) -> bool {
     text.chars().all(|c| c.is_ascii_punctuation() || c.is_whitespace() || c.is_control())
 }

@@ -1,18 +1,17 @@
 //! Recurrence rules (RFC 5545): read, expanded, split.
 //!
-//! Rules are expanded by the `calcard` library, in local time without a zone;
-//! what a local time means in a zone is `when.rs`'s to say. How Graph writes a
-//! rule (`recurrence/graph.rs`) stands here, because the adapter and the sandbox need
-//! it and do not know each other.
+//! Rules are expanded by the `calcard` library, in local time without a zone; `when.rs` decides
+//! what a local time means in a zone. Graph's form of a rule (`recurrence/graph.rs`) is here,
+//! because the adapter and the sandbox need it and do not know each other.
 //!
 //! Where RFC 5545 leaves room:
-//! - The start is always the first occurrence and counts for `COUNT`, also when
-//!   the rule would not have it (the RFC calls the result undefined, but has the
-//!   start count). `dateutil` leaves such a start out; `recurring-ical-events`
+//! - The start is always the first occurrence and counts for `COUNT`, even if
+//!   the rule does not generate it (the RFC calls the result undefined, but counts
+//!   the start). `dateutil` leaves such a start out; `recurring-ical-events`
 //!   shows it and does not count it.
 //! - With an `UNTIL` before the start nothing occurs by the rule, as in both.
 //! - `UNTIL` as a day includes that day, also for an event with a time of day.
-//! - `EXDATE` as a day leaves out what starts on that day where the event is.
+//! - `EXDATE` as a day leaves out what starts on that day in the event's zone.
 
 use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
@@ -27,7 +26,7 @@ mod rule;
 
 pub use rule::{DAYS, Rule, Until, compact, compact_day, place, until};
 
-/// How an event recurs: the properties of RFC 5545.
+/// The recurrence of an event: the properties of RFC 5545.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Repeat {
     /// The value of `RRULE`, without the name. Empty when there are only dates.
@@ -52,10 +51,9 @@ impl Repeat {
         Rule::read(text).map(|rule| rule.write())
     }
 
-    /// How Google and iCalendar write it: lines `RRULE:…`, `EXDATE…:…`,
-    /// `RDATE…:…`. Times without a zone are in `zone`. Lines that cannot be read
-    /// are passed over; a rule that cannot be is kept as it is, so that the event
-    /// is still known to recur.
+    /// Reads the lines of Google and iCalendar: `RRULE:…`, `EXDATE…:…`, `RDATE…:…`. Times without
+    /// a zone are in `zone`. Lines that cannot be read are skipped; a rule that cannot be read is
+    /// kept unchanged, so that the event is still known to recur.
     pub fn from_lines<S: AsRef<str>>(lines: &[S], zone: &TimeZone) -> Self {
         let mut repeat = Self::default();
         for line in lines {
@@ -82,8 +80,8 @@ impl Repeat {
         repeat
     }
 
-    /// A rule as others have written it: in the usual form where it can be read,
-    /// and as it is where not.
+    /// Returns a rule that others wrote: in the usual form if it can be read, otherwise
+    /// unchanged.
     pub fn foreign(text: &str) -> String {
         match Rule::foreign(text) {
             Some(rule) => rule.write(),
@@ -94,9 +92,9 @@ impl Repeat {
         }
     }
 
-    /// The rule with its `UNTIL` of the kind that RFC 5545 asks for: a day for a
-    /// start that is one, and UTC for a start with a time. A rule that cannot be
-    /// read is left as it is.
+    /// Returns the rule with its `UNTIL` of the type that RFC 5545 requires: a day for
+    /// a start that is a day, and UTC for a start with a time. A rule that cannot be
+    /// read is returned unchanged.
     pub fn fit(&self, start: &Moment) -> String {
         let Some(mut rule) = Rule::foreign(&self.rule) else {
             return Self::foreign(&self.rule);
@@ -113,8 +111,8 @@ impl Repeat {
         rule.write()
     }
 
-    /// True if the rule itself has an occurrence at the start; RFC 5545 wants it
-    /// so, and some services insist.
+    /// Returns true if the rule itself has an occurrence at the start; RFC 5545
+    /// requires it, and some services insist.
     pub fn begins(&self, start: &Moment) -> bool {
         let Some(rule) = self.read_for(start) else {
             return false;
@@ -124,7 +122,7 @@ impl Repeat {
         expand::expand(&rule, at, at, at, 1) == [at]
     }
 
-    /// The rule as it is for an event that starts at `start`.
+    /// Returns the rule, read for an event that starts at `start`.
     fn read_for(&self, start: &Moment) -> Option<Rule> {
         let mut rule = Rule::foreign(&self.rule)?;
         if matches!(start, Moment::Day(_)) {
@@ -136,8 +134,8 @@ impl Repeat {
         Some(rule)
     }
 
-    /// The lines that [`from_lines`](Self::from_lines) reads, for an event that
-    /// first starts at `start`. The rule [fits](Self::fit) the start; days stand
+    /// Returns the lines that [`from_lines`](Self::from_lines) reads, for an event that
+    /// first starts at `start`. The rule [fits](Self::fit) the start; days are written
     /// as days, times in the zone of the start.
     pub fn lines(&self, start: &Moment) -> Vec<String> {
         let mut lines = Vec::new();
@@ -168,13 +166,13 @@ impl Repeat {
         lines
     }
 
-    /// When an event that first starts at `start` does so, exceptions left out,
-    /// in order: the occurrences that start at or after `from` and before `to`,
-    /// at most `most` of them. Here a day starts at its midnight in UTC.
+    /// Returns the starts of an event that first starts at `start`, without exceptions,
+    /// in order: the occurrences that start at or after `from` and before `to`, at most
+    /// `most` of them. Here a day starts at its midnight in UTC.
     ///
-    /// Total: of a rule that cannot be read only the start and the added dates
-    /// are left. At most 20,000 occurrences of the rule are looked at, and none
-    /// that is 800 years after `from` or the start.
+    /// Never fails: for a rule that cannot be read, only the start and the added dates
+    /// are returned. At most 20,000 occurrences of the rule are examined, and none
+    /// later than 800 years after `from` or the start.
     pub fn occurrences(
         &self,
         start: &Moment,
@@ -194,7 +192,7 @@ impl Repeat {
         most: usize,
     ) -> Vec<Occurrence> {
         let zone = zone(start);
-        // What is left out has to be found first.
+        // Exceptions have to be found before they can be left out.
         let wanted = most.saturating_add(self.except.len());
         let mut all = self.by_rule(start, from, to, wanted);
         all.extend(self.extra.iter().map(|when| {
@@ -211,7 +209,7 @@ impl Repeat {
         all
     }
 
-    /// The start and what the rule adds, exceptions among them.
+    /// Returns the start and the occurrences of the rule, exceptions included.
     fn by_rule(
         &self,
         start: &Moment,
@@ -285,8 +283,7 @@ impl Repeat {
         })
     }
 
-    /// When the last occurrence starts; `None` if there is no end, or no
-    /// occurrence.
+    /// Returns the start of the last occurrence; `None` if there is no end, or no occurrence.
     pub fn ends(&self, start: &Moment) -> Option<Timestamp> {
         let rule = Rule::foreign(&self.rule);
         let until = match &rule {
@@ -310,9 +307,8 @@ impl Repeat {
         })
     }
 
-    /// The local time that the occurrence at `at` has by the rule, for what is
-    /// going to start with it: where daylight saving skips that time, it is not
-    /// the one the occurrence is seen at.
+    /// Returns the local time that the rule gives the occurrence at `at`, for a series that will
+    /// start there: if daylight saving skips that time, it differs from the one shown.
     pub fn nominal(&self, start: &Moment, at: When) -> Option<Moment> {
         let at = alike(at, start, &zone(start));
         let (local, _) = self.rule_at(start, at)?;
@@ -322,8 +318,8 @@ impl Repeat {
         })
     }
 
-    /// When the rule itself first has an occurrence, from the start on: later than
-    /// the start if the rule does not have that, and nothing if it never has one.
+    /// Returns the first occurrence of the rule itself, from the start on: later than
+    /// the start if the rule does not include it, and `None` if it never has one.
     pub fn first(&self, start: &Moment) -> Option<Moment> {
         let rule = Rule::foreign(&self.rule)?;
         let (local, zone) = match start {
@@ -349,13 +345,12 @@ impl Repeat {
         all.into_iter().find(|(_, when)| *when == at)
     }
 
-    /// The rule of what comes before the occurrence at `at`, and of what comes
-    /// from it on; `None` when nothing comes before. The second is for an event
-    /// that first starts at the [`nominal`](Self::nominal) time of `at`.
+    /// Splits the rule into the part before the occurrence at `at` and the part from it
+    /// on; `None` if nothing comes before. The second is for an event that first starts
+    /// at the [`nominal`](Self::nominal) time of `at`.
     ///
     /// # Errors
-    /// [`Kind::Argument`](crate::error::Kind::Argument) if the rule has no
-    /// occurrence at `at`.
+    /// [`Kind::Argument`](crate::error::Kind::Argument) if the rule has no occurrence at `at`.
     pub fn split(&self, start: &Moment, at: When) -> Result<Option<(Self, Self)>> {
         let zone = zone(start);
         let at = alike(at, start, &zone);
@@ -408,15 +403,15 @@ impl Repeat {
     }
 }
 
-/// True when the start has to be put in front because the rule does not have it.
+/// Returns true if the start has to be put in front because the rule does not have it.
 fn first_is_first(rule: &Rule, start: DateTime, found: &[DateTime], begin: DateTime) -> bool {
     // Near the start it is told from what was found, else the start is past.
     let near = rule.parts.count.is_some() || begin <= start;
     near && found.first() != Some(&start)
 }
 
-/// A property's name with its parameters, and its value. Names of zones can have
-/// colons between quotes.
+/// Returns a property's name with its parameters, and its value. Names of zones can
+/// have colons between quotes.
 fn halves(line: &str) -> Option<(&str, &str)> {
     let mut quoted = false;
     let at = line.find(|c: char| {
@@ -441,7 +436,7 @@ fn zone(start: &Moment) -> TimeZone {
     }
 }
 
-/// The last local time that `UNTIL` allows, and the instant where it names one.
+/// Returns the last local time that `UNTIL` allows, and the instant where it names one.
 fn last(until: Until, start: &Moment, zone: &TimeZone) -> (DateTime, Option<Timestamp>) {
     let whole = |day: Date| day.at(23, 59, 59, 0);
     match (until, start) {
@@ -457,7 +452,7 @@ fn last(until: Until, start: &Moment, zone: &TimeZone) -> (DateTime, Option<Time
     }
 }
 
-/// A day or an instant as the start is one.
+/// Converts a day or an instant to the type of the start.
 fn alike(when: When, start: &Moment, zone: &TimeZone) -> When {
     match (when, start) {
         (When::At(at), Moment::Day(_)) => When::Day(TimeZone::UTC.to_datetime(at).date()),
@@ -496,7 +491,7 @@ pub fn written(when: When, start: &Moment) -> Until {
     }
 }
 
-/// The values of `EXDATE` and `RDATE`; of a period its start.
+/// Reads the values of `EXDATE` and `RDATE`; of a period, its start.
 pub fn dates(value: &str, zone: &TimeZone) -> Vec<When> {
     let each = value.split(',').filter_map(|one| {
         let one = one.split('/').next().unwrap_or(one);

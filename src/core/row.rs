@@ -1,8 +1,8 @@
-//! Rows in the middle: what flattening makes and the encoders read.
+//! Rows as the intermediate form: flattening makes them and the encoders read them.
 //!
-//! A [`RowTable`] is a table of the registry with the columns that were chosen
-//! and cells that are ready to be written: dates are text, provider ids are
-//! waiting to become handles. It knows no provider, no format and no JSON.
+//! A [`RowTable`] is a table of the registry with the chosen columns and cells that are
+//! ready to be written: dates are text, provider ids are replaced by handles later. It
+//! knows no provider, no format and no JSON.
 
 use std::borrow::Cow;
 
@@ -29,7 +29,7 @@ pub enum Cell {
 #[derive(Debug, Clone, PartialEq)]
 pub struct RowTable {
     table: &'static Table,
-    /// What the document calls it; the table's plural if none.
+    /// Its name in the document; the table's plural if `None`.
     section: Option<&'static str>,
     /// The level that rows were lowered to, when the document has others of
     /// the same name.
@@ -40,14 +40,14 @@ pub struct RowTable {
     source_bytes: usize,
 }
 
-/// What a row carries besides its cells; only JSON and STC show it.
+/// The data of a row that is not in cells; only JSON and STC show it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Extra {
-    /// The provider's own id of the thing the row is about.
+    /// The provider's own id of the object that the row is about.
     pub provider_id: Option<String>,
-    /// A long text, which stands in a block of its own in TOON.
+    /// A long text, which is a block of its own in TOON.
     pub text: Option<String>,
-    /// What of its cells is not shown; no format shows it.
+    /// The hidden rest of its cells; no format shows it.
     pub cuts: Vec<Cut>,
 }
 
@@ -63,7 +63,7 @@ pub struct Cut {
 }
 
 impl RowTable {
-    /// An empty table with the given columns.
+    /// Creates an empty table with the given columns.
     pub fn new(table: &'static Table, columns: Vec<&'static Field>) -> Self {
         Self {
             table,
@@ -84,8 +84,8 @@ impl RowTable {
         self
     }
 
-    /// What the document calls the table: `messages`, or `messages_minimal` for
-    /// those of its rows that were lowered to fewer columns than others.
+    /// Returns the table's name in the document: `messages`, or `messages_minimal` for
+    /// rows that were lowered to fewer columns than others.
     pub fn name(&self) -> Cow<'static, str> {
         let name = self.section.unwrap_or(self.table.plural);
         match self.lowered {
@@ -94,8 +94,8 @@ impl RowTable {
         }
     }
 
-    /// Some of the rows, in that order, with the columns up to `level`; named
-    /// after it when `lowered`.
+    /// Returns some of the rows, in that order, with the columns up to `level`; named
+    /// after it if `lowered`.
     #[must_use]
     pub fn part(&self, rows: &[usize], level: Level, lowered: bool) -> Self {
         let keep: Vec<bool> = self
@@ -117,32 +117,32 @@ impl RowTable {
         part
     }
 
-    /// One row, and what it carries besides.
+    /// Returns one row, and its extra data.
     pub fn row(&self, at: usize) -> Option<(&[Cell], &Extra)> {
         let width = self.columns.len().max(1);
         let cells = self.cells.get(at * width..(at + 1) * width)?;
         Some((cells, self.extras.get(at)?))
     }
 
-    /// The cell of the column called `name` in the row at `at`.
+    /// Returns the cell of the column called `name` in the row at `at`.
     pub fn cell_mut(&mut self, at: usize, name: &str) -> Option<&mut Cell> {
         let width = self.columns.len().max(1);
         let column = self.columns.iter().position(|field| field.name == name)?;
         self.cells.get_mut(at * width + column)
     }
 
-    /// The cell of the column called `name` in the row at `at`.
+    /// Returns the cell of the column called `name` in the row at `at`.
     pub fn cell(&self, at: usize, name: &str) -> Option<&Cell> {
         let column = self.columns.iter().position(|field| field.name == name)?;
         self.row(at)?.0.get(column)
     }
 
-    /// How many bytes the JSON has that the rows were made from.
+    /// Returns the size in bytes of the JSON that the rows were made from.
     pub fn source_bytes(&self) -> usize {
         self.source_bytes
     }
 
-    /// Says how many bytes the JSON has that the rows were made from.
+    /// Records the size in bytes of the JSON that the rows were made from.
     pub fn made_from(&mut self, bytes: usize) {
         self.source_bytes = bytes;
     }
@@ -154,8 +154,8 @@ impl RowTable {
         self.extras.push(extra);
     }
 
-    /// Puts a row that is null but for its key at `at`, or at the end: a thing
-    /// that is there and could not be read.
+    /// Inserts a row that is null except for its key at `at`, or at the end: an object
+    /// that exists and could not be read.
     pub fn insert_unread(&mut self, at: usize, id: &str) {
         let at = at.min(self.len());
         let width = self.columns.len();
@@ -166,14 +166,14 @@ impl RowTable {
         self.extras.insert(at, extra);
     }
 
-    /// Moves the rows of `other` behind these; the columns are taken to be the same.
+    /// Appends the rows of `other`, whose columns must be the same.
     pub fn append(&mut self, mut other: Self) {
         self.cells.append(&mut other.cells);
         self.extras.append(&mut other.extras);
         self.source_bytes += other.source_bytes;
     }
 
-    /// Keeps the rows that `keep` says yes to.
+    /// Keeps the rows that `keep` accepts.
     pub fn retain(&mut self, mut keep: impl FnMut(&[Cell], &Extra) -> bool) {
         let mut kept = Self {
             section: self.section,
@@ -192,9 +192,8 @@ impl RowTable {
         *self = kept;
     }
 
-    /// The rows of several tables in one: `order` names the table that each
-    /// row is taken from, and tables are taken from their beginning. They are
-    /// taken to have the same columns.
+    /// Merges the rows of several tables: `order` names the table of each row in turn,
+    /// and each table is used from its beginning. All must have the same columns.
     pub fn interleave(tables: Vec<Self>, order: impl IntoIterator<Item = usize>) -> Option<Self> {
         let first = tables.first()?;
         let mut merged = Self {
@@ -217,7 +216,7 @@ impl RowTable {
         Some(merged)
     }
 
-    /// The cells that show a part of their value, each with the number of its row.
+    /// Returns the cut cells, each with the number of its row.
     pub fn cuts(&self) -> impl Iterator<Item = (usize, &Cut)> {
         let shown = |cut: &&Cut| self.columns.iter().any(|field| field.name == cut.column);
         let rows = self.extras.iter().enumerate();
@@ -242,7 +241,7 @@ impl RowTable {
         }
     }
 
-    /// Shows all of every cell: for rows that others are made of, not to be read.
+    /// Shows every cell in full: for rows that other rows are computed from.
     pub fn show_whole(&mut self) {
         let width = self.columns.len().max(1);
         let rows = self.cells.chunks_mut(width).zip(&mut self.extras);
@@ -263,38 +262,38 @@ impl RowTable {
         }
     }
 
-    /// The table of the registry.
+    /// Returns the table of the registry.
     pub fn table(&self) -> &'static Table {
         self.table
     }
 
-    /// The chosen columns, in the order of the document.
+    /// Returns the chosen columns, in the order of the document.
     pub fn columns(&self) -> &[&'static Field] {
         &self.columns
     }
 
-    /// How many rows there are.
+    /// Returns the number of rows.
     pub fn len(&self) -> usize {
         self.extras.len()
     }
 
-    /// True when there is no row.
+    /// Returns true if there are no rows.
     pub fn is_empty(&self) -> bool {
         self.extras.is_empty()
     }
 
-    /// The rows, each as one cell per column.
+    /// Returns the rows, each as one cell per column.
     pub fn rows(&self) -> impl Iterator<Item = &[Cell]> {
         self.cells.chunks_exact(self.columns.len().max(1))
     }
 
-    /// What the rows carry besides, in the order of the rows.
+    /// Returns the extra data of the rows, in their order.
     pub fn extras(&self) -> &[Extra] {
         &self.extras
     }
 
-    /// The provider ids of the handle columns whose letter is `kind`, each once,
-    /// in the order they first stand in the table.
+    /// Returns the provider ids of the handle columns whose letter is `kind`, each
+    /// once, in the order of their first occurrence.
     pub fn ids(&self, kind: char) -> Vec<String> {
         let mut seen = std::collections::HashSet::new();
         self.of_kind(kind)
@@ -305,7 +304,7 @@ impl RowTable {
             .collect()
     }
 
-    /// Replaces provider ids in the columns of `kind` by what `handle` gives for them.
+    /// Replaces provider ids in the columns of `kind` by the handles that `handle` returns.
     pub fn swap_ids(&mut self, kind: char, handle: impl Fn(&str) -> Option<u64>) {
         let columns = &self.columns;
         let width = columns.len().max(1);
@@ -320,7 +319,7 @@ impl RowTable {
         }
     }
 
-    /// The letters of the handle columns, each once.
+    /// Returns the letters of the handle columns, each once.
     pub fn handle_kinds(&self) -> Vec<char> {
         let mut kinds: Vec<char> = Vec::new();
         for field in &self.columns {

@@ -1,15 +1,13 @@
-//! Strangers' text made safe and short.
+//! Makes untrusted text safe and short.
 //!
-//! Everything a sender wrote passes through here before a model reads it:
-//! subjects, names and snippets become one clean line ([`cell`], [`clip`]),
-//! bodies become plain lines ([`lines`], [`html`](html::html)), quoted replies
-//! are told apart from new text ([`quote`]) and fenced ([`fence`]), bytes in any
-//! charset become a string ([`charset`]), a text can be asked for its words
-//! ([`words`]), and has lines that can be numbered ([`wrapped`]). What is said
-//! in words of ours, with strangers' words quoted, is a [`Note`].
-//! All of it is total: odd or hostile input gives odd text, never an error, a
-//! panic or a long wait. Nothing here does I/O, knows a provider, or decides
-//! how much text an answer can afford; that is the budget's work.
+//! Everything a sender wrote passes through here before a model reads it: subjects, names and
+//! snippets become one clean line ([`cell`], [`clip`]), bodies become plain lines ([`lines`],
+//! [`html`](html::html)), quoted replies are separated from new text ([`quote`]) and fenced
+//! ([`fence`]), bytes in any charset become a string ([`charset`]), a text is split into its
+//! words ([`words`]), and into lines that can be numbered ([`wrapped`]). Text of ours that quotes
+//! untrusted words is a [`Note`]. Nothing here fails: odd or hostile input gives odd text, never
+//! an error, a panic or a long wait. Nothing here does I/O, knows a provider, or decides how much
+//! text an answer can afford; that is up to the budget.
 
 pub mod address;
 pub mod charset;
@@ -35,9 +33,8 @@ pub use note::note;
 pub use note::{Note, Tally, ours, quoted, quoted_end, quoted_list, quoted_words};
 pub use wrap::{LINE, wrapped};
 
-/// Headers longer than this are not searched for encoded words: the search
-/// may look at the rest of the text for each of them, and no honest header
-/// comes near.
+/// Headers longer than this are not searched for encoded words: the search may scan the
+/// rest of the text for each of them, and no honest header comes near.
 const MAX_HEADER: usize = 16 * 1024;
 
 /// How far [`clip`] goes back for the end of a word, in characters.
@@ -46,7 +43,7 @@ const WORD_REACH: usize = 16;
 /// Leading spaces that [`lines`] keeps, enough for nested lists and code.
 const MAX_INDENT: usize = 8;
 
-/// One clean line: invisible characters gone, every run of white space and
+/// Returns one clean line: without invisible characters, every run of white space and
 /// control characters one space, none at the ends.
 pub fn cell(s: &str) -> String {
     let seen = invisible::visible(s);
@@ -66,12 +63,11 @@ pub fn cell(s: &str) -> String {
     out
 }
 
-/// Shortens `s` to at most `most` columns and says whether it had to.
+/// Shortens `s` to at most `most` columns; the flag tells whether it was cut.
 ///
-/// A column is a character, and two for one that is shown double width: a
-/// Chinese or Japanese character says, and costs, as much as several letters.
-/// The cut falls between graphemes, at the end of a word if one is near, and
-/// is marked with `…`, which counts as one of the columns.
+/// A column is a character, and two for one of double width: a Chinese or Japanese character
+/// says, and costs, as much as several letters. The cut falls between graphemes, at the end of a
+/// word if one is near, and is marked with `…`, which counts as one of the columns.
 pub fn clip(s: String, most: usize) -> (String, bool) {
     // No character takes more columns than it has bytes.
     if s.len() <= most {
@@ -110,7 +106,7 @@ pub fn clip(s: String, most: usize) -> (String, bool) {
     (format!("{}…", head.trim_end()), true)
 }
 
-/// How many columns a text takes, as [`clip`] counts them.
+/// Returns the number of columns of a text, as [`clip`] counts them.
 pub fn width(s: &str) -> usize {
     match s.is_ascii() {
         true => s.len(),
@@ -118,7 +114,7 @@ pub fn width(s: &str) -> usize {
     }
 }
 
-/// The end of `s` that has at most `most` columns, after a `…`.
+/// Returns the end of `s` that has at most `most` columns, after a `…`.
 pub fn clip_start(s: &str, most: usize) -> String {
     let mut width = 1;
     let fitting = s.grapheme_indices(true).rev().take_while(|(_, grapheme)| {
@@ -129,13 +125,13 @@ pub fn clip_start(s: &str, most: usize) -> String {
     format!("…{}", s.get(from..).unwrap_or_default())
 }
 
-/// How many columns a grapheme takes. At least one for each of its characters,
-/// so that marks piled upon a letter are not free.
+/// Returns the number of columns of a grapheme: at least one for each of its
+/// characters, so that stacked combining marks are not free.
 fn columns(grapheme: &str) -> usize {
     grapheme.width().max(grapheme.chars().count())
 }
 
-/// `head` without a word that was cut in two, if that costs little.
+/// Returns `head` without a word that was cut in two, if that costs little.
 fn whole_words(head: &str) -> &str {
     match head.rfind(is_blank) {
         Some(at) => {
@@ -147,28 +143,28 @@ fn whole_words(head: &str) -> &str {
     }
 }
 
-/// Where the character number `index` begins, or the end of `s`.
+/// Returns the byte at which the character number `index` begins, or the end of `s`.
 fn byte_of(s: &str, index: usize) -> usize {
     s.char_indices().nth(index).map_or(s.len(), |(at, _)| at)
 }
 
-/// White space, and the braille blank that only looks like it.
+/// Returns true for white space, and the braille blank that only looks like it.
 fn is_blank(c: char) -> bool {
     c.is_whitespace() || c == '\u{2800}'
 }
 
-/// HTML entities decoded; Gmail escapes its snippets.
+/// Decodes HTML entities; Gmail escapes its snippets.
 pub fn entities(s: &str) -> Cow<'_, str> {
     html_escape::decode_html_entities(s)
 }
 
-/// What the call said, as an error shows it: clean, short and on one line. What
-/// somebody else said is [`quoted`].
+/// Shortens an argument of the call for an error: clean and on one line. Text of anyone
+/// else is [`quoted`].
 pub fn brief(s: &str) -> String {
     note::shortly(s, 60)
 }
 
-/// RFC 2047 encoded words decoded, if there are any, and line breaks made spaces.
+/// Decodes RFC 2047 encoded words, if there are any, and replaces line breaks by spaces.
 pub fn header(s: &str) -> Cow<'_, str> {
     if !s.contains("=?") || s.len() > MAX_HEADER {
         return Cow::Borrowed(s);
@@ -176,10 +172,9 @@ pub fn header(s: &str) -> Cow<'_, str> {
     Cow::Owned(encoded::decoded(&s.replace(['\r', '\n'], " ")))
 }
 
-/// Text of several lines made clean: invisible and control characters gone,
-/// all line ends `\n`, no white space at line ends, runs of spaces and of
-/// blank lines reduced to one, no blank line at either end. Up to eight
-/// leading spaces stay, for lists and code.
+/// Cleans text of several lines: invisible and control characters removed, all line ends `\n`, no
+/// white space at line ends, runs of spaces and of blank lines reduced to one, no blank line at
+/// either end. Up to eight leading spaces stay, for lists and code.
 pub fn lines(s: &str) -> String {
     let seen = invisible::visible(s);
     let mut out = String::with_capacity(seen.len());

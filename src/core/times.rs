@@ -1,12 +1,11 @@
-//! Times as people write them: `tomorrow 9am`, `next tue 14:00`, `+7d`,
-//! `2026-02-03 18h05`, RFC 3339.
+//! Times as people write them: `tomorrow 9am`, `next tue 14:00`, `+7d`, `2026-02-03
+//! 18h05`, RFC 3339.
 //!
-//! A time is a date and a time of day, each in one of the usual forms, and
-//! perhaps an offset or a zone. What they mean together is decided here: a local
-//! time that daylight saving skips is refused, of two the first is meant, and an
-//! offset that contradicts the zone is refused. Dates in words are read in
-//! [`words`], times of day and lengths of time in [`clock`]. No clock: now is an
-//! argument.
+//! A time is a date and a time of day, each in one of the usual forms, and optionally
+//! an offset or a zone. This module combines them: a local time that daylight saving
+//! skips is refused, of a repeated one the first is meant, and an offset that
+//! contradicts the zone is refused. Dates in words are read in [`words`], times of day
+//! and durations in [`clock`]. No clock: the current time is an argument.
 
 pub mod clock;
 pub mod words;
@@ -24,7 +23,7 @@ use crate::when::{self, Moment, When};
 use clock::Clock;
 use words::Words;
 
-/// What a time that is not understood could have been.
+/// Forms of a time, suggested if one is not understood.
 const FORMS: &str = "write it as `2026-02-03 18h05`, `2026-02-03`, `tomorrow 9am`, \
                      `next tue 14:00`, `+7d`, `+3h` or in RFC 3339";
 
@@ -44,13 +43,13 @@ pub struct Here {
 }
 
 impl Here {
-    /// The local time, to the minute.
+    /// Returns the local time, to the minute.
     fn local(&self) -> DateTime {
         let local = self.zone.to_datetime(self.now);
         DateTime::from_parts(local.date(), jiff::civil::time(local.hour(), local.minute(), 0, 0))
     }
 
-    /// Now, to the minute: what is told is what is meant.
+    /// Returns the current time, to the minute, because that is what is shown.
     fn minute(&self) -> Timestamp {
         let over = self.now.as_second().rem_euclid(60);
         Timestamp::from_second(self.now.as_second() - over).unwrap_or(self.now)
@@ -67,7 +66,7 @@ pub enum Said {
 }
 
 impl Said {
-    /// When that is.
+    /// Returns the day or instant.
     pub fn when(self) -> When {
         match self {
             Self::Day(day) => When::Day(day),
@@ -75,8 +74,8 @@ impl Said {
         }
     }
 
-    /// The same for writing, with the zone's name. It is written in UTC when
-    /// the local time would be taken for another instant (the second of two).
+    /// Returns the time for writing, with the zone's name. It is in UTC if the local
+    /// time would mean another instant (the second of two).
     pub fn moment(self, zone: &TimeZone) -> Moment {
         match self {
             Self::Day(day) => Moment::Day(day),
@@ -89,13 +88,13 @@ impl Said {
         }
     }
 
-    /// `Tue 2026-02-03 18h05`, or `Tue 2026-02-03` for a day: the echo of what
+    /// Formats `Tue 2026-02-03 18h05`, or `Tue 2026-02-03` for a day, to report how it
     /// was understood.
     pub fn tell(&self, zone: &TimeZone) -> String {
         when::start(self.when(), zone)
     }
 
-    /// The day it is, or is on.
+    /// Returns the day it is, or is on.
     pub fn day(self) -> Date {
         match self {
             Self::Day(day) => day,
@@ -103,12 +102,12 @@ impl Said {
         }
     }
 
-    /// Where it starts, of a range.
+    /// Returns the beginning of a range that starts with it.
     pub fn first(self, zone: &TimeZone) -> Timestamp {
         self.when().instant(zone)
     }
 
-    /// Where it is over, of a range: a day counts whole.
+    /// Returns the end of a range that ends with it: a day counts in full.
     pub fn over(self, zone: &TimeZone) -> Timestamp {
         match self {
             Self::Day(day) => {
@@ -122,12 +121,12 @@ impl Said {
 
 /// Reads a time. Of a week, a month or a year it is the first day.
 ///
-/// A time of day alone is today's, even when it has gone by. What counts hours
-/// or minutes is an instant; what counts days is a day.
+/// A time of day alone is today's, even if it has passed. A distance in hours or
+/// minutes gives an instant; one in days gives a day.
 ///
 /// # Errors
-/// [`Kind::Argument`](crate::error::Kind::Argument), if it is not understood,
-/// or there is no such time.
+/// [`Kind::Argument`](crate::error::Kind::Argument) if it is not understood, or there
+/// is no such time.
 pub fn read(text: &str, here: &Here) -> Result<Said> {
     Ok(understand(text, here, None)?.0)
 }
@@ -144,8 +143,8 @@ pub fn last(text: &str, here: &Here) -> Result<Said> {
     })
 }
 
-/// Reads the end of what starts at `start`: as [`read`], but a time of day alone
-/// is one of the day of the start, and `+1h` or `+2d` count from the start.
+/// Reads the end of an event that starts at `start`: as [`read`], but a time of day
+/// alone is on the day of the start, and `+1h` or `+2d` count from the start.
 ///
 /// # Errors
 /// As [`read`].
@@ -153,10 +152,10 @@ pub fn end(text: &str, start: Said, here: &Here) -> Result<Said> {
     Ok(understand(text, here, Some(start))?.0)
 }
 
-/// A zone by its name: IANA's in any case, or Windows'.
+/// Returns a zone by its name: IANA's in any case, or Windows'.
 ///
 /// # Errors
-/// [`Kind::Argument`](crate::error::Kind::Argument), with a name that is near.
+/// [`Kind::Argument`](crate::error::Kind::Argument), with a similar name.
 pub fn zone(name: &str) -> Result<TimeZone> {
     // A fixed offset has no name to write an event with.
     if let Some(zone) = when::find_zone(name)
@@ -171,7 +170,7 @@ pub fn zone(name: &str) -> Result<TimeZone> {
     })
 }
 
-/// The zone whose name looks most like `name`, if one does.
+/// Returns the zone whose name is most similar to `name`, if one is.
 fn near(name: &str) -> Option<String> {
     let name: String = name.trim().chars().take(LONGEST).collect();
     let name = name.to_ascii_lowercase().replace(' ', "_");
@@ -194,7 +193,7 @@ fn near(name: &str) -> Option<String> {
         .map(|(_, known)| known)
 }
 
-/// What is meant, and the last day of it when it is several.
+/// Returns the meaning, and the last day if it covers several.
 fn understand(text: &str, here: &Here, start: Option<Said>) -> Result<(Said, Option<Date>)> {
     let line = text::cell(text);
     if line.is_empty() {
@@ -256,7 +255,7 @@ fn unclear(text: &str) -> Error {
     Error::argument(format!("`{}` is not a time", text::brief(text))).next(FORMS)
 }
 
-/// RFC 3339, RFC 9557 and ISO 8601, with or without an offset and a zone.
+/// Reads RFC 3339, RFC 9557 and ISO 8601, with or without an offset and a zone.
 fn standard(line: &str, here: &Here) -> Result<Option<Said>> {
     let Ok(pieces) = Pieces::parse(line) else {
         return Ok(None);
@@ -323,7 +322,7 @@ impl Parts {
     }
 }
 
-/// `+01:00`, `-0330`, `Z`, `UTC`.
+/// Reads `+01:00`, `-0330`, `Z`, `UTC`.
 fn offset(word: &str) -> Option<Offset> {
     if word.eq_ignore_ascii_case("z") || word.eq_ignore_ascii_case("utc") {
         return Some(Offset::UTC);
@@ -334,7 +333,7 @@ fn offset(word: &str) -> Option<Offset> {
     }
 }
 
-/// A local time in the zone that was said with it, or by the offset, or here.
+/// Resolves a local time in the zone given with it, by its offset, or here.
 fn exact(
     local: DateTime,
     offset: Option<Offset>,
@@ -360,7 +359,7 @@ fn exact(
     Ok(Said::At(here.zone.to_datetime(at), at))
 }
 
-/// Refuses an offset, called `what`, that is not what `zone` has at that instant.
+/// Refuses an offset, called `what`, that `zone` does not have at that instant.
 fn agree(offset: Offset, what: &str, zone: &TimeZone, at: Timestamp) -> Result<()> {
     let has = zone.to_offset(at);
     if has == offset {
@@ -378,7 +377,7 @@ fn name(zone: &TimeZone) -> &str {
     zone.iana_name().unwrap_or("the zone")
 }
 
-/// `+01:00`, with the seconds of old local times if there are any.
+/// Formats `+01:00`, with the seconds of old local times if there are any.
 fn tell_offset(offset: Offset) -> String {
     let seconds = offset.seconds();
     let sign = if seconds < 0 { '-' } else { '+' };
@@ -390,7 +389,7 @@ fn tell_offset(offset: Offset) -> String {
     }
 }
 
-/// The instant of a local time: the first of two, and none in a gap.
+/// Resolves a local time: the first of two instants, and an error in a gap.
 fn resolve(local: DateTime, zone: &TimeZone) -> Result<Timestamp> {
     let ambiguous = zone.to_ambiguous_timestamp(local);
     if let AmbiguousOffset::Gap { before, after } = ambiguous.offset() {
@@ -424,7 +423,7 @@ fn stamp(local: DateTime) -> String {
     format!("{} {}", local.date(), when::clock(local))
 }
 
-/// An instant so much later; what counts days keeps the local time.
+/// Adds a duration to an instant; days keep the local time.
 fn later(from: Timestamp, span: jiff::Span, zone: &TimeZone) -> Result<Timestamp> {
     let time_only = span.get_years() == 0
         && span.get_months() == 0

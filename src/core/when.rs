@@ -1,8 +1,8 @@
-//! Times of a calendar: a day, or an instant; how they are told, and how the
-//! names of zones are read.
+//! Times of a calendar: a day, or an instant; how they are shown, and how names of
+//! zones are read.
 //!
-//! No clock and no I/O but the zone database's. What people type is read by
-//! `times`; what providers send is read here.
+//! No clock and no I/O except the zone database's. `times` reads what people type; this
+//! module reads what providers send.
 
 use std::str::FromStr;
 
@@ -30,7 +30,7 @@ pub enum When {
 }
 
 impl When {
-    /// The instant it is in `zone`; a day begins there at its first instant.
+    /// Returns its instant in `zone`; a day begins there at its first instant.
     pub fn instant(self, zone: &TimeZone) -> Timestamp {
         match self {
             Self::At(at) => at,
@@ -38,13 +38,13 @@ impl When {
         }
     }
 
-    /// True for a whole day.
+    /// Returns true for a whole day.
     pub fn is_day(self) -> bool {
         matches!(self, Self::Day(_))
     }
 }
 
-/// A time that is going to be written: a day, or a local time in a zone.
+/// A time to be written: a day, or a local time in a zone.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Moment {
     /// A whole day; as an end, the day after the last.
@@ -54,7 +54,7 @@ pub enum Moment {
 }
 
 impl Moment {
-    /// When that is; a zone that is not known is taken for UTC.
+    /// Returns the day or instant; an unknown zone is taken for UTC.
     pub fn when(&self) -> When {
         match self {
             Self::Day(day) => When::Day(*day),
@@ -66,8 +66,8 @@ impl Moment {
     }
 }
 
-/// True if two starts tell the same occurrence: they are the same, or one is a
-/// day and the other a time on it in one of `zones`.
+/// Returns true if two starts mean the same occurrence: they are equal, or one is a day
+/// and the other a time on it in one of `zones`.
 pub fn same_start(one: When, other: When, zones: &[&TimeZone]) -> bool {
     match (one, other) {
         (When::Day(day), When::At(at)) | (When::At(at), When::Day(day)) => {
@@ -77,7 +77,7 @@ pub fn same_start(one: When, other: When, zones: &[&TimeZone]) -> bool {
     }
 }
 
-/// `Tue 2026-02-03 18h05`, or `Tue 2026-02-03` for a day.
+/// Formats `Tue 2026-02-03 18h05`, or `Tue 2026-02-03` for a day.
 pub fn start(when: When, zone: &TimeZone) -> String {
     match when {
         When::Day(day) => weekday(day),
@@ -88,13 +88,13 @@ pub fn start(when: When, zone: &TimeZone) -> String {
     }
 }
 
-/// The end of what starts at `from`: the time alone on the same day, the last
-/// day of whole days.
+/// Formats the end of an event that starts at `from`: only the time on the same day,
+/// the last day of whole days.
 pub fn end(from: When, to: When, zone: &TimeZone) -> String {
     match (from, to) {
         (_, When::Day(day)) => {
             let last = day.checked_sub(1.day()).unwrap_or(day);
-            // What ends when it starts lasts its day.
+            // An event that ends when it starts takes its whole day.
             let last = match from {
                 When::Day(first) => last.max(first),
                 When::At(_) => last,
@@ -115,20 +115,20 @@ pub fn end(from: When, to: When, zone: &TimeZone) -> String {
     }
 }
 
-/// `Tue 2026-02-03`.
+/// Formats `Tue 2026-02-03`.
 pub fn weekday(day: Date) -> String {
     const NAMES: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
     let at = usize::try_from(day.weekday().to_monday_zero_offset()).unwrap_or_default();
     format!("{} {day}", NAMES.get(at).unwrap_or(&""))
 }
 
-/// `18h05`: no colon, so that no format has to quote it.
+/// Formats `18h05`: no colon, so that no format has to quote it.
 pub fn clock(local: DateTime) -> String {
     format!("{:02}h{:02}", local.hour(), local.minute())
 }
 
-/// The instant of a local time as RFC 5545 has it: the first of two, and the
-/// time by the offset before the gap when there is none.
+/// Resolves a local time as RFC 5545 does: the first of two instants, and in a gap the
+/// time by the offset before it.
 pub fn resolve(local: DateTime, zone: &TimeZone) -> Timestamp {
     zone.to_ambiguous_timestamp(local).compatible().unwrap_or(match local.year() < 0 {
         true => Timestamp::MIN,
@@ -136,19 +136,19 @@ pub fn resolve(local: DateTime, zone: &TimeZone) -> Timestamp {
     })
 }
 
-/// The instant of a local time in a zone by its name, as Graph writes both.
+/// Returns the instant of a local time in a zone by its name, as Graph writes both.
 pub fn local(text: &str, zone: &str) -> Option<Timestamp> {
     let local = DateTime::from_str(text).ok()?;
     Some(resolve(local, &find_zone(zone)?))
 }
 
-/// The day of a local time.
+/// Returns the day of a local time.
 pub fn day(text: &str) -> Option<Date> {
     DateTime::from_str(text).ok().map(DateTime::date)
 }
 
-/// A zone by IANA's name, whatever its case, or by Windows' (CLDR); failing
-/// those by one of the names that older programs put into iCalendar documents.
+/// Finds a zone by IANA's name, ignoring case, or by Windows' (CLDR); failing those, by
+/// one of the names that older programs put into iCalendar documents.
 pub fn find_zone(name: &str) -> Option<TimeZone> {
     let name = name.trim();
     if let Ok(zone) = TimeZone::get(name) {
@@ -171,7 +171,7 @@ pub fn find_zone(name: &str) -> Option<TimeZone> {
     }
 }
 
-/// IANA's name of a zone that is named in IANA's or Windows' way.
+/// Returns the IANA name of a zone with an IANA or Windows name.
 pub fn zone_name(name: &str) -> Option<String> {
     find_zone(name)?.iana_name().map(str::to_owned)
 }

@@ -1,11 +1,9 @@
-//! Real token counts.
+//! Counts real tokens.
 //!
-//! A text is split into pieces as the tokenizer's pattern says ([`split`]), and
-//! a piece that is no token itself is merged by rank ([`merge`]) in a table
-//! that is mapped with the program ([`vocabulary`]). Nothing is built before
-//! the first count and nothing stays after it. This counts and does no more:
-//! no ids are given out, special tokens are text like any other, and what is
-//! left out of an answer is decided elsewhere.
+//! A text is split into pieces as the tokenizer's pattern does ([`split`]), and a piece
+//! that is no token itself is merged by rank ([`merge`]) in a table that is mapped with
+//! the program ([`vocabulary`]). Nothing is built before the first count and nothing
+//! stays after it. Special tokens are text like any other; no ids are returned.
 
 pub mod merge;
 pub mod split;
@@ -28,13 +26,13 @@ pub enum Tokenizer {
     Cl100k,
 }
 
-/// What a count came to.
+/// The result of a count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Work {
-    /// How many tokens the text is.
+    /// The number of tokens in the text.
     pub tokens: usize,
-    /// How many characters and pairs were looked at on the way: what a count
-    /// costs, told without a clock.
+    /// The number of characters and pairs examined: the cost of a count, measured
+    /// without a clock.
     pub steps: usize,
 }
 
@@ -42,7 +40,7 @@ impl Tokenizer {
     /// Every tokenizer, the default first.
     pub const ALL: [Self; 2] = [Self::O200k, Self::Cl100k];
 
-    /// The name that its makers gave it.
+    /// Returns the name that its makers gave it.
     pub const fn name(self) -> &'static str {
         match self {
             Self::O200k => "o200k_base",
@@ -50,24 +48,23 @@ impl Tokenizer {
         }
     }
 
-    /// The tokenizer of that name, with or without `_base`.
+    /// Returns the tokenizer with that name, with or without `_base`.
     pub fn find(name: &str) -> Option<Self> {
         let short = name.strip_suffix("_base").unwrap_or(name);
         Self::ALL.into_iter().find(|one| one.name().strip_suffix("_base") == Some(short))
     }
 
-    /// How many tokens `text` is, exactly: as many as `encode_ordinary` of the
-    /// reference implementation gives.
+    /// Counts the tokens of `text` exactly: as many as `encode_ordinary` of the
+    /// reference implementation returns.
     ///
-    /// Around a character that Unicode added in its versions 17 and 18 a token
-    /// more or less may be counted: it is a letter here, and not yet assigned in
-    /// the reference's tables.
+    /// Around a character that Unicode added in its versions 17 and 18, the count may be off by
+    /// one token: it is a letter here, and not yet assigned in the reference's tables.
     pub fn count(self, text: &str) -> usize {
         self.work(text).tokens
     }
 
-    /// [`count`](Self::count), with what it cost: `steps` grow with the length
-    /// of the text and no faster, whatever it says.
+    /// Counts as [`count`](Self::count) does, and measures the cost: `steps` grow
+    /// linearly with the length of the text, whatever its content.
     pub fn work(self, text: &str) -> Work {
         let vocabulary = Vocabulary::of(self.file());
         let mut merger = Merger::new(&vocabulary);
@@ -76,7 +73,7 @@ impl Tokenizer {
         Work { tokens, steps: pieces.steps() + merger.steps() }
     }
 
-    /// The bytes of its vocabulary, for [`Vocabulary::of`].
+    /// Returns the bytes of its vocabulary, for [`Vocabulary::of`].
     pub const fn file(self) -> &'static [u8] {
         match self {
             Self::O200k => vocabulary::O200K,
@@ -85,13 +82,13 @@ impl Tokenizer {
     }
 }
 
-/// As many tokens as `text` can be at most, in any tokenizer of bytes: each is
-/// one byte or more. It costs nothing, so ask it first.
+/// Returns an upper bound on the tokens of `text` for any byte-level tokenizer: each
+/// token is at least one byte. It costs nothing, so call it first.
 pub const fn bound(text: &str) -> usize {
     text.len()
 }
 
-/// How many tokens `text` is, in [`TOKENIZER`].
+/// Counts the tokens of `text` in [`TOKENIZER`].
 pub fn tokens(text: &str) -> usize {
     Tokenizer::default().count(text)
 }

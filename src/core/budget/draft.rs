@@ -1,7 +1,6 @@
-//! An answer as a tool has it, whole: what fitting starts from.
+//! The complete response of a tool, before it is fitted to a budget.
 //!
-//! It says what belongs together and what matters, and nothing about what is
-//! shown; that is decided in `fit`.
+//! It states which parts belong together and which matter; `fit` decides what is shown.
 
 use super::plan::Tier;
 use super::value::Hint;
@@ -14,43 +13,42 @@ use crate::text::fence::Fence;
 pub struct Draft {
     /// Scalars and tables.
     pub document: Document,
-    /// Long texts, which stand in blocks of their own.
+    /// Long texts, each of which is a block of its own.
     pub texts: Vec<LongText>,
-    /// What the reader should know besides, a line each.
+    /// Notes for the reader, one line each.
     pub notes: Vec<Note>,
-    /// What explains the rows, and is said with every chunk of them.
+    /// Explanations of the rows, repeated with every chunk of them.
     pub legend: Vec<Note>,
-    /// What is shown or left out together, in the order of the answer; every
-    /// row by itself if none are given.
+    /// The units that are shown or left out as a whole, in the order of the answer;
+    /// each row is a unit of its own if none are given.
     pub items: Option<Vec<Item>>,
-    /// For a table by its place in the document, the call that fetches all of
-    /// it. Tables that are told of here get a note on how much of them is shown.
+    /// For a table, by its position in the document, the call that fetches all of it.
+    /// Such a table gets a note on how much of it is shown.
     pub calls: Vec<(usize, String)>,
-    /// The words that were searched for, in small letters.
+    /// The words that were searched for, in lower case.
     pub words: Vec<String>,
 }
 
 /// A long text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LongText {
-    /// The name of its block, `b1`; of a text without one, that stands in
-    /// place of the document, the name is empty.
+    /// The name of its block, `b1`; empty for a text that replaces the document.
     pub name: String,
     /// All of it.
     pub text: String,
     /// The word of its fences; none makes one of the text.
     pub word: Option<String>,
-    /// The row it belongs to, if any: the place of its table in the document,
-    /// and the row's in the table.
+    /// The row it belongs to, if any: the position of its table in the document, and of
+    /// the row in the table.
     pub row: Option<(usize, usize)>,
-    /// True for text whose end tells more than its beginning: sources and logs.
+    /// True for text whose end matters more than its beginning: sources and logs.
     pub tail: bool,
     /// True for a page of something longer, which is shown whole or not at all.
     pub page: bool,
 }
 
 impl LongText {
-    /// The text with the word of its fences before what is said in it.
+    /// Puts the word of its fence before each line of ours, and records the word.
     pub fn fence(&mut self, secret: &[u8; 32]) {
         let fence = Fence::new(&self.text, secret);
         self.text = fence.said(&self.text);
@@ -58,17 +56,17 @@ impl LongText {
     }
 }
 
-/// What is shown or left out together.
+/// A unit that is shown or left out as a whole.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Item {
-    /// Its rows: the place of the table in the document, and of the row in it.
+    /// Its rows: the position of the table in the document, and of the row in it.
     pub rows: Vec<(usize, usize)>,
-    /// Its long text, by its place among the draft's.
+    /// Its long text, by position among the draft's texts.
     pub text: Option<usize>,
-    /// How much it matters.
+    /// Its importance.
     pub tier: Tier,
-    /// True for what is shown whatever else is.
+    /// True if it is always shown.
     pub pinned: bool,
-    /// What the value functions look at.
+    /// The input of the value functions.
     pub hint: Hint,
 }

@@ -1,13 +1,12 @@
-//! Making an answer fit: the only place where anything is shortened.
+//! Fits an answer to its budget: the only place where anything is shortened.
 //!
-//! An answer that fits is written as it is. One that does not becomes chunks:
-//! each is planned by [`plan_of`], written, and counted as it is read; what was
-//! planned too dear is taken back. Every row stands in exactly one chunk, with
-//! as many of its columns as there is room for, every long text as a window on
-//! it, and the notes say what is missing and how to get it.
+//! An answer that fits is written unchanged. Any other is split into chunks: each is planned by
+//! [`plan_of`], written, and counted as written; whatever exceeds the plan is taken back. Every
+//! row is in exactly one chunk, with as many of its columns as the budget allows, every long text
+//! is shown as a window, and the notes say what is missing and how to get it.
 //!
-//! What belongs together and what matters is the draft's to say. Nothing here
-//! knows a provider, keeps anything, or reads a clock.
+//! The draft states what belongs together and what matters. This module knows no
+//! provider, stores nothing, and reads no clock.
 
 mod pieces;
 mod view;
@@ -25,36 +24,36 @@ use crate::row::Cell;
 use crate::text::fence::Fence;
 use crate::text::{LINE, wrapped};
 
-/// The most bytes of an answer, whatever its budget: what clients take at once.
+/// The maximum size of an answer in bytes, whatever its budget: what clients accept.
 pub const CEILING: usize = 64 * 1024;
 
 /// Tokens that are kept for the index of chunks: at most, and at least.
 const INDEX: (usize, usize) = (160, 24);
-/// How often a budget that would do is looked for.
+/// The maximum number of attempts to find a sufficient budget.
 const TRIES: usize = 64;
 
-/// What an answer is fitted to.
+/// The constraints that an answer is fitted to.
 #[derive(Debug, Clone, Copy)]
 pub struct Asked<'a> {
-    /// How it is written.
+    /// The output format.
     pub format: Format,
-    /// What tokens are counted in.
+    /// The tokenizer that counts.
     pub tokenizer: Tokenizer,
-    /// The most tokens of all its blocks, when it is told as it is.
+    /// The maximum number of tokens in all blocks of an answer that is complete.
     pub budget: usize,
-    /// The most tokens when it is not: less, by what may be said of a part
-    /// besides. All chunks of an answer are of the same room.
+    /// The maximum number of tokens otherwise: less, because notes about the missing
+    /// parts need space. It is the same for all chunks of an answer.
     pub room: usize,
-    /// What the reader asked for, to be told.
+    /// The budget that the caller requested, for the notes.
     pub said: usize,
-    /// Which chunk is wanted; the first is 1.
+    /// The number of the requested chunk; the first is 1.
     pub chunk: usize,
-    /// True when further chunks can be asked for; otherwise what does not fit
-    /// is in the whole output alone.
+    /// True if further chunks can be requested; otherwise the rest is only in the
+    /// complete output.
     pub chunks: bool,
-    /// How its items are valued.
+    /// The strategy that values its items.
     pub strategy: Strategy,
-    /// What fences are made with.
+    /// The secret that fences are derived from.
     pub secret: &'a [u8; 32],
 }
 
@@ -63,21 +62,21 @@ pub struct Asked<'a> {
 pub struct Fitted {
     /// Its text blocks: the document, long texts, notes.
     pub blocks: Vec<String>,
-    /// What they cost.
+    /// Their number of tokens.
     pub tokens: usize,
-    /// What the plan took them to cost; nothing when none was made.
+    /// The number of tokens that the plan estimated; `None` if there was no plan.
     pub planned: usize,
-    /// Which chunk it is, of how many.
+    /// The number of this chunk, and of all chunks.
     pub chunk: (usize, usize),
     /// True when the last block is notes.
     pub notes: bool,
-    /// How much of the items is shown how; nothing when all of it is.
+    /// How many items are shown in which way; `None` if all are complete.
     pub shortened: Option<Shortened>,
-    /// How many cells of the whole answer show a part of their value.
+    /// The number of cells in the whole answer that show only a part of their value.
     pub cut: usize,
 }
 
-/// What was shortened in one chunk.
+/// The counts of what was shortened in one chunk.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Shortened {
     /// Items that are shown, in whatever form.
@@ -104,7 +103,7 @@ pub struct Whole {
 }
 
 impl Whole {
-    /// All of a draft.
+    /// Returns all of a draft.
     pub fn of(draft: &Draft, format: Format, secret: &[u8; 32]) -> Self {
         let pieces = pieces::pieces(draft, &Sizes::none(format), secret);
         let chosen = pieces.whole();
@@ -126,12 +125,13 @@ impl Whole {
         Self { blocks, starts, notes: !(draft.notes.is_empty() && draft.legend.is_empty()) }
     }
 
-    /// All of a draft as it is kept to be read on in, whatever it was asked for.
+    /// Returns all of a draft in the form that is stored for `output_read`, whatever
+    /// format was requested.
     pub fn kept(draft: &Draft, secret: &[u8; 32]) -> Self {
         Self::of(draft, Format::default(), secret).with_cuts(draft, secret)
     }
 
-    /// The same with the values that cells show a part of, in fences of their own.
+    /// Adds the complete values of cut cells, each in a fence of its own.
     fn with_cuts(mut self, draft: &Draft, secret: &[u8; 32]) -> Self {
         let at = self.blocks.len() - usize::from(self.notes);
         let values = draft.document.tables.iter().flat_map(|table| {
@@ -148,13 +148,13 @@ impl Whole {
         self
     }
 
-    /// The blocks as one text of lines.
+    /// Returns the blocks as one text of lines.
     pub fn text(&self) -> String {
         self.blocks.join("\n")
     }
 }
 
-/// How tokens are counted, and in which format.
+/// The tokenizer and format by which sizes are computed.
 #[derive(Debug, Clone, Copy)]
 struct Sizes {
     format: Format,
@@ -173,27 +173,26 @@ impl Sizes {
     }
 }
 
-/// The lines of a long text, as they are numbered; the newline stays with its
-/// line.
+/// Returns the lines of a long text, as they are numbered; each keeps its newline.
 fn lines(text: &str) -> Vec<&str> {
     wrapped(text, LINE)
 }
 
-/// Writes what of `draft` fits, or its chunk that is asked for.
+/// Writes the part of `draft` that fits, or the requested chunk of it.
 ///
-/// `output` keeps the whole answer, and gives the id by which it is read; it is
-/// called when something was shortened.
+/// `output` stores the complete answer and returns the id by which it is read; it is
+/// called if anything was shortened.
 ///
 /// # Errors
-/// [`Kind::BudgetTooSmall`] when not even the smallest form fits, with the
-/// budget that does; [`Kind::Argument`] for a chunk that there is not.
+/// [`Kind::BudgetTooSmall`] if even the smallest form does not fit, with a budget that
+/// suffices; [`Kind::Argument`] for a chunk that does not exist.
 pub fn fit(
     draft: &Draft,
     asked: &Asked<'_>,
     output: impl FnOnce(&Whole) -> String,
 ) -> Result<Fitted> {
-    // What is kept is the same however it was asked for: it has lines to be
-    // read by, and can be asked for again.
+    // The stored output is the same whatever format was requested: it can be read by
+    // lines, and requested again.
     let kept = || Whole::kept(draft, asked.secret);
     let cuts = draft.document.cuts();
     let cut = cuts.iter().map(|(_, count)| count).sum();
@@ -225,8 +224,8 @@ pub fn fit(
         (whole, id)
     });
     let (pieces, chunks) = chunks(draft, asked, &id, &kept.starts).map_err(|short| {
-        // What was found to be needed is what the first thing that did not fit
-        // needs; it is tried until all does.
+        // The first part that does not fit determines the next attempt; repeat until
+        // everything fits.
         let mut short = short;
         for _ in 0..TRIES {
             let Short::Tokens(needed) = short else {
@@ -281,7 +280,7 @@ pub fn fit(
     })
 }
 
-/// All chunks of an answer, whose whole has this id and texts that start there.
+/// Returns all chunks of an answer, given the output's id and where its texts start.
 fn chunks(
     draft: &Draft,
     asked: &Asked<'_>,
@@ -308,7 +307,7 @@ fn chunks(
     Ok((pieces, chunks))
 }
 
-/// All blocks, if they fit.
+/// Returns all blocks, if they fit.
 fn as_it_is(whole: &Whole, asked: &Asked<'_>) -> Option<Fitted> {
     let bytes: usize = whole.blocks.iter().map(String::len).sum();
     if bytes > CEILING {
@@ -326,7 +325,7 @@ fn as_it_is(whole: &Whole, asked: &Asked<'_>) -> Option<Fitted> {
     })
 }
 
-/// What an answer costs before any item is in it.
+/// The cost of an answer without any item.
 struct Fixed {
     /// Scalars and empty tables.
     document: usize,
@@ -358,7 +357,7 @@ impl Fixed {
     }
 }
 
-/// One chunk, as it is written.
+/// One chunk, as written.
 struct Chunk {
     chosen: Chosen,
     blocks: Vec<String>,
@@ -366,8 +365,8 @@ struct Chunk {
 }
 
 impl Chunk {
-    /// The next chunk of what is left. The index of the others takes room in the
-    /// first, if there are others.
+    /// Makes the next chunk of what is left. The first chunk also holds the index of
+    /// the others, if there are others.
     fn next(
         draft: &Draft,
         pieces: &Pieces,
@@ -387,8 +386,8 @@ impl Chunk {
         make(most.min(asked.room / 8).max(least)).or_else(|_| make(least))
     }
 
-    /// Plans, writes and counts; what was planned too dear is taken back.
-    /// `saying` and `index` are the tokens that notes may take.
+    /// Plans, writes and counts a chunk; takes back what exceeds the plan. `saying` and
+    /// `index` are the tokens that notes may use.
     fn make(
         draft: &Draft,
         pieces: &Pieces,
@@ -456,11 +455,11 @@ impl Chunk {
     }
 }
 
-/// What an answer lacks that does not fit in its smallest form.
+/// The reason why the smallest form of an answer does not fit.
 enum Short {
     /// It needs this budget.
     Tokens(usize),
-    /// It has so many bytes.
+    /// The number of bytes it would have.
     Bytes(usize),
 }
 

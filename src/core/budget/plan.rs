@@ -34,16 +34,15 @@ use std::fmt;
 
 use self::board::{Board, narrow, wide};
 
-/// One way to show a block. The renderings of a block stand in rising order of
-/// cost and value.
+/// One way to show a block. The renderings of a block are in rising order of cost and value.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Rendering {
-    /// What it costs, in tokens, without its headings.
+    /// Its cost in tokens, without its headings.
     pub tokens: usize,
-    /// What it is worth; usually 0 to 1. What is no number or below 0 is 0.
+    /// Its value, usually 0 to 1. NaN and negative numbers count as 0.
     pub value: f64,
-    /// The shared headings (of a table) that it needs, as indexes into the
-    /// list of costs: each is paid once, whoever needs it.
+    /// The shared headings (of a table) that it needs, as indexes into the list of
+    /// costs: each is paid once for all its users.
     pub headings: Vec<usize>,
 }
 
@@ -53,7 +52,7 @@ pub struct Block {
     /// From the smallest to the fullest. With none there is nothing to show,
     /// and the block is neither chosen nor left over.
     pub renderings: Vec<Rendering>,
-    /// Which blocks come first.
+    /// The tier, which decides the order of blocks.
     pub tier: Tier,
     /// True when an answer without it is none.
     pub pinned: bool,
@@ -72,14 +71,14 @@ pub enum Tier {
     Critical,
     /// Before the others.
     High,
-    /// Where most belong.
+    /// The usual tier.
     #[default]
     Medium,
-    /// When everything else is there.
+    /// Shown after everything else.
     Low,
 }
 
-/// The budget does not even hold what has to be there.
+/// The error that the budget does not hold even the pinned and critical blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TooSmall {
     /// The least that does, in tokens.
@@ -94,18 +93,18 @@ impl fmt::Display for TooSmall {
 
 impl std::error::Error for TooSmall {}
 
-/// What is shown how. It remembers its steps, so that it can be taken back.
+/// The chosen renderings. It records its steps, so that they can be undone.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Plan {
     chosen: Vec<Option<usize>>,
-    /// The blocks it was made for that have something to show, in their order.
+    /// The blocks it covers that have something to show, in their order.
     members: Vec<usize>,
     tokens: usize,
     value: f64,
     steps: Vec<Step>,
 }
 
-/// What was there before a step.
+/// The state before a step.
 #[derive(Debug, Clone, PartialEq)]
 struct Step {
     block: usize,
@@ -124,8 +123,8 @@ pub fn plan(blocks: &[Block], headings: &[usize], budget: usize) -> Result<Plan,
     plan_of(blocks, &all, headings, budget)
 }
 
-/// The same for some of the blocks only, such as the leftovers of another
-/// plan. The answer is still by index into `blocks`.
+/// Plans only some of the blocks, such as the leftovers of another plan. The result is
+/// still by index into `blocks`.
 pub fn plan_of(
     blocks: &[Block],
     members: &[usize],
@@ -152,34 +151,34 @@ impl Plan {
         Self { members, ..Self::default() }
     }
 
-    /// The rendering of each block; none is left over, or has nothing to show.
+    /// Returns the rendering of each block; `None` if it is left over or has nothing to show.
     pub fn chosen(&self) -> &[Option<usize>] {
         &self.chosen
     }
 
-    /// What all of it costs, headings included; never above the budget.
+    /// Returns the total cost, headings included; never above the budget.
     pub fn tokens(&self) -> usize {
         self.tokens
     }
 
-    /// What all of it is worth.
+    /// Returns the total value.
     pub fn value(&self) -> f64 {
         self.value
     }
 
-    /// The blocks that are not shown, in their order.
+    /// Returns the blocks that are not shown, in their order.
     pub fn leftovers(&self) -> Vec<usize> {
         let shown = |at: &usize| self.chosen.get(*at).is_some_and(Option::is_some);
         let members = self.members.iter().copied();
         members.filter(|at| !shown(at)).collect()
     }
 
-    /// Takes back the last upgrade; when none is left, the block placed last.
-    /// What is pinned or critical stays, and so does the last block standing.
-    /// False when nothing can be taken back.
+    /// Undoes the last upgrade; if none is left, removes the block placed last. Pinned
+    /// and critical blocks stay, and so does the last remaining block. Returns false if
+    /// nothing can be undone.
     ///
-    /// Every plan on the way is within the budget. A step back may cost more
-    /// tokens than the step itself, where a heading had been closed.
+    /// Every intermediate plan is within the budget. Undoing a step may cost more
+    /// tokens than the step itself, if it had closed a heading.
     pub fn undo(&mut self) -> bool {
         let Some(step) = self.steps.last() else {
             return false;
@@ -244,7 +243,7 @@ impl Plan {
         Err(TooSmall { needed: narrow(needed) })
     }
 
-    /// Step 1. What has to be there cannot be taken back, so it is no step.
+    /// Step 1. Required blocks cannot be undone, so this is recorded as no step.
     fn pin(
         &mut self,
         board: &mut Board<'_>,
@@ -275,7 +274,7 @@ impl Plan {
         Ok(())
     }
 
-    /// Makes a step and remembers what was before it.
+    /// Makes a step and records the state before it.
     fn step(
         &mut self,
         board: &mut Board<'_>,
@@ -296,8 +295,8 @@ impl Plan {
     }
 }
 
-/// The smallest rendering of a block, or the cheapest if only that fits; else
-/// what the cheapest would make of the sum.
+/// Returns the smallest rendering of a block, or the cheapest if only that fits;
+/// otherwise the total that the cheapest would lead to.
 fn fitting(board: &Board<'_>, at: usize, budget: usize) -> Result<usize, u128> {
     for to in [board.smallest(at), board.cheapest(at)].into_iter().flatten() {
         if board.total(at, to) <= wide(budget) {

@@ -1,21 +1,20 @@
-//! What an item is worth to a reader, as a number from 0 to 1.
+//! The value of an item to a reader, as a number from 0 to 1.
 //!
-//! A [`Strategy`] says which of the things known of an item decide; each tool
-//! has one by default ([`resolve`]). The numbers only have to stand in the right
-//! order and at a sensible distance: the allocator ([`plan`](super::plan))
-//! compares them with what the item costs. Nothing here reads an item; a tool
-//! says in a [`Hint`] what it knows.
+//! A [`Strategy`] states which properties of an item decide; each tool has a default
+//! ([`resolve`]). The numbers only need the right order and sensible distances: the
+//! allocator ([`plan`](super::plan)) weighs them against the cost of the item. Nothing
+//! here reads an item; a tool describes it in a [`Hint`].
 
 use crate::schemas::Level;
 
-/// What the least of a list is worth, against 1.0 for the first.
+/// The value of the last item of a list, if the first has 1.0.
 const LEAST: f64 = 0.3;
 /// A message of which is not known whether it needs an answer.
 const UNSETTLED: f64 = 0.6;
-/// What the first of a list has ahead of the last when both match alike.
+/// The advantage of the first item of a list over the last if both match equally.
 const ORDER: f64 = 0.01;
 
-/// How items are told apart.
+/// The property by which items are valued.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Strategy {
     /// The order of the list: 1.0 for the first, in a line to 0.3 for the last.
@@ -35,7 +34,7 @@ impl Strategy {
     pub const ALL: [Self; 4] =
         [Self::ElementCount, Self::ThreadLevel, Self::Uniform, Self::QueryMatch];
 
-    /// The word for it in the configuration.
+    /// Returns its word in the configuration.
     pub const fn word(self) -> &'static str {
         match self {
             Self::ElementCount => "element_count",
@@ -45,18 +44,18 @@ impl Strategy {
         }
     }
 
-    /// The one with this word, exactly.
+    /// Returns the strategy with exactly this word.
     pub fn find(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|each| each.word() == word)
     }
 }
 
-/// What is known of an item, as far as its tool knows it.
+/// The properties of an item, as far as its tool knows them.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Hint {
-    /// Its place in the list, from 0.
+    /// The position in the list, from 0.
     pub position: usize,
-    /// How many items the list has.
+    /// The number of items in the list.
     pub of: usize,
     /// True when it needs an answer, false when it is settled, none when that
     /// is not known.
@@ -68,14 +67,14 @@ pub struct Hint {
 }
 
 impl Hint {
-    /// 0 for the first of the list, 1 for the last.
+    /// Returns the relative position: 0 for the first of the list, 1 for the last.
     fn along(&self) -> f64 {
         let last = self.of.saturating_sub(1);
         if last == 0 { 0.0 } else { self.position.min(last) as f64 / last as f64 }
     }
 }
 
-/// What an item is worth, 0 to 1.
+/// Returns the value of an item, 0 to 1.
 pub fn value(strategy: Strategy, hint: &Hint) -> f64 {
     match strategy {
         Strategy::ElementCount => 1.0 - (1.0 - LEAST) * hint.along(),
@@ -86,7 +85,7 @@ pub fn value(strategy: Strategy, hint: &Hint) -> f64 {
         },
         Strategy::Uniform => 1.0,
         Strategy::QueryMatch => {
-            // What is no number is no match.
+            // NaN is no match.
             let found = hint.mentions > 0.0;
             let mentions = if found { hint.mentions.min(1.0) } else { 0.0 };
             LEAST + (1.0 - LEAST) * mentions - ORDER * hint.along()
@@ -94,12 +93,12 @@ pub fn value(strategy: Strategy, hint: &Hint) -> f64 {
     }
 }
 
-/// True when an answer without the item is none: an end of a conversation.
+/// Returns true if an answer without the item would be useless: an end of a thread.
 pub fn pinned(strategy: Strategy, hint: &Hint) -> bool {
     strategy == Strategy::ThreadLevel && hint.end
 }
 
-/// How much of an item's value its rendering at this level carries.
+/// Returns the share of an item's value that its rendering at this level carries.
 pub const fn share(level: Level) -> f64 {
     match level {
         Level::Key => 0.6,
@@ -108,13 +107,13 @@ pub const fn share(level: Level) -> f64 {
     }
 }
 
-/// How much of a text's value a part of it carries: the root of its share, as
-/// the first lines say most. Everything of nothing is 1.0.
+/// Returns the share of a text's value that a part of it carries: the square root of
+/// its share, as the first lines say most. For an empty text it is 1.0.
 pub fn part(shown: usize, total: usize) -> f64 {
     if shown >= total { 1.0 } else { (shown as f64 / total as f64).sqrt() }
 }
 
-/// The tools whose items are not all alike.
+/// The default strategies of tools whose items differ.
 const DEFAULTS: &[(&str, Strategy)] = &[
     ("mail_search", Strategy::ElementCount),
     ("mail_read", Strategy::ThreadLevel),
@@ -122,15 +121,15 @@ const DEFAULTS: &[(&str, Strategy)] = &[
     ("changes", Strategy::ElementCount),
 ];
 
-/// True when items of the tool have what the strategy looks at.
+/// Returns true if the tool's items have the property that the strategy uses.
 pub fn fits(tool: &str, strategy: Strategy) -> bool {
     strategy != Strategy::ThreadLevel || matches!(bare(tool), "mail_read" | "brief")
 }
 
-/// The strategy for a tool: an override for exactly its name, else one for the
-/// same tool under another client's name for it, else the tool's own, else
-/// [`Strategy::Uniform`]. Of several the first counts. A list in order is
-/// [`Strategy::QueryMatch`] of itself when words were `searched` for.
+/// Returns the strategy for a tool: an override for exactly its name, else one for the
+/// same tool under another client's name for it, else the tool's default, else
+/// [`Strategy::Uniform`]. The first of several counts. If words were `searched` for,
+/// [`Strategy::QueryMatch`] replaces the order of a list.
 pub fn resolve(tool: &str, overrides: &[(String, Strategy)], searched: bool) -> Strategy {
     let bare = bare(tool);
     let given = |same: &dyn Fn(&str) -> bool| {
@@ -149,7 +148,7 @@ pub fn resolve(tool: &str, overrides: &[(String, Strategy)], searched: bool) -> 
         .unwrap_or(Strategy::Uniform)
 }
 
-/// A tool's name without what clients put before it: `mcp__daysheet__lookup`,
+/// Strips client prefixes from a tool's name: `mcp__daysheet__lookup`,
 /// `daysheet.lookup`, `mcp_daysheet_lookup`, `work/lookup`.
 fn bare(tool: &str) -> &str {
     let sign = |c: char| matches!(c, '_' | '-' | '.' | '/' | ':');

@@ -1,26 +1,25 @@
-//! Which lines of a long text are shown.
+//! Chooses the lines of a long text to show.
 //!
-//! [`window`] keeps the beginning, the end, and lines of the middle that tell
-//! something: a date, an amount, a question, a deadline. It chooses line
-//! numbers; the text, its markers for gaps and where the whole can be read are
-//! the caller's. A line is kept or not, never cut: a text with long lines is
-//! wrapped first, or one of them stops its end of the window.
+//! [`window`] keeps the beginning, the end, and informative lines of the middle: a date, an
+//! amount, a question, a deadline. It chooses line numbers; the text, its gap markers and the
+//! pointer to the whole are the caller's. A line is kept or not, never cut: a text with long
+//! lines has to be wrapped first, or one of them ends the window there.
 
 mod tells;
 
 use std::ops::Range;
 
-/// Which end of a text says more.
+/// The end of a text that matters more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lean {
-    /// Bodies of letters: 70 % from the beginning, 30 % from the end.
+    /// Bodies of messages: 70 % from the beginning, 30 % from the end.
     Head,
     /// Raw texts and logs: 30 % from the beginning, 70 % from the end.
     Tail,
 }
 
 impl Lean {
-    /// The shares of the beginning and of the end.
+    /// Returns the shares of the beginning and of the end.
     const fn shares(self) -> (u128, u128) {
         match self {
             Self::Head => (7, 3),
@@ -29,10 +28,10 @@ impl Lean {
     }
 }
 
-/// Telling lines of the middle may cost one part in so many.
+/// The divisor of the share that informative lines of the middle may cost.
 const TELLING: u128 = 5;
 
-/// What is kept of a text.
+/// The part of a text that is kept.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Window {
     /// Ranges of line numbers from 0, rising, with a gap between any two.
@@ -40,12 +39,12 @@ pub struct Window {
 }
 
 impl Window {
-    /// How many lines are kept.
+    /// Returns the number of lines kept.
     pub fn lines(&self) -> usize {
         self.kept.iter().map(ExactSizeIterator::len).sum()
     }
 
-    /// The ranges that are missing of a text of `total` lines: each is one marker.
+    /// Returns the missing ranges of a text of `total` lines: each is one marker.
     pub fn gaps(&self, total: usize) -> Vec<Range<usize>> {
         let mut gaps = Vec::new();
         let mut at = 0;
@@ -62,33 +61,31 @@ impl Window {
     }
 }
 
-/// The lines of a text that fit into `budget`. `costs` are the tokens of each
-/// line with its line break (a missing one is 0), `marker` those of the marker
-/// that stands for a gap.
+/// Returns the lines of a text that fit into `budget`. `costs` are the tokens of each line with
+/// its line break (a missing one is 0), `marker` those of the marker that replaces a gap.
 ///
-/// Lines have one order in which they are taken, whatever the budget: from both
-/// ends by their shares, and a telling line of the middle whenever those cost
-/// no more than a fifth in sum. The window is the longest beginning of this
-/// order that fits; a larger budget adds lines and takes none away. With room
-/// for one line but not for the first of the order, one that fits is kept; with
-/// no room for any, nothing is.
+/// Lines are taken in one order, whatever the budget: from both ends by their shares,
+/// and an informative line of the middle whenever those cost no more than a fifth in
+/// total. The window is the longest prefix of this order that fits, so a larger budget
+/// only adds lines. If there is room for one line but not for the first of the order,
+/// one that fits is kept; if there is room for none, nothing is.
 pub fn window(lines: &[&str], costs: &[usize], marker: usize, budget: usize, lean: Lean) -> Window {
     Windows::new(lines, costs, marker, lean).of(budget)
 }
 
-/// The windows of one text, of any size: what they have in common is found once.
+/// The windows of one text at any size; shared work is done once.
 #[derive(Debug, Clone)]
 pub struct Windows {
     /// All lines in the order in which they are taken, each with its cost.
     order: Vec<(usize, u128)>,
-    /// What the first lines of the order cost with their gaps: one, two, …
+    /// The cost of the first n lines of the order, with their gaps.
     spent: Vec<u128>,
     all: u128,
     marker: u128,
 }
 
 impl Windows {
-    /// Of some lines, as [`window`] takes them.
+    /// Prepares the windows of some lines, as [`window`] takes them.
     pub fn new(lines: &[&str], costs: &[usize], marker: usize, lean: Lean) -> Self {
         let cost = |at: usize| costs.get(at).copied().unwrap_or(0) as u128;
         let marker = marker as u128;
@@ -117,7 +114,7 @@ impl Windows {
         }
     }
 
-    /// The window that fits into `budget`.
+    /// Returns the window that fits into `budget`.
     pub fn of(&self, budget: usize) -> Window {
         let budget = budget as u128;
         let count = self.order.len();
@@ -140,7 +137,7 @@ impl Windows {
     }
 }
 
-/// Rising line numbers as ranges.
+/// Merges rising line numbers into ranges.
 fn ranges(lines: impl IntoIterator<Item = usize>) -> Vec<Range<usize>> {
     let mut ranges: Vec<Range<usize>> = Vec::new();
     for at in lines {
@@ -152,10 +149,10 @@ fn ranges(lines: impl IntoIterator<Item = usize>) -> Vec<Range<usize>> {
     ranges
 }
 
-/// All lines in the order in which they are taken.
+/// Returns all lines in the order in which they are taken.
 fn order(lines: &[&str], cost: &impl Fn(usize) -> u128, marker: u128, lean: Lean) -> Vec<usize> {
     let tells: Vec<usize> = lines.iter().map(|line| tells::tells(line)).collect();
-    // What most lines have, as in a log, tells nothing.
+    // A sign that most lines have, as in a log, is not informative.
     let reach = |least: usize| tells.iter().filter(|each| **each >= least).count();
     let usual = (1..=tells::MOST).rfind(|least| 2 * reach(*least) > lines.len());
     let mut telling: Vec<(usize, usize)> = (0..)
@@ -194,7 +191,7 @@ fn order(lines: &[&str], cost: &impl Fn(usize) -> u128, marker: u128, lean: Lean
             }
             _ => {
                 let first = middle.start;
-                // Whoever would have used less of its share goes on.
+                // Continue at the end that would have used less of its share.
                 let ahead = (head + cost(first)) * tail_share;
                 if ahead <= (tail + cost(last)) * head_share {
                     head += cost(first);

@@ -1,11 +1,11 @@
-//! Whoever made a call, as far as it can be asked and told while the call runs.
+//! The caller of a running call, who can be asked and notified.
 //!
-//! The server stands behind it with what the client can do, the command line
-//! with a terminal. What is asked, and when, is the pipeline's business.
+//! The server implements it with the client's features, the command line with a
+//! terminal. The pipeline decides what is asked, and when.
 
 use async_trait::async_trait;
 
-/// What becomes of a question.
+/// The outcome of a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reply {
     /// The user agreed.
@@ -14,22 +14,22 @@ pub enum Reply {
     No,
     /// Nobody can be asked.
     Nobody,
-    /// The question was handed over; the call is going to be made again with
-    /// the answer. Nothing may be done now.
+    /// The question ends this call; the client will repeat the call with the answer.
+    /// Nothing may be written now.
     Later,
 }
 
-/// Whoever made a call.
+/// The caller of a tool.
 #[async_trait]
 pub trait Caller: Send + Sync {
     /// Asks the user to confirm something, in a few lines of plain text.
     async fn confirm(&self, question: &str) -> Reply;
 
-    /// Tells how far something is that takes a while: so many bytes of so many.
+    /// Reports the progress of a long operation: bytes done out of bytes in total.
     async fn progress(&self, done: u64, total: u64, what: &str);
 }
 
-/// A caller that can neither be asked nor told anything.
+/// A caller that can be neither asked nor notified.
 #[derive(Debug, Clone, Copy)]
 pub struct Nobody;
 

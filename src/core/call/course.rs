@@ -1,9 +1,9 @@
-//! How far a call has come: until its first write it can be given up, and after
-//! that it runs to its end, whatever becomes of whoever asked for it.
+//! The progress of a call: until its first write it can be cancelled; after that it
+//! runs to its end, even if the caller is gone.
 //!
-//! A call that was broken off between two writes would leave half of its work.
-//! So the server gives up only what has not begun to write, and whoever writes
-//! says so before, here.
+//! A call that was stopped between two writes would leave half of its work undone. So
+//! the server cancels only a call that has not begun to write, and every writer
+//! announces its first write here.
 
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -22,7 +22,7 @@ tokio::task_local! {
 const OPEN: u8 = 0;
 /// Something was, or is about to be.
 const BEGUN: u8 = 1;
-/// It was given up before.
+/// It was cancelled before its first write.
 const GIVEN_UP: u8 = 2;
 
 /// The course of one call.
@@ -42,11 +42,11 @@ impl Course {
     }
 }
 
-/// Says that something is about to be written: from now on the call is not given
-/// up. Outside of a call that can be given up it says nothing.
+/// Announces that the call is about to write: from now on it cannot be cancelled. Has
+/// no effect outside a call that can be cancelled.
 ///
 /// # Errors
-/// [`Kind::Argument`](crate::error::Kind::Argument) if the call was given up: then
+/// [`Kind::Argument`](crate::error::Kind::Argument) if the call was cancelled: then
 /// nothing may be written.
 pub fn begin_write() -> Result<()> {
     match COURSE.try_with(|course| course.change(BEGUN)) {
@@ -72,7 +72,7 @@ struct Entered {
 }
 
 impl Calls {
-    /// Carries a call out; `course` says whether it can still be given up.
+    /// Runs a call; `course` records whether it can still be cancelled.
     pub async fn run<T>(&self, course: Course, call: impl Future<Output = T>) -> T {
         self.courses(|all| all.push(course.clone()));
         let _entered = Entered { calls: self.clone(), course: course.clone() };
@@ -104,7 +104,7 @@ impl Drop for Entered {
     fn drop(&mut self) {
         let own = &self.course.0;
         self.calls.courses(|all| all.retain(|one| !Arc::ptr_eq(&one.0, own)));
-        // Whoever waits looks again.
+        // Wakes the waiting task to check again.
         self.calls.0.ended.notify_one();
     }
 }

@@ -1,15 +1,14 @@
-//! Writes in doubt, looked for: how often, and for how long.
+//! Looks up writes in doubt: how often, and for how long.
 //!
-//! What is looked at, and what is concluded when nothing was found, is decided
-//! where the write is made.
+//! The caller decides where to look, and what to conclude if nothing was found.
 
 use std::time::{Duration, Instant};
 
 /// The least time that an answer is waited for.
 const LEAST: Duration = Duration::from_secs(1);
 
-/// Asks `found` again and again until it has something, or for as long as
-/// `look`. The first time is at once; the waits between double.
+/// Calls `found` repeatedly until it returns something, or `look` has passed. The first
+/// call is immediate; the waits in between double.
 pub async fn look_for<T, F>(look: Duration, found: impl Fn() -> F) -> Option<T>
 where
     F: Future<Output = Option<T>>,

@@ -1,9 +1,9 @@
-//! HTML that may be sent on: what runs or breaks out of its place is gone.
+//! Cleans HTML that is to be sent: nothing in it can run or break out of its place.
 //!
-//! What a stranger's mail looks like stays, as far as it is text, tables,
-//! pictures and inline styles; scripts, event handlers, forms, frames, style
-//! sheets and comments do not. It goes by what is allowed and not by what is
-//! bad, writes every tag anew, and closes what is left open.
+//! The look of the original stays as far as it is text, tables, pictures and inline
+//! styles; scripts, event handlers, forms, frames, style sheets and comments are
+//! removed. It keeps what is allowed instead of removing what is known to be bad,
+//! rewrites every tag, and closes what is left open.
 
 use std::cell::{Cell, RefCell};
 
@@ -19,7 +19,7 @@ use html5ever::tokenizer::{
 const MOST: usize = 1 << 20;
 /// Elements that are open at once.
 const DEEPEST: usize = 200;
-/// What could part the attributes of one tag, at most.
+/// The maximum number of pieces that the attributes of one tag may split into.
 const MOST_PARTS: usize = 1_000;
 
 /// Elements that stay.
@@ -96,7 +96,7 @@ const GONE: &[&str] = &[
     "script", "style", "title", "textarea", "xmp", "iframe", "noembed", "noframes", "noscript",
     "svg", "math", "object", "embed", "applet", "select", "template", "head", "audio", "video",
 ];
-/// Attributes that stay, besides addresses and styles.
+/// Attributes that stay, in addition to addresses and styles.
 const ATTRIBUTES: &[&str] = &[
     "align",
     "alt",
@@ -120,7 +120,7 @@ const ATTRIBUTES: &[&str] = &[
     "width",
 ];
 
-/// Classes and ids by which mail programs mark a signature, in small letters.
+/// Classes and ids by which mail programs mark a signature, in lower case.
 const SIGNATURES: &[&str] = &[
     "gmail_signature",
     "moz-signature",
@@ -128,7 +128,7 @@ const SIGNATURES: &[&str] = &[
     "applemailsignature",
     "ms-outlook-mobile-signature",
 ];
-/// Those by which they mark what is quoted, where anything is a stranger's.
+/// Classes and ids by which they mark quoted text, which others wrote.
 const QUOTES: &[&str] = &[
     "gmail_quote",
     "gmail_quote_container",
@@ -139,8 +139,8 @@ const QUOTES: &[&str] = &[
     "mail-editor-reference-message-container",
 ];
 
-/// The part of an HTML document that may be sent, as what stands in a body;
-/// nothing if it is too large, or made to be slow.
+/// Returns the part of an HTML document that may be sent, as the content of a body;
+/// `None` if it is too large, or built to be slow.
 pub fn cleaned(html: &str) -> Option<String> {
     Some(read(html)?.finish())
 }
@@ -152,9 +152,9 @@ fn read(html: &str) -> Option<Cleaner> {
     }
 }
 
-/// The first signature of a document above what it quotes, cleaned and without
-/// its delimiter: what a mail program marks as one, or a `div` that begins with
-/// the delimiter, as ours.
+/// Returns the first signature of a document above its quoted text, cleaned and without
+/// its delimiter: one that a mail program has marked, or a `div` that begins with the
+/// delimiter, as ours do.
 pub fn signature(html: &str) -> Option<String> {
     let cleaner = read(html)?;
     let whole = cleaner.finish();
@@ -168,9 +168,8 @@ pub fn signature(html: &str) -> Option<String> {
     (!inside.is_empty()).then(|| inside.to_owned())
 }
 
-/// Cleaned HTML without the pictures in it that load from elsewhere, which leave
-/// their `alt` texts, and how many there were; nothing for HTML that is not
-/// [`cleaned`] and made to be slow.
+/// Removes remote pictures from cleaned HTML, leaving their `alt` texts, and counts
+/// them; `None` for HTML that was not [`cleaned`] and is built to be slow.
 pub fn without_remote_pictures(html: &str) -> Option<(String, usize)> {
     let cleaner = Cleaner { local: true, ..Cleaner::default() };
     let cleaner = run(html, cleaner)?;
@@ -207,7 +206,7 @@ fn run(html: &str, cleaner: Cleaner) -> Option<Cleaner> {
     Some(tokenizer.sink)
 }
 
-/// Where the signature stands in what was written.
+/// The position of the signature in what was written.
 #[derive(Clone, Copy, Default)]
 enum Sign {
     #[default]
@@ -216,23 +215,23 @@ enum Sign {
     Open(usize, usize),
     /// From here to there.
     Was(usize, usize),
-    /// What is quoted began before any.
+    /// There is none before the quoted text.
     None,
 }
 
 #[derive(Default)]
 struct Cleaner {
     out: RefCell<String>,
-    /// The elements that are open, and where what is in them begins.
+    /// The open elements, and where the content of each begins.
     open: RefCell<Vec<(String, usize)>>,
     sign: Cell<Sign>,
     /// The element whose content is left out, and how often it is open.
     gone: RefCell<Option<(String, usize)>>,
-    /// Set when the tokenizer said anything.
+    /// Set when the tokenizer has emitted a token.
     got_token: Cell<bool>,
     /// True to leave out pictures that are loaded from elsewhere.
     local: bool,
-    /// How many were.
+    /// The number of pictures removed.
     left_out: Cell<usize>,
 }
 
@@ -255,7 +254,7 @@ impl Cleaner {
         }
     }
 
-    /// Notes where a signature begins, or what is quoted.
+    /// Records where a signature or quoted text begins.
     fn mark(&self, tag: &Tag, depth: usize, at: usize) {
         if !matches!(self.sign.get(), Sign::Unseen) {
             return;
@@ -267,7 +266,7 @@ impl Cleaner {
                 .flat_map(|one| one.value.split_ascii_whitespace())
                 .any(|word| words.contains(&word.to_ascii_lowercase().as_str()))
         };
-        // One of the writer's own is not a letter's.
+        // A quote that the author made is not one of a message.
         let cited = tag.attrs.iter().any(|one| &*one.name.local == "type" && &*one.value == "cite");
         if (&*tag.name == "blockquote" && cited) || marked(QUOTES) {
             self.sign.set(Sign::None);
@@ -306,7 +305,7 @@ impl Cleaner {
         let name: &str = &tag.name;
         let void = VOID.contains(&name);
         let mut open = self.open.borrow_mut();
-        // The text of what is too deep stays.
+        // The text of an element that is too deep stays.
         if !ELEMENTS.contains(&name) || (!void && open.len() >= DEEPEST) {
             return;
         }
@@ -351,7 +350,7 @@ impl Cleaner {
             }
             return;
         }
-        // Only what is open here is closed: nothing breaks out of its place.
+        // Only elements opened here are closed, so that nothing breaks out of its place.
         let at = self.open.borrow().iter().rposition(|(one, _)| one == name);
         if let Some(at) = at {
             self.close(at);
@@ -407,7 +406,7 @@ fn end(out: &mut String, name: &str) {
     out.push('>');
 }
 
-/// The value of an attribute that stays.
+/// Returns the value of an attribute if it may stay.
 fn allowed<'a>(element: &str, key: &str, value: &'a str) -> Option<&'a str> {
     let stays = match (element, key) {
         ("a", "href") => has_scheme(value, &["http:", "https:", "mailto:", "tel:"]),
@@ -430,7 +429,7 @@ fn has_scheme(value: &str, schemes: &[&str]) -> bool {
     schemes.iter().any(|scheme| start.starts_with(scheme))
 }
 
-/// True for a style that loads nothing, runs nothing and stays in its place.
+/// Returns true for a style that loads nothing, runs nothing and stays in its place.
 fn is_plain_style(value: &str) -> bool {
     let style = value.to_ascii_lowercase();
     let bad = [

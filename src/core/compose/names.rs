@@ -9,9 +9,9 @@ const LONGEST_ENDING: usize = 12;
 /// Names that Windows has for devices, with any ending.
 const DEVICES: &[&str] = &["con", "prn", "aux", "nul", "conin$", "conout$"];
 
-/// The name as a file can have it in any folder: no path, no control or
-/// invisible characters, no signs that a system reads, no dots in front, of
-/// bearable length. `attachment` if nothing is left.
+/// Returns a file name that is valid in any folder: no path, no control or invisible
+/// characters, none with a meaning to the system, no leading dots, of limited length.
+/// `attachment` if nothing is left.
 pub fn clean(said: &str) -> String {
     let last = said.rsplit(['/', '\\']).next().unwrap_or_default();
     let name: String = text::visible(&text::cell(last))
@@ -37,7 +37,7 @@ pub fn clean(said: &str) -> String {
     }
 }
 
-/// A name of at most [`LONGEST`] bytes that keeps its ending.
+/// Shortens a name to [`LONGEST`] bytes and keeps its ending.
 fn shortened(name: &str) -> String {
     if name.len() <= LONGEST {
         return name.to_owned();

@@ -1,4 +1,4 @@
-//! A letter's bytes read back, as far as letters of ours go.
+//! Reads a message back from its bytes, as far as messages of ours need.
 
 use mail_parser::{
     Address, HeaderName, HeaderValue, MessageParser, MessagePart, MimeHeaders, PartType,
@@ -9,11 +9,11 @@ use crate::error::{Error, Result};
 use crate::provider::mail::{Content, Enclosure, Importance, Outgoing, Person};
 use crate::text;
 
-/// What a letter says, read back from its bytes; files with their bytes. A form
-/// of the text that is not there is made from the one that is.
+/// Reads a message back from its bytes, with its attachments. A text form that is
+/// missing is made from the other.
 ///
 /// # Errors
-/// [`Kind::Argument`](crate::error::Kind::Argument) if it is no letter.
+/// [`Kind::Argument`](crate::error::Kind::Argument) if the bytes are not a message.
 pub fn read(raw: &[u8]) -> Result<Outgoing> {
     let message = MessageParser::default()
         .parse(raw)
@@ -47,8 +47,8 @@ pub fn read(raw: &[u8]) -> Result<Outgoing> {
         _ => Importance::Normal,
     };
     let files = message.attachments().enumerate().map(|(at, part)| file(at, part));
-    // A field that stands there twice is not valid (RFC 5322, 3.6), and whoever
-    // sends it on may send to all it names.
+    // A repeated field is invalid (RFC 5322, 3.6), but a server may still send to all
+    // the recipients it names.
     let all = |name: &HeaderName<'_>| -> Vec<Person> {
         let fields = message.headers().iter().filter(|field| field.name == *name);
         fields.flat_map(|field| people(field.value().as_address())).collect()
@@ -83,7 +83,7 @@ fn file(at: usize, part: &MessagePart<'_>) -> Enclosure {
         PartType::Message(inner) => inner.raw_message(),
         _ => part.contents(),
     };
-    // A picture that the HTML shows has no business among what is attached.
+    // A picture that the HTML shows is not listed as an attachment.
     let inline = part
         .content_disposition()
         .is_none_or(|how| !how.ctype().eq_ignore_ascii_case("attachment"));

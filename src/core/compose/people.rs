@@ -1,9 +1,9 @@
-//! Whom a letter goes to, read strictly.
+//! Reads recipients strictly.
 //!
-//! What a model says is sent to, so it is read otherwise than what strangers
-//! wrote into headers ([`crate::text::address_list`]): anything that could be
-//! read in two ways is refused, with the item and what to do, and nothing is
-//! guessed or dropped. What is valid and may still deceive becomes a warning.
+//! A model's recipients are really written to, so they are read differently from header
+//! fields of received mail ([`crate::text::address_list`]): an ambiguous item is
+//! refused, with the item and the next step, and nothing is guessed or dropped. An
+//! address that is valid but may deceive leads to a warning.
 
 use std::collections::HashSet;
 
@@ -22,22 +22,20 @@ const LONGEST_NAME: usize = 200;
 /// The most recipients of one field.
 const MOST: usize = 500;
 
-/// People, and what the user should know before they are written to.
+/// The recipients, and what the user should know before writing to them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Read {
     /// The people, each address once, in order.
     pub people: Vec<Person>,
-    /// What is odd about them, a line each.
+    /// Warnings about them, one line each.
     pub warnings: Vec<Note>,
 }
 
-/// The people that `items` name, each item one or several mailboxes (RFC 5322)
-/// with commas or semicolons between them. `field` is what the argument is
-/// called. Empty items say nothing.
+/// Reads the people that `items` name, each item one or several mailboxes (RFC 5322) separated by
+/// commas or semicolons. `field` is the name of the argument. Empty items are ignored.
 ///
 /// # Errors
-/// [`Kind::Argument`](crate::error::Kind::Argument), which names the item and
-/// what to do.
+/// [`Kind::Argument`](crate::error::Kind::Argument), which names the item and the next step.
 pub fn read(field: &str, items: &[String]) -> Result<Read> {
     let mut found = Read::default();
     let mut known = HashSet::new();
@@ -62,14 +60,14 @@ pub fn read(field: &str, items: &[String]) -> Result<Read> {
     }
 }
 
-/// True if the address is among these people.
+/// Returns true if the address is among these people.
 pub fn holds(people: &[Person], address: &str) -> bool {
     people.iter().any(|one| one.address.eq_ignore_ascii_case(address))
 }
 
-/// Somebody out of a stranger's letter, as they can be written to: `None` for
-/// an address that nobody can send to. A name that holds another address, or
-/// what cannot be seen, is left out and told of.
+/// Returns a person from a received message as a recipient; `None` for an address that
+/// cannot be sent to. A name that contains another address or invisible characters is
+/// left out, with a warning.
 pub fn known(person: &Person, warnings: &mut Vec<Note>) -> Option<Person> {
     let Ok(address) = ascii(&person.address) else {
         warnings.push(note!("left out, not an address: {}", quoted_end(&person.address)));
@@ -93,12 +91,12 @@ pub fn known(person: &Person, warnings: &mut Vec<Note>) -> Option<Person> {
     Some(person)
 }
 
-/// The address as it is sent: the domain in ASCII and small letters.
+/// Returns the address as it is sent: the domain in ASCII and lower case.
 ///
 /// # Errors
-/// [`Kind::Argument`](crate::error::Kind::Argument) for what is no address, and
-/// for one that Gmail and Outlook cannot send to: with more than ASCII before
-/// the `@`, or a domain that mixes scripts.
+/// [`Kind::Argument`](crate::error::Kind::Argument) for an invalid address, and for one
+/// that Gmail and Outlook cannot send to: with non-ASCII characters before the `@`, or
+/// a domain that mixes scripts.
 pub fn ascii(said: &str) -> Result<String> {
     let wrong = |why: &str| Error::argument(format!("{} {why}", quoted(said)));
     let Some((local, domain)) = said.rsplit_once('@') else {
@@ -137,13 +135,13 @@ pub fn ascii(said: &str) -> Result<String> {
     Ok(format!("{local}@{host}"))
 }
 
-/// A domain as people see it.
+/// Returns a domain in its readable form.
 fn seen(host: &str) -> String {
     let (seen, _) = idna::domain_to_unicode(host);
     seen
 }
 
-/// What is odd about an address that can be sent to.
+/// Returns a warning if an address that can be sent to is odd.
 fn warning(person: &Person) -> Option<Note> {
     let (_, host) = person.address.rsplit_once('@')?;
     let seen = seen(host);
@@ -156,8 +154,8 @@ fn warning(person: &Person) -> Option<Note> {
     })
 }
 
-/// Refuses characters that hide or reorder what an item says. Joiners that shape
-/// a name's letters, or an emoji, are part of it.
+/// Refuses characters that hide or reorder the content of an item. Joiners that shape
+/// the letters of a name, or an emoji, are allowed.
 fn clean(item: &str) -> Result<()> {
     let hidden = |c: &char| c.is_control() || is_invisible(*c);
     let shaped = visible(item) == item && !item.chars().any(char::is_control);
@@ -171,8 +169,7 @@ fn clean(item: &str) -> Result<()> {
     }
 }
 
-/// The mailboxes of an item: what stands between its commas and semicolons,
-/// but for those in quotes, brackets and parentheses.
+/// Splits an item at its commas and semicolons, except those in quotes, brackets and parentheses.
 fn mailboxes(item: &str) -> Result<Vec<&str>> {
     let (mut quoted, mut escaped, mut angle, mut depth) = (false, false, false, 0_usize);
     let (mut from, mut found) = (0, Vec::new());
@@ -216,7 +213,7 @@ fn mailboxes(item: &str) -> Result<Vec<&str>> {
     Ok(found)
 }
 
-/// One mailbox: an address, or a name with the address in brackets.
+/// Reads one mailbox: an address, or a name with the address in brackets.
 fn mailbox(said: &str) -> Result<Person> {
     let Some(opened) = outside_quotes(said, '<') else {
         if !said.contains('@') {
@@ -253,7 +250,7 @@ fn mailbox(said: &str) -> Result<Person> {
     Ok(Person { name, address })
 }
 
-/// Where a character first stands outside quotes.
+/// Returns the position of a character that is not within quotes.
 fn outside_quotes(said: &str, sought: char) -> Option<usize> {
     let (mut quoted, mut escaped) = (false, false);
     for (at, c) in said.char_indices() {
@@ -268,7 +265,7 @@ fn outside_quotes(said: &str, sought: char) -> Option<usize> {
     None
 }
 
-/// A name without its quotes.
+/// Returns a name without its quotes.
 fn named(said: &str) -> Result<Option<String>> {
     let mut name = String::with_capacity(said.len());
     let (mut quoted, mut escaped) = (false, false);

@@ -1,7 +1,7 @@
-//! What is answered or sent on, as it stands below the new text.
+//! Quotes the original below the new text of a reply or forward.
 //!
-//! The plain text is quoted from the plain text and the HTML from the HTML,
-//! cleaned; what only one of them has is made from the other.
+//! Plain text is quoted from the plain text and HTML from the HTML, cleaned; a form
+//! that the original lacks is made from the other.
 
 use html_escape::encode_text;
 use jiff::tz::TimeZone;
@@ -12,14 +12,14 @@ use crate::provider::mail::{Original, Person};
 use crate::text as words;
 use crate::text::quote::split_quoted;
 
-/// The line above what is sent on.
+/// The line above a forwarded message.
 const FORWARDED: &str = "---------- Forwarded message ----------";
-/// How a quote begins in HTML.
+/// The beginning of a quote in HTML.
 const QUOTE: &str = "<blockquote type=\"cite\"";
-/// How it looks.
+/// The style of a quote in HTML.
 const STYLE: &str = "margin:0 0 0 .8ex;border-left:1px solid #ccc;padding-left:1ex";
 
-/// What is answered, below the line that says whose it is; times in `zone`.
+/// Quotes the original of a reply, below a line that names its author; times in `zone`.
 pub fn answered(original: &Original, zone: &TimeZone) -> Both {
     let line = attribution(original, zone);
     let plain = plain(original);
@@ -41,7 +41,7 @@ pub fn answered(original: &Original, zone: &TimeZone) -> Both {
     }
 }
 
-/// What is sent on, below the lines that say whose it is.
+/// Quotes a forwarded message, below the lines of its header.
 pub fn sent_on(original: &Original, zone: &TimeZone) -> Both {
     let mut lines = vec![FORWARDED.to_owned(), format!("From: {}", list(&original.from))];
     if let Some(sent) = original.sent {
@@ -60,20 +60,19 @@ pub fn sent_on(original: &Original, zone: &TimeZone) -> Both {
     }
 }
 
-/// The quote at the end of a letter that we made; nothing if none is found in
-/// both of its forms.
+/// Returns the quote at the end of a message that we composed; `None` if it is not
+/// found in both forms.
 pub fn held(text: &str, html: &str) -> Option<Both> {
     let (line, start) = quoted(text, html)?;
     let lines: Vec<&str> = text.lines().skip(line).collect();
     Some(Both {
         text: lines.join("\n").trim_end().to_owned(),
-        // Where a document was made of it, its end follows.
+        // If the HTML is a whole document, its end follows the quote.
         html: cleaned(html.get(start..)?)?,
     })
 }
 
-/// The signature of a draft, whoever made it, above what it quotes; nothing if
-/// none is marked as such.
+/// Returns the signature of any draft, from above its quote; `None` if none is marked as such.
 pub fn signature(text: &str, html: &str) -> Option<Both> {
     let (line, start) = quoted(text, html).unwrap_or((usize::MAX, html.len()));
     let lines: Vec<&str> = text.lines().take(line).collect();
@@ -85,8 +84,8 @@ pub fn signature(text: &str, html: &str) -> Option<Both> {
     }
 }
 
-/// Where the quote of a letter that we made begins: the line of its text, and
-/// the byte of its HTML.
+/// Returns where the quote of a message that we composed begins: the line of its text,
+/// and the byte of its HTML.
 fn quoted(text: &str, html: &str) -> Option<(usize, usize)> {
     let lines: Vec<&str> = text.lines().collect();
     let begins = |at: usize, line: &str| {
@@ -108,8 +107,7 @@ fn quoted(text: &str, html: &str) -> Option<(usize, usize)> {
     Some((at, start))
 }
 
-/// New text, signature and quote as one, in that order; what is empty is not
-/// there.
+/// Joins new text, signature and quote, in that order; empty ones are left out.
 pub fn together(body: &Both, signature: Option<&Both>, quote: Option<&Both>) -> Both {
     let (mut text, mut html) = (Vec::new(), Vec::new());
     if !body.text.trim().is_empty() || !body.html.trim().is_empty() {
@@ -127,7 +125,7 @@ pub fn together(body: &Both, signature: Option<&Both>, quote: Option<&Both>) -> 
     Both { text: text.join("\n\n"), html: html.join("\n") }
 }
 
-/// `On Tue, 3 Feb 2026 at 18:05, Jonas Berg <jonas@example.com> wrote:`.
+/// Returns `On Tue, 3 Feb 2026 at 18:05, Jonas Berg <jonas@example.com> wrote:`.
 fn attribution(original: &Original, zone: &TimeZone) -> String {
     let who = match original.from.is_empty() {
         true => "somebody".to_owned(),
@@ -166,7 +164,7 @@ fn html(original: &Original) -> String {
     own.filter(|html| !html.is_empty()).unwrap_or_else(|| html_of(&plain(original)))
 }
 
-/// Cleaned HTML without pictures that are parts of another letter.
+/// Removes pictures that are parts of another message from cleaned HTML.
 fn without_parts(html: &str) -> String {
     let mut out = String::with_capacity(html.len());
     let mut rest = html;

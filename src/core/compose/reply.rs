@@ -1,4 +1,4 @@
-//! What an answer takes over from the letter that it answers.
+//! The parts that a reply takes over from the original.
 
 use std::collections::HashSet;
 
@@ -11,27 +11,27 @@ use crate::text::{Note, note, quoted_end};
 
 /// The most Message-IDs of a References field.
 const MOST_REFERENCES: usize = 30;
-/// The most people that an answer goes to.
+/// The maximum number of recipients of a reply.
 const MOST_PEOPLE: usize = 500;
-/// The longest subject that is taken over, in columns.
+/// The maximum length of a subject that is taken over, in columns.
 const LONGEST_SUBJECT: usize = 400;
 
-/// What programs write before the subject of an answer, in small letters.
+/// Prefixes of replies' subjects, in lower case.
 const ANSWERS: &[&str] = &[
     "re", "aw", "antw", "antwort", "sv", "vs", "odp", "ynt", "res", "回复", "答复", "回覆", "返信",
     "ref", "rif", "atb", "απ", "ha",
 ];
-/// The same of what is sent on.
+/// Prefixes of forwards' subjects, in lower case.
 const FORWARDS: &[&str] = &[
     "fwd", "fw", "wg", "tr", "rv", "enc", "vl", "doorst", "i", "pd", "转发", "轉寄", "転送", "vb",
 ];
 
-/// The subject of an answer: `Re: ` once, whatever stood there.
+/// Returns the subject of a reply: `Re: ` once, whatever prefix the original has.
 pub fn subject(of: &str) -> String {
     marked("Re: ", of, ANSWERS)
 }
 
-/// The subject of what is sent on: `Fwd: ` once, whatever stood there.
+/// Returns the subject of a forward: `Fwd: ` once, whatever prefix the original has.
 pub fn forwarded(of: &str) -> String {
     marked("Fwd: ", of, FORWARDS)
 }
@@ -46,7 +46,7 @@ fn marked(mark: &str, of: &str, known: &[&str]) -> String {
     format!("{mark}{rest}").trim_end().to_owned()
 }
 
-/// What follows one of these marks, as `Re:`, `RE[2]:`, `Aw (3) :`.
+/// Strips one of these prefixes, such as `Re:`, `RE[2]:`, `Aw (3) :`.
 fn without_mark<'a>(subject: &'a str, known: &[&str]) -> Option<&'a str> {
     let (before, after) = subject.split_once([':', '：'])?;
     let word = before.trim_end();
@@ -62,14 +62,14 @@ fn without_mark<'a>(subject: &'a str, known: &[&str]) -> Option<&'a str> {
     known.contains(&word.as_str()).then(|| after.trim_start())
 }
 
-/// Whom an answer goes to: the recipients, and the copied ones.
+/// Returns the recipients of a reply: `To`, and `Cc`.
 ///
-/// `own` are the user's addresses, which get no copy of what the user writes.
-/// What is odd about people is added to `warnings`.
+/// `own` are the user's addresses, which get no copy of the user's own messages.
+/// Oddities about people are added to `warnings`.
 ///
 /// # Errors
-/// [`Kind::Argument`](crate::error::Kind::Argument) if they are more than a
-/// message goes to; nobody is looked at then.
+/// [`Kind::Argument`](crate::error::Kind::Argument) if there are more than a message
+/// may have; nobody is checked then.
 pub fn recipients(
     original: &Original,
     own: &[String],
@@ -131,7 +131,7 @@ fn reachable(list: &[Person], warnings: &mut Vec<Note>) -> Vec<Person> {
     list.iter().filter_map(|one| people::known(one, warnings)).collect()
 }
 
-/// Warns where answers go to another domain than the letter came from.
+/// Warns if replies go to another domain than the message came from.
 fn elsewhere(original: &Original, warnings: &mut Vec<Note>) {
     let domain = |person: &Person| {
         let (_, domain) = person.address.rsplit_once('@')?;
@@ -149,8 +149,8 @@ fn elsewhere(original: &Original, warnings: &mut Vec<Note>) {
     }
 }
 
-/// The Message-ID that an answer names, and those before it, the first first.
-/// Of very many, the first and the latest stay.
+/// Returns the `In-Reply-To` of a reply, and its `References`, oldest first. Of very
+/// many, the first and the latest stay.
 pub fn references(original: &Original) -> (Option<String>, Vec<String>) {
     let parent = Some(original.message_id.clone()).filter(|id| is_id(id));
     let mut list: Vec<String> = Vec::new();

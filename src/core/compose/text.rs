@@ -12,23 +12,23 @@ use crate::text::html as read;
 pub struct Both {
     /// The plain text, lines ending in LF, none at the end.
     pub text: String,
-    /// What stands in the body of an HTML document.
+    /// The content of the body of an HTML document.
     pub html: String,
 }
 
-/// The options of CommonMark that are on besides.
+/// Returns the extensions of CommonMark that are enabled.
 fn options() -> Options {
     Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH
 }
 
-/// A text that was written in Markdown. HTML in it is text like any other.
+/// Converts a text that was written in Markdown. HTML in it is plain text.
 pub fn markdown(said: &str) -> Both {
     let said = unified(said);
     let events = Parser::new_ext(&said, options()).map(|event| match event {
         // A line that its writer broke stays broken: mail is no web page.
         Event::SoftBreak => Event::HardBreak,
         Event::Html(text) | Event::InlineHtml(text) => Event::Text(text),
-        // What is between the tags of HTML in the text is a paragraph of it.
+        // Text between HTML tags is a paragraph of the text.
         Event::Start(Tag::HtmlBlock) => Event::Start(Tag::Paragraph),
         Event::End(TagEnd::HtmlBlock) => Event::End(TagEnd::Paragraph),
         other => other,
@@ -39,17 +39,17 @@ pub fn markdown(said: &str) -> Both {
     Both { text: plain(&said), html }
 }
 
-/// A plain text.
+/// Converts a plain text.
 pub fn from_plain(said: &str) -> Both {
     let text = unified(said);
     Both { html: html_of(&text), text: text.trim_end().to_owned() }
 }
 
-/// A text that was written in HTML, without what runs.
+/// Converts a text that was written in HTML, and removes anything active.
 ///
 /// # Errors
-/// [`Kind::Argument`](crate::error::Kind::Argument) if it is too large or too
-/// tangled to be cleaned.
+/// [`Kind::Argument`](crate::error::Kind::Argument) if it is too large or too deeply
+/// nested to be cleaned.
 pub fn from_html(said: &str) -> Result<Both> {
     let html = cleaned(said).ok_or_else(|| {
         Error::argument("the HTML is too large or too deeply nested").next("send it as a file")
@@ -57,8 +57,8 @@ pub fn from_html(said: &str) -> Result<Both> {
     Ok(Both { text: plain_of(&html), html })
 }
 
-/// Plain text as HTML: paragraphs between blank lines, other line ends as they
-/// are. Links are left to whoever shows it.
+/// Converts plain text to HTML: paragraphs between blank lines, other line ends stay.
+/// Mail programs detect the links themselves.
 pub fn html_of(text: &str) -> String {
     let text = unified(text);
     let mut out = String::new();
@@ -74,7 +74,7 @@ pub fn html_of(text: &str) -> String {
     out.trim_end().to_owned()
 }
 
-/// A line whose runs of spaces stay as wide as they are.
+/// Returns a line whose runs of spaces keep their width in HTML.
 fn spaced(line: &str) -> String {
     let escaped = encode_text(line).into_owned();
     let indent = escaped.len() - escaped.trim_start_matches(' ').len();
@@ -82,7 +82,7 @@ fn spaced(line: &str) -> String {
     format!("{}{}", spaces.replace(' ', "&nbsp;"), rest.replace("  ", " &nbsp;"))
 }
 
-/// The plain text of HTML, with the addresses of links behind their texts.
+/// Converts HTML to plain text, with the addresses of links after their texts.
 pub fn plain_of(html: &str) -> String {
     let found = read::html(html, read::Style::Text, true);
     let mut text = found.text;
@@ -99,8 +99,8 @@ pub fn plain_of(html: &str) -> String {
     text
 }
 
-/// Markdown as a reader of plain text likes it: as it was written, but for the
-/// signs that say nothing there.
+/// Converts Markdown to readable plain text: unchanged except for signs that have no
+/// meaning there.
 fn plain(said: &str) -> String {
     let mut out = Plain::default();
     for event in Parser::new_ext(said, options()) {
@@ -116,11 +116,11 @@ struct Plain {
     text: String,
     /// The lists that are open, with the number of their next item.
     lists: Vec<Option<u64>>,
-    /// What every line begins with.
+    /// The prefix of every line.
     indent: Vec<&'static str>,
-    /// Where a link goes, and where its text begins.
+    /// The target of a link, and where its text begins.
     link: Option<(String, usize)>,
-    /// True while a block has just begun, whose first line needs no break.
+    /// True at the beginning of a block, whose first line needs no break.
     fresh: bool,
     cells: usize,
 }

@@ -1,8 +1,8 @@
-//! A letter as bytes.
+//! Writes a message as bytes.
 //!
-//! `mail-builder` writes headers and bodies. What it would carry along although
-//! a header cannot hold it is refused before, and the bytes of files are encoded
-//! here: it takes for text what calls itself so, and then keeps a lone CR or NUL.
+//! `mail-builder` writes headers and bodies. Values that it would accept although a
+//! header cannot hold them are refused first, and attachments are encoded here: it
+//! trusts a text media type, and then keeps a lone CR or NUL.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -29,18 +29,17 @@ const LINE: usize = 76;
 /// The bytes of text in one encoded word; with its frame it stays below 76.
 const WORD: usize = 36;
 
-/// A letter as it is transmitted: MIME, 7 bits, lines ending in CRLF, dated now.
-/// Bcc stands in it, because drafts keep it; who sends it takes it out.
+/// Writes a message for transmission: MIME, 7 bits, lines ending in CRLF, dated now.
+/// Bcc is included, because drafts keep it; the sending service removes it.
 ///
 /// # Errors
-/// [`Kind::Argument`] for CR, LF or NUL in any header field, and for an address
-/// or Message-ID that is none. [`Kind::Internal`] if a file's bytes are not
-/// there.
+/// [`Kind::Argument`] for CR, LF or NUL in any header field, and for an invalid address
+/// or Message-ID. [`Kind::Internal`] if the bytes of an attachment are missing.
 pub fn mime(letter: &Outgoing) -> Result<Vec<u8>> {
     mime_at(letter, Timestamp::now())
 }
 
-/// The same as [`mime`], dated as given.
+/// Writes a message as [`mime`] does, with the given date.
 ///
 /// # Errors
 /// As [`mime`].
@@ -85,8 +84,8 @@ pub fn mime_at(letter: &Outgoing, date: Timestamp) -> Result<Vec<u8>> {
     })
 }
 
-/// The tree of parts: what is attached beside the texts, pictures beside the
-/// HTML that shows them.
+/// Returns the tree of parts: attachments beside the texts, pictures beside the HTML
+/// that shows them.
 fn body(letter: &Outgoing) -> Result<MimePart<'_>> {
     let shown = |file: &&Enclosure| file.cid.is_some();
     let mut html = text("text/html", &letter.html);
@@ -111,7 +110,7 @@ fn body(letter: &Outgoing) -> Result<MimePart<'_>> {
     }
 }
 
-/// A text with its line ends as MIME has them. NUL stands in no text.
+/// Returns a text part with the line ends of MIME. NUL is not allowed in a text.
 fn text<'a>(kind: &'static str, said: &str) -> MimePart<'a> {
     let mut lines = said.replace("\r\n", "\n").replace('\r', "\n");
     lines.retain(|c| c != '\0');
@@ -126,7 +125,7 @@ fn file(enclosed: &Enclosure) -> Result<MimePart<'_>> {
         return Err(Error::new(Kind::Internal, "a file to be written does not exist"));
     };
     let media = essence(&enclosed.media);
-    // RFC 2046 has a message written as it is, or not at all as one.
+    // RFC 2046 forbids encoding an attached message: it is written unchanged, or as plain bytes.
     let plain = media == "message/rfc822" && is_plain(bytes);
     let media = match media.as_str() {
         "message/rfc822" if !plain => "application/octet-stream".to_owned(),
@@ -155,7 +154,7 @@ fn file(enclosed: &Enclosure) -> Result<MimePart<'_>> {
     Ok(part)
 }
 
-/// True for what may stand in a letter byte by byte: 7 bits, lines that end in
+/// Returns true for bytes that may be in a message unencoded: 7 bits, lines that end in
 /// CRLF and are not too long.
 fn is_plain(bytes: &[u8]) -> bool {
     let Ok(text) = std::str::from_utf8(bytes) else {
@@ -176,8 +175,8 @@ fn base64_lines(bytes: &[u8]) -> String {
     lines
 }
 
-/// Type and subtype in small letters; bytes of no known type for what is no
-/// type, and for parts of parts, which a file is not.
+/// Returns the type and subtype in lower case; `application/octet-stream` for an
+/// invalid type and for multipart types.
 fn essence(media: &str) -> String {
     let essence = media.split(';').next().unwrap_or_default().trim();
     let token = |word: &str| {
@@ -201,8 +200,8 @@ fn addresses(people: &[Person]) -> HeaderType<'_> {
     let one = |person: &Person| {
         Address::Address(EmailAddress { name: None, email: person.address.clone().into() })
     };
-    // A name that looks encoded would be decoded by whoever reads it; encoded
-    // once more, it reads as it was meant.
+    // A name that looks encoded would be decoded by the recipient's program; encoding
+    // it once more preserves it.
     let odd = |person: &Person| person.name.as_ref().is_some_and(|name| name.contains("=?"));
     if people.iter().any(odd) {
         let list: Vec<String> = people
@@ -223,8 +222,8 @@ fn addresses(people: &[Person]) -> HeaderType<'_> {
     HeaderType::Address(Address::new_list(list.collect()))
 }
 
-/// A line of text as a header field's value. What looks encoded is encoded, to be
-/// read as it was written.
+/// Returns a line of text as the value of a header field. Text that looks encoded is
+/// encoded, so that it is read as written.
 pub fn unstructured(said: &str) -> HeaderType<'_> {
     match said.contains("=?") {
         true => HeaderType::Raw(Raw::new(encoded(said))),
@@ -232,7 +231,7 @@ pub fn unstructured(said: &str) -> HeaderType<'_> {
     }
 }
 
-/// Encoded words (RFC 2047), each of whole characters.
+/// Returns encoded words (RFC 2047), each of whole characters.
 fn encoded(said: &str) -> String {
     let mut words = Vec::new();
     let mut word = String::new();
@@ -251,7 +250,7 @@ fn ids<'a>(list: impl IntoIterator<Item = &'a str>) -> HeaderType<'a> {
     HeaderType::MessageId(MessageId::new_list(list.into_iter()))
 }
 
-/// Refuses what no header can hold.
+/// Refuses values that no header field can hold.
 fn check(letter: &Outgoing) -> Result<()> {
     line("subject", &letter.subject)?;
     let lists = [
@@ -312,7 +311,7 @@ fn id(field: &str, value: &str) -> Result<()> {
     }
 }
 
-/// True for what can stand between the brackets of a Message-ID.
+/// Returns true for a value that is valid between the brackets of a Message-ID.
 pub(super) fn is_id(value: &str) -> bool {
     !value.is_empty()
         && value.len() <= LONGEST_ID

@@ -10,14 +10,13 @@ use super::Document;
 use crate::row::{Cell, Extra, RowTable};
 use crate::schemas::Field;
 
-/// The document as one line of JSON.
+/// Returns the document as one line of JSON.
 pub fn encode(document: &Document) -> String {
     // Strings, integers and maps with string keys always serialise.
     serde_json::to_string(document).unwrap_or_default()
 }
 
-/// What stands around the rows of a table, and each of its rows with the comma
-/// behind it.
+/// Returns the text around the rows of a table, and each of its rows with its comma.
 pub(super) fn pieces(table: &RowTable) -> (String, Vec<String>) {
     let rows = table.rows().zip(table.extras()).map(|(cells, extra)| {
         let row = Row { columns: table.columns(), cells, extra };

@@ -16,7 +16,7 @@ use crate::row::{Cell, Extra, RowTable};
 use value::Json;
 use write::{ROW, Style, columns, heading, row, spell, write};
 
-/// How STC is written. Both say the same and are read alike.
+/// The versions of STC. Both have the same content and are read alike.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Version {
     /// With braces around the object at the root, and all text in quotes.
@@ -27,7 +27,7 @@ pub enum Version {
 }
 
 impl Version {
-    /// The number that answers name it by.
+    /// Returns the number that answers name it by.
     pub const fn number(self) -> u32 {
         match self {
             Self::One => 1,
@@ -36,7 +36,7 @@ impl Version {
     }
 }
 
-/// The document as one line of STC.
+/// Returns the document as one line of STC.
 pub fn encode(document: &Document, version: Version) -> String {
     let scalars = document.scalars.iter();
     let scalars = scalars.map(|(name, cell)| ((*name).to_owned(), primitive(cell)));
@@ -45,8 +45,7 @@ pub fn encode(document: &Document, version: Version) -> String {
     write(&Json::Object(scalars.chain(tables).collect()), version)
 }
 
-/// What stands around the rows of a table, and each of its rows with what
-/// stands between them.
+/// Returns the text around the rows of a table, and each of its rows with its delimiter.
 pub(super) fn pieces(table: &RowTable, version: Version) -> (String, Vec<String>) {
     let name = table.name();
     let rows = objects(table);
@@ -75,7 +74,7 @@ pub(super) fn pieces(table: &RowTable, version: Version) -> (String, Vec<String>
     }
 }
 
-/// The rows of a table as objects.
+/// Returns the rows of a table as objects.
 fn objects(table: &RowTable) -> Vec<Json> {
     let object = |(cells, extra): (&[Cell], &Extra)| {
         let columns = table.columns().iter().map(|field| field.name.to_owned());

@@ -14,7 +14,7 @@ use crate::row::{Cell, RowTable};
 /// A guess at the bytes of a row, to start with a buffer that seldom grows.
 const ROW_BYTES: usize = 160;
 
-/// The document as TOON text, without a newline at its end.
+/// Returns the document as TOON text, without a newline at its end.
 pub fn encode(document: &Document, delimiter: Delimiter) -> String {
     let rows: usize = document.tables.iter().map(RowTable::len).sum();
     let mut out = String::with_capacity(256 + rows * ROW_BYTES);
@@ -37,7 +37,7 @@ pub fn encode(document: &Document, delimiter: Delimiter) -> String {
     out
 }
 
-/// The heading of a table, and each of its rows with its line break.
+/// Returns the heading of a table, and each of its rows with its line break.
 pub(super) fn pieces(rows: &RowTable, delimiter: Delimiter) -> (String, Vec<String>) {
     let mut heading = String::new();
     head(&mut heading, rows, delimiter);
@@ -107,7 +107,7 @@ fn number(out: &mut String, value: impl std::fmt::Display) {
     let _ = write!(out, "{value}");
 }
 
-/// A string value, quoted when the spec requires it.
+/// Writes a string value, quoted if the spec requires it.
 fn text(out: &mut String, string: &str, delimiter: Delimiter) {
     if !needs_quotes(string, delimiter) {
         out.push_str(string);
@@ -137,7 +137,7 @@ fn text(out: &mut String, string: &str, delimiter: Delimiter) {
     out.push('"');
 }
 
-/// True when the string would not read back as itself without quotes.
+/// Returns true if the string would not read back as itself without quotes.
 fn needs_quotes(string: &str, delimiter: Delimiter) -> bool {
     let bytes = string.as_bytes();
     let (Some(first), Some(last)) = (bytes.first(), bytes.last()) else {
@@ -175,8 +175,8 @@ const fn special() -> [u8; 256] {
     table
 }
 
-/// True for `^[+-]?\d+(\.\d+)?(e[+-]?\d+)?$` without regard to case, which a
-/// reader would take for a number.
+/// Returns true for `^[+-]?\d+(\.\d+)?(e[+-]?\d+)?$`, ignoring case, which a reader
+/// would parse as a number.
 fn is_numeric(bytes: &[u8]) -> bool {
     let Some(bytes) = digits(sign(bytes)) else {
         return false;

@@ -1,8 +1,8 @@
-//! Lists within a cell: people, and what of them may be cut.
+//! Lists within a cell: people, and which part of them may be cut.
 //!
-//! Of a person the name is cut, never the address; of a list the first members
-//! are shown and a count of the rest. Where the lists stand in a provider's JSON,
-//! and what a column shows, is the business of `flatten.rs`.
+//! For a person, the name is cut, never the address; of a list, the first members are
+//! shown and a count of the rest. `flatten.rs` knows where a provider's JSON has the
+//! lists, and what a column shows.
 
 use serde_json::Value;
 
@@ -11,13 +11,13 @@ use crate::row::{Cell, Cut};
 use crate::schemas::{Field, GuestNames, wire};
 use crate::text;
 
-/// How many members of a list of people or names a cell shows before `+N`, and
-/// how many columns each may take.
+/// The number of people or names that a cell shows before `+N`, and the columns that
+/// each may take.
 const SAMPLE: u16 = 5;
 const MEMBER: u16 = 80;
 
-/// A member of a list: what of it may be cut, and what follows that and stays,
-/// such as a person's address.
+/// A member of a list: the part that may be cut, and the part after it that stays, such
+/// as a person's address.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Member {
     head: String,
@@ -29,8 +29,7 @@ impl Member {
         Self { head: text::cell(text), tail: String::new() }
     }
 
-    /// Somebody, and what is said of them. The address stays, or at least the
-    /// domain.
+    /// Creates the member for a person, with a remark. The address stays, or at least its domain.
     pub(super) fn person(person: &text::Address, said: &str) -> Self {
         let (head, tail) = match (&person.name, person.email.rsplit_once('@')) {
             (Some(name), _) if person.email.is_empty() => (name.as_str(), String::new()),
@@ -45,7 +44,7 @@ impl Member {
         format!("{}{}", self.head, self.tail)
     }
 
-    /// The member within `most` columns.
+    /// Returns the member within `most` columns.
     fn within(&self, most: usize) -> String {
         let tail = text::width(&self.tail);
         if text::width(&self.head) + tail <= most {
@@ -61,7 +60,7 @@ impl Member {
     }
 }
 
-/// The first members of a list and a count of the rest, under the column's cap.
+/// Returns the first members of a list and a count of the rest, under the column's cap.
 pub(super) fn sample(
     field: &Field,
     list: &[Member],
@@ -103,7 +102,7 @@ pub(super) fn sample(
     (Cell::Text(text), Some(cut))
 }
 
-/// The people of a meeting; the account's owner first, rooms not among them.
+/// Returns the guests of a meeting; the account's owner first, without rooms.
 pub(super) fn guests(list: &[Value], names: &GuestNames, short: bool, own: &str) -> Vec<Member> {
     let text = |guest: &Value, path: &str| {
         at(guest, path).and_then(Value::as_str).unwrap_or_default().trim().to_owned()
@@ -144,9 +143,9 @@ pub(super) fn guests(list: &[Value], names: &GuestNames, short: bool, own: &str)
     me
 }
 
-/// What is before the @ of an address; the name where there is no address.
+/// Returns the part of an address before the @, or the name if there is no address.
 fn short_name(name: &str, email: &str) -> String {
-    // What could be taken for the owner, or for several people, is shown whole.
+    // A name that could be mistaken for the owner, or for several people, is shown in full.
     let own = |name: &str| text::verdict::looks_like(name, "me");
     let plain = |local: &str| {
         !local.is_empty()
@@ -161,7 +160,7 @@ fn short_name(name: &str, email: &str) -> String {
     }
 }
 
-/// A Graph recipient.
+/// Returns a Graph recipient.
 pub(super) fn recipient(value: &Value) -> Option<Member> {
     let inner = value.get(wire::RECIPIENT)?;
     let (name, address) = wire::ADDRESS;

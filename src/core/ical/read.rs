@@ -76,7 +76,7 @@ fn calendar(
     raws
 }
 
-/// What an event is put together from.
+/// The properties of an event as they are read.
 #[derive(Default)]
 struct Parts {
     recurs: bool,
@@ -129,7 +129,7 @@ fn entry(event: &Component, zones: &Zones, method: Option<&str>, notes: &mut Not
         When::At(at) => Moment::At(TimeZone::UTC.to_datetime(at), "UTC".to_owned()),
     });
     entry.cancelled = parts.status == "CANCELLED";
-    // What is about an event that is there need not say when it is (RFC 5546).
+    // A method that refers to an existing event need not have its time (RFC 5546).
     let about = matches!(method, Some("CANCEL" | "REPLY" | "REFRESH" | "DECLINECOUNTER"));
     let start = parts.start.take().or(of_one);
     let timeless = start.is_none() && (about || entry.cancelled) && !entry.uid.is_empty();
@@ -182,7 +182,7 @@ fn entry(event: &Component, zones: &Zones, method: Option<&str>, notes: &mut Not
     })
 }
 
-/// Takes what a property says; `None` if its value cannot be read.
+/// Applies a property; `None` if its value cannot be read.
 fn take(
     entry: &mut Entry,
     parts: &mut Parts,
@@ -207,7 +207,7 @@ fn take(
             _ => return None,
         },
         "RECURRENCE-ID" => {
-            // The library reads THISANDFUTURE alone; the other has gone from RFC 5545.
+            // The library reads only THISANDFUTURE; RFC 5545 dropped the other value.
             parts.following = property.param("RANGE").is_some();
             let at = dates(line, property, zones, notes)?.0.into_iter().next()?;
             (entry.recurrence_id, parts.instead_of) = (Some(at.when), Some(at));
@@ -245,7 +245,7 @@ fn take(
             entry.visibility = match upper(property).as_str() {
                 "PUBLIC" => Visibility::Public,
                 "CONFIDENTIAL" => Visibility::Confidential,
-                // RFC 5545: what is not known counts as private.
+                // RFC 5545: an unknown value counts as private.
                 _ => Visibility::Private,
             }
         }

@@ -19,7 +19,7 @@ use crate::when::{self, Moment, When};
 /// Onsets of one observance that are worked out: those since 1601, with room.
 const ONSETS: usize = 1_000;
 
-/// What a `VTIMEZONE` says.
+/// The content of a `VTIMEZONE`.
 #[derive(Debug, Clone)]
 pub struct Rules {
     /// The zone, to resolve times in.
@@ -31,14 +31,14 @@ pub struct Rules {
 }
 
 impl Rules {
-    /// True if it says what offset there is at an instant. One that changes from
-    /// time to time and then no more was cut to the years of some event.
+    /// Returns true if the offset at an instant is known. If the offset changes now and
+    /// then and the changes end, the rules were cut to the years of some event.
     pub fn tells(&self, at: Timestamp) -> bool {
         let ended = self.last.is_some_and(|last| last < at);
         self.first <= at && (!ended || self.first == self.last.unwrap_or(self.first))
     }
 
-    /// The offset of a zone that never changes.
+    /// Returns the offset of a zone that never changes.
     pub fn fixed(&self) -> Option<Offset> {
         let mut changes = changes(&self.zone, Timestamp::MIN, Timestamp::MAX);
         let offset = self.zone.to_offset(Timestamp::UNIX_EPOCH);
@@ -46,9 +46,9 @@ impl Rules {
     }
 }
 
-/// The zone that the observances of a `VTIMEZONE` make, right from the first of
-/// some years to the last; nothing if one of them does not say when it begins or
-/// what it is. Each onset is taken from `room`, and nothing is made without it.
+/// Returns the zone that the observances of a `VTIMEZONE` define, correct from the
+/// first of some years to the last; `None` if one of them is incomplete. Each onset is
+/// taken from `room`, and nothing is made without it.
 pub fn read(part: &Component, years: (i16, i16), room: &mut usize) -> Option<Rules> {
     let mut changes: Vec<(i64, i32, i32)> = Vec::new();
     let (mut first, mut recurs) = (i64::MAX, false);
@@ -77,13 +77,13 @@ pub fn read(part: &Component, years: (i16, i16), room: &mut usize) -> Option<Rul
     })
 }
 
-/// True if two zones have the same offset at any time of a range.
+/// Returns true if two zones have the same offset at every instant of a range.
 pub fn same(one: &TimeZone, other: &TimeZone, from: Timestamp, to: Timestamp) -> bool {
     one.to_offset(from) == other.to_offset(from)
         && changes(one, from, to).eq(changes(other, from, to))
 }
 
-/// When a zone's offset changes within a range, and to what.
+/// Returns when a zone's offset changes within a range, and to what.
 pub fn changes(
     zone: &TimeZone,
     from: Timestamp,
@@ -92,12 +92,12 @@ pub fn changes(
     let (mut now, mut last) = (zone.to_offset(from), from);
     zone.following(from)
         .map(|change| (change.timestamp(), change.offset()))
-        // A zone without rules for what comes tells its last change for ever.
+        // A zone without future rules keeps its last change for ever.
         .take_while(move |(at, _)| std::mem::replace(&mut last, *at) < *at && *at < to)
         .filter(move |(_, offset)| std::mem::replace(&mut now, *offset) != *offset)
 }
 
-/// The local times at which an observance begins, by the offset before it: the
+/// Returns the local times at which an observance begins, by the offset before it: the
 /// first ever, whether there is a last, and those of some years.
 fn onsets(
     part: &Component,
@@ -125,7 +125,7 @@ fn onsets(
                 if read.parts.count.is_some_and(many) {
                     return None;
                 }
-                // Its end is told in UTC, and everything else by the clock.
+                // `UNTIL` is in UTC, everything else in local time.
                 if let Some(Until::Utc(at)) = read.until {
                     let by = SignedDuration::from_secs(i64::from(from));
                     read.until = Some(Until::Local(at.checked_add(by).ok()?));
@@ -167,14 +167,14 @@ fn onsets(
     Some((start, ends, found.into_iter().map(utc).collect()))
 }
 
-/// The offset of a `VTIMEZONE` that says no more: that of its standard time.
+/// Returns the offset of a `VTIMEZONE` that has no dates: that of its standard time.
 pub fn standard(part: &Component) -> Option<Offset> {
     let standard = part.parts.iter().find(|part| part.name == "STANDARD");
     let seconds = offset(standard.or_else(|| part.parts.first())?, "TZOFFSETTO")?;
     Offset::from_seconds(seconds).ok()
 }
 
-/// The seconds of `+0100`, `-033000` or, as some write it, `01:00`.
+/// Reads the seconds of `+0100`, `-033000` or, as some write it, `01:00`.
 fn offset(part: &Component, name: &str) -> Option<i32> {
     let line = part.lines.iter().find(|line| line.name == name)?;
     let text: String = line.value().chars().filter(|c| !matches!(c, ':' | ' ')).collect();

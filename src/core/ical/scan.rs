@@ -39,7 +39,7 @@ pub struct Component {
     pub parts: Vec<Component>,
 }
 
-/// What is to be told of a document besides what it holds.
+/// The notes on a document.
 #[derive(Debug)]
 pub struct Notes(Tally);
 
@@ -55,13 +55,13 @@ impl Notes {
         self.0.add(what.into().under(note!("line {}", number)));
     }
 
-    /// The notes, a few of each kind; the others of it are counted.
+    /// Returns the notes, a few of each kind; the others of it are counted.
     pub fn taken(self) -> Vec<Note> {
         self.0.notes()
     }
 }
 
-/// The components of a document.
+/// Returns the components of a document.
 pub fn components(text: &str, notes: &mut Notes) -> Vec<Component> {
     let mut done = Vec::new();
     let mut open: Vec<Component> = Vec::new();
@@ -139,7 +139,7 @@ fn close(component: Component, open: &mut [Component], done: &mut Vec<Component>
     }
 }
 
-/// The lines, those that go on with a space put together.
+/// Returns the lines, those that go on with a space put together.
 fn lines(text: &str) -> Vec<(usize, String)> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut all: Vec<(usize, String)> = Vec::new();
@@ -153,7 +153,7 @@ fn lines(text: &str) -> Vec<(usize, String)> {
     all
 }
 
-/// The name of the property that a line is.
+/// Returns the name of the property that a line is.
 fn name(line: &str) -> Option<String> {
     let end = line.find([';', ':'])?;
     let name = line.get(..end)?.trim();
@@ -163,7 +163,7 @@ fn name(line: &str) -> Option<String> {
 }
 
 impl Line {
-    /// The property as the library reads it.
+    /// Returns the property as the library reads it.
     pub fn read(&self) -> Option<Property> {
         let text = format!("BEGIN:VEVENT\r\n{}\r\nEND:VEVENT\r\n", self.text);
         match Parser::new(&text).entry() {
@@ -175,25 +175,25 @@ impl Line {
         }
     }
 
-    /// What stands after the first colon, as it is.
+    /// Returns the text after the first colon, unchanged.
     pub fn value(&self) -> &str {
         self.text.split_once(':').map_or("", |(_, value)| value)
     }
 
-    /// The line as it is.
+    /// Returns the line unchanged.
     pub fn shown(&self) -> &str {
         &self.text
     }
 }
 
 impl Component {
-    /// The first property of a name that the library can read.
+    /// Returns the first property of a name that the library can read.
     pub fn property(&self, name: &str) -> Option<Property> {
         let mut lines = self.lines.iter().filter(|line| line.name == name);
         lines.find_map(Line::read)
     }
 
-    /// Its text, empty if there is none.
+    /// Returns its text, empty if there is none.
     pub fn text(&self, name: &str) -> String {
         self.property(name).map(|property| property.text()).unwrap_or_default()
     }
@@ -204,18 +204,18 @@ impl Component {
 pub struct Property(ICalendarEntry);
 
 impl Property {
-    /// The values.
+    /// Returns the values.
     pub fn values(&self) -> &[ICalendarValue] {
         &self.0.values
     }
 
-    /// The first value as text. What the library splits at commas is whole again.
+    /// Returns the first value as text, joining what the library splits at commas.
     pub fn text(&self) -> String {
         let texts: Vec<&str> = self.0.values.iter().filter_map(ICalendarValue::as_text).collect();
         clean(&texts.join(","))
     }
 
-    /// A parameter's first value.
+    /// Returns a parameter's first value.
     pub fn param(&self, name: &str) -> Option<&str> {
         let mut params = self.0.params.iter();
         let param = params.find(|param| match &param.name {
@@ -226,8 +226,7 @@ impl Property {
     }
 }
 
-/// A text without what could be taken for something else: line ends are `\n`,
-/// and other control characters but the tab are left out.
+/// Cleans a text: line ends are `\n`, and other control characters except the tab are removed.
 pub fn clean(text: &str) -> String {
     text.replace("\r\n", "\n")
         .chars()

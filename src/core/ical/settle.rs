@@ -1,5 +1,5 @@
-//! What the events of a document say of each other: versions of one event, and
-//! occurrences that are not as their series has them.
+//! Relates the events of a document to each other: versions of one event, and
+//! exceptions of a series.
 
 use std::collections::{HashMap, HashSet};
 
@@ -40,9 +40,8 @@ pub struct Raw {
     pub timeless: bool,
 }
 
-/// Takes the latest version of each event, finds the occurrences that others
-/// stand for, and makes series and occurrences of what is told in fewer words.
-/// Times without a zone are in `floating`.
+/// Takes the latest version of each event, links exceptions to their series, and splits series at
+/// changes that apply from an occurrence on. Times without a zone are in `floating`.
 pub fn settle(raws: Vec<Raw>, floating: &TimeZone, notes: &mut Notes) -> Vec<Raw> {
     let mut raws = latest(raws, notes);
     let series: HashMap<String, (Moment, Repeat)> = raws
@@ -104,7 +103,7 @@ pub fn day(at: Timestamp, said: DateTime, floating: &TimeZone, days: &HashSet<Da
     near.find(|day| days.contains(day)).unwrap_or(said.date())
 }
 
-/// The days of a series of whole days, the first of them.
+/// Returns the days of a series of whole days, the first of them.
 pub fn days(repeat: &Repeat, start: &Moment) -> HashSet<Date> {
     let all = Repeat { except: Vec::new(), ..repeat.clone() };
     let found = all.occurrences(start, Timestamp::MIN, Timestamp::MAX, DAYS);
@@ -115,7 +114,7 @@ pub fn days(repeat: &Repeat, start: &Moment) -> HashSet<Date> {
     days.collect()
 }
 
-/// Of several events with one UID that stand for the same, the latest.
+/// Returns the latest of several events that have one UID and mean the same occurrence.
 fn latest(raws: Vec<Raw>, notes: &mut Notes) -> Vec<Raw> {
     let version = |raw: &Raw| (raw.entry.sequence, raw.stamps);
     let mut kept: Vec<Raw> = Vec::new();
@@ -145,7 +144,7 @@ fn latest(raws: Vec<Raw>, notes: &mut Notes) -> Vec<Raw> {
     kept
 }
 
-/// Makes a series of its own of what holds for an occurrence and all later ones.
+/// Turns a change that applies to an occurrence and all later ones into a series.
 fn following(mut raws: Vec<Raw>, notes: &mut Notes) -> Vec<Raw> {
     let at = |raw: &Raw| raw.entry.recurrence_id.map(|at| at.instant(&TimeZone::UTC));
     let mut ranged: Vec<usize> =
@@ -200,11 +199,11 @@ struct Parted {
 }
 
 impl Parted {
-    /// Parts a series at an occurrence that says how it goes on; nothing if the
-    /// rule does not tell on which days that is.
+    /// Splits a series at an occurrence with a change for all later ones; `None` if the
+    /// rule does not determine the days from there on.
     fn of(master: &Entry, one: &Entry) -> Option<Self> {
         let (repeat, at) = (master.repeat.as_ref()?, one.recurrence_id?);
-        // Whatever zone it is told in, the series goes on in its own.
+        // The series continues in its own zone, whatever zone the change is written in.
         let (start, end, zone) = match (&master.start, &one.start, &one.end) {
             (Moment::Day(_), start @ Moment::Day(_), end) => {
                 (start.clone(), end.clone(), TimeZone::UTC)
@@ -305,7 +304,7 @@ impl Parted {
     }
 }
 
-/// The UID of a second part: the same whenever the document is read.
+/// Returns the UID of a second part: the same whenever the document is read.
 fn parted_uid(uid: &str, at: When) -> String {
     let stamp = match at {
         When::Day(day) => compact_day(day),
@@ -317,7 +316,7 @@ fn parted_uid(uid: &str, at: When) -> String {
     }
 }
 
-/// A time in a zone that is called `name`; in UTC where the local time means an
+/// Returns a time in a zone that is called `name`; in UTC where the local time means an
 /// earlier instant.
 fn local(when: When, zone: &TimeZone, name: &str) -> Moment {
     let at = when.instant(zone);

@@ -18,7 +18,7 @@ use crate::when::{self, Moment, When};
 /// The most dates that stand for a rule.
 const DATES: usize = 500;
 
-/// A time, and where only the document has its zone the local one, too.
+/// Returns a time, and where only the document has its zone the local one, too.
 pub fn moment(
     line: &Line,
     property: &Property,
@@ -41,7 +41,7 @@ pub fn moment(
     Some((moment, own))
 }
 
-/// The local time of a property that names no zone.
+/// Returns the local time of a property that names no zone.
 pub fn floating(property: &Property) -> Option<DateTime> {
     match (property.values().first()?, property.param("TZID")) {
         (ICalendarValue::PartialDateTime(at), None) => match values::date_time(at)? {
@@ -52,8 +52,8 @@ pub fn floating(property: &Property) -> Option<DateTime> {
     }
 }
 
-/// The dates of a rule in a zone that nobody else has, in the place of the rule:
-/// in UTC it would fall on other hours, and on other days.
+/// Replaces a rule in a zone that only the document has by its dates, because in UTC it
+/// would fall on other hours, and on other days.
 pub fn dated(repeat: &mut Repeat, start: DateTime, zone: &TimeZone) -> Option<usize> {
     let utc = |when: When| TimeZone::UTC.to_datetime(when.instant(&TimeZone::UTC));
     let mut rule = Rule::foreign(&repeat.rule)?;
@@ -70,7 +70,7 @@ pub fn dated(repeat: &mut Repeat, start: DateTime, zone: &TimeZone) -> Option<us
     Some(found.len())
 }
 
-/// When a version was written, if that can be read.
+/// Returns when a version was written, if that can be read.
 pub fn stamp(property: &Property) -> Option<Timestamp> {
     match property.values().first()? {
         ICalendarValue::PartialDateTime(at) => {
@@ -84,7 +84,7 @@ pub fn stamp(property: &Property) -> Option<Timestamp> {
 /// Dates, and those that are periods as starts and ends.
 pub type Dates = (Vec<Written>, Vec<(Timestamp, Timestamp)>);
 
-/// The dates of `RECURRENCE-ID`, `EXDATE` or `RDATE`.
+/// Returns the dates of `RECURRENCE-ID`, `EXDATE` or `RDATE`.
 pub fn dates(line: &Line, property: &Property, zones: &Zones, notes: &mut Notes) -> Option<Dates> {
     let id = property.param("TZID");
     let zone = zones.find(id, line.number, notes);
@@ -154,8 +154,7 @@ pub fn alike(
     dates.iter().map(alike).collect()
 }
 
-/// The end: `DTEND`, or the start and `DURATION`, or what RFC 5545 says of
-/// neither.
+/// Returns the end: `DTEND`, or the start and `DURATION`, or the default of RFC 5545.
 pub fn end(
     start: &Moment,
     end: Option<Moment>,
@@ -240,7 +239,7 @@ fn after(start: &Moment, length: &ICalendarDuration) -> Option<Moment> {
             let local = zone.to_datetime(end);
             match when::resolve(local, &zone) == end {
                 true => Moment::At(local, name.clone()),
-                // The second of two times that come twice.
+                // The second of two instants with the same local time.
                 false => Moment::At(TimeZone::UTC.to_datetime(end), "UTC".to_owned()),
             }
         }

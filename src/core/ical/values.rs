@@ -22,8 +22,7 @@ pub struct Written {
     pub floating: bool,
 }
 
-/// A date or a time without the zone that it is in, and the offset that it tells
-/// itself.
+/// Returns a date or a time without its zone, and the offset that it states.
 pub fn date_time(at: &PartialDateTime) -> Option<(Until, Option<Offset>)> {
     let part = |part: Option<u8>| part.map(i8::try_from)?.ok();
     let day = Date::new(i16::try_from(at.year?).ok()?, part(at.month)?, part(at.day)?).ok()?;
@@ -51,7 +50,7 @@ pub fn date_time(at: &PartialDateTime) -> Option<(Until, Option<Offset>)> {
     }
 }
 
-/// The same as a day or an instant; `zone` is that of a time without one.
+/// Returns the same as a day or an instant; `zone` is that of a time without one.
 pub fn when(at: &PartialDateTime, zone: &TimeZone) -> Option<When> {
     Some(match date_time(at)? {
         (Until::Day(day), _) => When::Day(day),

@@ -153,7 +153,7 @@ fn recurrence(repeat: &Repeat, start: &Moment, all: &mut Vec<ICalendarEntry>) {
                 });
                 ICalendarValue::RecurrenceRule(Box::new(parts))
             }
-            // What was read and not understood is handed on.
+            // A rule that was read and not understood is written unchanged.
             None => ICalendarValue::Text(Repeat::foreign(&repeat.rule)),
         };
         all.push(ICalendarEntry::new(ICalendarProperty::Rrule).with_value(value));
@@ -212,7 +212,7 @@ fn moment(name: ICalendarProperty, at: &Moment) -> ICalendarEntry {
     }
 }
 
-/// True for a time in a zone that the library can write a `VTIMEZONE` for.
+/// Returns true for a time in a zone that the library can write a `VTIMEZONE` for.
 fn known(at: &Moment) -> bool {
     match at {
         Moment::Day(_) => false,
@@ -294,7 +294,7 @@ fn uri(name: ICalendarProperty, value: &str) -> ICalendarEntry {
     ICalendarEntry::new(name).with_value(ICalendarValue::Uri(Uri::Location(value)))
 }
 
-/// A word that stands without escapes.
+/// Returns a word that stands without escapes.
 fn word(text: &str) -> String {
     let right = |c: &char| c.is_ascii_alphanumeric() || *c == '-';
     text.chars().filter(right).collect()

@@ -69,7 +69,7 @@ const COMMON: [&str; 30] = [
     "Antarctica/Troll",
 ];
 
-/// What a time is in.
+/// The zone of a time.
 #[derive(Debug, Clone)]
 pub enum Zone {
     /// A zone that others know by its name.
@@ -79,7 +79,7 @@ pub enum Zone {
 }
 
 impl Zone {
-    /// The zone, to resolve times in.
+    /// Returns the zone, to resolve times in.
     pub fn zone(&self) -> &TimeZone {
         match self {
             Self::Named(zone) | Self::Own(zone) => zone,
@@ -99,7 +99,7 @@ pub struct Zones {
 }
 
 impl Zones {
-    /// The zones of a calendar.
+    /// Reads the zones of a calendar.
     pub fn new(calendar: &Component, floating: TimeZone, notes: &mut Notes) -> Self {
         let mut zones = Self {
             floating,
@@ -169,21 +169,20 @@ impl Zones {
         zones
     }
 
-    /// True as long as rules may be carried out for what a document means:
-    /// each may be long.
+    /// Returns true as long as rules may be expanded to interpret a document: each may be long.
     pub fn may_carry_out(&self) -> bool {
         let left = self.rules.get().checked_sub(1);
         self.rules.set(left.unwrap_or_default());
         left.is_some()
     }
 
-    /// The zone of times without one.
+    /// Returns the zone of times without one.
     pub fn floating(&self) -> &TimeZone {
         &self.floating
     }
 
-    /// The zone that a `TZID` names; a name that says nothing, or none, is the
-    /// zone of times without one.
+    /// Returns the zone that a `TZID` names; for an unknown name, or none, the zone of
+    /// times without one.
     pub fn find(&self, id: Option<&str>, number: usize, notes: &mut Notes) -> Zone {
         let floating = || Zone::Named(self.floating.clone());
         let Some(id) = id else {
@@ -205,7 +204,7 @@ impl Zones {
         floating()
     }
 
-    /// A zone with a name that has the same rules as an own one, from the year
+    /// Returns a zone with a name that has the same rules as an own one, from the year
     /// of a time on: through the next one, or for a series through many.
     fn named(&self, id: &str, own: &TimeZone, at: DateTime, series: bool) -> Option<TimeZone> {
         let year = at.year();
@@ -235,8 +234,8 @@ impl Zones {
         found
     }
 
-    /// A time as it is to be written: in a zone that others know, else in UTC.
-    /// `series` if an event that starts then recurs.
+    /// Returns a time for writing: in a zone that others know, else in UTC. `series` if
+    /// an event that starts then recurs.
     pub fn moment(
         &self,
         at: &PartialDateTime,
@@ -269,7 +268,7 @@ impl Zones {
     }
 }
 
-/// The local times of a calendar's events, by the names of their zones.
+/// Returns the local times of a calendar's events, by the names of their zones.
 fn used(calendar: &Component) -> HashMap<String, BTreeSet<DateTime>> {
     const TIMES: [&str; 5] = ["DTSTART", "DTEND", "RECURRENCE-ID", "EXDATE", "RDATE"];
     let mut used: HashMap<String, BTreeSet<DateTime>> = HashMap::new();
@@ -294,8 +293,7 @@ fn used(calendar: &Component) -> HashMap<String, BTreeSet<DateTime>> {
     used
 }
 
-/// A name as it is looked for: programs quote it in one place and not in the
-/// other.
+/// Returns the lookup key of a name: programs quote it in one place and not in another.
 fn key(id: &str) -> String {
     let id = id.trim().trim_matches('"').replace("\\,", ",");
     id.to_lowercase()
@@ -314,7 +312,7 @@ fn by_name(id: &str) -> Option<TimeZone> {
     tails.into_iter().find_map(|name| when::find_zone(&name))
 }
 
-/// The zone that a `VTIMEZONE` names beside its rules.
+/// Returns the zone that a `VTIMEZONE` names beside its rules.
 fn placed(zone: &Component) -> Option<TimeZone> {
     let location = zone.text("X-LIC-LOCATION");
     if let Some(zone) = by_name(&location).filter(|_| !location.is_empty()) {
@@ -326,8 +324,8 @@ fn placed(zone: &Component) -> Option<TimeZone> {
     }
 }
 
-/// True if a time means another instant by the rules of the document than in the
-/// zone they are called after, and they are not that zone's rules of today.
+/// Returns true if a time means another instant by the rules of the document than in
+/// the zone they are called after, and they are not that zone's rules of today.
 fn differ(own: &Rules, named: &TimeZone, at: DateTime) -> bool {
     let first_of = |year: i16| Date::new(year, 1, 1).map(|day| When::Day(day).instant(named));
     let when = when::resolve(at, &own.zone);
@@ -357,7 +355,7 @@ fn own_or_fixed(own: Rules) -> Zone {
     }
 }
 
-/// A zone of one offset, by IANA's name where there is one.
+/// Returns a zone of one offset, by IANA's name where there is one.
 fn fixed(offset: Offset) -> Option<TimeZone> {
     let seconds = offset.seconds();
     let hours = seconds.abs() / 3_600;

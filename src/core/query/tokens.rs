@@ -83,7 +83,7 @@ pub(super) fn tokens(text: &str) -> Result<Vec<Token>> {
     Ok(tokens)
 }
 
-/// True for what can stand before an operator's colon; `12:30` and `http://x` are words.
+/// Returns true for a valid operator name; `12:30` and `http://x` are words.
 fn is_name(word: &str) -> bool {
     word.chars().all(|c| c.is_ascii_alphabetic() || c == '_')
 }

@@ -9,7 +9,7 @@ use super::Clock;
 use crate::error::{Error, Result};
 use crate::text::brief;
 
-/// `5M`, `300k`, `1024`: bytes, with k, M and G as powers of 1,024.
+/// Reads `5M`, `300k`, `1024` as bytes, with k, M and G as powers of 1,024.
 pub(super) fn bytes(name: &str, value: &str) -> Result<u64> {
     let lower = value.to_ascii_lowercase();
     let lower = lower.strip_suffix('b').unwrap_or(&lower);
@@ -28,7 +28,7 @@ pub(super) fn bytes(name: &str, value: &str) -> Result<u64> {
         })
 }
 
-/// A date, an instant, a distance back (`7d`), or a word for a day.
+/// Reads a date, an instant, a distance back (`7d`), or a word for a day.
 pub(super) fn instant(name: &str, value: &str, clock: &Clock) -> Result<Timestamp> {
     let wrong = || {
         Error::argument(format!("`{name}:{}` is not a date", brief(value))).next(
@@ -50,7 +50,7 @@ pub(super) fn instant(name: &str, value: &str, clock: &Clock) -> Result<Timestam
     found.map_err(|_| wrong())
 }
 
-/// `36h`, `7d`, `2w`, `3m` (months), `1y`.
+/// Reads `36h`, `7d`, `2w`, `3m` (months), `1y`.
 fn distance(value: &str) -> Option<Span> {
     let at = value.find(|c: char| !c.is_ascii_digit())?;
     let (count, unit) = (value.get(..at)?, value.get(at..)?);

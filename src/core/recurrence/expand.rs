@@ -31,9 +31,8 @@ const AGAIN: i64 = 400;
 /// What is moved to later stays before this year.
 const LATE: i64 = 9_900;
 
-/// The local times of a rule from `start` on that are not before `from` and not
-/// after `to`, in order, the first `most` of them. `start` is among them only if
-/// the rule says so.
+/// Returns the local times of a rule from `start` on that are not before `from` and not after
+/// `to`, in order, the first `most` of them. `start` is among them only if the rule includes it.
 pub fn expand(
     rule: &Rule,
     start: DateTime,
@@ -74,7 +73,7 @@ pub fn expand(
     }
 }
 
-/// So many years later. Leap days stay leap days over a multiple of 400.
+/// Returns the time this many years later. Leap days stay leap days over a multiple of 400.
 fn years(at: DateTime, years: i64) -> Option<DateTime> {
     at.checked_add(Span::new().try_years(years).ok()?).ok()
 }
@@ -100,13 +99,13 @@ fn run(parts: &ICalendarRecurrenceRule, start: DateTime, limit: usize) -> Vec<Da
         .expand_dates(Tz::Floating, limit)
         .events
         .into_iter()
-        // Without a zone a local time is told as if it were of UTC.
+        // The library treats a local time without a zone as UTC.
         .filter_map(|event| Timestamp::from_second(event.start.timestamp()).ok())
         .map(|at| Offset::UTC.to_datetime(at))
         .collect()
 }
 
-/// A start nearer to `from` in the same step of the interval. Only for rules
+/// Returns a start nearer to `from` in the same step of the interval. Only for rules
 /// without `COUNT`, whose parts are explicit.
 fn nearer(
     parts: &ICalendarRecurrenceRule,
@@ -154,7 +153,7 @@ fn forward(
     date.checked_add(span(Span::new(), steps).ok()?).ok()
 }
 
-/// False for rules whose months and days never meet; the library would look for
+/// Returns false for rules whose months and days never meet; the library would look for
 /// them through thousands of years.
 fn possible(parts: &ICalendarRecurrenceRule) -> bool {
     if parts.bymonth.is_empty() || parts.bymonthday.is_empty() {

@@ -35,13 +35,11 @@ const INDICES: [(&str, i32); 5] =
 /// Occurrences that Exchange counts.
 const COUNTED: u32 = 999;
 
-/// Graph's `recurrence` object for a rule, of an event that first starts at
-/// `start`, in the zone called `zone`. What the rule leaves out (`EXDATE`) is not
-/// in it: these occurrences are deleted.
+/// Returns Graph's `recurrence` object for a rule, for an event that first starts at `start`, in
+/// the zone called `zone`. Exceptions (`EXDATE`) are not in it: these occurrences are deleted.
 ///
 /// # Errors
-/// [`Kind::Argument`](crate::error::Kind::Argument) for a rule that Graph cannot
-/// express.
+/// [`Kind::Argument`](crate::error::Kind::Argument) for a rule that Graph cannot express.
 pub fn pattern(repeat: &Repeat, start: &Moment, zone: &str) -> Result<Value> {
     if !repeat.extra.is_empty() {
         return Err(refused("cannot have dates besides its rule (RDATE)")
@@ -105,7 +103,7 @@ fn date(start: &Moment) -> Date {
     }
 }
 
-/// Every occurrence has the time of the start.
+/// Checks that every occurrence has the time of the start.
 fn check_times(rule: &Rule, start: &Moment) -> Result<()> {
     let Moment::At(at, _) = start else {
         return Ok(());
@@ -135,7 +133,7 @@ fn not_begun(repeat: &Repeat, start: &Moment) -> Error {
     }
 }
 
-/// The last day that can have an occurrence.
+/// Returns the last day that can have an occurrence.
 fn end(until: Until, start: &Moment) -> Date {
     let (day, past) = match (until, start) {
         (Until::Day(day), _) => (day, false),
@@ -203,8 +201,7 @@ fn index_name(index: i32) -> &'static str {
     found.map_or("first", |(name, _)| name)
 }
 
-/// The value of `RRULE` for Graph's `recurrence` object. An end stands as a day,
-/// as Graph has it.
+/// Returns the value of `RRULE` for Graph's `recurrence` object. An end is a day, as in Graph.
 pub fn rule(recurrence: &Value) -> Option<String> {
     let pattern = recurrence.get("pattern")?;
     let mut rule = Rule::foreign("FREQ=DAILY")?;
@@ -267,11 +264,11 @@ pub fn rule(recurrence: &Value) -> Option<String> {
         }
         _ => {}
     }
-    // What Graph may say and RFC 5545 does not allow (day 0) is no rule.
+    // A pattern that Graph accepts and RFC 5545 does not allow (day 0) is no rule.
     Rule::foreign(&rule.write()).map(|rule| rule.write())
 }
 
-/// A text in lower case, empty if there is none.
+/// Returns a text in lower case, empty if there is none.
 fn word(object: &Value, name: &str) -> String {
     let text = object.get(name).and_then(Value::as_str).unwrap_or_default();
     text.to_ascii_lowercase()
@@ -312,7 +309,7 @@ fn days(pattern: &Value) -> Option<Vec<ICalendarDay>> {
     Some(days).filter(|days| !days.is_empty())
 }
 
-/// `BYDAY=2TU` for one day of the week, `BYDAY=MO,TU;BYSETPOS=2` for several.
+/// Reads `BYDAY=2TU` for one day of the week, `BYDAY=MO,TU;BYSETPOS=2` for several.
 fn relative(pattern: &Value, byday: &mut Vec<ICalendarDay>, setpos: &mut Vec<i32>) -> Option<()> {
     let index = match word(pattern, "index").as_str() {
         "" => 1,

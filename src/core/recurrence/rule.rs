@@ -1,8 +1,7 @@
 //! The value of `RRULE` (RFC 5545, 3.3.10): read, checked, written.
 //!
-//! The reading is our own because the library's cuts numbers that are too large
-//! and passes over what it does not know; the parts are the library's, so that
-//! it can expand them.
+//! We read it ourselves because the library truncates numbers that are too large and
+//! skips unknown parts; the parts are the library's, so that it can expand them.
 
 use std::fmt::Write as _;
 
@@ -60,8 +59,8 @@ impl Rule {
         Self::parse(text, true)
     }
 
-    /// The same for what others wrote: parts that are not known are passed over,
-    /// and `COUNT` beside `UNTIL` is allowed.
+    /// Reads a rule that others wrote: unknown parts are skipped, and `COUNT` beside
+    /// `UNTIL` is allowed.
     pub fn foreign(text: &str) -> Option<Self> {
         Self::parse(text, false).ok()
     }
@@ -147,7 +146,7 @@ impl Rule {
         Ok(())
     }
 
-    /// What RFC 5545 does not allow together.
+    /// Refuses combinations that RFC 5545 does not allow.
     fn check(&self, strict: bool) -> Result<()> {
         use ICalendarFrequency::{Daily, Monthly, Weekly, Yearly};
         let parts = &self.parts;
@@ -195,7 +194,7 @@ impl Rule {
         Ok(())
     }
 
-    /// One way to write what means the same.
+    /// Normalizes the rule, so that equal rules are written alike.
     fn tidy(&mut self) {
         let parts = &mut self.parts;
         parts.interval = parts.interval.filter(|interval| *interval > 1);
@@ -218,7 +217,7 @@ impl Rule {
         parts.bymonth.dedup();
     }
 
-    /// The rule's text, `FREQ` first.
+    /// Returns the rule's text, `FREQ` first.
     pub fn write(&self) -> String {
         let parts = &self.parts;
         let mut text = format!("FREQ={}", frequency(parts.freq));
@@ -248,14 +247,14 @@ impl Rule {
         text
     }
 
-    /// How many times of a day it has.
+    /// Returns the number of times of day that it has.
     pub fn times(&self) -> usize {
         let parts = &self.parts;
         let lists = [&parts.byhour, &parts.byminute, &parts.bysecond];
         lists.iter().map(|list| list.len().max(1)).product()
     }
 
-    /// The same with all in it that it takes from its start.
+    /// Returns the rule with the parts that it takes from its start.
     #[must_use]
     pub fn explicit(mut self, start: DateTime) -> Self {
         let parts = &mut self.parts;
@@ -299,14 +298,14 @@ impl Rule {
         self
     }
 
-    /// `INTERVAL`, or what it is when it is left out.
+    /// Returns `INTERVAL`, or its default.
     pub fn interval(&self) -> i64 {
         i64::from(self.parts.interval.unwrap_or(1))
     }
 }
 
 impl Until {
-    /// As `UNTIL` has it.
+    /// Writes the value as in `UNTIL`.
     pub fn write(self) -> String {
         match self {
             Self::Day(day) => compact_day(day),
@@ -316,12 +315,12 @@ impl Until {
     }
 }
 
-/// `20260203`.
+/// Formats `20260203`.
 pub fn compact_day(day: Date) -> String {
     format!("{:04}{:02}{:02}", day.year(), day.month(), day.day())
 }
 
-/// `20260203T180500`.
+/// Formats `20260203T180500`.
 pub fn compact(at: DateTime) -> String {
     format!("{}T{:02}{:02}{:02}", compact_day(at.date()), at.hour(), at.minute(), at.second())
 }
@@ -411,7 +410,7 @@ fn day(text: &str) -> Option<ICalendarDay> {
     Some(ICalendarDay { ordwk, weekday })
 }
 
-/// A day's place in the week, Monday being 0.
+/// Returns a day's place in the week, Monday being 0.
 pub fn place(day: ICalendarWeekday) -> usize {
     DAYS.iter().position(|(_, one)| *one == day).unwrap_or_default()
 }
@@ -450,7 +449,7 @@ fn odd(name: &str, value: &str) -> Error {
     wrong(format!("has {name} with `{}`", shown(value)))
 }
 
-/// What was written, short enough for a message.
+/// Shortens a quoted rule for an error.
 fn shown(text: &str) -> String {
     crate::text::cell(text).chars().take(40).collect()
 }

@@ -9,7 +9,7 @@ use std::fmt;
 
 use super::{cell, header};
 
-/// A person or machine that mail comes from or goes to.
+/// A mail address with its name.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Address {
     /// The display name, clean and on one line.
@@ -19,9 +19,8 @@ pub struct Address {
 }
 
 impl Address {
-    /// An address with its name cleaned: one line, no enclosing quotes, no
-    /// angle brackets that could pass for an address, and no name at all if
-    /// it only repeats the address.
+    /// Creates an address with its name cleaned: one line, no enclosing quotes, no angle brackets
+    /// that could pass for an address, and no name at all if it only repeats the address.
     pub fn new(name: Option<&str>, email: &str) -> Self {
         let email: String = cell(email).chars().filter(|c| !matches!(c, '<' | '>' | ' ')).collect();
         let name = name
@@ -41,7 +40,7 @@ impl fmt::Display for Address {
     }
 }
 
-/// The name as it may stand before `<address>`.
+/// Returns the name as it may stand before `<address>`.
 fn clean_name(raw: &str) -> String {
     let decoded = header(raw);
     let bare: String = decoded.chars().filter(|c| !matches!(c, '<' | '>')).collect();
@@ -55,7 +54,7 @@ fn clean_name(raw: &str) -> String {
     name
 }
 
-/// All addresses of a header, in order; members of groups like any others.
+/// Returns all addresses of a header, in order, including members of groups.
 pub fn address_list(s: &str) -> Vec<Address> {
     let mut reader = Reader::default();
     let mut rest = s;
@@ -176,7 +175,7 @@ impl Reader {
     }
 }
 
-/// The text up to the closing quote, unescaped, and what follows it.
+/// Returns the text up to the closing quote, unescaped, and what follows it.
 fn quoted(rest: &str) -> Option<(String, &str)> {
     let mut text = String::new();
     let mut escaped = false;
@@ -193,8 +192,7 @@ fn quoted(rest: &str) -> Option<(String, &str)> {
     None
 }
 
-/// The text up to the closing parenthesis, nested ones included, and what
-/// follows it.
+/// Returns the text up to the closing parenthesis, nested ones included, and what follows it.
 fn comment(rest: &str) -> Option<(&str, &str)> {
     let mut depth = 1_usize;
     let mut escaped = false;
@@ -213,8 +211,8 @@ fn comment(rest: &str) -> Option<(&str, &str)> {
     None
 }
 
-/// The rest of an encoded word, after its `=`, and what follows it. A word
-/// ends within 75 characters; a few more are allowed for.
+/// Returns the rest of an encoded word, after its `=`, and what follows it. A word ends
+/// within 75 characters; a few more are allowed.
 fn encoded_word(rest: &str) -> (&str, &str) {
     let mut marks = 0;
     for (at, c) in rest.char_indices().take(200) {
@@ -230,8 +228,7 @@ fn encoded_word(rest: &str) -> (&str, &str) {
     ("", rest)
 }
 
-/// An address without angle brackets: the word with the `@`; the others are
-/// its name.
+/// Returns an address without angle brackets: the word with the `@`; the others are its name.
 fn bare(phrase: &str) -> (String, String) {
     let phrase = phrase.trim();
     let is_address = |word: &&str| word.contains('@');

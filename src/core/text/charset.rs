@@ -1,20 +1,19 @@
-//! Bytes in any charset made into a string.
+//! Decodes bytes in any charset.
 //!
-//! Mail says which charset its text is in, and is wrong often enough that the
-//! bytes themselves are asked first: what is valid UTF-8 is UTF-8. Only the
-//! charsets whose bytes look like ASCII (ISO-2022, HZ, UTF-7) or hold zeros
-//! (UTF-16) are believed before that. Undoing base64 and quoted-printable is
-//! the mail parser's work.
+//! Mail declares the charset of its text, and is wrong often enough that the bytes are
+//! checked first: valid UTF-8 is UTF-8. Only declarations of charsets whose bytes look
+//! like ASCII (ISO-2022, HZ, UTF-7) or contain zeros (UTF-16) are trusted before that.
+//! The mail parser undoes base64 and quoted-printable.
 
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
 use mail_parser::decoders::charsets::map::charset_decoder;
 
-/// Said when neither the bytes nor the declared charset could be trusted.
+/// The note if neither the bytes nor the declared charset could be trusted.
 const GUESSED: &str = "unknown charset, read as windows-1252";
-/// Said when some bytes mean nothing in the charset that was used.
+/// The note if some bytes are invalid in the charset that was used.
 const DAMAGED: &str = "some characters could not be decoded";
 
-/// The text in `bytes`, and a note if it may not be what was written.
+/// Decodes `bytes`, with a note if the result may not be what was written.
 pub fn decode(bytes: &[u8], charset: Option<&str>) -> (String, Option<&'static str>) {
     let label = charset.map(clean_label).unwrap_or_default();
     if let Some((marked, _)) = Encoding::for_bom(bytes) {
@@ -79,7 +78,7 @@ fn latin(c: char) -> Option<u8> {
     })
 }
 
-/// True for a charset that text can be read in by this name.
+/// Returns true for a charset that text can be read in by this name.
 pub fn is_known(label: &str) -> bool {
     encoding(&clean_label(label)).is_some()
 }
@@ -90,7 +89,7 @@ fn by(encoding: &'static Encoding, bytes: &[u8]) -> (String, Option<&'static str
     (text.into_owned(), damaged.then_some(DAMAGED))
 }
 
-/// UTF-7, which browsers gave up and mail still meets; mail-parser reads it.
+/// Decodes UTF-7, which browsers dropped and mail still has; mail-parser reads it.
 fn utf7(bytes: &[u8]) -> (String, Option<&'static str>) {
     match charset_decoder(b"utf-7") {
         // It takes each direct byte for a character, so only ASCII is safe.
@@ -108,7 +107,7 @@ fn utf7(bytes: &[u8]) -> (String, Option<&'static str>) {
     }
 }
 
-/// True if text in `encoding` can pass for valid UTF-8 that it is not.
+/// Returns true if text in `encoding` can pass for valid UTF-8 that it is not.
 fn disguised(encoding: &'static Encoding, bytes: &[u8]) -> bool {
     if encoding == UTF_16LE || encoding == UTF_16BE {
         return bytes.contains(&0) || std::str::from_utf8(bytes).is_err();
@@ -116,7 +115,7 @@ fn disguised(encoding: &'static Encoding, bytes: &[u8]) -> bool {
     encoding == encoding_rs::ISO_2022_JP && bytes.contains(&0x1b)
 }
 
-/// The label in lower case, without quotes, spaces and RFC 2231 language.
+/// Returns the label in lower case, without quotes, spaces and RFC 2231 language.
 fn clean_label(raw: &str) -> String {
     raw.trim_matches(|c: char| c.is_whitespace() || matches!(c, '"' | '\''))
         .split(['*', ';', ' '])

@@ -38,11 +38,10 @@ enum Data<'a> {
     Raw(&'a str),
 }
 
-/// A line with its encoded words decoded.
+/// Returns a line with its encoded words decoded.
 ///
-/// White space between two words is none (RFC 2047, 6.2). Neighbours in one
-/// charset are decoded together, because many mail programs cut a character of
-/// several bytes in two.
+/// White space between two words is none (RFC 2047, 6.2). Neighbours in one charset are decoded
+/// together, because many mail programs cut a character of several bytes in two.
 pub(super) fn decoded(line: &str) -> String {
     let mut out = String::with_capacity(line.len());
     let mut pending: Option<Word<'_>> = None;
@@ -72,16 +71,15 @@ pub(super) fn decoded(line: &str) -> String {
     out
 }
 
-/// True when the bytes of two words may be decoded as one text: not in charsets
-/// with shift states, where each word begins and ends in ASCII by itself (RFC
-/// 1468).
+/// Returns true if the bytes of two words may be decoded as one text: not in charsets
+/// with shift states, where each word begins and ends in ASCII by itself (RFC 1468).
 fn joins(one: &str, other: &str) -> bool {
     let name = one.to_ascii_lowercase();
     let shifts = ["iso-2022", "iso2022", "hz", "utf-7", "utf7", "cp5022"];
     name == other.to_ascii_lowercase() && !shifts.iter().any(|shift| name.contains(shift))
 }
 
-/// The first encoded word of a line, with what stands around it.
+/// Returns the first encoded word of a line, with the text around it.
 fn next(line: &str) -> Option<(&str, Word<'_>, &str)> {
     let mut from = 0;
     while let Some(found) = line.get(from..)?.find("=?") {
@@ -95,7 +93,7 @@ fn next(line: &str) -> Option<(&str, Word<'_>, &str)> {
     None
 }
 
-/// Reads `charset?Q?text?=`, and tells its length.
+/// Reads `charset?Q?text?=`, and returns its length.
 fn word(inside: &str) -> Option<(Word<'_>, usize)> {
     let window = inside.get(..inside.floor_char_boundary(WINDOW))?;
     let (charset, rest) = window.split_once('?')?;
@@ -113,8 +111,7 @@ fn word(inside: &str) -> Option<(Word<'_>, usize)> {
     Some((Word { charset, data }, length))
 }
 
-/// The Q encoding: `_` is a space, `=C3` a byte, and a `=` before anything else
-/// is one.
+/// Decodes the Q encoding: `_` is a space, `=C3` a byte, and a `=` before anything else is one.
 fn quoted(text: &str) -> Vec<Data<'_>> {
     let mut data = Vec::new();
     let mut bytes = Vec::new();
@@ -150,7 +147,7 @@ fn quoted(text: &str) -> Vec<Data<'_>> {
     data
 }
 
-/// The B encoding; what is not of its alphabet is passed over.
+/// Decodes the B encoding; characters outside its alphabet are skipped.
 fn base64(text: &str) -> Option<Vec<u8>> {
     let mut letters: Vec<u8> = text
         .bytes()

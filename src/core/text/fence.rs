@@ -1,18 +1,17 @@
-//! Fences around strangers' text, which no stranger can forge.
+//! Fences around untrusted text, which no sender can forge.
 //!
-//! A fence's word depends on a secret and on the text, so it is unguessable to
-//! a sender and the same for the same text. What is said about a text within
-//! its fences begins with the word, too: whoever says it puts [`OURS`] there,
-//! which no cleaned text of a sender holds, and [`Fence::said`] puts the word in
-//! its place.
+//! A fence's word depends on a secret and on the text, so a sender cannot guess it, and
+//! it is the same for the same text. Lines of ours within the fences begin with the
+//! word, too: [`OURS`] marks them, a character that no cleaned text of a sender
+//! contains, and [`Fence::said`] replaces it by the word.
 
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 
-/// Stands before what is said within a text, until its fence is known.
+/// Marks lines of ours within a text, until its fence is known.
 pub const OURS: char = '\u{fdd0}';
 
-/// What a sender wrote, without what stands for our word.
+/// Removes our mark from a sender's text.
 pub fn theirs(text: String) -> String {
     match text.contains(OURS) {
         true => text.replace(OURS, ""),
@@ -27,33 +26,33 @@ pub struct Fence {
 }
 
 impl Fence {
-    /// The fence of `text`, of which a part may be shown.
+    /// Creates the fence of `text`, of which a part may be shown.
     pub fn new(text: &str, secret: &[u8; 32]) -> Self {
         Self { word: word(text, secret) }
     }
 
-    /// The fence of this word.
+    /// Creates the fence with this word.
     pub fn of(word: String) -> Self {
         Self { word }
     }
 
-    /// The text with the word before what is said in it.
+    /// Replaces the marks of our lines by the word.
     pub fn said(&self, text: &str) -> String {
         text.replace(OURS, &format!("{} ", self.word))
     }
 
-    /// The characters of the text, the words before what is said aside.
+    /// Returns the number of characters of the text without the words before our lines.
     pub fn chars(&self, text: &str) -> usize {
         let word = format!("{} ", self.word);
         text.chars().count() - text.matches(&word).count() * word.len()
     }
 
-    /// The word that a sender cannot know.
+    /// Returns the word that a sender cannot know.
     pub fn word(&self) -> &str {
         &self.word
     }
 
-    /// What is `shown` of the text, between fences, as the block called `name`.
+    /// Returns the `shown` part of the text between fences, as the block called `name`.
     pub fn around(&self, name: &str, shown: &str) -> String {
         let word = &self.word;
         format!("<<<{name} {word}\n{shown}\n{word}>>>")

@@ -5,8 +5,8 @@
 //! quoted to a different depth. Whether a part is flowed at all, its content
 //! type says; that is for the caller to read.
 
-/// `text` with its flowed lines joined and its space-stuffing undone. With
-/// `delsp` the space that marks a soft line end is not part of the text.
+/// Joins the flowed lines of `text` and undoes its space-stuffing. With `delsp` the
+/// space that marks a soft line end is not part of the text.
 pub fn unflow(text: &str, delsp: bool) -> String {
     let mut out = String::with_capacity(text.len());
     // The quote depth of the line that waits for its continuation.
@@ -37,7 +37,7 @@ pub fn unflow(text: &str, delsp: bool) -> String {
     out
 }
 
-/// A line's quote depth, and its content without quote marks and stuffing.
+/// Returns a line's quote depth, and its content without quote marks and stuffing.
 fn quoted(line: &str) -> (usize, &str) {
     let content = line.trim_start_matches('>');
     let depth = line.len() - content.len();

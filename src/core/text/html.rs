@@ -34,8 +34,7 @@ pub struct Html {
     /// The links that are numbered in the text, from one; empty unless asked
     /// for.
     pub links: Vec<Link>,
-    /// How many characters of text were left out because a reader would not
-    /// have seen them.
+    /// The number of characters left out because a reader would not see them.
     pub hidden: usize,
     /// True if its style sheets were over a limit, so that more may be hidden.
     pub unsure: bool,
@@ -64,15 +63,15 @@ pub enum Style {
     Markdown,
 }
 
-/// The text of an HTML mail. With `links`, links are numbered, as in
-/// `text [1]`, and listed.
+/// Returns the text of an HTML mail. With `links`, links are numbered, as in `text
+/// [1]`, and listed.
 pub fn html(input: &str, style: Style, links: bool) -> Html {
     let mut html = marked(input, style, links);
     html.text = theirs(html.text);
     html
 }
 
-/// The same with [`OURS`](super::fence::OURS) before what is said of the mail.
+/// Does the same, with [`OURS`](super::fence::OURS) before each line of ours.
 pub fn marked(input: &str, style: Style, links: bool) -> Html {
     let parse::Parsed { mut tree, cut, deep } = parse::parse(input);
     let (hidden, unsure) = prune::prune(&mut tree);

@@ -8,7 +8,7 @@
 
 use std::borrow::Cow;
 
-/// True for a character that shows nothing: Unicode's default-ignorable
+/// Returns true for a character that shows nothing: Unicode's default-ignorable
 /// characters, direction marks, variation selectors, tags and the like.
 pub fn is_invisible(c: char) -> bool {
     matches!(c,
@@ -32,7 +32,7 @@ pub fn is_invisible(c: char) -> bool {
         | '\u{e0000}'..='\u{e0fff}')
 }
 
-/// `s` without its invisible characters, but for those that shape a visible
+/// Removes the invisible characters of `s`, except those that shape a visible
 /// neighbour. A second pass changes nothing.
 pub fn visible(s: &str) -> Cow<'_, str> {
     if !s.chars().any(is_invisible) {
@@ -53,7 +53,7 @@ pub fn visible(s: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// True if the invisible `c` changes how its neighbours look.
+/// Returns true if the invisible `c` changes how its neighbours look.
 fn shapes(before: Option<char>, c: char, after: Option<char>) -> bool {
     match c {
         '\u{200c}' | '\u{200d}' => {
@@ -73,8 +73,8 @@ fn joins(c: char) -> bool {
         && (mark || c.is_alphabetic() || is_emoji(c))
 }
 
-/// True for the blocks that hold emoji; generous, as nothing depends on it
-/// but whether a selector or joiner next to it may stay.
+/// Returns true for the blocks that hold emoji; generous, as nothing depends on it but
+/// whether a selector or joiner next to it may stay.
 pub(super) fn is_emoji(c: char) -> bool {
     matches!(c,
         '\u{a9}' | '\u{ae}' | '\u{203c}' | '\u{2049}' | '\u{2122}' | '\u{2139}'

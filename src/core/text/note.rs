@@ -1,12 +1,10 @@
-//! Notes: what is said besides an answer, in words of ours.
+//! Notes: lines of ours beside an answer.
 //!
-//! A reader takes notes for our word, so nothing of a stranger may stand in
-//! them but in backticks, clean and at most [`MOST`] columns long. [`note!`] makes
-//! every note: its text is a literal, and what fills it says what it is, by
-//! its type ([`Part`]). Text that is merely a `String` does not compile:
-//! [`quoted`] is for what somebody else wrote, [`ours`] for what we made.
-//! Errors and questions quote by [`quoted`] where they name what a stranger wrote. What of the notes is shown is
-//! decided in `budget`.
+//! A reader trusts notes as ours, so text by others occurs in them only in backticks, clean and
+//! at most [`MOST`] columns long. [`note!`] makes every note: its text is a literal, and each
+//! value that fills it has a type ([`Part`]) that declares its origin. A mere `String` does not
+//! compile: [`quoted`] is for text by others, [`ours`] for text of ours. Errors and questions use
+//! [`quoted`] for text by others, too. `budget` decides which notes are shown.
 
 use std::borrow::Borrow;
 use std::fmt;
@@ -17,13 +15,13 @@ use unicode_segmentation::UnicodeSegmentation;
 use super::{cell, clip, columns};
 use crate::error::Error;
 
-/// The columns of what is quoted.
+/// The maximum columns of quoted text.
 pub const MOST: usize = 40;
-/// The columns of what a service says about a refusal.
+/// The maximum columns of a service's explanation of a refusal.
 const WORDS: usize = 160;
 /// The columns of a note: more than any of ours has, and an end to all of them.
 const LONGEST: usize = 4_000;
-/// Names of a list that are told.
+/// The maximum number of names that a list shows.
 const NAMES: usize = 8;
 
 /// One note: a single clean line.
@@ -35,19 +33,19 @@ pub struct Note {
 }
 
 impl Note {
-    /// What [`note!`] makes a note by; nothing else calls it.
+    /// Makes a note; only [`note!`] calls it.
     #[doc(hidden)]
     pub fn made(kind: &'static str, text: fmt::Arguments<'_>) -> Self {
         Self { text: clip(cell(&text.to_string()), LONGEST).0, kind }
     }
 
-    /// The note of the thing, account or block that `of` names: `of: note`.
+    /// Prefixes the note with the object, account or block it is about: `of: note`.
     #[must_use]
     pub fn under(&self, of: impl Part) -> Self {
         Self::made(self.kind, format_args!("{of}: {self}"))
     }
 
-    /// The same notes, as a [`Tally`] of at most `most` of each kind has them.
+    /// Limits notes as a [`Tally`] with at most `most` of each kind does.
     pub fn counted(notes: Vec<Self>, most: usize) -> Vec<Self> {
         let mut tally = Tally::new(most);
         for note in notes {
@@ -57,8 +55,8 @@ impl Note {
     }
 }
 
-/// Notes as they come up: each once, and only some of those that say the same
-/// of different things; how many more there are is said at the last of them.
+/// Collects notes: each once, and only some of those that report the same about
+/// different objects; the last of them has the number of the others.
 #[derive(Debug, Clone)]
 pub struct Tally {
     most: usize,
@@ -66,7 +64,7 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// No notes yet, and at most `most` of a kind, which is at least one.
+    /// Creates a tally without notes, with at most `most` of a kind, which is at least one.
     pub fn new(most: usize) -> Self {
         let kept = Vec::new();
         Self { most, kept }
@@ -85,7 +83,7 @@ impl Tally {
         }
     }
 
-    /// The notes, with how many more there are.
+    /// Returns the notes, with the number of those left out.
     pub fn notes(self) -> Vec<Note> {
         let counted = |(note, more): (Note, usize)| match more {
             0 => note,
@@ -109,7 +107,7 @@ impl Borrow<str> for Note {
     }
 }
 
-/// Notes are the same that say the same.
+/// Notes are equal if their texts are.
 impl PartialEq for Note {
     fn eq(&self, other: &Self) -> bool {
         self.text == other.text
@@ -135,14 +133,14 @@ impl From<&'static str> for Note {
     }
 }
 
-/// What an error says, with its next step.
+/// The text of an error, with its next step.
 impl From<&Error> for Note {
     fn from(error: &Error) -> Self {
         crate::text::note!("{}", error)
     }
 }
 
-/// What may stand in a note as it is.
+/// A value that may be in a note unchanged.
 pub trait Part: fmt::Display {}
 
 impl<T: Part + ?Sized> Part for &T {}
@@ -156,10 +154,10 @@ impl Part for u32 {}
 impl Part for u64 {}
 impl Part for usize {}
 impl Part for i64 {}
-/// Whoever makes an error quotes in it as in a note.
+/// Errors quote text by others, as notes do.
 impl Part for Error {}
 
-/// What somebody else wrote, in backticks.
+/// Text by others, in backticks.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Quoted(String);
 
@@ -169,21 +167,21 @@ impl fmt::Display for Quoted {
     }
 }
 
-/// What somebody else wrote (a sender, an organizer, whoever shares a folder, a
-/// provider), for a note, an error or a question: one clean line of at most
-/// [`MOST`] columns in backticks, which cannot end them.
+/// Quotes text by others (a sender, an organizer, the owner of a shared folder, a
+/// provider) for a note, an error or a question: one clean line of at most [`MOST`]
+/// columns in backticks, which it cannot close.
 pub fn quoted(text: &str) -> Quoted {
     Quoted(format!("`{}`", shortly(text, MOST)))
 }
 
-/// What a service says about its refusal: as [`quoted`], in at most [`WORDS`]
-/// columns, because the reader has nothing else to go by.
+/// Quotes a service's explanation of its refusal as [`quoted`] does, in at most
+/// [`WORDS`] columns, because the reader has no other information.
 pub fn quoted_words(text: &str) -> Quoted {
     Quoted(format!("`{}`", shortly(text, WORDS)))
 }
 
-/// An address or a domain, which somebody else wrote: what is cut is its
-/// beginning, because the end says whose it is.
+/// Quotes an address or a domain by others: it is cut at its beginning, because the end
+/// identifies its owner.
 pub fn quoted_end(text: &str) -> Quoted {
     let whole = shortly(text, usize::MAX);
     let mut from = whole.len();
@@ -200,7 +198,7 @@ pub fn quoted_end(text: &str) -> Quoted {
     }
 }
 
-/// Several of them with commas, the first eight and how many more there are.
+/// Quotes several texts, separated by commas: the first eight, and how many more there are.
 pub fn quoted_list(texts: impl IntoIterator<Item = impl AsRef<str>>) -> Quoted {
     let all: Vec<Quoted> = texts.into_iter().map(|one| quoted(one.as_ref())).collect();
     let shown: Vec<&str> = all.iter().take(NAMES).map(|one| one.0.as_str()).collect();
@@ -211,8 +209,7 @@ pub fn quoted_list(texts: impl IntoIterator<Item = impl AsRef<str>>) -> Quoted {
     Quoted(line)
 }
 
-/// One clean line of at most `most` columns that ends no backticks and begins no
-/// fence.
+/// Returns one clean line of at most `most` columns that cannot close backticks or open a fence.
 pub(super) fn shortly(text: &str, most: usize) -> String {
     let start: String = text.chars().take(1_000).collect();
     let mut line = cell(&start).replace('`', "'");
@@ -222,7 +219,7 @@ pub(super) fn shortly(text: &str, most: usize) -> String {
     clip(line, most).0
 }
 
-/// What we made ourselves, by the word of whoever wrote the call.
+/// Text of ours, as declared by the author of the call.
 #[derive(Debug, Clone, Copy)]
 pub struct Ours<T>(T);
 
@@ -232,16 +229,15 @@ impl<T: fmt::Display> fmt::Display for Ours<T> {
     }
 }
 
-/// Text of ours that is put together while running: handles, times, names of
-/// columns and zones, the user's own accounts, what the call said. Nothing that
-/// came from a provider; that is [`quoted`].
+/// Marks text of ours that is composed at run time: handles, times, names of columns
+/// and zones, the user's own accounts, arguments of the call. Never for text from a
+/// provider; that is [`quoted`].
 pub fn ours<T: fmt::Display>(text: T) -> Ours<T> {
     Ours(text)
 }
 
-/// A note of a literal and what fills its `{}`, in order: `note!("{} of {}", 3,
-/// quoted(name))`. What is named within the braces would not be looked at, so
-/// it does not compile.
+/// Makes a note from a literal and the values for its `{}`, in order: `note!("{} of {}", 3,
+/// quoted(name))`. Names within the braces would not be checked, so they do not compile.
 #[macro_export]
 macro_rules! note {
     ($text:literal $(, $part:expr)* $(,)?) => {{
@@ -254,13 +250,13 @@ macro_rules! note {
 }
 pub use note;
 
-/// Holds what stands in a note to what may.
+/// Restricts the values of a note to [`Part`].
 #[doc(hidden)]
 pub fn part<T: Part>(part: &T) -> &T {
     part
 }
 
-/// True when nothing stands within the braces of a format.
+/// Returns true if the braces of a format are empty.
 #[doc(hidden)]
 pub const fn is_bare(text: &str) -> bool {
     let mut rest = text.as_bytes();

@@ -1,11 +1,10 @@
-//! What is new in a mail, and what it repeats.
+//! Separates new text from quoted text.
 //!
-//! A reply carries the whole conversation below it. [`split_quoted`] parts the
-//! new text from the quoted and from the signature, by the conventions of mail
-//! programs in the larger languages. It works on clean lines (see
-//! [`lines`](super::lines)) and errs on the side of new text: replies written
-//! between the quotes stay whole, and so do forwarded mails, whose quoted part
-//! is what they are sent for.
+//! A reply carries the whole thread below it. [`split_quoted`] separates the new text
+//! from the quoted and from the signature, by the conventions of mail programs in the
+//! larger languages. It works on clean lines (see [`lines`](super::lines)) and errs on
+//! the side of new text: replies written between the quotes stay whole, and so do
+//! forwarded messages, which are sent for their quoted part.
 
 mod marks;
 
@@ -19,11 +18,11 @@ const MIN_LEADING: usize = 3;
 /// A mail's text in parts; every line of it is in one of them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Parts {
-    /// What this mail says.
+    /// The new text of this message.
     pub fresh: String,
-    /// What it repeats of others, with the line that introduces it.
+    /// The text it quotes, with the line that introduces it.
     pub quoted: Option<String>,
-    /// Who signed it, with the delimiter.
+    /// The signature, with its delimiter.
     pub signature: Option<String>,
 }
 
@@ -43,7 +42,7 @@ pub fn split_quoted(text: &str) -> Parts {
     parts(&lines, &[])
 }
 
-/// True if the forwarded mail is only part of an older one that is quoted.
+/// Returns true if the forwarded mail is only part of an older one that is quoted.
 fn quote_before_forward(lines: &[&str]) -> bool {
     let Some(forward) = lines.iter().position(|line| forwards(line)) else {
         return false;
@@ -52,7 +51,7 @@ fn quote_before_forward(lines: &[&str]) -> bool {
     plain_cut(before).is_some()
 }
 
-/// The parts for these lines; if none of them is new, nothing is parted.
+/// Returns the parts for these lines; if none of them is new, nothing is parted.
 fn parts(fresh: &[&str], quoted: &[&str]) -> Parts {
     if is_blank(fresh) {
         let all: Vec<&str> = fresh.iter().chain(quoted).copied().collect();
@@ -66,8 +65,8 @@ fn parts(fresh: &[&str], quoted: &[&str]) -> Parts {
     }
 }
 
-/// Where quoted text begins that is not marked line by line: at a divider, at
-/// a block of header lines, or at "On …, Ann wrote:".
+/// Returns where quoted text begins that is not marked line by line: at a divider, at a
+/// block of header lines, or at "On …, Ann wrote:".
 fn plain_cut(lines: &[&str]) -> Option<usize> {
     for (at, line) in lines.iter().enumerate() {
         let rest = lines.get(at..).unwrap_or_default();
@@ -93,7 +92,7 @@ fn plain_cut(lines: &[&str]) -> Option<usize> {
     None
 }
 
-/// The place of the rule above line `at`, if there is one.
+/// Returns the place of the rule above line `at`, if there is one.
 fn with_rule(lines: &[&str], at: usize) -> usize {
     let above = lines.get(..at).unwrap_or_default();
     match above.iter().rposition(|line| !line.is_empty()) {
@@ -107,7 +106,7 @@ fn is_rule(line: &str) -> bool {
     line.len() >= 3 && (all(b'_') || all(b'-'))
 }
 
-/// Where a quote begins that goes on to the end, with its introduction.
+/// Returns where a quote begins that continues to the end, with its introduction.
 fn trailing(lines: &[&str]) -> Option<usize> {
     let last = lines.iter().rposition(|line| !line.is_empty())?;
     if !lines.get(last).is_some_and(|line| is_quoted(line)) {
@@ -123,7 +122,7 @@ fn trailing(lines: &[&str]) -> Option<usize> {
     Some(introduced.unwrap_or(above + 1))
 }
 
-/// Where the lines begin that introduce a quote and end in line `last`.
+/// Returns where the lines begin that introduce a quote and end in line `last`.
 fn introduction(lines: &[&str], last: usize) -> Option<usize> {
     // The longest that fits: its last line alone may look like a shorter one.
     (0..marks::MAX_ATTRIBUTION).rev().find_map(|back| {
@@ -133,7 +132,7 @@ fn introduction(lines: &[&str], last: usize) -> Option<usize> {
     })
 }
 
-/// Where a quote at the beginning ends, if everything after it is new.
+/// Returns where a quote at the beginning ends, if everything after it is new.
 fn leading(lines: &[&str]) -> Option<usize> {
     let first = lines.iter().position(|line| !line.is_empty())?;
     let introduced = attribution(lines.get(first..)?).map_or(0, |found| found.lines);
@@ -146,7 +145,7 @@ fn leading(lines: &[&str]) -> Option<usize> {
     (long && only).then_some(start + end)
 }
 
-/// The lines before and from the signature on.
+/// Returns the lines before and from the signature on.
 fn signature<'a, 'b>(fresh: &'a [&'b str]) -> (&'a [&'b str], Option<&'a [&'b str]>) {
     let delimiter = fresh.iter().rposition(|line| *line == "--");
     let mobile = fresh.iter().rposition(|line| !line.is_empty());
@@ -165,7 +164,7 @@ fn is_blank(lines: &[&str]) -> bool {
     lines.iter().all(|line| line.is_empty())
 }
 
-/// The lines as one text, without blank ones at the ends.
+/// Returns the lines as one text, without blank ones at the ends.
 fn join(lines: &[&str]) -> String {
     lines.join("\n").trim_matches('\n').to_owned()
 }

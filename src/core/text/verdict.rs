@@ -1,10 +1,8 @@
-//! What speaks for and against the sender of a letter: what the receiving
-//! provider found out (Authentication-Results, RFC 8601), and what is odd about
-//! the names and domains themselves.
+//! Judges the sender of a message: by the receiving provider's findings
+//! (Authentication-Results, RFC 8601), and by oddities of the names and domains.
 //!
-//! Total on anything a sender writes. It knows no list of public suffixes: which
-//! domains belong together is guessed from their last labels, and nothing is
-//! blocked by it.
+//! Never fails, whatever a sender writes. It has no list of public suffixes: which domains belong
+//! together is guessed from their last labels, and nothing is blocked because of it.
 
 mod results;
 mod script;
@@ -16,7 +14,7 @@ use super::{Address, Note, quoted};
 
 pub use results::Results;
 
-/// The header fields of a letter that are looked at, as they stand there.
+/// The header fields of a message that are checked, unchanged.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Heads<'a> {
     /// The first Authentication-Results: later ones a sender may have written.
@@ -30,19 +28,19 @@ pub struct Heads<'a> {
     pub reply_to: Option<&'a str>,
 }
 
-/// One thing that speaks against a letter.
+/// One warning about a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Doubt {
     /// Its word in a column.
     pub word: &'static str,
-    /// What it is, in words.
+    /// Its text.
     pub note: Note,
 }
 
 /// The words of doubts.
 pub const WORDS: &str = "dmarc, spf, dkim, name, reply_to, script, lookalike, punycode";
 
-/// What speaks against a letter to the account `own`, most telling first.
+/// Returns the warnings about a message to the account `own`, most telling first.
 pub fn doubts(heads: &Heads, own: &str) -> Vec<Doubt> {
     let mut found = Vec::new();
     let from = super::address_list(heads.from.unwrap_or_default());
@@ -60,7 +58,7 @@ pub fn doubts(heads: &Heads, own: &str) -> Vec<Doubt> {
     found
 }
 
-/// What the checks of the receiving provider say against the sender.
+/// Returns a warning if the receiving provider's checks failed.
 fn unproven(results: &Results, email: &str, domain: &str) -> Option<Doubt> {
     let is = |found: &Option<String>, words: &[&str]| {
         found.as_deref().is_some_and(|word| words.contains(&word))
@@ -90,7 +88,7 @@ fn unproven(results: &Results, email: &str, domain: &str) -> Option<Doubt> {
     Some(Doubt { word, note })
 }
 
-/// A name that looks like another address or domain than the sender's.
+/// Warns of a name that looks like another address or domain than the sender's.
 fn name(sender: &Address, domain: &str) -> Option<Doubt> {
     let name = sender.name.as_deref()?;
     let claimed = claims(name).find(|claimed| !related(claimed, domain))?;
@@ -114,7 +112,7 @@ fn replies(reply_to: Option<&str>, domain: &str) -> Option<Doubt> {
     Some(Doubt { word: "reply_to", note: note!("replies go to {}", quoted_end(&other.email)) })
 }
 
-/// Letters that only look like others.
+/// Warns of letters that look like those of another script.
 fn spelling(sender: &Address, domain: &str, own: &str) -> Vec<Doubt> {
     let mut found = Vec::new();
     let plain = decoded(domain);
@@ -151,18 +149,18 @@ fn spelling(sender: &Address, domain: &str, own: &str) -> Vec<Doubt> {
     found
 }
 
-/// True for a text that can be read as `word`, whatever its case, scripts and
+/// Returns true for a text that can be read as `word`, ignoring case, scripts and
 /// invisible characters.
 pub fn looks_like(text: &str, word: &str) -> bool {
     script::skeleton(super::visible(&super::cell(text)).trim()) == script::skeleton(word)
 }
 
-/// What follows the last @ of an address.
+/// Returns the part of an address after the last @.
 fn domain(email: &str) -> &str {
     email.rsplit_once('@').map_or("", |(_, domain)| domain)
 }
 
-/// Addresses' domains and bare domains that stand in a name.
+/// Returns the domains of addresses and the bare domains that occur in a name.
 fn claims(name: &str) -> impl Iterator<Item = String> {
     let ends = |c: char| c.is_whitespace() || ",;:()[]<>\"'|/".contains(c);
     name.split(ends).filter_map(|word| {
@@ -185,20 +183,20 @@ fn claims(name: &str) -> impl Iterator<Item = String> {
     })
 }
 
-/// Last labels of domains that are taken for such where no @ stands before them.
-/// Those that are words as well, as in `node.js` or `Dr.No`, are not among them.
+/// Last labels by which a domain is recognized without an @ before it. Those that are
+/// also words, as in `node.js` or `Dr.No`, are not included.
 const ENDINGS: &[&str] = &[
     "com", "net", "org", "info", "biz", "edu", "gov", "mil", "int", "io", "co", "app", "dev",
     "example", "de", "uk", "fr", "nl", "ch", "eu", "ru", "cn", "jp", "pl", "se", "dk", "fi", "ca",
     "au", "br", "es",
 ];
 
-/// True for domains of the same organisation, as far as their ends tell.
+/// Returns true for domains of the same organization, as far as their ends show.
 fn related(one: &str, other: &str) -> bool {
     organisation(&ascii(one)) == organisation(&ascii(other))
 }
 
-/// The last two labels of a domain; three if the second last is one that
+/// Returns the last two labels of a domain; three if the second last is one that
 /// countries register under.
 fn organisation(domain: &str) -> String {
     let labels: Vec<&str> = domain.trim_end_matches('.').split('.').collect();
@@ -216,7 +214,7 @@ fn organisation(domain: &str) -> String {
     labels.get(from..).unwrap_or_default().join(".")
 }
 
-/// A domain as it is sent.
+/// Returns a domain in ASCII, as it is sent.
 fn ascii(domain: &str) -> String {
     encoded(domain).unwrap_or_else(|| domain.to_lowercase())
 }
@@ -226,7 +224,7 @@ fn encoded(domain: &str) -> Option<String> {
     (!ascii.is_empty()).then_some(ascii)
 }
 
-/// A domain as it is read.
+/// Returns a domain as it is read.
 fn decoded(domain: &str) -> String {
     match url::quirks::domain_to_unicode(domain) {
         none if none.is_empty() => domain.to_lowercase(),

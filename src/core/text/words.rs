@@ -5,7 +5,7 @@
 //! spaces are cut into single characters, so that any run of them can be found
 //! as a phrase. What a provider's own index does beyond that is not known here.
 
-/// The words of a text, in order and in lower case.
+/// Returns the words of a text, in order and in lower case.
 pub fn words(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     each_word(text, |word| found.push(word.to_owned()));
@@ -35,7 +35,7 @@ pub fn each_word(text: &str, mut found: impl FnMut(&str)) {
     }
 }
 
-/// True when `phrase` stands in `text` as neighbours; the empty one always does.
+/// Returns true if `phrase` stands in `text` as neighbours; the empty one always does.
 pub fn has_phrase(text: &[String], phrase: &[String]) -> bool {
     phrase.is_empty() || text.windows(phrase.len()).any(|words| words == phrase)
 }

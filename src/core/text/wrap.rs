@@ -6,13 +6,12 @@
 /// The most characters of a line of an output.
 pub const LINE: usize = 500;
 
-/// The lines of `text`, numbered from 1 by whoever counts them.
+/// Splits `text` into lines; the caller numbers them from 1.
 ///
-/// They are slices that put together are the text again, each with the `\n` that
-/// ends it. A line of more than `most` characters (the `\n` is none of them) is
-/// several slices: a slice without a `\n` is continued by the next one, or ends
-/// the text. It is cut behind the last blank in the second half of what fits, or
-/// where it is full. The empty text has no lines.
+/// They are slices that together are the text again, each with the `\n` that ends it. A line of
+/// more than `most` characters (without the `\n`) is several slices: a slice without a `\n` is
+/// continued by the next one, or ends the text. It is cut after the last blank in the second half
+/// of what fits, or where it is full. The empty text has no lines.
 pub fn wrapped(text: &str, most: usize) -> Vec<&str> {
     let most = most.max(1);
     let mut lines = Vec::new();
@@ -27,7 +26,7 @@ pub fn wrapped(text: &str, most: usize) -> Vec<&str> {
     lines
 }
 
-/// The first piece of a line that is too long for one, and the rest.
+/// Returns the first piece of a line that is too long for one, and the rest.
 fn cut(line: &str, most: usize) -> Option<(&str, &str)> {
     let inner = line.strip_suffix('\n').unwrap_or(line);
     // No line has more characters than bytes.

@@ -23,12 +23,11 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// Reads a time of day and says how many words it took, one or two (`6 pm`);
+    /// Reads a time of day and returns how many words it took, one or two (`6 pm`);
     /// `None` for words that do not look like one.
     ///
     /// # Errors
-    /// [`Kind::Argument`](crate::error::Kind::Argument) for what looks like one
-    /// and is none.
+    /// [`Kind::Argument`](crate::error::Kind::Argument) for an invalid time of day.
     pub fn read(word: &str, after: Option<&str>) -> Result<Option<(Self, usize)>> {
         let lower = word.trim_end_matches(',').to_ascii_lowercase();
         match lower.as_str() {
@@ -97,7 +96,7 @@ fn half(word: &str) -> Option<(&str, Half)> {
     None
 }
 
-/// `18h05`, `18:05`, `18:05:30`; beside `am` and `pm` also `6` and `6.05`.
+/// Reads `18h05`, `18:05`, `18:05:30`; beside `am` and `pm` also `6` and `6.05`.
 fn digits_of(text: &str, half: bool) -> Option<(i8, i8, i8)> {
     let number = |part: &str, least: usize| -> Option<i8> {
         let fits = (least..=2).contains(&part.len());
@@ -153,7 +152,7 @@ pub fn minutes(text: &str) -> Result<u32> {
     Ok(whole as u32)
 }
 
-/// A length of time as people write it.
+/// Reads a length of time as people write it.
 pub(super) fn span(text: &str) -> Option<Span> {
     let lower = text.to_ascii_lowercase();
     // The seconds' place is where the library has the minutes of `1:30`.

@@ -1,11 +1,11 @@
 //! Dates in words: `tomorrow`, `next tue`, `5 june`, `in 3 days`, `next month`.
 //!
-//! The words that need a calendar are read by the `interim` library against the
-//! local time, as if that were UTC; what stands here is which of its readings is
-//! taken, and that nothing is passed over. In short:
+//! Words that need a calendar are read by the `interim` library against the local time,
+//! as if that were UTC; this module chooses among its readings, and ensures that
+//! nothing is ignored. In short:
 //!
-//! - a weekday is the next one to come, today among them unless the time said
-//!   with it has gone by; `next tue` is Tuesday of next week, weeks starting on
+//! - a weekday is the next one, including today unless the given time of day
+//!   has passed; `next tue` is Tuesday of next week, weeks starting on
 //!   Monday; `last tue` is the latest before today;
 //! - a day or a month without a year is the one nearest to today;
 //! - `next week` is Monday to Sunday, as months and years are whole;
@@ -100,12 +100,12 @@ fn ask_at(words: &str, base: DateTime) -> Option<Date> {
     parse_date_string(words, base, Dialect::Us).ok().map(|found| found.date())
 }
 
-/// The first such weekday after `day`.
+/// Returns the first such weekday after `day`.
 fn after(name: &str, day: Date) -> Option<Date> {
     ask_at(name, day.at(23, 59, 59, 0))
 }
 
-/// The last such weekday up to `day`.
+/// Returns the last such weekday up to `day`.
 fn before(name: &str, day: Date) -> Option<Date> {
     ask_at(&format!("last {name}"), day.at(23, 59, 59, 0))
 }
@@ -114,7 +114,7 @@ fn yesterday(today: Date) -> Option<Date> {
     today.checked_sub(1.day()).ok()
 }
 
-/// The next such weekday to come, today among them unless it is over.
+/// Returns the next such weekday to come, today among them unless it is over.
 fn coming(name: &str, today: Date, clock: Option<Clock>, here: &Here) -> Option<Date> {
     let found = after(name, yesterday(today)?)?;
     let gone = clock.is_some_and(|clock| !clock.over && clock.time <= here.local().time());
@@ -124,7 +124,7 @@ fn coming(name: &str, today: Date, clock: Option<Clock>, here: &Here) -> Option<
     }
 }
 
-/// Monday and Sunday of the week that a day is in.
+/// Returns Monday and Sunday of the week that a day is in.
 fn week(day: Date) -> Option<(Date, Date)> {
     let back = i64::from(day.weekday().to_monday_zero_offset());
     let monday = day.checked_sub(Span::new().days(back)).ok()?;
@@ -153,7 +153,7 @@ fn month_of(day: Date) -> (Date, Date) {
     (day.first_of_month(), day.last_of_month())
 }
 
-/// A date, or a month or a year as a whole.
+/// Reads a date, or a month or a year as a whole.
 fn dated(words: &[&str], today: Date) -> Result<Option<(Date, Date)>> {
     let (which, words) = match words {
         [which @ ("next" | "last" | "this"), rest @ ..] => (Some(*which), rest),
@@ -192,7 +192,7 @@ fn dated(words: &[&str], today: Date) -> Result<Option<(Date, Date)>> {
     }
 }
 
-/// True for what has the shape of `2026-02-03`.
+/// Returns true for the shape of `2026-02-03`.
 pub(super) fn is_date(text: &str) -> bool {
     text.len() == 10
         && text.bytes().enumerate().all(|(at, byte)| match at {
@@ -201,7 +201,7 @@ pub(super) fn is_date(text: &str) -> bool {
         })
 }
 
-/// `2026-02-03`, `2026-02`, `2026`.
+/// Reads `2026-02-03`, `2026-02`, `2026`.
 pub(super) fn numbers(written: &str) -> Result<Option<(Date, Date)>> {
     if written.contains('/') && written.bytes().all(|b| b.is_ascii_digit() || b == b'/') {
         return Err(Error::argument("such dates mean different days in different countries")
@@ -245,7 +245,7 @@ fn no_day(what: &str, last: Option<Date>) -> Error {
     }
 }
 
-/// A day without a year: the one nearest to today, or as `next` and `last` say.
+/// Returns a day without a year: the one nearest to today, or as `next` and `last` mean.
 fn nearest(which: Option<&str>, day: &str, month: &str, today: Date) -> Option<Date> {
     let next = || ask(&format!("next {day} {month}"), today);
     let last = || ask(&format!("last {day} {month}"), today);
@@ -264,7 +264,7 @@ fn nearest(which: Option<&str>, day: &str, month: &str, today: Date) -> Option<D
     }
 }
 
-/// `+7d`, `in 3 days`, `2 weeks ago`, `-3h`.
+/// Reads `+7d`, `in 3 days`, `2 weeks ago`, `-3h`.
 fn distance(words: &[&str], here: &Here, start: Option<Said>) -> Result<Option<Words>> {
     let line = words.join(" ");
     let (mut body, mut back, mut said) = (line.as_str(), false, false);
@@ -309,7 +309,7 @@ fn distance(words: &[&str], here: &Here, start: Option<Said>) -> Result<Option<W
     later(from, span, &here.zone).map(|at| Some(Words::At(at)))
 }
 
-/// The weekday of a name, or of its first letters, three at least.
+/// Returns the weekday of a name, or of its first letters, at least three.
 fn weekday(word: &str) -> Option<Weekday> {
     const NAMES: [&str; 7] =
         ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
@@ -317,7 +317,7 @@ fn weekday(word: &str) -> Option<Weekday> {
     Weekday::from_monday_zero_offset(i8::try_from(at).ok()?).ok()
 }
 
-/// The month of a name, or of its first letters, three at least.
+/// Returns the month of a name, or of its first letters, at least three.
 fn month(word: &str) -> Option<i8> {
     const NAMES: [&str; 12] = [
         "january",
@@ -337,7 +337,7 @@ fn month(word: &str) -> Option<i8> {
     i8::try_from(at + 1).ok()
 }
 
-/// The digits of `5`, `5th`, `22nd`.
+/// Returns the digits of `5`, `5th`, `22nd`.
 fn ordinal(word: &str) -> Option<&str> {
     let digits = ["st", "nd", "rd", "th"]
         .iter()

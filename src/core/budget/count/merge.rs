@@ -12,18 +12,18 @@ use std::collections::BinaryHeap;
 
 use super::vocabulary::Vocabulary;
 
-/// The rank of what is no token.
+/// The rank of bytes that are not a token.
 const NONE: u32 = u32::MAX;
 
-/// Counts pieces, one after the other; it keeps its room from piece to piece,
-/// about 20 bytes for each byte of the longest.
+/// Counts pieces one after the other, and reuses its buffers: about 20 bytes for each
+/// byte of the longest piece.
 #[derive(Debug)]
 pub struct Merger<'a> {
     vocabulary: &'a Vocabulary<'a>,
-    /// A part lies where its first byte does; the others are not used any more.
+    /// The parts, each at the position of its first byte; the other positions are unused.
     parts: Vec<Part>,
-    /// The pairs that can be joined, as [`entry`] makes them. One that has gone
-    /// stays until its turn: its rank is no longer its part's.
+    /// The pairs that can be joined, as [`entry`] makes them. A stale pair stays until
+    /// it comes up: its rank then differs from its part's.
     pairs: BinaryHeap<Reverse<u64>>,
     steps: usize,
 }
@@ -40,17 +40,17 @@ struct Part {
 }
 
 impl<'a> Merger<'a> {
-    /// A merger in that vocabulary.
+    /// Creates a merger for that vocabulary.
     pub fn new(vocabulary: &'a Vocabulary<'a>) -> Self {
         Self { vocabulary, parts: Vec::new(), pairs: BinaryHeap::new(), steps: 0 }
     }
 
-    /// How many pieces and pairs were looked at so far.
+    /// Returns the number of pieces and pairs examined so far.
     pub fn steps(&self) -> usize {
         self.steps
     }
 
-    /// How many tokens `piece` is. A piece of 4 GB and more counts its bytes.
+    /// Counts the tokens of `piece`. For a piece of 4 GB or more, counts its bytes.
     pub fn count(&mut self, piece: &[u8]) -> usize {
         self.steps += 1;
         let Ok(end) = u32::try_from(piece.len()) else {
@@ -79,7 +79,7 @@ impl<'a> Merger<'a> {
         count
     }
 
-    /// Makes one part of the two of a pair, unless it has gone.
+    /// Joins the two parts of a pair, unless the pair is stale.
     fn join(&mut self, piece: &[u8], pair: u64) -> Option<()> {
         let (rank, left) = ((pair >> 32) as u32, pair as u32);
         let Part { before, next, .. } = self.part(left).filter(|part| part.rank == rank)?;
@@ -95,7 +95,7 @@ impl<'a> Merger<'a> {
         Some(())
     }
 
-    /// Looks up what the part that begins there and the next are together.
+    /// Looks up the rank of the part that begins there joined with the next.
     fn rank(&mut self, piece: &[u8], at: u32) {
         self.steps += 1;
         let rank = self.pair(piece, at).and_then(|bytes| self.vocabulary.rank(bytes));
@@ -107,7 +107,7 @@ impl<'a> Merger<'a> {
         }
     }
 
-    /// The bytes of the part that begins there and of the next.
+    /// Returns the bytes of the part that begins there and of the next.
     fn pair<'p>(&self, piece: &'p [u8], at: u32) -> Option<&'p [u8]> {
         let next = self.part(self.part(at)?.next)?;
         piece.get(at as usize..next.next as usize)
@@ -118,7 +118,7 @@ impl<'a> Merger<'a> {
     }
 }
 
-/// A pair as the heap orders it: its rank, then where it begins.
+/// Returns a pair as the heap orders it: its rank, then its position.
 fn entry(rank: u32, at: u32) -> Reverse<u64> {
     Reverse((u64::from(rank) << 32) | u64::from(at))
 }

@@ -15,10 +15,10 @@ use icu_properties::props::GeneralCategory;
 
 use super::Tokenizer;
 
-/// How many digits a piece has at most.
+/// The maximum number of digits in a piece.
 const DIGITS: usize = 3;
 
-/// What a character is to the patterns. Every character is one of these.
+/// The class of a character in the patterns. Every character has exactly one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Class {
     /// A capital or title letter: `Lu`, `Lt`.
@@ -35,8 +35,7 @@ enum Class {
     Newline,
     /// White space otherwise.
     Space,
-    /// Punctuation, symbols, control and format characters, and what is not
-    /// assigned.
+    /// Punctuation, symbols, control and format characters, and unassigned ones.
     Other,
 }
 
@@ -69,17 +68,17 @@ impl Class {
         }
     }
 
-    /// Whether a word of `o200k_base` may have it before its small letters.
+    /// Returns true if a word of `o200k_base` may have it before its lower-case letters.
     fn leads(self) -> bool {
         matches!(self, Upper | Letter | Mark)
     }
 
-    /// Whether it may be among the small letters of such a word.
+    /// Returns true if it may be among the lower-case letters of such a word.
     fn follows(self) -> bool {
         matches!(self, Lower | Letter | Mark)
     }
 
-    /// Whether it is a letter: `\p{L}`, which marks are not.
+    /// Returns true for a letter: `\p{L}`, which excludes marks.
     fn is_letter(self) -> bool {
         matches!(self, Upper | Lower | Letter)
     }
@@ -88,7 +87,8 @@ impl Class {
         matches!(self, Newline | Space)
     }
 
-    /// What is neither blank nor a letter or number: `[^\s\p{L}\p{N}]`.
+    /// Returns true for a character that is neither blank nor a letter or number:
+    /// `[^\s\p{L}\p{N}]`.
     fn is_sign(self) -> bool {
         matches!(self, Other | Mark)
     }
@@ -103,29 +103,29 @@ pub struct Pieces<'a> {
 }
 
 impl<'a> Pieces<'a> {
-    /// The pieces of `text` as that tokenizer parts it.
+    /// Splits `text` into pieces as that tokenizer does.
     pub fn new(text: &'a str, tokenizer: Tokenizer) -> Self {
         Self { rest: text, tokenizer, steps: 0 }
     }
 
-    /// How many characters were looked at so far, some of them more than once.
+    /// Returns the number of characters examined so far, some of them more than once.
     pub fn steps(&self) -> usize {
         self.steps
     }
 
-    /// The class of a character that is looked at.
+    /// Returns the class of a character, and counts the step.
     fn class(&mut self, c: char) -> Class {
         self.steps += 1;
         Class::of(c)
     }
 
-    /// How many bytes at the beginning of `text` hold only such characters.
+    /// Returns the number of bytes at the beginning of `text` that hold only such characters.
     fn run(&mut self, text: &str, held: impl Fn(Class) -> bool) -> usize {
         let other = text.find(|c| !held(self.class(c)));
         other.unwrap_or(text.len())
     }
 
-    /// A word of `cl100k_base` and one character before it, or a contraction.
+    /// Matches a word of `cl100k_base` and one character before it, or a contraction.
     fn plain_word(&mut self, text: &str) -> Option<usize> {
         let ended = contraction(text);
         if ended > 0 {
@@ -136,12 +136,11 @@ impl<'a> Pieces<'a> {
         (letters > 0).then_some(lead + letters)
     }
 
-    /// A word of `o200k_base`, one character before it, and a contraction after.
+    /// Matches a word of `o200k_base`, one character before it, and a contraction after it.
     ///
-    /// The pattern asks first for any leading letters and then one small one or
-    /// more, or else for leading ones alone. Letters without case are of both
-    /// kinds, so when capitals come last the word ends after the last letter
-    /// that could be a small one.
+    /// The pattern first tries any leading letters and then at least one lower-case letter, or
+    /// else leading letters alone. Letters without case belong to both kinds, so if upper-case
+    /// letters come last, the word ends after the last letter that could be lower-case.
     fn cased_word(&mut self, text: &str) -> Option<usize> {
         let lead = self.lead(text)?;
         let word = after(text, lead);
@@ -172,9 +171,9 @@ impl<'a> Pieces<'a> {
         Some(end + contraction(after(text, end)))
     }
 
-    /// How many bytes stand before the letters of a word: none, or those of one
-    /// character that is no letter, number or line break. None if the text
-    /// begins with one of the latter two.
+    /// Returns the number of bytes before the letters of a word: none, or those of one
+    /// character that is no letter, number or line break. `None` if the text begins
+    /// with a number or a line break.
     fn lead(&mut self, text: &str) -> Option<usize> {
         let first = text.chars().next()?;
         match self.class(first) {
@@ -188,7 +187,7 @@ impl<'a> Pieces<'a> {
         text.chars().next().is_some_and(|first| self.class(first) == Mark)
     }
 
-    /// One to three digits.
+    /// Matches one to three digits.
     fn number(&mut self, text: &str) -> Option<usize> {
         let mut end = 0;
         for c in text.chars().take(DIGITS) {
@@ -200,7 +199,7 @@ impl<'a> Pieces<'a> {
         (end > 0).then_some(end)
     }
 
-    /// Signs, one space before them, and what of `tail` comes after.
+    /// Matches signs, one space before them, and the characters of `tail` that follow.
     fn signs(&mut self, text: &str, tail: &[char]) -> Option<usize> {
         let lead = usize::from(text.starts_with(' '));
         let signs = self.run(after(text, lead), Class::is_sign);
@@ -214,8 +213,8 @@ impl<'a> Pieces<'a> {
         Some(end + tail)
     }
 
-    /// White space: up to the last line break in it; without one, all but the
-    /// last character if something follows, which that belongs to.
+    /// Matches white space: up to its last line break; without one, all but the last character if
+    /// something follows, because that character belongs to the next piece.
     fn blank(&mut self, text: &str) -> usize {
         let (mut end, mut last, mut broken) = (0, 0, 0);
         for c in text.chars() {
@@ -242,7 +241,7 @@ impl<'a> Pieces<'a> {
         }
     }
 
-    /// How many bytes the piece at the beginning of `text` has.
+    /// Returns the length in bytes of the piece at the beginning of `text`.
     fn piece(&mut self, text: &str) -> usize {
         let (word, tail): (_, &[char]) = match self.tokenizer {
             Tokenizer::O200k => (self.cased_word(text), &['\r', '\n', '/']),
@@ -267,8 +266,8 @@ impl<'a> Iterator for Pieces<'a> {
     }
 }
 
-/// How many bytes at the beginning of `text` are a contraction such as `'s`, in
-/// small letters or capitals, the long s (`ſ`) among them.
+/// Returns the length in bytes of a contraction such as `'s` at the beginning of
+/// `text`, in either case, including the long s (`ſ`).
 fn contraction(text: &str) -> usize {
     let Some(word) = text.strip_prefix('\'') else {
         return 0;
@@ -285,7 +284,7 @@ fn contraction(text: &str) -> usize {
     1 + length
 }
 
-/// `text` without so many bytes at its beginning.
+/// Returns `text` without that many bytes at its beginning.
 fn after(text: &str, bytes: usize) -> &str {
     text.get(bytes..).unwrap_or_default()
 }

@@ -26,10 +26,10 @@ pub const O200K: &[u8] = include_bytes!("../../../../assets/o200k_base.vocab");
 /// The file of `cl100k_base`.
 pub const CL100K: &[u8] = include_bytes!("../../../../assets/cl100k_base.vocab");
 
-/// How a file begins; the last digit is the layout's version.
+/// The beginning of a file; the last digit is the version of the layout.
 pub const MAGIC: &[u8; 8] = b"dayvoc 1";
 
-/// How many bits of a slot are the rank; the others are of the hash.
+/// The number of bits of a slot that hold the rank; the others are from the hash.
 const RANK_BITS: u32 = 18;
 
 /// Slots for every two tokens: a table two thirds full is small, and still
@@ -50,7 +50,7 @@ pub struct Vocabulary<'a> {
 }
 
 impl<'a> Vocabulary<'a> {
-    /// The vocabulary in `file`, an empty one if that is not what it is.
+    /// Returns the vocabulary in `file`, or an empty one if it holds none.
     pub fn of(file: &'a [u8]) -> Self {
         Self::read(file).unwrap_or_default()
     }
@@ -70,17 +70,17 @@ impl<'a> Vocabulary<'a> {
         })
     }
 
-    /// How many tokens it has; their ranks are the numbers below.
+    /// Returns the number of tokens; their ranks are the numbers below it.
     pub fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// Whether it has no tokens.
+    /// Returns true if it has no tokens.
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
 
-    /// The bytes of the token of that rank.
+    /// Returns the bytes of the token of that rank.
     pub fn token(&self, rank: u32) -> Option<&'a [u8]> {
         let rank = usize::try_from(rank).ok()?;
         let end = |rank: usize| {
@@ -94,7 +94,7 @@ impl<'a> Vocabulary<'a> {
         self.text.get(begin..end(rank)?)
     }
 
-    /// The rank of `bytes`, if they are a token.
+    /// Returns the rank of `bytes`, if they are a token.
     pub fn rank(&self, bytes: &[u8]) -> Option<u32> {
         if bytes.len() > self.longest {
             return None;
@@ -118,8 +118,8 @@ impl<'a> Vocabulary<'a> {
     }
 }
 
-/// The file of a vocabulary, from its tokens by rank. None if there are more
-/// of them than a slot can name (262,143), or more bytes than an end can (16 MB).
+/// Returns the file of a vocabulary, from its tokens by rank. `None` if there are more
+/// of them than a slot can index (262,143), or more bytes than an end can (16 MB).
 pub fn file(tokens: &[Vec<u8>]) -> Option<Vec<u8>> {
     let (mut ends, mut text) = (Vec::new(), Vec::new());
     let slots = (tokens.len() * SLOTS_FOR_TWO).div_ceil(2);
@@ -150,13 +150,13 @@ pub fn file(tokens: &[Vec<u8>]) -> Option<Vec<u8>> {
     Some(file)
 }
 
-/// A number of four bytes, and what follows.
+/// Returns a number of four bytes, and the rest.
 fn number(file: &[u8]) -> Option<(usize, &[u8])> {
     let (number, rest) = file.split_first_chunk()?;
     Some((usize::try_from(u32::from_le_bytes(*number)).ok()?, rest))
 }
 
-/// The same on every machine: eight bytes at a time, the rest filled with 0.
+/// Hashes bytes, with the same result on every machine: eight at a time, padded with 0.
 fn hash(bytes: &[u8]) -> u64 {
     let (words, rest) = bytes.as_chunks();
     let mut last = [0; 8];
@@ -171,12 +171,12 @@ fn hash(bytes: &[u8]) -> u64 {
     mixed(words.iter().fold(start, mixed), &last)
 }
 
-/// The slot that a hash names: its upper half as a share of the table.
+/// Returns the slot of a hash: its upper half as a share of the table.
 fn home(hash: u64, slots: usize) -> usize {
     (((hash >> 32) * slots as u64) >> 32) as usize
 }
 
-/// The bits of a hash that a slot keeps, which are not those of [`home`].
+/// Returns the bits of a hash that a slot keeps, which are not those of [`home`].
 fn mark(hash: u64) -> u32 {
     hash as u32 >> RANK_BITS
 }

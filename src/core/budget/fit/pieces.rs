@@ -1,7 +1,7 @@
-//! Items as blocks: how each can be shown, what that costs and is worth.
+//! Items as blocks: the ways to show each, with their costs and values.
 //!
-//! A row can have its columns up to each level of its table; a long text can be
-//! shown in windows of growing size. An item's renderings rise in both.
+//! A row can have its columns up to each level of its table; a long text can be shown
+//! in windows of growing size. An item's renderings grow in both.
 
 use super::view::{self, Chosen};
 use super::{Shortened, Sizes, lines};
@@ -15,31 +15,31 @@ use crate::text::fence::Fence;
 
 /// Tokens of the smallest window on a text.
 const SMALLEST: usize = 40;
-/// Tokens of a line that tells what is missing.
+/// The tokens of a line that marks a gap.
 pub(super) const MARKER: usize = 22;
 /// Tokens of a fence.
 const FENCE: usize = 24;
-/// How much of an item's value its long text has.
+/// The share of an item's value that its long text carries.
 const TEXT: f64 = 0.6;
 
 /// The levels, from the least.
 const LEVELS: [Level; 3] = [Level::Key, Level::Core, Level::More];
 
-/// Everything that can be shown, and how.
+/// Everything that can be shown, in all its renderings.
 pub(super) struct Pieces {
     pub(super) items: Vec<Item>,
     /// The same as the allocator takes them.
     pub(super) blocks: Vec<Block>,
-    /// What the heading of each table at each level costs.
+    /// The cost of the heading of each table at each level.
     pub(super) headings: Vec<usize>,
-    /// How each item looks in each of its renderings.
+    /// The renderings of each item.
     pub(super) looks: Vec<Vec<Look>>,
     pub(super) texts: Vec<Text>,
-    /// Where what is missing can be read.
+    /// The id by which missing parts can be read.
     pub(super) id: String,
 }
 
-/// How an item is shown.
+/// One rendering of an item.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Look {
     /// Its rows' columns.
@@ -48,16 +48,16 @@ pub(super) struct Look {
     pub(super) window: Option<Window>,
 }
 
-/// What of a long text is shown.
+/// The part of a long text that is shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Window {
     /// Lines.
     pub(super) kept: window::Window,
-    /// Where no line is: so many characters of the first.
+    /// If no line fits: the number of characters of the first line.
     pub(super) chars: usize,
 }
 
-/// What surrounds a long text.
+/// The parts around a long text.
 pub(super) struct Text {
     pub(super) fence: Fence,
     /// The number of its first line in the whole output.
@@ -65,12 +65,12 @@ pub(super) struct Text {
 }
 
 impl Pieces {
-    /// Everything shown in full.
+    /// Chooses every item in full.
     pub(super) fn whole(&self) -> Chosen {
         self.looks.iter().map(|looks| looks.len().checked_sub(1)).collect()
     }
 
-    /// Says where what is missing can be read.
+    /// Sets the id by which missing parts can be read.
     pub(super) fn pointer(&mut self, id: &str, starts: &[usize]) {
         id.clone_into(&mut self.id);
         for (text, start) in self.texts.iter_mut().zip(starts) {
@@ -78,13 +78,13 @@ impl Pieces {
         }
     }
 
-    /// How the item at `at` is shown.
+    /// Returns how the item at `at` is shown.
     pub(super) fn look(&self, chosen: &Chosen, at: usize) -> Option<&Look> {
         let number = (*chosen.get(at)?)?;
         self.looks.get(at)?.get(number)
     }
 
-    /// What of the items is shown how.
+    /// Counts which items are shown in which way.
     pub(super) fn shortened(&self, chosen: &Chosen) -> Shortened {
         let mut all = Shortened { of: self.items.len(), ..Shortened::default() };
         for (at, looks) in self.looks.iter().enumerate() {
@@ -102,8 +102,8 @@ impl Pieces {
     }
 }
 
-/// Everything that can be shown. Without a tokenizer in `sizes` each item has
-/// its fullest form alone.
+/// Returns everything that can be shown. Without a tokenizer in `sizes`, each item has
+/// only its fullest form.
 pub(super) fn pieces(draft: &Draft, sizes: &Sizes, secret: &[u8; 32]) -> Pieces {
     let tables = &draft.document.tables;
     let costs: Vec<Costs> = tables.iter().map(|table| Costs::of(table, sizes)).collect();
@@ -193,7 +193,7 @@ pub(super) fn pieces(draft: &Draft, sizes: &Sizes, secret: &[u8; 32]) -> Pieces 
 }
 
 impl Pieces {
-    /// Gives items what they are worth.
+    /// Sets the value of each item.
     pub(super) fn value(&mut self, draft: &Draft, strategy: Strategy) {
         let given = draft.items.is_some();
         let count = self.items.len();
@@ -213,7 +213,7 @@ impl Pieces {
     }
 }
 
-/// The share of the words searched for that stand in an item's rows.
+/// Returns the share of the searched words that occur in an item's rows.
 fn mentions(draft: &Draft, item: &Item) -> f64 {
     let cells = item.rows.iter().filter_map(|(table, row)| {
         let (cells, _) = draft.document.tables.get(*table)?.row(*row)?;
@@ -233,7 +233,7 @@ fn mentions(draft: &Draft, item: &Item) -> f64 {
     }
 }
 
-/// The draft's items, and one more for each row or text that is in none.
+/// Returns the draft's items, and one more for each row or text that is in none.
 fn items(draft: &Draft) -> Vec<Item> {
     let mut items = draft.items.clone().unwrap_or_default();
     let grouped: std::collections::HashSet<(usize, usize)> =
@@ -269,14 +269,14 @@ fn has_level(table: &RowTable, level: Level) -> bool {
     levels.any(|own| own == level)
 }
 
-/// The level at which a table's rows really stand when they are shown at
-/// `level`: the highest up to it that has columns.
+/// Returns the level at which a table's rows are really shown if `level` is chosen: the
+/// highest up to it that has columns.
 pub(super) fn shown_level(table: &RowTable, level: Level) -> Level {
     let mut below = LEVELS.into_iter().rev().filter(|one| *one <= level);
     below.find(|one| has_level(table, *one)).unwrap_or(Level::Key)
 }
 
-/// What the rows of one table cost at each level.
+/// The costs of the rows of one table at each level.
 struct Costs {
     headings: [usize; 3],
     rows: [Vec<usize>; 3],
@@ -316,8 +316,8 @@ impl Costs {
     }
 }
 
-/// The windows on a text, from the smallest, each with its tokens and its share
-/// of the text's value; the last is all of it.
+/// Returns the windows on a text, smallest first, each with its tokens and its share of
+/// the text's value; the last is the whole text.
 fn windows(text: &LongText, sizes: &Sizes) -> Vec<(Option<Window>, (usize, f64))> {
     if sizes.tokenizer.is_none() {
         return vec![(None, (0, 1.0))];
@@ -359,11 +359,11 @@ fn windows(text: &LongText, sizes: &Sizes) -> Vec<(Option<Window>, (usize, f64))
         if windows.last() != Some(&step) {
             windows.push(step);
         }
-        // A fifth more each: what is left unused is less than that.
+        // Each is a fifth larger, so that the unused rest is smaller than that.
         size += size / 5;
     }
     windows.push((None, (all + FENCE, 1.0)));
-    // A window that costs about what all of it does is none.
+    // A window that costs about as much as the whole text is pointless.
     let most = all + FENCE;
     windows.retain(|(window, (tokens, _))| window.is_none() || tokens + MARKER < most);
     windows

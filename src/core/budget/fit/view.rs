@@ -1,7 +1,7 @@
-//! What was chosen, written: the document, and the long texts behind it.
+//! Writes what was chosen: the document, and the long texts after it.
 //!
-//! Rows of one table that are shown at several levels make one table per level,
-//! the fullest first, which keeps the name. Nothing is decided here.
+//! Rows of one table that are shown at several levels become one table per level, the
+//! fullest first, which keeps the name. Nothing is decided here.
 
 use std::ops::Range;
 
@@ -13,17 +13,17 @@ use crate::row::{Cell, RowTable};
 use crate::schemas::Level;
 use crate::text::fence::Fence;
 
-/// The rendering that is shown of each item; none of what is left over.
+/// The chosen rendering of each item; `None` if it is left over.
 pub(super) type Chosen = Vec<Option<usize>>;
 
-/// What was written.
+/// The written document and texts.
 pub(super) struct View {
     pub(super) blocks: Vec<String>,
-    /// Where the long texts stand.
+    /// The positions of the long texts.
     pub(super) texts: Vec<Placed>,
 }
 
-/// Where a long text stands.
+/// The position of a long text.
 pub(super) struct Placed {
     pub(super) text: usize,
     pub(super) block: usize,
@@ -69,7 +69,7 @@ pub(super) fn view(draft: &Draft, pieces: &Pieces, chosen: &Chosen, format: Form
     view
 }
 
-/// A table as one per level that is in use, the fullest first.
+/// Splits a table into one per level in use, the fullest first.
 fn by_level(table: &RowTable, levels: &[Option<Level>]) -> Vec<RowTable> {
     if table.is_empty() {
         return vec![table.clone()];
@@ -86,11 +86,11 @@ fn by_level(table: &RowTable, levels: &[Option<Level>]) -> Vec<RowTable> {
     tables
 }
 
-/// What of a long text is shown.
+/// The part of a long text that is shown.
 struct Shown<'a> {
     text: String,
     chars: usize,
-    /// None of a text that stands in place of the document.
+    /// `None` for a text that replaces the document.
     fence: Option<&'a Fence>,
 }
 
@@ -179,7 +179,7 @@ impl<'a> Shown<'a> {
     }
 }
 
-/// A text as it stands in a JSON string.
+/// Returns a text as it occurs in a JSON string.
 pub(super) fn in_json(text: &str) -> String {
     // Strings always serialise.
     serde_json::to_string(text).unwrap_or_default()

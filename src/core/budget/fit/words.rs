@@ -1,5 +1,5 @@
-//! The notes of an answer that does not fit: how much is shown, where the rest
-//! is, and what the other chunks hold.
+//! The notes of an answer that does not fit: how much is shown, where the rest is, and
+//! what the other chunks contain.
 
 use super::Shortened;
 use super::pieces::Pieces;
@@ -9,38 +9,38 @@ use crate::row::{Cell, RowTable};
 use crate::schemas::Kind;
 use crate::text::{Note, note, ours, quoted};
 
-/// Characters of the draft's own notes that are shown beside what is shortened.
+/// The maximum number of characters of the draft's own notes in a shortened answer.
 const OWN: usize = 1_600;
 /// Names in the summary of a chunk.
 const NAMES: usize = 3;
 /// Characters of such a name.
 const NAME: usize = 24;
 
-/// What there is to say.
+/// The facts that the notes report.
 pub(super) struct Said<'a> {
     pub(super) budget: usize,
-    /// Which chunk, of how many.
+    /// The number of the chunk, and of all chunks.
     pub(super) chunk: (usize, usize),
     pub(super) shortened: Shortened,
     /// The id of the whole output.
     pub(super) id: &'a str,
 }
 
-/// What is said of cells that show a part of their value, by their columns.
+/// Returns the note on cells that show a part of their value, by column.
 pub(super) fn cut(cuts: &[(&'static str, usize)], id: &str) -> Note {
     let columns: Vec<String> =
         cuts.iter().map(|(column, count)| format!("{column} in {count}")).collect();
     note!("shortened to … or +N: {}; whole: output_read id={}", ours(columns.join(", ")), ours(id))
 }
 
-/// The block of notes; none without any.
+/// Returns the block of notes; `None` if there are none.
 pub(super) fn block(notes: impl Iterator<Item = Note>) -> Option<String> {
     let notes: Vec<Note> = notes.collect();
     (!notes.is_empty()).then(|| notes.join("\n"))
 }
 
-/// The draft's notes, as far as they are no answer of their own: all that are
-/// short, and of the long ones those there is room for.
+/// Returns the draft's notes that fit beside a shortened answer: all short ones, and as
+/// many long ones as there is room for.
 pub(super) fn own(draft: &Draft) -> Vec<Note> {
     let mut chars = 0;
     let mut notes: Vec<Note> = Vec::new();
@@ -58,7 +58,7 @@ pub(super) fn own(draft: &Draft) -> Vec<Note> {
     notes
 }
 
-/// The notes of one chunk.
+/// Returns the notes of one chunk.
 pub(super) fn notes(draft: &Draft, pieces: &Pieces, chosen: &Chosen, said: &Said<'_>) -> Vec<Note> {
     let Shortened { shown, of, lowered, windows, .. } = said.shortened;
     let (chunk, count) = said.chunk;
@@ -102,8 +102,8 @@ pub(super) fn notes(draft: &Draft, pieces: &Pieces, chosen: &Chosen, said: &Said
     notes
 }
 
-/// The notes of a chunk as they may be: what is kept free for them before it is
-/// known what is shown. What they are in the end is counted.
+/// Estimates the notes of a chunk: the tokens to reserve for them before it is known
+/// what is shown. The real notes are counted afterwards.
 pub(super) fn likely(draft: &Draft, pieces: &Pieces, budget: usize, first: bool) -> Vec<Note> {
     let of = pieces.items.len();
     let chosen: Chosen = vec![Some(0); of];
@@ -122,7 +122,7 @@ pub(super) fn likely(draft: &Draft, pieces: &Pieces, budget: usize, first: bool)
     notes(draft, pieces, &chosen, &said)
 }
 
-/// How much of a table is shown, and the call that fetches all of it.
+/// Reports how much of a table is shown, and the call that fetches all of it.
 fn shown_of(rows: &RowTable, table: usize, call: &str, pieces: &Pieces, chosen: &Chosen) -> Note {
     let (mut shown, mut lowered, mut of) = (0, 0, 0);
     for (at, item) in pieces.items.iter().enumerate() {
@@ -153,8 +153,8 @@ fn shown_of(rows: &RowTable, table: usize, call: &str, pieces: &Pieces, chosen: 
     }
 }
 
-/// Adds a line for each chunk but the first, as many as `fits` says yes to; the
-/// last line stands for those that have none of their own.
+/// Adds a line for each chunk but the first, as many as `fits` accepts; the last line
+/// stands for the chunks that have no line.
 pub(super) fn index(
     draft: &Draft,
     pieces: &Pieces,
@@ -180,7 +180,7 @@ pub(super) fn index(
         }
     };
     let base = notes.clone();
-    // The shortest is said in any case: room was kept for it.
+    // The shortest form is always added: its tokens were reserved.
     let mut best = base.clone();
     best.extend(rest(1));
     for lines in 0..chunks.len() {
@@ -196,7 +196,7 @@ pub(super) fn index(
     *notes = best;
 }
 
-/// `1-20, 23`: places counted from 1.
+/// Formats positions, counted from 1: `1-20, 23`.
 fn ranges(items: &[usize]) -> String {
     let mut sorted = items.to_vec();
     sorted.sort_unstable();
@@ -213,7 +213,7 @@ fn ranges(items: &[usize]) -> String {
     }
 }
 
-/// From the first place to the last.
+/// Formats the first and the last position.
 fn span(items: &[usize]) -> String {
     match (items.iter().min(), items.iter().max()) {
         (Some(first), Some(last)) => format!("{}-{}", first + 1, last + 1),
@@ -221,7 +221,7 @@ fn span(items: &[usize]) -> String {
     }
 }
 
-/// What some items are, in words: from when to when, how many unread, of whom.
+/// Summarizes items in words: their first and last time, how many are unread, the senders.
 fn summary(draft: &Draft, pieces: &Pieces, items: &[usize]) -> Vec<String> {
     let rows: Vec<(&RowTable, usize)> = items
         .iter()
@@ -265,7 +265,7 @@ fn summary(draft: &Draft, pieces: &Pieces, items: &[usize]) -> Vec<String> {
     parts
 }
 
-/// A stranger's name.
+/// Shortens an untrusted name.
 fn short(name: &str) -> String {
     quoted(&name.chars().take(NAME).collect::<String>()).to_string()
 }
@@ -277,7 +277,7 @@ fn text<'a>(table: &'a RowTable, row: usize, column: &str) -> Option<&'a str> {
     }
 }
 
-/// The day of a row's first time.
+/// Returns the day of a row's first time.
 fn day(table: &RowTable, row: usize) -> Option<&str> {
     let (cells, _) = table.row(row)?;
     let timed = |kind: Kind| matches!(kind, Kind::Time | Kind::Start);

@@ -1,7 +1,7 @@
-//! Which rendering of each block is chosen, and what that costs.
+//! The chosen rendering of each block, and their total cost.
 //!
-//! The one place that adds up tokens: headings are paid by the first user and
-//! given back by the last. Sums are exact, whatever the sizes.
+//! The only place that adds up tokens: a heading is paid by its first user and refunded
+//! with its last. Sums are exact, whatever the sizes.
 
 use super::{Block, Rendering};
 
@@ -12,7 +12,7 @@ const MOST_VALUE: f64 = 1e9;
 pub(super) struct Board<'a> {
     blocks: &'a [Block],
     headings: &'a [usize],
-    /// How many chosen renderings need each heading.
+    /// The number of chosen renderings that need each heading.
     users: Vec<usize>,
     chosen: Vec<Option<usize>>,
     tokens: u128,
@@ -29,7 +29,7 @@ impl<'a> Board<'a> {
         }
     }
 
-    /// The sum of what is chosen.
+    /// Returns the total cost of what is chosen.
     pub(super) const fn tokens(&self) -> u128 {
         self.tokens
     }
@@ -50,7 +50,7 @@ impl<'a> Board<'a> {
         self.renderings(block).get(at?)
     }
 
-    /// The headings of a rendering that exist.
+    /// Returns the headings of a rendering that exist.
     pub(super) fn headings_of(
         &self,
         block: usize,
@@ -61,29 +61,29 @@ impl<'a> Board<'a> {
         headings.iter().copied().filter(move |each| *each < most)
     }
 
-    /// How many chosen renderings need this heading.
+    /// Returns the number of chosen renderings that need this heading.
     pub(super) fn users(&self, heading: usize) -> usize {
         self.users.get(heading).copied().unwrap_or(0)
     }
 
-    /// What a rendering is worth: never negative, never odd.
+    /// Returns the value of a rendering: a number, never negative.
     pub(super) fn value(&self, block: usize, at: Option<usize>) -> f64 {
         let value = self.rendering(block, at).map_or(0.0, |r| r.value);
         if value > 0.0 { value.min(MOST_VALUE) } else { 0.0 }
     }
 
-    /// The rendering with the fewest tokens of its own.
+    /// Returns the rendering with the fewest tokens of its own.
     pub(super) fn smallest(&self, block: usize) -> Option<usize> {
         let renderings = self.renderings(block).iter().enumerate();
         renderings.min_by_key(|(_, r)| r.tokens).map(|(at, _)| at)
     }
 
-    /// The rendering that adds least to what is chosen now, headings included.
+    /// Returns the rendering that adds least to what is chosen now, headings included.
     pub(super) fn cheapest(&self, block: usize) -> Option<usize> {
         (0..self.renderings(block).len()).min_by_key(|at| self.total(block, *at))
     }
 
-    /// The sum if this rendering were chosen.
+    /// Returns the total cost if this rendering were chosen.
     pub(super) fn total(&self, block: usize, at: usize) -> u128 {
         let old = self.rendering(block, self.chosen(block));
         let (old_tokens, old) = old.map_or((0, &[][..]), |r| (r.tokens, &r.headings));
@@ -109,12 +109,12 @@ impl<'a> Board<'a> {
         (self.tokens + more).saturating_sub(less)
     }
 
-    /// What a heading costs; one that does not exist costs nothing.
+    /// Returns the cost of a heading; 0 for one that does not exist.
     fn cost(&self, heading: usize) -> u128 {
         self.headings.get(heading).copied().map_or(0, wide)
     }
 
-    /// Chooses, and gives back what was chosen before.
+    /// Chooses a rendering, and returns the one chosen before.
     pub(super) fn set(&mut self, block: usize, to: Option<usize>) -> Option<usize> {
         let before = self.chosen(block);
         if let Some(old) = self.rendering(block, before) {
@@ -146,7 +146,7 @@ impl<'a> Board<'a> {
     }
 }
 
-/// How often a rendering names a heading.
+/// Counts how often a rendering names a heading.
 fn uses(headings: &[usize], heading: usize) -> usize {
     headings.iter().filter(|each| **each == heading).count()
 }
@@ -156,7 +156,7 @@ pub(super) const fn wide(tokens: usize) -> u128 {
     tokens as u128
 }
 
-/// A sum as a count again; one beyond a count is the largest.
+/// Narrows a sum to a count; one that is too large becomes the largest count.
 pub(super) fn narrow(tokens: u128) -> usize {
     usize::try_from(tokens).unwrap_or(usize::MAX)
 }

@@ -1,9 +1,8 @@
-//! Step 3 of the plan: what is left of the budget, spent where it gives most.
+//! Step 3 of the plan: spends the rest of the budget where it adds the most value.
 //!
-//! Greedy over a heap of offers, one for each block. Choosing among all fuller
-//! renderings of a block, by value for each token, walks the upper hull of its
-//! renderings. Offers are checked again when they come up: a heading may have
-//! been closed since, or the budget used up.
+//! Greedy over a heap of offers, one for each block. Choosing among all fuller renderings of a
+//! block, by value per token, follows the upper hull of its renderings. Offers are checked again
+//! when they come up: a heading may have been closed since, or the budget used up.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -14,7 +13,7 @@ use super::{Block, Plan, Tier};
 /// Up to this many renderings in sum, exchanges are looked for: among more of
 /// them a single one weighs little.
 const FEW: usize = 64;
-/// At most so many exchanges.
+/// The maximum number of exchanges.
 const EXCHANGES: usize = 24;
 /// An exchange for less is the rounding of a sum, not a gain.
 const SMALLEST_GAIN: f64 = 1e-9;
@@ -85,7 +84,7 @@ impl Market {
 }
 
 impl Plan {
-    /// Step 3.
+    /// Runs step 3.
     pub(super) fn upgrade(&mut self, board: &mut Board<'_>, blocks: &[Block], budget: usize) {
         let mut shown = self.members.clone();
         shown.retain(|at| board.chosen(*at).is_some());
@@ -103,7 +102,7 @@ impl Plan {
         }
     }
 
-    /// The best offer, as long as there is one.
+    /// Takes the best offer, as long as there is one.
     fn greedy(&mut self, board: &mut Board<'_>, blocks: &[Block], shown: &[usize], budget: usize) {
         let mut market =
             Market { heap: BinaryHeap::with_capacity(shown.len()), issues: vec![0; blocks.len()] };
@@ -112,8 +111,8 @@ impl Plan {
         }
         while let Some(offer) = market.next() {
             let at = offer.block;
-            // What can have become better was asked again; this can only have
-            // become dearer since.
+            // Offers that may have improved were recomputed; this one can only have
+            // become dearer.
             let now = rate(board, at, offer.to, offer.gain, budget);
             if now.is_none_or(|now| now < offer.rate) {
                 market.ask(board, blocks, at, budget);
@@ -132,7 +131,7 @@ impl Plan {
                 continue;
             }
             market.ask(board, blocks, at, budget);
-            // Who is left alone with a heading would close it.
+            // A block that is left alone with a heading would close it.
             let alone = board.headings_of(at, before).any(|heading| board.users(heading) == 1);
             if alone {
                 for at in shown {
@@ -148,7 +147,7 @@ impl Plan {
     }
 }
 
-/// Value for each token that this rendering adds; none if it does not fit.
+/// Returns the value per token that this rendering adds; `None` if it does not fit.
 fn rate(board: &Board<'_>, block: usize, to: usize, gain: f64, budget: usize) -> Option<f64> {
     let total = board.total(block, to);
     (total <= wide(budget)).then(|| match total.checked_sub(board.tokens()) {
@@ -157,7 +156,7 @@ fn rate(board: &Board<'_>, block: usize, to: usize, gain: f64, budget: usize) ->
     })
 }
 
-/// The best upgrade of a block that fits: the most value for each token.
+/// Returns the best upgrade of a block that fits: the most value per token.
 fn best(board: &Board<'_>, blocks: &[Block], block: usize, budget: usize) -> Option<Offer> {
     let value = board.value(block, board.chosen(block));
     let mut best: Option<Offer> = None;
@@ -186,8 +185,8 @@ fn best(board: &Board<'_>, blocks: &[Block], block: usize, budget: usize) -> Opt
     best
 }
 
-/// The exchange that is worth most: one block up that does not fit alone,
-/// another down to make room.
+/// Makes the best exchange: upgrades a block that does not fit alone, and downgrades
+/// another to make room.
 fn exchange(
     board: &mut Board<'_>,
     shown: &[usize],

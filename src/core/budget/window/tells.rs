@@ -1,14 +1,14 @@
-//! Lines that say something a reader asks for: when, how much, by when, what.
+//! Finds informative lines: dates, amounts, deadlines, questions.
 //!
-//! Signs are counted, not understood: a line with several is the better guess.
-//! The words are those of English, German, French, Spanish and Italian mail.
+//! Signs are counted, not understood: a line with several is the better guess. The
+//! words are those of English, German, French, Spanish and Italian mail.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use crate::text::words::each_word;
 
-/// Words that speak of a deadline or an obligation by themselves.
+/// Words that state a deadline or an obligation by themselves.
 const DEADLINES: &[&str] = &[
     "due",
     "deadline",
@@ -142,10 +142,10 @@ const MONEY: &[&str] =
 /// Signs that do.
 const CURRENCIES: &[char] = &['€', '$', '£', '¥', '₹', '₩', '₺', '₽'];
 
-/// How many kinds of signs there are.
+/// The number of kinds of signs.
 pub(super) const MOST: usize = 5;
 
-/// How many kinds of signs a line has, up to [`MOST`]: a deadline, a day or a date, a
+/// Counts the kinds of signs in a line, up to [`MOST`]: a deadline, a day or a date, a
 /// time, a sum of money or a percentage, a question.
 pub(super) fn tells(line: &str) -> usize {
     let mut found = numbers(line);
@@ -167,7 +167,7 @@ struct Found {
     question: bool,
 }
 
-/// What a word is, each for the list above that has it.
+/// The kind of a word, one for each list above.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Word {
     Deadline,
@@ -178,7 +178,7 @@ enum Word {
     Money,
 }
 
-/// All lists above as one: no word stands in two of them.
+/// All lists above as one: no word is in two of them.
 static WORDS: LazyLock<HashMap<&str, Word>> = LazyLock::new(|| {
     let lists = [
         (DEADLINES, Word::Deadline),
@@ -194,7 +194,7 @@ static WORDS: LazyLock<HashMap<&str, Word>> = LazyLock::new(|| {
     all
 });
 
-/// What words tell, each with the one before it.
+/// Records the signs in words, each looked at with the word before it.
 fn words(line: &str, found: &mut Found) {
     let mut before = None;
     let mut after_number = false;
@@ -220,8 +220,8 @@ fn is_number(word: &str) -> bool {
     !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// `5pm`, `18h`, `18h05`: a number of one or two digits, the ending, and at
-/// most two digits more.
+/// Returns true for `5pm`, `18h`, `18h05`: a number of one or two digits, the ending,
+/// and at most two more digits.
 fn joined(word: &str, endings: &[&str]) -> bool {
     let rest = word.trim_start_matches(|c: char| c.is_ascii_digit());
     let rest_digits = rest.trim_end_matches(|c: char| c.is_ascii_digit());
@@ -230,7 +230,7 @@ fn joined(word: &str, endings: &[&str]) -> bool {
         && endings.contains(&rest_digits)
 }
 
-/// What the signs around numbers tell.
+/// Finds the signs around numbers.
 fn numbers(line: &str) -> Found {
     let mut found = Found::default();
     let mut before: Option<char> = None;
@@ -257,20 +257,19 @@ fn numbers(line: &str) -> Found {
     found
 }
 
-/// The lengths of the numbers between these signs; none if anything else is
-/// among them.
+/// Returns the lengths of the numbers between these signs; `None` if there is anything else.
 fn lengths(number: &str, sign: char) -> Option<Vec<usize>> {
     let parts = number.split(sign);
     parts.map(|part| part.bytes().all(|b| b.is_ascii_digit()).then_some(part.len())).collect()
 }
 
-/// `18:05`, `9:30:00`.
+/// Returns true for `18:05`, `9:30:00`.
 fn is_time(number: &str) -> bool {
     let lengths = lengths(number, ':');
     matches!(lengths.as_deref(), Some([1 | 2, 2] | [1 | 2, 2, 2]))
 }
 
-/// `2026-02-03`, `3.2.2026`, `03.02.`, `3/2/26`.
+/// Returns true for `2026-02-03`, `3.2.2026`, `03.02.`, `3/2/26`.
 fn is_date(number: &str) -> bool {
     let dashes = lengths(number, '-');
     let dots = lengths(number, '.');

@@ -12,10 +12,10 @@ use super::scan::{self, ParseError, Scanner, Wrong};
 use super::value::Json;
 use super::write::{ends_plain, identifier, is_plain};
 
-/// The value of an STC text.
+/// Parses an STC text.
 ///
 /// # Errors
-/// What is not STC, and where.
+/// The first violation of STC, and its position.
 pub fn parse(text: &str) -> Result<Json, ParseError> {
     placed(text).map(|placed| placed.value)
 }
@@ -30,18 +30,18 @@ pub struct Placed {
     pub places: Vec<usize>,
 }
 
-/// The value of an STC text, and where its parts stand.
+/// Parses an STC text, with the positions of its parts.
 ///
 /// # Errors
-/// What is not STC, and where.
+/// The first violation of STC, and its position.
 pub fn placed(text: &str) -> Result<Placed, ParseError> {
     read(text, Syntax::One)
 }
 
-/// The value of a JSON text, and where its parts stand.
+/// Parses a JSON text, with the positions of its parts.
 ///
 /// # Errors
-/// What is not JSON, and where.
+/// The first violation of JSON, and its position.
 pub fn placed_json(text: &str) -> Result<Placed, ParseError> {
     read(text, Syntax::Json)
 }
@@ -54,7 +54,7 @@ fn read(text: &str, syntax: Syntax) -> Result<Placed> {
 
 type Result<T, E = ParseError> = std::result::Result<T, E>;
 
-/// What a text may be made of.
+/// The syntax of a text.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Syntax {
     /// What JSON has.
@@ -93,7 +93,7 @@ impl Parser<'_> {
         self.places.push(self.scanner.at);
     }
 
-    /// True before a key and what follows one; no value is followed by that.
+    /// Returns true before a key and its separator; no value is followed by that.
     fn is_member(&mut self) -> bool {
         let start = self.scanner.at;
         let keyed = self.key().is_ok();
@@ -165,7 +165,7 @@ impl Parser<'_> {
         closed
     }
 
-    /// A key with its value.
+    /// Reads a key with its value.
     fn member(&mut self) -> Result<(String, Json)> {
         let start = self.scanner.at;
         self.place();
@@ -187,7 +187,7 @@ impl Parser<'_> {
         Ok((key, self.value()?))
     }
 
-    /// True before `[n]:` and `[n]{`, which no list in brackets begins with.
+    /// Returns true before `[n]:` and `[n]{`, which no list in brackets begins with.
     fn is_counted(&self) -> bool {
         let Some(rest) = self.scanner.rest().strip_prefix('[') else {
             return false;
@@ -198,7 +198,7 @@ impl Parser<'_> {
             && (after.starts_with("]:") || after.starts_with("]{"))
     }
 
-    /// `[n]:` and primitives, or `[n]{a,b}:` and rows.
+    /// Reads `[n]:` and primitives, or `[n]{a,b}:` and rows.
     fn counted(&mut self) -> Result<Json> {
         self.scanner.enter()?;
         self.scanner.need(b'[', "a count in brackets")?;
@@ -289,7 +289,7 @@ impl Parser<'_> {
         Ok(rows)
     }
 
-    /// The next of several primitives, of which so many were found.
+    /// Reads the next of several primitives, of which `found` were read.
     fn cell(&mut self, what: &'static str, declared: usize, found: usize) -> Result<Json> {
         let few = Wrong::TooFew { what, declared, found };
         if found > 0 {
@@ -305,7 +305,7 @@ impl Parser<'_> {
         self.primitive()
     }
 
-    /// True before a comma with a member behind it.
+    /// Returns true before a comma with a member behind it.
     fn ends_here(&mut self) -> bool {
         let start = self.scanner.at;
         self.scanner.eat(b',');

@@ -6,8 +6,8 @@
 use super::super::digits::{digits, ends, sign};
 use std::fmt;
 
-/// How deep lists and objects may nest. A table is two levels, a list of
-/// objects. What is deeper is refused, so that no text can exhaust the stack.
+/// The maximum nesting of lists and objects. A table is two levels, a list of objects.
+/// Deeper values are refused, so that no text can exhaust the stack.
 pub const MAX_DEPTH: usize = 256;
 
 /// Why a text is not what it should be, and where.
@@ -17,11 +17,11 @@ pub struct ParseError {
     pub line: usize,
     /// The character in the line, counted from 1.
     pub column: usize,
-    /// What is wrong there.
+    /// The error.
     pub wrong: Wrong,
 }
 
-/// What can be wrong with a text.
+/// The errors of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wrong {
     /// Something else has to stand here.
@@ -46,18 +46,18 @@ pub enum Wrong {
     Count,
     /// Fewer items, rows or cells (`what`) than were declared.
     TooFew {
-        /// What was counted.
+        /// The counted parts.
         what: &'static str,
-        /// How many there have to be.
+        /// The declared number.
         declared: usize,
-        /// How many there are.
+        /// The actual number.
         found: usize,
     },
     /// More items, rows or cells (`what`) than were declared.
     TooMany {
-        /// What was counted.
+        /// The counted parts.
         what: &'static str,
-        /// How many there have to be.
+        /// The declared number.
         declared: usize,
     },
 }
@@ -89,7 +89,7 @@ impl fmt::Display for ParseError {
 
 impl std::error::Error for ParseError {}
 
-/// The line and the character, both from 1, of a byte of the text.
+/// Returns the line and the character, both from 1, of a byte of the text.
 pub fn position(text: &str, at: usize) -> (usize, usize) {
     let before = text.get(..at).unwrap_or(text);
     let line = before.matches('\n').count() + 1;
@@ -111,7 +111,7 @@ impl<'a> Scanner<'a> {
         Self { text, at: 0, depth: 0 }
     }
 
-    /// The text from here on.
+    /// Returns the text from here on.
     pub(super) fn rest(&self) -> &'a str {
         self.text.get(self.at..).unwrap_or_default()
     }
@@ -170,7 +170,7 @@ impl<'a> Scanner<'a> {
         self.depth = self.depth.saturating_sub(1);
     }
 
-    /// A string, from its opening quote.
+    /// Reads a string, from its opening quote.
     pub(super) fn string(&mut self) -> Result<String, ParseError> {
         let start = self.at;
         self.need(b'"', "a string")?;
@@ -194,7 +194,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// The character of an escape, from its backslash.
+    /// Reads the character of an escape, from its backslash.
     fn escape(&mut self) -> Result<char, ParseError> {
         let start = self.at;
         let (length, found) = match self.rest().as_bytes() {
@@ -230,7 +230,7 @@ impl<'a> Scanner<'a> {
         Ok(found)
     }
 
-    /// The four digits of `\uXXXX`, from its backslash.
+    /// Reads the four digits of `\uXXXX`, from its backslash.
     fn unit(&mut self, start: usize) -> Result<u32, ParseError> {
         let digits = self.rest().get(2..6).unwrap_or_default();
         if !digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
@@ -246,7 +246,7 @@ impl<'a> Scanner<'a> {
     }
 }
 
-/// How many bytes at the beginning are a number of JSON's.
+/// Returns the number of bytes at the beginning that are a JSON number.
 pub(super) fn number(bytes: &[u8]) -> Option<usize> {
     let whole = match bytes {
         [b'-', rest @ ..] => rest,
@@ -269,8 +269,8 @@ pub(super) fn number(bytes: &[u8]) -> Option<usize> {
     Some(bytes.len() - left.len())
 }
 
-/// True for what a reader may take for a number: JSON's numbers, and such as
-/// `+1`, `007`, `1.` and `.5`.
+/// Returns true for a text that a reader may take for a number: JSON's numbers, and
+/// such as `+1`, `007`, `1.` and `.5`.
 pub(super) fn looks_like_number(text: &str) -> bool {
     let bytes = sign(text.as_bytes());
     let left = match (digits(bytes), bytes) {

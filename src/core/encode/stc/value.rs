@@ -39,17 +39,17 @@ impl Json {
         placed_json(text).map(|placed| placed.value)
     }
 
-    /// True for what holds no other value.
+    /// Returns true for a value that holds no other.
     pub fn is_primitive(&self) -> bool {
         !matches!(self, Self::List(_) | Self::Object(_))
     }
 
-    /// The value as JSON without blanks, and with no escape that need not be.
+    /// Returns the value as JSON without blanks, and with no escape that need not be.
     pub fn to_json(&self) -> String {
         spell(self, Style::Json)
     }
 
-    /// A number or a literal as it stands in JSON and in STC; nothing for others.
+    /// Returns a number or a literal as in JSON and in STC; empty for others.
     pub(super) fn word(&self) -> &str {
         match self {
             Self::Null => "null",
@@ -61,7 +61,7 @@ impl Json {
     }
 }
 
-/// A string in quotes with JSON's escapes, and those that `escape` asks for.
+/// Writes a string in quotes with JSON's escapes, and those that `escape` requires.
 pub(super) fn quote(out: &mut String, text: &str, escape: impl Fn(char) -> bool) {
     out.push('"');
     for char in text.chars() {

@@ -8,10 +8,10 @@ use super::Version;
 use super::scan::looks_like_number;
 use super::value::{Json, quote};
 
-/// What stands between the rows of a table.
+/// The separator between the rows of a table.
 pub(super) const ROW: &str = " / ";
 
-/// The value as one line of STC.
+/// Returns the value as one line of STC.
 pub fn write(value: &Json, version: Version) -> String {
     match (version, value) {
         (Version::Two, Json::Object(members)) if !members.is_empty() => spell(value, Style::Two),
@@ -20,7 +20,7 @@ pub fn write(value: &Json, version: Version) -> String {
     }
 }
 
-/// How values are spelled.
+/// The styles of values.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Style {
     /// JSON without blanks, and with no escape that need not be.
@@ -30,7 +30,7 @@ pub(super) enum Style {
     Two,
 }
 
-/// The value as one line.
+/// Returns the value as one line.
 pub(super) fn spell(value: &Json, style: Style) -> String {
     let mut out = String::new();
     // What is open, with what closes it, and whether a part came before.
@@ -63,14 +63,14 @@ pub(super) fn spell(value: &Json, style: Style) -> String {
     out
 }
 
-/// What is left of an open list or object.
+/// The remaining parts of an open list or object.
 enum Parts<'a> {
     Items(std::slice::Iter<'a, Json>),
     Members(std::slice::Iter<'a, (String, Json)>),
 }
 
-/// A value, or its beginning if it holds others. Behind a key, counted lists
-/// and tables follow at once, and everything else after a colon.
+/// Writes a value, or its beginning if it holds others. After a key, counted lists and
+/// tables follow at once, and everything else after a colon.
 fn part<'a>(
     out: &mut String,
     open: &mut Vec<(Parts<'a>, &'static str, bool)>,
@@ -116,7 +116,7 @@ fn part<'a>(
     }
 }
 
-/// `[n]{a,b}: `, the beginning of a table.
+/// Returns `[n]{a,b}: `, the beginning of a table.
 pub(super) fn heading(rows: usize, columns: &[(String, Json)]) -> String {
     let mut out = format!("[{rows}]{{");
     for (at, (name, _)) in columns.iter().enumerate() {
@@ -129,7 +129,7 @@ pub(super) fn heading(rows: usize, columns: &[(String, Json)]) -> String {
     out
 }
 
-/// The cells of a table's row.
+/// Writes the cells of a table's row.
 pub(super) fn row(out: &mut String, row: &Json, style: Style) {
     if let Json::Object(members) = row {
         cells(out, members.iter().map(|(_, cell)| cell), style);
@@ -145,7 +145,7 @@ fn cells<'a>(out: &mut String, cells: impl Iterator<Item = &'a Json>, style: Sty
     }
 }
 
-/// True for strings alone, numbers alone, or `true` and `false`.
+/// Returns true for strings alone, numbers alone, or `true` and `false`.
 fn is_homogeneous(items: &[Json]) -> bool {
     let all = |wanted: fn(&Json) -> bool| items.iter().all(wanted);
     !items.is_empty()
@@ -154,7 +154,7 @@ fn is_homogeneous(items: &[Json]) -> bool {
             || all(|item| matches!(item, Json::Bool(_))))
 }
 
-/// The members of the first row, if there are two rows or more and all are flat
+/// Returns the members of the first row, if there are two rows or more and all are flat
 /// objects with the same keys in the same order.
 pub(super) fn columns(rows: &[Json]) -> Option<&[(String, Json)]> {
     let [Json::Object(first), _, ..] = rows else {
@@ -181,7 +181,7 @@ fn primitive(out: &mut String, value: &Json, style: Style) {
     }
 }
 
-/// A key: plain if it is an identifier, otherwise in quotes; those of JSON are
+/// Writes a key: plain if it is an identifier, otherwise in quotes; JSON's keys are
 /// always in quotes.
 fn key(out: &mut String, name: &str, style: Style) {
     match style {
@@ -192,12 +192,12 @@ fn key(out: &mut String, name: &str, style: Style) {
     }
 }
 
-/// A text in quotes.
+/// Writes a text in quotes.
 fn text(out: &mut String, text: &str, style: Style) {
     quote(out, text, |char| style != Style::Json && breaks(char));
 }
 
-/// How many bytes at the beginning are an identifier.
+/// Returns the number of bytes at the beginning that are an identifier.
 pub(super) fn identifier(text: &str) -> usize {
     let bytes = text.as_bytes();
     if bytes.first().is_none_or(u8::is_ascii_digit) {
@@ -206,7 +206,7 @@ pub(super) fn identifier(text: &str) -> usize {
     bytes.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count()
 }
 
-/// True when the text is read as itself without quotes.
+/// Returns true if the text is read as itself without quotes.
 pub(super) fn is_plain(text: &str) -> bool {
     let edge = |char: char| char.is_whitespace() || char == '\u{feff}';
     !text.is_empty()
@@ -217,12 +217,12 @@ pub(super) fn is_plain(text: &str) -> bool {
         && !looks_like_number(text)
 }
 
-/// True for a character that cannot stand in text without quotes.
+/// Returns true for a character that cannot stand in text without quotes.
 pub(super) fn ends_plain(char: char) -> bool {
     matches!(char, ',' | '/' | ':' | '[' | ']' | '{' | '}' | '"' | '\\') || breaks(char)
 }
 
-/// True for what some reader takes for the end of a line, or cannot show.
+/// Returns true for a character that some reader takes for a line end, or cannot show.
 fn breaks(char: char) -> bool {
     char.is_control() || matches!(char, '\u{2028}' | '\u{2029}')
 }

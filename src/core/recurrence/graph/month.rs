@@ -33,7 +33,7 @@ impl Month {
     }
 }
 
-/// The pattern's day that is the same as the rule's days in all of `months`.
+/// Returns the pattern's day that is the same as the rule's days in all of `months`.
 pub fn day(parts: &ICalendarRecurrenceRule, months: &[u8]) -> Option<Day> {
     let kinds = kinds(months);
     let wanted: Vec<Vec<i8>> = kinds.iter().map(|month| by_rule(parts, *month)).collect();
@@ -66,7 +66,7 @@ fn kinds(months: &[u8]) -> Vec<Month> {
     lengths.into_iter().flat_map(each).collect()
 }
 
-/// The day that a pattern means in a month.
+/// Returns the day that a pattern means in a month.
 fn of(day: &Day, month: Month) -> Option<i8> {
     match day {
         Day::Absolute(day) => Some((*day).min(month.length)),
@@ -86,7 +86,7 @@ fn nth(days: &[i8], index: i32) -> Option<i8> {
     days.get(at).copied()
 }
 
-/// The days that a rule has in a month.
+/// Returns the days that a rule has in a month.
 fn by_rule(parts: &ICalendarRecurrenceRule, month: Month) -> Vec<i8> {
     let fits_day = |day: i8| {
         parts.bymonthday.is_empty()

@@ -11,12 +11,12 @@ use crate::recurrence::{Rule, place};
 /// A pattern, as Graph has them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Shape {
-    /// Every so many days.
+    /// Every `interval` days.
     Daily {
         /// How many.
         interval: i64,
     },
-    /// On these days of every so many weeks, which begin with `first`.
+    /// On these days of every `interval` weeks, which begin with `first`.
     Weekly {
         /// How many weeks.
         interval: i64,
@@ -25,14 +25,14 @@ pub enum Shape {
         /// The first day of the week.
         first: usize,
     },
-    /// On a day of every so many months.
+    /// On a day of every `interval` months.
     Monthly {
         /// How many months.
         interval: i64,
         /// The day.
         day: Day,
     },
-    /// On a day of a month of every so many years.
+    /// On a day of a month of every `interval` years.
     Yearly {
         /// How many years.
         interval: i64,
@@ -43,7 +43,7 @@ pub enum Shape {
     },
 }
 
-/// The pattern of a rule of an event that first happens on `start`, which is a
+/// Returns the pattern of a rule of an event that first happens on `start`, which is a
 /// day of the rule.
 pub fn of(rule: Rule, start: Date) -> Result<Shape> {
     use ICalendarFrequency::{Daily, Monthly, Weekly, Yearly};
@@ -196,7 +196,7 @@ fn months_apart() -> Error {
         .next("create a series for each month")
 }
 
-/// Why no day of Graph's is the same.
+/// Returns the error that no day of Graph's patterns is the same.
 fn no_day(parts: &ICalendarRecurrenceRule) -> Error {
     let days = &parts.bymonthday;
     if parts.byday.is_empty() && parts.bysetpos.is_empty() {

@@ -21,7 +21,7 @@ pub struct Declaration {
 /// The longest value of a declaration that is looked at, in bytes.
 const LONGEST: usize = 2_000;
 
-/// The declarations of a `style` attribute or of the block of a rule.
+/// Returns the declarations of a `style` attribute or of the block of a rule.
 pub fn declarations(block: &str) -> Vec<Declaration> {
     scan::pieces(block, b";").filter_map(|piece| declaration(piece.text)).collect()
 }
@@ -47,13 +47,13 @@ pub fn declaration(text: &str) -> Option<Declaration> {
 }
 
 impl Declaration {
-    /// True if it is too long to be looked at for every element.
+    /// Returns true if it is too long to be looked at for every element.
     pub fn is_endless(&self) -> bool {
         self.value.len() > LONGEST
     }
 }
 
-/// True for the properties that are looked at, as `look` understands them.
+/// Returns true for the properties that are looked at, as `look` understands them.
 pub fn matters(name: &str) -> bool {
     matches!(
         name,
@@ -122,7 +122,7 @@ pub enum Color {
     Clear,
 }
 
-/// A colour in any of its common spellings.
+/// Reads a colour in any of its common spellings.
 pub fn color(value: &str) -> Option<Color> {
     let value = value.trim();
     if value == "transparent" {
@@ -141,13 +141,13 @@ pub fn color(value: &str) -> Option<Color> {
     })
 }
 
-/// A colour attribute, where the `#` may be missing.
+/// Reads a colour attribute, in which the `#` may be missing.
 pub fn attribute_color(value: &str) -> Option<Color> {
     let value = value.trim().to_ascii_lowercase();
     color(&value).or_else(|| (value.len() == 6).then(|| hex_color(&value)).flatten())
 }
 
-/// `fff`, `ffff`, `ffffff` or `ffffffff`.
+/// Reads `fff`, `ffff`, `ffffff` or `ffffffff`.
 fn hex_color(hex: &str) -> Option<Color> {
     let digits: Vec<u8> = hex
         .chars()
@@ -163,7 +163,7 @@ fn hex_color(hex: &str) -> Option<Color> {
     Some(if alpha < 13 { Color::Clear } else { Color::Solid(rgb) })
 }
 
-/// `rgb()`, `rgba()`, `hsl()` and `hsla()`, with commas or without.
+/// Reads `rgb()`, `rgba()`, `hsl()` and `hsla()`, with commas or without.
 fn function_color(function: &str, arguments: &str) -> Option<Color> {
     let parts: Vec<&str> =
         arguments.split([',', ' ', '/']).filter(|part| !part.is_empty()).collect();
@@ -194,7 +194,7 @@ fn channel(part: &str) -> Option<u8> {
     }
 }
 
-/// A number, or a percentage of one.
+/// Reads a number, or a percentage of one.
 pub fn fraction(part: &str) -> Option<f32> {
     match part.strip_suffix('%') {
         Some(percent) => Some(percent.parse::<f32>().ok()? / 100.0),
@@ -209,7 +209,7 @@ fn to_byte(value: f32) -> u8 {
     byte
 }
 
-/// The colour names that mail uses, and all that could pass for white.
+/// Reads the colour names that mail uses, and all that could pass for white.
 fn named(name: &str) -> Option<Rgb> {
     Some(match name {
         "white" | "canvas" | "window" | "field" | "background" => [255, 255, 255],
@@ -245,15 +245,15 @@ fn named(name: &str) -> Option<Rgb> {
     })
 }
 
-/// True if text in one colour cannot be read on the other: the same
-/// lightness, and much the same hue.
+/// Returns true if text in one colour cannot be read on the other: the same lightness,
+/// and much the same hue.
 pub fn alike(a: Rgb, b: Rgb) -> bool {
     let light =
         |[r, g, b]: Rgb| (u32::from(r) * 299 + u32::from(g) * 587 + u32::from(b) * 114) / 1000;
     light(a).abs_diff(light(b)) <= 10 && a.iter().zip(b).all(|(a, b)| a.abs_diff(b) <= 40)
 }
 
-/// A length in pixels; `em` is what `1em` and `100%` stand for.
+/// Reads a length in pixels; `em` is the value of `1em` and `100%`.
 pub fn pixels(value: &str, em: f32) -> Option<f32> {
     let mut value = value.trim();
     while let Some(inside) = value.strip_prefix("calc(") {

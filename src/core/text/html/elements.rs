@@ -34,8 +34,8 @@ const EMPTY_ALTS: &[&str] = &[
     "inline image",
 ];
 
-/// What stands for a picture: its description, if it has one that says
-/// anything; an emoji, if it is one.
+/// Returns the text for a picture: its description, if that is informative; an emoji,
+/// if it is one.
 pub fn picture_text(tree: &Tree, id: Id) -> Option<String> {
     let alt = cell(tree.attr(id, "alt")?);
     // Nobody who sees the picture reads this; a long one is a hiding place.
@@ -59,7 +59,7 @@ pub fn picture_text(tree: &Tree, id: Id) -> Option<String> {
     Some(format!("[image: {alt}]"))
 }
 
-/// The text of a link on one line, as far as it is looked at.
+/// Returns the text of a link on one line, up to the limit.
 pub fn text_below(tree: &Tree, id: Id) -> String {
     let mut out = String::new();
     for id in tree.below(id) {
@@ -77,7 +77,7 @@ pub fn text_below(tree: &Tree, id: Id) -> String {
     clip(cell(&out), MAX_LINK_TEXT).0
 }
 
-/// The longest run of backticks, which a fence has to exceed.
+/// Returns the longest run of backticks, which a fence has to exceed.
 pub fn longest_ticks(text: &str) -> usize {
     text.split(|c| c != '`').map(str::len).max().unwrap_or(0)
 }
@@ -142,7 +142,7 @@ pub fn is_block(name: &str) -> bool {
     )
 }
 
-/// True for the paragraphs of editors that write blank lines as paragraphs.
+/// Returns true for the paragraphs of editors that write blank lines as paragraphs.
 pub fn tight(tree: &Tree, id: Id) -> bool {
     let class = tree.attr(id, "class").unwrap_or_default();
     let office = ["MsoNormal", "MsoPlainText", "xmsonormal", "MsoListParagraph"]
@@ -154,7 +154,7 @@ pub fn tight(tree: &Tree, id: Id) -> bool {
             .any(|d| d.name == "margin" && d.value.split(' ').all(|part| part.starts_with('0')))
 }
 
-/// True for a `blockquote` that Gmail's indent button made.
+/// Returns true for a `blockquote` that Gmail's indent button made.
 pub fn indents(tree: &Tree, id: Id) -> bool {
     tree.attr(id, "type").is_none()
         && tree.attr(id, "class").is_none_or(str::is_empty)
@@ -163,7 +163,7 @@ pub fn indents(tree: &Tree, id: Id) -> bool {
             .is_some_and(|style| style.replace(' ', "").contains("margin:00040px"))
 }
 
-/// True for a container of quoted text that marks it by nothing but its class.
+/// Returns true for a container of quoted text that marks it by nothing but its class.
 pub fn quotes(tree: &Tree, id: Id) -> bool {
     tree.attr(id, "class")
         .is_some_and(|class| class.split_whitespace().any(|c| c == "yahoo_quoted"))

@@ -1,9 +1,9 @@
-//! Where links go, and whether they say so.
+//! The targets of links, and whether their texts agree.
 //!
-//! Only web and mail addresses are kept. Tracking parameters and the wrappers
-//! that mail systems put around links are taken off, so that the address is
-//! the one the sender meant. A text that names one host on a link to another
-//! is the oldest trick of phishing; it is found here and told by the renderer.
+//! Only web and mail addresses are kept. Tracking parameters and the wrappers that mail
+//! systems put around links are removed, so that the address is the one the sender
+//! meant. A text that names one host on a link to another is the oldest trick of
+//! phishing; it is detected here and reported by the renderer.
 
 use std::collections::HashMap;
 
@@ -61,7 +61,7 @@ pub struct Target {
 }
 
 impl Target {
-    /// The target of an `href`, if it is one to keep.
+    /// Returns the target of an `href`, if it is one to keep.
     pub fn of(href: &str) -> Option<Self> {
         let href = href.trim();
         let whole = if href.starts_with("//") {
@@ -93,13 +93,13 @@ impl Target {
         }
     }
 
-    /// True if the text is the mail address that the link writes to, so that
+    /// Returns true if the text is the mail address that the link writes to, so that
     /// the link adds nothing.
     pub fn is_mail_to(&self, text: &str) -> bool {
         self.mail.as_deref() == Some(text.trim().to_ascii_lowercase().as_str())
     }
 
-    /// True if the text is the address itself.
+    /// Returns true if the text is the address itself.
     pub fn is_named_by(&self, text: &str) -> bool {
         let text = text.trim();
         if self.mail.is_some() || text.contains(char::is_whitespace) || !text.contains('.') {
@@ -109,7 +109,7 @@ impl Target {
         Self::of(&whole).is_some_and(|other| key(&other.url) == key(&self.url))
     }
 
-    /// The host it leads to, if the text names another one.
+    /// Returns the host it leads to, if the text names another one.
     pub fn betrays(&self, text: &str) -> Option<&str> {
         let named: Vec<String> = text
             .split(|c: char| c.is_whitespace() || "()<>[]{}\"'|,;“”«»".contains(c))
@@ -121,19 +121,19 @@ impl Target {
     }
 }
 
-/// An address without scheme, `www.` and a closing slash, to compare.
+/// Returns an address without scheme, `www.` and a closing slash, to compare.
 fn key(url: &str) -> &str {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     rest.strip_prefix("www.").unwrap_or(rest).trim_end_matches('/')
 }
 
-/// The host without `www.`.
+/// Returns the host without `www.`.
 fn bare_host(url: &Url) -> Option<String> {
     let host = url.host_str()?;
     Some(host.strip_prefix("www.").unwrap_or(host).to_owned())
 }
 
-/// What Outlook's and Google's link wrappers hold.
+/// Returns the target in Outlook's and Google's link wrappers.
 fn unwrapped(url: &Url) -> Option<Url> {
     let host = url.host_str()?;
     let parameter = if host.ends_with(".safelinks.protection.outlook.com") {
@@ -160,7 +160,7 @@ fn without_tracking(url: &mut Url) {
     url.set_query((!kept.is_empty()).then_some(&kept));
 }
 
-/// The host that a word names, if it looks like an address.
+/// Returns the host that a word names, if it looks like an address.
 fn host_in(word: &str) -> Option<String> {
     let word = word.trim_matches(|c: char| ".:!?*_…".contains(c));
     if word.contains("://") {
@@ -183,8 +183,8 @@ fn host_in(word: &str) -> Option<String> {
     bare_host(&url)
 }
 
-/// True if two hosts belong together: one is below the other, or both are
-/// below the same registered name.
+/// Returns true if two hosts belong together: one is below the other, or both are below
+/// the same registered name.
 fn related(a: &str, b: &str) -> bool {
     let below = |low: &str, high: &str| {
         high.contains('.') && low.strip_suffix(high).is_some_and(|l| l.ends_with('.'))
@@ -192,8 +192,7 @@ fn related(a: &str, b: &str) -> bool {
     a == b || below(a, b) || below(b, a) || registered(a) == registered(b)
 }
 
-/// The last two labels of a host, or three where the second is a category as
-/// in `co.uk`.
+/// Returns the last two labels of a host, or three where the second is a category as in `co.uk`.
 fn registered(host: &str) -> Vec<&str> {
     let mut labels: Vec<&str> = host.rsplit('.').collect();
     let category = match labels.as_slice() {
@@ -212,7 +211,7 @@ pub struct Links {
 }
 
 impl Links {
-    /// The number of a link, from one; a new one if its address is new.
+    /// Returns the number of a link, from one; a new one if its address is new.
     pub fn number(&mut self, target: &Target, text: &str) -> usize {
         if let Some(number) = self.known.get(&target.url) {
             return *number;
@@ -227,7 +226,7 @@ impl Links {
         self.list.len()
     }
 
-    /// All of them, in order of their numbers.
+    /// Returns all of them, in order of their numbers.
     pub fn into_list(self) -> Vec<Link> {
         self.list
     }

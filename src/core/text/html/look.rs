@@ -1,10 +1,9 @@
-//! What an element looks like, as far as that decides whether its text shows.
+//! The look of an element, as far as it decides whether text is visible.
 //!
-//! Some of it hides the element with all it holds ([`Look::gone`]); font size,
-//! colours and visibility are inherited and can be undone further down, so
-//! they are carried along and asked for at each text ([`Look::shows_text`]).
-//! Newsletters set `font-size:0` on a cell and `16px` in it: that is layout,
-//! not hiding.
+//! Some of it hides the element with its content ([`Look::gone`]); font size, colours
+//! and visibility are inherited and can be undone further down, so they are carried
+//! along and checked at each text ([`Look::shows_text`]). Newsletters set `font-size:0`
+//! on a cell and `16px` in it: that is layout, not hiding.
 
 use super::css::{self, Color, Rgb};
 use super::sheet::Matched;
@@ -63,7 +62,7 @@ struct Own {
 }
 
 impl Look {
-    /// The page before any element: black on white.
+    /// Returns the look of the page before any element: black on white.
     pub fn page() -> Self {
         Self {
             font: 16.0,
@@ -75,7 +74,7 @@ impl Look {
         }
     }
 
-    /// The look of the element `id` inside one that looks like `self`.
+    /// Returns the look of the element `id` inside one that looks like `self`.
     pub fn of(&self, tree: &Tree, id: Id, sheet: &Matched<'_>) -> Self {
         let mut look = Self { own: Own::default(), ..self.clone() };
         if tree.name(id) == "a" && tree.attr(id, "href").is_some() {
@@ -96,7 +95,7 @@ impl Look {
         look
     }
 
-    /// Presentation in attributes, which any style overrides.
+    /// Applies presentation attributes, which any style overrides.
     fn attributes(&mut self, tree: &Tree, id: Id) {
         if let Some(color) = tree.attr(id, "color").and_then(css::attribute_color) {
             self.color = Some(color);
@@ -199,9 +198,9 @@ impl Look {
         }
     }
 
-    /// True if neither the element nor anything in it can be seen. `tag` is
-    /// its name: `mso-hide` hides from Outlook alone, and what other programs
-    /// show in its place is a link or a box of its own.
+    /// Returns true if neither the element nor anything in it can be seen. `tag` is its
+    /// name: `mso-hide` hides only from Outlook, and what other programs show instead
+    /// is a link or a box of its own.
     pub fn gone(&self, tag: &str) -> bool {
         let own = &self.own;
         own.none
@@ -218,7 +217,7 @@ impl Look {
             || (own.flat || own.narrow || own.max_narrow) && own.cropped && !own.stretched
     }
 
-    /// True if text right in this element can be seen.
+    /// Returns true if text right in this element can be seen.
     pub fn shows_text(&self) -> bool {
         let squeezed = self.line.is_some_and(|line| line <= 1.0) && self.font <= 4.0;
         let blends = match (self.color, self.ground) {
@@ -229,24 +228,24 @@ impl Look {
         !(self.unseen || self.font <= 1.0 || squeezed || blends)
     }
 
-    /// True if pictures right in this element can be seen.
+    /// Returns true if pictures right in this element can be seen.
     pub fn shows_pictures(&self) -> bool {
         !self.unseen
     }
 }
 
-/// True for a box that shows nothing beyond its edges unasked.
+/// Returns true for a box that shows nothing beyond its edges unasked.
 fn crops(value: &str) -> bool {
     ["hidden", "clip", "scroll", "auto"].iter().any(|word| value.contains(word))
 }
 
-/// True for a length of at most one pixel, or of no part of something.
+/// Returns true for a length of at most one pixel, or of no part of something.
 fn tiny(value: &str) -> bool {
     css::pixels(value, 100.0).is_some_and(|px| px <= 1.0)
 }
 
-/// True for an offset that puts text out of sight: by a thousand pixels, or
-/// by a whole screen, whatever its size.
+/// Returns true for an offset that puts text out of sight: by a thousand pixels, or by
+/// a whole screen, whatever its size.
 fn far(value: &str) -> bool {
     let screens = ["%", "vw", "vh"]
         .iter()
@@ -256,8 +255,7 @@ fn far(value: &str) -> bool {
     screens || css::pixels(value, 16.0).is_some_and(|px| px <= FAR)
 }
 
-/// True for the shapes that leave nothing, as used to keep text for screen
-/// readers only.
+/// Returns true for the shapes that leave nothing, as used to keep text for screen readers only.
 fn clips_all(value: &str) -> bool {
     let digits: String = value.chars().filter(|c| !matches!(c, ' ' | ',' | 'p' | 'x')).collect();
     ["rect(0000)", "rect(1111)", "inset(50%)", "inset(100%)", "circle(0"]
@@ -265,7 +263,7 @@ fn clips_all(value: &str) -> bool {
         .any(|shape| digits.starts_with(shape))
 }
 
-/// The size in a `font` shorthand: the first length that is no weight.
+/// Returns the size in a `font` shorthand: the first length that is no weight.
 fn shorthand_size(value: &str) -> &str {
     value
         .split(['/', ' '])

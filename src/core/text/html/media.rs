@@ -13,7 +13,7 @@ const SCREEN: (f32, f32) = (1280.0, 800.0);
 /// Conditions within each other are read so deep.
 const DEEPEST: usize = 8;
 
-/// True if one of the queries of a list holds.
+/// Returns true if one of the queries of a list holds.
 pub fn applies(queries: &str) -> bool {
     let queries = scan::without_comments(queries, " ").to_ascii_lowercase();
     queries.trim().is_empty() || scan::pieces(&queries, b",").any(|query| holds(query.text, 0))

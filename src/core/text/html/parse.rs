@@ -28,11 +28,11 @@ use super::tree::{Builder, Handle, Tree};
 
 /// More input than this is not read.
 const MAX_INPUT: usize = 2 * 1024 * 1024;
-/// How many elements may be open at once; deeper ones are flattened.
+/// The maximum number of open elements; deeper ones are flattened.
 const MAX_OPEN: usize = 250;
-/// How many nodes a tree may have.
+/// The maximum number of nodes of a tree.
 const MAX_NODES: usize = 400_000;
-/// How many attributes a tag may have.
+/// The maximum number of attributes of a tag.
 const MAX_ATTRIBUTES: usize = 1_000;
 
 /// What was read.
@@ -46,7 +46,7 @@ pub struct Parsed {
     pub deep: usize,
 }
 
-/// The tree of `input`.
+/// Returns the tree of `input`.
 pub fn parse(input: &str) -> Parsed {
     let input = without_data_urls(input);
     let end = floor(&input, MAX_INPUT);
@@ -113,7 +113,7 @@ enum Place {
 }
 
 impl Place {
-    /// The place while `piece` is read.
+    /// Returns the place while `piece` is read.
     fn at(self, piece: &str) -> Self {
         match self {
             Self::Text if piece.starts_with("<!") || piece.starts_with("<?") => Self::Comment,
@@ -189,8 +189,8 @@ impl Attributes {
     }
 }
 
-/// The length of the next piece: up to and with the next `>`, or up to the
-/// next `<` that could begin markup.
+/// Returns the length of the next piece: up to and with the next `>`, or up to the next
+/// `<` that could begin markup.
 fn piece_len(rest: &str) -> usize {
     let bytes = rest.as_bytes();
     for (at, byte) in bytes.iter().enumerate() {
@@ -206,7 +206,7 @@ fn piece_len(rest: &str) -> usize {
     rest.len()
 }
 
-/// The largest character boundary that is not above `max`.
+/// Returns the largest character boundary that is not above `max`.
 fn floor(s: &str, max: usize) -> usize {
     if s.len() <= max {
         return s.len();
@@ -214,8 +214,8 @@ fn floor(s: &str, max: usize) -> usize {
     (0..=max).rev().find(|at| s.is_char_boundary(*at)).unwrap_or(0)
 }
 
-/// `input` without the contents of `data:` URLs in attributes. An inline
-/// picture says nothing here and can be larger than all else together.
+/// Removes the contents of `data:` URLs in attributes. An inline picture has no text
+/// and can be larger than everything else together.
 fn without_data_urls(input: &str) -> Cow<'_, str> {
     let mut out = String::new();
     let mut rest = input;
@@ -262,7 +262,7 @@ fn without_data_urls(input: &str) -> Cow<'_, str> {
 /// What stands between the tokenizer and the tree builder.
 struct Filter {
     builder: TreeBuilder<Handle, Builder>,
-    /// Set when the tokenizer said anything.
+    /// Set when the tokenizer has emitted a token.
     got_token: Cell<bool>,
     /// Start tags that were left out and whose end tags must be, too.
     left_out: RefCell<HashMap<LocalName, usize>>,
@@ -298,7 +298,7 @@ impl Filter {
         }
     }
 
-    /// The tag to pass on in place of `tag`, if any.
+    /// Returns the tag to pass on in place of `tag`, if any.
     fn admit(&self, tag: Tag) -> Option<Tag> {
         if leaf(&tag.name) {
             self.styled.set(self.styled.get() || &*tag.name == "style");
@@ -327,7 +327,7 @@ impl Filter {
     }
 }
 
-/// True for a tag that may hide what it holds without a style sheet.
+/// Returns true for a tag that may hide its content without a style sheet.
 fn may_hide(tag: &Tag) -> bool {
     super::prune::machinery(&tag.name)
         || &*tag.name == "dialog"

@@ -1,9 +1,8 @@
-//! What a reader of the mail would not see, taken out of its tree.
+//! Removes from the tree what a reader of the message would not see.
 //!
-//! Scripts, styles and other machinery go without a word; text that was there
-//! but hidden is counted, because hiding text is what a sender does who writes
-//! to the machine behind the reader's back. Pictures that could not be seen go
-//! as well, and with them their descriptions.
+//! Scripts, styles and other machinery are removed silently; hidden text is counted,
+//! because hiding text is a way to write to the model behind the reader's back.
+//! Invisible pictures are removed as well, and with them their descriptions.
 
 use super::look::Look;
 use super::sheet::Sheet;
@@ -108,7 +107,7 @@ pub fn machinery(name: &str) -> bool {
     )
 }
 
-/// True for a picture of a pixel or two: a spacer, or a tracker.
+/// Returns true for a picture of a pixel or two: a spacer, or a tracker.
 fn speck(tree: &Tree, id: Id) -> bool {
     let style = super::css::declarations(tree.attr(id, "style").unwrap_or_default());
     ["width", "height"].into_iter().any(|side| {
@@ -120,8 +119,8 @@ fn speck(tree: &Tree, id: Id) -> bool {
     })
 }
 
-/// The characters of text in and below a node, without white space and
-/// without what is never shown.
+/// Counts the characters of text in and below a node, without white space and without
+/// content that is never shown.
 fn letters(tree: &Tree, id: Id) -> usize {
     let mut count = 0;
     let mut walk = Walk::new(id);

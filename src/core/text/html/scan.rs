@@ -47,7 +47,7 @@ impl Bare<'_> {
         }
     }
 
-    /// The place after a string that begins at `from`; a line break ends it, too.
+    /// Returns the place after a string that begins at `from`; a line break ends it, too.
     fn string(&self, from: usize, quote: u8) -> usize {
         let mut at = from + 1;
         while let Some(byte) = self.byte(at) {
@@ -61,7 +61,7 @@ impl Bare<'_> {
         self.css.len()
     }
 
-    /// The place after the address of a `url(` without quotes, if one ends with
+    /// Returns the place after the address of a `url(` without quotes, if one ends with
     /// the parenthesis at `at`.
     fn address(&self, at: usize) -> Option<usize> {
         let name = self.css.as_bytes().get(at.checked_sub(3)?..at)?;
@@ -143,7 +143,7 @@ pub fn pieces<'a>(css: &'a str, marks: &'a [u8]) -> impl Iterator<Item = Piece<'
     })
 }
 
-/// The statements of a sheet, or of the block of a rule.
+/// Returns the statements of a sheet, or of the block of a rule.
 pub fn statements(css: &str) -> Vec<Statement<'_>> {
     let mut found = Vec::new();
     let mut rest = css;
@@ -171,7 +171,7 @@ pub fn statements(css: &str) -> Vec<Statement<'_>> {
     }
 }
 
-/// `css` with `instead` in place of its comments; those in strings stay.
+/// Replaces the comments of `css` by `instead`; those in strings stay.
 pub fn without_comments(css: &str, instead: &str) -> String {
     let mut out = String::with_capacity(css.len());
     let mut rest = css;
@@ -199,7 +199,7 @@ pub fn without_comments(css: &str, instead: &str) -> String {
     out
 }
 
-/// A name at the beginning of `text` with its escapes read, and what follows it.
+/// Returns a name at the beginning of `text` with its escapes read, and the rest.
 pub fn name(text: &str) -> (String, &str) {
     let mut out = String::new();
     let mut rest = text;
@@ -217,7 +217,7 @@ pub fn name(text: &str) -> (String, &str) {
     (out, rest)
 }
 
-/// `text` with its escapes read.
+/// Returns `text` with its escapes read.
 pub fn unescaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;

@@ -98,7 +98,7 @@ impl Sheet {
         sheet
     }
 
-    /// True if a limit was reached: there may be more that is hidden.
+    /// Returns true if a limit was reached: there may be more that is hidden.
     pub fn is_over(&self) -> bool {
         self.over.get()
     }
@@ -199,7 +199,7 @@ impl Sheet {
         }
     }
 
-    /// What applies to the element `id`.
+    /// Returns the rules that apply to the element `id`.
     pub fn matching(&self, tree: &Tree, id: Id) -> Matched<'_> {
         let mut found = Matched::default();
         if self.rules.is_empty() || self.tests.get() > MAX_TESTS {
@@ -238,7 +238,7 @@ impl Sheet {
 }
 
 impl Sheet {
-    /// True if the element is what the selector wants, in what it wants it in.
+    /// Returns true if the element matches the selector.
     fn fits(&self, selector: &Selector, tree: &Tree, id: Id) -> bool {
         let mut at = id;
         self.is(&selector.wants, tree, id)
@@ -256,7 +256,7 @@ impl Sheet {
             })
     }
 
-    /// True if the element is of this kind, as long as tests are left.
+    /// Returns true if the element is of this kind, as long as tests are left.
     fn is(&self, wants: &Compound, tree: &Tree, id: Id) -> bool {
         let class = wants.classes.first().map(|_| "class");
         let names = wants.attributes.iter().map(|one| one.name.as_str());
@@ -277,7 +277,7 @@ impl Sheet {
 }
 
 impl Compound {
-    /// The name the rule is filed under.
+    /// Returns the name the rule is filed under.
     fn key(&self) -> String {
         match (&self.id, self.classes.first(), &self.tag) {
             (Some(id), _, _) => format!("#{id}"),
@@ -315,7 +315,7 @@ impl Compound {
 }
 
 impl Attribute {
-    /// What stands between brackets; `None` if it is not understood.
+    /// Reads the text between brackets; `None` if it is not understood.
     fn read(inside: &str) -> Option<Self> {
         let (name, rest) = scan::name(inside.trim());
         let name = lower(&name);
@@ -335,7 +335,7 @@ impl Attribute {
         Some(Self { name, by, value })
     }
 
-    /// True if an attribute of that name has what is wanted.
+    /// Returns true if the attribute's value matches.
     fn fits(&self, own: &str) -> bool {
         let Some(value) = self.value.as_deref() else {
             return true;
@@ -391,8 +391,7 @@ impl Selector {
     }
 }
 
-/// A selector of one element, or `None` if it asks for more than names and
-/// attributes.
+/// Returns a selector of one element, or `None` if it asks for more than names and attributes.
 fn compound(selector: &str) -> Option<Compound> {
     let mut wants = Compound::default();
     let mut rest = match selector.strip_prefix('*') {

@@ -178,7 +178,7 @@ fn rows(tree: &Tree, table: Id, contents: &HashMap<Id, Content>) -> Vec<Row> {
         .collect()
 }
 
-/// The cells of a row with the column each begins in.
+/// Returns the cells of a row with the column each begins in.
 fn placed<'a>(tree: &'a Tree, row: &'a Row) -> impl Iterator<Item = (usize, Id, Content)> + 'a {
     let mut column = 0;
     row.cells.iter().map(move |(id, content)| {
@@ -195,7 +195,7 @@ fn span(tree: &Tree, cell: Id) -> usize {
         .clamp(1, MAX_COLUMNS)
 }
 
-/// The columns that hold anything; the others are there for their width.
+/// Returns the columns that hold anything; the others are there for their width.
 fn used_columns(tree: &Tree, rows: &[Row]) -> BTreeSet<usize> {
     rows.iter()
         .flat_map(|row| placed(tree, row))

@@ -70,7 +70,7 @@ impl Tree {
         self.nodes.get(id)
     }
 
-    /// The element's name in lower case; empty for anything else.
+    /// Returns the element's name in lower case; empty for anything else.
     pub fn name(&self, id: Id) -> &str {
         match self.node(id).map(|node| &node.data) {
             Some(Data::Element { name, .. }) => &name.local,
@@ -78,7 +78,7 @@ impl Tree {
         }
     }
 
-    /// The value of an attribute of an element.
+    /// Returns the value of an attribute of an element.
     pub fn attr(&self, id: Id, wanted: &str) -> Option<&str> {
         match self.node(id).map(|node| &node.data) {
             Some(Data::Element { attrs, .. }) => {
@@ -88,7 +88,7 @@ impl Tree {
         }
     }
 
-    /// The text of a text node.
+    /// Returns the text of a text node.
     pub fn text(&self, id: Id) -> Option<&str> {
         match self.node(id).map(|node| &node.data) {
             Some(Data::Text(text)) => Some(text),
@@ -96,18 +96,18 @@ impl Tree {
         }
     }
 
-    /// The node that holds this one.
+    /// Returns the node that holds this one.
     pub fn parent(&self, id: Id) -> Option<Id> {
         self.node(id)?.parent
     }
 
-    /// The children, in order.
+    /// Returns the children, in order.
     pub fn children(&self, id: Id) -> impl Iterator<Item = Id> + '_ {
         let first = self.node(id).and_then(|node| node.first);
         std::iter::successors(first, |&child| self.node(child)?.after)
     }
 
-    /// All nodes below `id` and itself, parents first.
+    /// Returns all nodes below `id` and itself, parents first.
     pub fn below(&self, id: Id) -> impl Iterator<Item = Id> + '_ {
         let mut walk = Walk::new(id);
         std::iter::from_fn(move || {
@@ -209,12 +209,12 @@ pub struct Walk {
 }
 
 impl Walk {
-    /// A walk that begins at `root`.
+    /// Starts a walk at `root`.
     pub fn new(root: Id) -> Self {
         Self { root, last: None, over: false }
     }
 
-    /// The next step, or `None` when the root has been left.
+    /// Returns the next step, or `None` when the root has been left.
     pub fn step(&mut self, tree: &Tree) -> Option<Step> {
         let next = match self.last {
             None => Step::Enter(self.root),
@@ -256,7 +256,7 @@ pub struct Builder {
 }
 
 impl Builder {
-    /// A builder with an empty document.
+    /// Creates a builder with an empty document.
     pub fn new() -> Self {
         Self {
             tree: RefCell::new(Tree::new()),

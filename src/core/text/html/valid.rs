@@ -107,7 +107,7 @@ const COLORS: &str = " antiquewhite aquamarine beige bisque blanchedalmond bluev
     buttonface buttontext graytext highlight highlighttext linktext mark marktext selecteditem \
     selecteditemtext visitedtext ";
 
-/// True if a browser takes this value, in lower case, for this property.
+/// Returns true if a browser takes this value, in lower case, for this property.
 pub fn counts(name: &str, value: &str) -> bool {
     if GLOBAL.contains(&value) || value.contains("var(") {
         return true;

@@ -52,17 +52,17 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// An empty text.
+    /// Creates an empty text.
     pub fn new(markdown: bool) -> Self {
         Self { markdown, ..Self::default() }
     }
 
-    /// How many pieces of text were written, to see whether any was.
+    /// Returns the number of pieces of text written, to see whether any was.
     pub fn pieces(&self) -> usize {
         self.pieces
     }
 
-    /// True while everything goes on one line.
+    /// Returns true while everything goes on one line.
     pub fn is_flat(&self) -> bool {
         self.flat > 0
     }
@@ -71,7 +71,7 @@ impl Writer {
         self.gap > 0 || self.out.is_empty()
     }
 
-    /// Text as it stands in a document: its white space is one space.
+    /// Writes text of a document: its white space is one space.
     pub fn text(&mut self, s: &str) {
         if self.verbatim > 0 && self.flat == 0 {
             self.verbatim_text(s);
@@ -228,7 +228,7 @@ impl Writer {
         }
     }
 
-    /// True if `sign` is on already.
+    /// Returns true if `sign` is on already.
     pub fn has_mark(&self, sign: &str) -> bool {
         self.marks.iter().any(|mark| mark.sign == sign)
     }
@@ -298,7 +298,7 @@ impl Writer {
         }
     }
 
-    /// The whole text.
+    /// Returns the whole text.
     pub fn finish(mut self) -> String {
         while !self.marks.is_empty() {
             self.end_mark();
@@ -311,7 +311,7 @@ fn is_blank(c: char) -> bool {
     c.is_whitespace() || c == '\u{2800}'
 }
 
-/// A word with the signs escaped that Markdown would take for its own.
+/// Returns a word with the signs escaped that Markdown would take for its own.
 fn escaped(word: &str, line_start: bool, cell: bool) -> Cow<'_, str> {
     // `--` opens a signature, and is no sign of Markdown.
     let marker = line_start && word != "--" && {

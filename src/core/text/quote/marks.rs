@@ -10,7 +10,7 @@ const MAX_CHARS: usize = 300;
 /// So many lines after `From:` may hold the other headers.
 const MAX_HEADERS: usize = 7;
 
-/// True for a line that is marked as quoted.
+/// Returns true for a line that is marked as quoted.
 pub fn is_quoted(line: &str) -> bool {
     let line = line.trim_start();
     // `>From` is how mailbox files escape a line of the text itself.
@@ -42,7 +42,7 @@ pub struct Attribution {
     pub dated: bool,
 }
 
-/// The attribution that these lines begin with.
+/// Returns the attribution that these lines begin with.
 pub fn attribution(lines: &[&str]) -> Option<Attribution> {
     let mut whole = String::new();
     for (number, line) in lines.iter().take(MAX_ATTRIBUTION).enumerate() {
@@ -74,7 +74,7 @@ fn is_attribution(whole: &str, wraps: usize) -> bool {
     known && numbered || short || bare
 }
 
-/// True if there is an address or a time of day in it.
+/// Returns true if there is an address or a time of day in it.
 fn is_dated(whole: &str) -> bool {
     let bytes = whole.as_bytes();
     let time = bytes.windows(4).any(|four| {
@@ -119,7 +119,7 @@ const SUBJECT: &[&str] = &[
     "тема",
 ];
 
-/// True if these lines begin with `From:` and go on with the other headers
+/// Returns true if these lines begin with `From:` and continue with the other headers
 /// that Outlook puts above what it quotes.
 pub fn header_block(lines: &[&str]) -> bool {
     let named =
@@ -136,7 +136,7 @@ pub fn header_block(lines: &[&str]) -> bool {
     found >= 2
 }
 
-/// The word before the colon, in lower case and without Markdown's emphasis.
+/// Returns the word before the colon, in lower case and without Markdown's emphasis.
 fn label(line: &str) -> Option<String> {
     let (label, _) = line.split_once(':')?;
     // The longest label there is has a dozen characters.
@@ -146,7 +146,7 @@ fn label(line: &str) -> Option<String> {
     Some(label.replace('*', "").trim().to_lowercase())
 }
 
-/// True for `-----Original Message-----` in any of its languages.
+/// Returns true for `-----Original Message-----` in any of its languages.
 pub fn original_message(line: &str) -> bool {
     titled(line).is_some_and(|title| {
         matches!(
@@ -167,7 +167,7 @@ pub fn original_message(line: &str) -> bool {
     })
 }
 
-/// True for the line above a forwarded mail.
+/// Returns true for the line above a forwarded mail.
 pub fn forwards(line: &str) -> bool {
     const TITLES: &[&str] = &[
         "forwarded message",
@@ -197,7 +197,7 @@ pub fn forwards(line: &str) -> bool {
     line.len() <= 60 && SENTENCES.contains(&line.to_lowercase().as_str())
 }
 
-/// The words between dashes, in lower case.
+/// Returns the words between dashes, in lower case.
 fn titled(line: &str) -> Option<String> {
     let line = line.trim().trim_matches('*').trim_matches('\\');
     if !line.starts_with("--") || line.len() > 120 {
@@ -207,7 +207,7 @@ fn titled(line: &str) -> Option<String> {
     (!title.is_empty()).then(|| title.replace('’', "'"))
 }
 
-/// True for the line that a telephone signs with.
+/// Returns true for the line that a telephone signs with.
 pub fn sent_from(line: &str) -> bool {
     const STARTS: &[&str] = &[
         "sent from my ",

@@ -20,7 +20,7 @@ const KNOWN: &[&str] = &[
     "bestguesspass",
 ];
 
-/// What the receiving server found out about a letter.
+/// The receiving server's findings about a message.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Results {
     /// Whether the sending machine may send for the envelope's domain (RFC 7208).
@@ -34,9 +34,9 @@ pub struct Results {
 }
 
 impl Results {
-    /// Reads the value of a header field that one of `receivers` wrote, an empty
-    /// name among them standing for a field without one. `None` for a field of
-    /// anybody else; what is not understood is passed over.
+    /// Reads the value of a header field that one of `receivers` wrote; an empty name
+    /// among them allows a field without one. `None` for a field of anyone else; parts
+    /// that are not understood are skipped.
     pub fn read(value: &str, receivers: &[&str]) -> Option<Self> {
         let parts = parts(value);
         let first = parts.first().map_or("", |part| part.trim());
@@ -88,8 +88,7 @@ impl Results {
         Some(results)
     }
 
-    /// On one line: `spf=pass dkim=none dmarc=fail`; nothing if nothing was
-    /// checked.
+    /// Returns one line: `spf=pass dkim=none dmarc=fail`; `None` if nothing was checked.
     pub fn line(&self) -> Option<String> {
         let all = [("spf", &self.spf), ("dkim", &self.dkim), ("dmarc", &self.dmarc)];
         if all.iter().all(|(_, found)| found.is_none()) {
@@ -101,7 +100,7 @@ impl Results {
     }
 }
 
-/// The domain of an address, or the domain itself.
+/// Returns the domain of an address, or the domain itself.
 fn own(said: &str) -> Option<String> {
     let said = said.trim_matches(['"', '<', '>']);
     let domain = said.rsplit_once('@').map_or(said, |(_, domain)| domain);
@@ -111,8 +110,8 @@ fn own(said: &str) -> Option<String> {
     fits.then(|| domain.to_lowercase())
 }
 
-/// What stands between semicolons; comments and quotes, in which anything may
-/// stand, are taken out.
+/// Returns the parts between semicolons, without comments and quoted strings, which may
+/// contain anything.
 fn parts(value: &str) -> Vec<String> {
     let mut found = vec![String::new()];
     let mut depth = 0u32;

@@ -1,15 +1,14 @@
-//! Request → projection → page → rows → text: what every answer shares.
+//! Request → projection → page → rows → text: the steps that all answers share.
 //!
 //! Every answer is made by the same steps, 1 to 3 in [`search`](mail::search), [`lookup`],
-//! [`read`](mail::read) and their like, 4 and 5 in [`fit`](answer::fit):
-//! 1. `project` turns the chosen columns into what to ask the API for;
-//! 2. the provider answers with a page of its own objects, the only I/O to an API;
-//! 3. `flatten` makes rows of them, and ids become handles: the whole answer;
-//! 4. `budget` chooses what of it fits;
-//! 5. `encode` writes the document; long texts follow in blocks of their own,
-//!    and notes say what is not there.
+//! [`read`](mail::read) and similar modules, 4 and 5 in [`fit`](answer::fit): 1. `project` turns
+//! the chosen columns into what to request from the API; 2. the provider answers with a page of
+//! its own objects, the only I/O to an API; 3. `flatten` makes rows of them, and ids become
+//! handles: the complete response; 4. `budget` chooses the part that fits; 5. `encode` writes the
+//! document; long texts follow in blocks of their own,
+//!    and notes say what is missing.
 //!
-//! It names the port (`provider.rs`) and never a provider. Signing in stands in
+//! It names the port (`provider.rs`) and never a provider. Sign-in is in
 //! [`sign_in`](access::sign_in).
 
 mod access;
@@ -64,25 +63,25 @@ pub struct Pipeline {
     sign_ins: Arc<access::sign_in::SignIns>,
     /// Calendars that were listed lately.
     lists: calendar::agenda::calendars::Lists,
-    /// Answers that were told in chunks lately.
+    /// Answers recently returned in chunks.
     snapshots: answer::fit::Snapshots,
     /// Rows that were shown lately.
     shown: answer::shown::Shown,
     /// Answers that were shortened.
     outputs: Outputs,
-    /// What leaves mailing lists.
+    /// Posts the requests that leave mailing lists.
     poster: Poster,
     patience: Duration,
-    /// What strangers may have said by now.
+    /// Whether the process has shown untrusted text.
     strangers: access::guard::Strangers,
-    /// How long a letter in doubt may still go out.
+    /// How long a message in doubt may still be sent.
     doubt: mail::send::Doubt,
-    /// What is taken for now, if it is not the clock's.
+    /// A fixed current time, instead of the clock's.
     now: Option<Timestamp>,
 }
 
 impl Pipeline {
-    /// A pipeline over the accounts of one store.
+    /// Creates a pipeline over the accounts of one store.
     pub fn new(
         config: Arc<Config>,
         store: Store,
@@ -107,43 +106,42 @@ impl Pipeline {
         }
     }
 
-    /// Sets what leaves mailing lists; public addresses alone unless set.
+    /// Sets the poster that leaves mailing lists; by default it posts only to public addresses.
     #[must_use]
     pub fn posting(mut self, poster: Poster) -> Self {
         self.poster = poster;
         self
     }
 
-    /// Sets what is taken for now in times and queries; the clock's time unless
-    /// set.
+    /// Sets the current time for times and queries; by default, the clock's.
     #[must_use]
     pub fn at(mut self, now: Timestamp) -> Self {
         self.now = Some(now);
         self
     }
 
-    /// Sets how long one account of several may take before the others are
-    /// shown without it; 15 seconds unless set.
+    /// Sets how long one account of several may take before the answer is returned
+    /// without it; 15 seconds by default.
     #[must_use]
     pub fn patience(mut self, patience: Duration) -> Self {
         self.patience = patience;
         self
     }
 
-    /// Sets how long a letter in doubt is looked for before it is told as such,
-    /// and for how long after that it may still go out.
+    /// Sets how long a message in doubt is looked for before it is reported as such,
+    /// and for how long after that it may still be sent.
     #[must_use]
     pub fn doubt(mut self, look: Duration, open: Duration) -> Self {
         self.doubt = mail::send::Doubt { look, open };
         self
     }
 
-    /// What can be done here.
+    /// Returns the settings.
     pub fn config(&self) -> &Config {
         &self.config
     }
 
-    /// What one account of several answers, unless it takes too long.
+    /// Awaits one account of several, and fails if it takes too long.
     async fn patiently<T>(&self, asked: impl Future<Output = Result<T>>) -> Result<T> {
         tokio::time::timeout(self.patience, asked).await.unwrap_or_else(|_elapsed| {
             Err(Error::new(
@@ -153,7 +151,7 @@ impl Pipeline {
         })
     }
 
-    /// What a request asks for, whole.
+    /// Returns the complete response to a request.
     async fn draft(&self, action: Action, format: Format, caller: &dyn Caller) -> Result<Draft> {
         let what = writing::of(&action);
         // Boxed, as are the others of its size: a thread's stack is small.
@@ -195,12 +193,12 @@ impl Pipeline {
         }
     }
 
-    /// Now, in the user's zone.
+    /// Returns the current time in the user's zone.
     fn clock(&self) -> Clock {
         Clock { now: self.now.unwrap_or_else(Timestamp::now), zone: self.config.zone.clone() }
     }
 
-    /// How objects of ours are flattened.
+    /// Returns the context in which objects of ours are flattened.
     fn local(&self) -> Flattening<'_> {
         Flattening {
             api: Api::Local,
@@ -211,9 +209,9 @@ impl Pipeline {
         }
     }
 
-    /// The provider's id behind a handle of `kind`, and the account it belongs to.
+    /// Returns the provider's id of a handle of `kind`, and the account it belongs to.
     ///
-    /// `None` when `said` is not a handle of that kind.
+    /// `None` if `said` is not a handle of that kind.
     async fn handle(&self, kind: HandleKind, said: &str) -> Result<Option<(String, String)>> {
         let Some((found, number)) = HandleKind::parse(said) else {
             return Ok(None);
@@ -228,9 +226,9 @@ impl Pipeline {
         }
     }
 
-    /// Rows for the items that could not be fetched, and a note about them.
+    /// Inserts rows for the items that could not be fetched, and returns a note about them.
     ///
-    /// The rows have their handles already, so that the note can name them.
+    /// The rows already have their handles, so that the note can name them.
     async fn stand_ins(
         &self,
         rows: &mut RowTable,
@@ -244,16 +242,16 @@ impl Pipeline {
         Ok(failed_note(rows, failed))
     }
 
-    /// Handles for what was written. Where none can be kept, the provider's ids
-    /// stay: what was done is told in any case.
+    /// Assigns handles after a write. If they cannot be stored, the provider's ids
+    /// stay, because a completed write is reported in any case.
     async fn hand_out_after(&self, rows: &mut RowTable, account: &Account, notes: &mut Vec<Note>) {
         if let Err(error) = self.hand_out(rows, account).await {
             notes.push(no_handles(&error));
         }
     }
 
-    /// The number of the handle of something that was written, as
-    /// [`Pipeline::hand_out_after`].
+    /// Returns the number of the handle of an object that was written, as
+    /// [`Pipeline::hand_out_after`] does.
     async fn number_after(
         &self,
         account: &Account,
@@ -273,7 +271,7 @@ impl Pipeline {
         }
     }
 
-    /// [`Pipeline::number_after`] as a handle; the provider's id if there is none.
+    /// Returns [`Pipeline::number_after`] as a handle; the provider's id if there is none.
     async fn handle_after(
         &self,
         account: &Account,
@@ -287,12 +285,12 @@ impl Pipeline {
         }
     }
 
-    /// True when there is more than one account, or that cannot be told.
+    /// Returns true if there are several accounts, or if that is unknown.
     async fn several_accounts(&self) -> bool {
         self.accounts.list().await.map_or(true, |all| all.len() > 1)
     }
 
-    /// Puts handles in the place of provider ids.
+    /// Replaces provider ids by handles.
     async fn hand_out(&self, rows: &mut RowTable, account: &Account) -> Result<()> {
         for letter in rows.handle_kinds() {
             let Some(kind) = HandleKind::of(letter) else {
@@ -308,12 +306,12 @@ impl Pipeline {
     }
 }
 
-/// A note about things that were written and have no handles.
+/// Returns the note that written objects have no handles.
 fn no_handles(error: &Error) -> Note {
     note!("done, but ids are the provider's own, as handles could not be stored: {}", error)
 }
 
-/// How the objects of one page become rows.
+/// The context in which the objects of one page become rows.
 struct Flattening<'a> {
     api: Api,
     zone: &'a jiff::tz::TimeZone,
@@ -334,7 +332,7 @@ impl Flattening<'_> {
         }
     }
 
-    /// Rows of `objects`; what could not be shown as it was goes into `notes`.
+    /// Flattens `objects` to rows; adds a note to `notes` for what could not be shown exactly.
     fn rows(
         &self,
         table: &'static Table,
@@ -350,7 +348,7 @@ impl Flattening<'_> {
     }
 }
 
-/// How many bytes an object has as compact JSON, which is not written for it.
+/// Returns the size of an object as compact JSON, in bytes, without writing it.
 fn json_bytes(object: &Value) -> usize {
     struct Count(usize);
     impl std::io::Write for Count {
@@ -368,7 +366,7 @@ fn json_bytes(object: &Value) -> usize {
     count.0
 }
 
-/// The scalar that says which zone times are told in, when any are told.
+/// Adds the scalar that names the zone of the times, if the document has times.
 fn zone_line(document: &mut Document, zone: &jiff::tz::TimeZone) {
     let timed = document.tables.iter().any(|rows| {
         !rows.is_empty()
@@ -382,7 +380,7 @@ fn zone_line(document: &mut Document, zone: &jiff::tz::TimeZone) {
     }
 }
 
-/// How the zone of a document is called.
+/// Returns the name of the zone of a document.
 fn zone_name(zone: &jiff::tz::TimeZone) -> String {
     zone.iana_name().unwrap_or("UTC").to_owned()
 }
@@ -399,10 +397,10 @@ fn report_lines(report: &Report) -> Vec<Note> {
     lines
 }
 
-/// Why an account is missing from an answer, and where it may go on.
+/// The reason why an account is missing from an answer, and where to continue with it.
 type Missing<P> = (Error, Option<P>);
 
-/// A note about an account that is missing.
+/// Returns the note about a missing account.
 fn missing_line<P>((error, again): Missing<P>) -> Note {
     match again {
         Some(_) => note!("missing here, retried with the next page: {}", error),
@@ -410,7 +408,7 @@ fn missing_line<P>((error, again): Missing<P>) -> Note {
     }
 }
 
-/// A note about those of `failed` that stand among the rows, by their handles.
+/// Returns a note about the `failed` items among the rows, by their handles.
 fn failed_note(rows: &RowTable, failed: &[Failed]) -> Option<Note> {
     let named: Vec<_> = failed
         .iter()
@@ -429,7 +427,7 @@ fn failed_note(rows: &RowTable, failed: &[Failed]) -> Option<Note> {
     failed_line(&named)
 }
 
-/// One line for the things that could not be fetched, by the ids the reader knows.
+/// Returns one line about items that could not be fetched, by the ids the reader knows.
 fn failed_line(failed: &[(String, Error)]) -> Option<Note> {
     let (_, first) = failed.first()?;
     // Handles are ours; other ids are a provider's.
@@ -441,8 +439,8 @@ fn failed_line(failed: &[(String, Error)]) -> Option<Note> {
     Some(note!("{} could not be fetched ({}): {}", failed.len(), ours(ids.join(", ")), first))
 }
 
-/// The columns of `table` up to `level`; the account is among them when there
-/// are several, and never else.
+/// Returns the columns of `table` up to `level`; the account is included only if there
+/// are several.
 fn columns_of(table: &'static Table, level: Level, several: bool) -> Vec<&'static Field> {
     table
         .fields

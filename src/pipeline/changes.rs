@@ -1,10 +1,9 @@
-//! `changes`: what has happened in mail and calendars since a cursor.
+//! `changes`: the changes in mail and calendars since a cursor.
 //!
-//! Every account has two sources, its mail and its calendars, and each source
-//! has a mark of its provider's. A cursor holds all marks. A source moves its
-//! mark when its changes are shown, and never else: what did not fit, and what
-//! an account that failed would have said, is asked for again with the next
-//! cursor, so that nothing is lost.
+//! Every account has two sources, its mail and its calendars, and each source has a
+//! mark of its provider's. A cursor holds all marks. A mark advances only when its
+//! changes are shown: changes that did not fit, and those of an account that failed,
+//! are fetched again with the next cursor, so that nothing is lost.
 
 use futures_util::future::join_all;
 use serde::{Deserialize, Serialize};
@@ -23,28 +22,28 @@ use crate::schemas::{Api, CHANGE, EVENT, Field, MESSAGE, Table, wire};
 use crate::text::{Note, note, ours};
 use crate::tools::changes::ChangesOf;
 
-/// The most pages that one call asks one source for.
+/// The maximum number of pages that one call fetches from one source.
 const MOST_PAGES: usize = 10;
-/// What its cursors are kept under.
+/// The kind of its cursors.
 const KIND: &str = "changes";
 
-/// Where each source stands.
+/// The positions of all sources.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Plan {
     limit: usize,
     places: Vec<Place>,
 }
 
-/// Where one source stands.
+/// The position of one source.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Place {
     account: String,
     of: Of,
-    /// The provider's mark; none before the source was first asked.
+    /// The provider's mark; `None` before the first query.
     mark: Option<String>,
 }
 
-/// What a source tells of.
+/// The content of a source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Of {
@@ -60,8 +59,8 @@ impl Of {
         }
     }
 
-    /// The columns that the rows of changes are made of: key, time, who, what,
-    /// flags.
+    /// Returns the columns that the rows of changes are made of: key, time, person,
+    /// subject, flags.
     fn columns(self) -> Vec<&'static Field> {
         let names = match self {
             Self::Mail => ["id", "date", "from", "subject", "flags"],
@@ -79,7 +78,7 @@ impl Of {
     }
 }
 
-/// What one source has answered.
+/// The result of one source.
 struct SourceChanges {
     account: Account,
     api: Api,
@@ -125,6 +124,7 @@ impl Pipeline {
                     continue;
                 }
             };
+            // No room: the mark stays, so these changes come with the next cursor.
             if objects.len() >= limit && source.pages.iter().any(has_changes) {
                 waiting += 1;
                 continue;
@@ -144,6 +144,7 @@ impl Pipeline {
                 waiting += 1;
             }
             if let Some(last) = source.pages.last() {
+                // Only now that its changes are shown, so that none is lost.
                 place.mark = Some(last.cursor.clone());
             }
             bytes += self.changed(&source, &labels, several, &mut objects).await?;
@@ -171,7 +172,7 @@ impl Pipeline {
         Ok(Draft { document: Document { scalars, tables: vec![rows] }, notes, ..Draft::default() })
     }
 
-    /// Where all sources stand: as the cursor says, or nowhere yet.
+    /// Returns the positions of all sources: from the cursor, or none yet.
     async fn since(&self, asked: &ChangesOf, notes: &mut Vec<Note>) -> Result<Plan> {
         let mut plan = match &asked.cursor {
             Some(said) => self.load_cursor(KIND, said).await?,
@@ -201,7 +202,7 @@ impl Pipeline {
         if plan.places.len() < before {
             notes.push("an account of the cursor is no longer signed in".into());
         }
-        // What was added since is told of from now on.
+        // Sources added since are included from now on.
         let kinds: Vec<Of> = [Of::Mail, Of::Events]
             .into_iter()
             .filter(|of| plan.places.iter().any(|place| place.of == *of))
@@ -229,7 +230,7 @@ impl Pipeline {
         }
     }
 
-    /// Asks one source, page by page, until there is nothing more or enough.
+    /// Queries one source, page by page, until its end or until there is enough.
     async fn source(&self, place: &Place, limit: usize) -> Result<SourceChanges> {
         let account = self.accounts.by_id(&place.account).await?;
         let columns = place.of.columns();
@@ -261,8 +262,7 @@ impl Pipeline {
         Ok(SourceChanges { account, api, of: place.of, pages })
     }
 
-    /// Adds the rows of a source's changes, as objects of ours. Gives how many bytes
-    /// they had.
+    /// Adds the rows of a source's changes, as objects of ours. Returns their size in bytes.
     async fn changed(
         &self,
         source: &SourceChanges,
@@ -295,7 +295,7 @@ impl Pipeline {
                     &mut Vec::new(),
                 );
                 bytes += rows.source_bytes();
-                // What is cut is cut, and counted, where it is shown.
+                // Cells are cut, and counted, where they are shown.
                 rows.show_whole();
                 self.hand_out(&mut rows, &source.account).await?;
                 into.extend(rows.rows().map(|row| object(row, change, &label, several)));
@@ -316,7 +316,7 @@ impl Pipeline {
         Ok(bytes)
     }
 
-    /// Puts what was shown before into the row of something that is gone.
+    /// Completes the row of a deleted object from what was shown before.
     fn recall(&self, row: &mut [Cell]) {
         let [Cell::Handle(kind, number), when, who, title, ..] = row else {
             return;
@@ -338,7 +338,7 @@ fn count(page: &Changes) -> usize {
     items + ids.map(Vec::len).iter().sum::<usize>()
 }
 
-/// A row of a message or an event as an object of the table `change`.
+/// Converts a row of a message or an event to an object of the table `change`.
 fn object(row: &[Cell], change: &str, label: &str, several: bool) -> Value {
     let [id, when, who, title, flags] = row else {
         return Value::Null;
@@ -357,7 +357,7 @@ fn object(row: &[Cell], change: &str, label: &str, several: bool) -> Value {
     object
 }
 
-/// A sender or organizer in the form that the registry's sources read.
+/// Returns a sender or organizer in the form that the registry's sources read.
 fn person(cell: &Cell) -> Value {
     let parts = match cell {
         Cell::Text(text) => text.strip_suffix('>').and_then(|text| text.rsplit_once(" <")),

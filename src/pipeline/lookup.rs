@@ -1,8 +1,8 @@
-//! Lookups: lists that are short enough to be fetched whole and shown in pages.
+//! Lookups: lists that are short enough to be fetched completely and shown in pages.
 //!
-//! Folders, categories, calendars, rooms, contacts, aliases, rules, automatic answers and settings of all
-//! accounts, one account after the other, and the schemas of our own. A list is fetched anew
-//! for every page; what a cursor keeps is the question and how far one got.
+//! Folders, categories, calendars, rooms, contacts, aliases, rules, automatic replies
+//! and settings of all accounts, one account after the other, and our own schemas. A
+//! list is fetched again for every page; a cursor keeps the request and the position.
 
 use futures_util::future::join_all;
 use serde::{Deserialize, Serialize};
@@ -25,10 +25,10 @@ use crate::text::{Note, note, ours};
 use crate::tools::Columns;
 use crate::tools::lookup::Lookup;
 
-/// What its cursors are kept under.
+/// The kind of its cursors.
 const KIND: &str = "lookup";
 
-/// What was looked up and how far; saved under a cursor.
+/// The request and the position; saved under a cursor.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Plan {
     #[serde(rename = "kind", with = "by_word")]
@@ -38,15 +38,15 @@ struct Plan {
     #[serde(default)]
     fields: Vec<String>,
     limit: usize,
-    /// True when several accounts were asked.
+    /// True if several accounts are queried.
     merged: bool,
-    /// How many rows the accounts have that are shown to their end.
+    /// The number of rows of the accounts that are shown completely.
     done: usize,
     /// The accounts that may have more, in their order.
     places: Vec<Place>,
 }
 
-/// Lists are saved by the word that they were asked for by.
+/// Stores a list by the word that requested it.
 mod by_word {
     use serde::{Deserialize, Deserializer, Serializer, de};
 
@@ -63,10 +63,10 @@ mod by_word {
     }
 }
 
-/// How far the list of one account was shown.
+/// The position in the list of one account.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Place {
-    /// The account's id; none for what is ours.
+    /// The account's id; `None` for our own lists.
     account: Option<String>,
     shown: usize,
 }
@@ -109,15 +109,15 @@ impl Pipeline {
                 own.insert_unread(usize::MAX, &one.id);
             }
             if let Some(q) = plan.filter() {
-                // What could not be fetched may be what is looked for. A handle and
-                // a name are looked at, or a name.
+                // An item that could not be fetched may be the one looked for. Only the
+                // handle and the name are compared.
                 let first: Vec<&str> = columns.iter().take(2).map(|field| field.name).collect();
                 own.retain(|row, extra| {
                     let (cells, _) = row.split_at(row.len().min(2));
                     says(cells, extra, &first, q) || matches!(row, [_, Cell::Null, ..])
                 });
             }
-            // What of this account's rows stands on this page of ours.
+            // The rows of this account on this page.
             let (first, count) = (part.place.shown, own.len());
             let end = count.min(first.saturating_add(plan.limit - rows.len()));
             let mut at = 0..count;
@@ -140,7 +140,7 @@ impl Pipeline {
 
         let shown = rows.len();
         let mut document = Document { scalars: Vec::new(), tables: vec![rows] };
-        // People are asked for as far as they are shown, and one more.
+        // People are fetched as far as they are shown, and one more.
         let total = match plan.listing.is_people() && !plan.places.is_empty() {
             true => String::new(),
             false => format!(" of {all}"),
@@ -161,7 +161,7 @@ impl Pipeline {
         Ok(Draft { document, notes, ..Draft::default() })
     }
 
-    /// The lists that are meant, and why some are missing.
+    /// Fetches the requested lists; returns also why some are missing.
     async fn lists(&self, plan: &Plan) -> Result<(Vec<Part>, Vec<Missing<Place>>)> {
         let labels = self.labels().await?;
         let answers = join_all(plan.places.iter().map(|place| {
@@ -198,7 +198,7 @@ impl Pipeline {
         }
     }
 
-    /// The list of one account, or of ours.
+    /// Fetches the list of one account, or of ours.
     async fn list(&self, plan: &Plan, place: &Place) -> Result<(Option<Account>, Api, Page)> {
         let Some(account) = &place.account else {
             let tables = schemas::TABLES.iter();
@@ -229,7 +229,7 @@ impl Pipeline {
         Ok((Some(account), mailbox.api(), page))
     }
 
-    /// What crosses the port as plain types, as objects of ours.
+    /// Converts what crosses the port as plain types to objects of ours.
     async fn arranged(&self, table: &Table, account: &Account) -> Result<Option<Vec<Value>>> {
         Ok(match table.name {
             "rule" => {
@@ -244,7 +244,7 @@ impl Pipeline {
         })
     }
 
-    /// What to look up: as said, or as the cursor says.
+    /// Returns the plan: as requested, or from the cursor.
     async fn plan_lookup(&self, lookup: Lookup) -> Result<Plan> {
         let Some(said) = &lookup.cursor else {
             let place = |account: Option<String>| Place { account, shown: 0 };
@@ -290,9 +290,8 @@ impl Pipeline {
 }
 
 impl Plan {
-    /// The columns to show: by default those up to the core, otherwise those that
-    /// were asked for and what names a row. Rows of several accounts say which
-    /// they are of.
+    /// Returns the columns to show: by default those up to the core, otherwise those requested
+    /// and the one that names a row. Rows of several accounts name their account.
     fn columns(&self) -> Result<Vec<&'static Field>> {
         let table = self.listing.table;
         if self.fields.is_empty() {
@@ -309,8 +308,8 @@ impl Plan {
         Ok(table.fields.iter().filter(shown).collect())
     }
 
-    /// The people to ask a mailbox for, one more than is shown: it tells whether
-    /// there are more.
+    /// Returns the people to request from a mailbox, one more than shown: it shows
+    /// whether there are more.
     fn people(&self, place: &Place) -> People {
         People {
             q: self.q.clone(),
@@ -319,7 +318,7 @@ impl Plan {
         }
     }
 
-    /// Whom nobody knows, of those who were asked for, when all was looked at.
+    /// Returns a note on requested people whom no account knows, if all accounts responded.
     fn unknown(&self, rows: &RowTable) -> Option<Note> {
         if !self.listing.is_people() || !self.places.is_empty() {
             return None;
@@ -336,13 +335,13 @@ impl Plan {
         (!unknown.is_empty()).then(|| note!("nobody matches {}", ours(unknown.join(", "))))
     }
 
-    /// The text that rows are chosen by here; people are chosen by the provider.
+    /// Returns the text that filters rows here; people are filtered by the provider.
     fn filter(&self) -> Option<&str> {
         self.q.as_deref().filter(|_| !self.listing.is_people())
     }
 }
 
-/// True when one of the cells says `q`, or what these columns have besides.
+/// Returns true if one of the cells, or the hidden rest of these columns, contains `q`.
 fn says(cells: &[Cell], extra: &Extra, columns: &[&str], q: &str) -> bool {
     let wanted = q.to_lowercase();
     let has = |text: &str| text.to_lowercase().contains(&wanted);

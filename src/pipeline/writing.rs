@@ -1,8 +1,7 @@
-//! A call that writes, as one: from its first write to its end.
+//! A call that writes, as a unit: from its first write to its end.
 //!
-//! The store knows of it for so long, and so does whoever would give the call up.
-//! What was cut off, because the process was killed or had a bug, is reported by
-//! the next call.
+//! The store has a record of it for that time, and it cannot be cancelled meanwhile. The next
+//! call reports one that was interrupted, because the process was killed or had a bug.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -24,14 +23,14 @@ tokio::task_local! {
     static CALL: Mutex<Call>;
 }
 
-/// A call, and what the store has of it once it has begun to write.
+/// A call, and its record in the store once it has begun to write.
 struct Call {
     what: String,
     writing: Option<Writing>,
 }
 
 impl Pipeline {
-    /// Carries out a call that `what` describes, if it is one that writes.
+    /// Runs a call that `what` describes, if it is one that writes.
     pub(super) async fn as_one<T>(
         &self,
         what: Option<String>,
@@ -51,14 +50,14 @@ impl Pipeline {
         CALL.scope(state, whole).await
     }
 
-    /// Says that something is about to be written.
+    /// Records that the call is about to write.
     ///
     /// # Errors
-    /// If the call was given up, or it cannot be noted: then nothing may be
-    /// written.
+    /// If the call was cancelled, or it cannot be recorded: then nothing may be written.
     pub(super) fn begins(&self) -> Result<()> {
         course::begin_write()?;
         let begun = with(|call| {
+            // Recorded once, before the first write of the call.
             if call.writing.is_none() {
                 call.writing = Some(self.store.begin_writing(&call.what)?);
             }
@@ -67,12 +66,12 @@ impl Pipeline {
         begun.unwrap_or(Ok(()))
     }
 
-    /// Says beforehand what may be left of a call of several writes.
+    /// Records in advance what an interruption between several writes may leave.
     pub(super) fn may_leave(&self, what: &str) {
         with(|call| call.what = format!("{} ({what})", call.what));
     }
 
-    /// Lines about calls that were cut off.
+    /// Returns lines about calls that were interrupted.
     pub(super) async fn cut_off(&self) -> Vec<Note> {
         let mut notes = Vec::new();
         for call in self.store.cut_off() {
@@ -102,8 +101,7 @@ fn with<T>(change: impl FnOnce(&mut Call) -> T) -> Option<T> {
     CALL.try_with(lock).ok()
 }
 
-/// What a call that writes is about, in the words of its arguments; nothing of
-/// what it writes.
+/// Describes a call that writes, in the words of its arguments, without the content of the write.
 pub(super) fn of(action: &Action) -> Option<String> {
     let id = |id: &Option<String>| id.as_ref().map_or_else(String::new, |id| format!(" id={id}"));
     let scope = |scope: Option<Scope>| {

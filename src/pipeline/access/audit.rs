@@ -1,8 +1,8 @@
-//! The audit log: what was written, by whom, to whom, with what outcome.
+//! The audit log: every write, its audience and its outcome.
 //!
-//! A line before the call and one with what became of it, so that a write that
-//! was cut off has one, too. One JSON object per line in `audit.jsonl` in the state folder, readable by
-//! its owner alone. No subject, no text, and of recipients the domains only.
+//! One line is written before the call and one with its outcome, so that an interrupted write has
+//! a line, too. One JSON object per line in `audit.jsonl` in the state folder, readable only by
+//! its owner. No subject, no text, and only the domains of recipients.
 
 use serde_json::{Value, json};
 
@@ -10,23 +10,23 @@ use crate::error::Result;
 use crate::pipeline::Pipeline;
 use crate::text::Note;
 
-/// What the line says that is written before a call.
+/// The outcome in the line that is written before a call.
 pub(in crate::pipeline) const BEGUN: &str = "begun";
 
-/// One thing that was written, or refused.
+/// One write, or one that was refused.
 #[derive(Debug, Clone, Default)]
 pub(in crate::pipeline) struct Entry<'a> {
     /// The account's address.
     pub(in crate::pipeline) account: &'a str,
     /// The tool.
     pub(in crate::pipeline) tool: &'a str,
-    /// What was done.
+    /// The operation.
     pub(in crate::pipeline) op: &'a str,
-    /// Handles or providers' ids of what it was done to.
+    /// Handles or provider ids of its objects.
     pub(in crate::pipeline) ids: Vec<String>,
     /// Addresses of recipients; their domains are kept.
     pub(in crate::pipeline) recipients: Vec<&'a str>,
-    /// What became of it.
+    /// The outcome.
     pub(in crate::pipeline) outcome: &'a str,
 }
 
@@ -59,20 +59,20 @@ impl Pipeline {
         self.store.append_audit(&line.to_string())
     }
 
-    /// The line after a call. What was done is told whatever becomes of the log:
-    /// what is wrong with that is a note.
+    /// Writes the line after a call. A completed write is reported even if the log
+    /// fails: the failure becomes a note.
     pub(in crate::pipeline) async fn audit_after(&self, entry: Entry<'_>, notes: &mut Vec<Note>) {
         if let Err(error) = self.audit(entry).await {
             notes.push(Note::from(&error));
         }
     }
 
-    /// Makes a write between two lines of the log. `made` names what came of it,
-    /// where that was not known before.
+    /// Makes a write between two lines of the log. `made` names the created objects, if
+    /// they had no id before.
     ///
     /// # Errors
-    /// [`Kind::Store`](crate::error::Kind::Store) if the first line cannot be
-    /// written: then nothing was done. Those of the write.
+    /// [`Kind::Store`](crate::error::Kind::Store) if the first line cannot be written:
+    /// then nothing was done. Those of the write.
     pub(in crate::pipeline) async fn logged<T>(
         &self,
         entry: Entry<'_>,
@@ -93,7 +93,7 @@ impl Pipeline {
     }
 }
 
-/// What became of a write, in the log's words.
+/// Returns the outcome of a write, in the log's words.
 pub(in crate::pipeline) fn outcome<T>(written: &Result<T>) -> &'static str {
     match written {
         Ok(_) => "done",

@@ -1,5 +1,5 @@
-//! Who may do what: accounts and their sign-ins, whom a write may reach, and the
-//! log of what was written.
+//! Access control: accounts and their sign-in, the audience that a write may reach, and
+//! the log of all writes.
 
 pub(super) mod audit;
 pub(super) mod guard;

@@ -1,8 +1,8 @@
-//! The accounts tool: who is signed in, and signing in from a chat.
+//! The accounts tool: the signed-in accounts, and signing in from a chat.
 //!
-//! `add` answers at once with the address of the sign-in page, or with a code to
-//! enter, and goes on in the background; `list` says how it went. What a sign-in
-//! is stands in `oauth`, what an account is in `accounts`.
+//! `add` returns at once with the address of the sign-in page, or with a code to enter,
+//! and continues in the background; `list` reports the outcome. The sign-in itself is
+//! in `oauth`, the storage of accounts in `accounts`.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -29,25 +29,25 @@ use crate::tools::accounts::{AccountsOp, Add};
 pub struct Finished {
     /// The account it was for.
     pub account: Account,
-    /// Where it ended otherwise than was asked, in words.
+    /// A note if the result differs from what was requested.
     pub note: Option<String>,
 }
 
 /// A sign-in that was begun, whichever way.
 #[derive(Debug)]
 pub enum Begun {
-    /// Through a browser that comes back to this machine.
+    /// Through a browser that redirects to this machine.
     Browser(SignIn),
     /// With a code that is entered elsewhere.
     Device(DeviceSignIn),
 }
 
 impl Begun {
-    /// Begins the sign-in that `add` asks for.
+    /// Starts the sign-in that `add` requests.
     ///
     /// # Errors
-    /// [`Kind::Argument`](crate::error::Kind::Argument) for what cannot be asked
-    /// for, and those of [`SignIn::start`] and [`DeviceSignIn::start`].
+    /// [`Kind::Argument`](crate::error::Kind::Argument) for an invalid request, and
+    /// those of [`SignIn::start`] and [`DeviceSignIn::start`].
     pub async fn start(config: &Config, connect: &dyn Connect, add: &Add) -> Result<Self> {
         if let Some(mailbox) = &add.mailbox
             && !mailbox.contains('@')
@@ -67,8 +67,8 @@ impl Begun {
         Ok(Self::Browser(sign_in))
     }
 
-    /// Waits for the person, makes an account of what they granted, and tells
-    /// their browser the outcome.
+    /// Waits for the person, adds the account with what they granted, and shows the
+    /// outcome in their browser.
     ///
     /// # Errors
     /// Those of [`SignIn::wait`] and of [`finish`].
@@ -96,9 +96,8 @@ impl Begun {
     }
 }
 
-/// Makes an account of fresh tokens: asks the provider whose they are, and
-/// keeps both. What counts is what the provider says; if `add` asked for
-/// somebody else, that is noted.
+/// Adds an account from new tokens: asks the provider for their owner, and stores both.
+/// The provider's answer counts; a note says if `add` requested another account.
 ///
 /// # Errors
 /// Those of [`Connect::address`] and [`Accounts::add`].
@@ -131,7 +130,7 @@ pub async fn finish(
     Ok(Finished { account, note })
 }
 
-/// Sign-ins that were started in this process and not yet told about.
+/// Sign-ins that were started in this process and whose outcome was not yet reported.
 #[derive(Debug, Default)]
 pub(in crate::pipeline) struct SignIns {
     waiting: Mutex<Vec<Pending>>,
@@ -142,7 +141,7 @@ pub(in crate::pipeline) struct SignIns {
 struct Pending {
     add: Add,
     state: State,
-    /// What waits for the person.
+    /// The task that waits for the person.
     task: Option<AbortHandle>,
     number: u64,
 }
@@ -152,7 +151,7 @@ enum State {
     /// The person has not decided yet.
     Open,
     Failed(Error),
-    /// It went well, with something to tell.
+    /// It succeeded, with a note.
     Noted(String),
 }
 
@@ -172,7 +171,7 @@ impl Pending {
         matches!(self.state, State::Open)
     }
 
-    /// The row of a sign-in that is not over, or has failed.
+    /// Returns the row of a sign-in that is pending or has failed.
     fn row(&self) -> Option<Value> {
         let (status, problem) = match &self.state {
             State::Open if self.add.device => ("waiting for the code to be entered", None),
@@ -228,8 +227,8 @@ impl Pipeline {
         }
     }
 
-    /// Waits until no sign-in of this process is open any more, and answers with
-    /// what there is to tell of them; fails as the first of them that failed.
+    /// Waits until no sign-in of this process is pending, and returns their notes;
+    /// fails with the first error.
     pub async fn signed_in(&self) -> Result<Vec<String>> {
         loop {
             let changed = self.sign_ins.changed.notified();
@@ -265,7 +264,7 @@ impl Pipeline {
             })
             .collect();
         let mut notes = Vec::new();
-        // How it ended is told once; an open page is told until it is over.
+        // An outcome is reported once; a pending page is reported until it is done.
         self.sign_ins.with(|waiting| {
             objects.extend(waiting.iter().filter_map(Pending::row));
             for one in waiting.iter() {
@@ -304,7 +303,7 @@ impl Pipeline {
         let item = address.unwrap_or(&add.provider).clone();
         let number = self.sign_ins.with(|waiting| {
             let number = waiting.iter().map(|one| one.number + 1).max().unwrap_or(0);
-            // A newer page for the same account takes the place of the older.
+            // A newer page for the same account replaces the older one.
             waiting.retain(|one| {
                 let same = one.add.provider == add.provider
                     && one.add.address == add.address

@@ -1,4 +1,4 @@
-//! Which accounts a call is about, and how they are called in its answer.
+//! The accounts that a call is about, and their labels in its answer.
 
 use std::collections::HashMap;
 
@@ -6,11 +6,11 @@ use crate::error::{Error, Result};
 use crate::pipeline::Pipeline;
 use crate::provider::Account;
 
-/// How accounts are called in rows and notes, by their ids.
+/// The labels of accounts in rows and notes, by their ids.
 pub(in crate::pipeline) struct Labels(HashMap<String, String>);
 
 impl Labels {
-    /// How the account with this id is called; by its id when it is gone.
+    /// Returns the label of the account with this id; the id if it was removed.
     pub(in crate::pipeline) fn of(&self, id: &str) -> String {
         self.0.get(id).map_or_else(|| id.to_owned(), String::clone)
     }
@@ -21,7 +21,7 @@ impl Pipeline {
         Ok(Labels(self.accounts.labels().await?))
     }
 
-    /// The account of that name, or all that are signed in.
+    /// Returns the account of that name, or all that are signed in.
     pub(in crate::pipeline) async fn named_or_all(
         &self,
         name: Option<&str>,
@@ -31,13 +31,13 @@ impl Pipeline {
         }
         let all = self.accounts.list().await?;
         match all.len() {
-            // Says that nobody is signed in, and how to.
+            // Fails with how to sign in.
             0 => Ok(vec![self.accounts.find(None).await?]),
             _ => Ok(all),
         }
     }
 
-    /// The account that a handle belongs to, if it is the one named.
+    /// Returns the account that a handle belongs to, if it is the one named.
     pub(in crate::pipeline) async fn owner_named(
         &self,
         owner: &str,

@@ -1,10 +1,9 @@
-//! Cursors: where a list or a text goes on, saved in the store.
+//! Cursors: the position at which a list or a text continues, saved in the store.
 //!
-//! A cursor holds what was asked together with where the next page starts, so
-//! that it cannot be used for another question and relative dates keep meaning
-//! what they meant on the first page. It is JSON in the store; the model sees
-//! its number. What it holds is each list's own plan, under the list's own word,
-//! so that no list is known here.
+//! A cursor holds the request together with the start of the next page, so that it
+//! cannot be used for another request and relative dates keep the meaning they had on
+//! the first page. It is JSON in the store; the model sees its number. Its content is
+//! each list's own plan, under the list's own word, so that this module knows no list.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
@@ -16,8 +15,8 @@ use crate::error::{Error, Kind, Result};
 use crate::pipeline::Pipeline;
 use crate::store::HandleKind;
 
-/// A cursor as it is kept: the kind of list that it belongs to, then the fields of
-/// the list's plan beside it, all in one object.
+/// A stored cursor: the kind of list that it belongs to, and beside it the fields of
+/// the list's plan, all in one object.
 #[derive(Serialize)]
 struct Saved<'p, T> {
     of: &'p str,
@@ -25,18 +24,17 @@ struct Saved<'p, T> {
     plan: &'p T,
 }
 
-/// Of a cursor as it is kept, the kind of list alone.
+/// The kind of list of a stored cursor.
 #[derive(Deserialize)]
 struct Belongs {
     of: String,
 }
 
 impl Pipeline {
-    /// Saves where a list of some kind goes on, and gives the cursor's number.
+    /// Saves the position of a list of some kind, and returns the cursor's number.
     ///
-    /// The kind and the names of the plan's fields are what is kept on disk: a
-    /// change of either makes cursors useless that were given out before. A plan
-    /// has no field `of`.
+    /// The kind and the names of the plan's fields are stored on disk: a change of
+    /// either invalidates existing cursors. A plan has no field `of`.
     pub(in crate::pipeline) async fn save_cursor<T: Serialize>(
         &self,
         kind: &str,
@@ -47,11 +45,11 @@ impl Pipeline {
         self.store.save_cursor(&state).await
     }
 
-    /// Where a list of some kind goes on, by what the caller gave as its cursor.
+    /// Loads the position of a list of some kind, by the cursor that the caller gave.
     ///
     /// # Errors
-    /// [`Kind::NotFound`] if there is no such cursor, [`Kind::Argument`] if it
-    /// belongs to a list of another kind.
+    /// [`Kind::NotFound`] if there is no such cursor, [`Kind::Argument`] if it belongs
+    /// to a list of another kind.
     pub(in crate::pipeline) async fn load_cursor<T: DeserializeOwned>(
         &self,
         kind: &str,
@@ -73,48 +71,48 @@ impl Pipeline {
     }
 }
 
-/// A cursor given together with what it was not made for.
+/// Returns the error for a cursor given together with another request.
 pub(in crate::pipeline) fn another_search(said: &str) -> Error {
     Error::argument(format!("the cursor {said} belongs to another search"))
         .next("give the cursor alone, or search without it")
 }
 
-/// A cursor of one tool given to another.
+/// Returns the error for a cursor of another tool.
 fn other_use(said: &str) -> Error {
     Error::argument(format!("the cursor {said} belongs to another tool"))
         .next("pass it to the tool that returned it")
 }
 
-/// What is kept of an id. Of so many bytes, two in a mailbox of a million agree
+/// The digest of an id. With this many bytes, two in a mailbox of a million collide
 /// once in thirty million mailboxes.
 pub(in crate::pipeline) type Mark = [u8; 8];
 
-/// Ids of rows that were shown, the latest of them, as short digests.
+/// Ids of the rows shown last, as short digests.
 ///
-/// Ids are long, and a cursor only has to know one again when it comes back.
+/// Ids are long, and a cursor only has to recognize one when it comes again.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub(in crate::pipeline) struct Seen(String);
 
 impl Seen {
-    /// How many are remembered. More than two of the longest pages, so that a
-    /// page that is asked for again is told from its rest, and one that new
-    /// mail has pushed down from the page before.
+    /// The number of digests stored: more than two of the longest pages, so that a page
+    /// that is requested again is continued correctly, and so is one that new mail has
+    /// pushed down from the page before.
     const MOST: usize = 224;
 
-    /// The digests, the latest last.
+    /// Returns the digests, the latest last.
     pub(in crate::pipeline) fn digests(&self) -> Vec<Mark> {
         let bytes = STANDARD_NO_PAD.decode(&self.0).unwrap_or_default();
         bytes.as_chunks().0.to_vec()
     }
 
-    /// The digest of an id.
+    /// Returns the digest of an id.
     pub(in crate::pipeline) fn digest(id: &str) -> Mark {
         let digest = Sha256::digest(id.as_bytes());
         digest.first_chunk().copied().unwrap_or_default()
     }
 
-    /// Remembers ids besides those that are remembered, and forgets the oldest.
+    /// Adds ids to those stored, and drops the oldest.
     pub(in crate::pipeline) fn with<'i>(&self, ids: impl Iterator<Item = &'i str>) -> Self {
         let mut digests = self.digests();
         digests.extend(ids.map(Self::digest));

@@ -1,8 +1,8 @@
 //! From a request to the blocks of its answer: steps 4 and 5, around the others.
 //!
-//! An answer that is told in chunks is kept for a while, so that what arrives
-//! meanwhile moves nothing. The whole of what was shortened is kept as an
-//! output. How an answer is made to fit stands in `budget`.
+//! An answer in chunks is kept for a while, so that new data does not move its chunks.
+//! The complete form of a shortened answer is stored as an output. `budget` fits an
+//! answer to its size.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -22,36 +22,35 @@ use crate::tools::{self, Action, Call, Effect, Request};
 
 /// How long an answer in chunks is kept.
 const KEPT: Duration = Duration::from_secs(30 * 60);
-/// How many such answers are kept at once.
+/// The maximum number of such answers.
 const MOST: usize = 16;
-/// How many bytes of text they may have together.
+/// The maximum size of their texts together, in bytes.
 const BYTES: usize = 32 * 1024 * 1024;
 /// The largest budget.
 const MOST_TOKENS: usize = 100_000;
 /// Rows that are fitted on a thread of their own.
 const MANY: usize = 100;
-/// Tokens of the line that tells an answer's hash.
+/// Tokens of the line with an answer's hash.
 const HASH: usize = 12;
-/// Tokens of what may be said of a part besides.
+/// Tokens reserved for notes about a part.
 const BESIDES: usize = HASH + 14;
-/// Notes that say the same of different things, as letters and events.
+/// Notes of the same kind about different objects, such as messages and events.
 const ALIKE: usize = 20;
-/// What is said of a chunk without the first.
+/// The note on a chunk that was requested without the first one.
 const STALE: &str = "the first chunk's snapshot expired: this chunk is of the current answer";
 
-/// What a tool call answers with, before it is MCP.
+/// The result of a tool call, before it is converted to MCP.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Answer {
-    /// Text blocks: the document in the format asked for, fenced long texts,
-    /// and last what the reader should know besides.
+    /// Text blocks: the document in the requested format, fenced long texts, and last the notes.
     pub blocks: Vec<String>,
-    /// What the answer costs.
+    /// The size of the answer.
     pub stats: Stats,
     /// The id of the whole answer, when this is a part of it.
     pub output: Option<String>,
 }
 
-/// What an answer costs.
+/// The size of an answer.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Stats {
     /// Tokens of all blocks.
@@ -60,46 +59,46 @@ pub struct Stats {
     pub tokenizer: &'static str,
     /// Bytes of all blocks.
     pub bytes: usize,
-    /// Bytes of the JSON that the rows were made from, as the provider sent it;
-    /// none where there was none.
+    /// Bytes of the JSON that the rows were made from, as the provider sent it; `None`
+    /// if there was none.
     pub source_bytes: usize,
-    /// What was shortened, when the answer is a part of a larger one.
+    /// The counts of what was shortened, if the answer is a part of a larger one.
     pub shortened: Option<Shortened>,
-    /// How many cells of the whole answer show a part of their value.
+    /// The number of cells in the whole answer that show only a part of their value.
     pub cut: usize,
-    /// What the plan took its tokens to be, when there was one.
+    /// The number of tokens that the plan estimated, if there was one.
     pub planned: usize,
-    /// Which chunk it is, of how many.
+    /// The number of the chunk, and of all chunks.
     pub chunk: (usize, usize),
-    /// What the answer is known by.
+    /// The hash that identifies the answer.
     pub hash: String,
     /// The version of STC, when it is written in that.
     pub stc_version: Option<u32>,
 }
 
-/// How an answer is told.
+/// The form in which an answer is returned.
 #[derive(Clone, Copy)]
 struct How {
     format: Format,
     strategy: Strategy,
     chunk: usize,
-    /// True when further chunks can be asked for.
+    /// True if further chunks can be requested.
     chunks: bool,
     budget: usize,
-    /// Tokens of what is said besides.
+    /// Tokens reserved for additional notes.
     besides: usize,
 }
 
-/// Answers that were told in chunks lately, the latest last.
+/// Answers recently returned in chunks, the latest last.
 #[derive(Default)]
 pub(in crate::pipeline) struct Snapshots(Mutex<VecDeque<Snapshot>>);
 
 struct Snapshot {
     call: Call,
     draft: Arc<Draft>,
-    /// Who was signed in, and since when.
+    /// The signed-in accounts, and since when.
     accounts: Vec<String>,
-    /// What the chunks were made for.
+    /// The budget that the chunks were made for.
     budget: usize,
     format: Format,
     made: Instant,
@@ -121,7 +120,7 @@ impl Snapshots {
         }
     }
 
-    /// What was kept of a call, while the same people are signed in.
+    /// Returns the stored answer to a call, if the same accounts are still signed in.
     fn find(&self, call: &Call, accounts: &[String]) -> Option<(Arc<Draft>, usize, Format)> {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         all.retain(|one| one.made.elapsed() < KEPT && one.accounts == accounts);
@@ -137,8 +136,7 @@ impl Snapshots {
 }
 
 impl Pipeline {
-    /// Carries out a request of somebody who can neither be asked nor told
-    /// anything meanwhile.
+    /// Carries out a request whose caller can be neither asked nor notified.
     ///
     /// # Errors
     /// Those of [`Pipeline::run_for`].
@@ -158,7 +156,7 @@ impl Pipeline {
         let accounts = self.accounts.list().await?;
         let since: Vec<String> =
             accounts.iter().map(|account| format!("{} {}", account.id, account.added)).collect();
-        // Had before anything is done: what was done is told.
+        // Read before anything is written, so that a completed write can always be reported.
         let secret = self.store.fence_secret().await?;
         let kept = match chunk {
             1 => None,
@@ -192,6 +190,7 @@ impl Pipeline {
         let tool = tools::find(call.tool);
         let writes = tool.is_some_and(|tool| tool.effect != Effect::Read);
         match self.strangers_in(&draft).await {
+            // A completed write is reported even if this cannot be stored.
             Err(error) if writes => tracing::warn!(%error, "what was shown is not noted"),
             noted => noted?,
         }
@@ -212,7 +211,7 @@ impl Pipeline {
         };
         let fits = self.fitted(&draft, how, secret).await;
         let (mut fitted, whole) = match fits {
-            // What was done is told, whatever it costs.
+            // A completed write is reported, even over budget.
             Err(error) if error.kind() == Kind::BudgetTooSmall && writes => {
                 let budget = MOST_TOKENS;
                 self.fitted(&draft, How { budget, ..how }, secret).await?
@@ -239,6 +238,7 @@ impl Pipeline {
             }
             None => None,
         };
+        // The same data gives the same bytes, so a hash identifies an answer.
         let hash = crate::outputs::hash(&fitted.blocks.join("\n"));
         if view.known.as_ref() == Some(&hash) {
             return Ok(self.unchanged(hash, format));
@@ -264,7 +264,7 @@ impl Pipeline {
         })
     }
 
-    /// The whole answer to a request, as the text that outputs are made of.
+    /// Returns the complete response to a request, as the text of an output.
     pub(super) async fn whole_text(&self, request: Request) -> Result<String> {
         let draft = self.noted(request.action, request.format, &Nobody).await?;
         self.strangers_in(&draft).await?;
@@ -272,7 +272,7 @@ impl Pipeline {
         Ok(Whole::kept(&draft, &secret).text())
     }
 
-    /// What fits of a draft; and the whole of it, when that is more.
+    /// Fits a draft; stores the complete response as an output if it was shortened.
     async fn fitted(
         &self,
         draft: &Arc<Draft>,
@@ -327,8 +327,8 @@ impl Pipeline {
         }
     }
 
-    /// What an action answers; notes that repeat themselves are counted, and
-    /// what is said within texts begins with the words of their fences.
+    /// Returns the response to an action; repeated notes are counted, and lines of ours
+    /// within texts begin with the words of their fences.
     async fn noted(&self, action: Action, format: Format, caller: &dyn Caller) -> Result<Draft> {
         let mut draft = self.draft(action, format, caller).await?;
         draft.notes = Note::counted(draft.notes, ALIKE);
@@ -359,7 +359,7 @@ impl Pipeline {
         fitted.tokens = fitted.blocks.iter().map(count).sum();
     }
 
-    /// The answer to who knows it already.
+    /// Returns the answer to a caller that already has it.
     fn unchanged(&self, hash: String, format: Format) -> Answer {
         let document =
             Document { scalars: vec![("unchanged", Cell::Text(hash.clone()))], tables: Vec::new() };

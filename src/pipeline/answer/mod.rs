@@ -1,5 +1,4 @@
-//! What answers have in common: how they are made to fit, where they go on, what
-//! they tell of writes, and what was shown.
+//! The common parts of answers: fitting, cursors, outcomes of writes, and what was shown.
 
 pub(super) mod cursor;
 pub(super) mod fit;

@@ -1,5 +1,5 @@
-//! What a call that writes tells: what became of each item, the events as
-//! their services hold them, and what to know besides.
+//! The report of a call that writes: the outcome of each item, the events as their
+//! services have them, and the notes.
 
 use std::collections::HashMap;
 
@@ -12,7 +12,7 @@ use crate::row::RowTable;
 use crate::schemas::{Level, OUTCOME};
 use crate::text::Note;
 
-/// What became of one thing that a call was to change.
+/// The outcome of one item of a call that writes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::pipeline) struct Outcome {
     pub(in crate::pipeline) item: String,
@@ -31,7 +31,8 @@ impl Outcome {
         Self { item: item.into(), op, result, detail: detail.into() }
     }
 
-    /// What did not succeed. When the line broke, nobody knows what became of it.
+    /// Returns the outcome of a failed write: `unknown` if the connection broke,
+    /// because the write may have taken effect.
     pub(in crate::pipeline) fn failed(
         item: impl Into<String>,
         op: &'static str,
@@ -52,7 +53,7 @@ impl Outcome {
     }
 }
 
-/// What a call that writes has to tell.
+/// The parts of the answer of a call that writes.
 #[derive(Default)]
 pub(in crate::pipeline) struct WriteReport {
     pub(in crate::pipeline) events: Vec<(Owner, Value)>,
@@ -61,7 +62,7 @@ pub(in crate::pipeline) struct WriteReport {
 }
 
 impl Pipeline {
-    /// The answer of a call that writes.
+    /// Builds the response of a call that writes.
     pub(in crate::pipeline) async fn write_report(&self, report: WriteReport) -> Result<Draft> {
         let mut draft = Draft::default();
         self.held_rows(&report.events, &mut draft.document, &mut draft.notes).await;

@@ -1,7 +1,7 @@
-//! `output_read`: answers that were shortened, kept and read on in.
+//! `output_read`: shortened answers, stored for further reading.
 //!
-//! An answer is had from memory, from the database where it is kept there, or
-//! by asking again as it was asked; that has to give the same answer.
+//! An answer is read from memory, from the database if it is stored there, or by
+//! repeating the call; that has to give the same answer.
 
 use std::sync::Arc;
 
@@ -20,23 +20,23 @@ use crate::text::brief;
 use crate::tools::output::OutputRead;
 use crate::tools::{self, Call, Effect};
 
-/// The lines that are shown when a call does not say.
+/// The number of lines shown by default.
 const LIMIT: u32 = 200;
-/// Tokens that the answer has besides the lines.
+/// Tokens of the answer apart from the lines.
 const BESIDES: usize = 120;
 
-/// How an answer was asked for, as the store keeps it.
+/// The call that produced an answer, as the store keeps it.
 #[derive(Serialize, Deserialize)]
 struct Recipe {
     tool: String,
-    /// Nothing for calls that change something: they are not made again.
+    /// `None` for calls that write: they are not repeated.
     arguments: Option<Map<String, Value>>,
 }
 
 impl Pipeline {
-    /// Keeps a whole answer that tells of these accounts, by their ids; its hash.
+    /// Stores a complete answer that concerns these accounts, by their ids; returns its hash.
     ///
-    /// Where the store cannot be written to, this process has it all the same.
+    /// If the store cannot be written to, this process still has it.
     ///
     /// # Errors
     /// [`Kind::Internal`].
@@ -54,12 +54,11 @@ impl Pipeline {
         Ok(self.outputs.keep(&recipe, text, &accounts).await)
     }
 
-    /// The whole text of an output, by its hash or URI.
+    /// Returns the complete text of an output, by its hash or URI.
     ///
     /// # Errors
-    /// [`Kind::NotFound`] if there is none, or no longer; [`Kind::Conflict`] if it
-    /// was asked for again and the answer is another now; what asking can end
-    /// with.
+    /// [`Kind::NotFound`] if there is none, or no longer; [`Kind::Conflict`] if the
+    /// call was repeated and its answer has changed; the errors of the repeated call.
     pub async fn output_text(&self, id: &str) -> Result<Arc<str>> {
         let hash = outputs::meant(id).ok_or_else(|| unknown(id))?;
         let (recipe, accounts) = match self.outputs.get(hash).await? {
@@ -86,16 +85,16 @@ impl Pipeline {
             .next(format!("call {} again", tool.name)));
         }
         self.keep_output(&call, &text, accounts).await?;
-        // As it is kept: the end of a text that is too long is missing.
+        // As stored: the end of a text that is too long is missing.
         match self.outputs.get(hash).await? {
             Some(Found::Text(text)) => Ok(text),
             _ => Err(unknown(hash)),
         }
     }
 
-    /// The whole answer to a call, as text.
+    /// Repeats a call and returns its complete answer as text.
     ///
-    /// In a box, because what is asked for may be any tool.
+    /// Boxed, because the call may be of any tool.
     fn ask_again<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, Result<String>> {
         Box::pin(async {
             let tool = tools::find(call.tool).ok_or_else(|| unknown(call.tool))?;

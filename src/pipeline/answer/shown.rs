@@ -1,7 +1,7 @@
-//! What was shown of messages and events lately, by their handles: enough to say
-//! what it was that is gone.
+//! Messages and events shown recently, by their handles: enough to describe one that
+//! was deleted since.
 //!
-//! It lies in this process's memory alone, because nothing of mail is on disk.
+//! This is only in the process's memory, because no mail is kept on disk.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, PoisonError};
@@ -9,7 +9,7 @@ use std::sync::{Mutex, PoisonError};
 use crate::encode::Document;
 use crate::row::Cell;
 
-/// How many rows are remembered; the latest stay.
+/// The number of rows remembered; the latest stay.
 const MOST: usize = 5_000;
 
 /// The columns of a message, an event or a change: key, time, who, what.
@@ -19,7 +19,7 @@ const COLUMNS: [[&str; 4]; 3] = [
     ["id", "when", "who", "title"],
 ];
 
-/// When, who and what, as a row shows them.
+/// Time, person and subject, as a row shows them.
 pub(in crate::pipeline) type RowCells = [Cell; 3];
 
 /// The rows that were shown lately.
@@ -53,7 +53,7 @@ impl Shown {
                     _ => continue,
                 };
                 let cells = [cell(when), cell(who), cell(what)];
-                // The row of something that is gone may know nothing of it.
+                // The row of a deleted object may be empty.
                 if cells.iter().any(|cell| *cell != Cell::Null) {
                     rows.keep(id, cells);
                 }
@@ -61,7 +61,7 @@ impl Shown {
         }
     }
 
-    /// The cells of a handle, if it was shown lately.
+    /// Returns the cells of a handle, if it was shown recently.
     pub(in crate::pipeline) fn find(&self, id: &str) -> Option<RowCells> {
         let rows = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         rows.cells.get(id).cloned()

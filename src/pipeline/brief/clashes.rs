@@ -5,7 +5,7 @@ use jiff::tz::TimeZone;
 use crate::provider::calendar::{Answer, Facts};
 use crate::when::When;
 
-/// Two events that overlap, by their places, and when both are on.
+/// Two overlapping events, by their positions, and the time of the overlap.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Clash {
     pub(super) first: usize,
@@ -14,18 +14,18 @@ pub(super) struct Clash {
     pub(super) end: When,
 }
 
-/// True for an event that the reader has declined.
+/// Returns true for an event that the reader has declined.
 pub(super) fn is_declined(facts: &Facts) -> bool {
     facts.answer == Some(Answer::Declined)
 }
 
-/// True for an event that takes the reader's time.
+/// Returns true for an event that takes the reader's time.
 fn takes_time(facts: &Facts) -> bool {
     facts.busy && !facts.cancelled && !is_declined(facts)
 }
 
-/// The overlaps among events, each once, in the order of the first event and
-/// then of the second. The events are by their start.
+/// Returns the overlaps among events, each once, in the order of the first event and
+/// then of the second. The events are sorted by their start.
 pub(super) fn clashes(events: &[(usize, &Facts)], zone: &TimeZone) -> Vec<Clash> {
     let busy: Vec<_> = events
         .iter()
@@ -34,14 +34,14 @@ pub(super) fn clashes(events: &[(usize, &Facts)], zone: &TimeZone) -> Vec<Clash>
             let span = (facts.start.instant(zone), facts.end.instant(zone));
             (*at, *facts, span)
         })
-        // What takes no time is in nobody's way.
+        // An event that takes no time overlaps nothing.
         .filter(|(_, _, (from, to))| from < to)
         .collect();
     let mut found = Vec::new();
     for (number, (first, one, (from, to))) in busy.iter().enumerate() {
         for (second, other, (start, end)) in busy.iter().skip(number + 1) {
             if start >= to {
-                // Whoever comes later begins later still.
+                // All later events begin later still.
                 break;
             }
             let copy = uid(one).is_some() && uid(one) == uid(other);

@@ -26,22 +26,22 @@ use crate::row::RowTable;
 use crate::schemas::{ALIAS, Api, Field, Level, MESSAGE, Table};
 use crate::text::{Note, note, ours};
 
-/// Letters of a page.
+/// Messages per page.
 const PAGE: usize = 100;
-/// Letters of one list after which no further page is asked for.
+/// The number of messages of one list after which no further page is fetched.
 const ENOUGH: usize = 200;
 /// Pages of one list at most.
 const PAGES: usize = 4;
-/// What the rules read of a letter, besides the columns that are shown.
+/// The columns of a message that the rules read, in addition to those shown.
 const INBOX: &[&str] = &["id", "date", "from", "to", "thread", "flags", "bulk"];
-/// What they read of one that the reader sent.
+/// The columns of a sent message that they read.
 const SENT: &[&str] = &["id", "date", "to", "cc", "thread", "flags"];
 
-/// Which letters are looked at.
+/// The messages that are considered.
 pub(super) struct Window {
-    /// Letters that came.
+    /// Received messages.
     pub(super) inbox: Query,
-    /// Letters that were sent.
+    /// Sent messages.
     pub(super) sent: Query,
 }
 
@@ -57,17 +57,17 @@ pub(super) struct Inbox {
 #[derive(Default)]
 pub(super) struct Mail {
     pub(super) inboxes: Vec<Inbox>,
-    /// The letters of all inboxes, with the place of the inbox and in it.
+    /// The messages of all inboxes, with the position of the inbox and in it.
     pub(super) letters: Vec<Letter>,
     places: Vec<(usize, usize)>,
     pub(super) own: Own,
     /// Why the mail of some accounts is missing; each names the account.
     pub(super) missing: Vec<Error>,
-    /// What else is not there, in words.
+    /// Notes on what else is missing.
     pub(super) notes: Vec<Note>,
 }
 
-/// A list of letters, as far as it was read.
+/// A list of messages, as far as it was read.
 struct Listed {
     items: Vec<Value>,
     notes: Vec<Note>,
@@ -77,8 +77,8 @@ struct Listed {
 }
 
 impl Pipeline {
-    /// The mail of the window, of all these accounts. One that fails is told in
-    /// the answer.
+    /// Fetches the mail of the window, of all these accounts. A failed account is
+    /// reported in the result.
     pub(super) async fn brief_mail(&self, accounts: &[Account], window: &Window) -> Result<Mail> {
         let labels = self.labels().await?;
         let asked = accounts.iter().map(|account| {
@@ -129,7 +129,7 @@ impl Pipeline {
         Ok((own, inbox, sent?, aliases))
     }
 
-    /// Rows of some of the letters, by their places, as a search shows them.
+    /// Returns rows of some of the messages, by their positions, as a search shows them.
     pub(super) async fn letter_rows(
         &self,
         mail: &Mail,
@@ -182,7 +182,7 @@ impl Mail {
         }
         for item in &sent.items {
             let item = Reader { item, context };
-            // What lies there and was not sent is no answer.
+            // A draft in the sent mail is not a reply.
             if item.texts("flags").iter().any(|flag| flag == "draft") {
                 continue;
             }
@@ -194,7 +194,7 @@ impl Mail {
         }
         match aliases {
             Ok(aliases) => self.own.addresses.extend(aliases),
-            // A shared mailbox has no addresses that could be asked for.
+            // A shared mailbox has no addresses of its own to fetch.
             Err(error) if error.kind() == Kind::Argument => {}
             Err(error) => self.notes.push(note!(
                 "{}: your other addresses are unknown: {}",
@@ -231,7 +231,7 @@ fn fields(table: &'static Table, names: &[&str]) -> Vec<&'static Field> {
     names.iter().filter_map(|name| table.field(name)).collect()
 }
 
-/// The newest letters that a query finds.
+/// Fetches the newest messages that a query finds.
 async fn listed(
     mailbox: &dyn Mailbox,
     query: &Query,
@@ -252,7 +252,7 @@ async fn listed(
     for page in 1.. {
         let found = mailbox.messages(&ask).await?;
         for item in found.items {
-            // Pages may repeat what stood on the one before.
+            // A page may repeat items of the page before.
             if flatten::key(&MESSAGE, &item, &context).is_some_and(|id| seen.insert(id)) {
                 listed.items.push(item);
             }
@@ -275,7 +275,7 @@ async fn listed(
     Ok(listed)
 }
 
-/// The reader's addresses in an account, in lower case.
+/// Returns the reader's addresses in an account, in lower case.
 async fn aliases(mailbox: &dyn Mailbox) -> Result<Vec<String>> {
     let columns = fields(&ALIAS, &["email"]);
     let projection = project(mailbox.api(), &columns);
@@ -290,7 +290,7 @@ async fn aliases(mailbox: &dyn Mailbox) -> Result<Vec<String>> {
     Ok(found.map(|address| address.to_lowercase()).collect())
 }
 
-/// What objects are read with where nothing of it is shown.
+/// The flattening context for values that are read but not shown.
 struct Bare {
     api: Api,
     zone: TimeZone,
@@ -314,7 +314,7 @@ impl Bare {
     }
 }
 
-/// Reads of an object what the registry says it has.
+/// Reads the registry's columns from an object.
 struct Reader<'a> {
     item: &'a Value,
     context: &'a Context<'a>,
@@ -325,7 +325,7 @@ impl Reader<'_> {
         let flags = self.texts("flags");
         let has = |word: &str| flags.iter().any(|flag| flag == word);
         Letter {
-            // A letter in no conversation is one by itself.
+            // A message without a thread is one by itself.
             thread: (
                 inbox,
                 [self.text("thread"), self.text("id")]
@@ -355,14 +355,14 @@ impl Reader<'_> {
         flatten::instant(MESSAGE.field("date")?, self.item, self.context)
     }
 
-    /// The addresses of a column of people, without their names.
+    /// Returns the addresses of a column of people, without their names.
     fn addresses(&self, name: &str) -> Vec<String> {
         let people = self.texts(name).into_iter();
         people.filter_map(|person| address(&person)).collect()
     }
 }
 
-/// The address of a person who is told as `Name <address>`, or by it alone.
+/// Returns the address in `Name <address>`, or the address alone.
 fn address(person: &str) -> Option<String> {
     let address = match person.rsplit_once('<') {
         Some((_, rest)) => rest.split('>').next().unwrap_or_default(),

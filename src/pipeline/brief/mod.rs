@@ -1,12 +1,11 @@
 //! `brief`: a day, or any range, in one answer.
 //!
-//! It is made of an agenda (`calendar/agenda/ranged.rs`) and of the mail of some days
-//! (`brief/mail.rs`), asked for at the same time: per account one list of its
-//! calendars (remembered for a minute), the events of the range and of the day
-//! after it at once, and three lists of mail. Which letters need the reader is
-//! decided in `brief/rules.rs`, which events clash in `brief/clashes.rs`.
-//! What is shown of it when there is little room, the budget decides; here it is
-//! only said what matters more.
+//! It combines an agenda (`calendar/agenda/ranged.rs`) with the mail of some days
+//! (`brief/mail.rs`), fetched at the same time: per account one list of its calendars
+//! (cached for a minute), the events of the range and of the day after it at once, and
+//! three lists of mail. `brief/rules.rs` decides which messages need the reader,
+//! `brief/clashes.rs` which events clash. The budget decides what is shown if it does
+//! not fit; this module only states what matters more.
 
 mod clashes;
 mod mail;
@@ -40,35 +39,35 @@ use crate::times::Here;
 use crate::tools::brief::Brief;
 use crate::when::When;
 
-/// How many days back mail is looked at for a day.
+/// The number of days back for which mail is considered for a day.
 const MAIL_DAYS: i32 = 7;
-/// How many days back sent mail tells whom the reader writes to.
+/// The number of days back for which sent mail shows whom the reader writes to.
 const SENT_DAYS: i32 = 30;
 
-/// What a brief is about.
+/// The range of a brief.
 struct Span {
     range: Range,
     /// Its day, if it is one.
     day: Option<Date>,
-    /// What is over before this is left out.
+    /// Events that end before this are left out.
     over: Option<Timestamp>,
     /// The search of the mail that is looked at.
     inbox: String,
     /// The search of the mail that the reader sent.
     sent: String,
     sent_since: Date,
-    /// How the range is said in a call.
+    /// The range as the argument of a call.
     said: String,
-    /// ` account=…`, as it was said.
+    /// ` account=…`, as given in the call.
     account: String,
 }
 
 /// The most events and clashes of a day that have to be shown at once.
 const MOST_CRITICAL: usize = 40;
-/// The most clashes that are told.
+/// The maximum number of clashes reported.
 const MOST_CLASHES: usize = 50;
 
-/// The places of the events by section.
+/// The positions of the events by section.
 struct Days {
     today: Vec<usize>,
     tomorrow: Vec<usize>,
@@ -134,7 +133,7 @@ impl Pipeline {
         Ok(draft)
     }
 
-    /// The tables `today` and `clashes`; how many clashes there are.
+    /// Adds the tables `today` and `clashes`; returns the number of clashes.
     async fn event_tables(
         &self,
         span: &Span,
@@ -183,7 +182,7 @@ impl Pipeline {
         Ok(found.len())
     }
 
-    /// The table `clashes`, with the handles that the events have in `today`.
+    /// Returns the table `clashes`, with the handles that the events have in `today`.
     fn clash_rows(
         &self,
         found: &[Clash],
@@ -222,7 +221,7 @@ impl Pipeline {
         rows
     }
 
-    /// The tables `needs_me` and `unread`; what is to be noted of them first.
+    /// Adds the tables `needs_me` and `unread`; returns their notes.
     async fn mail_tables(
         &self,
         span: &Span,
@@ -291,7 +290,7 @@ impl Span {
         let running = range.from() <= clock.now && clock.now < range.to();
         let ahead = range.from() > clock.now;
         let since = match first == last || ahead {
-            // A day that is to come is about the mail of these days.
+            // A brief of a future day is about the mail up to today.
             true => first.min(today).saturating_sub(MAIL_DAYS.days()),
             false => first,
         };
@@ -321,14 +320,14 @@ impl Span {
         })
     }
 
-    /// The range with the day after it, if it is a day.
+    /// Returns the range with the day after it, if it is a day.
     fn with_next_day(&self, zone: &TimeZone) -> Range {
         let next = self.day.map(|day| day.saturating_add(2.days()));
         let to = next.map_or(self.range.to(), |over| When::Day(over).instant(zone));
         Range::new(self.range.from(), to)
     }
 
-    /// The day after it, as it is said in a call.
+    /// Returns the day after it, as the argument of a call.
     fn next_day(&self) -> String {
         let next = self.day.unwrap_or_default().saturating_add(1.day());
         format!("from={next} to={next}")
@@ -343,7 +342,7 @@ impl Span {
         format!("mail_search q={}{} limit=100", Value::from(q), self.account)
     }
 
-    /// Which events are shown where.
+    /// Assigns the events to sections.
     fn days(&self, agenda: &Ranged, zone: &TimeZone) -> Days {
         let mut days = Days { today: Vec::new(), tomorrow: Vec::new(), declined: 0 };
         let next = self.day.map(|day| {
@@ -365,8 +364,8 @@ impl Span {
         days
     }
 
-    /// `brief of Sat 2026-11-21, 2 accounts: 3 events left, 1 clash, 4 need you,
-    /// 6 other unread, 7 newsletters`.
+    /// Formats `brief of Sat 2026-11-21, 2 accounts: 3 events left, 1 clash, 4 need
+    /// you, 6 other unread, 7 newsletters`.
     #[expect(clippy::too_many_arguments, reason = "it is a line about all of it")]
     fn headline(
         &self,
@@ -408,7 +407,7 @@ fn number(count: usize, one: &str, many: &str) -> String {
     format!("{count} {word}")
 }
 
-/// `why: to_me m1 m4; to_me+my_thread m2`.
+/// Formats `why: to_me m1 m4; to_me+my_thread m2`.
 fn whys(rows: &RowTable, sorted: &Sorted) -> Note {
     let mut groups: BTreeMap<&[Why], Vec<String>> = BTreeMap::new();
     for (at, (_, why)) in sorted.needs_me.iter().enumerate() {
@@ -427,7 +426,7 @@ fn whys(rows: &RowTable, sorted: &Sorted) -> Note {
     note!("why: {}", ours(groups.join("; ")))
 }
 
-/// Notes about accounts of which something is missing.
+/// Returns notes about accounts from which something is missing.
 fn left_out(mail: &Mail, agenda: &Ranged) -> Vec<Note> {
     let both = |error: &&Error| agenda.missing.contains(error);
     let mut notes: Vec<Note> = mail
@@ -454,7 +453,7 @@ fn all_failed(missing: &[Error], accounts: usize) -> Error {
     }
 }
 
-/// A time as an object of ours has it.
+/// Returns a time as in an object of ours.
 fn time_value(when: When) -> Value {
     match when {
         When::Day(day) => json!({"date": day.to_string()}),
@@ -462,7 +461,7 @@ fn time_value(when: When) -> Value {
     }
 }
 
-/// A time as a search of mail takes it: a date where it is a midnight.
+/// Formats a time for a search of mail: a date if it is a midnight.
 fn bound(at: Timestamp, zone: &TimeZone) -> String {
     let local = zone.to_datetime(at);
     match When::Day(local.date()).instant(zone) == at {
@@ -471,7 +470,7 @@ fn bound(at: Timestamp, zone: &TimeZone) -> String {
     }
 }
 
-/// A time as a search of events takes it.
+/// Formats a time for a search of events.
 fn local(at: Timestamp, zone: &TimeZone) -> String {
     zone.to_datetime(at).strftime("%Y-%m-%dT%H:%M").to_string()
 }

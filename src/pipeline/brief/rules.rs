@@ -1,18 +1,17 @@
-//! Which letters need the reader, which are only unread, and which are
-//! newsletters. Plain data in, places out; no I/O.
+//! Sorts messages into those that need the reader, other unread ones, and newsletters.
+//! Plain data in, positions out; no I/O.
 //!
-//! The rules are told to the reader in `docs/brief.md`. They look at headers,
-//! states and addresses alone: what a letter says decides nothing, so nobody
-//! can write a letter that asks to be shown first.
+//! `docs/brief.md` describes the rules. They use only headers, states and addresses: the text of
+//! a message decides nothing, so nobody can write a message that asks to be shown first.
 
 use std::collections::{HashMap, HashSet};
 
 use jiff::Timestamp;
 
-/// A letter in the inbox, as far as the rules look at it.
+/// The properties of a message in the inbox that the rules use.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Letter {
-    /// The account, by its place, and the conversation in it.
+    /// The account, by its position, and the thread in it.
     pub(super) thread: (usize, String),
     pub(super) date: Option<Timestamp>,
     /// The sender's address.
@@ -25,18 +24,18 @@ pub(super) struct Letter {
     pub(super) bulk: Vec<String>,
 }
 
-/// What is known of the reader's own mail; addresses in lower case.
+/// The reader's own addresses and mail; addresses in lower case.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Own {
     /// The reader's addresses.
     pub(super) addresses: HashSet<String>,
     /// When the reader last wrote in a conversation.
     pub(super) wrote: HashMap<(usize, String), Option<Timestamp>>,
-    /// Whom the reader writes to.
+    /// The people the reader writes to.
     pub(super) people: HashSet<String>,
 }
 
-/// Why a letter needs the reader, in the order of the words.
+/// The reasons why a message needs the reader, in the order of their words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Why {
     ToMe,
@@ -54,20 +53,20 @@ impl Why {
     }
 }
 
-/// Letters by section, the newest first.
+/// Messages by section, the newest first.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Sorted {
-    /// Places of letters that need the reader, and why.
+    /// Positions of messages that need the reader, and why.
     pub(super) needs_me: Vec<(usize, Vec<Why>)>,
-    /// Places of other unread letters.
+    /// Positions of other unread messages.
     pub(super) unread: Vec<usize>,
-    /// How many unread newsletters there are.
+    /// The number of unread newsletters.
     pub(super) newsletters: usize,
 }
 
 impl Own {
-    /// Puts in what the reader's letters in the inbox tell: mail to oneself, or
-    /// from another account of one's own. A draft was not written to anybody yet.
+    /// Adds the reader's own messages in the inbox: mail to oneself, or from another
+    /// account of one's own. A draft has not been sent to anyone yet.
     fn with(&self, letters: &[Letter]) -> HashMap<(usize, String), Option<Timestamp>> {
         let mut wrote = self.wrote.clone();
         let sent = |letter: &&Letter| !letter.draft && self.is_from(letter);
@@ -91,12 +90,12 @@ impl Own {
     }
 }
 
-/// True for what is sent to a list of people who asked for it.
+/// Returns true for a message to a mailing list that people subscribe to.
 fn is_newsletter(letter: &Letter) -> bool {
     letter.bulk.iter().any(|word| word == "list" || word == "bulk")
 }
 
-/// True for what no person wrote, or what the service keeps apart.
+/// Returns true for a message that no person wrote, or that the service keeps apart.
 fn is_automatic(letter: &Letter) -> bool {
     let local = letter.from.split('@').next().unwrap_or_default();
     let plain: String =
@@ -107,11 +106,11 @@ fn is_automatic(letter: &Letter) -> bool {
     machine || letter.bulk.iter().any(|word| word == "auto" || word == "aside")
 }
 
-/// Sorts the letters of inboxes.
+/// Sorts the messages of inboxes.
 pub(super) fn sort(letters: &[Letter], own: &Own) -> Sorted {
     let wrote = own.with(letters);
     let mut order: Vec<usize> = (0..letters.len()).collect();
-    // Of the same second the first account's comes first, as it was listed.
+    // Within the same second, the first account's message comes first, in the listed order.
     order.sort_by_key(|at| std::cmp::Reverse(letters.get(*at).and_then(|one| one.date)));
     let theirs = order.iter().filter_map(|at| Some((*at, letters.get(*at)?)));
     let theirs: Vec<_> =

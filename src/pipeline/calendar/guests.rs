@@ -1,5 +1,5 @@
-//! Who is asked to a meeting: addresses read as strictly as those of mail, lists
-//! combined so that nobody's answer is lost.
+//! Guests: addresses read as strictly as those of mail, and lists combined so that no
+//! answer is lost.
 
 use crate::compose::people;
 use crate::error::{Error, Result};
@@ -10,13 +10,13 @@ use crate::text::Note;
 use crate::text::brief;
 use crate::tools::save::EventWords;
 
-/// The most that one call of ours asks to one event.
+/// The maximum number of guests that one call may invite to one event.
 const OURS: usize = 250;
-/// How many are named when somebody is not found.
+/// The number of guests that an error names.
 const NAMED: usize = 12;
 
-/// Reads `Name <a@b>` or `a@b`, as strictly as recipients of mail; a `?` behind
-/// is for those who need not come. What is odd about them goes into `notes`.
+/// Reads `Name <a@b>` or `a@b`, as strictly as recipients of mail; a trailing `?` marks
+/// optional attendance. Warnings go into `notes`.
 pub(in crate::pipeline) fn guest(field: &str, said: &str, notes: &mut Vec<Note>) -> Result<Guest> {
     let trimmed = said.trim();
     let (who, optional) = match trimmed.strip_suffix('?') {
@@ -39,7 +39,7 @@ pub(in crate::pipeline) fn guest(field: &str, said: &str, notes: &mut Vec<Note>)
     }
 }
 
-/// The addresses, each once; the last word on whether one must come counts.
+/// Reads guests, each once; the last mark of optional attendance counts.
 fn guests(said: &[String], notes: &mut Vec<Note>) -> Result<Vec<Guest>> {
     let mut found: Vec<Guest> = Vec::new();
     for one in said {
@@ -52,8 +52,8 @@ fn guests(said: &[String], notes: &mut Vec<Note>) -> Result<Vec<Guest>> {
     Ok(found)
 }
 
-/// Those whom somebody else's document asks, as they can be asked: an address
-/// that is none, or deceives, is left out, and so is a name that holds another.
+/// Checks the guests of an imported document: an invalid or deceptive address is left
+/// out, and so is a name that contains another address.
 pub(in crate::pipeline) fn checked(list: &mut Option<Vec<Guest>>, notes: &mut Vec<Note>) {
     let Some(all) = list.take() else {
         return;
@@ -79,7 +79,7 @@ fn is_same(one: &Guest, other: &Guest) -> bool {
         || !is_plain && sent(one).eq_ignore_ascii_case(&sent(other))
 }
 
-/// Who is asked to a new event: `people` and `add` are the same here.
+/// Returns the guests of a new event: `people` and `add` mean the same here.
 pub(in crate::pipeline) fn asked(words: &EventWords, notes: &mut Vec<Note>) -> Result<Vec<Guest>> {
     if let Some(nobody) = words.remove.first() {
         return Err(Error::argument(format!(
@@ -93,7 +93,7 @@ pub(in crate::pipeline) fn asked(words: &EventWords, notes: &mut Vec<Note>) -> R
     guests(&said, notes)
 }
 
-/// Who is asked after a change, if that is not who was.
+/// Returns the guests after a change, if they differ from those before.
 pub(in crate::pipeline) fn changed(
     words: &EventWords,
     now: &Facts,
@@ -102,7 +102,7 @@ pub(in crate::pipeline) fn changed(
     let mut list = now.guests.clone();
     if let Some(said) = &words.people {
         let said = guests(said, notes)?;
-        // Rooms are no people: who lists the people does not give up the room.
+        // Rooms are not people: a new list of people keeps the room.
         let rooms = now
             .guests
             .iter()
@@ -125,7 +125,7 @@ pub(in crate::pipeline) fn changed(
     Ok((list != now.guests).then_some(list))
 }
 
-/// What was said of somebody, with what is known of them.
+/// Combines the guest as given with what is known of them.
 fn combined(said: &Guest, now: &Facts) -> Guest {
     match now.guests.iter().find(|known| is_same(known, said)) {
         Some(known) => Guest { optional: said.optional, ..known.clone() },
@@ -133,8 +133,7 @@ fn combined(said: &Guest, now: &Facts) -> Guest {
     }
 }
 
-/// Who of those who are asked is meant: by address, or by the short name that
-/// rows show, or by the name.
+/// Finds the guest that is meant: by address, by the short name that rows show, or by the name.
 fn meant(said: &str, list: &[Guest]) -> Result<usize> {
     let wanted = said.trim().trim_end_matches('?').trim().to_lowercase();
     let address = guest("remove", said, &mut Vec::new()).ok();
@@ -161,7 +160,7 @@ fn meant(said: &str, list: &[Guest]) -> Result<usize> {
         })
 }
 
-/// Addresses, the first of them.
+/// Lists the first addresses.
 pub(in crate::pipeline) fn named(list: &[Guest]) -> String {
     let shown: Vec<String> = list.iter().take(NAMED).map(|one| brief(&one.address)).collect();
     let more = list.len().saturating_sub(NAMED);
@@ -171,7 +170,7 @@ pub(in crate::pipeline) fn named(list: &[Guest]) -> String {
     }
 }
 
-/// Refuses more people than a service asks to one event.
+/// Refuses more guests than a service allows for one event.
 pub(in crate::pipeline) fn not_too_many(list: &[Guest], can: &CalendarCapabilities) -> Result<()> {
     let many = list.len();
     let (most, whose) = match (can.max_guests, can.name) {
@@ -185,8 +184,8 @@ pub(in crate::pipeline) fn not_too_many(list: &[Guest], can: &CalendarCapabiliti
     }
 }
 
-/// The addresses of those who are notified of a write to an event: who is asked
-/// to it before and after. Nobody with [`Notify::Nobody`].
+/// Returns the addresses of those who are notified of a write to an event: its guests
+/// before and after. None with [`Notify::Nobody`].
 pub(in crate::pipeline) fn notified<'g>(
     before: &'g [Guest],
     after: Option<&'g Vec<Guest>>,
@@ -207,7 +206,7 @@ pub(in crate::pipeline) fn notified<'g>(
     found
 }
 
-/// The people among those who are asked, the account's owner and rooms left out.
+/// Returns the guests without the account's owner and rooms.
 pub(in crate::pipeline) fn others<'g>(list: &'g [Guest], own: &str) -> Vec<&'g Guest> {
     list.iter()
         .filter(|one| !one.room && !one.me && !one.address.eq_ignore_ascii_case(own))

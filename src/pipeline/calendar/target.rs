@@ -1,5 +1,5 @@
-//! The event that a change, a deletion or an answer is about: found, fetched
-//! whole, and compared with what the reader was shown of it.
+//! The event that a change, a deletion or an answer is about: found, fetched complete,
+//! and compared with what the reader was shown of it.
 
 use std::sync::Arc;
 
@@ -21,10 +21,10 @@ use crate::text::Note;
 use crate::tools::save::Scope;
 use crate::when::{self, When};
 
-/// How much of a title a line of ours shows.
+/// The number of columns of a title in a line of ours.
 const TITLE: usize = 60;
 
-/// One account's calendars, and how it is called in answers.
+/// One account's calendars, and its label in answers.
 #[derive(Clone)]
 pub(in crate::pipeline) struct Owner {
     pub(in crate::pipeline) account: Account,
@@ -35,7 +35,7 @@ pub(in crate::pipeline) struct Owner {
 /// An event that a call is about.
 pub(in crate::pipeline) struct Target {
     pub(in crate::pipeline) owner: Owner,
-    /// How the reader knows it.
+    /// The handle by which the reader knows it.
     pub(in crate::pipeline) handle: String,
     number: Option<u64>,
     /// The event, whole.
@@ -44,18 +44,18 @@ pub(in crate::pipeline) struct Target {
 }
 
 impl Target {
-    /// True for an event that recurs, or one of its occurrences.
+    /// Returns true for a recurring event, or one of its occurrences.
     pub(super) fn recurs(&self) -> bool {
         self.facts.series.is_some() || self.facts.repeat.is_some()
     }
 
-    /// Where its times are at home; `zone` if that is not told.
+    /// Returns the zone of its times; `zone` if that is not reported.
     pub(in crate::pipeline) fn zone(&self, zone: &TimeZone) -> TimeZone {
         let own = self.facts.zone.as_deref().and_then(when::find_zone);
         own.unwrap_or_else(|| zone.clone())
     }
 
-    /// Refuses what is over for good.
+    /// Refuses a cancelled event.
     pub(super) fn not_cancelled(&self) -> Result<()> {
         match self.facts.cancelled {
             false => Ok(()),
@@ -64,11 +64,10 @@ impl Target {
         }
     }
 
-    /// How much of it is meant.
+    /// Returns how much of it is meant.
     ///
     /// # Errors
-    /// [`Kind::Argument`] if it recurs and that was not said, or was said of the
-    /// wrong id.
+    /// [`Kind::Argument`] if it recurs and no scope was given, or one that does not fit the id.
     pub(in crate::pipeline) fn scope(
         &self,
         said: Option<Scope>,
@@ -90,17 +89,17 @@ impl Target {
     }
 }
 
-/// An event on one line: its time and its title.
+/// Formats an event on one line: its time and its title.
 pub(super) fn event_line(facts: &Facts, zone: &TimeZone) -> String {
     format!("{} {}", span(facts.start, facts.end, zone), title(facts))
 }
 
-/// What an event is called, clean and short.
+/// Returns the title of an event, clean and short.
 pub(super) fn title(facts: &Facts) -> String {
     short(&facts.title)
 }
 
-/// A stranger's text as a line of ours shows it.
+/// Shortens untrusted text for a line of ours.
 pub(in crate::pipeline) fn short(said: &str) -> String {
     match text::clip(text::cell(said), TITLE).0 {
         empty if empty.is_empty() => "(no title)".to_owned(),
@@ -108,7 +107,7 @@ pub(in crate::pipeline) fn short(said: &str) -> String {
     }
 }
 
-/// `Tue 2026-02-03 09h00 to 10h00`; `Tue 2026-02-03` for one whole day.
+/// Formats `Tue 2026-02-03 09h00 to 10h00`; `Tue 2026-02-03` for one whole day.
 pub(super) fn span(from: When, to: When, zone: &TimeZone) -> String {
     let start = when::start(from, zone);
     let end = when::end(from, to, zone);
@@ -119,19 +118,19 @@ pub(super) fn span(from: When, to: When, zone: &TimeZone) -> String {
 }
 
 impl Pipeline {
-    /// The calendars of an account.
+    /// Returns the calendars of an account.
     pub(in crate::pipeline) async fn owner(&self, account: Account) -> Result<Owner> {
         let label = self.labels().await?.of(&account.id);
         Ok(Owner { label, port: self.connect.calendars(&account)?, account })
     }
 
-    /// The event that `said` names, as it is now.
+    /// Fetches the event that `said` names, as it is now.
     pub(super) async fn named_event(&self, said: &str) -> Result<Target> {
         let (account, id) = self.event_target(said, None).await?;
         self.fetch_event(self.owner(account).await?, &id).await
     }
 
-    /// The event with the service's own id.
+    /// Fetches the event with the service's own id.
     pub(super) async fn fetch_event(&self, owner: Owner, id: &str) -> Result<Target> {
         let (handle, number) = self.event_handle(&owner, id).await?;
         let answers = owner.port.event(&[id.to_owned()]).await;
@@ -152,7 +151,7 @@ impl Pipeline {
         Ok(Target { owner, handle, number, value, facts })
     }
 
-    /// An event that is at hand, whole.
+    /// Returns the target for a complete event that was fetched already.
     pub(in crate::pipeline) async fn held(
         &self,
         owner: &Owner,
@@ -163,7 +162,7 @@ impl Pipeline {
         Ok(Target { owner: owner.clone(), handle, number, value, facts })
     }
 
-    /// [`Pipeline::held`] for an event that was just written.
+    /// Does the same as [`Pipeline::held`] for an event that was just written.
     pub(super) async fn held_after(
         &self,
         owner: &Owner,
@@ -182,14 +181,14 @@ impl Pipeline {
         }
     }
 
-    /// The recurring event that an occurrence is of; itself if it is that.
+    /// Returns the series of an occurrence; a series itself.
     pub(super) async fn master_of(&self, target: &Target) -> Result<Target> {
         let id = target.facts.series.as_ref().unwrap_or(&target.facts.id);
         self.fetch_event(target.owner.clone(), id).await
     }
 
-    /// Refuses an event that is not as it was when it was last shown. What it is
-    /// now counts as shown from then on.
+    /// Refuses an event that has changed since it was last shown. Its present state
+    /// counts as shown from then on.
     pub(super) async fn as_shown(&self, target: &Target) -> Result<()> {
         let Some(number) = target.number else {
             return Ok(());
@@ -202,8 +201,8 @@ impl Pipeline {
         Err(self.changed_meanwhile(target).await)
     }
 
-    /// The error about an event that is not as it was shown, which tells how it
-    /// is now.
+    /// Returns the error about an event that has changed since it was shown, with its
+    /// present state.
     pub(super) async fn changed_meanwhile(&self, now: &Target) -> Error {
         if let Some(number) = now.number {
             let shown = [(number, substance(&now.facts))];
@@ -222,7 +221,7 @@ impl Pipeline {
         .next("nothing was written; call again if it is still right")
     }
 
-    /// The handle of an event, which it gets if it has none.
+    /// Returns the handle of an event, and assigns one if it has none.
     async fn event_handle(&self, owner: &Owner, id: &str) -> Result<(String, Option<u64>)> {
         let kind = HandleKind::Event;
         let numbers = self.store.handles(&owner.account.id, kind, &[id]).await?;
@@ -243,9 +242,8 @@ impl Pipeline {
         Ok(numbers.into_iter().map(|one| kind.handle(one)).collect())
     }
 
-    /// Rows of events that were written, as their services hold them, in order;
-    /// from then on they count as shown. What was written is told, whatever of
-    /// that can be kept.
+    /// Returns rows of events that were written, as their services have them, in order; from then
+    /// on they count as shown. A completed write is reported, even if none of this can be stored.
     pub(in crate::pipeline) async fn held_rows(
         &self,
         events: &[(Owner, Value)],
@@ -276,7 +274,7 @@ impl Pipeline {
             self.hand_out_after(&mut some, &owner.account, &mut more).await;
             let facts = values.iter().map(|value| owner.port.facts(value));
             if let Err(error) = self.remember(&some, facts).await {
-                // The next change asks to look again, and no more.
+                // The only effect is that the next change asks to look again.
                 tracing::warn!(%error, "what was written does not count as shown");
             }
             rows.append(some);

@@ -1,4 +1,4 @@
-//! Files of messages: listed, saved, handed over.
+//! Attachments: listed, saved, returned.
 
 use std::collections::HashMap;
 
@@ -23,16 +23,16 @@ use crate::text;
 use crate::text::{note, ours, quoted};
 use crate::tools::mail::{Attachment, FileForm};
 
-/// What the URI of a file begins with; its handle follows.
+/// The beginning of the URI of an attachment; its handle follows.
 pub const URI: &str = "daysheet://attachment/";
-/// The largest file that is handed over in an answer, in bytes.
+/// The maximum size of an attachment that is returned in an answer, in bytes.
 const LARGEST_INLINE: u64 = 1 << 20;
-/// Tokens of an answer besides the file.
+/// Tokens of an answer apart from the attachment.
 const BESIDES: usize = 200;
-/// How much of a name is shown.
+/// The maximum columns of a name that is shown.
 const NAME: usize = 120;
 
-/// A file that was asked for, before it is fetched.
+/// A requested attachment, before it is fetched.
 struct Asked {
     account: Account,
     message: String,
@@ -75,10 +75,10 @@ impl Pipeline {
         }
     }
 
-    /// The bytes and the media type of a file, by the URI that a link has.
+    /// Returns the bytes and the media type of an attachment, by the URI of a link.
     ///
     /// # Errors
-    /// [`Kind::NotFound`] if there is no such file, or no longer;
+    /// [`Kind::NotFound`] if there is no such attachment, or no longer;
     /// [`Kind::Argument`] if it is too large; those of the provider.
     pub async fn attachment_bytes(&self, uri: &str) -> Result<(Vec<u8>, String)> {
         let said = uri.strip_prefix(URI).unwrap_or(uri);
@@ -117,7 +117,7 @@ impl Pipeline {
         let (folders, overwrite) = (self.folders(), asked.overwrite);
         let name = names::clean(&found.file.name);
         let wanted = name.clone();
-        // What cannot be saved is not fetched.
+        // The folder is opened first: an attachment that cannot be saved is not fetched.
         let open = move || {
             let folder = folders.folder(asked.dir.as_deref())?;
             folder.free(&wanted, overwrite)?;
@@ -177,7 +177,7 @@ impl Pipeline {
         Ok(draft)
     }
 
-    /// The table of a message's files.
+    /// Returns the table of a message's attachments.
     async fn files_of(&self, account: Account, id: String) -> Result<Draft> {
         let mailbox = self.connect.mailbox(&account)?;
         let projection = project(mailbox.api(), &MESSAGE.up_to(Level::Key));
@@ -221,7 +221,7 @@ fn link(said: &str, file: &HeldFile) -> Draft {
     draft
 }
 
-/// What is known of a file.
+/// Returns the response that describes an attachment.
 fn about(file: &HeldFile) -> Draft {
     let mut draft = Draft::default();
     let scalars = &mut draft.document.scalars;

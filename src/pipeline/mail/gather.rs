@@ -1,10 +1,8 @@
-//! One account's part of a search: pages until there is enough, and where to
-//! go on.
+//! One account's part of a search: pages until there is enough, and where to continue.
 //!
-//! A provider's page may have fewer rows than were asked for, and a merge of
-//! accounts uses only some of them. [`Gathered`] remembers which page each row
-//! came from, so that the next page of ours starts with the first page that was
-//! not used up, and leaves out what was shown of it.
+//! A provider's page may have fewer rows than requested, and a merge of accounts uses only some
+//! of them. [`Gathered`] records the page of each row, so that the next page of ours starts with
+//! the first page that was not used up, and leaves out what was shown of it.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
@@ -19,17 +17,17 @@ use crate::provider::{Ask, Mailbox, Page, Total};
 use crate::schemas::{Kind, THREAD, Table};
 use crate::text::Note;
 
-/// How many pages of one provider are looked through for one page of ours.
+/// The maximum number of pages of one provider for one page of ours.
 const MOST_PAGES: usize = 12;
 
-/// Where one account's part of a search goes on; part of a cursor.
+/// The position at which one account's part of a search continues; part of a cursor.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(in crate::pipeline) struct Place {
     /// The account's id.
     pub(in crate::pipeline) account: String,
-    /// The provider's words for the page that goes on; `None` is the first.
+    /// The provider's cursor of the page to continue with; `None` for the first.
     pub(in crate::pipeline) page: Option<String>,
-    /// What was shown lately.
+    /// The rows shown recently.
     pub(in crate::pipeline) seen: Seen,
 }
 
@@ -44,13 +42,13 @@ pub(in crate::pipeline) enum Found {
 struct Row {
     found: Found,
     id: Option<String>,
-    /// What rows are sorted by.
+    /// The date that rows are sorted by.
     date: Option<Timestamp>,
-    /// Which page it came from.
+    /// The number of the page it came from.
     page: usize,
 }
 
-/// What one account had.
+/// The rows of one account.
 #[derive(Debug)]
 pub(super) struct Gathered {
     /// Newest first.
@@ -60,24 +58,24 @@ pub(super) struct Gathered {
     pages: Vec<Option<String>>,
     next: Option<String>,
     place: Place,
-    /// How many there are in all.
+    /// The total number of results.
     pub(in crate::pipeline) total: Option<Total>,
     /// Names by id, for the rows.
     pub(in crate::pipeline) names: HashMap<String, String>,
-    /// What the provider could not keep of the query.
+    /// Notes on parts of the query that the provider could not evaluate.
     pub(in crate::pipeline) notes: Vec<Note>,
-    /// How many provider pages were looked through.
+    /// The number of provider pages fetched.
     pub(in crate::pipeline) looked: usize,
 }
 
-/// Which list of the mailbox is asked for.
+/// The list of the mailbox to query.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Asking<'a> {
     pub(in crate::pipeline) table: &'static Table,
     pub(in crate::pipeline) context: &'a Context<'a>,
 }
 
-/// Asks one mailbox for pages from `place` on.
+/// Fetches pages of one mailbox from `place` on.
 pub(super) async fn gather(
     mailbox: &dyn Mailbox,
     mut ask: Ask,
@@ -114,9 +112,9 @@ pub(super) async fn gather(
 }
 
 impl Gathered {
-    /// Puts the newest first. What has no date, because it could not be
-    /// fetched, stands where its neighbour stands; with no neighbour at all it
-    /// comes first, for a row that stays behind would hold its page back.
+    /// Sorts rows, the newest first. A row without a date, because it could not be
+    /// fetched, keeps its place beside its neighbour; without a neighbour it comes
+    /// first, because a row left behind would hold back its page.
     fn sort(&mut self) {
         let rows = self.rows.make_contiguous();
         let mut near = None;
@@ -153,13 +151,14 @@ impl Gathered {
                 let mut known = self.rows.iter().chain(&rows);
                 known.any(|row| row.id.as_ref() == Some(id))
             };
+            // Shown on an earlier page, or listed twice because new mail moved the pages.
             if id.as_ref().is_some_and(|id| shown(id) || here(id)) {
                 continue;
             }
             rows.push(Row { found, id, date, page: number });
         }
         self.rows.extend(rows);
-        // A page that says it follows itself would be asked for without end.
+        // A page that names itself as the next would be fetched without end.
         self.next = page.next.filter(|next| Some(next) != start.as_ref());
         self.pages.push(start);
         self.looked += 1;
@@ -174,7 +173,7 @@ impl Gathered {
         }
     }
 
-    /// The date of the next row, if there is one.
+    /// Returns the date of the next row, if there is one.
     pub(super) fn head(&self) -> Option<Timestamp> {
         self.rows.front()?.date
     }
@@ -186,13 +185,13 @@ impl Gathered {
         Some(row.found)
     }
 
-    /// True when what comes after the rows that are here is not known: nothing
-    /// older may be shown before it is.
+    /// Returns true if the rows after those fetched are unknown: nothing older may be
+    /// shown before they are fetched.
     pub(in crate::pipeline) fn is_open(&self) -> bool {
         self.rows.is_empty() && self.next.is_some()
     }
 
-    /// Where the next page goes on; `None` when all was taken.
+    /// Returns where the next page continues; `None` if all rows were taken.
     pub(in crate::pipeline) fn rest(&self) -> Option<Place> {
         let unused = self.rows.iter().map(|row| row.page).min();
         let page = match unused.and_then(|page| self.pages.get(page)) {

@@ -1,4 +1,4 @@
-//! Mail: searched, read, written, sent and put in order.
+//! Mail: searched, read, written, sent and organized.
 
 pub(super) mod attachment;
 mod compose;

@@ -1,9 +1,8 @@
-//! Searches: all accounts at once, merged by date, a page at a time.
+//! Searches: all accounts concurrently, merged by date, a page at a time.
 //!
-//! Every account is asked for a whole page of ours, because all of it may be
-//! newest; what is not used is asked for again with the next page. A row is
-//! shown only when every account has said what it has that is newer, so the
-//! whole is sorted. One account is a merge of one.
+//! Every account is queried for a full page, because all of it may be newer; unused rows are
+//! fetched again with the next page. A row is shown only when every account has returned
+//! everything newer, so the result is sorted. A single account is a merge of one.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -30,10 +29,10 @@ use crate::text::{Note, note, ours};
 use crate::tools::Columns;
 use crate::tools::search::{By, Search};
 
-/// What its cursors are kept under.
+/// The kind of its cursors.
 const KIND: &str = "search";
 
-/// What was searched for and where it goes on; saved under a cursor.
+/// The search and its position; saved under a cursor.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Plan {
     q: Option<String>,
@@ -42,27 +41,27 @@ struct Plan {
     level: Option<String>,
     fields: Option<Vec<String>>,
     limit: u32,
-    /// When the first page was asked for, in seconds since 1970; only for a
-    /// query that means something else tomorrow.
+    /// When the first page was requested, in seconds since 1970; only for a query whose
+    /// meaning depends on the time.
     now: Option<i64>,
-    /// How many rows the pages before had.
+    /// The number of rows on the earlier pages.
     shown: usize,
-    /// How many there are in all, and whether that is a guess.
+    /// The total number, and whether it is an estimate.
     total: Option<(u64, bool)>,
-    /// How many accounts the search is of.
+    /// The number of accounts searched.
     accounts: usize,
     /// The accounts that may have more.
     places: Vec<Place>,
 }
 
-/// What is the same for every account of a search.
+/// The parts of a search that are the same for every account.
 struct Asked<'p> {
     plan: &'p Plan,
     query: Option<Query>,
     table: &'static Table,
     columns: Vec<&'static Field>,
     labels: Labels,
-    /// How many rows a page has.
+    /// The number of rows of a page.
     wanted: usize,
     /// True when the search is of several accounts.
     merged: bool,
@@ -71,7 +70,7 @@ struct Asked<'p> {
 /// One account of a search.
 struct Part {
     account: Account,
-    /// How the account is called in rows and notes.
+    /// The label of the account in rows and notes.
     label: String,
     mailbox: Arc<dyn Mailbox>,
     gathered: Gathered,
@@ -126,6 +125,7 @@ impl Pipeline {
             plan.total = total(parts.iter().map(|part| part.gathered.total));
         }
         plan.places = parts.iter().filter_map(|part| part.gathered.rest()).collect();
+        // Accounts that failed temporarily are queried again with the next page.
         plan.places.extend(missing.iter().filter_map(|(_, place)| place.clone()));
 
         let mut document = Document { scalars: Vec::new(), tables: vec![rows] };
@@ -168,8 +168,8 @@ impl Pipeline {
         })
     }
 
-    /// The query with the folder in it, and the instant that its relative
-    /// dates are counted from, if it has any.
+    /// Returns the query including the folder, and the instant that its relative dates
+    /// are counted from, if it has any.
     fn query(&self, plan: &Plan) -> Result<(Option<Query>, Option<i64>)> {
         let mut clock = self.clock();
         if let Some(then) = plan.now.and_then(|now| Timestamp::from_second(now).ok()) {
@@ -180,6 +180,7 @@ impl Pipeline {
         if let Some(q) = &plan.q {
             let query = query::parse(q, &clock)?;
             let tomorrow = Clock { now: clock.now + 24.hours(), ..clock.clone() };
+            // A cursor stores the time only if the query depends on it.
             if query::parse(q, &tomorrow)? != query {
                 now = Some(clock.now.as_second());
             }
@@ -193,7 +194,7 @@ impl Pipeline {
         Ok(((!parts.is_empty()).then_some(Query::All(parts)), now))
     }
 
-    /// Asks one account for its part.
+    /// Queries one account for its part.
     async fn part(
         &self,
         place: &Place,
@@ -234,6 +235,7 @@ impl Pipeline {
             Ok((account, mailbox.clone(), gathered))
         };
         let answer = match merged {
+            // One slow account must not hold back the others.
             true => self.patiently(answer).await,
             false => answer.await,
         };
@@ -247,8 +249,7 @@ impl Pipeline {
         }
     }
 
-    /// The provider's id of the folder with this handle, if it is one, and the
-    /// account's.
+    /// Returns the provider's id of the folder with this handle, if it is one of the account's.
     async fn folder_of(&self, folder: &str, account: &Account) -> Result<Option<String>> {
         match self.handle(HandleKind::Folder, folder).await? {
             Some((owner, id)) if owner == account.id => Ok(Some(id)),
@@ -261,7 +262,7 @@ impl Pipeline {
         }
     }
 
-    /// The rows of what was taken of one account.
+    /// Returns the rows taken from one account.
     async fn part_rows(
         &self,
         part: &Part,
@@ -294,7 +295,7 @@ impl Pipeline {
         Ok(rows)
     }
 
-    /// What to search for: as said, or as the cursor says.
+    /// Returns the plan: as requested, or from the cursor.
     async fn plan(&self, search: Search) -> Result<Plan> {
         let columns = search.columns();
         let Some(said) = &search.cursor else {
@@ -338,7 +339,7 @@ impl Pipeline {
         Ok(plan.with(columns))
     }
 
-    /// The accounts that are meant: the one named, or the folder's, or all.
+    /// Returns the accounts to search: the one named, or the folder's, or all.
     async fn meant(&self, search: &Search) -> Result<Vec<Account>> {
         if let (None, Some(folder)) = (&search.account, &search.folder)
             && let Some((owner, _)) = self.handle(HandleKind::Folder, folder).await?
@@ -356,7 +357,7 @@ fn merge(parts: &mut [Part], wanted: usize) -> (Vec<usize>, Vec<Vec<Found>>) {
     let mut order = Vec::new();
     let mut chosen: Vec<Vec<Found>> = parts.iter().map(|_| Vec::new()).collect();
     while order.len() < wanted && !parts.iter().any(|part| part.gathered.is_open()) {
-        // Of equal dates the first account's comes first, on every page alike.
+        // Of equal dates the first account's row comes first, so that all pages agree.
         let newest = parts
             .iter()
             .enumerate()
@@ -374,7 +375,7 @@ fn merge(parts: &mut [Part], wanted: usize) -> (Vec<usize>, Vec<Vec<Found>>) {
     (order, chosen)
 }
 
-/// The sum over the accounts; a guess when one of them guesses.
+/// Sums the totals of the accounts; an estimate if one of them is.
 fn total(parts: impl Iterator<Item = Option<Total>>) -> Option<(u64, bool)> {
     parts.into_iter().try_fold((0_u64, false), |(sum, guess), one| {
         Some(match one? {
@@ -384,7 +385,7 @@ fn total(parts: impl Iterator<Item = Option<Total>>) -> Option<(u64, bool)> {
     })
 }
 
-/// Refuses a provider's own syntax where it would go to another provider too.
+/// Refuses a provider's own syntax if the search includes another provider.
 fn one_language(q: Option<&str>, accounts: &[Account]) -> Result<()> {
     let raw = q.is_some_and(query::is_raw);
     let mixed = accounts
@@ -399,7 +400,7 @@ fn one_language(q: Option<&str>, accounts: &[Account]) -> Result<()> {
     Ok(())
 }
 
-/// The columns, and the date that rows are sorted by.
+/// Adds the date that rows are sorted by to the columns.
 fn with_date(columns: &[&'static Field], table: &'static Table) -> Vec<&'static Field> {
     let mut columns = columns.to_vec();
     let dates = table.fields.iter().filter(|field| field.kind == schemas::Kind::Time);
@@ -411,7 +412,7 @@ fn with_date(columns: &[&'static Field], table: &'static Table) -> Vec<&'static 
     columns
 }
 
-/// The words that a query looks for, in small letters.
+/// Returns the words that a query searches for, in lower case.
 fn words(query: &Query) -> Vec<String> {
     let words = query.terms().into_iter().filter_map(|term| match term {
         Term::Text(text) | Term::In(_, text) => Some(text.to_lowercase()),
@@ -440,7 +441,7 @@ impl Plan {
         self
     }
 
-    /// The columns to show. The account is among them when there are several,
+    /// Returns the columns to show. The account is included if there are several,
     /// unless columns were named.
     fn columns(&self, table: &'static Table, merged: bool) -> Result<Vec<&'static Field>> {
         if let Some(fields) = &self.fields {
@@ -454,7 +455,7 @@ impl Plan {
         Ok(crate::pipeline::columns_of(table, level, merged))
     }
 
-    /// `messages: 20 of ~201 in 2 accounts, newest first, after 20 on earlier pages`.
+    /// Formats `messages: 20 of ~201 in 2 accounts, newest first, after 20 on earlier pages`.
     fn count(&self, table: &Table, shown: usize, before: usize, complete: bool) -> String {
         // When the last page is there, the rows have been counted.
         let counted = self.places.is_empty() && complete;

@@ -1,9 +1,8 @@
-//! Drafts, sent once.
+//! Sends drafts, each once.
 //!
-//! The journal is written before the call goes out. When nobody knows whether a
-//! letter went out, it is looked for among what was sent; it is never sent
-//! again by itself. A draft that is in doubt is looked for at the next call,
-//! and that call sends nothing.
+//! The journal is written before the call. If it is unknown whether a message was sent,
+//! it is looked for among the sent messages; it is never sent again automatically. The
+//! next call for a draft in doubt looks for it, and sends nothing.
 
 use std::time::Duration;
 
@@ -28,36 +27,36 @@ use crate::tools::mail;
 
 /// The tool, as the audit log names it.
 const TOOL: &str = "mail_send";
-/// What a send is called in outcomes.
+/// The name of a send in outcomes.
 const OP: &str = "send";
 /// The longest subject in a question.
 const SUBJECT: usize = 120;
-/// What to do about a letter in doubt.
+/// The next step for a message in doubt.
 const ASK_AGAIN: &str = "call mail_send with it again in some minutes: that only checks, and sends \
                          nothing";
 
-/// How long a letter in doubt is waited for.
+/// How long a message in doubt is waited for.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::pipeline) struct Doubt {
-    /// How long it is looked for before it is told as unknown.
+    /// How long it is looked for before it is reported as unknown.
     pub(in crate::pipeline) look: Duration,
-    /// For how long after sending began it may still go out: longer than any
-    /// process waits for its call.
+    /// For how long after sending began it may still be sent: longer than any process
+    /// waits for its call.
     pub(in crate::pipeline) open: Duration,
 }
 
 impl Doubt {
-    /// Letters in doubt are looked for as long as other writes are.
+    /// Sets that messages in doubt are looked for as long as other writes are.
     pub(in crate::pipeline) fn new(look: Duration) -> Self {
         Self { look, open: Duration::from_secs(180) }
     }
 }
 
-/// A draft that is to be sent, and where it is.
+/// A draft to be sent, and its mailbox.
 struct Ready<'a> {
     account: &'a Account,
     mailbox: &'a dyn Mailbox,
-    /// How the draft is called in the answer.
+    /// The name of the draft in the answer.
     name: String,
     /// The provider's id of it.
     id: String,
@@ -102,8 +101,8 @@ impl Pipeline {
         if let Some(refused) = self.refused(&ready, &draft, caller).await? {
             return self.send_answer(&ready, &draft, refused).await;
         }
-        // The user took a while, or another process did: what was agreed to is
-        // what goes out.
+        // The user's answer took time, or another process changed the draft: only the
+        // version that the user agreed to is sent.
         if mailbox.draft(&ready.id).await?.version != draft.version {
             return Err(Error::new(
                 Kind::Conflict,
@@ -123,10 +122,11 @@ impl Pipeline {
             letters: self.config.sends_per_hour,
             recipients: self.config.recipients_per_hour,
         };
-        // The log first: what cannot be told of is not done.
+        // The log first: a write that cannot be logged is not made.
         self.audit(ready.line(&draft, "sending"))
             .await
             .map_err(|error| error.context("nothing was sent"))?;
+        // The journal row comes before the call: of several processes, only one sends.
         match self.store.begin_send(&letter, caps).await {
             Ok(Begin::Now) => {}
             Ok(Begin::Before(before)) => return self.sent_before(&ready, &before).await,
@@ -141,8 +141,8 @@ impl Pipeline {
             }
         }
         let began = Timestamp::now();
-        // Shorter than a letter in doubt may still go out: nobody sends later
-        // than others take it for unsent.
+        // Shorter than the time during which a message in doubt may still be sent, so
+        // that nobody sends it after others concluded that it was not.
         let sending = tokio::time::timeout(self.doubt.open * 2 / 3, mailbox.send(&draft, at));
         let sent = sending
             .await
@@ -152,6 +152,7 @@ impl Pipeline {
                 let result = if at.is_some() { "scheduled" } else { "sent" };
                 self.went_out(&ready, &draft, result, &sent, at).await
             }
+            // In doubt: looked for, and never sent again.
             Err(error) if error.is_open() => {
                 let probe = Probe {
                     draft: ready.id.clone(),
@@ -171,7 +172,7 @@ impl Pipeline {
                     ),
                 }
             }
-            // The provider said no, or the call never went out.
+            // The provider refused, or the call was never sent.
             Err(error) => {
                 let mut detail = error.to_string();
                 detail.push_str(&self.forgotten(&ready).await);
@@ -181,7 +182,7 @@ impl Pipeline {
         self.send_answer(&ready, &draft, outcome).await
     }
 
-    /// The account and the provider's id of a draft.
+    /// Returns the account and the provider's id of a draft.
     async fn draft_named(&self, said: &str) -> Result<(Account, String)> {
         for kind in [HandleKind::Draft, HandleKind::Message] {
             if let Some((owner, id)) = self.handle(kind, said).await? {
@@ -197,7 +198,7 @@ impl Pipeline {
         Ok((account, said.to_owned()))
     }
 
-    /// When to send, as written.
+    /// Reads the time at which to send.
     fn later(&self, said: &str) -> Result<Timestamp> {
         let clock = self.clock();
         let here = Here { now: clock.now, zone: clock.zone.clone(), named: false };
@@ -210,7 +211,7 @@ impl Pipeline {
         }
     }
 
-    /// Why a draft is not sent, if it is not.
+    /// Returns why a draft must not be sent, if so.
     async fn refused(
         &self,
         ready: &Ready<'_>,
@@ -249,7 +250,7 @@ impl Pipeline {
         })
     }
 
-    /// What became of a draft that was to be sent before. Nothing is sent.
+    /// Reports on a draft whose sending began before. Sends nothing.
     async fn sent_before(&self, ready: &Ready<'_>, before: &Journalled) -> Result<Draft> {
         let due = before.due.and_then(|due| Timestamp::from_second(due).ok());
         let waits = due.filter(|due| *due > Timestamp::now());
@@ -282,6 +283,7 @@ impl Pipeline {
                     }
                     outcome
                 }
+                // Still a draft after every attempt must have ended: it may be sent again.
                 Whereabouts::Draft if over => {
                     let noted = self.forgotten(ready).await;
                     let detail =
@@ -317,7 +319,7 @@ impl Pipeline {
             .await
     }
 
-    /// Looks for a letter in doubt until it is found, or long enough.
+    /// Looks for a message in doubt until it is found or the time is up.
     async fn look(&self, ready: &Ready<'_>, probe: &Probe) -> Option<Whereabouts> {
         look_for(self.doubt.look, || async {
             let whereabouts = ready.mailbox.whereabouts(probe).await;
@@ -330,8 +332,8 @@ impl Pipeline {
         self.store.note_sent(&ready.account.id, &ready.id, sent.id.as_deref()).await
     }
 
-    /// Takes a letter that was not sent out of the journal. What to know if that
-    /// cannot be done: the row stays in doubt, and the next call looks first.
+    /// Removes a message that was not sent from the journal. Returns a remark if that
+    /// fails: the row stays in doubt, and the next call looks first.
     async fn forgotten(&self, ready: &Ready<'_>) -> String {
         let forgotten = self.store.forget_unsent(&ready.account.id, &ready.id).await;
         forgotten.map_or_else(|error| unnoted(&error), |()| String::new())
@@ -345,7 +347,7 @@ impl Pipeline {
         Outcome::new(&ready.name, OP, "already sent", detail)
     }
 
-    /// What is told of a letter that went out, whatever fails after that.
+    /// Reports a message that was sent, whatever fails afterwards.
     async fn went_out(
         &self,
         ready: &Ready<'_>,
@@ -354,6 +356,7 @@ impl Pipeline {
         sent: &Sent,
         at: Option<Timestamp>,
     ) -> Outcome {
+        // Its recipients are no longer new.
         self.written_to(ready.account, &draft.letter);
         let count = everybody(&draft.letter).count();
         let mut detail = match self.sent_handle(ready.account, sent).await {
@@ -361,7 +364,7 @@ impl Pipeline {
             Ok(None) | Err(_) => format!("to {count}"),
         };
         if let Err(error) = self.note_as_sent(ready, sent).await {
-            // The row stays in doubt, and the next call finds the letter.
+            // The row stays in doubt, and the next call finds the message.
             detail.push_str(&unnoted(&error));
         }
         if let Some(at) = at {
@@ -374,7 +377,7 @@ impl Pipeline {
         Outcome::new(&ready.name, OP, result, detail)
     }
 
-    /// The handle of what was sent.
+    /// Returns the handle of the sent message.
     async fn sent_handle(&self, account: &Account, sent: &Sent) -> Result<Option<String>> {
         let Some(id) = &sent.id else {
             return Ok(None);
@@ -399,7 +402,7 @@ impl Pipeline {
 }
 
 impl Ready<'_> {
-    /// A line of the audit log.
+    /// Returns an entry of the audit log.
     fn line<'l>(&'l self, draft: &'l HeldDraft, outcome: &'l str) -> Entry<'l> {
         Entry {
             account: &self.account.email,
@@ -412,13 +415,13 @@ impl Ready<'_> {
     }
 }
 
-/// What is said of a journal that could not be written.
+/// Returns the remark on a journal that could not be written.
 fn unnoted(error: &Error) -> String {
     format!("; not recorded: {}", error.message())
 }
 
-/// What the user is asked before a letter goes out: plain lines, in which
-/// nothing that a stranger wrote can pass for one of ours.
+/// Returns the question to the user before a message is sent: plain lines, in which no
+/// untrusted text can pass for one of ours.
 fn question(draft: &HeldDraft) -> String {
     let letter = &draft.letter;
     let mut lines = vec!["Send this mail?".to_owned()];

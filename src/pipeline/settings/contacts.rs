@@ -1,4 +1,4 @@
-//! Contacts: made, changed and deleted, found by their address or name.
+//! Contacts: created, changed and deleted, found by their address or name.
 
 use super::{Held, Set, id, no_id, nothing, settable};
 use crate::access::Access;
@@ -14,7 +14,7 @@ use crate::provider::mail::{ContactCard, SetUp};
 use crate::schemas::{CONTACT, CONTACT_ID, CONTACT_KIND, Field, Level};
 use crate::tools::outward::{Manage, ManageOp};
 
-/// How many people of a name are looked at.
+/// The maximum number of people of a name that are considered.
 const MOST: usize = 50;
 
 impl Pipeline {
@@ -85,7 +85,7 @@ impl Pipeline {
         self.as_held(&owner, &CONTACT, answer, (said, "update", "")).await
     }
 
-    /// The provider's id of the one contact with this address or name.
+    /// Returns the provider's id of the one contact with this address or name.
     async fn contact_id(&self, owner: &Held, said: &str) -> Result<String> {
         let api = owner.mailbox.api();
         let mut columns: Vec<&'static Field> = CONTACT.up_to(Level::Key);
@@ -141,7 +141,7 @@ impl Pipeline {
     }
 }
 
-/// What is to be so of a contact.
+/// Builds the contact's fields from the arguments.
 fn card(set: &Set<'_>) -> Result<ContactCard> {
     let emails = set.list("emails")?;
     let bad = |one: &&String| {

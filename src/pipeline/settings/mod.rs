@@ -1,9 +1,9 @@
-//! Mailboxes set up: folders, labels, categories, rules, contacts, answers that
-//! are sent by themselves, signatures and settings.
+//! Sets up mailboxes: folders, labels, categories, rules, contacts, automatic replies,
+//! signatures and settings.
 //!
-//! What can be set of each kind stands in the registry
-//! ([`Field::settable`](crate::schemas::Field)). An answer shows the thing as its
-//! provider has it afterwards, in the columns that a lookup shows.
+//! The registry declares what can be set of each kind
+//! ([`Field::settable`](crate::schemas::Field)). An answer shows the object as its
+//! provider has it afterwards, in the columns of a lookup.
 
 mod contacts;
 mod places;
@@ -37,7 +37,7 @@ struct Held {
     account: Account,
     label: String,
     mailbox: Arc<dyn Mailbox>,
-    /// What came up after the write, to be told with its answer.
+    /// Notes from after the write, for its answer.
     late: Mutex<Vec<Note>>,
 }
 
@@ -47,7 +47,7 @@ impl Held {
     }
 }
 
-/// What is set, member by member.
+/// The fields to set.
 struct Set<'a> {
     members: &'a Map<String, Value>,
     name: Option<&'a str>,
@@ -55,7 +55,7 @@ struct Set<'a> {
 
 impl Pipeline {
     pub(super) async fn arrange(&self, asked: Manage, caller: &dyn Caller) -> Result<Draft> {
-        // A dry run is refused as the real one is, and asks nobody.
+        // A dry run is refused as the real call would be, and asks nobody.
         let caller = (!asked.dry_run).then_some(caller);
         if asked.tz.is_some() && asked.kind != ManageKind::Settings {
             return Err(Error::argument("`tz` is for calendars").next("leave it out"));
@@ -78,7 +78,7 @@ impl Pipeline {
         }
     }
 
-    /// The mailbox of an account, the only one if none is named.
+    /// Returns the mailbox of an account, of the only one if none is named.
     async fn mail_held(&self, account: Option<&str>) -> Result<Held> {
         let account = self.accounts.find(account).await?;
         self.held_of(account).await
@@ -125,7 +125,7 @@ impl Pipeline {
         answer
     }
 
-    /// The answer about one thing: as its provider has it; or what became of it.
+    /// Returns the answer about one object: as its provider has it, or its outcome.
     async fn as_held(
         &self,
         owner: &Held,
@@ -156,7 +156,7 @@ impl Pipeline {
         }
     }
 
-    /// A row of one thing that was written, whatever fails after that.
+    /// Returns the row of one object that was written, whatever fails afterwards.
     async fn one_row(&self, owner: &Held, table: &'static Table, api: Api, object: Value) -> Draft {
         let several = self.several_accounts().await;
         let columns = columns_of(table, Level::Core, several);
@@ -180,7 +180,7 @@ impl Pipeline {
         draft
     }
 
-    /// What is planned, when the provider would not refuse it.
+    /// Returns the plan, if the provider would not refuse it.
     async fn rehearsal(
         &self,
         owner: &Held,
@@ -211,11 +211,10 @@ impl Pipeline {
 }
 
 impl<'a> Set<'a> {
-    /// What is asked for, when all of it are columns that can be set.
+    /// Returns the requested fields, if all of them can be set.
     ///
     /// # Errors
-    /// [`Kind::Argument`](crate::error::Kind::Argument), which names those that
-    /// there are.
+    /// [`Kind::Argument`](crate::error::Kind::Argument), which names the columns that can be set.
     fn of(asked: &'a Manage, columns: &[&str]) -> Result<Self> {
         if let Some(name) = asked.set.keys().find(|name| !columns.contains(&&***name)) {
             let kind = asked.kind.word();
@@ -230,7 +229,7 @@ impl<'a> Set<'a> {
         self.members.is_empty() && self.name.is_none()
     }
 
-    /// The new name.
+    /// Returns the new name.
     fn name(&self) -> Result<Option<String>> {
         let name = match self.text("name")? {
             Some(name) => Some(name),
@@ -264,7 +263,7 @@ impl<'a> Set<'a> {
         }
     }
 
-    /// A list, or a text with commas between.
+    /// Returns a list, or splits a text at its commas.
     fn list(&self, name: &str) -> Result<Option<Vec<String>>> {
         let parts: Vec<String> = match self.members.get(name) {
             None | Some(Value::Null) => return Ok(None),
@@ -280,7 +279,7 @@ impl<'a> Set<'a> {
     }
 }
 
-/// The columns of a table that can be set.
+/// Returns the columns of a table that can be set.
 fn settable(table: &Table) -> Vec<&'static str> {
     let fields = table.fields.iter().filter(|field| field.settable);
     fields.map(|field| field.name).collect()
@@ -290,7 +289,7 @@ fn wrong(name: &str, kind: &str) -> Error {
     Error::argument(format!("`{name}` in `set` must be {kind}"))
 }
 
-/// The thing, when it has to be named.
+/// Returns the id of the object, which is required.
 fn id<'a>(asked: &'a Manage, example: &str) -> Result<&'a str> {
     asked.id.as_deref().ok_or_else(|| {
         Error::argument(format!("`id` is missing: which {}?", asked.kind.word()))

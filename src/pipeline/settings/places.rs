@@ -1,7 +1,7 @@
 //! Folders, labels and categories.
 //!
-//! A folder that holds messages is deleted when the call says what becomes of
-//! them; a label is only a name that its messages lose.
+//! A folder with messages is deleted only if the call says what to do with them;
+//! deleting a label only removes it from its messages.
 
 use serde_json::Value;
 
@@ -18,7 +18,7 @@ use crate::store::HandleKind;
 use crate::text::brief;
 use crate::tools::outward::{Manage, ManageKind, ManageOp};
 
-/// What a call that deletes a folder says of the messages in it.
+/// The argument that allows deleting a folder with its messages.
 const MESSAGES: &str = "messages";
 const SAYS: &str = r#"set={"messages":"trash"}"#;
 
@@ -163,7 +163,7 @@ impl Pipeline {
         self.as_held(owner, table, answer, (&place.name, "delete", detail)).await
     }
 
-    /// The folder or label of a handle, a name or a provider's id.
+    /// Finds the folder or label of a handle, a name or a provider's id.
     async fn named_place(
         &self,
         asked: &Manage,
@@ -182,7 +182,7 @@ impl Pipeline {
         Ok((owner, place))
     }
 
-    /// How many messages a folder or label has, if the provider tells.
+    /// Returns the number of messages in a folder or label, if the provider reports it.
     async fn messages_of(&self, owner: &Held, place: &Place, listed: bool) -> Result<Option<u64>> {
         let api = owner.mailbox.api();
         if !listed {
@@ -212,7 +212,7 @@ impl Pipeline {
             let texts = flatten::texts(FOLDER.field(column)?, item, &context);
             texts.into_iter().next()
         };
-        // What is below a folder goes with it; labels have no such thing.
+        // Subfolders are deleted with their folder; labels have none.
         let below = format!("{}/", place.name);
         let held = page.items.iter().filter(|item| {
             flatten::key(&FOLDER, item, &context).as_ref() == Some(&place.id)
@@ -224,7 +224,7 @@ impl Pipeline {
     }
 }
 
-/// True for a folder whose whole name this is.
+/// Returns true for a folder with exactly this path.
 fn is_at(found: &Place, name: &str) -> bool {
     let whole = |name: &str| query::place(name.trim().trim_matches('/')).to_lowercase();
     whole(&found.name) == whole(name)

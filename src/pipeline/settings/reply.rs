@@ -1,4 +1,4 @@
-//! The automatic answer, signatures, and settings: what a mailbox has one of.
+//! The automatic reply, signatures, and settings: the objects a mailbox has one of.
 
 use serde_json::{Value, json};
 
@@ -19,11 +19,11 @@ use crate::tools::outward::Manage;
 /// The columns of a signature, which is no table.
 const SIGNATURE: &[&str] = &["text", "email"];
 
-/// What to do when a setting is refused.
+/// The next step if a setting is refused.
 const BY_HAND: &str = "ask the user to do it in the mail program's settings, or to run `daysheet \
                        call` in a terminal";
 
-/// Whom an automatic answer reaches, and what is asked about it.
+/// Returns the audience of an automatic reply, and the question about it.
 fn answers(reply: &AutoReply, own: &str) -> (Audience, Act<'static>) {
     let who = |who: &str| Audience::unlisted(format!("{who} {own}"));
     let (audience, whom, asks) = match (reply.audience, own.rsplit_once('@')) {
@@ -60,7 +60,7 @@ fn answers(reply: &AutoReply, own: &str) -> (Audience, Act<'static>) {
     (audience, act)
 }
 
-/// An automatic answer as an object of ours, for the table `auto_reply`.
+/// Returns an automatic reply as an object of ours, for the table `auto_reply`.
 pub(in crate::pipeline) fn object(reply: &AutoReply) -> Value {
     let at = |at: Option<jiff::Timestamp>| at.map(|at| json!({"dateTime": at.to_string()}));
     let status = match (reply.on, reply.from.or(reply.to)) {
@@ -85,16 +85,15 @@ pub(in crate::pipeline) fn object(reply: &AutoReply) -> Value {
     })
 }
 
-/// The texts for people of the organization and for people outside, where they are
-/// two.
+/// Returns the texts for people inside and outside the organization, if they differ.
 fn texts(reply: &AutoReply) -> Option<(&str, &str)> {
     let internal = reply.html.as_deref().unwrap_or_default();
     let external = reply.external.as_deref()?;
     (internal.trim() != external.trim()).then_some((internal, external))
 }
 
-/// What of an automatic answer is not so already: what is not said stays as
-/// somebody may have set it meanwhile.
+/// Returns the fields of an automatic reply that differ; those not given stay, because
+/// someone may have changed them in the meantime.
 fn changed(wanted: &AutoReply, before: &AutoReply) -> AutoReply {
     let new = |text: &Option<String>, old: &Option<String>| text.clone().filter(|_| text != old);
     AutoReply {
@@ -158,7 +157,7 @@ impl Pipeline {
         }
     }
 
-    /// An automatic answer as it is to be.
+    /// Builds the automatic reply from the arguments.
     fn wanted_reply(&self, set: &Set<'_>, before: &AutoReply, owner: &Held) -> Result<AutoReply> {
         let mut reply = before.clone();
         let (here, zone) = (self.here(), &self.config.zone);
@@ -239,8 +238,7 @@ impl Pipeline {
         Ok(reply)
     }
 
-    /// Text as people write it, as HTML without pictures that load from elsewhere;
-    /// what is HTML already stays so.
+    /// Converts text to HTML without remote pictures; HTML stays HTML.
     fn html(&self, said: &str, owner: &Held) -> Result<String> {
         let marked = ["</", "<br", "<p>"].iter().any(|tag| said.contains(tag));
         let both = match marked {
@@ -277,7 +275,7 @@ impl Pipeline {
             SetUp::Signature { address: set.text("email")?, html: self.html(&text, &owner)? };
         let mut notes = Vec::new();
         if !ours {
-            // It stands below what the user writes with other programs, too.
+            // The signature is also added to what the user writes with other programs.
             let audience = Audience::unlisted(format!("anybody {} writes to", short(&item)));
             let act = Act {
                 needs: Access::Organize,

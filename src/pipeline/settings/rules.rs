@@ -1,7 +1,7 @@
-//! Rules for mail that comes in: one model for both providers.
+//! Rules for incoming mail: one model for all providers.
 //!
-//! Rules with conditions or actions that have no words here are shown, deleted,
-//! and not changed. Rules that send mail on are never made.
+//! Rules with conditions or actions that our words cannot express are shown, deleted,
+//! and not changed. Rules that forward mail are never created.
 
 use serde_json::{Value, json};
 
@@ -20,7 +20,7 @@ use crate::text::{note, ours};
 use crate::tools::mail::Verb;
 use crate::tools::outward::{Manage, ManageOp};
 
-/// A rule as an object of ours, for the table `rule`.
+/// Returns a rule as an object of ours, for the table `rule`.
 pub(in crate::pipeline) fn object(rule: &Rule) -> Value {
     let when = rule.when.as_ref().map(query);
     let other = (!rule.other.is_empty()).then(|| rule.other.join("; "));
@@ -75,7 +75,7 @@ impl Pipeline {
         self.write_rule(asked, &owner, wanted, Some(all)).await
     }
 
-    /// A rule as it is to be.
+    /// Builds the rule from the arguments.
     fn wanted(&self, set: &Set<'_>, mut rule: Rule) -> Result<Rule> {
         if let Some(name) = set.name()? {
             rule.name = Some(name);
@@ -172,7 +172,7 @@ impl Pipeline {
         }
     }
 
-    /// The rule of a handle, a name or an id, and all rules of its mailbox.
+    /// Finds the rule of a handle, a name or an id, and all rules of its mailbox.
     async fn named_rule(
         &self,
         said: &str,
@@ -206,7 +206,7 @@ impl Pipeline {
         }
     }
 
-    /// Does what a rule says with what is there already.
+    /// Applies a rule to existing messages.
     pub(super) async fn run_rule(&self, asked: &Manage) -> Result<Draft> {
         if !asked.set.is_empty() || asked.name.is_some() {
             return Err(Error::argument("op=run takes no `set`")
@@ -251,9 +251,9 @@ impl Pipeline {
             ))
             .next("change what it does with op=update"));
         }
-        // What is moved first may be elsewhere for the next step.
+        // Moves come last: the next step may not find a moved message.
         steps.sort_by_key(|(verb, _)| matches!(verb, Verb::Archive | Verb::Trash | Verb::Move));
-        // What was filed, sent or thrown away is none of its business.
+        // Messages that were filed, sent or deleted are not affected.
         let inbox = Query::Term(Term::Folder("inbox".to_owned()));
         let when = Query::All(vec![when.clone(), inbox]);
         let mut choice = self.choose(&when, vec![owner.account]).await?;
@@ -265,7 +265,7 @@ impl Pipeline {
     }
 }
 
-/// True if a query is about some mail and not about nearly all.
+/// Returns true if a query selects some mail and not nearly all.
 fn narrows(when: &Query) -> bool {
     match when {
         Query::All(parts) => parts.iter().any(narrows),
@@ -277,7 +277,7 @@ fn narrows(when: &Query) -> bool {
     }
 }
 
-/// Refuses a rule that says more than we have words for.
+/// Refuses a rule with parts that our words cannot express.
 fn changeable(rule: &Rule, what: &str) -> Result<()> {
     let forwards = |step: &RuleStep| matches!(step, RuleStep::Forward(_));
     let why = match rule.other.as_slice() {
@@ -289,7 +289,7 @@ fn changeable(rule: &Rule, what: &str) -> Result<()> {
         .next("let the user do it in the provider's settings"))
 }
 
-/// What a rule is called; what it looks for, if it has no name.
+/// Returns the name of a rule; its conditions, if it has no name.
 fn describe(rule: &Rule) -> String {
     match (&rule.name, &rule.when) {
         (Some(name), _) => name.clone(),

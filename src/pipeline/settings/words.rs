@@ -1,15 +1,15 @@
-//! Rules in words: conditions in the search language, actions as
-//! `label:"Print shop" archive`. What was written is read back as it was.
+//! Rules in words: conditions in the query language, actions as `label:"Print shop"
+//! archive`. Both can be read back unchanged.
 
 use crate::error::{Error, Result};
 use crate::provider::mail::RuleStep;
 use crate::query::{Query, State, Term};
 use crate::text::brief;
 
-/// What a rule can do.
+/// The actions of a rule.
 const STEPS: &str = "read, star, archive, trash, never_spam, important, label:NAME and move:NAME";
 
-/// A query as it is written.
+/// Writes a query as text.
 pub(super) fn query(query: &Query) -> String {
     part(query, false)
 }
@@ -52,7 +52,7 @@ fn term(term: &Term) -> String {
     }
 }
 
-/// A word, or a phrase in quotes where it would not be read as one word.
+/// Returns a word, or a phrase in quotes if it would not be read as one word.
 fn quoted(text: &str) -> String {
     let plain = !text.is_empty()
         && !text.starts_with('-')
@@ -64,7 +64,7 @@ fn quoted(text: &str) -> String {
     }
 }
 
-/// What a rule does, as it is written.
+/// Writes the actions of a rule as text.
 pub(super) fn steps(steps: &[RuleStep]) -> String {
     let one = |step: &RuleStep| match step {
         RuleStep::Read => "read".to_owned(),
@@ -80,11 +80,10 @@ pub(super) fn steps(steps: &[RuleStep]) -> String {
     steps.iter().map(one).collect::<Vec<_>>().join(" ")
 }
 
-/// What a rule is to do.
+/// Reads the actions of a rule.
 ///
 /// # Errors
-/// [`Kind::Argument`](crate::error::Kind::Argument) for words that are none, and
-/// for sending mail on.
+/// [`Kind::Argument`](crate::error::Kind::Argument) for unknown words, and for forwarding.
 pub(super) fn read_steps(text: &str) -> Result<Vec<RuleStep>> {
     let mut found = Vec::new();
     for word in words(text)? {
@@ -125,7 +124,7 @@ pub(super) fn read_steps(text: &str) -> Result<Vec<RuleStep>> {
     }
 }
 
-/// Words with white space or commas between; quotes hold together.
+/// Splits at white space and commas, except within quotes.
 fn words(text: &str) -> Result<Vec<String>> {
     let mut found = Vec::new();
     let mut word = String::new();

@@ -1,8 +1,7 @@
-//! Whom a write of an event reaches, read from the event as the service has it.
+//! The audience of a write to an event, read from the event as the service has it.
 //!
-//! Whoever is asked to an event sees it change in their own calendar, whether
-//! they are notified or not, so they count either way. So does the owner of a
-//! calendar that is shared with the user.
+//! Every guest sees the event change in their own calendar, whether they are notified or not, so
+//! all guests count. So does the owner of a calendar that is shared with the user.
 
 use super::{Act, Asks, Audience};
 use crate::access::Access;
@@ -18,7 +17,7 @@ use crate::text::{cell, clip};
 /// The longest part of a question that the caller wrote, in columns.
 const SHOWN: usize = 200;
 
-/// What is done to an event, as far as others learn of it.
+/// A write to an event, as far as it concerns others.
 pub(in crate::pipeline) enum EventWrite<'a> {
     /// It is changed.
     Change(&'a Change),
@@ -27,20 +26,20 @@ pub(in crate::pipeline) enum EventWrite<'a> {
 }
 
 impl Audience {
-    /// Those who are asked, without the account's owner and rooms.
+    /// Adds the guests, without the account's owner and rooms.
     pub(in crate::pipeline) fn guests(&mut self, list: &[Guest], own: &str) {
         let addresses = others(list, own).into_iter().map(|one| &*one.address);
         self.add(addresses);
     }
 
-    /// Those whom somebody else's document asks, but the account's owner. What
-    /// it calls a room may be anybody.
+    /// Adds the guests of an imported document, except the account's owner. Rooms are
+    /// included, because the document could call anyone a room.
     pub(in crate::pipeline) fn named(&mut self, list: &[Guest], own: &str) {
         let addresses = list.iter().map(|one| &*one.address);
         self.add(addresses.filter(|address| !address.eq_ignore_ascii_case(own)));
     }
 
-    /// Everybody on an event but its organizer.
+    /// Adds everyone on an event except its organizer.
     pub(in crate::pipeline) fn everybody_on(&mut self, facts: &Facts, own: &str) {
         self.guests(&facts.guests, own);
         if facts.omitted {
@@ -48,7 +47,7 @@ impl Audience {
         }
     }
 
-    /// Whoever called an event, if that is not the account's owner.
+    /// Adds the organizer of an event, unless that is the account's owner.
     pub(in crate::pipeline) fn organizer(&mut self, facts: &Facts) {
         match &facts.organizer {
             _ if facts.own => {}
@@ -57,7 +56,7 @@ impl Audience {
         }
     }
 
-    /// The owner of a calendar, if that is somebody else.
+    /// Adds the owner of a calendar, if that is someone else.
     pub(in crate::pipeline) fn calendar(&mut self, place: &Listed, own: &str) {
         match place.of_others(own) {
             None => {}
@@ -70,8 +69,8 @@ impl Audience {
     }
 }
 
-/// What is done where others are on an event; `question` begins the question
-/// about it.
+/// Describes a write to an event with other participants; `question` begins the
+/// question about it.
 pub(in crate::pipeline) fn act(question: String) -> Act<'static> {
     Act {
         needs: Access::Send,
@@ -85,7 +84,7 @@ pub(in crate::pipeline) fn act(question: String) -> Act<'static> {
     }
 }
 
-/// Something that the caller wrote, as a line of a question.
+/// Formats an argument of the call as a line of a question.
 pub(in crate::pipeline) fn line(name: &str, said: Option<&str>) -> String {
     match said.map(|said| clip(cell(said), SHOWN).0) {
         Some(said) if !said.is_empty() => format!("\n{name}: {said}"),
@@ -94,9 +93,9 @@ pub(in crate::pipeline) fn line(name: &str, said: Option<&str>) -> String {
 }
 
 impl Pipeline {
-    /// Whom a change or deletion of an event reaches; nothing when there is
-    /// nobody on it but the user. An audience may be empty: somebody else's
-    /// event needs the access level even when nobody learns of what is done.
+    /// Returns the audience of a change or deletion of an event; `None` if nobody but
+    /// the user is on it. An audience may be empty: an event of another organizer needs
+    /// the access level even if nobody is notified.
     ///
     /// # Errors
     /// Those of reading the calendars, and the occurrences of a series.
@@ -133,7 +132,7 @@ impl Pipeline {
         if let Some(calendar) = &facts.calendar {
             let places = self.places(&target.owner, false).await?;
             let listed = places.into_iter().find(|place| place.id == *calendar);
-            // One that is not among the user's own is told by its address.
+            // A calendar that the user has not listed is named by its address.
             let place = listed.or_else(|| {
                 let port = &*target.owner.port;
                 calendar.contains('@').then(|| Listed::unlisted(port, calendar))
@@ -146,7 +145,7 @@ impl Pipeline {
         Ok(concerned.then_some(audience))
     }
 
-    /// Whoever is asked to single occurrences of a series besides.
+    /// Returns the additional guests of single occurrences of a series.
     async fn guests_of_exceptions(&self, series: &Target) -> Result<Vec<Guest>> {
         let Some(uid) = &series.facts.uid else {
             return Ok(Vec::new());
@@ -161,9 +160,8 @@ impl Pipeline {
             .collect())
     }
 
-    /// Refuses an event's change or deletion that must not reach those who learn
-    /// of it. What was agreed to is still so afterwards, where the event's own
-    /// version does not say it.
+    /// Refuses a change or deletion of an event that must not reach its audience. Checks again,
+    /// after the user has agreed, what the event's own version does not cover.
     pub(in crate::pipeline) async fn agreed_for(
         &self,
         target: &Target,
@@ -190,7 +188,7 @@ impl Pipeline {
     }
 }
 
-/// True for what others see of an event.
+/// Returns true for a change that others can see.
 fn is_seen(change: &Change) -> bool {
     let own = Change {
         show: change.show,

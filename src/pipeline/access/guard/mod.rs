@@ -1,14 +1,13 @@
-//! Whom a write may reach: the access level, the allow-list, and people who are
-//! new.
+//! The audience that a write may reach: the access level, the allow-list, and new recipients.
 //!
-//! [`Pipeline::decide`] is the one place that decides, for mail, events, answers
-//! and whatever else others are notified of or see. Its callers read what they
-//! are going to write to first, and hand over who is reached by that, whomever
-//! the call names ([`Audience`], [`events`]).
+//! [`Pipeline::decide`] is the one place that decides, for mail, events, answers and
+//! anything else that others are notified of or can see. Its callers first read the
+//! target of the write, and pass the audience that the target has, whatever the
+//! arguments of the call are ([`Audience`], [`events`]).
 //!
-//! Once the process has shown what strangers wrote, a message to an address that
-//! the mailbox has never written to may be a stranger's wish and not the
-//! user's. It is confirmed by the user, or refused.
+//! Once the process has shown untrusted text, a message to an address that the mailbox
+//! has never written to may be requested by that text and not by the user. The user has
+//! to confirm it, or it is refused.
 
 pub(in crate::pipeline) mod events;
 
@@ -35,21 +34,21 @@ use crate::store::HandleKind;
 use crate::text::cell;
 use crate::text::{Note, note, ours};
 
-/// How many addresses are looked up at once.
+/// The number of addresses that are looked up concurrently.
 const AT_ONCE: usize = 8;
 /// The most new people of one question.
 const MOST_NEW: usize = 200;
-/// Sent letters that are looked at for an address.
+/// The number of sent messages that are checked for an address.
 const LOOKED_AT: usize = 5;
 
-/// Whom a write reaches, as far as it is known once its target was read.
+/// The people a write reaches, as far as known after reading its target.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(in crate::pipeline) struct Audience {
     /// Addresses, each once.
     people: Vec<String>,
     /// A domain, `@example.com`, all of which is reached.
     domain: Option<String>,
-    /// People whom nobody can list, in words.
+    /// Recipients that cannot be listed, in words.
     unlisted: Vec<String>,
 }
 
@@ -68,12 +67,12 @@ impl Audience {
         }
     }
 
-    /// A whole domain, of which the allow-list has to have all.
+    /// Creates the audience of a whole domain, all of which the allow-list must cover.
     pub(in crate::pipeline) fn domain(domain: &str) -> Self {
         Self { domain: Some(format!("@{}", domain.to_lowercase())), ..Self::default() }
     }
 
-    /// People whom nobody can list: no allow-list has them.
+    /// Creates an audience that cannot be listed, which no allow-list covers.
     pub(in crate::pipeline) fn unlisted(who: impl Into<String>) -> Self {
         Self { unlisted: vec![who.into()], ..Self::default() }
     }
@@ -90,59 +89,59 @@ impl Audience {
     }
 }
 
-/// What is to be done to an [`Audience`].
+/// A write that is to reach an [`Audience`].
 #[derive(Debug, Clone)]
 pub(in crate::pipeline) struct Act<'a> {
-    /// The level that it needs, and what it is called in the error about that.
+    /// The access level that it needs, and its name in the error about that.
     pub(in crate::pipeline) needs: Access,
     pub(in crate::pipeline) what: &'a str,
-    /// The question to the user, without who is new: plain lines, the same for
-    /// the same call. Text of strangers in it is cleaned and short.
+    /// The question to the user, without the new recipients: plain lines, the same for
+    /// the same call. Untrusted text in it is cleaned and short.
     pub(in crate::pipeline) question: String,
     pub(in crate::pipeline) asks: Asks,
-    /// The account whose sent mail says who is new; any account if none.
+    /// The account whose sent mail determines who is new; any account if `None`.
     pub(in crate::pipeline) sent_from: Option<&'a Account>,
-    /// What to do when it is refused.
+    /// The next step if it is refused.
     pub(in crate::pipeline) instead: String,
 }
 
-/// When the user is asked.
+/// The cases in which the user is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::pipeline) enum Asks {
     /// When somebody is new.
     New,
-    /// Whenever the user can be asked.
+    /// If the user can be asked.
     IfPossible,
-    /// As [`Asks::IfPossible`]; and people whom nobody can list are always new.
+    /// As [`Asks::IfPossible`]; and recipients that cannot be listed are always new.
     Always,
 }
 
-/// What was decided.
+/// The result of a decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::pipeline) enum Decision {
-    /// The user said yes.
+    /// The user agreed.
     Agreed,
     /// It may be done without a question.
     Unasked,
-    /// The user said no.
+    /// The user refused.
     Declined,
 }
 
-/// What is remembered of strangers and of people who are none.
+/// Records whether untrusted text was shown, and which recipients are known.
 #[derive(Debug, Default)]
 pub(in crate::pipeline) struct Strangers {
-    /// True once the process has shown what strangers wrote.
+    /// True once the process has shown untrusted text.
     shown: AtomicBool,
     /// True once other processes can know.
     noted: AtomicBool,
-    /// True while what is going to be said, whatever it is, quotes strangers.
+    /// True if the pending answer quotes untrusted text in any case.
     quoted: AtomicBool,
-    /// Account and address, in small letters, of people who were written to.
+    /// Account and address, in lower case, of recipients that were written to.
     known: Mutex<HashSet<(String, String)>>,
 }
 
 impl Strangers {
-    /// True if an answer is going to show what strangers wrote.
+    /// Returns true if an answer will show untrusted text.
     fn in_it(draft: &Draft) -> bool {
         !draft.texts.is_empty()
             || draft.document.tables.iter().any(|rows| {
@@ -166,26 +165,26 @@ impl Strangers {
     }
 }
 
-/// What needs a higher level than there is.
+/// Returns the error that an operation needs a higher access level.
 pub fn above(what: &str, needed: Access, is: Access) -> Error {
     let needed = needed.word();
     Error::argument(format!("{what} needs access `{needed}`, but this server has `{}`", is.word()))
         .next(format!("ask the user to start it with --access {needed}"))
 }
 
-/// People on one line. An address may be a stranger's words, too.
+/// Lists people on one line. An address may be untrusted text, too.
 fn listed<'a>(people: impl Iterator<Item = &'a String>) -> String {
     let people: Vec<String> = people.map(|one| cell(one)).collect();
     people.join(", ")
 }
 
-/// Everybody who gets a letter, blind copies too.
+/// Returns all recipients of a message, including Bcc.
 pub(in crate::pipeline) fn everybody(letter: &Outgoing) -> impl Iterator<Item = &Person> {
     letter.to.iter().chain(&letter.cc).chain(&letter.bcc)
 }
 
 impl Pipeline {
-    /// Notes what an answer is going to show.
+    /// Records whether an answer will show untrusted text.
     pub(in crate::pipeline) async fn strangers_in(&self, draft: &Draft) -> Result<()> {
         match Strangers::in_it(draft) {
             true => self.strangers_shown().await,
@@ -193,13 +192,13 @@ impl Pipeline {
         }
     }
 
-    /// Notes that a line of ours quotes strangers, which is shown when the call has
-    /// ended: it may be refused before.
+    /// Records that a line of ours quotes untrusted text. It counts as shown when the
+    /// call has ended, because the call may be refused before.
     pub(in crate::pipeline) fn strangers_quoted(&self) {
         self.strangers.quoted.store(true, Ordering::Relaxed);
     }
 
-    /// Notes what lines of ours have quoted until now.
+    /// Records that untrusted text quoted so far has been shown.
     pub(in crate::pipeline) async fn quotes_shown(&self) -> Result<()> {
         match self.strangers.quoted.swap(false, Ordering::Relaxed) {
             true => self.strangers_shown().await,
@@ -207,8 +206,7 @@ impl Pipeline {
         }
     }
 
-    /// Notes that what strangers wrote is shown, once for this process and for
-    /// those that follow.
+    /// Records that untrusted text was shown, once for this process and for those that follow.
     pub(in crate::pipeline) async fn strangers_shown(&self) -> Result<()> {
         self.strangers.shown.store(true, Ordering::Relaxed);
         if !self.strangers.noted.load(Ordering::Relaxed) {
@@ -230,13 +228,12 @@ impl Pipeline {
         Err(above(what, access, self.config.access))
     }
 
-    /// Decides whether something may be done that others are notified of, or
-    /// see: by the access level, the allow-list, and whether somebody is new.
-    /// Who is asked is `caller`; nobody for a dry run, which is refused as the
-    /// real one, and has a note where that asks.
+    /// Decides whether a write may reach its audience: by the access level, the allow-list, and
+    /// whether a recipient is new. The user is asked through `caller`; a dry run has none, is
+    /// refused as the real call would be, and gets a note instead of a question.
     ///
     /// # Errors
-    /// [`Kind::Argument`], which names whom it must not reach, or why.
+    /// [`Kind::Argument`], which names the people it must not reach, or the reason.
     pub(in crate::pipeline) async fn decide(
         &self,
         act: &Act<'_>,
@@ -245,6 +242,7 @@ impl Pipeline {
         notes: &mut Vec<Note>,
     ) -> Result<Decision> {
         self.needs(act.needs, act.what)?;
+        // Refusals come before the question, so that the user is not asked in vain.
         self.allowed_audience(audience)?;
         let setting = self.config.new_recipients;
         let strangers = self.strangers_about().await?;
@@ -276,6 +274,7 @@ impl Pipeline {
         if !must && act.asks == Asks::New {
             return Ok(Decision::Unasked);
         }
+        // A dry run asks nobody, but notes that the real call will.
         let Some(caller) = caller else {
             if must {
                 notes.push(note!(
@@ -294,12 +293,13 @@ impl Pipeline {
             Reply::Nobody if must => Err(refused("nobody here can be asked")),
             Reply::Nobody => Ok(Decision::Unasked),
             Reply::No => Ok(Decision::Declined),
+            // The question ends the call; the client repeats it with the answer.
             Reply::Later => Err(Error::argument("the user is being asked")),
         }
     }
 
-    /// [`Pipeline::decide`] for what ends with the user's no. True if the user
-    /// was asked.
+    /// Calls [`Pipeline::decide`] for a write that ends if the user refuses. Returns
+    /// true if the user was asked.
     pub(in crate::pipeline) async fn agreed(
         &self,
         act: &Act<'_>,
@@ -315,8 +315,8 @@ impl Pipeline {
         }
     }
 
-    /// True when anything may be refused because of whom it reaches: then it is
-    /// worth looking who that is.
+    /// Returns true if a write may be refused because of its audience; only then the
+    /// audience has to be read.
     pub(in crate::pipeline) async fn is_watchful(&self) -> Result<bool> {
         Ok(self.config.access < Access::Send
             || !self.config.recipients.is_empty()
@@ -358,8 +358,7 @@ impl Pipeline {
             .next("leave them out, or ask the user to add them to the setting `recipients`"))
     }
 
-    /// Those whom no mailbox of these has ever written to: that of one account,
-    /// or of any.
+    /// Returns the people to whom the mailbox of one account, or of any, has never written.
     async fn new_among(&self, from: Option<&Account>, people: &[String]) -> Result<Vec<String>> {
         let all = self.accounts.list().await?;
         let own =
@@ -371,6 +370,7 @@ impl Pipeline {
         let mut new: Vec<String> = Vec::new();
         for some in people.chunks(AT_ONCE) {
             let looks = some.iter().map(|address| async {
+                // The user's own addresses are never new.
                 if own(address) {
                     return Ok(true);
                 }
@@ -400,8 +400,8 @@ impl Pipeline {
         Ok(new)
     }
 
-    /// True if a sent letter has exactly this recipient. Searches find what is
-    /// alike, so what they find is looked at.
+    /// Returns true if a sent message has exactly this recipient. A search also finds
+    /// similar addresses, so its results are checked.
     async fn wrote_to(&self, account: &Account, address: &str) -> Result<bool> {
         let mailbox = self.connect.mailbox(account)?;
         let to = |part| Query::Term(Term::In(part, address.to_owned()));
@@ -437,7 +437,7 @@ impl Pipeline {
         Ok(false)
     }
 
-    /// Notes somebody who was written to just now.
+    /// Records recipients that were just written to.
     pub(in crate::pipeline) fn written_to(&self, account: &Account, letter: &Outgoing) {
         for person in everybody(letter) {
             self.strangers.learn(&account.id, &person.address);

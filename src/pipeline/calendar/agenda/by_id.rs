@@ -1,4 +1,4 @@
-//! Events by their ids, in the order they were asked for.
+//! Events by their ids, in the requested order.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -24,17 +24,17 @@ use crate::text::{Note, note};
 use crate::tools::Columns;
 use crate::tools::agenda::{Agenda, EventForm};
 
-/// A provider's id of this length may be a letter and digits, and is no handle.
+/// From this length on, a letter and digits may be a provider's id; shorter ones are handles.
 const SHORTEST_ID: usize = 12;
 
 /// An event that was fetched whole.
 pub(super) struct Fetched {
     pub(super) item: Value,
-    /// The place of its account.
+    /// The position of its account.
     pub(super) account: usize,
 }
 
-/// What was fetched of some ids.
+/// The events fetched by id.
 pub(super) struct Whole {
     pub(super) accounts: Vec<(Account, Arc<dyn Calendars>)>,
     pub(super) events: Vec<Fetched>,
@@ -43,7 +43,7 @@ pub(super) struct Whole {
 }
 
 impl Pipeline {
-    /// The rows of the events that are named.
+    /// Returns the rows of the named events.
     pub(super) async fn events_by_id(&self, asked: &Agenda) -> Result<Draft> {
         let zone = self.zone(asked.tz.as_deref())?;
         let mut whole = self.whole_events(&asked.ids, asked.account.as_deref()).await?;
@@ -124,15 +124,15 @@ impl Pipeline {
             .unwrap_or_else(|| RowTable::new(&EVENT, columns.to_vec())))
     }
 
-    /// Events by handles or ids, whole. One that is missing among several is a
-    /// note; if all are, it is an error.
+    /// Fetches events by handles or ids, complete. A missing one among several is a
+    /// note; if all are missing, it is an error.
     pub(super) async fn whole_events(
         &self,
         ids: &[String],
         account: Option<&str>,
     ) -> Result<Whole> {
         let mut failed: Vec<(String, Error)> = Vec::new();
-        // The accounts, with the places and ids of what is asked of each.
+        // The accounts, each with the positions and ids requested from it.
         let mut groups: Vec<(Account, Vec<(usize, String)>)> = Vec::new();
         for (at, said) in ids.iter().enumerate() {
             match self.event_target(said, account).await {
@@ -149,7 +149,7 @@ impl Pipeline {
         self.fetch_whole(ids, groups, failed).await
     }
 
-    /// Fetches events whole, of each account those at these places of `said`.
+    /// Fetches complete events, from each account those at these positions of `said`.
     pub(super) async fn fetch_whole(
         &self,
         said: &[String],
@@ -206,7 +206,7 @@ impl Pipeline {
         })
     }
 
-    /// The account and the provider's id of an event that is named by its
+    /// Returns the account and the provider's id of an event that is named by its
     /// handle, or by that id.
     pub(in crate::pipeline) async fn event_target(
         &self,
@@ -237,7 +237,7 @@ impl Pipeline {
         match (fitting.len(), fitting.pop(), refused) {
             (1, Some(account), _) => Ok((account, said.to_owned())),
             (0, _, Some(error)) => Err(error),
-            // Says which accounts there are to choose from.
+            // Fails with the accounts to choose from.
             _ => Ok((self.accounts.find(None).await?, said.to_owned())),
         }
     }

@@ -15,10 +15,10 @@ use crate::schemas::{CALENDAR, Field};
 use crate::store::HandleKind;
 use crate::text;
 
-/// How long a list is good for.
+/// How long a list stays valid.
 const GOOD: Duration = Duration::from_secs(60);
 
-/// What the main calendar may be called, besides its name.
+/// Names of the main calendar, besides its own.
 const MAIN: &[&str] = &["primary", "main", "default"];
 
 /// A list, and when it was fetched.
@@ -33,25 +33,25 @@ pub(in crate::pipeline) struct Lists(Mutex<HashMap<String, Fetched>>);
 pub(in crate::pipeline) struct Listed {
     /// The provider's id.
     pub(in crate::pipeline) id: String,
-    /// What it is called.
+    /// The name.
     pub(in crate::pipeline) name: String,
     /// The word of the column `access`.
     pub(in crate::pipeline) access: String,
     /// True for the main one.
     pub(in crate::pipeline) main: bool,
-    /// The address of its owner; empty where that is not told.
+    /// The address of its owner; empty if not reported.
     pub(in crate::pipeline) owner: String,
     /// The address of the person whose main calendar it is, where its id says so.
     pub(in crate::pipeline) person: Option<String>,
 }
 
 impl Listed {
-    /// True when events can be written to it.
+    /// Returns true if events can be written to it.
     pub(in crate::pipeline) fn is_writable(&self) -> bool {
         matches!(self.access.as_str(), "owner" | "writer")
     }
 
-    /// One that the user has not among theirs.
+    /// Creates the entry of a calendar that the user has not listed.
     pub(in crate::pipeline) fn unlisted(port: &dyn Calendars, id: &str) -> Self {
         Self {
             id: id.to_owned(),
@@ -63,8 +63,8 @@ impl Listed {
         }
     }
 
-    /// The address of whoever else's calendar it is, empty if that is not told;
-    /// nothing for one of the account `own`.
+    /// Returns the address of the calendar's owner if that is someone else, empty if
+    /// not reported; `None` for a calendar of the account `own`.
     pub(in crate::pipeline) fn of_others(&self, own: &str) -> Option<&str> {
         match &self.person {
             _ if self.main => None,
@@ -75,13 +75,13 @@ impl Listed {
         }
     }
 
-    /// True when it shows its events, and not only when it is busy.
+    /// Returns true if it shows its events, and not only free/busy.
     pub(in crate::pipeline) fn is_shown(&self) -> bool {
         self.access != "busy"
     }
 }
 
-/// A calendar as it was asked for.
+/// A calendar as named in a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::pipeline) enum Wanted {
     /// The one of this account with this id.
@@ -91,7 +91,7 @@ pub(in crate::pipeline) enum Wanted {
 }
 
 impl Wanted {
-    /// True when a calendar of `account` is meant.
+    /// Returns true if it means a calendar of `account`.
     pub(in crate::pipeline) fn is(&self, calendar: &Listed, account: &str) -> bool {
         match self {
             Self::Id(owner, id) => owner == account && *id == calendar.id,
@@ -102,7 +102,7 @@ impl Wanted {
         }
     }
 
-    /// True when the main calendar is meant, unless another has that name.
+    /// Returns true if it means the main calendar, unless another has that name.
     fn is_main(&self) -> bool {
         matches!(self, Self::Name(name)
             if MAIN.iter().any(|main| main.eq_ignore_ascii_case(name)))
@@ -110,8 +110,7 @@ impl Wanted {
 }
 
 impl Pipeline {
-    /// The calendars of an account as its service has them, from a list that may
-    /// be a minute old unless `fresh`.
+    /// Returns the calendars of an account, from a list that may be a minute old unless `fresh`.
     pub(in crate::pipeline) async fn calendar_list(
         &self,
         account: &Account,
@@ -131,8 +130,8 @@ impl Pipeline {
         self.lists.forget(account);
     }
 
-    /// The calendars of an account that are meant: those that were asked for, or
-    /// all that show their events.
+    /// Returns the calendars of an account that a call means: those named, or all that
+    /// show their events.
     pub(in crate::pipeline) async fn meant_calendars(
         &self,
         account: &Account,
@@ -145,7 +144,7 @@ impl Pipeline {
         let unknown =
             |all: &[Listed]| wanted.iter().any(|one| chosen(all, one, &account.id).is_empty());
         if old && unknown(&all) {
-            // It may have been made within the minute.
+            // It may have been created within the last minute.
             let list = self.calendar_list(account, port, true).await?;
             all = listed(port, &list);
         }
@@ -162,7 +161,7 @@ impl Pipeline {
         Ok(all)
     }
 
-    /// What is meant by names, handles and ids of calendars.
+    /// Resolves names, handles and ids of calendars.
     pub(in crate::pipeline) async fn wanted_calendars(
         &self,
         said: &[String],
@@ -182,7 +181,7 @@ impl Pipeline {
     }
 }
 
-/// Those of an account's calendars that one name means.
+/// Returns the calendars of an account that one name means.
 pub(in crate::pipeline) fn chosen<'l>(
     all: &'l [Listed],
     wanted: &Wanted,
@@ -195,7 +194,7 @@ pub(in crate::pipeline) fn chosen<'l>(
     found
 }
 
-/// A name that no calendar has, with those there are.
+/// Returns the error for a name that no calendar has, with the existing names.
 pub(in crate::pipeline) fn unknown_calendar(name: &str, known: &[String]) -> Error {
     let error = Error::argument(format!("there is no calendar `{}`", text::brief(name)));
     match known {
@@ -204,7 +203,7 @@ pub(in crate::pipeline) fn unknown_calendar(name: &str, known: &[String]) -> Err
     }
 }
 
-/// What the objects of a service say of its calendars.
+/// Reads the calendars from the objects of a service.
 pub(in crate::pipeline) fn listed(port: &dyn Calendars, objects: &[Value]) -> Vec<Listed> {
     let columns: Vec<&'static Field> = ["id", "name", "access", "main", "owner"]
         .iter()

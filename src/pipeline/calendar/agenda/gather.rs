@@ -1,10 +1,8 @@
-//! One account's part of an agenda: pages of all its calendars at once, until
-//! there is enough.
+//! One account's part of an agenda: pages of all its calendars at once, until there is enough.
 //!
-//! Services sort by start, but each has its own idea of when a whole day begins.
-//! So a calendar is asked for a little more than the range, what is in the range
-//! is decided here, and how far a calendar is known ([`Gathered::known`]) is told
-//! with that much room.
+//! Services sort by start, but each has its own idea of when a whole day begins. So a calendar is
+//! queried with some margin around the range, events outside the range are removed here, and the
+//! point up to which a calendar is complete ([`Gathered::known`]) is set back by the same margin.
 
 use std::collections::HashSet;
 
@@ -25,25 +23,24 @@ use crate::provider::calendar::{AskEvents, Calendars, Facts};
 use crate::query::Query;
 use crate::text::{Note, note, quoted};
 
-/// How often one service is asked for one page of ours.
+/// The maximum number of requests to one service for one page of ours.
 const MOST_ROUNDS: usize = 12;
-/// How many events more than a page has are asked for: those that were shown
-/// already, and copies.
+/// The number of events requested beyond a page: for those already shown, and copies.
 const MORE: usize = 50;
-/// How many are asked for when most of them are looked at and not shown.
+/// The number requested if most of them are searched and not shown.
 const MANY: usize = 500;
 /// Zones are at most so far apart (UTC-12 to UTC+14).
 const ZONES: SignedDuration = SignedDuration::from_hours(26);
 
-/// What is asked for, the same of every account.
+/// The request, the same for every account.
 pub(super) struct Asked<'a> {
     pub(super) range: Range,
     pub(super) series: bool,
     pub(super) query: Option<&'a Query>,
     pub(super) zone: &'a TimeZone,
-    /// What was shown before.
+    /// The events shown before.
     pub(super) seen: &'a HashSet<Mark>,
-    /// How many rows a page has.
+    /// The number of rows of a page.
     pub(super) wanted: usize,
 }
 
@@ -54,7 +51,7 @@ pub(super) struct Row {
     pub(super) facts: Facts,
     pub(super) at: Position,
     pub(super) mark: Mark,
-    /// The place of its calendar among those that were asked.
+    /// The position of its calendar among those queried.
     pub(super) calendar: usize,
     /// Which of several copies is shown: the greatest.
     pub(super) rank: (bool, bool),
@@ -63,7 +60,7 @@ pub(super) struct Row {
 /// One calendar, as far as it was read.
 pub(super) struct Sheet {
     pub(super) calendar: Listed,
-    /// Where it went on.
+    /// The position from which it continued.
     pub(super) at: Position,
     next: Option<String>,
     open: bool,
@@ -73,22 +70,22 @@ pub(super) struct Sheet {
     pub(super) error: Option<Error>,
 }
 
-/// What one account had.
+/// The events of one account.
 pub(super) struct Gathered {
     account: String,
     pub(super) sheets: Vec<Sheet>,
     pub(super) rows: Vec<Row>,
-    /// How many events words were looked for in.
+    /// The number of events that were searched for words.
     pub(super) looked: usize,
-    /// How many had no time, or no id.
+    /// The number of events without a time or an id.
     pub(super) odd: usize,
-    /// The ids of recurring events that were told whole.
+    /// The ids of recurring events that were returned as series.
     masters: HashSet<String>,
     pub(super) names: std::collections::HashMap<String, String>,
     pub(super) notes: Vec<Note>,
 }
 
-/// Asks the calendars of one account for what comes from `place` on.
+/// Queries the calendars of one account from `place` on.
 pub(super) async fn gather(
     port: &dyn Calendars,
     calendars: Vec<Listed>,
@@ -161,7 +158,7 @@ pub(super) async fn gather(
             break;
         }
     }
-    // What differs from a series goes with it.
+    // The exceptions of a series belong to it.
     let Gathered { rows, masters, .. } = &mut gathered;
     let in_series = |row: &Row| row.facts.series.as_ref().is_some_and(|id| masters.contains(id));
     rows.retain(|row| !in_series(row));
@@ -173,11 +170,11 @@ pub(super) async fn gather(
 }
 
 impl Asked<'_> {
-    /// The range that is asked for from a position on.
+    /// Returns the range to query from a position on.
     fn widened(&self, from: Position) -> (Timestamp, Timestamp) {
         let (first, to) = (self.range.from(), self.range.to());
         if self.series {
-            // Which series has an occurrence in the range is the service's to say.
+            // The service decides which series have an occurrence in the range.
             return (first, to);
         }
         let from = first.max(from.instant());
@@ -189,25 +186,25 @@ impl Asked<'_> {
 }
 
 impl Gathered {
-    /// Before this start all calendars are known; what starts then or later may
-    /// have something before it that is not here yet.
+    /// Returns the start before which all calendars are complete; an event that starts
+    /// then or later may follow one that is not fetched yet.
     pub(super) fn known(&self) -> i64 {
         let open = self.sheets.iter().filter(|sheet| sheet.open);
         open.map(|sheet| sheet.known).min().unwrap_or(i64::MAX)
     }
 
-    /// True when there is more than what is here.
+    /// Returns true if there are more events than those fetched.
     pub(super) fn is_open(&self) -> bool {
         self.sheets.iter().any(|sheet| sheet.open)
     }
 
-    /// True when what is known ends behind where the page begins.
+    /// Returns true if the complete part ends after the beginning of the page.
     fn moves(&self) -> bool {
         let first = self.sheets.iter().map(|sheet| sheet.at.start()).min();
         Some(self.known()) > first
     }
 
-    /// Takes for all what was found of calendars that do not come to an end.
+    /// Treats the calendars that do not come to an end as complete.
     fn give_up(&mut self) {
         for sheet in &mut self.sheets {
             if std::mem::take(&mut sheet.open) {
@@ -219,8 +216,7 @@ impl Gathered {
         }
     }
 
-    /// The places of the calendars that have to be asked, so that a page of ours
-    /// is known.
+    /// Returns the positions of the calendars that must be queried to complete a page.
     fn wanted(&self, asked: &Asked<'_>) -> Vec<usize> {
         let mut seen = HashSet::new();
         let mut starts: Vec<i64> = self
@@ -250,14 +246,14 @@ impl Gathered {
         let page = match page {
             Ok(page) => page,
             Err(error) => {
-                // All of it is asked for again, so that none is shown twice.
+                // All of it is fetched again, so that no event is shown twice.
                 sheet.error = Some(error);
                 sheet.open = false;
                 self.rows.retain(|row| row.calendar != calendar);
                 return;
             }
         };
-        // A page that says it follows itself would be asked for without end.
+        // A page that names itself as the next would be fetched without end.
         let next = page.next.filter(|next| Some(next) != sheet.next.as_ref());
         sheet.open = next.is_some();
         sheet.next = next;

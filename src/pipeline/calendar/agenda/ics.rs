@@ -1,7 +1,7 @@
 //! Events as an iCalendar document instead of rows.
 //!
-//! Events are fetched whole for it. A recurring event is written with its rule
-//! and its exceptions, an occurrence of one with the start that it stands for.
+//! The events are fetched complete. A recurring event is written with its rule and its
+//! exceptions, an occurrence with its `RECURRENCE-ID`.
 
 use std::collections::HashMap;
 
@@ -22,12 +22,12 @@ use crate::times::Said;
 use crate::when::{self, Moment, When};
 use crate::words::Words;
 
-/// How many series are completed at once.
+/// The number of series completed concurrently.
 const AT_ONCE: usize = 4;
 
 impl Pipeline {
-    /// The document of events that were fetched whole; what could not be had is
-    /// told in `notes`.
+    /// Builds the document of events that were fetched complete; adds notes about what
+    /// is missing.
     pub(super) async fn ics(
         &self,
         whole: &Whole,
@@ -70,7 +70,7 @@ impl Pipeline {
                     }
                     document.entries.push(entry(&item, &facts, &context, account));
                 }
-                // What is left out of a series is said with its rule.
+                // Deleted occurrences are written with the rule.
                 let master = document.entries.get_mut(first);
                 if let Some(repeat) = master.and_then(|master| master.repeat.as_mut()) {
                     gone.retain(|at| !repeat.except.contains(at));
@@ -83,8 +83,8 @@ impl Pipeline {
     }
 }
 
-/// A recurring event with its exceptions; any other alone. With a note, when the
-/// exceptions are not known.
+/// Returns a recurring event with its exceptions; any other event alone. With a note if
+/// the exceptions are unknown.
 async fn family(port: &dyn Calendars, item: &Value) -> (Vec<Value>, Option<Note>) {
     let alone = vec![item.clone()];
     let Some(facts) = port.facts(item) else {
@@ -108,7 +108,7 @@ async fn family(port: &dyn Calendars, item: &Value) -> (Vec<Value>, Option<Note>
     (alone.into_iter().chain(exceptions).collect(), None)
 }
 
-/// One event as iCalendar has it.
+/// Converts one event to an iCalendar entry.
 fn entry(item: &Value, facts: &Facts, context: &Context, account: &Account) -> Entry {
     let column = |name: &str| -> Vec<String> {
         let field = EVENT.field(name);
@@ -141,7 +141,7 @@ fn entry(item: &Value, facts: &Facts, context: &Context, account: &Account) -> E
     }
 }
 
-/// Who called a meeting; an event that nobody is asked to has no such person.
+/// Returns the organizer of a meeting; `None` for an event without guests.
 fn organizer(facts: &Facts, name: &str, address: String, account: &Account) -> Option<Guest> {
     if facts.guests.is_empty() {
         return None;

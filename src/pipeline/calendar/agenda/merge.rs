@@ -7,22 +7,22 @@ use super::gather::Row;
 use super::place::Position;
 use crate::pipeline::answer::cursor::Mark;
 
-/// What the accounts had, put in order.
+/// The rows of all accounts in one order.
 pub(super) struct Merged {
-    /// What is shown, with the place of its part.
+    /// The rows to show, each with the position of its part.
     pub(super) shown: Vec<(usize, Row)>,
-    /// How many copies of it were left out.
+    /// The number of copies left out.
     pub(super) copies: usize,
-    /// How many are left, as far as they are known.
+    /// The number of rows left, as far as known.
     pub(super) left: usize,
-    /// The places of parts that have some of those.
+    /// The positions of parts that have some of those.
     pub(super) rest: Vec<usize>,
     /// Before this all was shown; nothing if it was all there is.
     pub(super) end: Option<Position>,
 }
 
-/// Puts the rows of all accounts in one order, one of each event, and takes as
-/// many as are wanted and known to be next.
+/// Merges the rows of all accounts in one order, one for each event, and takes as many
+/// as are requested and known to be next.
 pub(super) fn merge(parts: &mut [Part], wanted: usize) -> Merged {
     let known = parts.iter().map(|part| part.gathered.known()).min();
     let known = known.unwrap_or(i64::MAX);

@@ -1,8 +1,8 @@
 //! `calendar_search`: events of all calendars, merged by their start.
 //!
-//! Every account is asked for a whole page of ours, all its calendars at once,
-//! and what all of them have is put in one order. A meeting stands in the
-//! calendar of everybody who is asked; of such copies the reader's own is shown.
+//! Every account is queried for a full page, all its calendars at once, and the results
+//! are put in one order. A meeting is in the calendar of every guest; of such copies
+//! the reader's own is shown.
 
 mod by_id;
 pub(in crate::pipeline) mod calendars;
@@ -51,13 +51,13 @@ use crate::tools::agenda::{Agenda, EventForm};
 /// One account of a search.
 struct Part {
     account: Account,
-    /// How the account is called in rows and notes.
+    /// The label of the account in rows and notes.
     label: String,
     port: Arc<dyn Calendars>,
     gathered: Gathered,
 }
 
-/// What its cursors are kept under.
+/// The kind of its cursors.
 const KIND: &str = "agenda";
 
 impl Pipeline {
@@ -120,7 +120,7 @@ impl Pipeline {
         Ok(Draft { document, texts, notes, ..Draft::default() })
     }
 
-    /// What a page shows, as an iCalendar document.
+    /// Returns the events of a page as an iCalendar document.
     async fn shown_ics(
         &self,
         parts: &[Part],
@@ -149,7 +149,7 @@ impl Pipeline {
         Ok(self.ics(&whole, zone, notes).await)
     }
 
-    /// The zone of that name, or the user's own.
+    /// Returns the zone of that name, or the user's own.
     pub(in crate::pipeline) fn zone(&self, name: Option<&str>) -> Result<TimeZone> {
         let Some(name) = name else {
             return Ok(self.config.zone.clone());
@@ -157,7 +157,7 @@ impl Pipeline {
         times::zone(name).map_err(|error| error.context("`tz`"))
     }
 
-    /// Asks all accounts of a plan: the parts, and why some are missing.
+    /// Queries all accounts of a plan: returns the parts, and why some are missing.
     async fn agenda_parts(
         &self,
         plan: &Plan,
@@ -186,7 +186,7 @@ impl Pipeline {
         Ok((parts, missing))
     }
 
-    /// Asks one account for its part.
+    /// Queries one account for its part.
     async fn agenda_part(
         &self,
         place: &Place,
@@ -212,7 +212,7 @@ impl Pipeline {
                 address: &account.email,
                 room: Room::List,
             };
-            // Words are looked for in what needs no names.
+            // Searching words needs no names.
             let nameless = HashMap::new();
             let context = flattening.context(&nameless);
             let gathered = gather(&*port, calendars, place, projection, asked, &context).await?;
@@ -232,7 +232,7 @@ impl Pipeline {
         }
     }
 
-    /// Rows of events, with handles; what is handed out is remembered.
+    /// Returns rows of events, with handles, and remembers them as shown.
     async fn event_rows(
         &self,
         parts: &[Part],
@@ -286,8 +286,8 @@ impl Pipeline {
         Ok(rows)
     }
 
-    /// The names that no calendar has: an error, unless an account that is
-    /// missing may have it.
+    /// Reports names that no calendar has: as an error, unless a missing account may
+    /// have such a calendar.
     async fn unknown(
         &self,
         wanted: &[Wanted],
@@ -332,7 +332,7 @@ impl Pipeline {
         Ok(notes)
     }
 
-    /// What to search for: as said, or as the cursor says.
+    /// Returns the plan: as requested, or from the cursor.
     async fn plan_agenda(&self, asked: Agenda) -> Result<(Plan, Vec<Note>)> {
         let columns = asked.columns();
         if let Some(said) = &asked.cursor {
@@ -343,7 +343,7 @@ impl Pipeline {
         let here = Here {
             now: self.clock().now,
             zone: self.zone(asked.tz.as_deref())?,
-            // It is the zone to tell times in, too: an offset may be another's.
+            // Times are shown in this zone, too; an offset may belong to another zone.
             named: false,
         };
         let (from, to) = (asked.from.as_deref(), asked.to.as_deref());
@@ -388,7 +388,7 @@ impl Pipeline {
         Ok((plan.with(columns), notes))
     }
 
-    /// Remembers what was shown of events that have a handle.
+    /// Remembers the shown events that have a handle.
     pub(super) async fn remember(
         &self,
         rows: &RowTable,
@@ -406,7 +406,7 @@ impl Pipeline {
     }
 }
 
-/// A note on descriptions of which lists have the beginning alone.
+/// Returns a note on descriptions that lists show only the beginning of.
 fn beginnings(
     can: &CalendarCapabilities,
     columns: &[&'static Field],
@@ -431,7 +431,7 @@ fn beginnings(
     }
 }
 
-/// The name of a zone; its offset when it has none.
+/// Returns the name of a zone; its offset if it has none.
 pub(super) fn zone_name(zone: &TimeZone) -> String {
     match (zone.iana_name(), zone.to_fixed_offset()) {
         (Some(name), _) => name.to_owned(),

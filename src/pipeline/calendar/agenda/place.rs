@@ -1,8 +1,8 @@
-//! Where in the order of an agenda something stands, and where a page ends.
+//! Positions in the order of an agenda, and where a page ends.
 //!
-//! No provider's cursor is kept: a page that goes on asks again from where the
-//! one before ended, and leaves out what was shown. So nothing is lost and
-//! nothing is shown twice, whatever is added meanwhile.
+//! No provider's cursor is stored: the next page is queried again from where the one
+//! before ended, and leaves out what was shown. So nothing is lost and nothing is shown
+//! twice, whatever is added in the meantime.
 
 use std::collections::HashSet;
 
@@ -16,7 +16,7 @@ use crate::pipeline::answer::cursor::{Mark, Seen};
 use crate::provider::calendar::Facts;
 use crate::when::When;
 
-/// Where an event stands: by its start, whole days first, then by its end.
+/// The position of an event: by its start, whole days first, then by its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(super) struct Position {
     /// Microseconds since 1970.
@@ -29,7 +29,7 @@ impl Position {
     /// Before everything.
     pub(super) const FIRST: Self = Self { start: i64::MIN, timed: false, end: i64::MIN };
 
-    /// That of an event, as days are in `zone`.
+    /// Returns the position of an event, with days in `zone`.
     pub(super) fn of(start: When, end: When, zone: &TimeZone) -> Self {
         Self {
             start: start.instant(zone).as_microsecond(),
@@ -38,23 +38,23 @@ impl Position {
         }
     }
 
-    /// Before all that starts at an instant or after it.
+    /// Returns the position before everything that starts at an instant or later.
     pub(super) fn before(start: i64) -> Self {
         Self { start, ..Self::FIRST }
     }
 
-    /// The start, in microseconds since 1970.
+    /// Returns the start, in microseconds since 1970.
     pub(super) fn start(self) -> i64 {
         self.start
     }
 
-    /// The start as an instant.
+    /// Returns the start as an instant.
     pub(super) fn instant(self) -> Timestamp {
         Timestamp::from_microsecond(self.start).unwrap_or(Timestamp::MIN)
     }
 }
 
-/// Where one account's part of an agenda goes on; part of a cursor.
+/// The position at which one account's part of an agenda continues; part of a cursor.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Place {
     /// The account's id.
@@ -67,25 +67,25 @@ pub(super) struct Place {
 }
 
 impl Place {
-    /// The beginning of an account's part.
+    /// Returns the beginning of an account's part.
     pub(super) fn first(account: String) -> Self {
         Self { account, at: Position::FIRST, late: Vec::new() }
     }
 
-    /// Where a calendar of the account goes on.
+    /// Returns where a calendar of the account continues.
     pub(super) fn of(&self, calendar: &str) -> Position {
         self.late.iter().find(|(late, _)| late == calendar).map_or(self.at, |(_, at)| *at)
     }
 
-    /// Where the hindmost goes on.
+    /// Returns the least advanced position.
     pub(super) fn hindmost(&self) -> Position {
         let late = self.late.iter().map(|(_, at)| *at);
         late.fold(self.at, Position::min)
     }
 }
 
-/// What makes two entries copies of the same event: the UID, which occurrence
-/// it is, and when it is. Of an event without UID there are no copies.
+/// Returns the mark by which two entries are copies of one event: the UID, the
+/// occurrence, and the time. An event without UID has no copies.
 pub(super) fn mark(facts: &Facts, account: &str) -> Mark {
     let time = |when: When| match when {
         When::Day(day) => day.to_string(),
@@ -99,24 +99,24 @@ pub(super) fn mark(facts: &Facts, account: &str) -> Mark {
     Seen::digest(&format!("{who}\n{original}\n{}", time(facts.start)))
 }
 
-/// Marks of what was shown; part of a cursor.
+/// Marks of events shown; part of a cursor.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub(super) struct Marks(String);
 
 impl Marks {
-    /// As a set.
+    /// Returns the marks as a set.
     pub(super) fn set(&self) -> HashSet<Mark> {
         self.list().into_iter().collect()
     }
 
-    /// In the order they were kept.
+    /// Returns the marks in the order they were added.
     pub(super) fn list(&self) -> Vec<Mark> {
         let bytes = STANDARD_NO_PAD.decode(&self.0).unwrap_or_default();
         bytes.as_chunks().0.to_vec()
     }
 
-    /// These marks.
+    /// Creates the list from marks.
     pub(super) fn of(marks: &[Mark]) -> Self {
         Self(STANDARD_NO_PAD.encode(marks.as_flattened()))
     }

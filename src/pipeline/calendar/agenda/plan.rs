@@ -1,4 +1,4 @@
-//! What an agenda is asked for, what it shows, and where it goes on.
+//! The request for an agenda: what it finds, what it shows, and where it continues.
 
 use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
@@ -16,10 +16,10 @@ use crate::schemas::{EVENT, Field, Level};
 use crate::text::{Note, note, ours};
 use crate::tools::Columns;
 
-/// How many marks of shown events a cursor keeps at most.
+/// The maximum number of marks of shown events in a cursor.
 const MOST_MARKS: usize = 4_096;
 
-/// What is searched for and where it goes on; saved under a cursor.
+/// The search and its position; saved under a cursor.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Plan {
     pub(super) range: Range,
@@ -33,21 +33,21 @@ pub(super) struct Plan {
     pub(super) level: Option<String>,
     pub(super) fields: Option<Vec<String>>,
     pub(super) limit: u32,
-    /// How many rows the pages before had.
+    /// The number of rows on the earlier pages.
     pub(super) shown: usize,
     /// The accounts that may have more.
     pub(super) places: Vec<Place>,
     /// True when several accounts are searched.
     pub(super) merged: bool,
-    /// How far down the pages before have come.
+    /// The position that the earlier pages have reached.
     pub(super) reached: Position,
-    /// Marks of what was shown and would come again.
+    /// Marks of shown events that would come again.
     pub(super) seen: Marks,
 }
 
 impl Plan {
-    /// The first page of a range over some accounts, with the columns of a search
-    /// that names none.
+    /// Returns the plan of the first page of a range over some accounts, with the
+    /// default columns of a search.
     pub(super) fn of(range: Range, accounts: Vec<Account>, limit: u32) -> Self {
         Self {
             range,
@@ -96,12 +96,12 @@ impl Plan {
             .unwrap_or(Level::Core)
     }
 
-    /// True when all columns are asked for, and all people of an event with them.
+    /// Returns true if all columns are requested, and with them all guests of an event.
     pub(super) fn is_full(&self) -> bool {
         self.fields.is_none() && self.level() == Level::More
     }
 
-    /// The columns that may be shown.
+    /// Returns the columns that may be shown.
     pub(super) fn asked_columns(&self) -> Result<Vec<&'static Field>> {
         if let Some(fields) = &self.fields {
             return Columns::Named(fields.clone()).of(&EVENT);
@@ -114,9 +114,8 @@ impl Plan {
             .collect())
     }
 
-    /// The columns that are shown: the account where there are several, the
-    /// calendar where some are in another than the main one, unless columns were
-    /// named.
+    /// Returns the columns to show: the account if there are several, the calendar if
+    /// some events are in another than the main one, unless the columns were named.
     pub(super) fn columns(
         &self,
         shown: &[(usize, Row)],
@@ -140,13 +139,13 @@ impl Plan {
         Ok(columns)
     }
 
-    /// True when the main calendars are named, too: their names are mostly
-    /// addresses, and most events are in them.
+    /// Returns true if the main calendars are named, too. By default they are not:
+    /// their names are mostly addresses, and most events are in them.
     pub(super) fn names_main(&self) -> bool {
         self.fields.is_some() || self.level() == Level::More
     }
 
-    /// What is left for the next page, if anything is.
+    /// Returns the plan of the next page, if there is one.
     pub(super) fn after(
         &self,
         merged: &Merged,
@@ -189,7 +188,7 @@ impl Plan {
         (!next.places.is_empty()).then_some(next)
     }
 
-    /// The marks that are needed to know again what was shown.
+    /// Returns the marks needed to recognize what was shown.
     fn marks(&self, merged: &Merged, places: &[Place]) -> Marks {
         let hindmost = places.iter().map(Place::hindmost).min();
         let shown = merged.shown.iter();
@@ -200,14 +199,14 @@ impl Plan {
                 .map(|(_, row)| row.mark),
         );
         if hindmost > Some(self.reached) {
-            // All that was shown on earlier pages lies behind everybody now.
+            // All events shown on earlier pages are now before every position.
             marks.drain(..self.seen.list().len().min(marks.len()));
         }
         let start = marks.len().saturating_sub(MOST_MARKS);
         Marks::of(marks.get(start..).unwrap_or_default())
     }
 
-    /// `events: 50 of 73, Tue 2026-02-03 to Mon 2026-02-09, after 50 on earlier pages`.
+    /// Formats `events: 50 of 73, Tue 2026-02-03 to Mon 2026-02-09, after 50 on earlier pages`.
     pub(super) fn count(&self, merged: &Merged, parts: &[Part], zone: &TimeZone) -> String {
         let open = parts.iter().any(|part| part.gathered.is_open());
         let total = match open {
@@ -234,7 +233,7 @@ impl Plan {
         )
     }
 
-    /// What else there is to say.
+    /// Returns the other notes.
     pub(super) fn remarks(&self, merged: &Merged, parts: &[Part]) -> Vec<Note> {
         let mut notes = Vec::new();
         if merged.copies > 0 {

@@ -1,4 +1,4 @@
-//! From when until when: what was said, and what is meant by it.
+//! The range of an agenda: what was given, and what it means.
 
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
@@ -9,11 +9,11 @@ use crate::error::{Error, Result};
 use crate::times::{self, Here, Said};
 use crate::when::{self, When};
 
-/// How many days are shown when nothing is said.
+/// The number of days shown by default.
 const DAYS: i32 = 7;
-/// How many days back words are looked for when no range is said.
+/// The number of days back that words are searched for by default.
 const BACK: i32 = 30;
-/// How many days ahead.
+/// The number of days ahead.
 const AHEAD: i32 = 365;
 
 /// A stretch of time: events that end after `from` and start before `to`.
@@ -24,35 +24,35 @@ pub(in crate::pipeline) struct Range {
 }
 
 impl Range {
-    /// From one instant to another.
+    /// Creates the range from one instant to another.
     pub(in crate::pipeline) fn new(from: Timestamp, to: Timestamp) -> Self {
         Self { from: from.as_microsecond(), to: to.as_microsecond() }
     }
 
-    /// Its beginning.
+    /// Returns its beginning.
     pub(in crate::pipeline) fn from(self) -> Timestamp {
         Timestamp::from_microsecond(self.from).unwrap_or(Timestamp::MIN)
     }
 
-    /// Its end, which is not in it.
+    /// Returns its end, which is not part of it.
     pub(in crate::pipeline) fn to(self) -> Timestamp {
         Timestamp::from_microsecond(self.to).unwrap_or(Timestamp::MAX)
     }
 
-    /// True for what takes place in it.
+    /// Returns true for an event that takes place in it.
     pub(in crate::pipeline) fn has(self, start: Timestamp, end: Timestamp) -> bool {
         start < self.to() && (end > self.from() || start >= self.from())
     }
 
-    /// Its days, the last being the last that is in it.
+    /// Returns its first day and its last.
     pub(in crate::pipeline) fn dates(self, zone: &TimeZone) -> (Date, Date) {
         let last = self.to().checked_sub(1.microsecond()).unwrap_or(self.to());
         let date = |at: Timestamp| zone.to_datetime(at).date();
         (date(self.from()), date(last))
     }
 
-    /// The range in words, its last day being the last that is in it:
-    /// `Tue 2026-02-03 10h12 to Mon 2026-02-09`.
+    /// Formats the range, with the last day that is in it: `Tue 2026-02-03 10h12 to Mon
+    /// 2026-02-09`.
     pub(in crate::pipeline) fn tell(self, zone: &TimeZone) -> String {
         let whole = |at: Timestamp| {
             let day = zone.to_datetime(at).date();
@@ -108,8 +108,7 @@ pub(in crate::pipeline) fn checked(range: Range, here: &Here) -> Result<Range> {
     .next("give `from` (default now) and a later `to`"))
 }
 
-/// Reads a range of which both ends may be left out: now, and so many days that
-/// the day count says.
+/// Reads a range whose ends may both be left out: from now on, for a number of days.
 pub(in crate::pipeline) fn ahead(
     from: Option<&str>,
     to: Option<&str>,
@@ -125,8 +124,7 @@ pub(in crate::pipeline) fn ahead(
     checked(Range::new(from, to), here)
 }
 
-/// Reads a range of days: today when neither end is said, the day of `from`
-/// when only that is.
+/// Reads a range of days: today if neither end is given, the day of `from` if only that is.
 pub(in crate::pipeline) fn days(
     from: Option<&str>,
     to: Option<&str>,
@@ -144,20 +142,19 @@ pub(in crate::pipeline) fn days(
     checked(Range::new(from, to), here)
 }
 
-/// Where a range starts.
+/// Reads the start of a range.
 fn first(said: Option<&str>, here: &Here) -> Result<Option<Timestamp>> {
     let read = |said| times::read(said, here).map_err(|error| error.context("`from`"));
     Ok(said.map(read).transpose()?.map(|said| said.first(&here.zone)))
 }
 
-/// Where a range ends; a day is meant whole.
+/// Reads the end of a range; a day counts in full.
 fn over(said: Option<&str>, here: &Here) -> Result<Option<Timestamp>> {
     let read = |said| times::last(said, here).map_err(|error| error.context("`to`"));
     Ok(said.map(read).transpose()?.map(|said| said.over(&here.zone)))
 }
 
-/// The end of the day that is so many days later; midnight belongs to the day
-/// before it.
+/// Returns the end of the day that many days later; midnight belongs to the day before it.
 fn days_after(from: Timestamp, days: i32, zone: &TimeZone) -> Timestamp {
     let day = zone.to_datetime(from).date();
     let later = day.saturating_add(days.days());
@@ -166,13 +163,13 @@ fn days_after(from: Timestamp, days: i32, zone: &TimeZone) -> Timestamp {
     When::Day(end).instant(zone)
 }
 
-/// The beginning of the day that is so many days earlier.
+/// Returns the beginning of the day that many days earlier.
 fn days_before(to: Timestamp, days: i32, zone: &TimeZone) -> Timestamp {
     let day = zone.to_datetime(to).date();
     When::Day(day.saturating_sub(days.days())).instant(zone)
 }
 
-/// The minute that is running: nobody asks for less.
+/// Returns the current minute; finer times are not needed.
 fn minute(now: Timestamp) -> Timestamp {
     let second = now.as_second();
     Timestamp::from_second(second - second.rem_euclid(60)).unwrap_or(now)

@@ -1,7 +1,6 @@
-//! All events of a range, for those who decide on them before they are rows.
+//! All events of a range, for callers that decide on them before they become rows.
 //!
-//! The same search as `calendar_search`, in one page. What of it is shown, and
-//! why, the caller says.
+//! The same search as `calendar_search`, in one page. The caller chooses what is shown.
 
 use jiff::tz::TimeZone;
 
@@ -15,7 +14,7 @@ use crate::provider::calendar::Facts;
 use crate::row::RowTable;
 use crate::text::{Note, note, ours};
 
-/// How many events are looked at.
+/// The maximum number of events.
 const MOST: u32 = 500;
 
 /// The events of a range, each once, by their start.
@@ -25,18 +24,18 @@ pub(in crate::pipeline) struct Ranged {
     rows: Vec<(usize, Row)>,
     /// Why calendars of some accounts are missing; each names the account.
     pub(in crate::pipeline) missing: Vec<Error>,
-    /// What else is not there, in words.
+    /// Notes on what else is missing.
     pub(in crate::pipeline) notes: Vec<Note>,
 }
 
 impl Ranged {
-    /// True when no calendar could be read.
+    /// Returns true if no calendar could be read.
     pub(in crate::pipeline) fn is_unknown(&self) -> bool {
         self.parts.is_empty()
     }
 
-    /// The events in order: what is known of each, and whether it stands in a
-    /// calendar that the account may write to.
+    /// Returns the events in order: the facts of each, and whether it is in a calendar
+    /// that the account may write to.
     pub(in crate::pipeline) fn events(&self) -> impl Iterator<Item = (&Facts, bool)> {
         self.rows.iter().map(|(part, row)| {
             let sheets = self.parts.get(*part).map(|part| &part.gathered.sheets);
@@ -48,7 +47,7 @@ impl Ranged {
 }
 
 impl Part {
-    /// Why some of its calendars could not be read.
+    /// Returns the errors of calendars that could not be read.
     pub(super) fn failures(&self, plan: &Plan) -> impl Iterator<Item = Error> {
         self.gathered.sheets.iter().filter_map(|sheet| {
             let error = sheet.error.clone()?.context(&sheet.calendar.name);
@@ -61,8 +60,8 @@ impl Part {
 }
 
 impl Pipeline {
-    /// The events of a range over some accounts. An account that fails is told
-    /// in the answer.
+    /// Fetches the events of a range over some accounts. A failed account is reported
+    /// in the result.
     pub(in crate::pipeline) async fn ranged_agenda(
         &self,
         range: Range,
@@ -105,7 +104,7 @@ impl Pipeline {
         })
     }
 
-    /// Rows of some of the events, by their places, as a search shows them.
+    /// Returns rows of some of the events, by their positions, as a search shows them.
     pub(in crate::pipeline) async fn ranged_rows(
         &self,
         ranged: &Ranged,

@@ -1,12 +1,12 @@
-//! What of an event makes it the one that was looked at.
+//! The properties that make an event the one that the reader has seen.
 
 use sha2::{Digest, Sha256};
 
 use crate::provider::calendar::Facts;
 use crate::when::When;
 
-/// A digest of when and where an event is and what it is called. It stays the
-/// same while others answer, or the service touches what nobody sees.
+/// Returns a digest of an event's time, place and title. It does not change if guests
+/// answer, or if the service changes hidden fields.
 pub(in crate::pipeline) fn substance(facts: &Facts) -> [u8; 8] {
     let time = |when: When| match when {
         When::Day(day) => day.to_string(),
@@ -20,7 +20,7 @@ pub(in crate::pipeline) fn substance(facts: &Facts) -> [u8; 8] {
     ];
     let mut hash = Sha256::new();
     for part in parts {
-        // The length in front keeps `a` and `bc` apart from `ab` and `c`.
+        // The length prefix distinguishes `a`, `bc` from `ab`, `c`.
         hash.update(part.len().to_be_bytes());
         hash.update(part.as_bytes());
     }

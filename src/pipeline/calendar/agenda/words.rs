@@ -12,11 +12,11 @@ use crate::query::{self, Clock, Part, Query, Term};
 use crate::schemas::{Api, EVENT, Field};
 use crate::text::words::words;
 
-/// What can be asked of events.
+/// Operators of a search for events.
 const OPERATORS: &str = "from: (organizer) to: (guests) subject: (title) body: (description) \
                          category: OR -not ( )";
 
-/// The columns that are looked through, besides the facts.
+/// The columns that are searched, besides the facts.
 const COLUMNS: &[&str] =
     &["title", "where", "organizer", "organizer_address", "attendees", "category", "notes"];
 
@@ -56,12 +56,12 @@ pub(super) fn read(text: &str, clock: &Clock) -> Result<Query> {
     Ok(query)
 }
 
-/// The columns that have to be asked for, so that words can be looked for.
+/// Returns the columns that must be fetched to search for words.
 pub(super) fn columns() -> Vec<&'static Field> {
     COLUMNS.iter().filter_map(|name| EVENT.field(name)).collect()
 }
 
-/// What has to be asked for.
+/// Returns the projection to request.
 pub(super) fn projection(api: Api, shown: &[&'static Field]) -> Projection {
     let mut all = shown.to_vec();
     for field in columns() {
@@ -82,7 +82,7 @@ struct Spoken {
     place: Vec<Vec<String>>,
 }
 
-/// True when the query is true of an event.
+/// Returns true if the query matches an event.
 pub(super) fn holds(
     query: &Query,
     item: &serde_json::Value,
@@ -147,7 +147,7 @@ impl Spoken {
     }
 }
 
-/// True when `phrase` stands in `text`, its last word perhaps only begun.
+/// Returns true if `phrase` occurs in `text`; its last word may be a prefix.
 fn begins(text: &[String], phrase: &[String]) -> bool {
     let Some((last, before)) = phrase.split_last() else {
         // Marks alone, beside a word that is looked for.

@@ -34,8 +34,7 @@ impl Stretch {
     }
 }
 
-/// What both lists have in common; each is in order and without overlaps, and
-/// so is the answer.
+/// Returns the intersection of two lists, each in order and without overlaps, as is the result.
 pub(super) fn common(one: &[Stretch], other: &[Stretch]) -> Vec<Stretch> {
     let mut found = Vec::new();
     let (mut ones, mut others) = (one.iter().peekable(), other.iter().peekable());
@@ -53,7 +52,7 @@ pub(super) fn common(one: &[Stretch], other: &[Stretch]) -> Vec<Stretch> {
     found
 }
 
-/// What of `all` is not in `gone`; both in order and without overlaps.
+/// Returns `all` without `gone`; both in order and without overlaps.
 pub(super) fn without(all: &[Stretch], gone: &[Stretch]) -> Vec<Stretch> {
     let mut left = Vec::new();
     for stretch in all {
@@ -71,7 +70,7 @@ pub(super) fn without(all: &[Stretch], gone: &[Stretch]) -> Vec<Stretch> {
     left
 }
 
-/// The same time in order, with what touches joined.
+/// Returns the same times in order, with adjacent ones joined.
 pub(super) fn joined(mut all: Vec<Stretch>) -> Vec<Stretch> {
     all.retain(|one| one.from < one.to);
     all.sort_unstable();
@@ -85,7 +84,7 @@ pub(super) fn joined(mut all: Vec<Stretch>) -> Vec<Stretch> {
     found
 }
 
-/// Hours of the day, as they were asked for: `9-17`, `8:30-18`, `9am-5pm`.
+/// Hours of the day, as given in a call: `9-17`, `8:30-18`, `9am-5pm`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Daily {
     from: u16,
@@ -93,7 +92,7 @@ pub(super) struct Daily {
 }
 
 impl Daily {
-    /// What is taken when nobody says.
+    /// The default hours.
     pub(super) const USUAL: Self = Self { from: 9 * 60, to: 17 * 60 };
 
     pub(super) fn read(text: &str) -> Result<Self> {
@@ -111,32 +110,32 @@ impl Daily {
         }
     }
 
-    /// True when any time will do.
+    /// Returns true if any time is acceptable.
     pub(super) fn is_any(self) -> bool {
         self.from == 0 && self.to == DAY
     }
 
-    /// `9h00-17h00`.
+    /// Formats `9h00-17h00`.
     pub(super) fn tell(self) -> String {
         let clock = |minutes: u16| format!("{:02}h{:02}", minutes / 60, minutes % 60);
         format!("{}-{}", clock(self.from), clock(self.to))
     }
 
-    /// These hours of the days of a range, weekdays alone if `week`.
+    /// Returns these hours of the days of a range, only on weekdays if `week`.
     pub(super) fn within(self, range: Stretch, zone: &TimeZone, week: bool) -> Vec<Stretch> {
         let days = if week { &WEEK[..] } else { &[0, 1, 2, 3, 4, 5, 6] };
         daily(range, zone, days, self.from, self.to)
     }
 }
 
-/// Somebody's own hours in a range; `None` when their zone is not known.
+/// Returns a person's own hours in a range; `None` if their zone is unknown.
 pub(super) fn own(hours: &Hours, range: Stretch) -> Option<Vec<Stretch>> {
     let zone = when::find_zone(&hours.zone)?;
     let valid = hours.from < hours.to && hours.to <= DAY && !hours.days.is_empty();
     valid.then(|| daily(range, &zone, &hours.days, hours.from, hours.to))
 }
 
-/// From one minute of the day to another, on these days of the week.
+/// Returns the times from one minute of the day to another, on these days of the week.
 fn daily(range: Stretch, zone: &TimeZone, days: &[i8], from: u16, to: u16) -> Vec<Stretch> {
     let day_of = |at: Timestamp| zone.to_datetime(at).date();
     let mut found = Vec::new();
@@ -156,7 +155,7 @@ fn daily(range: Stretch, zone: &TimeZone, days: &[i8], from: u16, to: u16) -> Ve
     joined(found)
 }
 
-/// The instant at which clocks show a minute of a day.
+/// Returns the instant of a minute of a day in local time.
 fn minute_of(day: Date, minute: u16, zone: &TimeZone) -> Timestamp {
     if minute >= DAY {
         let next = day.checked_add(1.day()).unwrap_or(day);
@@ -167,7 +166,7 @@ fn minute_of(day: Date, minute: u16, zone: &TimeZone) -> Timestamp {
     when::resolve(local, zone)
 }
 
-/// `9`, `9:30`, `9h30`, `5pm`, `24`.
+/// Reads `9`, `9:30`, `9h30`, `5pm`, `24`.
 fn minute_of_day(text: &str) -> Option<u16> {
     let text = text.trim();
     if let Ok(hour @ 0..=24) = text.parse::<u16>() {

@@ -1,11 +1,10 @@
-//! `calendar_free`: who is busy when, and when all are free.
+//! `calendar_free`: when people are busy, and when all are free.
 //!
-//! Without a duration the answer is the table of busy times; with one it is the
-//! table of slots alone, for who asks for a slot has no use for the rest.
-//! Addresses are asked of the account that is most likely to know them, and of
-//! all others beside it, so it works across services. Of whom nobody knows
-//! anything it is not said that they are free. Of the accounts' owners all of
-//! their own calendars count, and in a slot they are free themselves.
+//! Without a duration the answer is the table of busy times; with one it is only the table of
+//! slots, because a caller looking for a slot does not need the rest. Addresses are queried
+//! through the account that is most likely to know them, and through all others as well, so it
+//! works across services. A person whose times are unknown is never reported as free. Account
+//! owners are busy by all of their own calendars, and have to be free in every slot.
 
 mod hours;
 mod own;
@@ -37,9 +36,9 @@ use crate::text::{Note, note, ours};
 use crate::times::{self, Here};
 use crate::tools::free::Free;
 
-/// How many working days are looked at when no end is said.
+/// The number of working days considered if no end is given.
 const AHEAD: usize = 5;
-/// The longest range, in days: services tell no more at once.
+/// The maximum range, in days: services return no more at once.
 const LONGEST: i64 = 62;
 
 /// The schedule of a person as an account sees it.
@@ -62,7 +61,7 @@ impl Pipeline {
         let mut who = named(&asked.who, &accounts);
         let others = who.len();
         if length.is_some() {
-            // Whoever looks for a slot is going to be there.
+            // The user takes part in the meeting.
             who = named(&[who, vec!["me".to_owned()]].concat(), &accounts);
         }
         let (mut people, mut notes) = self.people(&who, others, &accounts, range).await?;
@@ -74,7 +73,7 @@ impl Pipeline {
             None => busy(&people, range, &zone, &mut notes),
             Some(length) => {
                 let within = Stretch {
-                    // What is over is no time for a meeting.
+                    // Past times are no slots.
                     from: range.from().max(here.now),
                     to: range.to(),
                 };
@@ -99,8 +98,8 @@ impl Pipeline {
         Ok(Draft { document, notes, ..Draft::default() })
     }
 
-    /// What is known of some addresses, in their order, and of whom nothing is:
-    /// an error if that is so of the first `asked`.
+    /// Returns the times of some addresses, in their order, and those that are unknown:
+    /// an error if all of the first `asked` are.
     async fn people(
         &self,
         who: &[String],
@@ -115,7 +114,7 @@ impl Pipeline {
                 who.iter().filter(other).cloned().collect()
             })
             .await;
-        // Of those whose own account does not answer, the others may know.
+        // If a person's own account does not respond, the others may know.
         let silent: Vec<String> = who
             .iter()
             .filter(|address| {
@@ -157,8 +156,7 @@ impl Pipeline {
                         found = Some(Person::of(address, schedule, api));
                         break;
                     }
-                    // That it is not known there says less than that nobody
-                    // could be asked.
+                    // Prefer the reason of a failed query to that of an unknown address.
                     Err(error) => {
                         let better = why.as_ref().is_none_or(|old| {
                             old.kind() == Kind::NotFound && error.kind() != Kind::NotFound
@@ -193,7 +191,7 @@ impl Pipeline {
         Ok((people, notes))
     }
 
-    /// Asks each account for the schedules of the addresses that `of` gives for it.
+    /// Queries each account for the schedules of the addresses that `of` returns for it.
     async fn schedules(
         &self,
         accounts: &[Account],
@@ -238,8 +236,8 @@ impl Pipeline {
     }
 }
 
-/// Whom is asked about: those named, `me` being the accounts' owners; they
-/// alone if nobody is named. Each once.
+/// Resolves the people queried: those named, with `me` for the accounts' owners; only
+/// the owners if nobody is named. Each once.
 fn named(said: &[String], accounts: &[Account]) -> Vec<String> {
     let own = || accounts.iter().map(|account| account.email.clone());
     let mut who: Vec<String> = Vec::new();
@@ -264,12 +262,12 @@ fn is(one: &str, other: &str) -> bool {
     one.eq_ignore_ascii_case(other)
 }
 
-/// True for the address of an account.
+/// Returns true for the address of an account.
 fn owned(address: &str, accounts: &[Account]) -> bool {
     accounts.iter().any(|account| is(&account.email, address))
 }
 
-/// How far an account is from somebody: its owner, of the same domain, or not.
+/// Returns how close an account is to a person: its owner, of the same domain, or neither.
 fn distance(account: Option<&Account>, address: &str) -> usize {
     let domain = |address: &str| {
         let (_, domain) = address.rsplit_once('@')?;
@@ -282,14 +280,14 @@ fn distance(account: Option<&Account>, address: &str) -> usize {
     }
 }
 
-/// The times at which everybody works, or the hours that were asked for.
+/// Returns the times at which everyone works, or the requested hours.
 fn open(people: &[Person], daily: Option<Daily>, within: Stretch, zone: &TimeZone) -> Vec<Stretch> {
     let any = daily.is_some_and(Daily::is_any);
     let hours = daily.unwrap_or(Daily::USUAL);
     if any {
         return hours.within(within, zone, false);
     }
-    // Hours that were asked for hold on any day that people work.
+    // Requested hours apply to every day that people work.
     let mut open = match daily {
         Some(daily) => daily.within(within, zone, false),
         None => vec![within],
@@ -302,7 +300,7 @@ fn open(people: &[Person], daily: Option<Daily>, within: Stretch, zone: &TimeZon
     open
 }
 
-/// The same in words.
+/// Describes these hours in words.
 fn tell_hours(people: &[Person], daily: Option<Daily>) -> String {
     let known = people.iter().filter(|one| one.hours.is_some()).count();
     match daily {
@@ -317,7 +315,7 @@ fn tell_hours(people: &[Person], daily: Option<Daily>) -> String {
     }
 }
 
-/// The day up to which is looked when no end is said.
+/// Returns the last day considered if no end is given.
 fn working_days_after(first: Date) -> Date {
     let mut day = first;
     let mut left = AHEAD;
@@ -392,7 +390,7 @@ fn slot_objects(found: &[slots::Slot], people: &[Person]) -> Vec<Value> {
     found.iter().map(object).collect()
 }
 
-/// What is before the @ of an address, where that is enough to tell them apart.
+/// Returns the parts of addresses before the @, if those are distinct.
 fn short_names(people: &[Person]) -> Vec<&str> {
     let local = |address: &'_ str| address.split('@').next().unwrap_or_default().to_lowercase();
     let mut count: HashMap<String, usize> = HashMap::new();

@@ -1,8 +1,7 @@
-//! What takes the time of an account's owner besides the main calendar: the
-//! events of the other calendars that are theirs.
+//! The events in an account owner's other calendars.
 //!
-//! Services tell others of a main calendar alone. A dentist in a second one
-//! takes as much time.
+//! Services report only a person's main calendar to others. A dentist's appointment in
+//! a second calendar takes as much time.
 
 use std::collections::HashMap;
 
@@ -28,8 +27,8 @@ const PAGE: usize = 500;
 const PAGES: usize = 12;
 
 impl Pipeline {
-    /// Adds to people who are owners of accounts what stands in their further
-    /// calendars; what could not be read is a note.
+    /// Adds the events of further calendars to the people who are account owners; a
+    /// calendar that could not be read is a note.
     pub(super) async fn further(
         &self,
         people: &mut [Person],
@@ -72,7 +71,7 @@ impl Pipeline {
     }
 }
 
-/// What takes time in some calendars of an account, and why some are missing.
+/// Returns the busy times in some calendars of an account, and why some are missing.
 async fn look(
     port: &dyn Calendars,
     all: Vec<Listed>,

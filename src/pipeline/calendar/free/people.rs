@@ -1,4 +1,4 @@
-//! Who is asked about, and what is known of their time.
+//! The people queried, and what is known of their time.
 
 use std::collections::HashMap;
 
@@ -10,7 +10,7 @@ use crate::flatten::{self, Context};
 use crate::provider::calendar::{Hours, Schedule};
 use crate::schemas::{Api, BUSY, wire};
 
-/// How a time is not free, the weightiest first.
+/// The kinds of busy time, the weightiest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Show {
     Oof,
@@ -22,13 +22,13 @@ pub(super) enum Show {
 impl Show {
     const ALL: [Self; 4] = [Self::Oof, Self::Busy, Self::Tentative, Self::Elsewhere];
 
-    /// What the words of a column `show` say.
+    /// Reads the words of a column `show`.
     pub(super) fn of(said: &[String]) -> Self {
         let is = |show: &Self| said.iter().any(|word| word == show.word());
         Self::ALL.into_iter().find(is).unwrap_or(Self::Busy)
     }
 
-    /// The word of the column `show`.
+    /// Returns the word in the column `show`.
     fn word(self) -> &'static str {
         match self {
             Self::Oof => "oof",
@@ -42,7 +42,7 @@ impl Show {
 /// One person or room.
 #[derive(Debug, Clone)]
 pub(super) struct Person {
-    /// The address that was asked about.
+    /// The address queried.
     pub(super) address: String,
     /// When they are not free, in order and without overlaps; `None` when
     /// nobody knows.
@@ -52,12 +52,12 @@ pub(super) struct Person {
 }
 
 impl Person {
-    /// Somebody of whom nothing is known.
+    /// Creates a person whose times are unknown.
     pub(super) fn unknown(address: &str) -> Self {
         Self { address: address.to_owned(), busy: None, hours: None }
     }
 
-    /// What a service says of somebody.
+    /// Creates a person from a service's schedule.
     pub(super) fn of(address: &str, schedule: Schedule, api: Api) -> Self {
         let zone = jiff::tz::TimeZone::UTC;
         let names = HashMap::new();
@@ -81,8 +81,7 @@ impl Person {
         Self { address: address.to_owned(), busy: Some(merged(&found)), hours: schedule.hours }
     }
 
-    /// Adds what takes their time besides; of whom nothing is known, nothing is
-    /// known then either.
+    /// Adds further busy times; a person whose times are unknown stays unknown.
     pub(super) fn add(&mut self, more: Vec<(Stretch, Show)>) {
         if let (Some(busy), false) = (&mut self.busy, more.is_empty()) {
             busy.extend(more);
@@ -90,7 +89,7 @@ impl Person {
         }
     }
 
-    /// Their busy times as objects of our own.
+    /// Returns their busy times as objects of ours.
     pub(super) fn objects(&self) -> Vec<Value> {
         let busy = self.busy.iter().flatten();
         busy.map(|(time, show)| {
@@ -100,7 +99,7 @@ impl Person {
     }
 }
 
-/// A stretch of time as an object of our own.
+/// Returns a range of time as an object of ours.
 pub(super) fn stretch(time: Stretch, more: &[(&str, Value)]) -> Value {
     let (_, key, _) = wire::WHEN;
     let at = |time: Timestamp| json!({key: time.to_string()});
@@ -109,8 +108,8 @@ pub(super) fn stretch(time: Stretch, more: &[(&str, Value)]) -> Value {
     Value::Object(members.map(|(name, value)| (name.to_owned(), value)).collect())
 }
 
-/// Times in order and without overlaps: what touches is joined, and of two that
-/// overlap the weightier counts.
+/// Sorts times and removes overlaps: adjacent ones are joined, and of two that overlap
+/// the weightier counts.
 fn merged(found: &[(Stretch, Show)]) -> Vec<(Stretch, Show)> {
     let mut all: Vec<(Stretch, Show)> = Vec::new();
     let mut taken: Vec<Stretch> = Vec::new();

@@ -1,10 +1,10 @@
-//! Times at which a meeting could be held, the best first.
+//! Slots for a meeting, the best first.
 //!
-//! A slot begins at a quarter of an hour and lies in the hours of everybody. The
-//! best are those for which the fewest are busy, then the fewest only perhaps
-//! free. Of equally good ones the earliest is taken, and then always the one that
-//! is furthest from those that were taken, to the hour; so that a choice is told
-//! and not one free morning. No two overlap. No clock and no I/O.
+//! A slot begins at a quarter of an hour and is within everyone's hours. The best are
+//! those for which the fewest people are busy, then the fewest only tentatively free.
+//! Of equally good ones the earliest is taken, and then always the one that is furthest
+//! from those taken, to the hour, so that the choice is spread over the range and not
+//! one free morning. No two overlap. No clock and no I/O.
 
 use std::cmp::Reverse;
 
@@ -17,11 +17,11 @@ use super::people::{Person, Show};
 /// Seconds of the grid that slots begin on, in local time.
 const QUARTER: i64 = 15 * 60;
 
-/// One time at which a meeting could be held.
+/// A time at which a meeting could be held.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Slot {
     pub(super) time: Stretch,
-    /// Who is not known to be free then, by their places, and why.
+    /// The people not known to be free then, by their positions, and why.
     pub(super) missing: Vec<(usize, Missing)>,
 }
 
@@ -39,7 +39,7 @@ pub(super) enum Missing {
 }
 
 impl Missing {
-    /// The word for it.
+    /// Returns its word.
     pub(super) fn word(self) -> &'static str {
         match self {
             Self::Busy => "busy",
@@ -50,10 +50,10 @@ impl Missing {
     }
 }
 
-/// The best slots of so many minutes within `open`, the hours of everybody;
+/// Returns the best slots of this many minutes within `open`, the hours of everyone;
 /// quarters of hours are those of `zone`.
 ///
-/// One of the first `asked` of the people has to be known to be able to come.
+/// At least one of the first `asked` people must be known to be available.
 pub(super) fn slots(
     people: &[Person],
     asked: usize,
@@ -104,9 +104,9 @@ pub(super) fn slots(
     best.into_iter().map(|one| one.slot).collect()
 }
 
-/// A slot that could be taken.
+/// A possible slot.
 struct Candidate {
-    /// How many are busy, and how many only perhaps free.
+    /// The numbers of people who are busy, and who are only tentatively free.
     class: (usize, usize),
     /// How odd a time it begins at.
     odd: u8,
@@ -114,15 +114,14 @@ struct Candidate {
 }
 
 impl Candidate {
-    /// Whole hours between the starts of two.
+    /// Returns the whole hours between the starts of two.
     fn hours_from(&self, other: &Self) -> i64 {
         let (one, other) = (self.slot.time.from, other.slot.time.from);
         one.duration_until(other).as_hours().abs()
     }
 }
 
-/// The slot at a time, unless nobody of those asked for is known to be able to
-/// come.
+/// Returns the slot at a time, unless none of the requested people is known to be available.
 fn slot(people: &[Person], asked: usize, time: Stretch) -> Option<Slot> {
     let missing: Vec<_> = people
         .iter()
@@ -152,7 +151,7 @@ fn why(person: &Person, time: Stretch) -> Option<Missing> {
         .min()
 }
 
-/// The first quarter of an hour from an instant on, as clocks show it.
+/// Returns the first quarter of an hour from an instant on, in local time.
 fn first_quarter(from: Timestamp, zone: &TimeZone) -> Option<Timestamp> {
     let local = zone.to_datetime(from);
     let over = (i64::from(local.minute()) * 60 + i64::from(local.second())).rem_euclid(QUARTER);

@@ -1,4 +1,4 @@
-//! Calendars made, renamed and deleted.
+//! Creates, renames and deletes calendars.
 
 use std::collections::HashMap;
 
@@ -184,7 +184,7 @@ impl Pipeline {
             .await
     }
 
-    /// A calendar that was written, as its service holds it.
+    /// Returns the response for a calendar that was written, as its service has it.
     async fn calendar_row(&self, owner: &Owner, calendar: Value, notes: Vec<Note>) -> Draft {
         let several = self.several_accounts().await;
         let columns = columns_of(&CALENDAR, Level::Core, several);
@@ -212,8 +212,7 @@ fn named(asked: &Manage) -> Result<String> {
     }
 }
 
-/// Refuses a name that another calendar of the account has: by names they are
-/// told apart.
+/// Refuses a name that another calendar of the account has, because names identify calendars.
 fn unused(places: &[Listed], name: &str, itself: Option<&Listed>) -> Result<()> {
     let same = |place: &&Listed| {
         place.name.to_lowercase() == name.to_lowercase()

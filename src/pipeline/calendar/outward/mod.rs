@@ -1,5 +1,5 @@
-//! `calendar_delete`, `calendar_respond` and `manage`: what reaches other
-//! people, or takes something away.
+//! `calendar_delete`, `calendar_respond` and `manage`: writes that reach other people,
+//! or delete something.
 
 mod manage;
 mod respond;
@@ -18,11 +18,11 @@ use crate::tools::outward::Delete;
 use crate::tools::save::Scope;
 use crate::when;
 
-/// What is deleted, once that is clear.
+/// The object of a deletion.
 enum Gone {
     /// An event, an occurrence, or a series as a whole.
     Whole,
-    /// What a series has from an occurrence on.
+    /// The part of a series from an occurrence on.
     Rest(Box<Change>),
 }
 
@@ -114,7 +114,8 @@ impl Pipeline {
         self.write_report(report).await
     }
 
-    /// The series of an occurrence, if it is as it was shown; a series itself.
+    /// Returns the series of an occurrence, if the occurrence is as it was shown; a
+    /// series itself.
     async fn whole(&self, target: Target) -> Result<Target> {
         if target.facts.series.is_none() {
             return Ok(target);
@@ -126,7 +127,7 @@ impl Pipeline {
     }
 }
 
-/// Who is told that a meeting is cancelled.
+/// Returns who is notified that a meeting is cancelled.
 fn notify(target: &Target, asked: &Delete) -> Result<Notify> {
     let asks = !others(&target.facts.guests, &target.owner.account.email).is_empty();
     match (asks && target.facts.own, asked.notify, &asked.message) {

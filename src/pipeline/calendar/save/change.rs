@@ -1,7 +1,6 @@
-//! A change of an event that is there: one event, one occurrence, or a series.
+//! Changes an existing event: a single event, one occurrence, or a series.
 //!
-//! Only what was said changes, and only if the event is still the one that was
-//! shown.
+//! Only the given fields change, and only if the event is still as it was shown.
 
 use super::TOOL;
 use super::clash::{self, Wanted};
@@ -28,7 +27,7 @@ use crate::when::When;
 pub(super) struct Ready {
     pub(super) target: Target,
     pub(super) change: Change,
-    /// The rule it has then, for what it meets.
+    /// The resulting rule, for the conflict check.
     pub(super) repeat: Option<Repeat>,
     pub(super) notify: Notify,
 }
@@ -54,7 +53,7 @@ impl Pipeline {
         }
     }
 
-    /// One event, or one occurrence of a recurring one.
+    /// Changes a single event, or one occurrence of a series.
     async fn change_one(
         &self,
         target: Target,
@@ -81,7 +80,7 @@ impl Pipeline {
                 make::begins(&repeat, &span)?;
                 made.change.repeat = Some(Some(repeat));
             }
-            // It does not recur as it is.
+            // It does not recur.
             Some(None) | None => {}
         }
         let repeat = made.change.repeat.clone().flatten();
@@ -89,7 +88,7 @@ impl Pipeline {
         self.finish_change(ready, made.notes, asked, caller).await
     }
 
-    /// All occurrences of a recurring event.
+    /// Changes all occurrences of a series.
     pub(super) async fn change_series(
         &self,
         target: Target,
@@ -143,8 +142,8 @@ impl Pipeline {
         self.finish_change(ready, notes, asked, caller).await
     }
 
-    /// What is said of a recurring event, its time apart: that is told of the
-    /// occurrence at `seen`.
+    /// Separates the time from the other changes of a series: it is given relative to
+    /// the occurrence at `seen`.
     pub(super) fn moving(
         &self,
         master: &Target,
@@ -171,7 +170,7 @@ impl Pipeline {
         Ok((base, made, to))
     }
 
-    /// Checks a change against whose event it is, where it is, and who is told.
+    /// Checks a change against the organizer, the calendar, and the guests to notify.
     pub(super) async fn ready(
         &self,
         target: Target,
@@ -184,7 +183,7 @@ impl Pipeline {
         make::fits(&change, target.owner.port.capabilities())?;
         let own = &target.owner.account.email;
         let list = change.guests.as_ref().unwrap_or(&target.facts.guests);
-        // Who is not asked any more is told as well.
+        // Removed guests are notified as well.
         let asks = !others(list, own).is_empty() || !others(&target.facts.guests, own).is_empty();
         let notify = match (asks && target.facts.own, asked.notify) {
             (true, None) if change != Change::default() => return Err(unsaid()),
@@ -212,7 +211,7 @@ impl Pipeline {
         }
     }
 
-    /// Looks for clashes, then writes, or tells what would be written.
+    /// Checks for conflicts, then writes, or reports what would be written.
     async fn finish_change(
         &self,
         ready: Ready,
@@ -277,7 +276,7 @@ impl Pipeline {
         self.write_report(report).await
     }
 
-    /// What a changed event meets, if its time changes.
+    /// Returns the conflicts of a changed event, if its time changes.
     pub(super) async fn met_by_change(
         &self,
         facts: &Facts,
@@ -309,7 +308,7 @@ impl Pipeline {
         Ok(met.pop().unwrap_or_default().lines)
     }
 
-    /// An error of a write: a change that came in between is told as it is now.
+    /// Describes a failed write; for a conflict, reports the event as it is now.
     pub(in crate::pipeline) async fn passed_over(&self, target: &Target, error: Error) -> Error {
         if error.kind() != Kind::Conflict {
             return error.context(&target.handle);
@@ -322,8 +321,8 @@ impl Pipeline {
     }
 }
 
-/// The time by which the reader knows an event: that of the rule, for an
-/// occurrence that was moved off it.
+/// Returns the time by which the reader knows an event: the one of the rule, for a
+/// moved occurrence.
 pub(in crate::pipeline) fn reference(facts: &Facts) -> (When, When) {
     let Some(original) = facts.original.filter(|_| facts.series.is_some()) else {
         return (facts.start, facts.end);
@@ -344,12 +343,12 @@ pub(in crate::pipeline) fn reference(facts: &Facts) -> (When, When) {
     }
 }
 
-/// The span of what stays where it is.
+/// Returns the span of an event that is not moved.
 fn still(seen: (When, When), base: &Base) -> Span {
     Span { start: seen.0, end: seen.1, zone: base.zone.clone(), echo: Vec::new() }
 }
 
-/// Refuses changes that only whoever called a meeting can make.
+/// Refuses changes that only the organizer of a meeting can make.
 fn permitted(target: &Target, change: &Change) -> Result<()> {
     let theirs = [
         ("time", change.time.is_some()),

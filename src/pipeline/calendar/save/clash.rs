@@ -1,8 +1,8 @@
-//! What is there already when something is to be written: clashes in time and
-//! likely duplicates, over the calendars of all accounts.
+//! Conflicts of an event to be written: clashes in time and likely duplicates, over the
+//! calendars of all accounts.
 //!
-//! It only looks. Each account is asked once for all items, in a range from the
-//! first to the last of their times, and for further pages of it up to a limit.
+//! It only reads. Each account is queried once for all items, in a range from the first
+//! to the last of their times, and for further pages of it up to a limit.
 
 use std::collections::HashMap;
 
@@ -22,15 +22,15 @@ use crate::text::words::words;
 use crate::text::{Note, note, ours, quoted};
 use crate::when::{Moment, When};
 
-/// How far ahead the occurrences of a recurring event are looked at, in days.
+/// The number of days ahead for which occurrences of a series are checked.
 const AHEAD: i64 = 90;
-/// And how many of them.
+/// The maximum number of those occurrences.
 const MOST: usize = 30;
 /// Events of one calendar on one page.
 const PAGE: usize = 500;
 /// Pages that are looked through.
 const PAGES: usize = 8;
-/// Clashes of one item that are told singly.
+/// The number of clashes of one item that are reported singly.
 const NAMED: usize = 4;
 
 /// Something that is to be written, as far as it may clash.
@@ -38,7 +38,7 @@ const NAMED: usize = 4;
 pub(in crate::pipeline) struct Wanted {
     pub(in crate::pipeline) title: String,
     pub(in crate::pipeline) uid: Option<String>,
-    /// True if it takes time; what does not clashes with nothing.
+    /// True if it takes time; otherwise it clashes with nothing.
     pub(in crate::pipeline) busy: bool,
     /// When it is, and then when it is again.
     pub(in crate::pipeline) times: Vec<(When, When)>,
@@ -46,7 +46,7 @@ pub(in crate::pipeline) struct Wanted {
     pub(in crate::pipeline) itself: Vec<String>,
 }
 
-/// What an item meets.
+/// The conflicts of an item.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(in crate::pipeline) struct Met {
     /// A line each.
@@ -62,7 +62,7 @@ struct There {
     facts: Facts,
 }
 
-/// Those of one account, and what was left out.
+/// The events of one account, and notes about calendars left out.
 struct Seen {
     owner: Owner,
     there: Vec<(String, Facts)>,
@@ -70,8 +70,7 @@ struct Seen {
     failed: Vec<Error>,
 }
 
-/// The times at which something is: its own, or those of its occurrences in the
-/// next weeks.
+/// Returns the times of an event: its own, or those of its occurrences in the next weeks.
 pub(in crate::pipeline) fn times(
     start: &Moment,
     end: &Moment,
@@ -101,7 +100,7 @@ pub(in crate::pipeline) fn times(
     found.into_iter().filter_map(again).collect()
 }
 
-/// True if an event that is changed or made so takes time.
+/// Returns true if the new or changed event takes time.
 pub(in crate::pipeline) fn takes_time(change: &Change, now: Option<&Facts>) -> bool {
     match (change.show, now) {
         (Some(show), _) => show != Show::Free,
@@ -111,10 +110,10 @@ pub(in crate::pipeline) fn takes_time(change: &Change, now: Option<&Facts>) -> b
 }
 
 impl Pipeline {
-    /// What each of the items meets, and notes about what could not be looked at.
+    /// Returns the conflicts of each item, and notes about calendars that could not be read.
     ///
     /// # Errors
-    /// Only with `strict`, when an account could not be looked at.
+    /// Only with `strict`, if an account could not be read.
     pub(in crate::pipeline) async fn met(
         &self,
         wanted: &[Wanted],
@@ -128,7 +127,7 @@ impl Pipeline {
         let (Some(from), Some(to)) = (from, to) else {
             return Ok((nothing, Vec::new()));
         };
-        // What starts when it ends is looked for, too.
+        // Include events that start exactly at the end.
         let to = to.checked_add(1.second()).unwrap_or(to);
 
         let accounts = self.accounts.list().await?;
@@ -191,7 +190,7 @@ impl Pipeline {
                 lines.push(note!("and clashes with {} more", more));
             }
             let before = wanted.iter().zip(&found).take(number).enumerate();
-            // What is refused itself is in nobody's way.
+            // An item that is refused itself causes no conflict.
             let stays = before.filter(|(_, (_, met))| !strict || met.lines.is_empty());
             lines.extend(stays.filter_map(|(at, (other, _))| among(one, at, other, zone)));
             let twins = there.iter().filter(|there| is_twin(one, &there.facts));
@@ -234,7 +233,7 @@ impl Pipeline {
     }
 }
 
-/// An account that could not be looked at: an error if all must be, else a note.
+/// Reports an account that could not be read: as an error with `strict`, else as a note.
 fn left_out(error: Error, strict: bool, notes: &mut Vec<Note>) -> Result<()> {
     if strict {
         return Err(error.context("clashes could not be checked"));
@@ -243,7 +242,7 @@ fn left_out(error: Error, strict: bool, notes: &mut Vec<Note>) -> Result<()> {
     Ok(())
 }
 
-/// Events of one account's own calendars in a range.
+/// Fetches the events of one account's own calendars in a range.
 async fn look(owner: Owner, places: Vec<Listed>, from: Timestamp, to: Timestamp) -> Result<Seen> {
     let columns: Vec<&Field> = ["id", "start", "end", "title", "show", "uid"]
         .iter()
@@ -253,7 +252,7 @@ async fn look(owner: Owner, places: Vec<Listed>, from: Timestamp, to: Timestamp)
     let mut calendars = Vec::new();
     for place in places.into_iter().filter(Listed::is_writable) {
         calendars.push((place.id.clone(), None));
-        // The main calendar goes without saying.
+        // The main calendar needs no name.
         let name = if place.main { String::new() } else { place.name };
         names.insert(place.id, name);
     }
@@ -296,7 +295,7 @@ async fn look(owner: Owner, places: Vec<Listed>, from: Timestamp, to: Timestamp)
             }
         }
     }
-    // When none can be read, one error says it.
+    // If none can be read, one error is enough.
     match seen.failed.pop() {
         Some(error) if seen.failed.len() + 1 == names.len() => Err(error),
         error => {
@@ -313,7 +312,7 @@ struct Group<'t> {
     count: usize,
 }
 
-/// What an item meets, duplicates first, then in order of time.
+/// Returns the conflicts of an item, duplicates first, then in order of time.
 fn groups<'t>(wanted: &Wanted, there: &'t [There], zone: &TimeZone) -> Vec<Group<'t>> {
     let mut found: Vec<(Vec<&str>, Group)> = Vec::new();
     let mut sorted: Vec<&There> = there.iter().collect();
@@ -358,7 +357,7 @@ fn groups<'t>(wanted: &Wanted, there: &'t [There], zone: &TimeZone) -> Vec<Group
     groups
 }
 
-/// What an item meets among those of the same call.
+/// Returns the conflict of an item with another of the same call.
 fn among(one: &Wanted, at: usize, other: &Wanted, zone: &TimeZone) -> Option<Note> {
     let number = at + 1;
     let pairs = || {
@@ -377,7 +376,7 @@ fn among(one: &Wanted, at: usize, other: &Wanted, zone: &TimeZone) -> Option<Not
         .then(|| note!("clashes with item {} {}", number, quoted(&other.title)))
 }
 
-/// True for an event at the first of the times, for as long, and called so.
+/// Returns true for an event at the first of the times, with the same length and title.
 fn is_twin(wanted: &Wanted, there: &Facts) -> bool {
     let first = wanted.times.first();
     let title = |text: &str| crate::text::cell(text);
@@ -387,8 +386,7 @@ fn is_twin(wanted: &Wanted, there: &Facts) -> bool {
         && !wanted.itself.contains(&there.id)
 }
 
-/// True for titles that say about the same: all words of one stand in the
-/// other, or most words in both.
+/// Returns true for similar titles: all words of one are in the other, or most words in both.
 fn alike(one: &str, other: &str) -> bool {
     let set = |text: &str| {
         let mut words = words(text);

@@ -1,4 +1,4 @@
-//! New events: checked, compared with what is there, written one by one.
+//! New events: checked, compared with existing ones, written one by one.
 
 use serde_json::Value;
 
@@ -19,10 +19,10 @@ use crate::provider::calendar::{Change, Notify};
 use crate::text::{Note, quoted};
 use crate::tools::save::{IfConflict, Save};
 
-/// How many events a question names.
+/// The number of events that a question names.
 const NAMED: usize = 10;
 
-/// An event that is going to be, and how it is called in the answer.
+/// A new event, and its name in the answer.
 struct Item {
     name: String,
     made: Made,
@@ -61,7 +61,7 @@ impl Pipeline {
         let own = &destination.owner.account.email;
         for item in &mut items {
             let change = &mut item.made.change;
-            // Whoever calls a meeting does not ask themselves.
+            // The organizer does not invite themselves.
             if let Some(guests) = &mut change.guests {
                 guests.retain(|one| !one.address.eq_ignore_ascii_case(own));
             }
@@ -75,7 +75,7 @@ impl Pipeline {
         for item in &items {
             let lines = item.made.notes.iter();
             let met = item.met.lines.iter().filter(|_| {
-                // What is refused or only planned is told with its outcome.
+                // A refused or planned event is reported with its outcome.
                 asked.if_conflict == IfConflict::Warn && !asked.dry_run
             });
             report.notes.extend(lines.chain(met).map(|line| match several {
@@ -100,7 +100,7 @@ impl Pipeline {
         self.write_report(report).await
     }
 
-    /// What the items meet that are to be written.
+    /// Returns the conflicts of the items to be written.
     async fn compare(
         &self,
         items: &mut [Item],
@@ -136,8 +136,7 @@ impl Pipeline {
         Ok(())
     }
 
-    /// Refuses new events that must not reach those who are asked to them, or
-    /// whose calendar they go into.
+    /// Refuses new events that must not reach their guests, or the owner of the calendar.
     async fn agreed_for_new(
         &self,
         items: &[Item],
@@ -240,7 +239,7 @@ impl Pipeline {
                 Ok(value) => report.events.push((to.owner.clone(), value)),
                 Err(error) if single && !error.is_open() => return Err(error),
                 Err(error) => {
-                    // What stands in the way of one may stand in the way of all.
+                    // The error of one item may apply to all.
                     stopped =
                         error.is_passing() || matches!(error.kind(), Kind::Auth | Kind::Store);
                     report.outcomes.push(Outcome::failed(&item.name, "create", &error));
@@ -251,7 +250,7 @@ impl Pipeline {
     }
 }
 
-/// Who is told of a new event: nobody where nobody is asked.
+/// Returns who is notified of a new event: nobody if it has no guests.
 fn notify_for(change: &Change, own: &str, asked: &Save) -> Notify {
     let guests = change.guests.as_deref().unwrap_or_default();
     match (others(guests, own).is_empty(), asked.notify) {
@@ -260,7 +259,7 @@ fn notify_for(change: &Change, own: &str, asked: &Save) -> Notify {
     }
 }
 
-/// An error of one of several items, with its name.
+/// Prefixes an error with the name of its item, if there are several.
 fn said_of(several: bool, name: &str, error: Error) -> Error {
     match several {
         true => error.context(format!("item {name}")),
@@ -268,7 +267,7 @@ fn said_of(several: bool, name: &str, error: Error) -> Error {
     }
 }
 
-/// People are asked, and whether they are told was not said.
+/// Returns the error that an event with guests needs `notify`.
 pub(in crate::pipeline) fn unsaid() -> Error {
     Error::argument("with people, `notify` is needed").next("give notify=all, external or none")
 }

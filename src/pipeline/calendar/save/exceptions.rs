@@ -18,7 +18,7 @@ use crate::text::Note;
 use crate::when::{self, When};
 
 impl Pipeline {
-    /// Brings the occurrences of a series to what the document has them at.
+    /// Writes the exceptions of a series from a document.
     pub(super) async fn put_exceptions(
         &self,
         item: &Item,
@@ -67,7 +67,7 @@ impl Pipeline {
         Ok(())
     }
 
-    /// One occurrence; true when it was changed.
+    /// Writes one exception; returns true if it was changed.
     async fn put_exception(
         &self,
         series: &Target,
@@ -77,7 +77,7 @@ impl Pipeline {
     ) -> Result<bool> {
         let port = &series.owner.port;
         let Some((value, facts)) = self.occurrence(series, at).await? else {
-            // What is not there need not be taken out.
+            // A missing occurrence need not be deleted.
             return match entry.cancelled {
                 true => Ok(false),
                 false => Err(Error::new(Kind::NotFound, "the series has no occurrence then")),
@@ -106,7 +106,7 @@ impl Pipeline {
         Ok(true)
     }
 
-    /// The occurrence of a series that stands for `at`, wherever it was moved.
+    /// Returns the occurrence of a series at the original time `at`, wherever it was moved.
     pub(in crate::pipeline) async fn occurrence(
         &self,
         series: &Target,

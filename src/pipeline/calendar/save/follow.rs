@@ -1,7 +1,7 @@
-//! An occurrence and all that come later, changed: the series is split.
+//! Changes an occurrence and all later ones: the series is split.
 //!
-//! The new series is made first and the old one cut then, so that a failure in
-//! between leaves too much and never too little; what is too much is taken back.
+//! The new series is created first and the old one cut then, so that a failure in
+//! between leaves too much and never too little; the excess is removed again.
 
 use jiff::tz::TimeZone;
 use serde_json::Value;
@@ -30,20 +30,20 @@ use crate::tools::save::{EventWords, IfConflict, Save};
 use crate::when::{self, When};
 use crate::words::Words;
 
-/// What how to join a meeting begins with.
+/// The beginning of the joining details of an online meeting.
 const JOINING: &str = "____________________";
 /// Exceptions that are named in a note.
 const NAMED: usize = 3;
 
 /// A series, cut in two.
 pub(in crate::pipeline) struct Cut {
-    /// The rule of what stays.
+    /// The rule of the part that stays.
     pub(in crate::pipeline) before: Repeat,
-    /// What begins with the occurrence.
+    /// The series that begins with the occurrence.
     base: Base,
 }
 
-/// Where the series splits at an occurrence; nothing if that is its first.
+/// Returns where the series splits at an occurrence; `None` if that is its first.
 pub(in crate::pipeline) fn cut(master: &Target, at: When, zone: &TimeZone) -> Result<Option<Cut>> {
     let facts = &master.facts;
     let zone = master.zone(zone);
@@ -79,7 +79,7 @@ impl Pipeline {
         let master = self.master_of(&target).await?;
         self.as_shown(&master).await?;
         let Some(mut cut) = cut(&master, seen.0, &self.config.zone)? else {
-            // Nothing comes before it: it is the series.
+            // Nothing comes before it: the change applies to the series.
             return self.change_series(target, words, asked, caller).await;
         };
         let (_, made, to) = self.moving(&master, seen, words)?;
@@ -115,7 +115,7 @@ impl Pipeline {
             };
             return self.write_report(report).await;
         }
-        // What the change is, for the checks and for a dry run.
+        // The change, for the checks and for a dry run.
         let change =
             Change { time: Some(time.clone()), repeat: Some(repeat.clone()), ..made.change };
         let ready = self.ready(master, change, repeat, asked).await?;
@@ -169,6 +169,7 @@ impl Pipeline {
         }
         report.notes.extend(met);
 
+        // A process killed between the two writes leaves both series.
         self.may_leave(&format!(
             "the new series may exist beside {}: if so, delete one of them",
             master.handle
@@ -205,6 +206,7 @@ impl Pipeline {
             }
             Err(error) => return Err(error.context("the new series was not created")),
         };
+        // The old series is cut only when the new one exists, so that no event is lost.
         let shorter = Change { repeat: Some(Some(cut.before.clone())), ..Change::default() };
         let write = self.shorten(&master, &shorter, notify);
         let shortened = self.logged(entry.clone(), &mut report.notes, write, |_| None).await;
@@ -230,8 +232,8 @@ impl Pipeline {
                 );
                 report.outcomes.push(Outcome::new(name, "change", "unknown", detail));
             }
-            // What came back as refused may have been done in part. Only what is
-            // as it was is safe to go back to.
+            // A refused write may have been carried out in part. It is safe to go back
+            // only if the series is unchanged.
             Err(error) if !self.is_untouched(&master).await => {
                 report.events.push((master.owner.clone(), new));
                 let detail = format!(
@@ -270,7 +272,7 @@ impl Pipeline {
         self.write_report(report).await
     }
 
-    /// True when an event is still the version that was fetched.
+    /// Returns true if an event is still the version that was fetched.
     async fn is_untouched(&self, target: &Target) -> bool {
         let version = &target.facts.version;
         let now = self.fetch_event(target.owner.clone(), &target.facts.id).await;
@@ -303,8 +305,8 @@ impl Pipeline {
         Err(error)
     }
 
-    /// A note about occurrences that are not as the rule has them, from a split
-    /// on or all. What was deleted stays deleted in `kept`.
+    /// Returns a note about exceptions, from a split on or all. Occurrences deleted
+    /// from the series stay deleted in `kept`.
     pub(super) async fn exceptions(
         &self,
         master: &Target,
@@ -312,7 +314,7 @@ impl Pipeline {
     ) -> Option<Note> {
         let uid = master.facts.uid.as_deref()?;
         let port = &master.owner.port;
-        // A look that fails changes nothing of what is asked for.
+        // A failed look-up does not affect the change.
         let found = port.by_uid(uid).await.ok()?;
         let zone = master.zone(&self.config.zone);
         let mut lost = Vec::new();
@@ -358,7 +360,7 @@ impl Pipeline {
     }
 }
 
-/// The new series: what the old one is, with the change.
+/// Returns the new series: a copy of the old one with the change.
 fn copied(master: &Target, change: Change) -> Change {
     let facts = &master.facts;
     let cell = cells(master);
@@ -390,7 +392,7 @@ fn copied(master: &Target, change: Change) -> Change {
     }
 }
 
-/// A list without the count of what it leaves out.
+/// Removes the count of hidden members from a list.
 fn whole(list: &str) -> String {
     let counted = list.rsplit_once(" +");
     match counted.filter(|(_, count)| count.bytes().all(|byte| byte.is_ascii_digit())) {
@@ -399,8 +401,7 @@ fn whole(list: &str) -> String {
     }
 }
 
-/// The description for the new series, without how to join a meeting that is
-/// not the new one's.
+/// Returns the description for the new series, without the joining details of the old meeting.
 fn notes(master: &Target) -> Option<String> {
     let notes = master.facts.notes.clone()?;
     if !master.owner.port.capabilities().html_notes {
@@ -418,7 +419,7 @@ fn notes(master: &Target) -> Option<String> {
     Some(own.trim().to_owned()).filter(|own| !own.is_empty())
 }
 
-/// What the registry reads of an event, by the names of columns.
+/// Reads columns of an event, by their names.
 fn cells(target: &Target) -> impl Fn(&str) -> Cell {
     let names = ["show", "visibility", "reminder", "category"];
     let columns: Vec<_> = names.iter().filter_map(|name| EVENT.field(name)).collect();

@@ -1,8 +1,7 @@
-//! Events from iCalendar documents, written into a calendar.
+//! Imports events from iCalendar documents into a calendar.
 //!
-//! What is there already, by its UID or by time and title, is brought up to
-//! date or left as it is, and never doubled. Nobody is told: who is asked to an
-//! event from elsewhere knows of it.
+//! An existing event, found by its UID or by time and title, is updated or left unchanged, and
+//! never duplicated. Nobody is notified: the guests of an imported event know of it already.
 
 use std::collections::BTreeSet;
 
@@ -37,22 +36,22 @@ use crate::when;
 
 /// The most events of one call.
 const MOST: usize = 200;
-/// How many events are looked up at once.
+/// The number of events looked up concurrently.
 const AT_ONCE: usize = 8;
-/// How many events a question names.
+/// The number of events that a question names.
 const NAMED: usize = 10;
 
-/// What its cursors are kept under.
+/// The kind of its cursors.
 const KIND: &str = "import";
 
-/// What of a document is still to be imported; saved under a cursor.
+/// The rest of a document still to be imported; saved under a cursor.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Rest {
-    /// Where the document comes from, as it was said.
+    /// The source of the document, as given in the call.
     pub(super) ics: String,
-    /// A digest of what was in it.
+    /// A digest of its content.
     document: Mark,
-    /// How many of its events are done.
+    /// The number of its events already imported.
     done: usize,
     account: Option<String>,
     calendar: Option<String>,
@@ -61,7 +60,7 @@ pub(super) struct Rest {
 }
 
 impl Rest {
-    /// What the first call asked for, as the next one does.
+    /// Applies the arguments of the first call to the next one.
     fn of(&self, asked: &Save) -> Result<Save> {
         if asked.account.is_some() || asked.calendar.is_some() {
             return Err(Error::argument("the target was given when the import began")
@@ -85,12 +84,12 @@ pub(super) struct Item {
     change: Change,
     /// The event that it is already.
     there: Option<Target>,
-    /// True if that is known by its time and title alone: it stays as it is.
+    /// True if it was found only by its time and title: it stays unchanged.
     pub(super) twin: bool,
     met: Met,
 }
 
-/// What became of an item: the event, and lines about what did not go with it.
+/// The outcome of an item: the event, and notes about what was left out.
 pub(super) enum Put {
     Created(Target),
     Changed(Target),
@@ -112,7 +111,7 @@ impl Pipeline {
             false => None,
         };
         let asked = &rest.as_ref().map_or(Ok(asked.clone()), |rest| rest.of(asked))?;
-        // What goes on may be a dry run, too.
+        // A continued import may be a dry run, too.
         let caller = caller.filter(|_| !asked.dry_run);
         let done = rest.as_ref().map_or(0, |rest| rest.done);
         let document = self.document(said).await?;
@@ -138,7 +137,7 @@ impl Pipeline {
         let mut items = self.items(document, &destination, &mut report);
         let all = items.len();
         if done > 0 {
-            // The first call has told it.
+            // The first call has reported it.
             report = WriteReport::default();
         }
         items = items.into_iter().skip(done).take(MOST).collect();
@@ -205,12 +204,12 @@ impl Pipeline {
         Ok(draft)
     }
 
-    /// Where an import goes on.
+    /// Returns where an import continues.
     pub(super) async fn rest(&self, said: &str) -> Result<Rest> {
         self.load_cursor(KIND, said.trim()).await
     }
 
-    /// A line about an invitation, which is better answered than imported.
+    /// Returns a note on an invitation, which should be answered instead of imported.
     async fn invites(&self, document: &Document) -> Result<Option<Note>> {
         let accounts = self.accounts.list().await?;
         let mut guests = document.entries.iter().flat_map(|entry| &entry.guests);
@@ -226,7 +225,7 @@ impl Pipeline {
         }))
     }
 
-    /// The events of a document, each with its exceptions.
+    /// Returns the events of a document, each with its exceptions.
     fn items(&self, document: Document, to: &Destination, report: &mut WriteReport) -> Vec<Item> {
         let (exceptions, masters): (Vec<Entry>, Vec<Entry>) =
             document.entries.into_iter().partition(|entry| entry.recurrence_id.is_some());
@@ -270,7 +269,7 @@ impl Pipeline {
             exceptions = others;
             add(master, mine, report);
         }
-        // Occurrences whose series is not in the document stand for themselves,
+        // Exceptions whose series is not in the document are events of their own,
         // unless the series is in the calendar.
         for one in exceptions {
             add(one, Vec::new(), report);
@@ -337,7 +336,7 @@ impl Pipeline {
         Ok(())
     }
 
-    /// What the new ones meet; one that is there under another UID is found so.
+    /// Returns the conflicts of new events; finds existing ones that have another UID.
     async fn compare_import(
         &self,
         items: &mut [Item],
@@ -381,8 +380,8 @@ impl Pipeline {
         Ok(())
     }
 
-    /// Refuses a document that must not reach those who are on its events, or
-    /// on the events that it changes.
+    /// Refuses a document that must not reach the people on its events, or on the
+    /// events that it changes.
     async fn agreed_for_import(
         &self,
         items: &[Item],
@@ -557,8 +556,8 @@ impl Pipeline {
     }
 }
 
-/// What of a change is not so already. Who is asked is not compared: answers
-/// have come in since.
+/// Returns the fields of a change that differ from the event. Guests are not compared,
+/// because they have answered since.
 pub(super) fn differing(change: &Change, now: &Facts) -> Change {
     let fresh = |said: &Option<String>, now: &str| {
         let plain = html::html(now, html::Style::Text, false).text;

@@ -1,7 +1,7 @@
-//! What was said of an event made a change that can be written.
+//! Builds a change from the arguments about an event.
 //!
-//! Nothing is asked of a service here: whatever can be refused without one is
-//! refused here, before anything is written.
+//! No service is called here: everything that can be refused without one is refused
+//! here, before anything is written.
 
 use crate::provider::CalendarCapabilities;
 use jiff::Timestamp;
@@ -19,16 +19,16 @@ use crate::times::Here;
 use crate::tools::save::EventWords;
 use crate::when;
 
-/// A change, and how its times came about.
+/// A change, and how its times were understood.
 #[derive(Debug, Clone, Default)]
 pub(in crate::pipeline) struct Made {
     pub(in crate::pipeline) change: Change,
     pub(in crate::pipeline) span: Option<Span>,
-    /// Lines about what was understood.
+    /// Notes on how arguments were understood.
     pub(in crate::pipeline) notes: Vec<Note>,
 }
 
-/// What is said about a recurrence.
+/// Reads the argument about recurrence.
 pub(in crate::pipeline) fn repeats(said: Option<&str>) -> Result<Option<Option<String>>> {
     match said.map(str::trim) {
         None => Ok(None),
@@ -40,7 +40,7 @@ pub(in crate::pipeline) fn repeats(said: Option<&str>) -> Result<Option<Option<S
     }
 }
 
-/// A new event.
+/// Builds a new event.
 pub(in crate::pipeline) fn new(words: &EventWords, here: &Here) -> Result<Made> {
     let title = words.title.clone().unwrap_or_default();
     if title.is_empty() {
@@ -81,8 +81,7 @@ pub(in crate::pipeline) fn new(words: &EventWords, here: &Here) -> Result<Made> 
     })
 }
 
-/// Refuses a rule that does not have the start: services disagree about what
-/// such an event is.
+/// Refuses a rule that does not include the start, because services disagree about such an event.
 pub(in crate::pipeline) fn begins(repeat: &Repeat, span: &Span) -> Result<()> {
     let (start, _) = span.moments();
     match repeat.first(&start) {
@@ -100,7 +99,7 @@ pub(in crate::pipeline) fn begins(repeat: &Repeat, span: &Span) -> Result<()> {
     }
 }
 
-/// A line about an event that is over before it is written.
+/// Returns a note on an event that is already over.
 pub(in crate::pipeline) fn past(
     span: &Span,
     now: Timestamp,
@@ -111,9 +110,8 @@ pub(in crate::pipeline) fn past(
         .then(|| note!("it is already over: {}", ours(shown(span.start, span.end, zone))))
 }
 
-/// What is to become of an event that is there: only what was said, and of that
-/// only what is not so already. The time and the rule of a series are its
-/// caller's business.
+/// Builds the change of an existing event: only the given fields, and of those only the
+/// ones that differ. The caller handles the time and the rule of a series.
 pub(in crate::pipeline) fn changed(
     words: &EventWords,
     here: &Here,
@@ -155,7 +153,7 @@ pub(in crate::pipeline) fn changed(
     })
 }
 
-/// Refuses what a service does not have.
+/// Refuses what the service does not support.
 pub(in crate::pipeline) fn fits(change: &Change, can: &CalendarCapabilities) -> Result<()> {
     if let Some(guests) = &change.guests {
         guests::not_too_many(guests, can)?;
@@ -167,7 +165,7 @@ pub(in crate::pipeline) fn fits(change: &Change, can: &CalendarCapabilities) -> 
     Ok(())
 }
 
-/// What changes, for people: `start Tue … → Wed …; title "A" → "B"`.
+/// Describes a change to the user: `start Tue … → Wed …; title "A" → "B"`.
 pub(in crate::pipeline) fn difference(change: &Change, now: &Facts, zone: &TimeZone) -> String {
     let mut parts = Vec::new();
     if let Some((start, end)) = &change.time {
@@ -223,7 +221,7 @@ pub(in crate::pipeline) fn difference(change: &Change, now: &Facts, zone: &TimeZ
     parts.join("; ")
 }
 
-/// Those of `one` who are not among `other`.
+/// Returns the guests of `one` who are not among `other`.
 fn missing(one: &[Guest], other: &[Guest]) -> Vec<Guest> {
     let same = |guest: &&Guest| {
         let mut others = other.iter();
@@ -239,7 +237,7 @@ fn quoted(text: &str) -> String {
     }
 }
 
-/// What a new event is going to be, for people.
+/// Describes a new event to the user.
 pub(in crate::pipeline) fn description(change: &Change, zone: &TimeZone) -> String {
     let mut parts = Vec::new();
     if let Some((start, end)) = &change.time {

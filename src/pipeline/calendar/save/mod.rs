@@ -1,8 +1,7 @@
-//! `calendar_save`: events written safely.
+//! `calendar_save`: writes events safely.
 //!
-//! Everything is checked for all events before the first is written. A write is
-//! carried out once and never tried again; what is told is what the service
-//! holds afterwards.
+//! Everything is checked for all events before the first is written. A write is carried
+//! out once and never repeated; the answer reports what the service has afterwards.
 
 mod change;
 pub(in crate::pipeline) mod clash;
@@ -37,7 +36,7 @@ impl Pipeline {
         asked: Save,
         caller: &dyn Caller,
     ) -> Result<Draft> {
-        // A dry run is refused as the real one is, and asks nobody.
+        // A dry run is refused as the real call would be, and asks nobody.
         let caller = (!asked.dry_run).then_some(caller);
         match (&asked.id, &asked.ics) {
             (Some(id), _) => self.change_event(id, &asked, caller).await,
@@ -46,7 +45,7 @@ impl Pipeline {
         }
     }
 
-    /// Now, and the zone that times are told in.
+    /// Returns the current time, and the zone of the user.
     pub(in crate::pipeline) fn here(&self) -> Here {
         let clock = self.clock();
         Here { now: clock.now, zone: clock.zone, named: false }

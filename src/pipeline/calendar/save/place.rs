@@ -1,5 +1,5 @@
-//! Where something is written: which account, which of its calendars, and
-//! whether one may.
+//! The target of a write: which account, which of its calendars, and whether it may be
+//! written to.
 
 use crate::error::{Error, Kind, Result};
 use crate::pipeline::Pipeline;
@@ -8,10 +8,10 @@ use crate::pipeline::calendar::target::Owner;
 use crate::store::HandleKind;
 use crate::text;
 
-/// How many calendars an error names.
+/// The number of calendars that an error names.
 const NAMED: usize = 12;
 
-/// Where new events go; with no calendar, the main one.
+/// The calendar for new events; with `None`, the main one.
 #[derive(Clone)]
 pub(in crate::pipeline) struct Destination {
     pub(in crate::pipeline) owner: Owner,
@@ -19,8 +19,7 @@ pub(in crate::pipeline) struct Destination {
 }
 
 impl Pipeline {
-    /// The calendars of one account, from a list that may be a minute old unless
-    /// `fresh`.
+    /// Returns the calendars of one account, from a list that may be a minute old unless `fresh`.
     pub(in crate::pipeline) async fn places(
         &self,
         owner: &Owner,
@@ -31,8 +30,8 @@ impl Pipeline {
         Ok(listed(port, &list))
     }
 
-    /// Where new events go: the calendar that is named, or the main one of the
-    /// account that is named, or of the only one.
+    /// Returns the calendar for new events: the one named, or the main one of the
+    /// account that is named, or of the only account.
     pub(in crate::pipeline) async fn destination(
         &self,
         account: Option<&str>,
@@ -52,8 +51,7 @@ impl Pipeline {
             .next(format!("use one of: {named}")))
     }
 
-    /// The calendar with this name, handle or id, of the account that is named
-    /// or of all.
+    /// Finds the calendar with this name, handle or id, of the account that is named or of all.
     pub(in crate::pipeline) async fn calendar(
         &self,
         account: Option<&str>,
@@ -72,12 +70,12 @@ impl Pipeline {
             owners.push(self.owner(account).await?);
         }
         let (mut seen, mut meant) = (Vec::new(), Vec::new());
-        // One that was made within the minute is not in an older list.
+        // A calendar created within the last minute is not in an older list.
         for fresh in [false, true] {
             seen.clear();
             for owner in &owners {
-                // One that cannot be asked may have a calendar of that name,
-                // too: nothing is guessed.
+                // An account that does not respond may have a calendar of that name,
+                // too: do not guess.
                 let places = self.places(owner, fresh).await.map_err(|error| {
                     let error = error.context(&owner.label);
                     match owners.len() {
@@ -116,7 +114,7 @@ impl Pipeline {
         }
     }
 
-    /// Calendars by name and handle: `Work (c2), Home (c3)`.
+    /// Lists calendars by name and handle: `Work (c2), Home (c3)`.
     async fn named_places(
         &self,
         seen: &[(Owner, Vec<Listed>)],

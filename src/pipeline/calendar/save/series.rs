@@ -1,8 +1,7 @@
-//! A recurring event moved as a whole: its start, its length, and what its rule
-//! and its exceptions have to say then.
+//! Moves a series: its start, its length, and the resulting rule and exceptions.
 //!
-//! Moves are differences of local time: what is at nine and moves to ten is at
-//! ten in summer and in winter.
+//! Moves are differences of local time: an event moved from nine to ten is at ten in
+//! summer and in winter.
 
 use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
@@ -32,7 +31,7 @@ pub(super) struct Moved {
     pub(super) repeat: Repeat,
 }
 
-/// How far and how it moves.
+/// The distance and direction of a move.
 struct Move<'b> {
     from: &'b TimeZone,
     to: &'b TimeZone,
@@ -44,11 +43,11 @@ struct Move<'b> {
     time: Option<jiff::civil::Time>,
 }
 
-/// The base with the occurrence at `seen` moved to `to`, and all others with it.
-/// With `rule`, that is the rule from then on.
+/// Returns the base with the occurrence at `seen` moved to `to`, and all others with
+/// it. `rule` replaces the rule, if given.
 ///
 /// # Errors
-/// If the rule names days, and it cannot be told which days are meant then.
+/// If the rule names days, and it is unknown which days are meant after the move.
 pub(super) fn moved(
     base: &Base,
     seen: When,
@@ -135,12 +134,12 @@ fn unclear(rule: &str) -> Error {
 }
 
 impl Move<'_> {
-    /// An exception, moved along.
+    /// Returns an exception, moved along.
     fn when(&self, at: When) -> Option<When> {
         let local = local(at, self.from);
         Some(match (at, self.time) {
             (_, None) => When::Day(local.date().checked_add(self.days.days()).ok()?),
-            // A day among times stands for what is on that day.
+            // A day in a series with times means the occurrence on that day.
             (When::Day(day), Some(_)) => When::Day(day.checked_add(self.days.days()).ok()?),
             (When::At(_), Some(_)) => {
                 When::At(when::resolve(local.checked_add(self.by).ok()?, self.to))
@@ -148,7 +147,7 @@ impl Move<'_> {
         })
     }
 
-    /// The rule after the move, of an event that starts on `to` and not on `from`.
+    /// Returns the rule after the move of an event from `from` to `to`.
     fn rule(&self, text: &str, from: Date, to: Date) -> Result<String> {
         let Some(mut rule) = Rule::foreign(text) else {
             return match self.by.is_zero() {
@@ -224,8 +223,8 @@ fn same_month(one: Date, other: Date) -> bool {
     (one.year(), one.month()) == (other.year(), other.month())
 }
 
-/// Which of its weekday in the month a day is, counted as `like` is: from the
-/// first or from the last.
+/// Returns the position of a day among the same weekdays of its month, counted as
+/// `like` is: from the first or from the last.
 fn nth_of(day: Date, like: i16) -> i16 {
     match like > 0 {
         true => i16::from((day.day() - 1) / 7 + 1),

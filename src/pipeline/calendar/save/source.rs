@@ -1,5 +1,5 @@
-//! Where an iCalendar document comes from: the call itself, a file, or a
-//! message; and what its events are as changes.
+//! The source of an iCalendar document: the call itself, a file, or a message; and the
+//! conversion of its events to changes.
 
 use crate::error::{Error, Kind, Result};
 use crate::ical::{self, Document, Entry};
@@ -17,7 +17,7 @@ use crate::text::brief;
 const LARGEST: usize = 1024 * 1024;
 
 impl Pipeline {
-    /// The document that `ics` gives or names.
+    /// Reads the document that `ics` contains or names.
     pub(super) async fn document(&self, said: &str) -> Result<Document> {
         let said = said.trim_start_matches('\u{feff}').trim();
         let head: String = said.chars().take(15).collect();
@@ -53,7 +53,7 @@ impl Pipeline {
         }
     }
 
-    /// The invitation in a message.
+    /// Reads the invitation in a message.
     pub(in crate::pipeline) async fn invitation(
         &self,
         account: &Account,
@@ -77,12 +77,12 @@ impl Pipeline {
     }
 }
 
-/// True for what says where an import goes on.
+/// Returns true for a cursor of an import.
 pub(super) fn is_cursor(said: &str) -> bool {
     matches!(HandleKind::parse(said.trim()), Some((HandleKind::Page, _)))
 }
 
-/// An event from elsewhere as a change that makes it, and what is left out.
+/// Converts an imported event to a change that creates it, with notes on what is left out.
 pub(in crate::pipeline) fn change(
     entry: &Entry,
     can: &CalendarCapabilities,

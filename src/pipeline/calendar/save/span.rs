@@ -1,5 +1,5 @@
-//! When an event is going to be: what was said of its start, its end and its
-//! length, made two moments that fit together.
+//! The time of an event to be written: start, end and length as given, made into two
+//! moments that fit together.
 
 use jiff::ToSpan;
 use jiff::civil::{Date, DateTime};
@@ -14,7 +14,7 @@ use crate::times::{self, Here, Said};
 use crate::tools::save::EventWords;
 use crate::when::{Moment, When};
 
-/// Minutes of an event with a time whose length is not said.
+/// The length in minutes of a timed event without a given length.
 const HOUR: i64 = 60;
 /// Minutes of a day.
 const DAY: i64 = 24 * 60;
@@ -25,11 +25,11 @@ pub(in crate::pipeline) struct Span {
     pub(in crate::pipeline) start: When,
     pub(in crate::pipeline) end: When,
     pub(in crate::pipeline) zone: TimeZone,
-    /// What relative or foreign words came to mean.
+    /// Notes on how relative or unusual words were understood.
     pub(in crate::pipeline) echo: Vec<Note>,
 }
 
-/// When the event is now, for what is not said of the new time.
+/// The current time of the event, for the parts that are not given.
 #[derive(Debug, Clone)]
 pub(in crate::pipeline) struct Before {
     pub(in crate::pipeline) start: When,
@@ -38,13 +38,13 @@ pub(in crate::pipeline) struct Before {
 }
 
 impl Span {
-    /// Both ends as they are written.
+    /// Returns both ends as they are written.
     pub(in crate::pipeline) fn moments(&self) -> (Moment, Moment) {
         (moment(self.start, &self.zone), moment(self.end, &self.zone))
     }
 }
 
-/// A time as it is written in a zone.
+/// Returns a time as it is written in a zone.
 pub(in crate::pipeline) fn moment(when: When, zone: &TimeZone) -> Moment {
     match when {
         When::Day(day) => Moment::Day(day),
@@ -52,7 +52,7 @@ pub(in crate::pipeline) fn moment(when: When, zone: &TimeZone) -> Moment {
     }
 }
 
-/// The local time that a moment is written as; a day begins at midnight.
+/// Returns the local time of a moment; a day begins at midnight.
 pub(in crate::pipeline) fn civil(moment: &Moment) -> DateTime {
     match moment {
         Moment::Day(day) => day.at(0, 0, 0, 0),
@@ -60,8 +60,7 @@ pub(in crate::pipeline) fn civil(moment: &Moment) -> DateTime {
     }
 }
 
-/// When the event is going to be; nothing when nothing is said about it and it
-/// is there already.
+/// Reads the time of an event; `None` if nothing is given for an existing event.
 pub(in crate::pipeline) fn read(
     words: &EventWords,
     here: &Here,
@@ -128,7 +127,7 @@ pub(in crate::pipeline) fn read(
             None => after(start, HOUR)?,
         },
     };
-    // An event that is moved keeps the zone it is at home in.
+    // A moved event keeps its own zone.
     let zone = match (own, before) {
         (Some(own), _) => own,
         (None, Some(before)) => before.zone.clone(),
@@ -149,7 +148,7 @@ fn minutes(name: &str, text: &str) -> Result<u32> {
     }
 }
 
-/// A time that is there, as if it had been said.
+/// Returns an existing time as if it had been given.
 fn said_of(when: When, here: &Here) -> Said {
     match when {
         When::Day(day) => Said::Day(day),
@@ -157,7 +156,7 @@ fn said_of(when: When, here: &Here) -> Said {
     }
 }
 
-/// The end as it was said; of whole days the last one is said.
+/// Reads the given end; of whole days it is the last day.
 fn end_of(text: &str, start: When, here: &Here) -> Result<(When, Said)> {
     let said =
         times::end(text, said_of(start, here), here).map_err(|error| error.context("`end`"))?;
@@ -176,7 +175,7 @@ fn end_of(text: &str, start: When, here: &Here) -> Result<(When, Said)> {
     Ok((end, said))
 }
 
-/// True for a time of the day and nothing else: `10h30`, `10:30`, `10 am`.
+/// Returns true for only a time of day: `10h30`, `10:30`, `10 am`.
 fn is_clock(text: &str) -> bool {
     let words: Vec<&str> = text.split_whitespace().collect();
     let Some(first) = words.first() else {
@@ -188,7 +187,7 @@ fn is_clock(text: &str) -> bool {
     }
 }
 
-/// What is so many minutes after the start; of whole days, so many days.
+/// Returns the time this many minutes after the start; for whole days, this many days.
 fn after(start: When, minutes: i64) -> Result<When> {
     let too_late =
         || Error::argument("the event would end out of range").next("give an earlier time");
@@ -202,7 +201,7 @@ fn after(start: When, minutes: i64) -> Result<When> {
     }
 }
 
-/// The end that keeps the length.
+/// Returns the end that keeps the length.
 fn kept(before: &Before, start: When) -> Result<When> {
     let minutes = match (before.start, before.end) {
         (When::Day(from), When::Day(to)) => i64::from((to - from).get_days()).max(1) * DAY,
@@ -234,7 +233,7 @@ fn next_day(day: Date) -> Result<Date> {
         .map_err(|_| Error::argument("that day is out of range").next("give an earlier one"))
 }
 
-/// What words came to mean, when that is more than they say.
+/// Returns a note on how words were understood, if they are not explicit.
 fn meant(name: &str, text: &str, said: Said, here: &Here, foreign: bool) -> Option<Note> {
     let absolute = text.trim().starts_with(|first: char| first.is_ascii_digit())
         && text.trim().get(..4).is_some_and(|year| year.parse::<u16>().is_ok());

@@ -1,5 +1,5 @@
-//! What goes with a letter: files of this machine, of other letters, letters
-//! themselves, and what a call carries along.
+//! Attachments of an outgoing message: files of this machine, attachments of other
+//! messages, messages themselves, and data in the call.
 
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD};
@@ -17,16 +17,16 @@ use crate::provider::mail::{Content, Enclosure, HeldFile, Original};
 use crate::store::HandleKind;
 use crate::text::brief;
 
-/// The most files of a letter.
+/// The maximum number of attachments of a message.
 const MOST: usize = 50;
 
 impl Pipeline {
-    /// The folders of this machine that files may be in.
+    /// Returns the folders of this machine that files may be in.
     pub(in crate::pipeline) fn folders(&self) -> Folders {
         Folders::new(&self.config.files, &self.config.home)
     }
 
-    /// A file of this machine, if it is in one of those folders and not too large.
+    /// Reads a file of this machine, if it is in one of those folders and not too large.
     pub(in crate::pipeline) async fn local_file(&self, path: &str) -> Result<Found> {
         let (folders, path) = (self.folders(), path.to_owned());
         let most = self.config.largest_file;
@@ -35,7 +35,7 @@ impl Pipeline {
             .map_err(|_| Error::new(Kind::Internal, "a file could not be read"))?
     }
 
-    /// What is to be attached, fetched.
+    /// Fetches the attachments.
     pub(super) async fn enclosures(
         &self,
         items: &[String],
@@ -73,7 +73,7 @@ impl Pipeline {
         Ok(vec![enclosed(&found.name, media.essence_str(), found.bytes)])
     }
 
-    /// A letter as a file, as it was transmitted.
+    /// Returns a message as an attachment, as it was transmitted.
     async fn letter_as_file(&self, item: &str, most: u64) -> Result<Enclosure> {
         let (account, id) = self.letter_named(item, None).await?;
         let mailbox = self.connect.mailbox(&account)?;
@@ -95,7 +95,7 @@ impl Pipeline {
         Ok(enclosed(&name, "message/rfc822", source.into_bytes()))
     }
 
-    /// The files of a letter that is sent on.
+    /// Returns the attachments of a forwarded message.
     pub(super) async fn carried(
         &self,
         original: &Original,
@@ -118,7 +118,7 @@ impl Pipeline {
         Ok(files)
     }
 
-    /// Refuses more than may go with a letter.
+    /// Refuses attachments that exceed the limits of a message.
     pub(super) fn check_sizes(&self, files: &[Enclosure]) -> Result<()> {
         let most = self.config.largest_file;
         let total: u64 = files.iter().map(|file| size(&file.content)).sum();
@@ -135,7 +135,7 @@ impl Pipeline {
         Ok(())
     }
 
-    /// The message that a file is of, and what is known of the file.
+    /// Returns the message of an attachment, and what is known of the attachment.
     pub(in crate::pipeline) async fn file_named(
         &self,
         mailbox: &dyn crate::provider::Mailbox,
@@ -153,7 +153,7 @@ impl Pipeline {
     }
 }
 
-/// How many bytes a file has.
+/// Returns the size of an attachment in bytes.
 pub(super) fn size(content: &Content) -> u64 {
     match content {
         Content::Bytes(bytes) => u64::try_from(bytes.len()).unwrap_or(u64::MAX),
@@ -162,7 +162,7 @@ pub(super) fn size(content: &Content) -> u64 {
 }
 
 fn enclosed(name: &str, media: &str, bytes: Vec<u8>) -> Enclosure {
-    // A file is no part with parts of its own, whatever its sender says.
+    // An attachment cannot be multipart, whatever its sender declares.
     let media = match media.to_ascii_lowercase().starts_with("multipart/") {
         true => "application/octet-stream",
         false => media,
@@ -180,7 +180,7 @@ fn too_large(what: &str, most: u64) -> Error {
         .next("attach less, or raise `largest_file` in the settings")
 }
 
-/// A file out of a `data:` URL (RFC 2397), with its name as a parameter.
+/// Reads an attachment from a `data:` URL (RFC 2397), with its name as a parameter.
 fn data(url: &str, most: u64) -> Result<Enclosure> {
     let wrong = |why: &str| {
         Error::argument(format!("{} {why}", brief(url)))
@@ -230,7 +230,7 @@ fn data(url: &str, most: u64) -> Result<Enclosure> {
     Ok(enclosed(&name, media, bytes))
 }
 
-/// What a name ends in for a media type.
+/// Returns the file name extension for a media type.
 fn ending(media: &str) -> &str {
     let subtype = media.rsplit('/').next().unwrap_or_default();
     match subtype {
@@ -265,7 +265,7 @@ pub(super) fn without(files: &mut Vec<Enclosure>, names: &[String]) -> Result<()
     Ok(())
 }
 
-/// A letter without the field that says who got it unseen.
+/// Removes the Bcc field from a message.
 fn without_bcc(source: &str) -> String {
     let mut kept = String::with_capacity(source.len());
     let mut rest = source.split_inclusive('\n');

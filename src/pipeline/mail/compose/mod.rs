@@ -1,8 +1,8 @@
 //! Drafts: written, changed, deleted, and previewed.
 //!
-//! Nothing is sent here. What a call tells is the draft as the provider holds it
-//! after the write. Who is written as and to stands in [`people`], what goes
-//! with a letter in [`enclosures`], what a draft looks like in [`preview`].
+//! Nothing is sent here. The answer shows the draft as the provider has it after the
+//! write. Sender and recipients are in [`people`], attachments in [`enclosures`], the
+//! preview of a draft in [`preview`].
 
 mod enclosures;
 pub(super) mod people;
@@ -28,7 +28,7 @@ use crate::tools::mail::{BodyFormat, DraftMode, DraftOf};
 
 /// The tool, as the audit log names it.
 const TOOL: &str = "mail_draft";
-/// How to have a signature that is not there.
+/// How to set a signature that is missing.
 const SIGN: &str = "write it into `body`, or set one with manage kind=signature";
 /// The longest subject, in bytes.
 const LONGEST_SUBJECT: usize = 1_000;
@@ -39,7 +39,7 @@ struct DraftContext {
     mailbox: Arc<dyn Mailbox>,
 }
 
-/// A letter on its way to be a draft, and what is to be said of it.
+/// A message that is to become a draft, with its notes.
 struct Sheet {
     letter: Outgoing,
     notes: Vec<Note>,
@@ -139,7 +139,7 @@ impl Pipeline {
         }
     }
 
-    /// What became of a draft that was written.
+    /// Returns the response about a draft that was written.
     async fn draft_written(
         &self,
         context: &DraftContext,
@@ -171,7 +171,7 @@ impl Pipeline {
         }
     }
 
-    /// The letter that a new draft is going to be.
+    /// Builds the message of a new draft.
     async fn new_sheet(
         &self,
         asked: &DraftOf,
@@ -183,7 +183,7 @@ impl Pipeline {
         let alias = people::sender(&aliases, asked.from.as_deref(), original)?;
         let forward = asked.mode == DraftMode::Forward;
         let own = people::own(&aliases, &context.account);
-        // A letter from any of the user's addresses is the user's.
+        // A message from any of the user's addresses is the user's own.
         let original = &original.map(|original| Original {
             own: original.own
                 || original.from.iter().any(|one| {
@@ -256,7 +256,7 @@ impl Pipeline {
         Ok(Sheet { letter, notes })
     }
 
-    /// A held draft with what was said of it changed, and nothing else.
+    /// Returns an existing draft with only the given fields changed.
     async fn edited_sheet(
         &self,
         asked: &DraftOf,
@@ -324,8 +324,8 @@ impl Pipeline {
         Ok(Sheet { letter, notes })
     }
 
-    /// Takes pictures out of HTML that load from elsewhere when it is opened,
-    /// unless the settings allow them; what to say of it.
+    /// Removes remote pictures from HTML, unless the settings allow them; returns a
+    /// note. They would tell their server when the message is opened.
     pub(in crate::pipeline) fn without_remote_pictures(
         &self,
         html: &mut String,
@@ -344,7 +344,7 @@ impl Pipeline {
         Ok(Some(note!("remote pictures left out: {} (setting `remote_pictures`)", count)))
     }
 
-    /// What stands below letters that are written as `alias`.
+    /// Returns the signature of messages from `alias`.
     async fn signature(&self, context: &DraftContext, alias: &Alias) -> Result<Option<Both>> {
         let said = match (&alias.signature, context.mailbox.capabilities().signatures) {
             (Some(own), _) => Some(own.clone()),
@@ -363,7 +363,7 @@ impl Pipeline {
         })
     }
 
-    /// The draft that a call is about, and how the reader knows it.
+    /// Fetches the draft that a call is about, with its handle.
     async fn held_draft(&self, asked: &DraftOf) -> Result<(DraftContext, String, HeldDraft)> {
         let said = asked.id.as_deref().unwrap_or_default();
         let (account, id) = match self.handle(HandleKind::Draft, said).await? {
@@ -397,7 +397,7 @@ impl Pipeline {
         Ok((context, handle, held))
     }
 
-    /// The handle of a draft, which it gets if it has none.
+    /// Returns the handle of a draft, and assigns one if it has none.
     async fn draft_handle(&self, account: &Account, id: &str) -> Result<String> {
         let kind = HandleKind::Draft;
         let numbers = self.store.handles(&account.id, kind, &[id]).await?;
@@ -405,7 +405,7 @@ impl Pipeline {
     }
 }
 
-/// A line of the audit log.
+/// Returns an entry of the audit log.
 fn entry<'a>(
     context: &'a DraftContext,
     op: &'a str,
@@ -423,7 +423,7 @@ fn entry<'a>(
     }
 }
 
-/// What the model wrote, in both forms; nothing if it wrote nothing.
+/// Returns the text that the model wrote, in both forms; `None` if there is none.
 fn body(asked: &DraftOf) -> Result<Option<Both>> {
     let Some(said) = &asked.body else {
         return Ok(None);
@@ -435,14 +435,14 @@ fn body(asked: &DraftOf) -> Result<Option<Both>> {
     }))
 }
 
-/// What is to be said when a draft has another signature than it had, or none.
+/// Returns a note if a draft gets another signature than it had, or none.
 fn dropped(held: &Outgoing, stood: Option<&Both>, now: Option<&Both>, from: &str) -> Option<Note> {
     match (stood, now) {
         (Some(_), None) => Some(note!("no signature, because {} has none: {}", ours(from), SIGN)),
         (Some(before), Some(now)) if before.text != now.text => {
             Some(note!("the signature is now that of {}", ours(from)))
         }
-        // In what others wrote, one may stand that is not marked.
+        // A draft written elsewhere may have a signature that is not marked.
         (None, None) if !people::is_ours(&held.message_id) && !held.text.trim().is_empty() => {
             Some(note!("all text above the quote was replaced, including any signature: {}", SIGN))
         }
@@ -450,7 +450,7 @@ fn dropped(held: &Outgoing, stood: Option<&Both>, now: Option<&Both>, from: &str
     }
 }
 
-/// A subject as it was said, if it is one line.
+/// Returns a subject unchanged, if it is one line.
 fn line(said: &str) -> Result<String> {
     let odd = |c: char| c.is_control() || crate::text::is_invisible(c);
     if let Some(c) =

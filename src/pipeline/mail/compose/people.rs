@@ -1,4 +1,4 @@
-//! Who a draft is written as, and to.
+//! The sender and the recipients of a draft.
 
 use std::collections::HashSet;
 
@@ -11,12 +11,12 @@ use crate::store::HandleKind;
 use crate::text::brief;
 use crate::text::{Note, note};
 
-/// The most recipients of a letter.
+/// The maximum number of recipients of a message.
 const MOST: usize = 200;
 
 impl Pipeline {
-    /// The addresses that one can write as. Where they cannot be had, the
-    /// account's own, and a note.
+    /// Returns the addresses that the user can send from. If they cannot be fetched,
+    /// the account's own, and a note.
     pub(super) async fn aliases(
         &self,
         context: &DraftContext,
@@ -34,7 +34,7 @@ impl Pipeline {
         }
     }
 
-    /// The letter that is meant, and its account.
+    /// Finds the message that is meant, and its account.
     pub(in crate::pipeline) async fn letter_named(
         &self,
         said: &str,
@@ -45,7 +45,7 @@ impl Pipeline {
         }
         if let Some((owner, thread)) = self.handle(HandleKind::Thread, said).await? {
             let owner = self.owner_named(&owner, account).await?;
-            // The latest is what an answer to a conversation answers.
+            // A reply to a thread is a reply to its latest message.
             let ids = self.connect.mailbox(&owner)?.thread(&thread).await?;
             let last = ids.into_iter().next_back().ok_or_else(|| {
                 Error::new(Kind::NotFound, format!("{said} has no messages left"))
@@ -74,14 +74,14 @@ impl Pipeline {
         match (fitting.len(), fitting.pop(), refused) {
             (1, Some(account), _) => Ok((account, said.to_owned())),
             (0, _, Some(error)) => Err(error),
-            // Says which accounts there are to choose from.
+            // Fails with the accounts to choose from.
             _ => Ok((self.accounts.find(None).await?, said.to_owned())),
         }
     }
 }
 
-/// Whom to write as: the one said; for an answer the address that was written
-/// to; else the default.
+/// Returns the sender: the one given; for a reply the address that was written to; else
+/// the default.
 pub(super) fn sender<'a>(
     aliases: &'a [Alias],
     said: Option<&str>,
@@ -117,13 +117,13 @@ pub(super) fn sender<'a>(
         .ok_or_else(|| Error::new(Kind::Internal, "there is no address to send from"))
 }
 
-/// The user's own addresses.
+/// Returns the user's own addresses.
 pub(super) fn own(aliases: &[Alias], account: &Account) -> Vec<String> {
     let aliases = aliases.iter().map(|alias| alias.person.address.clone());
     std::iter::once(account.email.clone()).chain(aliases).collect()
 }
 
-/// The people said, or else `others`.
+/// Reads the given people, or returns `others`.
 pub(super) fn said(
     field: &str,
     items: Option<&[String]>,
@@ -145,7 +145,7 @@ pub(super) fn said(
     Ok(found.people)
 }
 
-/// Everybody once, where they stand first.
+/// Removes duplicates; each person stays at the first position.
 pub(super) fn once(
     to: Vec<Person>,
     mut cc: Vec<Person>,
@@ -158,7 +158,7 @@ pub(super) fn once(
     (to, cc, bcc)
 }
 
-/// A Message-ID that nobody had before, in the domain of the sender.
+/// Returns a new, unique Message-ID in the domain of the sender.
 pub(in crate::pipeline) fn message_id(sender: &str) -> Result<String> {
     let mut bytes = [0_u8; 16];
     getrandom::fill(&mut bytes).map_err(|error| {
@@ -169,7 +169,7 @@ pub(in crate::pipeline) fn message_id(sender: &str) -> Result<String> {
     Ok(format!("{random}@{domain}"))
 }
 
-/// True for a Message-ID as [`message_id`] makes it.
+/// Returns true for a Message-ID that [`message_id`] generated.
 pub(super) fn is_ours(id: &str) -> bool {
     let random = id.split('@').next().unwrap_or_default();
     random.len() == 32 && random.bytes().all(|byte| byte.is_ascii_hexdigit())

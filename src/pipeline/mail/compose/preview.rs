@@ -1,4 +1,4 @@
-//! A draft as it is told of: everybody who would get it, in full.
+//! The preview of a draft: all recipients, in full.
 
 use super::{DraftContext, Pipeline, Sheet, enclosures};
 use crate::budget::Draft;
@@ -12,7 +12,7 @@ use crate::text::{Note, note, ours, quoted, quoted_list};
 const NAMED: usize = 40;
 
 impl Pipeline {
-    /// A draft that was written, as its provider holds it.
+    /// Returns the preview of a draft that was written, as its provider has it.
     pub(super) async fn preview(
         &self,
         context: &DraftContext,
@@ -73,7 +73,7 @@ impl Pipeline {
     }
 }
 
-/// People on one line, every address whole.
+/// Lists people on one line, every address in full.
 fn shown(people: &[Person]) -> String {
     let named = people.len() <= NAMED;
     let one = |person: &Person| {
@@ -89,7 +89,7 @@ fn shown(people: &[Person]) -> String {
     people.iter().map(one).collect::<Vec<_>>().join(", ")
 }
 
-/// `offer.pdf 12 KB, logo.png 800 B (shown)`.
+/// Formats `offer.pdf 12 KB, logo.png 800 B (shown)`.
 fn attached(files: &[Enclosure]) -> String {
     let one = |file: &Enclosure| {
         let name = text::cell(&file.name);
@@ -110,7 +110,7 @@ fn amount(bytes: u64) -> String {
     }
 }
 
-/// Where the draft is not what was asked for.
+/// Returns notes on where the provider's draft differs from the request.
 fn differences(asked: &Outgoing, held: &Outgoing) -> Vec<Note> {
     let mut lines = Vec::new();
     let addresses = |people: &[Person]| {

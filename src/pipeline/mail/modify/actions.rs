@@ -41,11 +41,11 @@ enum ExpectedState {
     Was(HashMap<String, MailState>),
     /// Not there any more.
     Gone,
-    /// There twice, which no state tells.
+    /// Copied, which no state shows.
     Copied,
 }
 
-/// What is asked for besides the verb.
+/// The arguments besides the verb.
 #[derive(Debug, Clone, Default)]
 pub(in crate::pipeline) struct With {
     pub(in crate::pipeline) to: Vec<String>,
@@ -55,17 +55,17 @@ pub(in crate::pipeline) struct With {
 }
 
 impl PlannedAction {
-    /// The action that restores these states.
+    /// Returns the action that restores these states.
     pub(super) fn put_back(states: Vec<MailState>) -> Self {
         let by_id = states.iter().map(|one| (one.id.clone(), one.clone()));
         Self { expected: ExpectedState::Was(by_id.collect()), step: Step::PutBack(states) }
     }
 
-    /// True when the message that had this id is in the expected state.
+    /// Returns true if the message that had this id is in the expected state.
     pub(super) fn holds(&self, id: &str, state: &MailState) -> bool {
         match &self.expected {
             ExpectedState::Unread(unread) => state.unread == *unread,
-            // A flag that is to be set says nothing of a time unless it has one.
+            // A flag without a due date accepts any due date.
             ExpectedState::Flag(Flag::Set { due: None }) => matches!(state.flag, Flag::Set { .. }),
             ExpectedState::Flag(flag) => state.flag == *flag,
             ExpectedState::In(folder) => state.folder == *folder,
@@ -83,13 +83,13 @@ impl PlannedAction {
         }
     }
 
-    /// True for a step that makes another copy whenever it is repeated.
+    /// Returns true for a step that creates another copy whenever it is repeated.
     pub(super) fn is_copy(&self) -> bool {
         matches!(self.expected, ExpectedState::Copied)
     }
 
-    /// True when a message is in the expected state: `now` is its state, or `None` if
-    /// it does not exist any more.
+    /// Returns true if a message is in the expected state: `now` is its state, or
+    /// `None` if it no longer exists.
     pub(super) fn is_done(&self, id: &str, now: Option<&MailState>) -> bool {
         match (&self.expected, now) {
             (ExpectedState::Gone, now) => now.is_none(),
@@ -100,7 +100,7 @@ impl PlannedAction {
     }
 }
 
-/// The verbs that need names in `to`.
+/// Returns true for the verbs that need names in `to`.
 fn named(verb: Verb) -> bool {
     matches!(
         verb,
@@ -113,7 +113,7 @@ fn named(verb: Verb) -> bool {
     )
 }
 
-/// Refuses what does not go together, whatever the account.
+/// Refuses arguments that do not fit together, whatever the account.
 pub(in crate::pipeline) fn check(verb: Verb, with: &With) -> Result<()> {
     let word = verb.word();
     match (named(verb), with.to.as_slice()) {
@@ -210,7 +210,7 @@ pub(in crate::pipeline) async fn plan_actions(
     }
 }
 
-/// Into one of the folders that every mailbox has, or back out of them.
+/// Plans moves into or out of the folders that every mailbox has.
 #[derive(Clone, Copy)]
 enum Going {
     Archive,
@@ -226,8 +226,8 @@ async fn going(mailbox: &dyn Mailbox, way: Going) -> Result<Vec<PlannedAction>> 
         None => mailbox.place(word, PlaceKind::Folder, false).await.map(|place| place.id),
     };
     let (step, expected) = match way {
-        // What is not in the inbox is archived already, and what is in the trash
-        // or in spam stays there.
+        // A message outside the inbox is already archived, and one in the trash or in
+        // spam stays there.
         Going::Archive if can.has_labels() => {
             (Step::Archive, ExpectedState::OutOf(vec![known("inbox").await?]))
         }
@@ -245,7 +245,7 @@ async fn going(mailbox: &dyn Mailbox, way: Going) -> Result<Vec<PlannedAction>> 
     Ok(vec![PlannedAction { step, expected }])
 }
 
-/// The place of a name; one that would be made, in a dry run, is nowhere.
+/// Finds the folder or label of a name; in a dry run, one that would be created has no id.
 async fn find(
     mailbox: &dyn Mailbox,
     name: &str,

@@ -1,5 +1,5 @@
-//! Which messages a change is about: those that were named, or the newest that
-//! a query finds, at most [`MOST_MESSAGES`] of them.
+//! The messages of a change: those that were named, or the newest that a query finds,
+//! at most [`MOST_MESSAGES`] of them.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -36,17 +36,17 @@ pub(in crate::pipeline) struct Chosen {
 #[derive(Default)]
 pub(in crate::pipeline) struct Choice {
     pub(in crate::pipeline) accounts: Vec<Chosen>,
-    /// What could not be looked at, and why.
+    /// The messages that could not be read, and why.
     pub(in crate::pipeline) failed: Vec<(String, Error)>,
     pub(in crate::pipeline) notes: Vec<Note>,
-    /// What is said of those that were left for another call.
+    /// A note on the messages left for another call.
     pub(in crate::pipeline) left: Option<String>,
 }
 
-/// What one account has.
+/// The messages of one account.
 struct Found {
     ids: Vec<String>,
-    /// How many there are in all, as far as it is known.
+    /// The total number, as far as known.
     total: Option<Total>,
     /// True when there are more.
     more: bool,
@@ -54,7 +54,7 @@ struct Found {
 }
 
 impl Pipeline {
-    /// The messages of these ids, conversations spread out.
+    /// Resolves these ids to messages, with threads expanded.
     pub(super) async fn chosen_ids(&self, ids: &[String], account: Option<&str>) -> Result<Choice> {
         let (mut letters, failed) = self.spread(ids, account).await?;
         let left = letters.len().saturating_sub(MOST_MESSAGES);
@@ -69,7 +69,7 @@ impl Pipeline {
         Ok(choice)
     }
 
-    /// The newest messages that a query finds, of one account or of all.
+    /// Finds the newest messages of a query, of one account or of all.
     pub(super) async fn chosen_query(&self, q: &str, account: Option<&str>) -> Result<Choice> {
         let parsed = query::parse(q, &self.clock())?;
         let accounts = self.named_or_all(account).await?;
@@ -82,7 +82,7 @@ impl Pipeline {
         self.choose(&parsed, accounts).await
     }
 
-    /// The newest messages that a query finds in these accounts.
+    /// Finds the newest messages of a query in these accounts.
     pub(in crate::pipeline) async fn choose(
         &self,
         query: &Query,
@@ -163,7 +163,7 @@ impl Pipeline {
         })
     }
 
-    /// The ids of the newest messages of one account, in pages.
+    /// Returns the ids of the newest messages of one account, in pages.
     async fn find(&self, account: &Account, query: &Query) -> Result<Found> {
         let mailbox = self.connect.mailbox(account)?;
         let key = MESSAGE.fields.first().into_iter().collect::<Vec<_>>();
@@ -211,8 +211,7 @@ fn same_provider(one: &Account, all: &[Account]) -> bool {
     all.iter().all(|other| other.provider == one.provider)
 }
 
-/// How many each account gives, of `most` in all: small ones everything, the
-/// others alike.
+/// Divides `most` among the accounts: small ones in full, the others equally.
 fn shares(sizes: &[usize], most: usize) -> Vec<usize> {
     let mut shares = vec![0; sizes.len()];
     let mut rest = most;

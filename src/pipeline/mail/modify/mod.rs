@@ -1,9 +1,9 @@
-//! Messages put in order, and put back.
+//! Organizes messages, and undoes that.
 //!
-//! Every change goes the same way: which messages ([`chosen`]), what is done
-//! with them ([`actions`]), how they are now, how they were kept ([`undo`]), the
-//! writing itself, and a look at how they are afterwards. What is told is what
-//! the provider says, and in few words however many there are ([`report`]).
+//! Every change takes the same steps: which messages ([`chosen`]), which actions
+//! ([`actions`]), their present states, storing these for an undo ([`undo`]), the
+//! writes, and reading the states afterwards. The answer reports the provider's states,
+//! in few words however many messages there are ([`report`]).
 
 mod actions;
 mod chosen;
@@ -35,7 +35,7 @@ pub(in crate::pipeline) use self::actions::{PlannedAction, With, plan_actions};
 pub(in crate::pipeline) use self::chosen::{Choice, Chosen};
 pub(in crate::pipeline) use self::report::ASKED_BEFORE;
 
-/// What is to be done with messages of one account, and what became of it.
+/// The actions on messages of one account, and their outcomes.
 pub(super) struct Work {
     chosen: Chosen,
     actions: Vec<PlannedAction>,
@@ -48,12 +48,12 @@ pub(super) struct Work {
 /// A message that changes.
 struct Change {
     before: MailState,
-    /// How it is now; nothing if it is gone.
+    /// Its present state; `None` if it was deleted.
     now: Option<MailState>,
     outcome: Turn,
 }
 
-/// What became of a change.
+/// The outcome for one message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Turn {
     Planned,
@@ -64,7 +64,7 @@ enum Turn {
     Open,
 }
 
-/// What is not as it should be, and why.
+/// A message that is not in the expected state, and why.
 struct Miss {
     id: String,
     result: &'static str,
@@ -105,9 +105,8 @@ impl Pipeline {
         self.change(choice, verb.word(), &[(verb, with)], asked.dry_run, Some(caller)).await
     }
 
-    /// Does something with the messages chosen, and tells what became of it.
-    /// `steps` are done one after the other, and undone together. Before messages
-    /// are deleted for good the `caller` is asked.
+    /// Applies actions to the chosen messages, and reports the outcome. `steps` are applied in
+    /// order, and undone together. The `caller` is asked before messages are deleted permanently.
     pub(in crate::pipeline) async fn change(
         &self,
         mut choice: Choice,
@@ -143,6 +142,7 @@ impl Pipeline {
             return Err(error.clone().context(said));
         }
         choice.notes.dedup();
+        // Messages already in the requested state are not written again.
         join_all(works.iter_mut().map(look)).await;
         let mut undo = None;
         if !dry_run {
@@ -163,8 +163,8 @@ impl Pipeline {
         self.report_changes(works, op, choice, undo, dry_run).await
     }
 
-    /// Asks before messages are gone for good; false if the user said no. Where
-    /// nobody can be asked, the access level is the user's word.
+    /// Asks before messages are deleted permanently; returns false if the user refused.
+    /// If nobody can be asked, the access level counts as the user's consent.
     async fn may_delete(&self, works: &[Work], caller: &dyn Caller) -> Result<bool> {
         let count: usize = works.iter().map(|one| one.changes.len()).sum();
         if count == 0 {
@@ -190,8 +190,8 @@ impl Pipeline {
         self.may_erase(&lines.join("\n"), caller).await
     }
 
-    /// Asks before something is gone for good; false if the user said no. Where
-    /// nobody can be asked, the access level is the user's word.
+    /// Asks before something is deleted permanently; returns false if the user refused.
+    /// If nobody can be asked, the access level counts as the user's consent.
     pub(in crate::pipeline) async fn may_erase(
         &self,
         question: &str,
@@ -200,13 +200,13 @@ impl Pipeline {
         match caller.confirm(question).await {
             Reply::Yes | Reply::Nobody => Ok(true),
             Reply::No => Ok(false),
+            // The question ends the call; the client repeats it with the answer.
             Reply::Later => Err(Error::argument("the user is being asked")),
         }
     }
 
-    /// Writes what is planned; the number to undo it by, if that can be done.
-    /// Nothing is written unless it stands in the log, and what it was before is
-    /// kept.
+    /// Carries out the plan; returns the number for undoing it, if that is possible. Nothing is
+    /// written before its line is in the log and the earlier states are stored.
     async fn write_changes(
         &self,
         works: &mut [Work],
@@ -217,13 +217,14 @@ impl Pipeline {
         if planned == 0 {
             return Ok(None);
         }
-        // What is gone or was copied is not put back.
+        // Deleted and copied messages cannot be restored.
         let kept = match op {
             "delete" | "copy" => None,
             _ => Some(self.keep(works, op).await?),
         };
         for work in works.iter() {
             if !work.changes.is_empty() {
+                // No write without its line in the log.
                 self.audit(work.entry(op, BEGUN)).await?;
             }
         }
@@ -248,7 +249,7 @@ impl Pipeline {
         Ok(undo)
     }
 
-    /// Keeps how the messages are that are about to change.
+    /// Stores the states of the messages that are about to change.
     async fn keep(&self, works: &[Work], op: &str) -> Result<u64> {
         let accounts: Vec<&str> = works.iter().map(|one| &*one.chosen.account.id).collect();
         let kept: Vec<Kept> = works
@@ -259,7 +260,7 @@ impl Pipeline {
         self.store.keep_undo(&accounts.join(" "), op, &undo::write(&kept)?).await
     }
 
-    /// Keeps of them only those that did, or may have, changed; false if none.
+    /// Removes the states of messages that did not change; returns false if none is left.
     async fn trim(&self, works: &[Work], number: u64) -> Result<bool> {
         let kept: Vec<Kept> = works
             .iter()
@@ -274,14 +275,14 @@ impl Pipeline {
         Ok(state.is_some())
     }
 
-    /// When a flag is due; of a day its beginning.
+    /// Reads the due date of a flag; of a day, its beginning.
     fn due(&self, said: &str) -> Result<jiff::Timestamp> {
         let said = times::read(said, &self.here())?;
         Ok(said.first(&self.config.zone))
     }
 }
 
-/// An error before anything was written to a message. Labels may have been made.
+/// Returns an error from before any message was changed. Labels may have been created.
 fn undone(error: Error, notes: &[Note]) -> Error {
     let mut made: Vec<&str> = notes.iter().map(|note| &**note).collect();
     made.retain(|note| note.starts_with("created "));
@@ -290,7 +291,7 @@ fn undone(error: Error, notes: &[Note]) -> Error {
 }
 
 impl Work {
-    /// A line of the audit log.
+    /// Returns an entry of the audit log.
     fn entry<'a>(&'a self, op: &'a str, outcome: &'a str) -> Entry<'a> {
         let ids = self.changes.iter().map(|one| one.before.id.clone());
         Entry {
@@ -308,7 +309,7 @@ impl Work {
         same.count()
     }
 
-    /// What an undo needs of the changes that turned out so.
+    /// Returns the data for undoing the changes with such an outcome.
     fn kept(&self, wanted: impl Fn(Turn) -> bool) -> Kept {
         let changes = self.changes.iter().filter(|one| wanted(one.outcome));
         Kept {
@@ -330,7 +331,7 @@ impl Work {
     }
 }
 
-/// How the messages are, and which of them are not as they should be.
+/// Reads the states of the messages, and finds those not in the expected state.
 async fn look(work: &mut Work) {
     let ids = std::mem::take(&mut work.chosen.ids);
     let mut states = work.chosen.mailbox.states(&ids).await.into_iter();
@@ -351,8 +352,8 @@ async fn look(work: &mut Work) {
     work.chosen.ids = ids;
 }
 
-/// Looks for what came of changes whose answers did not come, until they are as
-/// they should be or long enough. `ids` are those that the messages had first.
+/// Looks up changes whose responses were lost, until the messages are in the expected
+/// state or the time is up. `ids` are their original ids.
 async fn look_again(
     mailbox: &dyn Mailbox,
     action: &PlannedAction,
@@ -395,7 +396,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Does what is to be done, step by step, and compares.
+/// Applies the steps in order, and compares the states.
 async fn write(work: &mut Work, look: Duration) {
     let mut misses = Vec::new();
     for action in &work.actions {
@@ -475,7 +476,7 @@ async fn write(work: &mut Work, look: Duration) {
     }
 }
 
-/// What the user did not want stays.
+/// Marks what the user refused as unchanged.
 fn refuse(works: &mut [Work]) {
     for work in works {
         for change in std::mem::take(&mut work.changes) {
@@ -497,7 +498,7 @@ fn untold() -> Error {
     Error::new(Kind::Network, "the provider did not say")
 }
 
-/// Groups of what is alike, in the order they first come.
+/// Groups equal items, in the order of their first.
 fn grouped<'a, K: Ord + Clone>(
     items: impl Iterator<Item = (K, &'a str)>,
 ) -> Vec<(K, Vec<&'a str>)> {

@@ -1,5 +1,5 @@
-//! The report of a change: how many are done, how to undo it, and of those
-//! that are not as they should be which and why.
+//! The report of a change: how many messages are done, how to undo it, and which are
+//! not in the expected state and why.
 
 use std::collections::HashMap;
 
@@ -19,10 +19,10 @@ use crate::text::{Note, note, ours};
 const SHOWN: usize = 5;
 /// Their columns.
 const COLUMNS: &[&str] = &["id", "from", "subject"];
-/// What a dry run says of what cannot be had back.
+/// The note of a dry run on what cannot be undone.
 pub(in crate::pipeline) const ASKED_BEFORE: &str =
     "the user is asked first, where possible, and there is no undo";
-/// How many handles one outcome names.
+/// The number of handles that one outcome names.
 const NAMED: usize = 5;
 
 impl Pipeline {
@@ -113,8 +113,7 @@ impl Pipeline {
         Ok(draft)
     }
 
-    /// From whom the first of those are that are going to change, and what they
-    /// are about: a line for each.
+    /// Returns the sender and subject of the first messages to change: a line for each.
     pub(super) async fn first_lines(&self, works: &[Work]) -> Result<Vec<String>> {
         let rows = self.first_rows(works, false).await?;
         let text = |cell: Option<&Cell>| match cell {
@@ -125,7 +124,7 @@ impl Pipeline {
         Ok(rows.rows().map(line).collect())
     }
 
-    /// What is not as it should be, those of the same reason together.
+    /// Returns the messages not in the expected state, those with the same reason together.
     async fn misses(&self, work: &Work, op: &'static str, notes: &mut Vec<Note>) -> Vec<Outcome> {
         let alike =
             work.misses.iter().map(|miss| ((miss.result, miss.why.clone()), miss.id.as_str()));
@@ -148,7 +147,7 @@ impl Pipeline {
         outcomes
     }
 
-    /// The first of those that are going to change.
+    /// Returns rows of the first messages to change.
     async fn first_rows(&self, works: &[Work], several: bool) -> Result<RowTable> {
         let mut columns: Vec<&'static Field> =
             COLUMNS.iter().filter_map(|name| MESSAGE.field(name)).collect();

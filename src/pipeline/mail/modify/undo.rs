@@ -1,9 +1,8 @@
-//! Changes undone.
+//! Undoes changes.
 //!
-//! What is kept of a change is how every message was before it and after it.
-//! Undoing puts back what the change did, where that is still so: what somebody
-//! did to the same message besides stays, and what they did to the same part of
-//! it is left alone and told.
+//! For each message of a change, the state before and after it is stored. An undo restores what
+//! the change did, where that still holds: other changes to the same message stay, and if someone
+//! changed the same part of it since, it is left alone and reported.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,7 +14,7 @@ use crate::provider::Account;
 use crate::provider::mail::MailState;
 use crate::store::HandleKind;
 
-/// What a change did in one account.
+/// A change in one account.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Kept {
     /// The account's id.
@@ -23,7 +22,7 @@ pub(super) struct Kept {
     pub(super) mail: Vec<KeptMail>,
 }
 
-/// What a change did to one message.
+/// A change to one message.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct KeptMail {
     pub(super) before: MailState,
@@ -31,13 +30,13 @@ pub(super) struct KeptMail {
     pub(super) after: Option<MailState>,
 }
 
-/// As it is kept in the store.
+/// Returns the form that is stored.
 pub(super) fn write(kept: &[Kept]) -> Result<String> {
     serde_json::to_string(kept)
         .map_err(|_| Error::new(Kind::Internal, "a change could not be recorded"))
 }
 
-/// What undoing means for a message as it is now.
+/// The effect of undoing for a message in its present state.
 #[derive(Debug, PartialEq, Eq)]
 enum Back {
     /// It is as it was.
@@ -48,7 +47,7 @@ enum Back {
     Elsewhere,
 }
 
-/// How a message is to be, which the change took from `before` to `after`.
+/// Returns the state to restore for a message that the change took from `before` to `after`.
 fn back(kept: &KeptMail, now: &MailState) -> Back {
     let before = &kept.before;
     let Some(after) = &kept.after else {
@@ -85,7 +84,7 @@ fn back(kept: &KeptMail, now: &MailState) -> Back {
 }
 
 impl Pipeline {
-    /// Undoes a change; what was undone can be undone.
+    /// Undoes a change; an undo can be undone.
     pub(super) async fn undo(&self, said: &str, dry_run: bool) -> Result<Draft> {
         let Some((HandleKind::Undo, number)) = HandleKind::parse(said) else {
             return Err(Error::argument("`undo` is not an undo id")
@@ -137,7 +136,7 @@ fn chosen(
     Chosen { account, label, mailbox, ids: Vec::new() }
 }
 
-/// Which messages of an account are to be put back, and how.
+/// Plans which messages of an account are restored, and how.
 async fn plan(chosen: Chosen, kept: Vec<KeptMail>) -> Work {
     // A message may have got another id by the change.
     let id = |one: &KeptMail| one.after.as_ref().unwrap_or(&one.before).id.clone();

@@ -1,5 +1,5 @@
-//! Mailing lists left: by one request where the list offers that, else by a
-//! draft of a letter. The user is always asked first.
+//! Leaves mailing lists: by one request if the list supports that, else by a draft of a
+//! message. The user is always asked first.
 
 use futures_util::future::join_all;
 
@@ -18,7 +18,7 @@ use crate::text::Note;
 use crate::text::verdict::Results;
 use crate::unsubscribe::{Letter, Way, way};
 
-/// The most letters whose lists are left in one call.
+/// The maximum number of messages whose lists are left in one call.
 const MOST: usize = 10;
 const OP: &str = "unsubscribe";
 
@@ -30,7 +30,7 @@ struct List {
     handle: String,
     id: String,
     sender: String,
-    /// What the provider says of the sender.
+    /// The provider's findings about the sender.
     proof: String,
     way: Way,
 }
@@ -96,7 +96,7 @@ impl Pipeline {
         self.write_report(report).await
     }
 
-    /// The lists that letters are of, each once.
+    /// Returns the lists that messages belong to, each once.
     async fn lists_of(&self, accounts: &[Chosen], report: &mut WriteReport) -> Result<Vec<List>> {
         let mut lists: Vec<List> = Vec::new();
         for (account, chosen) in accounts.iter().enumerate() {
@@ -188,7 +188,7 @@ impl Pipeline {
         }
     }
 
-    /// A draft of the letter that leaves a list, to be sent by `mail_send`.
+    /// Creates a draft of the message that leaves a list, to be sent by `mail_send`.
     async fn letter_out(
         &self,
         chosen: &Chosen,
@@ -197,7 +197,7 @@ impl Pipeline {
         notes: &mut Vec<Note>,
     ) -> Result<String> {
         let own = Person { name: None, address: chosen.account.email.clone() };
-        // An account that cannot tell its addresses has its own at least.
+        // An account whose aliases cannot be fetched has at least its own address.
         let senders = chosen.mailbox.senders().await.unwrap_or_default();
         let from = senders.into_iter().next().map_or(own, |one| one.person);
         let outgoing = Outgoing {
@@ -222,7 +222,7 @@ impl Pipeline {
     }
 }
 
-/// Who gets the letter that leaves a list.
+/// Returns the recipient of the message that leaves a list.
 fn reader(letter: &Letter) -> Person {
     Person { name: None, address: letter.to.clone() }
 }
@@ -238,13 +238,13 @@ impl List {
         }
     }
 
-    /// A line of the question to the user.
+    /// Returns a line of the question to the user.
     fn asked(&self) -> String {
         format!("- {}, {} ({})", self.sender, self.describe(), self.proof)
     }
 }
 
-/// Who a letter is from, on one line.
+/// Returns the sender of a message, on one line.
 fn sender(letter: &Original) -> String {
     let Some(one) = letter.from.first() else {
         return "(no sender)".to_owned();
@@ -255,7 +255,7 @@ fn sender(letter: &Original) -> String {
     }
 }
 
-/// Whether the provider found the sender to be who they say.
+/// Returns whether the provider authenticated the sender.
 fn proof(letter: &Original, api: Api) -> String {
     let mut headers = letter.headers.iter();
     let found = headers.find(|(name, _)| name.eq_ignore_ascii_case("Authentication-Results"));
@@ -268,7 +268,7 @@ fn proof(letter: &Original, api: Api) -> String {
     .to_owned()
 }
 
-/// A link as a person opens it; too long ones only begin.
+/// Shows a link as a person would open it; long ones are cut at the end.
 fn link(url: &url::Url) -> String {
     crate::text::clip(url.to_string(), 200).0
 }

@@ -1,7 +1,7 @@
-//! Invitations in letters: what they are about, whether the event is in the
-//! calendar, and what else is at that time.
+//! Invitations in messages: what they are about, whether the event is in the calendar,
+//! and what else is at that time.
 //!
-//! A calendar that cannot be looked at costs a note, never the letter.
+//! A calendar that cannot be read costs a note, never the message.
 
 use jiff::tz::TimeZone;
 use serde_json::{Map, Value, json};
@@ -18,7 +18,7 @@ use crate::schemas::{INVITATION, Level, wire};
 use crate::text::{Note, note, ours};
 use crate::when::{self, When};
 
-/// Events of one letter that are told; files that are attached may hold a year.
+/// The maximum number of events of one message; an attached file may hold a year.
 const MOST: usize = 5;
 
 impl Pipeline {
@@ -52,7 +52,7 @@ impl Pipeline {
         Ok(())
     }
 
-    /// What one letter's calendar part tells.
+    /// Reads the calendar part of one message.
     async fn read_invitation(
         &self,
         letter: &str,
@@ -136,7 +136,7 @@ impl Pipeline {
                     .map(|line| line.to_string())
                     .collect();
             }
-            // What does not say when it is, is when the calendar has it.
+            // An entry without a time has the one in the calendar.
             let known = same.map(|facts| (facts.start, facts.end));
             let times = match timed {
                 true => Some((entry.start.when(), entry.end.when())),
@@ -149,7 +149,7 @@ impl Pipeline {
     }
 }
 
-/// An entry as an object of the table.
+/// Converts an entry to an object of the table.
 fn object(
     letter: &str,
     kind: &str,
@@ -177,7 +177,7 @@ fn object(
     })
 }
 
-/// Somebody in the form that the registry's sources read.
+/// Returns a person in the form that the registry's sources read.
 fn recipient(name: Option<&str>, email: &str) -> Value {
     let (key, (named, address)) = (wire::RECIPIENT, wire::ADDRESS);
     json!({ key: { named: name, address: email } })
@@ -197,7 +197,7 @@ fn person(guest: &Guest, own: &str) -> Value {
     })
 }
 
-/// A time in the form that the registry's sources read.
+/// Returns a time in the form that the registry's sources read.
 fn time(when: When) -> Value {
     let (date, date_time, _) = wire::WHEN;
     let (key, value) = match when {

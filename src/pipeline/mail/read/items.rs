@@ -1,20 +1,19 @@
-//! What of a read belongs together: a letter's row, its text, its files and the
-//! meetings it is about; and what matters of it.
+//! Groups the parts of a read that belong together: a message's row, its text, its
+//! attachments and its meetings; and rates them.
 //!
-//! Whether a letter waits for an answer is told by the others of its
-//! conversation: what the reader wrote is settled, and so is what came before.
-//! A draft is no answer.
+//! The rest of the thread shows whether a message needs a reply: the reader's own
+//! messages are settled, and so are those before them. A draft is no reply.
 
 use crate::budget::value::Hint;
 use crate::budget::{Draft, Item};
 use crate::row::Cell;
 
-/// Where a message lies.
+/// The account and thread of a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
     /// The account's id and its address.
     pub account: (String, String),
-    /// The conversation's id at the provider, if it says one.
+    /// The provider's id of the thread, if reported.
     pub conversation: Option<String>,
 }
 
@@ -24,7 +23,7 @@ impl Place {
     }
 }
 
-/// An item per message, in their order; `places` are theirs.
+/// Returns one item per message, in their order; `places` are theirs.
 pub fn items(draft: &Draft, places: &[Place]) -> Vec<Item> {
     let tables = &draft.document.tables;
     let Some(letters) = tables.first() else {
@@ -39,7 +38,7 @@ pub fn items(draft: &Draft, places: &[Place]) -> Vec<Item> {
             _ => false,
         })
         .collect();
-    // Times are told so that their texts stand in their order.
+    // The text form of times sorts in their order.
     let dates: Vec<&str> = (0..count)
         .map(|at| match letters.cell(at, "date") {
             Some(Cell::Text(date)) => date,
@@ -51,7 +50,7 @@ pub fn items(draft: &Draft, places: &[Place]) -> Vec<Item> {
             let mut rows = vec![(0, at)];
             let id = letters.cell(at, "id");
             for (number, table) in tables.iter().enumerate().skip(1) {
-                // Files and meetings name the letter; texts have its id.
+                // Attachments and meetings name the message; texts have its id.
                 let key = match table.columns().iter().any(|field| field.name == "message") {
                     true => "message",
                     false => "id",
@@ -94,7 +93,7 @@ pub fn items(draft: &Draft, places: &[Place]) -> Vec<Item> {
         .collect()
 }
 
-/// True when an address cell, `Name <address>` or the address alone, is of `owner`.
+/// Returns true if an address cell, `Name <address>` or the address alone, is of `owner`.
 fn is_from(from: &str, owner: &str) -> bool {
     let address = from.rsplit_once('<').map_or(from, |(_, rest)| rest);
     address.trim_end_matches('>').eq_ignore_ascii_case(owner)

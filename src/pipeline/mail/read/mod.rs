@@ -1,8 +1,7 @@
-//! Reading letters: rows about them, then their texts.
+//! Reads messages: rows about them, then their texts.
 //!
-//! One answer has at most [`MOST`] letters; further ones are one cursor away.
-//! Texts are told whole here: what of them is shown is decided where an answer
-//! is made to fit. Nothing is dropped.
+//! One answer has at most [`MOST`] messages; further ones are behind a cursor. Texts
+//! are complete here: the budget decides how much of them is shown. Nothing is dropped.
 
 mod invitations;
 pub mod items;
@@ -31,9 +30,9 @@ use crate::tools::Columns;
 use crate::tools::mail::{Body, Read};
 use crate::words::Words;
 
-/// Letters in one answer.
+/// Messages in one answer.
 const MOST: usize = 25;
-/// Letters that are fetched before it is seen how long they are.
+/// Messages fetched concurrently, before their length is known.
 const AT_ONCE: usize = 8;
 /// With less text than this so far, in bytes, the others are fetched at once.
 const SHORT: usize = 1 << 20;
@@ -42,16 +41,16 @@ const SHORT: usize = 1 << 20;
 const ENOUGH: usize = 4 << 20;
 /// The columns of a message that is read.
 const COLUMNS: &[&str] = &["id", "date", "from", "to", "cc", "subject", "flags"];
-/// What is asked for besides: shown when there is something to show.
+/// A column fetched in any case, and shown only if it has content.
 const VERDICT: &str = "auth";
 const DOUBTS: &str = "warn";
-/// What tells which messages belong together, and is not shown.
+/// The column that groups messages, which is not shown.
 const THREAD: &str = "thread";
 
-/// What its cursors are kept under.
+/// The kind of its cursors.
 const KIND: &str = "read";
 
-/// What of a read is still to be shown; saved under a cursor.
+/// The rest of a read, still to be shown; saved under a cursor.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Rest {
     letters: Vec<Target>,
@@ -60,7 +59,7 @@ struct Rest {
     links: bool,
 }
 
-/// A letter.
+/// A message to read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(in crate::pipeline) struct Target {
     /// The account's id.
@@ -69,7 +68,7 @@ pub(in crate::pipeline) struct Target {
     pub(in crate::pipeline) id: String,
 }
 
-/// A letter that was fetched.
+/// A fetched message.
 struct Fetched {
     target: Target,
     letter: Letter,
@@ -130,7 +129,7 @@ impl Pipeline {
         Ok(draft)
     }
 
-    /// Fetches letters, several at once, in their order.
+    /// Fetches messages, several concurrently, in their order.
     async fn fetch(
         &self,
         targets: Vec<Target>,
@@ -179,7 +178,7 @@ impl Pipeline {
         Ok((fetched, failed))
     }
 
-    /// Where the messages lie, in the order of their rows.
+    /// Returns the threads of the messages, in the order of their rows.
     async fn conversations(&self, fetched: &[Fetched]) -> Result<Vec<Place>> {
         let names = HashMap::new();
         let mut places = Vec::new();
@@ -210,14 +209,14 @@ impl Pipeline {
         Ok(places)
     }
 
-    /// The handle by which the reader knows a letter.
+    /// Returns the handle by which the reader knows a message.
     async fn message_handle(&self, target: &Target) -> Result<String> {
         let kind = HandleKind::Message;
         let numbers = self.store.handles(&target.account, kind, &[&target.id]).await?;
         Ok(numbers.first().map_or_else(|| target.id.clone(), |number| kind.handle(*number)))
     }
 
-    /// The tables about the letters and their files.
+    /// Adds the tables of the messages and their attachments.
     async fn rows(&self, fetched: &[Fetched], draft: &mut Draft) -> Result<()> {
         let labels = self.labels().await?;
         let several = by_account(fetched).count() > 1;
@@ -269,8 +268,7 @@ impl Pipeline {
         Ok(())
     }
 
-    /// The column of what the providers found out about the senders, when they
-    /// did about any.
+    /// Returns the column of authentication results, if there are any.
     async fn verdict(&self, fetched: &[Fetched]) -> Result<Option<&'static Field>> {
         let names = HashMap::new();
         for letters in by_account(fetched) {
@@ -289,7 +287,7 @@ impl Pipeline {
         Ok(None)
     }
 
-    /// The table of bodies, behind that of the messages, and the texts.
+    /// Adds the table of bodies, after that of the messages, and the texts.
     async fn bodies(&self, fetched: &mut [Fetched], form: Body, draft: &mut Draft) -> Result<()> {
         let table = 1.min(draft.document.tables.len());
         let mut objects = Vec::new();
@@ -341,19 +339,18 @@ impl Pipeline {
     }
 }
 
-/// The letters in runs of the same account; `fetch` has put them together.
+/// Splits the messages into runs of the same account, as `fetch` has ordered them.
 fn by_account(fetched: &[Fetched]) -> impl Iterator<Item = &[Fetched]> {
     fetched.chunk_by(|one, other| one.target.account == other.target.account)
 }
 
-/// The columns of a message that is read.
+/// Returns the columns of a message that is read.
 fn columns() -> Result<Vec<&'static Field>> {
     Columns::Named(COLUMNS.iter().map(|name| (*name).to_owned()).collect()).of(&MESSAGE)
 }
 
-/// The text of a letter, made on a thread of its own: a letter may be many
-/// megabytes, and the session has to answer meanwhile. What the text was made
-/// from is let go.
+/// Makes the text of a message readable, on a thread of its own: a message may have
+/// many megabytes, and the session has to respond meanwhile. Drops the source text.
 async fn readable(mut letter: Letter, form: Body, rest: &Rest) -> Result<(Letter, Readable)> {
     let (quoted, links) = (rest.quoted, rest.links);
     let work = move || {
@@ -389,13 +386,13 @@ fn body_form(form: Body) -> BodyForm {
     }
 }
 
-/// Those that are read now, and those that a cursor is for.
+/// Splits the messages into those read now and those behind a cursor.
 fn split(mut letters: Vec<Target>) -> (Vec<Target>, Vec<Target>) {
     let later = letters.split_off(letters.len().min(MOST));
     (letters, later)
 }
 
-/// Letters of one account together, accounts as they first come.
+/// Groups messages by account, in the order of the first of each.
 pub(super) fn by_owner(targets: Vec<Target>) -> Vec<(String, Vec<Target>)> {
     let mut groups: Vec<(String, Vec<Target>)> = Vec::new();
     for target in targets {

@@ -1,4 +1,4 @@
-//! What is to be read: ids of every kind resolved to letters and their owners.
+//! The messages to read: ids of every kind resolved to messages and their accounts.
 
 use std::collections::HashSet;
 
@@ -11,11 +11,11 @@ use crate::text;
 use crate::tools::mail::Read;
 use crate::words::Words;
 
-/// A provider's id of this length may be a letter and digits, and is no handle.
+/// From this length on, a letter and digits may be a provider's id; shorter ones are handles.
 const SHORTEST_ID: usize = 12;
 
 impl Pipeline {
-    /// What is to be read: handles resolved, threads spread out newest first.
+    /// Returns what to read: handles resolved, threads expanded newest first.
     pub(super) async fn targets(&self, read: &Read) -> Result<(Rest, Vec<(String, Error)>)> {
         let (letters, failed) = self.spread(&read.ids, read.account.as_deref()).await?;
         let rest = Rest {
@@ -27,11 +27,11 @@ impl Pipeline {
         Ok((rest, failed))
     }
 
-    /// The letters that ids of messages and conversations stand for, in their
-    /// order, and the ids that stand for nothing.
+    /// Resolves ids of messages and threads to messages, in their order, and returns
+    /// the ids that mean nothing.
     ///
     /// # Errors
-    /// If there is no letter at all.
+    /// If there is no message at all.
     pub(in crate::pipeline) async fn spread(
         &self,
         ids: &[String],
@@ -91,7 +91,7 @@ impl Pipeline {
         Ok(vec![target(&account.id, said.to_owned())])
     }
 
-    /// The account that a provider's own id belongs to: the one named, or the
+    /// Returns the account that a provider's own id belongs to: the one named, or the
     /// only one whose provider has such ids.
     async fn owner_of(&self, id: &str, account: Option<&str>) -> Result<Account> {
         if account.is_some() {
@@ -110,13 +110,13 @@ impl Pipeline {
         match (fitting.len(), fitting.pop(), refused) {
             (1, Some(account), _) => Ok(account),
             (0, _, Some(error)) => Err(error),
-            // Says which accounts there are to choose from.
+            // Fails with the accounts to choose from.
             _ => self.accounts.find(None).await,
         }
     }
 }
 
-/// True for a letter and digits: a handle that was mistyped.
+/// Returns true for a letter and digits: a mistyped handle.
 fn looks_like_a_handle(said: &str) -> bool {
     let mut chars = said.chars();
     said.len() < SHORTEST_ID

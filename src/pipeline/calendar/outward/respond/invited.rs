@@ -1,5 +1,5 @@
-//! Invitations that came as messages: the event in the calendar that they are
-//! about, or one that is made of them.
+//! Invitations in messages: the event in the calendar that they are about, or one
+//! created from them.
 
 use jiff::tz::TimeZone;
 use serde_json::Value;
@@ -22,7 +22,7 @@ use crate::text::{note, ours};
 use crate::tools::outward::Respond;
 use crate::when;
 
-/// What became of a message with an invitation.
+/// The result for a message with an invitation.
 pub(super) enum Found {
     /// The event it is about.
     There(Box<Target>),
@@ -31,8 +31,8 @@ pub(super) enum Found {
 }
 
 impl Pipeline {
-    /// The event that a message invites to; one that is not in the calendar is
-    /// put there, with the answer.
+    /// Finds the event that a message invites to; one that is not in the calendar is
+    /// added with the answer.
     pub(super) async fn invited(
         &self,
         asked: &Respond,
@@ -69,7 +69,7 @@ impl Pipeline {
         let mut entries = document.entries.into_iter();
         let entry = entries.next();
         let entry = match entry {
-            // The series stands for itself; its exceptions go along.
+            // The series is the main entry; its exceptions go along.
             Some(first) if first.recurrence_id.is_some() => {
                 entries.find(|one| one.recurrence_id.is_none()).or(Some(first))
             }
@@ -104,7 +104,7 @@ impl Pipeline {
         }
     }
 
-    /// The event of an invitation in the calendars of its account.
+    /// Finds the event of an invitation in the calendars of its account.
     async fn meeting(&self, owner: &Owner, entry: &Entry) -> Result<Option<Target>> {
         if entry.uid.is_empty() {
             return Ok(None);
@@ -139,8 +139,7 @@ impl Pipeline {
         }
     }
 
-    /// Puts an invitation into the calendar, and answers it where that is
-    /// possible.
+    /// Adds an invitation to the calendar, and answers it if possible.
     async fn take_in(
         &self,
         owner: Owner,
@@ -251,9 +250,9 @@ impl Pipeline {
     }
 }
 
-/// Whom an event reaches that is made of an invitation and answered: whoever
-/// called it. Everybody else on it sees the copy when it is one's own, and what
-/// is said with the answer.
+/// Returns the audience of an event that is created from an invitation and answered:
+/// its organizer; and all guests if it has none, because the copy is then the user's
+/// own, or if the answer has a comment or a proposed time.
 fn taken_in(change: &Change, asked: &Respond, own: &str) -> Audience {
     let mut audience = Audience::default();
     let organizer = change.organizer.as_ref();

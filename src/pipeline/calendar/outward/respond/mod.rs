@@ -77,10 +77,10 @@ impl Pipeline {
         let own = &target.owner.account.email;
         let mut audience = Audience::default();
         audience.add(addresses.iter().map(String::as_str));
-        // Whoever called it learns that it was passed on.
+        // The organizer learns that it was forwarded.
         audience.organizer(&target.facts);
         if port.capabilities().forward_adds_guests {
-            // More people are asked, of which everybody is notified.
+            // Further guests are added, of which all guests are notified.
             audience.everybody_on(&target.facts, own);
         }
         let question = format!(
@@ -182,7 +182,7 @@ impl Pipeline {
         self.write_report(report).await
     }
 
-    /// Another time, as it was said, and what was understood.
+    /// Reads a proposed time, and reports how it was understood.
     pub(super) fn proposal(
         &self,
         before: &Before,
@@ -222,7 +222,7 @@ impl Pipeline {
     }
 }
 
-/// Whom an answer reaches.
+/// Returns the audience of an answer.
 pub(super) fn answered(
     facts: &Facts,
     can: &CalendarCapabilities,
@@ -239,7 +239,7 @@ pub(super) fn answered(
     audience
 }
 
-/// The question about an answer.
+/// Returns the question about an answer.
 pub(super) fn asked_about(about: &str, answer: Answer, asked: &Respond) -> String {
     format!(
         "Answer an invitation?\n{about}\nAnswer: {}{}{}",
@@ -249,7 +249,7 @@ pub(super) fn asked_about(about: &str, answer: Answer, asked: &Respond) -> Strin
     )
 }
 
-/// What the audit log has of an answer.
+/// Returns the audit log's entry of an answer.
 fn entry<'a>(target: &'a Target, asked: &Respond) -> Entry<'a> {
     Entry {
         account: &target.owner.account.email,
@@ -260,12 +260,12 @@ fn entry<'a>(target: &'a Target, asked: &Respond) -> Entry<'a> {
     }
 }
 
-/// The answer as it goes to the service.
+/// Builds the answer for the port.
 pub(super) fn response(answer: Answer, propose: Option<Other>, asked: &Respond) -> Response {
     Response { answer, comment: asked.comment.clone(), propose, notify: asked.notifies() }
 }
 
-/// The answer as the tool's argument has it.
+/// Returns the answer as in the tool's argument.
 pub(super) fn word(answer: Answer) -> &'static str {
     match answer {
         Answer::Accepted => "accept",

@@ -2,18 +2,18 @@
 
 use serde_json::Value;
 
-/// The text under a key, empty when there is none.
+/// Returns the text under a key, empty if there is none.
 pub fn text<'v>(value: &'v Value, key: &str) -> &'v str {
     value.get(key).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// The value under a key, null when there is none.
+/// Returns the value under a key, null if there is none.
 #[cfg(feature = "microsoft")]
 pub fn nested<'v>(value: &'v Value, key: &str) -> &'v Value {
     value.get(key).unwrap_or(&Value::Null)
 }
 
-/// True for a flag that is set.
+/// Returns true for a flag that is set.
 #[cfg(feature = "microsoft")]
 pub fn is(value: &Value, key: &str) -> bool {
     value.get(key) == Some(&Value::Bool(true))

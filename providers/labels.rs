@@ -5,17 +5,17 @@
 const CATEGORIES: &[&str] =
     &["primary", "social", "promotions", "updates", "forums", "reservations", "purchases"];
 
-/// True when Gmail's search takes both names for the same label.
+/// Returns true if Gmail's search treats both names as the same label.
 pub fn same_label(one: &str, other: &str) -> bool {
     label(one) == label(other)
 }
 
-/// True for a name of Gmail's own.
+/// Returns true for a name of Gmail's own.
 pub fn is_category(name: &str) -> bool {
     CATEGORIES.contains(&name.to_lowercase().as_str())
 }
 
-/// A label's name as Gmail's search spells it.
+/// Returns a label's name as Gmail's search spells it.
 pub fn label(name: &str) -> String {
     name.to_lowercase()
         .chars()

@@ -1,9 +1,8 @@
-//! The adapters: everything that talks to a provider's API.
+//! The adapters: all access to providers' APIs.
 //!
-//! Only files below this folder name a provider's SDK or send requests to its
-//! API. They speak the port of `daysheet_core::provider` upwards and are thin: quirks of
-//! an API are facts with a comment, and what columns mean stands in the
-//! registry alone.
+//! Only files below this folder name a provider's SDK or send requests to its API. They
+//! implement the port of `daysheet_core::provider` and are thin: quirks of an API are
+//! facts with a comment, and only the registry defines columns.
 
 #[cfg(feature = "google")]
 pub mod google;
@@ -31,8 +30,8 @@ use daysheet_core::provider::TokenSource;
 use daysheet_core::provider::calendar::Calendars;
 use daysheet_core::provider::{Account, Connect, Mailbox, ServiceSettings, TokenStore};
 
-/// An account's id, and whose sign-in opens it: an account that is added again
-/// as a shared mailbox, or no longer as one, is opened anew.
+/// An account's id, and whose sign-in opens it: an account that is added again as a
+/// shared mailbox, or no longer as one, is opened anew.
 type Opened = (String, Option<String>);
 
 /// Opens mailboxes of the providers that are compiled in, each once.
@@ -98,7 +97,7 @@ impl Providers {
     }
 }
 
-/// What is open under a key, opened if it is not.
+/// Returns the object open under a key; opens it if it is not.
 fn kept<T: ?Sized>(
     open: &Mutex<HashMap<Opened, Arc<T>>>,
     account: &Account,

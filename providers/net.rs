@@ -1,13 +1,12 @@
 //! The one HTTPS client of the process.
 //!
-//! Everything that talks to a provider shares this client and its connection
-//! pool: the sign-in flows through [`send`], Google's generated API client
-//! through [`exchange`]. TLS is rustls with the `ring` provider and
-//! the web's root certificates; plain http is possible, and `config.rs` sees
-//! to it that it is used on loopback only.
+//! Everything that talks to a provider shares this client and its connection pool: the
+//! sign-in flows through [`send`], Google's generated API client through [`exchange`].
+//! TLS is rustls with the `ring` provider and the web's root certificates; plain http
+//! is possible, and `config.rs` ensures that it is used only on loopback.
 //!
-//! It stops at bytes: no retries, no tokens, no JSON, and it never follows a
-//! redirect, because what we send is a secret more often than not.
+//! It handles only bytes: no retries, no tokens, no JSON, and it never follows a
+//! redirect, because most requests contain a secret.
 
 use std::error::Error as StdError;
 use std::sync::OnceLock;
@@ -28,35 +27,35 @@ use daysheet_core::error::{Error, Kind, Result};
 /// A request body.
 type Body = BoxBody<Bytes, hyper::Error>;
 
-/// What opens connections: TLS for `https`, TCP alone for `http`.
+/// Opens connections: TLS for `https`, TCP alone for `http`.
 type Connector = HttpsConnector<HttpConnector>;
 
 /// The client. Clones share one connection pool.
 type Client = Legacy<Connector, Body>;
 
-/// How long [`send`] waits for the whole answer.
+/// The time limit of [`send`] for the whole response.
 pub const TIMEOUT: Duration = Duration::from_secs(15);
-/// How long a connection may take to open.
+/// The time limit for opening a connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
-/// How long an unused connection is kept. Longer than a pause between two tool
-/// calls, shorter than routers forget a connection.
+/// How long an unused connection is kept. Longer than a pause between two tool calls,
+/// shorter than routers forget a connection.
 const IDLE: Duration = Duration::from_secs(60);
-/// The longest answer that [`send`] reads, in bytes. A token response has two
-/// kilobytes; whoever sends more is not a token endpoint.
+/// The maximum response that [`send`] reads, in bytes. A token response has two
+/// kilobytes; a longer one is not from a token endpoint.
 pub const BODY_CAP: usize = 1024 * 1024;
 
-/// A longer answer than this waits for its turn, in bytes: of those, one is read
+/// A longer response than this waits for its turn, in bytes: only one of those is read
 /// at a time, because a few of them together would fill the memory.
 pub const LARGE: usize = 1024 * 1024;
 
-/// Whose turn it is to read a long answer.
+/// The permit to read a long response.
 static TURN: Semaphore = Semaphore::const_new(1);
 
-/// The turn of one long answer, kept until what was read is smaller again.
+/// The permit for one long response, held until its data is smaller again.
 pub type Turn = SemaphorePermit<'static>;
 
-/// Waits for the turn of an answer of more than [`LARGE`] bytes. Other answers go
-/// on meanwhile.
+/// Waits for the turn of a response of more than [`LARGE`] bytes. Other responses
+/// continue meanwhile.
 pub async fn turn() -> Option<Turn> {
     TURN.acquire().await.ok()
 }
@@ -77,11 +76,11 @@ pub enum Failure {
 pub struct Read {
     /// Status, headers and body.
     pub answer: Response<Vec<u8>>,
-    /// The turn of a long answer.
+    /// The turn of a long response.
     pub turn: Option<Turn>,
 }
 
-/// The client, which is built at the first call.
+/// Returns the client, which is built at the first call.
 fn shared() -> Result<&'static Client> {
     static CLIENT: OnceLock<Client> = OnceLock::new();
     if let Some(client) = CLIENT.get() {
@@ -110,10 +109,9 @@ fn build() -> Result<Client> {
         .build(connector))
 }
 
-/// `text` as one segment of a URL's path, with everything escaped that could end
-/// the segment or mean something in it. Two dots are not escaped, for a server
-/// would read them as two dots all the same: ids that can be `..` need a check of
-/// their own.
+/// Returns `text` as one segment of a URL's path, with everything escaped that could
+/// end the segment or have a meaning in it. Two dots are not escaped, because a server
+/// would decode them: ids that can be `..` need a check of their own.
 pub fn path_segment(text: &str) -> String {
     percent_encoding::utf8_percent_encode(text, SEGMENT).to_string()
 }
@@ -133,7 +131,7 @@ pub async fn send(request: Request<Vec<u8>>) -> Result<Response<Vec<u8>>> {
     send_within(request, TIMEOUT).await
 }
 
-/// [`send`] with another limit of time, for much that is sent.
+/// Sends as [`send`] does, with another time limit, for large requests.
 ///
 /// # Errors
 /// As [`send`].
@@ -160,11 +158,11 @@ pub async fn send_within(request: Request<Vec<u8>>, limit: Duration) -> Result<R
     }
 }
 
-/// Sends one request and reads the whole answer, at most `most` bytes of it,
-/// however long that takes.
+/// Sends one request and reads the whole response, at most `most` bytes of it, without
+/// a time limit.
 ///
 /// # Errors
-/// Says why there is no whole answer.
+/// The reason why there is no whole response.
 pub async fn exchange(
     request: Request<Vec<u8>>,
     most: usize,
@@ -200,8 +198,8 @@ pub async fn exchange(
     Ok(Read { answer, turn })
 }
 
-/// The innermost error of a chain. hyper's own say "client error (Connect)";
-/// what a reader can use, such as "connection refused", lies below.
+/// Returns the innermost error of a chain. hyper's own say "client error (Connect)";
+/// what a reader can use, such as "connection refused", is below.
 fn root_cause(error: &(dyn StdError + 'static)) -> String {
     let mut cause = error;
     while let Some(inner) = cause.source() {

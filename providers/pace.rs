@@ -1,12 +1,9 @@
-//! The pace of calls to one account: how many at once, when to wait, when to
-//! try again.
+//! Limits the pace of calls to one account: how many at once, when to wait, when to retry.
 //!
-//! Every read goes through [`Pace::call`]: it limits the calls in flight, keeps
-//! all of them quiet when the provider said so, tries again what may pass, and
-//! gets one fresh token when one was refused. Every write goes through
-//! [`Pace::change`], which tries again only what the provider certainly has not
-//! carried out. It knows no provider; what an answer means is decided where the
-//! call is made.
+//! Every read goes through [`Pace::call`]: it limits the calls in flight, holds all of them back
+//! if the provider throttles, retries temporary errors, and gets one new token if one was
+//! refused. Every write goes through [`Pace::change`], which repeats only what the provider
+//! certainly has not carried out. It knows no provider; the callers interpret responses.
 
 use std::cell::Cell;
 use std::sync::{Mutex, PoisonError};
@@ -21,28 +18,27 @@ use daysheet_core::call::doubt::look_for;
 use daysheet_core::error::{Error, Kind, Result};
 use daysheet_core::provider::TokenSource;
 
-/// Longest wait for one answer. A server that took so long is not asked again:
-/// somebody waits for the call.
+/// The maximum wait for one response. A call that took this long is not repeated,
+/// because the user is waiting.
 const PATIENCE: Duration = Duration::from_secs(45);
 /// Attempts at one call, the first included.
 const ATTEMPTS: u32 = 5;
-/// Longest time that an answer can keep an account quiet; what asks for more is
-/// broken, or hostile.
+/// The maximum time that a response can hold an account back; a service that requests
+/// more is broken, or hostile.
 const LONGEST_HUSH: Duration = Duration::from_secs(24 * 60 * 60);
-/// Longest single wait before another attempt; a provider that asks for more
-/// gets its wish told to the caller instead.
+/// The maximum wait before another attempt; a longer one that the provider requests is
+/// reported to the caller instead.
 const LONGEST_WAIT: Duration = Duration::from_secs(20);
 
 tokio::task_local! {
-    /// There while a change is rehearsed: true once its first call was to be made.
+    /// Present while a change is rehearsed: true once its first write was reached.
     static REHEARSED: Cell<bool>;
 }
 
-/// Carries out a change as far as its first call that would change something, and
-/// does not make that one.
+/// Carries a change out up to its first write, and does not make that one.
 ///
 /// # Errors
-/// What the change is refused for before.
+/// Whatever the change is refused for before that.
 pub async fn rehearsed<T>(change: impl Future<Output = Result<T>>) -> Result<()> {
     let until = async {
         let done = change.await;
@@ -69,16 +65,16 @@ pub struct Pace {
     provider: &'static str,
     title: &'static str,
     in_flight: Semaphore,
-    /// How long a write whose answer did not come is looked for.
+    /// How long the effect of a write is looked for if its response was lost.
     look: Duration,
-    /// Nobody starts a call before this instant: the last answer said to wait.
+    /// No call starts before this instant, because the last response said to wait.
     quiet_until: Mutex<Option<Instant>>,
 }
 
 impl Pace {
-    /// The pace of the account whose tokens these are, with at most `in_flight`
+    /// Creates the pace of the account with these tokens, with at most `in_flight`
     /// calls at once. `provider` is the name in commands, `title` that for people;
-    /// a write whose answer did not come is looked for as long as `look`.
+    /// `look` is how long the effect of a lost write is looked for.
     pub fn new(
         tokens: TokenSource,
         provider: &'static str,
@@ -96,17 +92,16 @@ impl Pace {
         }
     }
 
-    /// Where the account's tokens come from.
+    /// Returns the source of the account's tokens.
     pub fn tokens(&self) -> &TokenSource {
         &self.tokens
     }
 
-    /// Carries out a call that only reads.
+    /// Makes a call that only reads.
     ///
-    /// `make` makes one attempt with the access token it is given, and says
-    /// what failed as [`Kind::RateLimited`], [`Kind::Network`] or
-    /// [`Kind::Provider`] with the status; of these, what may pass is tried
-    /// again. Other errors are final.
+    /// `make` makes one attempt with the given access token, and reports errors as
+    /// [`Kind::RateLimited`], [`Kind::Network`] or [`Kind::Provider`] with the status;
+    /// temporary ones are retried. Other errors are final.
     pub async fn call<T, F>(&self, make: impl Fn(String) -> F) -> Result<T>
     where
         F: Future<Output = Result<T>>,
@@ -114,10 +109,10 @@ impl Pace {
         self.call_of(1, make).await
     }
 
-    /// Carries out a call that changes something.
+    /// Makes a call that writes.
     ///
-    /// As [`Pace::call`], but it is tried again only after an answer that it came
-    /// too often, or that its token is not valid: then nothing has been done.
+    /// As [`Pace::call`], but it is repeated only after a response that it was
+    /// throttled, or that its token is invalid: then nothing has been done.
     pub async fn change<T, F>(&self, make: impl Fn(String) -> F) -> Result<T>
     where
         F: Future<Output = Result<T>>,
@@ -125,8 +120,8 @@ impl Pace {
         self.change_within(PATIENCE, make).await
     }
 
-    /// [`Pace::change`] with another patience, for much that is sent; never less
-    /// than the usual one.
+    /// Makes a call as [`Pace::change`] does with another time limit, for large
+    /// requests; never less than the usual one.
     pub async fn change_within<T, F>(
         &self,
         patience: Duration,
@@ -140,8 +135,8 @@ impl Pace {
         self.attempts(1, patience.max(PATIENCE), limited, make).await
     }
 
-    /// [`Pace::change`] for a call that the provider carries out as `weight` calls
-    /// at once.
+    /// Makes a call as [`Pace::change`] does, for one that the provider carries out as
+    /// `weight` calls at once.
     pub async fn change_of<T, F>(&self, weight: u32, make: impl Fn(String) -> F) -> Result<T>
     where
         F: Future<Output = Result<T>>,
@@ -151,8 +146,8 @@ impl Pace {
         self.attempts(weight, PATIENCE, limited, make).await
     }
 
-    /// Carries out a call that is made once, whatever is answered: only a token
-    /// that is not valid is got anew, because then nothing has been looked at.
+    /// Makes a call once, whatever the response: only an invalid token is replaced,
+    /// because then nothing has been done.
     pub async fn once_only<T, F>(&self, patience: Duration, make: impl Fn(String) -> F) -> Result<T>
     where
         F: Future<Output = Result<T>>,
@@ -162,14 +157,13 @@ impl Pace {
         self.attempts(1, patience.max(PATIENCE), |_| false, make).await
     }
 
-    /// Looks for what came of a write that broke off with `error`, again and
-    /// again until `look` finds it done: a service may carry a request out
-    /// seconds after its connection broke. Errors that leave nothing open are
-    /// returned as they are.
+    /// Looks up the effect of a write that was interrupted with `error`, repeatedly
+    /// until `look` finds it: a service may carry a request out seconds after its
+    /// connection broke. Errors that leave nothing open are returned unchanged.
     ///
     /// # Errors
-    /// `error`, if it was not found in time. It says nothing of whether the
-    /// write will still be carried out, so it stays open.
+    /// `error`, if it was not found in time. The write may still be carried out later,
+    /// so it stays open.
     pub async fn settle<T, F>(&self, error: Error, look: impl Fn() -> F) -> Result<T>
     where
         F: Future<Output = Result<Option<T>>>,
@@ -181,8 +175,8 @@ impl Pace {
         Box::pin(look_for(self.look, found)).await.ok_or(error)
     }
 
-    /// [`Pace::call`] for a call that the provider carries out as `weight` calls
-    /// at once; no more than the pace allows.
+    /// Makes a call as [`Pace::call`] does, for one that the provider carries out as
+    /// `weight` calls at once; no more than the pace allows.
     pub async fn call_of<T, F>(&self, weight: u32, make: impl Fn(String) -> F) -> Result<T>
     where
         F: Future<Output = Result<T>>,
@@ -209,12 +203,14 @@ impl Pace {
                 Ok(value) => return Ok(value),
                 Err(error) => error,
             };
+            // Refused before anything was done, so even a write may be repeated with a new token.
             if error.kind() == Kind::Provider(401) && !refreshed {
                 refreshed = true;
                 self.tokens.refreshed_after_401(&token).await?;
                 continue;
             }
             if let Kind::RateLimited(after) = error.kind() {
+                // All calls of the account wait, not only this one.
                 self.hush(after.unwrap_or_else(|| backoff(attempt)));
             }
             match self.wait(attempt, &error).filter(|_| again(&error)) {
@@ -254,7 +250,7 @@ impl Pace {
         })
     }
 
-    /// Keeps every call of the account waiting for a while.
+    /// Holds back every call of the account for a while.
     pub fn hush(&self, wait: Duration) {
         let until = Instant::now() + wait.min(LONGEST_HUSH);
         let mut quiet = self.quiet_until.lock().unwrap_or_else(PoisonError::into_inner);
@@ -263,9 +259,8 @@ impl Pace {
         }
     }
 
-    /// How long to wait after the failed attempt number `attempt` (from 1) of
-    /// something that is carried out again by the caller; nothing when there is
-    /// no use in it any more.
+    /// Returns how long to wait after the failed attempt number `attempt` (from 1) of a
+    /// call that the caller repeats; `None` if another attempt is pointless.
     pub fn wait(&self, attempt: u32, error: &Error) -> Option<Duration> {
         let wait = match error.kind() {
             Kind::RateLimited(after) => after.unwrap_or_else(|| backoff(attempt)),
@@ -298,12 +293,12 @@ impl Pace {
     }
 }
 
-/// True for a refusal that came because there were too many calls.
+/// Returns true for a refusal because of too many calls.
 fn limited(error: &Error) -> bool {
     matches!(error.kind(), Kind::RateLimited(_))
 }
 
-/// 0.25 s, 0.5 s, 1 s, … plus up to a half, so that callers do not march in step.
+/// Returns 0.25 s, 0.5 s, 1 s, … plus up to a half, so that callers do not retry in step.
 fn backoff(attempt: u32) -> Duration {
     let base = Duration::from_millis(250) * 2_u32.saturating_pow(attempt.saturating_sub(1));
     let mut random = [0_u8; 1];

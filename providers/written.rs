@@ -1,7 +1,6 @@
-//! Knowing again what was written, and ids that were seen.
+//! Recognizes what was written, and ids that were seen.
 //!
-//! Pure: JSON in, yes or no out. Who looks, and for how long, is the adapters'
-//! business.
+//! Pure: JSON in, yes or no out. The adapters decide where to look, and for how long.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -12,7 +11,7 @@ use sha2::{Digest, Sha256};
 use super::json::text;
 use daysheet_core::when;
 
-/// Eight letters for an id, to know it again.
+/// Returns eight letters for an id, to recognize it.
 pub fn hash(id: &str) -> String {
     let digest = Sha256::digest(id.as_bytes());
     URL_SAFE_NO_PAD.encode(digest.get(..6).unwrap_or_default())
@@ -21,11 +20,10 @@ pub fn hash(id: &str) -> String {
 /// The members that hold HTML.
 const HTML: [&str; 4] = ["content", "signature", "internalReplyMessage", "externalReplyMessage"];
 
-/// True if what was written is there, whatever the provider says besides: how a
-/// write whose answer did not come is recognised. Null and false stand for what
-/// is left out. Times are the same instant, lists the same items in any order;
-/// letter case and the space around a text do not count, and HTML may have been
-/// put into a document.
+/// Returns true if the written values are there, whatever else the provider returns: so
+/// a write whose response was lost is recognized. Null and false mean left out. Times
+/// are compared as instants, lists in any order; case and surrounding space do not
+/// count, and HTML may have been put into a document.
 pub fn holds(there: Option<&Value>, written: &Value) -> bool {
     let there = there.unwrap_or(&Value::Null);
     match written {
@@ -62,8 +60,8 @@ fn is_nothing(value: &Value) -> bool {
     }
 }
 
-/// True for texts that differ in case, in space, or in the order of their parts
-/// between semicolons, as rules of recurrence may.
+/// Returns true for texts that differ in case, in space, or in the order of their parts
+/// between semicolons, as recurrence rules may.
 fn alike(one: &str, other: &str) -> bool {
     let parts = |text: &str| {
         let lower = text.to_lowercase();
@@ -76,13 +74,13 @@ fn alike(one: &str, other: &str) -> bool {
     one == other || parts(one) == parts(other)
 }
 
-/// True if a document shows the HTML that was put into it.
+/// Returns true if a document shows the HTML that was put into it.
 fn shows(document: &str, html: &str) -> bool {
     let bare = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     bare(document).contains(&bare(html)) && (html.trim().is_empty() == document.trim().is_empty())
 }
 
-/// The instant of a `dateTime`, which has an offset or a zone beside it.
+/// Returns the instant of a `dateTime`, which has an offset or a zone beside it.
 fn moment(value: &Value) -> Option<Timestamp> {
     let said = value.get("dateTime")?.as_str()?;
     let zone = match text(value, "timeZone") {

@@ -1,12 +1,10 @@
-//! What the Google adapters share: calling the generated client safely.
+//! The common part of the Google adapters: calling the generated client safely.
 //!
-//! The generated client has no timeout, loses status and `Retry-After` unless a
-//! delegate keeps them, reads an answer however long it is ([`wire`] ends
-//! that), and decodes it whole or not at all.
-//! [`Google::call`] adds what is missing: the pace of `pace.rs`, and errors in
-//! our words.
-//! Answers are read as plain JSON, because the generated types drop a whole
-//! message for one part with unpadded base64.
+//! The generated client has no timeout, drops status and `Retry-After` unless a
+//! delegate keeps them, reads a response of any length ([`wire`] limits that), and
+//! decodes it completely or not at all. [`Google::call`] adds what is missing: the pace
+//! of `pace.rs`, and errors in our words. Responses are read as plain JSON, because the
+//! generated types drop a whole message for one part with unpadded base64.
 //!
 //! [`wire`]: super::wire
 
@@ -30,8 +28,8 @@ use daysheet_core::error::{Error, Kind, Result};
 use daysheet_core::provider::{ServiceSettings, TokenSource};
 use daysheet_core::text::quoted_words;
 
-/// What a sign-in asks Google for. Gmail has one scope for putting mail in order,
-/// for drafts and for sending; only deleting for good needs more.
+/// Returns the scopes that a sign-in requests from Google. Gmail has one scope for
+/// organizing mail, drafts and sending; only permanent deletion needs more.
 pub fn scopes(access: Access) -> Vec<&'static str> {
     let mut scopes = match access {
         Access::Read => vec![
@@ -56,22 +54,22 @@ pub fn scopes(access: Access) -> Vec<&'static str> {
     scopes
 }
 
-/// Calls of one account in flight at once. Gmail throttles bursts of 100 and
-/// bears 25.
+/// The maximum number of calls of one account in flight. Gmail throttles bursts of 100
+/// and tolerates 25.
 pub const IN_FLIGHT: usize = 25;
 /// The slowest way that is waited for when much is sent, in bytes a second.
 const SLOWEST: u64 = 50_000;
-/// A status that says to go on with an upload.
+/// The status that continues an upload.
 const GO_ON: u16 = 308;
 /// One attempt at a write.
 type Attempt<'a> = Pin<Box<dyn Future<Output = Result<Value>> + Send + 'a>>;
-/// What a generated call answers with.
+/// The result of a generated call.
 pub type Answer<T> = google_apis_common::Result<(Response, T)>;
 
-/// An answer with what stands before its body.
+/// A response with its headers.
 #[derive(Debug)]
 pub struct Whole {
-    /// True if what was sent is a part, and more is waited for.
+    /// True if an upload is incomplete, and more is expected.
     pub more: bool,
     /// The headers.
     pub headers: HeaderMap,
@@ -79,7 +77,7 @@ pub struct Whole {
     pub body: Value,
 }
 
-/// Which of Google's services is meant, for words.
+/// One of Google's services, with its names for errors.
 #[derive(Debug)]
 pub struct Service {
     name: &'static str,
@@ -93,13 +91,13 @@ pub const GMAIL: &Service = &Service { name: "Gmail", apis: "the Gmail API and t
 pub const CALENDAR: &Service =
     &Service { name: "Google Calendar", apis: "the Google Calendar API" };
 
-/// One account's way to one of Google's services.
+/// The client of one account for one of Google's services.
 pub struct Google {
     pace: Pace,
     service: &'static Service,
 }
 
-/// Hands our tokens to the generated client, which asks before every request.
+/// Provides our tokens to the generated client, which asks before every request.
 #[derive(Clone)]
 pub struct Bearer(TokenSource);
 
@@ -127,12 +125,12 @@ impl GetToken for Bearer {
     }
 }
 
-/// Keeps what the generated client would drop of a failed answer. Clones share
-/// what was seen, because the call owns one while it runs.
+/// Keeps the parts of a failed response that the generated client would drop. Clones
+/// share them, because the call owns one while it runs.
 #[derive(Debug, Clone, Default)]
 pub struct Watch(Arc<Mutex<Seen>>);
 
-/// A failed answer's status and how long it said to wait.
+/// The status of a failed response, and how long it said to wait.
 #[derive(Debug, Clone, Copy, Default)]
 struct Seen {
     status: u16,
@@ -159,20 +157,20 @@ impl Delegate for Watch {
 }
 
 impl Google {
-    /// A way to a service with the tokens of one account.
+    /// Creates a client for a service with the tokens of one account.
     pub fn new(services: &ServiceSettings, tokens: TokenSource, service: &'static Service) -> Self {
         Self { pace: Pace::new(tokens, "google", "Google", IN_FLIGHT, services.look), service }
     }
 
-    /// The token source in the form that the generated hub takes.
+    /// Returns the token source in the form that the generated hub takes.
     pub fn bearer(&self) -> Bearer {
         Bearer(self.pace.tokens().clone())
     }
 
-    /// Carries out a call that only reads, and answers with its JSON.
+    /// Makes a call that only reads, and returns its JSON.
     ///
-    /// `make` builds the call anew for every attempt; it asks for its token
-    /// itself, and gets the one that the pace knows of.
+    /// `make` builds the call anew for every attempt; it asks for its token itself, and
+    /// gets the one that the pace knows of.
     pub async fn call<T, F>(&self, make: impl Fn(Watch) -> F) -> Result<Value>
     where
         F: Future<Output = Answer<T>>,
@@ -191,7 +189,7 @@ impl Google {
             .await
     }
 
-    /// Gets JSON from an API of Google's that has no generated client here.
+    /// Fetches JSON from a Google API that has no generated client here.
     pub async fn get(&self, url: &Url) -> Result<Value> {
         self.pace
             .call(|token| async move {
@@ -207,16 +205,15 @@ impl Google {
             .await
     }
 
-    /// Sends what changes something, and answers with the JSON that comes back,
-    /// null if there is none. With `version`, nothing is done unless what is at
-    /// `url` still has it.
+    /// Sends a write, and returns the JSON of the response, null if there is none. With
+    /// `version`, nothing is done unless the resource at `url` still has it.
     ///
-    /// It is sent once. The generated client is not used: it leaves out the
-    /// nulls that clear what is there, and knows no `If-Match`.
+    /// It is sent once. The generated client is not used: it drops the nulls that clear
+    /// fields, and cannot send `If-Match`.
     ///
     /// # Errors
     /// [`Kind::Conflict`] if the version is another; [`Kind::Network`] or
-    /// [`Kind::Timeout`] if it is not known whether it was done.
+    /// [`Kind::Timeout`] if it is unknown whether it was done.
     pub async fn send(
         &self,
         method: Method,
@@ -228,14 +225,14 @@ impl Google {
         self.pace.change_within(time, call).await
     }
 
-    /// [`Google::send`] for what is not tried again even when it came too often:
-    /// letters.
+    /// Sends a write as [`Google::send`] does, but does not repeat it even if it was
+    /// throttled: for sending messages.
     pub async fn send_once(&self, url: &Url, body: &Value) -> Result<Value> {
         let (call, time) = self.write(Method::POST, url, None, Some(body));
         self.pace.once_only(time, call).await
     }
 
-    /// Looks for what came of a write that broke off: see [`Pace::settle`].
+    /// Looks up the effect of an interrupted write: see [`Pace::settle`].
     pub async fn settle<T, F>(&self, error: Error, look: impl Fn() -> F) -> Result<T>
     where
         F: Future<Output = Result<Option<T>>>,
@@ -243,7 +240,7 @@ impl Google {
         self.pace.settle(error, look).await
     }
 
-    /// One attempt at a write, and how long it may take.
+    /// Returns one attempt at a write, and its time limit.
     fn write<'a>(
         &'a self,
         method: Method,
@@ -277,8 +274,8 @@ impl Google {
         (call, time)
     }
 
-    /// Sends bytes of any type, once, with as much time as so many take; the
-    /// answer with its headers. An upload that is to go on is no error.
+    /// Sends bytes of any type, once, with a time limit that depends on their number;
+    /// returns the response with its headers. An upload to be continued is no error.
     ///
     /// # Errors
     /// As [`Google::send`].
@@ -334,13 +331,13 @@ impl Google {
     }
 }
 
-/// How long so many bytes may take to be sent and answered.
+/// Returns the time limit for sending this many bytes.
 fn time_for(length: usize) -> Duration {
     let length = u64::try_from(length).unwrap_or(u64::MAX);
     net::TIMEOUT + Duration::from_secs(length / SLOWEST)
 }
 
-/// What failed such that a write may have been carried out all the same.
+/// Converts errors after which the write may still have been carried out.
 fn open(error: Error) -> Error {
     let (kind, message) = match error.kind() {
         Kind::Provider(500..=599) => (Kind::Network, error.message()),
@@ -352,19 +349,19 @@ fn open(error: Error) -> Error {
         .next("check before retrying")
 }
 
-/// What a request is made of came from Google: ids, versions, page tokens.
+/// Reports an invalid request: its variable parts (ids, versions, page tokens) came from Google.
 fn unwritten(_opaque: hyper::http::Error) -> Error {
     Error::new(Kind::Provider(200), "an id or version from Google cannot be sent back")
         .next("list it again, and repeat the call with the new id")
 }
 
-/// How long an answer says to wait.
+/// Reads how long a response says to wait.
 fn retry_after(headers: &hyper::HeaderMap) -> Option<Duration> {
     let value = headers.get(hyper::header::RETRY_AFTER)?.to_str().ok()?;
     pace::retry_after(value, Timestamp::now())
 }
 
-/// Reads what the generated client could not decode, or says what went wrong.
+/// Reads a response that the generated client could not decode, or returns its error.
 fn recover(service: &Service, error: google_apis_common::Error, seen: Seen) -> Result<Value> {
     use google_apis_common::Error as Generated;
     if let Some(failed) = seen.failed {
@@ -376,6 +373,7 @@ fn recover(service: &Service, error: google_apis_common::Error, seen: Seen) -> R
         Generated::JsonDecodeError(body, _) => json(body.as_bytes()),
         Generated::BadRequest(body) => Err(refused(service, seen, &body)),
         Generated::Failure(_) => Err(refused(service, seen, &Value::Null)),
+        // Our own error, boxed by the generated client.
         Generated::MissingToken(cause) => Err(match cause.downcast::<Error>() {
             Ok(ours) => *ours,
             Err(_) => Error::new(Kind::Auth, "no access token could be obtained"),
@@ -395,7 +393,7 @@ fn recover(service: &Service, error: google_apis_common::Error, seen: Seen) -> R
     }
 }
 
-/// The JSON of an answer. All of Google's are objects: to take another thing for
+/// Reads the JSON of a response. All of Google's are objects: to take anything else for
 /// an empty one would make a broken service an empty mailbox.
 fn json(body: &[u8]) -> Result<Value> {
     match serde_json::from_slice(body) {
@@ -406,13 +404,13 @@ fn json(body: &[u8]) -> Result<Value> {
     }
 }
 
-/// An answer that is not what was asked for.
+/// Returns the error for an unexpected response.
 pub fn not_ours(what: &str) -> Error {
     Error::new(Kind::Provider(502), format!("Google did not answer with a valid {what}"))
         .next("try again; if it persists, check the endpoint URLs in the settings")
 }
 
-/// The list of an answer that always has one.
+/// Returns the list of a response that always has one.
 ///
 /// # Errors
 /// [`Kind::Provider`] if it has none.
@@ -423,11 +421,11 @@ pub fn listed(mut answer: Value, key: &str) -> Result<Vec<Value>> {
     }
 }
 
-/// The items of a page, which leaves the list out where it is empty and has
-/// nothing besides but the `others`.
+/// Returns the items of a page, whose list may be missing if it is empty; other fields
+/// than the `others` make it invalid.
 ///
 /// # Errors
-/// [`Kind::Provider`] for an answer that is no such page.
+/// [`Kind::Provider`] for a response that is no such page.
 pub fn page<'v>(answer: &'v Value, key: &str, others: &[&str]) -> Result<&'v [Value]> {
     let known = |members: &Map<String, Value>| {
         members.keys().all(|member| others.contains(&member.as_str()))
@@ -443,13 +441,13 @@ fn broken_off() -> Error {
     Error::new(Kind::Network, "Google's response broke off")
 }
 
-/// The reason that Google's newer APIs give among the details of an error.
+/// Returns the reason that Google's newer APIs give among the details of an error.
 fn detail(error: &Value) -> Option<&str> {
     let details = error.get("details")?.as_array()?;
     details.iter().find_map(|detail| detail.get("reason").and_then(Value::as_str))
 }
 
-/// Google's error answer, in our kinds.
+/// Converts Google's error response to our kinds.
 fn refused(service: &Service, seen: Seen, body: &Value) -> Error {
     let error = body.get("error").unwrap_or(&Value::Null);
     let text = |key: &str| error.get(key).and_then(Value::as_str).unwrap_or_default();
@@ -462,7 +460,7 @@ fn refused(service: &Service, seen: Seen, body: &Value) -> Error {
         reason,
         "rateLimitExceeded" | "userRateLimitExceeded" | "quotaExceeded" | "RESOURCE_EXHAUSTED"
     );
-    // The message is Google's own, and may name what a stranger has named.
+    // The message is Google's own, and may contain untrusted names.
     let said = text("message").lines().next().unwrap_or_default().trim_end_matches('.');
     let message = if said.is_empty() {
         format!("Google answered with status {}", seen.status)

@@ -8,7 +8,7 @@ pub mod mail;
 mod people;
 mod wire;
 
-/// What Gmail can do.
+/// The features of Gmail.
 pub const MAIL: MailCapabilities = MailCapabilities {
     name: "Gmail",
     // Its API has none; its own programs do.
@@ -18,7 +18,7 @@ pub const MAIL: MailCapabilities = MailCapabilities {
     system_labels: &[("inbox", "INBOX"), ("spam", "SPAM"), ("trash", "TRASH"), ("archive", "")],
 };
 
-/// What Google Calendar can do.
+/// The features of Google Calendar.
 pub const CALENDAR: CalendarCapabilities = CalendarCapabilities {
     name: "Google",
     max_guests: 200,

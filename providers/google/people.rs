@@ -1,8 +1,8 @@
-//! Google's People API: who is meant by a name or an address.
+//! Google's People API: people by a name or an address.
 //!
-//! Three lists know people: saved contacts by search, saved contacts whole, and
-//! those that mail was exchanged with. The API has no generated client here:
-//! three GET requests do not earn one more of an unmaintained family.
+//! Three lists have people: saved contacts by search, saved contacts in full, and other
+//! contacts, with whom mail was exchanged. The API has no generated client here: three
+//! GET requests do not justify another unmaintained crate.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -14,20 +14,20 @@ use daysheet_core::error::{Error, Kind, Result};
 use daysheet_core::provider::{Page, People};
 use daysheet_core::text::note;
 
-/// What is read of saved contacts; other contacts have fewer.
+/// The fields of saved contacts that are read; other contacts have fewer.
 const FIELDS: &str = "names,emailAddresses,organizations,phoneNumbers";
 const OTHER_FIELDS: &str = "names,emailAddresses,phoneNumbers";
 /// The most people that one answer of a search has, and a search altogether: it
 /// has no pages.
 const MOST: usize = 30;
-/// What a page has besides its people.
+/// The fields of a page other than its people.
 const OF_A_PAGE: &[&str] =
     &["nextPageToken", "nextSyncToken", "totalItems", "totalPeople", "totalSize"];
 /// The most people that a page has.
 const IN_A_PAGE: usize = 1_000;
 /// Pages of the saved contacts, with at most 1,000 in each.
 const PAGES: usize = 100;
-/// What is searched, and what is read of those found.
+/// The search endpoints, with the fields to read.
 const SEARCHES: [(&str, &str); 2] =
     [("v1/people:searchContacts", FIELDS), ("v1/otherContacts:search", OTHER_FIELDS)];
 
@@ -98,8 +98,8 @@ async fn connections(
     Ok(false)
 }
 
-/// Searches for nothing, as the documentation asks for before the first search:
-/// it makes Google renew what it searches.
+/// Sends an empty search, as the documentation requires before the first search: it
+/// makes Google refresh its search cache.
 async fn announce(google: &Google, base: &Url) -> Result<()> {
     for (path, fields) in SEARCHES {
         let params = [("query", ""), ("readMask", fields), ("pageSize", "1")];
@@ -108,7 +108,7 @@ async fn announce(google: &Google, base: &Url) -> Result<()> {
     Ok(())
 }
 
-/// Adds those whom both searches find; true if one of them may have more.
+/// Adds the people whom both searches find; returns true if one of them may have more.
 async fn search(
     google: &Google,
     base: &Url,
@@ -133,7 +133,7 @@ fn add(found: &mut Vec<Value>, list: &[Value], person: fn(&Value) -> Option<&Val
     add_new(found, people.cloned().collect());
 }
 
-/// Adds those who are not there yet; one person may be in two lists.
+/// Adds people who are not in the list yet; one person may be in two lists.
 fn add_new(found: &mut Vec<Value>, people: Vec<Value>) {
     for mut person in people {
         let known = |other: &Value| other.get("resourceName") == person.get("resourceName");

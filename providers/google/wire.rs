@@ -1,10 +1,8 @@
-//! The connection that Google's generated clients get.
+//! The connection of Google's generated clients.
 //!
-//! They read an answer whole, however long it is, and cannot be told to stop. So
-//! their connection ends within the process: here their requests are received as
-//! they wrote them and sent by the one client of the process, and the answers are
-//! read with a cap. What a request asks for and what an answer means is no
-//! business of this file.
+//! They read a response of any length and cannot be stopped. So their connection ends within the
+//! process: it receives the requests as they wrote them, sends these by the one client of the
+//! process, and reads the responses with a cap. It does not interpret requests or responses.
 
 use std::convert::Infallible;
 use std::future::{Ready, ready};
@@ -27,18 +25,18 @@ use tower_service::Service;
 use crate::net::{self, Failure, Turn};
 use daysheet_core::error::{Error, Kind};
 
-/// The longest answer that is a list, or about one thing, in bytes. The longest
-/// that are asked for, 2,500 events, have a kilobyte or two each.
+/// The maximum size of a list or a single object, in bytes. The longest that are
+/// requested, 2,500 events, have a kilobyte or two each.
 pub const LISTS: usize = 8 << 20;
 /// The longest list of ids, in bytes: 500 of them, at 60 bytes each.
 const IDS: usize = 256 << 10;
-/// The longest letter, in bytes as Gmail writes it.
+/// The maximum size of a message, in bytes as Gmail writes it.
 const LETTERS: usize = 64 << 20;
-/// The longest file, in bytes as Gmail writes it: Base64 of the 50 MB that it
-/// takes in.
+/// The maximum size of an attachment, in bytes as Gmail writes it: Base64 of the 50 MB
+/// that it accepts.
 const FILES: usize = 72 << 20;
 
-/// What an answer of ours says about one that did not come whole.
+/// The header by which our response marks one that did not arrive completely.
 const FAILED: &str = "daysheet-failed";
 
 /// Bytes on their way between the generated client and here.
@@ -48,7 +46,7 @@ const BUFFER: usize = 64 * 1024;
 #[derive(Debug, Clone, Copy)]
 pub struct Wire;
 
-/// The client that a generated hub takes.
+/// Returns the client for a generated hub.
 pub fn client() -> Client<Wire> {
     Legacy::builder(TokioExecutor::new()).build(Wire)
 }
@@ -81,7 +79,7 @@ impl Failed {
         Self::ALL.into_iter().find(|one| word == one.word())
     }
 
-    /// In words.
+    /// Returns the error.
     pub fn error(self) -> Error {
         match self {
             Self::Unreached => Error::new(Kind::Network, "Google could not be reached"),
@@ -102,7 +100,7 @@ impl From<&Failure> for Failed {
     }
 }
 
-/// How much of the answer to a request is read, in bytes.
+/// Returns the maximum size of the response to a request, in bytes.
 fn most(uri: &Uri) -> usize {
     let (path, query) = (uri.path(), uri.query().unwrap_or_default());
     let asks = |what: &str| query.split('&').any(|one| one == what);
@@ -117,7 +115,7 @@ fn most(uri: &Uri) -> usize {
     }
 }
 
-/// Sends on what the generated client has written, to where it meant to connect.
+/// Forwards a request of the generated client to its real destination.
 async fn pass(at: Uri, request: Request<Incoming>) -> Result<Response<Held>, Infallible> {
     let most = most(request.uri());
     let answered = match whole(at, request).await {
@@ -127,7 +125,7 @@ async fn pass(at: Uri, request: Request<Incoming>) -> Result<Response<Held>, Inf
     Ok(match answered {
         Ok(net::Read { answer, turn }) => {
             let (mut parts, bytes) = answer.into_parts();
-            // What is about the other connection.
+            // Headers of the other connection.
             for header in [CONNECTION, TRANSFER_ENCODING, CONTENT_LENGTH] {
                 parts.headers.remove(header);
             }
@@ -146,7 +144,7 @@ async fn pass(at: Uri, request: Request<Incoming>) -> Result<Response<Held>, Inf
     })
 }
 
-/// A request as the one client takes it.
+/// Reads a request into the form of the one client.
 async fn whole(at: Uri, request: Request<Incoming>) -> Option<Request<Vec<u8>>> {
     let (mut parts, body) = request.into_parts();
     let mut uri = at.into_parts();
@@ -219,7 +217,7 @@ impl AsyncWrite for Near {
     }
 }
 
-/// A body, and the turn of a long one until it was handed over.
+/// A body, and the turn of a long one until it was passed on.
 #[derive(Debug)]
 struct Held {
     bytes: Full<Bytes>,

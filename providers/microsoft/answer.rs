@@ -1,8 +1,8 @@
-//! What Graph answers, read: bytes with a cap, JSON, the parts of a batch, and
-//! errors in our kinds.
+//! Reads Graph's responses: bytes with a cap, JSON, the parts of a batch, and errors in
+//! our kinds.
 //!
-//! No request is made here, and no message carries more of an answer than the
-//! first line of Graph's own error text.
+//! No request is made here, and no message contains more of a response than the first
+//! line of Graph's own error text.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -27,7 +27,7 @@ pub struct Answer {
     status: u16,
     retry_after: Option<Duration>,
     body: Vec<u8>,
-    /// The turn of a long answer, until it has been parsed.
+    /// The turn of a long response, until it has been parsed.
     _turn: Option<Turn>,
 }
 
@@ -54,18 +54,18 @@ pub async fn read(mut answer: reqwest::Response, most: usize) -> Result<Answer> 
     Ok(Answer { status, retry_after, body, _turn: turn })
 }
 
-/// True for the error that [`read`] gives for a long answer.
+/// Returns true for the error that [`read`] returns for a long response.
 pub fn too_long(error: &Error) -> bool {
     error.message().starts_with(TOO_LONG)
 }
 
 impl Answer {
-    /// The status as HTTP numbers it.
+    /// Returns the status as HTTP numbers it.
     pub fn status(&self) -> u16 {
         self.status
     }
 
-    /// The answer's JSON, or what its status says.
+    /// Returns the response's JSON, or the error of its status.
     pub fn json(self) -> Result<Value> {
         if (200..300).contains(&self.status) {
             return parse(&self.body);
@@ -73,7 +73,7 @@ impl Answer {
         Err(self.refused())
     }
 
-    /// The answer's JSON if there is any, or what its status says.
+    /// Returns the response's JSON if there is any, or the error of its status.
     pub fn some_json(self) -> Result<Option<Value>> {
         if (200..300).contains(&self.status) && self.body.iter().all(u8::is_ascii_whitespace) {
             return Ok(None);
@@ -81,7 +81,7 @@ impl Answer {
         self.json().map(Some)
     }
 
-    /// The answer's bytes, or what its status says.
+    /// Returns the response's bytes, or the error of its status.
     pub fn bytes(self) -> Result<Vec<u8>> {
         if (200..300).contains(&self.status) {
             return Ok(self.body);
@@ -95,7 +95,7 @@ impl Answer {
     }
 }
 
-/// The answers to the parts of a batch, by the number that is their id.
+/// Returns the responses to the parts of a batch, by the number that is their id.
 pub fn sub_answers(mut envelope: Value) -> Result<HashMap<usize, Result<Value>>> {
     match envelope.get_mut("responses").map(Value::take) {
         Some(Value::Array(parts)) => Ok(parts.into_iter().filter_map(sub_answer).collect()),
@@ -103,7 +103,7 @@ pub fn sub_answers(mut envelope: Value) -> Result<HashMap<usize, Result<Value>>>
     }
 }
 
-/// The items of a list's answer, and the link to the next page.
+/// Returns the items of a list's response, and the link to the next page.
 pub fn page(mut answer: Value) -> Result<(Vec<Value>, Option<String>)> {
     let Some(Value::Array(items)) = answer.get_mut("value").map(Value::take) else {
         return Err(not_ours("list"));
@@ -114,8 +114,8 @@ pub fn page(mut answer: Value) -> Result<(Vec<Value>, Option<String>)> {
     })
 }
 
-/// An answer that is JSON, and not what was asked for. To take it for nothing
-/// would make a broken service an empty mailbox.
+/// Returns the error for JSON of an unexpected shape. To take it for empty would make a
+/// broken service an empty mailbox.
 pub fn not_ours(what: &str) -> Error {
     Error::new(Kind::Provider(502), format!("Outlook did not answer with a valid {what}"))
         .next("try again in a minute")
@@ -158,7 +158,7 @@ fn no_json() -> Error {
     Error::new(Kind::Provider(502), "Outlook's response is a page or other non-JSON")
 }
 
-/// A connection that failed; its own words may hold a URL.
+/// Returns the error of a failed connection, without its own text, which may contain a URL.
 pub fn broken(error: &reqwest::Error) -> Error {
     if error.is_timeout() {
         return Error::new(Kind::Timeout, "Outlook did not answer in time");
@@ -173,13 +173,13 @@ pub fn broken(error: &reqwest::Error) -> Error {
     Error::new(Kind::Network, message)
 }
 
-/// Graph's error answer, in our kinds. Codes are compared without regard to case.
+/// Converts Graph's error response to our kinds. Codes are compared ignoring case.
 fn refused(status: u16, retry_after: Option<Duration>, body: &Value) -> Error {
     let error = body.get("error").unwrap_or(&Value::Null);
     let text = |key: &str| error.get(key).and_then(Value::as_str).unwrap_or_default();
     let code = text("code");
     let is = |known: &[&str]| known.iter().any(|known| code.eq_ignore_ascii_case(known));
-    // Graph's own message may name what a stranger has named.
+    // Graph's own message may contain untrusted names.
     let said = text("message").lines().next().unwrap_or_default().trim_end_matches('.');
     let message = match (said, code) {
         ("", "") => format!("Outlook answered with status {status}"),
@@ -189,7 +189,7 @@ fn refused(status: u16, retry_after: Option<Duration>, body: &Value) -> Error {
     };
     match status {
         429 => Error::new(Kind::RateLimited(retry_after), message),
-        // Graph also throttles by these two, and then says for how long.
+        // Graph also throttles with these two, and then says for how long.
         503 | 509 if retry_after.is_some() => Error::new(Kind::RateLimited(retry_after), message),
         403 if is(&[
             "ErrorAccessDenied",

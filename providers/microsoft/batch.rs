@@ -1,9 +1,8 @@
 //! Several requests to Graph in one: `$batch`.
 //!
-//! Graph carries the parts of a batch out one by one, and each is refused or
-//! done for itself. Parts that read are asked for again when they may pass; parts
-//! that write are carried out once, and sent again only after the answer that
-//! nothing has been done.
+//! Graph carries out the parts of a batch one by one, and each succeeds or fails by itself. Parts
+//! that read are repeated if the error may be temporary; parts that write are carried out once,
+//! and sent again only if the response says that nothing has been done.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -15,26 +14,26 @@ use super::answer::{sub_answers, too_long};
 use super::client::{Call, Graph, IN_FLIGHT, PREFER, left_out, open};
 use daysheet_core::error::{Error, Kind, Result};
 
-/// The most requests that Graph takes in one batch.
+/// The maximum number of requests in a batch at Graph.
 const BATCH: usize = 20;
-/// The longest answer to a batch of writes, in bytes: each part answers with the
-/// whole message, and what is not read is not known.
+/// The maximum size of the response to a batch of writes, in bytes: each part returns
+/// the whole message, and a part that is not read is in doubt.
 const LONGEST_WRITTEN: usize = 128 << 20;
 
 /// One change in a batch.
 #[derive(Debug, Clone)]
 pub struct Part {
-    /// How.
+    /// The HTTP method.
     pub method: Method,
-    /// Of what, as [`Graph::mine`] names it.
+    /// The resource, as [`Graph::mine`] names it.
     pub request: String,
-    /// With what; an empty object is sent for nothing where Graph wants a body.
+    /// The body; an empty object where Graph requires a body and there is none.
     pub body: Option<Value>,
 }
 
 impl Graph {
-    /// Gets JSON of several requests, 20 in one round trip; one answer for each,
-    /// in their order. A part that is refused for now is asked for again.
+    /// Fetches JSON of several requests, 20 in one round trip; one result for each, in
+    /// their order. A throttled part is repeated.
     pub async fn batch(&self, requests: &[String]) -> Vec<Result<Value>> {
         if let [one] = requests {
             return vec![self.get(one).await];
@@ -42,7 +41,7 @@ impl Graph {
         self.batch_with(requests, PREFER).await
     }
 
-    /// [`Graph::batch`] for lists whose pages are asked for by a preference alone.
+    /// Does the same as [`Graph::batch`], for lists whose page size is set only by a preference.
     pub async fn batch_of_pages(&self, requests: &[String], size: usize) -> Vec<Result<Value>> {
         let prefer = format!("{PREFER}, odata.maxpagesize={size}");
         self.batch_with(requests, &prefer).await
@@ -57,7 +56,7 @@ impl Graph {
         answers
     }
 
-    /// At most 20 requests.
+    /// Fetches 20 requests at most.
     async fn some(&self, requests: &[String], prefer: &str) -> Vec<Result<Value>> {
         let mut answers: HashMap<usize, Result<Value>> = HashMap::new();
         let mut open: Vec<usize> = (0..requests.len()).collect();
@@ -69,6 +68,7 @@ impl Graph {
                 Err(error) if too_long(&error) && open.len() > 1 => {
                     for at in open {
                         let request = requests.get(at).map_or("", String::as_str);
+                        // Too long only together: each is fetched alone.
                         answers.insert(at, self.get(request).await);
                     }
                     break;
@@ -83,7 +83,7 @@ impl Graph {
             for at in open {
                 let answer = found.remove(&at).unwrap_or_else(|| Err(left_out()));
                 let later = answer.as_ref().err().and_then(|error| {
-                    // A wait too long for us is one for all calls all the same.
+                    // A wait that is too long for this call still applies to all calls.
                     if let Kind::RateLimited(Some(after)) = error.kind() {
                         self.pace.hush(after);
                     }
@@ -116,7 +116,7 @@ impl Graph {
             .collect()
     }
 
-    /// One round trip for those of `requests` that are still open.
+    /// Makes one round trip for those of `requests` that are still open.
     async fn round(
         &self,
         requests: &[String],
@@ -145,22 +145,22 @@ impl Graph {
                 _ => Ok(found),
             }
         };
+        // Graph sends the mailbox four parts at a time, so a batch takes all permits.
         self.pace.call_of(IN_FLIGHT, call).await
     }
 
-    /// Carries out changes, 20 in one round trip, each once; one answer for each,
-    /// in their order. An error of the kind [`Kind::Network`] or
-    /// [`Kind::Timeout`] leaves open whether it was done.
+    /// Carries out changes, 20 in one round trip, each once; one result for each, in
+    /// their order. An error of the kind [`Kind::Network`] or [`Kind::Timeout`] leaves
+    /// open whether it was done.
     ///
-    /// What Graph refuses because it came too often is certain not to have been
-    /// done, and is sent again after the time told.
+    /// A throttled part is certain not to have been done, and is sent again after the given time.
     pub async fn change_all(&self, parts: &[Part]) -> Vec<Result<Option<Value>>> {
         let mut answers = Vec::with_capacity(parts.len());
         for some in parts.chunks(BATCH) {
             match self.change_some(some).await {
                 Ok(done) => answers.extend(done),
                 Err(error) => {
-                    // What comes after would fare the same, and wait as long.
+                    // The remaining parts would fail alike, and wait as long.
                     let not_tried = match error.kind() {
                         Kind::Network | Kind::Timeout => Error::new(
                             Kind::Provider(503),
@@ -178,7 +178,7 @@ impl Graph {
         answers
     }
 
-    /// At most 20 changes. Fails if nothing of it was answered.
+    /// Carries out 20 changes at most. Fails if there was no response at all.
     async fn change_some(&self, parts: &[Part]) -> Result<Vec<Result<Option<Value>>>> {
         let mut answers: HashMap<usize, Result<Option<Value>>> = HashMap::new();
         let mut waiting: Vec<usize> = (0..parts.len()).collect();
@@ -240,7 +240,7 @@ impl Graph {
             .collect())
     }
 
-    /// One round trip, with the token that it was made with.
+    /// Makes one round trip, with the given token.
     async fn change_round(
         &self,
         parts: &[Part],
@@ -252,7 +252,7 @@ impl Graph {
                 let part = parts.get(*at)?;
                 let mut headers = Map::new();
                 headers.insert("Prefer".to_owned(), PREFER.into());
-                // One part that writes without a body has Graph refuse all parts.
+                // Graph refuses the whole batch if a part that writes has no body.
                 let body = part.body.clone();
                 let body = body.or_else(|| (part.method != Method::DELETE).then(|| json!({})));
                 if body.is_some() {
@@ -291,7 +291,7 @@ impl Graph {
     }
 }
 
-/// What of a batch was not answered may have been done.
+/// Returns the error for a part without a response, which may have been done.
 fn lost_part() -> Error {
     Error::new(
         Kind::Network,

@@ -9,7 +9,7 @@ use graph_rs_sdk::identity::ClientApplication;
 use daysheet_core::error::{Error, Kind};
 use daysheet_core::provider::TokenSource;
 
-/// Hands our tokens to the SDK, which asks before every request.
+/// Provides our tokens to the SDK, which asks before every request.
 #[derive(Clone)]
 pub struct Bearer(pub TokenSource);
 
@@ -25,11 +25,11 @@ impl ClientApplication for Bearer {
         token.map_err(|error| AuthExecutionError::Other(error.into()))
     }
 
-    // The pace asks for a new token when one was refused.
+    // The pace requests a new token if one was refused.
     fn with_force_token_refresh(&mut self, _: ForceTokenRefresh) {}
 }
 
-/// The SDK fails before sending for want of a token only.
+/// Converts the SDK's error; before sending, only a missing token makes it fail.
 pub fn no_token(failure: GraphFailure) -> Error {
     if let GraphFailure::Other(cause) = failure
         && let Ok(ours) = cause.downcast::<Error>()

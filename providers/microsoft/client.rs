@@ -1,17 +1,15 @@
-//! One account's way to Microsoft Graph.
+//! One account's client for Microsoft Graph.
 //!
-//! The SDK builds each request and puts the token in; what it lacks or does
-//! badly is done here: the pace of `pace.rs`, a client that follows no redirect,
-//! a cap on the length of an answer, and page links that can lead nowhere but to
-//! the configured endpoint. What an answer means stands in
-//! `answer.rs`, `$batch` in `batch.rs`.
+//! The SDK builds each request and adds the token; this module adds what it lacks or
+//! does badly: the pace of `pace.rs`, a client that follows no redirect, a cap on the
+//! length of a response, and page links that can lead only to the configured endpoint.
+//! `answer.rs` reads responses, `batch.rs` has `$batch`.
 //!
-//! Reads are tried again, writes are not: see [`Graph::write`].
+//! Reads are retried, writes are not: see [`Graph::write`].
 //!
-//! Requests are named by their path and query below the base, percent-encoded,
-//! the same alone and in a batch. The SDK's own builders are not used for them:
-//! they take an id with a slash for two segments of the path, and encode one
-//! that was encoded already.
+//! Requests are named by their path and query below the base, percent-encoded, the same
+//! alone and in a batch. The SDK's own builders are not used for them: they take an id
+//! with a slash for two segments of the path, and encode an already encoded one again.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -30,19 +28,19 @@ use crate::pace::Pace;
 use daysheet_core::error::{Error, Kind, Result};
 use daysheet_core::provider::{ServiceSettings, TokenSource};
 
-/// Calls of one account in flight at once. Outlook allows four per mailbox, and
-/// Graph sends it the parts of a batch four at a time.
+/// The maximum number of calls of one account in flight. Outlook allows four per
+/// mailbox, and Graph sends it the parts of a batch four at a time.
 pub(super) const IN_FLIGHT: u32 = 4;
 /// Attempts at a list that the service is too slow for.
 const SLOW_ATTEMPTS: u32 = 2;
-/// How long a connection may take to open.
+/// The time limit for opening a connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// Ids that stay the same when a message moves to another folder, and the times
 /// of events in UTC, where every local time is one instant.
 pub(super) const PREFER: &str = "IdType=\"ImmutableId\", outlook.timezone=\"UTC\"";
 
-/// What stands in a query as it is. Spaces are `%20`: in the address of a part
-/// of a batch, `+` is a plus.
+/// The characters of a query that stay. Spaces are `%20`: in the URL of a part of a
+/// batch, `+` is a plus.
 const QUERY: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'-')
     .remove(b'.')
@@ -55,7 +53,7 @@ const QUERY: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'/')
     .remove(b'$');
 
-/// One account's way to Graph, and to one mailbox there.
+/// The client of one account for one mailbox at Graph.
 pub struct Graph {
     sdk: GraphClient,
     pub(crate) http: reqwest::Client,
@@ -72,7 +70,7 @@ pub(crate) struct Call<'a> {
     pub method: &'a Method,
     pub request: &'a str,
     pub prefer: &'a str,
-    /// The version that the thing must still have.
+    /// The version that the resource must still have.
     pub version: Option<&'a str>,
     pub body: Option<&'a Value>,
     /// The longest answer that is read, in bytes.
@@ -93,8 +91,8 @@ impl<'a> Call<'a> {
 }
 
 impl Graph {
-    /// A way to Graph at the configured endpoint with the tokens of one account;
-    /// to `mailbox` when that is shared with the user, else to the user's own.
+    /// Creates a client for Graph at the configured endpoint with the tokens of one
+    /// account; for `mailbox` if that is shared with the user, else for the user's own.
     ///
     /// # Errors
     /// [`Kind::Internal`] if TLS cannot be set up, which no setting can cause.
@@ -110,6 +108,7 @@ impl Graph {
         let http = reqwest::Client::builder()
             .use_rustls_tls()
             .https_only(secure)
+            // A redirect could take the token elsewhere.
             .redirect(reqwest::redirect::Policy::none())
             .referer(false)
             // The sign-in knows no proxies either, and a sandbox is on this machine.
@@ -138,24 +137,24 @@ impl Graph {
         })
     }
 
-    /// True when the mailbox is another's.
+    /// Returns true if the mailbox belongs to someone else.
     pub fn is_shared(&self) -> bool {
         self.owner != "me"
     }
 
-    /// A request about the mailbox: `path` below its owner, its ids encoded by
-    /// [`net::path_segment`], and a query in clear.
+    /// Returns a request about the mailbox: `path` below its owner, its ids encoded by
+    /// [`net::path_segment`], and an unencoded query.
     pub fn mine(&self, path: &str, query: &[(&str, &str)]) -> String {
         request(&format!("{}/{path}", self.owner), query)
     }
 
-    /// A request about the mailbox's owner.
+    /// Returns a request about the mailbox's owner.
     pub fn owner(&self, query: &[(&str, &str)]) -> String {
         request(&self.owner, query)
     }
 
-    /// The request that a page link of an answer stands for. Only its path below
-    /// the base and its query count: the token goes nowhere else.
+    /// Returns the request of a page link. Only its path below the base and its query
+    /// count: the token goes nowhere else.
     ///
     /// # Errors
     /// [`Kind::Provider`] if the link leads out of the API.
@@ -187,10 +186,10 @@ impl Graph {
         self.pace.call(call).await
     }
 
-    /// Changes something, once: it is tried again only when the service said
-    /// that it has done nothing. An error of the kind [`Kind::Network`] or
-    /// [`Kind::Timeout`] leaves open whether it has. With a `version`, only what
-    /// still has that is changed. The answer, if there is any.
+    /// Sends a write, once: it is repeated only if the service said that it has done
+    /// nothing. An error of the kind [`Kind::Network`] or [`Kind::Timeout`] leaves open
+    /// whether it was done. With a `version`, only a resource that still has it is
+    /// changed. Returns the response, if there is any.
     pub async fn write(
         &self,
         method: &Method,
@@ -205,7 +204,7 @@ impl Graph {
         self.pace.change(call).await.map_err(|error| self.whose(request, open(error)))
     }
 
-    /// Looks for what came of a write that broke off: see [`Pace::settle`].
+    /// Looks up the effect of an interrupted write: see [`Pace::settle`].
     pub async fn settle<T, F>(&self, error: Error, look: impl Fn() -> F) -> Result<T>
     where
         F: Future<Output = Result<Option<T>>>,
@@ -213,7 +212,7 @@ impl Graph {
         self.pace.settle(error, look).await
     }
 
-    /// [`Graph::write`], which is looked for with `look` when it breaks off.
+    /// Writes as [`Graph::write`] does; an interrupted write is looked up with `look`.
     pub async fn write_for_sure<F>(
         &self,
         method: &Method,
@@ -231,7 +230,7 @@ impl Graph {
         }
     }
 
-    /// What is there; nothing if there is no such thing.
+    /// Returns the resource; `None` if there is none.
     pub async fn there(&self, request: &str) -> Result<Option<Value>> {
         match self.get(request).await {
             Ok(found) => Ok(Some(found)),
@@ -240,8 +239,7 @@ impl Graph {
         }
     }
 
-    /// Deletes what a request names, and looks whether it is gone when the answer
-    /// does not come.
+    /// Deletes the resource of a request; if the response is lost, looks whether it is gone.
     pub async fn delete(&self, request: &str, version: Option<&str>) -> Result<()> {
         let gone = async || {
             let found = self.there(request).await?;
@@ -250,8 +248,8 @@ impl Graph {
         self.write_for_sure(&Method::DELETE, request, version, None, gone).await.map(drop)
     }
 
-    /// Has something done that is not tried again even when it came too often:
-    /// a letter sent. The request has no body, and the answer none.
+    /// Sends a POST that is not repeated even if it was throttled: for sending a
+    /// message. The request has no body, and the response none.
     pub async fn post_once(&self, request: &str) -> Result<()> {
         let call = |_token| async {
             let call = Call { method: &Method::POST, ..Call::get(request) };
@@ -292,8 +290,8 @@ impl Graph {
         }
     }
 
-    /// The items of a list's answer and of the pages after it, until there are
-    /// `enough` or so many `pages` were read; and whether these are all.
+    /// Returns the items of a list's response and of the next pages, until there are
+    /// `enough` or this many `pages` were read; and whether these are all.
     pub async fn all(
         &self,
         answer: Value,
@@ -329,7 +327,7 @@ impl Graph {
     /// Makes one attempt. The SDK builds the request; our client sends it,
     /// because the SDK's follows redirects.
     pub(crate) async fn send(&self, call: Call<'_>) -> Result<Answer> {
-        // What a request is made of came from Graph: ids, versions, page links.
+        // The variable parts of a request came from Graph: ids, versions, page links.
         let unwritten = || {
             let what = "an id or version from Outlook cannot be sent back";
             Error::new(Kind::Provider(200), what)
@@ -347,7 +345,7 @@ impl Graph {
             request = request.header(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         }
         if !has_body && call.method == Method::POST {
-            // Exchange refuses a POST that does not say how long it is.
+            // Exchange refuses a POST without its length.
             request = request.header(CONTENT_LENGTH, HeaderValue::from_static("0"));
         }
         if let Some(version) = call.version {
@@ -359,7 +357,7 @@ impl Graph {
         read(answer, call.most).await
     }
 
-    /// `url`, if it is the base or below.
+    /// Returns `url`, if it is the base or below.
     fn checked(&self, url: &str) -> Result<Url> {
         Url::parse(url)
             .ok()
@@ -390,7 +388,7 @@ impl Graph {
     }
 }
 
-/// A request by its path, encoded already, and its query in clear.
+/// Returns a request from its encoded path, and its unencoded query.
 pub fn request(path: &str, query: &[(&str, &str)]) -> String {
     let mut text = path.to_owned();
     for (at, (name, value)) in query.iter().enumerate() {
@@ -402,7 +400,7 @@ pub fn request(path: &str, query: &[(&str, &str)]) -> String {
     text
 }
 
-/// True for how Graph says that it took too long.
+/// Returns true for Graph's errors that it took too long.
 fn is_slow(error: &Error) -> bool {
     matches!(error.kind(), Kind::Provider(503 | 504) | Kind::Timeout)
 }
@@ -412,7 +410,7 @@ pub(super) fn left_out() -> Error {
         .next("try again")
 }
 
-/// What failed such that a write may have been carried out all the same.
+/// Converts errors after which the write may still have been carried out.
 pub(super) fn open(error: Error) -> Error {
     match error.kind() {
         Kind::Provider(500..=599) => Error::new(

@@ -1,8 +1,7 @@
-//! Graph's delta queries: what has changed in folders and calendars.
+//! Graph's delta queries: the changes in folders and calendars.
 //!
-//! A feed is one folder or one calendar. A round asks a feed for its pages until
-//! Graph says where to ask from next time; many feeds are asked in one batch.
-//! What the items mean is the callers' business.
+//! A feed is one folder or one calendar. A round fetches the pages of a feed until Graph returns
+//! the link for next time; many feeds are queried in one batch. The callers interpret the items.
 
 use std::collections::BTreeMap;
 
@@ -19,19 +18,19 @@ use daysheet_core::error::{Error, Kind, Result};
 /// Items of a page, and pages of a feed in one round.
 const SIZE: usize = 200;
 const PAGES: usize = 100;
-/// How far our clock and the service's may be apart.
+/// The maximum difference between our clock and the service's.
 const SHORTLY: SignedDuration = SignedDuration::from_mins(5);
 
 /// Where a feed was left.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Mark {
-    /// The request that tells what has changed since.
+    /// The request for the next changes.
     pub link: String,
     /// When that was, by our clock.
     #[serde(with = "millis")]
     seen: Timestamp,
-    /// What had been created shortly before then: the service's clock is another,
-    /// and tells whole seconds at times.
+    /// Items that had been created shortly before: the service's clock differs, and
+    /// sometimes has whole seconds.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     edge: Vec<String>,
     /// When the feed was begun, for those that look at a range of time.
@@ -40,7 +39,7 @@ pub struct Mark {
 }
 
 impl Mark {
-    /// Where a feed is left after a round; `mark` is where it was before.
+    /// Returns the mark of a feed after a round; `mark` is the previous one.
     pub fn next(
         mark: Option<&Self>,
         round: &Round,
@@ -51,7 +50,7 @@ impl Mark {
         let (mut seen, mut begun) = (now, now);
         if let Some(mark) = mark {
             begun = mark.begun;
-            // What is still to come belongs to what has been asked for now.
+            // The remaining pages belong to the present request.
             if round.more {
                 seen = mark.seen;
             }
@@ -72,14 +71,13 @@ impl Mark {
         Self { link: round.link.clone(), seen, edge, begun }
     }
 
-    /// True for what was created after the mark was made.
+    /// Returns true for an item created after the mark was made.
     pub fn is_new(&self, id: &str, created: Option<Timestamp>) -> bool {
         let from = self.seen.checked_sub(SHORTLY).unwrap_or(self.seen);
         created.is_some_and(|created| created >= from) && !self.edge.iter().any(|known| known == id)
     }
 
-    /// True for what has not changed since the mark was made, and not shortly
-    /// before.
+    /// Returns true for an item that has not changed since the mark was made, nor shortly before.
     pub fn is_old(&self, changed: Option<Timestamp>) -> bool {
         let from = self.seen.checked_sub(SHORTLY).unwrap_or(self.seen);
         changed.is_some_and(|changed| changed < from)
@@ -104,20 +102,20 @@ mod millis {
 /// Where each feed was left, by its id.
 pub type Marks = BTreeMap<String, Mark>;
 
-/// What a feed has told in one round.
+/// The result of one round of a feed.
 #[derive(Debug, Default)]
 pub struct Round {
     /// Items that are new or have changed, the latest state of each.
     pub items: Vec<Value>,
     /// Ids of those that are not there any more.
     pub gone: Vec<String>,
-    /// The request that goes on.
+    /// The request to continue with.
     pub link: String,
     /// True when there is more at once.
     pub more: bool,
 }
 
-/// Asks feeds, each for all that it tells: an answer for each, in their order.
+/// Queries feeds, each completely: one result for each, in their order.
 pub async fn rounds(graph: &Graph, requests: &[String]) -> Vec<Result<Round>> {
     let mut rounds: Vec<Result<Round>> = requests
         .iter()
@@ -188,7 +186,7 @@ fn add(graph: &Graph, round: &mut Round, last: &mut Vec<String>, answer: Value) 
     Ok(())
 }
 
-/// True for the refusal of a link that is too old.
+/// Returns true for the refusal of an expired link.
 pub fn is_too_old(error: &Error) -> bool {
     matches!(error.kind(), Kind::Provider(400 | 410))
 }

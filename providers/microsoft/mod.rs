@@ -12,17 +12,17 @@ pub mod mail;
 mod people;
 pub(super) mod scopes;
 
-/// What Outlook's mail can do.
+/// The features of Outlook's mail.
 pub const MAIL: MailCapabilities = MailCapabilities {
     name: "Outlook",
     scheduled_send: true,
-    // Graph does not give out signatures.
+    // Graph does not expose signatures.
     signatures: false,
     task_flags: true,
     system_labels: &[],
 };
 
-/// What Outlook's calendars can do.
+/// The features of Outlook's calendars.
 pub const CALENDAR: CalendarCapabilities = CalendarCapabilities {
     name: "Outlook",
     max_guests: 500,
@@ -32,7 +32,7 @@ pub const CALENDAR: CalendarCapabilities = CalendarCapabilities {
     html_notes: true,
     categories: true,
     event_kinds: false,
-    // Whoever makes a meeting is its organizer, and everybody on it is invited.
+    // The creator of a meeting is its organizer, and every guest is invited.
     foreign_meetings: false,
     sets_uid: false,
     cancel_message: true,

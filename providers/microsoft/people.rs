@@ -1,8 +1,8 @@
-//! Who is meant by a name or an address, at Microsoft.
+//! People by a name or an address, at Microsoft.
 //!
-//! Two lists know people: saved contacts, and the people that Graph finds
-//! relevant to whoever signed in. Both are theirs also where the mailbox is
-//! another's, because no scope of ours opens other people's contacts.
+//! Two lists have people: saved contacts, and the people that Graph finds relevant to
+//! the person who signed in. Both are theirs even if the mailbox belongs to someone
+//! else, because no scope of ours opens other people's contacts.
 
 use serde_json::Value;
 
@@ -65,7 +65,7 @@ pub async fn find(graph: &Graph, people: &People, projection: &Projection) -> Re
     Ok(page)
 }
 
-/// How the two lists are asked.
+/// The requests for the two lists.
 struct Ways {
     contact: String,
     person: String,
@@ -76,7 +76,7 @@ impl Ways {
     fn new(people: &People, projection: &Projection) -> Self {
         let roots = projection.roots();
         let of = |has: &[&str], address: &'static str| {
-            // Without the address nobody could be told from another.
+            // Without the address, people cannot be distinguished.
             let mut select = vec!["id", address];
             let wanted = roots.iter().filter(|root| has.contains(root));
             select.extend(wanted.filter(|root| **root != address));
@@ -96,8 +96,8 @@ impl Ways {
         request("me/contacts", &all)
     }
 
-    /// All contacts, to be looked through here: their filter knows nothing of
-    /// parts of names and addresses.
+    /// Returns the request for all contacts, which are filtered here: Graph cannot
+    /// filter by parts of names and addresses.
     fn every(&self) -> String {
         let mut select = self.contact.clone();
         if !select.split(',').any(|property| property == "displayName") {
@@ -113,7 +113,7 @@ impl Ways {
         self.contacts(&[("$filter", &filter)])
     }
 
-    /// Relevant people, by parts of their names or addresses.
+    /// Returns the request for relevant people, by parts of their names or addresses.
     fn people(&self, q: &str) -> String {
         let q = q.replace('\\', "\\\\").replace('"', "\\\"");
         let query = [
@@ -127,8 +127,8 @@ impl Ways {
     }
 }
 
-/// Adds who stands in an answer and in the pages after it, until there are
-/// `limit` people or no more.
+/// Adds the people of a response and of the next pages, until there are `limit` people
+/// or no more.
 async fn add_all(graph: &Graph, answer: Value, limit: usize, page: &mut Page) -> Result<()> {
     let (people, whole) = graph.all(answer, limit, PAGES).await?;
     let cut = !whole && people.len() < limit;
@@ -139,7 +139,7 @@ async fn add_all(graph: &Graph, answer: Value, limit: usize, page: &mut Page) ->
     Ok(())
 }
 
-/// Adds the contacts of an answer and of the pages after it who are called so.
+/// Adds the contacts of a response and of the next pages that match.
 async fn add_called(graph: &Graph, answer: Value, q: &str, page: &mut Page) -> Result<()> {
     let (mut people, whole) = graph.all(answer, usize::MAX, EVERY_PAGES).await?;
     if !whole {
@@ -150,7 +150,7 @@ async fn add_called(graph: &Graph, answer: Value, q: &str, page: &mut Page) -> R
     Ok(())
 }
 
-/// True if every word of `q` is part of the name or of an address.
+/// Returns true if every word of `q` is part of the name or of an address.
 fn is_called(person: &Value, q: &str) -> bool {
     let mut texts = vec![text(person, "displayName").to_lowercase()];
     texts.extend(addresses(person).map(str::to_lowercase));
@@ -174,7 +174,7 @@ async fn by_address(graph: &Graph, ways: &Ways, emails: &[String], page: &mut Pa
     Ok(())
 }
 
-/// Adds those who are not there yet; one person may be in both lists.
+/// Adds people who are not in the list yet; one person may be in both lists.
 fn add_new(found: &mut Vec<Value>, people: Vec<Value>) {
     for person in people {
         let known = found.iter().any(|other| addresses(&person).any(|address| has(other, address)));

@@ -1,10 +1,10 @@
-//! The scopes that Microsoft is asked for: delegated permissions of Microsoft
+//! The scopes that are requested from Microsoft: delegated permissions of Microsoft
 //! Graph by their short names, and `offline_access` for a refresh token.
 
 use daysheet_core::access::Access;
 
-/// What a sign-in asks for; `shared` for a mailbox that is shared with whoever
-/// signs in, whose settings cannot be changed with any permission.
+/// Returns the scopes that a sign-in requests; `shared` for a mailbox that is shared
+/// with the person who signs in, whose settings cannot be changed with any permission.
 pub(crate) fn scopes(shared: bool, access: Access) -> Vec<&'static str> {
     let writes = access > Access::Read;
     let pick = |read: &'static str, write: &'static str| if writes { write } else { read };

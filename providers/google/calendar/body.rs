@@ -1,8 +1,7 @@
-//! What is written to Google Calendar: changes as the bodies of requests.
+//! Writes to Google Calendar: changes as request bodies.
 //!
-//! Pure. A body for a new event holds what was said; one for an event that is
-//! there holds what differs from it, with nulls for what is to be cleared, and
-//! keeps what Google knows of everybody who is asked.
+//! Pure. A body for a new event contains the given fields; one for an existing event contains the
+//! differences, with nulls for fields to be cleared, and keeps what Google knows of every guest.
 
 use std::fmt::Write as _;
 
@@ -23,12 +22,12 @@ use daysheet_core::when::{self, Moment, When};
 /// The longest time before an event that Google reminds at: four weeks.
 const LONGEST_REMINDER: u32 = 40_320;
 
-/// The body of a new event. `request` names the wish for an online meeting;
-/// `zone` is the calendar's.
+/// Returns the body of a new event. `request` is the id of the request for an online
+/// meeting; `zone` is the calendar's.
 pub fn new(change: &Change, request: &str, zone: &str) -> Result<Value> {
     let mut body = Map::new();
     let mut put = |key: &str, value: Value| body.insert(key.to_owned(), value);
-    // Google has no whole days of these: a day is its first instant.
+    // Google has no whole-day events of these types: a day becomes its first instant.
     let timed = |said: &Moment| match (said, change.show) {
         (Moment::Day(day), Some(Show::Oof | Show::Focus)) => {
             Moment::At(day.at(0, 0, 0, 0), zone.to_owned())
@@ -75,8 +74,7 @@ pub fn new(change: &Change, request: &str, zone: &str) -> Result<Value> {
     Ok(Value::Object(body))
 }
 
-/// The body that makes of an event that is there what the change says; empty
-/// when it is so already.
+/// Returns the body that applies the change to an existing event; empty if nothing differs.
 pub fn changed(current: &Value, change: &Change, request: &str) -> Result<Value> {
     let mut body = Map::new();
     let mut put = |key: &str, value: Value| {
@@ -136,7 +134,7 @@ pub fn changed(current: &Value, change: &Change, request: &str) -> Result<Value>
     Ok(Value::Object(body))
 }
 
-/// The body that answers an invitation, and what `zone` is told times in.
+/// Returns the body that answers an invitation; times in its text are in `zone`.
 pub fn answered(current: &Value, response: &Response, own: &str, zone: &TimeZone) -> Result<Value> {
     let mut people = list(current, "attendees").to_vec();
     let me = people.iter_mut().find(|one| is_own(one, own));
@@ -150,7 +148,7 @@ pub fn answered(current: &Value, response: &Response, own: &str, zone: &TimeZone
         Answer::Tentative => "tentative",
     };
     me.insert("responseStatus".to_owned(), word.into());
-    // Google's API cannot propose a time: it is said in words.
+    // Google's API cannot propose a time: it goes into the comment.
     let mut comment = response.comment.clone().unwrap_or_default();
     if let Some((from, to)) = response.propose {
         if !comment.is_empty() {
@@ -176,7 +174,7 @@ pub fn answered(current: &Value, response: &Response, own: &str, zone: &TimeZone
     Ok(json!({"attendeesOmitted": true, "attendees": people}))
 }
 
-/// The body that asks more people.
+/// Returns the body that adds guests.
 pub fn invited(current: &Value, to: &[String]) -> Result<Value> {
     whole(current)?;
     let mut people = list(current, "attendees").to_vec();
@@ -189,8 +187,8 @@ pub fn invited(current: &Value, to: &[String]) -> Result<Value> {
     Ok(json!({"attendees": people}))
 }
 
-/// What of a body an event shows once it has taken it: a meeting's link is made
-/// in Google's own time, and a shortened list is no member.
+/// Returns the parts of a body that the event shows afterwards: a meeting's link is
+/// created asynchronously, and a shortened list is not stored.
 pub fn lasting(body: &Value) -> Value {
     let mut body = body.clone();
     if let Some(members) = body.as_object_mut() {
@@ -206,7 +204,7 @@ fn is_own(person: &Value, own: &str) -> bool {
     flag(person, "self") || text(person, "email").eq_ignore_ascii_case(own)
 }
 
-/// The number that Google has for the name of a colour.
+/// Returns Google's number for the name of a colour.
 fn colour(name: &str) -> Result<&'static str> {
     let named = EVENT
         .fields
@@ -257,8 +255,8 @@ fn meeting(request: &str) -> Value {
     }})
 }
 
-/// A day, or a local time with its zone; and with its offset, so that a time
-/// that comes twice is told, and nobody has to know the zone.
+/// Returns a day, or a local time with its zone; and with its offset, so that a
+/// repeated local time is unambiguous, and the reader need not know the zone.
 fn moment(said: &Moment) -> Value {
     match (said, said.when()) {
         (Moment::At(local, zone), When::At(at)) => {
@@ -281,8 +279,8 @@ fn recurrence(repeat: &Repeat, start: Option<Moment>) -> Value {
     repeat.lines(&start).into()
 }
 
-/// The same for an event that has a time: a patch would leave the parts that are
-/// not named, and a day with a time of day is refused.
+/// Returns the same for an event that has a time: a patch would leave the fields that
+/// are not named, and a day with a time of day is refused.
 fn replaced(said: &Moment, now: Option<&Value>) -> Value {
     let mut value = moment(said);
     if let Some(parts) = value.as_object_mut() {
@@ -296,7 +294,7 @@ fn replaced(said: &Moment, now: Option<&Value>) -> Value {
     value
 }
 
-/// True if the event has this time already, and in this zone.
+/// Returns true if the event already has this time, in this zone.
 fn same(current: &Value, key: &str, said: &Moment) -> bool {
     let Some(now) = current.get(key) else {
         return false;
@@ -315,13 +313,13 @@ fn person(guest: &Guest) -> Value {
     }
 }
 
-/// Somebody who is asked, with all that is known of them.
+/// Returns a guest, with everything that is known of them.
 fn asked(guest: &Guest, known: Option<&Value>) -> Value {
     let mut value = known.cloned().unwrap_or_else(|| person(guest));
     let Some(object) = value.as_object_mut() else {
         return value;
     };
-    // Only the first time may it be said that it is a room.
+    // Only a new guest may be marked as a room.
     if known.is_none() && guest.room {
         object.insert("resource".to_owned(), true.into());
     }
@@ -339,7 +337,7 @@ fn asked(guest: &Guest, known: Option<&Value>) -> Value {
     value
 }
 
-/// The list of those who are asked; the organizer stays in it.
+/// Returns the list of guests; the organizer stays in it.
 fn asked_again(current: &Value, guests: &[Guest]) -> Result<Value> {
     whole(current)?;
     let known = list(current, "attendees");
@@ -353,8 +351,7 @@ fn asked_again(current: &Value, guests: &[Guest]) -> Result<Value> {
             asked(guest, one)
         })
         .collect();
-    // Who was there stays in the place where they were, so that nothing is sent
-    // when nothing has changed.
+    // Existing guests keep their positions, so that an unchanged list is not sent.
     let place = |one: &Value| {
         let address = text(one, "email");
         known
@@ -383,7 +380,7 @@ fn whole(current: &Value) -> Result<()> {
     Ok(())
 }
 
-/// What kind of event shows the time so, with what such an event must have.
+/// Sets the event type that shows the time so, with the fields it requires.
 fn show_new(body: &mut Map<String, Value>, change: &Change) -> Result<()> {
     let mut put = |key: &str, value: Value| body.insert(key.to_owned(), value);
     let (kind, name) = match change.show {
@@ -479,10 +476,9 @@ fn or_null(said: &str) -> Value {
     }
 }
 
-/// The whole event with a change in it (RFC 7396), when the change clears
-/// something: the published contract knows no null, so that what is cleared is
-/// left out of a whole event instead. Nothing when nothing is cleared, and when
-/// the event is not here as a whole.
+/// Returns the whole event with a change applied (RFC 7396), if the change clears a
+/// field: the published contract has no null, so the field is left out of a whole event
+/// instead. `None` if nothing is cleared, or the event is not complete here.
 pub fn without_nulls(current: &Value, change: &Value) -> Option<Value> {
     if !clears(change) || flag(current, "attendeesOmitted") {
         return None;
@@ -490,7 +486,7 @@ pub fn without_nulls(current: &Value, change: &Value) -> Option<Value> {
     let mut whole = current.clone();
     merge(&mut whole, change);
     if let Some(keys) = whole.as_object_mut() {
-        // What the adapter has put in, and what follows from other members.
+        // Fields that the adapter has added, or that follow from others.
         keys.remove("calendarId");
         if !keys.contains_key("conferenceData") {
             keys.remove("hangoutLink");

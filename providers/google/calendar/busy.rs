@@ -1,4 +1,4 @@
-//! When people are busy, as Google tells it of those who share that much.
+//! When people are busy, as far as they share it at Google.
 
 use std::collections::HashMap;
 
@@ -33,7 +33,7 @@ impl GoogleCalendar {
         join_all(asked).await.into_iter().flatten().collect()
     }
 
-    /// The one POST that only reads.
+    /// Queries free/busy times: the one POST that only reads.
     async fn free_busy(&self, who: &[String], from: Timestamp, to: Timestamp) -> Result<Value> {
         // The owner's calendar is the main one, whatever it is called there.
         let own = who.iter().find(|one| one.eq_ignore_ascii_case(&self.own));
@@ -66,9 +66,9 @@ impl GoogleCalendar {
     }
 }
 
-/// What an answer says of one of those who were asked about.
+/// Reads one person's schedule from a response.
 fn schedule(answer: &Value, who: &str) -> Result<Schedule> {
-    // Google may write the address its own way.
+    // Google may normalize the address.
     let under = |key: &str| {
         let known: HashMap<String, &Value> = answer
             .get(key)

@@ -1,12 +1,11 @@
-//! What has changed in the calendars since a cursor, by Google's sync tokens.
+//! Changes in the calendars since a cursor, by Google's sync tokens.
 //!
-//! Each calendar has a token of its own; all of them are one cursor. Recurring
-//! events are told once, with the occurrences that differ: a series that is
-//! renamed is one change, not hundreds.
+//! Each calendar has a token of its own; all of them are one cursor. Recurring events are
+//! reported once, with their exceptions: renaming a series is one change, not hundreds.
 //!
-//! What was created since is new, and so is what somebody else had created before
-//! and asks us to now; `created` is in whole seconds, and of the organizer. So a
-//! cursor knows by short hashes what was there of others, and of the last minutes.
+//! An event is new if it was created since, or if someone else had created it before
+//! and invites us now; `created` has whole seconds, and is the organizer's. So a cursor
+//! has short hashes of the existing events of others, and of those of the last minutes.
 
 use std::collections::BTreeMap;
 
@@ -24,18 +23,17 @@ use daysheet_core::error::{Error, Kind, Result};
 use daysheet_core::project::Projection;
 use daysheet_core::provider::calendar::Changes;
 
-/// How many changes of one calendar are told at once. It is the same for the
-/// first token: Google wants all its parameters to be.
+/// The page size for changes of one calendar. It is the same for the first token,
+/// because Google requires identical parameters.
 const AT_ONCE: i32 = 2_500;
-/// How far back events are looked at, in hours: what is older and changes is
-/// rarely news, and the first token costs a page for every 2,500 events.
+/// How far back events are followed, in hours: changes of older ones are rarely of
+/// interest, and the first token costs a page for every 2,500 events.
 const BACK: i64 = 31 * 24;
 /// The most pages that the first token may cost.
 const PAGES: usize = 40;
-/// How many events a cursor knows of one calendar.
+/// The maximum number of events that a cursor remembers for one calendar.
 const KNOWN: usize = 2_000;
-/// What was created so shortly before a calendar was looked at may not have been
-/// there.
+/// An event created this shortly before a calendar was read may be missing from it.
 const SHORTLY: SignedDuration = SignedDuration::from_mins(2);
 
 /// Where each calendar was left, by its id.
@@ -46,20 +44,20 @@ type Marks = BTreeMap<String, Mark>;
 struct Mark {
     /// Google's sync token.
     sync: String,
-    /// When the calendar had last changed then; what was created later is new.
+    /// When the calendar had last changed then; events created later are new.
     seen: String,
-    /// Short hashes of what was there then and may look new.
+    /// Short hashes of the existing events that may look new.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     known: Vec<String>,
     /// True when there was more of it than is known.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     many: bool,
-    /// The next page of what has changed since.
+    /// The next page of changes.
     #[serde(skip_serializing_if = "Option::is_none")]
     page: Option<String>,
 }
 
-/// What has happened in one calendar.
+/// The changes in one calendar.
 #[derive(Default)]
 struct Step {
     mark: Mark,
@@ -129,7 +127,7 @@ impl GoogleCalendar {
         mark: Option<&Mark>,
         projection: &Projection,
     ) -> Result<Step> {
-        // A calendar that has come since the cursor was made starts here too.
+        // A calendar added after the cursor was created starts here, too.
         let Some(mark) = mark else {
             return self.begin(calendar).await;
         };
@@ -141,7 +139,7 @@ impl GoogleCalendar {
         }
     }
 
-    /// Asks for a token, and for as much of each event as tells it again.
+    /// Requests a token, with enough of each event to recognize it.
     async fn begin(&self, calendar: &str) -> Result<Step> {
         let id = &path_segment(calendar);
         let now = Timestamp::now();
@@ -177,7 +175,7 @@ impl GoogleCalendar {
         Err(Error::new(Kind::Provider(200), "Google Calendar gave no starting point for changes"))
     }
 
-    /// One page of what has changed since.
+    /// Fetches one page of changes.
     async fn proceed(&self, calendar: &str, mark: &Mark, projection: &Projection) -> Result<Step> {
         let id = &path_segment(calendar);
         let items = mask(&projection.paths);
@@ -209,7 +207,7 @@ impl GoogleCalendar {
 }
 
 impl Mark {
-    /// True for an event that was not there.
+    /// Returns true for an event that did not exist at the mark.
     fn is_new(&self, item: &Value) -> bool {
         let known = |id: &str| self.known.contains(&hash(id));
         if known(text(item, "id")) {
@@ -217,15 +215,14 @@ impl Mark {
         }
         let asked = is_of_others(item) && !self.many;
         match some(item, "recurringEventId") {
-            // What differs from its series was created with it; one may be asked
-            // to a single occurrence.
+            // An exception was created with its series; one may be invited to a single
+            // occurrence.
             Some(series) => asked && !known(&series),
             None => asked || self.is_late(item),
         }
     }
 
-    /// True for what was created after the calendar was looked at, or shortly
-    /// before.
+    /// Returns true for an event created after the calendar was read, or shortly before.
     fn is_late(&self, item: &Value) -> bool {
         let created: Option<Timestamp> = text(item, "created").parse().ok();
         let seen: Option<Timestamp> = self.seen.parse().ok();
@@ -233,7 +230,7 @@ impl Mark {
         matches!((created, from), (Some(created), Some(from)) if created >= from)
     }
 
-    /// Remembers what of these events may look new.
+    /// Remembers those of these events that may look new.
     fn know(&mut self, items: &[Value]) {
         for item in items {
             let id = hash(text(item, "id"));
@@ -248,7 +245,7 @@ impl Mark {
     }
 }
 
-/// True for an event that somebody else has called.
+/// Returns true for an event with another organizer.
 fn is_of_others(item: &Value) -> bool {
     let organizer = item.get("organizer");
     organizer.is_some_and(|one| one.get("self").and_then(Value::as_bool) != Some(true))

@@ -1,7 +1,6 @@
-//! What Google's events tell: facts for the port, and marks put right.
+//! Reads Google's events: facts for the port, with incorrect flags corrected.
 //!
-//! Pure: JSON in, plain data out, and never a failure. What columns show is the
-//! registry's business.
+//! Pure: JSON in, plain data out, and never an error. The registry decides what columns show.
 
 use jiff::tz::TimeZone;
 use serde_json::{Value, json};
@@ -11,8 +10,8 @@ use daysheet_core::provider::calendar::{Answer, Facts, Guest};
 use daysheet_core::recurrence::Repeat;
 use daysheet_core::when::{self, Moment, When};
 
-/// What [`facts`] reads, as paths of an event. Notes and entry points of a
-/// conference may be long, and are not asked for in lists.
+/// The paths of an event that [`facts`] reads. Descriptions and conference entry points
+/// may be long, and are not requested in lists.
 pub const FACTS: &[&str] = &[
     "id",
     "etag",
@@ -41,10 +40,10 @@ pub const FACTS: &[&str] = &[
     "attendees/responseStatus",
 ];
 
-/// Puts into an event which calendar it is in, and who of its people is `own`.
+/// Adds the calendar to an event, and marks which of its people is `own`.
 ///
-/// Google marks as `self` whom the calendar belongs to. In the calendars of
-/// others, and in those that belong to nobody, that is not the account.
+/// Google marks the calendar's owner as `self`. In the calendars of others, and in
+/// those without an owner, that is not the account.
 pub fn place(event: &mut Value, calendar: &str, own: &str) {
     let Some(event) = event.as_object_mut() else {
         return;
@@ -54,7 +53,7 @@ pub fn place(event: &mut Value, calendar: &str, own: &str) {
         return;
     }
     let is = |person: &Value, address: &str| text(person, "email").eq_ignore_ascii_case(address);
-    // What the account has written into a calendar of its own, nobody else called.
+    // An event that the account created in its own calendar has no other organizer.
     let wrote = event.get("creator").is_some_and(|one| is(one, own));
     if let Some(organizer) = event.get_mut("organizer") {
         let called = is(organizer, own) || (wrote && is(organizer, calendar));
@@ -77,13 +76,13 @@ fn mark(person: &mut Value, own: bool) {
     };
 }
 
-/// What the port wants to know of an event that [`place`] has seen; `own` is
-/// the account's address. Nothing without an id and a time.
+/// Returns the facts of an event that [`place`] has completed; `own` is the account's
+/// address. `None` without an id and a time.
 pub fn facts(event: &Value, own: &str) -> Option<Facts> {
     let calendar = some(event, "calendarId");
     let id = some(event, "id")?;
     let original = event.get("originalStartTime").and_then(read_when);
-    // An occurrence that was deleted tells only when it would have been.
+    // A deleted occurrence has only its original time.
     let start = event.get("start").and_then(read_when).or(original)?;
     let end = event.get("end").and_then(read_when).unwrap_or(start);
     let people = list(event, "attendees");
@@ -128,7 +127,7 @@ pub fn facts(event: &Value, own: &str) -> Option<Facts> {
     })
 }
 
-/// The adapter's id of an event.
+/// Returns the adapter's id of an event.
 pub fn join(calendar: Option<&str>, id: &str) -> String {
     match calendar {
         Some(calendar) => format!("{calendar}/{id}"),
@@ -136,8 +135,7 @@ pub fn join(calendar: Option<&str>, id: &str) -> String {
     }
 }
 
-/// A `date`, or a `dateTime` with its offset; without one it is in the zone that
-/// is named.
+/// Reads a `date`, or a `dateTime` with its offset; without one it is in the named zone.
 pub fn read_when(value: &Value) -> Option<When> {
     let date_time = text(value, "dateTime");
     match text(value, "date") {
@@ -166,7 +164,7 @@ fn guest(person: &Value) -> Guest {
     }
 }
 
-/// How an event recurs, by its lines of RFC 5545.
+/// Reads the recurrence of an event from its lines of RFC 5545.
 fn repeat(event: &Value) -> Option<Repeat> {
     let lines: Vec<_> = list(event, "recurrence").iter().filter_map(Value::as_str).collect();
     if lines.is_empty() {
@@ -179,7 +177,7 @@ fn repeat(event: &Value) -> Option<Repeat> {
     Some(Repeat::from_lines(&lines, &zone))
 }
 
-/// The same as [`read_when`], in the zone that is named.
+/// Reads the same as [`read_when`], in the named zone.
 pub fn read_moment(value: &Value) -> Option<Moment> {
     let named = text(value, "timeZone");
     Some(match read_when(value)? {
@@ -199,7 +197,7 @@ fn link(event: &Value) -> Option<String> {
     })
 }
 
-/// A room that can be booked, in the shape of the People API's people.
+/// Returns a bookable room, in the shape of the People API's people.
 pub fn room(calendar: &Value) -> Option<Value> {
     let id = text(calendar, "id");
     if !id.ends_with("@resource.calendar.google.com") {
@@ -213,11 +211,11 @@ pub fn room(calendar: &Value) -> Option<Value> {
     }))
 }
 
-/// Which members of a list's events to send, for paths that are read.
+/// Returns the mask of a list's events for the paths that are read.
 pub fn mask(paths: &[String]) -> String {
     let mut wanted: Vec<&str> = Vec::new();
     let read = paths.iter().map(String::as_str).chain(FACTS.iter().copied());
-    // `calendarId` is put in here.
+    // The adapter adds `calendarId` itself.
     for path in read.filter(|path| *path != "calendarId") {
         if !wanted.iter().any(|whole| inside(path, whole)) {
             wanted.retain(|known| !inside(known, path));
@@ -227,22 +225,22 @@ pub fn mask(paths: &[String]) -> String {
     wanted.join(",")
 }
 
-/// True if a path is another, or leads into it.
+/// Returns true if a path is equal to another, or below it.
 fn inside(path: &str, whole: &str) -> bool {
     path.strip_prefix(whole).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-/// The list under a key, empty when there is none.
+/// Returns the list under a key, empty if there is none.
 pub fn list<'v>(value: &'v Value, key: &str) -> &'v [Value] {
     value.get(key).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
-/// The text under a key, unless it is empty.
+/// Returns the text under a key, unless it is empty.
 pub fn some(value: &Value, key: &str) -> Option<String> {
     Some(text(value, key)).filter(|text| !text.is_empty()).map(str::to_owned)
 }
 
-/// True for a flag that is set.
+/// Returns true for a flag that is set.
 pub fn flag(value: &Value, key: &str) -> bool {
     value.get(key).and_then(Value::as_bool) == Some(true)
 }

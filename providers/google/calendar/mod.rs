@@ -1,10 +1,8 @@
-//! Google Calendar behind the port: what it is asked for, and how ids are told.
+//! Google Calendar behind the port: requests for reads, and the form of ids.
 //!
-//! Events are known by their calendar and an id in it, so ids cross the port as
-//! `calendar/event`. Here are the reads; what is written stands in
-//! `write.rs`, what changes since a cursor in
-//! `changes.rs`, and what an event tells in
-//! `facts.rs`.
+//! Events are identified by their calendar and an id in it, so ids cross the port as
+//! `calendar/event`. This module has the reads; writes are in `write.rs`, changes since
+//! a cursor in `changes.rs`, and the facts of an event in `facts.rs`.
 
 use daysheet_core::provider::CalendarCapabilities;
 use std::time::{Duration, Instant};
@@ -34,11 +32,11 @@ use daysheet_core::provider::{Account, ServiceSettings, TokenSource};
 use daysheet_core::schemas::Api;
 use facts::{self as read, flag, mask, some};
 
-/// What Google takes for the main calendar.
+/// Google's id of the main calendar.
 const PRIMARY: &str = "primary";
-/// How long the list of calendars is believed.
+/// How long the list of calendars is cached.
 const LIST_LASTS: Duration = Duration::from_secs(60);
-/// The most events that Google puts on a page.
+/// The maximum page size at Google.
 const MOST: usize = 2_500;
 /// Pages of one iCalendar UID that are read: its exceptions may be many.
 const UID_PAGES: usize = 10;
@@ -80,7 +78,7 @@ pub struct GoogleCalendar {
 }
 
 impl GoogleCalendar {
-    /// The calendars at the endpoint of `config`.
+    /// Creates the calendars at the configured endpoint.
     pub fn new(services: &ServiceSettings, tokens: TokenSource, account: &Account) -> Result<Self> {
         let google = Google::new(services, tokens, CALENDAR);
         let base = services.endpoints.google_calendar.clone();
@@ -91,7 +89,7 @@ impl GoogleCalendar {
         Ok(Self { hub, google, base, own: account.email.clone(), calendars: Mutex::new(None) })
     }
 
-    /// The account's calendars, the main one first, remembered for a while.
+    /// Returns the account's calendars, the main one first, cached for a while.
     async fn listed(&self) -> Result<Vec<Value>> {
         let mut known = self.calendars.lock().await;
         if let Some((when, calendars)) = known.as_ref()
@@ -123,14 +121,14 @@ impl GoogleCalendar {
         Ok(calendars)
     }
 
-    /// The main calendar's id as it stands in the list.
+    /// Returns the main calendar's id as in the list.
     async fn primary(&self) -> Result<String> {
         let calendars = self.listed().await?;
         let main = calendars.first().filter(|first| flag(first, "primary"));
         Ok(main.and_then(|main| some(main, "id")).unwrap_or(PRIMARY.to_owned()))
     }
 
-    /// The calendar and the event that an id means.
+    /// Splits an id into the calendar and the event.
     async fn split(&self, id: &str) -> Result<(String, String)> {
         check(id)?;
         match id.rsplit_once('/') {
@@ -139,7 +137,7 @@ impl GoogleCalendar {
         }
     }
 
-    /// One event, whole.
+    /// Fetches one event, complete.
     async fn fetch(&self, calendar: &str, event: &str) -> Result<Value> {
         let (in_path, id) = (&path_segment(calendar), &path_segment(event));
         let mut found = call!(self, "*", |hub| hub.events().get(in_path, id))?;
@@ -147,7 +145,7 @@ impl GoogleCalendar {
         Ok(found)
     }
 
-    /// A page of one calendar.
+    /// Fetches a page of one calendar.
     async fn page(&self, ask: &AskEvents, calendar: &str, cursor: Option<&str>) -> Result<Page> {
         check_calendar(calendar)?;
         let id = &path_segment(calendar);
@@ -184,7 +182,7 @@ impl GoogleCalendar {
         Ok(Page { items, next: some(&answer, "nextPageToken"), ..Page::default() })
     }
 
-    /// The events of one calendar that have this UID.
+    /// Returns the events of one calendar that have this UID.
     async fn uid_in(&self, calendar: &str, uid: &str) -> Result<Vec<Value>> {
         let id = &path_segment(calendar);
         let mut found = Vec::new();
@@ -243,7 +241,7 @@ impl Calendars for GoogleCalendar {
             .calendars
             .iter()
             .map(|(calendar, cursor)| self.page(ask, calendar, cursor.as_deref()));
-        // The pace says how many of them are in flight.
+        // The pace limits how many of them are in flight.
         join_all(pages).await
     }
 
@@ -285,8 +283,8 @@ impl Calendars for GoogleCalendar {
         self.patch(current, change, notify).await
     }
 
-    /// A word to those who were asked cannot be carried: Google's mail says that
-    /// the event is cancelled, and no more.
+    /// Deletes an event. A message to the guests is impossible: Google's mail only says
+    /// that the event is cancelled.
     async fn delete(&self, current: &Value, _message: Option<&str>, notify: Notify) -> Result<()> {
         self.remove(current, notify).await
     }
@@ -329,14 +327,14 @@ impl Calendars for GoogleCalendar {
     }
 }
 
-/// A time as the generated client takes it: it reads one from JSON, and its
-/// type need not be named.
+/// Converts a time to the type of the generated client, through JSON, so that the type
+/// need not be named.
 fn time<T: DeserializeOwned>(at: Timestamp) -> Result<T> {
     serde_json::from_value(at.to_string().into())
         .map_err(|_opaque| Error::argument("a time is out of range for Google Calendar"))
 }
 
-/// Ids are escaped in paths; what is left to refuse is what no id can be.
+/// Checks an id. Ids are escaped in paths, so only impossible ones have to be refused.
 fn check(id: &str) -> Result<()> {
     let (calendar, event) = id.rsplit_once('/').unwrap_or((PRIMARY, id));
     let fits = (1..=1_100).contains(&event.len())
@@ -362,7 +360,7 @@ fn check_calendar(id: &str) -> Result<()> {
         .next("use a handle such as c2 from lookup kind=calendars"))
 }
 
-/// A page token that Google refuses is one that has become too old.
+/// Converts the refusal of a page token to an error that it is too old.
 fn stale(error: Error, cursor: Option<&str>) -> Error {
     if cursor.is_some() && matches!(error.kind(), Kind::Provider(400 | 410)) {
         return Error::argument("Google Calendar's page cursor expired")
@@ -371,7 +369,7 @@ fn stale(error: Error, cursor: Option<&str>) -> Error {
     error
 }
 
-/// What a page of a list has besides its items.
+/// The fields of a list's page other than its items.
 const OF_A_PAGE: &[&str] = &[
     "accessRole",
     "defaultReminders",
@@ -385,10 +383,10 @@ const OF_A_PAGE: &[&str] = &[
     "updated",
 ];
 
-/// The items of a page; none are none, and another thing is no page.
+/// Returns the items of a page; an empty list may be missing, but anything else is no page.
 ///
 /// # Errors
-/// [`Kind::Provider`] for an answer that is none.
+/// [`Kind::Provider`] for a response that is no page.
 fn page_items(answer: &Value) -> Result<&[Value]> {
     page(answer, "items", OF_A_PAGE)
 }

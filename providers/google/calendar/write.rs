@@ -1,8 +1,7 @@
-//! What changes something at Google Calendar: sent once, and looked after when
-//! the answer does not come.
+//! Writes to Google Calendar: sent once, and looked up if the response is lost.
 //!
-//! A new event has an id of ours, and a change names the version it was made
-//! for. So what broke off can be looked up, and nothing is ever done twice.
+//! A new event has an id of ours, and a change names the version it was made for. So an
+//! interrupted write can be looked up, and nothing is ever done twice.
 
 use std::borrow::Cow;
 
@@ -20,7 +19,7 @@ use daysheet_core::error::{Error, Kind, Result};
 use daysheet_core::provider::calendar::{CalendarOp, Change, Guest, Notify, Response};
 use daysheet_core::when;
 
-/// How often a meeting link that is still being made is looked for.
+/// How often a meeting link that is still being created is looked up.
 const LOOKS: usize = 3;
 
 impl GoogleCalendar {
@@ -53,7 +52,7 @@ impl GoogleCalendar {
                     Ok(made) => made,
                 }
             }
-            // What comes from elsewhere keeps its UID, and nobody is told.
+            // An imported event keeps its UID, and nobody is notified.
             Some(uid) => {
                 let body = body::new(&self.taking_part(&calendar, event), &id, &zone)?;
                 let url = self.at(
@@ -97,11 +96,13 @@ impl GoogleCalendar {
         let url =
             self.at(&["calendars", &calendar, "events", &id], &[("sendUpdates", word(notify))])?;
         let version = some(current, "etag");
+        // With the version: an event that has changed since it was read is not deleted.
         let sent = self.google.send(Method::DELETE, &url, version.as_deref(), None).await;
         let Err(error) = sent else { return Ok(()) };
         let gone = async || {
             Ok(match self.there(&calendar, &id).await? {
                 None => Some(()),
+                // Google returns a deleted event as a cancelled one.
                 Some(found) => (text(&found, "status") == "cancelled").then_some(()),
             })
         };
@@ -126,7 +127,7 @@ impl GoogleCalendar {
         self.modify(current, &body, notify).await
     }
 
-    /// Google forwards nothing: more people are asked, and Google tells them.
+    /// Adds guests, whom Google notifies, because Google has no forwarding.
     pub(super) async fn invite(
         &self,
         current: &Value,
@@ -159,13 +160,14 @@ impl GoogleCalendar {
         let version = some(current, "etag");
         let wanted = &body::lasting(body);
         let (method, body) = match body::without_nulls(current, body) {
+            // The published contract has no null, so a patch cannot clear a field.
             Some(whole) => (Method::PUT, Cow::Owned(whole)),
             None => (Method::PATCH, Cow::Borrowed(body)),
         };
         let sent = self.google.send(method, &url, version.as_deref(), Some(&body)).await;
         let mut changed = match sent {
-            // Another version may be somebody else's: it is ours if it has what
-            // was to be written.
+            // Another version may be someone else's: it is ours if it has the content
+            // to be written.
             Err(error) => {
                 let changed = async || {
                     let found = self.there(&calendar, &id).await?;
@@ -186,9 +188,10 @@ impl GoogleCalendar {
     pub(super) async fn keep(&self, op: &CalendarOp) -> Result<Option<Value>> {
         let sent = match op {
             CalendarOp::Create { name, zone } => {
-                // The list may be older than one that was made late.
+                // The cached list may lack a calendar that was created late.
                 *self.calendars.lock().await = None;
                 let known = self.listed().await?;
+                // A lost creation is recognized by its name, so the name must be unique.
                 if known.iter().any(|one| text(one, "summary") == name) {
                     return Err(Error::argument("a calendar of this name already exists")
                         .next("use it, or choose another name"));
@@ -236,14 +239,14 @@ impl GoogleCalendar {
             CalendarOp::Rename { id, .. } => id.as_str(),
             CalendarOp::Create { .. } => text(&done, "id"),
         };
-        // The list says more of a calendar than the calendar itself.
+        // The list entry has more properties than the calendar itself.
         let in_path = &path_segment(id);
         let listed = call!(self, "*", |hub| hub.calendar_list().get(in_path));
         Ok(Some(listed.unwrap_or(done)))
     }
 
-    /// The calendar, once what was to become of it has. A new one is known by its
-    /// name, which no other has.
+    /// Looks up the calendar after a write; `None` until it has taken effect. A new
+    /// calendar is recognized by its name, which no other has.
     async fn kept(&self, op: &CalendarOp) -> Result<Option<Value>> {
         *self.calendars.lock().await = None;
         let now = self.listed().await?;
@@ -261,7 +264,7 @@ impl GoogleCalendar {
         .cloned())
     }
 
-    /// A calendar of the list that the account may do everything with.
+    /// Returns a listed calendar that the account owns.
     async fn owned(&self, id: &str, done: &str) -> Result<Value> {
         check_calendar(id)?;
         let calendars = self.listed().await?;
@@ -279,8 +282,8 @@ impl GoogleCalendar {
         }
     }
 
-    /// The event from elsewhere such that the calendar has to do with it: Google
-    /// takes no event of others that its owner is not asked to.
+    /// Adds the calendar's owner to an imported event: Google refuses an event of
+    /// others that its owner is not invited to.
     fn taking_part(&self, calendar: &str, event: &Change) -> Change {
         let mut event = event.clone();
         let me = match calendar {
@@ -296,7 +299,7 @@ impl GoogleCalendar {
         event
     }
 
-    /// The event with the link of its meeting, which Google makes in its own time.
+    /// Returns the event with the link of its meeting, which Google creates asynchronously.
     async fn joined(&self, event: Value) -> Value {
         let pending = |event: &Value| {
             event.pointer("/conferenceData/createRequest/status/statusCode")
@@ -316,7 +319,7 @@ impl GoogleCalendar {
         event
     }
 
-    /// An event, if it is there.
+    /// Returns an event, if it exists.
     async fn there(&self, calendar: &str, id: &str) -> Result<Option<Value>> {
         match self.fetch(calendar, id).await {
             Ok(found) => Ok(Some(found)),
@@ -325,7 +328,7 @@ impl GoogleCalendar {
         }
     }
 
-    /// The calendar and the id of an event that was fetched.
+    /// Returns the calendar and the id of an event that was fetched.
     async fn whose(&self, event: &Value) -> Result<(String, String)> {
         let id = some(event, "id").ok_or_else(|| {
             Error::new(Kind::Internal, "an event without an id was to be changed")
@@ -336,7 +339,7 @@ impl GoogleCalendar {
         }
     }
 
-    /// IANA's name of a calendar's zone.
+    /// Returns the IANA name of a calendar's zone.
     async fn zone(&self, calendar: &str) -> Result<String> {
         let calendars = self.listed().await?;
         let found = calendars.iter().find(|one| {
@@ -372,7 +375,7 @@ fn set(body: &mut Value, key: &str, value: Value) {
     }
 }
 
-/// An id that nobody has: its characters are among those that Google takes.
+/// Returns a random, unique id, of characters that Google accepts.
 fn random() -> Result<String> {
     use std::fmt::Write as _;
     let mut bytes = [0_u8; 16];

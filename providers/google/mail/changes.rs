@@ -1,9 +1,9 @@
-//! What has happened to messages since a cursor, by Gmail's history.
+//! Changes to messages since a cursor, by Gmail's history.
 //!
-//! The history names messages and what was done to them, page by page; what is
-//! left of a page in the end is fetched as a list would fetch it. A draft that is
-//! edited or sent is another message afterwards: a cursor holds the messages of
-//! the drafts, so that the draft is told of, and not that messages come and go.
+//! The history lists messages and what was done to them, page by page; the messages
+//! that remain of a page are fetched as in a list. A draft that is edited or sent
+//! becomes another message: a cursor has the messages of the drafts, so that the draft
+//! is reported, and not messages that come and go.
 
 use std::collections::BTreeMap;
 
@@ -21,13 +21,13 @@ use daysheet_core::provider::calendar::Changes;
 const AT_ONCE: u32 = 100;
 /// Drafts that are followed.
 const DRAFTS: &str = "500";
-/// Stands in a cursor before the drafts.
+/// Precedes the drafts in a cursor.
 const DRAFTED: char = ';';
 
 /// The message of each draft, by the draft's id, which stays.
 type Drafts = BTreeMap<String, String>;
 
-/// What a page of the history comes to, of each message.
+/// The net effect of a page of the history on a message.
 #[derive(Clone, Copy, PartialEq)]
 enum Fate {
     New,
@@ -35,7 +35,7 @@ enum Fate {
     Gone,
     /// A draft that is the message now.
     Sent,
-    /// A draft that is in the trash, and one that is gone.
+    /// A draft that was moved to the trash or deleted.
     Deleted,
     GoneDraft,
 }
@@ -100,13 +100,13 @@ impl Gmail {
         Ok(changes)
     }
 
-    /// Where to ask from next time.
+    /// Returns the cursor to start from.
     async fn starting_now(&self) -> Result<Changes> {
         let from = self.history_id().await?;
         Ok(Changes { cursor: with_drafts(from, &self.drafts_now().await?)?, ..Changes::default() })
     }
 
-    /// The drafts there are, the newest of them.
+    /// Returns the newest of the present drafts.
     async fn drafts_now(&self) -> Result<Drafts> {
         let params = [("maxResults", DRAFTS), ("fields", "drafts(id,message/id)")];
         let page = self.get(&["drafts"], &params).await?;
@@ -118,7 +118,7 @@ impl Gmail {
         Ok(known.collect())
     }
 
-    /// The messages, fetched where they are still there.
+    /// Fetches the messages that still exist.
     async fn fetch_changed(
         &self,
         fates: &[(Value, Fate)],
@@ -147,7 +147,7 @@ impl Gmail {
             *into = page.items;
             for failed in page.failed {
                 match failed.error.kind() {
-                    // It went while we asked; what nobody has seen is not missed.
+                    // It was deleted meanwhile; a message that was never shown is not reported.
                     Kind::NotFound if fate == Fate::Changed => changes.gone.push(failed.id),
                     Kind::NotFound if fate == Fate::Deleted => changes.gone_drafts.push(failed.id),
                     Kind::NotFound => {}
@@ -158,7 +158,7 @@ impl Gmail {
         Ok(changes)
     }
 
-    /// The number that the history has now.
+    /// Returns the current history id.
     pub(super) async fn history_id(&self) -> Result<String> {
         let profile = call!(self, "historyId", |users| users.get_profile(ME))?;
         number(&profile).ok_or_else(|| {
@@ -176,7 +176,7 @@ fn number(answer: &Value) -> Option<String> {
     }
 }
 
-/// What the records come to in the end, in the order of the first of each.
+/// Returns the net effect of the records, in the order of the first of each.
 fn fates(answer: &Value) -> Vec<(Value, Fate)> {
     let mut fates: Vec<(Value, Option<Fate>)> = Vec::new();
     for record in list(answer, "history") {
@@ -200,7 +200,7 @@ fn fates(answer: &Value) -> Vec<(Value, Fate)> {
                             one.clone_from(message);
                         }
                         *known = match (*known, fate) {
-                            // Nobody has seen it: it neither came nor went.
+                            // It came and went between two calls: not reported.
                             (Some(Fate::New) | None, Fate::Gone) => None,
                             (Some(Fate::New), Fate::Changed) => Some(Fate::New),
                             (_, fate) => Some(fate),
@@ -213,12 +213,12 @@ fn fates(answer: &Value) -> Vec<(Value, Fate)> {
     fates.into_iter().filter_map(|(message, fate)| Some((message, fate?))).collect()
 }
 
-/// Puts what became of drafts in the place of what became of their messages.
+/// Replaces the fates of drafts' messages by those of the drafts.
 ///
-/// `before` are the drafts as the cursor has them, `now` those there are; of what
-/// another page of the history tells, the state before stays.
+/// `before` are the drafts as the cursor has them, `now` the present ones; drafts that
+/// another page of the history reports keep their earlier state.
 fn drafted(fates: &mut Vec<(Value, Fate)>, before: &Drafts, now: &mut Drafts) {
-    // Told with an earlier page.
+    // Reported with an earlier page.
     let known = |one: &Value| before.values().any(|message| message == text(one, "id"));
     fates.retain(|(one, fate)| *fate != Fate::New || !known(one));
     for (draft, message) in before {

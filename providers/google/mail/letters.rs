@@ -1,8 +1,7 @@
-//! A message of Gmail's, read for writing: its people, its texts, its files.
+//! Reads a Gmail message for replying, forwarding and editing: its people, texts and attachments.
 //!
-//! Which parts are text and how they are decoded is `parts.rs`'s
-//! business; here the files are found that can be sent again, those that the
-//! HTML shows among them.
+//! `parts.rs` decides which parts are text and decodes them; this module finds the
+//! attachments that can be sent again, including those that the HTML shows.
 
 use jiff::Timestamp;
 use mail_parser::MessageParser;
@@ -39,14 +38,14 @@ struct File<'v> {
     media: String,
     size: u64,
     cid: Option<String>,
-    /// base64url, if the bytes came with the message.
+    /// The bytes as base64url, if they came with the message.
     data: Option<&'v str>,
-    /// What to ask for otherwise.
+    /// The id to fetch them by otherwise.
     attachment: &'v str,
 }
 
 impl Gmail {
-    /// A message with all its parts.
+    /// Fetches a message with all its parts.
     pub(super) async fn whole(&self, id: &str) -> Result<Value> {
         let all = Projection {
             paths: ["id", "threadId", "labelIds", "internalDate", "payload"]
@@ -57,7 +56,7 @@ impl Gmail {
         self.message(id, &all, "full").await
     }
 
-    /// The texts of a whole message.
+    /// Returns the texts of a complete message.
     pub(super) async fn texts(&self, item: &Value) -> Result<Texts> {
         let id = text(item, "id");
         let mut tree = parts::read(id, item);
@@ -68,8 +67,8 @@ impl Gmail {
         Ok(texts(&tree.letter(Value::Null).parts))
     }
 
-    /// The bytes of a file of a message, by the number of its part, behind the
-    /// message's id or alone.
+    /// Returns the bytes of a message's attachment, by the number of its part, with or
+    /// without the message's id before it.
     pub(super) async fn bytes(&self, message: &str, file: &str, most: u64) -> Result<Vec<u8>> {
         let (message, part) = match file.split_once('/') {
             Some((of, part)) if message.is_empty() || of == message => (of, part),
@@ -84,7 +83,7 @@ impl Gmail {
         self.bytes_of(&item, part, most).await
     }
 
-    /// The same of a whole message that is here.
+    /// Returns the same for a complete message that was fetched.
     pub(super) async fn bytes_of(&self, item: &Value, part: &str, most: u64) -> Result<Vec<u8>> {
         let found = files(item).into_iter().find(|file| file.part == part);
         let file = found.ok_or_else(no_file)?;
@@ -129,7 +128,7 @@ fn too_large(size: u64, most: u64) -> Error {
     Error::argument(format!("the file is {size} bytes, more than {most}")).next("open it in Gmail")
 }
 
-/// The texts of a letter's parts, lines ending in LF.
+/// Returns the texts of a message's parts, with lines ending in LF.
 fn texts(parts: &[Vec<Vec<TextPart>>]) -> Texts {
     let mut plain = Vec::new();
     let mut rich = Vec::new();
@@ -165,12 +164,12 @@ fn texts(parts: &[Vec<Vec<TextPart>>]) -> Texts {
     }
 }
 
-/// Plain text as HTML that shows the same.
+/// Converts plain text to HTML that looks the same.
 pub(super) fn as_html(plain: &str) -> String {
     html_escape::encode_text(plain).replace('\n', "<br>\n")
 }
 
-/// The files of a message, as the port has them.
+/// Returns the attachments of a message in the port's form.
 pub(super) fn held(item: &Value) -> Vec<HeldFile> {
     let id = text(item, "id");
     files(item)
@@ -193,7 +192,8 @@ fn files(item: &Value) -> Vec<File<'_>> {
     files
 }
 
-/// The depth is bounded by the JSON reader, which refuses more than 128 levels.
+/// Collects attachments. The depth is bounded by the JSON reader, which refuses more
+/// than 128 levels.
 fn collect<'v>(part: &'v Value, files: &mut Vec<File<'v>>) {
     let media = text(part, "mimeType").to_ascii_lowercase();
     let name = text(part, "filename");
@@ -223,7 +223,7 @@ fn collect<'v>(part: &'v Value, files: &mut Vec<File<'v>>) {
     });
 }
 
-/// A file's name without a path; one that has none gets one.
+/// Returns an attachment's name without a path; one without a name gets one.
 fn file_name(name: &str, media: &str) -> String {
     let decoded = cell(&daysheet_core::text::header(name));
     let last = decoded.rsplit(['/', '\\']).next().unwrap_or_default();
@@ -242,13 +242,13 @@ fn file_name(name: &str, media: &str) -> String {
     }
 }
 
-/// A header field of a whole message, unfolded.
+/// Returns a header field of a complete message, unfolded.
 pub(super) fn field(item: &Value, name: &str) -> String {
     let payload = item.get("payload").unwrap_or(&Value::Null);
     header(payload, name).map(unfolded).unwrap_or_default()
 }
 
-/// Header fields of these names, in the order of the message.
+/// Returns header fields of these names, in the order of the message.
 pub(super) fn fields(item: &Value, names: &[&str]) -> Vec<(String, String)> {
     let headers = item.pointer("/payload/headers").and_then(Value::as_array);
     headers
@@ -266,12 +266,12 @@ fn unfolded(value: &str) -> String {
     value.replace(['\r', '\n'], "")
 }
 
-/// The subject, decoded, on one line.
+/// Returns the subject, decoded, on one line.
 pub(super) fn subject(item: &Value) -> String {
     cell(&daysheet_core::text::header(&field(item, "Subject")))
 }
 
-/// The people of a header field who have an address.
+/// Returns the people of a header field who have an address.
 pub(super) fn people(item: &Value, name: &str) -> Vec<Person> {
     address_list(&field(item, name))
         .into_iter()
@@ -280,7 +280,7 @@ pub(super) fn people(item: &Value, name: &str) -> Vec<Person> {
         .collect()
 }
 
-/// An address with its domain in ASCII; what is no domain stays as it is.
+/// Returns an address with its domain in ASCII; an invalid domain stays unchanged.
 pub(super) fn ascii(address: &str) -> String {
     let Some((local, domain)) = address.rsplit_once('@') else {
         return address.to_owned();
@@ -291,7 +291,7 @@ pub(super) fn ascii(address: &str) -> String {
     }
 }
 
-/// A Message-ID without its brackets, if it can be one.
+/// Returns a Message-ID without its brackets, if it is valid.
 pub(super) fn message_id(value: &str) -> Option<String> {
     let bare = value.trim().trim_start_matches('<').trim_end_matches('>');
     let sound = (1..=LONGEST_ID).contains(&bare.len())
@@ -299,8 +299,7 @@ pub(super) fn message_id(value: &str) -> Option<String> {
     sound.then(|| bare.to_owned())
 }
 
-/// The Message-IDs of a field, each once, in order; what cannot be one is left
-/// out.
+/// Returns the Message-IDs of a field, each once, in order; invalid ones are left out.
 pub(super) fn message_ids(value: &str) -> Vec<String> {
     let words: Vec<&str> = match value.contains('<') {
         true => {
@@ -317,7 +316,7 @@ pub(super) fn message_ids(value: &str) -> Vec<String> {
     ids
 }
 
-/// When a message was sent, as it says itself; else when Gmail got it.
+/// Returns when a message was sent, by its own date; else when Gmail received it.
 pub(super) fn sent(item: &Value) -> Option<Timestamp> {
     let line = format!("Date: {}\r\n\r\n", field(item, "Date"));
     let parsed = MessageParser::new().parse_headers(line.as_bytes());
@@ -329,13 +328,13 @@ pub(super) fn sent(item: &Value) -> Option<Timestamp> {
     said.or_else(|| received(item))
 }
 
-/// When Gmail got a message.
+/// Returns when Gmail received a message.
 pub(super) fn received(item: &Value) -> Option<Timestamp> {
     let millis = text(item, "internalDate").parse().ok()?;
     Timestamp::from_millisecond(millis).ok()
 }
 
-/// How much a message matters, as its header says.
+/// Returns the importance of a message, as in its header.
 pub(super) fn importance(item: &Value) -> Importance {
     let said = field(item, "Importance").to_ascii_lowercase();
     let priority = field(item, "X-Priority");
@@ -346,7 +345,7 @@ pub(super) fn importance(item: &Value) -> Importance {
     }
 }
 
-/// True for a message under a label.
+/// Returns true for a message with a label.
 pub(super) fn is_under(item: &Value, label: &str) -> bool {
     let labels = item.get("labelIds").and_then(Value::as_array);
     labels.into_iter().flatten().any(|one| one.as_str() == Some(label))

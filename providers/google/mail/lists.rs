@@ -30,7 +30,7 @@ impl Gmail {
         Ok(page)
     }
 
-    /// The user's own labels.
+    /// Returns the user's own labels.
     pub(super) async fn categories(&self) -> Result<Page> {
         let mut items = self.labels().await?;
         items.retain(|label| text(label, "type") == "user");
@@ -44,7 +44,7 @@ impl Gmail {
         Ok(Page { items: client::listed(answer, "sendAs")?, ..Page::default() })
     }
 
-    /// The settings that rows show, each under its own key.
+    /// Returns the settings that rows show, each under its own key.
     pub(super) async fn settings(&self) -> Result<Page> {
         let vacation = call!(self, "enableAutoReply", |users| users.settings_get_vacation(ME))?;
         let language = call!(self, "displayLanguage", |users| users.settings_get_language(ME))?;

@@ -1,11 +1,9 @@
 //! Gmail behind the mailbox port.
 //!
-//! Gmail lists give ids alone, so a page costs one list call and, when the
-//! columns want more than ids, one `get` per item, several at a time.
-//! Only what the projection names is asked for (`format`, `metadataHeaders`,
-//! `fields`). What the columns mean is the registry's business, how a letter's
-//! MIME tree is read stands in `parts.rs`, and how a query is written in
-//! `query.rs`.
+//! Gmail's lists have only ids, so a page costs one list call and, if the columns need
+//! more than ids, one `get` per item, several at a time. Only what the projection names
+//! is requested (`format`, `metadataHeaders`, `fields`). The registry defines the
+//! columns, `parts.rs` reads a message's MIME tree, and `query.rs` writes a query.
 
 use daysheet_core::provider::MailCapabilities;
 use std::collections::HashMap;
@@ -38,15 +36,15 @@ use daysheet_core::schemas::{Api, Table};
 use daysheet_core::text::brief;
 use daysheet_core::text::{Note, note, ours};
 
-/// The user whose token it is.
+/// The user that the token belongs to.
 const ME: &str = "me";
-/// What a list of messages says of each without a second call.
+/// The fields of a message that a list has without a second call.
 const LISTED: &[&str] = &["id", "threadId"];
-/// What a list of labels says of each without a second call.
+/// The fields of a label that a list has without a second call.
 const LABEL_LISTED: &[&str] = &["id", "name", "type"];
-/// How long label names are believed.
+/// How long label names are cached.
 const NAMES_LAST: Duration = Duration::from_secs(60);
-/// Letters fetched at once; each may be a few megabytes.
+/// Messages fetched concurrently; each may have a few megabytes.
 const LETTERS_AT_ONCE: usize = 8;
 /// A message larger than this is not shown raw, in bytes.
 const RAW_LIMIT: u64 = 5 << 20;
@@ -70,7 +68,7 @@ macro_rules! call {
     };
 }
 
-/// Narrows a generated list call to the page that is asked for.
+/// Restricts a generated list call to the requested page.
 macro_rules! page {
     ($call:expr, $ask:expr, $q:expr) => {{
         let mut call = $call.max_results(limit($ask));
@@ -114,7 +112,7 @@ mod states;
 pub struct Gmail {
     hub: Hub<Wire>,
     google: Google,
-    /// Where Gmail is.
+    /// Gmail's endpoint.
     base: Url,
     /// Where the People API is.
     people: Url,
@@ -124,7 +122,7 @@ pub struct Gmail {
 }
 
 impl Gmail {
-    /// The account whose tokens these are, at the configured endpoint.
+    /// Creates the account with these tokens, at the configured endpoint.
     pub fn new(services: &ServiceSettings, tokens: TokenSource) -> Result<Self> {
         let google = Google::new(services, tokens, GMAIL);
         let hub = hub(services, google.bearer());
@@ -138,8 +136,8 @@ impl Gmail {
         })
     }
 
-    /// The listed objects as they are when they have all that is read, else one
-    /// object fetched for each, in order, as many at a time as the account may.
+    /// Returns the listed objects if they are sufficient, else fetches one object for
+    /// each, in order, as many at a time as the account allows.
     async fn each<F>(
         &self,
         listed: Vec<Value>,
@@ -150,6 +148,7 @@ impl Gmail {
     where
         F: Future<Output = Result<Value>>,
     {
+        // The list has everything that is read: no call per item.
         if projection.within(has) {
             return Ok(Page { items: listed, ..Page::default() });
         }
@@ -160,7 +159,7 @@ impl Gmail {
         for (at, (id, answer)) in ids.into_iter().zip(answers).enumerate() {
             match answer {
                 Ok(item) => page.items.push(item),
-                // Without a sign-in no further item will come either.
+                // Without a sign-in, no further item can be fetched either.
                 Err(error) if error.kind() == Kind::Auth => return Err(error),
                 Err(error) => page.failed.push(Failed { at, id, error }),
             }
@@ -191,7 +190,7 @@ impl Gmail {
         ))
     }
 
-    /// The account's labels as Gmail lists them, remembered for a while.
+    /// Returns the account's labels as Gmail lists them, cached for a while.
     async fn labels(&self) -> Result<Vec<Value>> {
         let mut known = self.labels.lock().await;
         if let Some((when, labels)) = known.as_ref()
@@ -228,6 +227,7 @@ impl Gmail {
         };
         let mut notes = Vec::new();
         for (name, other) in wanted.iter().filter(|(name, _)| !is_known(name)) {
+            // An unknown label silently finds nothing at Gmail; in an OR, others may hold.
             match other {
                 true => notes.push(note!("{}: {}", ours(unknown(name)), NOTHING)),
                 false => return Err(refused(name)),
@@ -250,7 +250,7 @@ impl Gmail {
         Ok(compiled)
     }
 
-    /// Brings a text part that Gmail left out for its size, as base64url.
+    /// Fetches a text part that Gmail left out for its size, as base64url.
     async fn fetch_part(&self, message: &str, attachment: &str) -> Result<String> {
         let attachment = &net::path_segment(attachment);
         let answer = call!(self, "data,size", |users| users
@@ -419,7 +419,7 @@ impl Gmail {
         }
     }
 
-    /// Adds what a list answer says of the whole: next page, total, names.
+    /// Completes a page from a list's response: next page, total, names.
     async fn finish(
         &self,
         mut page: Page,
@@ -446,10 +446,10 @@ impl Gmail {
     }
 }
 
-/// The address of the account that a fresh token belongs to.
+/// Returns the address of the account that a new token belongs to.
 ///
-/// The profile says it; a stand-in without profiles says it as the primary
-/// send-as address, which the same scope may read.
+/// The profile has it; a server without profiles has it as the primary send-as address,
+/// which the same scope may read.
 pub async fn address(services: &ServiceSettings, token: &str) -> Result<String> {
     let gmail = &Gmail::new(services, TokenSource::fixed(token))?;
     let address = match call!(gmail, "emailAddress", |users| users.get_profile(ME)) {
@@ -472,7 +472,7 @@ fn hub(services: &ServiceSettings, bearer: Bearer) -> Hub<Wire> {
     hub
 }
 
-/// Gmail's ids are put into the path as they are by the generated client.
+/// Checks an id: the generated client puts Gmail's ids into the path unescaped.
 fn check(id: &str) -> Result<()> {
     let fits = (1..=128).contains(&id.len())
         && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'));
@@ -484,13 +484,13 @@ fn check(id: &str) -> Result<()> {
     }
 }
 
-/// The least of Gmail's formats that has what the projection reads.
+/// Returns the smallest of Gmail's formats that has what the projection reads.
 fn format(projection: &Projection) -> &'static str {
     let payload = |path: &String| path.split('/').any(|key| key == "payload");
     if projection.paths.iter().any(payload) { "metadata" } else { "minimal" }
 }
 
-/// A partial response mask for the projection.
+/// Returns a partial response mask for the projection.
 fn mask(projection: &Projection) -> String {
     projection.paths.join(",")
 }
@@ -499,12 +499,12 @@ fn limit(ask: &Ask) -> u32 {
     u32::try_from(ask.limit).unwrap_or(u32::MAX).clamp(1, 500)
 }
 
-/// Gmail leaves these out of lists unless told otherwise.
+/// Returns true for labels whose messages Gmail leaves out of lists by default.
 fn hidden(label: &str) -> bool {
     matches!(label, "SPAM" | "TRASH")
 }
 
-/// A page token that Gmail refuses is one that has become too old.
+/// Converts the refusal of a page token to an error that it is too old.
 fn stale(error: Error, ask: &Ask) -> Error {
     if ask.cursor.is_some() && error.kind() == Kind::Provider(400) {
         return Error::argument("Gmail's page cursor expired").next("search again without cursor");
@@ -512,7 +512,7 @@ fn stale(error: Error, ask: &Ask) -> Error {
     error
 }
 
-/// The name a label goes by in rows; states that are flags have none.
+/// Returns the name of a label in rows; labels that are states have none.
 fn name(label: &Value) -> Option<(String, String)> {
     let id = text(label, "id");
     let name = if text(label, "type") == "user" {
@@ -523,11 +523,11 @@ fn name(label: &Value) -> Option<(String, String)> {
     Some((id.to_owned(), name))
 }
 
-/// The items of a page, no more of them than were asked for: each costs a call.
-/// One without any has a count in their place.
+/// Returns the items of a page, no more than requested, because each costs a call. An
+/// empty page has a count in their place.
 ///
 /// # Errors
-/// [`Kind::Provider`] if the answer is none of a list.
+/// [`Kind::Provider`] if the response is not one of a list.
 fn found(answer: &mut Value, key: &str, ask: &Ask, notes: &mut Vec<Note>) -> Result<Vec<Value>> {
     let mut items = match answer.get_mut(key).map(Value::take) {
         Some(Value::Array(items)) => items,

@@ -1,8 +1,8 @@
-//! Mail put in order, at Gmail.
+//! Organizes mail at Gmail.
 //!
-//! A thousand messages are changed by one request, which says nothing of any of
-//! them. What became of each is read afterwards: from the history, where a page
-//! tells of hundreds, and for those that the history does not name, one by one.
+//! A thousand messages are changed by one request, whose response says nothing of any
+//! of them. Their states are read afterwards: from the history, where a page covers
+//! hundreds, and for those that the history does not list, one by one.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -25,13 +25,13 @@ const AT_ONCE: usize = 1_000;
 const RECORDS: &str = "500";
 const PAGES: usize = 8;
 
-/// What is done with some of the messages.
+/// A request for some of the messages.
 enum Work {
     Labels(Difference),
     Delete,
 }
 
-/// How far it came with one message.
+/// The progress of one message.
 #[derive(Clone)]
 enum Sent {
     Done,
@@ -40,8 +40,7 @@ enum Sent {
     Refused(Error),
 }
 
-/// The labels of messages that changed, and the messages that are gone, as Gmail's
-/// history has them.
+/// The labels of changed messages, and the deleted messages, from Gmail's history.
 #[derive(Default)]
 struct LabelHistory {
     labels: HashMap<String, BTreeSet<String>>,
@@ -68,7 +67,7 @@ impl Organize for Gmail {
             Ok(work) => work,
             Err(error) => return all(error),
         };
-        // Without a place in the history, everything is read one by one.
+        // Without a history id, every message is read one by one.
         let since = match self.history_id().await {
             Ok(since) => Some(since),
             Err(error) if error.kind() == Kind::Auth => return all(error),
@@ -91,7 +90,7 @@ impl Organize for Gmail {
     }
 }
 
-/// What is to be done with which messages, by their places in the list.
+/// Returns the requests, each with its messages by their positions in the list.
 fn plan(messages: &[MailState], step: &Step, sent: &mut [Sent]) -> Result<Vec<(Work, Vec<usize>)>> {
     let mut work = match step {
         Step::Delete => vec![(Work::Delete, (0..messages.len()).collect())],
@@ -116,7 +115,7 @@ fn plan(messages: &[MailState], step: &Step, sent: &mut [Sent]) -> Result<Vec<(W
 }
 
 impl Gmail {
-    /// Messages with nothing but their labels, several at a time.
+    /// Fetches messages with only their labels, several at a time.
     async fn labelled(&self, ids: &[String]) -> Vec<Result<Value>> {
         let labels_alone = &Projection {
             paths: vec!["id".to_owned(), "labelIds".to_owned()],
@@ -127,8 +126,8 @@ impl Gmail {
         stream::iter(calls).buffered(IN_FLIGHT).collect().await
     }
 
-    /// Sends one request for these messages. If Gmail refuses all of them for
-    /// some that are not there, those are found and the others sent again.
+    /// Sends one request for these messages. If Gmail refuses all of them because some
+    /// do not exist, those are found and the others sent again.
     async fn carry_out(
         &self,
         work: &Work,
@@ -163,6 +162,7 @@ impl Gmail {
                         _ => there.push(*at),
                     }
                 }
+                // Gmail refused the whole request because of these, so the others are sent again.
                 if there.len() < places.len() {
                     places = there;
                     continue;
@@ -230,7 +230,7 @@ impl Gmail {
         Ok(LabelHistory::default())
     }
 
-    /// How each message is afterwards, as Gmail says.
+    /// Returns the state of each message afterwards, as Gmail reports it.
     async fn verified(
         &self,
         messages: &[MailState],
@@ -257,6 +257,7 @@ impl Gmail {
                     continue;
                 }
                 match (work, history.labels.get(&message.id)) {
+                    // The history confirms the change; the message need not be read.
                     (Work::Labels(difference), Some(labels)) if difference.holds(labels) => {
                         *answer = Some(Ok(Some(state(&message.id, labels))));
                     }
@@ -284,7 +285,7 @@ impl LabelHistory {
         for key in ["labelsAdded", "labelsRemoved"] {
             for entry in list(record, key) {
                 let message = entry.get("message").unwrap_or(&Value::Null);
-                // Labels may be left out; then the record says nothing.
+                // Labels may be missing; then the record has no information.
                 if message.get("labelIds").is_some() {
                     self.labels.insert(text(message, "id").to_owned(), labels(message));
                 }
@@ -297,7 +298,7 @@ impl LabelHistory {
     }
 }
 
-/// What became of a message that was read once more.
+/// Returns the outcome for a message that was read again.
 fn came_of(work: &Work, sent: &Sent, found: Result<Value>) -> Result<Option<MailState>> {
     let failed = || match sent {
         Sent::Open(error) | Sent::Refused(error) => error.clone(),

@@ -1,9 +1,8 @@
-//! Gmail's tree of message parts, read.
+//! Reads Gmail's tree of message parts.
 //!
-//! Gmail has taken the MIME structure and the transfer encodings apart; what is
-//! left is to tell the text from the files, to keep alternatives together, and
-//! to decode bytes and charsets, by libraries. No network here: what Gmail left
-//! out for its size is asked for by the adapter.
+//! Gmail has parsed the MIME structure and the transfer encodings; this module distinguishes text
+//! from attachments, keeps alternatives together, and decodes bytes and charsets, by libraries.
+//! No network here: the adapter fetches what Gmail left out for its size.
 
 use base64::Engine;
 use base64::alphabet::URL_SAFE;
@@ -25,7 +24,7 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
         .with_decode_allow_trailing_bits(true),
 );
 
-/// A message, with texts and files told apart.
+/// A message, with texts and attachments separated.
 #[derive(Debug, Default)]
 pub struct Tree {
     /// The texts to read, in order.
@@ -58,12 +57,12 @@ pub enum Part {
     Elsewhere {
         /// Media type and its parameters.
         kind: ContentType,
-        /// What to ask for.
+        /// The id to fetch them by.
         attachment: String,
     },
 }
 
-/// What a `Content-Type` says of a text.
+/// The `Content-Type` of a text.
 #[derive(Debug, Clone, Default)]
 pub struct ContentType {
     html: bool,
@@ -72,7 +71,7 @@ pub struct ContentType {
 }
 
 impl Part {
-    /// What to ask for, when the bytes are elsewhere.
+    /// Returns the id to fetch, if the bytes were left out.
     pub fn attachment(&self) -> &str {
         match self {
             Self::Here { .. } => "",
@@ -80,7 +79,7 @@ impl Part {
         }
     }
 
-    /// Puts fetched bytes, as base64url, in the place of the reference.
+    /// Replaces the reference by the fetched bytes, as base64url.
     pub fn bring(&mut self, data: String) {
         if let Self::Elsewhere { kind, .. } = self {
             *self = Self::Here { kind: std::mem::take(kind), data };
@@ -98,7 +97,7 @@ pub fn read(id: &str, item: &Value) -> Tree {
 }
 
 impl Tree {
-    /// The texts whose bytes have to be asked for.
+    /// Returns the texts whose bytes have to be fetched.
     pub fn elsewhere(&mut self) -> impl Iterator<Item = &mut Part> {
         self.texts
             .iter_mut()
@@ -108,7 +107,7 @@ impl Tree {
             .filter(|part| matches!(part, Part::Elsewhere { .. }))
     }
 
-    /// The letter, once all texts are here.
+    /// Returns the message, once all texts are complete.
     pub fn letter(self, item: Value) -> Letter {
         let mut notes = self.notes;
         if self.inline_images > 0 {
@@ -171,8 +170,8 @@ impl Tree {
         }
     }
 
-    /// Keeps the forms of one text together: what stands below one child is
-    /// one form, however many parts it has.
+    /// Keeps the forms of one text together: everything below one child is one form,
+    /// however many parts it has.
     fn alternative(&mut self, id: &str, children: &[Value]) {
         let mut forms = Vec::new();
         for child in children {
@@ -232,7 +231,7 @@ impl Part {
     }
 }
 
-/// The header lines of a message, in its order.
+/// Returns the header lines of a message, in its order.
 pub fn headers(item: &Value) -> String {
     let mut lines = String::new();
     for header in item.pointer("/payload/headers").and_then(Value::as_array).into_iter().flatten() {
@@ -260,7 +259,7 @@ pub fn decode(data: &str) -> (Vec<u8>, bool) {
                 .take_while(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_'))
                 .collect();
             let damaged = sound.len() < data.trim_end_matches(['=', '\n', '\r']).len();
-            // A single character left over says nothing.
+            // A single character left over encodes nothing.
             let whole = sound.get(..sound.len() - usize::from(sound.len() % 4 == 1));
             let bytes = BASE64.decode(whole.unwrap_or_default()).unwrap_or_default();
             (bytes, damaged)

@@ -1,4 +1,4 @@
-//! Gmail's labels by what people call them, and labels made, renamed, deleted.
+//! Gmail's labels by their names; creating, renaming and deleting labels.
 
 use hyper::Method;
 use serde_json::{Value, json};
@@ -15,9 +15,9 @@ use daysheet_core::text::quoted;
 
 /// The longest name of a label, in characters.
 const LONGEST: usize = 225;
-/// So many names are told when one is not known.
+/// The number of similar names in an error about an unknown one.
 const SIMILAR: usize = 5;
-/// Gmail's own labels by the words they are called.
+/// Gmail's system labels by their well-known words.
 const SYSTEM: &[(&str, &str)] = &[
     ("inbox", "INBOX"),
     ("spam", "SPAM"),
@@ -28,7 +28,7 @@ const SYSTEM: &[(&str, &str)] = &[
     ("important", "IMPORTANT"),
     ("unread", "UNREAD"),
 ];
-/// Names that Gmail keeps to itself besides.
+/// Further names that Gmail reserves.
 const RESERVED: &[&str] = &[
     "archive",
     "anywhere",
@@ -59,7 +59,7 @@ impl Gmail {
         if !create {
             return Err(unknown(&labels, name, kind));
         }
-        // What was made elsewhere meanwhile is not made again.
+        // Another program may have created the label since.
         let labels = self.labels_anew().await?;
         if let Some(found) = named(&labels, name) {
             return Ok(found);
@@ -81,7 +81,7 @@ impl Gmail {
         *self.labels.lock().await = None;
     }
 
-    /// Makes a label, and those above it that are not there; Gmail's object.
+    /// Creates a label, and those above it that are missing; returns Gmail's object.
     pub(super) async fn make_label(&self, name: &str, colour: Option<&str>) -> Result<Value> {
         let colour = colour.map(paint).transpose()?;
         let levels = levels(name)?;
@@ -133,7 +133,7 @@ impl Gmail {
         })
     }
 
-    /// Gives a label another name or colour, and those below it a name that fits;
+    /// Changes the name or colour of a label, and the names of those below it; returns
     /// Gmail's object.
     pub(super) async fn change_label(
         &self,
@@ -182,7 +182,7 @@ impl Gmail {
         self.change_for_sure(Method::PATCH, &["labels", id], Some(body), written).await
     }
 
-    /// To Gmail, labels below another one only look so: each has its whole name.
+    /// Renames the labels below: Gmail's labels are not nested, each has its full path.
     async fn rename_below(&self, old: &str, new: &str) -> Result<()> {
         let labels = self.labels_anew().await?;
         for label in labels {
@@ -211,13 +211,13 @@ impl Gmail {
         done.map(drop)
     }
 
-    /// A label with its counts.
+    /// Returns a label with its counts.
     pub(super) async fn label(&self, id: &str) -> Result<Value> {
         check(id)?;
         self.get(&["labels", id], &[]).await
     }
 
-    /// One of the user's own labels.
+    /// Returns one of the user's own labels.
     async fn own_label(&self, id: &str, done: &str) -> Result<Value> {
         let label = self.label(id).await?;
         if text(&label, "type") == "user" {
@@ -228,7 +228,7 @@ impl Gmail {
     }
 }
 
-/// What a word, an id or a name stands for.
+/// Finds the label of a well-known word, an id or a name.
 fn named(labels: &[Value], name: &str) -> Option<Place> {
     let place =
         |id: &str, name: &str| Place { id: id.to_owned(), name: name.to_owned(), made: false };
@@ -238,7 +238,7 @@ fn named(labels: &[Value], name: &str) -> Option<Place> {
     }
     let word = query::place(name).to_lowercase();
     if word == "archive" {
-        // At Gmail the archive is where no label of a place is.
+        // At Gmail a message is archived if it has none of the folder labels.
         return Some(place("", "archive"));
     }
     if let Some((word, id)) = SYSTEM.iter().find(|(known, _)| *known == word) {
@@ -268,7 +268,7 @@ fn same_name(one: &str, other: &str) -> bool {
     one.to_lowercase() == other.to_lowercase()
 }
 
-/// The levels of a new label's name.
+/// Splits the name of a new label into its levels.
 fn levels(name: &str) -> Result<Vec<String>> {
     let name = name.trim().trim_matches('/');
     let levels: Vec<_> = name.split('/').map(|level| level.trim().to_owned()).collect();
@@ -298,8 +298,8 @@ fn levels(name: &str) -> Result<Vec<String>> {
     }
 }
 
-/// A label's colour as Gmail takes it: a background of its palette, and text
-/// that can be read on it.
+/// Returns a label's colour for Gmail: a background of its palette, and a text colour
+/// that is readable on it.
 fn paint(colour: &str) -> Result<Value> {
     let hex = colour.trim().to_ascii_lowercase();
     let parts: Vec<u32> = hex
@@ -321,7 +321,7 @@ fn paint(colour: &str) -> Result<Value> {
     }))
 }
 
-/// What is said of a name that nothing has, with names that are like it.
+/// Returns the error for an unknown name, with similar names.
 fn unknown(labels: &[Value], name: &str, kind: PlaceKind) -> Error {
     let what = match kind {
         PlaceKind::Folder => "folder or label",
@@ -343,8 +343,8 @@ fn unknown(labels: &[Value], name: &str, kind: PlaceKind) -> Error {
     }
 }
 
-/// How far two names are apart; nothing if they have nothing in common. One
-/// within the other is nearest, then names that differ by a few letters.
+/// Returns the distance of two names; `None` if they have nothing in common. One within
+/// the other is nearest, then names that differ by a few letters.
 fn unlike(known: &str, said: &str) -> Option<usize> {
     let (known, said) = (known.to_lowercase(), said.to_lowercase());
     if known.contains(&said) || said.contains(&known) {

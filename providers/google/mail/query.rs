@@ -1,8 +1,7 @@
-//! The search language, written as Gmail's `q`.
+//! The query language, written as Gmail's `q`.
 //!
-//! Pure text work. What Gmail cannot say exactly is said as nearly as it can,
-//! and a note tells what was lost.
-//! Gmail's syntax: <https://support.google.com/mail/answer/7190>.
+//! Pure text work. What Gmail cannot express exactly is written as nearly as possible, and a note
+//! says what was lost. Gmail's syntax: <https://support.google.com/mail/answer/7190>.
 
 use daysheet_core::query::{PLACES, Part, Query, State, Term};
 use daysheet_core::text::Note;
@@ -12,9 +11,9 @@ use crate::labels::{is_category, label};
 /// A query in Gmail's language.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Compiled {
-    /// What goes into the parameter `q`.
+    /// The value of the parameter `q`.
     pub q: String,
-    /// What was lost, in words.
+    /// Notes on what was lost.
     pub notes: Vec<Note>,
 }
 
@@ -35,7 +34,7 @@ pub fn compile(query: &Query) -> Compiled {
     compiled
 }
 
-/// The label a condition names, which Gmail would silently take for empty.
+/// Returns the label of a condition; Gmail would silently treat an unknown one as empty.
 pub fn labelled(term: &Term) -> Option<&str> {
     match term {
         Term::Label(name) => Some(name),
@@ -45,8 +44,8 @@ pub fn labelled(term: &Term) -> Option<&str> {
     }
 }
 
-/// The query with the labels it names called by the names that `rename` gives;
-/// Gmail's search does not know ids.
+/// Replaces the labels of a query by the names that `rename` returns; Gmail's search
+/// does not know ids.
 pub fn rename(query: &Query, rename: &impl Fn(&str) -> Option<String>) -> Query {
     let other = |name: &String| rename(name).unwrap_or_else(|| name.clone());
     query.map(&|term| match term {
@@ -57,7 +56,7 @@ pub fn rename(query: &Query, rename: &impl Fn(&str) -> Option<String>) -> Query 
     })
 }
 
-/// `negated` pushes a NOT down to the terms, where Gmail surely understands it.
+/// Writes a query. `negated` pushes a NOT down to the terms, where Gmail reliably supports it.
 fn write(query: &Query, negated: bool, notes: &mut Vec<Note>) -> String {
     match (query, negated) {
         (Query::All(parts), false) | (Query::Any(parts), true) => group(parts, " ", negated, notes),
@@ -100,13 +99,13 @@ fn write_term(term: &Term, notes: &mut Vec<Note>) -> String {
         Term::Attachment => "has:attachment".to_owned(),
         Term::Larger(bytes) => format!("larger:{bytes}"),
         Term::Smaller(bytes) => format!("smaller:{bytes}"),
-        // Seconds since 1970, because a plain date is taken in Pacific time.
+        // Seconds since 1970, because Gmail reads a plain date in Pacific time.
         Term::Before(instant) => format!("before:{}", instant.as_second()),
         Term::After(instant) => format!("after:{}", instant.as_second()),
     }
 }
 
-/// Quotes whatever Gmail could take for syntax.
+/// Quotes a text that Gmail could take for syntax.
 fn quote(text: &str) -> String {
     let plain = text.chars().all(|c| c.is_alphanumeric() || matches!(c, '@' | '.' | '_'))
         && !matches!(text, "OR" | "AND" | "AROUND");

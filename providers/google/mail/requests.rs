@@ -1,4 +1,4 @@
-//! Gmail's addresses for what is written, and what became of what broke off.
+//! Gmail's URLs for writes, and looking up interrupted ones.
 
 use hyper::Method;
 use serde_json::Value;
@@ -9,12 +9,12 @@ use crate::net::path_segment;
 use daysheet_core::error::{Error, Kind, Result};
 
 impl Gmail {
-    /// An address below the account, each part of the path escaped.
+    /// Returns a URL below the account, with each part of the path escaped.
     pub(super) fn at(&self, path: &[&str], params: &[(&str, &str)]) -> Result<Url> {
         self.below("gmail/v1/users", path, params)
     }
 
-    /// The same where much is sent to.
+    /// Returns the same for uploads.
     pub(super) fn upload_at(&self, path: &[&str], params: &[(&str, &str)]) -> Result<Url> {
         self.below("upload/gmail/v1/users", path, params)
     }
@@ -35,7 +35,7 @@ impl Gmail {
         Ok(url)
     }
 
-    /// Reads what is short.
+    /// Fetches a short resource.
     pub(super) async fn get(&self, path: &[&str], params: &[(&str, &str)]) -> Result<Value> {
         self.google.get(&self.at(path, params)?).await
     }
@@ -51,7 +51,7 @@ impl Gmail {
         self.google.send(method, &url, None, body).await
     }
 
-    /// [`Gmail::change`], which is looked for with `look` when it breaks off:
+    /// Writes as [`Gmail::change`] does; an interrupted write is looked up with `look`:
     /// see [`Pace::settle`](crate::pace::Pace::settle).
     pub(super) async fn change_for_sure<F>(
         &self,
@@ -69,7 +69,7 @@ impl Gmail {
         }
     }
 
-    /// What is at a path; nothing if there is no such thing.
+    /// Returns the resource at a path; `None` if there is none.
     pub(super) async fn there(
         &self,
         path: &[&str],
@@ -82,7 +82,7 @@ impl Gmail {
         }
     }
 
-    /// Null once there is nothing at a path any more.
+    /// Returns null once there is no resource at a path.
     pub(super) async fn gone(&self, path: &[&str]) -> Result<Option<Value>> {
         let found = self.there(path, &[]).await?;
         Ok(found.is_none().then_some(Value::Null))

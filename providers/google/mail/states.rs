@@ -1,7 +1,6 @@
-//! What Gmail's labels say of a message's state, and which labels make one.
+//! Gmail's labels as message states, and states as labels.
 //!
-//! Pure: at Gmail, every change of a message is labels that are added and
-//! labels that are taken away.
+//! Pure: at Gmail, every change of a message adds and removes labels.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,10 +12,10 @@ use daysheet_core::provider::mail::{Flag, MailState, Step};
 
 /// Where a message is, the strongest word first.
 const PLACES: [&str; 5] = ["TRASH", "SPAM", "INBOX", "DRAFT", "SENT"];
-/// What Gmail's ids of the user's labels begin with.
+/// The prefix of Gmail's ids of user labels.
 const OWN: &str = "Label_";
 
-/// Labels that are added, and labels that are taken away.
+/// Labels to add, and labels to remove.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Difference {
     pub add: BTreeSet<String>,
@@ -33,19 +32,19 @@ impl Difference {
         self.add.is_empty() && self.remove.is_empty()
     }
 
-    /// True if these labels are so already.
+    /// Returns true if these labels already agree with it.
     pub(super) fn holds(&self, labels: &BTreeSet<String>) -> bool {
         self.add.is_subset(labels) && self.remove.is_disjoint(labels)
     }
 }
 
-/// The labels of one of Gmail's messages; nothing if it does not tell them.
+/// Returns the labels of a Gmail message; empty if not reported.
 pub(super) fn labels(item: &Value) -> BTreeSet<String> {
     let listed = item.get("labelIds").and_then(Value::as_array);
     listed.into_iter().flatten().filter_map(|label| label.as_str().map(str::to_owned)).collect()
 }
 
-/// The state that labels make.
+/// Returns the state for a set of labels.
 pub(super) fn state(id: &str, labels: &BTreeSet<String>) -> MailState {
     let place = PLACES.into_iter().find(|place| labels.contains(*place));
     MailState {
@@ -60,12 +59,12 @@ pub(super) fn state(id: &str, labels: &BTreeSet<String>) -> MailState {
     }
 }
 
-/// The state of a message as Gmail tells it.
+/// Returns the state of a message as Gmail reports it.
 pub(super) fn state_of(item: &Value) -> MailState {
     state(text(item, "id"), &labels(item))
 }
 
-/// What a step is in labels, the same for every message.
+/// Returns a step as labels, the same for every message.
 ///
 /// # Errors
 /// [`daysheet_core::error::Kind::Argument`] for what Gmail cannot do.
@@ -114,7 +113,7 @@ pub(super) fn of_step(step: &Step) -> Result<Difference> {
     })
 }
 
-/// Refuses the labels that Gmail alone gives, and those that are places.
+/// Refuses labels that only Gmail assigns, and those that are folders.
 fn given(label: &str) -> Result<()> {
     let what = match label {
         "SENT" | "DRAFT" | "CHAT" => "only Gmail decides what is sent, a draft or a chat",
@@ -129,8 +128,8 @@ fn each_given(labels: &[String]) -> Result<Vec<&str>> {
     labels.iter().map(|label| given(label).map(|()| label.as_str())).collect()
 }
 
-/// What makes one state of another. Where a message was that was sent or is a
-/// draft, Gmail knows by itself.
+/// Returns the difference between two states. Gmail keeps track itself of whether a
+/// message was sent or is a draft.
 pub(super) fn between(now: &MailState, then: &MailState) -> Difference {
     let mut difference = Difference::default();
     let mut mark = |label: &str, wanted: bool| {
@@ -161,7 +160,7 @@ pub(super) fn between(now: &MailState, then: &MailState) -> Difference {
     difference
 }
 
-/// The places of messages in their list, by what is to be done with them.
+/// Groups messages, by their positions in the list, by their change.
 pub(super) fn grouped(
     messages: &[MailState],
     then: &[MailState],

@@ -1,8 +1,7 @@
-//! Changes of an event as Graph is told them.
+//! Changes of an event in Graph's properties.
 //!
-//! Pure: from a [`Change`] and the event as it is to the properties that are
-//! sent, and nothing else is. What Outlook cannot do is refused here, before
-//! anything is written.
+//! Pure: from a [`Change`] and the present event to exactly the properties to send.
+//! What Outlook cannot do is refused here, before anything is written.
 
 use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
@@ -17,11 +16,11 @@ use daysheet_core::provider::calendar::{Change, Guest, Notify, Show, Visibility}
 use daysheet_core::recurrence::{Repeat, graph};
 use daysheet_core::when::{self, Moment, When};
 
-/// Checks that Outlook can do what a change asks for, as far as that does not
-/// depend on more than the change and the event.
+/// Checks that Outlook can make a change, as far as that depends only on the change and
+/// the event.
 ///
 /// # Errors
-/// [`Kind::Argument`](daysheet_core::error::Kind::Argument) with what to do instead.
+/// [`Kind::Argument`](daysheet_core::error::Kind::Argument) with an alternative.
 pub fn check(change: &Change, current: Option<&Value>, notify: Notify) -> Result<()> {
     if change.show == Some(Show::Focus) {
         return Err(Error::argument("Outlook's calendars have no focus time")
@@ -43,7 +42,7 @@ pub fn check(change: &Change, current: Option<&Value>, notify: Notify) -> Result
     }
 }
 
-/// Checks that those who are asked may be told, because Outlook tells them.
+/// Checks that the guests may be notified, because Outlook always notifies them.
 pub fn tells(notify: Notify, others: bool) -> Result<()> {
     if notify == Notify::All || !others {
         return Ok(());
@@ -52,7 +51,7 @@ pub fn tells(notify: Notify, others: bool) -> Result<()> {
         .next("give notify=all, or leave out the people"))
 }
 
-/// True for what the others see of an event.
+/// Returns true for a change that the guests can see.
 fn is_seen(change: &Change) -> bool {
     change.title.is_some()
         || change.time.is_some()
@@ -63,8 +62,8 @@ fn is_seen(change: &Change) -> bool {
         || change.online.is_some()
 }
 
-/// The properties of a change; `current` is the event as it is, and `day_zone`
-/// Graph's name of the zone that whole days are in.
+/// Returns the properties of a change; `current` is the present event, and `day_zone`
+/// Graph's name of the zone for whole days.
 pub fn properties(change: &Change, current: Option<&Value>, day_zone: &str) -> Result<Value> {
     let mut event = Map::new();
     let mut set = |key: &str, value: Value| event.insert(key.to_owned(), value);
@@ -160,9 +159,8 @@ impl Local {
     }
 }
 
-/// A moment as Graph takes it. A zone that Graph does not have is told as UTC,
-/// which is the same for what happens once; what recurs keeps the zone, and
-/// Graph has the last word.
+/// Converts a moment for Graph. A zone that Graph lacks becomes UTC, which is equivalent for a
+/// single event; a recurring event keeps the zone, and Graph may refuse it.
 fn local(moment: &Moment, day_zone: &str, recurs: bool) -> Local {
     let (at, zone) = match moment {
         Moment::Day(day) => (day.at(0, 0, 0, 0), day_zone.to_owned()),
@@ -178,7 +176,7 @@ fn local(moment: &Moment, day_zone: &str, recurs: bool) -> Local {
     Local { at, zone, moment: moment.clone() }
 }
 
-/// When an event first starts, in its own zone.
+/// Returns when an event first starts, in its own zone.
 fn first(current: &Value) -> Option<Local> {
     let zone = facts::zone(current);
     let name = zone.iana_name().unwrap_or("UTC").to_owned();
@@ -186,7 +184,7 @@ fn first(current: &Value) -> Option<Local> {
         When::Day(day) => Moment::Day(day),
         When::At(at) => Moment::At(zone.to_datetime(at), name),
     };
-    // Its zone goes back under the name that it came by.
+    // Its zone is sent back under the name it had.
     let own = text(current, "originalStartTimeZone");
     let own = when::find_zone(own).map_or("UTC", |_| own);
     Some(Local { zone: own.to_owned(), ..local(&moment, own, true) })
@@ -196,7 +194,7 @@ fn recurrence(repeat: &Repeat, start: &Local) -> Result<Value> {
     graph::pattern(repeat, &start.moment, &start.zone)
 }
 
-/// The rule of a series that is moved to another first day; `None` if it is not.
+/// Returns the rule of a series that is moved to another first day; `None` if it is not moved.
 fn from_then(recurrence: &Map<String, Value>, start: &Local) -> Option<Value> {
     let day = start.at.date().to_string();
     let mut range = recurrence.get("range")?.as_object()?.clone();
@@ -205,7 +203,7 @@ fn from_then(recurrence: &Map<String, Value>, start: &Local) -> Option<Value> {
         return None;
     }
     range.insert("recurrenceTimeZone".to_owned(), start.zone.clone().into());
-    // Graph shows a date of the year 1 where there is none.
+    // Graph shows a date of the year 1 if there is none.
     let ends = text(&Value::Object(range.clone()), "type").eq_ignore_ascii_case("endDate");
     if !ends {
         range.remove("endDate");
@@ -215,8 +213,8 @@ fn from_then(recurrence: &Map<String, Value>, start: &Local) -> Option<Value> {
     Some(Value::Object(moved))
 }
 
-/// Everybody who is asked. Graph knows those who were asked before by their
-/// address, and keeps their answers.
+/// Returns all guests. Graph identifies existing guests by their address, and keeps
+/// their answers.
 fn list(guests: &[Guest], current: &Value) -> Value {
     let organizer = nested(nested(current, "organizer"), "emailAddress");
     let organizer = text(organizer, "address");
@@ -258,8 +256,8 @@ fn show_as(show: Show) -> &'static str {
     }
 }
 
-/// Outlook shows events to whoever may see the calendar, so that public is what
-/// they are by default.
+/// Returns the sensitivity. Outlook shows events to everyone who may see the calendar,
+/// so public is the default.
 fn sensitivity(visibility: Visibility) -> &'static str {
     match visibility {
         Visibility::Default | Visibility::Public => "normal",
@@ -268,7 +266,7 @@ fn sensitivity(visibility: Visibility) -> &'static str {
     }
 }
 
-/// The days around what is taken out of a series, in UTC; nothing if nothing is.
+/// Returns the days around the exceptions of a series, in UTC; `None` if there are none.
 pub fn span(except: &[When]) -> Option<(Date, Date)> {
     let days = except.iter().map(|when| match when {
         When::Day(day) => *day,
@@ -280,7 +278,7 @@ pub fn span(except: &[When]) -> Option<(Date, Date)> {
     Some((first.checked_sub(day).unwrap_or(first), last.checked_add(day).unwrap_or(last)))
 }
 
-/// True if an occurrence is one of those that are taken out.
+/// Returns true if an occurrence is one of the exceptions.
 pub fn is_out(occurrence: &Value, except: &[When], zone: &TimeZone) -> bool {
     let (Some(start), _) = times(occurrence) else {
         return false;

@@ -1,9 +1,8 @@
-//! What has changed in Outlook's calendars since a cursor.
+//! Changes in Outlook's calendars since a cursor.
 //!
-//! Graph tells changes of a range of time in one calendar: here of a month ago to
-//! a year ahead, and the range moves on every two months. Of a series that has
-//! changed it lists every occurrence; told is the series once, and what differs
-//! from it.
+//! Graph reports changes of a fixed range in one calendar: here from a month ago to a
+//! year ahead, and the range is renewed every two months. Of a changed series it lists
+//! every occurrence; the series is reported once, with its exceptions.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -22,13 +21,13 @@ use daysheet_core::text::{note, quoted};
 /// The range that is looked at, around the day it is begun.
 const BACK: SignedDuration = SignedDuration::from_hours(31 * 24);
 const AHEAD: SignedDuration = SignedDuration::from_hours(366 * 24);
-/// How long a range is looked at before it is begun anew.
+/// How long a range is used before it is renewed.
 const LASTS: SignedDuration = SignedDuration::from_hours(60 * 24);
-/// Events that are looked for when Graph calls them gone: it calls those gone too
-/// that have left the range.
+/// Events that are looked up if Graph reports them as removed: it also reports those
+/// that have only left the range.
 const LOOKED_FOR: usize = 100;
 
-/// What has happened since a cursor; without one, only where to ask from.
+/// Returns the changes since `cursor`; without one, only the cursor to start from.
 pub async fn changes(
     graph: &Graph,
     calendars: &[Value],
@@ -79,7 +78,7 @@ pub async fn changes(
     for (calendar, round) in begin.into_iter().zip(rounds(graph, &first).await) {
         let id = text(calendar, "id");
         match round {
-            // What is there is no news.
+            // Existing events are not changes.
             Ok(round) => {
                 found.more |= round.more;
                 let next = Mark::next(None, &round, now, created);
@@ -97,7 +96,7 @@ pub async fn changes(
     Ok(found)
 }
 
-/// When an event was created.
+/// Returns when an event was created.
 fn created(event: &Value) -> Option<Timestamp> {
     text(event, "createdDateTime").parse().ok()
 }
@@ -106,7 +105,7 @@ fn is_closed(error: &Error) -> bool {
     matches!(error.kind(), Kind::NotFound | Kind::Auth | Kind::Provider(403))
 }
 
-/// The request that begins to look at a calendar.
+/// Returns the request that starts following a calendar.
 fn start(graph: &Graph, calendar: &Value, now: Timestamp) -> String {
     let path = match is(calendar, "isDefaultCalendar") {
         true => "calendarView/delta".to_owned(),
@@ -123,17 +122,17 @@ fn start(graph: &Graph, calendar: &Value, now: Timestamp) -> String {
     graph.mine(&path, &query)
 }
 
-/// Sorts the changes of the rounds: new, changed, gone.
+/// Sorts the changes of the rounds: new, changed, deleted.
 async fn sort_out(
     graph: &Graph,
     continued: Vec<(&str, Round)>,
     known: &Marks,
     found: &mut Changes,
 ) -> Result<()> {
-    // Where each event lies that is to be told.
+    // The events to report, each with its calendar.
     let mut events: Vec<(&str, Value)> = Vec::new();
     let mut there = BTreeSet::new();
-    // What has to be asked for, and its calendar.
+    // The events to fetch, each with its calendar.
     let mut ask: HashMap<String, &str> = HashMap::new();
     let mut gone = Vec::new();
     for (calendar, round) in continued {

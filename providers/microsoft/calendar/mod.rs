@@ -1,10 +1,9 @@
 //! Outlook Calendar behind the port.
 //!
-//! What is asked of Graph and what is made of its answers stands in siblings:
-//! events in `events/mod.rs`, what they tell in `events/facts.rs`, how they
-//! are changed in `write.rs`, what has changed in
-//! `changes.rs`, busy times in `schedule.rs`. Here are
-//! the calendars themselves, and the port.
+//! Siblings have the requests and read the responses: `events/mod.rs` reads events,
+//! `events/facts.rs` extracts their facts, `write.rs` changes them, `changes.rs` has
+//! the changes since a cursor, `schedule.rs` busy times. This module has the calendars
+//! themselves, and the port.
 
 mod body;
 mod changes;
@@ -54,7 +53,7 @@ pub struct OutlookCalendar {
 }
 
 impl OutlookCalendar {
-    /// The calendars of `account`, at the configured endpoint.
+    /// Creates the calendars of `account`, at the configured endpoint.
     ///
     /// # Errors
     /// As [`Graph::new`].
@@ -63,14 +62,14 @@ impl OutlookCalendar {
         Ok(Self { graph: Graph::new(services, tokens, shared)?, address: account.email.clone() })
     }
 
-    /// The request for a calendar.
+    /// Returns the request for a calendar.
     fn one(&self, id: &str) -> Result<String> {
         events::check_calendar(id)?;
         let path = format!("calendars/{}", net::path_segment(id));
         Ok(self.graph.mine(&path, &[]))
     }
 
-    /// A calendar that was written, as it is listed.
+    /// Returns a calendar that was written, as in the list.
     async fn listed(&self, calendar: Value) -> Result<Value> {
         let id = text(&calendar, "id");
         if id.is_empty() {
@@ -92,7 +91,7 @@ impl OutlookCalendar {
         let settings = answers.next().and_then(Result::ok).unwrap_or_default();
         let (mut calendars, _) = self.graph.all(answer, usize::MAX, CALENDAR_PAGES).await?;
         calendars.retain(|calendar| !text(calendar, "id").is_empty());
-        // The order among the others is Graph's.
+        // The others keep Graph's order.
         calendars.sort_by_key(|calendar| !is(calendar, "isDefaultCalendar"));
         if let Some(zone) = settings.get("timeZone").filter(|zone| zone.is_string()) {
             for calendar in calendars.iter_mut().filter_map(Value::as_object_mut) {
@@ -221,7 +220,7 @@ impl Calendars for OutlookCalendar {
     }
 
     async fn changes(&self, cursor: Option<&str>, _projection: &Projection) -> Result<Changes> {
-        // Graph tells changes of events whole.
+        // Graph's deltas return complete events.
         let calendars = self.all_calendars().await?;
         changes::changes(&self.graph, &calendars, cursor, Timestamp::now()).await
     }
@@ -248,8 +247,7 @@ impl Calendars for OutlookCalendar {
     }
 }
 
-/// A room as a contact: its building stands for the company, what it holds for
-/// the role.
+/// Returns a room as a contact: with the building as its company, and the capacity as its role.
 fn room(place: &Value) -> Option<Value> {
     let address = text(place, "emailAddress");
     if address.is_empty() {

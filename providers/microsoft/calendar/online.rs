@@ -1,25 +1,25 @@
 //! The description of an online meeting at Outlook.
 //!
-//! Outlook keeps how to join a meeting in the event's description, behind what
-//! people write, and takes the meeting away when that part goes. So a new
-//! description is put before it. The part begins with a line of underscores, or
-//! where the link is; where it cannot be found, nothing is changed.
+//! Outlook keeps the joining details in the event's description, after the text that
+//! people write, and removes the meeting if they are deleted. So a new description is
+//! put before them. They begin with a line of underscores, or at the link; if they
+//! cannot be found, nothing is changed.
 
 use serde_json::{Value, json};
 
 use crate::json::{is, nested, text};
 use daysheet_core::error::{Error, Result};
 
-/// The line that the part begins with has at least so many underscores.
+/// The minimum number of underscores of the line before the joining details.
 const LINE: &str = "____________________";
 /// The class of the part's text, for parts without a line.
 const CLASS: &str = "me-email-text";
 
-/// The description with `notes` instead of what people wrote before.
+/// Returns the description with `notes` instead of the text before the joining details.
 ///
 /// # Errors
-/// [`Kind::Argument`](daysheet_core::error::Kind::Argument) if the meeting's part cannot
-/// be told from the rest.
+/// [`Kind::Argument`](daysheet_core::error::Kind::Argument) if the joining details
+/// cannot be separated from the rest.
 pub fn body(current: &Value, notes: &str) -> Result<Value> {
     let old = nested(current, "body");
     let content = text(old, "content");
@@ -42,7 +42,7 @@ pub fn body(current: &Value, notes: &str) -> Result<Value> {
             "contentType": "text",
             "content": format!("{notes}\n{part}"),
         })),
-        // Nothing there tells how to join, so nothing can be lost.
+        // There are no joining details to lose.
         None if !mentions(content, link) => Ok(plain),
         None => Err(Error::argument(
             "changing the description would lose how to join the online meeting",
@@ -51,7 +51,7 @@ pub fn body(current: &Value, notes: &str) -> Result<Value> {
     }
 }
 
-/// The part of a description that tells how to join.
+/// Returns the joining details in a description.
 fn meeting<'c>(content: &'c str, html: bool, link: &str) -> Option<&'c str> {
     // The last, because people write lines of their own.
     let line = content.rfind(LINE).map(|at| {
@@ -70,7 +70,7 @@ fn meeting<'c>(content: &'c str, html: bool, link: &str) -> Option<&'c str> {
     content.get(start..end)
 }
 
-/// The first of the two lines that may stand around the part.
+/// Returns the first of the two lines that may surround the joining details.
 fn first_line(content: &str, last: usize) -> usize {
     let before = content.get(..last).unwrap_or_default();
     match before.rfind(LINE) {
@@ -79,19 +79,19 @@ fn first_line(content: &str, last: usize) -> usize {
     }
 }
 
-/// True if a text says how to join.
+/// Returns true if a text has joining details.
 fn mentions(content: &str, link: &str) -> bool {
     linked(content, link).is_some() || content.contains("meetup-join") || content.contains(CLASS)
 }
 
-/// Where the link of the meeting stands.
+/// Returns the position of the meeting's link.
 fn linked(content: &str, link: &str) -> Option<usize> {
     let escaped = link.replace('&', "&amp;");
     let found = content.find(link).or_else(|| content.find(&escaped));
     found.filter(|_| !link.is_empty())
 }
 
-/// Plain text as HTML.
+/// Converts plain text to HTML.
 fn paragraphs(notes: &str) -> String {
     let escaped = html_escape::encode_text(notes);
     escaped.lines().collect::<Vec<_>>().join("<br>")

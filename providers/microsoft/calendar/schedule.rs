@@ -1,8 +1,8 @@
 //! When people and rooms are busy, at Outlook.
 //!
-//! `getSchedule` tells of twenty addresses at a time, and of two months at most.
-//! Who works when comes with it. Personal accounts do not have it: there only the
-//! owner's own times are known, from the calendar itself.
+//! `getSchedule` covers twenty addresses at a time, and two months at most. It includes
+//! working hours. Personal accounts do not have it: there only the owner's own times
+//! are known, from the calendar itself.
 
 use std::str::FromStr;
 
@@ -26,7 +26,7 @@ const PEOPLE: usize = 20;
 const DAYS: i64 = 60;
 /// Calls for one range; two years.
 const RANGES: usize = 12;
-/// What of the owner's events is read, and in how many pages.
+/// The properties of the owner's events that are read, and in how many pages.
 const OWN: &str = "id,start,end,isAllDay,showAs,isCancelled,isOrganizer,attendees,responseStatus";
 const OWN_PAGES: usize = 20;
 /// Minutes of a step in the view that is not read: the fewest steps.
@@ -34,8 +34,8 @@ const STEP: u32 = 1_440;
 const WEEK: [&str; 7] =
     ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
 
-/// When they are busy: an answer for each, in the order of `who`. The mailbox is
-/// that of `me`.
+/// Returns when people are busy: one result for each, in the order of `who`. The
+/// mailbox is that of `me`.
 pub async fn busy(
     graph: &Graph,
     me: &str,
@@ -81,7 +81,7 @@ pub async fn busy(
     answers
 }
 
-/// A range in parts that one call tells of.
+/// Splits a range into parts that one call covers.
 fn ranges(from: Timestamp, to: Timestamp) -> Result<Vec<(Timestamp, Timestamp)>> {
     let mut found = Vec::new();
     let mut start = from;
@@ -109,7 +109,7 @@ async fn ask(graph: &Graph, who: &[String], from: Timestamp, to: Timestamp) -> R
     Ok(page(graph.ask(&request, &question).await?)?.0)
 }
 
-/// What an answer says of somebody.
+/// Reads one person's schedule from the results.
 fn of(found: &[Value], who: &str) -> Result<Schedule> {
     let schedule = found
         .iter()
@@ -122,7 +122,7 @@ fn of(found: &[Value], who: &str) -> Result<Schedule> {
     Ok(read_schedule(schedule, who))
 }
 
-/// A schedule of Graph's as ours.
+/// Converts Graph's schedule to ours.
 fn read_schedule(schedule: &Value, who: &str) -> Schedule {
     let items = nested(schedule, "scheduleItems").as_array();
     let busy = items
@@ -140,18 +140,18 @@ fn read_schedule(schedule: &Value, who: &str) -> Schedule {
     Schedule { who: who.to_owned(), busy, hours: hours(nested(schedule, "workingHours")) }
 }
 
-/// A time in UTC as Graph takes and gives it.
+/// Returns a time in UTC in Graph's form.
 fn utc(at: Timestamp) -> Value {
     json!({"dateTime": at.strftime("%Y-%m-%dT%H:%M:%S").to_string(), "timeZone": "UTC"})
 }
 
-/// True for an answer that says that there is no such thing for this account.
+/// Returns true for a response that the account does not have this feature.
 fn is_refused(error: &Error) -> bool {
     let kind = error.kind();
     matches!(kind, Kind::Provider(400..=499) | Kind::NotFound | Kind::Auth)
 }
 
-/// The owner's own times, from the main calendar, in the shape of a schedule.
+/// Returns the owner's own times, from the main calendar, in the shape of a schedule.
 async fn own(graph: &Graph, from: Timestamp, to: Timestamp) -> Result<Value> {
     let (first, last) = (from.to_string(), to.to_string());
     let query = [
@@ -199,8 +199,7 @@ fn unknown(who: &str, said: &str) -> Error {
     .next("check the address; people in other organisations may not share their times")
 }
 
-/// Adds what a later part of the range says; what reaches over its border is
-/// told by both.
+/// Adds a later part of the range; events across the border are in both parts.
 fn add(known: &mut Schedule, more: Schedule) {
     for item in more.busy {
         if !known.busy.contains(&item) {
@@ -210,7 +209,7 @@ fn add(known: &mut Schedule, more: Schedule) {
     known.hours = known.hours.take().or(more.hours);
 }
 
-/// When somebody works, if it is told in a zone that is known.
+/// Returns a person's working hours, if their zone is known.
 fn hours(working: &Value) -> Option<Hours> {
     let minute = |key: &str| {
         let time = Time::from_str(text(working, key)).ok()?;

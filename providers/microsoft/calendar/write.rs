@@ -1,9 +1,8 @@
-//! Events of Outlook's calendars, written.
+//! Writes events of Outlook's calendars.
 //!
-//! Every write is sent once, and looked for when its answer does not come. The
-//! one exception is the creation of an event: it carries an id of ours, by which
-//! Graph knows it again, so that it is safe to send once more when the first
-//! answer was lost. What is sent stands in `body.rs`.
+//! Every write is sent once, and looked up if its response is lost. The one exception is the
+//! creation of an event: it carries an id of ours, by which Graph recognizes it, so that it is
+//! safe to send once more if the first response was lost. `body.rs` builds the bodies.
 
 use graph_rs_sdk::http::Method;
 use jiff::Timestamp;
@@ -22,16 +21,16 @@ use daysheet_core::error::{Error, Kind, Result};
 use daysheet_core::provider::calendar::{Answer, Change, Notify, Response};
 use daysheet_core::when::{Moment, When};
 
-/// Occurrences in a page, and pages of them, when some are taken out.
+/// The number of occurrences in a page, and of pages, when occurrences are deleted.
 const TOP: &str = "500";
 const PAGES: usize = 20;
-/// What tells which occurrence it is.
+/// The properties that identify an occurrence.
 const OCCURRENCE: &str =
     "id,type,seriesMasterId,start,end,isAllDay,originalStart,originalStartTimeZone";
 /// The version of an event.
 const VERSION: &str = "@odata.etag";
 
-/// Creates an event; the event as it then is.
+/// Creates an event and returns it.
 pub async fn create(
     graph: &Graph,
     calendar: Option<&str>,
@@ -56,8 +55,8 @@ pub async fn create(
         .flat_map(|repeat| repeat.except.iter().copied())
         .collect::<Vec<_>>();
     let guests = change.guests.as_ref().filter(|guests| !guests.is_empty());
-    // Who is asked to a series with gaps is told of it when it has them: else
-    // everybody would be told of every gap.
+    // Guests are added to a series with gaps only after the gaps: otherwise everyone
+    // would be notified of each of them.
     let later = guests.filter(|_| !except.is_empty());
     let first =
         Change { guests: change.guests.clone().filter(|_| later.is_none()), ..change.clone() };
@@ -65,6 +64,7 @@ pub async fn create(
     let mut body = properties(&first, None, &zone)?;
     let id = transaction()?;
     if let Some(body) = body.as_object_mut() {
+        // Graph creates no second event with the same id, so a lost creation may be sent again.
         body.insert("transactionId".to_owned(), id.clone().into());
     }
     let mut event = posted(graph, &path, &body, &id, change).await?;
@@ -106,6 +106,7 @@ async fn posted(
     let request = graph.mine(path, &[]);
     let send = || graph.write(&Method::POST, &request, None, Some(body));
     let answer = match send().await {
+        // The one write that is repeated: the transaction id makes it safe.
         Err(error) if is_open(&error) => match send().await {
             // The first one had arrived.
             Err(error) if error.kind() == Kind::Provider(409) => {
@@ -123,22 +124,23 @@ async fn posted(
     one(answer.unwrap_or_default())
 }
 
-/// True when it is not known whether a write was carried out.
+/// Returns true if it is unknown whether a write was carried out.
 fn is_open(error: &Error) -> bool {
     matches!(error.kind(), Kind::Network | Kind::Timeout | Kind::Provider(500..=599))
 }
 
-/// What is reported of an event that Outlook knows, and does not show.
+/// Returns the error for an event that Outlook has created, but does not return.
 fn lost() -> Error {
     Error::new(Kind::Network, "the event was created, but Outlook gave no id")
         .next("find it with calendar_search")
 }
 
-/// The event that was created with an id of ours, if it is there.
+/// Looks up the event that was created with an id of ours.
 async fn find(graph: &Graph, path: &str, id: &str, change: &Change) -> Result<Option<Value>> {
     let Some((start, end)) = &change.time else {
         return Ok(None);
     };
+    // A whole day begins at another instant in each zone, so the range has a margin.
     let day = jiff::Span::new().hours(36);
     let instant = |moment: &Moment| moment.when().instant(&TimeZone::UTC);
     let from = instant(start).checked_sub(day).unwrap_or(Timestamp::MIN);
@@ -158,6 +160,7 @@ async fn find(graph: &Graph, path: &str, id: &str, change: &Change) -> Result<Op
     let Some(event) = events.iter().find(is_ours) else {
         return Ok(None);
     };
+    // A view has occurrences, also those of a new series.
     let id = match text(event, "seriesMasterId") {
         "" => text(event, "id"),
         series => series,
@@ -165,7 +168,7 @@ async fn find(graph: &Graph, path: &str, id: &str, change: &Change) -> Result<Op
     one(graph.get(&whole(graph, id)).await?).map(Some)
 }
 
-/// Changes an event; the event as it then is.
+/// Changes an event and returns it.
 pub async fn update(
     graph: &Graph,
     current: &Value,
@@ -194,14 +197,14 @@ pub async fn update(
     Ok(event)
 }
 
-/// An event after it was changed; as it was before, should it not be readable
-/// now: what was done is done.
+/// Reads an event again after a change; returns the given one if that fails, because
+/// the change is done.
 async fn again(graph: &Graph, event: Value) -> Value {
     let read = graph.get(&whole(graph, text(&event, "id"))).await;
     read.and_then(one).unwrap_or(event)
 }
 
-/// A write of several steps that broke off between them.
+/// Returns the error for a write of several steps that stopped between them.
 fn half(done: &str, error: Error) -> Error {
     Error::new(
         Kind::Network,
@@ -212,8 +215,7 @@ fn half(done: &str, error: Error) -> Error {
 
 async fn patch(graph: &Graph, id: &str, version: Option<&str>, body: &Value) -> Result<Value> {
     let request = graph.mine(&at(id), &[]);
-    // Another version may be somebody else's: it is ours if it has what was to
-    // be written.
+    // Another version may be someone else's: it is ours if it has the content to be written.
     let written = async || {
         let found = graph.there(&whole(graph, id)).await?;
         let is_ours = |found: &Value| {
@@ -289,13 +291,14 @@ pub async fn delete(
         let deleted = graph.delete(&request, version(current));
         return deleted.await.map_err(refused);
     }
+    // `cancel` takes no version, so it is compared right before.
     unchanged(graph, current).await?;
     let request = graph.mine(&format!("{}/cancel", at(id)), &[]);
     let body = match message {
         Some(message) => json!({"comment": message}),
         None => json!({}),
     };
-    // What its organizer cancels is taken out of the calendar.
+    // A cancelled meeting is removed from its organizer's calendar.
     let gone = async || {
         let found = graph.there(&whole(graph, id)).await?;
         let stays = found.is_some_and(|found| !is(&found, "isCancelled"));
@@ -319,7 +322,7 @@ async fn unchanged(graph: &Graph, current: &Value) -> Result<()> {
     }
 }
 
-/// Answers an invitation; the event as it then is, if it is still there.
+/// Answers an invitation; returns the event, if it is still in the calendar.
 pub async fn respond(graph: &Graph, current: &Value, response: &Response) -> Result<Option<Value>> {
     let id = text(current, "id");
     check(id)?;
@@ -354,7 +357,7 @@ pub async fn respond(graph: &Graph, current: &Value, response: &Response) -> Res
     let before = version(current);
     let answered = async || {
         let Some(found) = graph.there(&whole(graph, id)).await? else {
-            // Outlook takes what is declined out of the calendar.
+            // Outlook removes a declined event from the calendar.
             let declined = response.answer == Answer::Declined;
             return Ok(declined.then_some(Value::Null));
         };
@@ -365,7 +368,7 @@ pub async fn respond(graph: &Graph, current: &Value, response: &Response) -> Res
     let answered = graph.write_for_sure(&Method::POST, &request, None, Some(&body), answered);
     answered.await.map_err(refused)?;
     if response.answer == Answer::Declined {
-        // Outlook takes what is declined out of the calendar.
+        // Outlook removes a declined event from the calendar.
         return Ok(None);
     }
     let mut event = again(graph, current.clone()).await;
@@ -414,9 +417,8 @@ fn utc(at: Timestamp) -> Value {
     json!({"dateTime": at.strftime("%Y-%m-%dT%H:%M:%S").to_string(), "timeZone": "UTC"})
 }
 
-/// Graph's name of the zone that whole days are in: the event's, else the
-/// mailbox's, because Outlook shows a day of another zone as parts of two. Asked
-/// for only where there are days.
+/// Returns Graph's name of the zone for whole days: the event's, else the mailbox's, because
+/// Outlook shows a day of another zone as parts of two. Fetched only if there are whole days.
 async fn day_zone(graph: &Graph, change: &Change, current: Option<&Value>) -> String {
     let days = matches!(change.time, Some((Moment::Day(_), _)));
     let none = || "UTC".to_owned();
@@ -439,12 +441,12 @@ fn version(event: &Value) -> Option<&str> {
     Some(text(event, VERSION)).filter(|version| !version.is_empty())
 }
 
-/// The calendar that an event is in, which Graph does not say.
+/// Adds the calendar of an event, which Graph does not report.
 fn keep_calendar(event: &mut Value, calendar: Option<&str>) {
     events::put_in(event, calendar);
 }
 
-/// A version 4 UUID.
+/// Returns a version 4 UUID.
 fn transaction() -> Result<String> {
     let mut bytes = [0_u8; 16];
     getrandom::fill(&mut bytes)
@@ -461,8 +463,7 @@ fn transaction() -> Result<String> {
     Ok(text)
 }
 
-/// What a refused write means: access may be missing to the calendar, not to the
-/// sign-in.
+/// Explains a refused write: access may be missing to the calendar, not to the sign-in.
 pub fn refused(error: Error) -> Error {
     match error.kind() {
         Kind::Auth if error.message() == DENIED => Error::new(

@@ -1,9 +1,8 @@
-//! The zones that times are written in at Graph.
+//! The time zones of times written to Graph.
 //!
-//! Graph takes every zone of Windows by Windows' name, and only some by IANA's.
-//! So a time goes under the name of a Windows zone whose clocks show the same,
-//! found by comparing the zones themselves: a table of names would be older than
-//! the zones. Reading names is `when.rs`'s.
+//! Graph accepts every Windows zone by its Windows name, and only some by IANA name. So a time is
+//! sent in a Windows zone whose clocks show the same, found by comparing the zones themselves: a
+//! table of names would be older than the zones. `when.rs` reads names.
 
 use jiff::Timestamp;
 use jiff::ToSpan;
@@ -158,8 +157,8 @@ const WINDOWS: &[&str] = &[
 /// Years after an event's start for which the clocks have to agree.
 const YEARS: i64 = 10;
 
-/// The name for Graph of the zone that IANA calls `name`, for an event that starts
-/// on `day`; `None` if Windows has no such zone.
+/// Returns Graph's name of the zone that IANA calls `name`, for an event that starts on
+/// `day`; `None` if Windows has no such zone.
 pub fn windows(name: &str, day: Date) -> Option<&'static str> {
     let zone = when::find_zone(name)?;
     if zone.iana_name().is_some_and(|name| matches!(name, "UTC" | "Etc/UTC")) {
@@ -177,7 +176,7 @@ pub fn windows(name: &str, day: Date) -> Option<&'static str> {
     WINDOWS.iter().find(alike).copied()
 }
 
-/// The offsets from UTC, each with the instant it begins at.
+/// Returns the offsets from UTC, each with the instant it begins at.
 fn clock(zone: &TimeZone, day: Date) -> Vec<(Timestamp, i32)> {
     // A day earlier, because midnight differs from zone to zone.
     let first = day.checked_sub(2.days()).unwrap_or(day);

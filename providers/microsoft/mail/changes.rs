@@ -1,9 +1,9 @@
-//! What has happened to Outlook's mail since a cursor.
+//! Changes in Outlook's mail since a cursor.
 //!
-//! Graph tells changes folder by folder. To begin, every folder would have to be
-//! read through; asking for what has come since two weeks ago makes that cheap,
-//! and changes of older messages are not told. What a page tells only in part is
-//! asked for, and so is what has left the drafts: it was sent, or deleted.
+//! Graph reports changes folder by folder. To begin, every folder would have to be read
+//! completely; a filter for the last two weeks makes that cheap, and changes of older
+//! messages are not reported. Messages that a page has only in part are fetched, and so
+//! are those that left the drafts: they were sent, or deleted.
 
 use std::collections::HashMap;
 
@@ -20,16 +20,16 @@ use daysheet_core::project::Projection;
 use daysheet_core::provider::calendar::Changes;
 use daysheet_core::text::note;
 
-/// Messages that have come longer ago are not followed.
+/// Messages older than this are not followed.
 const BACK: SignedDuration = SignedDuration::from_hours(14 * 24);
 /// Folders that are followed.
 const FOLDERS: usize = 100;
-/// What is read of every message.
+/// The properties of every message that are read.
 const ALWAYS: [&str; 3] = ["id", "receivedDateTime", "createdDateTime"];
 /// Messages that have left the drafts and are looked for.
 const LOOKED_FOR: usize = 200;
 
-/// What has happened since a cursor; without one, only where to ask from.
+/// Returns the changes since `cursor`; without one, only the cursor to start from.
 pub async fn changes(
     outlook: &Outlook,
     cursor: Option<&str>,
@@ -91,13 +91,13 @@ pub async fn changes(
     Ok(found)
 }
 
-/// What the folders have told.
+/// The results of the folders.
 struct Rounds {
     now: Timestamp,
     marks: Marks,
     /// Of folders that were followed before, by their ids.
     followed: Vec<(String, Round)>,
-    /// What is in folders that are followed from now on.
+    /// Messages in folders that are followed from now on.
     there: Vec<Value>,
     more: bool,
 }
@@ -107,7 +107,7 @@ impl Rounds {
         Self { now, marks: Marks::new(), followed: Vec::new(), there: Vec::new(), more: false }
     }
 
-    /// Keeps what a folder has told, and where it was left.
+    /// Adds the result of a folder, and its new mark.
     fn keep(&mut self, folder: &str, mark: Option<&Mark>, round: Round) {
         self.more |= round.more;
         let next = Mark::next(mark, &round, self.now, came);
@@ -119,13 +119,13 @@ impl Rounds {
     }
 }
 
-/// When a message came, or was written here.
+/// Returns when a message was received, or written here.
 fn came(message: &Value) -> Option<Timestamp> {
     let at = |key: &str| text(message, key).parse::<Timestamp>().ok();
     at("receivedDateTime").max(at("createdDateTime"))
 }
 
-/// The properties of a message that columns read, and what is always read.
+/// Returns the properties of a message that columns read, and those always read.
 fn select(projection: &Projection) -> Vec<String> {
     let mut properties: Vec<String> = ALWAYS.map(str::to_owned).to_vec();
     for root in projection.roots() {
@@ -136,7 +136,7 @@ fn select(projection: &Projection) -> Vec<String> {
     properties
 }
 
-/// The request that begins to look at a folder.
+/// Returns the request that starts following a folder.
 fn start(graph: &Graph, folder: &str, select: &[String], now: Timestamp) -> String {
     let since = now.checked_sub(BACK).unwrap_or(now);
     let filter = format!("receivedDateTime ge {}", since.strftime("%Y-%m-%dT%H:%M:%SZ"));
@@ -145,7 +145,7 @@ fn start(graph: &Graph, folder: &str, select: &[String], now: Timestamp) -> Stri
     graph.mine(&path, &query)
 }
 
-/// Sorts out what the rounds have told.
+/// Sorts the results of the rounds.
 async fn tell(
     graph: &Graph,
     rounds: Rounds,
@@ -162,7 +162,7 @@ async fn tell(
             order.push(id);
         }
     };
-    // What has left the drafts.
+    // Messages that left the drafts.
     let mut left = Vec::new();
     for (folder, round) in rounds.followed {
         if folder == drafts {
@@ -176,7 +176,7 @@ async fn tell(
         let (id, came) = (text(item, "id"), came(item));
         !known.is_empty() && known.values().all(|mark| mark.is_new(id, came))
     };
-    // In a folder that was not followed, news is what has come or moved there.
+    // In a folder that was not followed, the news are messages that came or were moved there.
     rounds
         .there
         .into_iter()
@@ -185,7 +185,7 @@ async fn tell(
             moved || is_new(item)
         })
         .for_each(add);
-    // What moves is gone from one folder and new in another.
+    // A moved message is removed from one folder and new in another.
     gone.retain(|id| !items.contains_key(id));
     gone.sort();
     gone.dedup();
@@ -214,7 +214,7 @@ async fn tell(
                 items.remove(id);
                 gone.push(id.clone());
             }
-            // What is known of it is better than nothing.
+            // Report what is known of it.
             Err(_) if items.contains_key(id) => {}
             Err(error) => return Err(error),
         }

@@ -1,9 +1,8 @@
-//! Letters as Graph's messages, and messages as letters: shapes, no requests.
+//! Converts messages to Graph's and back: shapes, no requests.
 //!
-//! Exchange keeps one body, the HTML, and makes the text alternative of it when
-//! it sends: the text of a letter is not handed over, and read back from the
-//! HTML. Headers that make a conversation (`In-Reply-To`, `References`) are
-//! Exchange's own too; it sets them where a draft is made as an answer.
+//! Exchange keeps one body, the HTML, and derives the text alternative when it sends: so our
+//! plain text is not sent, and is read back from the HTML. Thread headers (`In-Reply-To`,
+//! `References`) are Exchange's, too; it sets them if a draft is created as a reply.
 
 use serde_json::{Map, Value, json};
 
@@ -14,21 +13,21 @@ use daysheet_core::provider::mail::{
 use daysheet_core::text::cell;
 use daysheet_core::text::html::{Style, html};
 
-/// What is asked of a draft.
+/// The properties of a draft that are requested.
 pub const DRAFT: &str = "id,conversationId,parentFolderId,changeKey,isDraft,subject,body,from,toRecipients,\
                          ccRecipients,bccRecipients,replyTo,importance,internetMessageId,\
                          internetMessageHeaders";
-/// What is asked of a message that is answered or sent on.
+/// The properties requested of an original that is replied to or forwarded.
 pub const ORIGINAL: &str = "id,conversationId,subject,body,from,toRecipients,ccRecipients,replyTo,\
                             sentDateTime,internetMessageId,internetMessageHeaders";
-/// What is asked of attachments. A Content-ID is a file's alone, so it is named
-/// with the type; the bytes are never asked for.
+/// The properties requested of attachments. Only file attachments have a Content-ID, so
+/// it is named with the type; the bytes are never requested.
 pub const FILES: &str =
     "id,name,contentType,size,isInline,microsoft.graph.fileAttachment/contentId";
-/// Headers that are handed on as they stand.
+/// Headers that are passed on unchanged.
 const KEPT: &[&str] = &["List-Unsubscribe", "List-Unsubscribe-Post", "Authentication-Results"];
 
-/// Somebody, in Graph's words.
+/// Converts a person to Graph's form.
 pub fn recipient(person: &Person) -> Value {
     let mut address = json!({ "address": person.address });
     if let (Some(address), Some(name)) = (address.as_object_mut(), &person.name) {
@@ -41,7 +40,7 @@ fn recipients(people: &[Person]) -> Value {
     people.iter().map(recipient).collect()
 }
 
-/// A letter's properties: all but its files, its Message-ID, and whom it is from.
+/// Returns a message's properties without its attachments, Message-ID and sender.
 pub fn properties(letter: &Outgoing) -> Map<String, Value> {
     let body = match letter.html.trim().is_empty() {
         true => json!({"contentType": "text", "content": letter.text}),
@@ -69,12 +68,12 @@ fn importance(importance: Importance) -> &'static str {
     }
 }
 
-/// What of a letter's properties is not as it was.
+/// Returns the properties of a message that differ.
 pub fn differences(before: &Outgoing, after: &Outgoing) -> Map<String, Value> {
     let (old, mut new) = (properties(before), properties(after));
     new.retain(|key, value| old.get(key) != Some(value));
     if before.html == after.html && before.text != after.text && !after.html.is_empty() {
-        // The text is made of the HTML, which has stayed.
+        // The text is derived from the HTML, which has not changed.
         new.remove("body");
     }
     if !before.from.address.eq_ignore_ascii_case(&after.from.address) {
@@ -83,18 +82,18 @@ pub fn differences(before: &Outgoing, after: &Outgoing) -> Map<String, Value> {
     new
 }
 
-/// A Message-ID as Graph has it.
+/// Returns a Message-ID with brackets, as Graph has it.
 pub fn bracketed(message_id: &str) -> String {
     format!("<{message_id}>")
 }
 
-/// A Message-ID without brackets.
+/// Returns a Message-ID without brackets.
 fn bare(message_id: &str) -> &str {
     let id = message_id.trim();
     id.strip_prefix('<').and_then(|id| id.strip_suffix('>')).unwrap_or(id)
 }
 
-/// The Message-IDs in a header's text, in order.
+/// Returns the Message-IDs in a header's text, in order.
 fn ids(value: &str) -> Vec<String> {
     value
         .split('<')
@@ -123,7 +122,7 @@ fn people(message: &Value, key: &str) -> Vec<Person> {
     list.into_iter().flatten().filter_map(person).collect()
 }
 
-/// The lines of a header, unfolded.
+/// Returns the lines of a header, unfolded.
 fn header<'v>(message: &'v Value, name: &str) -> impl Iterator<Item = &'v str> {
     let list = message.get("internetMessageHeaders").and_then(Value::as_array);
     list.into_iter()
@@ -132,7 +131,7 @@ fn header<'v>(message: &'v Value, name: &str) -> impl Iterator<Item = &'v str> {
         .map(|line| text(line, "value"))
 }
 
-/// The letters before a message.
+/// Returns the Message-IDs of the earlier messages of the thread.
 fn references(message: &Value) -> Vec<String> {
     let of = |name| header(message, name).flat_map(ids).collect::<Vec<_>>();
     match of("References") {
@@ -141,9 +140,9 @@ fn references(message: &Value) -> Vec<String> {
     }
 }
 
-/// What stands between the body tags of a document; all of it if there are none.
+/// Returns the content of a document's body; all of it if there are no body tags.
 fn inner(document: &str) -> &str {
-    // Only ASCII letters change, so places stay the same.
+    // Only ASCII letters change, so positions stay the same.
     let lower = document.to_ascii_lowercase();
     let start = lower.find("<body").and_then(|at| Some(at + lower.get(at..)?.find('>')? + 1));
     let start = start.unwrap_or(0);
@@ -152,7 +151,7 @@ fn inner(document: &str) -> &str {
     document.get(start..end).unwrap_or(document)
 }
 
-/// The HTML of a message, and its text where it has no HTML.
+/// Returns the HTML of a message, and its text if it has no HTML.
 fn body(message: &Value) -> (Option<&str>, Option<&str>) {
     let body = nested(message, "body");
     let content = Some(text(body, "content")).filter(|content| !content.trim().is_empty());
@@ -162,11 +161,11 @@ fn body(message: &Value) -> (Option<&str>, Option<&str>) {
     }
 }
 
-/// A file that a message has.
+/// Converts an attachment of a message.
 pub fn held_file(file: &Value) -> HeldFile {
     let kind = text(file, "@odata.type");
     let media = match text(file, "contentType") {
-        // A letter in a letter has no type of its own.
+        // An attached message has no type of its own.
         "" if kind.ends_with("itemAttachment") => "message/rfc822",
         "" => "application/octet-stream",
         media => media,
@@ -177,12 +176,12 @@ pub fn held_file(file: &Value) -> HeldFile {
         name: cell(text(file, "name")),
         media: media.to_owned(),
         size: file.get("size").and_then(Value::as_u64).unwrap_or_default(),
-        // Outlook gives every file a Content-ID; only what is inline is shown.
+        // Outlook gives every attachment a Content-ID; only inline ones are shown.
         cid: Some(cid.to_owned()).filter(|cid| !cid.is_empty() && is(file, "isInline")),
     }
 }
 
-/// A message to be answered or sent on; `address` is the mailbox's.
+/// Converts a message to be replied to or forwarded; `address` is the mailbox's.
 pub fn original(message: &Value, files: &[Value], address: &str) -> Original {
     let from = people_or_one(message);
     let (html, plain) = body(message);
@@ -217,7 +216,7 @@ fn unfolded(value: &str) -> String {
     value.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// A draft as it is held; `address` is the mailbox's.
+/// Converts an existing draft; `address` is the mailbox's.
 pub fn held_draft(message: &Value, files: &[Value], address: &str) -> HeldDraft {
     let id = text(message, "id").to_owned();
     let version = match text(message, "@odata.etag") {

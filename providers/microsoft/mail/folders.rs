@@ -1,9 +1,8 @@
-//! Outlook's tree of mail folders: what they are called, which lie in the trash.
+//! Outlook's tree of mail folders: their names, and which are in the trash.
 //!
-//! Graph lists a level at a time, so a tree costs one batch for the first level,
-//! with the folders that have a fixed part to play, and one batch for each level
-//! below. Folders go by the words of [`PLACES`] when they play a part, whatever
-//! the mailbox's language calls them, and by their path otherwise.
+//! Graph lists one level at a time, so a tree costs one batch for the first level and the
+//! well-known folders, and one batch for each level below. Well-known folders have the words of
+//! [`PLACES`], whatever the mailbox's language calls them, and the others their path.
 
 use std::collections::HashMap;
 
@@ -16,7 +15,7 @@ use daysheet_core::error::{Error, Kind, Result};
 use daysheet_core::query::{PLACES, place};
 use daysheet_core::text::brief;
 
-/// Our word for a place, and Graph's name that works as an id.
+/// Our word for a well-known folder, and Graph's name that works as an id.
 const KNOWN: &[(&str, &str)] = &[
     ("inbox", "inbox"),
     ("sent", "sentitems"),
@@ -27,7 +26,7 @@ const KNOWN: &[(&str, &str)] = &[
 ];
 /// Levels below the first that are read.
 const DEPTH: usize = 16;
-/// Folders that are read; a mailbox with more is cut, which is said.
+/// The maximum number of folders that are read; a note says if a mailbox has more.
 const MOST: usize = 5_000;
 /// Pages of the folders in one folder.
 const PAGES: usize = 100;
@@ -37,9 +36,9 @@ const PAGES: usize = 100;
 pub struct Tree {
     /// Depth first, the inbox before its siblings.
     folders: Vec<Folder>,
-    /// Folder id → place word, else path.
+    /// Folder id → well-known word, else path.
     names: HashMap<String, String>,
-    /// Deleted Items (`trash`), Junk Email (`spam`) and what lies below them.
+    /// Deleted Items (`trash`), Junk Email (`spam`) and the folders below them.
     hidden: HashMap<String, &'static str>,
     /// True when there are more folders than were read.
     cut: bool,
@@ -53,18 +52,17 @@ struct Folder {
     item: Value,
 }
 
-/// What Graph calls the folder of a place, as an id.
+/// Returns Graph's name of a well-known folder, which works as an id.
 pub fn known(place: &str) -> Option<&'static str> {
     let found = KNOWN.iter().find(|(word, _)| *word == place);
     found.map(|(_, name)| *name)
 }
 
 impl Tree {
-    /// Reads the tree, with what `select` names of each folder besides.
+    /// Reads the tree, with the further properties that `select` names.
     ///
     /// # Errors
-    /// What Graph's refusal of any part means, except that a mailbox may lack a
-    /// folder such as the archive.
+    /// Graph's refusal of any part, except that a mailbox may lack a folder such as the archive.
     pub async fn load(graph: &Graph, select: &[&str]) -> Result<Self> {
         let mut properties = vec!["id", "displayName", "childFolderCount", "isHidden"];
         properties.extend(select);
@@ -138,7 +136,7 @@ impl Tree {
         Ok(Self::grow(found, &known, cut))
     }
 
-    /// Puts folders, each with the number of the one above it, into their order.
+    /// Orders folders, each with the number of its parent.
     fn grow(
         found: Vec<(Option<usize>, Value)>,
         known: &HashMap<String, &'static str>,
@@ -185,34 +183,34 @@ impl Tree {
         tree
     }
 
-    /// Folder id → place word, else the display names joined by `/`.
+    /// Returns folder id → well-known word, else the display names joined by `/`.
     pub fn names(&self) -> &HashMap<String, String> {
         &self.names
     }
 
-    /// True for Deleted Items, Junk Email and what lies below them.
+    /// Returns true for Deleted Items, Junk Email and the folders below them.
     pub fn is_hidden(&self, id: &str) -> bool {
         self.hidden.contains_key(id)
     }
 
-    /// True for Deleted Items and what lies below it.
+    /// Returns true for Deleted Items and the folders below it.
     pub fn is_deleted(&self, id: &str) -> bool {
         self.hidden.get(id) == Some(&"trash")
     }
 
-    /// True when there are more folders than were read.
+    /// Returns true if there are more folders than were read.
     pub fn is_cut(&self) -> bool {
         self.cut
     }
 
-    /// The folders that Outlook shows, as Graph's objects.
+    /// Returns the folders that Outlook shows, as Graph's objects.
     pub fn items(&self) -> Vec<Value> {
         let shown = |folder: &&Folder| folder.item.get("isHidden") != Some(&Value::Bool(true));
         self.folders.iter().filter(shown).map(|folder| folder.item.clone()).collect()
     }
 
-    /// The id of the folder called `said`: an id, a place word, a path, or a
-    /// name that only one folder has.
+    /// Returns the id of the folder called `said`: an id, a well-known word, a path, or
+    /// a name that only one folder has.
     ///
     /// # Errors
     /// [`Kind::NotFound`], or [`Kind::Argument`] with the paths to choose from.
@@ -220,7 +218,7 @@ impl Tree {
         self.found(said, &|folder| same_name(text(&folder.item, "displayName"), said))
     }
 
-    /// The id of the folder at this path, which may be an id or a place word.
+    /// Returns the id of the folder at this path, which may be an id or a well-known word.
     ///
     /// # Errors
     /// Those of [`Tree::resolve`].
@@ -228,7 +226,7 @@ impl Tree {
         self.found(said, &|_| false)
     }
 
-    /// The folder called `said`, or else the one that `otherwise` says yes to.
+    /// Returns the folder called `said`, or else the one that `otherwise` accepts.
     fn found(&self, said: &str, otherwise: &dyn Fn(&Folder) -> bool) -> Result<&str> {
         let word = place(said);
         let is_place = PLACES.contains(&word.as_str());
@@ -250,8 +248,8 @@ impl Tree {
             .next("lookup kind=folders lists them"))
     }
 
-    /// True when `said` is the folder's path with the place's word for its first
-    /// folder: `inbox/Clients`, whatever the inbox is called.
+    /// Returns true if `said` is the folder's path with the well-known word for its
+    /// first folder: `inbox/Clients`, whatever the inbox is called.
     fn placed(&self, folder: &Folder, said: &str) -> bool {
         let (Some((first, rest)), Some((said_first, said_rest))) =
             (folder.path.split_once('/'), said.split_once('/'))
@@ -282,7 +280,7 @@ fn lost() -> Error {
     Error::new(Kind::Internal, "the answer with the folders is missing")
 }
 
-/// True for the same name in any case.
+/// Returns true for equal names, ignoring case.
 fn same_name(one: &str, other: &str) -> bool {
     one.to_lowercase() == other.to_lowercase()
 }

@@ -1,9 +1,8 @@
-//! Outlook's messages, read.
+//! Reads Outlook's messages.
 //!
-//! Graph has taken the MIME structure apart: a message has one body, in HTML or
-//! plain, and a list of attachments. Letters are fetched together: one batch for
-//! the messages and one for the attachments of those that have any. The contents
-//! of attachments are never asked for.
+//! Graph has parsed the MIME structure: a message has one body, in HTML or plain, and a list of
+//! attachments. Messages are fetched together: one batch for the messages and one for the
+//! attachments of those that have any. The contents of attachments are never requested.
 
 use futures_util::stream::{self, StreamExt};
 use mail_parser::{MessageParser, MimeHeaders};
@@ -25,11 +24,11 @@ const RAW_AT_ONCE: usize = 4;
 /// Attachments of one message that are listed, and pages of them.
 const FILES: usize = 500;
 const PAGES: usize = 10;
-/// Stands between a message's id and an attachment's. Both are base64, which
-/// has no such character.
+/// The separator between a message's id and an attachment's. Both are base64, which has
+/// no such character.
 const BETWEEN: char = ':';
 
-/// The letters with these ids: one answer for each, in their order.
+/// Returns the messages with these ids: one result for each, in their order.
 pub async fn fetch(
     graph: &Graph,
     ids: &[&str],
@@ -74,12 +73,12 @@ pub async fn fetch(
     }
 }
 
-/// The path of a message.
+/// Returns the path of a message.
 fn at(id: &str) -> String {
     format!("messages/{}", net::path_segment(id))
 }
 
-/// A letter with its text, its files not yet.
+/// Returns a message with its text, without its attachments.
 fn parts(mut item: Value) -> Letter {
     let body = item.as_object_mut().and_then(|item| item.remove("body")).unwrap_or_default();
     let content = text(&body, "content").to_owned();
@@ -96,8 +95,8 @@ fn parts(mut item: Value) -> Letter {
     }
 }
 
-/// True when a message may have attachments. Graph does not count those that
-/// its HTML shows, so that is looked at as well.
+/// Returns true if a message may have attachments. Graph does not count those that its
+/// HTML shows, so the HTML is searched as well.
 fn may_have_files(letter: &Letter) -> bool {
     let shows = |part: &TextPart| match part {
         TextPart::Html(html) => html.to_ascii_lowercase().contains("cid:"),
@@ -107,7 +106,7 @@ fn may_have_files(letter: &Letter) -> bool {
         || letter.parts.iter().flatten().flatten().any(shows)
 }
 
-/// Adds the attached files of those letters that may have any.
+/// Adds the attachments of those messages that may have any.
 async fn attachments(graph: &Graph, ids: &[&str], letters: &mut [Result<Letter>]) {
     let mut wanted: Vec<(&str, &mut Letter)> = Vec::new();
     for (id, letter) in ids.iter().zip(letters) {
@@ -147,8 +146,8 @@ async fn attachments(graph: &Graph, ids: &[&str], letters: &mut [Result<Letter>]
     }
 }
 
-/// Adds the calendars that letters bring. Graph takes them out of the body, so
-/// that they are read from the message as it was transmitted.
+/// Adds the calendar parts of messages. Graph removes them from the body, so they are
+/// read from the message as it was transmitted.
 async fn invitations(graph: &Graph, ids: &[&str], letters: &mut [Result<Letter>]) {
     let calls: Vec<_> = ids
         .iter()
@@ -169,7 +168,7 @@ async fn invitations(graph: &Graph, ids: &[&str], letters: &mut [Result<Letter>]
     stream::iter(calls).buffered(RAW_AT_ONCE).collect::<Vec<()>>().await;
 }
 
-/// True for a meeting's message, and when an iCalendar file is attached.
+/// Returns true for a meeting message, and if an iCalendar file is attached.
 fn brings_calendar(letter: &Letter) -> bool {
     let is_calendar = |file: &Value| {
         text(file, "contentType").eq_ignore_ascii_case("text/calendar")
@@ -179,7 +178,7 @@ fn brings_calendar(letter: &Letter) -> bool {
         || letter.attachments.iter().any(is_calendar)
 }
 
-/// The first calendar part of a message as it was transmitted.
+/// Returns the first calendar part of a transmitted message.
 fn calendar(bytes: &[u8]) -> Option<String> {
     let message = MessageParser::new().parse(bytes)?;
     let part = message.parts.iter().find(|part| {
@@ -195,7 +194,7 @@ fn calendar(bytes: &[u8]) -> Option<String> {
     }
 }
 
-/// Tells files from the pictures that the text shows.
+/// Separates attachments from the pictures that the text shows.
 fn sort_in(id: &str, files: Vec<Value>, letter: &mut Letter) {
     let mut inline = 0;
     for file in files {
@@ -217,7 +216,7 @@ fn sort_in(id: &str, files: Vec<Value>, letter: &mut Letter) {
     }
 }
 
-/// A letter with its header lines.
+/// Returns a message with its header lines.
 fn headers(item: Value) -> Letter {
     let headers = item.get("internetMessageHeaders");
     let mut source = String::new();
@@ -229,7 +228,7 @@ fn headers(item: Value) -> Letter {
     }
     let mut notes = Vec::new();
     if source.is_empty() {
-        // Drafts and what was sent from here have none.
+        // Drafts, and messages sent from here, have none.
         notes.push("Outlook has no header fields of this message".into());
     }
     Letter { item, source: Some(source), notes, ..Letter::default() }

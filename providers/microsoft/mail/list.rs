@@ -1,10 +1,9 @@
-//! Outlook's lists of messages: what is asked for, and what of it is kept.
+//! Outlook's lists of messages: what is requested, and which results are kept.
 //!
-//! A search becomes one request for a page, in a folder or in all, and checks of
-//! what Graph was not asked. Which folders a query means is settled here, by the
-//! tree of `folders.rs`; what its conditions mean stands in
-//! `query/mod.rs`. A search, which Graph ends after so many results, goes on
-//! by date from the oldest of them.
+//! A search is one request for a page, in one folder or in all, and checks of the conditions that
+//! Graph was not given. This module resolves the folders of a query by the tree of `folders.rs`;
+//! `query/mod.rs` translates its conditions. A `$search`, which Graph ends after a number of
+//! results, continues by date from the oldest of them.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -26,16 +25,16 @@ use daysheet_core::query::{NOTHING, PLACES, Query, Term};
 use daysheet_core::schemas::{Api, CATEGORY};
 use daysheet_core::text::{Note, note, ours, quoted};
 
-/// The most messages that a page is asked for.
+/// The maximum page size that is requested.
 const MOST: usize = 100;
 /// The most rows that a page repeats of the one before it.
 pub(super) const OVERLAP: usize = 100;
 
 /// A list of messages, decided.
 pub(crate) struct Plan {
-    /// The request for the page that is wanted.
+    /// The request for the page.
     pub request: String,
-    /// What is left to check on each message.
+    /// The conditions left to check on each message.
     rest: Option<Query>,
     /// Messages elsewhere are left out.
     only: Option<String>,
@@ -45,37 +44,37 @@ pub(crate) struct Plan {
     pub notes: Vec<Note>,
     /// Set when the service has to filter or search.
     narrowed: bool,
-    /// Set when Graph searches: what is searched for, and how far it has come.
+    /// Set if Graph searches: the search, and its progress.
     search: Option<(Search, Progress)>,
     /// True for a page after the first.
     pub later: bool,
 }
 
-/// What of a list of messages is wanted.
+/// A request for a list of messages.
 pub(super) struct Wanted<'a> {
     /// Properties that are read of each message.
     pub select: &'a [&'a str],
-    /// About so many messages in a page.
+    /// The approximate number of messages in a page.
     pub top: usize,
     /// True to have the messages counted.
     pub count: bool,
-    /// Where a page after the first starts, as [`Listed::next`] said.
+    /// Where a page after the first starts, from [`Listed::next`].
     pub cursor: Option<&'a str>,
 }
 
 /// A page of messages, as it was listed and checked.
 pub(crate) struct Listed {
     pub items: Vec<Value>,
-    /// The request for the next page, for a search with how far it has come.
+    /// The request for the next page, for a search with its progress.
     pub next: Option<String>,
-    /// How many messages the service counts, checks aside.
+    /// The number of messages that the service counts, before the checks.
     pub count: Option<u64>,
-    /// What the service did not list, in words.
+    /// A note on what the service did not list.
     pub note: Option<Note>,
 }
 
 impl Outlook {
-    /// Decides how to list what `ask` wants.
+    /// Plans the list for `ask`.
     pub(super) async fn plan(&self, ask: &Ask, wanted: Wanted<'_>) -> Result<Plan> {
         let mut tree = None;
         let mut notes = Vec::new();
@@ -144,8 +143,8 @@ impl Outlook {
         Ok(plan)
     }
 
-    /// The query in Graph's languages. What cannot be said of a category in an OR
-    /// need not be, when the account has no such category.
+    /// Returns the query in Graph's languages. A category in an OR that cannot be
+    /// expressed is dropped if the account has no such category.
     async fn compiled(&self, query: &Query, notes: &mut Vec<Note>) -> Result<Compiled> {
         let compiled = compile(query);
         let mut named = Vec::new();
@@ -180,7 +179,7 @@ impl Outlook {
         }
     }
 
-    /// Where to list, below the mailbox.
+    /// Returns the location of the list, below the mailbox.
     async fn folder(&self, ask: &Ask, scope: &Scope, plan: &mut Plan) -> Result<String> {
         let named = match scope {
             Scope::Folder(name) if name != "anywhere" => Some(name),
@@ -193,7 +192,7 @@ impl Outlook {
                 Some(name) => below(folders::known(name).unwrap_or(name)),
             });
         };
-        // A folder by its handle and one by its name: what lies in both.
+        // A folder by its handle and one by its name: the messages that are in both.
         if let Some(name) = named {
             let tree = self.tree().await?;
             plan.only = Some(tree.resolve(name)?.to_owned());
@@ -201,7 +200,7 @@ impl Outlook {
         Ok(below(id))
     }
 
-    /// The request for the first page of a list that is not searched.
+    /// Returns the request for the first page of a list that is not searched.
     fn first(
         &self,
         folder: &str,
@@ -223,9 +222,8 @@ impl Outlook {
         self.graph().mine(folder, &query)
     }
 
-    /// The request for the first page of a search, of what came until `bound` if
-    /// that is said. Graph sorts what it has searched for by date itself, and
-    /// refuses to be told so.
+    /// Returns the request for the first page of a search, of messages until `bound` if
+    /// given. Graph sorts search results by date itself, and refuses an explicit order.
     fn search(&self, search: &Search, bound: &str) -> String {
         let kql = match bound {
             "" => format!("\"{}\"", search.kql),
@@ -235,7 +233,7 @@ impl Outlook {
         self.graph().mine(&search.folder, &query)
     }
 
-    /// Lists a page and checks its messages.
+    /// Fetches a page and checks its messages.
     pub(crate) async fn listed(&self, plan: &Plan) -> Result<Listed> {
         let answer = match plan.narrowed {
             true => self.graph().get_slow(&plan.request).await,
@@ -265,21 +263,19 @@ impl Outlook {
     }
 }
 
-/// The request for the page after that of `last`, moved up by `rows`: what leaves
-/// a list while it is paged through makes room for as many of those behind it,
-/// and a page by position (`$skip`) would pass over them. Rows that come twice
-/// are known again by whoever asks.
+/// Returns the request for the page after that of `last`, moved up by `rows`: messages
+/// that leave a list during paging make those behind them move up, and a page by
+/// position (`$skip`) would skip these. The caller recognizes rows that come twice.
 ///
-/// The link stays as it is when it does not say where it starts and how long it
-/// is, when it holds a token that says more, or when there would be no way
-/// forward.
+/// The link stays unchanged if it has no position and page size, if it has a token with
+/// more information, or if there would be no progress.
 pub(super) fn moved_up(next: &str, last: &Plan, rows: usize) -> String {
     let (Some(skip), Some(top), false) =
         (number(next, "$skip"), number(next, "$top"), value(next, "$skiptoken").is_some())
     else {
         return next.to_owned();
     };
-    // Pages get longer by what comes twice, once for all later pages.
+    // Pages grow by the rows that come twice, once for all later pages.
     let (rows, longer) = match last.later {
         true => (rows.min(top / 2), top),
         false => (rows, top.saturating_add(rows)),
@@ -292,7 +288,7 @@ pub(super) fn moved_up(next: &str, last: &Plan, rows: usize) -> String {
     set(&next, "$top", longer)
 }
 
-/// The value of a request's parameter, as it is written.
+/// Returns the value of a request's parameter, still encoded.
 fn value<'r>(request: &'r str, name: &str) -> Option<&'r str> {
     let (_, query) = request.split_once('?')?;
     let mut pairs = query.split('&').filter_map(|pair| pair.split_once('='));
@@ -303,7 +299,7 @@ fn number(request: &str, name: &str) -> Option<usize> {
     value(request, name)?.parse().ok()
 }
 
-/// The request with another number for a parameter, and all else to the letter.
+/// Returns the request with another number for a parameter, otherwise unchanged.
 fn set(request: &str, name: &str, to: usize) -> String {
     let Some((path, query)) = request.split_once('?') else {
         return request.to_owned();
@@ -323,17 +319,17 @@ fn is(key: &str, name: &str) -> bool {
 }
 
 impl Plan {
-    /// True when Graph searches, whose pages are not counted by position.
+    /// Returns true if Graph searches, whose pages are not by position.
     pub fn searches(&self) -> bool {
         self.search.is_some()
     }
 
-    /// True when messages of a page may be left out here.
+    /// Returns true if messages of a page may be left out here.
     pub fn checks(&self) -> bool {
         self.rest.is_some() || self.only.is_some() || self.hide
     }
 
-    /// The cursor that lists this page once more.
+    /// Returns the cursor that lists this page again.
     pub fn again(&self) -> String {
         match &self.search {
             Some((_, progress)) => progress.cursor(&self.request),
@@ -360,10 +356,10 @@ impl Plan {
         rest.is_none_or(|rest| query::matches(rest, item, places))
     }
 
-    /// What an error of a list means.
+    /// Explains the error of a list.
     fn explain(&self, error: Error) -> Error {
         match error.kind() {
-            // Graph's page links age.
+            // Graph's page links expire.
             Kind::Provider(400 | 410) if self.later => {
                 Error::argument("Outlook's page cursor expired").next("search again without cursor")
             }
@@ -380,8 +376,8 @@ impl Plan {
     }
 }
 
-/// The query in Graph's languages. Graph's own syntax stands alone, or with the
-/// folder that a call names beside it.
+/// Returns the query in Graph's languages. Graph's own syntax is used alone, or with
+/// the folder that a call names.
 fn compile(query: &Query) -> Result<Compiled> {
     match query {
         Query::All(parts) => match parts.as_slice() {
@@ -395,8 +391,7 @@ fn compile(query: &Query) -> Result<Compiled> {
     }
 }
 
-/// The query with the folders it names by their ids, and without those in an OR
-/// that there are not.
+/// Returns the query with its folders by their ids, and without unknown folders in an OR.
 fn by_id(query: &Query, named: &[String], tree: &Tree, notes: &mut Vec<Note>) -> Result<Query> {
     let mut ids: HashMap<&str, &str> = HashMap::new();
     let mut missing = None;

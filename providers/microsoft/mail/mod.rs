@@ -1,13 +1,10 @@
 //! Outlook behind the mailbox port.
 //!
-//! Graph lists messages with any of their properties, so a page costs one
-//! request, and a second batch when folder names or the trash matter. Only what
-//! the projection names is asked for (`$select`). What the columns mean is the
-//! registry's business; how a list is asked for stands in `list.rs`, how
-//! a query is written in `query/mod.rs`, how conversations are put together
-//! in `threads.rs`, how a letter is read in `letter.rs`, and what
-//! folders are called in `folders.rs`, and what has changed in
-//! `changes.rs`.
+//! Graph lists messages with any of their properties, so a page costs one request, and a second
+//! batch if folder names or the trash matter. Only what the projection names is requested
+//! (`$select`). The registry defines the columns; `list.rs` requests lists, `query/mod.rs` writes
+//! queries, `threads.rs` assembles threads, `letter.rs` reads messages, `folders.rs` has the
+//! names of folders, and `changes.rs` the changes since a cursor.
 
 mod arrange;
 mod changes;
@@ -44,7 +41,7 @@ use daysheet_core::schemas::{Api, Table};
 use folders::Tree;
 use list::{OVERLAP, Wanted, moved_up};
 
-/// How long the folders' names are believed.
+/// How long folder names are cached.
 const NAMES_LAST: Duration = Duration::from_secs(60);
 /// Categories and pages of them that are read; people have a few dozen.
 const CATEGORIES: usize = 5_000;
@@ -59,7 +56,7 @@ pub struct Outlook {
 }
 
 impl Outlook {
-    /// The mailbox of `account`, at the configured endpoint.
+    /// Creates the mailbox of `account`, at the configured endpoint.
     ///
     /// # Errors
     /// As [`Graph::new`].
@@ -72,17 +69,17 @@ impl Outlook {
         })
     }
 
-    /// The account's way to Graph.
+    /// Returns the account's Graph client.
     pub(crate) fn graph(&self) -> &Graph {
         &self.graph
     }
 
-    /// The mailbox's address.
+    /// Returns the mailbox's address.
     pub(crate) fn address(&self) -> &str {
         &self.address
     }
 
-    /// The folders, remembered for a while.
+    /// Returns the folders, cached for a while.
     pub(super) async fn tree(&self) -> Result<Arc<Tree>> {
         let mut known = self.folders.lock().await;
         if let Some((when, tree)) = known.as_ref()
@@ -95,7 +92,7 @@ impl Outlook {
         Ok(tree)
     }
 
-    /// Has the folders read anew, after one of them was changed.
+    /// Drops the cached folders, after one of them was changed.
     pub(super) async fn forget_tree(&self) {
         *self.folders.lock().await = None;
     }
@@ -143,7 +140,7 @@ impl Outlook {
         Ok(whole(addresses(&user).into_iter().map(item).collect()))
     }
 
-    /// What Microsoft tells of nobody but the person who signed in.
+    /// Refuses, in a shared mailbox, what Microsoft returns only for the person who signed in.
     pub(crate) fn own(&self, what: &str) -> Result<()> {
         if !self.graph.is_shared() {
             return Ok(());
@@ -269,8 +266,8 @@ impl Mailbox for Outlook {
     }
 }
 
-/// The address of the account that a fresh token belongs to; with `mailbox`, its
-/// access to that mailbox is proved too.
+/// Returns the address of the account that a new token belongs to; with `mailbox`, also
+/// checks its access to that mailbox.
 pub async fn address(
     services: &ServiceSettings,
     token: &str,
@@ -300,7 +297,7 @@ pub async fn address(
     Ok(address)
 }
 
-/// A user's addresses, each with whether it is the main one, which comes first.
+/// Returns a user's addresses, each with whether it is the main one, which comes first.
 pub(super) fn addresses(user: &Value) -> Vec<(String, bool)> {
     let mut found: Vec<(String, bool)> = user
         .get("proxyAddresses")
@@ -321,7 +318,7 @@ pub(super) fn addresses(user: &Value) -> Vec<(String, bool)> {
     found
 }
 
-/// A user's address. Those of personal accounts may have a sign-in name alone.
+/// Returns a user's address. Personal accounts may have only a sign-in name.
 fn main_address(user: &Value) -> &str {
     match text(user, "mail") {
         "" => text(user, "userPrincipalName"),
@@ -333,7 +330,7 @@ fn check(id: &str) -> Result<()> {
     check_as(id, "m12 from a search")
 }
 
-/// Graph's ids are base64 of either alphabet, some seventy characters or more.
+/// Checks an id: Graph's are base64 of either alphabet, some seventy characters or more.
 pub(super) fn check_as(id: &str, handle: &str) -> Result<()> {
     let alphabet = |byte: u8| byte.is_ascii_alphanumeric() || b"_-=+/".contains(&byte);
     if !(16..=512).contains(&id.len()) || !id.bytes().all(alphabet) {
@@ -347,7 +344,7 @@ pub(super) fn check_as(id: &str, handle: &str) -> Result<()> {
     Ok(())
 }
 
-/// A list that has no further page.
+/// Returns a page that has no next one.
 fn whole(items: Vec<Value>) -> Page {
     Page { total: Some(Total::Exactly(count(items.len()))), items, ..Page::default() }
 }

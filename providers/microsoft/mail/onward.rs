@@ -1,9 +1,8 @@
-//! How a search of Outlook's goes on where Graph ends it.
+//! Continues a search of Outlook's where Graph ends it.
 //!
-//! A `$search` ends after so many results. It is asked anew for what came until
-//! the time of the oldest of them; the messages of that second, which come again,
-//! are known by short hashes. How a request is made, and what of its answer is
-//! kept, is up to `list.rs`.
+//! A `$search` ends after a number of results. It is repeated for messages until the
+//! time of the oldest of them; the messages of that second, which come again, are
+//! recognized by short hashes. `list.rs` makes the requests and reads the responses.
 
 use serde_json::Value;
 
@@ -11,9 +10,9 @@ use super::count as length;
 use crate::json::text;
 use crate::written::hash;
 
-/// Results after which a search of Graph's ends.
+/// The number of results after which Graph ends a search.
 const ENDS: u64 = 1_000;
-/// Stands in a cursor before how far a search has come.
+/// Precedes the progress of a search in a cursor.
 const COUNTED: char = '#';
 
 /// A search, from any time on.
@@ -25,12 +24,12 @@ pub(super) struct Search {
     pub top: String,
 }
 
-/// How far a search has come.
+/// The progress of a search.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Progress {
-    /// How many results came before this page, since Graph was last asked anew.
+    /// The number of results before this page, since the search was last repeated.
     count: u64,
-    /// The time that it was asked from then; none for the newest.
+    /// The time it was repeated from; empty for the newest.
     bound: String,
     /// The time of the oldest result so far, and short hashes of the messages of
     /// that time.
@@ -38,18 +37,18 @@ pub(super) struct Progress {
     ids: Vec<String>,
 }
 
-/// What a page comes to.
+/// The result of a page.
 pub(super) struct Step {
-    /// How far the search has come with it.
+    /// The progress of the search after it.
     pub progress: Progress,
-    /// True when Graph has to be asked anew.
+    /// True if the search has to be repeated.
     pub anew: bool,
     /// True when there may be more, and no way to it.
     pub ends: bool,
 }
 
 impl Progress {
-    /// The request in a cursor, and how far the search had come; the beginning
+    /// Returns the request in a cursor, and the progress of its search; the beginning
     /// without one.
     pub fn read(cursor: Option<&str>) -> (Option<&str>, Self) {
         let Some((request, progress)) = cursor.and_then(|cursor| cursor.rsplit_once(COUNTED))
@@ -67,25 +66,25 @@ impl Progress {
         (Some(request), progress)
     }
 
-    /// A request as a cursor.
+    /// Returns a request as a cursor.
     pub fn cursor(&self, request: &str) -> String {
         let Self { count, bound, oldest, ids } = self;
         let ids = ids.join(",");
         format!("{request}{COUNTED}{count},{bound},{oldest},{ids}")
     }
 
-    /// The time that Graph is asked from; none for the newest.
+    /// Returns the time that the search starts from; empty for the newest.
     pub fn bound(&self) -> &str {
         &self.bound
     }
 
-    /// Takes a page in, which is the `last` one that Graph gives, and leaves in it
-    /// what did not come before.
+    /// Takes in a page, which is the `last` one that Graph returns, and removes from it
+    /// what came before.
     pub fn step(&self, items: &mut Vec<Value>, last: bool) -> Step {
         let mut progress = self.clone();
         progress.count = self.count.saturating_add(length(items.len()));
-        // What is asked from a time on begins with what was there before; if it
-        // does not, the time was understood otherwise, and there is a gap.
+        // A repeated search begins with known messages; if it does not, the time was
+        // interpreted differently, and there is a gap.
         let first = self.count == 0 && !self.bound.is_empty();
         let gap = first && !items.iter().any(|item| self.knows(item));
         items.retain(|item| !gap && !self.knows(item));
@@ -99,7 +98,7 @@ impl Progress {
         Step { progress, anew: full, ends }
     }
 
-    /// True for a message that came before.
+    /// Returns true for a message that came before.
     fn knows(&self, item: &Value) -> bool {
         let time = text(item, "receivedDateTime");
         let newer = !self.bound.is_empty() && time > self.bound.as_str();

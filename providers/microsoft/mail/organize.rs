@@ -1,9 +1,8 @@
-//! Mail put in order, at Outlook.
+//! Organizes mail at Outlook.
 //!
-//! Twenty messages go in one batch, and each part is carried out once. How a
-//! message is afterwards stands in the answer to its own part; where an answer
-//! says less than that, the message is read. What would change nothing is not
-//! sent. Names of folders and categories are `places.rs`'s.
+//! Twenty messages are sent in one batch, and each part is carried out once. The response to a
+//! part has the message's state afterwards; if it does not, the message is read. Changes without
+//! effect are not sent. `places.rs` resolves folders and categories.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -22,7 +21,7 @@ use daysheet_core::error::{Error, Kind, Result};
 use daysheet_core::provider::mail::{Flag, MailState, Organize, Place, PlaceKind, Step};
 use daysheet_core::when;
 
-/// What tells how a message is.
+/// The properties of a message's state.
 const STATE: &str = "id,isRead,flag,parentFolderId,categories";
 
 #[async_trait]
@@ -108,13 +107,13 @@ impl Organize for Outlook {
 }
 
 impl Outlook {
-    /// Moves messages into the folder of a place.
+    /// Moves messages into a well-known folder.
     async fn file_in(&self, place: &str, messages: &[MailState]) -> Vec<Result<Option<MailState>>> {
         let known = folders::known(place).unwrap_or(place);
         let path = format!("mailFolders/{known}");
         let folder = self.graph().mine(&path, &[("$select", "id")]);
-        // By its id one sees what lies there already: Exchange refuses to move a
-        // message to where it is.
+        // The folder's id shows which messages are in it already: Exchange refuses to
+        // move a message to where it is.
         match self.graph().get(&folder).await {
             Ok(folder) => self.move_to(text(&folder, "id"), messages).await,
             Err(error) => {
@@ -143,7 +142,7 @@ impl Outlook {
         .await
     }
 
-    /// What is done with a message by name.
+    /// Returns the part that performs a named action on a message.
     fn action(&self, message: &MailState, action: &str, body: Option<Value>) -> Part {
         Part {
             method: Method::POST,
@@ -152,7 +151,7 @@ impl Outlook {
         }
     }
 
-    /// Sends the part of each message that has one; what Graph answered.
+    /// Sends the part of each message that has one; returns Graph's responses.
     async fn send_all(
         &self,
         messages: &[MailState],
@@ -172,7 +171,7 @@ impl Outlook {
             .collect()
     }
 
-    /// Sends the part of each message that has one; how each is afterwards.
+    /// Sends the part of each message that has one; returns the state of each afterwards.
     async fn run(
         &self,
         messages: &[MailState],
@@ -180,7 +179,7 @@ impl Outlook {
     ) -> Vec<Result<Option<MailState>>> {
         let touched: Vec<bool> = messages.iter().map(|one| part(one).is_some()).collect();
         let answers = self.send_all(messages, &part).await;
-        // What was done and not told of.
+        // Messages that were changed, but whose state was not returned.
         let mut unknown = Vec::new();
         let mut after: Vec<Result<Option<MailState>>> = Vec::new();
         for ((answer, message), touched) in answers.into_iter().zip(messages).zip(touched) {
@@ -215,8 +214,7 @@ impl Outlook {
         after
     }
 
-    /// Puts messages into earlier states: what else is changed first, because a
-    /// message is found where it is.
+    /// Restores earlier states: moves come last, because a message is addressed where it is.
     async fn put_back(
         &self,
         messages: &[MailState],
@@ -227,7 +225,7 @@ impl Outlook {
         let wanted = |message: &MailState| wanted.get(message.id.as_str()).copied();
         let now = Timestamp::now();
         let start = messages.iter().map(|one| Ok(Some(one.clone()))).collect();
-        // A flag keeps the day it is due by until it is taken off.
+        // A flag keeps its due date until it is removed.
         let unflagged = self.stage(start, |message| {
             let overdue = matches!(message.flag, Flag::Set { due: Some(_) })
                 && wanted(message)?.flag == Flag::Set { due: None };
@@ -260,7 +258,7 @@ impl Outlook {
             let moves = !folder.is_empty() && *folder != message.folder;
             moves.then(|| self.action(message, "move", Some(body)))
         });
-        // What was changed before its move failed is not as it was.
+        // A message whose move failed was already changed otherwise.
         let moved = moved.await.into_iter().zip(touched);
         moved
             .map(|(one, touched)| match one {
@@ -273,7 +271,7 @@ impl Outlook {
             .collect()
     }
 
-    /// [`Outlook::run`] for those messages that got so far.
+    /// Calls [`Outlook::run`] for the messages that have come this far.
     async fn stage(
         &self,
         mut messages: Vec<Result<Option<MailState>>>,
@@ -306,7 +304,7 @@ fn check_id(id: &str) -> Result<()> {
     check_as(id, "m12 from a search")
 }
 
-/// A flag in Graph's words. What is due has to have begun, too.
+/// Converts a flag to Graph's words. A due date needs a start date, too.
 fn flag_of(flag: &Flag, now: Timestamp) -> Value {
     let utc = |at: Timestamp| {
         let local = at.strftime("%Y-%m-%dT%H:%M:%S").to_string();
@@ -324,7 +322,7 @@ fn flag_of(flag: &Flag, now: Timestamp) -> Value {
     }
 }
 
-/// How a message is, if all of it is told.
+/// Returns the state of a message, if it is complete.
 fn state(message: &Value) -> Option<MailState> {
     let some = |key| Some(text(message, key).to_owned()).filter(|text| !text.is_empty());
     let flag = nested(message, "flag");

@@ -1,7 +1,7 @@
-//! Outlook's folders and categories by name: found, made, renamed, deleted.
+//! Outlook's folders and categories by name: found, created, renamed, deleted.
 //!
-//! The tree of folders itself is `folders.rs`'s. Categories are known by
-//! name everywhere: it is names that stand in messages.
+//! The tree of folders itself is in `folders.rs`. Categories are identified by name
+//! everywhere, because messages have their names.
 
 use graph_rs_sdk::http::Method;
 use serde_json::{Value, json};
@@ -22,12 +22,12 @@ use daysheet_core::text::quoted;
 const LEVELS: usize = 16;
 /// Names that are offered instead of one that is not there.
 const OFFERED: usize = 5;
-/// The most letters of a name that others are compared with.
+/// The maximum length of a name for comparing it with others.
 const LONGEST: usize = 255;
 /// Categories that are read, and pages of them.
 const CATEGORIES: usize = 5_000;
 const PAGES: usize = 100;
-/// Colours that categories can have, Graph's words beside what Outlook shows.
+/// Colours of categories: Graph's words and those that Outlook shows.
 const COLOURS: &[&str] = &[
     "red",
     "orange",
@@ -56,11 +56,12 @@ const COLOURS: &[&str] = &[
     "darkcranberry",
 ];
 
-/// The folder of a name, an id or a word; made if it is missing and `create`.
+/// Returns the folder of a name, an id or a word; creates it if it is missing and
+/// `create` is set.
 pub async fn folder(outlook: &Outlook, name: &str, create: bool) -> Result<Place> {
     let missing = match resolved(outlook, name).await {
         Err(error) if error.kind() == Kind::NotFound => {
-            // It may have been made since the tree was read.
+            // It may have been created since the tree was read.
             outlook.forget_tree().await;
             match resolved(outlook, name).await {
                 Err(error) if error.kind() == Kind::NotFound => error,
@@ -82,7 +83,7 @@ async fn resolved(outlook: &Outlook, name: &str) -> Result<Place> {
     Ok(there(&tree, tree.resolve(name)?))
 }
 
-/// The folder at a path: none that has only its last name.
+/// Returns the folder at exactly this path.
 async fn at_path(outlook: &Outlook, path: &str) -> Result<Place> {
     let tree = outlook.tree().await?;
     Ok(there(&tree, tree.at_path(path)?))
@@ -104,7 +105,7 @@ async fn made(outlook: &Outlook, name: &str) -> Result<Place> {
     let mut above: Option<Place> = None;
     for (at, level) in levels.iter().enumerate() {
         let path = levels.get(..=at).unwrap_or_default().join("/");
-        // Below a folder that was made just now nothing can be.
+        // A folder created just now has no subfolders.
         let is_new = above.as_ref().is_some_and(|above| above.made);
         if !is_new {
             match at_path(outlook, &path).await {
@@ -127,7 +128,7 @@ async fn made(outlook: &Outlook, name: &str) -> Result<Place> {
         };
         let id = match post(outlook, parent, level).await {
             Ok(folder) => text(&folder, "id").to_owned(),
-            // Somebody else made it.
+            // Someone else created it.
             Err(error) if error.kind() == Kind::Provider(409) => {
                 there().await.ok().flatten().ok_or(error)?
             }
@@ -177,7 +178,7 @@ async fn read_folder(outlook: &Outlook, id: &str) -> Result<Value> {
 /// Gives a folder another name.
 pub async fn rename_folder(outlook: &Outlook, id: &str, name: &str) -> Result<Value> {
     let path = own_folder(outlook, id).await?;
-    // The levels above may be said too, as they are.
+    // The name may include the present levels above.
     let above = |path: &str| path.rsplit_once('/').map(|(above, _)| above.to_lowercase());
     if name.contains('/') && above(name) != above(&path) {
         return Err(Error::argument("a folder cannot be renamed into another folder")
@@ -200,16 +201,16 @@ pub async fn rename_folder(outlook: &Outlook, id: &str, name: &str) -> Result<Va
     read_folder(outlook, id).await
 }
 
-/// Deletes a folder with what is in it.
+/// Deletes a folder with its content.
 pub async fn delete_folder(outlook: &Outlook, id: &str) -> Result<()> {
     let name = own_folder(outlook, id).await?;
-    // From there it would go for good.
+    // From there it would be deleted permanently.
     if outlook.tree().await?.is_deleted(id) {
         return Err(Error::argument("the folder is already in Deleted Items")
             .next("let the user empty Deleted Items"));
     }
     let request = outlook.graph().mine(&format!("mailFolders/{}", net::path_segment(id)), &[]);
-    // It lies in Deleted Items then, under the same id.
+    // It is in Deleted Items then, under the same id.
     let gone = async || {
         outlook.forget_tree().await;
         let stays = outlook.tree().await?.names().get(id) == Some(&name);
@@ -220,7 +221,7 @@ pub async fn delete_folder(outlook: &Outlook, id: &str) -> Result<()> {
     deleted.map(drop)
 }
 
-/// The path of a folder that the user made, by its id.
+/// Returns the path of a folder of the user's, by its id.
 async fn own_folder(outlook: &Outlook, id: &str) -> Result<String> {
     check_as(id, "f2 from lookup kind=folders")?;
     let tree = outlook.tree().await?;
@@ -236,7 +237,7 @@ async fn own_folder(outlook: &Outlook, id: &str) -> Result<String> {
     }
 }
 
-/// The category of a name; made if it is missing and `create`.
+/// Returns the category of a name; creates it if it is missing and `create` is set.
 pub async fn category(outlook: &Outlook, name: &str, create: bool) -> Result<Place> {
     let all = categories(outlook).await?;
     if let Some(found) = called(&all, name) {
@@ -265,7 +266,7 @@ async fn categories(outlook: &Outlook) -> Result<Vec<Value>> {
     Ok(outlook.graph().all(answer, CATEGORIES, PAGES).await?.0)
 }
 
-/// The category of a name or an id.
+/// Finds the category of a name or an id.
 fn called<'v>(all: &'v [Value], said: &str) -> Option<&'v Value> {
     let said = said.trim();
     all.iter().find(|one| text(one, "displayName") == said || text(one, "id") == said).or_else(
@@ -283,7 +284,7 @@ async fn post_category(
     if name.is_empty() || name.chars().any(char::is_control) {
         return Err(Error::argument("a category needs a name").next("give one line of text"));
     }
-    // One that no other category has, as Outlook does it.
+    // A colour that no other category has, as Outlook chooses.
     let free = || {
         (0..COLOURS.len())
             .map(|number| format!("preset{number}"))
@@ -372,7 +373,7 @@ fn no_category() -> Error {
         .next("lookup kind=categories lists them")
 }
 
-/// A colour in Graph's words: `none`, `preset0` to `preset24`, or a plain name.
+/// Returns a colour in Graph's words: `none`, `preset0` to `preset24`, or a plain name.
 fn preset(colour: &str) -> Result<String> {
     let lower: String = colour
         .to_lowercase()
@@ -392,7 +393,7 @@ fn preset(colour: &str) -> Result<String> {
     }
 }
 
-/// The error about a name that is not there, with those that are like it.
+/// Adds similar names to the error about an unknown name.
 fn like(missing: Error, said: &str, names: &[&str]) -> Error {
     let said = place(said).to_lowercase();
     let mut near: Vec<(usize, &str)> = names
@@ -409,7 +410,7 @@ fn like(missing: Error, said: &str, names: &[&str]) -> Error {
     }
 }
 
-/// How unlike two names are; nothing if they have nothing in common.
+/// Returns the distance of two names; `None` if they have nothing in common.
 fn distance(said: &str, name: &str) -> Option<usize> {
     let last = name.rsplit('/').next().unwrap_or(name);
     if name.contains(said) || said.contains(last) {

@@ -1,14 +1,12 @@
-//! Outlook's conversations, put together from messages.
+//! Outlook's threads, assembled from messages.
 //!
-//! Graph has no list of conversations. A page of messages is grouped by
-//! conversation in the order of the list, and each conversation's messages are
-//! asked for by its id, in batches. The service refuses to sort those, so they
-//! are sorted here.
+//! Graph has no list of conversations. A page of messages is grouped by conversation in
+//! the order of the list, and each conversation's messages are fetched by its id, in
+//! batches. The service refuses to sort those, so they are sorted here.
 //!
-//! A conversation comes up again wherever the list has another message of it.
-//! So the cursor remembers which were shown, by a short hash, and where in the
-//! list to go on: on the same page when it has more conversations than were
-//! asked for.
+//! A conversation comes up again wherever the list has another message of it. So the
+//! cursor has short hashes of those that were shown, and where in the list to continue:
+//! on the same page if it has more conversations than were requested.
 
 use std::collections::HashMap;
 
@@ -26,14 +24,14 @@ use daysheet_core::text::note;
 
 /// Conversations that a cursor remembers; with more, the first are forgotten.
 const REMEMBERED: usize = 4_000;
-/// Messages of one conversation in a page of Graph's.
+/// The page size for the messages of one conversation.
 const TOP: &str = "100";
 /// Pages of a conversation that a row sums up, and those that are read to read
 /// the conversation itself.
 const PAGES: usize = 10;
 const ALL_PAGES: usize = 50;
 
-/// Where a list of conversations goes on.
+/// The position at which a list of threads continues.
 #[derive(Debug, Serialize, Deserialize)]
 struct Cursor {
     /// The request for the page of messages.
@@ -42,7 +40,7 @@ struct Cursor {
     shown: Vec<String>,
 }
 
-/// A page of conversations.
+/// Returns a page of threads.
 pub async fn page(outlook: &Outlook, ask: &Ask) -> Result<Page> {
     let mut cursor = ask.cursor.as_deref().map(read).transpose()?;
     let link = cursor.as_ref().map(|cursor| cursor.link.as_str());
@@ -103,8 +101,7 @@ pub async fn page(outlook: &Outlook, ask: &Ask) -> Result<Page> {
     Ok(page)
 }
 
-/// When the newest message of a conversation came; nothing when only its id is
-/// known.
+/// Returns when the newest message of a conversation was received; empty if only its id is known.
 fn newest(conversation: &Value) -> &str {
     let messages = conversation.get("messages").and_then(Value::as_array);
     let last = messages.and_then(|messages| messages.last());
@@ -147,7 +144,7 @@ async fn fill(graph: &Graph, ask: &Ask, ids: Vec<String>, page: &mut Page) -> Re
                 }
                 page.items.push(json!({"id": id, "messages": messages}));
             }
-            // Without a sign-in no further one will come either.
+            // Without a sign-in, no further one can be fetched either.
             Err(error) if error.kind() == Kind::Auth => return Err(error),
             Err(error) => page.failed.push(Failed { at, id, error }),
         }
@@ -160,7 +157,7 @@ async fn fill(graph: &Graph, ask: &Ask, ids: Vec<String>, page: &mut Page) -> Re
     }
 }
 
-/// The ids of a conversation's messages, oldest first.
+/// Returns the ids of a conversation's messages, oldest first.
 pub async fn ids(graph: &Graph, id: &str) -> Result<Vec<String>> {
     let answer = graph.get(&request(graph, id, &["id", "receivedDateTime"])).await?;
     let (messages, whole) = messages(graph, answer, ALL_PAGES).await?;
@@ -185,8 +182,8 @@ fn request(graph: &Graph, id: &str, select: &[&str]) -> String {
     graph.mine("messages", &query)
 }
 
-/// The messages of an answer and of those of the pages after it, oldest first;
-/// and whether these are all.
+/// Returns the messages of a response and of the next pages, oldest first; and whether
+/// these are all.
 async fn messages(graph: &Graph, answer: Value, pages: usize) -> Result<(Vec<Value>, bool)> {
     let (mut messages, whole) = graph.all(answer, usize::MAX, pages).await?;
     // Times are in UTC and of one length, so their texts sort as they do.

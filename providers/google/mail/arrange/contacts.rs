@@ -1,4 +1,4 @@
-//! Saved contacts made, changed and deleted, by Google's People API.
+//! Creates, changes and deletes saved contacts, by Google's People API.
 
 use std::collections::HashSet;
 
@@ -12,9 +12,9 @@ use crate::written::holds;
 use daysheet_core::error::{Error, Kind, Result};
 use daysheet_core::provider::mail::ContactCard;
 
-/// What is read of a contact.
+/// The fields of a contact that are read.
 const FIELDS: &str = "names,emailAddresses,organizations,phoneNumbers";
-/// The same, and what a change has to bring back.
+/// The same, and the field that a change has to send back.
 const FIELDS_TO_CHANGE: &str = "names,emailAddresses,organizations,phoneNumbers,metadata";
 
 impl Gmail {
@@ -23,7 +23,8 @@ impl Gmail {
         if body.as_object().is_none_or(Map::is_empty) {
             return Err(nothing());
         }
-        // A contact has no id of ours: what is new tells, so it is read before.
+        // A contact has no id of ours: a lost creation is recognized as new, so the
+        // newest are read first.
         let before = self.newest_contacts().await;
         let url = self.contact_at("v1/people:createContact", &[("personFields", FIELDS)])?;
         let sent = self.google.send(Method::POST, &url, None, Some(&body));
@@ -44,7 +45,7 @@ impl Gmail {
         self.google.settle(error, made).await
     }
 
-    /// The contacts that were changed last, up to as many as one page has.
+    /// Returns the last changed contacts, up to one page.
     async fn newest_contacts(&self) -> Result<Vec<Value>> {
         let newest = [
             ("personFields", FIELDS),
@@ -80,7 +81,7 @@ impl Gmail {
         };
         let version = |one: &Value| text(one, "etag").to_owned();
         if error.kind() == Kind::Provider(400) {
-            // Google says no more than that when the version is another.
+            // Google's error does not say whether the version was the reason.
             return Err(match self.contact(id).await {
                 Ok(found) if version(&found) != version(&now) => {
                     Error::new(Kind::Conflict, "the contact was changed meanwhile")
@@ -134,7 +135,7 @@ fn nothing() -> Error {
     Error::argument("the contact has no content").next("give a name, addresses or phones")
 }
 
-/// The id of a contact that is saved, safe in a path.
+/// Returns the id of a saved contact, safe in a path.
 fn saved(id: &str) -> Result<&str> {
     if id.starts_with("otherContacts/") {
         return Err(Error::argument("this person is not a saved contact, only known from mail")
@@ -151,8 +152,8 @@ fn saved(id: &str) -> Result<&str> {
     }
 }
 
-/// What of a contact changes, each field whole: Google replaces them whole.
-/// What a field says of itself besides, such as `work`, stays.
+/// Returns the fields of a contact that change, each complete, because Google replaces
+/// whole fields. Other properties of a field, such as `work`, stay.
 fn changes(now: &Value, card: &ContactCard) -> Map<String, Value> {
     let mut body = Map::new();
     if let Some(name) = &card.name {
@@ -187,14 +188,13 @@ fn changes(now: &Value, card: &ContactCard) -> Map<String, Value> {
     body
 }
 
-/// True if a contact has what was written, in entries of its own.
+/// Returns true if a contact has what was written, in entries of its own.
 fn is_so(found: &Value, written: &Value) -> bool {
     let written = written.as_object().into_iter().flatten();
     written.into_iter().all(|(key, value)| holds(Some(&own(found, key).into()), value))
 }
 
-/// The entries that the contact itself has; those of the person's own profile
-/// are not ours to write.
+/// Returns the entries of the contact itself; those of the person's own profile are read-only.
 fn own(now: &Value, key: &str) -> Vec<Value> {
     let is_own = |entry: &Value| {
         let source = entry.pointer("/metadata/source/type");

@@ -1,7 +1,7 @@
-//! Gmail's filters, read as rules, and a rule's condition written as one.
+//! Gmail's filters, read as rules, and a rule's condition written as a filter.
 //!
-//! Pure. What a filter says that our search language or our steps have no words
-//! for is told in words, so that nobody changes a rule that was half read.
+//! Pure. Parts of a filter that our query language or our actions cannot express are
+//! described in words, so that nobody changes a rule that was half read.
 
 use std::collections::HashMap;
 
@@ -20,10 +20,10 @@ use daysheet_core::text::brief;
 
 /// Fields of a filter that hold words to look for.
 const WORDS: [&str; 3] = ["from", "to", "subject"];
-/// Operators whose meaning changes from day to day, or is a day of Gmail's.
+/// Operators whose meaning changes from day to day, or depends on Gmail's days.
 const DATED: [&str; 4] = ["before:", "after:", "older", "newer"];
 
-/// The rule that a filter is; `names` has the names of labels by their ids.
+/// Converts a filter to a rule; `names` has the names of labels by their ids.
 pub(super) fn rule(filter: &Value, names: &HashMap<String, String>) -> Rule {
     let mut other = Vec::new();
     let when = condition(filter.get("criteria").unwrap_or(&Value::Null), &mut other);
@@ -45,7 +45,7 @@ fn condition(criteria: &Value, other: &mut Vec<String>) -> Option<Query> {
         let said = value.as_str().unwrap_or_default().trim();
         let read = match (key.as_str(), value) {
             (_, Value::Null | Value::Bool(false)) => continue,
-            // Chats are no mail; that they are left out says nothing of it.
+            // Chats are not mail; excluding them has no effect here.
             ("excludeChats", _) => continue,
             ("query", _) if said.is_empty() => continue,
             ("negatedQuery", _) if said.is_empty() => continue,
@@ -74,8 +74,8 @@ fn condition(criteria: &Value, other: &mut Vec<String>) -> Option<Query> {
     }
 }
 
-/// What a field looks for, as a query of its operator; nothing if a bracket of
-/// the field's own would end the operator's.
+/// Returns the condition of a field as a query of its operator; `None` if a bracket in
+/// the field would close the operator's.
 fn within(key: &str, said: &str) -> Option<Query> {
     let mut depth = 0_usize;
     for c in said.chars() {
@@ -91,7 +91,7 @@ fn within(key: &str, said: &str) -> Option<Query> {
     }
 }
 
-/// A query of Gmail's as one of ours, if it means the same in both.
+/// Returns a Gmail query as one of ours, if it means the same in both.
 fn understood(said: &str) -> Option<Query> {
     let lower = said.to_lowercase();
     if DATED.iter().any(|word| lower.contains(word)) || daysheet_core::query::is_raw(said) {
@@ -145,11 +145,11 @@ fn steps(
     steps
 }
 
-/// A condition as Gmail's filters have it.
+/// Returns a condition as a Gmail filter.
 ///
 /// # Errors
-/// [`daysheet_core::error::Kind::Argument`] for what a filter cannot look for when mail
-/// comes in.
+/// [`daysheet_core::error::Kind::Argument`] for conditions that a filter cannot apply
+/// to incoming mail.
 pub(super) fn criteria(query: &Query) -> Result<Value> {
     for term in query.terms() {
         let what = match term {
@@ -180,9 +180,8 @@ pub(super) fn criteria(query: &Query) -> Result<Value> {
     Ok(json!({ "query": compiled.q }))
 }
 
-/// The fields of a filter for a plain AND of what has a field, each once. A
-/// field with several words means other things in other places, so that only
-/// single words are put there.
+/// Returns the fields of a filter for a plain AND of conditions with one field each. A field with
+/// several words means different things in different places, so only single words are put there.
 fn fields(query: &Query) -> Option<Map<String, Value>> {
     let parts = match query {
         Query::All(parts) if !parts.is_empty() => parts.as_slice(),

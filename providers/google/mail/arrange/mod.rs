@@ -1,5 +1,5 @@
-//! How the mailbox is set up, at Gmail: filters, the automatic answer, labels,
-//! signatures, language and contacts.
+//! The settings of a Gmail mailbox: filters, the automatic reply, labels, signatures,
+//! language and contacts.
 
 mod contacts;
 mod filters;
@@ -88,7 +88,7 @@ impl Gmail {
                 .next("use it, or choose another name"));
         }
         let made = self.make_label(said, colour).await?;
-        // What was made says less of itself than what is there.
+        // The response to a creation has fewer properties than the label itself.
         self.label(text(&made, "id")).await.or(Ok(made))
     }
 
@@ -98,7 +98,7 @@ impl Gmail {
     }
 
     async fn add_filter(&self, filter: &Value) -> Result<Value> {
-        // Gmail has no two filters that are the same, so that one is ours.
+        // Gmail never has two equal filters, so an equal one is ours.
         let made = async || {
             let answer = self.get(&FILTERS, &[]).await?;
             let same = |other: &Value| holds(Some(other), filter);
@@ -116,7 +116,7 @@ impl Gmail {
         })
     }
 
-    /// Gmail changes no filter: another is made, and the old one deleted.
+    /// Creates a new filter and deletes the old one, because Gmail cannot change a filter.
     async fn replace_filter(&self, wanted: &Rule) -> Result<Value> {
         check(&wanted.id)?;
         let old = self.get(&["settings", "filters", &wanted.id], &[]).await?;
@@ -168,7 +168,7 @@ impl Gmail {
         done.await.map(drop)
     }
 
-    /// A rule as a filter; refuses what Gmail has no words for.
+    /// Converts a rule to a filter; refuses what Gmail cannot express.
     async fn filter_of(&self, rule: &Rule) -> Result<Value> {
         let refuse = |what: &str, next: &str| Err(Error::argument(what).next(next));
         if rule.name.is_some() {
@@ -260,7 +260,7 @@ impl Gmail {
                 Error::argument("the automatic reply has no text").next("give a text or a subject")
             );
         }
-        // Gmail may clean the text: any other than before is the new one.
+        // Gmail may clean the text: any text other than the previous one is the new one.
         let cleaned = |found: &Value| {
             let key = "responseBodyHtml";
             text(&body, key) == text(&now, key) || text(found, key) != text(&now, key)
@@ -275,7 +275,7 @@ impl Gmail {
         self.settings_now().await
     }
 
-    /// The settings as one object, as they are looked up.
+    /// Returns the settings as one object, as a lookup shows them.
     async fn settings_now(&self) -> Result<Option<Value>> {
         Ok(self.settings().await?.items.pop())
     }
@@ -301,7 +301,7 @@ impl Gmail {
         let body = json!({ "signature": html });
         let signed = async || {
             let found = self.get(&path, &[]).await?;
-            // What it says may be cleaned by Gmail: any change is ours.
+            // Gmail may clean the text: any change is ours.
             let new = text(&found, "signature");
             let is_ours = new == html || new != text(alias, "signature");
             Ok(Some(found).filter(|_| is_ours))
@@ -343,7 +343,7 @@ impl Gmail {
     }
 }
 
-/// An object without one of its members.
+/// Returns an object without one of its members.
 fn without(object: &Value, key: &str) -> Value {
     let mut object = object.clone();
     if let Some(members) = object.as_object_mut() {
@@ -352,7 +352,7 @@ fn without(object: &Value, key: &str) -> Value {
     object
 }
 
-/// The automatic answer of Gmail's settings.
+/// Reads the automatic reply from Gmail's settings.
 fn reply(vacation: &Value) -> AutoReply {
     let some = |key: &str| Some(text(vacation, key).to_owned()).filter(|text| !text.is_empty());
     let is = |key: &str| vacation.get(key) == Some(&Value::Bool(true));
@@ -376,8 +376,8 @@ fn reply(vacation: &Value) -> AutoReply {
     }
 }
 
-/// The settings that make the answer so; what is not said of text and audience
-/// stays, and times that are not said are none.
+/// Returns the settings of the automatic reply; text and audience that are not given
+/// stay, and times that are not given are removed.
 fn vacation(wanted: &AutoReply, now: &Value) -> Value {
     let audience = wanted.audience.or(reply(now).audience);
     let mut body = json!({

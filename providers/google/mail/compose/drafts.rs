@@ -1,8 +1,7 @@
-//! Drafts at Gmail: found, read back, and looked for when an answer did not
-//! come.
+//! Drafts at Gmail: found, read back, and looked up if a response was lost.
 //!
-//! A draft keeps its id; the message that it is becomes another one with every
-//! change. So the message's id tells whether a draft was changed.
+//! A draft keeps its id; its message gets another id with every change. So the
+//! message's id shows whether a draft was changed.
 
 use serde_json::Value;
 
@@ -18,11 +17,11 @@ use daysheet_core::text::html::{Style, html};
 /// Drafts that are listed at once, and pages that are looked through for one.
 const AT_ONCE: &str = "500";
 const PAGES: usize = 20;
-/// So many of the newest drafts are looked at for one that may have been made.
+/// The number of the newest drafts that are searched for one that may have been created.
 const NEWEST: &str = "10";
 
 impl Gmail {
-    /// A draft by its own id, whole.
+    /// Returns a draft by its own id, complete.
     pub(super) async fn draft_of(&self, id: &str) -> Result<HeldDraft> {
         check(id)?;
         let draft = call!(self, "id,message", |users| users.drafts_get(ME, id).format("full"))?;
@@ -34,7 +33,7 @@ impl Gmail {
         self.read_draft(&draft).await
     }
 
-    /// The id of the message that a draft is now.
+    /// Returns the id of the draft's present message.
     pub(super) async fn version(&self, draft: &str) -> Result<String> {
         check(draft)?;
         let params = [("format", "minimal"), ("fields", "id,message/id")];
@@ -51,7 +50,7 @@ impl Gmail {
         }
     }
 
-    /// The id of the draft that a message is.
+    /// Returns the id of the draft with this message.
     pub(super) async fn draft_with(&self, message: &str) -> Result<String> {
         check(message)?;
         let params = [
@@ -95,16 +94,15 @@ impl Gmail {
             .next("search in:drafts again"))
     }
 
-    /// The drafts that the search finds for a Message-ID.
+    /// Returns the drafts that the search finds for a Message-ID.
     async fn drafts_found(&self, message_id: &str) -> Result<Vec<Value>> {
         let query = format!("rfc822msgid:{message_id}");
         let params = [("q", query.as_str()), ("fields", "drafts(id,message/id)")];
         Ok(list(&self.get(&["drafts"], &params).await?, "drafts"))
     }
 
-    /// The id of the draft with a Message-ID of ours, if there is one. It is
-    /// searched for, and because the index lags, looked for among the newest
-    /// too.
+    /// Returns the id of the draft with a Message-ID of ours, if there is one. It is
+    /// searched for, and because the index lags, also looked for among the newest.
     pub(super) async fn made_as(&self, wanted: &str) -> Result<Option<String>> {
         let newest = [("maxResults", NEWEST), ("fields", "drafts(id,message/id)")];
         let mut known = self.drafts_found(wanted).await?;
@@ -116,7 +114,7 @@ impl Gmail {
                 ("metadataHeaders", "Message-ID"),
                 ("fields", "id,payload/headers"),
             ];
-            // What went, or became another, while we looked is not the one.
+            // A draft that was deleted or changed meanwhile is not the one.
             let path = ["messages", text(message, "id")];
             let is_it =
                 |item: Value| message_id(&field(&item, "Message-ID")).as_deref() == Some(wanted);
@@ -127,7 +125,7 @@ impl Gmail {
         Ok(None)
     }
 
-    /// A draft of Gmail's as a letter.
+    /// Converts a draft of Gmail's.
     async fn read_draft(&self, draft: &Value) -> Result<HeldDraft> {
         let item = draft.get("message").unwrap_or(&Value::Null);
         let message = text(item, "id").to_owned();
@@ -136,12 +134,12 @@ impl Gmail {
         let files = held(item).into_iter().map(|file| Enclosure {
             name: file.name,
             media: file.media,
-            // Gmail gives every file a Content-ID, whether it is shown or not.
+            // Gmail gives every attachment a Content-ID, whether the HTML shows it or not.
             cid: file.cid.filter(|cid| shown.contains(&format!("cid:{cid}"))),
             content: Content::Held { id: file.id, size: file.size },
         });
         let files = files.collect();
-        // A draft of one form alone gets the other, so that both say the same.
+        // A draft with only one form gets the other, so that both have the same text.
         let (plain, html) = match (texts.plain, texts.html) {
             (Some(plain), Some(html)) => (plain, html),
             (Some(plain), None) => (plain.clone(), as_html(&plain)),
@@ -176,13 +174,13 @@ impl Gmail {
     }
 }
 
-/// What is said of a draft that is not what it was when it was fetched.
+/// Returns the error for a draft that has changed since it was fetched.
 pub(super) fn changed() -> Error {
     Error::new(Kind::Conflict, "the draft was changed meanwhile")
         .next("read it again, and repeat the change if it still fits")
 }
 
-/// A Message-ID as a search can look for it.
+/// Returns a Message-ID as a search term, if it is safe.
 fn searchable(value: &str) -> Option<String> {
     message_id(value)
         .filter(|id| id.bytes().all(|byte| !matches!(byte, b'"' | b'(' | b')' | b'{' | b'}')))

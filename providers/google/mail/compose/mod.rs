@@ -1,8 +1,7 @@
 //! Drafts and sending, at Gmail.
 //!
-//! Every write is made once. What broke off is looked up before it is told, by
-//! the Message-ID, which is ours, or by the id of the message that a draft is,
-//! which changes with the draft.
+//! Every write is made once. An interrupted one is looked up before it is reported, by the
+//! Message-ID, which is ours, or by the id of the draft's message, which changes with the draft.
 
 mod drafts;
 mod upload;
@@ -31,9 +30,9 @@ use daysheet_core::text::cell;
 use drafts::changed;
 use upload::MOST;
 
-/// Where Gmail puts a Message-ID that it put another in the place of.
+/// The field with the original Message-ID, if Gmail has replaced it.
 const REPLACED: &str = "X-Google-Original-Message-ID";
-/// Header fields that are handed on as they are.
+/// Header fields that are passed on unchanged.
 const HANDED_ON: &[&str] = &["List-Unsubscribe", "List-Unsubscribe-Post", "Authentication-Results"];
 
 #[async_trait]
@@ -93,7 +92,7 @@ impl Compose for Gmail {
         letter: &Outgoing,
         caller: &dyn Caller,
     ) -> Result<HeldDraft> {
-        // What is sent on starts a conversation of its own.
+        // A forwarded message starts a new thread.
         let thread = match origin {
             Origin::Reply { id, .. } => Some(self.thread_of(id).await?),
             Origin::New | Origin::Forward { .. } => None,
@@ -118,15 +117,14 @@ impl Compose for Gmail {
     ) -> Result<HeldDraft> {
         self.unchanged(current).await?;
         let bytes = mime(&self.with_bytes(current, letter).await?)?;
-        // Files may have taken their time. Gmail has no way to name the version
-        // in the change itself.
+        // Uploading may have taken time. Gmail has no version condition for the change itself.
         if !current.letter.files.is_empty() {
             self.unchanged(current).await?;
         }
         let thread = Some(current.thread.as_str()).filter(|thread| !thread.is_empty());
         let put = self.put_draft(Some(&current.id), thread, &bytes, caller).await;
         if let Err(error) = put {
-            // Another version may be somebody else's: it is ours if it says so.
+            // Another version may be someone else's: it is ours if its content is.
             let changed = async || {
                 let found = self.draft_of(&current.id).await?;
                 let another = found.version != current.version;
@@ -137,8 +135,8 @@ impl Compose for Gmail {
         self.draft_of(&current.id).await.map_err(|error| made_all_the_same(error, &current.id))
     }
 
-    /// Gmail deletes a draft for good. The message that it is can be put into
-    /// the trash instead, where it stays a draft for 30 days and can be had back.
+    /// Discards a draft by moving its message to the trash, because Gmail deletes
+    /// drafts permanently. There it stays a draft for 30 days and can be restored.
     async fn discard(&self, current: &HeldDraft) -> Result<()> {
         check(&current.message)?;
         let path = ["messages", &current.message, "trash"];
@@ -146,7 +144,7 @@ impl Compose for Gmail {
             return Ok(());
         };
         match error.kind() {
-            // The message is another by now, or the draft is gone.
+            // The message has another id by now, or the draft was deleted.
             Kind::NotFound => match self.version(&current.id).await {
                 Ok(_) => Err(changed()),
                 Err(_) => Err(error),
@@ -162,7 +160,7 @@ impl Compose for Gmail {
         }
     }
 
-    /// Sends a draft that is still what it was when it was fetched.
+    /// Sends a draft that has not changed since it was fetched.
     async fn send(&self, current: &HeldDraft, at: Option<Timestamp>) -> Result<Sent> {
         if at.is_some() {
             return Err(Error::argument("Gmail's API cannot schedule mail")
@@ -175,13 +173,13 @@ impl Compose for Gmail {
         })?;
         let body = json!({ "id": current.id });
         let url = self.at(&["drafts", "send"], &[])?;
+        // Not repeated even after a 429: a message must not be sent twice.
         let sent = self.google.send_once(&url, &body).await?;
         Ok(whose(&sent))
     }
 
-    /// Gmail's search finds a message some seconds after it was sent: soon after
-    /// an attempt [`Whereabouts::Nowhere`] means to look again, not that nothing
-    /// was sent.
+    /// Looks up a message. Gmail's search finds it some seconds after it was sent: soon after an
+    /// attempt [`Whereabouts::Nowhere`] means to look again, not that nothing was sent.
     async fn whereabouts(&self, probe: &Probe) -> Result<Whereabouts> {
         let query = format!("rfc822msgid:{}", probe.message_id);
         let params = [
@@ -220,9 +218,8 @@ impl Compose for Gmail {
 }
 
 impl Gmail {
-    /// The message of a conversation that was a draft which is gone, by its
-    /// Message-ID, which Gmail keeps beside one of its own if it gives one. The
-    /// search may not know it yet.
+    /// Returns the sent message of a thread whose draft is gone, by its Message-ID, which Gmail
+    /// keeps beside one of its own if it assigns one. The search may not have indexed it yet.
     async fn sent_in_thread(&self, probe: &Probe) -> Result<Option<Sent>> {
         check(&probe.thread)?;
         let params = [
@@ -249,7 +246,7 @@ impl Gmail {
         Ok(text(&item, "threadId").to_owned())
     }
 
-    /// True if one of them is an address of the account.
+    /// Returns true if one of them is an address of the account.
     async fn is_own(&self, from: &[Person]) -> Result<bool> {
         if from.is_empty() {
             return Ok(false);
@@ -259,7 +256,7 @@ impl Gmail {
         Ok(from.iter().any(|one| aliases.iter().any(|alias| same(one, &alias.person))))
     }
 
-    /// The letter with the bytes of those files that the draft has already.
+    /// Returns the message with the bytes of the draft's existing attachments.
     async fn with_bytes(&self, current: &HeldDraft, letter: &Outgoing) -> Result<Outgoing> {
         let mut letter = letter.clone();
         let is_held = |content: &Content| matches!(content, Content::Held { .. });
@@ -282,7 +279,7 @@ impl Gmail {
     }
 }
 
-/// The addresses that may be used, the default first.
+/// Returns the addresses that may be used, the default first.
 fn usable(aliases: &[Value]) -> Vec<Alias> {
     let is = |alias: &Value, key: &str| alias.get(key) == Some(&Value::Bool(true));
     let name =
@@ -311,7 +308,7 @@ fn usable(aliases: &[Value]) -> Vec<Alias> {
     found
 }
 
-/// True if a draft says what a letter does, as far as Gmail keeps it as it came.
+/// Returns true if a draft has the content of a message, as far as Gmail stores it unchanged.
 fn says(held: &Outgoing, letter: &Outgoing) -> bool {
     let people = |list: &[Person]| -> Vec<String> {
         list.iter().map(|one| one.address.to_lowercase()).collect()
@@ -330,7 +327,7 @@ fn says(held: &Outgoing, letter: &Outgoing) -> bool {
         && names(held) == names(letter)
 }
 
-/// True for a message with this Message-ID, now or before Gmail gave it another.
+/// Returns true for a message with this Message-ID, now or before Gmail replaced it.
 fn is_it(item: &Value, wanted: &str) -> bool {
     ["Message-ID", REPLACED]
         .iter()
@@ -342,7 +339,7 @@ fn whose(item: &Value) -> Sent {
     Sent { id: some("id"), thread: some("threadId") }
 }
 
-/// Says of a draft that was written and cannot be read back that it is there.
+/// Adds to an error that the draft was written and only cannot be read back.
 fn made_all_the_same(error: Error, id: &str) -> Error {
     let kind = match error.kind() {
         // Not open: the draft is written, and only its reading failed.

@@ -1,9 +1,8 @@
-//! Drafts on their way to Gmail: small ones in one piece, large ones in pieces
-//! that are taken up again where they broke off.
+//! Uploads drafts to Gmail: small ones in one request, large ones in pieces that are
+//! resumed after an interruption.
 //!
-//! What a letter is made of stands elsewhere; here are bytes. A piece that may
-//! or may not have come is asked about before anything is sent again, so that
-//! nothing is done twice.
+//! This module handles bytes, not the message's structure. The status of a piece in
+//! doubt is queried before anything is sent again, so that nothing is done twice.
 
 use std::time::Duration;
 
@@ -19,27 +18,27 @@ use crate::google::mail::Gmail;
 use daysheet_core::call::caller::Caller;
 use daysheet_core::error::{Error, Kind, Result};
 
-/// The largest letter that Gmail takes, in bytes.
+/// The largest message that Gmail accepts, in bytes.
 pub(super) const MOST: usize = 35 << 20;
-/// A letter up to this goes as JSON. Gmail takes 5 MB so, and Base64 makes four
+/// A message up to this size is sent as JSON. Gmail accepts 5 MB, and Base64 makes four
 /// bytes of three.
 const AT_ONCE: usize = 3 << 20;
-/// One piece of a larger one; Google asks for multiples of 256 KiB.
+/// The size of a piece of a larger one; Google requires multiples of 256 KiB.
 const PIECE: usize = 4 << 20;
 /// So often in a row may pieces get nowhere.
 const STUMBLES: u32 = 5;
 /// The wait after the first time; it is doubled each time.
 const PAUSE: Duration = Duration::from_millis(200);
-/// What is told to whoever waits.
+/// The text of progress notifications.
 const WHAT: &str = "sending the draft to Gmail";
 
 impl Gmail {
-    /// Makes a draft of these bytes, or puts them into the place of one; Gmail's
-    /// draft, without its text.
+    /// Creates a draft from these bytes, or replaces one; returns Gmail's draft,
+    /// without its text.
     ///
     /// # Errors
-    /// [`Kind::Argument`] if it is too large; [`Kind::Network`] or
-    /// [`Kind::Timeout`] if it is not known whether it was done.
+    /// [`Kind::Argument`] if it is too large; [`Kind::Network`] or [`Kind::Timeout`] if
+    /// it is unknown whether it was done.
     pub(super) async fn put_draft(
         &self,
         draft: Option<&str>,
@@ -104,8 +103,8 @@ impl Gmail {
                 Ok(answer) if answer.more => {
                     let there = received(&answer);
                     let further = there > done;
-                    // The answer to a question says where to go on, even if that
-                    // is where it broke off.
+                    // The response to a status query says where to continue, even if
+                    // that is where it broke off.
                     let asked = std::mem::replace(&mut ask, there >= total);
                     done = there.min(total);
                     caller.progress(bytes(done), whole, WHAT).await;
@@ -125,7 +124,7 @@ impl Gmail {
                     ask = true;
                     error
                 }
-                // The upload is forgotten; whether it was whole before is not said.
+                // The upload has expired; it is unknown whether it was complete before.
                 Err(error) if matches!(error.kind(), Kind::NotFound | Kind::Provider(410)) => {
                     return Err(lost());
                 }
@@ -139,7 +138,7 @@ impl Gmail {
         }
     }
 
-    /// Tells what is coming; where to send it. Nothing is made by this.
+    /// Announces an upload; returns where to send it. Creates nothing.
     async fn begin(
         &self,
         method: Method,
@@ -168,14 +167,14 @@ impl Gmail {
             })
     }
 
-    /// True for an address that the token may be told.
+    /// Returns true for a URL that the token may be sent to.
     fn may_know(&self, url: &Url) -> bool {
         let googles = url.host_str().is_some_and(|host| host.ends_with(".googleapis.com"));
         url.origin() == self.base.origin() || (url.scheme() == "https" && googles)
     }
 }
 
-/// How many bytes have come, counted from the first.
+/// Returns the number of bytes received, counted from the first.
 fn received(answer: &Whole) -> usize {
     let range = answer.headers.get(RANGE);
     range
@@ -183,8 +182,8 @@ fn received(answer: &Whole) -> usize {
         .map_or(0, |last: usize| last.saturating_add(1))
 }
 
-/// What is reported of an upload that was announced at most: that makes no draft,
-/// however late it is carried out.
+/// Returns the error for an upload that was only announced: no draft can result from
+/// it, however late it is carried out.
 fn not_begun() -> Error {
     Error::new(Kind::Provider(503), "the connection to Google broke, and nothing was changed")
         .next("try again")

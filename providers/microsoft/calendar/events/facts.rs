@@ -1,7 +1,7 @@
-//! What an event of Outlook's tells, as plain data.
+//! Extracts the facts of an Outlook event.
 //!
-//! Total: of an event that was read in part, or is odd, less is told. Times come
-//! in UTC, because they are asked for so; a day is told by its date.
+//! Never fails: of an event that was read in part, or is odd, fewer facts are known.
+//! Times are in UTC, as requested; a day is given by its date.
 
 use std::str::FromStr;
 
@@ -16,7 +16,7 @@ use daysheet_core::provider::calendar::{Answer, Facts, Guest};
 use daysheet_core::recurrence::{Repeat, graph};
 use daysheet_core::when::{self, When};
 
-/// What is told by an event of the mailbox `me`.
+/// Returns the facts of an event of the mailbox `me`.
 pub fn facts(event: &Value, me: &str) -> Option<Facts> {
     let id = some(event, "id")?;
     let (Some(start), Some(end)) = times(event) else {
@@ -57,7 +57,7 @@ pub fn facts(event: &Value, me: &str) -> Option<Facts> {
     })
 }
 
-/// When an event starts and ends.
+/// Returns when an event starts and ends.
 pub fn times(event: &Value) -> (Option<When>, Option<When>) {
     let all_day = is(event, "isAllDay");
     let read = |key: &str| {
@@ -77,16 +77,16 @@ pub fn times(event: &Value) -> (Option<When>, Option<When>) {
     (read("start"), read("end"))
 }
 
-/// An event's own zone; UTC if it is not known.
+/// Returns an event's own zone; UTC if it is unknown.
 pub fn zone(event: &Value) -> TimeZone {
     when::find_zone(text(event, "originalStartTimeZone")).unwrap_or(TimeZone::UTC)
 }
 
-/// When an occurrence would start by the rule.
+/// Returns when the rule has an occurrence start.
 pub fn original(event: &Value, start: When) -> Option<When> {
     some(event, "seriesMasterId")?;
     let Ok(at) = Timestamp::from_str(text(event, "originalStart")) else {
-        // An occurrence that nobody has changed starts when the rule says.
+        // An unchanged occurrence starts when the rule says.
         let unchanged = text(event, "type").eq_ignore_ascii_case("occurrence");
         return unchanged.then_some(start);
     };
@@ -96,7 +96,7 @@ pub fn original(event: &Value, start: When) -> Option<When> {
     })
 }
 
-/// The day that begins at an instant: in the event's zone, or in UTC.
+/// Returns the day that begins at an instant: in the event's zone, or in UTC.
 fn day_of(at: Timestamp, zone: &TimeZone) -> Date {
     let local = zone.to_datetime(at);
     let utc = TimeZone::UTC.to_datetime(at);
@@ -107,7 +107,7 @@ fn day_of(at: Timestamp, zone: &TimeZone) -> Date {
     }
 }
 
-/// The rule of a recurring event, and what was taken out of it.
+/// Returns the rule of a recurring event, with its deleted occurrences.
 fn repeat(event: &Value, start: When) -> Option<Repeat> {
     let rule = some(event, RULE).or_else(|| {
         let recurrence = event.get("recurrence").filter(|value| value.is_object())?;
@@ -133,7 +133,7 @@ fn repeat(event: &Value, start: When) -> Option<Repeat> {
     Some(Repeat { rule, except, extra: Vec::new() })
 }
 
-/// Who is asked, the organizer not among them.
+/// Returns the guests, without the organizer.
 fn guests(event: &Value, me: &str) -> Vec<Guest> {
     let organizer = nested(nested(event, "organizer"), "emailAddress");
     let organizer = text(organizer, "address");
@@ -154,18 +154,18 @@ fn guests(event: &Value, me: &str) -> Vec<Guest> {
         .collect()
 }
 
-/// The list of those who are asked, as it stands in an event.
+/// Returns the list of attendees in an event.
 pub fn attendees(event: &Value) -> impl Iterator<Item = &Value> {
     let list = event.get("attendees").and_then(Value::as_array);
     list.into_iter().flatten().filter(|attendee| !address(attendee).is_empty())
 }
 
-/// The address of one who is asked.
+/// Returns the address of an attendee.
 pub fn address(attendee: &Value) -> &str {
     text(nested(attendee, "emailAddress"), "address")
 }
 
-/// True for who called the meeting, whom some lists name too.
+/// Returns true for the organizer, whom some lists include.
 pub fn is_organizer(attendee: &Value, organizer: &str) -> bool {
     text(nested(attendee, "status"), "response").eq_ignore_ascii_case("organizer")
         || (!organizer.is_empty() && address(attendee).eq_ignore_ascii_case(organizer))

@@ -1,10 +1,9 @@
-//! Events of Outlook's calendars, read.
+//! Reads events of Outlook's calendars.
 //!
-//! A range is one `calendarView` for each calendar, which expands recurring
-//! events; twenty calendars cost one round trip. Only what the projection names
-//! is asked for, and what [`facts`] reads. Graph's events do
-//! not say which calendar they are in, and its rules are no RRULE: both are put
-//! in here, under the keys [`CALENDAR`] and [`RULE`].
+//! A range is one `calendarView` for each calendar, which expands recurring events;
+//! twenty calendars cost one round trip. Only what the projection names and [`facts`]
+//! reads is requested. Graph's events do not name their calendar, and its rules are not
+//! RRULEs: both are added here, under the keys [`CALENDAR`] and [`RULE`].
 
 pub(crate) mod facts;
 
@@ -28,18 +27,17 @@ use daysheet_core::when::{Moment, When};
 pub const CALENDAR: &str = "calendarId";
 /// The key of the rule as RRULE.
 pub const RULE: &str = "recurrenceRule";
-/// The most events that Graph gives in a page.
+/// The maximum page size of events at Graph.
 const MOST: usize = 1_000;
-/// The longest range that Graph looks at in one request.
+/// The maximum range of one request at Graph.
 const LONGEST: SignedDuration = SignedDuration::from_hours(1_825 * 24);
 /// Events with one UID that are read: the copies in several calendars.
 const COPIES: usize = 50;
-/// How far ahead occurrences that differ from their series are looked for, and in
-/// how many pages.
+/// How far ahead exceptions of a series are searched, and in how many pages.
 const EXCEPTIONS: SignedDuration = SignedDuration::from_hours(2 * 366 * 24);
 const EXCEPTION_PAGES: usize = 10;
 
-/// What is read of every event in a list, whatever is shown of it.
+/// The properties of every event in a list, whatever is shown.
 const ALWAYS: &[&str] = &[
     "id",
     "type",
@@ -59,8 +57,8 @@ const ALWAYS: &[&str] = &[
     "iCalUId",
 ];
 
-/// All that is ever read of an event. It has to be spelt out, because the
-/// occurrences that were taken out of a series come only by name.
+/// All properties of an event that are ever read. They have to be listed, because the
+/// deleted occurrences of a series are returned only if named.
 const WHOLE: &[&str] = &[
     "id",
     "type",
@@ -112,17 +110,17 @@ pub fn check_calendar(id: &str) -> Result<()> {
     check_as(id, "c1 from lookup kind=calendars")
 }
 
-/// The path of an event.
+/// Returns the path of an event.
 pub fn at(id: &str) -> String {
     format!("events/{}", net::path_segment(id))
 }
 
-/// The request for a whole event.
+/// Returns the request for a complete event.
 pub fn whole(graph: &Graph, id: &str) -> String {
     graph.mine(&at(id), &[("$select", &WHOLE.join(","))])
 }
 
-/// The properties that a projection reads, under Graph's names, and those that
+/// Returns the properties that a projection reads, under Graph's names, and those that
 /// are always read.
 pub fn select(projection: &Projection, more: &[&str]) -> String {
     let roots = projection.roots();
@@ -143,7 +141,7 @@ pub fn select(projection: &Projection, more: &[&str]) -> String {
     properties.join(",")
 }
 
-/// Puts in what Graph does not say of an event itself.
+/// Adds what Graph's events lack.
 pub fn put_in(event: &mut Value, calendar: Option<&str>) {
     let rule =
         event.get("recurrence").filter(|recurrence| recurrence.is_object()).and_then(graph::rule);
@@ -159,7 +157,7 @@ pub fn put_in(event: &mut Value, calendar: Option<&str>) {
     }
 }
 
-/// The calendar that an event links to, which single ones do.
+/// Returns the calendar that an event links to; only single events have a link.
 fn linked(event: &Value) -> Option<String> {
     let link = text(event, "calendar@odata.navigationLink");
     let (_, id) = link.rsplit_once("/calendars('")?;
@@ -168,7 +166,7 @@ fn linked(event: &Value) -> Option<String> {
     check_calendar(&id).is_ok().then(|| id.into_owned())
 }
 
-/// Events of a range: of each calendar a page.
+/// Returns the events of a range: a page for each calendar.
 pub async fn events(graph: &Graph, ask: &AskEvents) -> Vec<Result<Page>> {
     let mut requests = Vec::new();
     let mut answers: Vec<Option<Error>> = Vec::new();
@@ -198,7 +196,7 @@ pub async fn events(graph: &Graph, ask: &AskEvents) -> Vec<Result<Page>> {
     pages
 }
 
-/// A part of a range that is not longer than Graph takes, and a page of it.
+/// A part of a range, within Graph's limit, and a page of it.
 ///
 /// As a cursor it is the second it begins at, and the link of the page.
 struct Span<'a> {
@@ -224,7 +222,7 @@ impl<'a> Span<'a> {
         Self { from, to, link }
     }
 
-    /// Where it goes on: at the next page, or with the part behind it.
+    /// Returns where to continue: at the next page, or with the next part.
     fn next(&self, ask: &AskEvents, link: Option<String>) -> Option<String> {
         match link {
             Some(link) => Some(format!("{} {link}", self.from.as_second())),
@@ -232,7 +230,7 @@ impl<'a> Span<'a> {
         }
     }
 
-    /// True for what an earlier part has shown.
+    /// Returns true for an event that an earlier part has returned.
     fn is_known(&self, ask: &AskEvents, item: &Value) -> bool {
         let starts = facts::times(item).0;
         self.from > ask.from
@@ -241,7 +239,7 @@ impl<'a> Span<'a> {
 }
 
 impl Span<'_> {
-    /// The request for a page of a calendar.
+    /// Returns the request for a page of a calendar.
     fn request(&self, graph: &Graph, ask: &AskEvents, calendar: &str) -> Result<String> {
         if let Some(link) = self.link {
             return Ok(link.to_owned());
@@ -251,7 +249,7 @@ impl Span<'_> {
         let order = ("$orderby", "start/dateTime");
         if ask.series {
             let select = select(&ask.projection, &["recurrence"]);
-            // What is not in the range is sorted out here, so pages are long.
+            // Events outside the range are removed here, so pages are long.
             let top = MOST.to_string();
             let query = [order, ("$top", &top), ("$select", &select)];
             return Ok(graph.mine(&format!("calendars/{calendar}/events"), &query));
@@ -297,8 +295,8 @@ fn is_master(event: &Value) -> bool {
     text(event, "type").eq_ignore_ascii_case("seriesMaster")
 }
 
-/// True for what is in the range. Whole days are where Graph says, because it
-/// knows the zone that they are days in.
+/// Returns true for an event in the range. For whole days Graph's answer counts,
+/// because it knows their zone.
 fn touches(event: &Value, from: Timestamp, to: Timestamp) -> bool {
     let (start, end) = facts::times(event);
     match (start, end) {
@@ -307,7 +305,7 @@ fn touches(event: &Value, from: Timestamp, to: Timestamp) -> bool {
     }
 }
 
-/// True for a series that has an occurrence in the range, by its rule.
+/// Returns true for a series that has an occurrence in the range, by its rule.
 fn runs(master: &Value, from: Timestamp, to: Timestamp) -> bool {
     let (Some(start), Some(end)) = facts::times(master) else {
         return true;
@@ -336,7 +334,7 @@ fn runs(master: &Value, from: Timestamp, to: Timestamp) -> bool {
     })
 }
 
-/// Events by id, whole.
+/// Returns events by id, complete.
 pub async fn by_id(graph: &Graph, ids: &[String]) -> Vec<Result<Value>> {
     let checked: Vec<Result<()>> = ids.iter().map(|id| check(id)).collect();
     let requests: Vec<String> = ids
@@ -356,7 +354,7 @@ pub async fn by_id(graph: &Graph, ids: &[String]) -> Vec<Result<Value>> {
         .collect()
 }
 
-/// An event that was answered, with what is put in.
+/// Completes an event of a response.
 pub fn one(mut event: Value) -> Result<Value> {
     if text(&event, "id").is_empty() {
         return Err(not_ours("event"));
@@ -365,7 +363,7 @@ pub fn one(mut event: Value) -> Result<Value> {
     Ok(event)
 }
 
-/// The events with an iCalendar UID.
+/// Returns the events with an iCalendar UID.
 pub async fn by_uid(graph: &Graph, uid: &str) -> Result<Vec<Value>> {
     let filter = format!("iCalUId eq '{}'", uid.replace('\'', "''"));
     let query = [("$filter", filter.as_str()), ("$select", "id")];
@@ -386,8 +384,8 @@ pub async fn by_uid(graph: &Graph, uid: &str) -> Result<Vec<Value>> {
     Ok(events)
 }
 
-/// The ids of the occurrences that differ from their series. Graph lists all
-/// occurrences of a range, so they are looked for from the first on.
+/// Returns the ids of the exceptions of a series. Graph lists all occurrences of a
+/// range, so they are searched from the first on.
 async fn exceptions(graph: &Graph, master: &Value) -> Result<Vec<String>> {
     let (Some(start), _) = facts::times(master) else {
         return Ok(Vec::new());
@@ -417,10 +415,10 @@ async fn exceptions(graph: &Graph, master: &Value) -> Result<Vec<String>> {
         .collect())
 }
 
-/// What an error of a list means.
+/// Explains the error of a list.
 fn explain(error: Error, later: bool) -> Error {
     match error.kind() {
-        // Graph's page links age.
+        // Graph's page links expire.
         Kind::Provider(400 | 410) if later => {
             Error::argument("Outlook's page cursor expired").next("search again without cursor")
         }

@@ -1,7 +1,7 @@
-//! Outlook's saved contacts, written.
+//! Writes Outlook's saved contacts.
 //!
-//! They belong to whoever signed in, also where the mailbox is another's; so
-//! they are not written from there. Reading them is `microsoft/people.rs`'s.
+//! They belong to the person who signed in, even if the mailbox belongs to someone
+//! else; so they are not written from there. `microsoft/people.rs` reads them.
 
 use graph_rs_sdk::http::Method;
 use jiff::{SignedDuration, Timestamp};
@@ -19,10 +19,10 @@ use daysheet_core::provider::mail::ContactCard;
 /// Contacts in a page, and pages, that are looked through for a new one.
 const TOP: &str = "1000";
 const PAGES: usize = 20;
-/// How far the service's clock may be behind ours.
+/// The maximum lag of the service's clock behind ours.
 const BEHIND: SignedDuration = SignedDuration::from_secs(2);
 
-/// What the table `contact` reads.
+/// The properties that the table `contact` reads.
 const CONTACT: &str = "id,displayName,emailAddresses,companyName,jobTitle,mobilePhone";
 
 /// Saves a contact; as the table `contact` reads it.
@@ -50,7 +50,7 @@ pub async fn create(outlook: &Outlook, card: &ContactCard) -> Result<Value> {
     whole(made.await?.unwrap_or_default())
 }
 
-/// Changes what is said of a contact; as the table `contact` reads it.
+/// Changes the given fields of a contact; returns it as the table `contact` reads it.
 pub async fn update(outlook: &Outlook, id: &str, card: &ContactCard) -> Result<Value> {
     outlook.own("contacts")?;
     let path = at(id)?;
@@ -91,8 +91,8 @@ fn whole(contact: Value) -> Result<Value> {
     }
 }
 
-/// What is said of a contact. Of telephones the first is the mobile one, which
-/// the table shows; Outlook keeps two more for business.
+/// Returns the given fields of a contact. The first phone number is the mobile one,
+/// which the table shows; Outlook keeps two more for business.
 fn properties(card: &ContactCard) -> Value {
     let mut body = Map::new();
     let mut put = |key: &str, value: Value| drop(body.insert(key.to_owned(), value));

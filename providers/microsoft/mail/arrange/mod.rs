@@ -1,8 +1,7 @@
-//! How the mailbox is set up, at Outlook.
+//! The settings of an Outlook mailbox.
 //!
-//! What is asked for is checked whole before anything is changed. Folders and
-//! categories stand in `mail/places.rs`, rules in our words in
-//! `rules.rs`, automatic answers in `settings.rs`.
+//! A request is checked completely before anything is changed. Folders and categories are in
+//! `mail/places.rs`, rules in our words in `rules.rs`, automatic replies in `settings.rs`.
 
 mod contacts;
 mod rules;
@@ -83,7 +82,7 @@ impl Arrange for Outlook {
 }
 
 impl Outlook {
-    /// The rules as Graph has them, in the order they are looked at.
+    /// Returns Graph's rules, in the order they apply.
     async fn raw_rules(&self) -> Result<Vec<Value>> {
         self.own("rules")?;
         let answer = self.graph().get(&self.graph().mine(RULES, &[])).await?;
@@ -104,7 +103,7 @@ impl Outlook {
         let place = last.unwrap_or(0).saturating_add(1);
         body.entry("displayName").or_insert_with(|| format!("Rule {place}").into());
         body.insert("sequence".to_owned(), place.into());
-        // What is not asked for is left out of a new one.
+        // A new rule contains only the given parts.
         body.retain(|_, value| !value.is_null());
         let request = self.graph().mine(RULES, &[]);
         let body = Value::Object(body);
@@ -124,7 +123,7 @@ impl Outlook {
         let request = self.rule_at(&rule.id)?;
         let tree = self.tree().await?;
         let now = self.graph().get(&request).await?;
-        // It may have what our words did not tell of.
+        // It may have parts that our words cannot express.
         if let Some(other) = rules::rule(&now, &tree).other.first() {
             return Err(Error::argument(format!(
                 "the rule has parts not supported here: {}",
@@ -152,7 +151,7 @@ impl Outlook {
         self.graph().delete(&request, None).await
     }
 
-    /// The request about a rule; their ids are shorter than those of messages.
+    /// Returns the request about a rule; their ids are shorter than those of messages.
     fn rule_at(&self, id: &str) -> Result<String> {
         self.own("rules")?;
         let good = (1..=512).contains(&id.len())

@@ -1,10 +1,9 @@
-//! Outlook's rules for what comes into the inbox, in our words and back.
+//! Converts Outlook's inbox rules to our words and back.
 //!
-//! A rule's conditions all have to hold, each for one of its values, and none of
-//! its exceptions may. So a query that is said in rules is a row of such
-//! conditions, some of them negated; every other query is refused with what can
-//! be said. What a rule has besides is told in words, and such a rule is never
-//! written.
+//! All conditions of a rule have to hold, each for one of its values, and none of its
+//! exceptions may. So a query that rules can express is a row of such conditions, some
+//! of them negated; every other query is refused, with what is possible. Other parts of
+//! a rule are described in words, and such a rule is never written.
 
 use serde_json::{Map, Value, json};
 
@@ -16,14 +15,14 @@ use daysheet_core::provider::mail::{Person, Rule, RuleStep};
 use daysheet_core::query::{Part, Query, State, Term, one_or};
 use daysheet_core::text::{brief, cell};
 
-/// What Exchange takes for no limit of a size, in kilobytes.
+/// The size that Exchange treats as unlimited, in kilobytes.
 const NO_LIMIT: u64 = 2_147_483_647;
-/// What can be said, for messages.
+/// The possible conditions, for errors.
 const SAYABLE: &str = "use from:, to:, subject:, body:, plain words, category:, is:important, \
                        has:attachment, larger: and smaller:, each once, with OR between values of \
                        one, and - before exceptions";
 
-/// A rule of Graph's, in our words.
+/// Converts a rule of Graph's to our words.
 pub fn rule(rule: &Value, tree: &Tree) -> Rule {
     let mut other = Vec::new();
     let mut parts = conditions(nested(rule, "conditions"), "if", &mut other);
@@ -49,8 +48,8 @@ pub fn rule(rule: &Value, tree: &Tree) -> Rule {
     }
 }
 
-/// The conditions of a rule, or its exceptions; `other` gets those that no query
-/// says, behind `word`.
+/// Returns the conditions of a rule, or its exceptions; those that no query can express
+/// are added to `other`, after `word`.
 fn conditions(predicates: &Value, word: &str, other: &mut Vec<String>) -> Vec<Query> {
     let mut parts = Vec::new();
     for (key, value) in predicates.as_object().into_iter().flatten() {
@@ -89,8 +88,8 @@ fn conditions(predicates: &Value, word: &str, other: &mut Vec<String>) -> Vec<Qu
     parts
 }
 
-/// Null, false and empty lists are what a rule does not ask for. Outlook writes
-/// them beside what it does ask for.
+/// Returns true for null, false and empty lists: Outlook writes these for conditions
+/// that a rule does not have.
 fn is_unset(value: &Value) -> bool {
     match value {
         Value::Null | Value::Bool(false) => true,
@@ -105,7 +104,7 @@ fn same(value: &Value, word: &str) -> bool {
     value.as_str().is_some_and(|text| text.eq_ignore_ascii_case(word))
 }
 
-/// Texts, or the addresses of people.
+/// Returns texts, or the addresses of people.
 fn values(value: &Value) -> Vec<String> {
     let one = |item: &Value| match item {
         Value::String(text) => Some(cell(text)),
@@ -125,7 +124,7 @@ fn size_range(value: &Value) -> Option<Query> {
     (!parts.is_empty()).then(|| one_or(parts, Query::All))
 }
 
-/// `sentOnlyToMe` as words.
+/// Splits `sentOnlyToMe` into words.
 fn spaced(key: &str) -> String {
     let mut words = String::new();
     for c in key.chars() {
@@ -174,11 +173,11 @@ fn steps(actions: &Value, tree: &Tree, other: &mut Vec<String>) -> Vec<RuleStep>
     steps
 }
 
-/// A rule of ours in Graph's words, without its place among the others.
+/// Converts a rule of ours to Graph's words, without its position among the others.
 ///
 /// # Errors
-/// [`daysheet_core::error::Kind::Argument`] for what Outlook's rules cannot say or do,
-/// [`daysheet_core::error::Kind::NotFound`] for folders that are not there.
+/// [`daysheet_core::error::Kind::Argument`] for what Outlook's rules cannot express,
+/// [`daysheet_core::error::Kind::NotFound`] for unknown folders.
 pub fn body(rule: &Rule, tree: &Tree) -> Result<Map<String, Value>> {
     if let Some(other) = rule.other.first() {
         return Err(Error::argument(format!(
@@ -202,7 +201,7 @@ pub fn body(rule: &Rule, tree: &Tree) -> Result<Map<String, Value>> {
     Ok(body)
 }
 
-/// Predicates as Graph has them; null if there are none.
+/// Returns predicates in Graph's form; null if there are none.
 fn written(predicates: Map<String, Value>) -> Value {
     match predicates.is_empty() {
         true => Value::Null,
@@ -210,7 +209,7 @@ fn written(predicates: Map<String, Value>) -> Value {
     }
 }
 
-/// What of a query was said.
+/// The predicates of a query.
 #[derive(Default)]
 struct Said {
     conditions: Map<String, Value>,
@@ -218,12 +217,12 @@ struct Said {
 }
 
 impl Said {
-    /// Everything that has to hold.
+    /// Adds conditions that all have to hold.
     fn all(&mut self, query: &Query) -> Result<()> {
         match query {
             Query::All(parts) => parts.iter().try_for_each(|part| self.all(part)),
             Query::Not(inner) => self.none(inner),
-            // Rules look at what comes into the inbox.
+            // Rules apply only to what comes into the inbox.
             Query::Term(Term::Folder(place)) if place == "inbox" => Ok(()),
             Query::Term(term) => self.condition(&[term]),
             Query::Any(parts) => self.condition(&plain(parts)?),
@@ -231,7 +230,7 @@ impl Said {
         }
     }
 
-    /// Nothing of what may hold.
+    /// Adds conditions that must not hold.
     fn none(&mut self, query: &Query) -> Result<()> {
         match query {
             // One exception is enough, as one part of these is.
@@ -280,7 +279,7 @@ impl Said {
     }
 }
 
-/// The conditions of a group.
+/// Returns the conditions of a group.
 fn plain(parts: &[Query]) -> Result<Vec<&Term>> {
     let mut terms = Vec::new();
     for part in parts {
@@ -293,7 +292,7 @@ fn plain(parts: &[Query]) -> Result<Vec<&Term>> {
     Ok(terms)
 }
 
-/// The predicate that holds if one of these terms does.
+/// Returns the predicate that holds if one of these terms does.
 fn predicate(terms: &[&Term]) -> Result<(&'static str, Value)> {
     let [first, rest @ ..] = terms else {
         return Err(unsayable("an empty group"));
@@ -326,7 +325,7 @@ fn predicate(terms: &[&Term]) -> Result<(&'static str, Value)> {
             Term::In(Part::From, _) if addresses => people("fromAddresses"),
             Term::In(Part::From, _) => ("senderContains", json!(texts)),
             Term::In(Part::To, _) if addresses => people("sentToAddresses"),
-            // Outlook looks at the copied recipients as well.
+            // Outlook checks Cc recipients as well.
             Term::In(Part::To, _) => ("recipientContains", json!(texts)),
             Term::In(Part::Subject, _) => ("subjectContains", json!(texts)),
             Term::In(Part::Body, _) => ("bodyContains", json!(texts)),
@@ -358,7 +357,7 @@ fn is_address(text: &str) -> bool {
     whole && !text.chars().any(char::is_whitespace)
 }
 
-/// What a condition is called, for messages.
+/// Returns the name of a condition, for errors.
 fn word(term: &Term) -> String {
     match term {
         Term::Text(_) => "plain words".to_owned(),

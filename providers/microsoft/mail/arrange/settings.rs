@@ -1,7 +1,6 @@
-//! Outlook's automatic answers, language and time zone.
+//! Outlook's automatic replies, language and time zone.
 //!
-//! All of it is one object, of which Graph changes what is named. Times are
-//! written in UTC.
+//! All of it is one object, of which Graph changes the named fields. Times are written in UTC.
 
 use graph_rs_sdk::http::Method;
 use jiff::Timestamp;
@@ -17,14 +16,14 @@ use daysheet_core::provider::mail::{Audience, AutoReply};
 use daysheet_core::text::brief;
 use daysheet_core::when;
 
-/// The settings as they are.
+/// Returns the settings.
 pub async fn settings(outlook: &Outlook) -> Result<Value> {
     outlook.own("settings")?;
     let request = outlook.graph().mine("mailboxSettings", &[]);
     outlook.graph().get(&request).await
 }
 
-/// The automatic answer as it is.
+/// Returns the automatic reply.
 pub async fn auto_reply(outlook: &Outlook) -> Result<AutoReply> {
     Ok(read(nested(&settings(outlook).await?, "automaticRepliesSetting")))
 }
@@ -38,7 +37,7 @@ fn read(setting: &Value) -> AutoReply {
             "" => "UTC",
             zone => zone,
         };
-        // What was set once stays when it no longer counts.
+        // Outlook keeps old times after they no longer apply.
         when::local(text(time, "dateTime"), zone).filter(|_| scheduled)
     };
     let some = |key| Some(text(setting, key)).filter(|text| !text.trim().is_empty());
@@ -58,8 +57,8 @@ fn read(setting: &Value) -> AutoReply {
     }
 }
 
-/// Makes the automatic answer be so; the settings as they then are. A text or an
-/// audience that is not said stays.
+/// Sets the automatic reply; returns the resulting settings. A text or an audience that
+/// is not given stays.
 pub async fn set_auto_reply(outlook: &Outlook, reply: &AutoReply) -> Result<Value> {
     outlook.own("settings")?;
     let body = written(reply, Timestamp::now())?;
@@ -107,7 +106,7 @@ fn written(reply: &AutoReply, now: Timestamp) -> Result<Value> {
         let word = match audience {
             Audience::All => "all",
             Audience::Contacts => "contactsOnly",
-            // Whoever is in the organisation gets it in any case.
+            // People in the organization receive it in any case.
             Audience::Organization => "none",
         };
         put("externalAudience", word.into());
@@ -158,6 +157,6 @@ async fn change(outlook: &Outlook, body: &Value) -> Result<Value> {
         Ok(Some(found).filter(|found| holds(Some(found), body)))
     };
     outlook.graph().write_for_sure(&Method::PATCH, &request, None, Some(body), set).await?;
-    // The answer to the change has what was named and no more.
+    // The response to the change has only the named fields.
     settings(outlook).await.map_err(|error| error.context("it was set, but could not be read back"))
 }

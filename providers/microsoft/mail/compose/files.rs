@@ -1,6 +1,6 @@
-//! The files of drafts at Outlook: which go in, and which are taken out.
+//! The attachments of drafts at Outlook: which are added, and which are removed.
 //!
-//! How one goes in stands in `upload.rs`.
+//! `upload.rs` adds one.
 
 use graph_rs_sdk::http::Method;
 
@@ -16,8 +16,8 @@ use daysheet_core::provider::mail::{Content, Enclosure, Outgoing};
 use daysheet_core::text::quoted;
 
 impl Outlook {
-    /// Takes the files out of an answer that Exchange has put there: those of a
-    /// forwarded message if the letter names files of its own, and pictures that
+    /// Removes attachments that Exchange has put into a reply or forward: those of a
+    /// forwarded message if the call names attachments of its own, and pictures that
     /// its HTML does not show.
     pub(super) async fn drop_copies(
         &self,
@@ -50,7 +50,7 @@ impl Outlook {
         Ok(())
     }
 
-    /// Deletes a file of a draft; one that is gone already is no error.
+    /// Deletes an attachment of a draft; one that is already gone is no error.
     pub(super) async fn drop_file(&self, draft: &str, file: &str) -> Result<()> {
         let path = format!("{}/{}", files(draft), net::path_segment(file));
         let request = self.graph().mine(&path, &[]);
@@ -66,7 +66,7 @@ impl Outlook {
         }
     }
 
-    /// Puts those files to a draft that it does not have yet.
+    /// Adds the attachments that a draft does not have yet.
     pub(super) async fn put_files(
         &self,
         draft: &str,
@@ -77,7 +77,7 @@ impl Outlook {
             let Content::Bytes(bytes) = &file.content else {
                 continue;
             };
-            // Files that are alike are told apart by how many there are.
+            // Equal attachments are distinguished by their number.
             let others = files.iter().enumerate().filter(|(at, other)| {
                 let there = *at < place || matches!(other.content, Content::Held { .. });
                 there && other.name == file.name
@@ -100,7 +100,7 @@ pub fn sizes(letter: &Outgoing) -> Result<()> {
     Ok(())
 }
 
-/// A draft that is there without these files.
+/// Returns the error for a draft that exists without these attachments.
 fn without(error: Error, files: &[Enclosure]) -> Error {
     let missing: Vec<String> = files
         .iter()
@@ -109,7 +109,7 @@ fn without(error: Error, files: &[Enclosure]) -> Error {
         .collect();
     let perhaps = if error.is_open() { "perhaps " } else { "" };
     Error::new(
-        // Not all of it was done, whatever is known of the file.
+        // Not everything was done, whatever is known of the attachment.
         Kind::Network,
         format!(
             "the draft exists, but {perhaps}without {}: {}",

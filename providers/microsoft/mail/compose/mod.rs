@@ -1,13 +1,12 @@
 //! Drafts and sending, at Outlook.
 //!
-//! Answers and forwards are made by Exchange from the message they belong to,
-//! which keeps the conversation and its headers; then they are made to say what
-//! our letter says, and nothing else. What was sent once is not sent again: where
-//! no answer came, what is there is looked for by its Message-ID. Letters as
-//! JSON stand in `mail/drafts.rs`, their files in `files.rs`.
+//! Exchange creates replies and forwards from the original message, which preserves the
+//! thread and its headers; their content is then replaced by ours. A send is never
+//! repeated: if the response is lost, the message is looked up by its Message-ID.
+//! Messages as JSON are in `mail/drafts.rs`, their attachments in `files.rs`.
 //!
-//! A draft that is to be sent later stays among the drafts until then, and Graph
-//! does not say that it waits.
+//! A draft that is to be sent later stays among the drafts until then, and Graph does
+//! not report that it is waiting.
 
 mod files;
 mod upload;
@@ -38,9 +37,9 @@ use upload::files;
 /// Files of one message that are listed, and pages of them.
 pub(super) const MOST_FILES: usize = 500;
 pub(super) const PAGES: usize = 10;
-/// What Exchange counts besides the bytes of a file, at most.
+/// The maximum overhead that Exchange counts for an attachment, in bytes.
 const BESIDE: u64 = 64 << 10;
-/// How far the service's clock may be behind ours when a draft is looked for.
+/// The maximum lag of the service's clock behind ours when a draft is looked up.
 const BEHIND: SignedDuration = SignedDuration::from_secs(2);
 /// The property that has a message sent later (`PidTagDeferredSendTime`).
 const DEFERRED: &str = "SystemTime 0x3FEF";
@@ -57,7 +56,7 @@ impl Compose for Outlook {
             default,
         };
         if self.graph().is_shared() {
-            // Nothing but its address is known of it, and it sends as itself.
+            // Of a shared mailbox only the address is known; it sends as itself.
             return Ok(vec![alias(None, self.address().to_owned(), true)]);
         }
         let select = [("$select", "displayName,mail,userPrincipalName,proxyAddresses")];
@@ -132,9 +131,10 @@ impl Compose for Outlook {
         sizes(letter)?;
         let mut body = properties(letter);
         let id = bracketed(&letter.message_id);
+        // Our own Message-ID, by which a message in doubt is found again.
         body.insert("internetMessageId".to_owned(), id.into());
-        // What is said of the sender is checked against the right to send as
-        // them; the mailbox itself goes without saying.
+        // Exchange checks a given sender against the right to send as them, so the
+        // user's own address is left out.
         let own = letter.from.address.eq_ignore_ascii_case(self.address());
         if !own || self.graph().is_shared() {
             body.insert("from".to_owned(), recipient(&letter.from));
@@ -214,7 +214,7 @@ impl Compose for Outlook {
 
     async fn discard(&self, current: &HeldDraft) -> Result<()> {
         check_id(&current.id)?;
-        // Exchange puts what is deleted so into Deleted Items.
+        // Exchange moves a message deleted this way to Deleted Items.
         let request = self.graph().mine(&at(&current.id), &[]);
         let gone = async || match self.draft(&current.id).await {
             Err(gone) if gone.kind() == Kind::NotFound => Ok(Some(Value::Null)),
@@ -245,6 +245,7 @@ impl Compose for Outlook {
                 .map_err(not_sent)?;
         }
         let request = self.graph().mine(&format!("{path}/send"), &[]);
+        // Not repeated even after a 429: a message must not be sent twice.
         let sent = self.graph().post_once(&request).await;
         if let (Some(_), Err(error)) = (when, &sent)
             && !error.is_open()
@@ -261,7 +262,7 @@ impl Compose for Outlook {
                 .map_err(|again| not_sent(again).context("the draft still waits for its time"))?;
         }
         sent?;
-        // The ids that we ask for stay when a message goes to Sent Items.
+        // Immutable ids stay the same when a message moves to Sent Items.
         Ok(Sent {
             id: Some(current.id.clone()),
             thread: Some(current.thread.clone()).filter(|thread| !thread.is_empty()),
@@ -280,7 +281,7 @@ impl Compose for Outlook {
         let outbox = answers.next().unwrap_or_else(|| Err(not_ours("folder")));
         match message {
             Ok(message) => {
-                // What is on its way is a draft in the outbox.
+                // A message on its way is a draft in the outbox.
                 let leaves = outbox.is_ok_and(|outbox| {
                     let outbox = text(&outbox, "id");
                     !outbox.is_empty() && text(&message, "parentFolderId") == outbox
@@ -293,9 +294,10 @@ impl Compose for Outlook {
             Err(error) if error.kind() == Kind::NotFound => {}
             Err(error) => return Err(error),
         }
+        // A copy received from oneself has the same Message-ID, so Sent Items come first.
         for place in ["mailFolders/sentitems/messages", "messages"] {
             let found = self.by_message_id(place, &probe.message_id).await?;
-            // A copy that came back to oneself is no draft either.
+            // The received copy of a message to oneself is not a draft either.
             if let Some(message) = found.iter().find(|message| !is(message, "isDraft")) {
                 return Ok(Whereabouts::Sent(sent(message)));
             }
@@ -308,7 +310,7 @@ impl Compose for Outlook {
 }
 
 impl Outlook {
-    /// A message with its files.
+    /// Returns a message with its attachments.
     async fn with_files(&self, id: &str, select: &str) -> Result<(Value, Vec<Value>)> {
         check_id(id)?;
         let requests = [
@@ -348,8 +350,7 @@ impl Outlook {
         }
     }
 
-    /// Has Exchange make a draft from a message, and makes it say what the letter
-    /// says; its id.
+    /// Has Exchange create a draft from a message, and replaces its content; returns its id.
     async fn answered(
         &self,
         message: &str,
@@ -407,7 +408,7 @@ impl Outlook {
         Ok(draft)
     }
 
-    /// The one draft of a message's conversation that was made just now.
+    /// Returns the one draft of a message's thread that was created just now.
     async fn made_since(&self, message: &str, since: Timestamp) -> Result<Option<String>> {
         let request = self.graph().mine(&at(message), &[("$select", "id,conversationId")]);
         let message = self.graph().get(&request).await?;
@@ -431,7 +432,7 @@ impl Outlook {
         })
     }
 
-    /// The messages of a list with a Message-ID.
+    /// Returns the messages of a list with a Message-ID.
     async fn by_message_id(&self, list: &str, message_id: &str) -> Result<Vec<Value>> {
         let quoted = bracketed(message_id).replace('\'', "''");
         let filter = format!("internetMessageId eq '{quoted}'");
@@ -442,7 +443,7 @@ impl Outlook {
     }
 }
 
-/// The path of a message.
+/// Returns the path of a message.
 pub(super) fn at(id: &str) -> String {
     format!("messages/{}", net::path_segment(id))
 }
@@ -451,7 +452,7 @@ fn check_id(id: &str) -> Result<()> {
     check_as(id, "m12 from a search, or d5 from mail_draft")
 }
 
-/// The id of what was made.
+/// Returns the id of the created message.
 fn id_of(made: Option<Value>) -> Result<String> {
     match text(&made.unwrap_or_default(), "id") {
         "" => Err(not_ours("message")),
@@ -464,7 +465,7 @@ fn sent(message: &Value) -> Sent {
     Sent { id: some("id"), thread: some("conversationId") }
 }
 
-/// A draft that may have been made, and was not found.
+/// Returns the error for a draft that may have been created, but was not found.
 fn maybe_made(error: Error) -> Error {
     if !error.is_open() {
         return error;
@@ -476,7 +477,7 @@ fn maybe_made(error: Error) -> Error {
     .next("check with mail_search in:drafts before retrying")
 }
 
-/// What failed before anything was sent leaves nothing open.
+/// Converts an error from before anything was sent, which leaves nothing open.
 fn not_sent(error: Error) -> Error {
     if !error.is_open() {
         return error;

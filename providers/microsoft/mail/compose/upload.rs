@@ -1,9 +1,8 @@
-//! Files put to drafts at Outlook.
+//! Adds attachments to drafts at Outlook.
 //!
-//! Small ones go in one request. Larger ones go to an address that Graph gives
-//! for the one file, piece by piece; what broke is taken up where it ended. That
-//! address is a secret of its own: it lies outside the API, gets no token of
-//! ours, and is never shown.
+//! Small ones are sent in one request. Larger ones are sent in pieces to a URL that
+//! Graph issues for the one attachment; an interrupted upload is resumed. That URL is a
+//! secret of its own: it is outside the API, gets no token of ours, and is never shown.
 
 use std::time::Duration;
 
@@ -23,25 +22,24 @@ use daysheet_core::error::{Error, Kind, Result};
 use daysheet_core::provider::mail::Enclosure;
 use daysheet_core::text::brief;
 
-/// From this size on, in bytes, Exchange wants a file in pieces.
+/// From this size on, in bytes, Exchange requires an upload in pieces.
 const IN_PIECES: usize = 3 << 20;
 /// A piece, in bytes: a multiple of 320 KiB below the 4 MB that are allowed.
 const PIECE: usize = 12 * 320 * 1024;
-/// The largest file that Outlook takes, in bytes.
+/// The largest attachment that Outlook accepts, in bytes.
 pub const LARGEST: u64 = 150 << 20;
-/// How often a file is taken up again before it is given up.
+/// The maximum number of attempts to resume an upload.
 const TRIES: u32 = 5;
-/// How long one piece may take.
+/// The time limit of one piece.
 const PATIENCE: Duration = Duration::from_secs(120);
 /// The longest answer to a piece, in bytes.
 const ANSWER: usize = 1 << 20;
 
-/// Puts one file to the draft `message`, which has `alike` others of its name.
-/// What has come through is told to the `caller` when it takes more than one
-/// piece.
+/// Adds one attachment to the draft `message`, which has `alike` others of its name. An
+/// upload in several pieces is reported to the `caller` as progress.
 ///
 /// # Errors
-/// [`Kind::Network`] and [`Kind::Timeout`] leave open whether it is there.
+/// [`Kind::Network`] and [`Kind::Timeout`] leave open whether it was added.
 pub async fn attach(
     graph: &Graph,
     message: &str,
@@ -72,7 +70,7 @@ pub async fn attach(
     graph.write_for_sure(&Method::POST, &request, None, Some(&body), put).await.map(drop)
 }
 
-/// The path of a message's files.
+/// Returns the path of a message's attachments.
 pub fn files(message: &str) -> String {
     format!("messages/{}/attachments", net::path_segment(message))
 }
@@ -99,7 +97,7 @@ async fn in_pieces(
     let body = json!({ "attachmentItem": item });
     let begin = || graph.write(&Method::POST, &request, None, Some(&body));
     let session = match begin().await {
-        // Once more does no harm: what nobody sends to becomes no file.
+        // Repeating this is harmless: an upload that is never used creates nothing.
         Err(error) if error.is_open() => begin().await,
         other => other,
     };
@@ -112,7 +110,7 @@ async fn in_pieces(
     while from < bytes.len() {
         let next = match upload.piece(from).await {
             Ok(next) if next > from => next,
-            // It wants the same piece once more.
+            // The service requests the same piece again.
             Ok(_) if failed < TRIES => {
                 failed += 1;
                 continue;
@@ -127,7 +125,7 @@ async fn in_pieces(
                 tokio::time::sleep(after.unwrap_or(wait).min(Duration::from_secs(20))).await;
                 match upload.missing().await {
                     Ok(next) => next,
-                    // The address is gone: with the last piece, or for good.
+                    // The URL is gone: after the last piece, or permanently.
                     Err(error) if error.kind() == Kind::NotFound => {
                         match is_there(graph, message, file, total, alike).await? {
                             true => bytes.len(),
@@ -188,20 +186,20 @@ impl Upload<'_> {
         })
     }
 
-    /// Where what has not come through begins.
+    /// Returns where the missing part begins.
     async fn missing(&self) -> Result<usize> {
         let answer = exchange(self.graph.http.get(self.url.clone())).await?;
         let said = answer.json()?;
         Ok(expected(&said).unwrap_or(self.bytes.len()))
     }
 
-    /// Has what came through thrown away; if that fails, it ends by itself.
+    /// Cancels the upload; if that fails, it expires by itself.
     async fn give_up(&self) {
         let _ = exchange(self.graph.http.delete(self.url.clone())).await;
     }
 }
 
-/// One request to the address of a file: no token, no cookie, no redirect.
+/// Makes one request to the URL of an upload: no token, no cookie, no redirect.
 async fn exchange(request: reqwest::RequestBuilder) -> Result<Answer> {
     let sent = async {
         let answer = request.send().await.map_err(|error| broken(&error))?;
@@ -212,14 +210,14 @@ async fn exchange(request: reqwest::RequestBuilder) -> Result<Answer> {
     })
 }
 
-/// The beginning of the first range that is missing: `["3932160-"]`.
+/// Returns the beginning of the first missing range: `["3932160-"]`.
 fn expected(said: &Value) -> Option<usize> {
     let first = said.get("nextExpectedRanges")?.as_array()?.first()?;
     let from = first.as_str()?.split('-').next()?;
     from.trim().parse().ok()
 }
 
-/// The address that a file goes to, if it is safe to send the file there.
+/// Returns the upload URL, if it is safe to send the attachment there.
 fn address(graph: &Graph, url: &str) -> Result<Url> {
     let url = Url::parse(url).ok().filter(|url| {
         // Plain http is this machine's, where the API itself is.
@@ -236,7 +234,7 @@ fn address(graph: &Graph, url: &str) -> Result<Url> {
     url.ok_or_else(|| Error::new(Kind::Provider(200), "Outlook gave no safe address for a file"))
 }
 
-/// True if the draft has the file besides `alike` others of its name.
+/// Returns true if the draft has the attachment besides `alike` others of its name.
 async fn is_there(
     graph: &Graph,
     message: &str,
@@ -248,15 +246,15 @@ async fn is_there(
     let answer = graph.get(&request).await?;
     let (found, _) = graph.all(answer, 500, 10).await?;
     let named = found.iter().filter(|held| text(held, "name") == file.name);
-    // What Exchange keeps beside the bytes counts too.
+    // The size includes Exchange's overhead.
     let fits = |held: &&Value| held.get("size").and_then(Value::as_u64) >= Some(size);
     Ok(named.clone().count() > alike && named.filter(fits).count() > 0)
 }
 
-/// Refuses what Outlook takes in no way, before anything is done.
+/// Refuses what Outlook cannot accept, before anything is done.
 ///
 /// # Errors
-/// [`Kind::Argument`], which names the file.
+/// [`Kind::Argument`], which names the attachment.
 pub fn check(file: &Enclosure, size: u64) -> Result<()> {
     if size > LARGEST {
         return Err(Error::argument(format!(

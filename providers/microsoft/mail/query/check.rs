@@ -1,10 +1,9 @@
-//! What Graph was not asked, checked on the messages it sent.
+//! Checks the conditions that Graph was not given on the messages it returned.
 //!
-//! A condition means what it means in Gmail: whole words in any case, and an
-//! address is a phrase of its words. Total: odd messages meet no condition that
-//! they lack the property for. Words of the body, names of files and sizes are
-//! not in the properties of a message, and so never met here; `compile` leaves
-//! none of them over.
+//! A condition means what it means in Gmail: whole words in any case, and an address is
+//! a phrase of its words. Never fails: a message without a property does not meet its
+//! condition. Words of the body, names of attachments and sizes are not properties of a
+//! message, and so never met here; `compile` leaves none of them over.
 
 use std::collections::HashMap;
 
@@ -15,7 +14,7 @@ use crate::labels::same_label;
 use daysheet_core::query::{PLACES, Part, Query, State, Term};
 use daysheet_core::text::words::{has_phrase, words};
 
-/// What the folders of a mailbox are called.
+/// The names of a mailbox's folders.
 #[derive(Debug, Clone, Copy)]
 pub struct Places<'a> {
     /// Folder id → `inbox`, `sent`, `drafts`, `trash`, `spam` or `archive`, or
@@ -23,7 +22,7 @@ pub struct Places<'a> {
     pub names: &'a HashMap<String, String>,
 }
 
-/// The Graph properties that [`matches()`] looks at, for `$select`.
+/// Returns the Graph properties that [`matches()`] reads, for `$select`.
 pub fn reads(rest: &Query) -> Vec<&'static str> {
     let mut properties = Vec::new();
     for term in rest.terms() {
@@ -57,13 +56,13 @@ fn properties_of(term: &Term) -> &'static [&'static str] {
     }
 }
 
-/// True if the properties of a message decide the whole of a query.
+/// Returns true if the properties of a message decide a whole query.
 pub(super) fn can(query: &Query) -> bool {
     let mut terms = query.terms().into_iter();
     terms.all(|term| !properties_of(term).is_empty())
 }
 
-/// True when a message of Graph's, as JSON, meets what is left of a query.
+/// Returns true if a Graph message, as JSON, meets the rest of a query.
 pub fn matches(rest: &Query, message: &Value, places: &Places) -> bool {
     match rest {
         Query::All(parts) => parts.iter().all(|part| matches(part, message, places)),
@@ -103,7 +102,7 @@ fn meets(term: &Term, message: &Value, places: &Places) -> bool {
         }
         Term::Is(State::Unread) => is("isRead", false),
         Term::Is(State::Read) => is("isRead", true),
-        // Graph spells enumerations in more than one case.
+        // Graph writes enumerations in varying case.
         Term::Is(State::Starred) => message
             .pointer("/flag/flagStatus")
             .and_then(Value::as_str)
@@ -122,7 +121,7 @@ fn says(text: &str, phrase: &[String]) -> bool {
     has_phrase(&words(text), phrase)
 }
 
-/// One recipient or a list of them.
+/// Returns one recipient or a list of them.
 fn people(value: Option<&Value>) -> impl Iterator<Item = &Value> {
     let (one, many) = match value {
         Some(Value::Array(many)) => (None, many.as_slice()),
@@ -131,8 +130,8 @@ fn people(value: Option<&Value>) -> impl Iterator<Item = &Value> {
     one.into_iter().chain(many)
 }
 
-/// True if the name or the address says it; a phrase does not run from one
-/// into the other.
+/// Returns true if the name or the address contains the phrase; a phrase does not
+/// extend from one into the other.
 fn is_called(who: &Value, phrase: &[String]) -> bool {
     ["/emailAddress/name", "/emailAddress/address"]
         .into_iter()
@@ -140,8 +139,8 @@ fn is_called(who: &Value, phrase: &[String]) -> bool {
         .any(|text| says(text, phrase))
 }
 
-/// True if the folder is meant by `name`: a place word, its id, its name with
-/// those above it, or its own name alone.
+/// Returns true if `name` means the folder: a well-known word, its id, its path, or its
+/// own name alone.
 fn is_in(name: &str, folder: Option<&str>, places: &Places) -> bool {
     if name == "anywhere" {
         return true;

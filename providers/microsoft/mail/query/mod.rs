@@ -1,13 +1,11 @@
-//! The search language, said to Microsoft Graph.
+//! The query language, translated for Microsoft Graph.
 //!
-//! Pure text work. Graph has two languages and takes one of them at a time:
-//! `$filter` (OData) knows states, times and whole addresses and is exact;
-//! `$search` (KQL) knows words. A query is brought into one form
-//! (`normal.rs`), and each of its conjuncts goes where it can be said
-//! (`write.rs`); what the chosen language cannot say is checked here on every
-//! message that comes back (`check.rs`). So what is found is what Gmail would
-//! find; what neither side can decide is refused.
-//! `$search`: <https://learn.microsoft.com/graph/search-query-parameter>.
+//! Pure text work. Graph has two languages and accepts one of them at a time: `$filter` (OData)
+//! has states, times and whole addresses and is exact; `$search` (KQL) has words. A query is
+//! normalized (`normal.rs`), and each of its conjuncts goes where it can be expressed
+//! (`write.rs`); what the chosen language cannot express is checked here on every returned
+//! message (`check.rs`). So the results are those that Gmail would return; what neither side can
+//! decide is refused. `$search`: <https://learn.microsoft.com/graph/search-query-parameter>.
 
 mod check;
 mod normal;
@@ -22,8 +20,7 @@ use daysheet_core::text::Note;
 /// Where to look.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Scope {
-    /// Every folder but Deleted Items and Junk Email, which is what a search
-    /// means when it names no folder.
+    /// Every folder but Deleted Items and Junk Email: the default of a search without a folder.
     #[default]
     Mail,
     /// Every folder.
@@ -32,26 +29,26 @@ pub enum Scope {
     Folder(String),
 }
 
-/// A query in Graph's languages; without any of them, every message is meant.
+/// A query in Graph's languages; without any of them, every message matches.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Compiled {
     /// Where to look.
     pub scope: Scope,
     /// The whole `$filter`, in the order that `$orderby=receivedDateTime desc`
-    /// asks for. Never there together with `search`.
+    /// requires. Never present together with `search`.
     pub filter: Option<String>,
-    /// The KQL of `$search`, ready to stand between double quotes.
+    /// The KQL of `$search`, ready for double quotes.
     pub search: Option<String>,
-    /// What is still to be checked on each message, with [`matches()`].
+    /// The conditions left to check on each message, with [`matches()`].
     pub rest: Option<Query>,
     /// Where meaning was lost or work is left, in words.
     pub notes: Vec<Note>,
 }
 
-/// Says `query` in Graph's languages; no query is every message.
+/// Translates `query` to Graph's languages; no query means every message.
 ///
-/// Fails with [`daysheet_core::error::Kind::Argument`] on what neither Graph nor a look
-/// at a message's properties can decide.
+/// Fails with [`daysheet_core::error::Kind::Argument`] on conditions that neither Graph
+/// nor a message's properties can decide.
 pub fn compile(query: Option<&Query>) -> Result<Compiled> {
     let normal = match query {
         None => return Ok(Compiled::default()),
@@ -100,18 +97,17 @@ pub fn compile(query: Option<&Query>) -> Result<Compiled> {
     Ok(compiled)
 }
 
-/// True for a conjunct that is best said in KQL, which then all must be.
+/// Returns true for a conjunct that is best written in KQL, which then applies to all.
 ///
-/// Not for one that only leaves something out and can be checked here: it
-/// narrows nothing, and a search ends after 1,000 results where a filter goes
-/// on.
+/// Not for one that only excludes and can be checked here: it narrows nothing, and a
+/// search ends after 1,000 results where a filter continues.
 fn wants_search(part: &Query) -> bool {
     let leaves_out = matches!(part, Query::Not(_)) && check::can(part);
     write::odata(part).is_none() && write::kql(part).is_some() && !leaves_out
 }
 
-/// The folders a query names, beyond [`PLACES`], each once; Graph answers a
-/// folder that is not there with an error or with nothing.
+/// Returns the folders a query names, beyond [`PLACES`], each once; for an unknown
+/// folder Graph returns an error or nothing.
 pub fn folders(query: &Query) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     for term in query.terms() {
@@ -125,8 +121,7 @@ pub fn folders(query: &Query) -> Vec<String> {
     found
 }
 
-/// The query with `me` as the account's address: Gmail knows who `from:me` is,
-/// Graph does not.
+/// Replaces `me` in a query by the account's address: Gmail supports `from:me`, Graph does not.
 pub fn mine(query: &Query, address: &str) -> Query {
     query.map(&|term| match term {
         Term::In(part @ (Part::From | Part::To | Part::Cc | Part::Bcc), who)
@@ -138,9 +133,9 @@ pub fn mine(query: &Query, address: &str) -> Query {
     })
 }
 
-/// Takes the folder to look in out of the conjuncts, and what it settles.
+/// Removes the folder from the conjuncts, and the conditions that it settles.
 ///
-/// `named` are the words of [`PLACES`] that the query asks for, wherever in it.
+/// `named` are the words of [`PLACES`] that occur anywhere in the query.
 fn place(
     parts: Vec<Query>,
     named: &[String],
@@ -157,7 +152,7 @@ fn place(
         None if names("anywhere") || names("spam") || names("trash") => Scope::Anywhere,
         None => Scope::Mail,
     };
-    // As in Gmail, `in:spam OR x` opens the spam folder and not the trash.
+    // As in Gmail, `in:spam OR x` includes the spam folder and not the trash.
     if *scope == Scope::Anywhere && !names("anywhere") {
         for hidden in ["spam", "trash"] {
             if !names(hidden) {
@@ -169,7 +164,7 @@ fn place(
     parts.into_iter().filter(|part| !settled(part, scope)).collect()
 }
 
-/// True for a condition on the folder that the scope has met already.
+/// Returns true for a condition on the folder that the scope already meets.
 fn settled(part: &Query, scope: &Scope) -> bool {
     match (part, scope) {
         (Query::Term(Term::Folder(name)), Scope::Folder(scope)) => name == scope,
@@ -187,7 +182,7 @@ fn settled(part: &Query, scope: &Scope) -> bool {
     }
 }
 
-/// Graph's own syntax: `$filter=…`, `$search=…`, or KQL.
+/// Reads Graph's own syntax: `$filter=…`, `$search=…`, or KQL.
 fn passed_on(raw: &str) -> Result<Compiled> {
     let (filter, search) = match raw.strip_prefix('$').map(|raw| raw.split_once('=')) {
         None => (None, Some(raw)),
@@ -212,7 +207,7 @@ fn passed_on(raw: &str) -> Result<Compiled> {
     })
 }
 
-/// What to say when one conjunct needs both Graph's index and our eyes.
+/// Returns the error for a conjunct that needs both Graph's index and our checks.
 fn mixed(part: &Query) -> Error {
     let first = |unable: &dyn Fn(&Query) -> bool| {
         let mut terms = part.terms().into_iter();
@@ -226,7 +221,7 @@ fn mixed(part: &Query) -> Error {
     .next("search for each separately")
 }
 
-/// How a condition is written, for messages.
+/// Returns the operator of a condition, for errors.
 fn operator(term: &Term) -> String {
     let fixed = match term {
         Term::Text(_) => "words",

@@ -1,8 +1,8 @@
-//! A query in the form that both of Graph's languages and our own check take.
+//! Normalizes a query for both of Graph's languages and our own check.
 //!
-//! Every minus stands at a condition, groups of a kind are not nested, and what
-//! says nothing is gone. Here too is what a query loses on the way to Outlook
-//! whatever language it ends in, with the notes that say so.
+//! Every minus is at a condition, groups of the same kind are not nested, and empty
+//! conditions are removed. Conditions that Outlook does not support in any language are
+//! dropped here, with notes.
 
 use crate::labels::is_category;
 use daysheet_core::error::{Error, Result};
@@ -15,9 +15,9 @@ use daysheet_core::text::{Note, note, quoted};
 pub(super) struct Normal {
     /// The conjuncts. An empty [`Query::Any`] is never met, and then alone.
     pub all: Vec<Query>,
-    /// The words of [`PLACES`] that the query asks for, in any part of it.
+    /// The words of [`PLACES`] that occur anywhere in the query.
     pub places: Vec<String>,
-    /// What was lost.
+    /// Notes on what was lost.
     pub notes: Vec<Note>,
 }
 
@@ -38,8 +38,8 @@ struct Reader {
 }
 
 impl Reader {
-    /// A part with the minus before it pushed inwards. `top` is true where no OR
-    /// and no minus is around it.
+    /// Normalizes a part, with the minus before it pushed inwards. `top` is true
+    /// outside of any OR and minus.
     fn part(&mut self, query: &Query, negated: bool, top: bool) -> Result<Query> {
         Ok(match (query, negated) {
             (Query::All(parts), false) => all(self.group(parts, negated, top)?),
@@ -56,8 +56,8 @@ impl Reader {
         })
     }
 
-    /// The parts. A dash between words is left out, as Gmail does; anywhere else
-    /// that would find more than was asked for.
+    /// Normalizes the parts of a group. A dash between words is dropped, as in Gmail;
+    /// anywhere else that would find more than requested.
     fn group(&mut self, parts: &[Query], negated: bool, top: bool) -> Result<Vec<Query>> {
         let has_word = |part: &Query| match part {
             Query::Term(Term::Text(text)) => !words(text).is_empty(),
@@ -127,7 +127,7 @@ impl Reader {
         })
     }
 
-    /// Notes something once.
+    /// Adds a note once.
     fn note(&mut self, note: Note) {
         if !self.notes.contains(&note) {
             self.notes.push(note);
@@ -135,7 +135,7 @@ impl Reader {
     }
 }
 
-/// True for dashes, dots and the like; not for pictures, which mean something.
+/// Returns true for dashes, dots and the like; not for emoji, which have a meaning.
 fn is_punctuation(text: &str) -> bool {
     text.chars().all(|c| {
         c.is_ascii_punctuation()
@@ -145,7 +145,7 @@ fn is_punctuation(text: &str) -> bool {
     })
 }
 
-/// All of the parts: never met if one of them is not.
+/// Joins parts by AND: never met if one of them is not.
 fn all(parts: Vec<Query>) -> Query {
     let mut flat = Vec::new();
     for part in parts {
@@ -158,7 +158,7 @@ fn all(parts: Vec<Query>) -> Query {
     one_or(flat, Query::All)
 }
 
-/// Any of the parts: always met if one of them is.
+/// Joins parts by OR: always met if one of them is.
 fn any(parts: Vec<Query>) -> Query {
     let mut flat = Vec::new();
     for part in parts {

@@ -1,7 +1,7 @@
-//! Parts of a query in the form of `normal.rs`, written down for Graph.
+//! Writes parts of a normalized query (`normal.rs`) for Graph.
 //!
-//! OData for `$filter` and KQL for `$search`. A writer says a part exactly or not
-//! at all; whatever a user wrote stands in quotes and is inert there.
+//! OData for `$filter` and KQL for `$search`. A part is written exactly or not at all;
+//! user input is quoted and has no syntax there.
 
 use jiff::tz::TimeZone;
 use jiff::{RoundMode, Timestamp, TimestampRound, ToSpan, Unit};
@@ -17,9 +17,9 @@ const LATEST: Timestamp = Timestamp::constant(253_402_128_000, 0);
 /// The largest size that Exchange can hold, in bytes.
 const LARGEST: u64 = i32::MAX as u64;
 
-/// The `$filter` of all the conjuncts, if there is any.
+/// Returns the `$filter` of all the conjuncts, if there is any.
 pub(super) fn filter(mut clauses: Vec<String>) -> Option<String> {
-    // Stable: what is no bound on the date keeps its order.
+    // The sort is stable: other conditions keep their order.
     clauses.sort_by_key(|clause| !is_sortable(clause));
     (!clauses.is_empty()).then(|| sortable(&clauses.join(" and ")))
 }
@@ -28,7 +28,7 @@ fn is_sortable(filter: &str) -> bool {
     filter.starts_with("receivedDateTime ")
 }
 
-/// A conjunction that may be sorted by date: Graph wants what it sorts by to
+/// Returns a conjunction that may be sorted by date: Graph requires the sort key to
 /// come first in the filter.
 fn sortable(filter: &str) -> String {
     if is_sortable(filter) {
@@ -37,7 +37,7 @@ fn sortable(filter: &str) -> String {
     format!("receivedDateTime ge {EARLIEST} and {filter}")
 }
 
-/// A filter that a user wrote, made fit for sorting too.
+/// Makes a filter of the user's sortable, too.
 pub(super) fn raw_filter(raw: &str) -> String {
     if is_sortable(raw) {
         return raw.to_owned();
@@ -45,7 +45,7 @@ pub(super) fn raw_filter(raw: &str) -> String {
     sortable(&format!("({raw})"))
 }
 
-/// A part in OData; `None` if it cannot say that exactly.
+/// Returns a part in OData; `None` if it cannot be exact.
 pub(super) fn odata(part: &Query) -> Option<String> {
     match part {
         // Never met.
@@ -57,7 +57,7 @@ pub(super) fn odata(part: &Query) -> Option<String> {
     }
 }
 
-/// Parts joined, in brackets; `None` if one of them cannot be said.
+/// Joins parts, in brackets; `None` if one of them cannot be written.
 fn group(
     parts: &[Query],
     between: &str,
@@ -71,8 +71,7 @@ fn odata_term(part: &Query, negated: bool) -> Option<String> {
     let Query::Term(term) = part else {
         return None;
     };
-    // The opposite of a comparison is surer than `not`, which Graph takes in
-    // few places.
+    // The opposite comparison is more reliable than `not`, which Graph accepts in few places.
     let equals = if negated { "ne" } else { "eq" };
     Some(match term {
         Term::In(Part::From, who) if is_address(who) => {
@@ -95,7 +94,7 @@ fn odata_term(part: &Query, negated: bool) -> Option<String> {
     })
 }
 
-/// True for a whole address, as `from/emailAddress/address` holds it.
+/// Returns true for a whole address, as in `from/emailAddress/address`.
 fn is_address(text: &str) -> bool {
     let Some((local, domain)) = text.split_once('@') else {
         return false;
@@ -116,14 +115,14 @@ fn after(instant: Timestamp) -> String {
     format!("receivedDateTime ge {}", second(instant))
 }
 
-/// The instant as Graph compares it. Messages have whole seconds, so rounding
+/// Returns the instant as Graph compares it. Messages have whole seconds, so rounding
 /// up changes no comparison.
 fn second(instant: Timestamp) -> Timestamp {
     let whole = TimestampRound::new().smallest(Unit::Second).mode(RoundMode::Ceil);
     instant.round(whole).unwrap_or(instant).clamp(EARLIEST, LATEST)
 }
 
-/// A part in KQL, its quotes not [`escaped`] yet; `None` if it cannot say that exactly.
+/// Returns a part in KQL, its quotes not [`escaped`] yet; `None` if it cannot be exact.
 pub(super) fn kql(part: &Query) -> Option<String> {
     match part {
         Query::Any(parts) => group(parts, " OR ", kql),
@@ -139,7 +138,7 @@ fn kql_term(term: &Term) -> Option<String> {
         // The index holds words alone.
         Term::Text(text) | Term::In(_, text) if words(text).is_empty() => return None,
         Term::Text(text) => phrase(text),
-        // As in Gmail, a copy is for its recipients too.
+        // As in Gmail, `to:` includes Cc.
         Term::In(Part::To, who) => {
             let who = phrase(who);
             format!("(to:{who} OR cc:{who} OR bcc:{who})")
@@ -156,8 +155,8 @@ fn kql_term(term: &Term) -> Option<String> {
     })
 }
 
-/// The days that a bound on the time leaves, in KQL: one more on each side,
-/// because the zone and the hour are the server's guess.
+/// Returns the days of a bound on the time, in KQL: one more on each side, because the
+/// server guesses the zone and the hour.
 pub(super) fn kql_days(part: &Query) -> Option<String> {
     let day = |instant: &Timestamp| {
         let instant = instant.clamp(&EARLIEST, &LATEST);
@@ -168,11 +167,11 @@ pub(super) fn kql_days(part: &Query) -> Option<String> {
         Query::Term(Term::Before(instant)) => ("<", day(instant).checked_add(2.days())),
         _ => return None,
     };
-    // Without it the search is wider, and what is left to check is the same.
+    // Without a bound the search is wider, and the remaining check is the same.
     Some(format!("received{sign}{}", day.ok()?))
 }
 
-/// A phrase in quotes, without what has a meaning even there.
+/// Returns a phrase in quotes, without characters that have a meaning even there.
 fn phrase(text: &str) -> String {
     let inert: String = text
         .chars()
@@ -186,20 +185,20 @@ fn phrase(text: &str) -> String {
     format!("\"{}\"", words.join(" "))
 }
 
-/// The `$search` of all the conjuncts, as it stands between double quotes.
+/// Returns the `$search` of all the conjuncts, for double quotes.
 pub(super) fn search(mut clauses: Vec<String>) -> String {
     // A search that begins by leaving out is the less trodden path.
     clauses.sort_by_key(|clause| clause.starts_with("NOT "));
     escaped(&clauses.join(" AND "))
 }
 
-/// KQL as it stands between the double quotes of `$search`.
+/// Escapes KQL for the double quotes of `$search`.
 fn escaped(kql: &str) -> String {
     kql.replace('\\', r"\\").replace('"', r#"\""#)
 }
 
-/// KQL that a user wrote, as [`escaped`] leaves it: with or without the outer
-/// quotes, with inner ones escaped or not.
+/// Returns a user's KQL as [`escaped`] would: with or without the outer quotes, with
+/// inner ones escaped or not.
 pub(super) fn raw_kql(raw: &str) -> String {
     let inner = raw
         .strip_prefix('"')

@@ -1,12 +1,10 @@
-//! The registry: which tables there are, which columns they have, and where
-//! each column comes from at every provider.
+//! The registry: the tables, their columns, and the source of each column at every provider.
 //!
-//! One declaration per column decides what is fetched, how it is flattened,
-//! what it is called, when it is dropped and how it is documented; everything
-//! else in the crate reads it from here.
-//! The tables are plain constants checked by the compiler (see [`table`]).
-//! This module knows the wire names of the providers and nothing else: it
-//! reads no JSON, does no I/O and uses `std` alone.
+//! One declaration per column decides what is fetched, how it is flattened, what it is
+//! called, when it is dropped and how it is documented; everything else in the crate
+//! reads it from here. The tables are plain constants checked by the compiler (see
+//! [`table`]). This module knows the wire names of the providers and nothing else: it
+//! reads no JSON, does no I/O and uses only `std`.
 
 mod account;
 mod alias;
@@ -79,7 +77,7 @@ pub const TABLES: &[&Table] = &[
     &SCHEMA,
 ];
 
-/// The table called `name`, singular or plural.
+/// Returns the table called `name`, singular or plural.
 pub fn find(name: &str) -> Option<&'static Table> {
     TABLES.iter().copied().find(|table| table.name == name || table.plural == name)
 }
@@ -89,11 +87,11 @@ pub fn find(name: &str) -> Option<&'static Table> {
 pub struct Listing {
     /// The table of its rows.
     pub table: &'static Table,
-    /// Where it comes from.
+    /// Its source.
     pub origin: Origin,
 }
 
-/// Where a list of `lookup` comes from.
+/// The source of a list of `lookup`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Origin {
     /// A mailbox, by its table.
@@ -127,13 +125,13 @@ const fn listing(table: &'static Table, origin: Origin) -> Listing {
 }
 
 impl Listing {
-    /// True for the people of a mailbox, who are looked for by name or address.
+    /// Returns true for the people of a mailbox, who are searched by name or address.
     pub fn is_people(&self) -> bool {
         self.origin == Origin::Mailbox && *self.table == CONTACT
     }
 }
 
-/// Two words for the same rows from the same place name the same list.
+/// Two words for the same rows from the same source are the same list.
 impl PartialEq for Listing {
     fn eq(&self, other: &Self) -> bool {
         self.table == other.table && self.origin == other.origin
@@ -142,7 +140,7 @@ impl PartialEq for Listing {
 
 impl Eq for Listing {}
 
-/// Whose JSON a row is made from.
+/// The API whose JSON a row is made from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Api {
     /// Gmail API v1, Google's Calendar API v3 and People API v1.
@@ -155,8 +153,8 @@ pub enum Api {
     Other(&'static Mapping),
 }
 
-/// Where a provider's objects have the columns of our tables, declared by the
-/// provider itself instead of in the files of the tables.
+/// The columns of our tables in a provider's objects, declared by the provider itself
+/// instead of in the files of the tables.
 #[derive(Debug)]
 pub struct Mapping {
     /// The name of its API, as in [`Api::name`].
@@ -190,8 +188,8 @@ impl PartialEq for Mapping {
 impl Eq for Mapping {}
 
 impl Api {
-    /// The names that the service's receiving servers put first in their own
-    /// Authentication-Results (RFC 8601); empty where they put none.
+    /// Returns the names that the service's receiving servers put first in their own
+    /// Authentication-Results (RFC 8601); empty if they put none.
     pub const fn receivers(self) -> &'static [&'static str] {
         match self {
             Self::Gmail => &["mx.google.com"],
@@ -201,7 +199,7 @@ impl Api {
         }
     }
 
-    /// The name used in docs and schemas.
+    /// Returns the name used in docs and schemas.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Gmail => "gmail",
@@ -212,22 +210,22 @@ impl Api {
     }
 }
 
-/// How much a column matters in its table.
+/// The importance of a column in its table.
 ///
-/// A call names a level and gets it and those below; a budget drops whole
-/// levels from the top, and never `Key`.
+/// A call names a level and gets it and those below; a budget drops whole levels from
+/// the top, and never `Key`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
     /// Always there: enough to recognise the row.
     Key,
     /// There by default.
     Core,
-    /// There when asked for.
+    /// Included only if requested.
     More,
 }
 
 impl Level {
-    /// The word used in docs and schemas.
+    /// Returns the word used in docs and schemas.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Key => "key",
@@ -236,7 +234,7 @@ impl Level {
         }
     }
 
-    /// The word that a call asks for it by.
+    /// Returns the word that requests it in a call.
     pub const fn detail(self) -> &'static str {
         match self {
             Self::Key => "minimal",
@@ -246,10 +244,10 @@ impl Level {
     }
 }
 
-/// What a cell of the column holds.
+/// The type of a column's cells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// A handle such as `m12`; the letter says of what.
+    /// A handle such as `m12`; the letter is that of its kind.
     Handle(char),
     /// One line of text.
     Text,
@@ -270,7 +268,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// The name used in docs.
+    /// Returns the name used in docs.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Handle(_) => "handle",
@@ -285,18 +283,18 @@ impl Kind {
     }
 }
 
-/// Where a cell's value stands in a provider's JSON.
+/// The source of a cell's value in a provider's JSON.
 ///
-/// Paths are object keys joined by `/`. Every variant is pure over one JSON
-/// object; a value that is missing reads as null.
+/// Paths are object keys joined by `/`. Every variant is pure over one JSON object; a
+/// missing value reads as null.
 #[derive(Debug, Clone, Copy)]
 pub enum Source {
     /// The provider has no such value.
     Absent,
     /// The scalar at a path.
     Path(&'static str),
-    /// What somebody is called at a path; nothing for a name that could be read
-    /// as `me`, by which answers mean the account's owner.
+    /// The name of a person at a path; null for a name that could be read as `me`,
+    /// which in answers means the account's owner.
     Name(&'static str),
     /// Text at a path that the provider has HTML-escaped.
     Escaped(&'static str),
@@ -312,13 +310,13 @@ pub enum Source {
     Rfc3339(&'static str),
     /// The first header of this name, as text (Gmail).
     Header(&'static str),
-    /// True when the list of mail headers at a path has one of this name; where
-    /// words are given, one whose value is one of them, parameters aside.
+    /// True if the list of header fields at a path has one of this name; if words are
+    /// given, one whose value, without parameters, is among them.
     Heading(&'static str, &'static str, &'static [&'static str]),
-    /// What the receiving server found out about the sender, from the first
-    /// Authentication-Results in the list of mail headers at a path (RFC 8601).
+    /// The receiving server's findings about the sender, from the first
+    /// Authentication-Results in the list of header fields at a path (RFC 8601).
     Verdict(&'static str),
-    /// What speaks against the sender, from the list of mail headers at a path.
+    /// Warnings about the sender, from the list of header fields at a path.
     Doubts(&'static str),
     /// The addresses in the first header of this name (Gmail).
     HeaderAddresses(&'static str),
@@ -338,7 +336,7 @@ pub enum Source {
     First(&'static [(&'static str, Source)], &'static str),
     /// The first of the sources that has something.
     Either(&'static [Source]),
-    /// How many elements the list at a path has.
+    /// The number of elements in the list at a path.
     Length(&'static str),
     /// The source read from the oldest element of the list at a path that has it.
     Oldest(&'static str, &'static Source),
@@ -369,14 +367,14 @@ pub enum Source {
     /// The object at a path with a local `dateTime` and its `timeZone`; a date
     /// when the flag at the second path is true (Graph).
     GraphWhen(&'static str, &'static str),
-    /// The second time as the end of what begins at the first.
+    /// The second time as the end of an event that begins at the first.
     Until(&'static Source, &'static Source),
     /// The people of a meeting and their answers; without the organizer and in
     /// short when the flag is set.
     Guests(&'static GuestNames, bool),
 }
 
-/// What a provider calls the parts of a meeting's attendee.
+/// A provider's names for the fields of a meeting's attendee.
 #[derive(Debug)]
 pub struct GuestNames {
     /// The list of them.
@@ -387,12 +385,11 @@ pub struct GuestNames {
     pub address: &'static str,
     /// The path of the answer.
     pub answer: &'static str,
-    /// The flag that it is the account's owner; empty when only the address
-    /// tells.
+    /// The flag of the account's owner; empty if only the address identifies them.
     pub me: &'static str,
-    /// The path and the value that tell the organizer.
+    /// The path and the value that mark the organizer.
     pub organizer: (&'static str, &'static str),
-    /// The path and the value that tell a room.
+    /// The path and the value that mark a room.
     pub room: (&'static str, &'static str),
 }
 
@@ -402,13 +399,13 @@ pub mod wire {
     pub const HEADERS: &str = "payload/headers";
     /// Gmail: a header's name, and its value.
     pub const HEADER: (&str, &str) = ("name", "value");
-    /// Graph: the same list, which comes only when it is asked for; name and
-    /// value are called alike.
+    /// Graph: the same list, which is returned only on request; name and value have the
+    /// same keys.
     pub const GRAPH_HEADERS: &str = "internetMessageHeaders";
-    /// What a verdict about the sender is read from.
+    /// The header field with the receiving server's findings about the sender.
     pub const RESULTS: &str = "Authentication-Results";
-    /// What doubts about the sender are read from besides: who it is from, and
-    /// where answers go.
+    /// The other header fields that warnings about the sender are read from: the
+    /// author, and where replies go.
     pub const SENDER: (&str, &str) = ("From", "Reply-To");
     /// Graph: the object inside a recipient.
     pub const RECIPIENT: &str = "emailAddress";
@@ -430,13 +427,13 @@ pub mod wire {
 pub struct Field {
     /// The name in every format, the same for all providers.
     pub name: &'static str,
-    /// What a cell holds.
+    /// The type of its cells.
     pub kind: Kind,
-    /// One sentence on what it means.
+    /// One sentence on its meaning.
     pub doc: &'static str,
-    /// How much it matters in this table.
+    /// Its importance in this table.
     pub level: Level,
-    /// Set when strangers wrote the text: its longest length in characters.
+    /// Set for untrusted text: its maximum length in characters.
     pub untrusted: Option<u16>,
     /// True when the text is ours, or the user's own.
     pub ours: bool,
@@ -446,11 +443,11 @@ pub struct Field {
     pub settable: bool,
     /// The name of its table; empty for one that is in none.
     pub table: &'static str,
-    /// Where the objects of each API have it; absent from those not listed.
+    /// The sources in the objects of each API; absent for APIs that are not listed.
     pub sources: &'static [(Api, Source)],
 }
 
-/// A column of [`Level::Core`] that no provider has yet.
+/// Declares a column of [`Level::Core`] without sources.
 pub const fn field(name: &'static str, kind: Kind, doc: &'static str) -> Field {
     Field {
         name,
@@ -471,7 +468,7 @@ pub const fn field(name: &'static str, kind: Kind, doc: &'static str) -> Field {
 pub struct In(pub &'static str);
 
 impl In {
-    /// The columns, each with the name of its table.
+    /// Returns the columns, each with the name of its table.
     pub const fn columns<const N: usize>(self, mut columns: [Field; N]) -> [Field; N] {
         let mut rest: &mut [Field] = &mut columns;
         while let [field, tail @ ..] = rest {
@@ -483,8 +480,8 @@ impl In {
 }
 
 impl Field {
-    /// The least level of rows that have the column when it was chosen. The
-    /// account is there at any: a call chooses it when rows are of several.
+    /// Returns the lowest level of rows that keep the column if it was chosen. The account is
+    /// kept at any level, because it is chosen if rows are of several accounts.
     pub const fn least(&self) -> Level {
         match self.is_account() {
             true => Level::Key,
@@ -498,13 +495,13 @@ impl Field {
         self
     }
 
-    /// Marks text that strangers wrote: it is cleaned, and cut at `cap` characters.
+    /// Marks untrusted text: it is cleaned, and cut at `cap` characters.
     pub const fn untrusted(mut self, cap: u16) -> Self {
         self.untrusted = Some(cap);
         self
     }
 
-    /// Marks strangers' text that is a beginning by nature: it is cut at `cap`
+    /// Marks untrusted text that is a beginning by nature: it is cut at `cap`
     /// characters without a note.
     pub const fn beginning(mut self, cap: u16) -> Self {
         self.untrusted = Some(cap);
@@ -518,24 +515,24 @@ impl Field {
         self
     }
 
-    /// Marks what `manage` can set.
+    /// Marks a column that `manage` can set.
     pub const fn settable(mut self) -> Self {
         self.settable = true;
         self
     }
 
-    /// Says where the objects of each API have it.
+    /// Declares the column's source at each API.
     pub const fn sources(mut self, sources: &'static [(Api, Source)]) -> Self {
         self.sources = sources;
         self
     }
 
-    /// True for the account that a row is of, which no provider says.
+    /// Returns true for the account of a row, which no provider reports.
     pub const fn is_account(&self) -> bool {
         matches!(self.sources, [(_, Source::Account), ..])
     }
 
-    /// Where the objects of `api` have it.
+    /// Returns the source in the objects of `api`.
     pub fn source(&self, api: Api) -> Source {
         if let Api::Other(mapping) = api {
             return mapping.source(self);
@@ -555,11 +552,11 @@ impl PartialEq for Field {
 /// A named set of columns.
 #[derive(Debug, Clone, Copy)]
 pub struct Table {
-    /// What one row is, singular.
+    /// The name of one row, singular.
     pub name: &'static str,
     /// The key of the table in a document.
     pub plural: &'static str,
-    /// Raised when a column is renamed, removed or retyped; adding one keeps it.
+    /// Raised if a column is renamed, removed or retyped; adding one keeps it.
     pub version: u16,
     /// One sentence on what a row is.
     pub doc: &'static str,
@@ -568,12 +565,12 @@ pub struct Table {
 }
 
 impl Table {
-    /// The column called `name`.
+    /// Returns the column called `name`.
     pub fn field(&self, name: &str) -> Option<&'static Field> {
         self.fields.iter().find(|field| field.name == name)
     }
 
-    /// The columns up to and including `level`.
+    /// Returns the columns up to and including `level`.
     pub fn up_to(&self, level: Level) -> Vec<&'static Field> {
         self.fields.iter().filter(|field| field.level <= level).collect()
     }
@@ -586,11 +583,10 @@ impl PartialEq for Table {
     }
 }
 
-/// A table, refused at compile time when its declaration is malformed.
+/// Declares a table; a malformed declaration is a compile error.
 ///
-/// The first column is the key; names are unique lower-case identifiers; every
-/// column is documented; every text says whether strangers wrote it, and how
-/// long it may get.
+/// The first column is the key; names are unique lower-case identifiers; every column
+/// is documented; every text declares whether it is untrusted, and its maximum length.
 pub const fn table(
     name: &'static str,
     plural: &'static str,
@@ -634,7 +630,7 @@ pub const fn table(
     Table { name, plural, version, doc, fields }
 }
 
-/// True for `[a-z][a-z0-9_]*`, which no format has to quote.
+/// Returns true for `[a-z][a-z0-9_]*`, which no format has to quote.
 const fn identifier(name: &str) -> bool {
     let [start, rest @ ..] = name.as_bytes() else {
         return false;
@@ -649,7 +645,7 @@ const fn identifier(name: &str) -> bool {
     start.is_ascii_lowercase()
 }
 
-/// String equality, which the standard library does not offer in constants.
+/// Compares strings, which the standard library cannot do in constants.
 const fn same(one: &str, other: &str) -> bool {
     let (mut one, mut other) = (one.as_bytes(), other.as_bytes());
     loop {

@@ -1,18 +1,17 @@
-//! Who is signed in, and with what: the accounts and their tokens.
+//! Signed-in accounts and their tokens.
 //!
-//! [`Accounts::bearer`] always answers with an access token that is good for a
-//! while, and refreshes it when it must. Of all who ask at once, in this process
-//! and in others that share the store, one refreshes and the rest use what it
-//! got: some providers end a grant whose refresh token is used twice. What a
-//! refresh brings is saved before anybody uses it, and a refresh once begun is
-//! finished even if whoever asked has gone away.
+//! [`Accounts::bearer`] always returns an access token that is valid for a while, and
+//! refreshes it if necessary. Of concurrent callers, in this process and in others that
+//! share the store, one refreshes and the others use the result: some providers end a
+//! grant whose refresh token is used twice. The new tokens are saved before anyone uses
+//! them, and a refresh once begun is finished even if its caller has gone away.
 //!
-//! An account changes its status only when the provider refuses its grant.
-//! Broken networks and busy servers are errors of the call and nothing more.
+//! An account changes its status only if the provider refuses its grant. Broken
+//! networks and busy servers are errors of the call and nothing more.
 //!
-//! How tokens are kept fresh is in `accounts/keeper.rs`, the protocol in
-//! `oauth.rs`, the rows are in `store/accounts.rs`. Whose mailbox a new account
-//! is must be found out by the caller, who knows the provider's API.
+//! `accounts/keeper.rs` keeps tokens fresh, the protocol is in `oauth.rs`, the rows are
+//! in `store/accounts.rs`. The caller, who knows the provider's API, must find out
+//! whose mailbox a new account is.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -30,12 +29,12 @@ mod keeper;
 
 use keeper::{Keeper, Kept};
 
-/// What to do where no account is.
+/// The next step if there is no account.
 pub const HOW_TO_ADD: &str = "call accounts with op=add, or run `daysheet account add google` or \
                               `daysheet account add microsoft`";
 
-/// What has become of the grant of an account that was signed out. Its tokens
-/// are forgotten in any case.
+/// What became of the grant of an account that was signed out. Its tokens are deleted
+/// in any case.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SignedOut {
     /// The provider has ended it.
@@ -77,7 +76,7 @@ impl From<AccountRow> for Account {
     }
 }
 
-/// The accounts of one store. Clones share what is known about tokens.
+/// The accounts of one store. Clones share the tokens in memory.
 #[derive(Clone)]
 pub struct Accounts {
     store: Store,
@@ -85,12 +84,12 @@ pub struct Accounts {
 }
 
 impl Accounts {
-    /// The accounts in `store`, refreshed as `config` says. Nothing is read yet.
+    /// Creates the accounts of `store`, refreshed as `config` says. Reads nothing yet.
     pub fn new(config: Arc<Config>, store: Store) -> Self {
         Self { keeper: Arc::new(Keeper::new(config, store.clone())), store }
     }
 
-    /// All accounts, the longest known first.
+    /// Returns all accounts, the oldest first.
     ///
     /// # Errors
     /// [`Kind::Store`].
@@ -99,8 +98,8 @@ impl Accounts {
         Ok(rows.into_iter().map(Account::from).collect())
     }
 
-    /// How each account is called, by its id: by address, or by the id itself
-    /// where two have the same address.
+    /// Returns the label of each account, by its id: its address, or the id itself if
+    /// two have the same address.
     ///
     /// # Errors
     /// [`Kind::Store`].
@@ -110,18 +109,17 @@ impl Accounts {
         Ok(rows.iter().map(label).collect())
     }
 
-    /// Adds the account that `tokens` of a sign-in belong to, or gives a known
-    /// one new tokens. `email` is what the provider says, not what was typed.
+    /// Adds the account that the `tokens` of a sign-in belong to, or gives an existing one new
+    /// tokens. `email` is the address that the provider reports, not the one typed.
     ///
     /// # Errors
-    /// [`Kind::Store`] if it cannot be kept, [`Kind::Argument`] if `email` is no
-    /// address, [`Kind::Auth`] if there is no refresh token among the tokens.
+    /// [`Kind::Store`] if it cannot be stored, [`Kind::Argument`] if `email` is not an
+    /// address, [`Kind::Auth`] if there is no refresh token.
     pub async fn add(&self, tokens: Tokens, email: &str) -> Result<Account> {
         self.put(tokens, email, None).await
     }
 
-    /// Adds the mailbox `email`, which is shared with `via`, the person whose
-    /// sign-in the tokens are of.
+    /// Adds the mailbox `email`, which is shared with `via`, the person who signed in.
     ///
     /// # Errors
     /// As [`Accounts::add`].
@@ -161,17 +159,17 @@ impl Accounts {
         Ok(stored.into())
     }
 
-    /// Signs an account out, named by its id or whole address: asks the provider
-    /// to end the grant and deletes the tokens. Its handles stay. Returns what
-    /// has become of the grant; the tokens are deleted in any case.
+    /// Signs an account out, named by its id or whole address: asks the provider to end
+    /// the grant and deletes the tokens. Its handles stay. Returns what became of the
+    /// grant; the tokens are deleted in any case.
     ///
     /// # Errors
     /// [`Kind::NoAccount`] if there is none, [`Kind::Store`].
     pub async fn remove(&self, name: &str) -> Result<SignedOut> {
         let rows = self.store.account_rows().await?;
         let account = exact(&rows, name)?.ok_or_else(|| unknown(&rows))?;
-        // A store that cannot be written leaves all as it was. The other way
-        // round an account would stay whose grant has ended.
+        // The store first: if it cannot be written, everything stays. In the other
+        // order, an account without a grant could remain.
         let grant = self.keeper.grant(account).await;
         self.forget(&account.id).await?;
         Ok(self.keeper.revoke(account, grant).await)
@@ -188,13 +186,12 @@ impl Accounts {
         Ok(())
     }
 
-    /// The account meant by `name`: an id, an address, a provider with one
-    /// account, or the beginning of one id or address. Without a name, the only
-    /// account there is.
+    /// Returns the account meant by `name`: an id, an address, a provider with one account, or a
+    /// unique prefix of an id or address. Without a name, the only account.
     ///
     /// # Errors
-    /// [`Kind::NoAccount`] if there is none, [`Kind::Argument`] if it could be
-    /// several, with the addresses to choose from.
+    /// [`Kind::NoAccount`] if there is none, [`Kind::Argument`] if it is ambiguous,
+    /// with the addresses to choose from.
     pub async fn find(&self, name: Option<&str>) -> Result<Account> {
         let rows = self.store.account_rows().await?;
         let name = name.unwrap_or_default().trim().to_lowercase();
@@ -215,10 +212,10 @@ impl Accounts {
         }
     }
 
-    /// The account with exactly this id, as handles and cursors name it.
+    /// Returns the account with exactly this id, as handles and cursors name it.
     ///
     /// # Errors
-    /// [`Kind::NoAccount`] if it is not signed in any more, [`Kind::Store`].
+    /// [`Kind::NoAccount`] if it is no longer signed in, [`Kind::Store`].
     pub async fn by_id(&self, id: &str) -> Result<Account> {
         match self.store.account_row(id).await? {
             Some(row) => Ok(row.into()),
@@ -238,20 +235,18 @@ impl Accounts {
         }
     }
 
-    /// An access token of the account with this id, good for a minute at least.
+    /// Returns an access token of the account with this id, valid for at least a minute.
     ///
     /// # Errors
-    /// [`Kind::Auth`] if the account must sign in again, [`Kind::NoAccount`] if
-    /// it was removed, [`Kind::Network`], [`Kind::Timeout`] or
-    /// [`Kind::Provider`] if a refresh was needed and failed for now,
-    /// [`Kind::Store`].
+    /// [`Kind::Auth`] if the account must sign in again, [`Kind::NoAccount`] if it was
+    /// removed, [`Kind::Network`], [`Kind::Timeout`] or [`Kind::Provider`] if a
+    /// necessary refresh failed temporarily, [`Kind::Store`].
     pub async fn bearer(&self, id: &str) -> Result<String> {
         self.keeper.access(id, None).await
     }
 
-    /// An access token other than `rejected`, which the provider has answered
-    /// with 401 although it should have been good. Refreshes once, unless there
-    /// is a newer token already.
+    /// Returns an access token other than `rejected`, which the provider has answered with 401
+    /// although it should have been valid. Refreshes once, unless there is a newer token already.
     ///
     /// # Errors
     /// As [`Accounts::bearer`].
@@ -271,7 +266,7 @@ impl TokenStore for Accounts {
     }
 }
 
-/// The account with this id or whole address, if there is one.
+/// Returns the account with this id or whole address, if there is one.
 fn exact<'a>(rows: &'a [AccountRow], name: &str) -> Result<Option<&'a AccountRow>> {
     let name = name.trim();
     if let Some(row) = rows.iter().find(|row| row.id.eq_ignore_ascii_case(name)) {
@@ -291,8 +286,8 @@ fn ambiguous(what: &str, rows: &[&AccountRow]) -> Error {
     Error::argument(what).next(format!("name one of: {}", ids.join(", ")))
 }
 
-/// How an account is called among others: by its address, or by its id where
-/// two have the same address, which would name neither.
+/// Returns the label of an account among others: its address, or its id if two have the
+/// same address, which would identify neither.
 fn label(row: &AccountRow, rows: &[AccountRow]) -> String {
     let same = rows.iter().filter(|one| one.email == row.email);
     match same.count() {
@@ -301,7 +296,7 @@ fn label(row: &AccountRow, rows: &[AccountRow]) -> String {
     }
 }
 
-/// No account is meant: there is none at all, or none of that name.
+/// Returns the error that there is no account, or none of that name.
 fn unknown(rows: &[AccountRow]) -> Error {
     if rows.is_empty() {
         return Error::new(Kind::NoAccount, "no account is signed in").next(HOW_TO_ADD);

@@ -1,6 +1,6 @@
 //! The command line: one file per subcommand, and the only place that prints.
 
-// Complaining on the terminal is what this module is for.
+// A command line reports its errors on the terminal.
 #![expect(clippy::print_stderr, reason = "a command line program complains on stderr")]
 
 /// Prints a line. A reader that has gone away wants no more of them, and ends
@@ -323,7 +323,7 @@ pub fn main() -> ExitCode {
 
 fn run(command: Command) -> Result<ExitCode> {
     match command {
-        // What needs no settings works even when they are broken.
+        // A command that needs no settings works even if they are invalid.
         Command::Schema { table, json } => return schema::run(table.as_deref(), json),
         Command::Check { file, stc, json } => {
             let notation = stc.then_some(notation::Notation::Stc);
@@ -412,8 +412,8 @@ fn run(command: Command) -> Result<ExitCode> {
     outcome
 }
 
-/// A file that may not grow any further is an error of the write, as a full disk
-/// is, and not the end of the process.
+/// Turns the signal for exceeding a file size limit into an error of the write, as for
+/// a full disk, instead of the end of the process.
 fn outlive_file_limits() {
     #[cfg(unix)]
     {

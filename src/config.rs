@@ -1,14 +1,13 @@
-//! The settings: read once at start, checked once, plain data ever after.
+//! The settings: read once at start, checked once, and constant from then on.
 //!
-//! A setting comes from the environment or from a TOML file
-//! (`DAYSHEET_CONFIG`, else `config.toml` in the state folder); the environment
-//! wins. [`Config::from`] is the whole list: it names each setting's key once,
-//! with what may stand there; `config/settings.rs` finds and checks them one by
-//! one, and an error says which variable or key to correct. A missing OAuth
-//! client is no error here but at sign-in, because most commands never need one.
+//! A setting comes from the environment or from a TOML file (`DAYSHEET_CONFIG`, else
+//! `config.toml` in the state folder); the environment wins. [`Config::from`] is the complete
+//! list: it names each setting's key once, with its allowed values; `config/settings.rs` finds
+//! and checks them one by one, and an error names the variable or key to correct. A missing OAuth
+//! client is an error only at sign-in, because most commands never need one.
 //!
-//! This file stops at knowing what was set. It opens no database and no
-//! connection, and nothing after start reads the environment again.
+//! This module opens no database and no connection, and nothing reads the environment
+//! after start.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -36,7 +35,7 @@ const HOME: &str = "DAYSHEET_HOME";
 /// The environment variable that names the settings file.
 const FILE: &str = "DAYSHEET_CONFIG";
 
-/// How long a lost write is looked for: services have carried out a request
+/// How long a lost write is looked for, because services have carried out a request
 /// seconds after its connection broke.
 const LOOK: Duration = Duration::from_secs(8);
 
@@ -50,24 +49,24 @@ pub struct Config {
     pub home: PathBuf,
     /// The settings file that was read, if there was one.
     pub file: Option<PathBuf>,
-    /// Where the providers are.
+    /// The providers' endpoints.
     pub endpoints: Endpoints,
     /// The OAuth client for Google.
     pub google: OauthClient,
     /// The OAuth client for Microsoft.
     pub microsoft: OauthClient,
-    /// Who may sign in at Microsoft: `common`, `organizations`, `consumers`, or
-    /// the GUID or domain of a directory.
+    /// Who may sign in at Microsoft: `common`, `organizations`, `consumers`, or the
+    /// GUID or domain of a directory.
     pub microsoft_tenant: String,
-    /// Where the key that encrypts tokens is kept.
+    /// The location of the key that encrypts tokens.
     pub key_store: KeyStore,
-    /// How results are written when a call does not say.
+    /// The default output format.
     pub format: Format,
-    /// The most tokens of an answer when a call does not say.
+    /// The default budget of an answer in tokens.
     pub budget: usize,
-    /// What tokens are counted in.
+    /// The tokenizer that counts.
     pub tokenizer: Tokenizer,
-    /// Where answers that were shortened are kept whole.
+    /// Where shortened answers are stored in full.
     pub outputs: Outputs,
     /// The value functions that were set, by tool.
     pub values: Vec<(String, Strategy)>,
@@ -76,33 +75,33 @@ pub struct Config {
     /// The zone dates are shown in. It always has an IANA name; the system's
     /// zone unless set, UTC where the system's is unknown.
     pub zone: TimeZone,
-    /// How much may be changed; tools and scopes follow from it.
+    /// The access level, which determines tools and scopes.
     pub access: Access,
-    /// What of the tools is offered: the beginnings of their names, such as
-    /// `mail`; all if none are given.
+    /// The tools that are offered, by the beginnings of their names, such as `mail`;
+    /// all if empty.
     pub tools: Vec<String>,
-    /// Where files may be attached from and saved to, absolute; the first is
-    /// where they are saved unless said otherwise.
+    /// The folders of files that may be attached or saved, absolute; files are saved to
+    /// the first by default.
     pub files: Vec<PathBuf>,
     /// The largest file that is attached or saved, in bytes.
     pub largest_file: u64,
-    /// Who may be written to: addresses, and domains as `@example.com`, in small
-    /// letters; anybody if none are given.
+    /// The allow-list: addresses, and domains as `@example.com`, in lower case; empty
+    /// allows everyone.
     pub recipients: Vec<String>,
-    /// What becomes of a letter to an address that was never written to, once
-    /// the process has shown what strangers wrote.
+    /// What to do with a message to an address that was never written to, once the
+    /// process has shown untrusted text.
     pub new_recipients: NewRecipients,
     /// True if mail may be written with pictures that load from elsewhere.
     pub remote_pictures: bool,
-    /// The most letters sent within an hour.
+    /// The maximum number of messages sent within an hour.
     pub sends_per_hour: usize,
     /// The most recipients written to within an hour.
     pub recipients_per_hour: usize,
-    /// How long a write whose answer did not come is looked for before it is
-    /// reported as unknown. No setting changes it; tests do.
+    /// How long the effect of a write is looked for if its response was lost, before it
+    /// is reported as unknown. No setting changes it; tests do.
     pub look: Duration,
-    /// What stands below letters from Outlook: text, or HTML. Graph does not
-    /// tell the one that Outlook itself uses.
+    /// The signature of messages from Outlook: text, or HTML. Graph does not expose the
+    /// one that Outlook itself uses.
     pub outlook_signature: Option<String>,
     /// A `tracing` filter such as `daysheet=debug`, as it was set.
     pub log: Option<String>,
@@ -117,7 +116,7 @@ pub struct OauthClient {
     pub secret: Option<ClientSecret>,
 }
 
-/// Where the key that encrypts tokens is kept.
+/// The location of the key that encrypts tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum KeyStore {
     /// The operating system's keychain; a key file where there is none.
@@ -127,10 +126,10 @@ pub enum KeyStore {
     File,
 }
 
-/// What becomes of a letter to somebody new.
+/// What to do with a message to a new recipient.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum NewRecipients {
-    /// The user is asked; where nobody can be asked it is refused.
+    /// The user is asked; if nobody can be asked, it is refused.
     #[default]
     Confirm,
     /// It is refused.
@@ -139,13 +138,13 @@ pub enum NewRecipients {
     Allow,
 }
 
-/// Where answers that were shortened are kept whole.
+/// Where shortened answers are stored in full.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Outputs {
     /// In the memory of the process.
     #[default]
     Memory,
-    /// In the database besides, encrypted.
+    /// Also in the database, encrypted.
     Disk,
 }
 
@@ -200,13 +199,13 @@ impl Config {
         Ok(())
     }
 
-    /// What of it the adapters go by.
+    /// Returns the settings of the adapters.
     pub fn services(&self) -> ServiceSettings {
         ServiceSettings { endpoints: self.endpoints.clone(), look: self.look }
     }
 
-    /// The same from given sources: an environment, the settings file with its
-    /// path (relative paths in it are taken from its folder) and the system's
+    /// Reads the settings from the given sources: an environment, the settings file
+    /// with its path (relative paths in it are taken from its folder) and the system's
     /// zone. A `credentials.json` named by a setting is still read from disk.
     ///
     /// # Errors
@@ -287,7 +286,7 @@ impl Config {
     }
 }
 
-/// The services' own endpoints, or those that were set.
+/// Returns the services' own endpoints, or the configured ones.
 fn endpoints(settings: &Settings) -> Result<Endpoints> {
     let base = |key, default| settings.url(key, default, true);
     let page = |key, default| settings.url(key, default, false);
@@ -310,8 +309,8 @@ fn endpoints(settings: &Settings) -> Result<Endpoints> {
 }
 
 impl OauthClient {
-    /// The client of `provider`: the id and secret that were set, else those
-    /// of the `credentials.json` that was named.
+    /// Returns the client of `provider`: the configured id and secret, else those of
+    /// the configured `credentials.json`.
     fn from(settings: &Settings, provider: &str, file: Option<Found>) -> Result<Self> {
         let id = settings.get(&format!("{provider}.client_id"))?.map(|found| found.value);
         let secret = settings.get(&format!("{provider}.client_secret"))?.map(|found| found.value);
@@ -324,8 +323,8 @@ impl OauthClient {
     }
 }
 
-/// Reads client id and secret from a `credentials.json` as Google hands it
-/// out: under `installed` for desktop clients, under `web` for others.
+/// Reads client id and secret from a `credentials.json` as Google issues it: under
+/// `installed` for desktop clients, under `web` for others.
 fn credentials(found: &Found) -> Result<(Option<String>, Option<String>)> {
     let path = found.path()?;
     let text = read(&path).map_err(|error| error.context(&found.origin))?;
@@ -346,7 +345,7 @@ fn credentials(found: &Found) -> Result<(Option<String>, Option<String>)> {
     Ok((Some(id), text("client_secret")))
 }
 
-/// The state folder: `DAYSHEET_HOME`, else the platform's data folder.
+/// Returns the state folder: `DAYSHEET_HOME`, else the platform's data folder.
 fn home(var: &dyn Fn(&str) -> Option<String>) -> Result<PathBuf> {
     match set(var, HOME) {
         Some(path) => absolute(&path).map_err(|error| error.context(HOME)),
@@ -359,7 +358,7 @@ fn home(var: &dyn Fn(&str) -> Option<String>) -> Result<PathBuf> {
     }
 }
 
-/// Who may be written to. A list with a slip in it must not let everybody in.
+/// Reads the allow-list. A list with an error in it must not allow everyone.
 fn recipients(settings: &Settings) -> Result<Vec<String>> {
     let words = settings.words("recipients")?;
     match settings.get("recipients")? {
@@ -370,15 +369,15 @@ fn recipients(settings: &Settings) -> Result<Vec<String>> {
     }
 }
 
-/// Where files go and come from unless set: a folder of ours among the
-/// downloads, else in the state folder.
+/// Returns the default folder for files: one of ours among the downloads, else in the
+/// state folder.
 fn files(home: &Path) -> PathBuf {
     let downloads = directories::UserDirs::new()
         .and_then(|dirs| dirs.download_dir().map(|dir| dir.join("Daysheet")));
     downloads.unwrap_or_else(|| home.join("files"))
 }
 
-/// The zone that was set, else the system's if it has an IANA name, else UTC.
+/// Returns the configured zone, else the system's if it has an IANA name, else UTC.
 fn zone(settings: &Settings, system: Option<TimeZone>) -> Result<TimeZone> {
     match settings.get("zone")? {
         Some(found) => TimeZone::get(&found.value).map_err(|_unknown| {
@@ -388,7 +387,7 @@ fn zone(settings: &Settings, system: Option<TimeZone>) -> Result<TimeZone> {
     }
 }
 
-/// Value functions by tool, written `mail_search=query_match, lookup=uniform`.
+/// Reads value functions by tool, written `mail_search=query_match, lookup=uniform`.
 fn values(settings: &Settings) -> Result<Vec<(String, Strategy)>> {
     let Some(found) = settings.get("values")? else {
         return Ok(Vec::new());

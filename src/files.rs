@@ -1,10 +1,9 @@
-//! Files of this machine, in the folders that are allowed and nowhere else.
+//! Files of this machine, only in the allowed folders.
 //!
-//! Paths come from a model, and names from strangers. A path is followed to
-//! where it really is before it is judged, and opened folder by folder without
-//! following a link again, so that nothing can be put in its way meanwhile.
-//! Hidden files are not read, nor is what belongs to the program itself. It
-//! knows nothing of mail.
+//! Paths come from a model, and names from untrusted senders. A path is resolved to its
+//! real location before it is judged, and opened folder by folder without following a
+//! link again, so that nothing can be swapped in meanwhile. Hidden files are not read,
+//! nor are the program's own. This module knows nothing of mail.
 
 use std::io::{self, Read, Write};
 use std::path::{Component, Path, PathBuf};
@@ -35,23 +34,22 @@ pub struct Folder {
 pub struct Found {
     /// Its name, without a path.
     pub name: String,
-    /// What is in it.
+    /// Its content.
     pub bytes: Vec<u8>,
 }
 
 impl Folders {
-    /// These folders, absolute, the first before others; nothing is read or
-    /// saved in `home`, the state folder, but in a folder of them within it.
+    /// Allows these folders, absolute, the first by default; nothing is read or saved
+    /// in `home`, the state folder, except in an allowed folder within it.
     pub fn new(allowed: &[PathBuf], home: &Path) -> Self {
         Self { allowed: allowed.to_vec(), home: home.to_path_buf() }
     }
 
-    /// The folder to save to: the first, or the one said, which is one of them
-    /// or below; a relative one is below the first. The first is made if it is
-    /// not there.
+    /// Returns the folder to save to: the first, or the one given, which must be one of them or
+    /// below; a relative one is below the first. The first is created if it does not exist.
     ///
     /// # Errors
-    /// [`Kind::Argument`] for any other, [`Kind::NotFound`] if it is not there.
+    /// [`Kind::Argument`] for any other, [`Kind::NotFound`] if it does not exist.
     pub fn folder(&self, said: Option<&str>) -> Result<Folder> {
         let first = self.first()?;
         private(first)?;
@@ -68,12 +66,12 @@ impl Folders {
         Ok(Folder { opened: opened(&root, &inside).map_err(|error| failed(&path, &error))?, path })
     }
 
-    /// A file in one of the folders or below, of at most `most` bytes; a relative
+    /// Reads a file in one of the folders or below, of at most `most` bytes; a relative
     /// path is below the first folder that has it.
     ///
     /// # Errors
-    /// [`Kind::Argument`] for a file elsewhere, a hidden one, one that is too
-    /// large, and for what is no file; [`Kind::NotFound`] if it is not there.
+    /// [`Kind::Argument`] for a file elsewhere, a hidden one, one that is too large,
+    /// and for what is not a regular file; [`Kind::NotFound`] if it does not exist.
     pub fn read(&self, said: &str, most: u64) -> Result<Found> {
         let relative = Path::new(said).is_relative();
         let mut last = None;
@@ -97,7 +95,7 @@ impl Folders {
                 .next("give the path of a file"));
         };
         let dir = opened(&root, &inside).map_err(|error| failed(wanted, &error))?;
-        // What is no file is not waited for.
+        // Non-blocking, so that opening a pipe does not wait.
         let file = dir.open_with(&name, no_link().read(true).nonblock(true));
         let file = file.map_err(|error| failed(wanted, &error))?;
         let about = file.metadata().map_err(|error| failed(wanted, &error))?;
@@ -113,6 +111,7 @@ impl Folders {
             return Err(large());
         }
         let mut bytes = Vec::new();
+        // One byte more than allowed, to notice a file that has grown since.
         let limit = most.saturating_add(1);
         let read = file.take(limit).read_to_end(&mut bytes);
         read.map_err(|error| failed(wanted, &error))?;
@@ -126,7 +125,7 @@ impl Folders {
         self.allowed.first().ok_or_else(none_allowed)
     }
 
-    /// The allowed folder that a path really is in, and the way from there.
+    /// Returns the allowed folder that a path really is in, and the way from there.
     fn place(&self, wanted: &Path, said: &str) -> Result<(PathBuf, Vec<PathBuf>)> {
         if said.contains('\0') {
             return Err(Error::argument("a path has NUL in it").next("correct the path"));
@@ -140,10 +139,11 @@ impl Folders {
             let Ok(inside) = real.strip_prefix(&root) else {
                 continue;
             };
+            // The state folder holds secrets; only an allowed folder within it is open.
             if real.starts_with(&home) && !root.starts_with(&home) {
                 break;
             }
-            // Said only within the folders: elsewhere nobody learns what is there.
+            // Reported only within the folders: elsewhere nobody learns what exists.
             if let Some(error) = missing {
                 return Err(failed(wanted, &error));
             }
@@ -164,8 +164,7 @@ impl Folders {
     }
 }
 
-/// Where a path really leads; where there is nothing, as far as there is
-/// something, and why it ends there.
+/// Returns where a path really leads; if it does not exist, its existing part and the error.
 fn nearest(path: &Path) -> (PathBuf, Option<std::io::Error>) {
     let mut missing = None;
     for way in path.ancestors() {
@@ -183,7 +182,7 @@ fn nearest(path: &Path) -> (PathBuf, Option<std::io::Error>) {
     (PathBuf::new(), None)
 }
 
-/// The folder at the end of a way on which no part is a link.
+/// Opens the folder at the end of a path without any links.
 fn opened(root: &Path, inside: &[PathBuf]) -> io::Result<Dir> {
     let root = File::open_ambient_with(
         root,
@@ -194,7 +193,7 @@ fn opened(root: &Path, inside: &[PathBuf]) -> io::Result<Dir> {
     inside.iter().try_fold(root, |dir, part| dir.open_dir_nofollow(part))
 }
 
-/// How a file or folder is opened that must not be a link.
+/// Returns the options for opening a file or folder that must not be a link.
 fn no_link() -> OpenOptions {
     let mut options = OpenOptions::new();
     options.follow(FollowSymlinks::No);
@@ -202,7 +201,7 @@ fn no_link() -> OpenOptions {
 }
 
 impl Folder {
-    /// Where a file of this name is or would be.
+    /// Returns the path that a file of this name has or would have.
     pub fn path(&self, name: &str) -> PathBuf {
         self.path.join(name)
     }
@@ -225,7 +224,7 @@ impl Folder {
         }
     }
 
-    /// Saves a file for its owner alone, whole or not at all; where it is.
+    /// Saves a file for its owner only, completely or not at all; returns its path.
     ///
     /// # Errors
     /// [`Kind::Conflict`] if the name is taken and not to be overwritten.
@@ -254,7 +253,7 @@ impl Folder {
             self.opened.rename(&temporary, &self.opened, name)
         });
         written.map_err(|error| {
-            // Nothing is lost when what was made in vain stays.
+            // A temporary file left behind does no harm.
             let _ = self.opened.remove_file(&temporary);
             if claimed {
                 let _ = self.opened.remove_file(name);
@@ -264,13 +263,12 @@ impl Folder {
         Ok(path)
     }
 
-    /// True for a file of that name, false for anything else, nothing if the
-    /// name is free.
+    /// Returns true for a file of that name, false for anything else, `None` if the name is free.
     fn is_file(&self, name: &str) -> Option<bool> {
         self.opened.symlink_metadata(name).ok().map(|about| about.is_file())
     }
 
-    /// A new file for its owner alone.
+    /// Creates a new file for its owner only.
     fn create(&self, name: &str) -> io::Result<File> {
         let mut options = no_link();
         #[cfg(unix)]
@@ -279,7 +277,7 @@ impl Folder {
     }
 }
 
-/// True for what is not shown to people: programs keep their own things there.
+/// Returns true for a hidden name, where programs keep their own files.
 fn hidden(part: &std::path::Path) -> bool {
     part.to_string_lossy().starts_with('.')
 }

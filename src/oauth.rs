@@ -1,17 +1,14 @@
-//! Signing in: OAuth 2.0 over the `oauth2` crate.
+//! Sign-in: OAuth 2.0 over the `oauth2` crate.
 //!
-//! What differs between providers is one [`Service`] entry each
-//! (`oauth/services.rs`): endpoints, extra parameters, words. The flows are the same for all: consent in a
-//! browser that comes back to this machine (`oauth/sign_in.rs`, whose listener is
-//! `oauth/listener.rs`), consent on another machine with a code
-//! (`oauth/device.rs`), and here what is done with a code or a refresh token at
-//! the token endpoint. `oauth/said.rs` reads what an endpoint refuses with, and
-//! `oauth/words.rs` turns it into sentences, with `oauth/entra.rs` for
-//! Microsoft's numbers.
+//! The differences between providers are one [`Service`] entry each (`oauth/services.rs`):
+//! endpoints, extra parameters, words. The flows are the same for all: consent in a browser that
+//! redirects to this machine (`oauth/sign_in.rs`, whose listener is `oauth/listener.rs`), consent
+//! on another machine with a code (`oauth/device.rs`), and in this module the requests to the
+//! token endpoint with a code or a refresh token. `oauth/said.rs` reads the refusals of an
+//! endpoint, and `oauth/words.rs` explains them, with `oauth/entra.rs` for Microsoft's numbers.
 //!
-//! It keeps nothing: tokens are handed to `accounts.rs`. No token, code or
-//! client secret gets into an error, a log or a `Debug` output, and a token
-//! endpoint that redirects is not followed.
+//! It stores nothing: `accounts.rs` keeps the tokens. No token, code or client secret gets into
+//! an error, a log or a `Debug` output, and redirects of a token endpoint are not followed.
 
 use std::fmt::Display;
 use std::time::Duration;
@@ -41,11 +38,11 @@ pub use services::{SERVICES, Service, service};
 pub use sign_in::{Page, Paster, SignIn};
 pub(crate) use words::grant_ended;
 
-/// How long an access token is taken to last if the provider does not say.
-/// Google and Microsoft say, and say about an hour.
+/// The assumed lifetime of an access token if the provider does not report it. Google
+/// and Microsoft do: about an hour.
 const DEFAULT_LIFETIME: Duration = Duration::from_secs(3600);
 
-/// Where tokens come from: a provider, and a tenant of it.
+/// The issuer of tokens: a provider, and its tenant.
 #[derive(Debug, Clone)]
 pub(crate) struct Authority {
     service: &'static Service,
@@ -54,10 +51,10 @@ pub(crate) struct Authority {
 }
 
 impl Authority {
-    /// `provider` at `tenant`, or at the tenant of the settings.
+    /// Returns `provider` at `tenant`, or at the tenant of the settings.
     ///
     /// # Errors
-    /// [`Kind::Argument`] for an unknown provider and for a tenant that is none.
+    /// [`Kind::Argument`] for an unknown provider and for an invalid tenant.
     pub(crate) fn of(config: &Config, provider: &str, tenant: Option<&str>) -> Result<Self> {
         let service = service(provider)?;
         let tenant = match (tenant, (service.tenant)(config)) {
@@ -68,20 +65,20 @@ impl Authority {
         Ok(Self { service, tenant })
     }
 
-    /// The provider.
+    /// Returns the provider.
     pub(crate) fn service(&self) -> &'static Service {
         self.service
     }
 
-    /// The scopes as they are asked for.
+    /// Returns the scopes in the form of a request.
     fn scopes(&self, config: &Config, scopes: &[&str]) -> Vec<Scope> {
         let ask = |scope: &&str| Scope::new((self.service.ask)(config, scope));
         scopes.iter().map(ask).collect()
     }
 }
 
-/// The command that signs an account in again: at its tenant, if it is not that
-/// of the settings, and for its mailbox, if that is not its own.
+/// Returns the command that signs an account in again: at its tenant, if that differs
+/// from the settings, and for its mailbox, if that is not its own.
 pub(crate) fn again(
     config: &Config,
     provider: &str,
@@ -97,28 +94,27 @@ pub(crate) fn again(
     format!("`daysheet account add {provider}{tenant}{mailbox}`")
 }
 
-/// What a provider granted. `Debug` shows no token.
+/// The tokens that a provider granted. `Debug` shows no token.
 #[derive(Debug, Clone)]
 pub struct Tokens {
     /// The provider's name, such as `google`.
     pub provider: &'static str,
-    /// The tenant that they come from, if the provider has tenants. A refresh
-    /// has to go to the same.
+    /// The tenant that issued them, if the provider has tenants. A refresh has to go to the same.
     pub tenant: Option<String>,
-    /// What requests are made with.
+    /// The token sent with requests.
     pub access: AccessToken,
-    /// What the next access token is had for. There always is one after a
+    /// The token that obtains the next access token. There always is one after a
     /// sign-in; after a refresh only if the provider changed it.
     pub refresh: Option<RefreshToken>,
     /// When the access token expires, in seconds since 1970.
     pub expires: i64,
-    /// The scopes granted; people may have unticked some of those asked for.
-    /// After a refresh they may be empty, which means the same as before.
+    /// The scopes granted; people may have unticked some of those requested. After a
+    /// refresh they may be empty, which means unchanged.
     pub scopes: Vec<String>,
 }
 
 impl Tokens {
-    /// The tokens of an answer.
+    /// Reads the tokens of a response.
     ///
     /// # Errors
     /// [`Kind::Auth`] for an access token that no request could carry.
@@ -147,8 +143,8 @@ impl Tokens {
         })
     }
 
-    /// The tokens of a sign-in that asked for `asked`: with scopes, and with
-    /// what the next ones are had for.
+    /// Reads the tokens of a sign-in that requested `asked`, which must have scopes and
+    /// a refresh token.
     fn signed_in(
         authority: &Authority,
         answer: &BasicTokenResponse,
@@ -159,15 +155,15 @@ impl Tokens {
             return Err(words::no_refresh_token(authority.service));
         }
         if tokens.scopes.is_empty() {
-            // A provider may leave out what was granted if it is what was asked.
+            // A provider may leave out the scopes if all requested ones were granted.
             tokens.scopes = asked.to_vec();
         }
         Ok(tokens)
     }
 }
 
-/// True for an access token that can stand in a header (RFC 6750, section 2.1, is
-/// stricter): with a line break in it, it would be another header or none.
+/// Returns true for an access token that is valid in a header (RFC 6750, section 2.1,
+/// is stricter): with a line break in it, it would be another header or none.
 pub(crate) fn is_sendable(token: &AccessToken) -> bool {
     let token = token.secret();
     !token.is_empty() && token.bytes().all(|byte| byte.is_ascii_graphic())
@@ -185,14 +181,13 @@ pub(crate) enum Refusal {
 /// The end of a grant.
 #[derive(Debug)]
 pub(crate) struct Ended {
-    /// True if the provider said that it was withdrawn and did not say that it
-    /// might have expired.
+    /// True if the provider reported that it was withdrawn, and not that it may have expired.
     pub(crate) revoked: bool,
     /// Why, in words.
     reason: String,
 }
 
-/// A client of the `oauth2` crate with what every flow needs.
+/// A client of the `oauth2` crate with the settings of every flow.
 type Client = BasicClient<EndpointSet, EndpointNotSet, EndpointNotSet, EndpointNotSet, EndpointSet>;
 
 fn client(config: &Config, authority: &Authority) -> Result<Client> {
@@ -211,10 +206,10 @@ fn client(config: &Config, authority: &Authority) -> Result<Client> {
     Ok(client)
 }
 
-/// Trades the code that came back from the consent page for tokens.
+/// Exchanges the code from the consent page for tokens.
 ///
 /// # Errors
-/// [`Kind::Auth`] with what to do, [`Kind::Network`] or [`Kind::Timeout`].
+/// [`Kind::Auth`] with the next step, [`Kind::Network`] or [`Kind::Timeout`].
 async fn exchange(
     config: &Config,
     authority: &Authority,
@@ -255,12 +250,12 @@ pub(crate) async fn refresh(
     Tokens::new(authority, &answer).map_err(Refusal::Other)
 }
 
-/// Asks the provider to end the grant that `token` belongs to. A grant that had
-/// ended before is no error. False if the provider has no way to ask it.
+/// Asks the provider to end the grant that `token` belongs to. A grant that had already
+/// ended is no error. Returns false if the provider has no way to do so.
 ///
 /// # Errors
-/// [`Kind::Auth`], [`Kind::Network`] or [`Kind::Timeout`]; the grant may then go
-/// on, and the message says where to end it by hand.
+/// [`Kind::Auth`], [`Kind::Network`] or [`Kind::Timeout`]; the grant may then remain,
+/// and the message says where to end it by hand.
 pub(crate) async fn revoke(
     config: &Config,
     service: &Service,
@@ -282,7 +277,7 @@ pub(crate) async fn revoke(
         .body(body.into_bytes())
         .map_err(|_opaque| Error::new(Kind::Internal, "a revocation could not be serialized"))?;
     let answer = net::send(request).await.map_err(by_hand)?;
-    // 400 with `invalid_token` is how Google says that there is nothing to end.
+    // Google answers 400 with `invalid_token` if there is nothing to end.
     let gone = answer.status() == hyper::StatusCode::BAD_REQUEST
         && Said::in_body(answer.body()).is_some_and(|said| said.error == "invalid_token");
     if answer.status().is_success() || gone {
@@ -294,7 +289,7 @@ pub(crate) async fn revoke(
     )))
 }
 
-/// A failed request of a sign-in in words.
+/// Explains a failed request of a sign-in.
 fn words_of<T: ErrorResponseType + Display + 'static>(
     authority: &Authority,
     wire: &Wire,
@@ -304,8 +299,8 @@ fn words_of<T: ErrorResponseType + Display + 'static>(
         .map_or_else(|error| error, |said| words::refused(authority.service, &said))
 }
 
-/// Sorts what the `oauth2` crate made of a failed request: what the provider
-/// said, or an error if it said nothing of OAuth.
+/// Interprets the `oauth2` crate's error of a failed request: the provider's refusal,
+/// or an error if the response was not one of OAuth.
 fn refusal<T: ErrorResponseType + Display + 'static>(
     authority: &Authority,
     wire: &Wire,

@@ -1,13 +1,12 @@
-//! Long answers, kept whole to be read on in after they were shortened.
+//! Long answers, stored in full for further reading after they were shortened.
 //!
-//! A process keeps the latest in its memory. What memory has let go, or another
-//! process has made, is asked for again by its recipe, or is in the database
-//! where the settings want that. What tells of an account is gone when the
-//! account is signed out, in whichever process that happens.
+//! A process keeps the latest in its memory. Older ones, and those of other processes,
+//! are produced again by their recipe, or are in the database if the settings want
+//! that. An answer that concerns an account is deleted when the account is signed out,
+//! in whichever process that happens.
 //!
-//! How pages of them are read is in `outputs/page.rs` and `outputs/grep.rs`.
-//! It stops at texts and recipes: who asks again, and what an answer is, is the
-//! pipeline's.
+//! `outputs/page.rs` and `outputs/grep.rs` read parts of them. This module has texts
+//! and recipes; the pipeline repeats calls.
 
 pub mod grep;
 pub mod page;
@@ -25,19 +24,19 @@ use crate::store::{Output, Store};
 use crate::text::fence::ALPHABET;
 use crate::text::{LINE, wrapped};
 
-/// What the URI of an output begins with; its hash follows.
+/// The beginning of the URI of an output; its hash follows.
 pub const URI: &str = "daysheet://output/";
 
 /// The characters of a hash.
 const HASH: usize = 10;
-/// What is kept of one output, in bytes.
+/// The maximum size of one output, in bytes.
 const MOST: usize = 1 << 20;
-/// What is kept in memory of all, in bytes.
+/// The maximum size of all outputs in memory, in bytes.
 const ALL: usize = 32 << 20;
-/// Room for the line that tells of what is not kept, in bytes.
+/// The space for the line about the missing rest, in bytes.
 const TELLING: usize = 256;
 
-/// The name of an output: the same text has the same.
+/// Returns the name of an output: the same text has the same name.
 pub fn hash(text: &str) -> String {
     Sha256::digest(text.as_bytes())
         .iter()
@@ -47,8 +46,7 @@ pub fn hash(text: &str) -> String {
         .collect()
 }
 
-/// The hash that is meant by an id, which may be the output's URI; nothing if it
-/// cannot be one.
+/// Returns the hash in an id, which may be the output's URI; `None` if it is neither.
 pub fn meant(id: &str) -> Option<&str> {
     let id = id.trim();
     let id = id.strip_prefix(URI).unwrap_or(id);
@@ -64,22 +62,22 @@ pub struct Outputs {
     memory: Mutex<Memory>,
 }
 
-/// What there is of an output.
+/// The stored form of an output.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Found {
     /// All of it.
     Text(Arc<str>),
-    /// How to ask for it again.
+    /// How to produce it again.
     Recipe {
         /// As it was kept.
         recipe: String,
-        /// The ids of the accounts that it tells of.
+        /// The ids of the accounts that it concerns.
         accounts: Vec<String>,
     },
 }
 
 impl Outputs {
-    /// The outputs in `store`, kept as `config` says. Nothing is read yet.
+    /// Creates the outputs in `store`, kept as `config` says. Reads nothing yet.
     pub fn new(config: &Config, store: Store, accounts: Arc<Accounts>) -> Self {
         Self {
             store,
@@ -89,11 +87,11 @@ impl Outputs {
         }
     }
 
-    /// Keeps a text that tells of these accounts, by their ids, with the recipe
-    /// to make it again; its hash.
+    /// Stores a text that concerns these accounts, by their ids, with the recipe to
+    /// produce it again; returns its hash.
     ///
-    /// A text of more than 1 MiB loses its end, and says so. A store that cannot
-    /// be written to is no error: the process has the text.
+    /// A text of more than 1 MiB loses its end, and says so. A store that cannot be
+    /// written to is no error: the process has the text.
     pub async fn keep(&self, recipe: &str, text: &str, accounts: &[String]) -> String {
         let hash = hash(text);
         let text = bounded(text);
@@ -106,7 +104,7 @@ impl Outputs {
             tracing::debug!(%error, "an output is kept only in memory");
         }
         self.memory().put(&hash, text, accounts.to_vec());
-        // An account may have been signed out while its answer was made.
+        // An account may have been signed out while its answer was being produced.
         if let Ok(Some(gone)) = self.signed_out(accounts, None).await
             && let Err(error) = self.purge(&gone).await
         {
@@ -115,7 +113,7 @@ impl Outputs {
         hash
     }
 
-    /// What there is of the output with this hash, if there is anything.
+    /// Returns the output with this hash, if there is one.
     ///
     /// # Errors
     /// [`Kind::Store`](crate::error::Kind::Store).
@@ -144,7 +142,7 @@ impl Outputs {
         }))
     }
 
-    /// Forgets what tells of the account with this id, here and in the store.
+    /// Deletes the outputs that concern the account with this id, here and in the store.
     ///
     /// # Errors
     /// [`Kind::Store`](crate::error::Kind::Store).
@@ -153,8 +151,8 @@ impl Outputs {
         self.store.forget_outputs(account).await
     }
 
-    /// One of these accounts that is not signed in, or was signed in anew after
-    /// `since`, in seconds since 1970.
+    /// Returns one of these accounts that is not signed in, or was signed in again
+    /// after `since`, in seconds since 1970.
     async fn signed_out(&self, accounts: &[String], since: Option<i64>) -> Result<Option<String>> {
         if accounts.is_empty() {
             return Ok(None);
@@ -178,7 +176,7 @@ impl Outputs {
 struct Memory {
     kept: HashMap<String, Kept>,
     bytes: usize,
-    /// How often something was used, to know what was not.
+    /// A use counter, which finds the least recently used.
     uses: u64,
 }
 
@@ -224,8 +222,7 @@ impl Memory {
     }
 }
 
-/// The text, or as many of its first lines as may be kept and one that tells of
-/// the others.
+/// Returns the text, or as many of its first lines as may be stored and a line about the others.
 fn bounded(text: &str) -> Arc<str> {
     if text.len() <= MOST {
         return text.into();

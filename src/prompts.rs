@@ -1,17 +1,16 @@
-//! The prompts, as data: what a person can start with one choice.
+//! The prompts, as data: tasks that a person can start with one choice.
 //!
-//! A prompt is a few instructions and a brief that was made for it, so that the
-//! model needs no call first. Which call that is stands here; making it and
-//! handing it out is the server's work.
+//! A prompt is a few instructions and a brief, so that the model needs no call first.
+//! This module has the call; the server makes it and returns the result.
 
 use serde_json::{Map, Value};
 
 use crate::error::{Error, Result};
 use crate::text::brief;
 
-/// The tool whose answer a prompt brings.
+/// The tool whose answer is part of a prompt.
 pub const TOOL: &str = "brief";
-/// How many tokens of it.
+/// The budget of that answer, in tokens.
 const BUDGET: u32 = 4_000;
 
 /// One prompt.
@@ -79,11 +78,11 @@ pub const PROMPTS: &[Prompt] = &[
 ];
 
 impl Prompt {
-    /// The arguments of the call whose answer it brings.
+    /// Returns the arguments of the call for its answer.
     ///
     /// # Errors
-    /// [`Kind::Argument`](crate::error::Kind::Argument) for an argument that it
-    /// does not have, or one that is no text.
+    /// [`Kind::Argument`](crate::error::Kind::Argument) for an unknown argument, or one
+    /// that is not a text.
     pub fn call(&self, given: &Map<String, Value>) -> Result<Map<String, Value>> {
         let mut call = Map::new();
         for (name, value) in given {
@@ -101,7 +100,7 @@ impl Prompt {
                     Error::argument(format!("`{}` must be a string", arg.name)).next(arg.doc)
                 );
             };
-            // Clients send what was left out as empty text.
+            // Clients send an argument that was left out as empty text.
             if !value.trim().is_empty() {
                 for name in arg.sets {
                     call.insert((*name).to_owned(), value.trim().into());
@@ -113,10 +112,10 @@ impl Prompt {
     }
 }
 
-/// The prompt of that name.
+/// Returns the prompt of that name.
 ///
 /// # Errors
-/// [`Kind::Argument`](crate::error::Kind::Argument), with the names there are.
+/// [`Kind::Argument`](crate::error::Kind::Argument), with the known names.
 pub fn find(name: &str) -> Result<&'static Prompt> {
     PROMPTS.iter().find(|prompt| prompt.name == name).ok_or_else(|| {
         let known: Vec<_> = PROMPTS.iter().map(|prompt| prompt.name).collect();

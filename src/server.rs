@@ -1,9 +1,9 @@
-//! MCP: the only file that knows rmcp.
+//! MCP: the only file that uses rmcp.
 //!
-//! It lists tools and resources from plain data, hands calls to the pipeline
-//! and turns answers into text blocks. What the caller can act on is a tool
-//! result with `isError`; a bug of ours is a protocol error.
-//! Both protocol eras are rmcp's work: `initialize` and 2026-07-28 without it.
+//! It lists tools and resources from plain data, passes calls to the pipeline and turns
+//! answers into text blocks. An error that the caller can act on is a tool result with
+//! `isError`; a bug of ours is a protocol error. rmcp handles both protocol eras:
+//! `initialize`, and 2026-07-28 without it.
 
 mod asking;
 pub mod lines;
@@ -38,11 +38,11 @@ use crate::prompts;
 use crate::schemas;
 use crate::tools::{self, Effect};
 
-/// How long what is being written is waited for when the client is gone: longer
-/// than one write may take.
+/// How long unfinished writes are waited for after the client is gone: longer than one
+/// write may take.
 pub const WRITES_END: Duration = Duration::from_secs(60);
 
-/// What a model is told once, before any tool.
+/// The instructions that a model gets once, before any tool.
 const INSTRUCTIONS: &str = "Mail and calendars as compact tables (TOON: a header names the columns, \
 then one tab-separated row each). Ids such as m12 or t4 are short handles that stay valid. Ask for \
 few columns (fields) and few rows (limit); `next: p3` means more: pass it as cursor. Answers fit \
@@ -61,14 +61,14 @@ pub struct Server {
     pipeline: Arc<Pipeline>,
     format: Format,
     questions: asking::Questions,
-    /// Places for calls that run.
+    /// Permits for running calls.
     places: Arc<Semaphore>,
     /// The calls that are under way.
     calls: Calls,
 }
 
 impl Server {
-    /// A server over `pipeline`; `format` is used where a call names none.
+    /// Creates a server over `pipeline`; `format` is used if a call names none.
     pub fn new(pipeline: Arc<Pipeline>, format: Format) -> Self {
         Self {
             pipeline,
@@ -79,12 +79,12 @@ impl Server {
         }
     }
 
-    /// The calls that are under way, to be waited for when the server ends.
+    /// Returns the running calls, to be waited for when the server ends.
     pub fn calls(&self) -> Calls {
         self.calls.clone()
     }
 
-    /// The tools that are offered here.
+    /// Returns the tools that are offered at this access level.
     fn offered(&self) -> impl Iterator<Item = &'static tools::Tool> {
         let config = self.pipeline.config();
         tools::TOOLS.iter().filter(|tool| tool.is_offered(config.access, &config.tools))
@@ -100,7 +100,7 @@ impl Server {
         let calls = self.calls();
         let running = match ServiceExt::serve(self, (guarded.input, guarded.output)).await {
             Ok(running) => running,
-            // The client went away before it said anything: nothing was asked.
+            // The client disconnected before its first request.
             Err(rmcp::service::ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
             Err(error) => {
                 return Err(Error::new(
@@ -110,7 +110,7 @@ impl Server {
             }
         };
         let ended = running.waiting().await;
-        // What has begun to write is not left half done.
+        // Started writes are completed.
         if !calls.finish(WRITES_END).await {
             tracing::warn!("the server stops while a write is still running");
         }
@@ -135,7 +135,7 @@ impl Server {
         self.pipeline.run_for(request, caller).await
     }
 
-    /// Why there is no tool of that name here.
+    /// Returns the error that there is no tool of that name here.
     fn unknown(&self, name: &str) -> Error {
         if let Some(tool) = tools::find(name) {
             let config = self.pipeline.config();
@@ -189,7 +189,7 @@ impl ServerHandler for Server {
         let caller = client.clone();
         let call = async move { server.call(params, &*caller).await };
         let called = guarded(self, &context, call).await?;
-        // Nothing was done yet: the call is made again with the answer.
+        // Nothing was done yet: the client repeats the call with the answer.
         if let (Err(_), Some(question)) = (&called, client.question()) {
             return Ok(question.into());
         }
@@ -299,7 +299,7 @@ impl ServerHandler for Server {
 }
 
 impl Server {
-    /// A file of a message.
+    /// Returns an attachment of a message.
     async fn attachment(
         &self,
         uri: String,
@@ -318,7 +318,7 @@ impl Server {
         Ok(ReadResourceResult::new(vec![contents]).into())
     }
 
-    /// The whole text of an output.
+    /// Returns the complete text of an output.
     async fn output(
         &self,
         uri: &str,
@@ -336,11 +336,10 @@ impl Server {
     }
 }
 
-/// Waits for what a client asked for, on a task of its own, so that a panic in a
-/// client library is an error of this request and not the end of the session.
-/// Bugs of ours are protocol errors. It begins when there is a place for it. A call
-/// that is cancelled ends, unless it has begun to write: then it runs to its end,
-/// and nobody gets its answer.
+/// Awaits a client's request on a task of its own, so that a panic in a library is an
+/// error of this request and not the end of the session. Bugs of ours are protocol
+/// errors. It starts when a permit is free. A cancelled call ends, unless it has begun
+/// to write: then it runs to its end, and its answer is dropped.
 async fn guarded<T: Send + 'static>(
     server: &Server,
     context: &RequestContext<RoleServer>,
@@ -354,8 +353,8 @@ async fn guarded<T: Send + 'static>(
     };
     let (calls, course) = (server.calls(), Course::default());
     let run = course.clone();
-    // Boxed: a thread's stack is small. The place is the task's: what goes on after
-    // it was cancelled still has it.
+    // Boxed, because a thread's stack is small. The permit belongs to the task, which
+    // keeps it if it continues after a cancellation.
     let asked = Box::pin(asked);
     let mut asked = tokio::spawn(async move {
         let _place = place;
@@ -383,7 +382,7 @@ async fn guarded<T: Send + 'static>(
     }
 }
 
-/// A prompt that cannot be made as it was asked for.
+/// Returns the error for an invalid prompt request.
 fn refused(error: Error) -> ErrorData {
     tracing::debug!(kind = ?error.kind(), "a prompt was refused");
     match error.kind() {
@@ -404,7 +403,7 @@ fn prompt(prompt: &prompts::Prompt) -> Prompt {
 
 const SCHEMA_TYPE: &str = "application/schema+json";
 
-/// Every tool as MCP shows it.
+/// Returns every tool as MCP shows it.
 pub fn list() -> Vec<Tool> {
     tools::TOOLS.iter().map(tool).collect()
 }
@@ -414,7 +413,7 @@ fn tool(tool: &tools::Tool) -> Tool {
     let mut annotations = ToolAnnotations::default();
     annotations.read_only_hint = Some(read_only);
     annotations.open_world_hint = Some(true);
-    // Of what only reads, the others say nothing.
+    // The other hints have no meaning for tools that only read.
     if !read_only {
         annotations.destructive_hint = Some(tool.effect == Effect::Outward);
         annotations.idempotent_hint = Some(false);

@@ -1,21 +1,19 @@
-//! What must survive a restart: handles, cursors, what was shown of events, how
-//! long answers were asked for, the journal of what is sent, how messages were
-//! before they were changed, signatures, accounts with their encrypted tokens, and
-//! a few small settings of the state folder itself; and the audit log beside it.
+//! The data that must survive a restart: handles, cursors, what was shown of events,
+//! the recipes of long answers, the journal of sent messages, the earlier states of
+//! changed messages, signatures, accounts with their encrypted tokens, and a few small
+//! settings of the state folder itself; and the audit log beside it.
 //!
-//! One SQLite file, `daysheet.db` in the state folder, shared by every Daysheet
-//! process of the user (a client starts one per window). [`Store`] is a cheap
-//! handle; the file is created or opened at the first query, so a process that
-//! asks nothing of it touches no disk.
+//! One SQLite file, `daysheet.db` in the state folder, shared by every Daysheet process of the
+//! user (a client starts one per window). [`Store`] is a cheap handle; the file is created or
+//! opened at the first query, so a process that makes none touches no disk.
 //!
-//! The statements are plain SQL with `$1` parameters, `ON CONFLICT` and integer
-//! or text columns, so that they run on PostgreSQL as they stand. What differs
-//! there is all in this file: how a connection is opened, how a writing
-//! transaction begins, and how a database's error is put into words. Every row
-//! carries its owner; today there is one, [`OWNER`].
+//! The statements are plain SQL with `$1` parameters, `ON CONFLICT` and integer or text
+//! columns, so that they run on PostgreSQL unchanged. All differences are in this file:
+//! how a connection is opened, how a writing transaction begins, and how a database's
+//! error is explained. Every row has its owner; today there is one, [`OWNER`].
 //!
-//! Each file below adds its own methods to [`Store`]. This one stops at opening,
-//! migrating and the settings rows.
+//! Each file below adds its own methods to [`Store`]. This one has opening, migrating
+//! and the settings rows.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -50,7 +48,7 @@ pub use handles::HandleKind;
 pub use outputs::Output;
 pub use unfinished::{CutOff, Writing};
 
-/// The user whose rows these are, as long as there is one user per store.
+/// The owner of all rows, as long as there is one user per store.
 pub(crate) const OWNER: &str = "local";
 
 /// The database's file name in the state folder.
@@ -59,10 +57,10 @@ const FILE: &str = "daysheet.db";
 /// How long a statement waits for another process to finish writing.
 const BUSY: Duration = Duration::from_secs(5);
 
-/// How long opening is tried again while another process creates the file.
+/// How long opening is retried while another process creates the file.
 const OPENING: Duration = Duration::from_secs(10);
 
-/// How long closing may wait for others that use the file.
+/// How long closing waits for other users of the file.
 const CLOSING: Duration = Duration::from_secs(2);
 
 /// A handle on the store of one state folder. Clones share one connection pool.
@@ -80,13 +78,13 @@ struct Inner {
 }
 
 impl Store {
-    /// The store in the state folder of `config`. Nothing is opened yet.
+    /// Creates the store in the state folder of `config`. Opens nothing yet.
     pub fn new(config: &Config) -> Self {
         Self::at(&config.home, config.key_store)
     }
 
-    /// The store in the folder `home`, which need not exist yet, with the key
-    /// that encrypts tokens kept where `key_store` says.
+    /// Creates the store in the folder `home`, which need not exist yet, with the key
+    /// that encrypts tokens in `key_store`.
     pub fn at(home: impl Into<PathBuf>, key_store: KeyStore) -> Self {
         Self {
             inner: Arc::new(Inner {
@@ -99,30 +97,28 @@ impl Store {
         }
     }
 
-    /// The state folder.
+    /// Returns the state folder.
     pub fn home(&self) -> &Path {
         &self.inner.home
     }
 
-    /// The database's file, whether or not it exists yet.
+    /// Returns the path of the database file, whether or not it exists yet.
     pub fn path(&self) -> PathBuf {
         self.inner.home.join(FILE)
     }
 
-    /// Opens the database unless it is open, creating and migrating it as
-    /// needed. Any query does this by itself; callers may do it to see whether
-    /// it works.
+    /// Opens the database unless it is open, creating and migrating it as needed. Any
+    /// query does this by itself; callers may use it to check that it works.
     ///
     /// # Errors
-    /// [`Kind::Store`] if the folder or file cannot be used, is damaged, or was
-    /// written by a newer Daysheet.
+    /// [`Kind::Store`] if the folder or file cannot be used, is damaged, or was written
+    /// by a newer Daysheet.
     pub async fn open(&self) -> Result<()> {
         self.pool().await.map(|_pool| ())
     }
 
-    /// Closes the database for good, at the end of the process: what its
-    /// write-ahead log still holds is written into the file itself, as far as
-    /// other processes let it be.
+    /// Closes the database permanently, at the end of the process: the content of its write-ahead
+    /// log is moved into the file itself, as far as other processes allow it.
     pub async fn close(&self) {
         let Some(pool) = self.inner.pool.get() else {
             return;
@@ -161,8 +157,8 @@ impl Store {
             let pool = SqlitePoolOptions::new()
                 .max_connections(4)
                 .acquire_timeout(OPENING)
-                // A full disk may have ended a transaction that sqlx still takes
-                // for open: such a connection begins no other, and is let go.
+                // A full disk may have ended a transaction that sqlx still takes for
+                // open: such a connection can begin no other, and is dropped.
                 .before_acquire(|connection, _| {
                     let sound = !connection.is_in_transaction();
                     Box::pin(async move { Ok(sound) })
@@ -189,8 +185,8 @@ impl Store {
         }
     }
 
-    /// Begins a transaction that will write. It takes SQLite's write lock at
-    /// once: one that takes it after reading could fail on what it has read.
+    /// Begins a transaction that will write. It takes SQLite's write lock at once,
+    /// because taking it after reading could fail on a stale read.
     async fn writing(&self) -> Result<Transaction<'static, Sqlite>> {
         self.pool().await?.begin_with("BEGIN IMMEDIATE").await.map_err(|error| self.broken(&error))
     }
@@ -199,8 +195,8 @@ impl Store {
         transaction.commit().await.map_err(|error| self.broken(&error))
     }
 
-    /// The value kept under `name`, if any. Settings rows hold what Daysheet
-    /// decided once for this state folder; what people set is in `config.rs`.
+    /// Returns the value stored under `name`, if any. Settings rows hold what Daysheet
+    /// decided once for this state folder; `config.rs` has the user's settings.
     async fn setting(&self, name: &str) -> Result<Option<String>> {
         sqlx::query_scalar("SELECT value FROM settings WHERE owner = $1 AND name = $2")
             .bind(OWNER)
@@ -210,9 +206,8 @@ impl Store {
             .map_err(|error| self.broken(&error))
     }
 
-    /// Keeps `value` under `name` unless something is kept there already, and
-    /// returns what is kept now. Of several processes that decide at once, all
-    /// get the first one's decision.
+    /// Stores `value` under `name` unless there is one already, and returns the stored
+    /// one. Of several processes that decide at once, all get the first one's decision.
     async fn decide(&self, name: &str, value: &str) -> Result<String> {
         sqlx::query(
             "INSERT INTO settings (owner, name, value) VALUES ($1, $2, $3) \
@@ -241,9 +236,9 @@ impl Store {
             .map_err(|error| self.broken(&error))
     }
 
-    /// A database's error in words, with what to do about it. Bound values are
-    /// never part of it. Only a damaged file is ever to be moved away: all else
-    /// passes, and the file holds what is needed then.
+    /// Explains a database error, with the next step. Bound values are never part of
+    /// it. Only a damaged file is ever to be moved away: all other errors are
+    /// temporary, and the file is needed afterwards.
     fn broken(&self, error: &sqlx::Error) -> Error {
         let path = self.path();
         let path = path.display();
@@ -275,7 +270,7 @@ impl Store {
     }
 }
 
-/// Shows where the store is, never what it holds.
+/// Shows the path of the store, never its content.
 impl std::fmt::Debug for Store {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_tuple("Store").field(&self.inner.home).finish()
@@ -294,7 +289,7 @@ const CANNOT_OPEN_CODE: u32 = 14;
 const PROTOCOL_CODE: u32 = 15;
 const NOT_A_DATABASE_CODE: u32 = 26;
 
-/// SQLite's primary result code; the extended ones keep it in their low byte.
+/// Returns SQLite's primary result code; the extended ones have it in their low byte.
 fn sqlite_code(error: &sqlx::Error) -> Option<u32> {
     let code: u32 = error.as_database_error()?.code()?.parse().ok()?;
     Some(code & 0xff)
@@ -304,7 +299,7 @@ fn is_busy(error: &sqlx::Error) -> bool {
     matches!(sqlite_code(error), Some(BUSY_CODE | LOCKED_CODE))
 }
 
-/// Now, in seconds since 1970. Stored times are kept so.
+/// Returns the current time in seconds since 1970, as in stored times.
 pub(crate) fn now() -> i64 {
     jiff::Timestamp::now().as_second()
 }

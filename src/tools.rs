@@ -37,15 +37,15 @@ use crate::encode::Format;
 use crate::error::Result;
 use crate::schemas::Table;
 
-/// What a tool does to the world.
+/// The effect of a tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Effect {
     /// Reads, and changes nothing.
     Read,
     /// Reaches other people, or deletes.
     Outward,
-    /// Changes what can be changed back, if with some effort: a sign-in that
-    /// was ended has to be made again.
+    /// Makes changes that can be reverted, if with some effort: a sign-in that was
+    /// ended has to be repeated.
     Reversible,
 }
 
@@ -56,7 +56,7 @@ pub struct Arg {
     pub name: &'static str,
     /// What it takes.
     pub kind: ArgKind,
-    /// One short sentence, or nothing where the name says it all.
+    /// One short sentence, or empty if the name says it all.
     pub doc: &'static str,
     /// True when a call without it is refused.
     pub required: bool,
@@ -65,7 +65,7 @@ pub struct Arg {
     pub common: bool,
 }
 
-/// What an argument takes.
+/// The types of arguments.
 #[derive(Debug, Clone, Copy)]
 pub enum ArgKind {
     /// Text.
@@ -104,9 +104,9 @@ pub struct Tool {
 }
 
 impl Tool {
-    /// True if it is offered at an access level, where these beginnings of names
-    /// are let in; all are if none are given. What answers of others refer to is
-    /// always let in: who is signed in, names and ids, and the rest of an answer.
+    /// Returns true if it is offered at an access level, to names with these prefixes;
+    /// all are if there are none. Tools that other tools' answers refer to are always
+    /// offered: accounts, names and ids, and the rest of an answer.
     pub fn is_offered(&self, access: Access, names: &[String]) -> bool {
         let begins = |name: &String| {
             let rest = self.name.strip_prefix(name.as_str());
@@ -143,11 +143,11 @@ pub const TOOLS: &[Tool] = &[
 pub struct Request {
     /// What to do.
     pub action: Action,
-    /// How to write the answer.
+    /// The output format.
     pub format: Format,
-    /// How much of it to show.
+    /// The requested size and part of the answer.
     pub view: View,
-    /// What was asked, to ask it again.
+    /// The call, for repeating it.
     pub call: Call,
 }
 
@@ -190,7 +190,7 @@ pub enum Action {
     Output(output::OutputRead),
 }
 
-/// The tool called `name`.
+/// Returns the tool called `name`.
 pub fn find(name: &str) -> Option<&'static Tool> {
     TOOLS.iter().find(|tool| tool.name == name)
 }
@@ -221,7 +221,7 @@ fn columns(tables: &[&Table]) -> Vec<&'static str> {
     names
 }
 
-/// The arguments of a tool as JSON Schema, flat and without `$ref`.
+/// Returns the arguments of a tool as JSON Schema, flat and without `$ref`.
 pub fn input_schema(tool: &Tool) -> Map<String, Value> {
     object_schema(tool.args)
 }
@@ -262,7 +262,7 @@ fn object_schema(args: &[Arg]) -> Map<String, Value> {
     schema
 }
 
-/// The page `docs/tools.md`.
+/// Returns the page `docs/tools.md`.
 pub fn page() -> String {
     let mut page = String::from(
         "# Tools\n\n\
@@ -308,7 +308,7 @@ fn line(arg: &Arg, within: &str) -> String {
     format!("| `{within}{}` | {takes} | {required}{} |\n", arg.name, arg.doc.replace('|', "\\|"))
 }
 
-/// The tool list of the README: a line per tool.
+/// Returns the tool list of the README: a line per tool.
 pub fn summary() -> String {
     TOOLS
         .iter()

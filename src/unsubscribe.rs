@@ -1,8 +1,8 @@
-//! Ways out of a mailing list, as its letters name them (RFC 2369, RFC 8058).
+//! The ways out of a mailing list, as its messages name them (RFC 2369, RFC 8058).
 //!
-//! What a letter says is read here, and is never trusted further than it has to
-//! be: [`post`] says which addresses may be called. Whether one is used is the
-//! user's decision, which the pipeline asks for.
+//! The header fields are read here, and trusted as little as possible: [`post`] decides
+//! which addresses may be called. Whether one is used is the user's decision, which the
+//! pipeline requests.
 
 pub mod post;
 
@@ -10,7 +10,7 @@ use url::{Host, Url};
 
 /// The longest header field that is read, in bytes.
 const LONGEST: usize = 16_384;
-/// The longest text of a letter that asks to be taken off a list.
+/// The maximum length of a message that asks for removal from a list.
 const TEXT: usize = 1_000;
 
 /// A way out of a list.
@@ -18,13 +18,13 @@ const TEXT: usize = 1_000;
 pub enum Way {
     /// One request, which needs nothing else (RFC 8058).
     Post(Url),
-    /// A letter.
+    /// A message.
     Mail(Letter),
     /// A page that a person has to look at.
     Open(Url),
 }
 
-/// A letter that takes its sender off a list.
+/// A message that removes its sender from a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Letter {
     /// The address.
@@ -35,8 +35,8 @@ pub struct Letter {
     pub text: String,
 }
 
-/// The best way that header fields name, given as names and values: a request
-/// before a letter, and a letter before a page.
+/// Returns the best way that header fields offer, given as names and values: a request
+/// before a message, and a message before a page.
 pub fn way(headers: &[(String, String)]) -> Option<Way> {
     let value = |wanted: &str| {
         headers
@@ -60,7 +60,7 @@ pub fn way(headers: &[(String, String)]) -> Option<Way> {
     page.map(|url| Way::Open(url.clone()))
 }
 
-/// What stands between angle brackets; white space in it is of folded lines.
+/// Returns the texts between angle brackets; white space in them is from folded lines.
 fn uris(list: &str) -> Vec<String> {
     list.split('<')
         .skip(1)
@@ -69,8 +69,8 @@ fn uris(list: &str) -> Vec<String> {
         .collect()
 }
 
-/// True where one request may go: to https (RFC 8058), and to this machine, which
-/// [`post`] refuses outside tests.
+/// Returns true for a URL of a one-click request: https (RFC 8058), or this machine,
+/// which [`post`] refuses outside tests.
 fn one_request(url: &Url) -> bool {
     let local = match url.host() {
         Some(Host::Ipv4(ip)) => ip.is_loopback(),
@@ -80,7 +80,7 @@ fn one_request(url: &Url) -> bool {
     url.scheme() == "https" || local
 }
 
-/// True for a web address without a sign-in in it.
+/// Returns true for a web address without credentials in it.
 fn callable(url: &Url) -> bool {
     let host = match url.host() {
         Some(Host::Domain(name)) => !name.is_empty(),
@@ -93,7 +93,7 @@ fn callable(url: &Url) -> bool {
         && url.password().is_none()
 }
 
-/// A letter as a `mailto:` says it (RFC 6068); copies are not made.
+/// Reads the message of a `mailto:` (RFC 6068); Cc and Bcc are ignored.
 fn letter(url: &Url) -> Option<Letter> {
     if url.scheme() != "mailto" {
         return None;

@@ -1,11 +1,10 @@
 //! Keeps accounts' tokens fresh: one refresh at a time, and none lost.
 //!
-//! Three locks stack up. Within the process, an account's slot is locked by
-//! whoever may refresh. Between processes, the row's lease is. And a row changes
-//! only if its version is still the one that was read, so that a new sign-in
-//! during a refresh wins over it.
+//! There are three nested locks. Within the process, the one who refreshes locks the account's
+//! slot. Between processes, they hold the row's lease. And a row changes only if its version is
+//! still the one that was read, so that a new sign-in during a refresh wins.
 //!
-//! It stops at tokens; who is signed in is said in `accounts.rs`.
+//! This module handles tokens; `accounts.rs` handles accounts.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -22,15 +21,14 @@ use crate::oauth::{self, Authority, Refusal};
 use crate::provider::Status;
 use crate::store::{AccountRow, Store};
 
-/// For how long at least a token is good that is handed out, in seconds.
+/// The minimum validity of a token that is returned, in seconds.
 const SPARE: i64 = 60;
-/// For how long a process has the right to refresh, in seconds; longer than a
-/// token request can take (`net::TIMEOUT`), for what follows it.
+/// How long a process has the right to refresh, in seconds; longer than a token request
+/// can take (`net::TIMEOUT`), to leave time for saving.
 const LEASE: i64 = 20;
-/// How often one looks whether another process has finished its refresh.
+/// The interval of checking whether another process has finished its refresh.
 const LOOK: Duration = Duration::from_millis(100);
-/// How often it is tried to save what a refresh brought. If it is lost, so may
-/// be the grant.
+/// The number of attempts to save the new tokens. If they are lost, the grant may be lost, too.
 const SAVES: u32 = 3;
 
 /// The tokens of a store's accounts.
@@ -40,12 +38,11 @@ pub(super) struct Keeper {
     slots: Mutex<HashMap<String, Arc<tokio::sync::Mutex<Slot>>>>,
 }
 
-/// What this process knows about one account's tokens. Whoever holds its lock is
-/// the one who may refresh.
+/// The tokens of one account in this process. The holder of its lock is the one who may refresh.
 #[derive(Default)]
 struct Slot {
     live: Option<Live>,
-    /// How the last refresh failed and when, for those who were waiting for it.
+    /// The error and time of the last failed refresh, for those who were waiting for it.
     failed: Option<(Instant, Error)>,
 }
 
@@ -54,7 +51,7 @@ struct Live {
     tokens: Kept,
 }
 
-/// What is sealed in an account's row.
+/// The sealed content of an account's row.
 #[derive(Clone, Serialize, Deserialize)]
 pub(super) struct Kept {
     pub(super) refresh: RefreshToken,
@@ -75,7 +72,7 @@ impl Keeper {
         Self { config, store, slots: Mutex::default() }
     }
 
-    /// An access token of the account with this id that is fresh and is not
+    /// Returns an access token of the account with this id that is fresh and is not
     /// `rejected`, the one that the provider has answered with 401.
     pub(super) async fn access(
         self: &Arc<Self>,
@@ -114,7 +111,7 @@ impl Keeper {
         slots.entry(id.to_owned()).or_default().clone()
     }
 
-    /// Forgets what is known of an account whose row has changed.
+    /// Drops the tokens of an account whose row has changed.
     pub(super) fn forget(&self, id: &str) {
         let mut slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
         slots.remove(id);
@@ -134,11 +131,13 @@ impl Keeper {
                 _ => self.unseal(&row).await?,
             };
             let access = kept.access.secret();
+            // Another process may have refreshed already.
             if kept.is_fresh() && rejected != Some(access.as_str()) {
                 let access = access.clone();
                 slot.live = Some(Live { version: row.version, tokens: kept });
                 return Ok(access);
             }
+            // Some providers end a grant whose refresh token is used twice.
             let leased = self.store.lease_account(id, row.version, LEASE).await?;
             if !leased {
                 // Another process is at it, or has just been.
@@ -158,9 +157,9 @@ impl Keeper {
         .next("try again"))
     }
 
-    /// Refreshes the tokens of `row`, whose lease we have. Nothing if the row
-    /// was changed meanwhile, by a new sign-in say: then its tokens count, and
-    /// neither what we got nor what we were refused.
+    /// Refreshes the tokens of `row`, whose lease we hold. `None` if the row was
+    /// changed meanwhile, for instance by a new sign-in: then its tokens count, and
+    /// neither ours nor a refusal of ours.
     async fn refresh(&self, row: &AccountRow, kept: Kept) -> Result<Option<Kept>> {
         let authority = Authority::of(&self.config, &row.provider, row.tenant.as_deref())?;
         match oauth::refresh(&self.config, &authority, &kept.refresh).await {
@@ -178,6 +177,7 @@ impl Keeper {
                 let again = self.again(row);
                 let error = oauth::grant_ended(authority.service(), &row.email, &ended, &again);
                 let status = if ended.revoked { Status::Revoked } else { Status::Expired };
+                // A new sign-in meanwhile wins over our refusal: then nothing is recorded.
                 let noted = self
                     .store
                     .refuse_account(&row.id, row.version, status, error.message())
@@ -191,12 +191,13 @@ impl Keeper {
         }
     }
 
-    /// Saves what a refresh brought. False if the row has changed since.
+    /// Saves refreshed tokens. Returns false if the row has changed since.
     async fn save(&self, row: &AccountRow, kept: &Kept) -> Result<bool> {
         let sealed = self.seal(&row.id, kept).await?;
         let mut tries = 1;
         loop {
             let saved = self.store.replace_tokens(&row.id, row.version, &sealed).await;
+            // A lost refresh token may end the grant, so saving is retried.
             if saved.is_ok() || tries == SAVES {
                 return saved;
             }
@@ -205,7 +206,7 @@ impl Keeper {
         }
     }
 
-    /// The grant of an account, to end it by once the account is gone.
+    /// Returns the grant of an account, for revoking it after the account was removed.
     pub(super) async fn grant(&self, row: &AccountRow) -> Result<RefreshToken> {
         Ok(self.unseal(row).await?.refresh)
     }
@@ -224,13 +225,13 @@ impl Keeper {
         }
     }
 
-    /// The command that signs an account in again.
+    /// Returns the command that signs an account in again.
     fn again(&self, row: &AccountRow) -> String {
         let mailbox = row.via.as_ref().map(|_| row.email.as_str());
         oauth::again(&self.config, &row.provider, row.tenant.as_deref(), mailbox)
     }
 
-    /// The provider has refused the account's grant before.
+    /// Returns the error that the provider has refused the account's grant before.
     fn refused(&self, row: &AccountRow) -> Error {
         let problem = row
             .problem
@@ -255,7 +256,7 @@ impl Keeper {
     }
 }
 
-/// What an account's sealed tokens are bound to.
+/// Returns what an account's sealed tokens are bound to.
 fn identity(id: &str) -> String {
     format!("account {id}")
 }

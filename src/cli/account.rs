@@ -12,7 +12,7 @@ use crate::pipeline::Begun;
 use crate::provider::Account;
 use crate::tools::accounts::Add;
 
-/// Signs an account in through its provider's page.
+/// Messages of libraries below this level contain whole requests, with mail in them.
 pub(super) async fn add(config: Config, add: &Add, no_browser: bool) -> Result<ExitCode> {
     let app = App::new(config);
     let begun = Begun::start(&app.config, &*app.connect, add).await?;

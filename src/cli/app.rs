@@ -1,4 +1,4 @@
-//! The parts put together: config, store, accounts, providers and pipeline.
+//! Assembles the parts: config, store, accounts, providers and pipeline.
 
 use std::sync::Arc;
 
@@ -16,27 +16,27 @@ use crate::store::Store;
 pub struct App {
     /// The settings.
     pub config: Arc<Config>,
-    /// Who is signed in.
+    /// The signed-in accounts.
     pub accounts: Arc<Accounts>,
     /// The way to the providers.
     pub connect: Arc<dyn Connect>,
-    /// What carries out calls.
+    /// The pipeline, which carries out calls.
     pub pipeline: Arc<Pipeline>,
-    /// What lies on disk: the state, and the accounts where they lie elsewhere.
+    /// The stores on disk: the state, and the accounts if they are elsewhere.
     stores: [Store; 2],
-    /// Where the sign-ins of an embedded sandbox lie; gone with the app.
+    /// The folder of an embedded sandbox's sign-ins; removed with the app.
     _sign_ins: Option<TempDir>,
 }
 
 impl App {
-    /// Puts the parts together; nothing is opened before it is needed.
+    /// Assembles the parts; nothing is opened before it is needed.
     pub fn new(config: Config) -> Self {
         let config = Arc::new(config);
         let store = Store::new(&config);
         Self::over(config, store.clone(), store, None)
     }
 
-    /// Puts the parts together over these stores; `sign_ins` lives as long.
+    /// Assembles the parts over these stores; `sign_ins` lives as long.
     pub(super) fn over(
         config: Arc<Config>,
         store: Store,
@@ -52,14 +52,14 @@ impl App {
         Self { config, accounts, connect, pipeline, stores, _sign_ins: sign_ins }
     }
 
-    /// Closes what lies on disk, at the end of a command.
+    /// Closes the stores, at the end of a command.
     pub async fn close(&self) {
         for store in &self.stores {
             store.close().await;
         }
     }
 
-    /// An MCP server over the pipeline.
+    /// Returns an MCP server over the pipeline.
     pub fn server(&self) -> Server {
         Server::new(self.pipeline.clone(), self.config.format)
     }

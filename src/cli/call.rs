@@ -49,7 +49,7 @@ async fn answered(app: &App, tool: &str, arguments: Map<String, Value>) -> Resul
     Ok(ExitCode::SUCCESS)
 }
 
-/// Asks on the terminal; anything but yes is no.
+/// Asks on the terminal; anything but yes means no.
 fn asked(question: &str) -> bool {
     eprint!("{question}\n[y/N] ");
     let mut answer = String::new();

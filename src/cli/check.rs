@@ -193,7 +193,7 @@ struct Member {
     longest: Option<usize>,
 }
 
-/// The members that rows of the table can have: its columns, and `provider_id`
+/// Returns the members that rows of the table can have: its columns, and `provider_id`
 /// and `text` where it has them.
 fn known_members(table: &Table) -> HashMap<String, Member> {
     let schema = describe::json_schema(table);
@@ -311,13 +311,13 @@ fn inner(value: &Json, place: usize, places: &mut Vec<usize>) {
     }
 }
 
-/// The byte of a heading at which a column's name stands.
+/// Returns the byte of a heading at which a column's name stands.
 fn header_column(header: &str, name: &str) -> usize {
     let fields = header.find('{').map_or(0, |brace| brace + 1);
     header.get(fields..).and_then(|rest| rest.find(name)).map_or(0, |found| fields + found)
 }
 
-/// The byte of a row at which the cell of this position begins.
+/// Returns the byte of a row at which the cell of this position begins.
 fn cell_column(header: &str, row: &str, position: usize) -> usize {
     let delimiter = if header.contains("\t]") {
         '\t'

@@ -208,7 +208,7 @@ impl Api {
         if self.gmail { "labels" } else { "mailFolders" }
     }
 
-    /// Every item by its id, as one compact JSON list.
+    /// Returns every item by its id, as one compact JSON list.
     async fn each(&self, what: &str, ids: &[String], query: &str) -> Result<String> {
         let mut items = Vec::new();
         for id in ids {
@@ -238,7 +238,7 @@ fn unreadable() -> Error {
     Error::new(Kind::Internal, "the sandbox gave the demo no raw response")
 }
 
-/// The provider's ids of a table's rows, from the JSON answer.
+/// Returns the provider's ids of a table's rows, from the JSON answer.
 fn provider_ids(json: &str, table: &str) -> Vec<String> {
     let document: Value = serde_json::from_str(json).unwrap_or_default();
     document
@@ -251,7 +251,7 @@ fn provider_ids(json: &str, table: &str) -> Vec<String> {
         .collect()
 }
 
-/// A message worth reading: the second row's handle, else the first's.
+/// Returns a message worth reading: the second row's handle, else the first's.
 fn worth_reading(table: &str) -> Option<String> {
     let handles: Vec<_> = table
         .lines()

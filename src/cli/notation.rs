@@ -41,7 +41,7 @@ pub(super) struct Problem {
 }
 
 impl Problem {
-    /// A problem at this byte of the text.
+    /// Creates a problem at this byte of the text.
     pub(super) fn at(text: &str, place: usize, message: impl Into<String>) -> Self {
         let (line, column) = position(text, place);
         Self { line, column, message: message.into() }
@@ -65,7 +65,7 @@ impl From<ToonError> for Problem {
     }
 }
 
-/// The text of `file`; `-` is stdin.
+/// Reads the text of `file`; `-` is stdin.
 pub(super) fn text(file: &Path) -> error::Result<String> {
     let mut bytes = Vec::new();
     let outcome = if file == Path::new("-") {
@@ -171,7 +171,7 @@ fn count_numbers<'a>(value: &'a Value, numbers: &mut HashMap<&'a str, usize>) {
     }
 }
 
-/// The same value; the texts in `numbers` are numbers.
+/// Returns the same value; the texts in `numbers` are numbers.
 fn from_toon(value: Value, numbers: &HashMap<&str, usize>) -> Json {
     match value {
         Value::Null => Json::Null,

@@ -12,7 +12,7 @@ use crate::error::Result;
 pub(super) struct Sandboxed {}
 
 impl App {
-    /// The app over real accounts.
+    /// Opens the app over real accounts.
     pub(super) async fn open(config: Config, _: &Sandboxed) -> Result<(Self, ())> {
         Ok((Self::new(config), ()))
     }

@@ -52,7 +52,7 @@ pub(super) fn faults(spec: Option<&str>) -> Result<Faults> {
 }
 
 impl App {
-    /// The app over real accounts, or over the embedded sandbox.
+    /// Opens the app over real accounts, or over the embedded sandbox.
     pub(super) async fn open(
         config: Config,
         sandboxed: &Sandboxed,

@@ -1,13 +1,11 @@
-//! The settings one by one: where each may stand, and what may stand there.
+//! Reads the settings one by one: where each may be set, and its allowed values.
 //!
-//! A setting has no entry in any list: whoever reads one names its key, and its
-//! variable follows from that ([`variable`]). Each is looked up in the
-//! environment and then in the settings file, keeps the words that name its
-//! origin, and is read as words, numbers, URLs and paths. What the file holds
-//! besides is an error. What they add up to is said in `config.rs`.
+//! No list has all settings: the code that reads one names its key, and its variable
+//! follows from that ([`variable`]). Each is looked up in the environment and then in
+//! the settings file, keeps its origin for errors, and is read as words, numbers, URLs
+//! or paths. Any other key in the file is an error. `config.rs` combines them.
 //!
-//! No error shows a value unless it is one of a few words: a secret may stand
-//! under a mistyped key.
+//! No error shows a value unless it is one of a few words: a secret may be under a mistyped key.
 
 use std::cell::RefCell;
 use std::fmt;
@@ -18,11 +16,11 @@ use url::{Host, Url};
 
 use crate::error::{Error, Kind, Result};
 
-/// How much alike two keys are at least where one is offered for the other, as
+/// The minimum similarity of two keys for suggesting one instead of the other, as
 /// `strsim` measures it.
 const ALIKE: f64 = 0.75;
 
-/// The environment variable of a key: `google.client_id` is
+/// Returns the environment variable of a key: `google.client_id` is
 /// `DAYSHEET_GOOGLE_CLIENT_ID`, and `endpoints.graph` is `DAYSHEET_GRAPH_URL`.
 fn variable(key: &str) -> String {
     let name = match key.strip_prefix("endpoints.") {
@@ -32,8 +30,8 @@ fn variable(key: &str) -> String {
     format!("DAYSHEET_{}", name.to_uppercase())
 }
 
-/// A variable's value; an empty one counts as not set, because that is how
-/// most client configurations leave a variable out.
+/// Returns a variable's value; an empty one counts as not set, because that is how most
+/// client configurations leave a variable out.
 pub(super) fn set(var: &dyn Fn(&str) -> Option<String>, name: &str) -> Option<String> {
     var(name).map(|value| value.trim().to_owned()).filter(|value| !value.is_empty())
 }
@@ -46,7 +44,7 @@ pub(super) fn absolute(path: &str) -> Result<PathBuf> {
 /// One setting as it was found.
 pub(super) struct Found {
     pub(super) value: String,
-    /// What to correct: a variable, or a key in a file.
+    /// The variable or the key in a file that an error names.
     pub(super) origin: String,
     /// The folder that a relative path is meant from.
     folder: Option<PathBuf>,
@@ -55,8 +53,8 @@ pub(super) struct Found {
 }
 
 impl Found {
-    /// An error about this setting. The value is shown only where it cannot be
-    /// a secret or hold one.
+    /// Returns an error about this setting. The value is shown only if it cannot be a
+    /// secret or contain one.
     pub(super) fn wrong(&self, why: impl fmt::Display) -> Error {
         let shown = match self.shown {
             true => format!(" `{}`", self.value),
@@ -65,7 +63,7 @@ impl Found {
         Error::new(Kind::Config, format!("{}{shown} {why}", self.origin))
     }
 
-    /// The value as one of a few words.
+    /// Reads the value as one of a few words.
     fn choice<T: Copy>(&self, choices: &[(&str, T)]) -> Result<T> {
         let mut known = choices.iter();
         let choice = known.find(|(word, _)| self.value.eq_ignore_ascii_case(word));
@@ -75,7 +73,7 @@ impl Found {
         })
     }
 
-    /// The value as a path.
+    /// Reads the value as a path.
     pub(super) fn path(&self) -> Result<PathBuf> {
         match &self.folder {
             Some(folder) => Ok(folder.join(&self.value)),
@@ -84,7 +82,7 @@ impl Found {
     }
 }
 
-/// Where settings are looked up: the environment before the file.
+/// The sources of settings: the environment before the file.
 pub(super) struct Settings<'a> {
     var: &'a dyn Fn(&str) -> Option<String>,
     file: Option<(&'a Path, toml::Table)>,
@@ -104,13 +102,13 @@ impl<'a> Settings<'a> {
         Ok(Self { var, file: file.transpose()?, known: RefCell::default() })
     }
 
-    /// A setting that is a text.
+    /// Returns a setting that is a text.
     pub(super) fn get(&self, key: &str) -> Result<Option<Found>> {
         self.find(key, "a text", "string")
     }
 
-    /// A setting whose value in the file is a text, or of TOML's type `also`; it
-    /// is handed out as the text that it would be in the environment.
+    /// Returns a setting whose value in the file is a text, or of TOML's type `also`,
+    /// as the text that it would be in the environment.
     fn find(&self, key: &str, what: &str, also: &str) -> Result<Option<Found>> {
         self.known.borrow_mut().push(key.to_owned());
         let shown = !key.contains('.') && key != "log";
@@ -140,7 +138,7 @@ impl<'a> Settings<'a> {
         Ok(Some(Found { value, origin, folder: path.parent().map(Path::to_path_buf), shown }))
     }
 
-    /// Refuses what the file holds besides the settings that were looked up.
+    /// Refuses keys of the file that were not looked up.
     pub(super) fn nothing_else(&self) -> Result<()> {
         let Some((path, table)) = &self.file else {
             return Ok(());
@@ -173,7 +171,7 @@ impl<'a> Settings<'a> {
         Err(Error::new(Kind::Config, what).next(next))
     }
 
-    /// Words between commas, in small letters; none if it is not set.
+    /// Returns words separated by commas, in lower case; none if it is not set.
     pub(super) fn words(&self, key: &str) -> Result<Vec<String>> {
         let found = self.get(key)?;
         let value = found.as_ref().map_or("", |found| &found.value);
@@ -181,7 +179,7 @@ impl<'a> Settings<'a> {
         Ok(words.filter(|word| !word.is_empty()).collect())
     }
 
-    /// Folders, with between them what the platform puts between paths.
+    /// Returns folders, separated by the platform's path separator.
     pub(super) fn paths(&self, key: &str) -> Result<Option<Vec<PathBuf>>> {
         let Some(found) = self.get(key)? else {
             return Ok(None);
@@ -199,12 +197,12 @@ impl<'a> Settings<'a> {
         }
     }
 
-    /// One of a few words; the type's default if it is not set.
+    /// Returns one of a few words; the type's default if it is not set.
     pub(super) fn choice<T: Copy + Default>(&self, key: &str, choices: &[(&str, T)]) -> Result<T> {
         self.get(key)?.map_or_else(|| Ok(T::default()), |found| found.choice(choices))
     }
 
-    /// True for the second of two words, false for the first; the file may have
+    /// Returns true for the second of two words, false for the first; the file may have
     /// `true` and `false` instead. `default` if it is not set.
     pub(super) fn flag(&self, key: &str, [no, yes]: [&str; 2], default: bool) -> Result<bool> {
         let found = self.find(key, "a text or a boolean", "boolean")?;
@@ -212,7 +210,7 @@ impl<'a> Settings<'a> {
         found.map_or(Ok(default), |found| found.choice(&choices))
     }
 
-    /// A whole number within `range`; `default` if it is not set.
+    /// Returns a whole number within `range`; `default` if it is not set.
     pub(super) fn number(
         &self,
         key: &str,
@@ -228,8 +226,8 @@ impl<'a> Settings<'a> {
         })
     }
 
-    /// A URL that tokens may be sent to. `base` says that paths are joined to
-    /// it, which only works as people mean it if it ends in a slash.
+    /// Returns a URL that tokens may be sent to. `base` means that paths are joined to
+    /// it, which requires a slash at its end.
     pub(super) fn url(&self, key: &str, default: &str, base: bool) -> Result<Url> {
         let Some(found) = self.get(key)? else {
             return Url::parse(default).map_err(|error| {
@@ -263,9 +261,9 @@ impl<'a> Settings<'a> {
     }
 }
 
-/// Who may sign in at Microsoft, as it stands in the URLs of its authority: one
-/// of three words, or a directory's GUID or domain, in small letters. Nothing if
-/// `text` is none of these; then it could also be a path.
+/// Returns who may sign in at Microsoft, as in the URLs of its authority: one of three
+/// words, or a directory's GUID or domain, in lower case. `None` for anything else,
+/// which could also be a path.
 pub fn tenant(text: &str) -> Option<String> {
     let text = text.trim().to_ascii_lowercase();
     let label = |label: &str| {
@@ -290,10 +288,10 @@ fn is_guid(text: &str) -> bool {
         && groups.iter().all(|group| group.chars().all(|digit| digit.is_ascii_hexdigit()))
 }
 
-/// What a tenant may be, for errors.
+/// The possible tenants, for errors.
 pub const TENANTS: &str = "common, organizations, consumers, or the GUID or domain of a directory";
 
-/// True if what is sent to `url` cannot leave this machine.
+/// Returns true if a request to `url` cannot leave this machine.
 pub(super) fn is_loopback(url: &Url) -> bool {
     match url.host() {
         Some(Host::Ipv4(address)) => address.is_loopback(),
@@ -303,8 +301,8 @@ pub(super) fn is_loopback(url: &Url) -> bool {
     }
 }
 
-/// A syntax error by its line. The parser's own display would quote the line,
-/// and with it maybe a secret.
+/// Reports a syntax error by its line. The parser's own display would quote the line,
+/// which may contain a secret.
 fn syntax(path: &Path, text: &str, error: &toml::de::Error) -> Error {
     let line = error
         .span()

@@ -1,8 +1,8 @@
 //! The device flow (RFC 8628): a code that is entered on any other machine.
 //!
-//! The `oauth2` crate asks until the person has decided, as slowly as the
-//! provider wants; a network that breaks meanwhile is waited for. It opens no
-//! browser and prints nothing; who shows the code is the caller's business.
+//! The `oauth2` crate polls until the person has decided, as slowly as the provider
+//! requires; a network failure in between is waited for. It opens no browser and prints
+//! nothing; the caller shows the code.
 
 use std::time::Duration;
 
@@ -25,13 +25,13 @@ pub struct DeviceSignIn {
 }
 
 impl DeviceSignIn {
-    /// Begins a sign-in to `provider` that asks for `scopes`, at `tenant` or at
-    /// the tenant of the settings.
+    /// Starts a sign-in to `provider` that requests `scopes`, at `tenant` or at the
+    /// tenant of the settings.
     ///
     /// # Errors
-    /// [`Kind::Argument`] for an unknown provider, one that has no such flow, or
-    /// a tenant that is none; [`Kind::Auth`] if no OAuth client is set or it was
-    /// refused, [`Kind::Network`] or [`Kind::Timeout`].
+    /// [`Kind::Argument`] for an unknown provider, one without this flow, or an invalid
+    /// tenant; [`Kind::Auth`] if no OAuth client is set or it was refused,
+    /// [`Kind::Network`] or [`Kind::Timeout`].
     pub async fn start(
         config: &Config,
         provider: &str,
@@ -51,7 +51,7 @@ impl DeviceSignIn {
             .request_async(&wire)
             .await
             .map_err(|error| words_of(&authority, &wire, error))?;
-        // It is shown, so it has to be what a person can type.
+        // It is shown, so it has to be something a person can type.
         let user_code: String = granted
             .user_code()
             .secret()
@@ -76,23 +76,23 @@ impl DeviceSignIn {
         })
     }
 
-    /// The code to enter. It is no secret for the person who signs in; whoever
-    /// else enters it gives us their own account.
+    /// Returns the code to enter. It is no secret for the person who signs in; anyone
+    /// else who enters it gives us access to their own account.
     pub fn user_code(&self) -> &str {
         &self.user_code
     }
 
-    /// The page to enter it on.
+    /// Returns the page to enter it on.
     pub fn verification_uri(&self) -> &str {
         self.granted.verification_uri().url().as_str()
     }
 
-    /// When the code expires.
+    /// Returns when the code expires.
     pub fn expires(&self) -> Timestamp {
         self.expires
     }
 
-    /// What to do, as an imperative clause.
+    /// Returns what to do, as an imperative clause.
     pub fn message(&self) -> String {
         format!(
             "open {} on any machine and enter the code {} within {} minutes",
@@ -105,7 +105,7 @@ impl DeviceSignIn {
     /// Waits for the person to enter the code and to consent, and for the tokens.
     ///
     /// # Errors
-    /// [`Kind::Auth`] with what to do if it was declined, nobody entered the code
+    /// [`Kind::Auth`] with the next step if it was declined, the code was not entered
     /// in time, or the provider refused.
     pub async fn wait(self) -> Result<Tokens> {
         let client = client(&self.config, &self.authority)?;

@@ -1,20 +1,19 @@
-//! Microsoft's error numbers in words.
+//! Microsoft's error numbers, explained.
 //!
-//! Entra answers dozens of troubles with one of OAuth's few codes and tells them
-//! apart by a number, `AADSTS…`. This is the list of those that a person can do
-//! something about, grouped by what that is. It stops at words; `words.rs` makes
-//! errors of them.
+//! Entra answers dozens of different problems with one of OAuth's few codes and
+//! distinguishes them by a number, `AADSTS…`. This is the list of those that a person
+//! can resolve, grouped by how. `words.rs` makes errors of them.
 
 use super::said::Said;
 
-/// What some numbers mean.
+/// The meaning of some numbers.
 pub(super) struct Trouble {
     /// The numbers.
     numbers: &'static [u32],
-    /// What is wrong, as a clause.
+    /// The problem, as a clause.
     pub(super) why: &'static str,
-    /// What to do next. `{add}` stands for the command that signs in, `{setup}`
-    /// for the page that says how the app is registered.
+    /// The next step. `{add}` stands for the command that signs in, `{setup}` for the
+    /// page on registering the app.
     pub(super) next: &'static str,
     /// Whether a refresh that is refused so is the end of the grant.
     pub(super) end: End,
@@ -236,7 +235,7 @@ const TROUBLES: &[Trouble] = &[
     ),
 ];
 
-/// The trouble that stands for a word which came without a number we know.
+/// The problem for a word that came without a known number.
 const WORDS: &[(&str, u32)] = &[
     ("cancel", 65_004),
     ("authorization_declined", 65_004),
@@ -258,8 +257,8 @@ const WORDS: &[(&str, u32)] = &[
     ("invalid_scope", 70_011),
 ];
 
-/// What was meant, as far as we know: by the number, else by the word that says
-/// what would help, else by OAuth's code.
+/// Returns the problem, as far as known: by the number, else by the word for the
+/// remedy, else by OAuth's code.
 pub(super) fn trouble_of(said: &Said) -> Option<&'static Trouble> {
     let numbered = |number: u32| TROUBLES.iter().find(|trouble| trouble.numbers.contains(&number));
     let worded = |word: &str| {

@@ -1,12 +1,12 @@
-//! The port of this machine that the browser comes back to.
+//! The port of this machine that the browser is redirected to.
 //!
-//! It is open to every program and web page on the machine for some minutes, so
-//! it takes nothing for granted: it answers `GET /` with the right state and
-//! says no to the rest, be it an icon, another path, a wrong state or no HTTP at
-//! all. It reads little, waits little and serves few connections at once.
+//! It is open to every program and web page on the machine for some minutes, so it
+//! trusts nothing: it answers `GET /` with the right state and refuses everything else,
+//! be it an icon, another path, a wrong state or no HTTP at all. It limits what it
+//! reads, how long it waits, and its concurrent connections.
 //!
-//! It stops at pages: what an answer is worth is decided in `sign_in.rs` and after
-//! it, and the page is shown when that is known.
+//! `sign_in.rs` and its callers judge the response, and the page is shown when the
+//! outcome is known.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -28,14 +28,14 @@ use super::sign_in::{Callback, Paster, Read};
 
 /// Connections at once. A browser opens a few, some of them for nothing.
 const CONNECTIONS: usize = 16;
-/// How long a connection may take to send its request's head.
+/// The time limit for a connection to send its request's head.
 const HEAD: Duration = Duration::from_secs(10);
-/// How long a head may be, in bytes; hyper's least.
+/// The maximum size of a head, in bytes; hyper's minimum.
 const HEAD_BYTES: usize = 8 * 1024;
-/// How long the last page may take to reach the browser.
+/// The time limit for the last page to reach the browser.
 const LAST_PAGE: Duration = Duration::from_secs(1);
 
-/// How a sign-in ended, for the page.
+/// The outcome of a sign-in, for the page.
 pub(super) enum Outcome {
     /// The address of the account.
     SignedIn(String),
@@ -115,7 +115,7 @@ async fn serve(stream: TcpStream, paster: Paster, mut stop: watch::Receiver<bool
         .header_read_timeout(HEAD)
         .serve_connection(TokioIo::new(stream), service);
     let mut connection = std::pin::pin!(connection);
-    // What is no HTTP ends the connection with an error that concerns nobody.
+    // A connection without HTTP ends with an error that nobody needs.
     tokio::select! {
         _ = connection.as_mut() => {}
         _ = stop.changed() => {
@@ -167,7 +167,7 @@ async fn answer(request: &Request<Incoming>, paster: &Paster) -> Response<Full<B
     }
 }
 
-/// A page without anything that a browser would load or keep.
+/// Returns a page without anything that a browser would load or store.
 fn page(status: StatusCode, title: &str, text: &str) -> Response<Full<Bytes>> {
     let text = html_escape::encode_text(text);
     let html = format!(
@@ -180,7 +180,7 @@ fn page(status: StatusCode, title: &str, text: &str) -> Response<Full<Bytes>> {
         (CONTENT_TYPE, "text/html; charset=utf-8"),
         (CACHE_CONTROL, "no-store"),
         (CONTENT_SECURITY_POLICY, "default-src 'none'"),
-        // The address holds the code; it is not to be told to other sites.
+        // The address contains the code, which must not be sent to other sites.
         (REFERRER_POLICY, "no-referrer"),
     ] {
         response.headers_mut().insert(name, HeaderValue::from_static(value));

@@ -1,11 +1,11 @@
-//! What an endpoint says when it refuses, and the way its answers come.
+//! Reads an endpoint's refusal from its responses.
 //!
-//! The `oauth2` crate keeps the error's code and description of an answer and
-//! drops the rest, where Microsoft says what it means. So the answers pass
-//! through [`Wire`], which reads them before the crate does. Of the description
-//! only a number is kept: the rest may repeat what we sent, or name people.
+//! The `oauth2` crate keeps the error's code and description of a response and drops
+//! the rest, where Microsoft gives the reason. So the responses pass through [`Wire`],
+//! which reads them before the crate does. Of the description only a number is kept:
+//! the rest may repeat our request, or name people.
 //!
-//! It stops at reading; what a refusal means is said in `words.rs`.
+//! `words.rs` explains refusals.
 
 use std::pin::Pin;
 use std::sync::{Mutex, PoisonError};
@@ -15,15 +15,15 @@ use oauth2::{AsyncHttpClient, HttpRequest, HttpResponse};
 use crate::error::{Error, Kind, Result};
 use crate::net;
 
-/// What precedes Microsoft's error numbers.
+/// The prefix of Microsoft's error numbers.
 const NUMBER: &str = "AADSTS";
 
-/// A refusal, as the provider put it.
+/// A refusal in the provider's words.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Said {
-    /// OAuth's code, or the provider's own in its place.
+    /// OAuth's code, or the provider's own instead.
     pub(super) error: String,
-    /// What would help, in a word; Microsoft's. May be empty.
+    /// Microsoft's word for the remedy. May be empty.
     pub(super) suberror: String,
     /// Microsoft's number of the error.
     pub(super) number: Option<u32>,
@@ -62,23 +62,22 @@ impl Said {
     }
 }
 
-/// The number in a description such as `AADSTS65001: The user …`.
+/// Returns the number in a description such as `AADSTS65001: The user …`.
 fn number_in(description: &str) -> Option<u32> {
     let (_, rest) = description.split_once(NUMBER)?;
     let end = rest.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(rest.len());
     rest.get(..end)?.parse().ok()
 }
 
-/// The HTTP client that the `oauth2` crate is given for one flow. It notes the
-/// last refusal that passes.
+/// The HTTP client that the `oauth2` crate is given for one flow. It records the last refusal.
 #[derive(Debug, Default)]
 pub(super) struct Wire {
     said: Mutex<Option<Said>>,
 }
 
 impl Wire {
-    /// The last refusal, with what the crate drops. `error` and `description`
-    /// are what the crate has kept, which may be a refusal of its own making.
+    /// Returns the last refusal, with the fields that the crate drops. `error` and `description`
+    /// are those that the crate has kept, of a refusal that may be its own.
     pub(super) fn said(&self, error: &str, description: &str) -> Said {
         let noted = self.said.lock().unwrap_or_else(PoisonError::into_inner);
         noted

@@ -1,8 +1,7 @@
-//! The providers that one can sign in to, an entry each.
+//! The providers for sign-in, an entry each.
 //!
-//! An entry says where its endpoints are and what it wants otherwise than the
-//! standard has it. It stops at data: what is done with it stands in `oauth.rs`
-//! and the flows beside this file.
+//! An entry has a provider's endpoints and its differences from the standard. It is
+//! plain data; `oauth.rs` and the flows beside this file use it.
 
 use std::fmt;
 
@@ -13,42 +12,41 @@ use super::said::Said;
 use crate::config::{Config, OauthClient};
 use crate::error::{Error, Kind, Result};
 
-/// What one provider does differently from another. URLs are given the tenant,
-/// which is empty for providers that have none.
+/// The properties of one provider. URLs are given the tenant, which is empty for
+/// providers without tenants.
 pub struct Service {
     /// The name in settings, account ids and commands.
     pub name: &'static str,
     /// The name for people.
     pub title: &'static str,
-    /// The consent page.
+    /// Returns the consent page.
     pub(super) auth: fn(&Config, &str) -> Result<Url>,
-    /// The token endpoint.
+    /// Returns the token endpoint.
     pub(super) token: fn(&Config, &str) -> Result<Url>,
-    /// Where a device flow begins, if the provider has one that carries mail.
+    /// Returns the start of a device flow, if the provider has one that allows mail.
     pub(super) device: Option<fn(&Config, &str) -> Result<Url>>,
-    /// The revocation endpoint, if the provider has one.
+    /// Returns the revocation endpoint, if the provider has one.
     pub(super) revoke: fn(&Config) -> Option<Url>,
-    /// The OAuth client that the user registered.
+    /// Returns the OAuth client that the user registered.
     pub(super) client: fn(&Config) -> &OauthClient,
-    /// The tenant of the settings, if the provider has tenants.
+    /// Returns the tenant of the settings, if the provider has tenants.
     pub(super) tenant: fn(&Config) -> Option<&str>,
-    /// How a scope is asked for, and how a granted one is kept.
+    /// The form of a scope in a request, and the form in which a granted one is stored.
     pub(super) ask: fn(&Config, &str) -> String,
     pub(super) keep: fn(&str) -> &str,
-    /// Parameters that the consent page is given besides the standard ones, and
-    /// those that it is given only if no address is suggested to it.
+    /// Extra parameters of the consent page, and those that it is given only if no
+    /// address is suggested to it.
     pub(super) params: &'static [(&'static str, &'static str)],
     pub(super) unhinted: &'static [(&'static str, &'static str)],
     /// The name of this machine in redirects, and what follows the port.
     pub(super) redirect_host: &'static str,
     pub(super) redirect_path: &'static str,
-    /// What the provider's own error numbers mean.
+    /// Explains the provider's own error numbers.
     pub(super) explain: fn(&Said) -> Option<&'static entra::Trouble>,
-    /// The variable that names the client id, and the page that says how to get
-    /// one.
+    /// The variable with the client id, and the page on how to get one.
     pub(super) client_id: &'static str,
     pub(super) setup: &'static str,
-    /// Where people see and withdraw what they have granted.
+    /// The page where people see and withdraw their grants.
     pub grants: &'static str,
     /// Why a grant may have ended that nobody withdrew.
     pub(super) ends: &'static str,
@@ -89,10 +87,10 @@ pub const SERVICES: &[Service] = &[
         client: |config| &config.microsoft,
         tenant: |config| Some(&config.microsoft_tenant),
         ask: microsoft_scope,
-        // Granted scopes may come with the API's URL before them.
+        // Granted scopes may have the API's URL before them.
         keep: |scope| scope.rsplit('/').next().unwrap_or(scope),
         params: &[("response_mode", "query")],
-        // Whoever adds an account may be signed in to another one already.
+        // The person may already be signed in to another account.
         unhinted: &[("prompt", "select_account")],
         // The port is free for this name only, and only without a path.
         redirect_host: "localhost",
@@ -106,7 +104,7 @@ pub const SERVICES: &[Service] = &[
     },
 ];
 
-/// An endpoint of Microsoft's authority.
+/// Returns an endpoint of Microsoft's authority.
 fn microsoft(config: &Config, tenant: &str, endpoint: &str) -> Result<Url> {
     config
         .endpoints
@@ -115,8 +113,8 @@ fn microsoft(config: &Config, tenant: &str, endpoint: &str) -> Result<Url> {
         .map_err(|error| Error::new(Kind::Internal, format!("an endpoint of Microsoft: {error}")))
 }
 
-/// The hosts of Microsoft Graph in national clouds. A scope without a URL means
-/// the Graph of the global cloud, so theirs have to be asked for by URL.
+/// The hosts of Microsoft Graph in national clouds. A scope without a URL means the
+/// Graph of the global cloud, so theirs have to be requested by URL.
 const NATIONAL_GRAPHS: &[&str] =
     &["graph.microsoft.us", "dod-graph.microsoft.us", "microsoftgraph.chinacloudapi.cn"];
 /// The scopes that are not an API's but the authority's own.
@@ -131,10 +129,10 @@ fn microsoft_scope(config: &Config, scope: &str) -> String {
     }
 }
 
-/// The provider called `name`.
+/// Returns the provider called `name`.
 ///
 /// # Errors
-/// [`Kind::Argument`] with the names there are.
+/// [`Kind::Argument`] with the known names.
 pub fn service(name: &str) -> Result<&'static Service> {
     SERVICES.iter().find(|service| service.name == name).ok_or_else(|| {
         let names: Vec<&str> = SERVICES.iter().map(|service| service.name).collect();

@@ -1,12 +1,11 @@
 //! One sign-in: an authorization code with PKCE, from consent page to tokens.
 //!
-//! The browser comes back to a port of this machine that nobody knew before
-//! ([`listener`](super::listener)). On a machine without a browser the person
-//! pastes the address that the browser could not open. Both ways lead to the
-//! same place, and whichever is first with the right state counts. A wrong state
-//! never ends a sign-in: any page in the browser could send one.
+//! The browser is redirected to a random port of this machine ([`listener`](super::listener)). On
+//! a machine without a browser the person pastes the address that the browser could not open.
+//! Whichever arrives first with the right state counts. A wrong state never ends a sign-in,
+//! because any page in the browser could send one.
 //!
-//! It opens no browser and prints nothing; that is the command line's work.
+//! It opens no browser and prints nothing; the command line does.
 
 use std::time::Duration;
 
@@ -24,17 +23,17 @@ use crate::error::{Error, Kind, Result};
 /// How long a person has to sign in.
 const PATIENCE: Duration = Duration::from_secs(10 * 60);
 
-/// What came back from the consent page with the right state, and how to say in
-/// the browser what became of it.
+/// The response of the consent page with the right state, and the channel for showing
+/// the outcome in the browser.
 pub(super) struct Callback {
     /// The code, or why there is none.
     pub(super) answer: std::result::Result<AuthorizationCode, Said>,
-    /// Where the outcome goes; nowhere if the address was pasted.
+    /// The channel for the outcome; `None` if the address was pasted.
     pub(super) page: Option<oneshot::Sender<Outcome>>,
 }
 
-/// A sign-in that was begun: its consent page can be opened, and this machine
-/// listens for the answer until the [`Page`] has been told or this is dropped.
+/// A sign-in in progress: its consent page can be opened, and this machine listens for
+/// the response until the [`Page`] has been answered or this is dropped.
 pub struct SignIn {
     config: Config,
     authority: Authority,
@@ -49,14 +48,12 @@ pub struct SignIn {
 }
 
 impl SignIn {
-    /// Begins a sign-in to `provider` that asks for `scopes`, at `tenant` or at
-    /// the tenant of the settings. `login_hint` is the address to preselect on
-    /// the consent page.
+    /// Starts a sign-in to `provider` that requests `scopes`, at `tenant` or at the tenant of the
+    /// settings. `login_hint` is the address to preselect on the consent page.
     ///
     /// # Errors
-    /// [`Kind::Argument`] for an unknown provider or a tenant that is none,
-    /// [`Kind::Auth`] if no OAuth client is set, [`Kind::Network`] if no port of
-    /// this machine is free.
+    /// [`Kind::Argument`] for an unknown provider or an invalid tenant, [`Kind::Auth`]
+    /// if no OAuth client is set, [`Kind::Network`] if no port of this machine is free.
     pub async fn start(
         config: &Config,
         provider: &str,
@@ -93,7 +90,7 @@ impl SignIn {
             }
         }
         let (url, state) = request.url();
-        // Room for one: the first answer counts, and later ones are told so.
+        // Capacity for one: the first response counts, and later ones are refused.
         let (sender, callbacks) = mpsc::channel(1);
         let paster = Paster { service, redirect: redirect.to_string(), state, callbacks: sender };
         let listener = Listener::start(sockets, paster.clone());
@@ -111,31 +108,30 @@ impl SignIn {
         })
     }
 
-    /// The consent page, to be opened in a browser. It is no secret for the
-    /// person who signs in, and no use without this process.
+    /// Returns the consent page, to be opened in a browser. It is no secret for the
+    /// person who signs in, and useless without this process.
     pub fn url(&self) -> &str {
         self.url.as_str()
     }
 
-    /// Where the browser comes back to: a port of this machine.
+    /// Returns the redirect URI: a port of this machine.
     pub fn redirect_uri(&self) -> &str {
         self.redirect.as_str()
     }
 
-    /// Sets how long [`SignIn::wait`] waits; ten minutes unless set.
+    /// Sets how long [`SignIn::wait`] waits; ten minutes by default.
     #[must_use]
     pub fn patience(mut self, patience: Duration) -> Self {
         self.patience = patience;
         self
     }
 
-    /// A way to hand in the pasted address while [`SignIn::wait`] runs.
+    /// Returns a handle for pasting the address while [`SignIn::wait`] runs.
     pub fn paster(&self) -> Paster {
         self.paster.clone()
     }
 
-    /// Hands in the pasted address before [`SignIn::wait`] runs; see
-    /// [`Paster::paste`].
+    /// Passes on the pasted address before [`SignIn::wait`] runs; see [`Paster::paste`].
     ///
     /// # Errors
     /// As [`Paster::paste`].
@@ -143,14 +139,14 @@ impl SignIn {
         self.paster.paste(text).await
     }
 
-    /// Waits for the person to consent, and for the tokens. The browser still
-    /// waits then: what has become of the sign-in is to be told to the [`Page`].
-    /// If there are no tokens, the browser has been told why.
+    /// Waits for the person to consent, and for the tokens. The browser is then still
+    /// waiting: report the outcome of the sign-in to the [`Page`]. If there are no
+    /// tokens, the browser has been shown why.
     ///
     /// # Errors
-    /// [`Kind::Auth`] with what to do if the consent was denied, the code was
-    /// refused, there was no refresh token or nobody came;
-    /// [`Kind::Network`] or [`Kind::Timeout`] if the provider was not reached.
+    /// [`Kind::Auth`] with the next step if the consent was denied, the code was
+    /// refused, there was no refresh token or nobody signed in; [`Kind::Network`] or
+    /// [`Kind::Timeout`] if the provider was not reached.
     pub async fn wait(mut self) -> Result<(Tokens, Page)> {
         let callback = tokio::time::timeout(self.patience, self.callbacks.recv()).await;
         let service = self.authority.service;
@@ -164,7 +160,7 @@ impl SignIn {
                 (Err(words::timed_out(service, minutes)), None)
             }
         };
-        // From here on, whoever comes is told that the sign-in is over.
+        // From here on, the listener answers that the sign-in is over.
         drop(self.callbacks);
         let page = Page { sender, listener: self.listener };
         let tokens = match answer {
@@ -191,8 +187,8 @@ impl SignIn {
     }
 }
 
-/// The page in the browser of somebody who has consented. It waits to hear how
-/// the sign-in ended; dropping it ends the connection.
+/// The page in the browser of a person who has consented. It waits for the outcome of
+/// the sign-in; dropping it ends the connection.
 #[must_use = "the browser waits for the result of the sign-in"]
 pub struct Page {
     /// Nobody if the address was pasted.
@@ -201,13 +197,13 @@ pub struct Page {
 }
 
 impl Page {
-    /// Says that the account with this address is signed in. Returns when the
-    /// browser has heard it, or after a moment.
+    /// Shows that the account with this address is signed in. Returns when the browser
+    /// has received it, or after a moment.
     pub async fn signed_in(self, address: &str) {
         self.tell(Outcome::SignedIn(address.to_owned())).await;
     }
 
-    /// Says why nobody is signed in. Returns as [`Page::signed_in`] does.
+    /// Shows why nobody is signed in. Returns as [`Page::signed_in`] does.
     pub async fn failed(self, error: &Error) {
         self.tell(Outcome::Failed(error.to_string())).await;
     }
@@ -229,9 +225,9 @@ impl std::fmt::Debug for Page {
 
 /// Listens on a port of this machine that `host` leads to.
 ///
-/// Some machines take `localhost` for `::1` first, so that it is listened on as
-/// well. Where it is not to be had, browsers go on to 127.0.0.1; but where
-/// somebody else listens there, they would not, and another port is taken.
+/// Some machines resolve `localhost` to `::1` first, so that is listened on as well. If
+/// it is unavailable, browsers continue with 127.0.0.1; but if another program listens
+/// there, they would not, and another port is chosen.
 async fn listen(host: &str) -> std::io::Result<(u16, Vec<TcpListener>)> {
     loop {
         let socket = TcpListener::bind(("127.0.0.1", 0)).await?;
@@ -247,7 +243,7 @@ async fn listen(host: &str) -> std::io::Result<(u16, Vec<TcpListener>)> {
     }
 }
 
-/// Takes what the consent page answered, from whichever side it comes.
+/// Accepts the response of the consent page, pasted or redirected.
 #[derive(Clone)]
 pub struct Paster {
     service: &'static Service,
@@ -257,12 +253,12 @@ pub struct Paster {
 }
 
 impl Paster {
-    /// Takes the address that the browser ended on, whole. The sign-in then goes
-    /// on in [`SignIn::wait`].
+    /// Accepts the complete address that the browser ended on. The sign-in then
+    /// continues in [`SignIn::wait`].
     ///
     /// # Errors
-    /// [`Kind::Auth`] if it is no such address, belongs to another sign-in, or
-    /// comes too late. The sign-in goes on waiting.
+    /// [`Kind::Auth`] if it is no such address, belongs to another sign-in, or comes
+    /// too late. The sign-in keeps waiting.
     pub async fn paste(&self, text: &str) -> Result<()> {
         let text = text.trim().trim_matches(['"', '\'', '<', '>']);
         let url = Url::parse(text).map_err(|_no_url| words::not_a_redirect(&self.redirect))?;
@@ -274,7 +270,7 @@ impl Paster {
         }
     }
 
-    /// Reads what the provider put into the redirect's query.
+    /// Reads the query of the provider's redirect.
     pub(super) fn read(&self, query: &str) -> Read {
         let pairs = || url::form_urlencoded::parse(query.as_bytes());
         let value = |name: &str| {
@@ -298,7 +294,7 @@ impl Paster {
         }
     }
 
-    /// Passes an answer on to [`SignIn::wait`]; only the first is taken.
+    /// Passes a response on to [`SignIn::wait`]; only the first is accepted.
     pub(super) fn hand_in(&self, callback: Callback) -> Result<()> {
         self.callbacks.try_send(callback).map_err(|_taken| {
             Error::new(Kind::Auth, "this sign-in is over: it was already answered")
@@ -306,13 +302,13 @@ impl Paster {
         })
     }
 
-    /// The provider's name for people.
+    /// Returns the provider's name for people.
     pub(super) fn title(&self) -> &'static str {
         self.service.title
     }
 }
 
-/// What stood in a redirect's query.
+/// The content of a redirect's query.
 pub(super) enum Read {
     /// Neither code nor error.
     Nothing,
@@ -322,7 +318,7 @@ pub(super) enum Read {
     Answer(std::result::Result<AuthorizationCode, Said>),
 }
 
-/// Shows nothing that stands for the person.
+/// Shows nothing that could be used to sign in.
 impl std::fmt::Debug for SignIn {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("SignIn")

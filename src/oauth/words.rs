@@ -1,8 +1,7 @@
-//! OAuth's error codes in words, each with what to do next.
+//! Explains OAuth's error codes, each with the next step.
 //!
-//! The codes come from RFC 6749 and from the providers' consent pages;
-//! Microsoft's numbers are in `entra.rs`. It stops at words: whether an account changes its status over one is decided in
-//! `accounts.rs`.
+//! The codes come from RFC 6749 and from the providers' consent pages; Microsoft's numbers are in
+//! `entra.rs`. `accounts.rs` decides whether an account changes its status.
 
 use super::entra::End;
 use super::said::Said;
@@ -10,7 +9,7 @@ use super::{Ended, Service};
 use crate::config::TENANTS;
 use crate::error::{Error, Kind};
 
-/// A refusal of a sign-in in words, from a token endpoint or from the redirect.
+/// Explains a refusal of a sign-in, from a token endpoint or from the redirect.
 pub(super) fn refused(service: &Service, said: &Said) -> Error {
     let title = service.title;
     let auth = |message: String| Error::new(Kind::Auth, message);
@@ -57,11 +56,11 @@ pub(super) fn refused(service: &Service, said: &Said) -> Error {
     }
 }
 
-/// Why a refused refresh is the end of the grant; nothing if it is not, and the
-/// next refresh may go well.
+/// Returns why a refused refresh is the end of the grant; `None` if it is not, and the
+/// next refresh may succeed.
 pub(super) fn end(service: &Service, said: &Said) -> Option<Ended> {
-    // The first is RFC 6749's; the others are OpenID Connect's, and say that
-    // nothing but a person at the sign-in page can help.
+    // The first is RFC 6749's; the others are OpenID Connect's, and mean that the
+    // person has to sign in again.
     let coded = matches!(
         said.error.as_str(),
         "invalid_grant" | "interaction_required" | "consent_required" | "login_required"
@@ -80,23 +79,23 @@ pub(super) fn end(service: &Service, said: &Said) -> Option<Ended> {
     })
 }
 
-/// Microsoft's number of the error, if there is one, between two texts.
+/// Returns Microsoft's number of the error, if there is one, between two texts.
 fn numbered(said: &Said, before: &str, after: &str) -> String {
     said.number.map(|number| format!("{before}AADSTS{number}{after}")).unwrap_or_default()
 }
 
-/// A next step with the command and the page it speaks of.
+/// Fills the command and the page into a next step.
 fn filled(service: &Service, next: &str) -> String {
     next.replace("{add}", &add(service)).replace("{setup}", service.setup)
 }
 
-/// Nobody has said which OAuth client to use.
+/// Returns the error that no OAuth client is set.
 pub(super) fn no_client(service: &Service) -> Error {
     Error::new(Kind::Auth, format!("no OAuth client for {} is set", service.title))
         .next(format!("set {}; {} says how to get one", service.client_id, service.setup))
 }
 
-/// The code from the consent page is not good, or no longer.
+/// Returns the error that the code from the consent page is invalid, or no longer valid.
 fn used_code(service: &Service) -> Error {
     Error::new(
         Kind::Auth,
@@ -105,7 +104,7 @@ fn used_code(service: &Service) -> Error {
     .next(format!("run {} again", add(service)))
 }
 
-/// The sign-in worked, and would last an hour.
+/// Returns the error that the sign-in succeeded, but would last only an hour.
 pub(super) fn no_refresh_token(service: &Service) -> Error {
     Error::new(
         Kind::Auth,
@@ -117,19 +116,19 @@ pub(super) fn no_refresh_token(service: &Service) -> Error {
     .next(format!("remove this app at {} and run {} again", service.grants, add(service)))
 }
 
-/// What came back does not belong to the sign-in that was begun.
+/// Returns the error for a response to another sign-in.
 pub(super) fn wrong_state(service: &Service) -> Error {
     Error::new(Kind::Auth, "this answers another sign-in (wrong state)")
         .next(format!("use the newest address shown, or run {} again", add(service)))
 }
 
-/// Nobody came back from the consent page.
+/// Returns the error that the consent page was not completed in time.
 pub(super) fn timed_out(service: &Service, minutes: u64) -> Error {
     Error::new(Kind::Auth, format!("nobody signed in within {minutes} minutes"))
         .next(format!("run {} again", add(service)))
 }
 
-/// What was pasted is not the address that the consent page led to.
+/// Returns the error for a pasted text that is not the address of the redirect.
 pub(super) fn not_a_redirect(redirect: &str) -> Error {
     Error::new(
         Kind::Auth,
@@ -141,17 +140,17 @@ pub(super) fn not_a_redirect(redirect: &str) -> Error {
     ))
 }
 
-/// Only one provider says what a tenant is.
+/// Returns the error that the provider has no tenants.
 pub(super) fn no_tenants(service: &Service) -> Error {
     Error::argument(format!("{} has no tenants", service.title)).next("leave out the tenant")
 }
 
-/// That is no tenant.
+/// Returns the error for an invalid tenant.
 pub(super) fn no_such_tenant() -> Error {
     Error::argument("that is not a tenant").next(format!("use {TENANTS}"))
 }
 
-/// The provider has no device flow, or none that helps.
+/// Returns the error that the provider has no usable device flow.
 pub(super) fn no_device_flow(service: &Service) -> Error {
     Error::argument(format!("{}'s device flow does not support mail scopes", service.title)).next(
         format!(
@@ -162,8 +161,8 @@ pub(super) fn no_device_flow(service: &Service) -> Error {
     )
 }
 
-/// The account's grant has ended; the words that are kept with the account.
-/// `again` is the command that signs it in again.
+/// Returns the error that the account's grant has ended, which is stored with the
+/// account. `again` is the command that signs it in again.
 pub(crate) fn grant_ended(service: &Service, email: &str, ended: &Ended, again: &str) -> Error {
     Error::new(
         Kind::Auth,
@@ -172,12 +171,12 @@ pub(crate) fn grant_ended(service: &Service, email: &str, ended: &Ended, again: 
     .next(format!("run {again}"))
 }
 
-/// The command that signs in.
+/// Returns the command that signs in.
 fn add(service: &Service) -> String {
     format!("`daysheet account add {}`", service.name)
 }
 
-/// A code we do not know, fit to be shown: codes are short words of few letters.
+/// Returns an unknown code if it is safe to show: codes are short words of few letters.
 fn tame(code: &str) -> String {
     let word: String = code
         .chars()

@@ -11,17 +11,17 @@ use crate::error::{Error, Result};
 use crate::text::{LINE, wrapped};
 use crate::text::{note, ours};
 
-/// How many lines are shown around one that matches.
+/// The number of lines shown around one that matches.
 const AROUND: usize = 2;
 
-/// The lines of `text` that match `pattern`, as `12: text`, and those around
-/// them, as `11- text`, with `--` between lines that are not neighbours.
+/// Returns the lines of `text` that match `pattern`, as `12: text`, and those around
+/// them, as `11- text`, with `--` between lines that are not adjacent.
 ///
-/// Capital letters are told from small ones if the pattern has one.
+/// Matching is case-sensitive if the pattern contains an upper-case letter.
 ///
 /// # Errors
-/// [`Kind::Argument`](crate::error::Kind::Argument) if there is no such line, or
-/// the pattern is no regular expression.
+/// [`Kind::Argument`](crate::error::Kind::Argument) if no line matches, or the pattern
+/// is not a regular expression.
 pub fn grep(text: &str, pattern: &str, ask: Ask) -> Result<Page> {
     let regex = compiled(pattern)?;
     let lines = wrapped(text, LINE);
@@ -75,7 +75,7 @@ pub fn grep(text: &str, pattern: &str, ask: Ask) -> Result<Page> {
     Ok(page)
 }
 
-/// Which of the lines match.
+/// Returns which of the lines match.
 fn matching(text: &str, lines: &[&str], regex: &Regex) -> Vec<bool> {
     let mut matching = Vec::with_capacity(lines.len());
     let mut start = 0;
@@ -101,7 +101,7 @@ fn matching(text: &str, lines: &[&str], regex: &Regex) -> Vec<bool> {
     matching
 }
 
-/// The lines that match, and those around them.
+/// Returns the lines that match, and those around them.
 fn around(matching: &[bool]) -> Vec<bool> {
     let mut wanted = vec![false; matching.len()];
     for (at, _) in matching.iter().enumerate().filter(|(_, matches)| **matches) {
@@ -120,8 +120,8 @@ fn compiled(pattern: &str) -> Result<Regex> {
         .map_err(|error| refused(pattern, &error))
 }
 
-/// True when a capital letter is meant: not those of `\S`, `\p{Lu}` or
-/// `(?P<name>`.
+/// Returns true if the pattern has an upper-case letter other than those of `\S`,
+/// `\p{Lu}` or `(?P<name>`.
 fn has_capital(pattern: &str) -> bool {
     let mut chars = pattern.chars().peekable();
     while let Some(char) = chars.next() {
@@ -144,7 +144,7 @@ fn has_capital(pattern: &str) -> bool {
     false
 }
 
-/// Why a pattern is refused, and where it is wrong.
+/// Explains why a pattern is refused, and where it is wrong.
 fn refused(pattern: &str, error: &regex::Error) -> Error {
     let regex::Error::Syntax(said) = error else {
         return Error::argument("`grep` is too large a regular expression")

@@ -1,6 +1,6 @@
-//! Some lines of an output: as many as were asked for and fit.
+//! Some lines of an output: as many as were requested and fit.
 //!
-//! Reading is paging: what is not shown is the next page, and pages together are
+//! Reading is paging: what is not shown is the next page, and the pages together are
 //! the text. Pure; lines are those of [`wrapped`].
 
 use std::borrow::Cow;
@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::text::{LINE, wrapped};
 use crate::text::{Note, note, ours};
 
-/// Which lines are asked for.
+/// The requested lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ask {
     /// The first line, from 1.
@@ -20,16 +20,16 @@ pub struct Ask {
     pub limit: usize,
     /// The most tokens of the lines; one line is shown whatever it has.
     pub tokens: usize,
-    /// What tokens are counted in.
+    /// The tokenizer that counts.
     pub tokenizer: Tokenizer,
     /// True when the lines are written as a field of JSON, with its escapes.
     pub fields: bool,
 }
 
-/// What is shown.
+/// The lines to show.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Page {
-    /// How many lines there are.
+    /// The total number of lines.
     pub lines: usize,
     /// The first and the last that is shown, if any is.
     pub shown: Option<(usize, usize)>,
@@ -37,11 +37,11 @@ pub struct Page {
     pub next: Option<usize>,
     /// The lines, without the line end of the last.
     pub text: String,
-    /// What to know about them, a line each.
+    /// Notes about them, one line each.
     pub notes: Vec<Note>,
 }
 
-/// The lines of `text` that are asked for, as they stand in it.
+/// Returns the requested lines of `text`, unchanged.
 ///
 /// # Errors
 /// [`Kind::Argument`](crate::error::Kind::Argument) if there is no such line.
@@ -93,10 +93,10 @@ pub fn page(text: &str, ask: Ask) -> Result<Page> {
     Ok(Page { lines: total, shown: Some((ask.offset, last)), next, text: out, notes })
 }
 
-/// What a reader has to know where a line was too long.
+/// The note on lines that were too long.
 pub(super) const LONG_LINES: &str = "a line of more than 500 characters counts as several";
 
-/// True when the line at `at` is continued by the next.
+/// Returns true if the line at `at` is continued by the next.
 pub(super) fn goes_on(line: &str, at: usize, total: usize) -> bool {
     at + 1 < total && !line.ends_with('\n')
 }
@@ -113,7 +113,7 @@ pub(super) fn check(lines: &[&str], offset: usize) -> Result<()> {
     }
 }
 
-/// What is left of the lines and tokens that may be shown.
+/// The lines and tokens that are left.
 pub(super) struct Room {
     ask: Ask,
     lines: usize,
@@ -121,7 +121,7 @@ pub(super) struct Room {
     bytes: usize,
 }
 
-/// The most bytes of a page: what an answer may have, and some for what is
+/// The maximum size of a page in bytes: that of an answer, minus some for what is
 /// around the lines.
 const MOST_BYTES: usize = CEILING - 4 * 1024;
 
@@ -130,7 +130,7 @@ impl Room {
         Self { ask, lines: 0, tokens: 0, bytes: 0 }
     }
 
-    /// True when a line still fits; then it is counted. The first one does.
+    /// Returns true if a line still fits, and counts it. The first line always fits.
     pub(super) fn takes(&mut self, line: &str) -> bool {
         if self.lines > 0 && self.lines >= self.ask.limit {
             return false;

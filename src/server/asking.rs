@@ -1,11 +1,9 @@
-//! The client asked and told while a call runs: confirmation by elicitation,
-//! and progress.
+//! Asks and notifies the client of a running call: confirmation by elicitation, and progress.
 //!
-//! Clients of the older eras are asked by a request of ours, and the call waits.
-//! Since 2026-07-28 a server asks nobody by itself: the call ends with the
-//! question, and the client makes it again with the answer. Then nothing was
-//! done the first time, and everything is looked at anew: an answer counts for
-//! the same question of the same call alone, and once.
+//! Clients of the older eras are asked by a request of ours, and the call waits. Since 2026-07-28
+//! a server cannot ask by itself: the call ends with the question, and the client repeats it with
+//! the answer. Then nothing was done the first time, and everything is checked again: an answer
+//! is valid once, and only for the same question of the same call.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -27,10 +25,10 @@ use crate::caller::{Caller, Reply};
 const CONFIRM: &str = "confirm";
 /// How long a question may stay unanswered.
 const OPEN: Duration = Duration::from_secs(15 * 60);
-/// How many questions may be open at once.
+/// The maximum number of open questions.
 const MOST: usize = 64;
 
-/// Questions that were handed to clients, by what they give back with the answer.
+/// Open questions, by the state that the client returns with its answer.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Questions(Arc<Mutex<BTreeMap<String, Open>>>);
 
@@ -43,8 +41,8 @@ struct Open {
 }
 
 impl Questions {
-    /// Keeps a question; the state that the client gives back with its answer,
-    /// nothing if none can be made.
+    /// Stores a question; returns the state that the client sends back with its answer,
+    /// `None` if none can be generated.
     fn keep(&self, call: &str, question: &str) -> Option<String> {
         let mut random = [0_u8; 16];
         getrandom::fill(&mut random).ok()?;
@@ -63,7 +61,7 @@ impl Questions {
         Some(state)
     }
 
-    /// The question that an answer is to, which is answered then.
+    /// Removes and returns the question that an answer belongs to.
     fn take(&self, call: &str, state: &str) -> Option<String> {
         let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let one = open.remove(state)?;
@@ -79,9 +77,9 @@ pub(super) struct Client {
     call: String,
     /// True if the client can show a question to its user.
     can_ask: bool,
-    /// True if it is asked by the end of the call.
+    /// True if questions end the call.
     by_answer: bool,
-    /// The answer that came with the call, and the question that it is to.
+    /// The answer that came with the call, and its question.
     answered: Option<(String, Reply)>,
     /// The question to end the call with.
     asked: Mutex<Option<String>>,
@@ -102,6 +100,7 @@ impl Client {
         let answered = params
             .request_state
             .as_deref()
+            // Taken out, so that an answer is valid only once.
             .and_then(|state| questions.take(&call, state))
             .zip(answer.map(reply));
         Self {
@@ -119,7 +118,7 @@ impl Client {
         }
     }
 
-    /// The question to end the call with, if there is one.
+    /// Returns the question to end the call with, if there is one.
     pub(super) fn question(&self) -> Option<InputRequiredResult> {
         let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
         let question = asked.take()?;
@@ -130,7 +129,7 @@ impl Client {
     }
 }
 
-/// A form without fields: to send it off is to agree.
+/// Returns a form without fields: submitting it means agreement.
 fn form(message: String) -> ElicitRequestParams {
     ElicitRequestParams::FormElicitationParams {
         meta: None,
@@ -139,7 +138,7 @@ fn form(message: String) -> ElicitRequestParams {
     }
 }
 
-/// What a client's answer means; what is not understood is no.
+/// Interprets a client's answer; anything not understood means no.
 fn reply(answer: &Value) -> Reply {
     match serde_json::from_value::<ElicitResult>(answer.clone()) {
         Ok(result) if result.action == ElicitationAction::Accept => Reply::Yes,
@@ -157,7 +156,7 @@ impl Caller for Client {
             return match self.peer.create_elicitation(form(question.to_owned())).await {
                 Ok(result) if result.action == ElicitationAction::Accept => Reply::Yes,
                 Ok(_) => Reply::No,
-                // It said that it can, and cannot.
+                // The client declared support, but failed.
                 Err(error) => {
                     tracing::debug!(%error, "the client could not ask its user");
                     Reply::No
@@ -166,7 +165,7 @@ impl Caller for Client {
         }
         match &self.answered {
             Some((answered, reply)) if answered == question => *reply,
-            // The first time, or what was to be confirmed has changed since.
+            // The first time, or the question has changed since.
             _ => {
                 let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
                 *asked = Some(question.to_owned());

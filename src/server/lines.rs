@@ -1,14 +1,11 @@
-//! Lines that are no JSON, before rmcp sees them.
+//! Handles lines that are not JSON, before rmcp sees them.
 //!
-//! rmcp passes over a line that it cannot parse, and a client whose request had
-//! a cut emoji in it would wait for ever. So bytes that are no UTF-8 and lone
-//! halves of surrogate pairs are replaced, as JSON readers elsewhere do, and
-//! what is still no JSON is answered with a parse error.
+//! rmcp skips a line that it cannot parse, and a client whose request had a cut emoji in it would
+//! wait for ever. So bytes that are not UTF-8 and lone halves of surrogate pairs are replaced, as
+//! other JSON readers do, and a line that is still not JSON is answered with a parse error.
 //!
-//! Requests are counted here: rmcp begins each as it comes, and would begin any
-//! number. Beyond [`OPEN`] without an answer, further ones are refused, while
-//! pings, cancellations and answers pass.
-//! It stops at that: what a message says is rmcp's business.
+//! Requests are also counted here, because rmcp would start any number at once. Beyond [`OPEN`]
+//! without an answer, further ones are refused, while pings, cancellations and answers pass.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -30,14 +27,14 @@ const LONGEST: usize = 16 << 20;
 
 /// Requests of a client that may wait for their answers at once.
 const OPEN: usize = 128;
-/// How many bytes they may have together.
+/// The maximum size of these requests together, in bytes.
 const OPEN_BYTES: usize = 2 * LONGEST;
 
-/// Requests without an answer: their ids, as JSON, and how many bytes each has.
+/// Requests without an answer: their ids, as JSON, and the size of each in bytes.
 #[derive(Clone, Default)]
 struct Open(Arc<Mutex<HashMap<String, usize>>>);
 
-/// What a message of rmcp's is an answer to.
+/// The request that a message of rmcp's answers.
 #[derive(Deserialize)]
 struct Answer {
     id: Option<Value>,
@@ -49,8 +46,8 @@ impl Open {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes note of a client's message of so many bytes; the id of a request that
-    /// is one too many.
+    /// Counts a client's message of this many bytes; returns the id of a request that
+    /// exceeds the limit.
     fn refuses<'m>(&self, message: &'m Value, bytes: usize) -> Option<&'m Value> {
         let method = message.get("method")?.as_str()?;
         let mut all = self.all();
@@ -86,7 +83,7 @@ pub(super) struct Guarded {
     pub(super) written: JoinHandle<()>,
 }
 
-/// Puts the guard between rmcp and a client's `input` and `output`.
+/// Creates the guard between rmcp and a client's `input` and `output`.
 pub(super) fn guard<R, W>(input: R, output: W) -> Guarded
 where
     R: AsyncRead + Send + Unpin + 'static,
@@ -105,7 +102,7 @@ where
     }
 }
 
-/// Hands the client's lines on, and answers those that are no JSON.
+/// Forwards the client's lines, and answers those that are not JSON.
 async fn read<R: AsyncRead + Unpin>(
     input: R,
     mut to_rmcp: DuplexStream,
@@ -138,7 +135,7 @@ async fn read<R: AsyncRead + Unpin>(
     }
 }
 
-/// The next line, or as much of it as is looked at.
+/// Returns the next line, up to the maximum length.
 async fn next_line<R: AsyncRead + Unpin>(
     input: &mut BufReader<R>,
     line: &mut Vec<u8>,
@@ -148,7 +145,7 @@ async fn next_line<R: AsyncRead + Unpin>(
     input.take(most).read_until(b'\n', line).await
 }
 
-/// Hands rmcp's lines on, whole, so that no answer of ours comes between.
+/// Forwards rmcp's lines, whole, so that no answer of ours comes in between.
 async fn forward(from_rmcp: DuplexStream, lines: mpsc::Sender<Vec<u8>>, open: Open) {
     let mut from_rmcp = BufReader::new(from_rmcp);
     let mut line = Vec::new();
@@ -168,8 +165,8 @@ async fn write<W: AsyncWrite + Unpin>(mut lines: mpsc::Receiver<Vec<u8>>, mut ou
     }
 }
 
-/// The line as JSON, and what it says; `None` when it is none even with its text
-/// repaired.
+/// Returns the line as JSON, and its value; `None` if it is not JSON even after its
+/// text was repaired.
 pub fn repaired(line: &[u8]) -> Option<(Vec<u8>, Value)> {
     // Read as rmcp reads it: a reader that skips strings would not look into them.
     if let Ok(message) = serde_json::from_slice(line) {
@@ -180,7 +177,7 @@ pub fn repaired(line: &[u8]) -> Option<(Vec<u8>, Value)> {
     Some((text.into_bytes(), message))
 }
 
-/// The text with `\ud800` to `\udfff` escapes that stand alone replaced by `\ufffd`.
+/// Replaces `\ud800` to `\udfff` escapes that are alone by `\ufffd`.
 fn whole_pairs(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -205,14 +202,14 @@ fn whole_pairs(text: &str) -> String {
     out
 }
 
-/// The half of a surrogate pair that an escape at the start of `text` is.
+/// Returns the half of a surrogate pair that an escape at the start of `text` encodes.
 fn half(text: &str) -> Option<u32> {
     let digits = text.strip_prefix("\\u")?.get(..4)?;
     let code = u32::from_str_radix(digits, 16).ok()?;
     (0xd800..0xe000).contains(&code).then_some(code)
 }
 
-/// The answer to a request that is one too many.
+/// Returns the answer to a request that exceeds the limit.
 fn busy(id: &Value) -> Vec<u8> {
     let error = json!({
         "jsonrpc": "2.0",
@@ -224,7 +221,7 @@ fn busy(id: &Value) -> Vec<u8> {
     format!("{error}\n").into_bytes()
 }
 
-/// A parse error (JSON-RPC 2.0, section 5.1). Its id is null, because the
+/// Returns a parse error (JSON-RPC 2.0, section 5.1). Its id is null, because the
 /// request's could not be read.
 fn refusal(why: &str) -> Vec<u8> {
     let error = json!({

@@ -1,5 +1,5 @@
-//! Answers and errors as MCP has them: text blocks, a link to the whole, and
-//! what an answer costs for those who count.
+//! Answers and errors in MCP's form: text blocks, a link to the whole, and the size of
+//! an answer in `_meta`.
 
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject, MetaObject, Resource};
 use serde_json::json;
@@ -12,10 +12,10 @@ use crate::text::cell;
 /// The media type of outputs.
 pub(super) const TEXT_TYPE: &str = "text/plain";
 
-/// The most bytes of what an error tells.
+/// The maximum size of an error's text, in bytes.
 const DIAGNOSTICS: usize = 8 * 1024;
 
-/// What an error tells: all of it, unless somebody answered with a book.
+/// Returns the text of an error, cut if it is very long.
 pub(super) fn diagnostics(error: &Error) -> String {
     // One line, whatever it repeats: nothing in it can pass for one of ours.
     let mut text = cell(&error.to_string());
@@ -31,8 +31,8 @@ pub(super) fn diagnostics(error: &Error) -> String {
     text
 }
 
-/// An answer as MCP has it: text blocks, a link to the whole when it is a part,
-/// and what it costs for those who count.
+/// Returns an answer in MCP's form: text blocks, a link to the whole if it is a part,
+/// and its size in `_meta`.
 pub(super) fn result(answer: Answer) -> CallToolResult {
     let Answer { blocks, stats, output } = answer;
     let mut content: Vec<_> = blocks.into_iter().map(ContentBlock::text).collect();

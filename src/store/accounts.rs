@@ -1,12 +1,11 @@
-//! The accounts' rows: who is signed in, with sealed tokens.
+//! The rows of signed-in accounts, with sealed tokens.
 //!
-//! Every change of a row's tokens raises its version, and a change says which
-//! version it was made from: of two processes that refresh at once, one saves
-//! and the other finds out. A lease keeps them from trying at once in the first
-//! place, because some providers take a refresh token that is used twice for a
-//! stolen one and end the whole grant.
+//! Every change of a row's tokens raises its version, and a change names the version it was made
+//! from: of two processes that refresh at once, one saves and the other notices. A lease keeps
+//! them from trying at once in the first place, because some providers treat a refresh token that
+//! is used twice as stolen and end the whole grant.
 //!
-//! It stops at rows; what the columns mean together is in `crate::accounts`.
+//! `crate::accounts` interprets the columns.
 
 use super::{OWNER, Store, now};
 use crate::error::{Error, Kind, Result};
@@ -21,7 +20,7 @@ pub struct AccountRow {
     pub provider: String,
     /// The mailbox's address.
     pub email: String,
-    /// Who signed in, when the mailbox is not their own but shared with them.
+    /// The person who signed in, if the mailbox is not their own but shared with them.
     pub via: Option<String>,
     /// The tenant that it signed in at, for providers that have tenants.
     pub tenant: Option<String>,
@@ -75,7 +74,7 @@ impl From<Columns> for AccountRow {
 }
 
 impl Store {
-    /// All accounts, the longest known first.
+    /// Returns all accounts, the oldest first.
     ///
     /// # Errors
     /// [`Kind::Store`].
@@ -92,7 +91,7 @@ impl Store {
         Ok(rows.into_iter().map(AccountRow::from).collect())
     }
 
-    /// The account with this id, if there is one.
+    /// Returns the account with this id, if there is one.
     ///
     /// # Errors
     /// [`Kind::Store`].
@@ -146,8 +145,8 @@ impl Store {
         Ok(stored.into())
     }
 
-    /// Saves refreshed tokens over those of `version` and gives up the lease.
-    /// False if the row has changed or gone since; then nothing was saved.
+    /// Saves refreshed tokens over those of `version` and releases the lease. Returns
+    /// false if the row was changed or deleted since; then nothing was saved.
     ///
     /// # Errors
     /// [`Kind::Store`].
@@ -166,8 +165,8 @@ impl Store {
         .await
     }
 
-    /// Notes that the provider refused the tokens of `version`, and why. False
-    /// if the row has changed or gone since; then there is nothing to note.
+    /// Records that the provider refused the tokens of `version`, and why. Returns
+    /// false if the row was changed or deleted since; then nothing was recorded.
     ///
     /// # Errors
     /// [`Kind::Store`].
@@ -192,8 +191,8 @@ impl Store {
         .await
     }
 
-    /// Takes the right to refresh the tokens of `version`, for `seconds` at
-    /// most. False if another process has it, or the row has changed or gone.
+    /// Takes the right to refresh the tokens of `version`, for `seconds` at most.
+    /// Returns false if another process has it, or the row was changed or deleted.
     ///
     /// # Errors
     /// [`Kind::Store`].
@@ -215,8 +214,7 @@ impl Store {
         .await
     }
 
-    /// Gives the lease up without a change, after an attempt that came to
-    /// nothing.
+    /// Releases the lease without a change, after a failed attempt.
     ///
     /// # Errors
     /// [`Kind::Store`].
@@ -233,9 +231,8 @@ impl Store {
         .map(|_changed| ())
     }
 
-    /// Deletes an account with its tokens and the outputs that tell of it. Its
-    /// handles stay: their numbers must not come to mean anything else. False if
-    /// there was none.
+    /// Deletes an account with its tokens and the outputs that concern it. Its handles stay,
+    /// because their numbers must never mean anything else. Returns false if there was none.
     ///
     /// # Errors
     /// [`Kind::Store`].
@@ -252,7 +249,7 @@ impl Store {
         Ok(done.rows_affected() > 0)
     }
 
-    /// True if some tokens were sealed with a key that is marked so.
+    /// Returns true if some tokens were sealed with a key with this mark.
     pub(super) async fn has_sealed(&self, mark: &str) -> Result<bool> {
         let count: i64 =
             sqlx::query_scalar("SELECT COUNT(*) FROM accounts WHERE owner = $1 AND sealed LIKE $2")

@@ -21,7 +21,7 @@ impl Store {
             .append(true)
             .open(&path)
             .map_err(|error| unwritten(&path, &error))?;
-        // What a full disk has cut off stays a line by itself.
+        // A line that a full disk has cut off stays a line by itself.
         let torn = ends_within_a_line(&mut file).unwrap_or(false);
         let begin = if torn { "\n" } else { "" };
         file.write_all(format!("{begin}{line}\n").as_bytes())
@@ -29,7 +29,7 @@ impl Store {
     }
 }
 
-/// True if the last line of a file has no end.
+/// Returns true if the last line of a file has no end.
 fn ends_within_a_line(file: &mut std::fs::File) -> std::io::Result<bool> {
     if file.seek(SeekFrom::End(0))? == 0 {
         return Ok(false);

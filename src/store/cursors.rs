@@ -1,12 +1,11 @@
-//! Cursors: `p3` for the long text that says where a list goes on.
+//! Cursors: `p3` for the long text with the position in a list.
 //!
-//! A provider's page token can have thousands of characters; the model gets a
-//! number and passes it back. The same state has the same number for as long as
-//! it is kept, so that the same question gives the same bytes. Cursors are kept
-//! for thirty days after they were last given out and then purged; their numbers
-//! are not used again.
+//! A provider's page token can have thousands of characters; the model gets a number
+//! and passes it back. The same state has the same number for as long as it is stored,
+//! so that the same call gives the same bytes. Cursors are deleted thirty days after
+//! they were last issued; their numbers are never used again.
 //!
-//! It stops at text: what a state says is up to whoever saves it.
+//! The callers define the content of a state.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -17,11 +16,11 @@ use crate::error::Result;
 
 /// One day, in seconds.
 const DAY: i64 = 24 * 60 * 60;
-/// How long a cursor is kept after it was last given out, in seconds.
+/// How long a cursor is stored after it was last issued, in seconds.
 const KEPT: i64 = 30 * DAY;
 
 impl Store {
-    /// The number of the cursor with this state, for a handle such as `p3`.
+    /// Returns the number of the cursor with this state, for a handle such as `p3`.
     ///
     /// # Errors
     /// [`Kind::Store`](crate::error::Kind::Store).
@@ -70,7 +69,7 @@ impl Store {
         Ok(number.unsigned_abs())
     }
 
-    /// The state of cursor `number`; nothing if there is none, or no longer.
+    /// Returns the state of cursor `number`; `None` if there is none, or no longer.
     ///
     /// # Errors
     /// [`Kind::Store`](crate::error::Kind::Store).

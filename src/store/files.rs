@@ -1,8 +1,7 @@
 //! Folders and files that only their owner can read.
 //!
-//! On Unix the modes are set when a thing is created, not after, and tightened
-//! on what is already there. Elsewhere the user's data folder is private by
-//! itself. It stops at the file system: nothing here knows what is written.
+//! On Unix the modes are set at creation, not after, and tightened on existing files.
+//! Elsewhere the user's data folder is private by itself.
 
 use std::fs::{DirBuilder, OpenOptions};
 use std::io;
@@ -10,9 +9,8 @@ use std::path::Path;
 
 use crate::error::{Error, Kind, Result};
 
-/// Creates the folder and its parents, readable by the owner only (0700). A
-/// folder that exists keeps its mode: it may be shared on purpose, and what we
-/// put there is private by itself.
+/// Creates the folder and its parents, readable by the owner only (0700). An existing folder
+/// keeps its mode: it may be shared on purpose, and our files in it are private by themselves.
 pub(super) fn private_folder(path: &Path) -> Result<()> {
     let mut builder = DirBuilder::new();
     builder.recursive(true);
@@ -27,7 +25,7 @@ pub(super) fn private_folder(path: &Path) -> Result<()> {
     })
 }
 
-/// What to do about a folder or file that cannot be written.
+/// Returns the next step for a folder or file that cannot be written.
 pub(super) fn advice(error: &io::Error) -> &'static str {
     use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
     match error.kind() {
@@ -63,7 +61,7 @@ pub(super) fn private_options() -> OpenOptions {
     options
 }
 
-/// Takes from everybody but the owner what they may do with the file.
+/// Removes all permissions on the file except the owner's.
 pub(super) fn tighten(path: &Path) -> io::Result<()> {
     #[cfg(unix)]
     {

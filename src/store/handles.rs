@@ -1,13 +1,11 @@
 //! Handles: the short names that stand for providers' long ids.
 //!
-//! `m12` is the twelfth message this user was ever shown. A number is given
-//! out once and means the same thing for good: it is not used again, not after
-//! the account was removed and not by another process. A handle knows its
-//! account, so that a write needs no account argument.
+//! `m12` is the twelfth message this user was ever shown. A number is issued once and keeps its
+//! meaning permanently: it is not used again, not even after the account was removed, nor by
+//! another process. A handle knows its account, so that a write needs no account argument.
 //!
-//! It stops at the mapping; which ids deserve a handle, and which arguments may
-//! be handles, is decided elsewhere. Page cursors (`p3`) share the alphabet and
-//! the counters and are kept in `cursors.rs`.
+//! Other modules decide which ids get a handle, and which arguments may be handles.
+//! Page cursors (`p3`) share the letters and the counters and are in `cursors.rs`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -17,11 +15,11 @@ use sqlx::{QueryBuilder, Sqlite, SqliteConnection, Transaction};
 use super::{OWNER, Store};
 use crate::error::{Error, Kind, Result};
 
-/// How many ids one statement carries, well below SQLite's limit of 32,766
-/// parameters and PostgreSQL's of 65,535.
+/// The number of ids in one statement, well below SQLite's limit of 32,766 parameters
+/// and PostgreSQL's of 65,535.
 const BATCH: usize = 500;
 
-/// What a handle stands for; its letter is the first of the word.
+/// The kind of object that a handle stands for; its letter is the first of the word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum HandleKind {
     /// `m`, a message.
@@ -40,9 +38,9 @@ pub enum HandleKind {
     Draft,
     /// `r`, a rule.
     Rule,
-    /// `u`, how something was before it was changed.
+    /// `u`, the earlier state of changed messages.
     Undo,
-    /// `p`, where a list goes on.
+    /// `p`, the position in a list.
     Page,
 }
 
@@ -61,7 +59,7 @@ impl HandleKind {
         Self::Page,
     ];
 
-    /// The letter that handles of this kind begin with.
+    /// Returns the letter that handles of this kind begin with.
     pub const fn letter(self) -> char {
         match self {
             Self::Message => 'm',
@@ -77,19 +75,19 @@ impl HandleKind {
         }
     }
 
-    /// The kind that `letter` stands for.
+    /// Returns the kind that `letter` stands for.
     pub fn of(letter: char) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.letter() == letter)
     }
 
-    /// The handle with this number, such as `m12`.
+    /// Returns the handle with this number, such as `m12`.
     pub fn handle(self, number: u64) -> String {
         format!("{self}{number}")
     }
 
-    /// Reads a handle strictly as [`HandleKind::handle`] writes it: a known
-    /// lower-case letter, then a number from 1 on without sign or leading zero.
-    /// Anything else is no handle and may be a provider's id.
+    /// Reads a handle strictly as [`HandleKind::handle`] writes it: a known lower-case
+    /// letter, then a number from 1 on without sign or leading zero. Anything else is
+    /// not a handle and may be a provider's id.
     pub fn parse(text: &str) -> Option<(Self, u64)> {
         let mut chars = text.chars();
         let kind = Self::of(chars.next()?)?;
@@ -111,9 +109,9 @@ impl fmt::Display for HandleKind {
 }
 
 impl Store {
-    /// The handle numbers of `ids`, provider ids of one account and kind, in
-    /// their order. Those seen before keep their number, the others get the next
-    /// ones in their order. If all are known, nothing is written.
+    /// Returns the handle numbers of `ids`, provider ids of one account and kind, in
+    /// their order. Known ones keep their number, the others get the next ones in their
+    /// order. If all are known, nothing is written.
     ///
     /// # Errors
     /// [`Kind::Store`].
@@ -139,8 +137,8 @@ impl Store {
             .collect()
     }
 
-    /// The account and provider id a handle stands for; nothing if it was never
-    /// given out. The account may have been removed since.
+    /// Returns the account and provider id of a handle; `None` if it was never issued.
+    /// The account may have been removed since.
     ///
     /// # Errors
     /// [`Kind::Store`].
@@ -235,7 +233,7 @@ impl Store {
         Ok(())
     }
 
-    /// The next free number of a kind. Locks the kind's counter until the
+    /// Returns the next free number of a kind. Locks the kind's counter until the
     /// transaction ends, on PostgreSQL too, where others may write meanwhile.
     pub(super) async fn next_number(
         &self,
@@ -255,7 +253,7 @@ impl Store {
         Ok(last + 1)
     }
 
-    /// Notes that all numbers of a kind up to `last` are taken.
+    /// Records that all numbers of a kind up to `last` are taken.
     pub(super) async fn advance(
         &self,
         tx: &mut Transaction<'static, Sqlite>,

@@ -1,11 +1,10 @@
 //! The operating system's keychain, as far as the store needs it.
 //!
-//! The keychain can ask its user for a password and so can take its time: it is
-//! called on a thread of its own, and not waited for for ever. Errors are
-//! reasons in words and never hold a key. What they mean for the store is
-//! decided in `keys.rs`.
+//! The keychain can ask its user for a password and so can take its time: it is called
+//! on a thread of its own, with a time limit. Errors are reasons in words and never
+//! contain a key. `keys.rs` decides what they mean for the store.
 //!
-//! Built without the feature `keychain`, it always says that there is none.
+//! Built without the feature `keychain`, it always reports that there is none.
 
 use super::random::Key;
 
@@ -24,11 +23,10 @@ mod native {
 
     /// The name that the keychain shows to its user.
     const SERVICE: &str = "daysheet";
-    /// How long a keychain may take, which is how long its user has to type a
-    /// password.
+    /// The time limit of a keychain, which is how long its user has to type a password.
     const PATIENCE: Duration = Duration::from_secs(60);
 
-    /// Writes `key` under `name` and sees that the same comes back.
+    /// Writes `key` under `name` and checks that it reads back the same.
     pub(in crate::store) async fn create(name: &str, key: Key) -> Result<(), String> {
         on_thread(name, move |entry| {
             entry.set_secret(&key)?;
@@ -43,7 +41,7 @@ mod native {
         .await
     }
 
-    /// The key under `name`; nothing if the keychain has no such entry.
+    /// Returns the key under `name`; `None` if the keychain has no such entry.
     pub(in crate::store) async fn read(name: &str) -> Result<Option<Key>, String> {
         let secret = on_thread(name, |entry| match entry.get_secret() {
             Ok(secret) => Ok(Some(secret)),
@@ -87,7 +85,7 @@ mod native {
         }
     }
 
-    /// An error's words, without what some variants carry of what was read.
+    /// Returns an error's text, without the data that some variants contain.
     fn reason(error: &Error) -> String {
         match (error, Entry::store_status()) {
             (Error::BadEncoding(_) | Error::BadDataFormat(..), _) => {

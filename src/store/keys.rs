@@ -1,15 +1,14 @@
-//! Where the key that seals secrets is kept: the system's keychain, or a file.
+//! The location of the key that seals secrets: the system's keychain, or a file.
 //!
-//! The place is chosen once, at the first secret, and remembered in the
-//! database. From then on a key that cannot be had is an error that says how to
-//! get it back, and never a reason to make a new one: a new key would leave the
-//! tokens that are there unreadable for good.
+//! The location is chosen once, at the first secret, and recorded in the database. From
+//! then on a missing key is an error with the way to get it back, and never a reason to
+//! create a new one: a new key would make the existing tokens permanently unreadable.
 //!
-//! Several processes may choose at once. The key file is created by whoever
-//! creates it first (`O_EXCL`); a keychain entry is written under a random name
-//! and counts only if its name is the one the database keeps.
+//! Several processes may choose at once. The first one creates the key file (`O_EXCL`);
+//! a keychain entry is written under a random name and counts only if its name is the
+//! one in the database.
 //!
-//! How the keychain is spoken to is in `keychain.rs`.
+//! `keychain.rs` accesses the keychain.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -27,13 +26,11 @@ use crate::error::{Error, Kind, Result};
 
 /// The key file's name in the state folder.
 const FILE: &str = "key";
-/// How often and how long apart a key file that another process is just writing
-/// is looked at.
+/// How often, and at which interval, a key file that another process is writing is checked.
 const LOOKS: u32 = 50;
 const LOOK: Duration = Duration::from_millis(20);
 
-/// The settings row that remembers the place: `file`, or `keychain:` and the
-/// entry's name.
+/// The settings row with the location: `file`, or `keychain:` and the entry's name.
 const CHOICE: &str = "key_store";
 const KEYCHAIN: &str = "keychain:";
 
@@ -44,7 +41,7 @@ pub(super) struct Keys {
     keychain: OnceCell<Key>,
 }
 
-/// A place that a key is kept in.
+/// A location of keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
     File,
@@ -52,8 +49,8 @@ pub(super) enum Place {
 }
 
 impl Place {
-    /// What sealed texts begin with, so that they name their key. The number is
-    /// the form of what follows.
+    /// Returns the prefix of sealed texts, which names their key. The number is the
+    /// version of the form that follows.
     pub(super) const fn mark(self) -> &'static str {
         match self {
             Self::File => "f1:",
@@ -61,7 +58,7 @@ impl Place {
         }
     }
 
-    /// The place that a sealed text names, and the text without its mark.
+    /// Returns the location that a sealed text names, and the text without its prefix.
     pub(super) fn of(sealed: &str) -> Option<(Self, &str)> {
         [Self::File, Self::Keychain]
             .into_iter()
@@ -70,8 +67,8 @@ impl Place {
 }
 
 impl Store {
-    /// The key for new secrets, and where it is kept. Chooses the place and
-    /// makes the key if there is none yet.
+    /// Returns the key for new secrets, and its location. Chooses the location and
+    /// creates the key if there is none yet.
     pub(super) async fn sealing_key(&self) -> Result<(Place, Key)> {
         if self.inner.key_store == KeyStore::File {
             return Ok((Place::File, self.file_key(true).await?));
@@ -98,7 +95,7 @@ impl Store {
         Err(entry_gone())
     }
 
-    /// The key that something was sealed with.
+    /// Returns the key that something was sealed with.
     pub(super) async fn opening_key(&self, place: Place) -> Result<Key> {
         match place {
             Place::File => self.file_key(false).await,
@@ -112,9 +109,8 @@ impl Store {
         }
     }
 
-    /// Chooses the place of the key: the keychain if it passes a write and a
-    /// read, else the file. Returns what is remembered now, which may be what
-    /// another process has chosen.
+    /// Chooses the location of the key: the keychain if it passes a write and a read,
+    /// else the file. Returns the recorded one, which may be another process's choice.
     async fn choose(&self) -> Result<String> {
         let entry = URL_SAFE_NO_PAD.encode(random::<12>()?);
         let key: Key = random()?;
@@ -134,8 +130,7 @@ impl Store {
         }
     }
 
-    /// The key in the keychain; nothing if the keychain answers but no longer
-    /// holds it.
+    /// Returns the key in the keychain; `None` if the keychain responds but no longer has it.
     async fn keychain_key(&self, entry: &str) -> Result<Option<Key>> {
         let known = &self.inner.keys.keychain;
         if let Some(key) = known.get() {
@@ -155,8 +150,8 @@ impl Store {
         }
     }
 
-    /// The key in the key file. `may_create` if the file may be made: it never
-    /// is while something is sealed with a key it once held.
+    /// Returns the key in the key file. `may_create` allows creating the file, which is
+    /// never done while something is sealed with its former key.
     async fn file_key(&self, may_create: bool) -> Result<Key> {
         self.inner
             .keys
@@ -202,7 +197,7 @@ fn create_key_file(path: &Path) -> io::Result<()> {
         // On disk before the first token is sealed with it.
         .and_then(|()| file.sync_all());
     if written.is_err() {
-        // Half a key, as on a full disk, would stand in the way of a whole one.
+        // A partial key, as on a full disk, would block a complete one.
         let _ = std::fs::remove_file(path);
     }
     written

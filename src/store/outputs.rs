@@ -1,14 +1,12 @@
-//! Outputs: long answers by their hash, so that they can be read on in after
-//! they were shortened.
+//! Outputs: long answers by their hash, for further reading after they were shortened.
 //!
-//! A row says how the answer was asked for, which is enough to make it again:
-//! no mail is on disk for it. Where the settings want that, the row holds the
-//! text besides, sealed. Rows are kept for thirty days after the answer was last
-//! given out, and go when an account that they tell of is signed out. Texts have
-//! 32 MiB in all; those that were not used for the longest time go first, and
-//! leave their rows.
+//! A row has the call that produced the answer, which is enough to produce it again: no
+//! mail is on disk for it. If the settings want that, the row also has the text,
+//! sealed. Rows are deleted thirty days after the answer was last returned, and when an
+//! account that they concern is signed out. All texts together have at most 32 MiB; the
+//! least recently used are deleted first, and leave their rows.
 //!
-//! It stops at rows; what a recipe says is up to whoever keeps it.
+//! The callers define the content of a recipe.
 
 use sqlx::SqliteConnection;
 
@@ -17,28 +15,28 @@ use crate::error::{Error, Kind, Result};
 
 /// One day, in microseconds.
 const DAY: i64 = 24 * 60 * 60 * 1_000_000;
-/// How long a row is kept after it was last used, in microseconds.
+/// How long a row is stored after it was last used, in microseconds.
 const KEPT: i64 = 30 * DAY;
-/// How much of texts is kept in all, in bytes as they are sealed.
+/// The maximum size of all texts, in bytes as sealed.
 const TEXTS: i64 = 32 << 20;
 
 /// An output as it is stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Output {
-    /// How it was asked for.
+    /// The call that produced it.
     pub recipe: String,
-    /// The ids of the accounts that it tells of.
+    /// The ids of the accounts that it concerns.
     pub accounts: Vec<String>,
-    /// All of it, where it is kept.
+    /// Its complete text, if stored.
     pub text: Option<String>,
 }
 
 impl Store {
-    /// Keeps an output under its hash. One without a text says that texts are
-    /// not to be kept: those that are there go.
+    /// Stores an output under its hash. One without a text means that texts are not to
+    /// be stored: existing ones are deleted.
     ///
     /// # Errors
-    /// [`Kind::Store`]. A text that cannot be sealed is none: the rest is kept.
+    /// [`Kind::Store`]. A text that cannot be sealed is no error: the rest is stored.
     pub async fn save_output(&self, hash: &str, output: &Output) -> Result<()> {
         let now = now();
         let accounts = joined(&output.accounts);
@@ -111,9 +109,9 @@ impl Store {
         self.commit(tx).await
     }
 
-    /// The output with this hash, with its text if `text` is wanted and there is
-    /// one; nothing if there is no such output, or no longer. A text that cannot
-    /// be opened is none.
+    /// Returns the output with this hash, with its text if `text` is requested and
+    /// there is one; `None` if there is no such output, or no longer. A text that
+    /// cannot be unsealed counts as missing.
     ///
     /// # Errors
     /// [`Kind::Store`].
@@ -147,7 +145,7 @@ impl Store {
         Ok(Some(Output { recipe, accounts: split(&accounts), text }))
     }
 
-    /// Deletes the outputs that tell of the account with this id.
+    /// Deletes the outputs that concern the account with this id.
     ///
     /// # Errors
     /// [`Kind::Store`].
@@ -157,7 +155,7 @@ impl Store {
         self.commit(tx).await
     }
 
-    /// The same, within a transaction.
+    /// Does the same within a transaction.
     pub(super) async fn delete_outputs(
         &self,
         tx: &mut SqliteConnection,
@@ -179,7 +177,7 @@ impl Store {
             .map_err(|error| self.broken(&error))
     }
 
-    /// Notes that an output was used now.
+    /// Records that an output was used now.
     async fn use_output(&self, hash: &str) -> Result<()> {
         sqlx::query("UPDATE outputs SET saved = $3 WHERE owner = $1 AND hash = $2")
             .bind(OWNER)
@@ -198,13 +196,13 @@ impl Store {
     }
 }
 
-/// Which row a sealed text is bound to.
+/// Returns the row that a sealed text is bound to.
 fn identity(hash: &str) -> String {
     format!("output {hash}")
 }
 
-/// Account ids as a row has them, each between line ends, so that a whole one
-/// can be found. No id has a line end in it.
+/// Joins account ids for a row, each between line ends, so that a whole one can be
+/// found. No id contains a line end.
 fn joined(accounts: &[String]) -> String {
     match accounts {
         [] => String::new(),
@@ -217,7 +215,7 @@ fn split(accounts: &str) -> Vec<String> {
     ids.map(str::to_owned).collect()
 }
 
-/// Now, in microseconds since 1970.
+/// Returns the current time in microseconds since 1970.
 fn now() -> i64 {
     jiff::Timestamp::now().as_microsecond()
 }

@@ -1,6 +1,6 @@
-//! Random bytes, and the keys that are made of them.
+//! Random bytes, and keys made from them.
 //!
-//! Where a key is kept is in `keys.rs`, what it seals in `secrets.rs`.
+//! `keys.rs` stores keys, `secrets.rs` seals with them.
 
 use crate::error::{Error, Kind, Result};
 
@@ -9,7 +9,7 @@ pub(super) type Key = [u8; KEY_BYTES];
 /// Its length in bytes.
 pub(super) const KEY_BYTES: usize = 32;
 
-/// Random bytes from the operating system.
+/// Returns random bytes from the operating system.
 pub(super) fn random<const N: usize>() -> Result<[u8; N]> {
     let mut bytes = [0; N];
     getrandom::fill(&mut bytes).map_err(|error| {

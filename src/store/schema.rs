@@ -1,13 +1,13 @@
 //! The tables, as forward migrations.
 //!
-//! The database keeps the number of the last migration it has seen. A new table
-//! or column is a new entry at the end of [`MIGRATIONS`]; an entry that was
-//! released is never edited, because databases in the field have run it. There
-//! is no way back: an older Daysheet refuses a newer database.
+//! The database records the number of the last migration that was applied. A new table
+//! or column is a new entry at the end of [`MIGRATIONS`]; a released entry is never
+//! edited, because existing databases have run it. There is no way back: an older
+//! Daysheet refuses a newer database.
 //!
-//! Column types are `TEXT` and `BIGINT` only, times are seconds since 1970 (of
-//! outputs microseconds, which order what is used at once) and bytes are Base64 text, so that the same statements create the tables on
-//! PostgreSQL.
+//! Column types are only `TEXT` and `BIGINT`, times are seconds since 1970 (of outputs
+//! microseconds, which order simultaneous uses) and bytes are Base64 text, so that the
+//! same statements create the tables on PostgreSQL.
 
 use sqlx::SqlitePool;
 
@@ -23,8 +23,8 @@ const MIGRATIONS: &[&[&str]] = &[
         value TEXT NOT NULL,
         PRIMARY KEY (owner, name)
     )",
-        // The last number given out per kind of handle. Kept apart from the rows,
-        // so that a number is not used again after its row was purged.
+        // The last number issued per kind of handle. Separate from the rows, so that a
+        // number is not used again after its row was deleted.
         "CREATE TABLE counters (
         owner TEXT NOT NULL,
         kind TEXT NOT NULL,
@@ -66,7 +66,7 @@ const MIGRATIONS: &[&[&str]] = &[
         PRIMARY KEY (owner, id)
     )",
     ],
-    // Whose sign-in opens a mailbox that is somebody else's, or shared.
+    // The person whose sign-in opens a mailbox that is shared with them.
     &["ALTER TABLE accounts ADD COLUMN via TEXT"],
     // Where at the provider an account signed in; its refreshes go there, too.
     &["ALTER TABLE accounts ADD COLUMN tenant TEXT"],
@@ -78,7 +78,7 @@ const MIGRATIONS: &[&[&str]] = &[
         saved BIGINT NOT NULL,
         PRIMARY KEY (owner, number)
     )"],
-    // Long answers: how each was asked for, and if so set, its sealed text.
+    // Long answers: the call of each, and if so set, its sealed text.
     &["CREATE TABLE outputs (
         owner TEXT NOT NULL,
         hash TEXT NOT NULL,
@@ -90,7 +90,7 @@ const MIGRATIONS: &[&[&str]] = &[
         PRIMARY KEY (owner, hash)
     )"],
     &[
-        // Every letter that was to be sent, from before the first byte went out.
+        // Every message that was to be sent, from before the first byte.
         "CREATE TABLE sends (
         owner TEXT NOT NULL,
         account TEXT NOT NULL,
@@ -105,7 +105,7 @@ const MIGRATIONS: &[&[&str]] = &[
         due BIGINT,
         PRIMARY KEY (owner, account, draft)
     )",
-        // How messages were before they were changed, as JSON.
+        // The states of messages before they were changed, as JSON.
         "CREATE TABLE undos (
         owner TEXT NOT NULL,
         number BIGINT NOT NULL,
@@ -155,7 +155,7 @@ pub(super) async fn migrate(pool: &SqlitePool, store: &Store) -> Result<()> {
     tx.commit().await.map_err(broken)
 }
 
-/// The migrations a database of `version` has not seen.
+/// Returns the migrations that a database of `version` lacks.
 fn pending(store: &Store, version: i64) -> Result<&'static [&'static [&'static str]]> {
     usize::try_from(version).ok().and_then(|version| MIGRATIONS.get(version..)).ok_or_else(|| {
         Error::new(

@@ -1,16 +1,14 @@
-//! Secrets at rest: sealed so that a copy of the database gives nothing away.
+//! Secrets at rest: sealed so that a copy of the database reveals nothing.
 //!
-//! [`Store::seal`] encrypts with XChaCha20-Poly1305 under a random nonce and
-//! binds the result to the row it belongs to, so that one account's tokens
-//! cannot be put into another's row. A sealed text says which key sealed it
-//! (`f1:` the key file's, `k1:` the keychain's): when the place of the key
-//! changes, what was sealed before can still be opened.
+//! [`Store::seal`] encrypts with XChaCha20-Poly1305 under a random nonce and binds the result to
+//! the row it belongs to, so that one account's tokens cannot be put into another's row. A sealed
+//! text names its key (`f1:` the key file's, `k1:` the keychain's): if the location of the key
+//! changes, older sealed texts can still be opened.
 //!
-//! Here too: the fence secret, which is no secret of an account. It makes words
-//! that a sender cannot guess, must not need the keychain, and so is kept in the
-//! database in the clear.
+//! This file also has the fence secret, which is not a secret of an account. It makes words that
+//! a sender cannot guess, must not need the keychain, and so is in the database in the clear.
 //!
-//! Where keys come from is in `keys.rs`; what is sealed is up to the caller.
+//! `keys.rs` provides the keys.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -34,8 +32,7 @@ impl Store {
     /// Encrypts `secret` for the row named `identity`.
     ///
     /// # Errors
-    /// [`Kind::Store`] if the key cannot be had; the message says why and what
-    /// to do.
+    /// [`Kind::Store`] if the key is unavailable, with the reason and the next step.
     pub async fn seal(&self, identity: &str, secret: &[u8]) -> Result<String> {
         let (place, key) = self.sealing_key().await?;
         let nonce: [u8; NONCE_BYTES] = random()?;
@@ -51,8 +48,8 @@ impl Store {
     /// Decrypts what [`Store::seal`] returned for the same `identity`.
     ///
     /// # Errors
-    /// [`Kind::Store`] if the key cannot be had, or is not the one it was sealed
-    /// with. The sealed text is never deleted over this: the key may come back.
+    /// [`Kind::Store`] if the key is unavailable, or is not the one it was sealed with.
+    /// The sealed text is never deleted because of this: the key may come back.
     pub async fn unseal(&self, identity: &str, sealed: &str) -> Result<Vec<u8>> {
         let (place, text) = Place::of(sealed).ok_or_else(|| wrong_key(identity))?;
         let key = self.opening_key(place).await?;
@@ -65,9 +62,9 @@ impl Store {
             .map_err(|_opaque| wrong_key(identity))
     }
 
-    /// 32 bytes that are the same for the same `purpose` for as long as the
-    /// database lives, different for every purpose, and that nobody outside can
-    /// guess. Never touches the keychain.
+    /// Derives 32 bytes that are the same for the same `purpose` for the lifetime of
+    /// the database, different for every purpose, and that nobody outside can guess.
+    /// Never touches the keychain.
     ///
     /// # Errors
     /// [`Kind::Store`].
@@ -82,7 +79,7 @@ impl Store {
         Ok(mac.finalize().into_bytes().into())
     }
 
-    /// What the words that fence strangers' text are made from.
+    /// Returns the secret from which the words that fence untrusted text are made.
     ///
     /// # Errors
     /// [`Kind::Store`].
@@ -91,7 +88,7 @@ impl Store {
     }
 }
 
-/// What a sealed text is bound to: whose it is, and which row of theirs.
+/// Returns what a sealed text is bound to: its owner, and the row.
 fn bound(identity: &str) -> String {
     format!("{OWNER}/{identity}")
 }

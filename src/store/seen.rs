@@ -1,8 +1,7 @@
 //! What the reader was last shown of an event, as a digest by its handle.
 //!
-//! Whoever changes an event has to know whether it is still the one that was
-//! looked at. Digests are kept for thirty days after they were last shown and
-//! then purged; what a digest is made of is up to whoever keeps it.
+//! A change of an event has to know whether it is still the one that was shown. Digests
+//! are deleted thirty days after they were last shown; the callers define them.
 
 use std::collections::HashMap;
 
@@ -15,18 +14,18 @@ use crate::error::Result;
 
 /// One day, in seconds.
 const DAY: i64 = 24 * 60 * 60;
-/// How long a digest is kept after it was last shown, in seconds.
+/// How long a digest is stored after it was last shown, in seconds.
 const KEPT: i64 = 30 * DAY;
-/// How many rows one statement carries.
+/// The number of rows in one statement.
 const BATCH: usize = 500;
 
-/// How long what strangers said counts as shown, in seconds.
+/// How long untrusted text counts as shown, in seconds.
 const STRANGERS: i64 = 24 * 60 * 60;
 /// The setting that has when it was shown last.
 const SHOWN: &str = "strangers_shown";
 
 impl Store {
-    /// Notes that what strangers wrote is shown now.
+    /// Records that untrusted text is shown now.
     ///
     /// # Errors
     /// [`Kind::Store`](crate::error::Kind::Store).
@@ -44,7 +43,7 @@ impl Store {
         .map_err(|error| self.broken(&error))
     }
 
-    /// True if what strangers wrote was shown within a day, by any process.
+    /// Returns true if untrusted text was shown within a day, by any process.
     ///
     /// # Errors
     /// [`Kind::Store`](crate::error::Kind::Store).
@@ -54,7 +53,7 @@ impl Store {
         Ok(shown.is_some_and(|shown| shown + STRANGERS > now()))
     }
 
-    /// Remembers what was shown of the events with these handle numbers.
+    /// Stores what was shown of the events with these handle numbers.
     ///
     /// # Errors
     /// [`Kind::Store`](crate::error::Kind::Store).
@@ -69,8 +68,7 @@ impl Store {
             .collect();
         let mut numbers: Vec<i64> = wanted.keys().copied().collect();
         numbers.sort_unstable();
-        // What was noted within the last day is noted well enough, so that a
-        // repeated question writes nothing.
+        // A record of the last day is recent enough, so that a repeated call writes nothing.
         for batch in numbers.chunks(BATCH) {
             let mut select = QueryBuilder::<Sqlite>::new(
                 "SELECT number, digest FROM seen_events WHERE owner = ",
@@ -127,7 +125,7 @@ impl Store {
         self.commit(tx).await
     }
 
-    /// What was last shown of the event with this handle number; nothing if it
+    /// Returns what was last shown of the event with this handle number; `None` if it
     /// was not shown, or too long ago.
     ///
     /// # Errors

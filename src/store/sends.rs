@@ -1,21 +1,20 @@
-//! The journal of what is sent: a row for every draft that was to be sent,
-//! written before the first byte goes out.
+//! The journal of sent messages: a row for every draft that was to be sent, written
+//! before the first byte.
 //!
-//! It is what makes a draft go out once, across calls, processes and crashes.
-//! What a row in doubt means is found out by the pipeline, which asks the
-//! provider; here is only what was noted.
+//! It ensures that a draft is sent only once, across calls, processes and crashes. The
+//! pipeline asks the provider what a row in doubt means.
 
 use sqlx::Row;
 
 use super::{OWNER, Store, now};
 use crate::error::{Error, Kind, Result};
 
-/// How long rows are kept, in seconds: as long as somebody may ask again.
+/// How long rows are stored, in seconds: as long as the draft may be asked about.
 const KEPT: i64 = 400 * 24 * 60 * 60;
 /// The seconds that caps are counted over.
 const HOUR: i64 = 60 * 60;
 
-/// A letter that is about to be sent.
+/// A message that is about to be sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sending {
     /// The account's id.
@@ -26,13 +25,13 @@ pub struct Sending {
     pub message_id: String,
     /// The provider's id of its conversation.
     pub thread: String,
-    /// How many people get it.
+    /// The number of recipients.
     pub recipients: usize,
-    /// When it is to go out, in seconds since 1970; at once if not said.
+    /// When it is to be sent, in seconds since 1970; at once if `None`.
     pub due: Option<i64>,
 }
 
-/// What is known of a draft that was sent before, or was to be.
+/// The journal's record of a draft whose sending began before.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Journalled {
     /// Its Message-ID without brackets.
@@ -49,7 +48,7 @@ pub struct Journalled {
     pub due: Option<i64>,
 }
 
-/// Whether a letter may be sent now.
+/// Whether a message may be sent now.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Begin {
     /// It may: its row is written.
@@ -68,15 +67,15 @@ pub struct Caps {
 }
 
 impl Store {
-    /// Notes that a letter is about to be sent, unless it was noted before or a
+    /// Records that a message is about to be sent, unless it was recorded before or a
     /// cap is reached. Of several processes, one gets [`Begin::Now`].
     ///
     /// # Errors
-    /// [`Kind::RateLimited`] at a cap; [`Kind::Store`], and then nothing may be
-    /// sent.
+    /// [`Kind::RateLimited`] at a cap; [`Kind::Store`], and then nothing may be sent.
     pub async fn begin_send(&self, letter: &Sending, caps: Caps) -> Result<Begin> {
         let broken = |error: sqlx::Error| self.broken(&error);
         let now = now();
+        // Check and insert are one transaction, so that only one process may send.
         let mut tx = self.writing().await?;
         sqlx::query("DELETE FROM sends WHERE owner = $1 AND started <= $2")
             .bind(OWNER)
@@ -132,7 +131,7 @@ impl Store {
         Ok(Begin::Now)
     }
 
-    /// What is noted of a draft.
+    /// Returns the record of a draft.
     ///
     /// # Errors
     /// [`Kind::Store`].
@@ -147,7 +146,7 @@ impl Store {
             .map_err(|error| self.broken(&error))
     }
 
-    /// Notes that a letter was sent.
+    /// Records that a message was sent.
     ///
     /// # Errors
     /// [`Kind::Store`].
@@ -167,8 +166,8 @@ impl Store {
         .map_err(|error| self.broken(&error))
     }
 
-    /// Forgets a letter that is known not to have been sent: it may be sent
-    /// again. One that was sent stays.
+    /// Removes a message that is known not to have been sent: it may be sent again. The
+    /// record of a sent one stays.
     ///
     /// # Errors
     /// [`Kind::Store`].

@@ -1,19 +1,18 @@
-//! What stands below letters from accounts whose provider does not tell: text of
-//! the user's own, by account.
+//! The signatures of accounts whose provider does not expose them: text of the user's
+//! own, by account.
 //!
-//! It is HTML or plain text as the user gave it, and never leaves this store but
-//! in letters.
+//! It is HTML or plain text as the user gave it, and leaves this store only in messages.
 
 use super::{OWNER, Store};
 use crate::error::Result;
 
-/// The setting that an account's signature is kept under.
+/// Returns the setting with an account's signature.
 fn name(account: &str) -> String {
     format!("signature {account}")
 }
 
 impl Store {
-    /// The signature that is kept for the account with this id, if any.
+    /// Returns the signature of the account with this id, if any.
     ///
     /// # Errors
     /// [`Kind::Store`](crate::error::Kind::Store).
@@ -21,7 +20,7 @@ impl Store {
         self.setting(&name(account)).await
     }
 
-    /// Keeps the signature of the account with this id; an empty one is none.
+    /// Stores the signature of the account with this id; an empty one removes it.
     ///
     /// # Errors
     /// [`Kind::Store`](crate::error::Kind::Store).

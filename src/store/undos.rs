@@ -1,7 +1,7 @@
-//! How messages were before they were changed, for handles such as `u3`.
+//! The states of messages before they were changed, for handles such as `u3`.
 //!
-//! A state is JSON of the pipeline's; what stands in it is no business of the
-//! store. It is kept for thirty days. Numbers are never used again.
+//! A state is JSON of the pipeline's, which the store does not interpret. It is deleted
+//! after thirty days. Numbers are never used again.
 
 use jiff::Timestamp;
 
@@ -12,11 +12,11 @@ use crate::error::Result;
 const KEPT: i64 = 30 * 24 * 60 * 60;
 
 impl Store {
-    /// Keeps how things were before `what` is done to them; the number of the
-    /// handle. `accounts` are ids, separated by spaces.
+    /// Stores the states before the change `what`; returns the number of the handle.
+    /// `accounts` are ids, separated by spaces.
     ///
     /// # Errors
-    /// [`Kind::Store`](crate::error::Kind::Store): then nothing should be done.
+    /// [`Kind::Store`](crate::error::Kind::Store): then nothing may be changed.
     pub async fn keep_undo(&self, accounts: &str, what: &str, state: &str) -> Result<u64> {
         let now = Timestamp::now().as_second();
         let mut tx = self.writing().await?;
@@ -45,7 +45,7 @@ impl Store {
         Ok(number.unsigned_abs())
     }
 
-    /// Makes what is kept under `number` be `state`; with none it is forgotten.
+    /// Replaces what is stored under `number` by `state`; with `None` it is deleted.
     ///
     /// # Errors
     /// [`Kind::Store`](crate::error::Kind::Store).
@@ -72,8 +72,8 @@ impl Store {
         done.map(|_done| ()).map_err(|error| self.broken(&error))
     }
 
-    /// What was done, and how things were before; nothing if there is no such
-    /// number, or no longer.
+    /// Returns the change and the states before it; `None` if there is no such number,
+    /// or no longer.
     ///
     /// # Errors
     /// [`Kind::Store`](crate::error::Kind::Store).

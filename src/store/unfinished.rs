@@ -1,11 +1,11 @@
-//! Calls that have begun to write, until they are over: how the next process
-//! learns of one that was cut off.
+//! Calls that have begun to write and are not over: how the next process learns of an
+//! interrupted one.
 //!
-//! A process that is killed cannot say what it was about. So each has a file of its
-//! own in the state folder, a line for every call that begins to write and one for
-//! its end, and keeps the file locked. The system takes the lock away when the
-//! process ends, however that happens: a file without a lock holds what was cut off.
-//! What a line says is the caller's; nothing of mail belongs there.
+//! A process that is killed cannot report its calls. So each process has a file of its
+//! own in the state folder, a line for every call that begins to write and one for its
+//! end, and keeps the file locked. The system releases the lock when the process ends,
+//! however that happens: a file without a lock has interrupted calls. The callers
+//! define the content of a line; nothing of mail belongs there.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions, TryLockError};
@@ -26,7 +26,7 @@ const ENDING: &str = "jsonl";
 /// A call that was cut off.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CutOff {
-    /// What it was about.
+    /// A description of the call.
     pub what: String,
     /// When it began to write, in seconds since 1970.
     pub began: i64,
@@ -40,7 +40,7 @@ struct Line {
     call: Option<CutOff>,
 }
 
-/// What this process has under way.
+/// The calls of this process that are writing.
 #[derive(Debug, Default)]
 pub(super) struct Unfinished(Mutex<Own>);
 
@@ -49,7 +49,7 @@ struct Own {
     file: Option<(PathBuf, File)>,
     last: u64,
     open: BTreeMap<u64, CutOff>,
-    /// What was dropped without its end.
+    /// The calls that were dropped before their end.
     dropped: Vec<CutOff>,
 }
 
@@ -62,7 +62,7 @@ pub struct Writing {
 }
 
 impl Store {
-    /// Notes that a call begins to write.
+    /// Records that a call begins to write.
     ///
     /// # Errors
     /// [`Kind::Store`]: then nothing may be written.
@@ -80,8 +80,7 @@ impl Store {
         Ok(Writing { store: self.clone(), number })
     }
 
-    /// What was cut off and not reported yet, the oldest first. It is forgotten by
-    /// that.
+    /// Returns and forgets the interrupted calls that were not reported yet, the oldest first.
     pub fn cut_off(&self) -> Vec<CutOff> {
         let mut own = self.own();
         let mut found = std::mem::take(&mut own.dropped);
@@ -102,8 +101,8 @@ impl Store {
 }
 
 impl Writing {
-    /// Notes that the call is over. What cannot be noted is reported as cut off when
-    /// the process has ended: too much is said then, and not too little.
+    /// Records that the call is over. If that fails, it is reported as interrupted
+    /// after the process has ended: one report too many is better than one too few.
     pub fn end(self) {
         let mut own = self.store.own();
         own.open.remove(&self.number);
@@ -140,8 +139,8 @@ impl Own {
     }
 }
 
-/// A file of this process, locked before anybody can take it for one of a process
-/// that has ended.
+/// Creates a file of this process, locked before another can take it for one of a
+/// process that has ended.
 fn create(home: &Path) -> std::io::Result<(PathBuf, File)> {
     let folder = home.join(FOLDER);
     files::private_folder(&folder).map_err(std::io::Error::other)?;
@@ -166,7 +165,7 @@ impl Drop for Own {
     }
 }
 
-/// What the process of a file left, if it has ended: then the file is removed.
+/// Returns the interrupted calls in a file whose process has ended, and removes the file.
 fn left(path: &Path) -> Vec<CutOff> {
     if path.extension().is_none_or(|ending| ending != ENDING) {
         return Vec::new();

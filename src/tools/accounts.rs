@@ -63,7 +63,7 @@ words! {
 /// An operation on accounts.
 #[derive(Debug, Clone)]
 pub enum AccountsOp {
-    /// Who is signed in.
+    /// List the signed-in accounts.
     List,
     /// Sign in.
     Add(Add),
@@ -81,7 +81,7 @@ pub enum AccountsOp {
     },
 }
 
-/// A sign-in as asked for.
+/// The arguments of a sign-in.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Add {
     /// The provider's name.
@@ -90,8 +90,7 @@ pub struct Add {
     pub tenant: Option<String>,
     /// The address to suggest on the sign-in page.
     pub address: Option<String>,
-    /// The mailbox to open, when it is not that of whoever signs in but shared
-    /// with them.
+    /// The mailbox to open, if it is not the user's own but shared with them.
     pub mailbox: Option<String>,
     /// True to enter a code on another machine instead of using a browser here.
     pub device: bool,

@@ -1,4 +1,4 @@
-//! `calendar_search`: which events are asked for.
+//! `calendar_search`: the requested events.
 
 use super::args::Args;
 use super::columns::{Columns, Detail};

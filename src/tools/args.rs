@@ -1,6 +1,6 @@
-//! Arguments read by their declared kinds: leniently in form, strictly in kind.
+//! Reads arguments by their declared kinds: leniently in form, strictly in kind.
 //!
-//! What a value means is the business of whoever asks for it by name.
+//! The code that reads an argument by name interprets its value.
 
 use serde_json::{Map, Value};
 
@@ -21,8 +21,8 @@ impl Args {
         Self::of(tool.name, tool.args, arguments, false)
     }
 
-    /// Takes the members of `name` that are known. With `clearing`, an empty text
-    /// is said: it clears what was there.
+    /// Takes the known members of `name`. With `clearing`, an empty text counts as
+    /// given: it clears the field.
     fn of(
         name: &str,
         args: &'static [Arg],
@@ -42,7 +42,7 @@ impl Args {
                 ))
                 .next(format!("use some of: {}", known.join(", "))));
             }
-            // A client may send null, or an empty text, for what is not said.
+            // A client may send null, or an empty text, for an argument that is not given.
             let empty = value.as_str().is_some_and(|text| text.trim().is_empty());
             let said = !value.is_null() && (clearing || !empty);
             if said {
@@ -62,7 +62,7 @@ impl Args {
         Ok(Self { args, given })
     }
 
-    /// What was said, by the declared names.
+    /// Returns the given arguments, by their declared names.
     pub(super) fn given(&self) -> &Map<String, Value> {
         &self.given
     }
@@ -110,7 +110,7 @@ impl Args {
         }
     }
 
-    /// A text that is going to be written; an empty one clears what is there.
+    /// Returns a text to be written; an empty one clears the field.
     pub(super) fn written(&self, name: &str) -> Result<Option<String>> {
         match self.arg(name) {
             Some((_, Value::String(text))) if text.trim().is_empty() => Ok(Some(String::new())),
@@ -118,8 +118,8 @@ impl Args {
         }
     }
 
-    /// A text to the letter, white space and all; an empty one is said too, where
-    /// the tool lets it through.
+    /// Returns a text unchanged, with its white space; an empty one counts as given if
+    /// the tool allows it.
     pub(super) fn verbatim(&self, name: &str) -> Result<Option<String>> {
         match self.arg(name) {
             Some((_, Value::String(text))) => Ok(Some(text.clone())),
@@ -127,8 +127,8 @@ impl Args {
         }
     }
 
-    /// A list whose items may hold commas: a text is one item, unless it is a
-    /// JSON list.
+    /// Returns a list whose items may contain commas: a text is one item, unless it is
+    /// a JSON list.
     pub(super) fn items(&self, name: &str) -> Result<Option<Vec<String>>> {
         match self.arg(name) {
             Some((_, Value::String(text))) if !text.trim_start().starts_with('[') => {
@@ -138,7 +138,7 @@ impl Args {
         }
     }
 
-    /// An object, or a text that is JSON for one; its members as they are.
+    /// Returns an object, or a text that is JSON for one; its members are unchanged.
     pub(super) fn object(&self, name: &str) -> Result<Option<Map<String, Value>>> {
         match self.arg(name) {
             None => Ok(None),
@@ -223,7 +223,7 @@ impl Args {
         }
     }
 
-    /// A list; a text is taken for a JSON list or for items between commas.
+    /// Returns a list; a text is read as a JSON list or as items between commas.
     pub(super) fn list(&self, name: &str) -> Result<Option<Vec<String>>> {
         let Some((_, value)) = self.arg(name) else {
             return Ok(None);
@@ -255,7 +255,7 @@ fn wrong(name: &str, value: &Value, wanted: &str) -> Error {
     Error::argument(format!("`{name}` is {}", shown(value))).next(format!("give {wanted}"))
 }
 
-/// A value as an error shows it: short, on one line.
+/// Returns a value as an error shows it: short, on one line.
 fn shown(value: &Value) -> String {
     match value {
         Value::String(text) => brief(text),

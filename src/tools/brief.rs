@@ -1,4 +1,4 @@
-//! `brief`: of which time, and of whom.
+//! `brief`: the range and the account.
 
 use super::kinds::{ANY_ACCOUNT, TEXT, tool};
 

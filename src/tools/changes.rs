@@ -1,4 +1,4 @@
-//! `changes`: since when, and of what.
+//! `changes`: the cursor and the sources.
 
 use super::args::Args;
 use super::kinds::{ANY_ACCOUNT, LIST, TEXT, number, tool};

@@ -24,7 +24,7 @@ words! {
 pub enum Columns {
     /// All up to this level.
     Level(Level),
-    /// These by name; the key comes along.
+    /// These by name, and the key.
     Named(Vec<String>),
 }
 
@@ -40,7 +40,7 @@ impl Columns {
         }
     }
 
-    /// The columns of `table` that are meant, in the order of the table.
+    /// Returns the requested columns of `table`, in the order of the table.
     pub fn of(&self, table: &'static Table) -> Result<Vec<&'static Field>> {
         let names = match self {
             Self::Level(level) => return Ok(table.up_to(*level)),

@@ -1,11 +1,11 @@
-//! `calendar_free`: whose time is asked about.
+//! `calendar_free`: the people and the range.
 
 use super::args::Args;
 use super::kinds::{ANY_ACCOUNT, LIST, TEXT, TZ, number, tool};
 use crate::error::{Error, Result};
 use crate::text::brief;
 
-/// The most people that one call asks about.
+/// The maximum number of people in one call.
 const MOST_PEOPLE: usize = 50;
 
 tool! {
@@ -52,7 +52,7 @@ impl Free {
     }
 }
 
-/// True for `me` and for what could be an address.
+/// Returns true for `me` and for a possible address.
 fn is_address(said: &str) -> bool {
     let whole = |(local, domain): (&str, &str)| !local.is_empty() && !domain.is_empty();
     let plain = !said.contains(|c: char| c.is_whitespace() || c.is_control() || "<>,;".contains(c));

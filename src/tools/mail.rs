@@ -16,7 +16,7 @@ use crate::words;
 const MOST_READ: usize = 25;
 /// The most messages that are named in one call.
 pub const MOST_MESSAGES: usize = 1_000;
-/// The longest text of a letter, in bytes.
+/// The maximum length of a message's text, in bytes.
 const LONGEST: usize = 2 << 20;
 
 tool! {
@@ -75,7 +75,7 @@ tool! {
 }
 
 words! {
-    /// In which form a file is handed over.
+    /// The form in which an attachment is returned.
     pub enum FileForm {
         /// Saved to a folder.
         File = "file",
@@ -136,7 +136,7 @@ words! {
 }
 
 words! {
-    /// What a text is written in.
+    /// The format of a text.
     #[derive(Default)]
     pub enum BodyFormat {
         /// Markdown (CommonMark).
@@ -269,7 +269,7 @@ impl DraftOf {
         Ok(self)
     }
 
-    /// True to quote what is answered.
+    /// True to quote the original.
     pub fn quotes(&self) -> bool {
         self.quote == Quote::Auto
     }

@@ -1,4 +1,4 @@
-//! `calendar_delete`, `calendar_respond` and `manage`, as asked for.
+//! The arguments of `calendar_delete`, `calendar_respond` and `manage`.
 
 use serde_json::{Map, Value};
 
@@ -81,17 +81,17 @@ words! {
     pub enum ManageKind {
         /// A calendar.
         Calendar = "calendar",
-        /// A folder of Outlook, a label of Gmail.
+        /// A folder, or a label where the provider has no folders.
         Folder = "folder",
-        /// What messages are marked with: a label of Gmail, a category of Outlook.
+        /// A mark on messages: a label or a category.
         Category = "label" | "category",
-        /// What is done with mail that comes in.
+        /// A rule for incoming mail.
         Rule = "rule",
         /// A contact.
         Contact = "contact",
-        /// The answer that is sent by itself.
+        /// The automatic reply.
         AutoReply = "auto_reply",
-        /// What stands below letters.
+        /// The signature of messages.
         Signature = "signature",
         /// Language and zone.
         Settings = "settings",
@@ -109,7 +109,7 @@ words! {
         Rename = "rename",
         /// Delete it.
         Delete = "delete",
-        /// Do what it says with what is there already: rules.
+        /// Apply it to existing messages: rules.
         Run = "run",
     }
 }
@@ -140,7 +140,7 @@ impl Respond {
         }
     }
 
-    /// True to tell the organizer; so unless said otherwise.
+    /// True to notify the organizer, which is the default.
     pub fn notifies(&self) -> bool {
         self.notify != Some(Notify::Nobody)
     }

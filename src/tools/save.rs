@@ -1,4 +1,4 @@
-//! `calendar_save`: what is to be written, as it was said.
+//! `calendar_save`: what is to be written, as given.
 
 use serde::{Deserialize, Serialize};
 
@@ -46,7 +46,7 @@ words! {
     pub enum Scope {
         /// The one occurrence.
         This = "this",
-        /// It and all that come later.
+        /// It and all later ones.
         Following = "following",
         /// All of them.
         Series = "series",
@@ -58,7 +58,7 @@ words! {
     #[derive(Default, Serialize, Deserialize)]
     #[serde(rename_all = "snake_case")]
     pub enum IfConflict {
-        /// Write it and say so.
+        /// Write it, with a note.
         #[default]
         Warn = "warn",
         /// Do not write it.

@@ -1,6 +1,6 @@
-//! How much of an answer is wanted, and what was asked, to ask it again.
+//! The requested size of an answer, and the call for repeating it.
 //!
-//! The same for every tool that takes them. What fits is decided in `budget`.
+//! The same for every tool that takes them. `budget` decides what fits.
 
 use serde_json::{Map, Value};
 
@@ -54,8 +54,7 @@ impl View {
     }
 }
 
-/// What was asked, without what is about the answer: the same question has the
-/// same call.
+/// A call without the arguments about its answer: the same request is the same call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Call {
     /// The tool's name.

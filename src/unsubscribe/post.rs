@@ -1,8 +1,8 @@
-//! The one request that takes somebody off a list (RFC 8058).
+//! The one-click request that leaves a list (RFC 8058).
 //!
-//! Its address was written by a stranger. It is called by https alone, at public
-//! addresses alone, and at the very address that was looked at; without cookies
-//! or any name of the user's, and wherever it is redirected to is not followed.
+//! Its URL is untrusted. It is called only by https, only at public addresses, and at
+//! exactly the address that was checked; without cookies or anything that identifies
+//! the user, and redirects are not followed.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::time::Duration;
@@ -20,9 +20,9 @@ use url::Url;
 
 use crate::error::{Error, Kind, Result};
 
-/// How long it may take.
+/// Its time limit.
 const TIMEOUT: Duration = Duration::from_secs(10);
-/// What is sent.
+/// Its body.
 const BODY: &str = "List-Unsubscribe=One-Click";
 
 /// Sends such requests.
@@ -32,12 +32,12 @@ pub struct Poster {
 }
 
 impl Poster {
-    /// One that calls public addresses, by https.
+    /// Creates a poster that calls public addresses, by https.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// One that calls this machine besides, by plain http too: for tests.
+    /// Creates one that also calls this machine, by plain http too: for tests.
     pub fn on_loopback() -> Self {
         Self { loopback: true }
     }
@@ -61,8 +61,8 @@ impl Poster {
 
     async fn exchange(&self, url: &Url, host: &str) -> Result<()> {
         let address = self.address(url, host).await?;
-        // The address that was checked is called, not the name again, which
-        // might by now mean another one; TLS is still held with the name.
+        // The address that was checked is called, because the name might by now resolve
+        // to another one; TLS is still verified with the name.
         let mut target = url.clone();
         target.set_ip_host(address.ip()).map_err(|()| refused(host))?;
         target.set_fragment(None);
@@ -91,7 +91,7 @@ impl Poster {
             .request(request)
             .await
             .map_err(|_| Error::new(Kind::Network, format!("{host} was not reached")))?;
-        // What it says is of no interest, and is not read.
+        // The body is not needed, and not read.
         let status = answer.status();
         match status.as_u16() {
             200..=299 => Ok(()),
@@ -105,7 +105,7 @@ impl Poster {
         }
     }
 
-    /// The address to call, if all that the host stands for may be called.
+    /// Returns the address to call, if all addresses of the host may be called.
     async fn address(&self, url: &Url, host: &str) -> Result<SocketAddr> {
         let port = url.port_or_known_default().unwrap_or(443);
         let bare = host.trim_matches(['[', ']']);
@@ -117,6 +117,7 @@ impl Poster {
             })?
             .collect();
         let local = |one: &SocketAddr| self.loopback && one.ip().is_loopback();
+        // One private address is enough to refuse the host.
         let allowed = match url.scheme() {
             "https" => found.iter().all(|one| is_public(one.ip()) || local(one)),
             "http" => found.iter().all(local),
@@ -134,8 +135,8 @@ fn refused(host: &str) -> Error {
         .next("let the user open the link in the message")
 }
 
-/// True for addresses of the public Internet: neither this machine nor a
-/// network of one's own, nor any that carry such an address inside them.
+/// Returns true for addresses of the public Internet: neither this machine nor a
+/// private network, nor any that embed such an address.
 pub fn is_public(ip: IpAddr) -> bool {
     match ip {
         IpAddr::V4(ip) => public_v4(ip),
@@ -168,8 +169,8 @@ fn public_v6(ip: Ipv6Addr) -> bool {
     if ip.to_ipv4_mapped().is_some() || (first == 0x64 && second == 0xff9b) {
         return public_v4(last);
     }
-    // What is given out to the world is 2000::/3; of it, 6to4 and Teredo carry
-    // other addresses, and 2001:db8::/32 is for books.
+    // Global unicast is 2000::/3; of it, 6to4 and Teredo embed other addresses, and
+    // 2001:db8::/32 is for documentation.
     first & 0xe000 == 0x2000
         && first != 0x2002
         && !(first == 0x2001 && (second == 0 || second == 0xdb8))

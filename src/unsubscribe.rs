@@ -19,14 +19,14 @@ pub enum Way {
     /// One request, which needs nothing else (RFC 8058).
     Post(Url),
     /// A message.
-    Mail(Letter),
+    Mail(UnsubscribeMessage),
     /// A page that a person has to look at.
     Open(Url),
 }
 
 /// A message that removes its sender from a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Letter {
+pub struct UnsubscribeMessage {
     /// The address.
     pub to: String,
     /// The subject line.
@@ -94,7 +94,7 @@ fn callable(url: &Url) -> bool {
 }
 
 /// Reads the message of a `mailto:` (RFC 6068); Cc and Bcc are ignored.
-fn letter(url: &Url) -> Option<Letter> {
+fn letter(url: &Url) -> Option<UnsubscribeMessage> {
     if url.scheme() != "mailto" {
         return None;
     }
@@ -105,8 +105,11 @@ fn letter(url: &Url) -> Option<Letter> {
         return None;
     }
     let line = |text: &str| text.replace(char::is_control, " ").trim().to_owned();
-    let mut letter =
-        Letter { subject: "unsubscribe".to_owned(), text: String::new(), to: to.into_owned() };
+    let mut letter = UnsubscribeMessage {
+        subject: "unsubscribe".to_owned(),
+        text: String::new(),
+        to: to.into_owned(),
+    };
     for (name, value) in url.query_pairs() {
         let value: String = value.chars().take(TEXT).collect();
         match name.to_ascii_lowercase().as_str() {

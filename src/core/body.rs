@@ -4,7 +4,7 @@
 //! lines of ours within a text begin with [`OURS`]. Everything is pure. `text` cleans untrusted
 //! HTML and characters and fences the result; `budget` decides how much of a long text is shown.
 
-use crate::provider::{Letter, PlainText, TextPart};
+use crate::provider::{MessageContent, PlainText, TextPart};
 use crate::text;
 use crate::text::fence::{OURS, theirs};
 use crate::text::html::{Link, Style};
@@ -36,7 +36,7 @@ pub struct Readable {
 ///
 /// `quoted` shows quoted history instead of folding it; `links` adds a numbered
 /// list of link targets.
-pub fn readable(letter: &Letter, form: Form, quoted: bool, links: bool) -> Readable {
+pub fn readable(letter: &MessageContent, form: Form, quoted: bool, links: bool) -> Readable {
     let mut out = Readable::default();
     let mut hidden = 0;
     let mut deep = 0;

@@ -116,7 +116,7 @@ pub enum BodyForm {
 
 /// One message, read.
 #[derive(Debug, Clone, Default)]
-pub struct Letter {
+pub struct MessageContent {
     /// The provider's object, with the fields that the projection requests.
     pub item: Value,
     /// The texts to read, in order; each in its forms, the plainest first; a
@@ -176,12 +176,12 @@ pub trait Mailbox: Compose + Organize + Arrange {
     ) -> Result<Page>;
 
     /// Returns messages with their texts: one result for each id, in the order of `ids`.
-    async fn letters(
+    async fn read_messages(
         &self,
         ids: &[String],
         projection: &Projection,
         form: BodyForm,
-    ) -> Vec<Result<Letter>>;
+    ) -> Vec<Result<MessageContent>>;
 
     /// Returns the ids of a thread's messages, oldest first.
     async fn thread(&self, id: &str) -> Result<Vec<String>>;

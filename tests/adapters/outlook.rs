@@ -205,7 +205,7 @@ async fn letters_come_by_the_batch() {
     outlook.tap.requests();
     for form in [BodyForm::None, BodyForm::Headers, BodyForm::Parts] {
         for count in [1, 20, 25, 60] {
-            let letters = mailbox.letters(&ids[..count], &wanted.projection, form).await;
+            let letters = mailbox.read_messages(&ids[..count], &wanted.projection, form).await;
             let with_files = letters
                 .iter()
                 .filter(|letter| {
@@ -245,7 +245,7 @@ async fn a_letter_is_read_in_every_form() {
     let gone = "AAkALgAAAAAAHYQDEapmEc2byACqAC/EWg0ADDDDDDDDDDDDDDDDDDDDDDDDDAA=".to_owned();
     let ids = [id.clone(), gone, "x/../y".to_owned()];
 
-    let letters = mailbox.letters(&ids, &wanted.projection, BodyForm::Parts).await;
+    let letters = mailbox.read_messages(&ids, &wanted.projection, BodyForm::Parts).await;
     let first = letters[0].as_ref().unwrap();
     assert_eq!(first.item["subject"], "both");
     assert_eq!(first.item.get("body"), None);
@@ -270,10 +270,10 @@ async fn a_letter_is_read_in_every_form() {
         assert_eq!(letters[at].as_ref().unwrap_err().to_string(), said);
     }
 
-    let headers = mailbox.letters(&ids[..1], &wanted.projection, BodyForm::Headers).await;
+    let headers = mailbox.read_messages(&ids[..1], &wanted.projection, BodyForm::Headers).await;
     let source = headers[0].as_ref().unwrap().source.clone().unwrap();
     assert!(source.contains("Message-ID: <1@x.example>\n"), "{source}");
-    let raw = mailbox.letters(&ids[..1], &wanted.projection, BodyForm::Raw).await;
+    let raw = mailbox.read_messages(&ids[..1], &wanted.projection, BodyForm::Raw).await;
     let source = raw[0].as_ref().unwrap().source.clone().unwrap();
     assert!(source.contains("Subject: both") && source.contains("%PDF"), "{source}");
 }
@@ -533,7 +533,7 @@ async fn a_token_that_ended_is_renewed_once_for_all_parts() {
     for _ in 0..2 {
         outlook.tap.requests();
         outlook.sandbox.as_ref().unwrap().expire_access_tokens();
-        let letters = mailbox.letters(&ids, &wanted.projection, BodyForm::None).await;
+        let letters = mailbox.read_messages(&ids, &wanted.projection, BodyForm::None).await;
         assert!(letters.iter().all(Result::is_ok), "{letters:?}");
         let seen = outlook.tap.requests();
         assert_eq!(seen.len(), 2);
@@ -742,7 +742,7 @@ async fn parts_of_a_batch_succeed_and_fail_singly() {
     let ids: Vec<String> = (0..22).map(id).collect();
     let projection = ask(&MESSAGE, &["id", "subject"], "", 1).projection;
     let start = Instant::now();
-    let letters = mailbox.letters(&ids, &projection, BodyForm::None).await;
+    let letters = mailbox.read_messages(&ids, &projection, BodyForm::None).await;
     assert!(start.elapsed() >= Duration::from_secs(1));
     let shown: Vec<String> = letters
         .iter()
@@ -779,7 +779,7 @@ async fn words_of_graph_are_read_in_any_case() {
     let mailbox = outlook.mailbox().await;
     let ids = ["AAMkAGVmMDEzMTM4LTZmYWUtNDdkNC1h".to_owned()];
     let projection = ask(&MESSAGE, &["subject"], "", 1).projection;
-    let letters = mailbox.letters(&ids, &projection, BodyForm::Parts).await;
+    let letters = mailbox.read_messages(&ids, &projection, BodyForm::Parts).await;
     let letter = letters[0].as_ref().unwrap();
     assert_eq!(letter.notes, ["1 inline images are not listed"]);
     assert_eq!(
@@ -804,7 +804,7 @@ async fn a_raw_message_has_a_cap_and_so_has_an_answer() {
     let mailbox = outlook.mailbox().await;
     let ids = ["AAMkAGVmMDEzMTM4LTZmYWUtNDdkNC1h".to_owned()];
     let projection = ask(&MESSAGE, &["id"], "", 1).projection;
-    let letters = mailbox.letters(&ids, &projection, BodyForm::Raw).await;
+    let letters = mailbox.read_messages(&ids, &projection, BodyForm::Raw).await;
     assert_eq!(
         letters[0].as_ref().unwrap_err().to_string(),
         "the message is too large to show raw (5242880 bytes): read it with body=text or \
@@ -948,7 +948,7 @@ async fn lists_without_an_end_are_cut_and_that_is_said() {
          by subject and date, and read those"
     );
     let projection = ask(&MESSAGE, &["id"], "", 1).projection;
-    let letters = mailbox.letters(&[id.to_owned()], &projection, BodyForm::Parts).await;
+    let letters = mailbox.read_messages(&[id.to_owned()], &projection, BodyForm::Parts).await;
     let letter = letters[0].as_ref().unwrap();
     assert_eq!(letter.notes, ["it has more than 10 attachments; the rest are not listed"]);
     assert_eq!(letter.attachments.len(), 10);
@@ -1096,7 +1096,7 @@ async fn a_long_wait_for_one_part_holds_back_all_calls() {
     let ids: Vec<String> =
         (0..2).map(|n| format!("AAMkAGVmMDEzMTM4LTZmYWUtNDdkNC1h{n:03}")).collect();
     let projection = ask(&MESSAGE, &["id", "subject"], "", 1).projection;
-    let letters = mailbox.letters(&ids, &projection, BodyForm::None).await;
+    let letters = mailbox.read_messages(&ids, &projection, BodyForm::None).await;
     let wait = |kind: Kind| matches!(kind, Kind::RateLimited(Some(wait)) if wait.as_secs() > 100);
     assert!(letters.iter().all(|letter| wait(letter.as_ref().unwrap_err().kind())));
     let error = mailbox.messages(&ask(&MESSAGE, &["id"], "in:anywhere", 1)).await.unwrap_err();

@@ -17,7 +17,7 @@ use daysheet::provider::calendar::{
     Answer, AskEvents, CalendarOp, Calendars, Change, Changes, Facts, Guest, Hours, Notify,
     Response, Schedule,
 };
-use daysheet::provider::{Ask, Letter, Mailbox, Page};
+use daysheet::provider::{Ask, Mailbox, MessageContent, Page};
 use daysheet::recurrence::Repeat;
 use daysheet::schemas::Api;
 use daysheet::when::{self, Moment, When};
@@ -913,10 +913,10 @@ fn mailbox(name: &'static str, api: Api) -> Arc<FakeMailbox> {
     };
     let letter = |mailbox: &FakeMailbox, id: &str, _| {
         let invitations = mailbox.invitations.lock().unwrap();
-        Ok(Letter {
+        Ok(MessageContent {
             item: json!({"id": id}),
             invitation: invitations.get(id).cloned().filter(|text| !text.is_empty()),
-            ..Letter::default()
+            ..MessageContent::default()
         })
     };
     let script =

@@ -17,7 +17,7 @@ use daysheet::provider::mail::{
     Alias, Arrange, AutoReply, Compose, Content, Flag, HeldDraft, MailState, Organize, Origin,
     Original, Outgoing, Person, Place, PlaceKind, Probe, Rule, Sent, SetUp, Step, Whereabouts,
 };
-use daysheet::provider::{Ask, BodyForm, Letter, Mailbox, Page, People, Total};
+use daysheet::provider::{Ask, BodyForm, Mailbox, MessageContent, Page, People, Total};
 use daysheet::query::{Query, Term};
 use daysheet::schemas::{Api, Table};
 use jiff::Timestamp;
@@ -43,7 +43,7 @@ pub enum Fault {
 
 type Lists = dyn Fn(&FakeMailbox, &Ask) -> Page + Send + Sync;
 type LooksUp = dyn Fn(&Table, &People) -> Page + Send + Sync;
-type Reads = dyn Fn(&FakeMailbox, &str, BodyForm) -> Result<Letter> + Send + Sync;
+type Reads = dyn Fn(&FakeMailbox, &str, BodyForm) -> Result<MessageContent> + Send + Sync;
 
 /// Answers in the place of the mailbox's own.
 #[derive(Default)]
@@ -626,10 +626,18 @@ impl Mailbox for FakeMailbox {
         Ok(Page { items, ..Page::default() })
     }
 
-    async fn letters(&self, ids: &[String], _: &Projection, form: BodyForm) -> Vec<Result<Letter>> {
+    async fn read_messages(
+        &self,
+        ids: &[String],
+        _: &Projection,
+        form: BodyForm,
+    ) -> Vec<Result<MessageContent>> {
         let one = |id: &String| match &self.script.letter {
             Some(letter) => letter(self, id, form),
-            None => Ok(Letter { item: self.object(&self.state(id)), ..Letter::default() }),
+            None => Ok(MessageContent {
+                item: self.object(&self.state(id)),
+                ..MessageContent::default()
+            }),
         };
         ids.iter().map(one).collect()
     }

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use daysheet::error::{Error, Kind};
 use daysheet::pipeline::PATIENCE;
-use daysheet::provider::{Ask, Failed, Letter, Page, People, Total};
+use daysheet::provider::{Ask, Failed, MessageContent, Page, People, Total};
 use daysheet::schemas::{Api, Table};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -117,7 +117,7 @@ async fn bench(boxes: Vec<Arc<Pile>>) -> MailHarness {
         let script = Script {
             list: Some(Box::new(move |_, ask| listing.list(ask))),
             lookup: Some(Box::new(move |table, people| looking.lookup(table, people))),
-            letter: Some(Box::new(|_, _, _| Ok(Letter::default()))),
+            letter: Some(Box::new(|_, _, _| Ok(MessageContent::default()))),
             ..Script::default()
         };
         FakeMailbox::scripted(pile.name, Api::Outlook, script)

@@ -1,7 +1,7 @@
 //! The pipeline over a scripted mailbox, for what no stand-in does on purpose.
 
 use daysheet::error::{Error, Kind};
-use daysheet::provider::{Failed, Letter, Page, Total};
+use daysheet::provider::{Failed, MessageContent, Page, Total};
 use daysheet::schemas::Api;
 use serde_json::{Value, json};
 
@@ -30,7 +30,7 @@ fn scripted(name: &'static str) -> FakeMailbox {
         list: Some(Box::new(move |_, _| list())),
         letter: Some(Box::new(|_, id, _| match id {
             "bb" => Err(gone()),
-            id => Ok(Letter { item: object(id), ..Letter::default() }),
+            id => Ok(MessageContent { item: object(id), ..MessageContent::default() }),
         })),
         thread: Some(|_| (0..60).map(|number| format!("id{number}")).collect()),
         ..Script::default()

@@ -11,7 +11,7 @@ use daysheet::caller::{Caller, Nobody, Reply};
 use daysheet::encode::{Delimiter, Format};
 use daysheet::pipeline::Pipeline;
 use daysheet::provider::mail::{Content, Enclosure, Outgoing};
-use daysheet::provider::{Ask, Letter, Page};
+use daysheet::provider::{Ask, MessageContent, Page};
 use daysheet::schemas::Api;
 use daysheet::store::{HandleKind, Store};
 use serde_json::{Value, json};
@@ -55,7 +55,7 @@ impl Outbox {
         };
         let script = Script {
             list: Some(Box::new(list)),
-            letter: Some(Box::new(|_, _, _| Ok(Letter::default()))),
+            letter: Some(Box::new(|_, _, _| Ok(MessageContent::default()))),
             ..Script::default()
         };
         let mut mailbox = FakeMailbox::scripted("ana", api, script);

@@ -28,7 +28,7 @@ use daysheet_core::error::{Error, Kind, Result};
 use daysheet_core::project::Projection;
 use daysheet_core::provider::calendar::Changes;
 use daysheet_core::provider::{
-    Ask, BodyForm, Failed, Letter, Mailbox, Page, People, Total, no_list,
+    Ask, BodyForm, Failed, Mailbox, MessageContent, Page, People, Total, no_list,
 };
 use daysheet_core::provider::{ServiceSettings, TokenSource};
 use daysheet_core::query::{NOTHING, Query, Term};
@@ -268,7 +268,7 @@ impl Gmail {
             .unwrap_or_default())
     }
 
-    async fn raw(&self, id: &str, projection: &Projection) -> Result<Letter> {
+    async fn raw(&self, id: &str, projection: &Projection) -> Result<MessageContent> {
         let mut sized = projection.clone();
         sized.paths.push("sizeEstimate".to_owned());
         let item = self.message(id, &sized, "metadata").await?;
@@ -286,11 +286,11 @@ impl Gmail {
         if damaged {
             notes.push("the raw message is damaged base64; it is shown up to the damage".into());
         }
-        Ok(Letter {
+        Ok(MessageContent {
             item,
             source: Some(String::from_utf8_lossy(&bytes).into_owned()),
             notes,
-            ..Letter::default()
+            ..MessageContent::default()
         })
     }
 }
@@ -357,12 +357,12 @@ impl Mailbox for Gmail {
         }
     }
 
-    async fn letters(
+    async fn read_messages(
         &self,
         ids: &[String],
         projection: &Projection,
         form: BodyForm,
-    ) -> Vec<Result<Letter>> {
+    ) -> Vec<Result<MessageContent>> {
         let calls: Vec<_> = ids.iter().map(|id| self.letter(id, projection, form)).collect();
         stream::iter(calls).buffered(LETTERS_AT_ONCE).collect().await
     }
@@ -389,19 +389,28 @@ impl Mailbox for Gmail {
 }
 
 impl Gmail {
-    async fn letter(&self, id: &str, projection: &Projection, form: BodyForm) -> Result<Letter> {
+    async fn letter(
+        &self,
+        id: &str,
+        projection: &Projection,
+        form: BodyForm,
+    ) -> Result<MessageContent> {
         let mut projection = projection.clone();
         match form {
-            BodyForm::None => Ok(Letter {
+            BodyForm::None => Ok(MessageContent {
                 item: self.message(id, &projection, format(&projection)).await?,
-                ..Letter::default()
+                ..MessageContent::default()
             }),
             BodyForm::Raw => self.raw(id, &projection).await,
             BodyForm::Headers => {
                 projection.headers.clear();
                 projection.paths.push("payload/headers".to_owned());
                 let item = self.message(id, &projection, "metadata").await?;
-                Ok(Letter { source: Some(parts::headers(&item)), item, ..Letter::default() })
+                Ok(MessageContent {
+                    source: Some(parts::headers(&item)),
+                    item,
+                    ..MessageContent::default()
+                })
             }
             BodyForm::Parts => {
                 // The tree of parts holds the headers too.

@@ -12,7 +12,7 @@ use mail_parser::{MessageParser, MimeHeaders};
 use serde_json::{Value, json};
 
 use crate::json::text;
-use daysheet_core::provider::{Letter, PlainText, TextPart};
+use daysheet_core::provider::{MessageContent, PlainText, TextPart};
 use daysheet_core::text::charset;
 use daysheet_core::text::{Note, note, ours};
 
@@ -108,7 +108,7 @@ impl Tree {
     }
 
     /// Returns the message, once all texts are complete.
-    pub fn letter(self, item: Value) -> Letter {
+    pub fn letter(self, item: Value) -> MessageContent {
         let mut notes = self.notes;
         if self.inline_images > 0 {
             notes.push(note!("{} inline images are not listed", ours(&self.inline_images)));
@@ -133,7 +133,14 @@ impl Tree {
             Some(TextPart::Plain(found)) => Some(found.text),
             _ => None,
         };
-        Letter { item, parts, invitation, attachments: self.files, notes, ..Letter::default() }
+        MessageContent {
+            item,
+            parts,
+            invitation,
+            attachments: self.files,
+            notes,
+            ..MessageContent::default()
+        }
     }
 
     /// Sorts one part in; `inside` is the type of the multipart around it.

@@ -14,7 +14,7 @@ use crate::microsoft::client::Graph;
 use crate::net;
 use daysheet_core::error::{Error, Result};
 use daysheet_core::project::Projection;
-use daysheet_core::provider::{BodyForm, Letter, PlainText, TextPart};
+use daysheet_core::provider::{BodyForm, MessageContent, PlainText, TextPart};
 use daysheet_core::text::{note, ours};
 
 /// A message larger than this is not shown raw, in bytes.
@@ -34,7 +34,7 @@ pub async fn fetch(
     ids: &[&str],
     projection: &Projection,
     form: BodyForm,
-) -> Vec<Result<Letter>> {
+) -> Vec<Result<MessageContent>> {
     let mut select = projection.roots();
     let more: &[&str] = match form {
         BodyForm::None | BodyForm::Raw => &[],
@@ -55,9 +55,9 @@ pub async fn fetch(
         })
     });
     match form {
-        BodyForm::None => {
-            items.map(|item| Ok(Letter { item: item?, ..Letter::default() })).collect()
-        }
+        BodyForm::None => items
+            .map(|item| Ok(MessageContent { item: item?, ..MessageContent::default() }))
+            .collect(),
         BodyForm::Headers => items.map(|item| Ok(headers(item?))).collect(),
         BodyForm::Raw => {
             let calls: Vec<_> =
@@ -65,7 +65,8 @@ pub async fn fetch(
             stream::iter(calls).buffered(RAW_AT_ONCE).collect().await
         }
         BodyForm::Parts => {
-            let mut letters: Vec<Result<Letter>> = items.map(|item| item.map(parts)).collect();
+            let mut letters: Vec<Result<MessageContent>> =
+                items.map(|item| item.map(parts)).collect();
             attachments(graph, ids, &mut letters).await;
             invitations(graph, ids, &mut letters).await;
             letters
@@ -79,7 +80,7 @@ fn at(id: &str) -> String {
 }
 
 /// Returns a message with its text, without its attachments.
-fn parts(mut item: Value) -> Letter {
+fn parts(mut item: Value) -> MessageContent {
     let body = item.as_object_mut().and_then(|item| item.remove("body")).unwrap_or_default();
     let content = text(&body, "content").to_owned();
     let part = if text(&body, "contentType").eq_ignore_ascii_case("html") {
@@ -88,16 +89,16 @@ fn parts(mut item: Value) -> Letter {
         TextPart::Plain(PlainText { text: content, flowed: None })
     };
     let empty = text(&body, "content").is_empty();
-    Letter {
+    MessageContent {
         item,
         parts: if empty { Vec::new() } else { vec![vec![vec![part]]] },
-        ..Letter::default()
+        ..MessageContent::default()
     }
 }
 
 /// Returns true if a message may have attachments. Graph does not count those that its
 /// HTML shows, so the HTML is searched as well.
-fn may_have_files(letter: &Letter) -> bool {
+fn may_have_files(letter: &MessageContent) -> bool {
     let shows = |part: &TextPart| match part {
         TextPart::Html(html) => html.to_ascii_lowercase().contains("cid:"),
         TextPart::Plain(_) => false,
@@ -107,8 +108,8 @@ fn may_have_files(letter: &Letter) -> bool {
 }
 
 /// Adds the attachments of those messages that may have any.
-async fn attachments(graph: &Graph, ids: &[&str], letters: &mut [Result<Letter>]) {
-    let mut wanted: Vec<(&str, &mut Letter)> = Vec::new();
+async fn attachments(graph: &Graph, ids: &[&str], letters: &mut [Result<MessageContent>]) {
+    let mut wanted: Vec<(&str, &mut MessageContent)> = Vec::new();
     for (id, letter) in ids.iter().zip(letters) {
         if let Ok(letter) = letter
             && may_have_files(letter)
@@ -148,7 +149,7 @@ async fn attachments(graph: &Graph, ids: &[&str], letters: &mut [Result<Letter>]
 
 /// Adds the calendar parts of messages. Graph removes them from the body, so they are
 /// read from the message as it was transmitted.
-async fn invitations(graph: &Graph, ids: &[&str], letters: &mut [Result<Letter>]) {
+async fn invitations(graph: &Graph, ids: &[&str], letters: &mut [Result<MessageContent>]) {
     let calls: Vec<_> = ids
         .iter()
         .zip(letters)
@@ -169,7 +170,7 @@ async fn invitations(graph: &Graph, ids: &[&str], letters: &mut [Result<Letter>]
 }
 
 /// Returns true for a meeting message, and if an iCalendar file is attached.
-fn brings_calendar(letter: &Letter) -> bool {
+fn brings_calendar(letter: &MessageContent) -> bool {
     let is_calendar = |file: &Value| {
         text(file, "contentType").eq_ignore_ascii_case("text/calendar")
             || text(file, "name").to_ascii_lowercase().ends_with(".ics")
@@ -195,7 +196,7 @@ fn calendar(bytes: &[u8]) -> Option<String> {
 }
 
 /// Separates attachments from the pictures that the text shows.
-fn sort_in(id: &str, files: Vec<Value>, letter: &mut Letter) {
+fn sort_in(id: &str, files: Vec<Value>, letter: &mut MessageContent) {
     let mut inline = 0;
     for file in files {
         let kind = text(&file, "contentType").to_ascii_lowercase();
@@ -217,7 +218,7 @@ fn sort_in(id: &str, files: Vec<Value>, letter: &mut Letter) {
 }
 
 /// Returns a message with its header lines.
-fn headers(item: Value) -> Letter {
+fn headers(item: Value) -> MessageContent {
     let headers = item.get("internetMessageHeaders");
     let mut source = String::new();
     for header in headers.and_then(Value::as_array).into_iter().flatten() {
@@ -231,10 +232,10 @@ fn headers(item: Value) -> Letter {
         // Drafts, and messages sent from here, have none.
         notes.push("Outlook has no header fields of this message".into());
     }
-    Letter { item, source: Some(source), notes, ..Letter::default() }
+    MessageContent { item, source: Some(source), notes, ..MessageContent::default() }
 }
 
-async fn raw(graph: &Graph, id: &str, item: Result<Value>) -> Result<Letter> {
+async fn raw(graph: &Graph, id: &str, item: Result<Value>) -> Result<MessageContent> {
     let item = item?;
     let request = graph.mine(&format!("{}/$value", at(id)), &[]);
     let bytes = graph.bytes(&request, RAW_LIMIT).await.map_err(|error| {
@@ -246,9 +247,9 @@ async fn raw(graph: &Graph, id: &str, item: Result<Value>) -> Result<Letter> {
         }
         error
     })?;
-    Ok(Letter {
+    Ok(MessageContent {
         item,
         source: Some(String::from_utf8_lossy(&bytes).into_owned()),
-        ..Letter::default()
+        ..MessageContent::default()
     })
 }

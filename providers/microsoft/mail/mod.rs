@@ -36,7 +36,9 @@ use daysheet_core::error::{Error, Kind, Result};
 use daysheet_core::project::Projection;
 use daysheet_core::provider::calendar::Changes;
 use daysheet_core::provider::{Account, ServiceSettings, TokenSource};
-use daysheet_core::provider::{Ask, BodyForm, Letter, Mailbox, Page, People, Total, no_list};
+use daysheet_core::provider::{
+    Ask, BodyForm, Mailbox, MessageContent, Page, People, Total, no_list,
+};
 use daysheet_core::schemas::{Api, Table};
 use folders::Tree;
 use list::{OVERLAP, Wanted, moved_up};
@@ -224,12 +226,12 @@ impl Mailbox for Outlook {
         }
     }
 
-    async fn letters(
+    async fn read_messages(
         &self,
         ids: &[String],
         projection: &Projection,
         form: BodyForm,
-    ) -> Vec<Result<Letter>> {
+    ) -> Vec<Result<MessageContent>> {
         let mut good = Vec::new();
         let checked: Vec<Result<()>> = ids.iter().map(|id| check(id)).collect();
         for (id, checked) in ids.iter().zip(&checked) {

@@ -14,7 +14,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::Value;
 
-use super::rules::{Letter, Own};
+use super::rules::{BriefMessage, Own};
 use crate::error::{Error, Kind, Result};
 use crate::flatten::{self, Context, Room};
 use crate::pipeline::{Flattening, Pipeline, columns_of};
@@ -58,7 +58,7 @@ pub(super) struct Inbox {
 pub(super) struct Mail {
     pub(super) inboxes: Vec<Inbox>,
     /// The messages of all inboxes, with the position of the inbox and in it.
-    pub(super) letters: Vec<Letter>,
+    pub(super) letters: Vec<BriefMessage>,
     places: Vec<(usize, usize)>,
     pub(super) own: Own,
     /// Why the mail of some accounts is missing; each names the account.
@@ -321,10 +321,10 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    fn letter(&self, inbox: usize) -> Letter {
+    fn letter(&self, inbox: usize) -> BriefMessage {
         let flags = self.texts("flags");
         let has = |word: &str| flags.iter().any(|flag| flag == word);
-        Letter {
+        BriefMessage {
             // A message without a thread is one by itself.
             thread: (
                 inbox,

@@ -10,7 +10,7 @@ use jiff::Timestamp;
 
 /// The properties of a message in the inbox that the rules use.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Letter {
+pub(super) struct BriefMessage {
     /// The account, by its position, and the thread in it.
     pub(super) thread: (usize, String),
     pub(super) date: Option<Timestamp>,
@@ -67,9 +67,9 @@ pub(super) struct Sorted {
 impl Own {
     /// Adds the reader's own messages in the inbox: mail to oneself, or from another
     /// account of one's own. A draft has not been sent to anyone yet.
-    fn with(&self, letters: &[Letter]) -> HashMap<(usize, String), Option<Timestamp>> {
+    fn with(&self, letters: &[BriefMessage]) -> HashMap<(usize, String), Option<Timestamp>> {
         let mut wrote = self.wrote.clone();
-        let sent = |letter: &&Letter| !letter.draft && self.is_from(letter);
+        let sent = |letter: &&BriefMessage| !letter.draft && self.is_from(letter);
         for letter in letters.iter().filter(sent) {
             let last = wrote.entry(letter.thread.clone()).or_default();
             *last = (*last).max(letter.date);
@@ -77,11 +77,11 @@ impl Own {
         wrote
     }
 
-    fn is_from(&self, letter: &Letter) -> bool {
+    fn is_from(&self, letter: &BriefMessage) -> bool {
         self.addresses.contains(&letter.from.to_lowercase())
     }
 
-    fn why(&self, letter: &Letter, wrote: bool) -> Vec<Why> {
+    fn why(&self, letter: &BriefMessage, wrote: bool) -> Vec<Why> {
         let to_me =
             letter.to.iter().any(|address| self.addresses.contains(&address.to_lowercase()));
         let known = self.people.contains(&letter.from.to_lowercase());
@@ -91,12 +91,12 @@ impl Own {
 }
 
 /// Returns true for a message to a mailing list that people subscribe to.
-fn is_newsletter(letter: &Letter) -> bool {
+fn is_newsletter(letter: &BriefMessage) -> bool {
     letter.bulk.iter().any(|word| word == "list" || word == "bulk")
 }
 
 /// Returns true for a message that no person wrote, or that the service keeps apart.
-fn is_automatic(letter: &Letter) -> bool {
+fn is_automatic(letter: &BriefMessage) -> bool {
     let local = letter.from.split('@').next().unwrap_or_default();
     let plain: String =
         local.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect();
@@ -107,7 +107,7 @@ fn is_automatic(letter: &Letter) -> bool {
 }
 
 /// Sorts the messages of inboxes.
-pub(super) fn sort(letters: &[Letter], own: &Own) -> Sorted {
+pub(super) fn sort(letters: &[BriefMessage], own: &Own) -> Sorted {
     let wrote = own.with(letters);
     let mut order: Vec<usize> = (0..letters.len()).collect();
     // Within the same second, the first account's message comes first, in the listed order.

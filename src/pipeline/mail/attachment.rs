@@ -181,7 +181,7 @@ impl Pipeline {
     async fn files_of(&self, account: Account, id: String) -> Result<Draft> {
         let mailbox = self.connect.mailbox(&account)?;
         let projection = project(mailbox.api(), &MESSAGE.up_to(Level::Key));
-        let answers = mailbox.letters(&[id], &projection, BodyForm::Parts).await;
+        let answers = mailbox.read_messages(&[id], &projection, BodyForm::Parts).await;
         let letter = answers
             .into_iter()
             .next()

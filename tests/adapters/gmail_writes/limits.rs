@@ -145,7 +145,7 @@ async fn one_large_letter_is_read_at_a_time() {
     .await;
     let ids: Vec<String> = (0..4).map(|n| format!("a{n}")).collect();
     let projection = project(Api::Gmail, &MESSAGE.up_to(Level::Core));
-    let letters = gmail.mail.letters(&ids, &projection, BodyForm::Parts).await;
+    let letters = gmail.mail.read_messages(&ids, &projection, BodyForm::Parts).await;
     assert!(letters.iter().all(Result::is_ok), "{:?}", letters[0].as_ref().err());
     assert_eq!(most.load(Ordering::Relaxed), 4);
     assert_eq!(gmail.tap.taken.at_once.load(Ordering::Relaxed), 1);
@@ -160,7 +160,7 @@ async fn a_letter_is_read_part_by_part() {
     })
     .await;
     let projection = project(Api::Gmail, &MESSAGE.up_to(Level::Core));
-    let letters = gmail.mail.letters(&["a1".to_owned()], &projection, BodyForm::Parts).await;
+    let letters = gmail.mail.read_messages(&["a1".to_owned()], &projection, BodyForm::Parts).await;
     let parts = format!("{:?}", letters[0].as_ref().unwrap().parts);
     assert!(parts.contains("\"Lamp\""), "{parts}");
     let asked = gmail.tap.requests();

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use daysheet::error::Result;
 use daysheet::provider::mail::{Alias, HeldFile, Original, Outgoing, Person};
-use daysheet::provider::{BodyForm, Letter};
+use daysheet::provider::{BodyForm, MessageContent};
 use daysheet::schemas::Api;
 use daysheet::store::HandleKind;
 use jiff::Timestamp;
@@ -53,13 +53,13 @@ const SOURCE: &str =
     "Subject: Lamps\r\nBcc: eve@example.net,\r\n bo@example.net\r\n\r\nDo you?\r\n";
 
 /// What is read of every letter.
-fn letter(_: &FakeMailbox, id: &str, form: BodyForm) -> Result<Letter> {
-    Ok(Letter {
+fn letter(_: &FakeMailbox, id: &str, form: BodyForm) -> Result<MessageContent> {
+    Ok(MessageContent {
         item: json!({"id": id}),
         source: (form == BodyForm::Raw).then(|| SOURCE.to_owned()),
         attachments: vec![json!({"id": format!("{id}/2"), "message": id,
             "filename": "offer.pdf", "mimeType": "application/pdf", "body": {"size": 5}})],
-        ..Letter::default()
+        ..MessageContent::default()
     })
 }
 

@@ -63,7 +63,7 @@ impl Pipeline {
         let mailbox = self.connect.mailbox(account)?;
         let key: Vec<_> = MESSAGE.field("id").into_iter().collect();
         let projection = project(mailbox.api(), &key);
-        let letters = mailbox.letters(&[id.to_owned()], &projection, BodyForm::Parts).await;
+        let letters = mailbox.read_messages(&[id.to_owned()], &projection, BodyForm::Parts).await;
         let letter = letters
             .into_iter()
             .next()

@@ -77,7 +77,7 @@ impl Pipeline {
     async fn letter_as_file(&self, item: &str, most: u64) -> Result<Enclosure> {
         let (account, id) = self.letter_named(item, None).await?;
         let mailbox = self.connect.mailbox(&account)?;
-        let answers = mailbox.letters(&[id], &Projection::default(), BodyForm::Raw).await;
+        let answers = mailbox.read_messages(&[id], &Projection::default(), BodyForm::Raw).await;
         let letter = answers
             .into_iter()
             .next()

@@ -162,7 +162,7 @@ impl Pipeline {
             }
             let mailbox = &work.chosen.mailbox;
             let projection = project(mailbox.api(), &columns);
-            let letters = mailbox.letters(&ids, &projection, BodyForm::None).await;
+            let letters = mailbox.read_messages(&ids, &projection, BodyForm::None).await;
             let items: Vec<_> =
                 letters.into_iter().filter_map(|letter| Some(letter.ok()?.item)).collect();
             let flattening = Flattening {

@@ -16,7 +16,7 @@ use crate::schemas::Api;
 use crate::store::HandleKind;
 use crate::text::Note;
 use crate::text::verdict::Results;
-use crate::unsubscribe::{Letter, Way, way};
+use crate::unsubscribe::{UnsubscribeMessage, Way, way};
 
 /// The maximum number of messages whose lists are left in one call.
 const MOST: usize = 10;
@@ -192,7 +192,7 @@ impl Pipeline {
     async fn letter_out(
         &self,
         chosen: &Chosen,
-        letter: &Letter,
+        letter: &UnsubscribeMessage,
         caller: &dyn Caller,
         notes: &mut Vec<Note>,
     ) -> Result<String> {
@@ -223,7 +223,7 @@ impl Pipeline {
 }
 
 /// Returns the recipient of the message that leaves a list.
-fn reader(letter: &Letter) -> Person {
+fn reader(letter: &UnsubscribeMessage) -> Person {
     Person { name: None, address: letter.to.clone() }
 }
 

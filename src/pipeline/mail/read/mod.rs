@@ -20,7 +20,7 @@ use crate::error::{Error, Kind, Result};
 use crate::flatten::{self, Room};
 use crate::pipeline::{Draft, Flattening, Pipeline, failed_line, zone_line};
 use crate::project::project;
-use crate::provider::{BodyForm, Letter};
+use crate::provider::{BodyForm, MessageContent};
 use crate::row::{Cell, RowTable};
 use crate::schemas::{ATTACHMENT, BODY, Field, Level, MESSAGE};
 use crate::store::HandleKind;
@@ -71,7 +71,7 @@ pub(in crate::pipeline) struct Target {
 /// A fetched message.
 struct Fetched {
     target: Target,
-    letter: Letter,
+    letter: MessageContent,
     readable: Readable,
 }
 
@@ -147,7 +147,7 @@ impl Pipeline {
                 let mailbox = self.connect.mailbox(&account)?;
                 let projection = project(mailbox.api(), columns);
                 let ids: Vec<String> = targets.iter().map(|target| target.id.clone()).collect();
-                Ok(mailbox.letters(&ids, &projection, body_form(form)).await)
+                Ok(mailbox.read_messages(&ids, &projection, body_form(form)).await)
             };
             async move {
                 match several {
@@ -351,7 +351,11 @@ fn columns() -> Result<Vec<&'static Field>> {
 
 /// Makes the text of a message readable, on a thread of its own: a message may have
 /// many megabytes, and the session has to respond meanwhile. Drops the source text.
-async fn readable(mut letter: Letter, form: Body, rest: &Rest) -> Result<(Letter, Readable)> {
+async fn readable(
+    mut letter: MessageContent,
+    form: Body,
+    rest: &Rest,
+) -> Result<(MessageContent, Readable)> {
     let (quoted, links) = (rest.quoted, rest.links);
     let work = move || {
         let shown = |form| body::readable(&letter, form, quoted, links);

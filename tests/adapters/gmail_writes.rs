@@ -9,7 +9,7 @@ mod organize;
 mod sandboxed;
 mod upload;
 
-use daysheet_core::provider::mail::{HeldDraft, MailState, Outgoing};
+use daysheet_core::provider::mail::{MailState, OutgoingMessage, StoredDraft};
 use serde_json::{Value, json};
 
 use crate::common::letters::{file, outgoing, person};
@@ -17,9 +17,9 @@ use crate::common::letters::{file, outgoing, person};
 const ME: &str = "mira@example.com";
 
 /// A small letter of Mira's.
-fn letter() -> Outgoing {
+fn letter() -> OutgoingMessage {
     let from = person("Mira Lindqvist", ME);
-    Outgoing {
+    OutgoingMessage {
         bcc: vec![person("", "ana@example.com")],
         subject: "Proofs".to_owned(),
         text: "The proofs are here.\n".to_owned(),
@@ -28,13 +28,13 @@ fn letter() -> Outgoing {
     }
 }
 
-fn draft() -> HeldDraft {
-    HeldDraft {
+fn draft() -> StoredDraft {
+    StoredDraft {
         id: "r1".to_owned(),
         message: "a1".to_owned(),
         thread: "t1".to_owned(),
         version: "a1".to_owned(),
-        letter: letter(),
+        content: letter(),
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use async_trait::async_trait;
 use daysheet_core::call::caller::{Caller, Reply};
 use daysheet_core::error::Result;
-use daysheet_core::provider::mail::{Content, Enclosure, Importance, Outgoing};
+use daysheet_core::provider::mail::{Attachment, AttachmentContent, Importance, OutgoingMessage};
 use serde_json::{Value, json};
 
 use crate::common::client::ME;
@@ -112,9 +112,9 @@ fn missing() -> Answer {
 }
 
 /// A letter to one, without files.
-fn letter() -> Outgoing {
+fn letter() -> OutgoingMessage {
     let to = vec![person("Lena Okafor", "lena@studio.example")];
-    Outgoing {
+    OutgoingMessage {
         cc: vec![person("", "bo@example.com")],
         subject: "Proofs".to_owned(),
         text: "Here they are.\n".to_owned(),

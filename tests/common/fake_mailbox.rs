@@ -14,8 +14,9 @@ use daysheet::error::{Error, Kind, Result};
 use daysheet::project::Projection;
 use daysheet::provider::calendar::Changes;
 use daysheet::provider::mail::{
-    Alias, Arrange, AutoReply, Compose, Content, Flag, HeldDraft, MailState, Organize, Origin,
-    Original, Outgoing, Person, Place, PlaceKind, Probe, Rule, Sent, SetUp, Step, Whereabouts,
+    Alias, Arrange, AttachmentContent, AutoReply, Compose, Flag, MailState, Organize, Origin,
+    OutgoingMessage, Person, Place, PlaceKind, Probe, Rule, Sent, SetUp, SourceMessage, Step,
+    StoredDraft, Whereabouts,
 };
 use daysheet::provider::{Ask, BodyForm, Mailbox, MessageContent, Page, People, Total};
 use daysheet::query::{Query, Term};
@@ -24,7 +25,7 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::harness::{Fake, Harness};
-use super::letters::{held_draft, person};
+use super::letters::{person, stored_draft};
 
 /// What becomes of a send.
 #[derive(Clone, Copy)]
@@ -77,9 +78,9 @@ pub struct FakeMailbox {
     /// The addresses it sends as; it cannot tell them if there is none.
     pub senders: Option<Vec<Alias>>,
     /// What can be answered, and the bytes of files in it.
-    pub originals: Mutex<BTreeMap<String, Original>>,
+    pub originals: Mutex<BTreeMap<String, SourceMessage>>,
     pub files: HashMap<&'static str, &'static [u8]>,
-    pub drafts: Mutex<BTreeMap<String, HeldDraft>>,
+    pub drafts: Mutex<BTreeMap<String, StoredDraft>>,
     bytes: Mutex<HashMap<String, Arc<[u8]>>>,
     made: Mutex<usize>,
     /// True if it puts somebody else in the place of the recipients.
@@ -202,8 +203,8 @@ impl FakeMailbox {
     }
 
     /// A draft as it is now.
-    pub fn held(&self, id: &str) -> Outgoing {
-        self.drafts.lock().unwrap()[id].letter.clone()
+    pub fn held(&self, id: &str) -> OutgoingMessage {
+        self.drafts.lock().unwrap()[id].content.clone()
     }
 
     /// The bytes of a file of a draft.
@@ -212,10 +213,10 @@ impl FakeMailbox {
     }
 
     /// Changes a draft as another program would.
-    pub fn touch_draft(&self, id: &str, change: impl FnOnce(&mut Outgoing)) {
+    pub fn touch_draft(&self, id: &str, change: impl FnOnce(&mut OutgoingMessage)) {
         let mut drafts = self.drafts.lock().unwrap();
         let draft = drafts.get_mut(id).unwrap();
-        change(&mut draft.letter);
+        change(&mut draft.content);
         draft.version.push('+');
     }
 
@@ -229,9 +230,9 @@ impl FakeMailbox {
         self.sent.lock().unwrap().clone()
     }
 
-    fn hold(&self, id: &str, thread: &str, letter: &Outgoing) -> Result<HeldDraft> {
+    fn hold(&self, id: &str, thread: &str, letter: &OutgoingMessage) -> Result<StoredDraft> {
         // Every letter that is taken can be written.
-        if letter.files.iter().all(|file| matches!(file.content, Content::Bytes(_))) {
+        if letter.files.iter().all(|file| matches!(file.content, AttachmentContent::Bytes(_))) {
             mime(letter)?;
         }
         if let Some(happens) = self.meanwhile.lock().unwrap().take() {
@@ -244,17 +245,17 @@ impl FakeMailbox {
         *made += 1;
         let mut letter = letter.clone();
         for file in &mut letter.files {
-            if let Content::Bytes(bytes) = &file.content {
+            if let AttachmentContent::Bytes(bytes) = &file.content {
                 let key = format!("{id}/{}", file.name);
                 let size = bytes.len() as u64;
                 self.bytes.lock().unwrap().insert(key.clone(), bytes.clone());
-                file.content = Content::Held { id: key, size };
+                file.content = AttachmentContent::Existing { id: key, size };
             }
         }
         if *self.bends.lock().unwrap() {
             letter.to = vec![person("", "eve@example.net")];
         }
-        let held = held_draft(id, thread, &format!("v{made}"), letter);
+        let held = stored_draft(id, thread, &format!("v{made}"), letter);
         self.drafts.lock().unwrap().insert(id.to_owned(), held.clone());
         Ok(held)
     }
@@ -411,16 +412,16 @@ impl Compose for FakeMailbox {
         self.senders.clone().ok_or_else(|| Error::argument("not asked for here"))
     }
 
-    async fn original(&self, id: &str) -> Result<Original> {
+    async fn source_message(&self, id: &str) -> Result<SourceMessage> {
         if let Some(original) = self.originals.lock().unwrap().get(id) {
             return Ok(original.clone());
         }
-        let of = |from: Vec<Person>, to: Vec<Person>| Original {
+        let of = |from: Vec<Person>, to: Vec<Person>| SourceMessage {
             id: id.to_owned(),
             from,
             to,
             headers: self.headers.lock().unwrap().get(id).cloned().unwrap_or_default(),
-            ..Original::default()
+            ..SourceMessage::default()
         };
         if self.mail.lock().unwrap().contains_key(id) {
             return Ok(of(
@@ -442,20 +443,20 @@ impl Compose for FakeMailbox {
         }
     }
 
-    async fn draft(&self, id: &str) -> Result<HeldDraft> {
+    async fn draft(&self, id: &str) -> Result<StoredDraft> {
         let (drafts, sent) = (self.drafts.lock().unwrap(), self.sent.lock().unwrap());
         // A draft is known by the message that it is, too.
         let found = drafts.values().find(|one| one.id == id || one.message == id);
-        let found = found.filter(|one| !sent.contains(&one.letter.message_id));
+        let found = found.filter(|one| !sent.contains(&one.content.message_id));
         found.cloned().ok_or_else(gone)
     }
 
     async fn create(
         &self,
         origin: &Origin,
-        letter: &Outgoing,
+        letter: &OutgoingMessage,
         _: &dyn Caller,
-    ) -> Result<HeldDraft> {
+    ) -> Result<StoredDraft> {
         let (line, thread) = match origin {
             Origin::New => ("create new".to_owned(), "thread9"),
             Origin::Reply { id, all: false } => (format!("create reply {id}"), "thread1"),
@@ -469,25 +470,25 @@ impl Compose for FakeMailbox {
 
     async fn update(
         &self,
-        current: &HeldDraft,
-        letter: &Outgoing,
+        current: &StoredDraft,
+        letter: &OutgoingMessage,
         _: &dyn Caller,
-    ) -> Result<HeldDraft> {
+    ) -> Result<StoredDraft> {
         self.drafted.lock().unwrap().push(format!("update {}", current.id));
         self.hold(&current.id, &current.thread, letter)
     }
 
-    async fn discard(&self, current: &HeldDraft) -> Result<()> {
+    async fn discard(&self, current: &StoredDraft) -> Result<()> {
         self.drafted.lock().unwrap().push(format!("discard {}", current.id));
         self.drafts.lock().unwrap().remove(&current.id).map(drop).ok_or_else(gone)
     }
 
-    async fn send(&self, current: &HeldDraft, at: Option<Timestamp>) -> Result<Sent> {
+    async fn send(&self, current: &StoredDraft, at: Option<Timestamp>) -> Result<Sent> {
         if at.is_some() && !self.schedules {
             return Err(Error::argument("Gmail sends nothing later").next("send it now"));
         }
         let broken = || Error::new(Kind::Network, "the connection broke");
-        let id = current.letter.message_id.clone();
+        let id = current.content.message_id.clone();
         let fault = self.faults.lock().unwrap().pop_front();
         match fault {
             Some(Fault::Refused) => return Err(Error::new(Kind::Provider(400), "bad recipient")),

@@ -4,7 +4,9 @@
 
 use std::path::Path;
 
-use daysheet_core::provider::mail::{Content, Enclosure, HeldDraft, Importance, Outgoing, Person};
+use daysheet_core::provider::mail::{
+    Attachment, AttachmentContent, Importance, OutgoingMessage, Person, StoredDraft,
+};
 
 /// Somebody; without a name if it is empty.
 pub fn person(name: &str, address: &str) -> Person {
@@ -12,8 +14,8 @@ pub fn person(name: &str, address: &str) -> Person {
 }
 
 /// A letter about lamps, with no more in it than has to be.
-pub fn outgoing(message_id: &str, from: Person, to: Vec<Person>) -> Outgoing {
-    Outgoing {
+pub fn outgoing(message_id: &str, from: Person, to: Vec<Person>) -> OutgoingMessage {
+    OutgoingMessage {
         message_id: message_id.to_owned(),
         from,
         to,
@@ -31,23 +33,28 @@ pub fn outgoing(message_id: &str, from: Person, to: Vec<Person>) -> Outgoing {
 }
 
 /// A letter as a draft; the message that it is has `m-` before the draft's id.
-pub fn held_draft(id: &str, thread: &str, version: &str, letter: Outgoing) -> HeldDraft {
-    HeldDraft {
+pub fn stored_draft(
+    id: &str,
+    thread: &str,
+    version: &str,
+    content: OutgoingMessage,
+) -> StoredDraft {
+    StoredDraft {
         id: id.to_owned(),
         message: format!("m-{id}"),
         thread: thread.to_owned(),
         version: version.to_owned(),
-        letter,
+        content,
     }
 }
 
 /// A PDF of a letter.
-pub fn file(name: &str, bytes: &[u8]) -> Enclosure {
-    Enclosure {
+pub fn file(name: &str, bytes: &[u8]) -> Attachment {
+    Attachment {
         name: name.to_owned(),
         media: "application/pdf".to_owned(),
         cid: None,
-        content: Content::Bytes(bytes.into()),
+        content: AttachmentContent::Bytes(bytes.into()),
     }
 }
 

@@ -340,7 +340,7 @@ async fn signatures_are_kept_where_the_provider_has_none() {
     let harness = MailHarness::with(Api::Outlook, &settings).await;
     let draft = json!({"to": "bo@example.com", "subject": "x", "body": "Hi"});
     let text = |harness: &MailHarness| {
-        harness.ana().drafts.lock().unwrap().last_key_value().unwrap().1.letter.text.clone()
+        harness.ana().drafts.lock().unwrap().last_key_value().unwrap().1.content.text.clone()
     };
     harness.ok("mail_draft", draft.clone()).await;
     assert_eq!(text(&harness), "Hi\n\n-- \nOf the settings");

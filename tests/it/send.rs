@@ -10,7 +10,7 @@ use daysheet::budget::count::tokens;
 use daysheet::caller::{Caller, Nobody, Reply};
 use daysheet::encode::{Delimiter, Format};
 use daysheet::pipeline::Pipeline;
-use daysheet::provider::mail::{Content, Enclosure, Outgoing};
+use daysheet::provider::mail::{Attachment, AttachmentContent, OutgoingMessage};
 use daysheet::provider::{Ask, MessageContent, Page};
 use daysheet::schemas::Api;
 use daysheet::store::{HandleKind, Store};
@@ -19,7 +19,7 @@ use tempfile::TempDir;
 
 use crate::common::fake_mailbox::{FakeMailbox, Fault, MailHarness, Script};
 use crate::common::harness::{self, FakeUser};
-use crate::common::letters::{held_draft, outgoing, person};
+use crate::common::letters::{outgoing, person, stored_draft};
 use crate::support::config;
 
 /// A mailbox with drafts, and processes that send them.
@@ -70,7 +70,7 @@ impl Outbox {
     pub fn put(&self, id: &str, to: &[&str]) {
         let to = to.iter().map(|address| person("", address)).collect();
         let letter = outgoing(&format!("{id}@example.com"), person("", "ana@example.com"), to);
-        let draft = held_draft(id, "t", "1", letter);
+        let draft = stored_draft(id, "t", "1", letter);
         self.ana().drafts.lock().unwrap().insert(id.to_owned(), draft);
     }
 
@@ -302,11 +302,11 @@ async fn the_question_shows_what_goes_out() {
         letter.bcc = vec![person("Di", "di@example.org\nSubject: x")];
         letter.reply_to = vec![person("Eve", "eve@example.org")];
         letter.subject = format!("Lamps\nTo: all {}", "x".repeat(200));
-        letter.files = vec![Enclosure {
+        letter.files = vec![Attachment {
             name: "a\n.pdf".to_owned(),
             media: "application/pdf".to_owned(),
             cid: None,
-            content: Content::Bytes(Vec::new().into()),
+            content: AttachmentContent::Bytes(Vec::new().into()),
         }];
     });
     let user = FakeUser::says(Reply::No);
@@ -357,7 +357,7 @@ async fn what_is_asked_decides() {
 }
 
 /// A user who says yes when somebody has changed the draft.
-struct Slow<'a>(&'a FakeMailbox, fn(&mut Outgoing));
+struct Slow<'a>(&'a FakeMailbox, fn(&mut OutgoingMessage));
 
 #[async_trait]
 impl Caller for Slow<'_> {
@@ -371,7 +371,7 @@ impl Caller for Slow<'_> {
 
 #[tokio::test]
 async fn a_draft_that_changes_after_the_users_yes_is_not_sent() {
-    let changes: [fn(&mut Outgoing); 3] = [
+    let changes: [fn(&mut OutgoingMessage); 3] = [
         |letter| letter.bcc = letter.to.clone(),
         // What the user was not shown counts as well.
         |letter| letter.text = "SECRET".to_owned(),

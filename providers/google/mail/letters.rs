@@ -14,7 +14,7 @@ use crate::net::path_segment;
 use daysheet_core::error::{Error, Kind, Result};
 use daysheet_core::project::Projection;
 use daysheet_core::provider::TextPart;
-use daysheet_core::provider::mail::{HeldFile, Importance, Person};
+use daysheet_core::provider::mail::{AttachmentInfo, Importance, Person};
 use daysheet_core::text::{address_list, cell, flowed};
 
 /// The longest Message-ID that is believed, in bytes.
@@ -170,11 +170,11 @@ pub(super) fn as_html(plain: &str) -> String {
 }
 
 /// Returns the attachments of a message in the port's form.
-pub(super) fn held(item: &Value) -> Vec<HeldFile> {
+pub(super) fn held(item: &Value) -> Vec<AttachmentInfo> {
     let id = text(item, "id");
     files(item)
         .into_iter()
-        .map(|file| HeldFile {
+        .map(|file| AttachmentInfo {
             id: format!("{id}/{}", file.part),
             name: file.name,
             media: file.media,

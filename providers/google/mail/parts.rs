@@ -62,7 +62,7 @@ pub enum Part {
     },
 }
 
-/// The `Content-Type` of a text.
+/// The `AttachmentContent-Type` of a text.
 #[derive(Debug, Clone, Default)]
 pub struct ContentType {
     html: bool,

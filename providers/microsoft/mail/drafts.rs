@@ -8,7 +8,8 @@ use serde_json::{Map, Value, json};
 
 use crate::json::{is, nested, text};
 use daysheet_core::provider::mail::{
-    Content, Enclosure, HeldDraft, HeldFile, Importance, Original, Outgoing, Person,
+    Attachment, AttachmentContent, AttachmentInfo, Importance, OutgoingMessage, Person,
+    SourceMessage, StoredDraft,
 };
 use daysheet_core::text::cell;
 use daysheet_core::text::html::{Style, html};
@@ -41,7 +42,7 @@ fn recipients(people: &[Person]) -> Value {
 }
 
 /// Returns a message's properties without its attachments, Message-ID and sender.
-pub fn properties(letter: &Outgoing) -> Map<String, Value> {
+pub fn properties(letter: &OutgoingMessage) -> Map<String, Value> {
     let body = match letter.html.trim().is_empty() {
         true => json!({"contentType": "text", "content": letter.text}),
         false => json!({"contentType": "html", "content": letter.html}),
@@ -69,7 +70,7 @@ fn importance(importance: Importance) -> &'static str {
 }
 
 /// Returns the properties of a message that differ.
-pub fn differences(before: &Outgoing, after: &Outgoing) -> Map<String, Value> {
+pub fn differences(before: &OutgoingMessage, after: &OutgoingMessage) -> Map<String, Value> {
     let (old, mut new) = (properties(before), properties(after));
     new.retain(|key, value| old.get(key) != Some(value));
     if before.html == after.html && before.text != after.text && !after.html.is_empty() {
@@ -162,7 +163,7 @@ fn body(message: &Value) -> (Option<&str>, Option<&str>) {
 }
 
 /// Converts an attachment of a message.
-pub fn held_file(file: &Value) -> HeldFile {
+pub fn held_file(file: &Value) -> AttachmentInfo {
     let kind = text(file, "@odata.type");
     let media = match text(file, "contentType") {
         // An attached message has no type of its own.
@@ -171,7 +172,7 @@ pub fn held_file(file: &Value) -> HeldFile {
         media => media,
     };
     let cid = bare(text(file, "contentId"));
-    HeldFile {
+    AttachmentInfo {
         id: text(file, "id").to_owned(),
         name: cell(text(file, "name")),
         media: media.to_owned(),
@@ -182,10 +183,10 @@ pub fn held_file(file: &Value) -> HeldFile {
 }
 
 /// Converts a message to be replied to or forwarded; `address` is the mailbox's.
-pub fn original(message: &Value, files: &[Value], address: &str) -> Original {
+pub fn original(message: &Value, files: &[Value], address: &str) -> SourceMessage {
     let from = people_or_one(message);
     let (html, plain) = body(message);
-    Original {
+    SourceMessage {
         id: text(message, "id").to_owned(),
         thread: text(message, "conversationId").to_owned(),
         message_id: bare(text(message, "internetMessageId")).to_owned(),
@@ -217,7 +218,7 @@ fn unfolded(value: &str) -> String {
 }
 
 /// Converts an existing draft; `address` is the mailbox's.
-pub fn held_draft(message: &Value, files: &[Value], address: &str) -> HeldDraft {
+pub fn stored_draft(message: &Value, files: &[Value], address: &str) -> StoredDraft {
     let id = text(message, "id").to_owned();
     let version = match text(message, "@odata.etag") {
         "" => text(message, "changeKey"),
@@ -226,7 +227,7 @@ pub fn held_draft(message: &Value, files: &[Value], address: &str) -> HeldDraft 
     let (document, plain) = body(message);
     let html_text = document.map(inner).unwrap_or_default().trim();
     let own = || Person { name: None, address: address.to_owned() };
-    let letter = Outgoing {
+    let letter = OutgoingMessage {
         message_id: bare(text(message, "internetMessageId")).to_owned(),
         from: person(nested(message, "from")).unwrap_or_else(own),
         to: people(message, "toRecipients"),
@@ -248,20 +249,20 @@ pub fn held_draft(message: &Value, files: &[Value], address: &str) -> HeldDraft 
         references: references(message),
         files: files.iter().map(held_file).map(enclosure).collect(),
     };
-    HeldDraft {
+    StoredDraft {
         message: id.clone(),
         id,
         thread: text(message, "conversationId").to_owned(),
         version: version.to_owned(),
-        letter,
+        content: letter,
     }
 }
 
-fn enclosure(file: HeldFile) -> Enclosure {
-    Enclosure {
+fn enclosure(file: AttachmentInfo) -> Attachment {
+    Attachment {
         name: file.name,
         media: file.media,
         cid: file.cid,
-        content: Content::Held { id: file.id, size: file.size },
+        content: AttachmentContent::Existing { id: file.id, size: file.size },
     }
 }

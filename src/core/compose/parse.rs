@@ -6,7 +6,7 @@ use mail_parser::{
 
 use super::text as texts;
 use crate::error::{Error, Result};
-use crate::provider::mail::{Content, Enclosure, Importance, Outgoing, Person};
+use crate::provider::mail::{Attachment, AttachmentContent, Importance, OutgoingMessage, Person};
 use crate::text;
 
 /// Reads a message back from its bytes, with its attachments. A text form that is
@@ -14,7 +14,7 @@ use crate::text;
 ///
 /// # Errors
 /// [`Kind::Argument`](crate::error::Kind::Argument) if the bytes are not a message.
-pub fn read(raw: &[u8]) -> Result<Outgoing> {
+pub fn read(raw: &[u8]) -> Result<OutgoingMessage> {
     let message = MessageParser::default()
         .parse(raw)
         .filter(|message| !message.headers().is_empty())
@@ -54,7 +54,7 @@ pub fn read(raw: &[u8]) -> Result<Outgoing> {
         fields.flat_map(|field| people(field.value().as_address())).collect()
     };
     let from = all(&HeaderName::From).into_iter().next();
-    Ok(Outgoing {
+    Ok(OutgoingMessage {
         message_id: message.message_id().unwrap_or_default().to_owned(),
         from: from.unwrap_or(Person { name: None, address: String::new() }),
         to: all(&HeaderName::To),
@@ -71,7 +71,7 @@ pub fn read(raw: &[u8]) -> Result<Outgoing> {
     })
 }
 
-fn file(at: usize, part: &MessagePart<'_>) -> Enclosure {
+fn file(at: usize, part: &MessagePart<'_>) -> Attachment {
     let media = part.content_type().map_or_else(
         || "application/octet-stream".to_owned(),
         |kind| match kind.subtype() {
@@ -88,11 +88,11 @@ fn file(at: usize, part: &MessagePart<'_>) -> Enclosure {
         .content_disposition()
         .is_none_or(|how| !how.ctype().eq_ignore_ascii_case("attachment"));
     let name = part.attachment_name().map(text::cell);
-    Enclosure {
+    Attachment {
         name: name.filter(|name| !name.is_empty()).unwrap_or_else(|| format!("file{}", at + 1)),
         media,
         cid: part.content_id().filter(|_| inline).map(bare),
-        content: Content::Bytes(bytes.into()),
+        content: AttachmentContent::Bytes(bytes.into()),
     }
 }
 

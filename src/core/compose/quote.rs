@@ -8,7 +8,7 @@ use jiff::tz::TimeZone;
 
 use super::clean::{self, cleaned};
 use super::text::{Both, from_plain, html_of, plain_of};
-use crate::provider::mail::{Original, Person};
+use crate::provider::mail::{Person, SourceMessage};
 use crate::text as words;
 use crate::text::quote::split_quoted;
 
@@ -20,7 +20,7 @@ const QUOTE: &str = "<blockquote type=\"cite\"";
 const STYLE: &str = "margin:0 0 0 .8ex;border-left:1px solid #ccc;padding-left:1ex";
 
 /// Quotes the original of a reply, below a line that names its author; times in `zone`.
-pub fn answered(original: &Original, zone: &TimeZone) -> Both {
+pub fn answered(original: &SourceMessage, zone: &TimeZone) -> Both {
     let line = attribution(original, zone);
     let plain = plain(original);
     let quoted: Vec<String> = plain
@@ -42,7 +42,7 @@ pub fn answered(original: &Original, zone: &TimeZone) -> Both {
 }
 
 /// Quotes a forwarded message, below the lines of its header.
-pub fn sent_on(original: &Original, zone: &TimeZone) -> Both {
+pub fn sent_on(original: &SourceMessage, zone: &TimeZone) -> Both {
     let mut lines = vec![FORWARDED.to_owned(), format!("From: {}", list(&original.from))];
     if let Some(sent) = original.sent {
         lines.push(format!("Date: {}", when(sent, zone)));
@@ -126,7 +126,7 @@ pub fn together(body: &Both, signature: Option<&Both>, quote: Option<&Both>) -> 
 }
 
 /// Returns `On Tue, 3 Feb 2026 at 18:05, Jonas Berg <jonas@example.com> wrote:`.
-fn attribution(original: &Original, zone: &TimeZone) -> String {
+fn attribution(original: &SourceMessage, zone: &TimeZone) -> String {
     let who = match original.from.is_empty() {
         true => "somebody".to_owned(),
         false => list(&original.from),
@@ -147,7 +147,7 @@ fn list(people: &[Person]) -> String {
     people.iter().map(one).collect::<Vec<_>>().join(", ")
 }
 
-fn plain(original: &Original) -> String {
+fn plain(original: &SourceMessage) -> String {
     let text = original.text.as_deref().filter(|text| !text.trim().is_empty());
     let text = match (text, &original.html) {
         (Some(text), _) => text.to_owned(),
@@ -159,7 +159,7 @@ fn plain(original: &Original) -> String {
     lines.join("\n").trim_matches('\n').to_owned()
 }
 
-fn html(original: &Original) -> String {
+fn html(original: &SourceMessage) -> String {
     let own = original.html.as_deref().and_then(cleaned);
     own.filter(|html| !html.is_empty()).unwrap_or_else(|| html_of(&plain(original)))
 }

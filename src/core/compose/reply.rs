@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use super::people::{self, holds};
 use super::write::is_id;
 use crate::error::{Error, Result};
-use crate::provider::mail::{Original, Person};
+use crate::provider::mail::{Person, SourceMessage};
 use crate::text;
 use crate::text::{Note, note, quoted_end};
 
@@ -71,7 +71,7 @@ fn without_mark<'a>(subject: &'a str, known: &[&str]) -> Option<&'a str> {
 /// [`Kind::Argument`](crate::error::Kind::Argument) if there are more than a message
 /// may have; nobody is checked then.
 pub fn recipients(
-    original: &Original,
+    original: &SourceMessage,
     own: &[String],
     all: bool,
     warnings: &mut Vec<Note>,
@@ -132,7 +132,7 @@ fn reachable(list: &[Person], warnings: &mut Vec<Note>) -> Vec<Person> {
 }
 
 /// Warns if replies go to another domain than the message came from.
-fn elsewhere(original: &Original, warnings: &mut Vec<Note>) {
+fn elsewhere(original: &SourceMessage, warnings: &mut Vec<Note>) {
     let domain = |person: &Person| {
         let (_, domain) = person.address.rsplit_once('@')?;
         Some(domain.to_lowercase())
@@ -151,7 +151,7 @@ fn elsewhere(original: &Original, warnings: &mut Vec<Note>) {
 
 /// Returns the `In-Reply-To` of a reply, and its `References`, oldest first. Of very
 /// many, the first and the latest stay.
-pub fn references(original: &Original) -> (Option<String>, Vec<String>) {
+pub fn references(original: &SourceMessage) -> (Option<String>, Vec<String>) {
     let parent = Some(original.message_id.clone()).filter(|id| is_id(id));
     let mut list: Vec<String> = Vec::new();
     for id in original.references.iter().chain(&parent) {

@@ -19,7 +19,7 @@ use mail_builder::mime::{BodyPart, MimePart};
 
 use super::people;
 use crate::error::{Error, Kind, Result};
-use crate::provider::mail::{Content, Enclosure, Importance, Outgoing, Person};
+use crate::provider::mail::{Attachment, AttachmentContent, Importance, OutgoingMessage, Person};
 use crate::text::quoted;
 
 /// The most bytes of a Message-ID: a header line has 998 at most.
@@ -35,7 +35,7 @@ const WORD: usize = 36;
 /// # Errors
 /// [`Kind::Argument`] for CR, LF or NUL in any header field, and for an invalid address
 /// or Message-ID. [`Kind::Internal`] if the bytes of an attachment are missing.
-pub fn mime(letter: &Outgoing) -> Result<Vec<u8>> {
+pub fn mime(letter: &OutgoingMessage) -> Result<Vec<u8>> {
     mime_at(letter, Timestamp::now())
 }
 
@@ -43,7 +43,7 @@ pub fn mime(letter: &Outgoing) -> Result<Vec<u8>> {
 ///
 /// # Errors
 /// As [`mime`].
-pub fn mime_at(letter: &Outgoing, date: Timestamp) -> Result<Vec<u8>> {
+pub fn mime_at(letter: &OutgoingMessage, date: Timestamp) -> Result<Vec<u8>> {
     check(letter)?;
     let mut message = MessageBuilder::new()
         .header("Date", HeaderType::Date(Date::new(date.as_second())))
@@ -86,10 +86,10 @@ pub fn mime_at(letter: &Outgoing, date: Timestamp) -> Result<Vec<u8>> {
 
 /// Returns the tree of parts: attachments beside the texts, pictures beside the HTML
 /// that shows them.
-fn body(letter: &Outgoing) -> Result<MimePart<'_>> {
-    let shown = |file: &&Enclosure| file.cid.is_some();
+fn body(letter: &OutgoingMessage) -> Result<MimePart<'_>> {
+    let shown = |file: &&Attachment| file.cid.is_some();
     let mut html = text("text/html", &letter.html);
-    let pictures: Vec<&Enclosure> = letter.files.iter().filter(shown).collect();
+    let pictures: Vec<&Attachment> = letter.files.iter().filter(shown).collect();
     if !pictures.is_empty() {
         let mut parts = vec![html];
         for picture in pictures {
@@ -120,8 +120,8 @@ fn text<'a>(kind: &'static str, said: &str) -> MimePart<'a> {
     MimePart::new(kind, lines.replace('\n', "\r\n"))
 }
 
-fn file(enclosed: &Enclosure) -> Result<MimePart<'_>> {
-    let Content::Bytes(bytes) = &enclosed.content else {
+fn file(enclosed: &Attachment) -> Result<MimePart<'_>> {
+    let AttachmentContent::Bytes(bytes) = &enclosed.content else {
         return Err(Error::new(Kind::Internal, "a file to be written does not exist"));
     };
     let media = essence(&enclosed.media);
@@ -251,7 +251,7 @@ fn ids<'a>(list: impl IntoIterator<Item = &'a str>) -> HeaderType<'a> {
 }
 
 /// Refuses values that no header field can hold.
-fn check(letter: &Outgoing) -> Result<()> {
+fn check(letter: &OutgoingMessage) -> Result<()> {
     line("subject", &letter.subject)?;
     let lists = [
         ("from", std::slice::from_ref(&letter.from)),

@@ -15,13 +15,13 @@ use crate::pipeline::{Draft, Flattening, Pipeline};
 use crate::project::project;
 use crate::provider::Account;
 use crate::provider::BodyForm;
-use crate::provider::mail::HeldFile;
+use crate::provider::mail::AttachmentInfo;
 use crate::row::Cell;
 use crate::schemas::{ATTACHMENT, Level, MESSAGE};
 use crate::store::HandleKind;
 use crate::text;
 use crate::text::{note, ours, quoted};
-use crate::tools::mail::{Attachment, FileForm};
+use crate::tools::mail::{AttachmentRequest, FileForm};
 
 /// The beginning of the URI of an attachment; its handle follows.
 pub const URI: &str = "daysheet://attachment/";
@@ -36,11 +36,11 @@ const NAME: usize = 120;
 struct Asked {
     account: Account,
     message: String,
-    file: HeldFile,
+    file: AttachmentInfo,
 }
 
 impl Pipeline {
-    pub(in crate::pipeline) async fn attachment(&self, asked: Attachment) -> Result<Draft> {
+    pub(in crate::pipeline) async fn attachment(&self, asked: AttachmentRequest) -> Result<Draft> {
         let file = self.handle(HandleKind::Attachment, &asked.id).await?;
         let is_letter = matches!(
             HandleKind::parse(&asked.id),
@@ -113,7 +113,7 @@ impl Pipeline {
         mailbox.file(&asked.message, &asked.file.id, most).await
     }
 
-    async fn save_file(&self, asked: Attachment, found: Asked) -> Result<Draft> {
+    async fn save_file(&self, asked: AttachmentRequest, found: Asked) -> Result<Draft> {
         let (folders, overwrite) = (self.folders(), asked.overwrite);
         let name = names::clean(&found.file.name);
         let wanted = name.clone();
@@ -213,7 +213,7 @@ pub(super) fn split_id(id: &str) -> (&str, &str) {
     id.split_once(':').or_else(|| id.rsplit_once('/')).unwrap_or((id, id))
 }
 
-fn link(said: &str, file: &HeldFile) -> Draft {
+fn link(said: &str, file: &AttachmentInfo) -> Draft {
     let mut draft = about(file);
     let uri = format!("{URI}{said}");
     draft.document.scalars.push(("link", Cell::Text(uri)));
@@ -222,7 +222,7 @@ fn link(said: &str, file: &HeldFile) -> Draft {
 }
 
 /// Returns the response that describes an attachment.
-fn about(file: &HeldFile) -> Draft {
+fn about(file: &AttachmentInfo) -> Draft {
     let mut draft = Draft::default();
     let scalars = &mut draft.document.scalars;
     scalars.push(("name", Cell::Text(text::cell(&file.name))));
@@ -236,7 +236,7 @@ fn shown(name: &str) -> String {
     text::clip(text::cell(name), NAME).0
 }
 
-fn media(file: &HeldFile) -> String {
+fn media(file: &AttachmentInfo) -> String {
     match text::cell(&file.media) {
         empty if empty.is_empty() => "application/octet-stream".to_owned(),
         media => media,

@@ -18,7 +18,7 @@ use crate::pipeline::answer::outcome::{Outcome, WriteReport};
 use crate::pipeline::{Draft, Pipeline};
 use crate::provider::Account;
 use crate::provider::Mailbox;
-use crate::provider::mail::{HeldDraft, Person, Probe, Sent, Whereabouts};
+use crate::provider::mail::{Person, Probe, Sent, StoredDraft, Whereabouts};
 use crate::store::HandleKind;
 use crate::store::sends::{Begin, Caps, Journalled, Sending};
 use crate::text::{brief, cell, clip};
@@ -113,9 +113,9 @@ impl Pipeline {
         let letter = Sending {
             account: account.id.clone(),
             draft: ready.id.clone(),
-            message_id: draft.letter.message_id.clone(),
+            message_id: draft.content.message_id.clone(),
             thread: draft.thread.clone(),
-            recipients: everybody(&draft.letter).count(),
+            recipients: everybody(&draft.content).count(),
             due: at.map(Timestamp::as_second),
         };
         let caps = Caps {
@@ -157,7 +157,7 @@ impl Pipeline {
                 let probe = Probe {
                     draft: ready.id.clone(),
                     thread: draft.thread.clone(),
-                    message_id: draft.letter.message_id.clone(),
+                    message_id: draft.content.message_id.clone(),
                     since: began,
                 };
                 match self.look(&ready, &probe).await {
@@ -215,10 +215,10 @@ impl Pipeline {
     async fn refused(
         &self,
         ready: &Ready<'_>,
-        draft: &HeldDraft,
+        draft: &StoredDraft,
         caller: &dyn Caller,
     ) -> Result<Option<Outcome>> {
-        let letter = &draft.letter;
+        let letter = &draft.content;
         if everybody(letter).next().is_none() {
             return Err(Error::argument(format!("{} has no recipients", ready.name))
                 .next(format!("add them: mail_draft mode=edit id={} to=…", ready.name)));
@@ -351,14 +351,14 @@ impl Pipeline {
     async fn went_out(
         &self,
         ready: &Ready<'_>,
-        draft: &HeldDraft,
+        draft: &StoredDraft,
         result: &'static str,
         sent: &Sent,
         at: Option<Timestamp>,
     ) -> Outcome {
         // Its recipients are no longer new.
-        self.written_to(ready.account, &draft.letter);
-        let count = everybody(&draft.letter).count();
+        self.written_to(ready.account, &draft.content);
+        let count = everybody(&draft.content).count();
         let mut detail = match self.sent_handle(ready.account, sent).await {
             Ok(Some(handle)) => format!("{handle}, to {count}"),
             Ok(None) | Err(_) => format!("to {count}"),
@@ -390,7 +390,7 @@ impl Pipeline {
     async fn send_answer(
         &self,
         ready: &Ready<'_>,
-        draft: &HeldDraft,
+        draft: &StoredDraft,
         outcome: Outcome,
     ) -> Result<Draft> {
         let mut notes = Vec::new();
@@ -403,13 +403,13 @@ impl Pipeline {
 
 impl Ready<'_> {
     /// Returns an entry of the audit log.
-    fn line<'l>(&'l self, draft: &'l HeldDraft, outcome: &'l str) -> Entry<'l> {
+    fn line<'l>(&'l self, draft: &'l StoredDraft, outcome: &'l str) -> Entry<'l> {
         Entry {
             account: &self.account.email,
             tool: TOOL,
             op: OP,
-            ids: vec![self.name.clone(), draft.letter.message_id.clone()],
-            recipients: everybody(&draft.letter).map(|person| person.address.as_str()).collect(),
+            ids: vec![self.name.clone(), draft.content.message_id.clone()],
+            recipients: everybody(&draft.content).map(|person| person.address.as_str()).collect(),
             outcome,
         }
     }
@@ -422,8 +422,8 @@ fn unnoted(error: &Error) -> String {
 
 /// Returns the question to the user before a message is sent: plain lines, in which no
 /// untrusted text can pass for one of ours.
-fn question(draft: &HeldDraft) -> String {
-    let letter = &draft.letter;
+fn question(draft: &StoredDraft) -> String {
+    let letter = &draft.content;
     let mut lines = vec!["Send this mail?".to_owned()];
     let one = |person: &Person| match &person.name {
         // A comma in a name must not look like a further recipient.

@@ -7,8 +7,8 @@ use base64::engine::general_purpose::URL_SAFE;
 use daysheet_core::call::caller::Nobody;
 use daysheet_core::error::Kind;
 use daysheet_core::provider::mail::{
-    Alias, Content, Enclosure, HeldFile, Importance, Origin, Original, Outgoing, Probe, Sent,
-    Whereabouts,
+    Alias, Attachment, AttachmentContent, AttachmentInfo, Importance, Origin, OutgoingMessage,
+    Probe, Sent, SourceMessage, Whereabouts,
 };
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -105,7 +105,7 @@ async fn an_original_is_read_whole() {
         _ => None,
     })
     .await;
-    let found = gmail.mail.original("b1").await.unwrap();
+    let found = gmail.mail.source_message("b1").await.unwrap();
     let files = [
         ("0.1", "image.png", "image/png", 3, Some("logo@studio")),
         ("1", "proofs.pdf", "application/pdf", 9_000, None),
@@ -113,7 +113,7 @@ async fn an_original_is_read_whole() {
     ];
     assert_eq!(
         found,
-        Original {
+        SourceMessage {
             id: "b1".to_owned(),
             thread: "t1".to_owned(),
             message_id: "one@studio.example".to_owned(),
@@ -127,7 +127,7 @@ async fn an_original_is_read_whole() {
             text: Some("Dear Mira,\nhere it is.".to_owned()),
             html: Some("<p>Dear Mira</p><img src=\"cid:logo@studio\">".to_owned()),
             files: files
-                .map(|(part, name, media, size, cid)| HeldFile {
+                .map(|(part, name, media, size, cid)| AttachmentInfo {
                     id: format!("b1/{part}"),
                     name: name.to_owned(),
                     media: media.to_owned(),
@@ -162,7 +162,7 @@ async fn what_one_wrote_oneself_is_known() {
             _ => None,
         })
         .await;
-        let found = gmail.mail.original("b1").await.unwrap();
+        let found = gmail.mail.source_message("b1").await.unwrap();
         assert_eq!(found.own, own, "{from}");
         // The date is then Gmail's, and no Message-ID is none.
         assert_eq!(found.sent, Some("2026-02-03T17:05:00Z".parse().unwrap()));
@@ -225,15 +225,15 @@ async fn a_draft_is_a_letter_again() {
         (&*found.id, &*found.message, &*found.thread, &*found.version),
         ("r1", "a1", "t1", "a1")
     );
-    let letter = found.letter;
+    let letter = found.content;
     assert_eq!(letter.message_id, "one@studio.example");
     assert_eq!(letter.in_reply_to.as_deref(), Some("half@studio.example"));
     assert_eq!(letter.references, ["zero@studio.example", "half@studio.example"]);
     assert_eq!(letter.bcc, [person("", "ana@example.com")]);
     assert_eq!(letter.importance, Importance::High);
     assert_eq!(letter.text, "Dear Mira,\nhere it is.");
-    let held = |part: &str, size| Content::Held { id: format!("a1/{part}"), size };
-    let enclosure = |name: &str, media: &str, cid: Option<&str>, content| Enclosure {
+    let held = |part: &str, size| AttachmentContent::Existing { id: format!("a1/{part}"), size };
+    let enclosure = |name: &str, media: &str, cid: Option<&str>, content| Attachment {
         name: name.to_owned(),
         media: media.to_owned(),
         cid: cid.map(str::to_owned),
@@ -284,7 +284,7 @@ async fn a_draft_is_found_by_its_message() {
     let gmail =
         Gmail::scripted(|asked| (asked.target == "GET drafts/r1").then(|| ok(&reported("a1")))?)
             .await;
-    let letter = gmail.mail.draft("r1").await.unwrap().letter;
+    let letter = gmail.mail.draft("r1").await.unwrap().content;
     assert_eq!((&*letter.text, &*letter.html), ("Done.", "Done."));
 }
 
@@ -367,13 +367,13 @@ async fn a_changed_draft_keeps_its_files_and_its_conversation() {
     })
     .await;
     let mut current = draft();
-    let image = Enclosure {
+    let image = Attachment {
         name: "logo.png".to_owned(),
         media: "image/png".to_owned(),
         cid: None,
-        content: Content::Held { id: "a1/0.1".to_owned(), size: 3 },
+        content: AttachmentContent::Existing { id: "a1/0.1".to_owned(), size: 3 },
     };
-    current.letter.files = vec![image.clone()];
+    current.content.files = vec![image.clone()];
     let mut changed = letter();
     changed.files = vec![image, file("proofs.pdf", b"%PDF")];
     let held = gmail.mail.update(&current, &changed, &Nobody).await.unwrap();
@@ -384,7 +384,7 @@ async fn a_changed_draft_keeps_its_files_and_its_conversation() {
     let raw = sent(&written[0].1);
     let read = daysheet_core::compose::read(raw.as_bytes()).unwrap();
     let files: Vec<_> = read.files.into_iter().map(|file| (file.name, file.content)).collect();
-    let bytes = |bytes: &[u8]| Content::Bytes(bytes.into());
+    let bytes = |bytes: &[u8]| AttachmentContent::Bytes(bytes.into());
     assert_eq!(
         files,
         [("logo.png".to_owned(), bytes(b"PNG")), ("proofs.pdf".to_owned(), bytes(b"%PDF")),]
@@ -413,7 +413,7 @@ async fn a_draft_that_has_changed_is_neither_changed_nor_sent() {
             _ => None,
         })
         .await;
-        let wanted = Outgoing {
+        let wanted = OutgoingMessage {
             bcc: Vec::new(),
             text: "Done.".to_owned(),
             html: "Done.".to_owned(),

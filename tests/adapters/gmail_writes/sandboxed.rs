@@ -7,8 +7,8 @@ use daysheet_core::call::caller::Nobody;
 use daysheet_core::error::Kind;
 use daysheet_core::project::Projection;
 use daysheet_core::provider::mail::{
-    AutoReply, ContactCard, Content, Flag, Origin, PlaceKind, Probe, Rule, RuleStep, SetUp, Step,
-    Whereabouts,
+    AttachmentContent, AutoReply, ContactCard, Flag, Origin, PlaceKind, Probe, Rule, RuleStep,
+    SetUp, Step, Whereabouts,
 };
 use daysheet_core::provider::{Ask, Mailbox};
 use daysheet_core::query::{Clock, parse};
@@ -70,7 +70,7 @@ async fn a_letter_lives() {
     let mira = sandbox.mailbox().await;
     let zoe = sandbox.mailbox_of(ZOE).await;
     let lamps = found(&mira, "subject:lamps").await.remove(0);
-    let original = mira.original(&lamps).await.unwrap();
+    let original = mira.source_message(&lamps).await.unwrap();
     assert_eq!(original.message_id, format!("one.{ME}"));
     assert_eq!(original.from, [person("Ada", "ada@example.com")]);
     assert_eq!((original.text.as_deref(), original.own), (Some("hi"), false));
@@ -86,23 +86,23 @@ async fn a_letter_lives() {
     let origin = Origin::Reply { id: lamps, all: false };
     let made = mira.create(&origin, &answer, &Nobody).await.unwrap();
     assert_eq!(made.thread, original.thread);
-    let held = made.letter.files[0].content.clone();
-    assert!(matches!(held, Content::Held { size: 4, .. }), "{held:?}");
+    let held = made.content.files[0].content.clone();
+    assert!(matches!(held, AttachmentContent::Existing { size: 4, .. }), "{held:?}");
     // But for the file's bytes, it is the letter that was given.
-    let mut same = made.letter.clone();
+    let mut same = made.content.clone();
     same.files[0].content = answer.files[0].content.clone();
     assert_eq!(same, answer);
     assert_eq!(mira.draft(&made.id).await.unwrap(), made);
     assert_eq!(mira.draft(&made.message).await.unwrap(), made);
 
-    let mut second = made.letter.clone();
+    let mut second = made.content.clone();
     second.text = "Later, perhaps.\n".to_owned();
     second.files.push(file("guests.pdf", b"%PDF-2"));
     let changed = mira.update(&made, &second, &Nobody).await.unwrap();
     assert_eq!((&changed.id, &changed.thread), (&made.id, &made.thread));
     assert_ne!(changed.version, made.version);
-    assert_eq!(changed.letter.text, "Later, perhaps.\n");
-    let names: Vec<_> = changed.letter.files.iter().map(|file| &*file.name).collect();
+    assert_eq!(changed.content.text, "Later, perhaps.\n");
+    let names: Vec<_> = changed.content.files.iter().map(|file| &*file.name).collect();
     assert_eq!(names, ["proofs.pdf", "guests.pdf"]);
     for error in [
         mira.update(&made, &second, &Nobody).await.unwrap_err(),
@@ -115,7 +115,7 @@ async fn a_letter_lives() {
     let probe = Probe {
         draft: changed.id.clone(),
         thread: changed.thread.clone(),
-        message_id: changed.letter.message_id.clone(),
+        message_id: changed.content.message_id.clone(),
         since: Timestamp::now(),
     };
     assert_eq!(mira.whereabouts(&probe).await.unwrap(), Whereabouts::Draft);
@@ -129,10 +129,10 @@ async fn a_letter_lives() {
         ..probe
     };
     assert_eq!(mira.whereabouts(&nowhere).await.unwrap(), Whereabouts::Nowhere);
-    assert!(mira.original(&sent.id.unwrap()).await.unwrap().own);
+    assert!(mira.source_message(&sent.id.unwrap()).await.unwrap().own);
 
     let got = found(&zoe, "from:mira").await.remove(0);
-    let got = zoe.original(&got).await.unwrap();
+    let got = zoe.source_message(&got).await.unwrap();
     assert_eq!(got.subject, "Re: Lamps");
     let bytes = zoe.file(&got.id, &got.files[0].id, 100).await.unwrap();
     assert_eq!(bytes, b"%PDF");
@@ -148,8 +148,8 @@ async fn a_large_draft_gets_there_and_can_be_discarded() {
     let watcher = Watcher::default();
     let made = mira.create(&Origin::New, &large, &watcher).await.unwrap();
     assert_eq!(watcher.reported().len(), 4);
-    let Content::Held { id, size } = &made.letter.files[0].content else {
-        panic!("{:?}", made.letter.files[0].content);
+    let AttachmentContent::Existing { id, size } = &made.content.files[0].content else {
+        panic!("{:?}", made.content.files[0].content);
     };
     assert_eq!(*size, 7_000_000);
     let back = mira.file(&made.message, id, *size).await.unwrap();

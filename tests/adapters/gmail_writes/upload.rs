@@ -147,7 +147,7 @@ async fn the_token_goes_to_google_alone() {
         asked.target.starts_with("POST ").then_some(elsewhere)
     })
     .await;
-    let mut large = draft().letter;
+    let mut large = draft().content;
     large.files.push(file("proofs.pdf", &vec![7; 4 << 20]));
     let error = gmail.mail.create(&Origin::New, &large, &Watcher::default()).await.unwrap_err();
     assert_eq!(error.to_string(), "Gmail gave no address for a large draft");

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use daysheet_core::call::caller::Nobody;
 use daysheet_core::error::Kind;
-use daysheet_core::provider::mail::{HeldDraft, Origin, Probe, Sent, Whereabouts};
+use daysheet_core::provider::mail::{Origin, Probe, Sent, StoredDraft, Whereabouts};
 
 use super::*;
 
@@ -17,16 +17,16 @@ fn reads(line: &str) -> Option<Answer> {
 }
 
 /// The draft as it is held.
-fn held() -> HeldDraft {
-    HeldDraft {
+fn held() -> StoredDraft {
+    StoredDraft {
         id: DRAFT.to_owned(),
         message: DRAFT.to_owned(),
         thread: "the-conversation".to_owned(),
         version: "W/\"v1\"".to_owned(),
-        letter: Outgoing {
+        content: OutgoingMessage {
             text: "Here they are.".to_owned(),
-            files: vec![Enclosure {
-                content: Content::Held { id: FILE.to_owned(), size: 1234 },
+            files: vec![Attachment {
+                content: AttachmentContent::Existing { id: FILE.to_owned(), size: 1234 },
                 ..file("proofs.pdf", b"")
             }],
             ..letter()
@@ -43,10 +43,10 @@ async fn a_letter_becomes_a_draft() {
     })
     .await;
     let mailbox = outlook.mailbox().await;
-    let letter = Outgoing {
+    let letter = OutgoingMessage {
         files: vec![
             file("proofs.pdf", b"%PDF"),
-            Enclosure { cid: Some("logo@daysheet".to_owned()), ..file("logo.png", b"png") },
+            Attachment { cid: Some("logo@daysheet".to_owned()), ..file("logo.png", b"png") },
         ],
         ..letter()
     };
@@ -81,7 +81,7 @@ async fn another_address_is_named_as_the_sender() {
     })
     .await;
     let mailbox = outlook.mailbox().await;
-    let letter = Outgoing { from: person("Studio", "studio@example.com"), ..letter() };
+    let letter = OutgoingMessage { from: person("Studio", "studio@example.com"), ..letter() };
     mailbox.create(&Origin::New, &letter, &Nobody).await.unwrap();
     assert_eq!(
         written(&outlook)[0].1["from"],
@@ -124,7 +124,7 @@ async fn answers_and_forwards_are_made_from_the_message() {
         let mailbox = outlook.mailbox().await;
         let html = "<p>Here they are.</p><img src=\"cid:seen@x\">";
         let has_own = !files.is_empty();
-        let letter = Outgoing { html: html.to_owned(), files, ..letter() };
+        let letter = OutgoingMessage { html: html.to_owned(), files, ..letter() };
         mailbox.create(&origin, &letter, &Nobody).await.unwrap();
         let mut properties = sent_properties();
         properties["body"]["content"] = html.into();
@@ -224,11 +224,11 @@ async fn a_draft_is_changed() {
     })
     .await;
     let mailbox = outlook.mailbox().await;
-    let letter = Outgoing {
+    let letter = OutgoingMessage {
         subject: "Proofs, again".to_owned(),
         importance: Importance::Normal,
         files: vec![file("new.pdf", b"%PDF")],
-        ..held().letter
+        ..held().content
     };
     let changed = mailbox.update(&held(), &letter, &Nobody).await;
     assert_eq!(changed, Ok(held()));
@@ -257,9 +257,9 @@ async fn what_has_changed_meanwhile_stays() {
     })
     .await;
     let mailbox = outlook.mailbox().await;
-    let stale = HeldDraft { version: "W/\"v0\"".to_owned(), ..held() };
-    let other = Outgoing { subject: "Other".to_owned(), ..held().letter };
-    let only_files = Outgoing { files: Vec::new(), ..held().letter };
+    let stale = StoredDraft { version: "W/\"v0\"".to_owned(), ..held() };
+    let other = OutgoingMessage { subject: "Other".to_owned(), ..held().content };
+    let only_files = OutgoingMessage { files: Vec::new(), ..held().content };
     for (letter, writes) in [(other, 1), (only_files, 0)] {
         let failed = mailbox.update(&stale, &letter, &Nobody).await.unwrap_err();
         assert_eq!(failed.kind(), Kind::Conflict);
@@ -283,7 +283,7 @@ async fn a_file_that_fails_is_named() {
     })
     .await;
     let mailbox = outlook.mailbox().await;
-    let letter = Outgoing {
+    let letter = OutgoingMessage {
         files: ["one.pdf", "two.pdf", "three.pdf"].map(|name| file(name, b"%PDF")).to_vec(),
         ..letter()
     };
@@ -420,7 +420,7 @@ async fn a_message_tells_what_an_answer_takes() {
         (200, message)
     })
     .await;
-    let found = outlook.mailbox().await.original(MESSAGE).await.unwrap();
+    let found = outlook.mailbox().await.source_message(MESSAGE).await.unwrap();
     let files: Vec<_> = found
         .files
         .iter()
@@ -513,7 +513,7 @@ async fn a_shared_mailbox_writes_as_itself() {
     })
     .await;
     let shared = outlook.shared("team@example.com").await;
-    let letter = Outgoing { from: person("", "team@example.com"), ..letter() };
+    let letter = OutgoingMessage { from: person("", "team@example.com"), ..letter() };
     let draft = shared.create(&Origin::New, &letter, &Nobody).await.unwrap();
     shared.send(&draft, None).await.unwrap();
     let seen = written(&outlook);

@@ -6,8 +6,8 @@ use daysheet_core::call::caller::Nobody;
 use daysheet_core::error::Kind;
 use daysheet_core::project::project;
 use daysheet_core::provider::mail::{
-    AutoReply, ContactCard, Flag, HeldDraft, MailState, Origin, PlaceKind, Probe, Rule, RuleStep,
-    SetUp, Step, Whereabouts,
+    AutoReply, ContactCard, Flag, MailState, Origin, PlaceKind, Probe, Rule, RuleStep, SetUp, Step,
+    StoredDraft, Whereabouts,
 };
 use daysheet_core::provider::{Ask, Mailbox};
 use daysheet_core::query::{Query, Term};
@@ -32,8 +32,8 @@ async fn ids(mailbox: &dyn Mailbox, folder: &str) -> Vec<String> {
     page.items.iter().map(id).collect()
 }
 
-fn to_other() -> Outgoing {
-    Outgoing {
+fn to_other() -> OutgoingMessage {
+    OutgoingMessage {
         to: vec![person("Mira", OTHER)],
         cc: Vec::new(),
         importance: Importance::Normal,
@@ -41,17 +41,17 @@ fn to_other() -> Outgoing {
     }
 }
 
-fn probe(draft: &HeldDraft) -> Probe {
+fn probe(draft: &StoredDraft) -> Probe {
     Probe {
         draft: draft.id.clone(),
         thread: draft.thread.clone(),
-        message_id: draft.letter.message_id.clone(),
+        message_id: draft.content.message_id.clone(),
         since: jiff::Timestamp::now(),
     }
 }
 
-fn names(draft: &HeldDraft) -> Vec<&str> {
-    let files = draft.letter.files.iter();
+fn names(draft: &StoredDraft) -> Vec<&str> {
+    let files = draft.content.files.iter();
     files.map(|file| file.name.as_str()).collect()
 }
 
@@ -63,33 +63,33 @@ async fn a_letter_lives() {
 
     // It is made with a small file and a large one.
     let large = vec![7; (4 << 20) + 11];
-    let letter = Outgoing {
+    let letter = OutgoingMessage {
         files: vec![file("proofs.pdf", b"%PDF"), file("film.pdf", &large)],
         ..to_other()
     };
     let reported = ProgressLog::default();
     let made = mine.create(&Origin::New, &letter, &reported).await.unwrap();
     assert_eq!(names(&made), ["proofs.pdf", "film.pdf"]);
-    assert_eq!(made.letter.message_id, letter.message_id);
-    assert_eq!((&made.letter.to, &made.letter.subject), (&letter.to, &letter.subject));
-    assert_eq!(made.letter.text, "Here they are.");
+    assert_eq!(made.content.message_id, letter.message_id);
+    assert_eq!((&made.content.to, &made.content.subject), (&letter.to, &letter.subject));
+    assert_eq!(made.content.text, "Here they are.");
     assert_eq!(reported.0.lock().unwrap().len(), 3);
-    let Content::Held { id: film, .. } = &made.letter.files[1].content else {
+    let AttachmentContent::Existing { id: film, .. } = &made.content.files[1].content else {
         panic!("the file is not there");
     };
     let bytes = mine.file(&made.id, film, 5 << 20).await.unwrap();
     assert!(bytes == large);
 
     // It is changed, once.
-    let changed = Outgoing {
+    let changed = OutgoingMessage {
         subject: "Final proofs".to_owned(),
-        files: vec![made.letter.files[0].clone(), file("more.pdf", b"%PDF-2")],
-        ..made.letter.clone()
+        files: vec![made.content.files[0].clone(), file("more.pdf", b"%PDF-2")],
+        ..made.content.clone()
     };
     let now = mine.update(&made, &changed, &Nobody).await.unwrap();
-    assert_eq!((now.id.as_str(), now.letter.subject.as_str()), (made.id.as_str(), "Final proofs"));
+    assert_eq!((now.id.as_str(), now.content.subject.as_str()), (made.id.as_str(), "Final proofs"));
     assert_eq!(names(&now), ["proofs.pdf", "more.pdf"]);
-    let other = Outgoing { subject: "Other".to_owned(), ..changed };
+    let other = OutgoingMessage { subject: "Other".to_owned(), ..changed };
     let stale = mine.update(&made, &other, &Nobody).await.unwrap_err();
     assert_eq!(stale.kind(), Kind::Conflict);
 
@@ -101,11 +101,11 @@ async fn a_letter_lives() {
 
     // It is answered in its conversation.
     let came = ids(&*theirs, "inbox").await.remove(0);
-    let original = theirs.original(&came).await.unwrap();
+    let original = theirs.source_message(&came).await.unwrap();
     assert_eq!((original.message_id.as_str(), original.own), (letter.message_id.as_str(), false));
     assert_eq!(original.files.len(), 2);
     let reply = Origin::Reply { id: came.clone(), all: true };
-    let thanks = Outgoing {
+    let thanks = OutgoingMessage {
         message_id: "thanks-1@daysheet.example".to_owned(),
         from: person("", OTHER),
         to: vec![person("", ME)],
@@ -115,16 +115,16 @@ async fn a_letter_lives() {
     };
     let answer = theirs.create(&reply, &thanks, &Nobody).await.unwrap();
     assert_eq!(answer.thread, original.thread);
-    assert_eq!(answer.letter.html, "<p>Thank you.</p>");
+    assert_eq!(answer.content.html, "<p>Thank you.</p>");
     assert_eq!(names(&answer), Vec::<&str>::new());
     theirs.send(&answer, None).await.unwrap();
     let back = ids(&*mine, "inbox").await.remove(0);
-    let back = mine.original(&back).await.unwrap();
+    let back = mine.source_message(&back).await.unwrap();
     assert_eq!(Some(back.thread), sent.thread);
     assert_eq!(back.references.last(), Some(&letter.message_id));
 
     // It is sent on with its files.
-    let forward = Outgoing {
+    let forward = OutgoingMessage {
         message_id: "on-1@daysheet.example".to_owned(),
         subject: "Fw: Final proofs".to_owned(),
         from: person("", OTHER),

@@ -50,8 +50,8 @@ async fn taker(
     .await
 }
 
-fn large() -> Outgoing {
-    Outgoing { files: vec![file("film.pdf", &vec![7; 2 * PIECE + 5])], ..letter() }
+fn large() -> OutgoingMessage {
+    OutgoingMessage { files: vec![file("film.pdf", &vec![7; 2 * PIECE + 5])], ..letter() }
 }
 
 /// The requests about pieces.
@@ -169,7 +169,8 @@ async fn files_go_to_safe_addresses_alone() {
 async fn what_is_too_large_is_refused_before_anything_is_done() {
     let outlook = service(|_, _| missing()).await;
     let mailbox = outlook.mailbox().await;
-    let letter = Outgoing { files: vec![file("film.pdf", &vec![0; (150 << 20) + 1])], ..letter() };
+    let letter =
+        OutgoingMessage { files: vec![file("film.pdf", &vec![0; (150 << 20) + 1])], ..letter() };
     let failed = mailbox.create(&Origin::New, &letter, &Nobody).await;
     assert_eq!(failed.unwrap_err().kind(), Kind::Argument);
     assert_eq!(asked(&outlook), []);

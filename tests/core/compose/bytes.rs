@@ -1,25 +1,27 @@
 //! Letters as bytes, read back by a parser that is not ours.
 
 use daysheet_core::compose::{mime, mime_at, read};
-use daysheet_core::provider::mail::{Content, Enclosure, Importance, Outgoing, Person};
+use daysheet_core::provider::mail::{
+    Attachment, AttachmentContent, Importance, OutgoingMessage, Person,
+};
 use jiff::Timestamp;
 use mail_parser::{Address, MessageParser};
 use proptest::prelude::*;
 
 use super::{letter, person};
 
-fn file(name: &str, media: &str, cid: Option<&str>, bytes: &[u8]) -> Enclosure {
-    Enclosure {
+fn file(name: &str, media: &str, cid: Option<&str>, bytes: &[u8]) -> Attachment {
+    Attachment {
         name: name.to_owned(),
         media: media.to_owned(),
         cid: cid.map(str::to_owned),
-        content: Content::Bytes(bytes.into()),
+        content: AttachmentContent::Bytes(bytes.into()),
     }
 }
 
 /// Everything that a letter can have.
-fn full() -> Outgoing {
-    Outgoing {
+fn full() -> OutgoingMessage {
+    OutgoingMessage {
         to: vec![
             person("Lindqvist, \"Jonas\"", "jonas@example.com"),
             person("Zoë Århus", "zoe@xn--mnchen-3ya.example"),
@@ -158,7 +160,7 @@ fn assert_seven_bits(bytes: &[u8]) {
 }
 
 /// A way to put a hostile text somewhere.
-type Put = fn(&mut Outgoing, String);
+type Put = fn(&mut OutgoingMessage, String);
 
 #[test]
 fn nothing_begins_another_field() {
@@ -233,7 +235,7 @@ fn a_message_goes_as_it_is_or_not_as_one() {
         let back = read(&bytes).unwrap();
         assert_eq!(back.files.len(), 1);
         assert_eq!(back.files[0].media, media);
-        let Content::Bytes(found) = &back.files[0].content else { panic!() };
+        let AttachmentContent::Bytes(found) = &back.files[0].content else { panic!() };
         assert_eq!(
             String::from_utf8_lossy(found).trim_end(),
             String::from_utf8_lossy(&inner).trim_end()

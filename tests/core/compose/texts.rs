@@ -2,7 +2,7 @@
 //! on.
 
 use daysheet_core::compose::{cleaned, quote, reply, text};
-use daysheet_core::provider::mail::{Original, Person};
+use daysheet_core::provider::mail::{Person, SourceMessage};
 use jiff::tz::TimeZone;
 use proptest::prelude::*;
 
@@ -68,12 +68,12 @@ fn subjects_are_marked_once() {
     }
 }
 
-fn original() -> Original {
-    Original {
+fn original() -> SourceMessage {
+    SourceMessage {
         from: vec![person("Jonas", "jonas@example.com")],
         to: vec![person("", "Mira@example.com"), person("", "priya@example.com")],
         cc: vec![person("", "PRIYA@example.com"), person("Yusuf", "yusuf@example.com")],
-        ..Original::default()
+        ..SourceMessage::default()
     }
 }
 
@@ -84,11 +84,11 @@ fn whom_an_answer_goes_to() {
     let cases = cases! {
         original(), "jonas@example.com", "", "jonas@example.com priya@example.com",
             "yusuf@example.com";
-        Original { reply_to: vec![list.clone()], ..original() }, "lamps@lists.example", "",
+        SourceMessage { reply_to: vec![list.clone()], ..original() }, "lamps@lists.example", "",
             "lamps@lists.example Mira@example.com priya@example.com", "yusuf@example.com";
-        Original { own: true, from: vec![person("", "mira@example.com")], ..original() },
+        SourceMessage { own: true, from: vec![person("", "mira@example.com")], ..original() },
             "priya@example.com", "", "priya@example.com", "yusuf@example.com";
-        Original {
+        SourceMessage {
             to: vec![person("", "mira@example.com")],
             cc: vec![],
             own: true,
@@ -115,7 +115,7 @@ fn whom_an_answer_goes_to() {
 
 #[test]
 fn threads_hold_together() {
-    let mut original = Original {
+    let mut original = SourceMessage {
         message_id: "last@example.com".to_owned(),
         references: vec![
             "a@example.com".to_owned(),
@@ -144,7 +144,7 @@ fn threads_hold_together() {
 #[test]
 fn quotes_are_found_again() {
     let zone = TimeZone::get("Europe/Berlin").unwrap();
-    let original = Original { text: Some("Hello".to_owned()), ..original() };
+    let original = SourceMessage { text: Some("Hello".to_owned()), ..original() };
     let body = text::from_plain("My text");
     for quoted in [quote::answered(&original, &zone), quote::sent_on(&original, &zone)] {
         let whole = quote::together(&body, None, Some(&quoted));
@@ -216,11 +216,11 @@ fn an_answer_to_thousands_is_refused_early() {
     let people = |from: usize, to: usize| -> Vec<Person> {
         (from..to).map(|n| person("", &format!("p{n}@example.com"))).collect()
     };
-    let of = |to: Vec<Person>, cc: Vec<Person>| Original {
+    let of = |to: Vec<Person>, cc: Vec<Person>| SourceMessage {
         from: vec![person("", "bo@example.com")],
         to,
         cc,
-        ..Original::default()
+        ..SourceMessage::default()
     };
     let own = vec!["p0@example.com".to_owned()];
     let started = std::time::Instant::now();

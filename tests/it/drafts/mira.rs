@@ -4,7 +4,7 @@ use std::ops::Deref;
 use std::path::PathBuf;
 
 use daysheet::error::Result;
-use daysheet::provider::mail::{Alias, HeldFile, Original, Outgoing, Person};
+use daysheet::provider::mail::{Alias, AttachmentInfo, OutgoingMessage, Person, SourceMessage};
 use daysheet::provider::{BodyForm, MessageContent};
 use daysheet::schemas::Api;
 use daysheet::store::HandleKind;
@@ -12,11 +12,11 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::common::fake_mailbox::{FakeMailbox, MailHarness, Script};
-use crate::common::letters::{held_draft, outgoing, person};
+use crate::common::letters::{outgoing, person, stored_draft};
 
 /// A letter that came in: to two, copied to two, one of them Mira again.
-pub fn jonas() -> Original {
-    Original {
+pub fn jonas() -> SourceMessage {
+    SourceMessage {
         id: "m1".to_owned(),
         thread: "thread1".to_owned(),
         message_id: "j1@example.com".to_owned(),
@@ -36,7 +36,7 @@ pub fn jonas() -> Original {
              <script>x()</script><img src='cid:1'><img src=https://example.com/x.png onerror=x()></p>"
                 .to_owned(),
         ),
-        files: vec![HeldFile {
+        files: vec![AttachmentInfo {
             id: "m1/2".to_owned(),
             name: "offer.pdf".to_owned(),
             media: "application/pdf".to_owned(),
@@ -114,7 +114,7 @@ impl Mira {
         self.home.path().join("files")
     }
 
-    pub fn put(&self, original: Original) {
+    pub fn put(&self, original: SourceMessage) {
         self.ana().originals.lock().unwrap().insert(original.id.clone(), original);
     }
 
@@ -130,13 +130,13 @@ impl Mira {
     pub async fn made_elsewhere(&self, from: Person, text: &str, html: &str) -> String {
         let (text, html) = (text.to_owned(), html.to_owned());
         let letter =
-            Outgoing { text, html, ..outgoing("CAF-x1@mail.example.com", from, Vec::new()) };
-        let held = held_draft("draft1", "thread9", "v0", letter);
+            OutgoingMessage { text, html, ..outgoing("CAF-x1@mail.example.com", from, Vec::new()) };
+        let held = stored_draft("draft1", "thread9", "v0", letter);
         self.ana().drafts.lock().unwrap().insert(held.id.clone(), held);
         self.handle(HandleKind::Draft, "draft1").await
     }
 
-    pub fn held(&self, id: &str) -> Outgoing {
+    pub fn held(&self, id: &str) -> OutgoingMessage {
         self.ana().held(id)
     }
 

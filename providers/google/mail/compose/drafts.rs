@@ -11,7 +11,9 @@ use crate::google::mail::letters::{
 use crate::google::mail::{Gmail, ME, Scope, check, list};
 use crate::json::text;
 use daysheet_core::error::{Error, Kind, Result};
-use daysheet_core::provider::mail::{Content, Enclosure, HeldDraft, Outgoing, Person};
+use daysheet_core::provider::mail::{
+    Attachment, AttachmentContent, OutgoingMessage, Person, StoredDraft,
+};
 use daysheet_core::text::html::{Style, html};
 
 /// Drafts that are listed at once, and pages that are looked through for one.
@@ -22,7 +24,7 @@ const NEWEST: &str = "10";
 
 impl Gmail {
     /// Returns a draft by its own id, complete.
-    pub(super) async fn draft_of(&self, id: &str) -> Result<HeldDraft> {
+    pub(super) async fn draft_of(&self, id: &str) -> Result<StoredDraft> {
         check(id)?;
         let draft = call!(self, "id,message", |users| users.drafts_get(ME, id).format("full"))?;
         let message = draft.get("message").unwrap_or(&Value::Null);
@@ -43,7 +45,7 @@ impl Gmail {
     }
 
     /// Refuses a draft that is another by now.
-    pub(super) async fn unchanged(&self, current: &HeldDraft) -> Result<()> {
+    pub(super) async fn unchanged(&self, current: &StoredDraft) -> Result<()> {
         match self.version(&current.id).await? {
             version if version == current.version => Ok(()),
             _ => Err(changed()),
@@ -126,17 +128,17 @@ impl Gmail {
     }
 
     /// Converts a draft of Gmail's.
-    async fn read_draft(&self, draft: &Value) -> Result<HeldDraft> {
+    async fn read_draft(&self, draft: &Value) -> Result<StoredDraft> {
         let item = draft.get("message").unwrap_or(&Value::Null);
         let message = text(item, "id").to_owned();
         let texts = self.texts(item).await?;
         let shown = texts.html.clone().unwrap_or_default();
-        let files = held(item).into_iter().map(|file| Enclosure {
+        let files = held(item).into_iter().map(|file| Attachment {
             name: file.name,
             media: file.media,
             // Gmail gives every attachment a Content-ID, whether the HTML shows it or not.
             cid: file.cid.filter(|cid| shown.contains(&format!("cid:{cid}"))),
-            content: Content::Held { id: file.id, size: file.size },
+            content: AttachmentContent::Existing { id: file.id, size: file.size },
         });
         let files = files.collect();
         // A draft with only one form gets the other, so that both have the same text.
@@ -147,12 +149,12 @@ impl Gmail {
             (None, None) => (String::new(), String::new()),
         };
         let nobody = Person { name: None, address: String::new() };
-        Ok(HeldDraft {
+        Ok(StoredDraft {
             id: text(draft, "id").to_owned(),
             thread: text(item, "threadId").to_owned(),
             version: message.clone(),
             message,
-            letter: Outgoing {
+            content: OutgoingMessage {
                 message_id: message_id(&field(item, "Message-ID")).unwrap_or_default(),
                 from: people(item, "From").into_iter().next().unwrap_or(nobody),
                 to: people(item, "To"),

@@ -23,8 +23,8 @@ use daysheet_core::call::caller::Caller;
 use daysheet_core::compose::mime;
 use daysheet_core::error::{Error, Kind, Result};
 use daysheet_core::provider::mail::{
-    Alias, Compose, Content, HeldDraft, Origin, Original, Outgoing, Person, Probe, Sent,
-    Whereabouts,
+    Alias, AttachmentContent, Compose, Origin, OutgoingMessage, Person, Probe, Sent, SourceMessage,
+    StoredDraft, Whereabouts,
 };
 use daysheet_core::text::cell;
 use drafts::changed;
@@ -44,7 +44,7 @@ impl Compose for Gmail {
         Ok(usable(&client::listed(answer, "sendAs")?))
     }
 
-    async fn original(&self, id: &str) -> Result<Original> {
+    async fn source_message(&self, id: &str) -> Result<SourceMessage> {
         let item = self.whole(id).await?;
         let from = people(&item, "From");
         let own = is_under(&item, "SENT") || self.is_own(&from).await?;
@@ -53,7 +53,7 @@ impl Compose for Gmail {
             none if none.is_empty() => message_ids(&field(&item, "In-Reply-To")),
             some => some,
         };
-        Ok(Original {
+        Ok(SourceMessage {
             id: text(&item, "id").to_owned(),
             thread: text(&item, "threadId").to_owned(),
             message_id: message_id(&field(&item, "Message-ID")).unwrap_or_default(),
@@ -76,7 +76,7 @@ impl Compose for Gmail {
         self.bytes(message, file, most).await
     }
 
-    async fn draft(&self, id: &str) -> Result<HeldDraft> {
+    async fn draft(&self, id: &str) -> Result<StoredDraft> {
         match self.draft_of(id).await {
             Err(error) if error.kind() == Kind::NotFound => {
                 let draft = self.draft_with(id).await?;
@@ -89,9 +89,9 @@ impl Compose for Gmail {
     async fn create(
         &self,
         origin: &Origin,
-        letter: &Outgoing,
+        letter: &OutgoingMessage,
         caller: &dyn Caller,
-    ) -> Result<HeldDraft> {
+    ) -> Result<StoredDraft> {
         // A forwarded message starts a new thread.
         let thread = match origin {
             Origin::Reply { id, .. } => Some(self.thread_of(id).await?),
@@ -111,14 +111,14 @@ impl Compose for Gmail {
 
     async fn update(
         &self,
-        current: &HeldDraft,
-        letter: &Outgoing,
+        current: &StoredDraft,
+        letter: &OutgoingMessage,
         caller: &dyn Caller,
-    ) -> Result<HeldDraft> {
+    ) -> Result<StoredDraft> {
         self.unchanged(current).await?;
         let bytes = mime(&self.with_bytes(current, letter).await?)?;
         // Uploading may have taken time. Gmail has no version condition for the change itself.
-        if !current.letter.files.is_empty() {
+        if !current.content.files.is_empty() {
             self.unchanged(current).await?;
         }
         let thread = Some(current.thread.as_str()).filter(|thread| !thread.is_empty());
@@ -128,7 +128,7 @@ impl Compose for Gmail {
             let changed = async || {
                 let found = self.draft_of(&current.id).await?;
                 let another = found.version != current.version;
-                Ok((another && says(&found.letter, letter)).then_some(found))
+                Ok((another && says(&found.content, letter)).then_some(found))
             };
             return self.google.settle(error, changed).await;
         }
@@ -137,7 +137,7 @@ impl Compose for Gmail {
 
     /// Discards a draft by moving its message to the trash, because Gmail deletes
     /// drafts permanently. There it stays a draft for 30 days and can be restored.
-    async fn discard(&self, current: &HeldDraft) -> Result<()> {
+    async fn discard(&self, current: &StoredDraft) -> Result<()> {
         check(&current.message)?;
         let path = ["messages", &current.message, "trash"];
         let Err(error) = self.change(Method::POST, &path, None).await else {
@@ -161,7 +161,7 @@ impl Compose for Gmail {
     }
 
     /// Sends a draft that has not changed since it was fetched.
-    async fn send(&self, current: &HeldDraft, at: Option<Timestamp>) -> Result<Sent> {
+    async fn send(&self, current: &StoredDraft, at: Option<Timestamp>) -> Result<Sent> {
         if at.is_some() {
             return Err(Error::argument("Gmail's API cannot schedule mail")
                 .next("send it now, or schedule the draft in Gmail"));
@@ -257,9 +257,14 @@ impl Gmail {
     }
 
     /// Returns the message with the bytes of the draft's existing attachments.
-    async fn with_bytes(&self, current: &HeldDraft, letter: &Outgoing) -> Result<Outgoing> {
+    async fn with_bytes(
+        &self,
+        current: &StoredDraft,
+        letter: &OutgoingMessage,
+    ) -> Result<OutgoingMessage> {
         let mut letter = letter.clone();
-        let is_held = |content: &Content| matches!(content, Content::Held { .. });
+        let is_held =
+            |content: &AttachmentContent| matches!(content, AttachmentContent::Existing { .. });
         if !letter.files.iter().any(|file| is_held(&file.content)) {
             return Ok(letter);
         }
@@ -269,10 +274,10 @@ impl Gmail {
         })?;
         let most = u64::try_from(MOST).unwrap_or(u64::MAX);
         for file in &mut letter.files {
-            if let Content::Held { id, .. } = &file.content {
+            if let AttachmentContent::Existing { id, .. } = &file.content {
                 let part = id.rsplit('/').next().unwrap_or_default();
                 let bytes = self.bytes_of(&item, part, most).await?;
-                file.content = Content::Bytes(Arc::from(bytes));
+                file.content = AttachmentContent::Bytes(Arc::from(bytes));
             }
         }
         Ok(letter)
@@ -309,12 +314,12 @@ fn usable(aliases: &[Value]) -> Vec<Alias> {
 }
 
 /// Returns true if a draft has the content of a message, as far as Gmail stores it unchanged.
-fn says(held: &Outgoing, letter: &Outgoing) -> bool {
+fn says(held: &OutgoingMessage, letter: &OutgoingMessage) -> bool {
     let people = |list: &[Person]| -> Vec<String> {
         list.iter().map(|one| one.address.to_lowercase()).collect()
     };
     let bare = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let names = |letter: &Outgoing| -> Vec<String> {
+    let names = |letter: &OutgoingMessage| -> Vec<String> {
         letter.files.iter().map(|file| file.name.clone()).collect()
     };
     people(&held.to) == people(&letter.to)

@@ -12,7 +12,7 @@ use crate::microsoft::mail::{Outlook, count};
 use crate::net;
 use daysheet_core::call::caller::Caller;
 use daysheet_core::error::{Error, Kind, Result};
-use daysheet_core::provider::mail::{Content, Enclosure, Outgoing};
+use daysheet_core::provider::mail::{Attachment, AttachmentContent, OutgoingMessage};
 use daysheet_core::text::quoted;
 
 impl Outlook {
@@ -22,7 +22,7 @@ impl Outlook {
     pub(super) async fn drop_copies(
         &self,
         draft: &str,
-        letter: &Outgoing,
+        letter: &OutgoingMessage,
         forwards: bool,
     ) -> Result<()> {
         let request = self.graph().mine(&files(draft), &[("$select", FILES)]);
@@ -70,16 +70,17 @@ impl Outlook {
     pub(super) async fn put_files(
         &self,
         draft: &str,
-        files: &[Enclosure],
+        files: &[Attachment],
         caller: &dyn Caller,
     ) -> Result<()> {
         for (place, file) in files.iter().enumerate() {
-            let Content::Bytes(bytes) = &file.content else {
+            let AttachmentContent::Bytes(bytes) = &file.content else {
                 continue;
             };
             // Equal attachments are distinguished by their number.
             let others = files.iter().enumerate().filter(|(at, other)| {
-                let there = *at < place || matches!(other.content, Content::Held { .. });
+                let there =
+                    *at < place || matches!(other.content, AttachmentContent::Existing { .. });
                 there && other.name == file.name
             });
             let alike = others.count();
@@ -91,9 +92,9 @@ impl Outlook {
 }
 
 /// Refuses files that are too large, before anything is done.
-pub fn sizes(letter: &Outgoing) -> Result<()> {
+pub fn sizes(letter: &OutgoingMessage) -> Result<()> {
     for file in &letter.files {
-        if let Content::Bytes(bytes) = &file.content {
+        if let AttachmentContent::Bytes(bytes) = &file.content {
             check(file, count(bytes.len()))?;
         }
     }
@@ -101,10 +102,10 @@ pub fn sizes(letter: &Outgoing) -> Result<()> {
 }
 
 /// Returns the error for a draft that exists without these attachments.
-fn without(error: Error, files: &[Enclosure]) -> Error {
+fn without(error: Error, files: &[Attachment]) -> Error {
     let missing: Vec<String> = files
         .iter()
-        .filter(|file| matches!(file.content, Content::Bytes(_)))
+        .filter(|file| matches!(file.content, AttachmentContent::Bytes(_)))
         .map(|file| quoted(&file.name).to_string())
         .collect();
     let perhaps = if error.is_open() { "perhaps " } else { "" };

@@ -17,7 +17,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::{Map, Value, json};
 
 use super::drafts::{
-    DRAFT, FILES, ORIGINAL, bracketed, differences, held_draft, original, properties, recipient,
+    DRAFT, FILES, ORIGINAL, bracketed, differences, original, properties, recipient, stored_draft,
 };
 use super::{Outlook, addresses, check_as};
 use crate::json::{is, text};
@@ -27,8 +27,8 @@ use crate::written::holds;
 use daysheet_core::call::caller::Caller;
 use daysheet_core::error::{Error, Kind, Result};
 use daysheet_core::provider::mail::{
-    Alias, Compose, Content, HeldDraft, Origin, Original, Outgoing, Person, Probe, Sent,
-    Whereabouts,
+    Alias, AttachmentContent, Compose, Origin, OutgoingMessage, Person, Probe, Sent, SourceMessage,
+    StoredDraft, Whereabouts,
 };
 use daysheet_core::text::{brief, cell};
 use files::sizes;
@@ -69,7 +69,7 @@ impl Compose for Outlook {
             .collect())
     }
 
-    async fn original(&self, id: &str) -> Result<Original> {
+    async fn source_message(&self, id: &str) -> Result<SourceMessage> {
         let (message, files) = self.with_files(id, ORIGINAL).await?;
         Ok(original(&message, &files, self.address()))
     }
@@ -106,7 +106,7 @@ impl Compose for Outlook {
         bytes.map_err(|error| if too_long(&error) { large() } else { error })
     }
 
-    async fn draft(&self, id: &str) -> Result<HeldDraft> {
+    async fn draft(&self, id: &str) -> Result<StoredDraft> {
         let (message, files) = self.with_files(id, DRAFT).await?;
         if !is(&message, "isDraft") {
             return Err(Error::new(Kind::NotFound, "the message is no longer a draft")
@@ -119,15 +119,15 @@ impl Compose for Outlook {
             return Err(Error::new(Kind::NotFound, "the draft is in Deleted Items")
                 .next("take it out with mail_modify do=restore"));
         }
-        Ok(held_draft(&message, &files, self.address()))
+        Ok(stored_draft(&message, &files, self.address()))
     }
 
     async fn create(
         &self,
         origin: &Origin,
-        letter: &Outgoing,
+        letter: &OutgoingMessage,
         caller: &dyn Caller,
-    ) -> Result<HeldDraft> {
+    ) -> Result<StoredDraft> {
         sizes(letter)?;
         let mut body = properties(letter);
         let id = bracketed(&letter.message_id);
@@ -155,19 +155,19 @@ impl Compose for Outlook {
 
     async fn update(
         &self,
-        current: &HeldDraft,
-        letter: &Outgoing,
+        current: &StoredDraft,
+        letter: &OutgoingMessage,
         caller: &dyn Caller,
-    ) -> Result<HeldDraft> {
+    ) -> Result<StoredDraft> {
         check_id(&current.id)?;
         sizes(letter)?;
         let path = at(&current.id);
-        let body = differences(&current.letter, letter);
+        let body = differences(&current.content, letter);
         if body.is_empty() {
             // Files have no version of their own.
             let now = self.graph().mine(&path, &[("$select", "id,changeKey,isDraft")]);
             let now = self.graph().get(&now).await?;
-            if !is(&now, "isDraft") || held_draft(&now, &[], "").version != current.version {
+            if !is(&now, "isDraft") || stored_draft(&now, &[], "").version != current.version {
                 return Err(Error::new(Kind::Conflict, "the draft was changed meanwhile")
                     .next("read it again, and repeat the change if it still fits"));
             }
@@ -179,7 +179,7 @@ impl Compose for Outlook {
                 let select = [("$select", DRAFT)];
                 let found = self.graph().there(&self.graph().mine(&path, &select)).await?;
                 let is_ours = |found: &Value| {
-                    let now = held_draft(found, &[], "").version;
+                    let now = stored_draft(found, &[], "").version;
                     now != current.version && holds(Some(found), &body)
                 };
                 Ok(found.filter(is_ours))
@@ -190,12 +190,12 @@ impl Compose for Outlook {
         }
         let stays = |id: &str| {
             letter.files.iter().any(|file| match &file.content {
-                Content::Held { id: held, .. } => held == id,
-                Content::Bytes(_) => false,
+                AttachmentContent::Existing { id: held, .. } => held == id,
+                AttachmentContent::Bytes(_) => false,
             })
         };
-        for file in current.letter.files.iter().rev() {
-            if let Content::Held { id, .. } = &file.content
+        for file in current.content.files.iter().rev() {
+            if let AttachmentContent::Existing { id, .. } = &file.content
                 && !stays(id)
             {
                 self.drop_file(&current.id, id).await.map_err(|error| {
@@ -212,7 +212,7 @@ impl Compose for Outlook {
             .map_err(|error| error.context("the draft was changed, but could not be read back"))
     }
 
-    async fn discard(&self, current: &HeldDraft) -> Result<()> {
+    async fn discard(&self, current: &StoredDraft) -> Result<()> {
         check_id(&current.id)?;
         // Exchange moves a message deleted this way to Deleted Items.
         let request = self.graph().mine(&at(&current.id), &[]);
@@ -223,7 +223,7 @@ impl Compose for Outlook {
         self.graph().write_for_sure(&Method::DELETE, &request, None, None, gone).await.map(drop)
     }
 
-    async fn send(&self, current: &HeldDraft, when: Option<Timestamp>) -> Result<Sent> {
+    async fn send(&self, current: &StoredDraft, when: Option<Timestamp>) -> Result<Sent> {
         check_id(&current.id)?;
         let path = at(&current.id);
         if let Some(when) = when {
@@ -236,7 +236,7 @@ impl Compose for Outlook {
             let set = async || {
                 let select = [("$select", "id,changeKey,isDraft")];
                 let now = self.graph().get(&self.graph().mine(&path, &select)).await?;
-                let another = held_draft(&now, &[], "").version != current.version;
+                let another = stored_draft(&now, &[], "").version != current.version;
                 Ok(another.then_some(now))
             };
             self.graph()
@@ -334,7 +334,7 @@ impl Outlook {
     }
 
     /// Makes a new draft; its id.
-    async fn posted(&self, body: &Value, letter: &Outgoing) -> Result<String> {
+    async fn posted(&self, body: &Value, letter: &OutgoingMessage) -> Result<String> {
         let request = self.graph().mine("messages", &[]);
         let made = self.graph().write(&Method::POST, &request, None, Some(body));
         match made.await {
@@ -356,7 +356,7 @@ impl Outlook {
         message: &str,
         action: &str,
         body: Map<String, Value>,
-        letter: &Outgoing,
+        letter: &OutgoingMessage,
     ) -> Result<String> {
         check_id(message)?;
         let since = Timestamp::now();

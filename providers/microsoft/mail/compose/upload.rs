@@ -19,7 +19,7 @@ use crate::microsoft::client::Graph;
 use crate::net;
 use daysheet_core::call::caller::Caller;
 use daysheet_core::error::{Error, Kind, Result};
-use daysheet_core::provider::mail::Enclosure;
+use daysheet_core::provider::mail::Attachment;
 use daysheet_core::text::brief;
 
 /// From this size on, in bytes, Exchange requires an upload in pieces.
@@ -43,7 +43,7 @@ const ANSWER: usize = 1 << 20;
 pub async fn attach(
     graph: &Graph,
     message: &str,
-    file: &Enclosure,
+    file: &Attachment,
     bytes: &[u8],
     alike: usize,
     caller: &dyn Caller,
@@ -78,7 +78,7 @@ pub fn files(message: &str) -> String {
 async fn in_pieces(
     graph: &Graph,
     message: &str,
-    file: &Enclosure,
+    file: &Attachment,
     bytes: &[u8],
     alike: usize,
     caller: &dyn Caller,
@@ -238,7 +238,7 @@ fn address(graph: &Graph, url: &str) -> Result<Url> {
 async fn is_there(
     graph: &Graph,
     message: &str,
-    file: &Enclosure,
+    file: &Attachment,
     size: u64,
     alike: usize,
 ) -> Result<bool> {
@@ -255,7 +255,7 @@ async fn is_there(
 ///
 /// # Errors
 /// [`Kind::Argument`], which names the attachment.
-pub fn check(file: &Enclosure, size: u64) -> Result<()> {
+pub fn check(file: &Attachment, size: u64) -> Result<()> {
     if size > LARGEST {
         return Err(Error::argument(format!(
             "`{}` has {size} bytes, but Outlook takes {LARGEST}",

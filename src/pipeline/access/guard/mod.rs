@@ -26,7 +26,7 @@ use crate::pipeline::{Flattening, Pipeline};
 use crate::project::project;
 use crate::provider::Account;
 use crate::provider::Ask;
-use crate::provider::mail::{Outgoing, Person};
+use crate::provider::mail::{OutgoingMessage, Person};
 use crate::query::{Part, Query, Term};
 use crate::row::Cell;
 use crate::schemas::{Field, MESSAGE};
@@ -179,7 +179,7 @@ fn listed<'a>(people: impl Iterator<Item = &'a String>) -> String {
 }
 
 /// Returns all recipients of a message, including Bcc.
-pub(in crate::pipeline) fn everybody(letter: &Outgoing) -> impl Iterator<Item = &Person> {
+pub(in crate::pipeline) fn everybody(letter: &OutgoingMessage) -> impl Iterator<Item = &Person> {
     letter.to.iter().chain(&letter.cc).chain(&letter.bcc)
 }
 
@@ -424,7 +424,7 @@ impl Pipeline {
         let rows = flattening.rows(&MESSAGE, &id, &page.items, &names, &mut Vec::new());
         let ids = rows.ids(HandleKind::Message.letter());
         for id in ids.iter().take(LOOKED_AT) {
-            let original = match mailbox.original(id).await {
+            let original = match mailbox.source_message(id).await {
                 Ok(original) => original,
                 Err(error) if error.kind() == Kind::NotFound => continue,
                 Err(error) => return Err(error),
@@ -438,7 +438,7 @@ impl Pipeline {
     }
 
     /// Records recipients that were just written to.
-    pub(in crate::pipeline) fn written_to(&self, account: &Account, letter: &Outgoing) {
+    pub(in crate::pipeline) fn written_to(&self, account: &Account, letter: &OutgoingMessage) {
         for person in everybody(letter) {
             self.strangers.learn(&account.id, &person.address);
         }

@@ -1,10 +1,10 @@
 //! Drafts: written, changed, deleted, and previewed.
 //!
 //! Nothing is sent here. The answer shows the draft as the provider has it after the
-//! write. Sender and recipients are in [`people`], attachments in [`enclosures`], the
+//! write. Sender and recipients are in [`people`], attachments in [`attachments`], the
 //! preview of a draft in [`preview`].
 
-mod enclosures;
+mod attachments;
 pub(super) mod people;
 mod preview;
 
@@ -21,7 +21,7 @@ use crate::pipeline::calendar::target::short;
 use crate::pipeline::{Draft, Pipeline};
 use crate::provider::Account;
 use crate::provider::Mailbox;
-use crate::provider::mail::{Alias, HeldDraft, Origin, Original, Outgoing};
+use crate::provider::mail::{Alias, Origin, OutgoingMessage, SourceMessage, StoredDraft};
 use crate::store::HandleKind;
 use crate::text::{Note, note, ours};
 use crate::tools::mail::{BodyFormat, DraftMode, DraftOf};
@@ -41,7 +41,7 @@ struct DraftContext {
 
 /// A message that is to become a draft, with its notes.
 struct Sheet {
-    letter: Outgoing,
+    content: OutgoingMessage,
     notes: Vec<Note>,
 }
 
@@ -71,7 +71,7 @@ impl Pipeline {
             Some(said) => {
                 let (account, id) = self.letter_named(said, asked.account.as_deref()).await?;
                 let context = self.draft_context(account)?;
-                let original = context.mailbox.original(&id).await;
+                let original = context.mailbox.source_message(&id).await;
                 let original = original.map_err(|error| error.context(said))?;
                 (context, Some(original))
             }
@@ -91,18 +91,18 @@ impl Pipeline {
             _ => "new",
         };
         let ids: Vec<String> = asked.id.iter().cloned().collect();
-        self.audit(entry(&context, op, &ids, &sheet.letter, BEGUN)).await?;
-        let made = context.mailbox.create(&origin, &sheet.letter, caller).await;
+        self.audit(entry(&context, op, &ids, &sheet.content, BEGUN)).await?;
+        let made = context.mailbox.create(&origin, &sheet.content, caller).await;
         let is_reply = matches!(origin, Origin::Reply { .. });
         self.draft_written(&context, op, ids, sheet, made, is_reply).await
     }
 
     async fn edit_draft(&self, asked: &DraftOf, caller: &dyn Caller) -> Result<Draft> {
-        let (context, handle, held) = self.held_draft(asked).await?;
+        let (context, handle, held) = self.stored_draft(asked).await?;
         let sheet = self.edited_sheet(asked, &context, &held).await?;
         let ids = vec![handle];
-        self.audit(entry(&context, "edit", &ids, &sheet.letter, BEGUN)).await?;
-        let made = context.mailbox.update(&held, &sheet.letter, caller).await;
+        self.audit(entry(&context, "edit", &ids, &sheet.content, BEGUN)).await?;
+        let made = context.mailbox.update(&held, &sheet.content, caller).await;
         let made = made.map_err(|error| match error.kind() {
             Kind::Conflict => Error::new(
                 Kind::Conflict,
@@ -115,13 +115,13 @@ impl Pipeline {
     }
 
     async fn discard_draft(&self, asked: &DraftOf) -> Result<Draft> {
-        let (context, handle, held) = self.held_draft(asked).await?;
+        let (context, handle, held) = self.stored_draft(asked).await?;
         let ids = [handle.clone()];
         let mut notes = Vec::new();
-        let line = entry(&context, "discard", &ids, &held.letter, "");
+        let line = entry(&context, "discard", &ids, &held.content, "");
         let write = context.mailbox.discard(&held);
         let gone = self.logged(line, &mut notes, write, |()| None).await;
-        let name = format!("{handle} {}", short(&held.letter.subject));
+        let name = format!("{handle} {}", short(&held.content.subject));
         let outcome = match &gone {
             Ok(()) => Outcome::new(name, "discard", "done", "it was not sent"),
             Err(error) => Outcome::failed(name, "discard", error),
@@ -146,10 +146,10 @@ impl Pipeline {
         op: &'static str,
         ids: Vec<String>,
         sheet: Sheet,
-        made: Result<HeldDraft>,
+        made: Result<StoredDraft>,
         is_reply: bool,
     ) -> Result<Draft> {
-        let line = entry(context, op, &ids, &sheet.letter, outcome(&made));
+        let line = entry(context, op, &ids, &sheet.content, outcome(&made));
         let mut notes = Vec::new();
         self.audit_after(line, &mut notes).await;
         match made {
@@ -159,7 +159,7 @@ impl Pipeline {
                 Ok(draft)
             }
             Err(error) if error.is_open() => {
-                let item = ids.first().cloned().unwrap_or_else(|| short(&sheet.letter.subject));
+                let item = ids.first().cloned().unwrap_or_else(|| short(&sheet.content.subject));
                 self.write_report(WriteReport {
                     outcomes: vec![Outcome::failed(item, op, &error)],
                     notes,
@@ -176,7 +176,7 @@ impl Pipeline {
         &self,
         asked: &DraftOf,
         context: &DraftContext,
-        original: Option<&Original>,
+        original: Option<&SourceMessage>,
     ) -> Result<Sheet> {
         let mut notes = Vec::new();
         let aliases = self.aliases(context, &mut notes).await;
@@ -184,7 +184,7 @@ impl Pipeline {
         let forward = asked.mode == DraftMode::Forward;
         let own = people::own(&aliases, &context.account);
         // A message from any of the user's addresses is the user's own.
-        let original = &original.map(|original| Original {
+        let original = &original.map(|original| SourceMessage {
             own: original.own
                 || original.from.iter().any(|one| {
                     own.iter().any(|address| address.eq_ignore_ascii_case(&one.address))
@@ -226,18 +226,18 @@ impl Pipeline {
             Some(original) if !forward => reply::references(original),
             _ => (None, Vec::new()),
         };
-        let mut files = self.enclosures(&asked.attach, context).await?;
+        let mut files = self.attachments(&asked.attach, context).await?;
         let mut body = body(asked)?.unwrap_or_default();
         let message_id = people::message_id(&alias.person.address)?;
-        enclosures::inline(&mut body, &mut files, &message_id)?;
+        attachments::inline(&mut body, &mut files, &message_id)?;
         if let (true, Some(original)) = (forward && asked.quotes(), original) {
-            files.append(&mut self.carried(original, context).await?);
+            files.append(&mut self.forwarded_attachments(original, context).await?);
         }
         self.check_sizes(&files)?;
         let signature = self.signature(context, alias).await?;
         let mut whole = quote::together(&body, signature.as_ref(), quote.as_ref());
         notes.extend(self.without_remote_pictures(&mut whole.html)?);
-        let letter = Outgoing {
+        let content = OutgoingMessage {
             message_id,
             from: alias.person.clone(),
             to,
@@ -252,8 +252,8 @@ impl Pipeline {
             references,
             files,
         };
-        self.allowed(everybody(&letter))?;
-        Ok(Sheet { letter, notes })
+        self.allowed(everybody(&content))?;
+        Ok(Sheet { content, notes })
     }
 
     /// Returns an existing draft with only the given fields changed.
@@ -261,14 +261,14 @@ impl Pipeline {
         &self,
         asked: &DraftOf,
         context: &DraftContext,
-        held: &HeldDraft,
+        held: &StoredDraft,
     ) -> Result<Sheet> {
         let mut notes = Vec::new();
-        let mut letter = held.letter.clone();
+        let mut content = held.content.clone();
         let mut alias = None;
         if asked.from.is_some() || asked.body.is_some() {
             let aliases = self.aliases(context, &mut notes).await;
-            let from = asked.from.as_deref().unwrap_or(&letter.from.address);
+            let from = asked.from.as_deref().unwrap_or(&content.from.address);
             match people::sender(&aliases, Some(from), None) {
                 Ok(found) => alias = Some(found.clone()),
                 Err(error) if asked.from.is_some() => return Err(error),
@@ -276,52 +276,52 @@ impl Pipeline {
             }
         }
         if let (Some(alias), true) = (&alias, asked.from.is_some()) {
-            letter.from = alias.person.clone();
-            letter.reply_to = alias.reply_to.iter().cloned().collect();
+            content.from = alias.person.clone();
+            content.reply_to = alias.reply_to.iter().cloned().collect();
         }
-        letter.to = people::said("to", asked.to.as_deref(), letter.to, &mut notes)?;
-        letter.cc = people::said("cc", asked.cc.as_deref(), letter.cc, &mut notes)?;
-        letter.bcc = people::said("bcc", asked.bcc.as_deref(), letter.bcc, &mut notes)?;
-        (letter.to, letter.cc, letter.bcc) = people::once(letter.to, letter.cc, letter.bcc);
+        content.to = people::said("to", asked.to.as_deref(), content.to, &mut notes)?;
+        content.cc = people::said("cc", asked.cc.as_deref(), content.cc, &mut notes)?;
+        content.bcc = people::said("bcc", asked.bcc.as_deref(), content.bcc, &mut notes)?;
+        (content.to, content.cc, content.bcc) = people::once(content.to, content.cc, content.bcc);
         if let Some(subject) = &asked.subject {
-            letter.subject = line(subject)?;
+            content.subject = line(subject)?;
         }
         if let Some(importance) = asked.importance {
-            letter.importance = importance;
+            content.importance = importance;
         }
-        enclosures::without(&mut letter.files, &asked.detach)?;
-        letter.files.append(&mut self.enclosures(&asked.attach, context).await?);
-        self.check_sizes(&letter.files)?;
+        attachments::without(&mut content.files, &asked.detach)?;
+        content.files.append(&mut self.attachments(&asked.attach, context).await?);
+        self.check_sizes(&content.files)?;
         if let Some(mut body) = body(asked)? {
-            enclosures::inline(&mut body, &mut letter.files, &letter.message_id)?;
+            attachments::inline(&mut body, &mut content.files, &content.message_id)?;
             let quote = match asked.quotes() {
-                true => quote::held(&letter.text, &letter.html),
+                true => quote::held(&content.text, &content.html),
                 false => None,
             };
-            if asked.quotes() && quote.is_none() && !letter.references.is_empty() {
+            if asked.quotes() && quote.is_none() && !content.references.is_empty() {
                 notes.push("the old text had no quote below it: there is none now".into());
             }
             let own = match &alias {
                 Some(one) => self.signature(context, one).await?,
                 None => None,
             };
-            let stood = quote::signature(&held.letter.text, &held.letter.html);
-            let from = &letter.from.address;
-            let signature = match from.eq_ignore_ascii_case(&held.letter.from.address) {
+            let stood = quote::signature(&held.content.text, &held.content.html);
+            let from = &content.from.address;
+            let signature = match from.eq_ignore_ascii_case(&held.content.from.address) {
                 true => stood.clone().or(own),
                 false => own,
             };
-            notes.extend(dropped(&held.letter, stood.as_ref(), signature.as_ref(), from));
+            notes.extend(dropped(&held.content, stood.as_ref(), signature.as_ref(), from));
             let mut whole = quote::together(&body, signature.as_ref(), quote.as_ref());
             notes.extend(self.without_remote_pictures(&mut whole.html)?);
-            (letter.text, letter.html) = (whole.text, whole.html);
+            (content.text, content.html) = (whole.text, whole.html);
         }
-        if letter == held.letter {
+        if content == held.content {
             return Err(Error::argument("there is nothing to change")
                 .next("give to, cc, bcc, subject, body, attach, detach or from"));
         }
-        self.allowed(everybody(&letter))?;
-        Ok(Sheet { letter, notes })
+        self.allowed(everybody(&content))?;
+        Ok(Sheet { content, notes })
     }
 
     /// Removes remote pictures from HTML, unless the settings allow them; returns a
@@ -364,7 +364,7 @@ impl Pipeline {
     }
 
     /// Fetches the draft that a call is about, with its handle.
-    async fn held_draft(&self, asked: &DraftOf) -> Result<(DraftContext, String, HeldDraft)> {
+    async fn stored_draft(&self, asked: &DraftOf) -> Result<(DraftContext, String, StoredDraft)> {
         let said = asked.id.as_deref().unwrap_or_default();
         let (account, id) = match self.handle(HandleKind::Draft, said).await? {
             Some((owner, id)) => {
@@ -410,7 +410,7 @@ fn entry<'a>(
     context: &'a DraftContext,
     op: &'a str,
     ids: &[String],
-    letter: &'a Outgoing,
+    content: &'a OutgoingMessage,
     outcome: &'a str,
 ) -> Entry<'a> {
     Entry {
@@ -418,7 +418,7 @@ fn entry<'a>(
         tool: TOOL,
         op,
         ids: ids.to_vec(),
-        recipients: everybody(letter).map(|one| one.address.as_str()).collect(),
+        recipients: everybody(content).map(|one| one.address.as_str()).collect(),
         outcome,
     }
 }
@@ -436,7 +436,12 @@ fn body(asked: &DraftOf) -> Result<Option<Both>> {
 }
 
 /// Returns a note if a draft gets another signature than it had, or none.
-fn dropped(held: &Outgoing, stood: Option<&Both>, now: Option<&Both>, from: &str) -> Option<Note> {
+fn dropped(
+    held: &OutgoingMessage,
+    stood: Option<&Both>,
+    now: Option<&Both>,
+    from: &str,
+) -> Option<Note> {
     match (stood, now) {
         (Some(_), None) => Some(note!("no signature, because {} has none: {}", ours(from), SIGN)),
         (Some(before), Some(now)) if before.text != now.text => {

@@ -6,7 +6,7 @@ use super::{DraftContext, Pipeline};
 use crate::compose::people;
 use crate::error::{Error, Kind, Result};
 use crate::provider::Account;
-use crate::provider::mail::{Alias, Original, Person};
+use crate::provider::mail::{Alias, Person, SourceMessage};
 use crate::store::HandleKind;
 use crate::text::brief;
 use crate::text::{Note, note};
@@ -85,7 +85,7 @@ impl Pipeline {
 pub(super) fn sender<'a>(
     aliases: &'a [Alias],
     said: Option<&str>,
-    original: Option<&Original>,
+    original: Option<&SourceMessage>,
 ) -> Result<&'a Alias> {
     let find = |address: &str| {
         aliases.iter().find(|alias| alias.person.address.eq_ignore_ascii_case(address))

@@ -1,8 +1,8 @@
 //! The preview of a draft: all recipients, in full.
 
-use super::{DraftContext, Pipeline, Sheet, enclosures};
+use super::{DraftContext, Pipeline, Sheet, attachments};
 use crate::budget::Draft;
-use crate::provider::mail::{Enclosure, HeldDraft, Importance, Outgoing, Person};
+use crate::provider::mail::{Attachment, Importance, OutgoingMessage, Person, StoredDraft};
 use crate::row::Cell;
 use crate::store::HandleKind;
 use crate::text::{self, Address};
@@ -16,12 +16,12 @@ impl Pipeline {
     pub(super) async fn preview(
         &self,
         context: &DraftContext,
-        held: &HeldDraft,
+        held: &StoredDraft,
         sheet: &Sheet,
         is_reply: bool,
     ) -> Draft {
         let mut draft = Draft::default();
-        let letter = &held.letter;
+        let content = &held.content;
         let kind = HandleKind::Draft;
         let mut late = Vec::new();
         let number = self.number_after(&context.account, kind, &held.id, &mut late).await;
@@ -31,16 +31,16 @@ impl Pipeline {
         };
         let scalars = &mut draft.document.scalars;
         scalars.push(("draft", cell));
-        scalars.push(("from", Cell::Text(shown(std::slice::from_ref(&letter.from)))));
-        let lists = [("to", &letter.to), ("cc", &letter.cc), ("bcc", &letter.bcc)];
+        scalars.push(("from", Cell::Text(shown(std::slice::from_ref(&content.from)))));
+        let lists = [("to", &content.to), ("cc", &content.cc), ("bcc", &content.bcc)];
         for (name, people) in lists {
             if !people.is_empty() {
                 scalars.push((name, Cell::Text(shown(people))));
             }
         }
-        scalars.push(("subject", Cell::Text(text::cell(&letter.subject))));
-        if !letter.files.is_empty() {
-            scalars.push(("attached", Cell::Text(attached(&letter.files))));
+        scalars.push(("subject", Cell::Text(text::cell(&content.subject))));
+        if !content.files.is_empty() {
+            scalars.push(("attached", Cell::Text(attached(&content.files))));
         }
         if is_reply && !held.thread.is_empty() {
             let kind = HandleKind::Thread;
@@ -49,18 +49,18 @@ impl Pipeline {
                 scalars.push(("thread", Cell::Handle('t', number)));
             }
         }
-        draft.notes = differences(&sheet.letter, letter);
+        draft.notes = differences(&sheet.content, content);
         for note in &sheet.notes {
             if !draft.notes.contains(note) {
                 draft.notes.push(note.clone());
             }
         }
-        match letter.importance {
+        match content.importance {
             Importance::High => draft.notes.push("importance: high".into()),
             Importance::Low => draft.notes.push("importance: low".into()),
             Importance::Normal => {}
         }
-        let nobody = [&letter.to, &letter.cc, &letter.bcc].iter().all(|list| list.is_empty());
+        let nobody = [&content.to, &content.cc, &content.bcc].iter().all(|list| list.is_empty());
         draft.notes.push(match nobody {
             true => note!(
                 "nothing was sent; it has no recipients: mail_draft mode=edit id={} to=…",
@@ -90,14 +90,14 @@ fn shown(people: &[Person]) -> String {
 }
 
 /// Formats `offer.pdf 12 KB, logo.png 800 B (shown)`.
-fn attached(files: &[Enclosure]) -> String {
-    let one = |file: &Enclosure| {
+fn attached(files: &[Attachment]) -> String {
+    let one = |file: &Attachment| {
         let name = text::cell(&file.name);
         let mark = match file.cid {
             Some(_) => " (shown)",
             None => "",
         };
-        format!("{name} {}{mark}", amount(enclosures::size(&file.content)))
+        format!("{name} {}{mark}", amount(attachments::size(&file.content)))
     };
     files.iter().map(one).collect::<Vec<_>>().join(", ")
 }
@@ -111,7 +111,7 @@ fn amount(bytes: u64) -> String {
 }
 
 /// Returns notes on where the provider's draft differs from the request.
-fn differences(asked: &Outgoing, held: &Outgoing) -> Vec<Note> {
+fn differences(asked: &OutgoingMessage, held: &OutgoingMessage) -> Vec<Note> {
     let mut lines = Vec::new();
     let addresses = |people: &[Person]| {
         let mut list: Vec<String> = people.iter().map(|one| one.address.to_lowercase()).collect();

@@ -11,7 +11,7 @@ use crate::pipeline::answer::outcome::{Outcome, WriteReport};
 use crate::pipeline::calendar::target::short;
 use crate::pipeline::mail::compose::people::message_id;
 use crate::pipeline::{Draft, Pipeline};
-use crate::provider::mail::{Origin, Original, Outgoing, Person};
+use crate::provider::mail::{Origin, OutgoingMessage, Person, SourceMessage};
 use crate::schemas::Api;
 use crate::store::HandleKind;
 use crate::text::Note;
@@ -103,7 +103,7 @@ impl Pipeline {
             let ids: Vec<&str> = chosen.ids.iter().map(String::as_str).collect();
             let kind = HandleKind::Message;
             let numbers = self.store.handles(&chosen.account.id, kind, &ids).await?;
-            let letters = join_all(ids.iter().map(|id| chosen.mailbox.original(id))).await;
+            let letters = join_all(ids.iter().map(|id| chosen.mailbox.source_message(id))).await;
             for ((number, id), letter) in numbers.into_iter().zip(ids).zip(letters) {
                 let handle = kind.handle(number);
                 let letter = match letter {
@@ -200,7 +200,7 @@ impl Pipeline {
         // An account whose aliases cannot be fetched has at least its own address.
         let senders = chosen.mailbox.senders().await.unwrap_or_default();
         let from = senders.into_iter().next().map_or(own, |one| one.person);
-        let outgoing = Outgoing {
+        let outgoing = OutgoingMessage {
             message_id: message_id(&from.address)?,
             to: vec![reader(letter)],
             cc: Vec::new(),
@@ -245,7 +245,7 @@ impl List {
 }
 
 /// Returns the sender of a message, on one line.
-fn sender(letter: &Original) -> String {
+fn sender(letter: &SourceMessage) -> String {
     let Some(one) = letter.from.first() else {
         return "(no sender)".to_owned();
     };
@@ -256,7 +256,7 @@ fn sender(letter: &Original) -> String {
 }
 
 /// Returns whether the provider authenticated the sender.
-fn proof(letter: &Original, api: Api) -> String {
+fn proof(letter: &SourceMessage, api: Api) -> String {
     let mut headers = letter.headers.iter();
     let found = headers.find(|(name, _)| name.eq_ignore_ascii_case("Authentication-Results"));
     // A signature of anybody's passes as DKIM; DMARC is about the sender.

@@ -13,7 +13,7 @@ use crate::files::{Folders, Found};
 use crate::pipeline::mail::attachment::split_id;
 use crate::project::Projection;
 use crate::provider::BodyForm;
-use crate::provider::mail::{Content, Enclosure, HeldFile, Original};
+use crate::provider::mail::{Attachment, AttachmentContent, AttachmentInfo, SourceMessage};
 use crate::store::HandleKind;
 use crate::text::brief;
 
@@ -36,20 +36,20 @@ impl Pipeline {
     }
 
     /// Fetches the attachments.
-    pub(super) async fn enclosures(
+    pub(super) async fn attachments(
         &self,
         items: &[String],
         context: &DraftContext,
-    ) -> Result<Vec<Enclosure>> {
+    ) -> Result<Vec<Attachment>> {
         let mut found = Vec::new();
         for item in items.iter().filter(|item| !item.is_empty()) {
-            let some = self.enclosure(item, context).await;
+            let some = self.attachments_of(item, context).await;
             found.append(&mut some.map_err(|error| error.context("attach"))?);
         }
         Ok(found)
     }
 
-    async fn enclosure(&self, item: &str, context: &DraftContext) -> Result<Vec<Enclosure>> {
+    async fn attachments_of(&self, item: &str, context: &DraftContext) -> Result<Vec<Attachment>> {
         let most = self.config.largest_file;
         if item.get(..5).is_some_and(|start| start.eq_ignore_ascii_case("data:")) {
             return Ok(vec![data(item, most)?]);
@@ -61,7 +61,7 @@ impl Pipeline {
             };
             let (message, file) = self.file_named(mailbox.as_ref(), item, &id).await?;
             let bytes = mailbox.file(&message, &file.id, most).await?;
-            return Ok(vec![enclosed(&file.name, &file.media, bytes)]);
+            return Ok(vec![new_attachment(&file.name, &file.media, bytes)]);
         }
         let is_letter =
             matches!(HandleKind::parse(item), Some((HandleKind::Message | HandleKind::Thread, _)));
@@ -70,11 +70,11 @@ impl Pipeline {
         }
         let found = self.local_file(item).await?;
         let media = mime_guess::from_path(&found.name).first_or_octet_stream();
-        Ok(vec![enclosed(&found.name, media.essence_str(), found.bytes)])
+        Ok(vec![new_attachment(&found.name, media.essence_str(), found.bytes)])
     }
 
     /// Returns a message as an attachment, as it was transmitted.
-    async fn letter_as_file(&self, item: &str, most: u64) -> Result<Enclosure> {
+    async fn letter_as_file(&self, item: &str, most: u64) -> Result<Attachment> {
         let (account, id) = self.letter_named(item, None).await?;
         let mailbox = self.connect.mailbox(&account)?;
         let answers = mailbox.read_messages(&[id], &Projection::default(), BodyForm::Raw).await;
@@ -92,15 +92,15 @@ impl Pipeline {
             true => format!("{item}.eml"),
             false => format!("{subject}.eml"),
         };
-        Ok(enclosed(&name, "message/rfc822", source.into_bytes()))
+        Ok(new_attachment(&name, "message/rfc822", source.into_bytes()))
     }
 
     /// Returns the attachments of a forwarded message.
-    pub(super) async fn carried(
+    pub(super) async fn forwarded_attachments(
         &self,
-        original: &Original,
+        original: &SourceMessage,
         context: &DraftContext,
-    ) -> Result<Vec<Enclosure>> {
+    ) -> Result<Vec<Attachment>> {
         let most = self.config.largest_file;
         let total: u64 = original.files.iter().map(|file| file.size).sum();
         if total > most {
@@ -110,16 +110,16 @@ impl Pipeline {
         let mut files = Vec::new();
         for file in &original.files {
             let bytes = context.mailbox.file(&original.id, &file.id, most).await?;
-            files.push(Enclosure {
+            files.push(Attachment {
                 cid: file.cid.clone(),
-                ..enclosed(&file.name, &file.media, bytes)
+                ..new_attachment(&file.name, &file.media, bytes)
             });
         }
         Ok(files)
     }
 
     /// Refuses attachments that exceed the limits of a message.
-    pub(super) fn check_sizes(&self, files: &[Enclosure]) -> Result<()> {
+    pub(super) fn check_sizes(&self, files: &[Attachment]) -> Result<()> {
         let most = self.config.largest_file;
         let total: u64 = files.iter().map(|file| size(&file.content)).sum();
         if total > most {
@@ -141,10 +141,10 @@ impl Pipeline {
         mailbox: &dyn crate::provider::Mailbox,
         said: &str,
         id: &str,
-    ) -> Result<(String, HeldFile)> {
+    ) -> Result<(String, AttachmentInfo)> {
         let (message, part) = split_id(id);
-        let original = mailbox.original(message).await?;
-        let is_it = |file: &&HeldFile| file.id == id || file.id == part;
+        let original = mailbox.source_message(message).await?;
+        let is_it = |file: &&AttachmentInfo| file.id == id || file.id == part;
         let file = original.files.iter().find(is_it).cloned().ok_or_else(|| {
             Error::new(Kind::NotFound, format!("{said} no longer exists"))
                 .next("read the message again with mail_read")
@@ -154,24 +154,24 @@ impl Pipeline {
 }
 
 /// Returns the size of an attachment in bytes.
-pub(super) fn size(content: &Content) -> u64 {
+pub(super) fn size(content: &AttachmentContent) -> u64 {
     match content {
-        Content::Bytes(bytes) => u64::try_from(bytes.len()).unwrap_or(u64::MAX),
-        Content::Held { size, .. } => *size,
+        AttachmentContent::Bytes(bytes) => u64::try_from(bytes.len()).unwrap_or(u64::MAX),
+        AttachmentContent::Existing { size, .. } => *size,
     }
 }
 
-fn enclosed(name: &str, media: &str, bytes: Vec<u8>) -> Enclosure {
+fn new_attachment(name: &str, media: &str, bytes: Vec<u8>) -> Attachment {
     // An attachment cannot be multipart, whatever its sender declares.
     let media = match media.to_ascii_lowercase().starts_with("multipart/") {
         true => "application/octet-stream",
         false => media,
     };
-    Enclosure {
+    Attachment {
         name: names::clean(name),
         media: media.to_owned(),
         cid: None,
-        content: Content::Bytes(bytes.into()),
+        content: AttachmentContent::Bytes(bytes.into()),
     }
 }
 
@@ -181,7 +181,7 @@ fn too_large(what: &str, most: u64) -> Error {
 }
 
 /// Reads an attachment from a `data:` URL (RFC 2397), with its name as a parameter.
-fn data(url: &str, most: u64) -> Result<Enclosure> {
+fn data(url: &str, most: u64) -> Result<Attachment> {
     let wrong = |why: &str| {
         Error::argument(format!("{} {why}", brief(url)))
             .next("write it as data:text/plain;name=notes.txt;base64,SGk=")
@@ -227,7 +227,7 @@ fn data(url: &str, most: u64) -> Result<Enclosure> {
         }
     };
     let name = name.unwrap_or_else(|| format!("attachment.{}", ending(media)));
-    Ok(enclosed(&name, media, bytes))
+    Ok(new_attachment(&name, media, bytes))
 }
 
 /// Returns the file name extension for a media type.
@@ -248,7 +248,7 @@ fn ending(media: &str) -> &str {
 }
 
 /// Takes files of these names out.
-pub(super) fn without(files: &mut Vec<Enclosure>, names: &[String]) -> Result<()> {
+pub(super) fn without(files: &mut Vec<Attachment>, names: &[String]) -> Result<()> {
     for name in names.iter().filter(|name| !name.is_empty()) {
         let before = files.len();
         files.retain(|file| !file.name.eq_ignore_ascii_case(name));
@@ -289,7 +289,7 @@ fn without_bcc(source: &str) -> String {
 }
 
 /// Makes pictures that the body shows by `cid:NAME` parts of it.
-pub(super) fn inline(body: &mut Both, files: &mut [Enclosure], message_id: &str) -> Result<()> {
+pub(super) fn inline(body: &mut Both, files: &mut [Attachment], message_id: &str) -> Result<()> {
     let mut out = String::with_capacity(body.html.len());
     let mut used: Vec<String> = files.iter().filter_map(|file| file.cid.clone()).collect();
     let mut rest = body.html.as_str();

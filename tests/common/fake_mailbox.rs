@@ -15,8 +15,8 @@ use daysheet::project::Projection;
 use daysheet::provider::calendar::Changes;
 use daysheet::provider::mail::{
     Alias, Arrange, AttachmentContent, AutoReply, Compose, Flag, MailState, Organize, Origin,
-    OutgoingMessage, Person, Place, PlaceKind, Probe, Rule, Sent, SetUp, SourceMessage, Step,
-    StoredDraft, Whereabouts,
+    OutgoingMessage, Person, Place, PlaceKind, Rule, SendLookup, SendStatus, Sent, SetUp,
+    SourceMessage, Step, StoredDraft,
 };
 use daysheet::provider::{Ask, BodyForm, Mailbox, MessageContent, Page, People, Total};
 use daysheet::query::{Query, Term};
@@ -515,10 +515,10 @@ impl Compose for FakeMailbox {
         }
     }
 
-    async fn whereabouts(&self, probe: &Probe) -> Result<Whereabouts> {
-        Ok(match self.sent.lock().unwrap().contains(&probe.message_id) {
-            true => Whereabouts::Sent(Sent::default()),
-            false => Whereabouts::Draft,
+    async fn send_status(&self, lookup: &SendLookup) -> Result<SendStatus> {
+        Ok(match self.sent.lock().unwrap().contains(&lookup.message_id) {
+            true => SendStatus::Sent(Sent::default()),
+            false => SendStatus::Draft,
         })
     }
 }

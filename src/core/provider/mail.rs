@@ -208,7 +208,7 @@ pub struct Sent {
 
 /// The values by which a message is looked up when it is unknown whether it was sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Probe {
+pub struct SendLookup {
     /// The provider's id of the draft it was.
     pub draft: String,
     /// The provider's id of the conversation.
@@ -221,7 +221,7 @@ pub struct Probe {
 
 /// The state of a message that may have been sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Whereabouts {
+pub enum SendStatus {
     /// Sent, or on its way.
     Sent(Sent),
     /// Still a draft, as it was.
@@ -306,8 +306,8 @@ pub trait Compose: Send + Sync {
     }
 
     /// Returns the state of a message that may have been sent.
-    async fn whereabouts(&self, probe: &Probe) -> Result<Whereabouts> {
-        let _ = probe;
+    async fn send_status(&self, lookup: &SendLookup) -> Result<SendStatus> {
+        let _ = lookup;
         Err(unsupported())
     }
 }

@@ -18,7 +18,7 @@ use crate::pipeline::answer::outcome::{Outcome, WriteReport};
 use crate::pipeline::{Draft, Pipeline};
 use crate::provider::Account;
 use crate::provider::Mailbox;
-use crate::provider::mail::{Person, Probe, Sent, StoredDraft, Whereabouts};
+use crate::provider::mail::{Person, SendLookup, SendStatus, Sent, StoredDraft};
 use crate::store::HandleKind;
 use crate::store::sends::{Begin, Caps, Journalled, Sending};
 use crate::text::{brief, cell, clip};
@@ -154,14 +154,14 @@ impl Pipeline {
             }
             // In doubt: looked for, and never sent again.
             Err(error) if error.is_open() => {
-                let probe = Probe {
+                let lookup = SendLookup {
                     draft: ready.id.clone(),
                     thread: draft.thread.clone(),
                     message_id: draft.content.message_id.clone(),
                     since: began,
                 };
-                match self.look(&ready, &probe).await {
-                    Some(Whereabouts::Sent(sent)) => {
+                match self.look(&ready, &lookup).await {
+                    Some(SendStatus::Sent(sent)) => {
                         self.went_out(&ready, &draft, "sent", &sent, at).await
                     }
                     _ => Outcome::new(
@@ -265,7 +265,7 @@ impl Pipeline {
             self.already(ready, &sent).await
         } else {
             let began = Timestamp::from_second(before.started).unwrap_or(Timestamp::MIN);
-            let probe = Probe {
+            let lookup = SendLookup {
                 draft: ready.id.clone(),
                 thread: before.thread.clone(),
                 message_id: before.message_id.clone(),
@@ -275,8 +275,8 @@ impl Pipeline {
             let over = age.unsigned_abs() >= self.doubt.open && age.is_positive();
             // One that waits for its time may look like any other draft.
             let over = over && due.is_none_or(|due| Timestamp::now() > due + self.doubt.open);
-            match ready.mailbox.whereabouts(&probe).await? {
-                Whereabouts::Sent(sent) => {
+            match ready.mailbox.send_status(&lookup).await? {
+                SendStatus::Sent(sent) => {
                     let mut outcome = self.already(ready, &sent).await;
                     if let Err(error) = self.note_as_sent(ready, &sent).await {
                         outcome.detail.push_str(&unnoted(&error));
@@ -284,19 +284,19 @@ impl Pipeline {
                     outcome
                 }
                 // Still a draft after every attempt must have ended: it may be sent again.
-                Whereabouts::Draft if over => {
+                SendStatus::Draft if over => {
                     let noted = self.forgotten(ready).await;
                     let detail =
                         format!("the draft is unchanged; call mail_send again to send it{noted}");
                     Outcome::new(&ready.name, OP, "not sent", detail)
                 }
-                Whereabouts::Draft => Outcome::new(
+                SendStatus::Draft => Outcome::new(
                     &ready.name,
                     OP,
                     "unknown",
                     format!("another call may be sending it; {ASK_AGAIN}"),
                 ),
-                Whereabouts::Nowhere => Outcome::new(
+                SendStatus::Nowhere => Outcome::new(
                     &ready.name,
                     OP,
                     "unknown",
@@ -320,10 +320,10 @@ impl Pipeline {
     }
 
     /// Looks for a message in doubt until it is found or the time is up.
-    async fn look(&self, ready: &Ready<'_>, probe: &Probe) -> Option<Whereabouts> {
+    async fn look(&self, ready: &Ready<'_>, lookup: &SendLookup) -> Option<SendStatus> {
         look_for(self.doubt.look, || async {
-            let whereabouts = ready.mailbox.whereabouts(probe).await;
-            whereabouts.ok().filter(|found| matches!(found, Whereabouts::Sent(_)))
+            let send_status = ready.mailbox.send_status(lookup).await;
+            send_status.ok().filter(|found| matches!(found, SendStatus::Sent(_)))
         })
         .await
     }

@@ -8,7 +8,7 @@ use daysheet_core::call::caller::Nobody;
 use daysheet_core::error::Kind;
 use daysheet_core::provider::mail::{
     Alias, Attachment, AttachmentContent, AttachmentInfo, Importance, Origin, OutgoingMessage,
-    Probe, Sent, SourceMessage, Whereabouts,
+    SendLookup, SendStatus, Sent, SourceMessage,
 };
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -537,18 +537,18 @@ async fn a_letter_that_may_have_gone_is_looked_for() {
     let since: Timestamp = "2026-02-03T17:05:00Z".parse().unwrap();
     let (before, after) = ("1770138200000", "1770138301000");
     let is_sent = |id: &str| {
-        Whereabouts::Sent(Sent { id: Some(id.to_owned()), thread: Some("t1".to_owned()) })
+        SendStatus::Sent(Sent { id: Some(id.to_owned()), thread: Some("t1".to_owned()) })
     };
     let sent_one = message("c1", json!(["SENT"]), "Message-ID", ours, after);
     for (name, found, draft_there, thread, expected) in cases! {
         "found", Some(sent_one.clone()), false, vec![], is_sent("c1");
         // A copy that came back from a list is not what was sent.
         "a copy in the inbox", Some(message("c2", json!(["INBOX"]), "Message-ID", ours, after)),
-            true, vec![], Whereabouts::Draft;
+            true, vec![], SendStatus::Draft;
         "another of a like name",
             Some(message("c2", json!(["SENT"]), "Message-ID", "<x@example.com>", after)), true,
-            vec![], Whereabouts::Draft;
-        "still a draft", None, true, vec![sent_one.clone()], Whereabouts::Draft;
+            vec![], SendStatus::Draft;
+        "still a draft", None, true, vec![sent_one.clone()], SendStatus::Draft;
         "not indexed yet", None, false, vec![sent_one.clone()], is_sent("c1");
         "by its former name", None, false,
             vec![
@@ -561,12 +561,12 @@ async fn a_letter_that_may_have_gone_is_looked_for() {
                 message("c4", json!(["SENT"]), "Message-ID", "<b@mail.example>", after),
             ],
             // It may be another letter of the conversation.
-            Whereabouts::Nowhere;
+            SendStatus::Nowhere;
         "nowhere", None, false,
             vec![
                 message("c0", json!(["SENT"]), "Message-ID", "<a@example.com>", before),
                 message("c5", json!(["INBOX"]), "Message-ID", "<b@example.com>", after),
-            ], Whereabouts::Nowhere;
+            ], SendStatus::Nowhere;
     } {
         let rule = move |asked: &HttpRequest| match asked.target.as_str() {
             "GET messages" => {
@@ -581,22 +581,22 @@ async fn a_letter_that_may_have_gone_is_looked_for() {
             _ => None,
         };
         let gmail = Gmail::scripted(rule).await;
-        let probe = Probe {
+        let lookup = SendLookup {
             draft: "r1".to_owned(),
             thread: "t1".to_owned(),
             message_id: "proofs-2@example.com".to_owned(),
             since,
         };
-        let whereabouts = gmail.mail.whereabouts(&probe).await.unwrap();
-        assert_eq!(whereabouts, expected, "{name}");
+        let send_status = gmail.mail.send_status(&lookup).await.unwrap();
+        assert_eq!(send_status, expected, "{name}");
     }
     // Without an answer nothing is said.
     let gmail = Gmail::scripted(|_| empty(401)).await;
-    let probe = Probe {
+    let lookup = SendLookup {
         draft: "r1".to_owned(),
         thread: "t1".to_owned(),
         message_id: "x@example.com".to_owned(),
         since,
     };
-    assert!(gmail.mail.whereabouts(&probe).await.is_err());
+    assert!(gmail.mail.send_status(&lookup).await.is_err());
 }

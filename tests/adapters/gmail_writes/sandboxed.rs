@@ -7,8 +7,8 @@ use daysheet_core::call::caller::Nobody;
 use daysheet_core::error::Kind;
 use daysheet_core::project::Projection;
 use daysheet_core::provider::mail::{
-    AttachmentContent, AutoReply, ContactCard, Flag, Origin, PlaceKind, Probe, Rule, RuleStep,
-    SetUp, Step, Whereabouts,
+    AttachmentContent, AutoReply, ContactCard, Flag, Origin, PlaceKind, Rule, RuleStep, SendLookup,
+    SendStatus, SetUp, Step,
 };
 use daysheet_core::provider::{Ask, Mailbox};
 use daysheet_core::query::{Clock, parse};
@@ -112,23 +112,23 @@ async fn a_letter_lives() {
         assert_eq!(error.kind(), Kind::Conflict, "{error}");
     }
 
-    let probe = Probe {
+    let lookup = SendLookup {
         draft: changed.id.clone(),
         thread: changed.thread.clone(),
         message_id: changed.content.message_id.clone(),
         since: Timestamp::now(),
     };
-    assert_eq!(mira.whereabouts(&probe).await.unwrap(), Whereabouts::Draft);
+    assert_eq!(mira.send_status(&lookup).await.unwrap(), SendStatus::Draft);
     let sent = mira.send(&changed, None).await.unwrap();
-    assert_eq!(mira.whereabouts(&probe).await.unwrap(), Whereabouts::Sent(sent.clone()));
+    assert_eq!(mira.send_status(&lookup).await.unwrap(), SendStatus::Sent(sent.clone()));
     let again = mira.send(&changed, None).await.unwrap_err();
     assert_eq!(again.kind(), Kind::NotFound);
-    let nowhere = Probe {
+    let nowhere = SendLookup {
         message_id: "nobody@example.com".to_owned(),
         since: Timestamp::now() + jiff::SignedDuration::from_hours(1),
-        ..probe
+        ..lookup
     };
-    assert_eq!(mira.whereabouts(&nowhere).await.unwrap(), Whereabouts::Nowhere);
+    assert_eq!(mira.send_status(&nowhere).await.unwrap(), SendStatus::Nowhere);
     assert!(mira.source_message(&sent.id.unwrap()).await.unwrap().own);
 
     let got = found(&zoe, "from:mira").await.remove(0);

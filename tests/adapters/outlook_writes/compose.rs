@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use daysheet_core::call::caller::Nobody;
 use daysheet_core::error::Kind;
-use daysheet_core::provider::mail::{Origin, Probe, Sent, StoredDraft, Whereabouts};
+use daysheet_core::provider::mail::{Origin, SendLookup, SendStatus, Sent, StoredDraft};
 
 use super::*;
 
@@ -340,18 +340,17 @@ async fn what_may_have_been_sent_is_not_sent_again() {
 async fn a_letter_is_found_wherever_it_is() {
     let outbox = "AAkALgAAfolderOutbox001=";
     let message = |draft: bool, folder: &str| json!({"id": DRAFT, "conversationId": "c", "isDraft": draft, "parentFolderId": folder});
-    let sent = |id: &str| {
-        Whereabouts::Sent(Sent { id: Some(id.to_owned()), thread: Some("c".to_owned()) })
-    };
+    let sent =
+        |id: &str| SendStatus::Sent(Sent { id: Some(id.to_owned()), thread: Some("c".to_owned()) });
     let copy = |draft: bool| json!({"id": MESSAGE, "conversationId": "c", "isDraft": draft});
     for (held, in_sent, anywhere, expected) in [
         (Some(message(false, INBOX)), None, None, sent(DRAFT)),
         (Some(message(true, outbox)), None, None, sent(DRAFT)),
-        (Some(message(true, INBOX)), None, None, Whereabouts::Draft),
+        (Some(message(true, INBOX)), None, None, SendStatus::Draft),
         (None, Some(copy(false)), None, sent(MESSAGE)),
         (None, None, Some(copy(false)), sent(MESSAGE)),
-        (None, None, Some(copy(true)), Whereabouts::Draft),
-        (None, None, None, Whereabouts::Nowhere),
+        (None, None, Some(copy(true)), SendStatus::Draft),
+        (None, None, None, SendStatus::Nowhere),
     ] {
         let outlook = service(move |line, _| {
             let list =
@@ -370,13 +369,13 @@ async fn a_letter_is_found_wherever_it_is() {
             }
         })
         .await;
-        let probe = Probe {
+        let lookup = SendLookup {
             draft: DRAFT.to_owned(),
             thread: "c".to_owned(),
             message_id: "o'ne@daysheet.example".to_owned(),
             since: jiff::Timestamp::now(),
         };
-        let found = outlook.mailbox().await.whereabouts(&probe).await;
+        let found = outlook.mailbox().await.send_status(&lookup).await;
         assert_eq!(found, Ok(expected));
         assert_eq!(written(&outlook), []);
     }

@@ -6,8 +6,8 @@ use daysheet_core::call::caller::Nobody;
 use daysheet_core::error::Kind;
 use daysheet_core::project::project;
 use daysheet_core::provider::mail::{
-    AutoReply, ContactCard, Flag, MailState, Origin, PlaceKind, Probe, Rule, RuleStep, SetUp, Step,
-    StoredDraft, Whereabouts,
+    AutoReply, ContactCard, Flag, MailState, Origin, PlaceKind, Rule, RuleStep, SendLookup,
+    SendStatus, SetUp, Step, StoredDraft,
 };
 use daysheet_core::provider::{Ask, Mailbox};
 use daysheet_core::query::{Query, Term};
@@ -41,8 +41,8 @@ fn to_other() -> OutgoingMessage {
     }
 }
 
-fn probe(draft: &StoredDraft) -> Probe {
-    Probe {
+fn send_lookup(draft: &StoredDraft) -> SendLookup {
+    SendLookup {
         draft: draft.id.clone(),
         thread: draft.thread.clone(),
         message_id: draft.content.message_id.clone(),
@@ -94,9 +94,9 @@ async fn a_letter_lives() {
     assert_eq!(stale.kind(), Kind::Conflict);
 
     // It is sent, and is where sent letters are.
-    assert_eq!(mine.whereabouts(&probe(&now)).await, Ok(Whereabouts::Draft));
+    assert_eq!(mine.send_status(&send_lookup(&now)).await, Ok(SendStatus::Draft));
     let sent = mine.send(&now, None).await.unwrap();
-    assert_eq!(mine.whereabouts(&probe(&now)).await, Ok(Whereabouts::Sent(sent.clone())));
+    assert_eq!(mine.send_status(&send_lookup(&now)).await, Ok(SendStatus::Sent(sent.clone())));
     assert_eq!(mine.draft(&now.id).await.unwrap_err().kind(), Kind::NotFound);
 
     // It is answered in its conversation.
@@ -144,8 +144,8 @@ async fn a_letter_waits_for_its_time() {
     let draft = mine.create(&Origin::New, &to_other(), &Nobody).await.unwrap();
     let later = "2041-02-03T18:05:00Z".parse().unwrap();
     mine.send(&draft, Some(later)).await.unwrap();
-    let found = mine.whereabouts(&probe(&draft)).await.unwrap();
-    assert!(matches!(found, Whereabouts::Sent(_)), "{found:?}");
+    let found = mine.send_status(&send_lookup(&draft)).await.unwrap();
+    assert!(matches!(found, SendStatus::Sent(_)), "{found:?}");
 }
 
 #[tokio::test]

@@ -23,8 +23,8 @@ use daysheet_core::call::caller::Caller;
 use daysheet_core::compose::mime;
 use daysheet_core::error::{Error, Kind, Result};
 use daysheet_core::provider::mail::{
-    Alias, AttachmentContent, Compose, Origin, OutgoingMessage, Person, Probe, Sent, SourceMessage,
-    StoredDraft, Whereabouts,
+    Alias, AttachmentContent, Compose, Origin, OutgoingMessage, Person, SendLookup, SendStatus,
+    Sent, SourceMessage, StoredDraft,
 };
 use daysheet_core::text::cell;
 use drafts::changed;
@@ -179,9 +179,9 @@ impl Compose for Gmail {
     }
 
     /// Looks up a message. Gmail's search finds it some seconds after it was sent: soon after an
-    /// attempt [`Whereabouts::Nowhere`] means to look again, not that nothing was sent.
-    async fn whereabouts(&self, probe: &Probe) -> Result<Whereabouts> {
-        let query = format!("rfc822msgid:{}", probe.message_id);
+    /// attempt [`SendStatus::Nowhere`] means to look again, not that nothing was sent.
+    async fn send_status(&self, lookup: &SendLookup) -> Result<SendStatus> {
+        let query = format!("rfc822msgid:{}", lookup.message_id);
         let params = [
             ("q", query.as_str()),
             ("includeSpamTrash", "true"),
@@ -199,43 +199,43 @@ impl Compose for Gmail {
                 ("fields", "id,threadId,labelIds,payload/headers"),
             ];
             match self.get(&["messages", id], &params).await {
-                Ok(item) if is_under(&item, "SENT") && is_it(&item, &probe.message_id) => {
-                    return Ok(Whereabouts::Sent(whose(&item)));
+                Ok(item) if is_under(&item, "SENT") && is_it(&item, &lookup.message_id) => {
+                    return Ok(SendStatus::Sent(whose(&item)));
                 }
                 Ok(_) => {}
                 Err(gone) if gone.kind() == Kind::NotFound => {}
                 Err(error) => return Err(error),
             }
         }
-        match self.version(&probe.draft).await {
-            Ok(_) => return Ok(Whereabouts::Draft),
+        match self.version(&lookup.draft).await {
+            Ok(_) => return Ok(SendStatus::Draft),
             Err(gone) if gone.kind() == Kind::NotFound => {}
             Err(error) => return Err(error),
         }
-        let sent = self.sent_in_thread(probe).await?;
-        Ok(sent.map_or(Whereabouts::Nowhere, Whereabouts::Sent))
+        let sent = self.sent_in_thread(lookup).await?;
+        Ok(sent.map_or(SendStatus::Nowhere, SendStatus::Sent))
     }
 }
 
 impl Gmail {
     /// Returns the sent message of a thread whose draft is gone, by its Message-ID, which Gmail
     /// keeps beside one of its own if it assigns one. The search may not have indexed it yet.
-    async fn sent_in_thread(&self, probe: &Probe) -> Result<Option<Sent>> {
-        check(&probe.thread)?;
+    async fn sent_in_thread(&self, lookup: &SendLookup) -> Result<Option<Sent>> {
+        check(&lookup.thread)?;
         let params = [
             ("format", "metadata"),
             ("metadataHeaders", "Message-ID"),
             ("metadataHeaders", REPLACED),
             ("fields", "messages(id,threadId,labelIds,internalDate,payload/headers)"),
         ];
-        let thread = match self.get(&["threads", &probe.thread], &params).await {
+        let thread = match self.get(&["threads", &lookup.thread], &params).await {
             Ok(thread) => thread,
             Err(gone) if gone.kind() == Kind::NotFound => return Ok(None),
             Err(error) => return Err(error),
         };
         let messages = list(&thread, "messages");
         let sent = || messages.iter().filter(|item| is_under(item, "SENT"));
-        let found = sent().find(|item| is_it(item, &probe.message_id));
+        let found = sent().find(|item| is_it(item, &lookup.message_id));
         Ok(found.map(whose))
     }
 

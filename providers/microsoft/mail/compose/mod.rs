@@ -27,8 +27,8 @@ use crate::written::holds;
 use daysheet_core::call::caller::Caller;
 use daysheet_core::error::{Error, Kind, Result};
 use daysheet_core::provider::mail::{
-    Alias, AttachmentContent, Compose, Origin, OutgoingMessage, Person, Probe, Sent, SourceMessage,
-    StoredDraft, Whereabouts,
+    Alias, AttachmentContent, Compose, Origin, OutgoingMessage, Person, SendLookup, SendStatus,
+    Sent, SourceMessage, StoredDraft,
 };
 use daysheet_core::text::{brief, cell};
 use files::sizes;
@@ -269,11 +269,11 @@ impl Compose for Outlook {
         })
     }
 
-    async fn whereabouts(&self, probe: &Probe) -> Result<Whereabouts> {
-        check_id(&probe.draft)?;
+    async fn send_status(&self, lookup: &SendLookup) -> Result<SendStatus> {
+        check_id(&lookup.draft)?;
         let select = [("$select", "id,conversationId,isDraft,parentFolderId")];
         let requests = [
-            self.graph().mine(&at(&probe.draft), &select),
+            self.graph().mine(&at(&lookup.draft), &select),
             self.graph().mine("mailFolders/outbox", &[("$select", "id")]),
         ];
         let mut answers = self.graph().batch(&requests).await.into_iter();
@@ -287,25 +287,25 @@ impl Compose for Outlook {
                     !outbox.is_empty() && text(&message, "parentFolderId") == outbox
                 });
                 if is(&message, "isDraft") && !leaves {
-                    return Ok(Whereabouts::Draft);
+                    return Ok(SendStatus::Draft);
                 }
-                return Ok(Whereabouts::Sent(sent(&message)));
+                return Ok(SendStatus::Sent(sent(&message)));
             }
             Err(error) if error.kind() == Kind::NotFound => {}
             Err(error) => return Err(error),
         }
         // A copy received from oneself has the same Message-ID, so Sent Items come first.
         for place in ["mailFolders/sentitems/messages", "messages"] {
-            let found = self.by_message_id(place, &probe.message_id).await?;
+            let found = self.by_message_id(place, &lookup.message_id).await?;
             // The received copy of a message to oneself is not a draft either.
             if let Some(message) = found.iter().find(|message| !is(message, "isDraft")) {
-                return Ok(Whereabouts::Sent(sent(message)));
+                return Ok(SendStatus::Sent(sent(message)));
             }
             if !found.is_empty() {
-                return Ok(Whereabouts::Draft);
+                return Ok(SendStatus::Draft);
             }
         }
-        Ok(Whereabouts::Nowhere)
+        Ok(SendStatus::Nowhere)
     }
 }
 

@@ -31,7 +31,7 @@ use daysheet::project::Projection;
 use daysheet::provider::Account;
 use daysheet::provider::CalendarCapabilities;
 use daysheet::provider::calendar::{
-    AskEvents, CalendarOp, Calendars, Change, Changes, Facts, Notify, Response, Schedule,
+    CalendarOp, Calendars, Change, Changes, EventListRequest, Facts, Notify, Response, Schedule,
 };
 use daysheet::provider::{Connect, Mailbox, Page};
 use daysheet::sandbox::Faults;
@@ -252,7 +252,7 @@ impl Calendars for Shown {
         Ok(self.0.calendars.clone())
     }
 
-    async fn events(&self, ask: &AskEvents) -> Vec<Result<Page>> {
+    async fn events(&self, ask: &EventListRequest) -> Vec<Result<Page>> {
         let key = |id: &str, cursor: &Option<String>| format!("{id} {cursor:?}");
         let missing = {
             let pages = self.0.pages.lock().unwrap();

@@ -30,7 +30,7 @@ use crate::text::Note;
 
 /// A request for one page of a list.
 #[derive(Debug, Clone)]
-pub struct Ask {
+pub struct ListRequest {
     /// The messages to find; `None` finds all.
     pub query: Option<Query>,
     /// The provider's id of the folder to look in.
@@ -160,10 +160,10 @@ pub trait Mailbox: Compose + Organize + Arrange {
     fn capabilities(&self) -> &'static MailCapabilities;
 
     /// Returns a page of messages, newest first.
-    async fn messages(&self, ask: &Ask) -> Result<Page>;
+    async fn messages(&self, request: &ListRequest) -> Result<Page>;
 
     /// Returns a page of threads, the one with the newest message first.
-    async fn threads(&self, ask: &Ask) -> Result<Page>;
+    async fn threads(&self, request: &ListRequest) -> Result<Page>;
 
     /// Returns a complete list other than messages: the rows of one of the tables
     /// `folder` (with counts when the projection wants them), `category`, `contact`

@@ -6,7 +6,7 @@
 
 use regex::{Regex, RegexBuilder};
 
-use super::page::{Ask, LONG_LINES, Page, Room, check, goes_on};
+use super::page::{LONG_LINES, Page, PageRequest, Room, check, goes_on};
 use crate::error::{Error, Result};
 use crate::text::{LINE, wrapped};
 use crate::text::{note, ours};
@@ -22,7 +22,7 @@ const AROUND: usize = 2;
 /// # Errors
 /// [`Kind::Argument`](crate::error::Kind::Argument) if no line matches, or the pattern
 /// is not a regular expression.
-pub fn grep(text: &str, pattern: &str, ask: Ask) -> Result<Page> {
+pub fn grep(text: &str, pattern: &str, ask: PageRequest) -> Result<Page> {
     let regex = compiled(pattern)?;
     let lines = wrapped(text, LINE);
     check(&lines, ask.offset)?;

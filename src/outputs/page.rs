@@ -13,7 +13,7 @@ use crate::text::{Note, note, ours};
 
 /// The requested lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Ask {
+pub struct PageRequest {
     /// The first line, from 1.
     pub offset: usize,
     /// The most lines.
@@ -45,7 +45,7 @@ pub struct Page {
 ///
 /// # Errors
 /// [`Kind::Argument`](crate::error::Kind::Argument) if there is no such line.
-pub fn page(text: &str, ask: Ask) -> Result<Page> {
+pub fn page(text: &str, ask: PageRequest) -> Result<Page> {
     let lines = wrapped(text, LINE);
     check(&lines, ask.offset)?;
     let before = ask.offset.saturating_sub(1);
@@ -115,7 +115,7 @@ pub(super) fn check(lines: &[&str], offset: usize) -> Result<()> {
 
 /// The lines and tokens that are left.
 pub(super) struct Room {
-    ask: Ask,
+    ask: PageRequest,
     lines: usize,
     tokens: usize,
     bytes: usize,
@@ -126,7 +126,7 @@ pub(super) struct Room {
 const MOST_BYTES: usize = CEILING - 4 * 1024;
 
 impl Room {
-    pub(super) fn new(ask: Ask) -> Self {
+    pub(super) fn new(ask: PageRequest) -> Self {
         Self { ask, lines: 0, tokens: 0, bytes: 0 }
     }
 

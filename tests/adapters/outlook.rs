@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use daysheet_core::error::Kind;
 use daysheet_core::project::project;
-use daysheet_core::provider::{Ask, BodyForm, People, Total};
+use daysheet_core::provider::{BodyForm, ListRequest, People, Total};
 use daysheet_core::query::{Clock, Query, parse};
 use daysheet_core::schemas::{Api, FOLDER, Level, MESSAGE, THREAD, Table};
 use futures_util::future::join_all;
@@ -26,9 +26,9 @@ fn query(q: &str) -> Option<Query> {
     (!q.is_empty()).then(|| Query::All(vec![parse(q, &clock).unwrap()]))
 }
 
-fn ask(table: &'static Table, names: &[&str], q: &str, limit: usize) -> Ask {
+fn ask(table: &'static Table, names: &[&str], q: &str, limit: usize) -> ListRequest {
     let columns: Vec<_> = names.iter().map(|name| table.field(name).unwrap()).collect();
-    Ask {
+    ListRequest {
         query: query(q),
         folder: None,
         projection: project(Api::Outlook, &columns),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use daysheet_core::error::{Kind, Result};
 use daysheet_core::project::{Projection, project};
 use daysheet_core::provider::calendar::{
-    Answer, AskEvents, CalendarOp, Calendars, Change, Guest, Hours, Notify, Response, Show,
+    Answer, CalendarOp, Calendars, Change, EventListRequest, Guest, Hours, Notify, Response, Show,
     Visibility,
 };
 use daysheet_core::schemas::{Api, EVENT, Level};
@@ -55,8 +55,8 @@ fn texts<'v>(items: &'v [Value], key: &str) -> Vec<&'v str> {
 }
 
 /// Everything in a range of the calendars named.
-fn range(calendars: &[&str], from: &str, to: &str) -> AskEvents {
-    AskEvents {
+fn range(calendars: &[&str], from: &str, to: &str) -> EventListRequest {
+    EventListRequest {
         calendars: calendars.iter().map(|id| ((*id).to_owned(), None)).collect(),
         from: from.parse().unwrap(),
         to: to.parse().unwrap(),

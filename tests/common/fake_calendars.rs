@@ -14,10 +14,10 @@ use async_trait::async_trait;
 use daysheet::error::{Error, Kind, Result};
 use daysheet::project::Projection;
 use daysheet::provider::calendar::{
-    Answer, AskEvents, CalendarOp, Calendars, Change, Changes, Facts, Guest, Hours, Notify,
+    Answer, CalendarOp, Calendars, Change, Changes, EventListRequest, Facts, Guest, Hours, Notify,
     Response, Schedule,
 };
-use daysheet::provider::{Ask, Mailbox, MessageContent, Page};
+use daysheet::provider::{ListRequest, Mailbox, MessageContent, Page};
 use daysheet::recurrence::Repeat;
 use daysheet::schemas::Api;
 use daysheet::when::{self, Moment, When};
@@ -661,7 +661,7 @@ impl Calendars for FakeCalendars {
         after.map(|()| found)
     }
 
-    async fn events(&self, ask: &AskEvents) -> Vec<Result<Page>> {
+    async fn events(&self, ask: &EventListRequest) -> Vec<Result<Page>> {
         let ids: Vec<&str> = ask.calendars.iter().map(|(id, _)| id.as_str()).collect();
         let line = format!("events {} {} {}", ids.join(","), ask.from, ask.to);
         self.reads.lock().unwrap().push(line);
@@ -896,7 +896,7 @@ impl Fake for FakeCalendars {
 
 /// The mailbox beside calendars: letters with invitations, and who was written to.
 fn mailbox(name: &'static str, api: Api) -> Arc<FakeMailbox> {
-    let list = |mailbox: &FakeMailbox, ask: &Ask| {
+    let list = |mailbox: &FakeMailbox, ask: &ListRequest| {
         let asked = format!("{:?}", ask.query);
         let items = match asked.contains("\"sent\"") {
             true => {

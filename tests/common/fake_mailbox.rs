@@ -18,7 +18,7 @@ use daysheet::provider::mail::{
     OutgoingMessage, Person, Place, PlaceKind, Rule, SendLookup, SendStatus, Sent, SetUp,
     SourceMessage, Step, StoredDraft,
 };
-use daysheet::provider::{Ask, BodyForm, Mailbox, MessageContent, Page, People, Total};
+use daysheet::provider::{BodyForm, ListRequest, Mailbox, MessageContent, Page, People, Total};
 use daysheet::query::{Query, Term};
 use daysheet::schemas::{Api, Table};
 use jiff::Timestamp;
@@ -42,7 +42,7 @@ pub enum Fault {
     Slow(Duration),
 }
 
-type Lists = dyn Fn(&FakeMailbox, &Ask) -> Page + Send + Sync;
+type Lists = dyn Fn(&FakeMailbox, &ListRequest) -> Page + Send + Sync;
 type LooksUp = dyn Fn(&Table, &People) -> Page + Send + Sync;
 type Reads = dyn Fn(&FakeMailbox, &str, BodyForm) -> Result<MessageContent> + Send + Sync;
 
@@ -269,7 +269,7 @@ impl FakeMailbox {
     }
 
     /// The messages it holds, newest first.
-    fn listed(&self, ask: &Ask) -> Page {
+    fn listed(&self, ask: &ListRequest) -> Page {
         let number = |query: &Query| {
             query.terms().into_iter().find_map(|term| match term {
                 Term::Larger(bytes) => usize::try_from(*bytes).ok(),
@@ -599,7 +599,7 @@ impl Mailbox for FakeMailbox {
         }
     }
 
-    async fn messages(&self, ask: &Ask) -> Result<Page> {
+    async fn messages(&self, ask: &ListRequest) -> Result<Page> {
         self.answers().await?;
         Ok(match &self.script.list {
             Some(list) => list(self, ask),
@@ -607,7 +607,7 @@ impl Mailbox for FakeMailbox {
         })
     }
 
-    async fn threads(&self, ask: &Ask) -> Result<Page> {
+    async fn threads(&self, ask: &ListRequest) -> Result<Page> {
         self.messages(ask).await
     }
 

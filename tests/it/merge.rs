@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use daysheet::error::{Error, Kind};
 use daysheet::pipeline::PATIENCE;
-use daysheet::provider::{Ask, Failed, MessageContent, Page, People, Total};
+use daysheet::provider::{Failed, ListRequest, MessageContent, Page, People, Total};
 use daysheet::schemas::{Api, Table};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -58,7 +58,7 @@ impl Pile {
         format!("{}-{number}", self.name)
     }
 
-    fn list(&self, ask: &Ask) -> Page {
+    fn list(&self, ask: &ListRequest) -> Page {
         let mail = self.mail.lock().unwrap();
         let skip: usize = ask.cursor.as_deref().unwrap_or("0").parse().unwrap();
         let broken = *self.broken.lock().unwrap();

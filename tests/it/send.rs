@@ -11,7 +11,7 @@ use daysheet::caller::{Caller, Nobody, Reply};
 use daysheet::encode::{Delimiter, Format};
 use daysheet::pipeline::Pipeline;
 use daysheet::provider::mail::{Attachment, AttachmentContent, OutgoingMessage};
-use daysheet::provider::{Ask, MessageContent, Page};
+use daysheet::provider::{ListRequest, MessageContent, Page};
 use daysheet::schemas::Api;
 use daysheet::store::{HandleKind, Store};
 use serde_json::{Value, json};
@@ -44,7 +44,7 @@ impl Outbox {
     /// Outlook sends at a later time, too.
     async fn at(api: Api) -> Self {
         // A search finds what is alike; every list has something of strangers.
-        let list = |mailbox: &FakeMailbox, ask: &Ask| {
+        let list = |mailbox: &FakeMailbox, ask: &ListRequest| {
             let asked = format!("{:?}", ask.query).to_lowercase();
             let known = mailbox.known.lock().unwrap();
             let found =

@@ -26,7 +26,7 @@ use daysheet_core::error::{Error, Kind, Result};
 use daysheet_core::project::Projection;
 use daysheet_core::provider::Page;
 use daysheet_core::provider::calendar::{
-    AskEvents, CalendarOp, Calendars, Change, Changes, Facts, Notify, Response, Schedule,
+    CalendarOp, Calendars, Change, Changes, EventListRequest, Facts, Notify, Response, Schedule,
 };
 use daysheet_core::provider::{Account, ServiceSettings, TokenSource};
 use daysheet_core::schemas::Api;
@@ -146,7 +146,12 @@ impl GoogleCalendar {
     }
 
     /// Fetches a page of one calendar.
-    async fn page(&self, ask: &AskEvents, calendar: &str, cursor: Option<&str>) -> Result<Page> {
+    async fn page(
+        &self,
+        ask: &EventListRequest,
+        calendar: &str,
+        cursor: Option<&str>,
+    ) -> Result<Page> {
         check_calendar(calendar)?;
         let id = &path_segment(calendar);
         let items = mask(&ask.projection.paths);
@@ -236,7 +241,7 @@ impl Calendars for GoogleCalendar {
         self.keep(op).await
     }
 
-    async fn events(&self, ask: &AskEvents) -> Vec<Result<Page>> {
+    async fn events(&self, ask: &EventListRequest) -> Vec<Result<Page>> {
         let pages = ask
             .calendars
             .iter()

@@ -28,7 +28,7 @@ use daysheet_core::error::{Error, Kind, Result};
 use daysheet_core::project::Projection;
 use daysheet_core::provider::calendar::Changes;
 use daysheet_core::provider::{
-    Ask, BodyForm, Failed, Mailbox, MessageContent, Page, People, Total, no_list,
+    BodyForm, Failed, ListRequest, Mailbox, MessageContent, Page, People, Total, no_list,
 };
 use daysheet_core::provider::{ServiceSettings, TokenSource};
 use daysheet_core::query::{NOTHING, Query, Term};
@@ -205,7 +205,7 @@ impl Gmail {
     }
 
     /// Writes the query in Gmail's language, after checking the labels it names.
-    async fn compile(&self, ask: &Ask) -> Result<query::Compiled> {
+    async fn compile(&self, ask: &ListRequest) -> Result<query::Compiled> {
         let Some(query) = &ask.query else {
             return Ok(query::Compiled::default());
         };
@@ -305,7 +305,7 @@ impl Mailbox for Gmail {
         &crate::google::MAIL
     }
 
-    async fn messages(&self, ask: &Ask) -> Result<Page> {
+    async fn messages(&self, ask: &ListRequest) -> Result<Page> {
         let mut compiled = self.compile(ask).await?;
         let q = compiled.q.as_str();
         let fields = "messages(id,threadId),nextPageToken,resultSizeEstimate";
@@ -323,7 +323,7 @@ impl Mailbox for Gmail {
         self.finish(page, &answer, ask, &compiled.notes).await
     }
 
-    async fn threads(&self, ask: &Ask) -> Result<Page> {
+    async fn threads(&self, ask: &ListRequest) -> Result<Page> {
         let mut compiled = self.compile(ask).await?;
         let q = compiled.q.as_str();
         let fields = "threads(id),nextPageToken,resultSizeEstimate";
@@ -433,7 +433,7 @@ impl Gmail {
         &self,
         mut page: Page,
         answer: &Value,
-        ask: &Ask,
+        ask: &ListRequest,
         notes: &[Note],
     ) -> Result<Page> {
         page.next = answer
@@ -504,7 +504,7 @@ fn mask(projection: &Projection) -> String {
     projection.paths.join(",")
 }
 
-fn limit(ask: &Ask) -> u32 {
+fn limit(ask: &ListRequest) -> u32 {
     u32::try_from(ask.limit).unwrap_or(u32::MAX).clamp(1, 500)
 }
 
@@ -514,7 +514,7 @@ fn hidden(label: &str) -> bool {
 }
 
 /// Converts the refusal of a page token to an error that it is too old.
-fn stale(error: Error, ask: &Ask) -> Error {
+fn stale(error: Error, ask: &ListRequest) -> Error {
     if ask.cursor.is_some() && error.kind() == Kind::Provider(400) {
         return Error::argument("Gmail's page cursor expired").next("search again without cursor");
     }
@@ -537,7 +537,12 @@ fn name(label: &Value) -> Option<(String, String)> {
 ///
 /// # Errors
 /// [`Kind::Provider`] if the response is not one of a list.
-fn found(answer: &mut Value, key: &str, ask: &Ask, notes: &mut Vec<Note>) -> Result<Vec<Value>> {
+fn found(
+    answer: &mut Value,
+    key: &str,
+    ask: &ListRequest,
+    notes: &mut Vec<Note>,
+) -> Result<Vec<Value>> {
     let mut items = match answer.get_mut(key).map(Value::take) {
         Some(Value::Array(items)) => items,
         None if answer.get("resultSizeEstimate").is_some_and(Value::is_number) => Vec::new(),

@@ -29,7 +29,7 @@ use daysheet_core::error::{Error, Kind, Result};
 use daysheet_core::project::Projection;
 use daysheet_core::provider::Page;
 use daysheet_core::provider::calendar::{
-    AskEvents, CalendarOp, Calendars, Change, Changes, Facts, Notify, Response, Schedule,
+    CalendarOp, Calendars, Change, Changes, EventListRequest, Facts, Notify, Response, Schedule,
 };
 use daysheet_core::provider::{Account, ServiceSettings, TokenSource};
 use daysheet_core::schemas::Api;
@@ -174,7 +174,7 @@ impl Calendars for OutlookCalendar {
         }
     }
 
-    async fn events(&self, ask: &AskEvents) -> Vec<Result<Page>> {
+    async fn events(&self, ask: &EventListRequest) -> Vec<Result<Page>> {
         events::events(&self.graph, ask).await
     }
 

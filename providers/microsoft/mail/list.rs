@@ -20,7 +20,7 @@ use crate::microsoft::answer::page;
 use crate::net;
 use daysheet_core::error::{Error, Kind, Result};
 use daysheet_core::project::project;
-use daysheet_core::provider::Ask;
+use daysheet_core::provider::ListRequest;
 use daysheet_core::query::{NOTHING, PLACES, Query, Term};
 use daysheet_core::schemas::{Api, CATEGORY};
 use daysheet_core::text::{Note, note, ours, quoted};
@@ -75,7 +75,7 @@ pub(crate) struct Listed {
 
 impl Outlook {
     /// Plans the list for `ask`.
-    pub(super) async fn plan(&self, ask: &Ask, wanted: Wanted<'_>) -> Result<Plan> {
+    pub(super) async fn plan(&self, ask: &ListRequest, wanted: Wanted<'_>) -> Result<Plan> {
         let mut tree = None;
         let mut notes = Vec::new();
         let compiled = match &ask.query {
@@ -180,7 +180,7 @@ impl Outlook {
     }
 
     /// Returns the location of the list, below the mailbox.
-    async fn folder(&self, ask: &Ask, scope: &Scope, plan: &mut Plan) -> Result<String> {
+    async fn folder(&self, ask: &ListRequest, scope: &Scope, plan: &mut Plan) -> Result<String> {
         let named = match scope {
             Scope::Folder(name) if name != "anywhere" => Some(name),
             _ => None,

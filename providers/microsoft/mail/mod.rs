@@ -37,7 +37,7 @@ use daysheet_core::project::Projection;
 use daysheet_core::provider::calendar::Changes;
 use daysheet_core::provider::{Account, ServiceSettings, TokenSource};
 use daysheet_core::provider::{
-    Ask, BodyForm, Mailbox, MessageContent, Page, People, Total, no_list,
+    BodyForm, ListRequest, Mailbox, MessageContent, Page, People, Total, no_list,
 };
 use daysheet_core::schemas::{Api, Table};
 use folders::Tree;
@@ -167,7 +167,7 @@ impl Mailbox for Outlook {
         &crate::microsoft::MAIL
     }
 
-    async fn messages(&self, ask: &Ask) -> Result<Page> {
+    async fn messages(&self, ask: &ListRequest) -> Result<Page> {
         let wanted = Wanted {
             select: &ask.projection.roots(),
             top: ask.limit,
@@ -197,7 +197,7 @@ impl Mailbox for Outlook {
         Ok(page)
     }
 
-    async fn threads(&self, ask: &Ask) -> Result<Page> {
+    async fn threads(&self, ask: &ListRequest) -> Result<Page> {
         threads::page(self, ask).await
     }
 

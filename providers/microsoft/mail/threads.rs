@@ -19,7 +19,7 @@ use crate::json::text;
 use crate::microsoft::client::Graph;
 use crate::written::hash;
 use daysheet_core::error::{Error, Kind, Result};
-use daysheet_core::provider::{Ask, Failed, Page, Total};
+use daysheet_core::provider::{Failed, ListRequest, Page, Total};
 use daysheet_core::text::note;
 
 /// Conversations that a cursor remembers; with more, the first are forgotten.
@@ -41,7 +41,7 @@ struct Cursor {
 }
 
 /// Returns a page of threads.
-pub async fn page(outlook: &Outlook, ask: &Ask) -> Result<Page> {
+pub async fn page(outlook: &Outlook, ask: &ListRequest) -> Result<Page> {
     let mut cursor = ask.cursor.as_deref().map(read).transpose()?;
     let link = cursor.as_ref().map(|cursor| cursor.link.as_str());
     let wanted = Wanted {
@@ -109,7 +109,7 @@ fn newest(conversation: &Value) -> &str {
 }
 
 /// Adds the conversations with what the projection reads of their messages.
-async fn fill(graph: &Graph, ask: &Ask, ids: Vec<String>, page: &mut Page) -> Result<()> {
+async fn fill(graph: &Graph, ask: &ListRequest, ids: Vec<String>, page: &mut Page) -> Result<()> {
     let inner: Vec<&str> = ask
         .projection
         .paths

@@ -23,7 +23,7 @@ use crate::words;
 
 /// A request for the events of a range: one page for each calendar.
 #[derive(Debug, Clone)]
-pub struct AskEvents {
+pub struct EventListRequest {
     /// The calendars, and where the page before ended, in the service's words.
     pub calendars: Vec<(String, Option<String>)>,
     /// Events that end after this instant.
@@ -306,7 +306,7 @@ pub trait Calendars: Send + Sync {
     async fn manage(&self, op: &CalendarOp) -> Result<Option<Value>>;
 
     /// Returns the events of a range: one result for each calendar requested.
-    async fn events(&self, ask: &AskEvents) -> Vec<Result<Page>>;
+    async fn events(&self, request: &EventListRequest) -> Vec<Result<Page>>;
 
     /// Returns events by id, complete, one result for each.
     async fn event(&self, ids: &[String]) -> Vec<Result<Value>>;

@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 use crate::budget::{Draft, LongText};
 use crate::encode::Format;
 use crate::error::{Error, Kind, Result};
-use crate::outputs::page::{Ask, page};
+use crate::outputs::page::{PageRequest, page};
 use crate::outputs::{self, Found, grep::grep};
 use crate::pipeline::Pipeline;
 use crate::row::Cell;
@@ -110,7 +110,7 @@ impl Pipeline {
     ) -> Result<Draft> {
         let text = self.output_text(&asked.id).await?;
         let budget = asked.budget.map_or(self.config.budget, |most| most as usize);
-        let ask = Ask {
+        let ask = PageRequest {
             offset: asked.offset.unwrap_or(1) as usize,
             limit: asked.limit.unwrap_or(LIMIT) as usize,
             tokens: budget.saturating_sub(BESIDES),

@@ -20,7 +20,7 @@ use crate::flatten::{self, Context, Room};
 use crate::pipeline::{Flattening, Pipeline, columns_of};
 use crate::project::project;
 use crate::provider::Account;
-use crate::provider::{Ask, Mailbox, People};
+use crate::provider::{ListRequest, Mailbox, People};
 use crate::query::Query;
 use crate::row::RowTable;
 use crate::schemas::{ALIAS, Api, Field, Level, MESSAGE, Table};
@@ -239,7 +239,7 @@ async fn listed(
 ) -> Result<Listed> {
     let mut listed =
         Listed { items: Vec::new(), notes: Vec::new(), failed: Vec::new(), cut: false };
-    let mut ask = Ask {
+    let mut ask = ListRequest {
         query: Some(query.clone()),
         folder: None,
         projection: project(mailbox.api(), columns),

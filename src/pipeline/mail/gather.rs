@@ -13,7 +13,7 @@ use serde_json::Value;
 use crate::error::{Error, Result};
 use crate::flatten::{self, Context};
 use crate::pipeline::answer::cursor::{Mark, Seen};
-use crate::provider::{Ask, Mailbox, Page, Total};
+use crate::provider::{ListRequest, Mailbox, Page, Total};
 use crate::schemas::{Kind, THREAD, Table};
 use crate::text::Note;
 
@@ -78,7 +78,7 @@ pub(super) struct Asking<'a> {
 /// Fetches pages of one mailbox from `place` on.
 pub(super) async fn gather(
     mailbox: &dyn Mailbox,
-    mut ask: Ask,
+    mut ask: ListRequest,
     place: Place,
     asking: Asking<'_>,
 ) -> Result<Gathered> {

@@ -20,7 +20,7 @@ use crate::pipeline::answer::cursor::{Seen, another_search};
 use crate::pipeline::{Draft, Flattening, Missing, Pipeline, missing_line, zone_line};
 use crate::project::project;
 use crate::provider::Account;
-use crate::provider::{Ask, Failed, Mailbox, Total};
+use crate::provider::{Failed, ListRequest, Mailbox, Total};
 use crate::query::{self, Clock, Query, Term};
 use crate::row::{Cell, RowTable};
 use crate::schemas::{self, Field, Level, MESSAGE, THREAD, Table};
@@ -214,7 +214,7 @@ impl Pipeline {
                 true => with_date(&asked.columns, asked.table),
                 false => asked.columns.clone(),
             };
-            let ask = Ask {
+            let ask = ListRequest {
                 query: asked.query.clone(),
                 folder,
                 projection: project(mailbox.api(), &read),

@@ -11,7 +11,7 @@ use crate::flatten::{self, Context, Room};
 use crate::pipeline::{Draft, Pipeline};
 use crate::project::project;
 use crate::provider::mail::{Place, PlaceKind, SetUp};
-use crate::provider::{Ask, People, Total};
+use crate::provider::{ListRequest, People, Total};
 use crate::query::{self, Query, Term};
 use crate::schemas::{CATEGORY, FOLDER, Level, MESSAGE};
 use crate::store::HandleKind;
@@ -187,7 +187,7 @@ impl Pipeline {
         let api = owner.mailbox.api();
         if !listed {
             let key: Vec<_> = MESSAGE.fields.first().into_iter().collect();
-            let ask = Ask {
+            let ask = ListRequest {
                 query: Some(Query::Term(Term::Category(place.name.clone()))),
                 folder: None,
                 projection: project(api, &key),

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use daysheet_core::error::{Error, Kind};
 use daysheet_core::project::{Projection, project};
-use daysheet_core::provider::calendar::AskEvents;
-use daysheet_core::provider::{Ask, BodyForm, People};
+use daysheet_core::provider::calendar::EventListRequest;
+use daysheet_core::provider::{BodyForm, ListRequest, People};
 use daysheet_core::schemas::{Api, CONTACT, EVENT, FOLDER, Level, MESSAGE};
 use futures_util::future::join_all;
 use jiff::Timestamp;
@@ -18,8 +18,8 @@ use crate::tap::{HttpResponse, empty, long};
 
 const ENDLESS: usize = usize::MAX;
 
-fn ask(limit: usize) -> Ask {
-    Ask {
+fn ask(limit: usize) -> ListRequest {
+    ListRequest {
         query: None,
         folder: None,
         projection: project(Api::Gmail, &MESSAGE.up_to(Level::Core)),
@@ -28,8 +28,8 @@ fn ask(limit: usize) -> Ask {
     }
 }
 
-fn events() -> AskEvents {
-    AskEvents {
+fn events() -> EventListRequest {
+    EventListRequest {
         calendars: vec![("main".to_owned(), None)],
         from: Timestamp::UNIX_EPOCH,
         to: "2036-01-01T00:00:00Z".parse().unwrap(),

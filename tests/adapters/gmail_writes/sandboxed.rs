@@ -10,7 +10,7 @@ use daysheet_core::provider::mail::{
     AttachmentContent, AutoReply, ContactCard, Flag, Origin, PlaceKind, Rule, RuleStep, SendLookup,
     SendStatus, SetUp, Step,
 };
-use daysheet_core::provider::{Ask, Mailbox};
+use daysheet_core::provider::{ListRequest, Mailbox};
 use daysheet_core::query::{Clock, parse};
 use daysheet_sandbox::Options;
 use jiff::Timestamp;
@@ -52,7 +52,7 @@ fn clock() -> Clock {
 
 /// The ids of what a query finds, newest first.
 async fn found(mail: &Arc<dyn Mailbox>, query: &str) -> Vec<String> {
-    let ask = Ask {
+    let ask = ListRequest {
         query: Some(parse(query, &clock()).unwrap()),
         folder: None,
         projection: Projection { paths: vec!["id".to_owned()], ..Projection::default() },

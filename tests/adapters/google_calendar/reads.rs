@@ -1,15 +1,15 @@
 //! What is read, against answers that are told beforehand.
 
 use daysheet_core::project::Projection;
-use daysheet_core::provider::calendar::AskEvents;
+use daysheet_core::provider::calendar::EventListRequest;
 use serde_json::json;
 
 use super::ME;
 use super::google::{GROUP, HOLIDAYS, asked, event, fetched, scripted};
 use crate::tap::{refused_by_google as refused, respond};
 
-fn ask(calendars: &[(&str, Option<&str>)], series: bool) -> AskEvents {
-    AskEvents {
+fn ask(calendars: &[(&str, Option<&str>)], series: bool) -> EventListRequest {
+    EventListRequest {
         calendars: calendars
             .iter()
             .map(|(id, next)| ((*id).to_owned(), next.map(str::to_owned)))

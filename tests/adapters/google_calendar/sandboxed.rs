@@ -3,7 +3,8 @@
 use daysheet_core::error::Kind;
 use daysheet_core::project::{Projection, project};
 use daysheet_core::provider::calendar::{
-    Answer, AskEvents, CalendarOp, Calendars, Change, Facts, Notify, Response, Show, Visibility,
+    Answer, CalendarOp, Calendars, Change, EventListRequest, Facts, Notify, Response, Show,
+    Visibility,
 };
 use daysheet_core::recurrence::Repeat;
 use daysheet_core::schemas::{Api, Level, MESSAGE};
@@ -28,7 +29,7 @@ async fn between(
     to: &str,
     series: bool,
 ) -> Vec<(String, When)> {
-    let ask = AskEvents {
+    let ask = EventListRequest {
         calendars: vec![(calendar.to_owned(), None)],
         from: from.parse().unwrap(),
         to: to.parse().unwrap(),

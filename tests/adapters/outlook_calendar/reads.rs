@@ -16,7 +16,7 @@ fn all(seen: &HttpRequest, answer: impl Fn(&str) -> Value) -> Option<HttpRespons
 async fn only_what_is_shown_and_known_is_asked_for() {
     let outlook = Outlook::scripted(|seen| all(seen, |_| json!({"value": []}))).await;
     let calendars = outlook.calendars().await;
-    let ask = |names: &[&str], series: bool, limit: usize| AskEvents {
+    let ask = |names: &[&str], series: bool, limit: usize| EventListRequest {
         projection: columns(names),
         series,
         limit,

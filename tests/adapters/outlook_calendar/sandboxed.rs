@@ -480,7 +480,7 @@ async fn days_recur_too() {
         ("2031-03-14T12:00:00Z", "2031-03-31T00:00:00Z", 2),
         ("2031-05-01T00:00:00Z", "2031-06-01T00:00:00Z", 0),
     ] {
-        let ask = AskEvents { series: true, ..range(&[&main], from, to) };
+        let ask = EventListRequest { series: true, ..range(&[&main], from, to) };
         let page = calendars.events(&ask).await.remove(0).unwrap();
         assert_eq!(page.items.len(), number, "{from}");
     }

@@ -9,7 +9,7 @@ use daysheet_core::provider::mail::{
     AutoReply, ContactCard, Flag, MailState, Origin, PlaceKind, Rule, RuleStep, SendLookup,
     SendStatus, SetUp, Step, StoredDraft,
 };
-use daysheet_core::provider::{Ask, Mailbox};
+use daysheet_core::provider::{ListRequest, Mailbox};
 use daysheet_core::query::{Query, Term};
 use daysheet_core::schemas::{Api, Level, MESSAGE};
 
@@ -20,7 +20,7 @@ const OTHER: &str = "mira@lindqvist-lamps.example";
 
 /// Ids of the messages in a folder, the newest first.
 async fn ids(mailbox: &dyn Mailbox, folder: &str) -> Vec<String> {
-    let ask = Ask {
+    let ask = ListRequest {
         query: Some(Query::Term(Term::Folder(folder.to_owned()))),
         folder: None,
         projection: project(Api::Outlook, &MESSAGE.up_to(Level::Core)),

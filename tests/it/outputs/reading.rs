@@ -2,15 +2,15 @@
 
 use daysheet::budget::count::Tokenizer;
 use daysheet::outputs::grep::grep;
-use daysheet::outputs::page::{Ask, Page, page};
+use daysheet::outputs::page::{Page, PageRequest, page};
 use daysheet::text::{LINE, wrapped};
 use proptest::prelude::*;
 use proptest::sample::select;
 
 use super::texts;
 
-fn ask(offset: usize, limit: usize) -> Ask {
-    Ask { offset, limit, tokens: 100_000, tokenizer: Tokenizer::O200k, fields: false }
+fn ask(offset: usize, limit: usize) -> PageRequest {
+    PageRequest { offset, limit, tokens: 100_000, tokenizer: Tokenizer::O200k, fields: false }
 }
 
 #[test]
@@ -77,7 +77,7 @@ fn pages_are_reported_whole() {
         assert_eq!(page(text, ask).unwrap(), expected);
     }
     // One line is shown whatever it costs.
-    let costly = Ask { tokens: 0, ..ask(1, 9) };
+    let costly = PageRequest { tokens: 0, ..ask(1, 9) };
     assert_eq!(page("a b c d\ne", costly).unwrap().text, "a b c d");
     assert_eq!(grep("a b c d\ne", "b", costly).unwrap().text, "1: a b c d");
 }
@@ -92,7 +92,7 @@ proptest! {
         let mut offset = 1;
         let mut last = 0;
         loop {
-            let one = page(&text, Ask { tokens, ..ask(offset, limit) }).unwrap();
+            let one = page(&text, PageRequest { tokens, ..ask(offset, limit) }).unwrap();
             let Some((from, to)) = one.shown else {
                 prop_assert!(text.is_empty());
                 break;
@@ -125,7 +125,7 @@ proptest! {
         let mut rows = Vec::new();
         let mut offset = 1;
         loop {
-            let one = grep(&text, pattern, Ask { tokens, ..ask(offset, limit) }).unwrap();
+            let one = grep(&text, pattern, PageRequest { tokens, ..ask(offset, limit) }).unwrap();
             rows.extend(rows_of(&one.text));
             match one.next {
                 Some(next) => offset = next,

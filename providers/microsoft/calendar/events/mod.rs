@@ -19,7 +19,7 @@ use crate::net;
 use daysheet_core::error::{Error, Kind, Result};
 use daysheet_core::project::Projection;
 use daysheet_core::provider::Page;
-use daysheet_core::provider::calendar::AskEvents;
+use daysheet_core::provider::calendar::EventListRequest;
 use daysheet_core::recurrence::{Repeat, graph};
 use daysheet_core::when::{Moment, When};
 
@@ -167,7 +167,7 @@ fn linked(event: &Value) -> Option<String> {
 }
 
 /// Returns the events of a range: a page for each calendar.
-pub async fn events(graph: &Graph, ask: &AskEvents) -> Vec<Result<Page>> {
+pub async fn events(graph: &Graph, ask: &EventListRequest) -> Vec<Result<Page>> {
     let mut requests = Vec::new();
     let mut answers: Vec<Option<Error>> = Vec::new();
     for (calendar, cursor) in &ask.calendars {
@@ -206,7 +206,7 @@ struct Span<'a> {
 }
 
 impl<'a> Span<'a> {
-    fn of(ask: &AskEvents, cursor: Option<&'a str>) -> Self {
+    fn of(ask: &EventListRequest, cursor: Option<&'a str>) -> Self {
         let (from, link) = match cursor {
             Some(cursor) => match cursor.split_once(' ') {
                 Some((from, link)) => (from, Some(link)),
@@ -223,7 +223,7 @@ impl<'a> Span<'a> {
     }
 
     /// Returns where to continue: at the next page, or with the next part.
-    fn next(&self, ask: &AskEvents, link: Option<String>) -> Option<String> {
+    fn next(&self, ask: &EventListRequest, link: Option<String>) -> Option<String> {
         match link {
             Some(link) => Some(format!("{} {link}", self.from.as_second())),
             None => (self.to < ask.to).then(|| self.to.as_second().to_string()),
@@ -231,7 +231,7 @@ impl<'a> Span<'a> {
     }
 
     /// Returns true for an event that an earlier part has returned.
-    fn is_known(&self, ask: &AskEvents, item: &Value) -> bool {
+    fn is_known(&self, ask: &EventListRequest, item: &Value) -> bool {
         let starts = facts::times(item).0;
         self.from > ask.from
             && starts.is_some_and(|starts| starts.instant(&TimeZone::UTC) < self.from)
@@ -240,7 +240,7 @@ impl<'a> Span<'a> {
 
 impl Span<'_> {
     /// Returns the request for a page of a calendar.
-    fn request(&self, graph: &Graph, ask: &AskEvents, calendar: &str) -> Result<String> {
+    fn request(&self, graph: &Graph, ask: &EventListRequest, calendar: &str) -> Result<String> {
         if let Some(link) = self.link {
             return Ok(link.to_owned());
         }
@@ -267,7 +267,13 @@ impl Span<'_> {
         Ok(graph.mine(&format!("calendars/{calendar}/calendarView"), &query))
     }
 
-    fn read(&self, graph: &Graph, ask: &AskEvents, calendar: &str, answer: Value) -> Result<Page> {
+    fn read(
+        &self,
+        graph: &Graph,
+        ask: &EventListRequest,
+        calendar: &str,
+        answer: Value,
+    ) -> Result<Page> {
         let (mut items, link) = page(answer)?;
         items.retain(|item| {
             !text(item, "id").is_empty()

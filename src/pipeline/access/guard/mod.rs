@@ -25,7 +25,7 @@ use crate::error::{Error, Kind, Result};
 use crate::pipeline::{Flattening, Pipeline};
 use crate::project::project;
 use crate::provider::Account;
-use crate::provider::Ask;
+use crate::provider::ListRequest;
 use crate::provider::mail::{OutgoingMessage, Person};
 use crate::query::{Part, Query, Term};
 use crate::row::Cell;
@@ -411,7 +411,7 @@ impl Pipeline {
         ]);
         let id: Vec<&Field> = MESSAGE.fields.iter().take(1).collect();
         let page = mailbox
-            .messages(&Ask {
+            .messages(&ListRequest {
                 query: Some(query),
                 folder: None,
                 projection: project(mailbox.api(), &id),

@@ -19,7 +19,7 @@ use crate::flatten::Context;
 use crate::pipeline::answer::cursor::Mark;
 use crate::project::Projection;
 use crate::provider::Page;
-use crate::provider::calendar::{AskEvents, Calendars, Facts};
+use crate::provider::calendar::{Calendars, EventListRequest, Facts};
 use crate::query::Query;
 use crate::text::{Note, note, quoted};
 
@@ -125,7 +125,7 @@ pub(super) async fn gather(
         if wanted.is_empty() {
             break;
         }
-        let ask = AskEvents {
+        let ask = EventListRequest {
             calendars: wanted
                 .iter()
                 .filter_map(|at| gathered.sheets.get(*at))

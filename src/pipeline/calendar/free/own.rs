@@ -17,7 +17,7 @@ use crate::flatten::{self, Context, Room};
 use crate::pipeline::Pipeline;
 use crate::project::project;
 use crate::provider::Account;
-use crate::provider::calendar::{AskEvents, Calendars};
+use crate::provider::calendar::{Calendars, EventListRequest};
 use crate::schemas::{EVENT, Field};
 use crate::text::{Note, note};
 
@@ -103,7 +103,7 @@ async fn look(
             );
             break;
         }
-        let ask = AskEvents {
+        let ask = EventListRequest {
             calendars: std::mem::take(&mut calendars),
             from: range.from(),
             to: range.to(),

@@ -15,7 +15,7 @@ use crate::pipeline::Pipeline;
 use crate::pipeline::calendar::agenda::calendars::Listed;
 use crate::pipeline::calendar::target::{Owner, short, span};
 use crate::project::project;
-use crate::provider::calendar::{AskEvents, Change, Facts, Show};
+use crate::provider::calendar::{Change, EventListRequest, Facts, Show};
 use crate::recurrence::Repeat;
 use crate::schemas::{EVENT, Field};
 use crate::text::words::words;
@@ -265,7 +265,7 @@ async fn look(owner: Owner, places: Vec<Listed>, from: Timestamp, to: Timestamp)
             seen.cut = true;
             break;
         }
-        let ask = AskEvents {
+        let ask = EventListRequest {
             calendars: std::mem::take(&mut calendars),
             from,
             to,

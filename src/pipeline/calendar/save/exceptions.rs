@@ -12,7 +12,7 @@ use crate::pipeline::access::audit::Entry as Line;
 use crate::pipeline::answer::outcome::{Outcome, WriteReport};
 use crate::pipeline::calendar::target::Target;
 use crate::project::project;
-use crate::provider::calendar::{AskEvents, Change, Facts, Notify};
+use crate::provider::calendar::{Change, EventListRequest, Facts, Notify};
 use crate::schemas::EVENT;
 use crate::text::Note;
 use crate::when::{self, When};
@@ -143,7 +143,7 @@ impl Pipeline {
         };
         let columns: Vec<_> =
             ["id", "start", "end"].iter().filter_map(|name| EVENT.field(name)).collect();
-        let ask = AskEvents {
+        let ask = EventListRequest {
             calendars: vec![(calendar, None)],
             from: near(-26),
             to: near(26),

@@ -12,7 +12,7 @@ use crate::pipeline::Pipeline;
 use crate::pipeline::mail::read::by_owner;
 use crate::project::project;
 use crate::provider::Account;
-use crate::provider::{Ask, Mailbox, Total};
+use crate::provider::{ListRequest, Mailbox, Total};
 use crate::query::{self, Query};
 use crate::schemas::MESSAGE;
 use crate::text::{Note, ours};
@@ -176,7 +176,7 @@ impl Pipeline {
             names: &names,
             room: Room::List,
         };
-        let mut ask = Ask {
+        let mut ask = ListRequest {
             query: Some(query.clone()),
             folder: None,
             projection: project(mailbox.api(), &key),

@@ -31,7 +31,7 @@ use daysheet::project::Projection;
 use daysheet::provider::Account;
 use daysheet::provider::CalendarCapabilities;
 use daysheet::provider::calendar::{
-    CalendarOp, Calendars, Change, Changes, EventListRequest, Facts, Notify, Response, Schedule,
+    CalendarOp, Calendars, Change, Changes, EventData, EventListRequest, Notify, Response, Schedule,
 };
 use daysheet::provider::{Connect, Mailbox, Page};
 use daysheet::sandbox::Faults;
@@ -272,8 +272,8 @@ impl Calendars for Shown {
             .collect()
     }
 
-    fn facts(&self, event: &Value) -> Option<Facts> {
-        self.0.inner.facts(event)
+    fn event_data(&self, event: &Value) -> Option<EventData> {
+        self.0.inner.event_data(event)
     }
 
     async fn rooms(&self) -> Result<Vec<Value>> {

@@ -1,7 +1,9 @@
 //! Google Calendar: what its events tell, what is written to it, and the calls
 //! that are made.
 
-use daysheet_core::provider::calendar::{Answer, Change, Facts, Guest, Response, Show, Visibility};
+use daysheet_core::provider::calendar::{
+    Answer, Change, EventData, Guest, Response, Show, Visibility,
+};
 use daysheet_core::recurrence::Repeat;
 use daysheet_core::when::{Moment, When};
 use daysheet_providers::google::calendar::body;
@@ -49,7 +51,7 @@ fn an_event_tells_these_facts() {
     let events = fixtures("event");
     assert_eq!(
         read::facts(&events[0], ME),
-        Some(Facts {
+        Some(EventData {
             id: "mira@example.com/6tm3c1p9k8o34d1h60s38d9m_20260203T170500Z".to_owned(),
             calendar: Some(ME.to_owned()),
             series: Some("mira@example.com/6tm3c1p9k8o34d1h60s38d9m".to_owned()),

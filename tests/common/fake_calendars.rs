@@ -14,8 +14,8 @@ use async_trait::async_trait;
 use daysheet::error::{Error, Kind, Result};
 use daysheet::project::Projection;
 use daysheet::provider::calendar::{
-    Answer, CalendarOp, Calendars, Change, Changes, EventListRequest, Facts, Guest, Hours, Notify,
-    Response, Schedule,
+    Answer, CalendarOp, Calendars, Change, Changes, EventData, EventListRequest, Guest, Hours,
+    Notify, Response, Schedule,
 };
 use daysheet::provider::{ListRequest, Mailbox, MessageContent, Page};
 use daysheet::recurrence::Repeat;
@@ -31,7 +31,7 @@ use super::harness::{Fake, Harness};
 
 /// An event for [`FakeCalendars::add`], in UTC.
 pub struct Entry {
-    facts: Facts,
+    facts: EventData,
     organizer: Option<String>,
     category: Option<String>,
     /// Who is asked, and their answers in Graph's words.
@@ -55,11 +55,11 @@ impl Entry {
 
     fn new(title: &str, start: When, end: When) -> Self {
         let zone = Some("UTC".to_owned());
-        let facts = Facts { uid: None, zone, ..facts("", title, start, end) };
+        let facts = EventData { uid: None, zone, ..facts("", title, start, end) };
         Self { facts, organizer: None, category: None, asked: Vec::new() }
     }
 
-    fn with(mut self, change: impl FnOnce(&mut Facts)) -> Self {
+    fn with(mut self, change: impl FnOnce(&mut EventData)) -> Self {
         change(&mut self.facts);
         self
     }
@@ -158,9 +158,9 @@ pub struct FakeCalendars {
     by_hand: bool,
     /// Id, name, access, in the service's words; the first is the main one.
     calendars: Mutex<Vec<(String, String, &'static str)>>,
-    events: Mutex<BTreeMap<String, Facts>>,
+    events: Mutex<BTreeMap<String, EventData>>,
     /// What every version of an event was, for whoever holds an old object.
-    versions: Mutex<HashMap<String, Facts>>,
+    versions: Mutex<HashMap<String, EventData>>,
     extras: Mutex<HashMap<String, Value>>,
     count: Mutex<u32>,
     /// What was written, in order.
@@ -235,7 +235,7 @@ impl FakeCalendars {
             ..guest(address, if answer == "accepted" { '+' } else { ' ' })
         });
         let guests = guests.collect();
-        self.set(Facts { id: id.clone(), calendar: Some(calendar), guests, ..entry.facts });
+        self.set(EventData { id: id.clone(), calendar: Some(calendar), guests, ..entry.facts });
         id
     }
 
@@ -256,10 +256,10 @@ impl FakeCalendars {
     }
 
     /// An event that is there: a title, an RFC 9557 start, minutes.
-    pub fn put(&self, id: &str, title: &str, start: &str, minutes: i64) -> Facts {
+    pub fn put(&self, id: &str, title: &str, start: &str, minutes: i64) -> EventData {
         let start: jiff::Zoned = start.parse().unwrap();
         let end = start.timestamp() + jiff::SignedDuration::from_mins(minutes);
-        let facts = Facts {
+        let facts = EventData {
             zone: start.time_zone().iana_name().map(str::to_owned),
             ..facts(id, title, When::At(start.timestamp()), When::At(end))
         };
@@ -274,7 +274,7 @@ impl FakeCalendars {
     }
 
     /// Makes an event be so.
-    pub fn set(&self, mut facts: Facts) -> Facts {
+    pub fn set(&self, mut facts: EventData) -> EventData {
         let mut count = self.count.lock().unwrap();
         *count += 1;
         facts.version = Some(format!("v{count}"));
@@ -286,13 +286,13 @@ impl FakeCalendars {
     }
 
     /// Changes an event as somebody else would.
-    pub fn touch(&self, id: &str, change: impl FnOnce(&mut Facts)) {
+    pub fn touch(&self, id: &str, change: impl FnOnce(&mut EventData)) {
         let mut facts = self.get(id).unwrap();
         change(&mut facts);
         self.set(facts);
     }
 
-    pub fn get(&self, id: &str) -> Option<Facts> {
+    pub fn get(&self, id: &str) -> Option<EventData> {
         self.events.lock().unwrap().get(id).cloned()
     }
 
@@ -330,7 +330,7 @@ impl FakeCalendars {
     }
 
     /// An event, or an occurrence of one, as it is.
-    fn find(&self, id: &str) -> Result<Facts> {
+    fn find(&self, id: &str) -> Result<EventData> {
         if let Some(facts) = self.get(id) {
             return Ok(facts);
         }
@@ -343,7 +343,7 @@ impl FakeCalendars {
     }
 
     /// The occurrences of an event; those that were changed singly are left out.
-    fn occurrences(&self, master: &Facts, from: Timestamp, to: Timestamp) -> Vec<Facts> {
+    fn occurrences(&self, master: &EventData, from: Timestamp, to: Timestamp) -> Vec<EventData> {
         let Some(repeat) = &master.repeat else {
             return Vec::new();
         };
@@ -354,7 +354,7 @@ impl FakeCalendars {
                 When::At(at) => When::At(at + length),
                 When::Day(day) => When::Day(day + length),
             };
-            let one = Facts {
+            let one = EventData {
                 id: format!("{}@{}", master.id, stamp(start)),
                 series: Some(master.id.clone()),
                 original: Some(start),
@@ -374,7 +374,7 @@ impl FakeCalendars {
         found
     }
 
-    fn object(&self, facts: &Facts) -> Value {
+    fn object(&self, facts: &EventData) -> Value {
         let (calendar, id) = facts.id.split_once('/').unwrap();
         let mut object = match self.api {
             Api::Outlook => json!({
@@ -408,7 +408,7 @@ impl FakeCalendars {
         object
     }
 
-    fn apply(&self, facts: &mut Facts, change: &Change) {
+    fn apply(&self, facts: &mut EventData, change: &Change) {
         if let Some((start, end)) = &change.time {
             (facts.start, facts.end) = (start.when(), end.when());
             if let Moment::At(_, zone) = start {
@@ -443,8 +443,8 @@ impl FakeCalendars {
 }
 
 /// A plain event of one's own.
-pub fn facts(id: &str, title: &str, start: When, end: When) -> Facts {
-    Facts {
+pub fn event_data(id: &str, title: &str, start: When, end: When) -> EventData {
+    EventData {
         id: id.to_owned(),
         calendar: id.split('/').next().map(str::to_owned),
         series: None,
@@ -499,7 +499,7 @@ fn stamp(when: When) -> String {
     }
 }
 
-fn moment(when: When, facts: &Facts) -> Moment {
+fn moment(when: When, facts: &EventData) -> Moment {
     let zone = facts.zone.clone().unwrap_or_else(|| "UTC".to_owned());
     match when {
         When::Day(day) => Moment::Day(day),
@@ -666,7 +666,7 @@ impl Calendars for FakeCalendars {
         let line = format!("events {} {} {}", ids.join(","), ask.from, ask.to);
         self.reads.lock().unwrap().push(line);
         self.wait().await;
-        let all: Vec<Facts> = self.events.lock().unwrap().values().cloned().collect();
+        let all: Vec<EventData> = self.events.lock().unwrap().values().cloned().collect();
         let zone = self.zone.lock().unwrap().clone();
         let one = |(calendar, cursor): &(String, Option<String>)| {
             if let Some(error) = self.blind.lock().unwrap().clone() {
@@ -689,8 +689,10 @@ impl Calendars for FakeCalendars {
                     None => found.push(facts.clone()),
                 }
             }
-            let (start, end) =
-                (|one: &Facts| one.start.instant(&zone), |one: &Facts| one.end.instant(&zone));
+            let (start, end) = (
+                |one: &EventData| one.start.instant(&zone),
+                |one: &EventData| one.end.instant(&zone),
+            );
             found.retain(|one| start(one) < ask.to && end(one) > ask.from);
             found.extend(series);
             found.sort_by_key(start);
@@ -718,12 +720,12 @@ impl Calendars for FakeCalendars {
 
     async fn by_uid(&self, uid: &str) -> Result<Vec<Value>> {
         self.reads.lock().unwrap().push(format!("by_uid {uid}"));
-        let all: Vec<Facts> = self.events.lock().unwrap().values().cloned().collect();
+        let all: Vec<EventData> = self.events.lock().unwrap().values().cloned().collect();
         let mine = all.iter().filter(|one| one.uid.as_deref() == Some(uid));
         Ok(mine.map(|one| self.object(one)).collect())
     }
 
-    fn facts(&self, event: &Value) -> Option<Facts> {
+    fn event_data(&self, event: &Value) -> Option<EventData> {
         let id = match self.api {
             Api::Outlook => event["id"].as_str()?.to_owned(),
             _ => format!("{}/{}", event["calendarId"].as_str()?, event["id"].as_str()?),
@@ -754,7 +756,7 @@ impl Calendars for FakeCalendars {
 
     async fn update(&self, current: &Value, change: &Change, notify: Notify) -> Result<Value> {
         let (before, after) = self.fate();
-        let held = self.facts(current).unwrap();
+        let held = self.event_data(current).unwrap();
         self.note(format!("update {} {notify:?}: {}", held.id, said(change)));
         before?;
         let mut now = self.find(&held.id)?;
@@ -768,7 +770,7 @@ impl Calendars for FakeCalendars {
 
     async fn delete(&self, current: &Value, message: Option<&str>, notify: Notify) -> Result<()> {
         let (before, after) = self.fate();
-        let held = self.facts(current).unwrap();
+        let held = self.event_data(current).unwrap();
         let message = message.map(|text| format!(" \"{text}\"")).unwrap_or_default();
         self.note(format!("delete {} {notify:?}{message}", held.id));
         before?;
@@ -777,7 +779,7 @@ impl Calendars for FakeCalendars {
         }
         match held.series {
             Some(_) => {
-                self.set(Facts { cancelled: true, ..held });
+                self.set(EventData { cancelled: true, ..held });
             }
             None => {
                 let mut events = self.events.lock().unwrap();
@@ -789,7 +791,7 @@ impl Calendars for FakeCalendars {
 
     async fn respond(&self, current: &Value, response: &Response) -> Result<Option<Value>> {
         let (before, after) = self.fate();
-        let held = self.facts(current).unwrap();
+        let held = self.event_data(current).unwrap();
         let mut line = format!("respond {} {:?}", held.id, response.answer);
         if let Some(comment) = &response.comment {
             line.push_str(&format!(" \"{comment}\""));
@@ -816,7 +818,7 @@ impl Calendars for FakeCalendars {
 
     async fn forward(&self, current: &Value, to: &[String], comment: Option<&str>) -> Result<()> {
         let (before, after) = self.fate();
-        let held = self.facts(current).unwrap();
+        let held = self.event_data(current).unwrap();
         let comment = comment.map(|text| format!(" \"{text}\"")).unwrap_or_default();
         self.note(format!("forward {} {}{comment}", held.id, to.join(",")));
         before?;

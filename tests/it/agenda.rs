@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use daysheet::error::{Error, Kind};
 use daysheet::ical;
-use daysheet::provider::calendar::{Answer, Facts};
+use daysheet::provider::calendar::{Answer, EventData};
 use daysheet::schemas::Api;
 use daysheet::when;
 use jiff::tz::TimeZone;
@@ -357,7 +357,7 @@ async fn what_was_shown_of_an_event_is_remembered() {
     assert!(first.is_some());
     let id = "ana-Ana/0001";
     let mut seen = Vec::new();
-    let changes: [fn(&mut Facts); 4] = [
+    let changes: [fn(&mut EventData); 4] = [
         |event| event.guests[0].answer = Some(Answer::Declined),
         |event| event.notes = Some("new words".to_owned()),
         |event| event.title = "Budget".to_owned(),

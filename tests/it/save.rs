@@ -1,7 +1,7 @@
 //! `calendar_save`: new events and changes, over calendars in memory.
 
 use daysheet::error::{Error, Kind};
-use daysheet::provider::calendar::Facts;
+use daysheet::provider::calendar::EventData;
 use daysheet::when::When;
 use serde_json::{Value, json};
 
@@ -382,7 +382,7 @@ async fn booked() -> CalendarHarness {
     let bo = &harness.fakes[1];
     bo.put("main/x", "Planning", "2036-02-05T09:00[Europe/Berlin]", 60);
     // The same meeting in both accounts.
-    let copy = Facts {
+    let copy = EventData {
         id: "main/copy".to_owned(),
         calendar: Some("main".to_owned()),
         uid: ana.get("main/d").unwrap().uid,
@@ -1063,7 +1063,7 @@ async fn what_follows_the_first_is_the_whole() {
     for (day, cancelled) in [("0212", false), ("0304", false), ("0311", true)] {
         let at = format!("2036-{}-{}T08:00:00Z", &day[..2], &day[2..]);
         let at = When::At(at.parse().unwrap());
-        let one = Facts {
+        let one = EventData {
             id: format!("main/w@2036{day}T0800Z"),
             series: Some("main/w".to_owned()),
             original: Some(at),

@@ -6,7 +6,7 @@ use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 
 use crate::json::text;
-use daysheet_core::provider::calendar::{Answer, Facts, Guest};
+use daysheet_core::provider::calendar::{Answer, EventData, Guest};
 use daysheet_core::recurrence::Repeat;
 use daysheet_core::when::{self, Moment, When};
 
@@ -78,7 +78,7 @@ fn mark(person: &mut Value, own: bool) {
 
 /// Returns the facts of an event that [`place`] has completed; `own` is the account's
 /// address. `None` without an id and a time.
-pub fn facts(event: &Value, own: &str) -> Option<Facts> {
+pub fn facts(event: &Value, own: &str) -> Option<EventData> {
     let calendar = some(event, "calendarId");
     let id = some(event, "id")?;
     let original = event.get("originalStartTime").and_then(read_when);
@@ -98,7 +98,7 @@ pub fn facts(event: &Value, own: &str) -> Option<Facts> {
     let cancelled = text(event, "status") == "cancelled";
     let free = text(event, "transparency") == "transparent"
         || text(event, "eventType") == "workingLocation";
-    Some(Facts {
+    Some(EventData {
         series: some(event, "recurringEventId").map(|series| join(calendar.as_deref(), &series)),
         id: join(calendar.as_deref(), &id),
         calendar,

@@ -2,7 +2,7 @@
 //!
 //! Events are identified by their calendar and an id in it, so ids cross the port as
 //! `calendar/event`. This module has the reads; writes are in `write.rs`, changes since
-//! a cursor in `changes.rs`, and the facts of an event in `facts.rs`.
+//! a cursor in `changes.rs`, and the facts of an event in `event_data.rs`.
 
 use daysheet_core::provider::CalendarCapabilities;
 use std::time::{Duration, Instant};
@@ -26,7 +26,7 @@ use daysheet_core::error::{Error, Kind, Result};
 use daysheet_core::project::Projection;
 use daysheet_core::provider::Page;
 use daysheet_core::provider::calendar::{
-    CalendarOp, Calendars, Change, Changes, EventListRequest, Facts, Notify, Response, Schedule,
+    CalendarOp, Calendars, Change, Changes, EventData, EventListRequest, Notify, Response, Schedule,
 };
 use daysheet_core::provider::{Account, ServiceSettings, TokenSource};
 use daysheet_core::schemas::Api;
@@ -271,7 +271,7 @@ impl Calendars for GoogleCalendar {
         Ok(found)
     }
 
-    fn facts(&self, event: &Value) -> Option<Facts> {
+    fn event_data(&self, event: &Value) -> Option<EventData> {
         read::facts(event, &self.own)
     }
 

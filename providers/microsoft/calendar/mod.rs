@@ -29,7 +29,7 @@ use daysheet_core::error::{Error, Kind, Result};
 use daysheet_core::project::Projection;
 use daysheet_core::provider::Page;
 use daysheet_core::provider::calendar::{
-    CalendarOp, Calendars, Change, Changes, EventListRequest, Facts, Notify, Response, Schedule,
+    CalendarOp, Calendars, Change, Changes, EventData, EventListRequest, Notify, Response, Schedule,
 };
 use daysheet_core::provider::{Account, ServiceSettings, TokenSource};
 use daysheet_core::schemas::Api;
@@ -186,7 +186,7 @@ impl Calendars for OutlookCalendar {
         events::by_uid(&self.graph, uid).await
     }
 
-    fn facts(&self, event: &Value) -> Option<Facts> {
+    fn event_data(&self, event: &Value) -> Option<EventData> {
         facts::facts(event, &self.address)
     }
 

@@ -2,7 +2,7 @@
 //!
 //! As with mail, events cross as the service's own JSON, and only the registry reads
 //! rows from it. The properties of an event that a change, a conflict check or a split
-//! of a series depends on cross as [`Facts`], plain data that the adapter extracts.
+//! of a series depends on cross as [`EventData`], plain data that the adapter extracts.
 //!
 //! Ids are the adapter's: an event's id is enough to find it again, so it includes the
 //! calendar's id where the service needs that.
@@ -33,7 +33,7 @@ pub struct EventListRequest {
     /// True to return each recurring event once instead of its occurrences; single
     /// events as usual, and exceptions where the service lists them.
     pub series: bool,
-    /// The columns that the answer will show; [`Facts`] can be extracted from every
+    /// The columns that the answer will show; [`EventData`] can be extracted from every
     /// item regardless.
     pub projection: Projection,
     /// The approximate number of events of each calendar, in order of their start.
@@ -42,7 +42,7 @@ pub struct EventListRequest {
 
 /// The properties of an event that the pipeline's decisions depend on.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Facts {
+pub struct EventData {
     /// The adapter's id of it.
     pub id: String,
     /// The calendar it is in, if reported.
@@ -315,7 +315,7 @@ pub trait Calendars: Send + Sync {
     async fn by_uid(&self, uid: &str) -> Result<Vec<Value>>;
 
     /// Extracts the facts of an event. Never fails: an odd value reads as absent.
-    fn facts(&self, event: &Value) -> Option<Facts>;
+    fn event_data(&self, event: &Value) -> Option<EventData>;
 
     /// Creates an event in `calendar`, or in the main one; returns the event as created.
     async fn create(&self, calendar: Option<&str>, event: &Change, notify: Notify)

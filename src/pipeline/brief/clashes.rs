@@ -2,7 +2,7 @@
 
 use jiff::tz::TimeZone;
 
-use crate::provider::calendar::{Answer, Facts};
+use crate::provider::calendar::{Answer, EventData};
 use crate::when::When;
 
 /// Two overlapping events, by their positions, and the time of the overlap.
@@ -15,18 +15,18 @@ pub(super) struct Clash {
 }
 
 /// Returns true for an event that the reader has declined.
-pub(super) fn is_declined(facts: &Facts) -> bool {
+pub(super) fn is_declined(facts: &EventData) -> bool {
     facts.answer == Some(Answer::Declined)
 }
 
 /// Returns true for an event that takes the reader's time.
-fn takes_time(facts: &Facts) -> bool {
+fn takes_time(facts: &EventData) -> bool {
     facts.busy && !facts.cancelled && !is_declined(facts)
 }
 
 /// Returns the overlaps among events, each once, in the order of the first event and
 /// then of the second. The events are sorted by their start.
-pub(super) fn clashes(events: &[(usize, &Facts)], zone: &TimeZone) -> Vec<Clash> {
+pub(super) fn clashes(events: &[(usize, &EventData)], zone: &TimeZone) -> Vec<Clash> {
     let busy: Vec<_> = events
         .iter()
         .filter(|(_, facts)| takes_time(facts))
@@ -66,7 +66,7 @@ pub(super) fn clashes(events: &[(usize, &Facts)], zone: &TimeZone) -> Vec<Clash>
     found
 }
 
-fn uid(facts: &Facts) -> Option<&str> {
+fn uid(facts: &EventData) -> Option<&str> {
     let uid = facts.uid.as_deref().map(str::trim);
     uid.filter(|uid| !uid.is_empty())
 }

@@ -30,7 +30,7 @@ use crate::budget::value::Hint;
 use crate::budget::{Draft, Item};
 use crate::error::{Error, Result};
 use crate::provider::Account;
-use crate::provider::calendar::Facts;
+use crate::provider::calendar::EventData;
 use crate::query::{self, Clock};
 use crate::row::{Cell, RowTable};
 use crate::schemas::{CLASH, Level, NEEDS_ME, TODAY, TOMORROW, UNREAD};
@@ -146,8 +146,8 @@ impl Pipeline {
             return Ok(0);
         }
         let zone = &self.config.zone;
-        let events: Vec<(&Facts, bool)> = agenda.events().collect();
-        let own: Vec<(usize, &Facts)> = days
+        let events: Vec<(&EventData, bool)> = agenda.events().collect();
+        let own: Vec<(usize, &EventData)> = days
             .today
             .iter()
             .filter_map(|at| events.get(*at).map(|(facts, own)| (*at, *facts, *own)))
@@ -186,7 +186,7 @@ impl Pipeline {
     fn clash_rows(
         &self,
         found: &[Clash],
-        events: &[(&Facts, bool)],
+        events: &[(&EventData, bool)],
         days: &Days,
         today: &RowTable,
     ) -> RowTable {

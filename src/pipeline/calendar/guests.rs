@@ -4,7 +4,7 @@
 use crate::compose::people;
 use crate::error::{Error, Result};
 use crate::provider::CalendarCapabilities;
-use crate::provider::calendar::{Facts, Guest, Notify};
+use crate::provider::calendar::{EventData, Guest, Notify};
 use crate::provider::mail::Person;
 use crate::text::Note;
 use crate::text::brief;
@@ -96,7 +96,7 @@ pub(in crate::pipeline) fn asked(words: &EventWords, notes: &mut Vec<Note>) -> R
 /// Returns the guests after a change, if they differ from those before.
 pub(in crate::pipeline) fn changed(
     words: &EventWords,
-    now: &Facts,
+    now: &EventData,
     notes: &mut Vec<Note>,
 ) -> Result<Option<Vec<Guest>>> {
     let mut list = now.guests.clone();
@@ -126,7 +126,7 @@ pub(in crate::pipeline) fn changed(
 }
 
 /// Combines the guest as given with what is known of them.
-fn combined(said: &Guest, now: &Facts) -> Guest {
+fn combined(said: &Guest, now: &EventData) -> Guest {
     match now.guests.iter().find(|known| is_same(known, said)) {
         Some(known) => Guest { optional: said.optional, ..known.clone() },
         None => said.clone(),

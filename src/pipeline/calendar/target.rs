@@ -12,7 +12,7 @@ use crate::error::{Error, Kind, Result};
 use crate::flatten::Room;
 use crate::pipeline::{Flattening, Pipeline, columns_of, zone_line};
 use crate::provider::Account;
-use crate::provider::calendar::{Calendars, Facts};
+use crate::provider::calendar::{Calendars, EventData};
 use crate::row::RowTable;
 use crate::schemas::{EVENT, Level};
 use crate::store::HandleKind;
@@ -40,7 +40,7 @@ pub(in crate::pipeline) struct Target {
     number: Option<u64>,
     /// The event, whole.
     pub(in crate::pipeline) value: Value,
-    pub(in crate::pipeline) facts: Facts,
+    pub(in crate::pipeline) facts: EventData,
 }
 
 impl Target {
@@ -90,12 +90,12 @@ impl Target {
 }
 
 /// Formats an event on one line: its time and its title.
-pub(super) fn event_line(facts: &Facts, zone: &TimeZone) -> String {
+pub(super) fn event_line(facts: &EventData, zone: &TimeZone) -> String {
     format!("{} {}", span(facts.start, facts.end, zone), title(facts))
 }
 
 /// Returns the title of an event, clean and short.
-pub(super) fn title(facts: &Facts) -> String {
+pub(super) fn title(facts: &EventData) -> String {
     short(&facts.title)
 }
 
@@ -144,7 +144,7 @@ impl Pipeline {
                 }
                 _ => error.context(&handle),
             })?;
-        let facts = owner.port.facts(&value).ok_or_else(|| {
+        let facts = owner.port.event_data(&value).ok_or_else(|| {
             Error::new(Kind::Provider(200), format!("{handle} could not be read"))
                 .next("change it where it was created")
         })?;
@@ -156,7 +156,7 @@ impl Pipeline {
         &self,
         owner: &Owner,
         value: Value,
-        facts: Facts,
+        facts: EventData,
     ) -> Result<Target> {
         let (handle, number) = self.event_handle(owner, &facts.id).await?;
         Ok(Target { owner: owner.clone(), handle, number, value, facts })
@@ -167,7 +167,7 @@ impl Pipeline {
         &self,
         owner: &Owner,
         value: Value,
-        facts: Facts,
+        facts: EventData,
         notes: &mut Vec<Note>,
     ) -> Target {
         let kind = HandleKind::Event;
@@ -272,7 +272,7 @@ impl Pipeline {
             let values: Vec<Value> = run.iter().map(|(_, value)| value.clone()).collect();
             let mut some = flattening.rows(&EVENT, &columns, &values, &names, &mut more);
             self.hand_out_after(&mut some, &owner.account, &mut more).await;
-            let facts = values.iter().map(|value| owner.port.facts(value));
+            let facts = values.iter().map(|value| owner.port.event_data(value));
             if let Err(error) = self.remember(&some, facts).await {
                 // The only effect is that the next change asks to look again.
                 tracing::warn!(%error, "what was written does not count as shown");

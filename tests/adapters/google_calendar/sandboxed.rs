@@ -3,7 +3,7 @@
 use daysheet_core::error::Kind;
 use daysheet_core::project::{Projection, project};
 use daysheet_core::provider::calendar::{
-    Answer, CalendarOp, Calendars, Change, EventListRequest, Facts, Notify, Response, Show,
+    Answer, CalendarOp, Calendars, Change, EventData, EventListRequest, Notify, Response, Show,
     Visibility,
 };
 use daysheet_core::recurrence::Repeat;
@@ -41,7 +41,7 @@ async fn between(
     page.items
         .iter()
         .map(|item| {
-            let facts = calendars.facts(item).unwrap();
+            let facts = calendars.event_data(item).unwrap();
             (facts.title, facts.start)
         })
         .collect()
@@ -68,10 +68,10 @@ async fn a_meeting_lives() {
     let made = mine.create(None, &change, Notify::All).await.unwrap();
     assert_eq!((&made["colorId"], &made["visibility"]), (&json!("11"), &json!("private")));
     assert_eq!(made["reminders"]["overrides"][0]["minutes"], 15);
-    let facts = mine.facts(&made).unwrap();
+    let facts = mine.event_data(&made).unwrap();
     assert_eq!(
         facts,
-        Facts {
+        EventData {
             id: facts.id.clone(),
             calendar: Some(ME.to_owned()),
             series: None,
@@ -107,7 +107,7 @@ async fn a_meeting_lives() {
         notify: true,
     };
     let answered = work.respond(&theirs[0], &response).await.unwrap().unwrap();
-    let reported = work.facts(&answered).unwrap();
+    let reported = work.event_data(&answered).unwrap();
     assert_eq!(
         (reported.own, reported.answer, reported.busy),
         (false, Some(Answer::Tentative), true)
@@ -161,7 +161,7 @@ async fn a_meeting_lives() {
     let copy = read(&*work, &reported.id).await;
     work.forward(&copy, &["bo@example.com".to_owned()], None).await.unwrap();
     let now = read(&*mine, &facts.id).await;
-    let people: Vec<_> = mine.facts(&now).unwrap().guests;
+    let people: Vec<_> = mine.event_data(&now).unwrap().guests;
     let people: Vec<_> = people.iter().map(|guest| guest.address.as_str()).collect();
     assert_eq!(people, [WORK, "lena@studio.example", "bo@example.com"]);
     let copy = read(&*work, &reported.id).await;
@@ -173,7 +173,7 @@ async fn a_meeting_lives() {
 
     mine.delete(&now, Some("The press is broken."), Notify::All).await.unwrap();
     let gone = work.event(&[reported.id]).await.remove(0).unwrap();
-    assert!(work.facts(&gone).unwrap().cancelled);
+    assert!(work.event_data(&gone).unwrap().cancelled);
     assert_eq!(mine.delete(&now, None, Notify::All).await.unwrap_err().kind(), Kind::Conflict);
     let now = read(&*mine, &facts.id).await;
     assert_eq!(
@@ -195,7 +195,7 @@ async fn a_series_keeps_its_hour_and_its_exceptions() {
         ..titled("Choir", "2026-03-17T09:00:00", "2026-03-17T10:00:00")
     };
     let series = mine.create(None, &change, Notify::Nobody).await.unwrap();
-    let facts = mine.facts(&series).unwrap();
+    let facts = mine.event_data(&series).unwrap();
     assert_eq!(Some(facts.repeat), change.repeat);
     // What does not recur is told beside what does.
     let once = titled("Once", "2026-05-17T09:00:00", "2026-05-17T10:00:00");
@@ -228,7 +228,7 @@ async fn a_series_keeps_its_hour_and_its_exceptions() {
     let one = format!("{}_20260407T070000Z", facts.id);
     let other = format!("{}_20260414T070000Z", facts.id);
     let occurrence = read(&*mine, &one).await;
-    let reported = mine.facts(&occurrence).unwrap();
+    let reported = mine.event_data(&occurrence).unwrap();
     assert_eq!(reported.series.as_deref(), Some(facts.id.as_str()));
     assert_eq!(reported.original, Some(when("2026-04-07T07:00:00Z")));
     let rehearsal = Change { title: Some("Rehearsal".to_owned()), ..Change::default() };
@@ -264,7 +264,7 @@ async fn a_series_keeps_its_hour_and_its_exceptions() {
     assert_eq!(starts.len(), 3, "{starts:?}");
     let once = Change { repeat: Some(None), ..Change::default() };
     let once = mine.update(&series, &once, Notify::Nobody).await.unwrap();
-    assert_eq!(mine.facts(&once).unwrap().repeat, None);
+    assert_eq!(mine.event_data(&once).unwrap().repeat, None);
     assert_eq!(between(&*mine, ME, from, to, false).await.len(), 1);
 }
 
@@ -291,7 +291,7 @@ async fn kinds_of_time_are_written_and_read_back() {
             ..Change::default()
         };
         let made = mine.create(None, &change, Notify::Nobody).await.unwrap();
-        let facts = mine.facts(&made).unwrap();
+        let facts = mine.event_data(&made).unwrap();
         assert_eq!((facts.start, facts.end), expected, "{show:?}");
         assert_eq!((&made["eventType"], facts.busy), (&json!(kind), busy), "{show:?}");
         mine.delete(&made, None, Notify::Nobody).await.unwrap();
@@ -304,7 +304,7 @@ async fn kinds_of_time_are_written_and_read_back() {
     };
     let made = mine.create(None, &place, Notify::Nobody).await.unwrap();
     assert_eq!(made["workingLocationProperties"]["customLocation"]["label"], "Library");
-    assert!(!mine.facts(&made).unwrap().busy);
+    assert!(!mine.event_data(&made).unwrap().busy);
 }
 
 #[tokio::test]
@@ -340,7 +340,7 @@ async fn calendars_hold_their_own_events() {
     let tried = mine.rehearse(Some(&id), None, &away, Notify::All).await;
     assert_eq!(tried, Ok(()));
     let made = mine.create(Some(&id), &away, Notify::All).await.unwrap();
-    let facts = mine.facts(&made).unwrap();
+    let facts = mine.event_data(&made).unwrap();
     assert_eq!((facts.calendar, facts.own), (Some(id.clone()), false));
     let found = mine.by_uid("fair-1@fair.example").await.unwrap();
     assert_eq!(found.len(), 1);
@@ -412,12 +412,12 @@ async fn what_happens_is_reported_once() {
     mine.delete(&gone, None, Notify::Nobody).await.unwrap();
     let reported = mine.changes(Some(&quiet.cursor), &nothing).await.unwrap();
     let titles = |list: &[Value]| -> Vec<String> {
-        let titles = list.iter().map(|item| mine.facts(item).unwrap().title);
+        let titles = list.iter().map(|item| mine.event_data(item).unwrap().title);
         titles.collect()
     };
     assert_eq!(titles(&reported.new), ["New"]);
     assert_eq!(titles(&reported.changed), ["Older"]);
-    assert_eq!(reported.gone, [mine.facts(&gone).unwrap().id]);
+    assert_eq!(reported.gone, [mine.event_data(&gone).unwrap().id]);
     assert_eq!((reported.more, reported.started_over), (false, false));
     let quiet = mine.changes(Some(&reported.cursor), &nothing).await.unwrap();
     assert!(quiet.new.is_empty() && quiet.changed.is_empty() && quiet.gone.is_empty());

@@ -1,6 +1,6 @@
 //! What an event tells.
 
-use daysheet_core::provider::calendar::Facts;
+use daysheet_core::provider::calendar::EventData;
 use daysheet_core::recurrence::Repeat;
 use daysheet_core::when::When;
 
@@ -16,8 +16,8 @@ fn day(text: &str) -> When {
     When::Day(text.parse().unwrap())
 }
 
-fn plain() -> Facts {
-    Facts {
+fn plain() -> EventData {
+    EventData {
         id: ID.to_owned(),
         calendar: None,
         series: None,
@@ -65,7 +65,7 @@ async fn an_event_tells_what_it_is() {
         answer,
         ..guest(address)
     };
-    let whole = Facts {
+    let whole = EventData {
         id: "AAMkAGVmMDEzMTM4LTZmYWUtNDdkNC1hMDZiLTU1OGY5OTZhYmY4OAFRAAgI3mLPwbxAAEYAAAAA="
             .to_owned(),
         calendar: Some("AAMkAGVmMDEzMTM4LTZmYWUtY2FsZW5kYXI=".to_owned()),
@@ -100,9 +100,9 @@ async fn an_event_tells_what_it_is() {
         ),
         ..plain()
     };
-    assert_eq!(calendars.facts(&fixtures["event"][0]), Some(whole));
+    assert_eq!(calendars.event_data(&fixtures["event"][0]), Some(whole));
 
-    let series = Facts {
+    let series = EventData {
         id: "AAMkAGVmMDEzMTM4LTZmYWUtNDdkNC1hMDZiLWNob2ly".to_owned(),
         calendar: Some("AAMkAGVmMDEzMTM4LTZmYWUtY2hvaXI=".to_owned()),
         start: day("2026-03-05"),
@@ -119,7 +119,7 @@ async fn an_event_tells_what_it_is() {
         link: Some("https://meet.example/choir".to_owned()),
         ..plain()
     };
-    assert_eq!(calendars.facts(&fixtures["event"][1]), Some(series));
+    assert_eq!(calendars.event_data(&fixtures["event"][1]), Some(series));
 }
 
 #[tokio::test]
@@ -134,19 +134,19 @@ async fn less_is_reported_of_less() {
         json!({
             "start": {"dateTime": "2026-03-29T03:00:00", "timeZone": "W. Europe Standard Time"},
             "end": {"dateTime": "2026-03-29T03:30:00", "timeZone": "Europe/Berlin"},
-        }), Facts { start: at("2026-03-29T01:00:00Z"), end: at("2026-03-29T01:30:00Z"), ..plain() };
-        json!({"showAs": "free"}), Facts { busy: false, ..plain() };
+        }), EventData { start: at("2026-03-29T01:00:00Z"), end: at("2026-03-29T01:30:00Z"), ..plain() };
+        json!({"showAs": "free"}), EventData { busy: false, ..plain() };
         json!({"isCancelled": true, "showAs": "busy"}),
-            Facts { busy: false, cancelled: true, ..plain() };
+            EventData { busy: false, cancelled: true, ..plain() };
         // An invitation, not answered, then declined.
         json!({"isOrganizer": false, "attendees": asked, "responseStatus": {"response": "notResponded"}}),
-            Facts {
+            EventData {
                 own: false,
                 guests: vec![Guest { me: true, ..guest("MIRA@example.com") }],
                 ..plain()
             };
         json!({"isOrganizer": false, "attendees": lena, "responseStatus": {"response": "declined"}}),
-            Facts {
+            EventData {
                 own: false,
                 busy: false,
                 answer: Some(Answer::Declined),
@@ -155,23 +155,23 @@ async fn less_is_reported_of_less() {
             };
         // One's own, whatever else is said.
         json!({"isOrganizer": true, "attendees": lena, "responseStatus": {"response": "accepted"}}),
-            Facts { guests: vec![guest("lena@studio.example")], ..plain() };
+            EventData { guests: vec![guest("lena@studio.example")], ..plain() };
         // An occurrence as it is by the rule, and one whose day has moved.
         json!({"type": "occurrence", "seriesMasterId": "AAMkAGVmSERIES"}),
-            Facts {
+            EventData {
                 series: Some("AAMkAGVmSERIES".to_owned()),
                 original: Some(at("2026-02-03T17:05:00Z")),
                 ..plain()
             };
         json!({"type": "exception", "seriesMasterId": "AAMkAGVmSERIES"}),
-            Facts { series: Some("AAMkAGVmSERIES".to_owned()), ..plain() };
+            EventData { series: Some("AAMkAGVmSERIES".to_owned()), ..plain() };
         json!({
             "type": "exception", "seriesMasterId": "AAMkAGVmSERIES", "isAllDay": true,
             "originalStart": "2026-02-09T23:00:00Z", "originalStartTimeZone": "Europe/Berlin",
             "start": {"dateTime": "2026-02-12T00:00:00.0000000", "timeZone": "UTC"},
             "end": {"dateTime": "2026-02-13T00:00:00.0000000", "timeZone": "UTC"},
         }),
-            Facts {
+            EventData {
                 series: Some("AAMkAGVmSERIES".to_owned()),
                 original: Some(day("2026-02-10")),
                 start: day("2026-02-12"),
@@ -184,7 +184,7 @@ async fn less_is_reported_of_less() {
             "recurrenceRule": "FREQ=DAILY", "originalStartTimeZone": "Europe/Berlin",
             "cancelledOccurrences": ["OID.AAMk.2026-02-04", "OID.AAMk.2026-04-01", "odd", 7],
         }),
-            Facts {
+            EventData {
                 zone: Some("Europe/Berlin".to_owned()),
                 repeat: Some(Repeat {
                     rule: "FREQ=DAILY".to_owned(),
@@ -195,9 +195,9 @@ async fn less_is_reported_of_less() {
             };
         json!({"originalStartTimeZone": "tzone://Microsoft/Custom", "bodyPreview": "Ink",
             "location": "x", "attendees": {}, "organizer": 7, "subject": null}),
-            Facts { notes: Some("Ink".to_owned()), ..plain() };
+            EventData { notes: Some("Ink".to_owned()), ..plain() };
     } {
-        assert_eq!(calendars.facts(&event(more.clone())), Some(expected), "{more}");
+        assert_eq!(calendars.event_data(&event(more.clone())), Some(expected), "{more}");
     }
     for odd in [
         json!(null),
@@ -209,6 +209,6 @@ async fn less_is_reported_of_less() {
         event(json!({"start": {"dateTime": "soon", "timeZone": "UTC"}})),
         event(json!({"start": {"dateTime": "2026-02-03T17:05:00", "timeZone": "Nowhere"}})),
     ] {
-        assert_eq!(calendars.facts(&odd), None, "{odd}");
+        assert_eq!(calendars.event_data(&odd), None, "{odd}");
     }
 }

@@ -45,14 +45,14 @@ async fn a_meeting_lives() {
     };
     let made = mine.create(Some(&calendar), &meeting, Notify::All).await.unwrap();
     assert_eq!(made["calendarId"], json!(calendar));
-    let facts = mine.facts(&made).unwrap();
+    let facts = mine.event_data(&made).unwrap();
     assert_eq!(
         (facts.own, facts.guests.len(), facts.zone.as_deref()),
         (true, 1, Some("Europe/Berlin"))
     );
     assert!(facts.link.is_some());
     let read = fresh(&mine, &made).await;
-    assert_eq!(mine.facts(&read), Some(facts.clone()));
+    assert_eq!(mine.event_data(&read), Some(facts.clone()));
     let found = mine.by_uid(facts.uid.as_ref().unwrap()).await.unwrap();
     assert_eq!(texts(&found, "id"), [facts.id.as_str()]);
 
@@ -60,7 +60,7 @@ async fn a_meeting_lives() {
     let [invitation] = &week(&theirs).await[..] else {
         panic!("not one invitation");
     };
-    let asked = theirs.facts(invitation).unwrap();
+    let asked = theirs.event_data(invitation).unwrap();
     assert_eq!((asked.own, asked.answer, asked.guests[0].me), (false, None, true));
     let whole = fresh(&theirs, invitation).await;
     let yes = Response {
@@ -70,9 +70,9 @@ async fn a_meeting_lives() {
         notify: true,
     };
     let now = theirs.respond(&whole, &yes).await.unwrap().unwrap();
-    assert_eq!(theirs.facts(&now).unwrap().answer, Some(Answer::Accepted));
+    assert_eq!(theirs.event_data(&now).unwrap().answer, Some(Answer::Accepted));
     let answered = fresh(&mine, &made).await;
-    assert_eq!(mine.facts(&answered).unwrap().guests[0].answer, Some(Answer::Accepted));
+    assert_eq!(mine.event_data(&answered).unwrap().guests[0].answer, Some(Answer::Accepted));
 
     // What was read before the answer is an older version, and is not changed.
     let rename = Change { title: Some("Proofs 2".to_owned()), ..Change::default() };
@@ -89,7 +89,7 @@ async fn a_meeting_lives() {
         ..Change::default()
     };
     let changed = mine.update(&answered, &change, Notify::All).await.unwrap();
-    let now = mine.facts(&changed).unwrap();
+    let now = mine.event_data(&changed).unwrap();
     assert_eq!(now.link, facts.link);
     let notes = now.notes.unwrap();
     assert!(notes.contains("Bring paper") && !notes.contains("ink"), "{notes}");
@@ -117,14 +117,14 @@ async fn a_meeting_lives() {
     let forwarded = fresh(&mine, &made).await;
     mine.forward(&forwarded, &["bo@example.com".to_owned()], Some("For you")).await.unwrap();
     let forwarded = fresh(&mine, &made).await;
-    assert_eq!(mine.facts(&forwarded).unwrap().guests.len(), 3);
+    assert_eq!(mine.event_data(&forwarded).unwrap().guests.len(), 3);
 
     mine.delete(&forwarded, Some("Sorry"), Notify::All).await.unwrap();
     let gone = mine.event(&[facts.id]).await.remove(0).unwrap_err();
     assert_eq!(gone.kind(), Kind::NotFound);
     assert_eq!(week(&mine).await, Vec::<Value>::new());
     let left = week(&theirs).await;
-    assert!(left.iter().all(|event| theirs.facts(event).unwrap().cancelled), "{left:?}");
+    assert!(left.iter().all(|event| theirs.event_data(event).unwrap().cancelled), "{left:?}");
 }
 
 #[tokio::test]
@@ -147,7 +147,7 @@ async fn declining_takes_the_event_away() {
     };
     assert_eq!(theirs.respond(&whole, &no).await.unwrap(), None);
     assert_eq!(week(&theirs).await, Vec::<Value>::new());
-    let answered = mine.facts(&fresh(&mine, &made).await).unwrap();
+    let answered = mine.event_data(&fresh(&mine, &made).await).unwrap();
     assert_eq!(answered.guests[0].answer, Some(Answer::Declined));
 }
 
@@ -170,7 +170,7 @@ async fn times_are_what_they_were_said() {
         let change =
             Change { time: Some((zoned(local, zone), zoned(&end, zone))), ..Change::default() };
         let made = calendars.create(None, &change, Notify::Nobody).await.unwrap();
-        let facts = calendars.facts(&made).unwrap();
+        let facts = calendars.event_data(&made).unwrap();
         assert_eq!(facts.start, When::At(utc.parse().unwrap()), "{zone} {local}");
         // The zone shows what was said, whatever it is called.
         let own = daysheet_core::when::find_zone(facts.zone.as_ref().unwrap()).unwrap();
@@ -183,7 +183,7 @@ async fn times_are_what_they_were_said() {
     let day = |text: &str| Moment::Day(text.parse().unwrap());
     let fair = Change { time: Some((day("2031-03-29"), day("2031-04-01"))), ..Change::default() };
     let made = calendars.create(None, &fair, Notify::Nobody).await.unwrap();
-    let facts = calendars.facts(&made).unwrap();
+    let facts = calendars.event_data(&made).unwrap();
     assert_eq!((facts.start, facts.end), (when("2031-03-29"), when("2031-04-01")));
     assert_eq!(made["originalStartTimeZone"], "W. Europe Standard Time");
 }
@@ -351,7 +351,7 @@ async fn march(calendars: &Arc<dyn Calendars>, series: bool) -> Vec<(String, Whe
     let mut ask = range(&[&main], "2031-02-28T23:00:00Z", "2031-04-20T22:00:00Z");
     ask.series = series;
     let page = calendars.events(&ask).await.remove(0).unwrap();
-    let facts = page.items.iter().map(|item| calendars.facts(item).unwrap());
+    let facts = page.items.iter().map(|item| calendars.event_data(item).unwrap());
     facts.map(|facts| (facts.title, facts.start)).collect()
 }
 
@@ -390,7 +390,7 @@ async fn a_series_keeps_its_hour_and_its_gaps() {
     assert_eq!(march(&mine, true).await, expected[..1]);
 
     let whole = fresh(&mine, &made).await;
-    let facts = mine.facts(&whole).unwrap();
+    let facts = mine.event_data(&whole).unwrap();
     assert_eq!(
         facts.repeat,
         repeat("FREQ=WEEKLY;COUNT=5;BYDAY=TH", &["2031-03-20T18:00:00Z"]).unwrap()
@@ -409,7 +409,7 @@ async fn a_series_keeps_its_hour_and_its_gaps() {
         ..Change::default()
     };
     let moved = mine.update(&third, &moved, Notify::All).await.unwrap();
-    let moved = mine.facts(&moved).unwrap();
+    let moved = mine.event_data(&moved).unwrap();
     assert_eq!(
         (moved.original, moved.start),
         (Some(when("2031-03-27T18:00:00Z")), when("2031-03-27T19:00:00Z"))
@@ -419,7 +419,7 @@ async fn a_series_keeps_its_hour_and_its_gaps() {
     let whole = fresh(&mine, &made).await;
     let gaps = ["2031-03-20T18:00:00Z", "2031-04-03T17:00:00Z"];
     assert_eq!(
-        mine.facts(&whole).unwrap().repeat,
+        mine.event_data(&whole).unwrap().repeat,
         repeat("FREQ=WEEKLY;COUNT=5;BYDAY=TH", &gaps).unwrap()
     );
     let all = mine.by_uid(facts.uid.as_ref().unwrap()).await.unwrap();
@@ -433,7 +433,7 @@ async fn a_series_keeps_its_hour_and_its_gaps() {
     };
     let now = mine.update(&whole, &cut, Notify::All).await.unwrap();
     let left: Vec<When> = march(&mine, false).await.into_iter().map(|(_, start)| start).collect();
-    let facts = mine.facts(&now).unwrap();
+    let facts = mine.event_data(&now).unwrap();
     assert!(left.starts_with(&[when("2031-03-13T18:00:00Z")]), "{left:?}");
     assert!(
         !left.contains(&when("2031-03-27T18:00:00Z"))
@@ -446,7 +446,7 @@ async fn a_series_keeps_its_hour_and_its_gaps() {
     let now = fresh(&mine, &made).await;
     let once = Change { repeat: Some(None), ..Change::default() };
     let now = mine.update(&now, &once, Notify::All).await.unwrap();
-    assert_eq!(mine.facts(&now).unwrap().repeat, None);
+    assert_eq!(mine.event_data(&now).unwrap().repeat, None);
 }
 
 #[tokio::test]
@@ -465,7 +465,7 @@ async fn days_recur_too() {
         march(&calendars, false).await.into_iter().map(|(_, start)| start).collect();
     let expected = ["2031-03-03", "2031-03-13", "2031-04-02", "2031-04-12"];
     assert_eq!(found, expected.map(when));
-    let facts = calendars.facts(&fresh(&calendars, &made).await).unwrap();
+    let facts = calendars.event_data(&fresh(&calendars, &made).await).unwrap();
     assert_eq!(
         facts.repeat,
         repeat("FREQ=DAILY;UNTIL=20310412;INTERVAL=10", &["2031-03-23"]).unwrap()
@@ -488,7 +488,7 @@ async fn days_recur_too() {
     let moved = Change { time: Some((day("2031-03-05"), day("2031-03-06"))), ..Change::default() };
     let whole = fresh(&calendars, &made).await;
     let now = calendars.update(&whole, &moved, Notify::Nobody).await.unwrap();
-    assert_eq!(calendars.facts(&now).unwrap().start, when("2031-03-05"));
+    assert_eq!(calendars.event_data(&now).unwrap().start, when("2031-03-05"));
     assert_eq!(now["recurrence"]["range"]["startDate"], "2031-03-05");
     // A rule that Outlook does not have is refused before anything is written.
     outlook.tap.requests();

@@ -12,12 +12,12 @@ use serde_json::Value;
 
 use super::{CALENDAR, RULE};
 use crate::json::{is, nested, text};
-use daysheet_core::provider::calendar::{Answer, Facts, Guest};
+use daysheet_core::provider::calendar::{Answer, EventData, Guest};
 use daysheet_core::recurrence::{Repeat, graph};
 use daysheet_core::when::{self, When};
 
 /// Returns the facts of an event of the mailbox `me`.
-pub fn facts(event: &Value, me: &str) -> Option<Facts> {
+pub fn facts(event: &Value, me: &str) -> Option<EventData> {
     let id = some(event, "id")?;
     let (Some(start), Some(end)) = times(event) else {
         return None;
@@ -29,7 +29,7 @@ pub fn facts(event: &Value, me: &str) -> Option<Facts> {
     let cancelled = is(event, "isCancelled");
     let answer = given.filter(|_| !own);
     let free = text(event, "showAs").eq_ignore_ascii_case("free");
-    Some(Facts {
+    Some(EventData {
         id,
         calendar: some(event, CALENDAR),
         series: some(event, "seriesMasterId"),

@@ -10,7 +10,7 @@ use crate::pipeline::Pipeline;
 use crate::pipeline::calendar::agenda::calendars::Listed;
 use crate::pipeline::calendar::guests::others;
 use crate::pipeline::calendar::target::{Target, short};
-use crate::provider::calendar::{Change, Facts, Guest};
+use crate::provider::calendar::{Change, EventData, Guest};
 use crate::text::Note;
 use crate::text::{cell, clip};
 
@@ -40,7 +40,7 @@ impl Audience {
     }
 
     /// Adds everyone on an event except its organizer.
-    pub(in crate::pipeline) fn everybody_on(&mut self, facts: &Facts, own: &str) {
+    pub(in crate::pipeline) fn everybody_on(&mut self, facts: &EventData, own: &str) {
         self.guests(&facts.guests, own);
         if facts.omitted {
             self.join(&Self::unlisted("people the service does not name"));
@@ -48,7 +48,7 @@ impl Audience {
     }
 
     /// Adds the organizer of an event, unless that is the account's owner.
-    pub(in crate::pipeline) fn organizer(&mut self, facts: &Facts) {
+    pub(in crate::pipeline) fn organizer(&mut self, facts: &EventData) {
         match &facts.organizer {
             _ if facts.own => {}
             Some(organizer) => self.add([organizer.as_str()]),
@@ -154,7 +154,7 @@ impl Pipeline {
         let found = port.by_uid(uid).await?;
         Ok(found
             .iter()
-            .filter_map(|one| port.facts(one))
+            .filter_map(|one| port.event_data(one))
             .filter(|one| one.series.as_ref() == Some(&series.facts.id) && !one.cancelled)
             .flat_map(|one| one.guests)
             .collect())

@@ -19,7 +19,7 @@ use crate::flatten::Context;
 use crate::pipeline::answer::cursor::Mark;
 use crate::project::Projection;
 use crate::provider::Page;
-use crate::provider::calendar::{Calendars, EventListRequest, Facts};
+use crate::provider::calendar::{Calendars, EventData, EventListRequest};
 use crate::query::Query;
 use crate::text::{Note, note, quoted};
 
@@ -48,7 +48,7 @@ pub(super) struct Asked<'a> {
 #[derive(Clone)]
 pub(super) struct Row {
     pub(super) item: Value,
-    pub(super) facts: Facts,
+    pub(super) facts: EventData,
     pub(super) at: Position,
     pub(super) mark: Mark,
     /// The position of its calendar among those queried.
@@ -264,7 +264,7 @@ impl Gathered {
             }
         }
         for item in page.items {
-            let Some(facts) = port.facts(&item) else {
+            let Some(facts) = port.event_data(&item) else {
                 self.odd += 1;
                 continue;
             };

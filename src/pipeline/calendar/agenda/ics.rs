@@ -15,7 +15,7 @@ use crate::flatten::{self, Context, Room};
 use crate::ical::{self, Document, Entry};
 use crate::pipeline::{Flattening, Pipeline};
 use crate::provider::Account;
-use crate::provider::calendar::{Calendars, Facts, Guest, Show, Visibility};
+use crate::provider::calendar::{Calendars, EventData, Guest, Show, Visibility};
 use crate::schemas::EVENT;
 use crate::text::{Note, note, quoted};
 use crate::times::Said;
@@ -56,7 +56,7 @@ impl Pipeline {
                 let mut gone = Vec::new();
                 let first = document.entries.len();
                 for item in items {
-                    let Some(facts) = port.facts(&item) else {
+                    let Some(facts) = port.event_data(&item) else {
                         continue;
                     };
                     let updated = EVENT.field("updated");
@@ -87,7 +87,7 @@ impl Pipeline {
 /// the exceptions are unknown.
 async fn family(port: &dyn Calendars, item: &Value) -> (Vec<Value>, Option<Note>) {
     let alone = vec![item.clone()];
-    let Some(facts) = port.facts(item) else {
+    let Some(facts) = port.event_data(item) else {
         return (alone, None);
     };
     let (Some(_), Some(uid)) = (&facts.repeat, &facts.uid) else {
@@ -102,14 +102,14 @@ async fn family(port: &dyn Calendars, item: &Value) -> (Vec<Value>, Option<Note>
         }
     };
     let exceptions = all.into_iter().filter(|other| {
-        let other = port.facts(other);
+        let other = port.event_data(other);
         other.is_some_and(|other| other.series.as_ref() == Some(&facts.id))
     });
     (alone.into_iter().chain(exceptions).collect(), None)
 }
 
 /// Converts one event to an iCalendar entry.
-fn entry(item: &Value, facts: &Facts, context: &Context, account: &Account) -> Entry {
+fn entry(item: &Value, facts: &EventData, context: &Context, account: &Account) -> Entry {
     let column = |name: &str| -> Vec<String> {
         let field = EVENT.field(name);
         let texts = field.map(|field| flatten::texts(field, item, context));
@@ -142,7 +142,7 @@ fn entry(item: &Value, facts: &Facts, context: &Context, account: &Account) -> E
 }
 
 /// Returns the organizer of a meeting; `None` for an event without guests.
-fn organizer(facts: &Facts, name: &str, address: String, account: &Account) -> Option<Guest> {
+fn organizer(facts: &EventData, name: &str, address: String, account: &Account) -> Option<Guest> {
     if facts.guests.is_empty() {
         return None;
     }

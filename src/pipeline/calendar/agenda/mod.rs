@@ -40,7 +40,7 @@ use crate::pipeline::access::whose::Labels;
 use crate::pipeline::{Draft, Flattening, Missing, Pipeline, missing_line};
 use crate::project::project;
 use crate::provider::Account;
-use crate::provider::calendar::{Calendars, Facts};
+use crate::provider::calendar::{Calendars, EventData};
 use crate::row::{Cell, RowTable};
 use crate::schemas::{EVENT, Field};
 use crate::text::fence::theirs;
@@ -392,7 +392,7 @@ impl Pipeline {
     pub(super) async fn remember(
         &self,
         rows: &RowTable,
-        facts: impl Iterator<Item = Option<Facts>>,
+        facts: impl Iterator<Item = Option<EventData>>,
     ) -> Result<()> {
         let shown: Vec<_> = rows
             .rows()

@@ -13,7 +13,7 @@ use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
 
 use crate::pipeline::answer::cursor::{Mark, Seen};
-use crate::provider::calendar::Facts;
+use crate::provider::calendar::EventData;
 use crate::when::When;
 
 /// The position of an event: by its start, whole days first, then by its end.
@@ -86,7 +86,7 @@ impl Place {
 
 /// Returns the mark by which two entries are copies of one event: the UID, the
 /// occurrence, and the time. An event without UID has no copies.
-pub(super) fn mark(facts: &Facts, account: &str) -> Mark {
+pub(super) fn mark(facts: &EventData, account: &str) -> Mark {
     let time = |when: When| match when {
         When::Day(day) => day.to_string(),
         When::At(at) => at.as_microsecond().to_string(),

@@ -10,7 +10,7 @@ use super::{Part, Plan, range::Range};
 use crate::error::{Error, Result};
 use crate::pipeline::Pipeline;
 use crate::provider::Account;
-use crate::provider::calendar::Facts;
+use crate::provider::calendar::EventData;
 use crate::row::RowTable;
 use crate::text::{Note, note, ours};
 
@@ -36,7 +36,7 @@ impl Ranged {
 
     /// Returns the events in order: the facts of each, and whether it is in a calendar
     /// that the account may write to.
-    pub(in crate::pipeline) fn events(&self) -> impl Iterator<Item = (&Facts, bool)> {
+    pub(in crate::pipeline) fn events(&self) -> impl Iterator<Item = (&EventData, bool)> {
         self.rows.iter().map(|(part, row)| {
             let sheets = self.parts.get(*part).map(|part| &part.gathered.sheets);
             let sheet = sheets.and_then(|sheets| sheets.get(row.calendar));

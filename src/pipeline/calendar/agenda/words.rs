@@ -7,7 +7,7 @@
 use crate::error::{Error, Result};
 use crate::flatten::{self, Context};
 use crate::project::{Projection, project};
-use crate::provider::calendar::Facts;
+use crate::provider::calendar::EventData;
 use crate::query::{self, Clock, Part, Query, Term};
 use crate::schemas::{Api, EVENT, Field};
 use crate::text::words::words;
@@ -86,7 +86,7 @@ struct Spoken {
 pub(super) fn holds(
     query: &Query,
     item: &serde_json::Value,
-    facts: &Facts,
+    facts: &EventData,
     context: &Context,
 ) -> bool {
     let column = |name: &str| -> Vec<Vec<String>> {

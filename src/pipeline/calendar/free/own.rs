@@ -124,7 +124,7 @@ async fn look(
                 }
             };
             for item in &answer.items {
-                let Some(facts) = port.facts(item).filter(|facts| facts.busy) else {
+                let Some(facts) = port.event_data(item).filter(|facts| facts.busy) else {
                     continue;
                 };
                 let said = EVENT.field("show");

@@ -16,7 +16,7 @@ use crate::pipeline::answer::outcome::{Outcome, WriteReport};
 use crate::pipeline::calendar::guests::{notified, others};
 use crate::pipeline::calendar::target::{Target, event_line, title};
 use crate::pipeline::{Draft, Pipeline};
-use crate::provider::calendar::{Change, Facts, Notify};
+use crate::provider::calendar::{Change, EventData, Notify};
 use crate::recurrence::Repeat;
 use crate::text::brief;
 use crate::text::{Note, note, ours};
@@ -279,7 +279,7 @@ impl Pipeline {
     /// Returns the conflicts of a changed event, if its time changes.
     pub(super) async fn met_by_change(
         &self,
-        facts: &Facts,
+        facts: &EventData,
         change: &Change,
         repeat: Option<&Repeat>,
         asked: &Save,
@@ -323,7 +323,7 @@ impl Pipeline {
 
 /// Returns the time by which the reader knows an event: the one of the rule, for a
 /// moved occurrence.
-pub(in crate::pipeline) fn reference(facts: &Facts) -> (When, When) {
+pub(in crate::pipeline) fn reference(facts: &EventData) -> (When, When) {
     let Some(original) = facts.original.filter(|_| facts.series.is_some()) else {
         return (facts.start, facts.end);
     };

@@ -15,7 +15,7 @@ use crate::pipeline::Pipeline;
 use crate::pipeline::calendar::agenda::calendars::Listed;
 use crate::pipeline::calendar::target::{Owner, short, span};
 use crate::project::project;
-use crate::provider::calendar::{Change, EventListRequest, Facts, Show};
+use crate::provider::calendar::{Change, EventData, EventListRequest, Show};
 use crate::recurrence::Repeat;
 use crate::schemas::{EVENT, Field};
 use crate::text::words::words;
@@ -59,13 +59,13 @@ pub(in crate::pipeline) struct Met {
 struct There {
     owner: usize,
     calendar: String,
-    facts: Facts,
+    facts: EventData,
 }
 
 /// The events of one account, and notes about calendars left out.
 struct Seen {
     owner: Owner,
-    there: Vec<(String, Facts)>,
+    there: Vec<(String, EventData)>,
     cut: bool,
     failed: Vec<Error>,
 }
@@ -101,7 +101,7 @@ pub(in crate::pipeline) fn times(
 }
 
 /// Returns true if the new or changed event takes time.
-pub(in crate::pipeline) fn takes_time(change: &Change, now: Option<&Facts>) -> bool {
+pub(in crate::pipeline) fn takes_time(change: &Change, now: Option<&EventData>) -> bool {
     match (change.show, now) {
         (Some(show), _) => show != Show::Free,
         (None, Some(facts)) => facts.busy,
@@ -287,7 +287,7 @@ async fn look(owner: Owner, places: Vec<Listed>, from: Timestamp, to: Timestamp)
                 Err(error) => return Err(error),
             };
             let name = names.get(&id).cloned().unwrap_or_default();
-            let facts = answer.items.iter().filter_map(|item| seen.owner.port.facts(item));
+            let facts = answer.items.iter().filter_map(|item| seen.owner.port.event_data(item));
             let facts: Vec<_> = facts.map(|facts| (name.clone(), facts)).collect();
             seen.there.extend(facts);
             if answer.next.is_some() {
@@ -377,7 +377,7 @@ fn among(one: &Wanted, at: usize, other: &Wanted, zone: &TimeZone) -> Option<Not
 }
 
 /// Returns true for an event at the first of the times, with the same length and title.
-fn is_twin(wanted: &Wanted, there: &Facts) -> bool {
+fn is_twin(wanted: &Wanted, there: &EventData) -> bool {
     let first = wanted.times.first();
     let title = |text: &str| crate::text::cell(text);
     first == Some(&(there.start, there.end))

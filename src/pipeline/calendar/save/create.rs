@@ -234,7 +234,7 @@ impl Pipeline {
                 ..Entry::default()
             };
             let write = port.create(calendar, change, notify);
-            let id = |value: &Value| port.facts(value).map(|facts| facts.id);
+            let id = |value: &Value| port.event_data(value).map(|facts| facts.id);
             match self.logged(entry, &mut report.notes, write, id).await {
                 Ok(value) => report.events.push((to.owner.clone(), value)),
                 Err(error) if single && !error.is_open() => return Err(error),

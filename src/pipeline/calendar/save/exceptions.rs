@@ -12,7 +12,7 @@ use crate::pipeline::access::audit::Entry as Line;
 use crate::pipeline::answer::outcome::{Outcome, WriteReport};
 use crate::pipeline::calendar::target::Target;
 use crate::project::project;
-use crate::provider::calendar::{Change, EventListRequest, Facts, Notify};
+use crate::provider::calendar::{Change, EventData, EventListRequest, Notify};
 use crate::schemas::EVENT;
 use crate::text::Note;
 use crate::when::{self, When};
@@ -111,10 +111,10 @@ impl Pipeline {
         &self,
         series: &Target,
         at: When,
-    ) -> Result<Option<(Value, Facts)>> {
+    ) -> Result<Option<(Value, EventData)>> {
         let port = &series.owner.port;
         let (zone, own) = (series.zone(&self.config.zone), &self.config.zone);
-        let is_it = |facts: &Facts| {
+        let is_it = |facts: &EventData| {
             facts.series.as_ref() == Some(&series.facts.id)
                 && facts
                     .original
@@ -122,7 +122,7 @@ impl Pipeline {
         };
         let find = |values: Vec<Value>| {
             let mut read =
-                values.into_iter().filter_map(|value| Some((port.facts(&value)?, value)));
+                values.into_iter().filter_map(|value| Some((port.event_data(&value)?, value)));
             let found = read.find(|(facts, _)| is_it(facts));
             found.map(|(facts, value)| (value, facts))
         };

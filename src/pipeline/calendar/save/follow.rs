@@ -20,7 +20,7 @@ use crate::pipeline::answer::outcome::{Outcome, WriteReport};
 use crate::pipeline::calendar::guests::notified;
 use crate::pipeline::calendar::target::{Target, event_line, title};
 use crate::pipeline::{Draft, Flattening, Pipeline};
-use crate::provider::calendar::{Change, Facts, Notify, Show, Visibility};
+use crate::provider::calendar::{Change, EventData, Notify, Show, Visibility};
 use crate::recurrence::Repeat;
 use crate::row::Cell;
 use crate::schemas::EVENT;
@@ -140,7 +140,7 @@ impl Pipeline {
             report.outcomes.push(Outcome::new(name, "change", "refused", met.join("; ")));
             return self.write_report(report).await;
         }
-        let from = Facts {
+        let from = EventData {
             start: cut.base.start.when(),
             end: cut.base.end.when(),
             ..master.facts.clone()
@@ -190,7 +190,7 @@ impl Pipeline {
         };
         let creation = Entry { op: "create", ids: Vec::new(), ..entry.clone() };
         let write = port.create(calendar, &whole, notify);
-        let id = |value: &Value| port.facts(value).map(|facts| facts.id);
+        let id = |value: &Value| port.event_data(value).map(|facts| facts.id);
         let created = self.logged(creation, &mut report.notes, write, id).await;
         let new = match created {
             Ok(new) => new,
@@ -318,7 +318,7 @@ impl Pipeline {
         let found = port.by_uid(uid).await.ok()?;
         let zone = master.zone(&self.config.zone);
         let mut lost = Vec::new();
-        for facts in found.iter().filter_map(|one| port.facts(one)) {
+        for facts in found.iter().filter_map(|one| port.event_data(one)) {
             let (Some(original), Some(series)) = (facts.original, &facts.series) else {
                 continue;
             };

@@ -25,7 +25,7 @@ use crate::pipeline::answer::outcome::{Outcome, WriteReport};
 use crate::pipeline::calendar::guests::checked;
 use crate::pipeline::calendar::target::{Target, short};
 use crate::pipeline::{Draft, Pipeline};
-use crate::provider::calendar::{Change, Facts, Notify};
+use crate::provider::calendar::{Change, EventData, Notify};
 use crate::recurrence::Repeat;
 use crate::row::Cell;
 use crate::text::html;
@@ -311,7 +311,7 @@ impl Pipeline {
             for (item, found) in some.iter_mut().zip(found) {
                 let at = item.entry.recurrence_id;
                 for value in found? {
-                    let Some(facts) = port.facts(&value) else {
+                    let Some(facts) = port.event_data(&value) else {
                         continue;
                     };
                     // A series for a series, an exception for an exception.
@@ -520,7 +520,7 @@ impl Pipeline {
                 let fits = make::fits(&item.change, port.capabilities())
                     .and_then(|()| port.check(None, &item.change, Notify::Nobody));
                 let write = port.create(calendar, &item.change, Notify::Nobody);
-                let id = |value: &Value| port.facts(value).map(|facts| facts.id);
+                let id = |value: &Value| port.event_data(value).map(|facts| facts.id);
                 match fits {
                     Ok(()) => self.logged(line("create", None), notes, write, id).await,
                     Err(error) => Err(error),
@@ -542,7 +542,7 @@ impl Pipeline {
             }
         };
         report.notes.extend(item.met.lines.iter().map(|line| line.under(quoted(&item.name))));
-        let Some(facts) = port.facts(&value) else {
+        let Some(facts) = port.event_data(&value) else {
             report.events.push((to.owner.clone(), value));
             return Ok(());
         };
@@ -558,7 +558,7 @@ impl Pipeline {
 
 /// Returns the fields of a change that differ from the event. Guests are not compared,
 /// because they have answered since.
-pub(super) fn differing(change: &Change, now: &Facts) -> Change {
+pub(super) fn differing(change: &Change, now: &EventData) -> Change {
     let fresh = |said: &Option<String>, now: &str| {
         let plain = html::html(now, html::Style::Text, false).text;
         said.clone().filter(|said| words(said) != words(now) && words(said) != words(&plain))

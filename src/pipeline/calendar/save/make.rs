@@ -11,7 +11,7 @@ use super::span::{self, Before, Span};
 use crate::error::{Error, Result};
 use crate::pipeline::calendar::guests;
 use crate::pipeline::calendar::target::span as shown;
-use crate::provider::calendar::{Change, Facts, Guest, Show};
+use crate::provider::calendar::{Change, EventData, Guest, Show};
 use crate::recurrence::Repeat;
 use crate::text::brief;
 use crate::text::{Note, note, ours};
@@ -115,7 +115,7 @@ pub(in crate::pipeline) fn past(
 pub(in crate::pipeline) fn changed(
     words: &EventWords,
     here: &Here,
-    now: &Facts,
+    now: &EventData,
     zone: &TimeZone,
 ) -> Result<Made> {
     if words.title.as_deref() == Some("") {
@@ -166,7 +166,7 @@ pub(in crate::pipeline) fn fits(change: &Change, can: &CalendarCapabilities) -> 
 }
 
 /// Describes a change to the user: `start Tue … → Wed …; title "A" → "B"`.
-pub(in crate::pipeline) fn difference(change: &Change, now: &Facts, zone: &TimeZone) -> String {
+pub(in crate::pipeline) fn difference(change: &Change, now: &EventData, zone: &TimeZone) -> String {
     let mut parts = Vec::new();
     if let Some((start, end)) = &change.time {
         let (from, to) = (start.when(), end.when());

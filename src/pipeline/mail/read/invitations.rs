@@ -12,7 +12,7 @@ use crate::ical::{self, Entry};
 use crate::pipeline::calendar::save::clash::{self, Wanted};
 use crate::pipeline::calendar::target::Owner;
 use crate::pipeline::{Draft, Pipeline};
-use crate::provider::calendar::{Answer, Facts, Guest, Show};
+use crate::provider::calendar::{Answer, EventData, Guest, Show};
 use crate::row::RowTable;
 use crate::schemas::{INVITATION, Level, wire};
 use crate::text::{Note, note, ours};
@@ -99,11 +99,11 @@ impl Pipeline {
             };
             let facts: Vec<_> = there
                 .iter()
-                .filter_map(|event| owner.port.facts(event))
+                .filter_map(|event| owner.port.event_data(event))
                 .filter(|facts| !facts.cancelled)
                 .collect();
             let zones = [&self.config.zone, &TimeZone::UTC];
-            let stands_for = |facts: &&Facts| match (facts.original, entry.recurrence_id) {
+            let stands_for = |facts: &&EventData| match (facts.original, entry.recurrence_id) {
                 (Some(original), Some(at)) => when::same_start(original, at, &zones),
                 (original, at) => original == at,
             };

@@ -112,7 +112,7 @@ impl Pipeline {
         let found = owner.port.by_uid(&entry.uid).await?;
         let mut series = None;
         for value in found {
-            let Some(facts) = owner.port.facts(&value) else {
+            let Some(facts) = owner.port.event_data(&value) else {
                 continue;
             };
             let original = facts.original;
@@ -195,7 +195,7 @@ impl Pipeline {
             ..Line::default()
         };
         let creating = owner.port.create(None, &change, Notify::Nobody);
-        let id = |value: &Value| owner.port.facts(value).map(|facts| facts.id);
+        let id = |value: &Value| owner.port.event_data(value).map(|facts| facts.id);
         let created = self.logged(line.clone(), &mut report.notes, creating, id).await;
         let value = match created {
             Ok(value) => value,
@@ -208,7 +208,7 @@ impl Pipeline {
             }
         };
         report.notes.push("the meeting was not in the calendar and was added".into());
-        let invites = owner.port.facts(&value).is_some_and(|facts| !facts.own);
+        let invites = owner.port.event_data(&value).is_some_and(|facts| !facts.own);
         let response = response(answer, propose, asked);
         let line = Line {
             op: "answer",

@@ -16,7 +16,7 @@ use crate::pipeline::access::guard::Audience;
 use crate::pipeline::access::guard::events::{act, line};
 use crate::pipeline::answer::outcome::{Outcome, WriteReport};
 use crate::pipeline::{Draft, Pipeline};
-use crate::provider::calendar::{Answer, Facts, Guest, Response};
+use crate::provider::calendar::{Answer, EventData, Guest, Response};
 use crate::store::HandleKind;
 use crate::text::{Note, note, ours};
 use crate::tools::outward::Respond;
@@ -224,7 +224,7 @@ impl Pipeline {
 
 /// Returns the audience of an answer.
 pub(super) fn answered(
-    facts: &Facts,
+    facts: &EventData,
     can: &CalendarCapabilities,
     asked: &Respond,
     own: &str,

@@ -9,7 +9,7 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use super::json::text;
-use daysheet_core::when;
+use daysheet_core::event_time;
 
 /// Returns eight letters for an id, to recognize it.
 pub fn hash(id: &str) -> String {
@@ -87,5 +87,5 @@ fn moment(value: &Value) -> Option<Timestamp> {
         "" => "UTC",
         zone => zone,
     };
-    said.parse().ok().or_else(|| when::local(said, zone))
+    said.parse().ok().or_else(|| event_time::local(said, zone))
 }

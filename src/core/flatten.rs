@@ -13,11 +13,11 @@ use jiff::tz::TimeZone;
 use serde_json::Value;
 
 use self::member::{Member, guests, recipient, sample};
+use crate::event_time::{self, EventTime};
 use crate::row::{Cell, Cut, Extra, RowTable};
 use crate::schemas::{Api, Field, Kind, Source, Table, wire};
 use crate::text::verdict::{self, Doubt, Heads, Results};
 use crate::text::{self, Note};
-use crate::when::{self, When};
 
 /// The facts about objects that the objects themselves do not contain.
 #[derive(Debug, Clone)]
@@ -169,8 +169,8 @@ enum Read {
     Count(i64),
     Text(String),
     Time(Timestamp),
-    When(When),
-    Until(When, When),
+    When(EventTime),
+    Until(EventTime, EventTime),
     List(Vec<Member>),
     /// Single words, which need no comma between them.
     Marked(Vec<Member>),
@@ -334,7 +334,7 @@ impl Reader<'_> {
                 other => other,
             },
             Source::Zone(path) => match self.scalar(at(object, path)) {
-                Read::Text(name) => Read::Text(when::zone_name(&name).unwrap_or(name)),
+                Read::Text(name) => Read::Text(event_time::zone_name(&name).unwrap_or(name)),
                 other => other,
             },
             Source::GoogleWhen(path) => self.google_when(at(object, path)),
@@ -404,12 +404,12 @@ impl Reader<'_> {
         };
         let text = |key: &str| object.get(key).and_then(Value::as_str);
         let when = match (text(date), text(date_time)) {
-            (Some(date), _) => date.parse().ok().map(When::Day),
+            (Some(date), _) => date.parse().ok().map(EventTime::Day),
             (None, Some(said)) => said
                 .parse()
                 .ok()
-                .or_else(|| when::local(said, text(zone).unwrap_or("UTC")))
-                .map(When::At),
+                .or_else(|| event_time::local(said, text(zone).unwrap_or("UTC")))
+                .map(EventTime::At),
             (None, None) => None,
         };
         when.map_or_else(|| self.unexpected(value), Read::When)
@@ -424,8 +424,8 @@ impl Reader<'_> {
         let text = |key: &str| object.get(key).and_then(Value::as_str);
         let said = text(date_time).unwrap_or_default();
         let when = match all_day {
-            true => when::day(said).map(When::Day),
-            false => when::local(said, text(zone).unwrap_or("UTC")).map(When::At),
+            true => event_time::day(said).map(EventTime::Day),
+            false => event_time::local(said, text(zone).unwrap_or("UTC")).map(EventTime::At),
         };
         when.map_or_else(|| self.unexpected(value), Read::When)
     }
@@ -482,10 +482,10 @@ fn finish(field: &Field, value: Read, context: &Context, odd: &mut bool) -> (Cel
         (Kind::Words, Read::Words(words)) => return (Cell::Text(words.join(" ")), None),
         (Kind::Time, Read::Time(time)) => return (Cell::Text(minute(time, context.zone)), None),
         (Kind::Start, Read::When(start)) => {
-            return (Cell::Text(when::start(start, context.zone)), None);
+            return (Cell::Text(event_time::start(start, context.zone)), None);
         }
         (Kind::End, Read::Until(start, end)) => {
-            return (Cell::Text(when::end(start, end, context.zone)), None);
+            return (Cell::Text(event_time::end(start, end, context.zone)), None);
         }
         (Kind::Handle(_), Read::Text(id)) => return (Cell::Id(id), None),
         (Kind::Text, Read::Text(text)) => text,

@@ -8,10 +8,10 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use crate::error::Result;
+use crate::event_time::{EventTime, ZonedTime};
 use crate::provider::calendar::{Guest, Show, Visibility};
 use crate::recurrence::Repeat;
 use crate::text::Note;
-use crate::when::{Moment, When};
 
 mod read;
 mod rules;
@@ -48,11 +48,11 @@ pub struct Entry {
     /// `SEQUENCE`.
     pub sequence: u32,
     /// `RECURRENCE-ID`: the start that it stands for in its series.
-    pub recurrence_id: Option<When>,
+    pub recurrence_id: Option<EventTime>,
     /// `DTSTART`.
-    pub start: Moment,
+    pub start: ZonedTime,
     /// `DTEND`, or the end that `DURATION` gives.
-    pub end: Moment,
+    pub end: ZonedTime,
     /// `RRULE`, `EXDATE`, `RDATE`.
     pub repeat: Option<Repeat>,
     /// `SUMMARY`.
@@ -81,7 +81,7 @@ pub struct Entry {
 
 impl Entry {
     /// Creates an event with only its time.
-    pub fn new(uid: impl Into<String>, start: Moment, end: Moment) -> Self {
+    pub fn new(uid: impl Into<String>, start: ZonedTime, end: ZonedTime) -> Self {
         Self {
             uid: uid.into(),
             sequence: 0,

@@ -1,6 +1,6 @@
 //! Recurrence rules (RFC 5545): read, expanded, split.
 //!
-//! Rules are expanded by the `calcard` library, in local time without a zone; `when.rs` decides
+//! Rules are expanded by the `calcard` library, in local time without a zone; `event_time.rs` decides
 //! what a local time means in a zone. Graph's form of a rule (`recurrence/graph.rs`) is here,
 //! because the adapter and the sandbox need it and do not know each other.
 //!
@@ -18,7 +18,7 @@ use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan};
 
 use crate::error::{Error, Result};
-use crate::when::{self, Moment, When};
+use crate::event_time::{self, EventTime, ZonedTime};
 
 mod expand;
 pub mod graph;
@@ -32,13 +32,13 @@ pub struct Repeat {
     /// The value of `RRULE`, without the name. Empty when there are only dates.
     pub rule: String,
     /// Left out: `EXDATE`.
-    pub except: Vec<When>,
+    pub except: Vec<EventTime>,
     /// Added: `RDATE`.
-    pub extra: Vec<When>,
+    pub extra: Vec<EventTime>,
 }
 
 /// An occurrence: its local time by the rule, and when that is.
-type Occurrence = (DateTime, When);
+type Occurrence = (DateTime, EventTime);
 
 impl Repeat {
     /// Checks a rule and writes it in the usual form: `FREQ` first, `INTERVAL=1`
@@ -65,7 +65,7 @@ impl Repeat {
             let zone = params
                 .filter_map(|param| param.split_once('='))
                 .find(|(key, _)| key.eq_ignore_ascii_case("TZID"))
-                .and_then(|(_, id)| when::find_zone(id.trim_matches('"')))
+                .and_then(|(_, id)| event_time::find_zone(id.trim_matches('"')))
                 .unwrap_or_else(|| zone.clone());
             if name.eq_ignore_ascii_case("RRULE") {
                 if repeat.rule.is_empty() {
@@ -95,16 +95,16 @@ impl Repeat {
     /// Returns the rule with its `UNTIL` of the type that RFC 5545 requires: a day for
     /// a start that is a day, and UTC for a start with a time. A rule that cannot be
     /// read is returned unchanged.
-    pub fn fit(&self, start: &Moment) -> String {
+    pub fn fit(&self, start: &ZonedTime) -> String {
         let Some(mut rule) = Rule::foreign(&self.rule) else {
             return Self::foreign(&self.rule);
         };
         rule.until = rule.until.map(|until| match (until, start) {
-            (Until::Day(_), Moment::Day(_)) | (Until::Utc(_), Moment::At(..)) => until,
-            (Until::Local(at) | Until::Utc(at), Moment::Day(_)) => Until::Day(at.date()),
-            (Until::Day(_) | Until::Local(_), Moment::At(..)) => {
+            (Until::Day(_), ZonedTime::Day(_)) | (Until::Utc(_), ZonedTime::At(..)) => until,
+            (Until::Local(at) | Until::Utc(at), ZonedTime::Day(_)) => Until::Day(at.date()),
+            (Until::Day(_) | Until::Local(_), ZonedTime::At(..)) => {
                 let zone = zone(start);
-                let at = when::resolve(last(until, start, &zone).0, &zone);
+                let at = event_time::resolve(last(until, start, &zone).0, &zone);
                 Until::Utc(TimeZone::UTC.to_datetime(at))
             }
         });
@@ -113,7 +113,7 @@ impl Repeat {
 
     /// Returns true if the rule itself has an occurrence at the start; RFC 5545
     /// requires it, and some services insist.
-    pub fn begins(&self, start: &Moment) -> bool {
+    pub fn begins(&self, start: &ZonedTime) -> bool {
         let Some(rule) = self.read_for(start) else {
             return false;
         };
@@ -123,9 +123,9 @@ impl Repeat {
     }
 
     /// Returns the rule, read for an event that starts at `start`.
-    fn read_for(&self, start: &Moment) -> Option<Rule> {
+    fn read_for(&self, start: &ZonedTime) -> Option<Rule> {
         let mut rule = Rule::foreign(&self.rule)?;
-        if matches!(start, Moment::Day(_)) {
+        if matches!(start, ZonedTime::Day(_)) {
             // RFC 5545 has these ignored for days.
             rule.parts.byhour.clear();
             rule.parts.byminute.clear();
@@ -137,7 +137,7 @@ impl Repeat {
     /// Returns the lines that [`from_lines`](Self::from_lines) reads, for an event that
     /// first starts at `start`. The rule [fits](Self::fit) the start; days are written
     /// as days, times in the zone of the start.
-    pub fn lines(&self, start: &Moment) -> Vec<String> {
+    pub fn lines(&self, start: &ZonedTime) -> Vec<String> {
         let mut lines = Vec::new();
         if !self.rule.is_empty() {
             lines.push(format!("RRULE:{}", self.fit(start)));
@@ -156,7 +156,7 @@ impl Repeat {
             if !days.is_empty() {
                 lines.push(format!("{name};VALUE=DATE:{}", days.join(",")));
             }
-            if let (Moment::At(_, zone), false) = (start, local.is_empty()) {
+            if let (ZonedTime::At(_, zone), false) = (start, local.is_empty()) {
                 lines.push(format!("{name};TZID={zone}:{}", local.join(",")));
             }
             if !utc.is_empty() {
@@ -175,18 +175,18 @@ impl Repeat {
     /// later than 800 years after `from` or the start.
     pub fn occurrences(
         &self,
-        start: &Moment,
+        start: &ZonedTime,
         from: Timestamp,
         to: Timestamp,
         most: usize,
-    ) -> Vec<When> {
+    ) -> Vec<EventTime> {
         let all = self.found(start, from, to, most);
         all.into_iter().map(|(_, when)| when).collect()
     }
 
     fn found(
         &self,
-        start: &Moment,
+        start: &ZonedTime,
         from: Timestamp,
         to: Timestamp,
         most: usize,
@@ -212,7 +212,7 @@ impl Repeat {
     /// Returns the start and the occurrences of the rule, exceptions included.
     fn by_rule(
         &self,
-        start: &Moment,
+        start: &ZonedTime,
         from: Timestamp,
         to: Timestamp,
         most: usize,
@@ -261,22 +261,22 @@ impl Repeat {
             .into_iter()
             .map(|at| {
                 let when = match start {
-                    Moment::Day(_) => When::Day(at.date()),
-                    Moment::At(..) => When::At(when::resolve(at, &zone)),
+                    ZonedTime::Day(_) => EventTime::Day(at.date()),
+                    ZonedTime::At(..) => EventTime::At(event_time::resolve(at, &zone)),
                 };
                 (at, when)
             })
             .filter(|(_, when)| match (last, when) {
-                (Some((_, Some(utc))), When::At(at)) => *at <= utc,
+                (Some((_, Some(utc))), EventTime::At(at)) => *at <= utc,
                 _ => true,
             })
             .collect()
     }
 
-    fn excepts(&self, when: When, zone: &TimeZone) -> bool {
+    fn excepts(&self, when: EventTime, zone: &TimeZone) -> bool {
         self.except.iter().any(|except| match (except, when) {
-            (When::Day(day), When::At(at)) => zone.to_datetime(at).date() == *day,
-            (When::At(at), When::Day(day)) => {
+            (EventTime::Day(day), EventTime::At(at)) => zone.to_datetime(at).date() == *day,
+            (EventTime::At(at), EventTime::Day(day)) => {
                 TimeZone::UTC.to_datetime(*at).date() == day || zone.to_datetime(*at).date() == day
             }
             (except, when) => *except == when,
@@ -284,7 +284,7 @@ impl Repeat {
     }
 
     /// Returns the start of the last occurrence; `None` if there is no end, or no occurrence.
-    pub fn ends(&self, start: &Moment) -> Option<Timestamp> {
+    pub fn ends(&self, start: &ZonedTime) -> Option<Timestamp> {
         let rule = Rule::foreign(&self.rule);
         let until = match &rule {
             Some(rule) if rule.parts.count.is_none() => match rule.until {
@@ -296,7 +296,7 @@ impl Repeat {
         let mut from = vec![Timestamp::MIN];
         if let Some(until) = until {
             // Most rules have an occurrence shortly before their end.
-            let until = when::resolve(until, &TimeZone::UTC);
+            let until = event_time::resolve(until, &TimeZone::UTC);
             for hours in [24 * 4_000, 24 * 400] {
                 from.extend(until.checked_sub(hours.hours()).ok());
             }
@@ -309,22 +309,22 @@ impl Repeat {
 
     /// Returns the local time that the rule gives the occurrence at `at`, for a series that will
     /// start there: if daylight saving skips that time, it differs from the one shown.
-    pub fn nominal(&self, start: &Moment, at: When) -> Option<Moment> {
+    pub fn nominal(&self, start: &ZonedTime, at: EventTime) -> Option<ZonedTime> {
         let at = alike(at, start, &zone(start));
         let (local, _) = self.rule_at(start, at)?;
         Some(match start {
-            Moment::Day(_) => Moment::Day(local.date()),
-            Moment::At(_, zone) => Moment::At(local, zone.clone()),
+            ZonedTime::Day(_) => ZonedTime::Day(local.date()),
+            ZonedTime::At(_, zone) => ZonedTime::At(local, zone.clone()),
         })
     }
 
     /// Returns the first occurrence of the rule itself, from the start on: later than
     /// the start if the rule does not include it, and `None` if it never has one.
-    pub fn first(&self, start: &Moment) -> Option<Moment> {
+    pub fn first(&self, start: &ZonedTime) -> Option<ZonedTime> {
         let rule = Rule::foreign(&self.rule)?;
         let (local, zone) = match start {
-            Moment::Day(day) => (day.at(0, 0, 0, 0), None),
-            Moment::At(at, zone) => (*at, Some(zone)),
+            ZonedTime::Day(day) => (day.at(0, 0, 0, 0), None),
+            ZonedTime::At(at, zone) => (*at, Some(zone)),
         };
         let local = local.with().subsec_nanosecond(0).build().unwrap_or(local);
         let mut end = local.checked_add(40.years()).unwrap_or(DateTime::MAX);
@@ -333,12 +333,12 @@ impl Repeat {
         }
         let found = expand::expand(&rule, local, local, end, 1);
         found.first().map(|at| match zone {
-            None => Moment::Day(at.date()),
-            Some(zone) => Moment::At(*at, zone.clone()),
+            None => ZonedTime::Day(at.date()),
+            Some(zone) => ZonedTime::At(*at, zone.clone()),
         })
     }
 
-    fn rule_at(&self, start: &Moment, at: When) -> Option<Occurrence> {
+    fn rule_at(&self, start: &ZonedTime, at: EventTime) -> Option<Occurrence> {
         let from = instant(at);
         let to = from.checked_add(1.second()).unwrap_or(Timestamp::MAX);
         let all = self.by_rule(start, from, to, 64);
@@ -351,7 +351,7 @@ impl Repeat {
     ///
     /// # Errors
     /// [`Kind::Argument`](crate::error::Kind::Argument) if the rule has no occurrence at `at`.
-    pub fn split(&self, start: &Moment, at: When) -> Result<Option<(Self, Self)>> {
+    pub fn split(&self, start: &ZonedTime, at: EventTime) -> Result<Option<(Self, Self)>> {
         let zone = zone(start);
         let at = alike(at, start, &zone);
         let Some(rule) = Rule::foreign(&self.rule) else {
@@ -369,8 +369,8 @@ impl Repeat {
         let mut before = rule.clone();
         before.parts.count = None;
         before.until = Some(match at {
-            When::Day(day) => Until::Day(day.yesterday().unwrap_or(day)),
-            When::At(at) => {
+            EventTime::Day(day) => Until::Day(day.yesterday().unwrap_or(day)),
+            EventTime::At(at) => {
                 let at = at.checked_sub(1.second()).unwrap_or(at);
                 Until::Utc(TimeZone::UTC.to_datetime(at))
             }
@@ -383,10 +383,10 @@ impl Repeat {
             after.parts.count = Some(count.saturating_sub(past).max(1));
         }
         let day = local(at, &zone).date();
-        let part = |list: &[When], first: bool| -> Vec<When> {
+        let part = |list: &[EventTime], first: bool| -> Vec<EventTime> {
             let keep = list.iter().filter(|when| match (when, at) {
                 // A day that is left out holds on both sides of a time on it.
-                (When::Day(one), When::At(_)) => match first {
+                (EventTime::Day(one), EventTime::At(_)) => match first {
                     true => *one <= day,
                     false => *one >= day,
                 },
@@ -422,29 +422,29 @@ fn halves(line: &str) -> Option<(&str, &str)> {
     Some((name, value.strip_prefix(':')?))
 }
 
-fn nominal_of(start: &Moment) -> DateTime {
+fn nominal_of(start: &ZonedTime) -> DateTime {
     match start {
-        Moment::Day(day) => day.at(0, 0, 0, 0),
-        Moment::At(at, _) => *at,
+        ZonedTime::Day(day) => day.at(0, 0, 0, 0),
+        ZonedTime::At(at, _) => *at,
     }
 }
 
-fn zone(start: &Moment) -> TimeZone {
+fn zone(start: &ZonedTime) -> TimeZone {
     match start {
-        Moment::Day(_) => TimeZone::UTC,
-        Moment::At(_, zone) => when::find_zone(zone).unwrap_or(TimeZone::UTC),
+        ZonedTime::Day(_) => TimeZone::UTC,
+        ZonedTime::At(_, zone) => event_time::find_zone(zone).unwrap_or(TimeZone::UTC),
     }
 }
 
 /// Returns the last local time that `UNTIL` allows, and the instant where it names one.
-fn last(until: Until, start: &Moment, zone: &TimeZone) -> (DateTime, Option<Timestamp>) {
+fn last(until: Until, start: &ZonedTime, zone: &TimeZone) -> (DateTime, Option<Timestamp>) {
     let whole = |day: Date| day.at(23, 59, 59, 0);
     match (until, start) {
         (Until::Day(day), _) => (whole(day), None),
-        (Until::Local(at) | Until::Utc(at), Moment::Day(_)) => (whole(at.date()), None),
-        (Until::Local(at), Moment::At(..)) => (at, None),
-        (Until::Utc(at), Moment::At(..)) => {
-            let at = when::resolve(at, &TimeZone::UTC);
+        (Until::Local(at) | Until::Utc(at), ZonedTime::Day(_)) => (whole(at.date()), None),
+        (Until::Local(at), ZonedTime::At(..)) => (at, None),
+        (Until::Utc(at), ZonedTime::At(..)) => {
+            let at = event_time::resolve(at, &TimeZone::UTC);
             // In a gap the time by the rule is later than the one that is seen.
             let wide = at.checked_add(3.hours()).unwrap_or(at);
             (zone.to_datetime(wide).max(zone.to_datetime(at)), Some(at))
@@ -453,52 +453,54 @@ fn last(until: Until, start: &Moment, zone: &TimeZone) -> (DateTime, Option<Time
 }
 
 /// Converts a day or an instant to the type of the start.
-fn alike(when: When, start: &Moment, zone: &TimeZone) -> When {
+fn alike(when: EventTime, start: &ZonedTime, zone: &TimeZone) -> EventTime {
     match (when, start) {
-        (When::At(at), Moment::Day(_)) => When::Day(TimeZone::UTC.to_datetime(at).date()),
-        (When::Day(day), Moment::At(at, _)) => {
-            When::At(when::resolve(day.to_datetime(at.time()), zone))
+        (EventTime::At(at), ZonedTime::Day(_)) => {
+            EventTime::Day(TimeZone::UTC.to_datetime(at).date())
+        }
+        (EventTime::Day(day), ZonedTime::At(at, _)) => {
+            EventTime::At(event_time::resolve(day.to_datetime(at.time()), zone))
         }
         (when, _) => when,
     }
 }
 
-fn instant(when: When) -> Timestamp {
+fn instant(when: EventTime) -> Timestamp {
     when.instant(&TimeZone::UTC)
 }
 
-fn local(when: When, zone: &TimeZone) -> DateTime {
+fn local(when: EventTime, zone: &TimeZone) -> DateTime {
     match when {
-        When::Day(day) => day.at(0, 0, 0, 0),
-        When::At(at) => zone.to_datetime(at),
+        EventTime::Day(day) => day.at(0, 0, 0, 0),
+        EventTime::At(at) => zone.to_datetime(at),
     }
 }
 
 /// How a date beside a rule is written: in the zone of the start where that says
 /// which instant it is.
-pub fn written(when: When, start: &Moment) -> Until {
+pub fn written(when: EventTime, start: &ZonedTime) -> Until {
     match (when, start) {
-        (When::Day(day), _) => Until::Day(day),
-        (When::At(at), Moment::At(_, name)) => {
+        (EventTime::Day(day), _) => Until::Day(day),
+        (EventTime::At(at), ZonedTime::At(_, name)) => {
             let zone = zone(start);
             let local = zone.to_datetime(at);
-            match name != "UTC" && when::resolve(local, &zone) == at {
+            match name != "UTC" && event_time::resolve(local, &zone) == at {
                 true => Until::Local(local),
                 false => Until::Utc(TimeZone::UTC.to_datetime(at)),
             }
         }
-        (When::At(at), Moment::Day(_)) => Until::Utc(TimeZone::UTC.to_datetime(at)),
+        (EventTime::At(at), ZonedTime::Day(_)) => Until::Utc(TimeZone::UTC.to_datetime(at)),
     }
 }
 
 /// Reads the values of `EXDATE` and `RDATE`; of a period, its start.
-pub fn dates(value: &str, zone: &TimeZone) -> Vec<When> {
+pub fn dates(value: &str, zone: &TimeZone) -> Vec<EventTime> {
     let each = value.split(',').filter_map(|one| {
         let one = one.split('/').next().unwrap_or(one);
         Some(match until(one.trim())? {
-            Until::Day(day) => When::Day(day),
-            Until::Local(at) => When::At(when::resolve(at, zone)),
-            Until::Utc(at) => When::At(when::resolve(at, &TimeZone::UTC)),
+            Until::Day(day) => EventTime::Day(day),
+            Until::Local(at) => EventTime::At(event_time::resolve(at, zone)),
+            Until::Utc(at) => EventTime::At(event_time::resolve(at, &TimeZone::UTC)),
         })
     });
     each.collect()

@@ -18,8 +18,8 @@ use jiff::{Timestamp, ToSpan, Unit};
 pub use clock::minutes;
 
 use crate::error::{Error, Result};
+use crate::event_time::{self, EventTime, ZonedTime};
 use crate::text;
-use crate::when::{self, Moment, When};
 use clock::Clock;
 use words::Words;
 
@@ -67,23 +67,23 @@ pub enum Said {
 
 impl Said {
     /// Returns the day or instant.
-    pub fn when(self) -> When {
+    pub fn when(self) -> EventTime {
         match self {
-            Self::Day(day) => When::Day(day),
-            Self::At(_, at) => When::At(at),
+            Self::Day(day) => EventTime::Day(day),
+            Self::At(_, at) => EventTime::At(at),
         }
     }
 
     /// Returns the time for writing, with the zone's name. It is in UTC if the local
     /// time would mean another instant (the second of two).
-    pub fn moment(self, zone: &TimeZone) -> Moment {
+    pub fn moment(self, zone: &TimeZone) -> ZonedTime {
         match self {
-            Self::Day(day) => Moment::Day(day),
+            Self::Day(day) => ZonedTime::Day(day),
             Self::At(local, at) => match zone.iana_name() {
-                Some(name) if when::resolve(local, zone) == at => {
-                    Moment::At(local, name.to_owned())
+                Some(name) if event_time::resolve(local, zone) == at => {
+                    ZonedTime::At(local, name.to_owned())
                 }
-                _ => Moment::At(TimeZone::UTC.to_datetime(at), "UTC".to_owned()),
+                _ => ZonedTime::At(TimeZone::UTC.to_datetime(at), "UTC".to_owned()),
             },
         }
     }
@@ -91,7 +91,7 @@ impl Said {
     /// Formats `Tue 2026-02-03 18h05`, or `Tue 2026-02-03` for a day, to report how it
     /// was understood.
     pub fn tell(&self, zone: &TimeZone) -> String {
-        when::start(self.when(), zone)
+        event_time::start(self.when(), zone)
     }
 
     /// Returns the day it is, or is on.
@@ -112,7 +112,7 @@ impl Said {
         match self {
             Self::Day(day) => {
                 let after = day.checked_add(1.day()).unwrap_or(day);
-                When::Day(after).instant(zone)
+                EventTime::Day(after).instant(zone)
             }
             Self::At(_, at) => at,
         }
@@ -158,7 +158,7 @@ pub fn end(text: &str, start: Said, here: &Here) -> Result<Said> {
 /// [`Kind::Argument`](crate::error::Kind::Argument), with a similar name.
 pub fn zone(name: &str) -> Result<TimeZone> {
     // A fixed offset has no name to write an event with.
-    if let Some(zone) = when::find_zone(name)
+    if let Some(zone) = event_time::find_zone(name)
         && zone.iana_name().is_some()
     {
         return Ok(zone);
@@ -403,7 +403,7 @@ fn resolve(local: DateTime, zone: &TimeZone) -> Result<Timestamp> {
             None => (local, local),
         };
         let until = match from.date() == to.date() {
-            true => when::clock(to),
+            true => event_time::clock(to),
             false => stamp(to),
         };
         return Err(Error::argument(format!(
@@ -412,7 +412,7 @@ fn resolve(local: DateTime, zone: &TimeZone) -> Result<Timestamp> {
             name(zone),
             stamp(from)
         ))
-        .next(format!("give a time before {}, or {until} or later", when::clock(from))));
+        .next(format!("give a time before {}, or {until} or later", event_time::clock(from))));
     }
     ambiguous
         .compatible()
@@ -420,7 +420,7 @@ fn resolve(local: DateTime, zone: &TimeZone) -> Result<Timestamp> {
 }
 
 fn stamp(local: DateTime) -> String {
-    format!("{} {}", local.date(), when::clock(local))
+    format!("{} {}", local.date(), event_time::clock(local))
 }
 
 /// Adds a duration to an instant; days keep the local time.

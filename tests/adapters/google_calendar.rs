@@ -1,11 +1,11 @@
 //! Google Calendar: what its events tell, what is written to it, and the calls
 //! that are made.
 
+use daysheet_core::event_time::{EventTime, ZonedTime};
 use daysheet_core::provider::calendar::{
     Answer, Change, EventData, Guest, Response, Show, Visibility,
 };
 use daysheet_core::recurrence::Repeat;
-use daysheet_core::when::{Moment, When};
 use daysheet_providers::google::calendar::body;
 use daysheet_providers::google::calendar::facts as read;
 use jiff::civil::date;
@@ -30,19 +30,19 @@ fn guest(address: &str) -> Guest {
     Guest { address: address.to_owned(), ..Guest::default() }
 }
 
-fn at(text: &str) -> Moment {
-    Moment::At(text.parse().unwrap(), "Europe/Berlin".to_owned())
+fn at(text: &str) -> ZonedTime {
+    ZonedTime::At(text.parse().unwrap(), "Europe/Berlin".to_owned())
 }
 
-fn when(text: &str) -> When {
-    When::At(text.parse().unwrap())
+fn when(text: &str) -> EventTime {
+    EventTime::At(text.parse().unwrap())
 }
 
 fn weekly() -> Repeat {
     Repeat {
         rule: "FREQ=WEEKLY;BYDAY=TU".to_owned(),
         except: vec![when("2026-02-10T17:05:00Z")],
-        extra: vec![When::Day(date(2026, 2, 12))],
+        extra: vec![EventTime::Day(date(2026, 2, 12))],
     }
 }
 
@@ -104,13 +104,13 @@ fn an_event_tells_these_facts() {
     let series = read::facts(&events[1], ME).unwrap();
     assert_eq!(
         (series.start, series.end, series.busy, series.own),
-        (When::Day(date(2026, 3, 5)), When::Day(date(2026, 3, 6)), false, true)
+        (EventTime::Day(date(2026, 3, 5)), EventTime::Day(date(2026, 3, 6)), false, true)
     );
     assert_eq!(
         series.repeat,
         Some(Repeat {
             rule: "FREQ=WEEKLY;BYDAY=TH".to_owned(),
-            except: vec![When::Day(date(2026, 4, 2))],
+            except: vec![EventTime::Day(date(2026, 4, 2))],
             extra: Vec::new(),
         })
     );
@@ -214,7 +214,7 @@ fn a_mask_asks_for_facts_and_for_what_is_shown() {
 #[test]
 fn a_new_event_is_written_so() {
     let time = Some((at("2026-02-03T18:05:00"), at("2026-02-03T18:50:00")));
-    let days = Some((Moment::Day(date(2026, 2, 9)), Moment::Day(date(2026, 2, 11))));
+    let days = Some((ZonedTime::Day(date(2026, 2, 9)), ZonedTime::Day(date(2026, 2, 11))));
     let start = json!({"dateTime": "2026-02-03T18:05:00+01:00", "timeZone": "Europe/Berlin"});
     let end = json!({"dateTime": "2026-02-03T18:50:00+01:00", "timeZone": "Europe/Berlin"});
     let first = json!({"dateTime": "2026-02-09T00:00:00Z", "timeZone": "Europe/Lisbon"});
@@ -373,7 +373,7 @@ fn a_change_writes_what_differs_and_keeps_the_rest() {
                 "end": {"dateTime": "2026-02-03T19:50:00+01:00", "timeZone": "Europe/Berlin"},
             });
         Change {
-            time: Some((Moment::Day(date(2026, 2, 3)), Moment::Day(date(2026, 2, 4)))),
+            time: Some((ZonedTime::Day(date(2026, 2, 3)), ZonedTime::Day(date(2026, 2, 4)))),
             show: Some(Show::Free),
             ..Change::default()
         },

@@ -4,13 +4,13 @@
 use std::sync::Arc;
 
 use daysheet_core::error::{Kind, Result};
+use daysheet_core::event_time::ZonedTime;
 use daysheet_core::project::{Projection, project};
 use daysheet_core::provider::calendar::{
     Answer, CalendarOp, Calendars, Change, EventListRequest, Guest, Hours, Notify, Response, Show,
     Visibility,
 };
 use daysheet_core::schemas::{Api, EVENT, Level};
-use daysheet_core::when::Moment;
 use serde_json::{Value, json};
 
 use crate::tap::{HttpRequest, HttpResponse, Outlook, PREFER, each, empty, respond};
@@ -30,8 +30,8 @@ fn columns(names: &[&str]) -> Projection {
 }
 
 /// A local time in Berlin.
-fn berlin(text: &str) -> Moment {
-    Moment::At(text.parse().unwrap(), "Europe/Berlin".to_owned())
+fn berlin(text: &str) -> ZonedTime {
+    ZonedTime::At(text.parse().unwrap(), "Europe/Berlin".to_owned())
 }
 
 /// An event of an hour in Berlin.
@@ -41,7 +41,7 @@ fn hour(title: &str, start: &str) -> Change {
     let zone = || "Europe/Berlin".to_owned();
     Change {
         title: Some(title.to_owned()),
-        time: Some((Moment::At(start, zone()), Moment::At(end, zone()))),
+        time: Some((ZonedTime::At(start, zone()), ZonedTime::At(end, zone()))),
         ..Change::default()
     }
 }

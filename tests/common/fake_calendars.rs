@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use daysheet::error::{Error, Kind, Result};
+use daysheet::event_time::{self, EventTime, ZonedTime};
 use daysheet::project::Projection;
 use daysheet::provider::calendar::{
     Answer, CalendarOp, Calendars, Change, Changes, EventData, EventListRequest, Guest, Hours,
@@ -20,7 +21,6 @@ use daysheet::provider::calendar::{
 use daysheet::provider::{ListRequest, Mailbox, MessageContent, Page};
 use daysheet::recurrence::Repeat;
 use daysheet::schemas::Api;
-use daysheet::when::{self, Moment, When};
 use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan};
@@ -44,16 +44,20 @@ impl Entry {
         let start: DateTime = start.parse().unwrap();
         let end = start.checked_add(minutes.minutes()).unwrap();
         let utc = |local: DateTime| local.to_zoned(TimeZone::UTC).unwrap().timestamp();
-        Self::new(title, When::At(utc(start)), When::At(utc(end)))
+        Self::new(title, EventTime::At(utc(start)), EventTime::At(utc(end)))
     }
 
     /// Some whole days.
     pub fn day(first: &str, days: i64, title: &str) -> Self {
         let first: Date = first.parse().unwrap();
-        Self::new(title, When::Day(first), When::Day(first.checked_add(days.days()).unwrap()))
+        Self::new(
+            title,
+            EventTime::Day(first),
+            EventTime::Day(first.checked_add(days.days()).unwrap()),
+        )
     }
 
-    fn new(title: &str, start: When, end: When) -> Self {
+    fn new(title: &str, start: EventTime, end: EventTime) -> Self {
         let zone = Some("UTC".to_owned());
         let facts = EventData { uid: None, zone, ..facts("", title, start, end) };
         Self { facts, organizer: None, category: None, asked: Vec::new() }
@@ -74,7 +78,7 @@ impl Entry {
 
     /// An occurrence that would have started then.
     pub fn instead_of(self, original: &str) -> Self {
-        self.with(|facts| facts.original = when::local(original, "UTC").map(When::At))
+        self.with(|facts| facts.original = event_time::local(original, "UTC").map(EventTime::At))
     }
 
     pub fn place(self, place: &str) -> Self {
@@ -261,7 +265,7 @@ impl FakeCalendars {
         let end = start.timestamp() + jiff::SignedDuration::from_mins(minutes);
         let facts = EventData {
             zone: start.time_zone().iana_name().map(str::to_owned),
-            ..facts(id, title, When::At(start.timestamp()), When::At(end))
+            ..facts(id, title, EventTime::At(start.timestamp()), EventTime::At(end))
         };
         self.set(facts.clone());
         facts
@@ -351,8 +355,8 @@ impl FakeCalendars {
         let mut found = Vec::new();
         for start in repeat.occurrences(&moment(master.start, master), Timestamp::MIN, to, 400) {
             let end = match start {
-                When::At(at) => When::At(at + length),
-                When::Day(day) => When::Day(day + length),
+                EventTime::At(at) => EventTime::At(at + length),
+                EventTime::Day(day) => EventTime::Day(day + length),
             };
             let one = EventData {
                 id: format!("{}@{}", master.id, stamp(start)),
@@ -411,7 +415,7 @@ impl FakeCalendars {
     fn apply(&self, facts: &mut EventData, change: &Change) {
         if let Some((start, end)) = &change.time {
             (facts.start, facts.end) = (start.when(), end.when());
-            if let Moment::At(_, zone) = start {
+            if let ZonedTime::At(_, zone) = start {
                 facts.zone = Some(zone.clone());
             }
         }
@@ -443,7 +447,7 @@ impl FakeCalendars {
 }
 
 /// A plain event of one's own.
-pub fn event_data(id: &str, title: &str, start: When, end: When) -> EventData {
+pub fn event_data(id: &str, title: &str, start: EventTime, end: EventTime) -> EventData {
     EventData {
         id: id.to_owned(),
         calendar: id.split('/').next().map(str::to_owned),
@@ -488,33 +492,33 @@ pub fn repeat(rule: &str) -> Repeat {
     Repeat { rule: rule.to_owned(), ..Repeat::default() }
 }
 
-fn instant(when: When) -> Timestamp {
+fn instant(when: EventTime) -> Timestamp {
     when.instant(&TimeZone::UTC)
 }
 
-fn stamp(when: When) -> String {
+fn stamp(when: EventTime) -> String {
     match when {
-        When::Day(day) => day.to_string(),
-        When::At(at) => at.strftime("%Y%m%dT%H%MZ").to_string(),
+        EventTime::Day(day) => day.to_string(),
+        EventTime::At(at) => at.strftime("%Y%m%dT%H%MZ").to_string(),
     }
 }
 
-fn moment(when: When, facts: &EventData) -> Moment {
+fn moment(when: EventTime, facts: &EventData) -> ZonedTime {
     let zone = facts.zone.clone().unwrap_or_else(|| "UTC".to_owned());
     match when {
-        When::Day(day) => Moment::Day(day),
-        When::At(at) => Moment::At(TimeZone::get(&zone).unwrap().to_datetime(at), zone),
+        EventTime::Day(day) => ZonedTime::Day(day),
+        EventTime::At(at) => ZonedTime::At(TimeZone::get(&zone).unwrap().to_datetime(at), zone),
     }
 }
 
-fn google(when: When) -> Value {
+fn google(when: EventTime) -> Value {
     match when {
-        When::Day(day) => json!({"date": day.to_string()}),
-        When::At(at) => json!({"dateTime": at.to_string()}),
+        EventTime::Day(day) => json!({"date": day.to_string()}),
+        EventTime::At(at) => json!({"dateTime": at.to_string()}),
     }
 }
 
-fn graph(when: When) -> Value {
+fn graph(when: EventTime) -> Value {
     let local = TimeZone::UTC.to_datetime(instant(when));
     json!({"dateTime": local.to_string(), "timeZone": "UTC"})
 }
@@ -533,9 +537,9 @@ fn attendee(guest: &Guest) -> Value {
 /// What a change says, on one line.
 fn said(change: &Change) -> String {
     let mut parts = Vec::new();
-    let moment = |moment: &Moment| match moment {
-        Moment::Day(day) => day.to_string(),
-        Moment::At(local, zone) => format!("{local}[{zone}]"),
+    let moment = |moment: &ZonedTime| match moment {
+        ZonedTime::Day(day) => day.to_string(),
+        ZonedTime::At(local, zone) => format!("{local}[{zone}]"),
     };
     if let Some((start, end)) = &change.time {
         parts.push(format!("{}/{}", moment(start), moment(end)));
@@ -835,7 +839,7 @@ impl Calendars for FakeCalendars {
                     Some((_, known)) => known.clone()?,
                     None => return Err(Error::new(Kind::NotFound, "nobody has that address")),
                 };
-                let utc = |said: &str| when::local(said, "UTC").unwrap();
+                let utc = |said: &str| event_time::local(said, "UTC").unwrap();
                 let busy = known.busy.iter();
                 Ok(Schedule {
                     who: who.clone(),

@@ -1,9 +1,9 @@
 //! iCalendar documents: what is read of them, odd ones too. What is written
 //! stands in `ical/written.rs`.
 
+use daysheet_core::event_time::ZonedTime;
 use daysheet_core::ical::{self, Document};
 use daysheet_core::provider::calendar::{Answer, Guest, Show, Visibility};
-use daysheet_core::when::Moment;
 use jiff::tz::TimeZone;
 
 mod written;
@@ -12,10 +12,10 @@ fn read(text: &str) -> Document {
     ical::read(text, &TimeZone::get("Europe/Berlin").unwrap()).unwrap()
 }
 
-fn moment(at: &Moment) -> String {
+fn moment(at: &ZonedTime) -> String {
     match at {
-        Moment::Day(day) => day.to_string(),
-        Moment::At(local, zone) => format!("{local} {zone}"),
+        ZonedTime::Day(day) => day.to_string(),
+        ZonedTime::At(local, zone) => format!("{local} {zone}"),
     }
 }
 

@@ -2,9 +2,9 @@
 //!
 //! That both say the same is checked in `outlook_recurrence/same.rs`.
 
+use daysheet_core::event_time::ZonedTime;
 use daysheet_core::recurrence::Repeat;
 use daysheet_core::recurrence::graph::{pattern, rule};
-use daysheet_core::when::Moment;
 use serde_json::json;
 
 mod same;
@@ -13,12 +13,12 @@ fn repeat(rule: &str) -> Repeat {
     Repeat { rule: Repeat::rule(rule).unwrap(), ..Repeat::default() }
 }
 
-fn local(text: &str) -> Moment {
-    Moment::At(text.parse().unwrap(), "Europe/Berlin".to_owned())
+fn local(text: &str) -> ZonedTime {
+    ZonedTime::At(text.parse().unwrap(), "Europe/Berlin".to_owned())
 }
 
-fn day(text: &str) -> Moment {
-    Moment::Day(text.parse().unwrap())
+fn day(text: &str) -> ZonedTime {
+    ZonedTime::Day(text.parse().unwrap())
 }
 
 #[test]

@@ -4,8 +4,8 @@
 //! `dateutil` (without a zone), zones by its `zoneinfo`, and the bounds by the
 //! words of RFC 5545. Most rules are the examples of its 3.8.5.3.
 
+use daysheet_core::event_time::{EventTime, ZonedTime};
 use daysheet_core::recurrence::Repeat;
-use daysheet_core::when::{Moment, When};
 use jiff::Timestamp;
 use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
@@ -16,10 +16,10 @@ mod split;
 /// Lists are cut after so many.
 const MOST: usize = 12;
 
-fn moment(text: &str, zone: &str) -> Moment {
+fn moment(text: &str, zone: &str) -> ZonedTime {
     match zone {
-        "-" => Moment::Day(Date::strptime("%Y%m%d", text).unwrap()),
-        zone => Moment::At(DateTime::strptime("%Y%m%dT%H%M%S", text).unwrap(), zone.to_owned()),
+        "-" => ZonedTime::Day(Date::strptime("%Y%m%d", text).unwrap()),
+        zone => ZonedTime::At(DateTime::strptime("%Y%m%dT%H%M%S", text).unwrap(), zone.to_owned()),
     }
 }
 
@@ -28,23 +28,23 @@ fn instant(text: &str) -> Timestamp {
     local.to_zoned(TimeZone::UTC).unwrap().timestamp()
 }
 
-fn said(when: &When) -> String {
+fn said(when: &EventTime) -> String {
     match when {
-        When::Day(day) => day.to_string(),
-        When::At(at) => at.to_string().replace(":00Z", "Z"),
+        EventTime::Day(day) => day.to_string(),
+        EventTime::At(at) => at.to_string().replace(":00Z", "Z"),
     }
 }
 
-fn zone(start: &Moment) -> TimeZone {
+fn zone(start: &ZonedTime) -> TimeZone {
     match start {
-        Moment::Day(_) => TimeZone::UTC,
-        Moment::At(_, zone) => TimeZone::get(zone).unwrap(),
+        ZonedTime::Day(_) => TimeZone::UTC,
+        ZonedTime::At(_, zone) => TimeZone::get(zone).unwrap(),
     }
 }
 
 struct Case<'a> {
     title: &'a str,
-    start: Moment,
+    start: ZonedTime,
     from: Timestamp,
     to: Timestamp,
     lines: Vec<&'a str>,
@@ -290,8 +290,8 @@ proptest! {
         }
         let date = Date::new(year, 12, 31).unwrap();
         let start = match day {
-            true => Moment::Day(date),
-            false => Moment::At(date.at(23, 59, 59, 999_999_999), "Asia/Tokyo".to_owned()),
+            true => ZonedTime::Day(date),
+            false => ZonedTime::At(date.at(23, 59, 59, 999_999_999), "Asia/Tokyo".to_owned()),
         };
         let lines = [format!("RRULE:{rule}"), format!("EXDATE:{dates}"), format!("RDATE;TZID={dates}")];
         let repeat = Repeat::from_lines(&lines, &TimeZone::UTC);

@@ -1,7 +1,7 @@
 //! Times as people write them, and what is meant.
 
+use daysheet_core::event_time::{self, EventTime, ZonedTime};
 use daysheet_core::times::{self, Here, Said};
-use daysheet_core::when::{self, Moment, When};
 use jiff::Timestamp;
 use jiff::civil::date;
 use jiff::tz::TimeZone;
@@ -411,16 +411,16 @@ fn what_is_written() {
     let berlin = TimeZone::get("Europe/Berlin").unwrap();
     let here = here(WEDNESDAY, "europe/berlin");
     let moment = |text: &str| times::read(text, &here).unwrap().moment(&berlin);
-    assert_eq!(moment("2026-02-03"), Moment::Day(date(2026, 2, 3)));
+    assert_eq!(moment("2026-02-03"), ZonedTime::Day(date(2026, 2, 3)));
     let at = |date: jiff::civil::Date, hour, minute, zone: &str| {
-        Moment::At(date.at(hour, minute, 0, 0), zone.to_owned())
+        ZonedTime::At(date.at(hour, minute, 0, 0), zone.to_owned())
     };
     assert_eq!(moment("2026-02-03 18h05"), at(date(2026, 2, 3), 18, 5, "Europe/Berlin"));
     // The second 02h30 can be told in UTC alone.
     assert_eq!(moment("2026-10-25T02:30+02:00"), at(date(2026, 10, 25), 2, 30, "Europe/Berlin"));
     let second = moment("2026-10-25T02:30+01:00");
     assert_eq!(second, at(date(2026, 10, 25), 1, 30, "UTC"));
-    assert_eq!(second.when(), When::At("2026-10-25T01:30:00Z".parse().unwrap()));
+    assert_eq!(second.when(), EventTime::At("2026-10-25T01:30:00Z".parse().unwrap()));
 }
 
 #[test]
@@ -556,12 +556,12 @@ proptest! {
         let local = here.zone.to_datetime(at);
         // Offsets of old times have seconds, which are not told.
         prop_assume!(local.second() == 0);
-        let reported = when::start(When::At(at), &here.zone);
+        let reported = event_time::start(EventTime::At(at), &here.zone);
         let said = times::read(&reported, &here).unwrap();
         // Of two the first.
-        prop_assert_eq!(said, Said::At(local, when::resolve(local, &here.zone)));
+        prop_assert_eq!(said, Said::At(local, event_time::resolve(local, &here.zone)));
         prop_assert_eq!(said.tell(&here.zone), reported);
-        let day = when::start(When::Day(local.date()), &here.zone);
+        let day = event_time::start(EventTime::Day(local.date()), &here.zone);
         prop_assert_eq!(times::read(&day, &here), Ok(Said::Day(local.date())));
         // With its offset it is the very instant.
         let exact = local.to_string() + &here.zone.to_offset(at).to_string();

@@ -1,7 +1,7 @@
 //! Names of time zones: IANA's, Windows', and those of older programs.
 
+use daysheet_core::event_time::{find_zone, zone_name};
 use daysheet_core::times;
-use daysheet_core::when::{find_zone, zone_name};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 

@@ -10,10 +10,10 @@ mod tokens;
 use std::time::Duration;
 
 use daysheet::error::{Error, Kind};
+use daysheet::event_time;
 use daysheet::ical;
 use daysheet::provider::calendar::{Answer, EventData};
 use daysheet::schemas::Api;
-use daysheet::when;
 use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 
@@ -554,9 +554,9 @@ async fn events_are_written_as_icalendar() {
         .iter()
         .map(|entry| {
             let rule = entry.repeat.as_ref().map_or("", |repeat| &repeat.rule);
-            let at = when::start(entry.start.when(), &TimeZone::UTC);
+            let at = event_time::start(entry.start.when(), &TimeZone::UTC);
             let stands_for = entry.recurrence_id;
-            let stands_for = stands_for.map(|when| when::start(when, &TimeZone::UTC));
+            let stands_for = stands_for.map(|when| event_time::start(when, &TimeZone::UTC));
             format!("{} {at} {rule} {}", entry.uid, stands_for.unwrap_or_default())
         })
         .collect();

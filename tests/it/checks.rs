@@ -2,9 +2,9 @@
 //! else refuses: what is taken out of the pipeline breaks a case here.
 
 use daysheet::error::{Error, Kind};
+use daysheet::event_time::EventTime;
 use daysheet::provider::calendar::Guest;
 use daysheet::schemas::Api;
-use daysheet::when::When;
 use serde_json::{Value, json};
 
 use crate::common::fake_calendars::{CalendarHarness, FakeCalendars, guest, repeat};
@@ -28,7 +28,7 @@ fn fill(harness: &CalendarHarness) {
     ana.touch("main/w", |facts| facts.repeat = Some(repeat("FREQ=WEEKLY")));
     let mut third = ana.put(THIRD, "Weekly", "2036-02-19T10:00[Europe/Berlin]", 60);
     third.series = Some("main/w".to_owned());
-    third.original = Some(When::At("2036-02-19T09:00:00Z".parse().unwrap()));
+    third.original = Some(EventTime::At("2036-02-19T09:00:00Z".parse().unwrap()));
     third.uid = Some("main-w@test.example".to_owned());
     ana.set(third);
 }
@@ -305,7 +305,7 @@ async fn what_breaks_off_goes_no_further() {
     let mut copy = ana.get(THIRD).unwrap();
     copy.id = "work/w@20360304T0900Z".to_owned();
     copy.series = Some("work/w".to_owned());
-    copy.original = Some(When::At("2036-03-04T09:00:00Z".parse().unwrap()));
+    copy.original = Some(EventTime::At("2036-03-04T09:00:00Z".parse().unwrap()));
     ana.set(copy);
     let call = change("main/w", json!({"start": "11:00"}), json!({"scope": "series"}));
     let answer = harness.ok("calendar_save", call).await;

@@ -1,8 +1,8 @@
 //! Busy times and common slots, over several accounts that know some people.
 
 use daysheet::error::{Error, Kind};
+use daysheet::event_time::{self, EventTime};
 use daysheet::provider::calendar::Hours;
-use daysheet::when::{self, When};
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 use proptest::prelude::*;
@@ -369,7 +369,7 @@ fn expected(
     }
     best.sort();
     best.into_iter()
-        .map(|(_, _, start, missing)| (when::start(When::At(at(start)), zone), missing))
+        .map(|(_, _, start, missing)| (event_time::start(EventTime::At(at(start)), zone), missing))
         .collect()
 }
 
@@ -455,7 +455,7 @@ fn the_days_above_are_what_they_are_said_to_be() {
     let berlin = TimeZone::get("Europe/Berlin").unwrap();
     let change = at(2 * 288 + 12).checked_add(SignedDuration::from_secs(1));
     assert_eq!(at(0).to_string(), "2031-03-28T00:00:00Z");
-    assert_eq!(when::start(When::At(change.unwrap()), &berlin), "Sun 2031-03-30 03h00");
+    assert_eq!(event_time::start(EventTime::At(change.unwrap()), &berlin), "Sun 2031-03-30 03h00");
 }
 
 /// An account whose owner has several calendars, and somebody else: who looks

@@ -2,7 +2,7 @@
 //! calendars in memory.
 
 use daysheet::error::{Error, Kind};
-use daysheet::when::When;
+use daysheet::event_time::EventTime;
 use serde_json::json;
 
 use crate::common::fake_calendars::{CalendarHarness, guest, repeat};
@@ -335,8 +335,8 @@ async fn a_message_is_answered_for_its_event() {
     assert_eq!(harness.written(), ["respond main/p Accepted \"Gladly\""]);
     // It has been moved since the message was written.
     harness.ana().touch("main/p", |facts| {
-        facts.start = When::At("2036-02-05T15:00:00Z".parse().unwrap());
-        facts.end = When::At("2036-02-05T15:30:00Z".parse().unwrap());
+        facts.start = EventTime::At("2036-02-05T15:00:00Z".parse().unwrap());
+        facts.end = EventTime::At("2036-02-05T15:30:00Z".parse().unwrap());
     });
     assert_eq!(
         harness.error("calendar_respond", call()).await,
@@ -587,8 +587,8 @@ async fn an_occurrence_of_whole_days_is_found_by_a_time() {
     let mut facts = ana.put("main/p", "Planning", "2036-01-29T00:00[Europe/Berlin]", 30);
     facts.uid = Some("plan@elsewhere.example".to_owned());
     facts.own = false;
-    facts.start = When::Day("2036-01-29".parse().unwrap());
-    facts.end = When::Day("2036-01-30".parse().unwrap());
+    facts.start = EventTime::Day("2036-01-29".parse().unwrap());
+    facts.end = EventTime::Day("2036-01-30".parse().unwrap());
     facts.repeat = Some(repeat("FREQ=WEEKLY"));
     ana.set(facts);
     let call = json!({"id": "m1", "response": "decline"});

@@ -4,10 +4,10 @@ use std::sync::Mutex;
 
 use async_trait::async_trait;
 use daysheet::caller::{Caller, Reply};
+use daysheet::event_time::EventTime;
 use daysheet::provider::calendar::Guest;
 use daysheet::provider::mail::{Audience, AutoReply};
 use daysheet::schemas::Api;
-use daysheet::when::When;
 use serde_json::{Value, json};
 
 use crate::common::fake_calendars::{CalendarHarness, guest, repeat};
@@ -51,7 +51,7 @@ fn fill(harness: &CalendarHarness) {
     ana.touch("main/w", |facts| facts.repeat = Some(repeat("FREQ=WEEKLY")));
     let mut third = ana.put(THIRD, "Weekly", "2036-02-19T09:00[Europe/Berlin]", 60);
     third.series = Some("main/w".to_owned());
-    third.original = Some(When::At("2036-02-19T08:00:00Z".parse().unwrap()));
+    third.original = Some(EventTime::At("2036-02-19T08:00:00Z".parse().unwrap()));
     third.uid = Some("main-w@test.example".to_owned());
     third.guests = vec![bo, eve];
     ana.set(third);

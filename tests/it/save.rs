@@ -1,8 +1,8 @@
 //! `calendar_save`: new events and changes, over calendars in memory.
 
 use daysheet::error::{Error, Kind};
+use daysheet::event_time::EventTime;
 use daysheet::provider::calendar::EventData;
-use daysheet::when::When;
 use serde_json::{Value, json};
 
 use crate::common::fake_calendars::{CalendarHarness, guest, repeat};
@@ -853,10 +853,10 @@ async fn exceptions_move_with_their_series() {
     ana.touch("main/w", |facts| {
         let repeat = facts.repeat.as_mut().unwrap();
         repeat.except = vec![
-            When::At("2036-02-19T08:00:00Z".parse().unwrap()),
-            When::At("2036-06-10T07:00:00Z".parse().unwrap()),
+            EventTime::At("2036-02-19T08:00:00Z".parse().unwrap()),
+            EventTime::At("2036-06-10T07:00:00Z".parse().unwrap()),
         ];
-        repeat.extra = vec![When::At("2036-02-21T08:00:00Z".parse().unwrap())];
+        repeat.extra = vec![EventTime::At("2036-02-21T08:00:00Z".parse().unwrap())];
     });
     // One was moved by hand: the series moves as its rule says.
     let call = change("main/w@20360212T0800Z", json!({"start": "11:00"}), json!({"scope": "this"}));
@@ -1062,7 +1062,7 @@ async fn what_follows_the_first_is_the_whole() {
     let ana = harness.ana();
     for (day, cancelled) in [("0212", false), ("0304", false), ("0311", true)] {
         let at = format!("2036-{}-{}T08:00:00Z", &day[..2], &day[2..]);
-        let at = When::At(at.parse().unwrap());
+        let at = EventTime::At(at.parse().unwrap());
         let one = EventData {
             id: format!("main/w@2036{day}T0800Z"),
             series: Some("main/w".to_owned()),

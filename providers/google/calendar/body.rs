@@ -13,11 +13,11 @@ use serde_json::{Map, Value, json};
 use super::facts::{flag, list, read_moment, read_when};
 use crate::json::text;
 use daysheet_core::error::{Error, Result};
+use daysheet_core::event_time::{self, EventTime, ZonedTime};
 use daysheet_core::provider::calendar::{Answer, Change, Guest, Response, Show, Visibility};
 use daysheet_core::recurrence::Repeat;
 use daysheet_core::schemas::{Api, EVENT, Source};
 use daysheet_core::text::brief;
-use daysheet_core::when::{self, Moment, When};
 
 /// The longest time before an event that Google reminds at: four weeks.
 const LONGEST_REMINDER: u32 = 40_320;
@@ -28,9 +28,9 @@ pub fn new(change: &Change, request: &str, zone: &str) -> Result<Value> {
     let mut body = Map::new();
     let mut put = |key: &str, value: Value| body.insert(key.to_owned(), value);
     // Google has no whole-day events of these types: a day becomes its first instant.
-    let timed = |said: &Moment| match (said, change.show) {
-        (Moment::Day(day), Some(Show::Oof | Show::Focus)) => {
-            Moment::At(day.at(0, 0, 0, 0), zone.to_owned())
+    let timed = |said: &ZonedTime| match (said, change.show) {
+        (ZonedTime::Day(day), Some(Show::Oof | Show::Focus)) => {
+            ZonedTime::At(day.at(0, 0, 0, 0), zone.to_owned())
         }
         _ => said.clone(),
     };
@@ -154,12 +154,12 @@ pub fn answered(current: &Value, response: &Response, own: &str, zone: &TimeZone
         if !comment.is_empty() {
             comment.push('\n');
         }
-        let (from, to) = (When::At(from), When::At(to));
+        let (from, to) = (EventTime::At(from), EventTime::At(to));
         let _ = write!(
             comment,
             "proposed: {} to {} ({})",
-            when::start(from, zone),
-            when::end(from, to, zone),
+            event_time::start(from, zone),
+            event_time::end(from, to, zone),
             zone.iana_name().unwrap_or("UTC")
         );
     }
@@ -257,10 +257,10 @@ fn meeting(request: &str) -> Value {
 
 /// Returns a day, or a local time with its zone; and with its offset, so that a
 /// repeated local time is unambiguous, and the reader need not know the zone.
-fn moment(said: &Moment) -> Value {
+fn moment(said: &ZonedTime) -> Value {
     match (said, said.when()) {
-        (Moment::At(local, zone), When::At(at)) => {
-            let known = when::find_zone(zone).unwrap_or(TimeZone::UTC);
+        (ZonedTime::At(local, zone), EventTime::At(at)) => {
+            let known = event_time::find_zone(zone).unwrap_or(TimeZone::UTC);
             let offset = known.to_offset(at);
             let offset = match offset.is_zero() {
                 true => "Z".to_owned(),
@@ -269,19 +269,19 @@ fn moment(said: &Moment) -> Value {
             let local = local.strftime("%Y-%m-%dT%H:%M:%S");
             json!({"dateTime": format!("{local}{offset}"), "timeZone": zone})
         }
-        (Moment::Day(day), _) => json!({"date": day.to_string()}),
-        (_, When::Day(day)) => json!({"date": day.to_string()}),
+        (ZonedTime::Day(day), _) => json!({"date": day.to_string()}),
+        (_, EventTime::Day(day)) => json!({"date": day.to_string()}),
     }
 }
 
-fn recurrence(repeat: &Repeat, start: Option<Moment>) -> Value {
-    let start = start.unwrap_or_else(|| Moment::At(DateTime::default(), "UTC".to_owned()));
+fn recurrence(repeat: &Repeat, start: Option<ZonedTime>) -> Value {
+    let start = start.unwrap_or_else(|| ZonedTime::At(DateTime::default(), "UTC".to_owned()));
     repeat.lines(&start).into()
 }
 
 /// Returns the same for an event that has a time: a patch would leave the fields that
 /// are not named, and a day with a time of day is refused.
-fn replaced(said: &Moment, now: Option<&Value>) -> Value {
+fn replaced(said: &ZonedTime, now: Option<&Value>) -> Value {
     let mut value = moment(said);
     if let Some(parts) = value.as_object_mut() {
         for key in ["date", "dateTime", "timeZone"] {
@@ -295,13 +295,13 @@ fn replaced(said: &Moment, now: Option<&Value>) -> Value {
 }
 
 /// Returns true if the event already has this time, in this zone.
-fn same(current: &Value, key: &str, said: &Moment) -> bool {
+fn same(current: &Value, key: &str, said: &ZonedTime) -> bool {
     let Some(now) = current.get(key) else {
         return false;
     };
     let zone = match said {
-        Moment::Day(_) => return read_when(now) == Some(said.when()),
-        Moment::At(_, zone) => zone,
+        ZonedTime::Day(_) => return read_when(now) == Some(said.when()),
+        ZonedTime::At(_, zone) => zone,
     };
     read_when(now) == Some(said.when()) && text(now, "timeZone") == zone
 }

@@ -6,9 +6,9 @@ use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 
 use crate::json::text;
+use daysheet_core::event_time::{self, EventTime, ZonedTime};
 use daysheet_core::provider::calendar::{Answer, EventData, Guest};
 use daysheet_core::recurrence::Repeat;
-use daysheet_core::when::{self, Moment, When};
 
 /// The paths of an event that [`facts`] reads. Descriptions and conference entry points
 /// may be long, and are not requested in lists.
@@ -105,7 +105,10 @@ pub fn facts(event: &Value, own: &str) -> Option<EventData> {
         original,
         start,
         end,
-        zone: event.get("start").map(|start| text(start, "timeZone")).and_then(when::zone_name),
+        zone: event
+            .get("start")
+            .map(|start| text(start, "timeZone"))
+            .and_then(event_time::zone_name),
         repeat: repeat(event),
         uid: some(event, "iCalUID"),
         title: text(event, "summary").to_owned(),
@@ -136,15 +139,15 @@ pub fn join(calendar: Option<&str>, id: &str) -> String {
 }
 
 /// Reads a `date`, or a `dateTime` with its offset; without one it is in the named zone.
-pub fn read_when(value: &Value) -> Option<When> {
+pub fn read_when(value: &Value) -> Option<EventTime> {
     let date_time = text(value, "dateTime");
     match text(value, "date") {
         "" => date_time
             .parse()
             .ok()
-            .or_else(|| when::local(date_time, text(value, "timeZone")))
-            .map(When::At),
-        date => date.parse().ok().map(When::Day),
+            .or_else(|| event_time::local(date_time, text(value, "timeZone")))
+            .map(EventTime::At),
+        date => date.parse().ok().map(EventTime::Day),
     }
 }
 
@@ -172,19 +175,19 @@ fn repeat(event: &Value) -> Option<Repeat> {
     }
     let zone = event
         .get("start")
-        .and_then(|start| when::find_zone(text(start, "timeZone")))
+        .and_then(|start| event_time::find_zone(text(start, "timeZone")))
         .unwrap_or(TimeZone::UTC);
     Some(Repeat::from_lines(&lines, &zone))
 }
 
 /// Reads the same as [`read_when`], in the named zone.
-pub fn read_moment(value: &Value) -> Option<Moment> {
+pub fn read_moment(value: &Value) -> Option<ZonedTime> {
     let named = text(value, "timeZone");
     Some(match read_when(value)? {
-        When::Day(day) => Moment::Day(day),
-        When::At(at) => match when::find_zone(named) {
-            Some(zone) => Moment::At(zone.to_datetime(at), named.to_owned()),
-            None => Moment::At(TimeZone::UTC.to_datetime(at), "UTC".to_owned()),
+        EventTime::Day(day) => ZonedTime::Day(day),
+        EventTime::At(at) => match event_time::find_zone(named) {
+            Some(zone) => ZonedTime::At(zone.to_datetime(at), named.to_owned()),
+            None => ZonedTime::At(TimeZone::UTC.to_datetime(at), "UTC".to_owned()),
         },
     })
 }

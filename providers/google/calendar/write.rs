@@ -16,8 +16,8 @@ use crate::json::text;
 use crate::net::path_segment;
 use crate::written::holds;
 use daysheet_core::error::{Error, Kind, Result};
+use daysheet_core::event_time;
 use daysheet_core::provider::calendar::{CalendarOp, Change, Guest, Notify, Response};
-use daysheet_core::when;
 
 /// How often a meeting link that is still being created is looked up.
 const LOOKS: usize = 3;
@@ -111,12 +111,12 @@ impl GoogleCalendar {
 
     pub(super) async fn answer(&self, current: &Value, response: &Response) -> Result<Value> {
         let named = current.get("start").map(|start| text(start, "timeZone"));
-        let zone = match named.filter(|zone| !zone.is_empty()).and_then(when::find_zone) {
+        let zone = match named.filter(|zone| !zone.is_empty()).and_then(event_time::find_zone) {
             Some(zone) => zone,
             None => {
                 let (calendar, _) = self.whose(current).await?;
                 let zone = self.zone(&calendar).await?;
-                when::find_zone(&zone).unwrap_or(jiff::tz::TimeZone::UTC)
+                event_time::find_zone(&zone).unwrap_or(jiff::tz::TimeZone::UTC)
             }
         };
         let body = body::answered(current, response, &self.own, &zone)?;

@@ -12,9 +12,9 @@ use super::events::facts::{self, attendees, is_organizer, times};
 use super::{online, zones};
 use crate::json::{is, nested, text};
 use daysheet_core::error::{Error, Result};
+use daysheet_core::event_time::{self, EventTime, ZonedTime};
 use daysheet_core::provider::calendar::{Change, Guest, Notify, Show, Visibility};
 use daysheet_core::recurrence::{Repeat, graph};
-use daysheet_core::when::{self, Moment, When};
 
 /// Checks that Outlook can make a change, as far as that depends only on the change and
 /// the event.
@@ -76,7 +76,7 @@ pub fn properties(change: &Change, current: Option<&Value>, day_zone: &str) -> R
     };
     let mut starts = None;
     if let Some((start, end)) = &change.time {
-        let days = matches!(start, Moment::Day(_));
+        let days = matches!(start, ZonedTime::Day(_));
         let (start, end) = (local(start, day_zone, recurs), local(end, day_zone, recurs));
         set("isAllDay", json!(days));
         set("start", start.json());
@@ -147,7 +147,7 @@ struct Local {
     at: DateTime,
     zone: String,
     /// The same as we have it.
-    moment: Moment,
+    moment: ZonedTime,
 }
 
 impl Local {
@@ -161,10 +161,10 @@ impl Local {
 
 /// Converts a moment for Graph. A zone that Graph lacks becomes UTC, which is equivalent for a
 /// single event; a recurring event keeps the zone, and Graph may refuse it.
-fn local(moment: &Moment, day_zone: &str, recurs: bool) -> Local {
+fn local(moment: &ZonedTime, day_zone: &str, recurs: bool) -> Local {
     let (at, zone) = match moment {
-        Moment::Day(day) => (day.at(0, 0, 0, 0), day_zone.to_owned()),
-        Moment::At(at, zone) => match zones::windows(zone, at.date()) {
+        ZonedTime::Day(day) => (day.at(0, 0, 0, 0), day_zone.to_owned()),
+        ZonedTime::At(at, zone) => match zones::windows(zone, at.date()) {
             Some(zone) => (*at, zone.to_owned()),
             None if recurs => (*at, zone.clone()),
             None => {
@@ -181,12 +181,12 @@ fn first(current: &Value) -> Option<Local> {
     let zone = facts::zone(current);
     let name = zone.iana_name().unwrap_or("UTC").to_owned();
     let moment = match times(current).0? {
-        When::Day(day) => Moment::Day(day),
-        When::At(at) => Moment::At(zone.to_datetime(at), name),
+        EventTime::Day(day) => ZonedTime::Day(day),
+        EventTime::At(at) => ZonedTime::At(zone.to_datetime(at), name),
     };
     // Its zone is sent back under the name it had.
     let own = text(current, "originalStartTimeZone");
-    let own = when::find_zone(own).map_or("UTC", |_| own);
+    let own = event_time::find_zone(own).map_or("UTC", |_| own);
     Some(Local { zone: own.to_owned(), ..local(&moment, own, true) })
 }
 
@@ -267,10 +267,10 @@ fn sensitivity(visibility: Visibility) -> &'static str {
 }
 
 /// Returns the days around the exceptions of a series, in UTC; `None` if there are none.
-pub fn span(except: &[When]) -> Option<(Date, Date)> {
+pub fn span(except: &[EventTime]) -> Option<(Date, Date)> {
     let days = except.iter().map(|when| match when {
-        When::Day(day) => *day,
-        When::At(at) => TimeZone::UTC.to_datetime(*at).date(),
+        EventTime::Day(day) => *day,
+        EventTime::At(at) => TimeZone::UTC.to_datetime(*at).date(),
     });
     let first = days.clone().min()?;
     let last = days.max()?;
@@ -279,18 +279,18 @@ pub fn span(except: &[When]) -> Option<(Date, Date)> {
 }
 
 /// Returns true if an occurrence is one of the exceptions.
-pub fn is_out(occurrence: &Value, except: &[When], zone: &TimeZone) -> bool {
+pub fn is_out(occurrence: &Value, except: &[EventTime], zone: &TimeZone) -> bool {
     let (Some(start), _) = times(occurrence) else {
         return false;
     };
     // Where one was moved to does not matter.
     let start = facts::original(occurrence, start).unwrap_or(start);
-    let day_of = |when: When| match when {
-        When::Day(day) => day,
-        When::At(at) => zone.to_datetime(at).date(),
+    let day_of = |when: EventTime| match when {
+        EventTime::Day(day) => day,
+        EventTime::At(at) => zone.to_datetime(at).date(),
     };
     except.iter().any(|except| match (except, start) {
-        (When::At(one), When::At(other)) => *one == other,
+        (EventTime::At(one), EventTime::At(other)) => *one == other,
         (one, other) => day_of(*one) == day_of(other),
     })
 }

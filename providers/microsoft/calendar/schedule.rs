@@ -16,9 +16,9 @@ use crate::json::{nested, text};
 use crate::microsoft::answer::page;
 use crate::microsoft::client::Graph;
 use daysheet_core::error::{Error, Kind, Result};
+use daysheet_core::event_time;
 use daysheet_core::provider::calendar::{Hours, Schedule};
 use daysheet_core::text::{brief, cell, clip};
-use daysheet_core::when;
 
 /// Addresses of one call.
 const PEOPLE: usize = 20;
@@ -166,7 +166,7 @@ async fn own(graph: &Graph, from: Timestamp, to: Timestamp) -> Result<Value> {
     let view = answers.next().unwrap_or_else(lost)?;
     let settings = answers.next().and_then(Result::ok).unwrap_or_default();
     let (events, _) = graph.all(view, usize::MAX, OWN_PAGES).await?;
-    let zone = when::find_zone(text(&settings, "timeZone")).unwrap_or(TimeZone::UTC);
+    let zone = event_time::find_zone(text(&settings, "timeZone")).unwrap_or(TimeZone::UTC);
     let items: Vec<Value> = events
         .iter()
         .filter_map(|event| {
@@ -230,6 +230,6 @@ fn hours(working: &Value) -> Option<Hours> {
         0 => 24 * 60,
         to => to,
     };
-    let zone = when::zone_name(text(nested(working, "timeZone"), "name"))?;
+    let zone = event_time::zone_name(text(nested(working, "timeZone"), "name"))?;
     (!days.is_empty() && from < to).then_some(Hours { zone, days, from, to })
 }

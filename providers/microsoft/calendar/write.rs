@@ -18,8 +18,8 @@ use crate::microsoft::client::Graph;
 use crate::net;
 use crate::written::holds;
 use daysheet_core::error::{Error, Kind, Result};
+use daysheet_core::event_time::{EventTime, ZonedTime};
 use daysheet_core::provider::calendar::{Answer, Change, Notify, Response};
-use daysheet_core::when::{Moment, When};
 
 /// The number of occurrences in a page, and of pages, when occurrences are deleted.
 const TOP: &str = "500";
@@ -142,7 +142,7 @@ async fn find(graph: &Graph, path: &str, id: &str, change: &Change) -> Result<Op
     };
     // A whole day begins at another instant in each zone, so the range has a margin.
     let day = jiff::Span::new().hours(36);
-    let instant = |moment: &Moment| moment.when().instant(&TimeZone::UTC);
+    let instant = |moment: &ZonedTime| moment.when().instant(&TimeZone::UTC);
     let from = instant(start).checked_sub(day).unwrap_or(Timestamp::MIN);
     let to = instant(end).checked_add(day).unwrap_or(Timestamp::MAX);
     let view = format!("{}calendarView", path.strip_suffix("events").unwrap_or(path));
@@ -186,7 +186,7 @@ pub async fn update(
         false => patch(graph, id, version(current), &body).await?,
     };
     let except = change.repeat.iter().flatten();
-    let except: Vec<When> = except.flat_map(|repeat| repeat.except.clone()).collect();
+    let except: Vec<EventTime> = except.flat_map(|repeat| repeat.except.clone()).collect();
     if !except.is_empty() {
         leave_out(graph, &event, &except)
             .await
@@ -235,7 +235,7 @@ async fn patch(graph: &Graph, id: &str, version: Option<&str>, body: &Value) -> 
 }
 
 /// Takes occurrences out of a series.
-async fn leave_out(graph: &Graph, series: &Value, except: &[When]) -> Result<()> {
+async fn leave_out(graph: &Graph, series: &Value, except: &[EventTime]) -> Result<()> {
     let Some((first, last)) = body::span(except) else {
         return Ok(());
     };
@@ -420,20 +420,20 @@ fn utc(at: Timestamp) -> Value {
 /// Returns Graph's name of the zone for whole days: the event's, else the mailbox's, because
 /// Outlook shows a day of another zone as parts of two. Fetched only if there are whole days.
 async fn day_zone(graph: &Graph, change: &Change, current: Option<&Value>) -> String {
-    let days = matches!(change.time, Some((Moment::Day(_), _)));
+    let days = matches!(change.time, Some((ZonedTime::Day(_), _)));
     let none = || "UTC".to_owned();
     if !days {
         return none();
     }
-    let was_day = current.filter(|current| matches!(times(current).0, Some(When::Day(_))));
+    let was_day = current.filter(|current| matches!(times(current).0, Some(EventTime::Day(_))));
     let own = was_day.map_or("", |current| text(current, "originalStartTimeZone"));
-    if daysheet_core::when::find_zone(own).is_some() {
+    if daysheet_core::event_time::find_zone(own).is_some() {
         return own.to_owned();
     }
     let settings = graph.get(&graph.mine("mailboxSettings", &[])).await;
     let settings = settings.unwrap_or_default();
     let zone = nested(&settings, "timeZone").as_str();
-    let zone = zone.filter(|zone| daysheet_core::when::find_zone(zone).is_some());
+    let zone = zone.filter(|zone| daysheet_core::event_time::find_zone(zone).is_some());
     zone.map_or_else(none, str::to_owned)
 }
 

@@ -2,14 +2,14 @@
 //!
 //! Graph accepts every Windows zone by its Windows name, and only some by IANA name. So a time is
 //! sent in a Windows zone whose clocks show the same, found by comparing the zones themselves: a
-//! table of names would be older than the zones. `when.rs` reads names.
+//! table of names would be older than the zones. `event_time.rs` reads names.
 
 use jiff::Timestamp;
 use jiff::ToSpan;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
-use daysheet_core::when;
+use daysheet_core::event_time;
 
 /// The zones of Windows, from west to east; of those that are alike the one that
 /// people pick first.
@@ -160,18 +160,19 @@ const YEARS: i64 = 10;
 /// Returns Graph's name of the zone that IANA calls `name`, for an event that starts on
 /// `day`; `None` if Windows has no such zone.
 pub fn windows(name: &str, day: Date) -> Option<&'static str> {
-    let zone = when::find_zone(name)?;
+    let zone = event_time::find_zone(name)?;
     if zone.iana_name().is_some_and(|name| matches!(name, "UTC" | "Etc/UTC")) {
         return Some("UTC");
     }
     let iana = zone.iana_name();
-    let same = |windows: &&&str| iana.is_some() && when::zone_name(windows).as_deref() == iana;
+    let same =
+        |windows: &&&str| iana.is_some() && event_time::zone_name(windows).as_deref() == iana;
     if let Some(found) = WINDOWS.iter().find(same) {
         return Some(found);
     }
     let clock = clock(&zone, day);
     let alike = |windows: &&&str| {
-        when::find_zone(windows).is_some_and(|zone| self::clock(&zone, day) == clock)
+        event_time::find_zone(windows).is_some_and(|zone| self::clock(&zone, day) == clock)
     };
     WINDOWS.iter().find(alike).copied()
 }
@@ -181,8 +182,8 @@ fn clock(zone: &TimeZone, day: Date) -> Vec<(Timestamp, i32)> {
     // A day earlier, because midnight differs from zone to zone.
     let first = day.checked_sub(2.days()).unwrap_or(day);
     let last = day.checked_add(YEARS.years()).unwrap_or(Date::MAX);
-    let from = when::resolve(first.at(0, 0, 0, 0), &TimeZone::UTC);
-    let to = when::resolve(last.at(0, 0, 0, 0), &TimeZone::UTC);
+    let from = event_time::resolve(first.at(0, 0, 0, 0), &TimeZone::UTC);
+    let to = event_time::resolve(last.at(0, 0, 0, 0), &TimeZone::UTC);
     let mut clock = vec![(from, zone.to_offset(from).seconds())];
     let changes =
         zone.following(from).map(|change| (change.timestamp(), change.offset().seconds()));

@@ -18,8 +18,8 @@ use crate::json::{is, nested, text};
 use crate::microsoft::answer::not_ours;
 use crate::microsoft::batch::Part;
 use daysheet_core::error::{Error, Kind, Result};
+use daysheet_core::event_time;
 use daysheet_core::provider::mail::{Flag, MailState, Organize, Place, PlaceKind, Step};
-use daysheet_core::when;
 
 /// The properties of a message's state.
 const STATE: &str = "id,isRead,flag,parentFolderId,categories";
@@ -352,5 +352,5 @@ fn due(flag: &Value) -> Option<Timestamp> {
         "" => "UTC",
         zone => zone,
     };
-    when::local(text(due, "dateTime"), zone)
+    event_time::local(text(due, "dateTime"), zone)
 }

@@ -11,8 +11,8 @@ use jiff::tz::TimeZone;
 use serde_json::{Map, Value, json};
 
 use crate::store::agenda::{Access, Agenda, Calendar, Event, same};
+use daysheet_core::event_time::{EventTime, ZonedTime};
 use daysheet_core::provider::calendar::{Answer, Guest, Show, Visibility};
-use daysheet_core::when::{Moment, When};
 
 /// Where Google's half keeps what only it knows of an event.
 pub(super) const OWN: &str = "google";
@@ -201,10 +201,10 @@ impl View<'_> {
     }
 
     /// A start or an end.
-    fn time(&self, moment: &Moment) -> Value {
+    fn time(&self, moment: &ZonedTime) -> Value {
         match moment {
-            Moment::Day(day) => json!({ "date": day.to_string() }),
-            Moment::At(_, zone) => {
+            ZonedTime::Day(day) => json!({ "date": day.to_string() }),
+            ZonedTime::At(_, zone) => {
                 let at = moment.when().instant(&self.zone);
                 json!({ "dateTime": date_time(at, &self.zone), "timeZone": zone })
             }
@@ -212,15 +212,15 @@ impl View<'_> {
     }
 
     /// The start by the rule, in the zone of the series.
-    fn original(&self, event: &Event, series: &str, original: When) -> Value {
+    fn original(&self, event: &Event, series: &str, original: EventTime) -> Value {
         match original {
-            When::Day(day) => json!({ "date": day.to_string() }),
-            When::At(at) => {
+            EventTime::Day(day) => json!({ "date": day.to_string() }),
+            EventTime::At(at) => {
                 let place = self.agenda.find(event.calendar, series);
                 let series = place.and_then(|place| self.agenda.event(place));
                 let zone = match &series.unwrap_or(event).start {
-                    Moment::At(_, zone) => zone,
-                    Moment::Day(_) => &self.calendar.zone,
+                    ZonedTime::At(_, zone) => zone,
+                    ZonedTime::Day(_) => &self.calendar.zone,
                 };
                 json!({ "dateTime": date_time(at, &self.zone), "timeZone": zone })
             }

@@ -20,9 +20,9 @@ use crate::google::fields::Shape;
 use crate::http::Answer;
 use crate::store::agenda::Event;
 use crate::store::agenda::expand::moment;
+use daysheet_core::event_time::{ZonedTime, resolve};
 use daysheet_core::provider::calendar::{Show, Visibility};
 use daysheet_core::recurrence::Repeat;
-use daysheet_core::when::{Moment, resolve};
 
 /// More reminders than this are refused.
 const MAX_REMINDERS: usize = 5;
@@ -197,8 +197,8 @@ fn recurrence(
         return Err(refuse::empty_range());
     }
     // What means the same stays as it was, to the nominal time of a series.
-    let same = |one: &Moment, other: &Moment| match (one, other) {
-        (Moment::At(_, one_zone), Moment::At(_, other_zone)) => {
+    let same = |one: &ZonedTime, other: &ZonedTime| match (one, other) {
+        (ZonedTime::At(_, one_zone), ZonedTime::At(_, other_zone)) => {
             one_zone == other_zone && one.when() == other.when()
         }
         (one, other) => one == other,
@@ -220,11 +220,11 @@ fn recurrence(
 }
 
 /// The lines of a recurrence.
-fn repeat(lines: &[&str], start: &Moment, reading: &Reading<'_>) -> Result<Repeat, Answer> {
+fn repeat(lines: &[&str], start: &ZonedTime, reading: &Reading<'_>) -> Result<Repeat, Answer> {
     let refused = || refuse::invalid("Invalid recurrence rule.");
     let zone = match start {
-        Moment::At(_, zone) => zone,
-        Moment::Day(_) => &reading.calendar.zone,
+        ZonedTime::At(_, zone) => zone,
+        ZonedTime::Day(_) => &reading.calendar.zone,
     };
     let zone = TimeZone::get(zone).unwrap_or(TimeZone::UTC);
     let mut rules = 0;
@@ -261,7 +261,7 @@ fn time(
     which: &str,
     recurs: bool,
     reading: &Reading<'_>,
-) -> Result<Moment, Answer> {
+) -> Result<ZonedTime, Answer> {
     let missing = || refuse::required(&format!("Missing {which} time."));
     let wrong = || refuse::invalid(&format!("Invalid {which} time."));
     let time = match value {
@@ -288,7 +288,7 @@ fn time(
         (Some(date), None) => {
             let whole = date.len() == 10;
             let date = Date::strptime("%Y-%m-%d", date).ok().filter(|_| whole);
-            date.map(Moment::Day).ok_or_else(wrong)
+            date.map(ZonedTime::Day).ok_or_else(wrong)
         }
         (None, Some(text)) => {
             if let Some(at) = rfc3339(text) {
@@ -306,7 +306,7 @@ fn time(
             let at = resolve(local, &known);
             match recurs {
                 // A time that is skipped today may be there another day.
-                true => Ok(Moment::At(whole_seconds(local), name.to_owned())),
+                true => Ok(ZonedTime::At(whole_seconds(local), name.to_owned())),
                 false => Ok(moment(seconds(at), name)),
             }
         }

@@ -15,8 +15,8 @@ use super::shape::EVENT;
 use crate::google::params::Params;
 use crate::http::{Answer, Request};
 use crate::store::agenda::{Access, Agenda, Calendar, Event, Reply, event_id, same};
+use daysheet_core::event_time::{EventTime, ZonedTime};
 use daysheet_core::provider::calendar::Guest;
-use daysheet_core::when::{Moment, When};
 
 /// An event that a request is about.
 struct Target {
@@ -32,7 +32,7 @@ enum Place {
     /// To an event of its own.
     Event(usize),
     /// To an occurrence that does not differ from its series yet.
-    Occurrence(usize, When),
+    Occurrence(usize, EventTime),
 }
 
 /// A request to write to one calendar.
@@ -84,7 +84,7 @@ impl Write<'_> {
         let copies = self.agenda.with_uid(&uid);
         let here: Vec<usize> =
             copies.filter(|(_, it)| it.calendar == self.at).map(|(place, _)| place).collect();
-        let of = |agenda: &Agenda, original: Option<When>| {
+        let of = |agenda: &Agenda, original: Option<EventTime>| {
             let same = |place: &&usize| {
                 let event = agenda.event(**place);
                 event.is_some_and(|event| event.original() == original)
@@ -258,7 +258,7 @@ impl Write<'_> {
 
     /// An event with nothing in it.
     fn blank(&self, id: &str, uid: &str) -> Event {
-        let never = Moment::Day(jiff::civil::Date::ZERO);
+        let never = ZonedTime::Day(jiff::civil::Date::ZERO);
         let mut event = Event::new(self.at, id, uid, never.clone(), never);
         event.organizer.address = self.calendar.owner.clone();
         event
@@ -280,15 +280,15 @@ impl Write<'_> {
     }
 
     /// The start that a body names for an occurrence.
-    fn original(&self, time: &Value) -> Result<When, Answer> {
+    fn original(&self, time: &Value) -> Result<EventTime, Answer> {
         let wrong = || refuse::invalid("Invalid original start time.");
         let part = |name: &str| time.get(name).and_then(Value::as_str);
         if let Some(day) = part("date") {
             let day = jiff::civil::Date::strptime("%Y-%m-%d", day);
-            return day.map(When::Day).map_err(|_| wrong());
+            return day.map(EventTime::Day).map_err(|_| wrong());
         }
         let at = part("dateTime").and_then(read::rfc3339);
-        at.map(When::At).ok_or_else(wrong)
+        at.map(EventTime::At).ok_or_else(wrong)
     }
 
     fn body(&self) -> Result<Map<String, Value>, Answer> {

@@ -26,10 +26,10 @@ use jiff::{Timestamp, ToSpan};
 use super::files::{self, Wanted, unreadable};
 use crate::store::agenda::{Access, Agenda, Calendar, Event, event_id, instance_id};
 use daysheet_core::error::Result;
+use daysheet_core::event_time::{self, EventTime};
 use daysheet_core::ical::{self, Document, Entry};
 use daysheet_core::provider::calendar::Guest;
 use daysheet_core::text;
-use daysheet_core::when::{self, When};
 
 /// The calendars of the sample mailboxes' owner and of the people around:
 /// the path below the folder of the samples, and what is there.
@@ -249,7 +249,7 @@ impl Loading<'_> {
         files: &[Found],
     ) -> usize {
         let mut entries: Vec<&Entry> = Vec::new();
-        let mut places: HashMap<(&str, Option<When>), usize> = HashMap::new();
+        let mut places: HashMap<(&str, Option<EventTime>), usize> = HashMap::new();
         for file in files {
             for entry in &file.document.entries {
                 let place =
@@ -280,7 +280,7 @@ impl Loading<'_> {
 
 /// Gives a calendar what its file says of it.
 fn dress(calendar: &mut Calendar, file: &Found) {
-    if let Some(zone) = file.document.zone.as_deref().and_then(when::zone_name) {
+    if let Some(zone) = file.document.zone.as_deref().and_then(event_time::zone_name) {
         calendar.zone = zone;
     }
     if file.readonly {
@@ -330,7 +330,7 @@ fn made(start: Timestamp) -> Timestamp {
 }
 
 fn default_zone() -> TimeZone {
-    when::find_zone(ZONE).unwrap_or(TimeZone::UTC)
+    event_time::find_zone(ZONE).unwrap_or(TimeZone::UTC)
 }
 
 /// True for the path of a calendar file.

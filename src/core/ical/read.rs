@@ -12,11 +12,11 @@ use super::values::{self, Written};
 use super::zones::Zones;
 use super::{Document, Entry, LONGEST};
 use crate::error::{Error, Result};
+use crate::event_time::{self, EventTime, ZonedTime};
 use crate::provider::calendar::{Answer, Guest, Show, Visibility};
 use crate::recurrence::{Repeat, Rule};
 use crate::text;
 use crate::text::{note, ours, quoted};
-use crate::when::{self, Moment, When};
 
 /// Reads a document.
 pub fn document(text: &str, floating: &TimeZone) -> Result<Document> {
@@ -58,8 +58,8 @@ fn calendar(
     let some = |text: String| Some(text).filter(|text| !text.is_empty());
     let method = some(root.text("METHOD").trim().to_ascii_uppercase());
     let name = some(root.text("X-WR-CALNAME")).or_else(|| some(root.text("NAME")));
-    let zone = when::zone_name(&root.text("X-WR-TIMEZONE"));
-    let own = zone.as_deref().and_then(when::find_zone);
+    let zone = event_time::zone_name(&root.text("X-WR-TIMEZONE"));
+    let own = zone.as_deref().and_then(event_time::find_zone);
     document.method = document.method.take().or(method);
     document.name = document.name.take().or(name);
     document.zone = document.zone.take().or(zone);
@@ -80,10 +80,10 @@ fn calendar(
 #[derive(Default)]
 struct Parts {
     recurs: bool,
-    start: Option<Moment>,
+    start: Option<ZonedTime>,
     /// The start by the clock, in a zone that only the document has.
     clock: Option<(DateTime, TimeZone)>,
-    end: Option<Moment>,
+    end: Option<ZonedTime>,
     /// Its local time, if it names no zone.
     end_said: Option<DateTime>,
     length: Option<ICalendarDuration>,
@@ -108,8 +108,8 @@ struct Parts {
 fn entry(event: &Component, zones: &Zones, method: Option<&str>, notes: &mut Notes) -> Option<Raw> {
     let mut entry = Entry::new(
         String::new(),
-        Moment::Day(jiff::civil::Date::ZERO),
-        Moment::Day(jiff::civil::Date::ZERO),
+        ZonedTime::Day(jiff::civil::Date::ZERO),
+        ZonedTime::Day(jiff::civil::Date::ZERO),
     );
     let mut parts =
         Parts { recurs: event.lines.iter().any(|line| line.name == "RRULE"), ..Parts::default() };
@@ -125,8 +125,8 @@ fn entry(event: &Component, zones: &Zones, method: Option<&str>, notes: &mut Not
     }
     // A message about one occurrence may leave its own start out.
     let of_one = entry.recurrence_id.map(|at| match at {
-        When::Day(day) => Moment::Day(day),
-        When::At(at) => Moment::At(TimeZone::UTC.to_datetime(at), "UTC".to_owned()),
+        EventTime::Day(day) => ZonedTime::Day(day),
+        EventTime::At(at) => ZonedTime::At(TimeZone::UTC.to_datetime(at), "UTC".to_owned()),
     });
     entry.cancelled = parts.status == "CANCELLED";
     // A method that refers to an existing event need not have its time (RFC 5546).
@@ -155,8 +155,8 @@ fn entry(event: &Component, zones: &Zones, method: Option<&str>, notes: &mut Not
             note!("its time zone has no IANA name: {} dates replace its rule", ours(many)),
         );
     }
-    if let (Moment::At(_, zone), None, Some(said)) = (&start, &parts.clock, parts.end_said) {
-        parts.end = Some(Moment::At(said, zone.clone()));
+    if let (ZonedTime::At(_, zone), None, Some(said)) = (&start, &parts.clock, parts.end_said) {
+        parts.end = Some(ZonedTime::At(said, zone.clone()));
     }
     entry.end = end(&start, parts.end.take(), parts.length.take(), event, notes);
     entry.start = start;

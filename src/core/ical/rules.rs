@@ -13,8 +13,8 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::scan::Component;
 use super::values::date_time;
+use crate::event_time::{self, EventTime, ZonedTime};
 use crate::recurrence::{Repeat, Rule, Until};
-use crate::when::{self, Moment, When};
 
 /// Onsets of one observance that are worked out: those since 1601, with room.
 const ONSETS: usize = 1_000;
@@ -56,7 +56,7 @@ pub fn read(part: &Component, years: (i16, i16), room: &mut usize) -> Option<Rul
     for one in observances.filter(|one| matches!(one.name.as_str(), "STANDARD" | "DAYLIGHT")) {
         let to = offset(one, "TZOFFSETTO")?;
         let from = offset(one, "TZOFFSETFROM").unwrap_or(to);
-        let at = |local| when::resolve(local, &TimeZone::UTC).as_second() - i64::from(from);
+        let at = |local| event_time::resolve(local, &TimeZone::UTC).as_second() - i64::from(from);
         let (start, ends, onsets) = onsets(one, from, years)?;
         first = first.min(at(start));
         recurs |= !ends;
@@ -143,8 +143,8 @@ fn onsets(
                         ) => start,
                         _ => return None,
                     };
-                    let at = when::resolve(local(date_time(at)?.0), &TimeZone::UTC);
-                    extra.push(When::At(at));
+                    let at = event_time::resolve(local(date_time(at)?.0), &TimeZone::UTC);
+                    extra.push(EventTime::At(at));
                 }
             }
             _ => {}
@@ -153,7 +153,7 @@ fn onsets(
     let repeat = Repeat { rule, extra, ..Repeat::default() };
     let first_of = |year: i16| {
         let day = jiff::civil::Date::new(year, 1, 1).ok()?;
-        Some(When::Day(day).instant(&TimeZone::UTC))
+        Some(EventTime::Day(day).instant(&TimeZone::UTC))
     };
     // What goes on without end has begun anew within the years before.
     let from = match ends {
@@ -161,9 +161,9 @@ fn onsets(
         false => first_of(years.0.saturating_sub(2))?,
     };
     let end = first_of(years.1.saturating_add(1))?;
-    let begins = Moment::At(start, "UTC".to_owned());
+    let begins = ZonedTime::At(start, "UTC".to_owned());
     let found = repeat.occurrences(&begins, from, end, ONSETS);
-    let utc = |when: When| TimeZone::UTC.to_datetime(when.instant(&TimeZone::UTC));
+    let utc = |when: EventTime| TimeZone::UTC.to_datetime(when.instant(&TimeZone::UTC));
     Some((start, ends, found.into_iter().map(utc).collect()))
 }
 

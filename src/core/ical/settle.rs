@@ -10,9 +10,9 @@ use jiff::{SignedDuration, Timestamp, ToSpan};
 use super::Entry;
 use super::scan::Notes;
 use super::values::Written;
+use crate::event_time::{self, EventTime, ZonedTime};
 use crate::recurrence::{Repeat, Rule, Until, compact, compact_day};
 use crate::text::{note, ours};
-use crate::when::{self, Moment, When};
 
 /// Rules that are carried out to understand a document, and days of one.
 const RULES: usize = 50;
@@ -44,7 +44,7 @@ pub struct Raw {
 /// changes that apply from an occurrence on. Times without a zone are in `floating`.
 pub fn settle(raws: Vec<Raw>, floating: &TimeZone, notes: &mut Notes) -> Vec<Raw> {
     let mut raws = latest(raws, notes);
-    let series: HashMap<String, (Moment, Repeat)> = raws
+    let series: HashMap<String, (ZonedTime, Repeat)> = raws
         .iter()
         .filter(|raw| raw.entry.recurrence_id.is_none() && !raw.entry.uid.is_empty())
         .map(|raw| {
@@ -61,22 +61,22 @@ pub fn settle(raws: Vec<Raw>, floating: &TimeZone, notes: &mut Notes) -> Vec<Raw
         let (uid, at) = (&raw.entry.uid, &mut raw.entry.recurrence_id);
         let written = raw.instead_of;
         match (start, *at, written.and_then(|at| at.said)) {
-            (Moment::Day(_), Some(When::At(when)), Some(said)) => {
+            (ZonedTime::Day(_), Some(EventTime::At(when)), Some(said)) => {
                 if known.len() < RULES && !known.contains_key(uid) {
                     known.insert(uid.clone(), days(repeat, start));
                 }
                 let days = known.get(uid).unwrap_or(&unknown);
-                *at = Some(When::Day(day(when, said, floating, days)));
+                *at = Some(EventTime::Day(day(when, said, floating, days)));
             }
-            (Moment::At(first, zone), Some(When::Day(day)), _) => {
-                let when = Moment::At(day.to_datetime(first.time()), zone.clone());
+            (ZonedTime::At(first, zone), Some(EventTime::Day(day)), _) => {
+                let when = ZonedTime::At(day.to_datetime(first.time()), zone.clone());
                 *at = Some(when.when());
             }
-            (Moment::At(_, zone), Some(When::At(_)), Some(said))
+            (ZonedTime::At(_, zone), Some(EventTime::At(_)), Some(said))
                 if written.is_some_and(|at| at.floating) =>
             {
                 // It names no zone: it is in that of the series.
-                *at = Some(Moment::At(said, zone.clone()).when());
+                *at = Some(ZonedTime::At(said, zone.clone()).when());
             }
             _ => {}
         }
@@ -104,12 +104,12 @@ pub fn day(at: Timestamp, said: DateTime, floating: &TimeZone, days: &HashSet<Da
 }
 
 /// Returns the days of a series of whole days, the first of them.
-pub fn days(repeat: &Repeat, start: &Moment) -> HashSet<Date> {
+pub fn days(repeat: &Repeat, start: &ZonedTime) -> HashSet<Date> {
     let all = Repeat { except: Vec::new(), ..repeat.clone() };
     let found = all.occurrences(start, Timestamp::MIN, Timestamp::MAX, DAYS);
     let days = found.into_iter().filter_map(|when| match when {
-        When::Day(day) => Some(day),
-        When::At(_) => None,
+        EventTime::Day(day) => Some(day),
+        EventTime::At(_) => None,
     });
     days.collect()
 }
@@ -118,7 +118,7 @@ pub fn days(repeat: &Repeat, start: &Moment) -> HashSet<Date> {
 fn latest(raws: Vec<Raw>, notes: &mut Notes) -> Vec<Raw> {
     let version = |raw: &Raw| (raw.entry.sequence, raw.stamps);
     let mut kept: Vec<Raw> = Vec::new();
-    let mut places: HashMap<(String, Option<When>), usize> = HashMap::new();
+    let mut places: HashMap<(String, Option<EventTime>), usize> = HashMap::new();
     for mut raw in raws {
         if raw.entry.uid.is_empty() || raw.timeless {
             kept.push(raw);
@@ -205,21 +205,21 @@ impl Parted {
         let (repeat, at) = (master.repeat.as_ref()?, one.recurrence_id?);
         // The series continues in its own zone, whatever zone the change is written in.
         let (start, end, zone) = match (&master.start, &one.start, &one.end) {
-            (Moment::Day(_), start @ Moment::Day(_), end) => {
+            (ZonedTime::Day(_), start @ ZonedTime::Day(_), end) => {
                 (start.clone(), end.clone(), TimeZone::UTC)
             }
-            (Moment::At(_, name), start @ Moment::At(..), end) => {
-                let zone = when::find_zone(name)?;
+            (ZonedTime::At(_, name), start @ ZonedTime::At(..), end) => {
+                let zone = event_time::find_zone(name)?;
                 (local(start.when(), &zone, name), local(end.when(), &zone, name), zone)
             }
             _ => return None,
         };
         let (days, by) = match (repeat.nominal(&master.start, at)?, &start) {
-            (Moment::Day(from), Moment::Day(to)) => {
+            (ZonedTime::Day(from), ZonedTime::Day(to)) => {
                 let days = i64::from((*to - from).get_days());
                 (days, SignedDuration::from_hours(24 * days))
             }
-            (Moment::At(from, _), Moment::At(to, _)) => {
+            (ZonedTime::At(from, _), ZonedTime::At(to, _)) => {
                 let days = i64::from((to.date() - from.date()).get_days());
                 (days, to.duration_since(from))
             }
@@ -243,7 +243,7 @@ impl Parted {
             by,
         };
         let rule = parted.rule(&after.rule)?;
-        let list = |list: &[When]| list.iter().filter_map(|at| parted.moved(*at)).collect();
+        let list = |list: &[EventTime]| list.iter().filter_map(|at| parted.moved(*at)).collect();
         parted.series.repeat =
             Some(Repeat { rule, except: list(&after.except), extra: list(&after.extra) });
         Some(parted)
@@ -255,12 +255,12 @@ impl Parted {
         other.recurrence_id = other.recurrence_id.and_then(|at| self.moved(at));
     }
 
-    fn moved(&self, at: When) -> Option<When> {
+    fn moved(&self, at: EventTime) -> Option<EventTime> {
         Some(match at {
-            When::Day(day) => When::Day(day.checked_add(self.days.days()).ok()?),
-            When::At(at) => {
+            EventTime::Day(day) => EventTime::Day(day.checked_add(self.days.days()).ok()?),
+            EventTime::At(at) => {
                 let local = self.zone.to_datetime(at).checked_add(self.by).ok()?;
-                When::At(when::resolve(local, &self.zone))
+                EventTime::At(event_time::resolve(local, &self.zone))
             }
         })
     }
@@ -290,14 +290,14 @@ impl Parted {
                 return None;
             }
         }
-        let utc = |at| when::resolve(at, &TimeZone::UTC);
+        let utc = |at| event_time::resolve(at, &TimeZone::UTC);
         rule.until = match rule.until {
             None => None,
             Some(Until::Day(day)) => Some(Until::Day(day.checked_add(self.days.days()).ok()?)),
             Some(Until::Local(at)) => Some(Until::Local(at.checked_add(self.by).ok()?)),
-            Some(Until::Utc(at)) => match self.moved(When::At(utc(at)))? {
-                When::At(at) => Some(Until::Utc(TimeZone::UTC.to_datetime(at))),
-                When::Day(day) => Some(Until::Day(day)),
+            Some(Until::Utc(at)) => match self.moved(EventTime::At(utc(at)))? {
+                EventTime::At(at) => Some(Until::Utc(TimeZone::UTC.to_datetime(at))),
+                EventTime::Day(day) => Some(Until::Day(day)),
             },
         };
         Some(rule.write())
@@ -305,10 +305,10 @@ impl Parted {
 }
 
 /// Returns the UID of a second part: the same whenever the document is read.
-fn parted_uid(uid: &str, at: When) -> String {
+fn parted_uid(uid: &str, at: EventTime) -> String {
     let stamp = match at {
-        When::Day(day) => compact_day(day),
-        When::At(at) => compact(TimeZone::UTC.to_datetime(at)),
+        EventTime::Day(day) => compact_day(day),
+        EventTime::At(at) => compact(TimeZone::UTC.to_datetime(at)),
     };
     match uid.rsplit_once('@') {
         Some((local, domain)) => format!("{local}_R{stamp}@{domain}"),
@@ -318,17 +318,17 @@ fn parted_uid(uid: &str, at: When) -> String {
 
 /// Returns a time in a zone that is called `name`; in UTC where the local time means an
 /// earlier instant.
-fn local(when: When, zone: &TimeZone, name: &str) -> Moment {
+fn local(when: EventTime, zone: &TimeZone, name: &str) -> ZonedTime {
     let at = when.instant(zone);
     match zone.to_datetime(at) {
-        local if when::resolve(local, zone) == at => Moment::At(local, name.to_owned()),
-        _ => Moment::At(TimeZone::UTC.to_datetime(at), "UTC".to_owned()),
+        local if event_time::resolve(local, zone) == at => ZonedTime::At(local, name.to_owned()),
+        _ => ZonedTime::At(TimeZone::UTC.to_datetime(at), "UTC".to_owned()),
     }
 }
 
 /// Makes occurrences of the dates that end otherwise than their series does.
 fn periods(raws: Vec<Raw>, notes: &mut Notes) -> Vec<Raw> {
-    let known: HashSet<(String, When)> = raws
+    let known: HashSet<(String, EventTime)> = raws
         .iter()
         .filter_map(|raw| Some((raw.entry.uid.clone(), raw.entry.recurrence_id?)))
         .collect();
@@ -338,17 +338,17 @@ fn periods(raws: Vec<Raw>, notes: &mut Notes) -> Vec<Raw> {
         let periods = std::mem::take(&mut raw.periods);
         let (entry, number) = (raw.entry.clone(), raw.number);
         all.push(raw);
-        let (Moment::At(_, zone), When::At(from), When::At(to)) =
+        let (ZonedTime::At(_, zone), EventTime::At(from), EventTime::At(to)) =
             (&entry.start, entry.start.when(), entry.end.when())
         else {
             continue;
         };
-        let known_zone = when::find_zone(zone).unwrap_or(TimeZone::UTC);
-        let local = |at: Timestamp| local(When::At(at), &known_zone, zone);
+        let known_zone = event_time::find_zone(zone).unwrap_or(TimeZone::UTC);
+        let local = |at: Timestamp| local(EventTime::At(at), &known_zone, zone);
         let size = entry.title.len() + entry.place.len() + entry.notes.len();
         let size = size + 200 * (1 + entry.guests.len());
         for (start, end) in periods {
-            let at = When::At(start);
+            let at = EventTime::At(start);
             let same = start.duration_until(end) == from.duration_until(to);
             if same || known.iter().any(|(uid, one)| *uid == entry.uid && *one == at) {
                 continue;

@@ -12,8 +12,8 @@ use super::scan::{Component, Line, Notes, Property};
 use super::settle::{day, days};
 use super::values::{self, Written};
 use super::zones::{Zone, Zones};
+use crate::event_time::{self, EventTime, ZonedTime};
 use crate::recurrence::{Repeat, Rule, Until};
-use crate::when::{self, Moment, When};
 
 /// The most dates that stand for a rule.
 const DATES: usize = 500;
@@ -25,7 +25,7 @@ pub fn moment(
     zones: &Zones,
     recurs: bool,
     notes: &mut Notes,
-) -> Option<(Moment, Option<(DateTime, TimeZone)>)> {
+) -> Option<(ZonedTime, Option<(DateTime, TimeZone)>)> {
     let Some(ICalendarValue::PartialDateTime(at)) = property.values().first() else {
         return None;
     };
@@ -33,7 +33,7 @@ pub fn moment(
     let zone = zones.find(id, line.number, notes);
     let moment = zones.moment(at, id, &zone, recurs)?;
     let own = match (&zone, &moment, values::date_time(at)?) {
-        (Zone::Own(own), Moment::At(_, name), (Until::Local(local), None)) if name == "UTC" => {
+        (Zone::Own(own), ZonedTime::At(_, name), (Until::Local(local), None)) if name == "UTC" => {
             Some((local, own.clone()))
         }
         _ => None,
@@ -55,17 +55,17 @@ pub fn floating(property: &Property) -> Option<DateTime> {
 /// Replaces a rule in a zone that only the document has by its dates, because in UTC it
 /// would fall on other hours, and on other days.
 pub fn dated(repeat: &mut Repeat, start: DateTime, zone: &TimeZone) -> Option<usize> {
-    let utc = |when: When| TimeZone::UTC.to_datetime(when.instant(&TimeZone::UTC));
+    let utc = |when: EventTime| TimeZone::UTC.to_datetime(when.instant(&TimeZone::UTC));
     let mut rule = Rule::foreign(&repeat.rule)?;
     if let Some(Until::Utc(at)) = rule.until {
-        let at = when::resolve(at, &TimeZone::UTC);
+        let at = event_time::resolve(at, &TimeZone::UTC);
         rule.until = Some(Until::Local(zone.to_datetime(at)));
     }
     let by_clock = Repeat { rule: rule.write(), ..Repeat::default() };
-    let start = Moment::At(start, "UTC".to_owned());
+    let start = ZonedTime::At(start, "UTC".to_owned());
     let found = by_clock.occurrences(&start, Timestamp::MIN, Timestamp::MAX, DATES);
-    let times = found.iter().map(|at| when::resolve(utc(*at), zone));
-    repeat.extra.extend(times.map(When::At));
+    let times = found.iter().map(|at| event_time::resolve(utc(*at), zone));
+    repeat.extra.extend(times.map(EventTime::At));
     repeat.rule.clear();
     Some(found.len())
 }
@@ -98,7 +98,8 @@ pub fn dates(line: &Line, property: &Property, zones: &Zones, notes: &mut Notes)
             }
             ICalendarValue::Period(ICalendarPeriod::Duration { start, duration }) => {
                 let utc = || Some(values::when(start, zone)?.instant(&TimeZone::UTC));
-                let from = utc().map(|at| Moment::At(TimeZone::UTC.to_datetime(at), "UTC".into()));
+                let from =
+                    utc().map(|at| ZonedTime::At(TimeZone::UTC.to_datetime(at), "UTC".into()));
                 let end = from.and_then(|from| after(&from, duration));
                 (start, end.map(|end| end.when()))
             }
@@ -111,7 +112,7 @@ pub fn dates(line: &Line, property: &Property, zones: &Zones, notes: &mut Notes)
             (Until::Day(_), _) => (None, false),
         };
         let when = values::when(at, zone)?;
-        if let (When::At(from), Some(When::At(to))) = (when, end)
+        if let (EventTime::At(from), Some(EventTime::At(to))) = (when, end)
             && from < to
         {
             periods.push((from, to));
@@ -126,28 +127,29 @@ pub fn dates(line: &Line, property: &Property, zones: &Zones, notes: &mut Notes)
 pub fn alike(
     repeat: &Repeat,
     dates: &[Written],
-    start: (&Moment, Option<&TimeZone>),
+    start: (&ZonedTime, Option<&TimeZone>),
     zones: &Zones,
-) -> Vec<When> {
+) -> Vec<EventTime> {
     let (start, own) = start;
     let named = match start {
-        Moment::At(_, name) => when::find_zone(name),
-        Moment::Day(_) => None,
+        ZonedTime::At(_, name) => event_time::find_zone(name),
+        ZonedTime::Day(_) => None,
     };
     let is_time = |one: &Written| !one.when.is_day();
-    let days =
-        match matches!(start, Moment::Day(_)) && dates.iter().any(is_time) && zones.may_carry_out()
-        {
-            true => days(repeat, start),
-            false => HashSet::new(),
-        };
+    let days = match matches!(start, ZonedTime::Day(_))
+        && dates.iter().any(is_time)
+        && zones.may_carry_out()
+    {
+        true => days(repeat, start),
+        false => HashSet::new(),
+    };
     let alike = |one: &Written| match (start, one.when, one.said) {
-        (Moment::Day(_), When::At(at), Some(said)) => {
-            When::Day(day(at, said, zones.floating(), &days))
+        (ZonedTime::Day(_), EventTime::At(at), Some(said)) => {
+            EventTime::Day(day(at, said, zones.floating(), &days))
         }
-        (Moment::At(..), When::At(_), Some(said)) if one.floating => {
+        (ZonedTime::At(..), EventTime::At(_), Some(said)) if one.floating => {
             let zone = own.or(named.as_ref()).unwrap_or(zones.floating());
-            When::At(when::resolve(said, zone))
+            EventTime::At(event_time::resolve(said, zone))
         }
         (_, when, _) => when,
     };
@@ -156,50 +158,50 @@ pub fn alike(
 
 /// Returns the end: `DTEND`, or the start and `DURATION`, or the default of RFC 5545.
 pub fn end(
-    start: &Moment,
-    end: Option<Moment>,
+    start: &ZonedTime,
+    end: Option<ZonedTime>,
     length: Option<ICalendarDuration>,
     event: &Component,
     notes: &mut Notes,
-) -> Moment {
+) -> ZonedTime {
     let least = match start {
-        Moment::Day(day) => Moment::Day(day.tomorrow().unwrap_or(*day)),
-        at @ Moment::At(..) => at.clone(),
+        ZonedTime::Day(day) => ZonedTime::Day(day.tomorrow().unwrap_or(*day)),
+        at @ ZonedTime::At(..) => at.clone(),
     };
     let end = match (start, end, length) {
-        (Moment::Day(_), Some(Moment::At(at, _)), _) => {
+        (ZonedTime::Day(_), Some(ZonedTime::At(at, _)), _) => {
             notes.line(
                 event.number,
                 "the end has a time but the start has none: read as whole days",
             );
             // The day in which it ends is its last.
             match at.time() == Time::midnight() {
-                true => Moment::Day(at.date()),
-                false => Moment::Day(at.date().tomorrow().unwrap_or(at.date())),
+                true => ZonedTime::Day(at.date()),
+                false => ZonedTime::Day(at.date().tomorrow().unwrap_or(at.date())),
             }
         }
-        (Moment::At(at, zone), Some(Moment::Day(day)), _) => {
+        (ZonedTime::At(at, zone), Some(ZonedTime::Day(day)), _) => {
             notes.line(event.number, "the end has no time: read as the start of that day");
             // Some write the last day instead of the one after it.
             let day = match day == at.date() {
                 true => day.tomorrow().unwrap_or(day),
                 false => day,
             };
-            Moment::At(day.at(0, 0, 0, 0), zone.clone())
+            ZonedTime::At(day.at(0, 0, 0, 0), zone.clone())
         }
         (_, Some(end), _) => end,
         (start, None, Some(length)) => after(start, &length).unwrap_or(least.clone()),
         (_, None, None) => return least,
     };
     let right = match (start, &end) {
-        (Moment::Day(start), Moment::Day(end)) => {
+        (ZonedTime::Day(start), ZonedTime::Day(end)) => {
             // Some write the last day instead of the one after it.
             if start == end {
                 return least;
             }
             start < end
         }
-        (Moment::At(..), Moment::At(..)) => {
+        (ZonedTime::At(..), ZonedTime::At(..)) => {
             let (from, to) = (start.when(), end.when());
             from.instant(&TimeZone::UTC) <= to.instant(&TimeZone::UTC)
         }
@@ -214,7 +216,7 @@ pub fn end(
 
 /// Weeks and days of a `DURATION` are those of the calendar, the rest is exact
 /// (RFC 5545, 3.3.6).
-fn after(start: &Moment, length: &ICalendarDuration) -> Option<Moment> {
+fn after(start: &ZonedTime, length: &ICalendarDuration) -> Option<ZonedTime> {
     if length.neg {
         return None;
     }
@@ -223,24 +225,25 @@ fn after(start: &Moment, length: &ICalendarDuration) -> Option<Moment> {
     let seconds =
         (i64::from(length.hours) * 60 + i64::from(length.minutes)) * 60 + i64::from(length.seconds);
     Some(match start {
-        Moment::Day(day) => {
+        ZonedTime::Day(day) => {
             let whole = seconds.div_euclid(24 * 60 * 60);
             let end = day.checked_add(days).ok()?;
-            Moment::Day(end.checked_add(Span::new().try_days(whole).ok()?).ok()?)
+            ZonedTime::Day(end.checked_add(Span::new().try_days(whole).ok()?).ok()?)
         }
-        Moment::At(local, name) => {
-            let zone = when::find_zone(name)?;
+        ZonedTime::At(local, name) => {
+            let zone = event_time::find_zone(name)?;
             let end: DateTime = local.checked_add(days).ok()?;
             if seconds == 0 {
-                return Some(Moment::At(end, name.clone()));
+                return Some(ZonedTime::At(end, name.clone()));
             }
-            let end =
-                when::resolve(end, &zone).checked_add(SignedDuration::from_secs(seconds)).ok()?;
+            let end = event_time::resolve(end, &zone)
+                .checked_add(SignedDuration::from_secs(seconds))
+                .ok()?;
             let local = zone.to_datetime(end);
-            match when::resolve(local, &zone) == end {
-                true => Moment::At(local, name.clone()),
+            match event_time::resolve(local, &zone) == end {
+                true => ZonedTime::At(local, name.clone()),
                 // The second of two instants with the same local time.
-                false => Moment::At(TimeZone::UTC.to_datetime(end), "UTC".to_owned()),
+                false => ZonedTime::At(TimeZone::UTC.to_datetime(end), "UTC".to_owned()),
             }
         }
     })

@@ -8,14 +8,14 @@ use calcard::common::PartialDateTime;
 use jiff::civil::{Date, DateTime, Time};
 use jiff::tz::{Offset, TimeZone};
 
+use crate::event_time::{self, EventTime};
 use crate::recurrence::Until;
-use crate::when::{self, When};
 
 /// A date as it is written.
 #[derive(Debug, Clone, Copy)]
 pub struct Written {
     /// When it is.
-    pub when: When,
+    pub when: EventTime,
     /// The local time; none for a day.
     pub said: Option<DateTime>,
     /// True for a time that names no zone.
@@ -51,13 +51,13 @@ pub fn date_time(at: &PartialDateTime) -> Option<(Until, Option<Offset>)> {
 }
 
 /// Returns the same as a day or an instant; `zone` is that of a time without one.
-pub fn when(at: &PartialDateTime, zone: &TimeZone) -> Option<When> {
+pub fn when(at: &PartialDateTime, zone: &TimeZone) -> Option<EventTime> {
     Some(match date_time(at)? {
-        (Until::Day(day), _) => When::Day(day),
-        (Until::Utc(local), _) => When::At(when::resolve(local, &TimeZone::UTC)),
+        (Until::Day(day), _) => EventTime::Day(day),
+        (Until::Utc(local), _) => EventTime::At(event_time::resolve(local, &TimeZone::UTC)),
         (Until::Local(local), Some(offset)) => {
-            When::At(when::resolve(local, &TimeZone::fixed(offset)))
+            EventTime::At(event_time::resolve(local, &TimeZone::fixed(offset)))
         }
-        (Until::Local(local), None) => When::At(when::resolve(local, zone)),
+        (Until::Local(local), None) => EventTime::At(event_time::resolve(local, zone)),
     })
 }

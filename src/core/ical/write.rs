@@ -15,9 +15,9 @@ use jiff::tz::TimeZone;
 
 use super::scan::clean;
 use super::{Document, Entry};
+use crate::event_time::{EventTime, ZonedTime};
 use crate::provider::calendar::{Answer, Guest, Show, Visibility};
 use crate::recurrence::{Repeat, Rule, Until, written};
-use crate::when::{Moment, When};
 
 /// What names the program that made a document.
 const PRODUCT: &str = "-//Daysheet//Daysheet//EN";
@@ -60,7 +60,7 @@ fn add(all: &mut Vec<ICalendarComponent>, to: usize, part: ICalendarComponent) -
 
 fn event(entry: &Entry, now: Timestamp) -> ICalendarComponent {
     let mut event = component(ICalendarComponentType::VEvent);
-    let stamp = Moment::At(TimeZone::UTC.to_datetime(now), "UTC".to_owned());
+    let stamp = ZonedTime::At(TimeZone::UTC.to_datetime(now), "UTC".to_owned());
     let mut all = vec![
         text(ICalendarProperty::Uid, &entry.uid),
         moment(ICalendarProperty::Dtstamp, &stamp),
@@ -141,7 +141,7 @@ fn shown(entry: &Entry, all: &mut Vec<ICalendarEntry>) {
     all.push(text(ICalendarProperty::Class, class));
 }
 
-fn recurrence(repeat: &Repeat, start: &Moment, all: &mut Vec<ICalendarEntry>) {
+fn recurrence(repeat: &Repeat, start: &ZonedTime, all: &mut Vec<ICalendarEntry>) {
     if !repeat.rule.is_empty() {
         let value = match Rule::foreign(&repeat.fit(start)) {
             Some(rule) => {
@@ -164,7 +164,7 @@ fn recurrence(repeat: &Repeat, start: &Moment, all: &mut Vec<ICalendarEntry>) {
 
 /// Days and instants, those in the zone of the start apart from those that only
 /// UTC can tell.
-fn dates(name: ICalendarProperty, list: &[When], start: &Moment) -> Vec<ICalendarEntry> {
+fn dates(name: ICalendarProperty, list: &[EventTime], start: &ZonedTime) -> Vec<ICalendarEntry> {
     let mut days = Vec::new();
     let mut local = Vec::new();
     let mut utc = Vec::new();
@@ -187,7 +187,7 @@ fn dates(name: ICalendarProperty, list: &[When], start: &Moment) -> Vec<ICalenda
     if !days.is_empty() {
         all.push(entry(days).with_param(a_date()));
     }
-    if let (Moment::At(_, zone), false) = (start, local.is_empty()) {
+    if let (ZonedTime::At(_, zone), false) = (start, local.is_empty()) {
         all.push(entry(local).with_param(in_zone(zone)));
     }
     if !utc.is_empty() {
@@ -196,16 +196,18 @@ fn dates(name: ICalendarProperty, list: &[When], start: &Moment) -> Vec<ICalenda
     all
 }
 
-fn moment(name: ICalendarProperty, at: &Moment) -> ICalendarEntry {
+fn moment(name: ICalendarProperty, at: &ZonedTime) -> ICalendarEntry {
     let value = |value| ICalendarValue::PartialDateTime(Box::new(value));
     let entry = ICalendarEntry::new(name);
     match at {
-        Moment::Day(day) => entry.with_value(value(partial_day(*day))).with_param(a_date()),
-        Moment::At(local, zone) if zone == "UTC" => entry.with_value(value(partial(*local, true))),
-        Moment::At(local, zone) if known(at) => {
+        ZonedTime::Day(day) => entry.with_value(value(partial_day(*day))).with_param(a_date()),
+        ZonedTime::At(local, zone) if zone == "UTC" => {
+            entry.with_value(value(partial(*local, true)))
+        }
+        ZonedTime::At(local, zone) if known(at) => {
             entry.with_value(value(partial(*local, false))).with_param(in_zone(zone))
         }
-        Moment::At(..) => {
+        ZonedTime::At(..) => {
             let utc = TimeZone::UTC.to_datetime(at.when().instant(&TimeZone::UTC));
             entry.with_value(value(partial(utc, true)))
         }
@@ -213,10 +215,10 @@ fn moment(name: ICalendarProperty, at: &Moment) -> ICalendarEntry {
 }
 
 /// Returns true for a time in a zone that the library can write a `VTIMEZONE` for.
-fn known(at: &Moment) -> bool {
+fn known(at: &ZonedTime) -> bool {
     match at {
-        Moment::Day(_) => false,
-        Moment::At(_, zone) => chrono_zone(zone),
+        ZonedTime::Day(_) => false,
+        ZonedTime::At(_, zone) => chrono_zone(zone),
     }
 }
 

@@ -18,9 +18,9 @@ use jiff::{Timestamp, ToSpan};
 use super::rules::{self, Rules};
 use super::scan::{Component, Notes};
 use super::values::date_time;
+use crate::event_time::{self, EventTime, ZonedTime};
 use crate::recurrence::Until;
 use crate::text::{note, ours, quoted};
-use crate::when::{self, Moment, When};
 
 /// The year by whose rules zones are compared.
 const TODAY: i16 = 2025;
@@ -212,7 +212,7 @@ impl Zones {
         if let Some(known) = self.alike.borrow().get(&place) {
             return known.clone();
         }
-        let ends = |year: i16| Date::new(year, 1, 1).map(|day| When::Day(day).instant(own));
+        let ends = |year: i16| Date::new(year, 1, 1).map(|day| EventTime::Day(day).instant(own));
         let last = year.saturating_add(if series { AHEAD - 1 } else { 2 });
         let (Ok(from), Ok(mut to)) = (ends(year), ends(last)) else {
             return None;
@@ -242,15 +242,15 @@ impl Zones {
         id: Option<&str>,
         zone: &Zone,
         series: bool,
-    ) -> Option<Moment> {
+    ) -> Option<ZonedTime> {
         let utc = |local: DateTime, zone: &TimeZone| {
-            let at = when::resolve(local, zone);
-            Moment::At(TimeZone::UTC.to_datetime(at), "UTC".to_owned())
+            let at = event_time::resolve(local, zone);
+            ZonedTime::At(TimeZone::UTC.to_datetime(at), "UTC".to_owned())
         };
         let (until, offset) = date_time(at)?;
         let local = match (until, offset) {
-            (Until::Day(day), _) => return Some(Moment::Day(day)),
-            (Until::Utc(local), _) => return Some(Moment::At(local, "UTC".to_owned())),
+            (Until::Day(day), _) => return Some(ZonedTime::Day(day)),
+            (Until::Utc(local), _) => return Some(ZonedTime::At(local, "UTC".to_owned())),
             (Until::Local(local), Some(offset)) => {
                 return Some(utc(local, &TimeZone::fixed(offset)));
             }
@@ -262,7 +262,7 @@ impl Zones {
         };
         let name = named.as_ref().and_then(TimeZone::iana_name);
         Some(match name {
-            Some(name) => Moment::At(local, name.to_owned()),
+            Some(name) => ZonedTime::At(local, name.to_owned()),
             None => utc(local, zone.zone()),
         })
     }
@@ -300,7 +300,7 @@ fn key(id: &str) -> String {
 }
 
 fn by_name(id: &str) -> Option<TimeZone> {
-    if let Some(zone) = when::find_zone(id) {
+    if let Some(zone) = event_time::find_zone(id) {
         return Some(zone);
     }
     // Some put a path in front: `/example.org/20250101/Europe/Berlin`.
@@ -309,7 +309,7 @@ fn by_name(id: &str) -> Option<TimeZone> {
         let at = parts.len().checked_sub(many).filter(|at| *at > 0)?;
         parts.get(at..).map(|tail| tail.join("/"))
     });
-    tails.into_iter().find_map(|name| when::find_zone(&name))
+    tails.into_iter().find_map(|name| event_time::find_zone(&name))
 }
 
 /// Returns the zone that a `VTIMEZONE` names beside its rules.
@@ -327,9 +327,9 @@ fn placed(zone: &Component) -> Option<TimeZone> {
 /// Returns true if a time means another instant by the rules of the document than in
 /// the zone they are called after, and they are not that zone's rules of today.
 fn differ(own: &Rules, named: &TimeZone, at: DateTime) -> bool {
-    let first_of = |year: i16| Date::new(year, 1, 1).map(|day| When::Day(day).instant(named));
-    let when = when::resolve(at, &own.zone);
-    if !own.tells(when) || when == when::resolve(at, named) {
+    let first_of = |year: i16| Date::new(year, 1, 1).map(|day| EventTime::Day(day).instant(named));
+    let when = event_time::resolve(at, &own.zone);
+    if !own.tells(when) || when == event_time::resolve(at, named) {
         return false;
     }
     if let Some(offset) = own.fixed() {
@@ -337,7 +337,7 @@ fn differ(own: &Rules, named: &TimeZone, at: DateTime) -> bool {
         // that clocks showed before there were zones.
         let half = |month: i8| {
             let day = Date::new(at.year(), month, 1).ok()?;
-            Some(named.to_offset(When::Day(day).instant(named)))
+            Some(named.to_offset(EventTime::Day(day).instant(named)))
         };
         let known = [half(1), half(7)].contains(&Some(offset));
         return !known && offset.seconds() % 900 == 0;

@@ -14,11 +14,11 @@ use serde_json::Value;
 
 use super::Page;
 use crate::error::Result;
+use crate::event_time::{EventTime, ZonedTime};
 use crate::project::Projection;
 use crate::recurrence::Repeat;
 use crate::schemas::Api;
 use crate::text::Note;
-use crate::when::{Moment, When};
 use crate::words;
 
 /// A request for the events of a range: one page for each calendar.
@@ -50,11 +50,11 @@ pub struct EventData {
     /// The id of the recurring event that it is an occurrence of.
     pub series: Option<String>,
     /// When an occurrence would start by the rule, if it is one.
-    pub original: Option<When>,
+    pub original: Option<EventTime>,
     /// The start.
-    pub start: When,
+    pub start: EventTime,
     /// The end.
-    pub end: When,
+    pub end: EventTime,
     /// Its own zone, as IANA names it; that of the calendar if none.
     pub zone: Option<String>,
     /// The rule of a recurring event.
@@ -124,7 +124,7 @@ pub struct Change {
     /// The title.
     pub title: Option<String>,
     /// The start and the end.
-    pub time: Option<(Moment, Moment)>,
+    pub time: Option<(ZonedTime, ZonedTime)>,
     /// The location; empty for none.
     pub place: Option<String>,
     /// Its description, plain text; empty for none.

@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 
 use super::{DAYS, Repeat, Rule, Until, until};
 use crate::error::{Error, Result};
-use crate::when::{self, Moment};
+use crate::event_time::{self, ZonedTime};
 
 mod month;
 mod shape;
@@ -40,7 +40,7 @@ const COUNTED: u32 = 999;
 ///
 /// # Errors
 /// [`Kind::Argument`](crate::error::Kind::Argument) for a rule that Graph cannot express.
-pub fn pattern(repeat: &Repeat, start: &Moment, zone: &str) -> Result<Value> {
+pub fn pattern(repeat: &Repeat, start: &ZonedTime, zone: &str) -> Result<Value> {
     if !repeat.extra.is_empty() {
         return Err(refused("cannot have dates besides its rule (RDATE)")
             .next("create separate events for these dates"));
@@ -96,16 +96,16 @@ fn put(object: &mut Value, name: &str, value: Value) {
     }
 }
 
-fn date(start: &Moment) -> Date {
+fn date(start: &ZonedTime) -> Date {
     match start {
-        Moment::Day(day) => *day,
-        Moment::At(at, _) => at.date(),
+        ZonedTime::Day(day) => *day,
+        ZonedTime::At(at, _) => at.date(),
     }
 }
 
 /// Checks that every occurrence has the time of the start.
-fn check_times(rule: &Rule, start: &Moment) -> Result<()> {
-    let Moment::At(at, _) = start else {
+fn check_times(rule: &Rule, start: &ZonedTime) -> Result<()> {
+    let ZonedTime::At(at, _) = start else {
         return Ok(());
     };
     let lists = [
@@ -122,7 +122,7 @@ fn check_times(rule: &Rule, start: &Moment) -> Result<()> {
     }
 }
 
-fn not_begun(repeat: &Repeat, start: &Moment) -> Error {
+fn not_begun(repeat: &Repeat, start: &ZonedTime) -> Error {
     let error = refused("must start on a day of its rule");
     let alone = Repeat { rule: repeat.rule.clone(), ..Repeat::default() };
     let from = start.when().instant(&TimeZone::UTC);
@@ -134,16 +134,16 @@ fn not_begun(repeat: &Repeat, start: &Moment) -> Error {
 }
 
 /// Returns the last day that can have an occurrence.
-fn end(until: Until, start: &Moment) -> Date {
+fn end(until: Until, start: &ZonedTime) -> Date {
     let (day, past) = match (until, start) {
         (Until::Day(day), _) => (day, false),
-        (Until::Local(at) | Until::Utc(at), Moment::Day(_)) => (at.date(), false),
-        (Until::Local(at), Moment::At(first, _)) => (at.date(), first.time() > at.time()),
-        (Until::Utc(at), Moment::At(first, name)) => {
-            let zone = when::find_zone(name).unwrap_or(TimeZone::UTC);
-            let at = when::resolve(at, &TimeZone::UTC);
+        (Until::Local(at) | Until::Utc(at), ZonedTime::Day(_)) => (at.date(), false),
+        (Until::Local(at), ZonedTime::At(first, _)) => (at.date(), first.time() > at.time()),
+        (Until::Utc(at), ZonedTime::At(first, name)) => {
+            let zone = event_time::find_zone(name).unwrap_or(TimeZone::UTC);
+            let at = event_time::resolve(at, &TimeZone::UTC);
             let day = zone.to_datetime(at).date();
-            (day, when::resolve(day.to_datetime(first.time()), &zone) > at)
+            (day, event_time::resolve(day.to_datetime(first.time()), &zone) > at)
         }
     };
     match past {

@@ -19,7 +19,7 @@ use jiff::{Span, Timestamp, ToSpan, Zoned};
 use super::clock::{self, Clock};
 use super::{Here, Said, later};
 use crate::error::{Error, Result};
-use crate::when;
+use crate::event_time;
 
 /// What words of a date mean.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,10 +73,11 @@ impl Words {
                 match dated(rest, today)? {
                     Some((day, last)) if day == last => match day.weekday() == said {
                         true => Ok(Some(Self::Days(day, day))),
-                        false => {
-                            Err(Error::argument(format!("that day is {}", when::weekday(day)))
-                                .next("correct the weekday or the date"))
-                        }
+                        false => Err(Error::argument(format!(
+                            "that day is {}",
+                            event_time::weekday(day)
+                        ))
+                        .next("correct the weekday or the date")),
                     },
                     _ => Ok(None),
                 }

@@ -2,16 +2,16 @@
 
 use jiff::tz::TimeZone;
 
+use crate::event_time::EventTime;
 use crate::provider::calendar::{Answer, EventData};
-use crate::when::When;
 
 /// Two overlapping events, by their positions, and the time of the overlap.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Clash {
     pub(super) first: usize,
     pub(super) second: usize,
-    pub(super) start: When,
-    pub(super) end: When,
+    pub(super) start: EventTime,
+    pub(super) end: EventTime,
 }
 
 /// Returns true for an event that the reader has declined.

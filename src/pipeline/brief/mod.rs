@@ -29,6 +29,7 @@ use crate::budget::plan::Tier;
 use crate::budget::value::Hint;
 use crate::budget::{Draft, Item};
 use crate::error::{Error, Result};
+use crate::event_time::EventTime;
 use crate::provider::Account;
 use crate::provider::calendar::EventData;
 use crate::query::{self, Clock};
@@ -37,7 +38,6 @@ use crate::schemas::{CLASH, Level, NEEDS_ME, TODAY, TOMORROW, UNREAD};
 use crate::text::{Note, note, ours};
 use crate::times::Here;
 use crate::tools::brief::Brief;
-use crate::when::When;
 
 /// The number of days back for which mail is considered for a day.
 const MAIL_DAYS: i32 = 7;
@@ -301,7 +301,7 @@ impl Span {
         }
         let until = last.min(today);
         let sent_since = until.saturating_sub(SENT_DAYS.days()).min(since);
-        let whole = |day: Date| When::Day(day).instant(zone);
+        let whole = |day: Date| EventTime::Day(day).instant(zone);
         let next = last.saturating_add(1.day());
         let said = match range.from() == whole(first) && range.to() == whole(next) {
             true => format!("from={first} to={last}"),
@@ -323,7 +323,7 @@ impl Span {
     /// Returns the range with the day after it, if it is a day.
     fn with_next_day(&self, zone: &TimeZone) -> Range {
         let next = self.day.map(|day| day.saturating_add(2.days()));
-        let to = next.map_or(self.range.to(), |over| When::Day(over).instant(zone));
+        let to = next.map_or(self.range.to(), |over| EventTime::Day(over).instant(zone));
         Range::new(self.range.from(), to)
     }
 
@@ -346,7 +346,7 @@ impl Span {
     fn days(&self, agenda: &Ranged, zone: &TimeZone) -> Days {
         let mut days = Days { today: Vec::new(), tomorrow: Vec::new(), declined: 0 };
         let next = self.day.map(|day| {
-            let day = |more: i32| When::Day(day.saturating_add(more.days())).instant(zone);
+            let day = |more: i32| EventTime::Day(day.saturating_add(more.days())).instant(zone);
             Range::new(day(1), day(2))
         });
         for (at, (facts, _)) in agenda.events().enumerate() {
@@ -454,17 +454,17 @@ fn all_failed(missing: &[Error], accounts: usize) -> Error {
 }
 
 /// Returns a time as in an object of ours.
-fn time_value(when: When) -> Value {
+fn time_value(when: EventTime) -> Value {
     match when {
-        When::Day(day) => json!({"date": day.to_string()}),
-        When::At(at) => json!({"dateTime": at.to_string()}),
+        EventTime::Day(day) => json!({"date": day.to_string()}),
+        EventTime::At(at) => json!({"dateTime": at.to_string()}),
     }
 }
 
 /// Formats a time for a search of mail: a date if it is a midnight.
 fn bound(at: Timestamp, zone: &TimeZone) -> String {
     let local = zone.to_datetime(at);
-    match When::Day(local.date()).instant(zone) == at {
+    match EventTime::Day(local.date()).instant(zone) == at {
         true => local.date().to_string(),
         false => at.to_string(),
     }

@@ -9,6 +9,7 @@ use serde_json::Value;
 use super::agenda::seen::substance;
 use crate::encode::Document;
 use crate::error::{Error, Kind, Result};
+use crate::event_time::{self, EventTime};
 use crate::flatten::Room;
 use crate::pipeline::{Flattening, Pipeline, columns_of, zone_line};
 use crate::provider::Account;
@@ -19,7 +20,6 @@ use crate::store::HandleKind;
 use crate::text;
 use crate::text::Note;
 use crate::tools::save::Scope;
-use crate::when::{self, When};
 
 /// The number of columns of a title in a line of ours.
 const TITLE: usize = 60;
@@ -51,7 +51,7 @@ impl Target {
 
     /// Returns the zone of its times; `zone` if that is not reported.
     pub(in crate::pipeline) fn zone(&self, zone: &TimeZone) -> TimeZone {
-        let own = self.facts.zone.as_deref().and_then(when::find_zone);
+        let own = self.facts.zone.as_deref().and_then(event_time::find_zone);
         own.unwrap_or_else(|| zone.clone())
     }
 
@@ -108,9 +108,9 @@ pub(in crate::pipeline) fn short(said: &str) -> String {
 }
 
 /// Formats `Tue 2026-02-03 09h00 to 10h00`; `Tue 2026-02-03` for one whole day.
-pub(super) fn span(from: When, to: When, zone: &TimeZone) -> String {
-    let start = when::start(from, zone);
-    let end = when::end(from, to, zone);
+pub(super) fn span(from: EventTime, to: EventTime, zone: &TimeZone) -> String {
+    let start = event_time::start(from, zone);
+    let end = event_time::end(from, to, zone);
     match start.ends_with(&end) {
         true => start,
         false => format!("{start} to {end}"),

@@ -1,6 +1,7 @@
 //! The calendars over the sandbox: written, read back, answered, followed.
 
 use daysheet_core::error::Kind;
+use daysheet_core::event_time::{EventTime, ZonedTime};
 use daysheet_core::project::{Projection, project};
 use daysheet_core::provider::calendar::{
     Answer, CalendarOp, Calendars, Change, EventData, EventListRequest, Notify, Response, Show,
@@ -8,7 +9,6 @@ use daysheet_core::provider::calendar::{
 };
 use daysheet_core::recurrence::Repeat;
 use daysheet_core::schemas::{Api, Level, MESSAGE};
-use daysheet_core::when::{Moment, When};
 use jiff::civil::date;
 use serde_json::{Value, json};
 
@@ -28,7 +28,7 @@ async fn between(
     from: &str,
     to: &str,
     series: bool,
-) -> Vec<(String, When)> {
+) -> Vec<(String, EventTime)> {
     let ask = EventListRequest {
         calendars: vec![(calendar.to_owned(), None)],
         from: from.parse().unwrap(),
@@ -136,7 +136,7 @@ async fn a_meeting_lives() {
         category: Some(String::new()),
         reminder: Some(None),
         show: Some(Show::Free),
-        time: Some((Moment::Day(date(2026, 2, 3)), Moment::Day(date(2026, 2, 5)))),
+        time: Some((ZonedTime::Day(date(2026, 2, 3)), ZonedTime::Day(date(2026, 2, 5)))),
         ..Change::default()
     };
     let less = mine.update(&renamed, &less, Notify::Nobody).await.unwrap();
@@ -208,7 +208,7 @@ async fn a_series_keeps_its_hour_and_its_exceptions() {
         ]
     );
     let (from, to) = ("2026-03-01T00:00:00Z", "2026-05-01T00:00:00Z");
-    let all = |titles: [&str; 4]| -> Vec<(String, When)> {
+    let all = |titles: [&str; 4]| -> Vec<(String, EventTime)> {
         let starts = [
             "2026-03-17T08:00:00Z",
             "2026-03-31T07:00:00Z",
@@ -272,8 +272,8 @@ async fn a_series_keeps_its_hour_and_its_exceptions() {
 async fn kinds_of_time_are_written_and_read_back() {
     let google = sandboxed().await;
     let mine = google.calendars().await;
-    let days = Some((Moment::Day(date(2026, 2, 9)), Moment::Day(date(2026, 2, 11))));
-    let whole = (When::Day(date(2026, 2, 9)), When::Day(date(2026, 2, 11)));
+    let days = Some((ZonedTime::Day(date(2026, 2, 9)), ZonedTime::Day(date(2026, 2, 11))));
+    let whole = (EventTime::Day(date(2026, 2, 9)), EventTime::Day(date(2026, 2, 11)));
     for (show, expected, kind, busy) in cases! {
         Show::Busy, whole, "default", true;
         Show::Free, whole, "default", false;
@@ -298,7 +298,7 @@ async fn kinds_of_time_are_written_and_read_back() {
     }
     let place = Change {
         place: Some("Library".to_owned()),
-        time: Some((Moment::Day(date(2026, 2, 9)), Moment::Day(date(2026, 2, 10)))),
+        time: Some((ZonedTime::Day(date(2026, 2, 9)), ZonedTime::Day(date(2026, 2, 10)))),
         show: Some(Show::Elsewhere),
         ..Change::default()
     };

@@ -1,19 +1,19 @@
 //! What an event tells.
 
+use daysheet_core::event_time::EventTime;
 use daysheet_core::provider::calendar::EventData;
 use daysheet_core::recurrence::Repeat;
-use daysheet_core::when::When;
 
 use super::*;
 
 const ID: &str = "AAMkAGVmMDEzMTM4LTZmYWUt";
 
-fn at(text: &str) -> When {
-    When::At(text.parse().unwrap())
+fn at(text: &str) -> EventTime {
+    EventTime::At(text.parse().unwrap())
 }
 
-fn day(text: &str) -> When {
-    When::Day(text.parse().unwrap())
+fn day(text: &str) -> EventTime {
+    EventTime::Day(text.parse().unwrap())
 }
 
 fn plain() -> EventData {

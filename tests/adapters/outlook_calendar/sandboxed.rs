@@ -1,8 +1,8 @@
 //! The same against the sandbox, which keeps what it is told.
 
+use daysheet_core::event_time::EventTime;
 use daysheet_core::recurrence::Repeat;
 use daysheet_core::schemas::MESSAGE;
-use daysheet_core::when::When;
 
 use super::*;
 use crate::common::client::ME;
@@ -156,7 +156,7 @@ async fn declining_takes_the_event_away() {
 async fn times_are_what_they_were_said() {
     let outlook = Outlook::without_events().await;
     let calendars = outlook.calendars().await;
-    let zoned = |text: &str, zone: &str| Moment::At(text.parse().unwrap(), zone.to_owned());
+    let zoned = |text: &str, zone: &str| ZonedTime::At(text.parse().unwrap(), zone.to_owned());
     for (zone, local, utc) in [
         ("Europe/Berlin", "2031-03-29T09:00:00", "2031-03-29T08:00:00Z"),
         ("Europe/Berlin", "2031-03-31T09:00:00", "2031-03-31T07:00:00Z"),
@@ -171,16 +171,16 @@ async fn times_are_what_they_were_said() {
             Change { time: Some((zoned(local, zone), zoned(&end, zone))), ..Change::default() };
         let made = calendars.create(None, &change, Notify::Nobody).await.unwrap();
         let facts = calendars.event_data(&made).unwrap();
-        assert_eq!(facts.start, When::At(utc.parse().unwrap()), "{zone} {local}");
+        assert_eq!(facts.start, EventTime::At(utc.parse().unwrap()), "{zone} {local}");
         // The zone shows what was said, whatever it is called.
-        let own = daysheet_core::when::find_zone(facts.zone.as_ref().unwrap()).unwrap();
+        let own = daysheet_core::event_time::find_zone(facts.zone.as_ref().unwrap()).unwrap();
         let shown = own.to_datetime(utc.parse().unwrap());
         if zone != "Antarctica/Troll" {
             assert_eq!(shown, local.parse().unwrap(), "{zone}");
         }
     }
     // Days are days.
-    let day = |text: &str| Moment::Day(text.parse().unwrap());
+    let day = |text: &str| ZonedTime::Day(text.parse().unwrap());
     let fair = Change { time: Some((day("2031-03-29"), day("2031-04-01"))), ..Change::default() };
     let made = calendars.create(None, &fair, Notify::Nobody).await.unwrap();
     let facts = calendars.event_data(&made).unwrap();
@@ -330,10 +330,10 @@ async fn changes_of_mail_are_reported() {
     assert_eq!((texts(&reported.changed, "id"), reported.gone.len()), (vec![moved.as_str()], 0));
 }
 
-fn when(text: &str) -> When {
+fn when(text: &str) -> EventTime {
     match text.contains('T') {
-        true => When::At(text.parse().unwrap()),
-        false => When::Day(text.parse().unwrap()),
+        true => EventTime::At(text.parse().unwrap()),
+        false => EventTime::Day(text.parse().unwrap()),
     }
 }
 
@@ -346,7 +346,7 @@ fn repeat(rule: &str, except: &[&str]) -> Option<Option<Repeat>> {
 }
 
 /// The starts of what is in March 2031, with what an event is called.
-async fn march(calendars: &Arc<dyn Calendars>, series: bool) -> Vec<(String, When)> {
+async fn march(calendars: &Arc<dyn Calendars>, series: bool) -> Vec<(String, EventTime)> {
     let main = main(calendars).await;
     let mut ask = range(&[&main], "2031-02-28T23:00:00Z", "2031-04-20T22:00:00Z");
     ask.series = series;
@@ -383,7 +383,7 @@ async fn a_series_keeps_its_hour_and_its_gaps() {
         "2031-04-03T17:00:00Z",
         "2031-04-10T17:00:00Z",
     ];
-    let expected: Vec<(String, When)> =
+    let expected: Vec<(String, EventTime)> =
         thursdays.iter().map(|at| ("Choir".to_owned(), when(at))).collect();
     assert_eq!(march(&mine, false).await, expected);
     assert_eq!(march(&theirs, false).await, expected);
@@ -432,7 +432,8 @@ async fn a_series_keeps_its_hour_and_its_gaps() {
         ..Change::default()
     };
     let now = mine.update(&whole, &cut, Notify::All).await.unwrap();
-    let left: Vec<When> = march(&mine, false).await.into_iter().map(|(_, start)| start).collect();
+    let left: Vec<EventTime> =
+        march(&mine, false).await.into_iter().map(|(_, start)| start).collect();
     let facts = mine.event_data(&now).unwrap();
     assert!(left.starts_with(&[when("2031-03-13T18:00:00Z")]), "{left:?}");
     assert!(
@@ -453,7 +454,7 @@ async fn a_series_keeps_its_hour_and_its_gaps() {
 async fn days_recur_too() {
     let outlook = Outlook::without_events().await;
     let calendars = outlook.calendars().await;
-    let day = |text: &str| Moment::Day(text.parse().unwrap());
+    let day = |text: &str| ZonedTime::Day(text.parse().unwrap());
     let fair = Change {
         title: Some("Fair".to_owned()),
         time: Some((day("2031-03-03"), day("2031-03-04"))),
@@ -461,7 +462,7 @@ async fn days_recur_too() {
         ..Change::default()
     };
     let made = calendars.create(None, &fair, Notify::Nobody).await.unwrap();
-    let found: Vec<When> =
+    let found: Vec<EventTime> =
         march(&calendars, false).await.into_iter().map(|(_, start)| start).collect();
     let expected = ["2031-03-03", "2031-03-13", "2031-04-02", "2031-04-12"];
     assert_eq!(found, expected.map(when));

@@ -90,8 +90,8 @@ async fn an_event_is_created_as_it_was_meant() {
         let (start, end) = time("2026-02-03T18:05:00", "2026-02-03T19:05:00", "UTC");
         json!({"isAllDay": false, "start": start, "end": end})
     };
-    let day = |text: &str| Moment::Day(text.parse().unwrap());
-    let south = |text: &str| Moment::At(text.parse().unwrap(), "Antarctica/Troll".to_owned());
+    let day = |text: &str| ZonedTime::Day(text.parse().unwrap());
+    let south = |text: &str| ZonedTime::At(text.parse().unwrap(), "Antarctica/Troll".to_owned());
     for (calendar, change, path, expected) in cases! {
         None, full(), "POST /me/events", whole;
         Some(CALENDAR),
@@ -164,7 +164,7 @@ fn invitation() -> Value {
 async fn only_what_changes_is_sent() {
     let outlook = taker().await;
     let calendars = outlook.calendars().await;
-    let tokyo = |text: &str| Moment::At(text.parse().unwrap(), "Asia/Tokyo".to_owned());
+    let tokyo = |text: &str| ZonedTime::At(text.parse().unwrap(), "Asia/Tokyo".to_owned());
     for (change, expected) in cases! {
         Change { title: Some("Proofs 2".to_owned()), ..Change::default() },
             json!({"subject": "Proofs 2"});
@@ -243,7 +243,7 @@ async fn what_outlook_cannot_do_is_refused_before_anything_is_written() {
             repeat: Some(Some(daysheet_core::recurrence::Repeat {
                 rule: "FREQ=DAILY".to_owned(),
                 except: Vec::new(),
-                extra: vec![daysheet_core::when::When::Day("2026-02-03".parse().unwrap())],
+                extra: vec![daysheet_core::event_time::EventTime::Day("2026-02-03".parse().unwrap())],
             })),
             ..hour("x", "2026-02-03T09:00:00")
         }, Notify::All,

@@ -1,6 +1,6 @@
 //! Zones by the names that Outlook shows.
 
-use daysheet_core::when;
+use daysheet_core::event_time;
 use daysheet_providers::microsoft::calendar::zones::windows;
 use jiff::ToSpan;
 use jiff::civil::Date;
@@ -38,13 +38,13 @@ fn every_zone_is_written_as_one_that_shows_the_same() {
             continue;
         };
         found += 1;
-        let zone = when::find_zone(name.as_str()).unwrap();
-        let other = when::find_zone(name_there).unwrap();
+        let zone = event_time::find_zone(name.as_str()).unwrap();
+        let other = event_time::find_zone(name_there).unwrap();
         for hours in (0..24 * 365 * 3).step_by(53) {
             let local = day.at(0, 30, 0, 0) + hours.hours();
             assert_eq!(
-                when::resolve(local, &zone),
-                when::resolve(local, &other),
+                event_time::resolve(local, &zone),
+                event_time::resolve(local, &other),
                 "{name} {name_there} {local}"
             );
         }

@@ -1,9 +1,9 @@
 //! iCalendar documents as they are written, and read again.
 
+use daysheet_core::event_time::{EventTime, ZonedTime};
 use daysheet_core::ical::{self, Document, Entry};
 use daysheet_core::provider::calendar::{Answer, Guest, Show, Visibility};
 use daysheet_core::recurrence::Repeat;
-use daysheet_core::when::{Moment, When};
 use jiff::Timestamp;
 use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
@@ -23,8 +23,8 @@ fn mira() -> Guest {
     }
 }
 
-fn local(text: &str, zone: &str) -> Moment {
-    Moment::At(text.parse().unwrap(), zone.to_owned())
+fn local(text: &str, zone: &str) -> ZonedTime {
+    ZonedTime::At(text.parse().unwrap(), zone.to_owned())
 }
 
 #[test]
@@ -48,8 +48,8 @@ fn a_document_is_written() {
     }];
     entry.repeat = Some(Repeat {
         rule: "FREQ=WEEKLY;COUNT=3".to_owned(),
-        except: vec![When::At("2026-02-10T17:00:00Z".parse().unwrap())],
-        extra: vec![When::Day("2026-02-11".parse().unwrap())],
+        except: vec![EventTime::At("2026-02-10T17:00:00Z".parse().unwrap())],
+        extra: vec![EventTime::Day("2026-02-11".parse().unwrap())],
     });
     entry.reminder = Some(15);
     entry.categories = vec!["Quay".to_owned(), "Green, light".to_owned()];
@@ -58,10 +58,10 @@ fn a_document_is_written() {
     entry.link = Some("https://meet.example.com/abc".to_owned());
     let mut day = Entry::new(
         "2@example.com",
-        Moment::Day("2026-02-03".parse().unwrap()),
-        Moment::Day("2026-02-05".parse().unwrap()),
+        ZonedTime::Day("2026-02-03".parse().unwrap()),
+        ZonedTime::Day("2026-02-05".parse().unwrap()),
     );
-    day.recurrence_id = Some(When::Day("2026-02-02".parse().unwrap()));
+    day.recurrence_id = Some(EventTime::Day("2026-02-02".parse().unwrap()));
     day.cancelled = true;
     let document = Document {
         method: Some("REQUEST".to_owned()),
@@ -230,7 +230,7 @@ fn names() -> impl Strategy<Value = String> {
     "[a-zA-Z,;:=\u{e4}'\\\\]{1,12}( [a-z,;]{1,30})?"
 }
 
-fn moments() -> impl Strategy<Value = (Moment, Moment)> {
+fn moments() -> impl Strategy<Value = (ZonedTime, ZonedTime)> {
     let zones = prop::sample::select(vec![
         "UTC",
         "Europe/Berlin",
@@ -246,8 +246,10 @@ fn moments() -> impl Strategy<Value = (Moment, Moment)> {
             let start: DateTime = day.at(0, 0, 0, 0) + jiff::SignedDuration::from_secs(second);
             let end = start + jiff::SignedDuration::from_mins(length + 120);
             match whole {
-                true => (Moment::Day(day), Moment::Day(end.date().tomorrow().unwrap())),
-                false => (Moment::At(start, zone.to_owned()), Moment::At(end, zone.to_owned())),
+                true => (ZonedTime::Day(day), ZonedTime::Day(end.date().tomorrow().unwrap())),
+                false => {
+                    (ZonedTime::At(start, zone.to_owned()), ZonedTime::At(end, zone.to_owned()))
+                }
             }
         },
     )
@@ -283,11 +285,11 @@ prop_compose! {
         ]),
         dates in prop::collection::vec((0..4_000_000_000_i64, any::<bool>()), 0..3),
     ) -> Option<Repeat> {
-        let dates: Vec<When> = dates.into_iter().map(|(second, day)| {
+        let dates: Vec<EventTime> = dates.into_iter().map(|(second, day)| {
             let at = Timestamp::from_second(second).unwrap();
             match day {
-                true => When::Day(TimeZone::UTC.to_datetime(at).date()),
-                false => When::At(at),
+                true => EventTime::Day(TimeZone::UTC.to_datetime(at).date()),
+                false => EventTime::At(at),
             }
         }).collect();
         let repeat = Repeat { rule: rule.to_owned(), except: dates.clone(), extra: dates };
@@ -321,10 +323,10 @@ prop_compose! {
                 list.truncate(1);
             }
             // What is beside whole days are days.
-            if matches!(start, Moment::Day(_)) {
+            if matches!(start, ZonedTime::Day(_)) {
                 for when in repeat.except.iter_mut().chain(&mut repeat.extra) {
-                    if let When::At(at) = when {
-                        *when = When::Day(TimeZone::UTC.to_datetime(*at).date());
+                    if let EventTime::At(at) = when {
+                        *when = EventTime::Day(TimeZone::UTC.to_datetime(*at).date());
                     }
                 }
             }

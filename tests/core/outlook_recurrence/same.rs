@@ -4,9 +4,9 @@
 //! stands here: it walks from day to day and asks of each whether the pattern has
 //! it.
 
+use daysheet_core::event_time::{EventTime, ZonedTime};
 use daysheet_core::recurrence::Repeat;
 use daysheet_core::recurrence::graph::{pattern, rule};
-use daysheet_core::when::{Moment, When};
 use jiff::Timestamp;
 use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
@@ -105,15 +105,15 @@ fn is_nth(pattern: &Value, day: Date) -> bool {
 }
 
 /// The local days of a series.
-fn by_rule(repeat: &Repeat, start: &Moment, most: usize) -> Vec<Date> {
+fn by_rule(repeat: &Repeat, start: &ZonedTime, most: usize) -> Vec<Date> {
     let found = repeat.occurrences(start, Timestamp::MIN, Timestamp::MAX, most);
     let zone = match start {
-        Moment::Day(_) => TimeZone::UTC,
-        Moment::At(_, zone) => TimeZone::get(zone).unwrap(),
+        ZonedTime::Day(_) => TimeZone::UTC,
+        ZonedTime::At(_, zone) => TimeZone::get(zone).unwrap(),
     };
-    let day = |when: When| match when {
-        When::Day(day) => day,
-        When::At(at) => zone.to_datetime(at).date(),
+    let day = |when: EventTime| match when {
+        EventTime::Day(day) => day,
+        EventTime::At(at) => zone.to_datetime(at).date(),
     };
     found.into_iter().map(day).collect()
 }
@@ -219,16 +219,16 @@ fn ends() -> impl Strategy<Value = &'static str> {
 
 /// A start that the rule has: its second occurrence from a day on, for the first
 /// is that day itself.
-fn start_of(rule: &str, from: i64, hour: Option<i8>) -> Option<Moment> {
+fn start_of(rule: &str, from: i64, hour: Option<i8>) -> Option<ZonedTime> {
     let from = Date::constant(2025, 1, 1).checked_add(jiff::Span::new().days(from)).unwrap();
-    let any = Moment::Day(from);
+    let any = ZonedTime::Day(from);
     let found = repeat(rule).occurrences(&any, Timestamp::MIN, Timestamp::MAX, 2);
-    let When::Day(day) = *found.get(1)? else {
+    let EventTime::Day(day) = *found.get(1)? else {
         return None;
     };
     Some(match hour {
-        None => Moment::Day(day),
-        Some(hour) => Moment::At(
+        None => ZonedTime::Day(day),
+        Some(hour) => ZonedTime::At(
             DateTime::from_parts(day, jiff::civil::Time::constant(hour, 30, 0, 0)),
             "Europe/Berlin".to_owned(),
         ),

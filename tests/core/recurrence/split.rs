@@ -1,7 +1,7 @@
 //! Series split in two: what each half is, and that they make the whole.
 
+use daysheet_core::event_time::{EventTime, ZonedTime};
 use daysheet_core::recurrence::Repeat;
-use daysheet_core::when::{Moment, When};
 use jiff::Timestamp;
 use jiff::civil::Date;
 use proptest::prelude::*;
@@ -10,7 +10,7 @@ use super::{cases, instant, moment, zone};
 
 #[test]
 fn a_series_is_split() {
-    let utc = |text: &str| When::At(instant(text));
+    let utc = |text: &str| EventTime::At(instant(text));
     for (start, zone_name, lines, at, expected) in cases! {
         "20260203T180000", "Europe/Berlin",
             vec!["RRULE:FREQ=WEEKLY;COUNT=5", "EXDATE:20260210T170000Z,20260224T170000Z"],
@@ -35,12 +35,12 @@ fn a_series_is_split() {
                     "RDATE;TZID=Europe/Berlin:20260301T130000",
                 ],
             ));
-        "20260203", "-", vec!["RRULE:FREQ=DAILY"], When::Day("2026-02-06".parse().unwrap()),
+        "20260203", "-", vec!["RRULE:FREQ=DAILY"], EventTime::Day("2026-02-06".parse().unwrap()),
             Some((vec!["RRULE:FREQ=DAILY;UNTIL=20260205"], vec!["RRULE:FREQ=DAILY"]));
         // Nothing comes before.
-        "20260203", "-", vec!["RRULE:FREQ=DAILY"], When::Day("2026-02-03".parse().unwrap()), None;
+        "20260203", "-", vec!["RRULE:FREQ=DAILY"], EventTime::Day("2026-02-03".parse().unwrap()), None;
         "20260203", "-", vec!["RRULE:FREQ=DAILY", "EXDATE;VALUE=DATE:20260203"],
-            When::Day("2026-02-04".parse().unwrap()), None;
+            EventTime::Day("2026-02-04".parse().unwrap()), None;
     } {
         let start = moment(start, zone_name);
         let repeat = Repeat::from_lines(&lines, &zone(&start));
@@ -66,7 +66,7 @@ fn a_split_in_the_wrong_place_is_refused() {
         vec!["RRULE:FREQ=HOURLY"], "20260203T170000Z", "the event's rule cannot be split";
     } {
         let repeat = Repeat::from_lines(&lines, &zone(&start));
-        let error = repeat.split(&start, When::At(instant(at))).unwrap_err();
+        let error = repeat.split(&start, EventTime::At(instant(at))).unwrap_err();
         assert_eq!(error.message(), message);
         assert!(error.next_step().is_some());
     }
@@ -84,7 +84,7 @@ fn the_halves_make_the_whole() {
     assert!(splits > 500, "{splits} splits");
 }
 
-fn halves_make_the_whole(repeat: &Repeat, start: &Moment, title: &str) -> usize {
+fn halves_make_the_whole(repeat: &Repeat, start: &ZonedTime, title: &str) -> usize {
     let end = Timestamp::from_second(4_000_000_000).unwrap();
     let all = repeat.occurrences(start, Timestamp::MIN, end, 60);
     let mut splits = 0;
@@ -131,12 +131,12 @@ proptest! {
     ) {
         let first = Date::constant(2025, 6, 1).checked_add(jiff::Span::new().days(day)).unwrap();
         let start = match zone {
-            "-" => Moment::Day(first),
-            zone => Moment::At(first.at(hour, 30, 0, 0), zone.to_owned()),
+            "-" => ZonedTime::Day(first),
+            zone => ZonedTime::At(first.at(hour, 30, 0, 0), zone.to_owned()),
         };
         let except = except
             .into_iter()
-            .map(|days| When::Day(first.checked_add(jiff::Span::new().days(days)).unwrap()))
+            .map(|days| EventTime::Day(first.checked_add(jiff::Span::new().days(days)).unwrap()))
             .collect();
         let repeat = Repeat { rule: Repeat::rule(&rule).unwrap(), except, extra: Vec::new() };
         halves_make_the_whole(&repeat, &start, &rule);

@@ -12,9 +12,9 @@ use serde_json::Value;
 
 use super::{CALENDAR, RULE};
 use crate::json::{is, nested, text};
+use daysheet_core::event_time::{self, EventTime};
 use daysheet_core::provider::calendar::{Answer, EventData, Guest};
 use daysheet_core::recurrence::{Repeat, graph};
-use daysheet_core::when::{self, When};
 
 /// Returns the facts of an event of the mailbox `me`.
 pub fn facts(event: &Value, me: &str) -> Option<EventData> {
@@ -36,7 +36,7 @@ pub fn facts(event: &Value, me: &str) -> Option<EventData> {
         original: original(event, start),
         start,
         end,
-        zone: when::zone_name(text(event, "originalStartTimeZone")),
+        zone: event_time::zone_name(text(event, "originalStartTimeZone")),
         repeat: repeat(event, start),
         uid: some(event, "iCalUId"),
         title: text(event, "subject").to_owned(),
@@ -58,19 +58,19 @@ pub fn facts(event: &Value, me: &str) -> Option<EventData> {
 }
 
 /// Returns when an event starts and ends.
-pub fn times(event: &Value) -> (Option<When>, Option<When>) {
+pub fn times(event: &Value) -> (Option<EventTime>, Option<EventTime>) {
     let all_day = is(event, "isAllDay");
     let read = |key: &str| {
         let time = nested(event, key);
         let local = text(time, "dateTime");
         match all_day {
-            true => when::day(local).map(When::Day),
+            true => event_time::day(local).map(EventTime::Day),
             false => {
                 let zone = match text(time, "timeZone") {
                     "" => "UTC",
                     zone => zone,
                 };
-                when::local(local, zone).map(When::At)
+                event_time::local(local, zone).map(EventTime::At)
             }
         }
     };
@@ -79,11 +79,11 @@ pub fn times(event: &Value) -> (Option<When>, Option<When>) {
 
 /// Returns an event's own zone; UTC if it is unknown.
 pub fn zone(event: &Value) -> TimeZone {
-    when::find_zone(text(event, "originalStartTimeZone")).unwrap_or(TimeZone::UTC)
+    event_time::find_zone(text(event, "originalStartTimeZone")).unwrap_or(TimeZone::UTC)
 }
 
 /// Returns when the rule has an occurrence start.
-pub fn original(event: &Value, start: When) -> Option<When> {
+pub fn original(event: &Value, start: EventTime) -> Option<EventTime> {
     some(event, "seriesMasterId")?;
     let Ok(at) = Timestamp::from_str(text(event, "originalStart")) else {
         // An unchanged occurrence starts when the rule says.
@@ -91,8 +91,8 @@ pub fn original(event: &Value, start: When) -> Option<When> {
         return unchanged.then_some(start);
     };
     Some(match start {
-        When::At(_) => When::At(at),
-        When::Day(_) => When::Day(day_of(at, &zone(event))),
+        EventTime::At(_) => EventTime::At(at),
+        EventTime::Day(_) => EventTime::Day(day_of(at, &zone(event))),
     })
 }
 
@@ -108,7 +108,7 @@ fn day_of(at: Timestamp, zone: &TimeZone) -> Date {
 }
 
 /// Returns the rule of a recurring event, with its deleted occurrences.
-fn repeat(event: &Value, start: When) -> Option<Repeat> {
+fn repeat(event: &Value, start: EventTime) -> Option<Repeat> {
     let rule = some(event, RULE).or_else(|| {
         let recurrence = event.get("recurrence").filter(|value| value.is_object())?;
         graph::rule(recurrence)
@@ -123,10 +123,10 @@ fn repeat(event: &Value, start: When) -> Option<Repeat> {
         // `OID.`, the id of the series, and the date.
         .filter_map(|id| Date::from_str(id.rsplit_once('.')?.1).ok())
         .map(|day| match start {
-            When::Day(_) => When::Day(day),
-            When::At(at) => {
+            EventTime::Day(_) => EventTime::Day(day),
+            EventTime::At(at) => {
                 let time = zone.to_datetime(at).time();
-                When::At(when::resolve(day.to_datetime(time), &zone))
+                EventTime::At(event_time::resolve(day.to_datetime(time), &zone))
             }
         })
         .collect();

@@ -17,11 +17,11 @@ use crate::microsoft::client::Graph;
 use crate::microsoft::mail::check_as;
 use crate::net;
 use daysheet_core::error::{Error, Kind, Result};
+use daysheet_core::event_time::{EventTime, ZonedTime};
 use daysheet_core::project::Projection;
 use daysheet_core::provider::Page;
 use daysheet_core::provider::calendar::EventListRequest;
 use daysheet_core::recurrence::{Repeat, graph};
-use daysheet_core::when::{Moment, When};
 
 /// The key of the calendar's id in events as they cross the port.
 pub const CALENDAR: &str = "calendarId";
@@ -306,7 +306,9 @@ fn is_master(event: &Value) -> bool {
 fn touches(event: &Value, from: Timestamp, to: Timestamp) -> bool {
     let (start, end) = facts::times(event);
     match (start, end) {
-        (Some(When::At(start)), Some(When::At(end))) => (end > from || start >= from) && start < to,
+        (Some(EventTime::At(start)), Some(EventTime::At(end))) => {
+            (end > from || start >= from) && start < to
+        }
         _ => true,
     }
 }
@@ -324,10 +326,10 @@ fn runs(master: &Value, from: Timestamp, to: Timestamp) -> bool {
     let lasts = end.instant(&zone).duration_since(start.instant(&zone));
     // A day is one wherever one is.
     let (first, wider) = match start {
-        When::Day(day) => (Moment::Day(day), SignedDuration::from_hours(24)),
-        When::At(at) => {
+        EventTime::Day(day) => (ZonedTime::Day(day), SignedDuration::from_hours(24)),
+        EventTime::At(at) => {
             let name = zone.iana_name().unwrap_or("UTC").to_owned();
-            (Moment::At(zone.to_datetime(at), name), SignedDuration::ZERO)
+            (ZonedTime::At(zone.to_datetime(at), name), SignedDuration::ZERO)
         }
     };
     let earlier = from.checked_sub(lasts.saturating_add(wider)).unwrap_or(from);
@@ -335,8 +337,8 @@ fn runs(master: &Value, from: Timestamp, to: Timestamp) -> bool {
     let repeat = Repeat { rule, ..Repeat::default() };
     let found = repeat.occurrences(&first, earlier, later, 2);
     found.iter().any(|when| match when {
-        When::Day(_) => true,
-        When::At(at) => *at >= from || *at > earlier,
+        EventTime::Day(_) => true,
+        EventTime::At(at) => *at >= from || *at > earlier,
     })
 }
 

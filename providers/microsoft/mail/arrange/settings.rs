@@ -12,9 +12,9 @@ use crate::microsoft::calendar::zones;
 use crate::microsoft::mail::Outlook;
 use crate::written::holds;
 use daysheet_core::error::{Error, Result};
+use daysheet_core::event_time;
 use daysheet_core::provider::mail::{Audience, AutoReply};
 use daysheet_core::text::brief;
-use daysheet_core::when;
 
 /// Returns the settings.
 pub async fn settings(outlook: &Outlook) -> Result<Value> {
@@ -38,7 +38,7 @@ fn read(setting: &Value) -> AutoReply {
             zone => zone,
         };
         // Outlook keeps old times after they no longer apply.
-        when::local(text(time, "dateTime"), zone).filter(|_| scheduled)
+        event_time::local(text(time, "dateTime"), zone).filter(|_| scheduled)
     };
     let some = |key| Some(text(setting, key)).filter(|text| !text.trim().is_empty());
     AutoReply {

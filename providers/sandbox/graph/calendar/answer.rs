@@ -14,7 +14,7 @@ use crate::graph::mail::read::list::DEFAULT_TOP;
 use crate::graph::response::Body;
 use crate::store::agenda::expand::Occurrence;
 use crate::store::agenda::{Agenda, Event, same};
-use daysheet_core::when::{Moment, When};
+use daysheet_core::event_time::{EventTime, ZonedTime};
 
 /// The longest stretch of time that can be looked at.
 const MOST_DAYS: i64 = 1_825;
@@ -25,7 +25,7 @@ pub(super) struct Found {
     /// The place of the event or the series.
     pub place: usize,
     /// The occurrence of the series that is meant.
-    pub original: Option<When>,
+    pub original: Option<EventTime>,
 }
 
 impl Found {
@@ -112,8 +112,8 @@ pub(super) fn find(context: &Context<'_>, id: &str) -> Result<Found, Refusal> {
         (Some(second), Some(_)) => {
             let start = Timestamp::from_second(second).map_err(|_| not_found())?;
             Some(match event.start {
-                Moment::Day(_) => When::Day(TimeZone::UTC.to_datetime(start).date()),
-                Moment::At(..) => When::At(start),
+                ZonedTime::Day(_) => EventTime::Day(TimeZone::UTC.to_datetime(start).date()),
+                ZonedTime::At(..) => EventTime::At(start),
             })
         }
     };

@@ -11,8 +11,8 @@ use crate::graph::error::{Refusal, invalid_property, invalid_recipients, unknown
 use crate::graph::ids::named_guid;
 use crate::graph::zones::{Zone, iana_name};
 use crate::store::agenda::{Event, same};
+use daysheet_core::event_time::ZonedTime;
 use daysheet_core::provider::calendar::{Guest, Show, Visibility};
-use daysheet_core::when::Moment;
 
 /// People that a meeting can have.
 const MOST_PEOPLE: usize = 500;
@@ -102,7 +102,7 @@ impl Draft {
     }
 
     fn times(&self, event: &mut Event, zone: &str) -> Result<(), Refusal> {
-        let was_whole = matches!(event.start, Moment::Day(_));
+        let was_whole = matches!(event.start, ZonedTime::Day(_));
         let whole = self.truth("isAllDay").unwrap_or(was_whole);
         let (start, end) = (self.time("start")?, self.time("end")?);
         if start.is_none() && end.is_none() && whole == was_whole {
@@ -116,16 +116,16 @@ impl Draft {
                 if !midnight(start) || !midnight(end) || start_zone != end_zone || end <= start {
                     return Err(invalid_property());
                 }
-                (Moment::Day(start.date()), Moment::Day(end.date()))
+                (ZonedTime::Day(start.date()), ZonedTime::Day(end.date()))
             }
-            false => (Moment::At(start, start_zone), Moment::At(end, end_zone)),
+            false => (ZonedTime::At(start, start_zone), ZonedTime::At(end, end_zone)),
         };
-        let at = |moment: &Moment| moment.when().instant(&jiff::tz::TimeZone::UTC);
+        let at = |moment: &ZonedTime| moment.when().instant(&jiff::tz::TimeZone::UTC);
         if at(&last) < at(&first) {
             return Err(invalid_property());
         }
         // A series stays on the days of its rule, unless that comes along.
-        let day = |moment: &Moment| local(moment, zone).0.date();
+        let day = |moment: &ZonedTime| local(moment, zone).0.date();
         let moved = day(&first) != day(&event.start);
         let ruled = self.members.contains_key("recurrence");
         if event.repeat.is_some() && moved && !ruled {
@@ -279,19 +279,21 @@ pub(crate) fn person(recipient: &Value) -> Result<(Option<String>, String), Refu
 }
 
 /// A time as a local one; a day begins in `zone`.
-fn local(moment: &Moment, zone: &str) -> Stated {
+fn local(moment: &ZonedTime, zone: &str) -> Stated {
     match moment {
-        Moment::Day(day) => (day.at(0, 0, 0, 0), zone.to_owned()),
-        Moment::At(local, zone) => (*local, zone.clone()),
+        ZonedTime::Day(day) => (day.at(0, 0, 0, 0), zone.to_owned()),
+        ZonedTime::At(local, zone) => (*local, zone.clone()),
     }
 }
 
 /// The same local time on a later day.
-fn shifted(moment: &Moment, later: jiff::SignedDuration) -> Moment {
+fn shifted(moment: &ZonedTime, later: jiff::SignedDuration) -> ZonedTime {
     let days = later.as_hours() / 24;
     match moment {
-        Moment::Day(day) => Moment::Day(day.saturating_add(days.days())),
-        Moment::At(local, zone) => Moment::At(local.saturating_add(days.days()), zone.clone()),
+        ZonedTime::Day(day) => ZonedTime::Day(day.saturating_add(days.days())),
+        ZonedTime::At(local, zone) => {
+            ZonedTime::At(local.saturating_add(days.days()), zone.clone())
+        }
     }
 }
 

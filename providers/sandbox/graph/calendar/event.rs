@@ -16,9 +16,9 @@ use crate::graph::people::object;
 use crate::graph::zones::{windows_name, written};
 use crate::store::agenda::share::CALLED_OFF;
 use crate::store::agenda::{Event, same};
+use daysheet_core::event_time::{EventTime, ZonedTime};
 use daysheet_core::provider::calendar::{Answer, Guest, Show, Visibility};
 use daysheet_core::recurrence::graph;
-use daysheet_core::when::{Moment, When};
 
 /// The properties of an event, in the order of the wire.
 pub(super) const PROPERTIES: [&str; 40] = [
@@ -123,7 +123,7 @@ impl<'a> Maker<'a> {
             }
             "importance" => self.more(name, "normal".into()),
             "sensitivity" => self.sensitivity().into(),
-            "isAllDay" => matches!(event.start, Moment::Day(_)).into(),
+            "isAllDay" => matches!(event.start, ZonedTime::Day(_)).into(),
             "isCancelled" => called_off(event).into(),
             "isOrganizer" => self.is_organizer().into(),
             "responseRequested" | "allowNewTimeProposals" => self.more(name, true.into()),
@@ -178,21 +178,21 @@ impl<'a> Maker<'a> {
     }
 
     /// Windows' name of the zone of a time; days have their calendar's.
-    fn own_zone(&self, moment: &Moment) -> String {
+    fn own_zone(&self, moment: &ZonedTime) -> String {
         let calendar = || self.context.agenda.calendar(self.event.calendar);
         let zone = match moment {
-            Moment::At(_, zone) => Some(zone),
-            Moment::Day(_) => calendar().map(|calendar| &calendar.zone),
+            ZonedTime::At(_, zone) => Some(zone),
+            ZonedTime::Day(_) => calendar().map(|calendar| &calendar.zone),
         };
         windows_name(zone.map_or("UTC", String::as_str)).to_owned()
     }
 
     /// A time in the zone that was asked for; days are days anywhere.
-    fn time(&self, moment: &Moment, at: Timestamp) -> Value {
+    fn time(&self, moment: &ZonedTime, at: Timestamp) -> Value {
         let zone = &self.context.zone;
         let local = match moment {
-            Moment::Day(day) => written(day.at(0, 0, 0, 0)),
-            Moment::At(..) => zone.local(at),
+            ZonedTime::Day(day) => written(day.at(0, 0, 0, 0)),
+            ZonedTime::At(..) => zone.local(at),
         };
         json!({ "dateTime": local, "timeZone": zone.name })
     }
@@ -210,8 +210,8 @@ impl<'a> Maker<'a> {
         };
         let zone = self.context.agenda.zone_of(self.event);
         let day = match original {
-            When::Day(day) => day,
-            When::At(at) => zone.to_datetime(at).date(),
+            EventTime::Day(day) => day,
+            EventTime::At(at) => zone.to_datetime(at).date(),
         };
         format!("{head}{:04X}{:02X}{:02X}{tail}", day.year(), day.month(), day.day())
     }
@@ -330,8 +330,8 @@ impl<'a> Maker<'a> {
         left_out
             .chain(gone)
             .map(|original| match original {
-                When::Day(day) => format!("OID.{id}.{day}"),
-                When::At(at) => format!("OID.{id}.{}", zone.to_datetime(at).date()),
+                EventTime::Day(day) => format!("OID.{id}.{day}"),
+                EventTime::At(at) => format!("OID.{id}.{}", zone.to_datetime(at).date()),
             })
             .collect()
     }

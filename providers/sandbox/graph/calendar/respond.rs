@@ -15,8 +15,8 @@ use crate::graph::response::Reply;
 use crate::graph::types::read::read;
 use crate::graph::types::{ACCEPT, CANCEL, DECLINE, FORWARD};
 use crate::store::agenda::{self, same};
+use daysheet_core::event_time::ZonedTime;
 use daysheet_core::provider::calendar::{Answer, Guest};
-use daysheet_core::when::Moment;
 
 /// What is done with a meeting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -118,14 +118,14 @@ fn respond(
 }
 
 /// A start and an end.
-fn slot(slot: &Value) -> Result<(Moment, Moment), Refusal> {
+fn slot(slot: &Value) -> Result<(ZonedTime, ZonedTime), Refusal> {
     let time = |name: &str| {
         let time = slot.get(name).filter(|time| time.is_object());
         let time = time.ok_or_else(crate::graph::error::invalid_property)?;
-        stated(time).map(|(local, zone)| Moment::At(local, zone))
+        stated(time).map(|(local, zone)| ZonedTime::At(local, zone))
     };
     let (start, end) = (time("start")?, time("end")?);
-    let at = |moment: &Moment| moment.when().instant(&jiff::tz::TimeZone::UTC);
+    let at = |moment: &ZonedTime| moment.when().instant(&jiff::tz::TimeZone::UTC);
     match at(&start) < at(&end) {
         true => Ok((start, end)),
         false => Err(crate::graph::error::invalid_property()),

@@ -15,8 +15,8 @@ use crate::graph::types::SCHEDULE;
 use crate::graph::types::read::read;
 use crate::graph::zones::{Zone, windows_name};
 use crate::store::agenda::{Event, same};
+use daysheet_core::event_time::resolve;
 use daysheet_core::provider::calendar::Visibility;
-use daysheet_core::when::resolve;
 
 /// People and rooms of one request.
 const MOST: usize = 20;

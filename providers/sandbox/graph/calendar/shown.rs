@@ -5,7 +5,7 @@ use jiff::tz::TimeZone;
 
 use super::context::Context;
 use crate::store::agenda::expand::Occurrence;
-use daysheet_core::when::When;
+use daysheet_core::event_time::EventTime;
 
 /// What an event is in its series.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -75,6 +75,6 @@ impl<'a> Shown<'a> {
 }
 
 /// The second that an occurrence's id carries.
-pub(crate) fn second(original: When) -> i64 {
+pub(crate) fn second(original: EventTime) -> i64 {
     original.instant(&TimeZone::UTC).as_second()
 }

@@ -16,8 +16,8 @@ use crate::graph::types::EVENT;
 use crate::graph::types::read::read;
 use crate::store::agenda::share::CALLED_OFF;
 use crate::store::agenda::{Access, Event, event_id, same};
+use daysheet_core::event_time::ZonedTime;
 use daysheet_core::provider::calendar::Guest;
-use daysheet_core::when::Moment;
 
 /// How far from an occurrence its neighbours are looked for.
 const NEIGHBOURS: SignedDuration = SignedDuration::from_hours(24 * 400);
@@ -193,8 +193,8 @@ fn keep_apart(context: &Context<'_>, found: Found, after: &Event) -> Result<(), 
         return Ok(());
     };
     let zone = match &after.start {
-        Moment::At(_, name) => crate::graph::zones::Zone::of(name)?.zone,
-        Moment::Day(_) => context.agenda.zone_of(after),
+        ZonedTime::At(_, name) => crate::graph::zones::Zone::of(name)?.zone,
+        ZonedTime::Day(_) => context.agenda.zone_of(after),
     };
     let at = original.instant(&zone);
     let from = at.checked_sub(NEIGHBOURS).unwrap_or(Timestamp::MIN);
@@ -221,14 +221,14 @@ fn keep_apart(context: &Context<'_>, found: Found, after: &Event) -> Result<(), 
 }
 
 /// The next half hour: when an event is that does not say so.
-fn soon() -> (Moment, Moment) {
+fn soon() -> (ZonedTime, ZonedTime) {
     let now = TimeZone::UTC.to_datetime(Timestamp::now());
     let minute = if now.minute() < 30 { 30 } else { 60 };
     let hour = now.date().at(now.hour(), 0, 0, 0);
     let start = hour.saturating_add(minute.minutes());
     let end = start.saturating_add(30.minutes());
     let utc = || "UTC".to_owned();
-    (Moment::At(start, utc()), Moment::At(end, utc()))
+    (ZonedTime::At(start, utc()), ZonedTime::At(end, utc()))
 }
 
 /// A UID as Exchange makes them.

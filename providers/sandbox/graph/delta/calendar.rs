@@ -14,7 +14,7 @@ use crate::graph::calendar::event::called_off;
 use crate::graph::calendar::shown::{Kind, Shown, second};
 use crate::graph::error::Refusal;
 use crate::store::agenda::Event;
-use daysheet_core::when::When;
+use daysheet_core::event_time::EventTime;
 
 /// Occurrences of a series that is gone, at most.
 const MOST: usize = 1_000;
@@ -68,7 +68,7 @@ fn series(
     from: Timestamp,
     to: Timestamp,
 ) -> Vec<Value> {
-    let id = |original: Option<When>| {
+    let id = |original: Option<EventTime>| {
         let immutable = context.asked.prefer.immutable;
         removed("event", context.ids().event(place, original.map(second), immutable))
     };

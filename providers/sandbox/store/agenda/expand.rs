@@ -11,7 +11,7 @@ use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 
 use super::{Agenda, Event, instance_id};
-use daysheet_core::when::{Moment, When, find_zone, resolve};
+use daysheet_core::event_time::{EventTime, ZonedTime, find_zone, resolve};
 
 /// Occurrences of one series in one answer, at most.
 const MOST: usize = 5_000;
@@ -80,7 +80,7 @@ impl Agenda {
 
     /// The occurrence of a series that starts at `original` by its rule,
     /// unless it is cancelled.
-    pub fn occurrence(&self, series: usize, original: When) -> Option<Occurrence<'_>> {
+    pub fn occurrence(&self, series: usize, original: EventTime) -> Option<Occurrence<'_>> {
         let event = self.event(series).filter(|event| !event.gone)?;
         if let Some(place) = self.override_of(event.calendar, &event.id, original) {
             let event = self.event(place).filter(|event| !event.gone)?;
@@ -101,7 +101,7 @@ impl Agenda {
 
     /// The series and the start that an occurrence's id names, whether there is
     /// such an occurrence or not.
-    pub fn series_of(&self, calendar: usize, id: &str) -> Option<(usize, When)> {
+    pub fn series_of(&self, calendar: usize, id: &str) -> Option<(usize, EventTime)> {
         let (series, stamp) = id.rsplit_once('_')?;
         let place = self.find(calendar, series)?;
         self.event(place)?.repeat.as_ref()?;
@@ -109,7 +109,7 @@ impl Agenda {
     }
 
     /// True when the rule of a series makes it start at `original`.
-    pub fn falls_on(&self, event: &Event, original: When) -> bool {
+    pub fn falls_on(&self, event: &Event, original: EventTime) -> bool {
         let Some(repeat) = &event.repeat else {
             return false;
         };
@@ -153,7 +153,12 @@ impl Agenda {
     }
 
     /// An occurrence that does not differ from its series.
-    fn shown<'a>(&'a self, place: usize, series: &Event, original: When) -> Option<Occurrence<'a>> {
+    fn shown<'a>(
+        &'a self,
+        place: usize,
+        series: &Event,
+        original: EventTime,
+    ) -> Option<Occurrence<'a>> {
         let (start, end) = span(series, original)?;
         let event = Event {
             id: instance_id(&series.id, original),
@@ -194,13 +199,13 @@ fn within(found: Vec<Occurrence<'_>>, from: Timestamp, to: Timestamp) -> Vec<Occ
 
 /// Start and end of an occurrence: as long as the first one (RFC 5545, 3.8.5.3:
 /// the same exact duration).
-fn span(series: &Event, original: When) -> Option<(Moment, Moment)> {
+fn span(series: &Event, original: EventTime) -> Option<(ZonedTime, ZonedTime)> {
     match (&series.start, &series.end, original) {
-        (Moment::Day(first), Moment::Day(last), When::Day(day)) => {
+        (ZonedTime::Day(first), ZonedTime::Day(last), EventTime::Day(day)) => {
             let length = first.duration_until(*last);
-            Some((Moment::Day(day), Moment::Day(day.checked_add(length).ok()?)))
+            Some((ZonedTime::Day(day), ZonedTime::Day(day.checked_add(length).ok()?)))
         }
-        (Moment::At(_, zone), Moment::At(_, end_zone), When::At(at)) => {
+        (ZonedTime::At(_, zone), ZonedTime::At(_, end_zone), EventTime::At(at)) => {
             let length = instant(&series.start).duration_until(instant(&series.end));
             let end = at.checked_add(length).ok()?;
             Some((moment(at, zone), moment(end, end_zone)))
@@ -210,30 +215,30 @@ fn span(series: &Event, original: When) -> Option<(Moment, Moment)> {
 }
 
 /// The instant of a time that is no day.
-fn instant(moment: &Moment) -> Timestamp {
+fn instant(moment: &ZonedTime) -> Timestamp {
     moment.when().instant(&TimeZone::UTC)
 }
 
 /// An instant as a time in a zone; in UTC where the local time means an earlier
 /// instant, for clocks were set back.
-pub(crate) fn moment(at: Timestamp, zone: &str) -> Moment {
+pub(crate) fn moment(at: Timestamp, zone: &str) -> ZonedTime {
     let known = find_zone(zone).unwrap_or(TimeZone::UTC);
     let local = known.to_datetime(at);
     match resolve(local, &known) == at {
-        true => Moment::At(local, zone.to_owned()),
-        false => Moment::At(TimeZone::UTC.to_datetime(at), "UTC".to_owned()),
+        true => ZonedTime::At(local, zone.to_owned()),
+        false => ZonedTime::At(TimeZone::UTC.to_datetime(at), "UTC".to_owned()),
     }
 }
 
 /// The start that an instance id ends with.
-fn read_stamp(stamp: &str) -> Option<When> {
+fn read_stamp(stamp: &str) -> Option<EventTime> {
     match stamp.strip_suffix('Z') {
         Some(local) => {
             let local = DateTime::strptime("%Y%m%dT%H%M%S", local).ok()?;
             let at = TimeZone::UTC.to_timestamp(local).ok()?;
-            Some(When::At(at))
+            Some(EventTime::At(at))
         }
-        None => jiff::civil::Date::strptime("%Y%m%d", stamp).ok().map(When::Day),
+        None => jiff::civil::Date::strptime("%Y%m%d", stamp).ok().map(EventTime::Day),
     }
 }
 

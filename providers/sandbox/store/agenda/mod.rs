@@ -18,9 +18,9 @@ use jiff::tz::TimeZone;
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
+use daysheet_core::event_time::{self, EventTime, ZonedTime};
 use daysheet_core::provider::calendar::{Guest, Show, Visibility};
 use daysheet_core::recurrence::Repeat;
-use daysheet_core::when::{self, Moment, When};
 
 /// All calendars of a sandbox.
 ///
@@ -107,7 +107,7 @@ impl Calendar {
 
     /// Its zone; one that is not known is UTC.
     pub fn time_zone(&self) -> TimeZone {
-        when::find_zone(&self.zone).unwrap_or(TimeZone::UTC)
+        event_time::find_zone(&self.zone).unwrap_or(TimeZone::UTC)
     }
 }
 
@@ -136,11 +136,11 @@ pub(crate) struct Event {
     pub uid: String,
     /// For an occurrence that differs: the id of its series and the start that
     /// it stands for.
-    pub instead_of: Option<(String, When)>,
+    pub instead_of: Option<(String, EventTime)>,
     /// When it starts.
-    pub start: Moment,
+    pub start: ZonedTime,
     /// When it ends.
-    pub end: Moment,
+    pub end: ZonedTime,
     /// How it recurs.
     pub repeat: Option<Repeat>,
     /// What it is called.
@@ -195,12 +195,12 @@ pub(crate) struct Reply {
     /// What it says besides.
     pub comment: Option<String>,
     /// The start and end that it proposes.
-    pub proposed: Option<(Moment, Moment)>,
+    pub proposed: Option<(ZonedTime, ZonedTime)>,
 }
 
 impl Event {
     /// An event with nothing said but when it is; new now.
-    pub fn new(calendar: usize, id: &str, uid: &str, start: Moment, end: Moment) -> Self {
+    pub fn new(calendar: usize, id: &str, uid: &str, start: ZonedTime, end: ZonedTime) -> Self {
         let now = Timestamp::now();
         Self {
             id: id.to_owned(),
@@ -238,7 +238,7 @@ impl Event {
     }
 
     /// The start that it stands for in its series.
-    pub fn original(&self) -> Option<When> {
+    pub fn original(&self) -> Option<EventTime> {
         self.instead_of.as_ref().map(|(_, original)| *original)
     }
 }
@@ -260,10 +260,10 @@ pub(crate) fn event_id(uid: &str) -> String {
 
 /// The id of an occurrence, as Google writes it: the id of the series and the
 /// start by its rule.
-pub(crate) fn instance_id(series: &str, original: When) -> String {
+pub(crate) fn instance_id(series: &str, original: EventTime) -> String {
     match original {
-        When::Day(day) => format!("{series}_{}", day.strftime("%Y%m%d")),
-        When::At(at) => format!("{series}_{}", at.strftime("%Y%m%dT%H%M%SZ")),
+        EventTime::Day(day) => format!("{series}_{}", day.strftime("%Y%m%d")),
+        EventTime::At(at) => format!("{series}_{}", at.strftime("%Y%m%dT%H%M%SZ")),
     }
 }
 
@@ -368,7 +368,7 @@ impl Agenda {
     }
 
     /// What stands for one occurrence of a series, a tombstone too.
-    pub fn override_of(&self, calendar: usize, series: &str, original: When) -> Option<usize> {
+    pub fn override_of(&self, calendar: usize, series: &str, original: EventTime) -> Option<usize> {
         let mut overrides = self.overrides(calendar, series);
         let found = overrides.find(|(_, event)| event.original() == Some(original));
         found.map(|(place, _)| place)

@@ -4,7 +4,7 @@
 use jiff::Timestamp;
 
 use super::{Agenda, Calendar, Event};
-use daysheet_core::when::When;
+use daysheet_core::event_time::EventTime;
 
 impl Agenda {
     /// Adds an event; its place. With `tell`, the people who are asked get it
@@ -49,7 +49,7 @@ impl Agenda {
     /// Makes an occurrence of a series an event of its own, to be changed or
     /// removed; its place. Nothing when there is no such occurrence, or it is
     /// cancelled.
-    pub fn exception(&mut self, series: usize, original: When) -> Option<usize> {
+    pub fn exception(&mut self, series: usize, original: EventTime) -> Option<usize> {
         let occurrence = self.occurrence(series, original)?;
         if occurrence.place != series {
             return Some(occurrence.place);
@@ -64,7 +64,7 @@ impl Agenda {
 
     /// Deletes an occurrence, as [`Agenda::remove`] does; false when there is
     /// none.
-    pub fn remove_occurrence(&mut self, series: usize, original: When, tell: bool) -> bool {
+    pub fn remove_occurrence(&mut self, series: usize, original: EventTime, tell: bool) -> bool {
         let Some(place) = self.exception(series, original) else {
             return false;
         };

@@ -11,6 +11,7 @@ use jiff::tz::TimeZone;
 use serde_json::Value;
 
 use super::by_id::Whole;
+use crate::event_time::{self, EventTime, ZonedTime};
 use crate::flatten::{self, Context, Room};
 use crate::ical::{self, Document, Entry};
 use crate::pipeline::{Flattening, Pipeline};
@@ -19,7 +20,6 @@ use crate::provider::calendar::{Calendars, EventData, Guest, Show, Visibility};
 use crate::schemas::EVENT;
 use crate::text::{Note, note, quoted};
 use crate::times::Said;
-use crate::when::{self, Moment, When};
 use crate::words::Words;
 
 /// The number of series completed concurrently.
@@ -116,11 +116,14 @@ fn entry(item: &Value, facts: &EventData, context: &Context, account: &Account) 
         texts.unwrap_or_default()
     };
     let word = |name: &str| column(name).into_iter().next().unwrap_or_default();
-    let zone =
-        facts.zone.as_deref().and_then(when::find_zone).unwrap_or_else(|| context.zone.clone());
-    let moment = |time: When| match time {
-        When::Day(day) => Moment::Day(day),
-        When::At(at) => Said::At(zone.to_datetime(at), at).moment(&zone),
+    let zone = facts
+        .zone
+        .as_deref()
+        .and_then(event_time::find_zone)
+        .unwrap_or_else(|| context.zone.clone());
+    let moment = |time: EventTime| match time {
+        EventTime::Day(day) => ZonedTime::Day(day),
+        EventTime::At(at) => Said::At(zone.to_datetime(at), at).moment(&zone),
     };
     let uid = facts.uid.as_deref().unwrap_or(&facts.id);
     Entry {

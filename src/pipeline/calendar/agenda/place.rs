@@ -12,9 +12,9 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
 
+use crate::event_time::EventTime;
 use crate::pipeline::answer::cursor::{Mark, Seen};
 use crate::provider::calendar::EventData;
-use crate::when::When;
 
 /// The position of an event: by its start, whole days first, then by its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -30,7 +30,7 @@ impl Position {
     pub(super) const FIRST: Self = Self { start: i64::MIN, timed: false, end: i64::MIN };
 
     /// Returns the position of an event, with days in `zone`.
-    pub(super) fn of(start: When, end: When, zone: &TimeZone) -> Self {
+    pub(super) fn of(start: EventTime, end: EventTime, zone: &TimeZone) -> Self {
         Self {
             start: start.instant(zone).as_microsecond(),
             timed: !start.is_day(),
@@ -87,9 +87,9 @@ impl Place {
 /// Returns the mark by which two entries are copies of one event: the UID, the
 /// occurrence, and the time. An event without UID has no copies.
 pub(super) fn mark(facts: &EventData, account: &str) -> Mark {
-    let time = |when: When| match when {
-        When::Day(day) => day.to_string(),
-        When::At(at) => at.as_microsecond().to_string(),
+    let time = |when: EventTime| match when {
+        EventTime::Day(day) => day.to_string(),
+        EventTime::At(at) => at.as_microsecond().to_string(),
     };
     let who = match facts.uid.as_deref().map(str::trim) {
         Some(uid) if !uid.is_empty() => format!("uid {uid}"),

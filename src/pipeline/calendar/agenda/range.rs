@@ -6,8 +6,8 @@ use jiff::{Timestamp, ToSpan};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
+use crate::event_time::{self, EventTime};
 use crate::times::{self, Here, Said};
-use crate::when::{self, When};
 
 /// The number of days shown by default.
 const DAYS: i32 = 7;
@@ -56,16 +56,16 @@ impl Range {
     pub(in crate::pipeline) fn tell(self, zone: &TimeZone) -> String {
         let whole = |at: Timestamp| {
             let day = zone.to_datetime(at).date();
-            (When::Day(day).instant(zone) == at).then_some(day)
+            (EventTime::Day(day).instant(zone) == at).then_some(day)
         };
-        let day = |day: Date| when::start(When::Day(day), zone);
+        let day = |day: Date| event_time::start(EventTime::Day(day), zone);
         let last = whole(self.to()).map(|day| day.saturating_sub(1.day()));
         let from = match whole(self.from()) {
             Some(first) if last == Some(first) => return day(first),
             Some(first) => day(first),
-            None => when::start(When::At(self.from()), zone),
+            None => event_time::start(EventTime::At(self.from()), zone),
         };
-        let to = last.map_or_else(|| when::start(When::At(self.to()), zone), day);
+        let to = last.map_or_else(|| event_time::start(EventTime::At(self.to()), zone), day);
         format!("{from} to {to}")
     }
 }
@@ -99,7 +99,7 @@ pub(in crate::pipeline) fn checked(range: Range, here: &Here) -> Result<Range> {
     if range.from < range.to {
         return Ok(range);
     }
-    let tell = |at: Timestamp| when::start(When::At(at), &here.zone);
+    let tell = |at: Timestamp| event_time::start(EventTime::At(at), &here.zone);
     Err(Error::argument(format!(
         "`to` ({}) is not after `from` ({})",
         tell(range.to()),
@@ -133,7 +133,7 @@ pub(in crate::pipeline) fn days(
     let (from, to) = (first(from, here)?, over(to, here)?);
     let from = from.unwrap_or_else(|| {
         let today = here.zone.to_datetime(here.now).date();
-        When::Day(today).instant(&here.zone)
+        EventTime::Day(today).instant(&here.zone)
     });
     let to = to.unwrap_or_else(|| {
         let day = here.zone.to_datetime(from).date();
@@ -158,15 +158,15 @@ fn over(said: Option<&str>, here: &Here) -> Result<Option<Timestamp>> {
 fn days_after(from: Timestamp, days: i32, zone: &TimeZone) -> Timestamp {
     let day = zone.to_datetime(from).date();
     let later = day.saturating_add(days.days());
-    let whole = When::Day(day).instant(zone) == from;
+    let whole = EventTime::Day(day).instant(zone) == from;
     let end = if whole { later } else { later.saturating_add(1.day()) };
-    When::Day(end).instant(zone)
+    EventTime::Day(end).instant(zone)
 }
 
 /// Returns the beginning of the day that many days earlier.
 fn days_before(to: Timestamp, days: i32, zone: &TimeZone) -> Timestamp {
     let day = zone.to_datetime(to).date();
-    When::Day(day.saturating_sub(days.days())).instant(zone)
+    EventTime::Day(day.saturating_sub(days.days())).instant(zone)
 }
 
 /// Returns the current minute; finer times are not needed.

@@ -2,15 +2,15 @@
 
 use sha2::{Digest, Sha256};
 
+use crate::event_time::EventTime;
 use crate::provider::calendar::EventData;
-use crate::when::When;
 
 /// Returns a digest of an event's time, place and title. It does not change if guests
 /// answer, or if the service changes hidden fields.
 pub(in crate::pipeline) fn substance(facts: &EventData) -> [u8; 8] {
-    let time = |when: When| match when {
-        When::Day(day) => day.to_string(),
-        When::At(at) => at.as_second().to_string(),
+    let time = |when: EventTime| match when {
+        EventTime::Day(day) => day.to_string(),
+        EventTime::At(at) => at.as_second().to_string(),
     };
     let parts = [
         time(facts.start),

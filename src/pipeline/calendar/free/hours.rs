@@ -5,10 +5,10 @@ use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp, ToSpan};
 
 use crate::error::{Error, Result};
+use crate::event_time::{self, EventTime};
 use crate::provider::calendar::Hours;
 use crate::text;
 use crate::times::clock::Clock;
-use crate::when::{self, When};
 
 /// The minutes of a day.
 const DAY: u16 = 24 * 60;
@@ -130,7 +130,7 @@ impl Daily {
 
 /// Returns a person's own hours in a range; `None` if their zone is unknown.
 pub(super) fn own(hours: &Hours, range: Stretch) -> Option<Vec<Stretch>> {
-    let zone = when::find_zone(&hours.zone)?;
+    let zone = event_time::find_zone(&hours.zone)?;
     let valid = hours.from < hours.to && hours.to <= DAY && !hours.days.is_empty();
     valid.then(|| daily(range, &zone, &hours.days, hours.from, hours.to))
 }
@@ -159,11 +159,11 @@ fn daily(range: Stretch, zone: &TimeZone, days: &[i8], from: u16, to: u16) -> Ve
 fn minute_of(day: Date, minute: u16, zone: &TimeZone) -> Timestamp {
     if minute >= DAY {
         let next = day.checked_add(1.day()).unwrap_or(day);
-        return When::Day(next).instant(zone);
+        return EventTime::Day(next).instant(zone);
     }
     let local =
         day.at(0, 0, 0, 0).checked_add(i64::from(minute).minutes()).unwrap_or(day.at(0, 0, 0, 0));
-    when::resolve(local, zone)
+    event_time::resolve(local, zone)
 }
 
 /// Reads `9`, `9:30`, `9h30`, `5pm`, `24`.

@@ -9,6 +9,7 @@ use super::save::{cut, reference, unsaid};
 use super::target::{Target, event_line, span, title};
 use crate::caller::Caller;
 use crate::error::{Error, Result};
+use crate::event_time;
 use crate::pipeline::access::audit::Entry;
 use crate::pipeline::access::guard::events::{EventWrite, line};
 use crate::pipeline::answer::outcome::{Outcome, WriteReport};
@@ -16,7 +17,6 @@ use crate::pipeline::{Draft, Pipeline};
 use crate::provider::calendar::{Change, Notify};
 use crate::tools::outward::Delete;
 use crate::tools::save::Scope;
-use crate::when;
 
 /// The object of a deletion.
 enum Gone {
@@ -53,7 +53,7 @@ impl Pipeline {
                     Some(rest) => {
                         let change =
                             Change { repeat: Some(Some(rest.before)), ..Change::default() };
-                        let from = when::start(seen.0, zone);
+                        let from = event_time::start(seen.0, zone);
                         let what = format!("from {from} on");
                         (master, Gone::Rest(Box::new(change)), what)
                     }

@@ -10,6 +10,7 @@ use super::series::{self, Base};
 use super::span::{self, Before, Span, moment};
 use crate::caller::Caller;
 use crate::error::{Error, Kind, Result};
+use crate::event_time::EventTime;
 use crate::pipeline::access::audit::Entry;
 use crate::pipeline::access::guard::events::EventWrite;
 use crate::pipeline::answer::outcome::{Outcome, WriteReport};
@@ -21,7 +22,6 @@ use crate::recurrence::Repeat;
 use crate::text::brief;
 use crate::text::{Note, note, ours};
 use crate::tools::save::{EventWords, IfConflict, Save, Scope};
-use crate::when::When;
 
 /// A change that is ready, and the event it is of.
 pub(super) struct Ready {
@@ -147,7 +147,7 @@ impl Pipeline {
     pub(super) fn moving(
         &self,
         master: &Target,
-        seen: (When, When),
+        seen: (EventTime, EventTime),
         words: &EventWords,
     ) -> Result<(Base, Made, Option<Span>)> {
         let facts = &master.facts;
@@ -289,7 +289,7 @@ impl Pipeline {
         if asked.if_conflict == IfConflict::Ignore || !moves {
             return Ok(Vec::new());
         }
-        let zone = facts.zone.as_deref().and_then(crate::when::find_zone);
+        let zone = facts.zone.as_deref().and_then(crate::event_time::find_zone);
         let zone = zone.unwrap_or_else(|| self.config.zone.clone());
         let (start, end) = change
             .time
@@ -323,16 +323,16 @@ impl Pipeline {
 
 /// Returns the time by which the reader knows an event: the one of the rule, for a
 /// moved occurrence.
-pub(in crate::pipeline) fn reference(facts: &EventData) -> (When, When) {
+pub(in crate::pipeline) fn reference(facts: &EventData) -> (EventTime, EventTime) {
     let Some(original) = facts.original.filter(|_| facts.series.is_some()) else {
         return (facts.start, facts.end);
     };
     let end = match (facts.start, facts.end, original) {
-        (When::At(from), When::At(to), When::At(at)) => {
-            at.checked_add(to.duration_since(from)).ok().map(When::At)
+        (EventTime::At(from), EventTime::At(to), EventTime::At(at)) => {
+            at.checked_add(to.duration_since(from)).ok().map(EventTime::At)
         }
-        (When::Day(from), When::Day(to), When::Day(day)) => {
-            day.checked_add(to - from).ok().map(When::Day)
+        (EventTime::Day(from), EventTime::Day(to), EventTime::Day(day)) => {
+            day.checked_add(to - from).ok().map(EventTime::Day)
         }
         // An occurrence that has become all-day, or the other way round.
         _ => None,
@@ -344,7 +344,7 @@ pub(in crate::pipeline) fn reference(facts: &EventData) -> (When, When) {
 }
 
 /// Returns the span of an event that is not moved.
-fn still(seen: (When, When), base: &Base) -> Span {
+fn still(seen: (EventTime, EventTime), base: &Base) -> Span {
     Span { start: seen.0, end: seen.1, zone: base.zone.clone(), echo: Vec::new() }
 }
 

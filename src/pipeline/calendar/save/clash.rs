@@ -11,6 +11,7 @@ use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan};
 
 use crate::error::{Error, Result};
+use crate::event_time::{EventTime, ZonedTime};
 use crate::pipeline::Pipeline;
 use crate::pipeline::calendar::agenda::calendars::Listed;
 use crate::pipeline::calendar::target::{Owner, short, span};
@@ -20,7 +21,6 @@ use crate::recurrence::Repeat;
 use crate::schemas::{EVENT, Field};
 use crate::text::words::words;
 use crate::text::{Note, note, ours, quoted};
-use crate::when::{Moment, When};
 
 /// The number of days ahead for which occurrences of a series are checked.
 const AHEAD: i64 = 90;
@@ -41,7 +41,7 @@ pub(in crate::pipeline) struct Wanted {
     /// True if it takes time; otherwise it clashes with nothing.
     pub(in crate::pipeline) busy: bool,
     /// When it is, and then when it is again.
-    pub(in crate::pipeline) times: Vec<(When, When)>,
+    pub(in crate::pipeline) times: Vec<(EventTime, EventTime)>,
     /// The event it becomes, with its series: no clash with itself.
     pub(in crate::pipeline) itself: Vec<String>,
 }
@@ -72,11 +72,11 @@ struct Seen {
 
 /// Returns the times of an event: its own, or those of its occurrences in the next weeks.
 pub(in crate::pipeline) fn times(
-    start: &Moment,
-    end: &Moment,
+    start: &ZonedTime,
+    end: &ZonedTime,
     repeat: Option<&Repeat>,
     now: Timestamp,
-) -> Vec<(When, When)> {
+) -> Vec<(EventTime, EventTime)> {
     let (from, to) = (start.when(), end.when());
     let Some(repeat) = repeat else {
         return vec![(from, to)];
@@ -86,14 +86,14 @@ pub(in crate::pipeline) fn times(
     let until = first.checked_add((24 * (AHEAD + 1)).hours()).unwrap_or(Timestamp::MAX);
     let first = first.checked_sub(24.hours()).unwrap_or(Timestamp::MIN);
     let found = repeat.occurrences(start, first, until, MOST);
-    let again = |at: When| match (from, to, at) {
-        (When::Day(from), When::Day(to), When::Day(day)) => {
+    let again = |at: EventTime| match (from, to, at) {
+        (EventTime::Day(from), EventTime::Day(to), EventTime::Day(day)) => {
             let days = i64::from((to - from).get_days()).days();
-            Some((at, When::Day(day.checked_add(days).ok()?)))
+            Some((at, EventTime::Day(day.checked_add(days).ok()?)))
         }
-        (When::At(from), When::At(to), When::At(at)) => {
+        (EventTime::At(from), EventTime::At(to), EventTime::At(at)) => {
             let end = at.checked_add(to.duration_since(from)).ok()?;
-            Some((When::At(at), When::At(end)))
+            Some((EventTime::At(at), EventTime::At(end)))
         }
         _ => None,
     };
@@ -327,13 +327,15 @@ fn groups<'t>(wanted: &Wanted, there: &'t [There], zone: &TimeZone) -> Vec<Group
             continue;
         }
         let (from, to) = (facts.start.instant(zone), facts.end.instant(zone));
-        let starts =
-            |start: &When| start.instant(zone) == from && start.is_day() == facts.start.is_day();
+        let starts = |start: &EventTime| {
+            start.instant(zone) == from && start.is_day() == facts.start.is_day()
+        };
         let duplicate = same_uid
             || wanted.times.iter().any(|(start, _)| starts(start))
                 && alike(&wanted.title, &facts.title);
-        let overlaps =
-            |start: &When, end: &When| start.instant(zone) < to && from < end.instant(zone);
+        let overlaps = |start: &EventTime, end: &EventTime| {
+            start.instant(zone) < to && from < end.instant(zone)
+        };
         let clash = wanted.busy
             && facts.busy
             && wanted.times.iter().any(|(start, end)| overlaps(start, end));

@@ -6,6 +6,7 @@ use serde_json::Value;
 use super::import::{Item, Put, differing};
 use super::{TOOL, source};
 use crate::error::{Error, Kind, Result};
+use crate::event_time::{self, EventTime};
 use crate::ical::Entry;
 use crate::pipeline::Pipeline;
 use crate::pipeline::access::audit::Entry as Line;
@@ -15,7 +16,6 @@ use crate::project::project;
 use crate::provider::calendar::{Change, EventData, EventListRequest, Notify};
 use crate::schemas::EVENT;
 use crate::text::Note;
-use crate::when::{self, When};
 
 impl Pipeline {
     /// Writes the exceptions of a series from a document.
@@ -33,7 +33,7 @@ impl Pipeline {
                 let Some(at) = one.recurrence_id else {
                     continue;
                 };
-                let when = when::start(at, &self.config.zone);
+                let when = event_time::start(at, &self.config.zone);
                 match self.put_exception(held, one, at, &mut report.notes).await {
                     Ok(done) => changed += usize::from(done),
                     Err(error) => {
@@ -72,7 +72,7 @@ impl Pipeline {
         &self,
         series: &Target,
         entry: &Entry,
-        at: When,
+        at: EventTime,
         notes: &mut Vec<Note>,
     ) -> Result<bool> {
         let port = &series.owner.port;
@@ -110,7 +110,7 @@ impl Pipeline {
     pub(in crate::pipeline) async fn occurrence(
         &self,
         series: &Target,
-        at: When,
+        at: EventTime,
     ) -> Result<Option<(Value, EventData)>> {
         let port = &series.owner.port;
         let (zone, own) = (series.zone(&self.config.zone), &self.config.zone);
@@ -118,7 +118,7 @@ impl Pipeline {
             facts.series.as_ref() == Some(&series.facts.id)
                 && facts
                     .original
-                    .is_some_and(|original| when::same_start(original, at, &[&zone, own]))
+                    .is_some_and(|original| event_time::same_start(original, at, &[&zone, own]))
         };
         let find = |values: Vec<Value>| {
             let mut read =

@@ -13,6 +13,7 @@ use super::series::{self, Base};
 use super::span::{Span, civil, moment};
 use crate::caller::Caller;
 use crate::error::{Error, Result};
+use crate::event_time::{self, EventTime};
 use crate::flatten::Room;
 use crate::pipeline::access::audit::Entry;
 use crate::pipeline::access::guard::events::EventWrite;
@@ -27,7 +28,6 @@ use crate::schemas::EVENT;
 use crate::text::html;
 use crate::text::{Note, note, ours};
 use crate::tools::save::{EventWords, IfConflict, Save};
-use crate::when::{self, When};
 use crate::words::Words;
 
 /// The beginning of the joining details of an online meeting.
@@ -44,7 +44,11 @@ pub(in crate::pipeline) struct Cut {
 }
 
 /// Returns where the series splits at an occurrence; `None` if that is its first.
-pub(in crate::pipeline) fn cut(master: &Target, at: When, zone: &TimeZone) -> Result<Option<Cut>> {
+pub(in crate::pipeline) fn cut(
+    master: &Target,
+    at: EventTime,
+    zone: &TimeZone,
+) -> Result<Option<Cut>> {
     let facts = &master.facts;
     let zone = master.zone(zone);
     let Some(repeat) = &facts.repeat else {
@@ -61,8 +65,10 @@ pub(in crate::pipeline) fn cut(master: &Target, at: When, zone: &TimeZone) -> Re
         .checked_add(length)
         .map_err(|_| Error::argument("the event would be out of range"))?;
     let end = match &first {
-        crate::when::Moment::Day(_) => crate::when::Moment::Day(last.date()),
-        crate::when::Moment::At(_, zone) => crate::when::Moment::At(last, zone.clone()),
+        crate::event_time::ZonedTime::Day(_) => crate::event_time::ZonedTime::Day(last.date()),
+        crate::event_time::ZonedTime::At(_, zone) => {
+            crate::event_time::ZonedTime::At(last, zone.clone())
+        }
     };
     Ok(Some(Cut { before, base: Base { start: first, end, repeat: after, zone } }))
 }
@@ -147,7 +153,7 @@ impl Pipeline {
         };
         let difference = format!(
             "a new series from {} on: {}",
-            when::start(from.start, &self.config.zone),
+            event_time::start(from.start, &self.config.zone),
             make::difference(&change, &from, &self.config.zone)
         );
         let question = format!(
@@ -310,7 +316,7 @@ impl Pipeline {
     pub(super) async fn exceptions(
         &self,
         master: &Target,
-        mut split: Option<(When, &mut Repeat)>,
+        mut split: Option<(EventTime, &mut Repeat)>,
     ) -> Option<Note> {
         let uid = master.facts.uid.as_deref()?;
         let port = &master.owner.port;
@@ -339,7 +345,7 @@ impl Pipeline {
         }
         lost.sort_by_key(|at| at.instant(&zone));
         let named: Vec<String> =
-            lost.iter().take(NAMED).map(|at| when::start(*at, &self.config.zone)).collect();
+            lost.iter().take(NAMED).map(|at| event_time::start(*at, &self.config.zone)).collect();
         let more = match lost.len() > NAMED {
             true => " and later",
             false => "",

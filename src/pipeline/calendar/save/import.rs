@@ -16,6 +16,7 @@ use super::place::Destination;
 use super::{TOOL, source};
 use crate::caller::Caller;
 use crate::error::{Error, Kind, Result};
+use crate::event_time;
 use crate::ical::{Document, Entry};
 use crate::pipeline::access::audit::Entry as Line;
 use crate::pipeline::access::guard::Audience;
@@ -32,7 +33,6 @@ use crate::text::html;
 use crate::text::words::words;
 use crate::text::{Note, note, ours, quoted};
 use crate::tools::save::{IfConflict, Save};
-use crate::when;
 
 /// The most events of one call.
 const MOST: usize = 200;
@@ -317,7 +317,7 @@ impl Pipeline {
                     // A series for a series, an exception for an exception.
                     let zones = [&self.config.zone, &TimeZone::UTC];
                     let same = match (facts.original, at) {
-                        (Some(original), Some(at)) => when::same_start(original, at, &zones),
+                        (Some(original), Some(at)) => event_time::same_start(original, at, &zones),
                         (original, at) => original == at,
                     };
                     if same && !facts.cancelled {

@@ -9,6 +9,7 @@ use jiff::tz::TimeZone;
 
 use super::span::{self, Before, Span};
 use crate::error::{Error, Result};
+use crate::event_time;
 use crate::pipeline::calendar::guests;
 use crate::pipeline::calendar::target::span as shown;
 use crate::provider::calendar::{Change, EventData, Guest, Show};
@@ -17,7 +18,6 @@ use crate::text::brief;
 use crate::text::{Note, note, ours};
 use crate::times::Here;
 use crate::tools::save::EventWords;
-use crate::when;
 
 /// A change, and how its times were understood.
 #[derive(Debug, Clone, Default)]
@@ -90,7 +90,7 @@ pub(in crate::pipeline) fn begins(repeat: &Repeat, span: &Span) -> Result<()> {
             "the rule {} has no occurrence at the start",
             brief(&repeat.rule)
         ))
-        .next(format!("start with its first, {}", when::start(first.when(), &span.zone)))),
+        .next(format!("start with its first, {}", event_time::start(first.when(), &span.zone)))),
         None => Err(Error::argument(format!(
             "the rule {} never occurs from the start on",
             brief(&repeat.rule)

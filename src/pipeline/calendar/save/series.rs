@@ -10,15 +10,15 @@ use jiff::{SignedDuration, ToSpan};
 use super::make::begins;
 use super::span::{Span, civil, moment};
 use crate::error::{Error, Result};
+use crate::event_time::{self, EventTime, ZonedTime};
 use crate::recurrence::{DAYS, Repeat, Rule, Until, place};
 use crate::text::brief;
-use crate::when::{self, Moment, When};
 
 /// A recurring event, or the part of one that begins with an occurrence.
 #[derive(Debug, Clone)]
 pub(super) struct Base {
-    pub(super) start: Moment,
-    pub(super) end: Moment,
+    pub(super) start: ZonedTime,
+    pub(super) end: ZonedTime,
     pub(super) repeat: Repeat,
     pub(super) zone: TimeZone,
 }
@@ -26,8 +26,8 @@ pub(super) struct Base {
 /// The same, moved.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Moved {
-    pub(super) start: Moment,
-    pub(super) end: Moment,
+    pub(super) start: ZonedTime,
+    pub(super) end: ZonedTime,
     pub(super) repeat: Repeat,
 }
 
@@ -50,7 +50,7 @@ struct Move<'b> {
 /// If the rule names days, and it is unknown which days are meant after the move.
 pub(super) fn moved(
     base: &Base,
-    seen: When,
+    seen: EventTime,
     to: &Span,
     keep_length: bool,
     rule: Option<&str>,
@@ -81,11 +81,11 @@ pub(super) fn moved(
         time: (!to.start.is_day()).then(|| start.time()),
     };
     let name = |at: DateTime| match (by_rule.time, to.zone.iana_name()) {
-        (Some(_), Some(zone)) => Moment::At(at, zone.to_owned()),
-        (Some(_), None) => moment(When::At(when::resolve(at, &to.zone)), &to.zone),
-        (None, _) => Moment::Day(at.date()),
+        (Some(_), Some(zone)) => ZonedTime::At(at, zone.to_owned()),
+        (Some(_), None) => moment(EventTime::At(event_time::resolve(at, &to.zone)), &to.zone),
+        (None, _) => ZonedTime::Day(at.date()),
     };
-    let list = |list: &[When]| list.iter().filter_map(|one| by_rule.when(*one)).collect();
+    let list = |list: &[EventTime]| list.iter().filter_map(|one| by_rule.when(*one)).collect();
     let repeat = Repeat {
         rule: match rule {
             Some(rule) => rule.to_owned(),
@@ -112,10 +112,10 @@ pub(super) fn moved(
     Ok(Moved { start, end: name(end), repeat })
 }
 
-fn local(when: When, zone: &TimeZone) -> DateTime {
+fn local(when: EventTime, zone: &TimeZone) -> DateTime {
     match when {
-        When::Day(day) => day.at(0, 0, 0, 0),
-        When::At(at) => zone.to_datetime(at),
+        EventTime::Day(day) => day.at(0, 0, 0, 0),
+        EventTime::At(at) => zone.to_datetime(at),
     }
 }
 
@@ -135,14 +135,16 @@ fn unclear(rule: &str) -> Error {
 
 impl Move<'_> {
     /// Returns an exception, moved along.
-    fn when(&self, at: When) -> Option<When> {
+    fn when(&self, at: EventTime) -> Option<EventTime> {
         let local = local(at, self.from);
         Some(match (at, self.time) {
-            (_, None) => When::Day(local.date().checked_add(self.days.days()).ok()?),
+            (_, None) => EventTime::Day(local.date().checked_add(self.days.days()).ok()?),
             // A day in a series with times means the occurrence on that day.
-            (When::Day(day), Some(_)) => When::Day(day.checked_add(self.days.days()).ok()?),
-            (When::At(_), Some(_)) => {
-                When::At(when::resolve(local.checked_add(self.by).ok()?, self.to))
+            (EventTime::Day(day), Some(_)) => {
+                EventTime::Day(day.checked_add(self.days.days()).ok()?)
+            }
+            (EventTime::At(_), Some(_)) => {
+                EventTime::At(event_time::resolve(local.checked_add(self.by).ok()?, self.to))
             }
         })
     }
@@ -205,14 +207,14 @@ impl Move<'_> {
             Until::Day(day) => Until::Day(day.checked_add(self.days.days()).ok()?),
             Until::Local(at) if self.time.is_some() => Until::Local(at.checked_add(self.by).ok()?),
             Until::Utc(at) if self.time.is_some() => {
-                let at = when::resolve(at, &TimeZone::UTC);
+                let at = event_time::resolve(at, &TimeZone::UTC);
                 let moved = self.from.to_datetime(at).checked_add(self.by).ok()?;
-                let at = when::resolve(moved, self.to);
+                let at = event_time::resolve(moved, self.to);
                 Until::Utc(TimeZone::UTC.to_datetime(at))
             }
             Until::Local(at) => Until::Day(at.date().checked_add(self.days.days()).ok()?),
             Until::Utc(at) => {
-                let at = self.from.to_datetime(when::resolve(at, &TimeZone::UTC));
+                let at = self.from.to_datetime(event_time::resolve(at, &TimeZone::UTC));
                 Until::Day(at.date().checked_add(self.days.days()).ok()?)
             }
         })

@@ -6,13 +6,13 @@ use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
 
 use crate::error::{Error, Result};
+use crate::event_time::{EventTime, ZonedTime};
 use crate::pipeline::calendar::target::span as shown;
 use crate::text::brief;
 use crate::text::{Note, note, ours};
 use crate::times::clock::Clock;
 use crate::times::{self, Here, Said};
 use crate::tools::save::EventWords;
-use crate::when::{Moment, When};
 
 /// The length in minutes of a timed event without a given length.
 const HOUR: i64 = 60;
@@ -22,8 +22,8 @@ const DAY: i64 = 24 * 60;
 /// When an event starts and ends, and in which zone that is written.
 #[derive(Debug, Clone)]
 pub(in crate::pipeline) struct Span {
-    pub(in crate::pipeline) start: When,
-    pub(in crate::pipeline) end: When,
+    pub(in crate::pipeline) start: EventTime,
+    pub(in crate::pipeline) end: EventTime,
     pub(in crate::pipeline) zone: TimeZone,
     /// Notes on how relative or unusual words were understood.
     pub(in crate::pipeline) echo: Vec<Note>,
@@ -32,31 +32,31 @@ pub(in crate::pipeline) struct Span {
 /// The current time of the event, for the parts that are not given.
 #[derive(Debug, Clone)]
 pub(in crate::pipeline) struct Before {
-    pub(in crate::pipeline) start: When,
-    pub(in crate::pipeline) end: When,
+    pub(in crate::pipeline) start: EventTime,
+    pub(in crate::pipeline) end: EventTime,
     pub(in crate::pipeline) zone: TimeZone,
 }
 
 impl Span {
     /// Returns both ends as they are written.
-    pub(in crate::pipeline) fn moments(&self) -> (Moment, Moment) {
+    pub(in crate::pipeline) fn moments(&self) -> (ZonedTime, ZonedTime) {
         (moment(self.start, &self.zone), moment(self.end, &self.zone))
     }
 }
 
 /// Returns a time as it is written in a zone.
-pub(in crate::pipeline) fn moment(when: When, zone: &TimeZone) -> Moment {
+pub(in crate::pipeline) fn moment(when: EventTime, zone: &TimeZone) -> ZonedTime {
     match when {
-        When::Day(day) => Moment::Day(day),
-        When::At(at) => Said::At(zone.to_datetime(at), at).moment(zone),
+        EventTime::Day(day) => ZonedTime::Day(day),
+        EventTime::At(at) => Said::At(zone.to_datetime(at), at).moment(zone),
     }
 }
 
 /// Returns the local time of a moment; a day begins at midnight.
-pub(in crate::pipeline) fn civil(moment: &Moment) -> DateTime {
+pub(in crate::pipeline) fn civil(moment: &ZonedTime) -> DateTime {
     match moment {
-        Moment::Day(day) => day.at(0, 0, 0, 0),
-        Moment::At(local, _) => *local,
+        ZonedTime::Day(day) => day.at(0, 0, 0, 0),
+        ZonedTime::At(local, _) => *local,
     }
 }
 
@@ -95,7 +95,8 @@ pub(in crate::pipeline) fn read(
             }
             .map_err(|error| error.context("`start`"))?;
             let start = said.when();
-            if let (When::Day(_), Some(When::At(_))) = (start, before.map(|before| before.start))
+            if let (EventTime::Day(_), Some(EventTime::At(_))) =
+                (start, before.map(|before| before.start))
                 && words.end.is_none()
                 && words.duration.is_none()
             {
@@ -149,25 +150,25 @@ fn minutes(name: &str, text: &str) -> Result<u32> {
 }
 
 /// Returns an existing time as if it had been given.
-fn said_of(when: When, here: &Here) -> Said {
+fn said_of(when: EventTime, here: &Here) -> Said {
     match when {
-        When::Day(day) => Said::Day(day),
-        When::At(at) => Said::At(here.zone.to_datetime(at), at),
+        EventTime::Day(day) => Said::Day(day),
+        EventTime::At(at) => Said::At(here.zone.to_datetime(at), at),
     }
 }
 
 /// Reads the given end; of whole days it is the last day.
-fn end_of(text: &str, start: When, here: &Here) -> Result<(When, Said)> {
+fn end_of(text: &str, start: EventTime, here: &Here) -> Result<(EventTime, Said)> {
     let said =
         times::end(text, said_of(start, here), here).map_err(|error| error.context("`end`"))?;
     let end = match (start, said) {
-        (When::Day(_), Said::Day(last)) => When::Day(next_day(last)?),
-        (When::At(_), Said::At(_, at)) => When::At(at),
-        (When::Day(_), Said::At(..)) => {
+        (EventTime::Day(_), Said::Day(last)) => EventTime::Day(next_day(last)?),
+        (EventTime::At(_), Said::At(_, at)) => EventTime::At(at),
+        (EventTime::Day(_), Said::At(..)) => {
             return Err(Error::argument("`start` is a day but `end` a time")
                 .next("give both as days, or both as times"));
         }
-        (When::At(_), Said::Day(_)) => {
+        (EventTime::At(_), Said::Day(_)) => {
             return Err(Error::argument("`start` is a time but `end` a day")
                 .next("give both as times, or both as days"));
         }
@@ -188,23 +189,29 @@ fn is_clock(text: &str) -> bool {
 }
 
 /// Returns the time this many minutes after the start; for whole days, this many days.
-fn after(start: When, minutes: i64) -> Result<When> {
+fn after(start: EventTime, minutes: i64) -> Result<EventTime> {
     let too_late =
         || Error::argument("the event would end out of range").next("give an earlier time");
     match start {
-        When::At(at) => at.checked_add(minutes.minutes()).map(When::At).map_err(|_| too_late()),
-        When::Day(day) if minutes % DAY == 0 => {
-            day.checked_add((minutes / DAY).days()).map(When::Day).map_err(|_| too_late())
+        EventTime::At(at) => {
+            at.checked_add(minutes.minutes()).map(EventTime::At).map_err(|_| too_late())
         }
-        When::Day(_) => Err(Error::argument("`start` is a day, but `duration` is not whole days")
-            .next("add the time to `start`, such as 2026-02-03 18h05")),
+        EventTime::Day(day) if minutes % DAY == 0 => {
+            day.checked_add((minutes / DAY).days()).map(EventTime::Day).map_err(|_| too_late())
+        }
+        EventTime::Day(_) => {
+            Err(Error::argument("`start` is a day, but `duration` is not whole days")
+                .next("add the time to `start`, such as 2026-02-03 18h05"))
+        }
     }
 }
 
 /// Returns the end that keeps the length.
-fn kept(before: &Before, start: When) -> Result<When> {
+fn kept(before: &Before, start: EventTime) -> Result<EventTime> {
     let minutes = match (before.start, before.end) {
-        (When::Day(from), When::Day(to)) => i64::from((to - from).get_days()).max(1) * DAY,
+        (EventTime::Day(from), EventTime::Day(to)) => {
+            i64::from((to - from).get_days()).max(1) * DAY
+        }
         (from, to) => {
             let (from, to) = (from.instant(&before.zone), to.instant(&before.zone));
             (to.as_second() - from.as_second()).max(0) / 60
@@ -213,9 +220,9 @@ fn kept(before: &Before, start: When) -> Result<When> {
     after(start, minutes)
 }
 
-fn ordered(start: When, end: When, zone: &TimeZone) -> Result<()> {
+fn ordered(start: EventTime, end: EventTime, zone: &TimeZone) -> Result<()> {
     let backwards = match (start, end) {
-        (When::Day(start), When::Day(end)) => end <= start,
+        (EventTime::Day(start), EventTime::Day(end)) => end <= start,
         (start, end) => end.instant(zone) <= start.instant(zone),
     };
     match backwards {

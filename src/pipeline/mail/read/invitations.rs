@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 
 use super::{Fetched, by_account};
 use crate::error::Result;
+use crate::event_time::{self, EventTime};
 use crate::ical::{self, Entry};
 use crate::pipeline::calendar::save::clash::{self, Wanted};
 use crate::pipeline::calendar::target::Owner;
@@ -16,7 +17,6 @@ use crate::provider::calendar::{Answer, EventData, Guest, Show};
 use crate::row::RowTable;
 use crate::schemas::{INVITATION, Level, wire};
 use crate::text::{Note, note, ours};
-use crate::when::{self, When};
 
 /// The maximum number of events of one message; an attached file may hold a year.
 const MOST: usize = 5;
@@ -104,7 +104,7 @@ impl Pipeline {
                 .collect();
             let zones = [&self.config.zone, &TimeZone::UTC];
             let stands_for = |facts: &&EventData| match (facts.original, entry.recurrence_id) {
-                (Some(original), Some(at)) => when::same_start(original, at, &zones),
+                (Some(original), Some(at)) => event_time::same_start(original, at, &zones),
                 (original, at) => original == at,
             };
             let same = facts
@@ -154,7 +154,7 @@ fn object(
     letter: &str,
     kind: &str,
     entry: &Entry,
-    times: Option<(When, When)>,
+    times: Option<(EventTime, EventTime)>,
     event: Option<&str>,
     clashes: &[String],
     owner: &Owner,
@@ -198,11 +198,11 @@ fn person(guest: &Guest, own: &str) -> Value {
 }
 
 /// Returns a time in the form that the registry's sources read.
-fn time(when: When) -> Value {
+fn time(when: EventTime) -> Value {
     let (date, date_time, _) = wire::WHEN;
     let (key, value) = match when {
-        When::Day(day) => (date, day.to_string()),
-        When::At(at) => (date_time, at.to_string()),
+        EventTime::Day(day) => (date, day.to_string()),
+        EventTime::At(at) => (date_time, at.to_string()),
     };
     Value::Object(Map::from_iter([(key.to_owned(), value.into())]))
 }

@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::{TOOL, asked_about, response, word};
 use crate::caller::Caller;
 use crate::error::{Error, Kind, Result};
+use crate::event_time;
 use crate::ical::Entry;
 use crate::pipeline::Pipeline;
 use crate::pipeline::access::audit::Entry as Line;
@@ -20,7 +21,6 @@ use crate::provider::calendar::{Answer, Change, Guest, Notify};
 use crate::text::brief;
 use crate::text::{note, ours};
 use crate::tools::outward::Respond;
-use crate::when;
 
 /// The result for a message with an invitation.
 pub(super) enum Found {
@@ -119,7 +119,7 @@ impl Pipeline {
             let held = self.held(owner, value, facts).await?;
             let same = match (original, entry.recurrence_id) {
                 (Some(original), Some(at)) => {
-                    when::same_start(original, at, &[&self.config.zone, &TimeZone::UTC])
+                    event_time::same_start(original, at, &[&self.config.zone, &TimeZone::UTC])
                 }
                 (original, at) => original == at,
             };
@@ -157,8 +157,8 @@ impl Pipeline {
             start: entry.start.when(),
             end: entry.end.when(),
             zone: match &entry.start {
-                when::Moment::At(_, zone) => when::find_zone(zone),
-                when::Moment::Day(_) => None,
+                event_time::ZonedTime::At(_, zone) => event_time::find_zone(zone),
+                event_time::ZonedTime::Day(_) => None,
             }
             .unwrap_or_else(|| self.config.zone.clone()),
         };

@@ -11,6 +11,7 @@ use super::super::target::{Target, event_line, span, title};
 use crate::access::Access;
 use crate::caller::Caller;
 use crate::error::{Error, Result};
+use crate::event_time::EventTime;
 use crate::pipeline::access::audit::Entry;
 use crate::pipeline::access::guard::Audience;
 use crate::pipeline::access::guard::events::{act, line};
@@ -21,7 +22,6 @@ use crate::store::HandleKind;
 use crate::text::{Note, note, ours};
 use crate::tools::outward::Respond;
 use crate::tools::save::{EventWords, Scope};
-use crate::when::When;
 use invited::Found;
 
 /// The tool, as the audit log names it.
@@ -212,8 +212,8 @@ impl Pipeline {
         let other =
             read(&words, &self.here(), Some(before)).map_err(|error| error.context("`propose`"))?;
         match other.map(|other| (other.start, other.end)) {
-            Some((When::At(from), When::At(to))) => {
-                let when = span(When::At(from), When::At(to), &self.config.zone);
+            Some((EventTime::At(from), EventTime::At(to))) => {
+                let when = span(EventTime::At(from), EventTime::At(to), &self.config.zone);
                 Ok((Some((from, to)), vec![note!("proposed: {}", ours(when))]))
             }
             _ => Err(Error::argument("`propose` is a day without a time")

@@ -21,7 +21,7 @@ const NEWER: [(&str, &str); 3] = [
 
 /// When something of a calendar starts or ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum When {
+pub enum EventTime {
     /// A whole day, wherever one is. As an end it is the day after the last one
     /// (RFC 5545).
     Day(Date),
@@ -29,7 +29,7 @@ pub enum When {
     At(Timestamp),
 }
 
-impl When {
+impl EventTime {
     /// Returns its instant in `zone`; a day begins there at its first instant.
     pub fn instant(self, zone: &TimeZone) -> Timestamp {
         match self {
@@ -46,21 +46,21 @@ impl When {
 
 /// A time to be written: a day, or a local time in a zone.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Moment {
+pub enum ZonedTime {
     /// A whole day; as an end, the day after the last.
     Day(Date),
     /// A local time, and IANA's name of its zone.
     At(DateTime, String),
 }
 
-impl Moment {
+impl ZonedTime {
     /// Returns the day or instant; an unknown zone is taken for UTC.
-    pub fn when(&self) -> When {
+    pub fn when(&self) -> EventTime {
         match self {
-            Self::Day(day) => When::Day(*day),
+            Self::Day(day) => EventTime::Day(*day),
             Self::At(local, zone) => {
                 let zone = find_zone(zone).unwrap_or(TimeZone::UTC);
-                When::At(resolve(*local, &zone))
+                EventTime::At(resolve(*local, &zone))
             }
         }
     }
@@ -68,9 +68,9 @@ impl Moment {
 
 /// Returns true if two starts mean the same occurrence: they are equal, or one is a day
 /// and the other a time on it in one of `zones`.
-pub fn same_start(one: When, other: When, zones: &[&TimeZone]) -> bool {
+pub fn same_start(one: EventTime, other: EventTime, zones: &[&TimeZone]) -> bool {
     match (one, other) {
-        (When::Day(day), When::At(at)) | (When::At(at), When::Day(day)) => {
+        (EventTime::Day(day), EventTime::At(at)) | (EventTime::At(at), EventTime::Day(day)) => {
             zones.iter().any(|zone| zone.to_datetime(at).date() == day)
         }
         (one, other) => one == other,
@@ -78,10 +78,10 @@ pub fn same_start(one: When, other: When, zones: &[&TimeZone]) -> bool {
 }
 
 /// Formats `Tue 2026-02-03 18h05`, or `Tue 2026-02-03` for a day.
-pub fn start(when: When, zone: &TimeZone) -> String {
+pub fn start(when: EventTime, zone: &TimeZone) -> String {
     match when {
-        When::Day(day) => weekday(day),
-        When::At(at) => {
+        EventTime::Day(day) => weekday(day),
+        EventTime::At(at) => {
             let local = zone.to_datetime(at);
             format!("{} {}", weekday(local.date()), clock(local))
         }
@@ -90,22 +90,22 @@ pub fn start(when: When, zone: &TimeZone) -> String {
 
 /// Formats the end of an event that starts at `from`: only the time on the same day,
 /// the last day of whole days.
-pub fn end(from: When, to: When, zone: &TimeZone) -> String {
+pub fn end(from: EventTime, to: EventTime, zone: &TimeZone) -> String {
     match (from, to) {
-        (_, When::Day(day)) => {
+        (_, EventTime::Day(day)) => {
             let last = day.checked_sub(1.day()).unwrap_or(day);
             // An event that ends when it starts takes its whole day.
             let last = match from {
-                When::Day(first) => last.max(first),
-                When::At(_) => last,
+                EventTime::Day(first) => last.max(first),
+                EventTime::At(_) => last,
             };
             last.to_string()
         }
-        (from, When::At(at)) => {
+        (from, EventTime::At(at)) => {
             let local = zone.to_datetime(at);
             let same = match from {
-                When::At(from) => zone.to_datetime(from).date() == local.date(),
-                When::Day(day) => day == local.date(),
+                EventTime::At(from) => zone.to_datetime(from).date() == local.date(),
+                EventTime::Day(day) => day == local.date(),
             };
             match same {
                 true => clock(local),

@@ -4,7 +4,7 @@
 //! `pipeline` asks `project` what the columns need, a provider (behind the port in
 //! `provider`) for a page of its own JSON, and `flatten` for rows; `encode` writes
 //! them as tab-delimited TOON, as JSON or as STC.
-//! Times of calendars are `event_time`, `times` (as people write them), `recurrence` and
+//! Times of calendars are `event_time`, `time_parse` (as people write them), `recurrence` and
 //! `ical`. Long texts go through `body` and follow the document. `server` is MCP and
 //! nothing else; `cli` is the command line.
 //!
@@ -15,7 +15,7 @@
 pub use daysheet_core::call::{caller, course, doubt};
 pub use daysheet_core::{
     access, body, budget, compose, describe, encode, error, event_time, flatten, ical, project,
-    provider, query, recurrence, row, schemas, text, times, words,
+    provider, query, recurrence, row, schemas, text, time_parse, words,
 };
 
 pub mod accounts;

@@ -1,7 +1,7 @@
 //! Times of a calendar: a day, or an instant; how they are shown, and how names of
 //! zones are read.
 //!
-//! No clock and no I/O except the zone database's. `times` reads what people type; this
+//! No clock and no I/O except the zone database's. `time_parse` reads what people type; this
 //! module reads what providers send.
 
 use std::str::FromStr;

@@ -1,7 +1,7 @@
 //! Daysheet without I/O: from a provider's JSON for a message or an event to the text
 //! that a model reads.
 //!
-//! `query`, `event_time`, `times`, `recurrence` and `ical` read what people and documents contain;
+//! `query`, `event_time`, `time_parse`, `recurrence` and `ical` read what people and documents contain;
 //! `text` makes untrusted text safe. `project` determines what to request for the columns of
 //! `schemas`, `flatten` makes rows from it, `budget` chooses what fits and `encode` writes it.
 //! `provider` is the port: the traits that adapters implement. `body` and `compose` read and
@@ -20,7 +20,7 @@ pub mod query;
 pub mod recurrence;
 pub mod row;
 pub mod text;
-pub mod times;
+pub mod time_parse;
 
 pub mod budget;
 pub mod describe;

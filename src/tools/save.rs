@@ -106,7 +106,7 @@ fn reminder(args: &Args, name: &str) -> Result<Option<Option<u32>>> {
     Ok(match args.text(name)? {
         None => None,
         Some(none) if none.eq_ignore_ascii_case("none") => Some(None),
-        Some(minutes) => Some(Some(crate::times::minutes(&minutes)?)),
+        Some(minutes) => Some(Some(crate::time_parse::minutes(&minutes)?)),
     })
 }
 

@@ -1,7 +1,7 @@
 //! Times as people write them, and what is meant.
 
 use daysheet_core::event_time::{self, EventTime, ZonedTime};
-use daysheet_core::times::{self, Here, Said};
+use daysheet_core::time_parse::{self, ParsedTime, TimeContext};
 use jiff::Timestamp;
 use jiff::civil::date;
 use jiff::tz::TimeZone;
@@ -10,23 +10,25 @@ use proptest::prelude::*;
 /// Wednesday, 2026-02-04, 10:07:23 in Berlin.
 const WEDNESDAY: &str = "2026-02-04T09:07:23Z";
 
-fn here(now: &str, zone: &str) -> Here {
-    Here { now: now.parse().unwrap(), zone: TimeZone::get(zone).unwrap(), named: false }
+fn here(now: &str, zone: &str) -> TimeContext {
+    TimeContext { now: now.parse().unwrap(), zone: TimeZone::get(zone).unwrap(), named: false }
 }
 
 /// What is told of a time, and the instant, or the whole error.
-fn reported(said: daysheet_core::error::Result<Said>, here: &Here) -> String {
+fn reported(said: daysheet_core::error::Result<ParsedTime>, here: &TimeContext) -> String {
     match said {
-        Ok(said @ Said::Day(_)) => said.tell(&here.zone),
-        Ok(said @ Said::At(_, at)) => format!("{} = {at}", said.tell(&here.zone)),
+        Ok(said @ ParsedTime::Day(_)) => said.tell(&here.zone),
+        Ok(said @ ParsedTime::At(_, at)) => format!("{} = {at}", said.tell(&here.zone)),
         Err(error) => error.to_string(),
     }
 }
 
 /// Reads every text of a table and compares.
-fn check(here: &Here, cases: &[(&str, &str)]) {
-    let found: Vec<(&str, String)> =
-        cases.iter().map(|(text, _)| (*text, reported(times::read(text, here), here))).collect();
+fn check(here: &TimeContext, cases: &[(&str, &str)]) {
+    let found: Vec<(&str, String)> = cases
+        .iter()
+        .map(|(text, _)| (*text, reported(time_parse::read(text, here), here)))
+        .collect();
     let expected: Vec<(&str, String)> =
         cases.iter().map(|(text, expected)| (*text, (*expected).to_owned())).collect();
     for (found, expected) in found.iter().zip(&expected) {
@@ -289,7 +291,7 @@ fn refused() {
         "week",
     ] {
         assert_eq!(
-            reported(times::read(text, &here), &here),
+            reported(time_parse::read(text, &here), &here),
             format!("`{text}` is not a time: {FORMS}"),
         );
     }
@@ -336,14 +338,14 @@ fn refused() {
         },
     );
     assert_eq!(
-        reported(times::read(" \u{200b} ", &here), &here),
+        reported(time_parse::read(" \u{200b} ", &here), &here),
         format!("a time is empty: {FORMS}")
     );
 }
 
 #[test]
 fn an_offset_may_not_contradict_the_zone_that_was_named() {
-    let here = Here { named: true, ..here(WEDNESDAY, "Europe/Berlin") };
+    let here = TimeContext { named: true, ..here(WEDNESDAY, "Europe/Berlin") };
     check(
         &here,
         &cases! {
@@ -380,10 +382,10 @@ fn the_end_of_a_range() {
         ("friday", "Fri 2026-02-06"),
         ("fri 14:00", "Fri 2026-02-06 14h00 = 2026-02-06T13:00:00Z"),
     ] {
-        assert_eq!(reported(times::last(text, &here), &here), expected, "{text}");
+        assert_eq!(reported(time_parse::last(text, &here), &here), expected, "{text}");
     }
     // A day is meant whole, 23 hours of it on the day the clocks go forward.
-    let day = Said::Day(date(2026, 3, 29));
+    let day = ParsedTime::Day(date(2026, 3, 29));
     assert_eq!(day.first(&here.zone).to_string(), "2026-03-28T23:00:00Z");
     assert_eq!(day.over(&here.zone).to_string(), "2026-03-29T22:00:00Z");
 }
@@ -391,7 +393,7 @@ fn the_end_of_a_range() {
 #[test]
 fn the_end_of_an_event() {
     let here = here(WEDNESDAY, "Europe/Berlin");
-    let start = times::read("fri 14:00", &here).unwrap();
+    let start = time_parse::read("fri 14:00", &here).unwrap();
     for (text, expected) in [
         ("18h50", "Fri 2026-02-06 18h50 = 2026-02-06T17:50:00Z"),
         ("3pm", "Fri 2026-02-06 15h00 = 2026-02-06T14:00:00Z"),
@@ -402,7 +404,7 @@ fn the_end_of_an_event() {
         ("tomorrow 15:00", "Thu 2026-02-05 15h00 = 2026-02-05T14:00:00Z"),
         ("2026-02-08", "Sun 2026-02-08"),
     ] {
-        assert_eq!(reported(times::end(text, start, &here), &here), expected, "{text}");
+        assert_eq!(reported(time_parse::end(text, start, &here), &here), expected, "{text}");
     }
 }
 
@@ -410,7 +412,7 @@ fn the_end_of_an_event() {
 fn what_is_written() {
     let berlin = TimeZone::get("Europe/Berlin").unwrap();
     let here = here(WEDNESDAY, "europe/berlin");
-    let moment = |text: &str| times::read(text, &here).unwrap().moment(&berlin);
+    let moment = |text: &str| time_parse::read(text, &here).unwrap().moment(&berlin);
     assert_eq!(moment("2026-02-03"), ZonedTime::Day(date(2026, 2, 3)));
     let at = |date: jiff::civil::Date, hour, minute, zone: &str| {
         ZonedTime::At(date.at(hour, minute, 0, 0), zone.to_owned())
@@ -455,7 +457,7 @@ fn lengths() {
         ("99999999999999999999999", Err("longer than a year")),
         ("90s", Err("not a whole number of minutes")),
     ] {
-        let found = times::minutes(text).map_err(|error| error.to_string());
+        let found = time_parse::minutes(text).map_err(|error| error.to_string());
         let expected = expected.map_err(|why: &str| {
             format!("`{text}` is {why}: write it as `30m`, `1h30m`, `2 days`, or in minutes")
         });
@@ -468,7 +470,7 @@ fn lengths() {
 fn at_the_ends_of_time() {
     for now in [Timestamp::MIN, Timestamp::MAX] {
         for zone in ZONES {
-            let here = Here { now, ..here(WEDNESDAY, zone) };
+            let here = TimeContext { now, ..here(WEDNESDAY, zone) };
             for text in [
                 "today",
                 "tomorrow",
@@ -501,16 +503,16 @@ fn at_the_ends_of_time() {
                 "+9999y",
                 "-9999y",
             ] {
-                if let Ok(said) = times::read(text, &here) {
+                if let Ok(said) = time_parse::read(text, &here) {
                     let _ = (said.tell(&here.zone), said.moment(&here.zone));
                     let _ = (said.first(&here.zone), said.over(&here.zone));
                 }
-                let _ = times::last(text, &here);
+                let _ = time_parse::last(text, &here);
             }
         }
     }
-    let here = Here { now: Timestamp::MAX, ..here(WEDNESDAY, "UTC") };
-    assert_eq!(reported(times::read("+2d", &here), &here), "`+2d`: that is out of range");
+    let here = TimeContext { now: Timestamp::MAX, ..here(WEDNESDAY, "UTC") };
+    assert_eq!(reported(time_parse::read("+2d", &here), &here), "`+2d`: that is out of range");
 }
 
 proptest! {
@@ -524,19 +526,19 @@ proptest! {
         zone in proptest::sample::select(ZONES),
         named in any::<bool>(),
     ) {
-        let here = Here {
+        let here = TimeContext {
             now: Timestamp::from_second(second).unwrap(),
             zone: TimeZone::get(zone).unwrap(),
             named,
         };
-        if let Ok(said) = times::read(&text, &here) {
+        if let Ok(said) = time_parse::read(&text, &here) {
             let _ = (said.tell(&here.zone), said.moment(&here.zone));
             let _ = (said.first(&here.zone), said.over(&here.zone));
-            let _ = times::end(&text, said, &here);
+            let _ = time_parse::end(&text, said, &here);
         }
-        let _ = times::last(&text, &here);
-        let _ = times::minutes(&text);
-        let _ = times::zone(&text);
+        let _ = time_parse::last(&text, &here);
+        let _ = time_parse::minutes(&text);
+        let _ = time_parse::zone(&text);
     }
 
     /// What we tell is read as what was told.
@@ -548,7 +550,7 @@ proptest! {
         zone in proptest::sample::select(ZONES),
     ) {
         let at = Timestamp::from_second(minute * 60).unwrap();
-        let here = Here {
+        let here = TimeContext {
             now: Timestamp::from_second(now).unwrap(),
             zone: TimeZone::get(zone).unwrap(),
             named: true,
@@ -557,15 +559,15 @@ proptest! {
         // Offsets of old times have seconds, which are not told.
         prop_assume!(local.second() == 0);
         let reported = event_time::start(EventTime::At(at), &here.zone);
-        let said = times::read(&reported, &here).unwrap();
+        let said = time_parse::read(&reported, &here).unwrap();
         // Of two the first.
-        prop_assert_eq!(said, Said::At(local, event_time::resolve(local, &here.zone)));
+        prop_assert_eq!(said, ParsedTime::At(local, event_time::resolve(local, &here.zone)));
         prop_assert_eq!(said.tell(&here.zone), reported);
         let day = event_time::start(EventTime::Day(local.date()), &here.zone);
-        prop_assert_eq!(times::read(&day, &here), Ok(Said::Day(local.date())));
+        prop_assert_eq!(time_parse::read(&day, &here), Ok(ParsedTime::Day(local.date())));
         // With its offset it is the very instant.
         let exact = local.to_string() + &here.zone.to_offset(at).to_string();
-        prop_assert_eq!(times::read(&exact, &here), Ok(Said::At(local, at)), "{}", exact);
+        prop_assert_eq!(time_parse::read(&exact, &here), Ok(ParsedTime::At(local, at)), "{}", exact);
     }
 }
 

@@ -1,7 +1,7 @@
 //! Names of time zones: IANA's, Windows', and those of older programs.
 
 use daysheet_core::event_time::{find_zone, zone_name};
-use daysheet_core::times;
+use daysheet_core::time_parse;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
@@ -74,8 +74,11 @@ fn zones_are_where_they_should_be() {
 
 #[test]
 fn unknown_zones_are_refused_with_one_that_is_near() {
-    assert_eq!(times::zone("europe/berlin"), Ok(TimeZone::get("Europe/Berlin").unwrap()));
-    assert_eq!(times::zone("W. Europe Standard Time"), Ok(TimeZone::get("Europe/Berlin").unwrap()));
+    assert_eq!(time_parse::zone("europe/berlin"), Ok(TimeZone::get("Europe/Berlin").unwrap()));
+    assert_eq!(
+        time_parse::zone("W. Europe Standard Time"),
+        Ok(TimeZone::get("Europe/Berlin").unwrap())
+    );
     let forms = "use an IANA name: `Europe/Berlin`, `America/New_York`, `UTC`";
     for (name, next) in [
         ("Berlin", "did you mean `Europe/Berlin`?"),
@@ -91,13 +94,13 @@ fn unknown_zones_are_refused_with_one_that_is_near() {
         ("🙂", forms),
     ] {
         assert_eq!(
-            times::zone(name).unwrap_err().to_string(),
+            time_parse::zone(name).unwrap_err().to_string(),
             format!("there is no time zone `{name}`: {next}")
         );
     }
     let long = "x".repeat(100_000);
     assert_eq!(
-        times::zone(&long).unwrap_err().to_string(),
+        time_parse::zone(&long).unwrap_err().to_string(),
         format!("there is no time zone `{}…`: {forms}", "x".repeat(59))
     );
 }

@@ -36,7 +36,7 @@ use crate::query::{self, Clock};
 use crate::row::{Cell, RowTable};
 use crate::schemas::{CLASH, Level, NEEDS_ME, TODAY, TOMORROW, UNREAD};
 use crate::text::{Note, note, ours};
-use crate::times::Here;
+use crate::time_parse::TimeContext;
 use crate::tools::brief::Brief;
 
 /// The number of days back for which mail is considered for a day.
@@ -283,7 +283,7 @@ impl Sheet {
 impl Span {
     fn read(asked: &Brief, clock: &Clock) -> Result<Self> {
         let zone = &clock.zone;
-        let here = Here { now: clock.now, zone: zone.clone(), named: false };
+        let here = TimeContext { now: clock.now, zone: zone.clone(), named: false };
         let range = range::days(asked.from.as_deref(), asked.to.as_deref(), &here)?;
         let (first, last) = range.dates(zone);
         let today = zone.to_datetime(clock.now).date();

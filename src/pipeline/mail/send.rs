@@ -22,7 +22,7 @@ use crate::provider::mail::{Person, SendLookup, SendStatus, Sent, StoredDraft};
 use crate::store::HandleKind;
 use crate::store::sends::{Begin, Caps, Journalled, Sending};
 use crate::text::{brief, cell, clip};
-use crate::times::{self, Here};
+use crate::time_parse::{self, TimeContext};
 use crate::tools::mail;
 
 /// The tool, as the audit log names it.
@@ -201,9 +201,10 @@ impl Pipeline {
     /// Reads the time at which to send.
     fn later(&self, said: &str) -> Result<Timestamp> {
         let clock = self.clock();
-        let here = Here { now: clock.now, zone: clock.zone.clone(), named: false };
-        let at =
-            times::read(said, &here).map_err(|error| error.context("`at`"))?.first(&clock.zone);
+        let here = TimeContext { now: clock.now, zone: clock.zone.clone(), named: false };
+        let at = time_parse::read(said, &here)
+            .map_err(|error| error.context("`at`"))?
+            .first(&clock.zone);
         match at > clock.now {
             true => Ok(at),
             false => Err(Error::argument("`at` is in the past")

@@ -13,7 +13,7 @@ use crate::pipeline::calendar::target::short;
 use crate::pipeline::{Draft, Pipeline};
 use crate::provider::mail::{self, AutoReply, SetUp};
 use crate::schemas::{ALIAS, AUTO_REPLY, Api, SETTING};
-use crate::times;
+use crate::time_parse;
 use crate::tools::outward::Manage;
 
 /// The columns of a signature, which is no table.
@@ -161,8 +161,8 @@ impl Pipeline {
     fn wanted_reply(&self, set: &Set<'_>, before: &AutoReply, owner: &Held) -> Result<AutoReply> {
         let mut reply = before.clone();
         let (here, zone) = (self.here(), &self.config.zone);
-        let from = set.text("from")?.map(|said| times::read(&said, &here));
-        let to = set.text("to")?.map(|said| times::last(&said, &here));
+        let from = set.text("from")?.map(|said| time_parse::read(&said, &here));
+        let to = set.text("to")?.map(|said| time_parse::last(&said, &here));
         let (from, to) = (from.transpose()?, to.transpose()?);
         let dated = from.is_some() || to.is_some();
         match (set.text("status")?.as_deref(), dated) {
@@ -319,7 +319,7 @@ impl Pipeline {
             return Err(nothing());
         }
         let time_zone = match zone {
-            Some(said) => times::zone(&said)?.iana_name().map(str::to_owned),
+            Some(said) => time_parse::zone(&said)?.iana_name().map(str::to_owned),
             None => None,
         };
         let owner = self.mail_held(asked.account.as_deref()).await?;

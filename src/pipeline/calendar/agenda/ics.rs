@@ -19,7 +19,7 @@ use crate::provider::Account;
 use crate::provider::calendar::{Calendars, EventData, Guest, Show, Visibility};
 use crate::schemas::EVENT;
 use crate::text::{Note, note, quoted};
-use crate::times::Said;
+use crate::time_parse::ParsedTime;
 use crate::words::Words;
 
 /// The number of series completed concurrently.
@@ -123,7 +123,7 @@ fn entry(item: &Value, facts: &EventData, context: &Context, account: &Account) 
         .unwrap_or_else(|| context.zone.clone());
     let moment = |time: EventTime| match time {
         EventTime::Day(day) => ZonedTime::Day(day),
-        EventTime::At(at) => Said::At(zone.to_datetime(at), at).moment(&zone),
+        EventTime::At(at) => ParsedTime::At(zone.to_datetime(at), at).moment(&zone),
     };
     let uid = facts.uid.as_deref().unwrap_or(&facts.id);
     Entry {

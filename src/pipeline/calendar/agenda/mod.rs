@@ -45,7 +45,7 @@ use crate::row::{Cell, RowTable};
 use crate::schemas::{EVENT, Field};
 use crate::text::fence::theirs;
 use crate::text::{Note, note, ours};
-use crate::times::{self, Here};
+use crate::time_parse::{self, TimeContext};
 use crate::tools::agenda::{Agenda, EventForm};
 
 /// One account of a search.
@@ -154,7 +154,7 @@ impl Pipeline {
         let Some(name) = name else {
             return Ok(self.config.zone.clone());
         };
-        times::zone(name).map_err(|error| error.context("`tz`"))
+        time_parse::zone(name).map_err(|error| error.context("`tz`"))
     }
 
     /// Queries all accounts of a plan: returns the parts, and why some are missing.
@@ -340,7 +340,7 @@ impl Pipeline {
             plan.limit = asked.limit.unwrap_or(plan.limit);
             return Ok((plan.with(columns), Vec::new()));
         }
-        let here = Here {
+        let here = TimeContext {
             now: self.clock().now,
             zone: self.zone(asked.tz.as_deref())?,
             // Times are shown in this zone, too; an offset may belong to another zone.

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::event_time::{self, EventTime};
-use crate::times::{self, Here, Said};
+use crate::time_parse::{self, ParsedTime, TimeContext};
 
 /// The number of days shown by default.
 const DAYS: i32 = 7;
@@ -75,7 +75,7 @@ pub(super) fn search(
     from: Option<&str>,
     to: Option<&str>,
     words: bool,
-    here: &Here,
+    here: &TimeContext,
 ) -> Result<Range> {
     let (from, to) = (first(from, here)?, over(to, here)?);
     let now = minute(here.now);
@@ -95,7 +95,7 @@ pub(super) fn search(
 }
 
 /// Refuses a range that ends before it begins.
-pub(in crate::pipeline) fn checked(range: Range, here: &Here) -> Result<Range> {
+pub(in crate::pipeline) fn checked(range: Range, here: &TimeContext) -> Result<Range> {
     if range.from < range.to {
         return Ok(range);
     }
@@ -112,14 +112,14 @@ pub(in crate::pipeline) fn checked(range: Range, here: &Here) -> Result<Range> {
 pub(in crate::pipeline) fn ahead(
     from: Option<&str>,
     to: Option<&str>,
-    here: &Here,
+    here: &TimeContext,
     last: impl Fn(Date) -> Date,
 ) -> Result<Range> {
     let (from, to) = (first(from, here)?, over(to, here)?);
     let from = from.unwrap_or_else(|| minute(here.now));
     let to = to.unwrap_or_else(|| {
         let day = last(here.zone.to_datetime(from).date());
-        Said::Day(day).over(&here.zone)
+        ParsedTime::Day(day).over(&here.zone)
     });
     checked(Range::new(from, to), here)
 }
@@ -128,7 +128,7 @@ pub(in crate::pipeline) fn ahead(
 pub(in crate::pipeline) fn days(
     from: Option<&str>,
     to: Option<&str>,
-    here: &Here,
+    here: &TimeContext,
 ) -> Result<Range> {
     let (from, to) = (first(from, here)?, over(to, here)?);
     let from = from.unwrap_or_else(|| {
@@ -137,20 +137,20 @@ pub(in crate::pipeline) fn days(
     });
     let to = to.unwrap_or_else(|| {
         let day = here.zone.to_datetime(from).date();
-        Said::Day(day).over(&here.zone)
+        ParsedTime::Day(day).over(&here.zone)
     });
     checked(Range::new(from, to), here)
 }
 
 /// Reads the start of a range.
-fn first(said: Option<&str>, here: &Here) -> Result<Option<Timestamp>> {
-    let read = |said| times::read(said, here).map_err(|error| error.context("`from`"));
+fn first(said: Option<&str>, here: &TimeContext) -> Result<Option<Timestamp>> {
+    let read = |said| time_parse::read(said, here).map_err(|error| error.context("`from`"));
     Ok(said.map(read).transpose()?.map(|said| said.first(&here.zone)))
 }
 
 /// Reads the end of a range; a day counts in full.
-fn over(said: Option<&str>, here: &Here) -> Result<Option<Timestamp>> {
-    let read = |said| times::last(said, here).map_err(|error| error.context("`to`"));
+fn over(said: Option<&str>, here: &TimeContext) -> Result<Option<Timestamp>> {
+    let read = |said| time_parse::last(said, here).map_err(|error| error.context("`to`"));
     Ok(said.map(read).transpose()?.map(|said| said.over(&here.zone)))
 }
 

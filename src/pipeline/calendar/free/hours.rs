@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::event_time::{self, EventTime};
 use crate::provider::calendar::Hours;
 use crate::text;
-use crate::times::clock::Clock;
+use crate::time_parse::clock::Clock;
 
 /// The minutes of a day.
 const DAY: u16 = 24 * 60;

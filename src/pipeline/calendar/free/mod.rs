@@ -33,7 +33,7 @@ use crate::provider::calendar::Schedule;
 use crate::row::{Cell, RowTable};
 use crate::schemas::{Api, BUSY, Level, SLOT, Table};
 use crate::text::{Note, note, ours};
-use crate::times::{self, Here};
+use crate::time_parse::{self, TimeContext};
 use crate::tools::free::Free;
 
 /// The number of working days considered if no end is given.
@@ -47,7 +47,7 @@ type SeenSchedule = Result<(Schedule, Api)>;
 impl Pipeline {
     pub(in crate::pipeline) async fn free(&self, asked: Free) -> Result<Draft> {
         let zone = self.zone(asked.tz.as_deref())?;
-        let here = Here { now: self.clock().now, zone: zone.clone(), named: false };
+        let here = TimeContext { now: self.clock().now, zone: zone.clone(), named: false };
         let daily = asked.hours.as_deref().map(Daily::read).transpose()?;
         let length = asked.duration.as_deref().map(length).transpose()?;
         let (from, to) = (asked.from.as_deref(), asked.to.as_deref());
@@ -332,7 +332,7 @@ fn working_days_after(first: Date) -> Date {
 }
 
 fn length(said: &str) -> Result<SignedDuration> {
-    let minutes = times::minutes(said).map_err(|error| error.context("`duration`"))?;
+    let minutes = time_parse::minutes(said).map_err(|error| error.context("`duration`"))?;
     match minutes {
         0 => Err(Error::argument("`duration` is zero").next("give 30m or 1h")),
         minutes => Ok(SignedDuration::from_mins(i64::from(minutes))),

@@ -17,7 +17,7 @@ use crate::pipeline::{Draft, Flattening, Pipeline, columns_of};
 use crate::provider::calendar::CalendarOp;
 use crate::schemas::{CALENDAR, Level};
 use crate::text::Note;
-use crate::times;
+use crate::time_parse;
 use crate::tools::outward::{Manage, ManageKind, ManageOp};
 
 impl Pipeline {
@@ -55,7 +55,7 @@ impl Pipeline {
         let name = named(asked)?;
         // Without one it has that of its owner's other calendars.
         let zone = match &asked.tz {
-            Some(said) => times::zone(said)?.iana_name().map(str::to_owned),
+            Some(said) => time_parse::zone(said)?.iana_name().map(str::to_owned),
             None => None,
         };
         let account = self.accounts.find(asked.account.as_deref()).await?;

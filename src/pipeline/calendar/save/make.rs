@@ -16,7 +16,7 @@ use crate::provider::calendar::{Change, EventData, Guest, Show};
 use crate::recurrence::Repeat;
 use crate::text::brief;
 use crate::text::{Note, note, ours};
-use crate::times::Here;
+use crate::time_parse::TimeContext;
 use crate::tools::save::EventWords;
 
 /// A change, and how its times were understood.
@@ -41,7 +41,7 @@ pub(in crate::pipeline) fn repeats(said: Option<&str>) -> Result<Option<Option<S
 }
 
 /// Builds a new event.
-pub(in crate::pipeline) fn new(words: &EventWords, here: &Here) -> Result<Made> {
+pub(in crate::pipeline) fn new(words: &EventWords, here: &TimeContext) -> Result<Made> {
     let title = words.title.clone().unwrap_or_default();
     if title.is_empty() {
         return Err(Error::argument("an event needs `title`").next("give its title"));
@@ -114,7 +114,7 @@ pub(in crate::pipeline) fn past(
 /// ones that differ. The caller handles the time and the rule of a series.
 pub(in crate::pipeline) fn changed(
     words: &EventWords,
-    here: &Here,
+    here: &TimeContext,
     now: &EventData,
     zone: &TimeZone,
 ) -> Result<Made> {

@@ -24,7 +24,7 @@ pub(super) use span::{Before, read};
 use crate::caller::Caller;
 use crate::error::Result;
 use crate::pipeline::{Draft, Pipeline};
-use crate::times::Here;
+use crate::time_parse::TimeContext;
 use crate::tools::save::Save;
 
 /// The tool, as the audit log names it.
@@ -46,8 +46,8 @@ impl Pipeline {
     }
 
     /// Returns the current time, and the zone of the user.
-    pub(in crate::pipeline) fn here(&self) -> Here {
+    pub(in crate::pipeline) fn here(&self) -> TimeContext {
         let clock = self.clock();
-        Here { now: clock.now, zone: clock.zone, named: false }
+        TimeContext { now: clock.now, zone: clock.zone, named: false }
     }
 }

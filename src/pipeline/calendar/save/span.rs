@@ -10,8 +10,8 @@ use crate::event_time::{EventTime, ZonedTime};
 use crate::pipeline::calendar::target::span as shown;
 use crate::text::brief;
 use crate::text::{Note, note, ours};
-use crate::times::clock::Clock;
-use crate::times::{self, Here, Said};
+use crate::time_parse::clock::Clock;
+use crate::time_parse::{self, ParsedTime, TimeContext};
 use crate::tools::save::EventWords;
 
 /// The length in minutes of a timed event without a given length.
@@ -48,7 +48,7 @@ impl Span {
 pub(in crate::pipeline) fn moment(when: EventTime, zone: &TimeZone) -> ZonedTime {
     match when {
         EventTime::Day(day) => ZonedTime::Day(day),
-        EventTime::At(at) => Said::At(zone.to_datetime(at), at).moment(zone),
+        EventTime::At(at) => ParsedTime::At(zone.to_datetime(at), at).moment(zone),
     }
 }
 
@@ -63,10 +63,10 @@ pub(in crate::pipeline) fn civil(moment: &ZonedTime) -> DateTime {
 /// Reads the time of an event; `None` if nothing is given for an existing event.
 pub(in crate::pipeline) fn read(
     words: &EventWords,
-    here: &Here,
+    here: &TimeContext,
     before: Option<&Before>,
 ) -> Result<Option<Span>> {
-    let own = words.tz.as_deref().map(times::zone).transpose()?;
+    let own = words.tz.as_deref().map(time_parse::zone).transpose()?;
     let quiet = words.start.is_none() && words.end.is_none() && words.duration.is_none();
     match (quiet, before, &own) {
         (true, Some(_), None) => return Ok(None),
@@ -80,7 +80,7 @@ pub(in crate::pipeline) fn read(
         return Err(Error::argument("`end` and `duration` are both given").next("leave one out"));
     }
     let foreign = own.as_ref().is_some_and(|own| own.iana_name() != here.zone.iana_name());
-    let here = Here {
+    let here = TimeContext {
         now: here.now,
         zone: own.clone().unwrap_or_else(|| here.zone.clone()),
         named: own.is_some(),
@@ -90,8 +90,8 @@ pub(in crate::pipeline) fn read(
         (Some(text), _) => {
             let said = match before.filter(|_| is_clock(text)) {
                 // A time alone is one on the day the event is on.
-                Some(before) => times::end(text, said_of(before.start, &here), &here),
-                None => times::read(text, &here),
+                Some(before) => time_parse::end(text, said_of(before.start, &here), &here),
+                None => time_parse::read(text, &here),
             }
             .map_err(|error| error.context("`start`"))?;
             let start = said.when();
@@ -141,7 +141,7 @@ pub(in crate::pipeline) fn read(
 }
 
 fn minutes(name: &str, text: &str) -> Result<u32> {
-    let minutes = times::minutes(text).map_err(|error| error.context(format!("`{name}`")))?;
+    let minutes = time_parse::minutes(text).map_err(|error| error.context(format!("`{name}`")))?;
     match minutes {
         0 => Err(Error::argument(format!("`{name}` is zero"))
             .next("give at least a minute, such as 30m")),
@@ -150,25 +150,25 @@ fn minutes(name: &str, text: &str) -> Result<u32> {
 }
 
 /// Returns an existing time as if it had been given.
-fn said_of(when: EventTime, here: &Here) -> Said {
+fn said_of(when: EventTime, here: &TimeContext) -> ParsedTime {
     match when {
-        EventTime::Day(day) => Said::Day(day),
-        EventTime::At(at) => Said::At(here.zone.to_datetime(at), at),
+        EventTime::Day(day) => ParsedTime::Day(day),
+        EventTime::At(at) => ParsedTime::At(here.zone.to_datetime(at), at),
     }
 }
 
 /// Reads the given end; of whole days it is the last day.
-fn end_of(text: &str, start: EventTime, here: &Here) -> Result<(EventTime, Said)> {
-    let said =
-        times::end(text, said_of(start, here), here).map_err(|error| error.context("`end`"))?;
+fn end_of(text: &str, start: EventTime, here: &TimeContext) -> Result<(EventTime, ParsedTime)> {
+    let said = time_parse::end(text, said_of(start, here), here)
+        .map_err(|error| error.context("`end`"))?;
     let end = match (start, said) {
-        (EventTime::Day(_), Said::Day(last)) => EventTime::Day(next_day(last)?),
-        (EventTime::At(_), Said::At(_, at)) => EventTime::At(at),
-        (EventTime::Day(_), Said::At(..)) => {
+        (EventTime::Day(_), ParsedTime::Day(last)) => EventTime::Day(next_day(last)?),
+        (EventTime::At(_), ParsedTime::At(_, at)) => EventTime::At(at),
+        (EventTime::Day(_), ParsedTime::At(..)) => {
             return Err(Error::argument("`start` is a day but `end` a time")
                 .next("give both as days, or both as times"));
         }
-        (EventTime::At(_), Said::Day(_)) => {
+        (EventTime::At(_), ParsedTime::Day(_)) => {
             return Err(Error::argument("`start` is a time but `end` a day")
                 .next("give both as times, or both as days"));
         }
@@ -241,7 +241,13 @@ fn next_day(day: Date) -> Result<Date> {
 }
 
 /// Returns a note on how words were understood, if they are not explicit.
-fn meant(name: &str, text: &str, said: Said, here: &Here, foreign: bool) -> Option<Note> {
+fn meant(
+    name: &str,
+    text: &str,
+    said: ParsedTime,
+    here: &TimeContext,
+    foreign: bool,
+) -> Option<Note> {
     let absolute = text.trim().starts_with(|first: char| first.is_ascii_digit())
         && text.trim().get(..4).is_some_and(|year| year.parse::<u16>().is_ok());
     if absolute && !foreign {
@@ -249,7 +255,7 @@ fn meant(name: &str, text: &str, said: Said, here: &Here, foreign: bool) -> Opti
     }
     let when = said.tell(&here.zone);
     Some(match (said, here.zone.iana_name()) {
-        (Said::At(..), Some(zone)) => {
+        (ParsedTime::At(..), Some(zone)) => {
             note!("{}: {} = {} {}", ours(name), ours(brief(text)), ours(when), ours(zone))
         }
         _ => note!("{}: {} = {}", ours(name), ours(brief(text)), ours(when)),

@@ -27,7 +27,7 @@ use crate::pipeline::{Draft, Pipeline};
 use crate::provider::Mailbox;
 use crate::provider::mail::MailState;
 use crate::text::{Note, note};
-use crate::times;
+use crate::time_parse;
 use crate::tools::mail::{Modify, Verb};
 use crate::words::Words;
 
@@ -277,7 +277,7 @@ impl Pipeline {
 
     /// Reads the due date of a flag; of a day, its beginning.
     fn due(&self, said: &str) -> Result<jiff::Timestamp> {
-        let said = times::read(said, &self.here())?;
+        let said = time_parse::read(said, &self.here())?;
         Ok(said.first(&self.config.zone))
     }
 }

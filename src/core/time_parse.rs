@@ -32,7 +32,7 @@ const LONGEST: usize = 100;
 
 /// Now, and the zone that times without one are meant in.
 #[derive(Debug, Clone)]
-pub struct Here {
+pub struct TimeContext {
     /// Now.
     pub now: Timestamp,
     /// The zone.
@@ -42,7 +42,7 @@ pub struct Here {
     pub named: bool,
 }
 
-impl Here {
+impl TimeContext {
     /// Returns the local time, to the minute.
     fn local(&self) -> DateTime {
         let local = self.zone.to_datetime(self.now);
@@ -58,14 +58,14 @@ impl Here {
 
 /// A time as it was meant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Said {
+pub enum ParsedTime {
     /// A day, without a time.
     Day(Date),
     /// A local time of the zone, and the instant it is.
     At(DateTime, Timestamp),
 }
 
-impl Said {
+impl ParsedTime {
     /// Returns the day or instant.
     pub fn when(self) -> EventTime {
         match self {
@@ -127,8 +127,8 @@ impl Said {
 /// # Errors
 /// [`Kind::Argument`](crate::error::Kind::Argument) if it is not understood, or there
 /// is no such time.
-pub fn read(text: &str, here: &Here) -> Result<Said> {
-    Ok(understand(text, here, None)?.0)
+pub fn read(text: &str, context: &TimeContext) -> Result<ParsedTime> {
+    Ok(understand(text, context, None)?.0)
 }
 
 /// Reads where a range ends: as [`read`], but of a week, a month or a year the
@@ -136,9 +136,9 @@ pub fn read(text: &str, here: &Here) -> Result<Said> {
 ///
 /// # Errors
 /// As [`read`].
-pub fn last(text: &str, here: &Here) -> Result<Said> {
-    Ok(match understand(text, here, None)? {
-        (_, Some(last)) => Said::Day(last),
+pub fn last(text: &str, context: &TimeContext) -> Result<ParsedTime> {
+    Ok(match understand(text, context, None)? {
+        (_, Some(last)) => ParsedTime::Day(last),
         (said, None) => said,
     })
 }
@@ -148,8 +148,8 @@ pub fn last(text: &str, here: &Here) -> Result<Said> {
 ///
 /// # Errors
 /// As [`read`].
-pub fn end(text: &str, start: Said, here: &Here) -> Result<Said> {
-    Ok(understand(text, here, Some(start))?.0)
+pub fn end(text: &str, start: ParsedTime, context: &TimeContext) -> Result<ParsedTime> {
+    Ok(understand(text, context, Some(start))?.0)
 }
 
 /// Returns a zone by its name: IANA's in any case, or Windows'.
@@ -194,7 +194,11 @@ fn near(name: &str) -> Option<String> {
 }
 
 /// Returns the meaning, and the last day if it covers several.
-fn understand(text: &str, here: &Here, start: Option<Said>) -> Result<(Said, Option<Date>)> {
+fn understand(
+    text: &str,
+    context: &TimeContext,
+    start: Option<ParsedTime>,
+) -> Result<(ParsedTime, Option<Date>)> {
     let line = text::cell(text);
     if line.is_empty() {
         return Err(Error::argument("a time is empty").next(FORMS));
@@ -202,7 +206,7 @@ fn understand(text: &str, here: &Here, start: Option<Said>) -> Result<(Said, Opt
     if line.len() > LONGEST {
         return Err(unclear(&line));
     }
-    if let Some(said) = standard(&line, here)? {
+    if let Some(said) = standard(&line, context)? {
         return Ok((said, None));
     }
     let spaced = match line.split_at_checked(10) {
@@ -215,7 +219,7 @@ fn understand(text: &str, here: &Here, start: Option<Said>) -> Result<(Said, Opt
         _ => line.clone(),
     };
     let parts = Parts::of(&spaced)?;
-    let days = match Words::read(&parts.date, parts.clock, here, start) {
+    let days = match Words::read(&parts.date, parts.clock, context, start) {
         Ok(Some(days)) => days,
         Ok(None) => return Err(unclear(&line)),
         Err(error) => return Err(error.context(format!("`{}`", text::brief(&line)))),
@@ -223,7 +227,7 @@ fn understand(text: &str, here: &Here, start: Option<Said>) -> Result<(Said, Opt
     let (first, last) = match (days, parts.clock) {
         (Words::Days(first, last), _) => (first, last),
         (Words::At(at), None) if parts.offset.is_none() && parts.zone.is_none() => {
-            return Ok((Said::At(here.zone.to_datetime(at), at), None));
+            return Ok((ParsedTime::At(context.zone.to_datetime(at), at), None));
         }
         (Words::At(_), _) => {
             return Err(Error::argument(format!("`{}` gives the time twice", text::brief(&line)))
@@ -233,7 +237,7 @@ fn understand(text: &str, here: &Here, start: Option<Said>) -> Result<(Said, Opt
     let Some(clock) = parts.clock else {
         return match parts.offset.is_some() || parts.zone.is_some() {
             true => Err(unclear(&line)),
-            false => Ok((Said::Day(first), (last != first).then_some(last))),
+            false => Ok((ParsedTime::Day(first), (last != first).then_some(last))),
         };
     };
     if last != first {
@@ -248,7 +252,7 @@ fn understand(text: &str, here: &Here, start: Option<Said>) -> Result<(Said, Opt
         false => first,
     };
     let local = day.to_datetime(clock.time);
-    Ok((exact(local, parts.offset, parts.zone, here)?, None))
+    Ok((exact(local, parts.offset, parts.zone, context)?, None))
 }
 
 fn unclear(text: &str) -> Error {
@@ -256,7 +260,7 @@ fn unclear(text: &str) -> Error {
 }
 
 /// Reads RFC 3339, RFC 9557 and ISO 8601, with or without an offset and a zone.
-fn standard(line: &str, here: &Here) -> Result<Option<Said>> {
+fn standard(line: &str, context: &TimeContext) -> Result<Option<ParsedTime>> {
     let Ok(pieces) = Pieces::parse(line) else {
         return Ok(None);
     };
@@ -269,8 +273,8 @@ fn standard(line: &str, here: &Here) -> Result<Option<Said>> {
         }
     }
     match pieces.time() {
-        Some(time) => exact(pieces.date().to_datetime(time), offset, zone, here).map(Some),
-        None if offset.is_none() => Ok(Some(Said::Day(pieces.date()))),
+        Some(time) => exact(pieces.date().to_datetime(time), offset, zone, context).map(Some),
+        None if offset.is_none() => Ok(Some(ParsedTime::Day(pieces.date()))),
         None => Ok(None),
     }
 }
@@ -338,25 +342,25 @@ fn exact(
     local: DateTime,
     offset: Option<Offset>,
     zone: Option<TimeZone>,
-    here: &Here,
-) -> Result<Said> {
+    context: &TimeContext,
+) -> Result<ParsedTime> {
     let beyond = || Error::argument(format!("the year {} is out of range", local.year()));
     let at = match (offset, &zone) {
         (Some(offset), _) => offset.to_timestamp(local).map_err(|_| beyond())?,
         (None, Some(zone)) => resolve(local, zone)?,
-        (None, None) => resolve(local, &here.zone)?,
+        (None, None) => resolve(local, &context.zone)?,
     };
     if let (Some(offset), Some(zone)) = (offset, &zone) {
         agree(offset, &tell_offset(offset), zone, at)?;
     }
-    if here.named {
+    if context.named {
         match (offset, &zone) {
-            (_, Some(zone)) => agree(zone.to_offset(at), name(zone), &here.zone, at)?,
-            (Some(offset), None) => agree(offset, &tell_offset(offset), &here.zone, at)?,
+            (_, Some(zone)) => agree(zone.to_offset(at), name(zone), &context.zone, at)?,
+            (Some(offset), None) => agree(offset, &tell_offset(offset), &context.zone, at)?,
             (None, None) => {}
         }
     }
-    Ok(Said::At(here.zone.to_datetime(at), at))
+    Ok(ParsedTime::At(context.zone.to_datetime(at), at))
 }
 
 /// Refuses an offset, called `what`, that `zone` does not have at that instant.

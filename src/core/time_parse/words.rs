@@ -17,7 +17,7 @@ use jiff::tz::TimeZone;
 use jiff::{Span, Timestamp, ToSpan, Zoned};
 
 use super::clock::{self, Clock};
-use super::{Here, Said, later};
+use super::{ParsedTime, TimeContext, later};
 use crate::error::{Error, Result};
 use crate::event_time;
 
@@ -40,15 +40,15 @@ impl Words {
     pub fn read(
         words: &[String],
         clock: Option<Clock>,
-        here: &Here,
-        start: Option<Said>,
+        context: &TimeContext,
+        start: Option<ParsedTime>,
     ) -> Result<Option<Self>> {
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
-        let today = here.local().date();
+        let today = context.local().date();
         let day = |day: Date| Ok(Some(Self::Days(day, day)));
         match words.as_slice() {
-            [] => day(start.map_or(today, Said::day)),
-            ["now"] => Ok(Some(Self::At(here.minute()))),
+            [] => day(start.map_or(today, ParsedTime::day)),
+            ["now"] => Ok(Some(Self::At(context.minute()))),
             ["day", "after", "tomorrow"] => ask("2 days", today).map_or(Ok(None), day),
             ["day", "before", "yesterday"] => ask("2 days ago", today).map_or(Ok(None), day),
             [word @ ("today" | "tomorrow" | "yesterday")] => ask(word, today).map_or(Ok(None), day),
@@ -56,11 +56,11 @@ impl Words {
                 Ok(whole(which, unit, today))
             }
             [name] if weekday(name).is_some() => {
-                coming(name, today, clock, here).map_or(Ok(None), day)
+                coming(name, today, clock, context).map_or(Ok(None), day)
             }
             [which @ ("this" | "next" | "last"), name] if weekday(name).is_some() => {
                 let found = match *which {
-                    "this" => coming(name, today, clock, here),
+                    "this" => coming(name, today, clock, context),
                     "next" => week(today).and_then(|(_, sunday)| after(name, sunday)),
                     _ => yesterday(today).and_then(|base| before(name, base)),
                 };
@@ -84,7 +84,7 @@ impl Words {
             }
             words => match dated(words, today)? {
                 Some((first, last)) => Ok(Some(Self::Days(first, last))),
-                None => distance(words, here, start),
+                None => distance(words, context, start),
             },
         }
     }
@@ -116,9 +116,9 @@ fn yesterday(today: Date) -> Option<Date> {
 }
 
 /// Returns the next such weekday to come, today among them unless it is over.
-fn coming(name: &str, today: Date, clock: Option<Clock>, here: &Here) -> Option<Date> {
+fn coming(name: &str, today: Date, clock: Option<Clock>, context: &TimeContext) -> Option<Date> {
     let found = after(name, yesterday(today)?)?;
-    let gone = clock.is_some_and(|clock| !clock.over && clock.time <= here.local().time());
+    let gone = clock.is_some_and(|clock| !clock.over && clock.time <= context.local().time());
     match found == today && gone {
         true => after(name, today),
         false => Some(found),
@@ -266,7 +266,11 @@ fn nearest(which: Option<&str>, day: &str, month: &str, today: Date) -> Option<D
 }
 
 /// Reads `+7d`, `in 3 days`, `2 weeks ago`, `-3h`.
-fn distance(words: &[&str], here: &Here, start: Option<Said>) -> Result<Option<Words>> {
+fn distance(
+    words: &[&str],
+    context: &TimeContext,
+    start: Option<ParsedTime>,
+) -> Result<Option<Words>> {
     let line = words.join(" ");
     let (mut body, mut back, mut said) = (line.as_str(), false, false);
     if let Some(rest) = body.strip_prefix("in ").or(body.strip_prefix('+')) {
@@ -299,15 +303,15 @@ fn distance(words: &[&str], here: &Here, start: Option<Said>) -> Result<Option<W
         && span.get_nanoseconds() == 0
         && !span.is_zero();
     if days {
-        let from = start.map_or(here.local().date(), Said::day);
+        let from = start.map_or(context.local().date(), ParsedTime::day);
         let day = from.checked_add(span).map_err(|_| Error::argument("that is out of range"))?;
         return Ok(Some(Words::Days(day, day)));
     }
     let from = match start {
-        Some(start) => start.first(&here.zone),
-        None => here.minute(),
+        Some(start) => start.first(&context.zone),
+        None => context.minute(),
     };
-    later(from, span, &here.zone).map(|at| Some(Words::At(at)))
+    later(from, span, &context.zone).map(|at| Some(Words::At(at)))
 }
 
 /// Returns the weekday of a name, or of its first letters, at least three.

@@ -20,7 +20,7 @@ use async_trait::async_trait;
 use serde_json::Value;
 
 use self::calendar::{Calendars, Changes};
-use self::mail::{Arrange, Compose, Organize};
+use self::mail::{Drafts, MailboxSettings, MessageActions};
 use crate::access::Access;
 use crate::error::{Error, Result};
 use crate::project::Projection;
@@ -152,7 +152,7 @@ pub struct PlainText {
 
 /// One mailbox of one account: reading it; writing is in [`mail`].
 #[async_trait]
-pub trait Mailbox: Compose + Organize + Arrange {
+pub trait Mailbox: Drafts + MessageActions + MailboxSettings {
     /// Returns the API whose JSON the items are.
     fn api(&self) -> Api;
 

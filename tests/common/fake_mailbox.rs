@@ -14,9 +14,9 @@ use daysheet::error::{Error, Kind, Result};
 use daysheet::project::Projection;
 use daysheet::provider::calendar::Changes;
 use daysheet::provider::mail::{
-    Alias, Arrange, AttachmentContent, AutoReply, Compose, Flag, MailState, Organize, Origin,
-    OutgoingMessage, Person, Place, PlaceKind, Rule, SendLookup, SendStatus, Sent, SetUp,
-    SourceMessage, Step, StoredDraft,
+    Alias, AttachmentContent, AutoReply, Drafts, Flag, MailState, MailboxSettings, MessageActions,
+    Origin, OutgoingMessage, Person, Place, PlaceKind, Rule, SendLookup, SendStatus, Sent,
+    SettingsChange, SourceMessage, Step, StoredDraft,
 };
 use daysheet::provider::{BodyForm, ListRequest, Mailbox, MessageContent, Page, People, Total};
 use daysheet::query::{Query, Term};
@@ -355,7 +355,7 @@ impl FakeMailbox {
 }
 
 #[async_trait]
-impl Organize for FakeMailbox {
+impl MessageActions for FakeMailbox {
     async fn states(&self, ids: &[String]) -> Vec<Result<MailState>> {
         let mail = self.mail.lock().unwrap();
         let gone = || Error::new(Kind::NotFound, "it is not there");
@@ -407,7 +407,7 @@ impl Organize for FakeMailbox {
 }
 
 #[async_trait]
-impl Compose for FakeMailbox {
+impl Drafts for FakeMailbox {
     async fn senders(&self) -> Result<Vec<Alias>> {
         self.senders.clone().ok_or_else(|| Error::argument("not asked for here"))
     }
@@ -524,7 +524,7 @@ impl Compose for FakeMailbox {
 }
 
 #[async_trait]
-impl Arrange for FakeMailbox {
+impl MailboxSettings for FakeMailbox {
     async fn rules(&self) -> Result<Vec<Rule>> {
         Ok(self.rules.lock().unwrap().clone())
     }
@@ -533,26 +533,26 @@ impl Arrange for FakeMailbox {
         Ok(self.reply.lock().unwrap().clone())
     }
 
-    async fn rehearse(&self, _: &SetUp) -> Result<()> {
+    async fn rehearse(&self, _: &SettingsChange) -> Result<()> {
         self.set_up_fails()
     }
 
-    async fn set_up(&self, change: &SetUp) -> Result<Option<Value>> {
+    async fn apply_settings(&self, change: &SettingsChange) -> Result<Option<Value>> {
         self.set_up_fails()?;
         self.note(format!("{change:?}"));
         let mut rules = self.rules.lock().unwrap();
         Ok(match change {
-            SetUp::CreateRule(rule) | SetUp::UpdateRule(rule) => {
+            SettingsChange::CreateRule(rule) | SettingsChange::UpdateRule(rule) => {
                 let made = Rule { id: format!("rule-{}", rules.len() + 1), ..rule.clone() };
                 rules.retain(|one| one.id != rule.id);
                 rules.push(made.clone());
                 Some(json!({"id": made.id}))
             }
-            SetUp::DeleteRule { id } => {
+            SettingsChange::DeleteRule { id } => {
                 rules.retain(|one| one.id != *id);
                 None
             }
-            SetUp::AutoReply(reply) => {
+            SettingsChange::AutoReply(reply) => {
                 let mut held = self.reply.lock().unwrap();
                 let now = held.clone();
                 // What is not said stays.
@@ -565,20 +565,24 @@ impl Arrange for FakeMailbox {
                 };
                 None
             }
-            SetUp::CreateFolder { name } | SetUp::RenameFolder { name, .. } => {
+            SettingsChange::CreateFolder { name } | SettingsChange::RenameFolder { name, .. } => {
                 let mut places = self.places.lock().unwrap();
                 places.insert(name.clone(), "new".to_owned());
                 Some(json!({"id": "new", "name": name, "type": "user",
                             "messagesUnread": 0, "messagesTotal": 0}))
             }
-            SetUp::CreateCategory { name, .. } => Some(json!({"name": name, "displayName": name})),
-            SetUp::CreateContact(card) | SetUp::UpdateContact { card, .. } => Some(json!({
-                "names": [{"displayName": card.name}],
-                "emailAddresses": card.emails.iter().flatten()
-                    .map(|one| json!({"value": one})).collect::<Vec<_>>(),
-                "organizations": [{"name": card.company, "title": card.title}],
-            })),
-            SetUp::Settings { language, .. } => {
+            SettingsChange::CreateCategory { name, .. } => {
+                Some(json!({"name": name, "displayName": name}))
+            }
+            SettingsChange::CreateContact(card) | SettingsChange::UpdateContact { card, .. } => {
+                Some(json!({
+                    "names": [{"displayName": card.name}],
+                    "emailAddresses": card.emails.iter().flatten()
+                        .map(|one| json!({"value": one})).collect::<Vec<_>>(),
+                    "organizations": [{"name": card.company, "title": card.title}],
+                }))
+            }
+            SettingsChange::Settings { language, .. } => {
                 Some(json!({"language": {"displayLanguage": language}}))
             }
             _ => None,

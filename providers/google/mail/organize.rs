@@ -17,7 +17,7 @@ use crate::google::client::IN_FLIGHT;
 use crate::json::text;
 use daysheet_core::error::{Error, Kind, Result};
 use daysheet_core::project::Projection;
-use daysheet_core::provider::mail::{MailState, Organize, Place, PlaceKind, Step};
+use daysheet_core::provider::mail::{MailState, MessageActions, Place, PlaceKind, Step};
 
 /// The most messages that one request changes.
 const AT_ONCE: usize = 1_000;
@@ -48,7 +48,7 @@ struct LabelHistory {
 }
 
 #[async_trait]
-impl Organize for Gmail {
+impl MessageActions for Gmail {
     async fn states(&self, ids: &[String]) -> Vec<Result<MailState>> {
         let items = self.labelled(ids).await;
         items.into_iter().map(|item| item.map(|item| state_of(&item))).collect()

@@ -19,13 +19,13 @@ use crate::microsoft::answer::not_ours;
 use crate::microsoft::batch::Part;
 use daysheet_core::error::{Error, Kind, Result};
 use daysheet_core::event_time;
-use daysheet_core::provider::mail::{Flag, MailState, Organize, Place, PlaceKind, Step};
+use daysheet_core::provider::mail::{Flag, MailState, MessageActions, Place, PlaceKind, Step};
 
 /// The properties of a message's state.
 const STATE: &str = "id,isRead,flag,parentFolderId,categories";
 
 #[async_trait]
-impl Organize for Outlook {
+impl MessageActions for Outlook {
     async fn states(&self, ids: &[String]) -> Vec<Result<MailState>> {
         let checked: Vec<Result<()>> = ids.iter().map(|id| check_id(id)).collect();
         let requests: Vec<String> = ids

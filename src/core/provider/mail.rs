@@ -232,7 +232,7 @@ pub enum SendStatus {
 
 /// Drafts, and sending them.
 #[async_trait]
-pub trait Compose: Send + Sync {
+pub trait Drafts: Send + Sync {
     /// Returns the addresses that the user can send from, the default first.
     async fn senders(&self) -> Result<Vec<Alias>> {
         Err(unsupported())
@@ -395,7 +395,7 @@ pub enum PlaceKind {
 
 /// Putting mail in order.
 #[async_trait]
-pub trait Organize: Send + Sync {
+pub trait MessageActions: Send + Sync {
     /// Returns the states of messages: one result for each, in order.
     async fn states(&self, ids: &[String]) -> Vec<Result<MailState>> {
         ids.iter().map(|_| Err(unsupported())).collect()
@@ -512,7 +512,7 @@ pub struct ContactCard {
 /// One change to a mailbox's settings, folders, rules or contacts.
 #[derive(Debug, Clone, PartialEq)]
 #[expect(missing_docs, reason = "fields are what they are called")]
-pub enum SetUp {
+pub enum SettingsChange {
     /// Creates a folder or label; slashes separate the levels of the name.
     CreateFolder {
         name: String,
@@ -568,7 +568,7 @@ pub enum SetUp {
 
 /// A mailbox's settings.
 #[async_trait]
-pub trait Arrange: Send + Sync {
+pub trait MailboxSettings: Send + Sync {
     /// Returns the rules, in the order they apply.
     async fn rules(&self) -> Result<Vec<Rule>> {
         Err(unsupported())
@@ -581,13 +581,13 @@ pub trait Arrange: Send + Sync {
 
     /// Makes a change and returns the resulting object, in the form of its table; `None` if it
     /// was deleted. Refuses what the provider cannot do before anything is changed.
-    async fn set_up(&self, change: &SetUp) -> Result<Option<Value>> {
+    async fn apply_settings(&self, change: &SettingsChange) -> Result<Option<Value>> {
         let _ = change;
         Err(unsupported())
     }
 
-    /// Refuses what [`Arrange::set_up`] would refuse before it changes anything. Changes nothing.
-    async fn rehearse(&self, change: &SetUp) -> Result<()> {
+    /// Refuses what [`MailboxSettings::apply_settings`] would refuse before it changes anything. Changes nothing.
+    async fn rehearse(&self, change: &SettingsChange) -> Result<()> {
         let _ = change;
         Ok(())
     }

@@ -10,7 +10,7 @@ use crate::pipeline::mail::modify::ASKED_BEFORE;
 use crate::pipeline::{Draft, Pipeline};
 use crate::project::project;
 use crate::provider::People;
-use crate::provider::mail::{ContactCard, SetUp};
+use crate::provider::mail::{ContactCard, SettingsChange};
 use crate::schemas::{CONTACT, CONTACT_ID, CONTACT_KIND, Field, Level};
 use crate::tools::outward::{Manage, ManageOp};
 
@@ -34,13 +34,13 @@ impl Pipeline {
                     .next("give `name` or `emails` in `set`"));
             };
             let owner = self.mail_held(asked.account.as_deref()).await?;
-            let change = SetUp::CreateContact(card);
+            let change = SettingsChange::CreateContact(card);
             if asked.dry_run {
                 let detail = format!("in {}", owner.label);
                 let about = (name.as_str(), "create", detail.as_str());
                 return self.rehearsal(&owner, &change, about).await;
             }
-            let answer = self.set_up(&owner, "create contact", "", &change).await;
+            let answer = self.apply_settings(&owner, "create contact", "", &change).await;
             return self.as_held(&owner, &CONTACT, answer, (&name, "create", "")).await;
         }
         let said = id(asked, "the address or name")?;
@@ -52,7 +52,7 @@ impl Pipeline {
             }
             self.needs(Access::Full, "deleting a contact for good")?;
             let id = self.contact_id(&owner, said).await?;
-            let change = SetUp::DeleteContact { id: id.clone() };
+            let change = SettingsChange::DeleteContact { id: id.clone() };
             if asked.dry_run {
                 let detail = format!("for good: {ASKED_BEFORE}");
                 let about = (said, "delete", detail.as_str());
@@ -69,7 +69,7 @@ impl Pipeline {
                 let refused = self.one_outcome(said, "delete", "refused", "the user declined");
                 return refused.await;
             }
-            let answer = self.set_up(&owner, "delete contact", &id, &change).await;
+            let answer = self.apply_settings(&owner, "delete contact", &id, &change).await;
             let about = (said, "delete", "for good");
             return self.as_held(&owner, &CONTACT, answer, about).await;
         }
@@ -77,11 +77,11 @@ impl Pipeline {
             return Err(nothing());
         }
         let id = self.contact_id(&owner, said).await?;
-        let change = SetUp::UpdateContact { id: id.clone(), card };
+        let change = SettingsChange::UpdateContact { id: id.clone(), card };
         if asked.dry_run {
             return self.rehearsal(&owner, &change, (said, "update", "")).await;
         }
-        let answer = self.set_up(&owner, "update contact", &id, &change).await;
+        let answer = self.apply_settings(&owner, "update contact", &id, &change).await;
         self.as_held(&owner, &CONTACT, answer, (said, "update", "")).await
     }
 

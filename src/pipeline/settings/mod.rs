@@ -26,7 +26,7 @@ use crate::flatten::Room;
 use crate::project::project;
 use crate::provider::Account;
 use crate::provider::Mailbox;
-use crate::provider::mail::SetUp;
+use crate::provider::mail::SettingsChange;
 use crate::schemas::{Api, Level, Table};
 use crate::text::Note;
 use crate::tools::outward::{Manage, ManageKind, ManageOp};
@@ -94,14 +94,14 @@ impl Pipeline {
     }
 
     /// Changes something, with a line in the audit log before and after.
-    async fn set_up(
+    async fn apply_settings(
         &self,
         owner: &Held,
         op: &str,
         id: &str,
-        change: &SetUp,
+        change: &SettingsChange,
     ) -> Result<Option<Value>> {
-        self.logged_set_up(owner, op, id, owner.mailbox.set_up(change)).await
+        self.logged_set_up(owner, op, id, owner.mailbox.apply_settings(change)).await
     }
 
     async fn logged_set_up<T>(
@@ -184,7 +184,7 @@ impl Pipeline {
     async fn rehearsal(
         &self,
         owner: &Held,
-        change: &SetUp,
+        change: &SettingsChange,
         about: (&str, &'static str, &str),
     ) -> Result<Draft> {
         owner.mailbox.rehearse(change).await?;

@@ -10,7 +10,7 @@ use crate::error::{Error, Kind, Result};
 use crate::flatten::{self, Context, Room};
 use crate::pipeline::{Draft, Pipeline};
 use crate::project::project;
-use crate::provider::mail::{Place, PlaceKind, SetUp};
+use crate::provider::mail::{Place, PlaceKind, SettingsChange};
 use crate::provider::{ListRequest, People, Total};
 use crate::query::{self, Query, Term};
 use crate::schemas::{CATEGORY, FOLDER, Level, MESSAGE};
@@ -52,15 +52,15 @@ impl Pipeline {
                 Err(error) => return Err(error),
             }
             let change = match folder {
-                true => SetUp::CreateFolder { name: name.clone() },
-                false => SetUp::CreateCategory { name: name.clone(), colour },
+                true => SettingsChange::CreateFolder { name: name.clone() },
+                false => SettingsChange::CreateCategory { name: name.clone(), colour },
             };
             if asked.dry_run {
                 let detail = format!("in {}", owner.label);
                 let about = (name.as_str(), "create", detail.as_str());
                 return self.rehearsal(&owner, &change, about).await;
             }
-            let answer = self.set_up(&owner, "create folder", &name, &change).await;
+            let answer = self.apply_settings(&owner, "create folder", &name, &change).await;
             return self.as_held(&owner, table, answer, (&name, "create", "")).await;
         }
         let said = id(asked, "its name or id, from lookup kind=folders")?;
@@ -85,14 +85,14 @@ impl Pipeline {
         }
         let detail = name.as_ref().map_or_else(String::new, |name| format!("to {name}"));
         let change = match (folder, name) {
-            (true, Some(name)) => SetUp::RenameFolder { id: place.id.clone(), name },
-            (_, name) => SetUp::UpdateCategory { id: place.id.clone(), name, colour },
+            (true, Some(name)) => SettingsChange::RenameFolder { id: place.id.clone(), name },
+            (_, name) => SettingsChange::UpdateCategory { id: place.id.clone(), name, colour },
         };
         if asked.dry_run {
             let about = (place.name.as_str(), "update", detail.as_str());
             return self.rehearsal(&owner, &change, about).await;
         }
-        let answer = self.set_up(&owner, "update folder", &place.id, &change).await;
+        let answer = self.apply_settings(&owner, "update folder", &place.id, &change).await;
         self.as_held(&owner, table, answer, (&place.name, "update", "")).await
     }
 
@@ -112,8 +112,8 @@ impl Pipeline {
         };
         let id = place.id.clone();
         let (table, change) = match folder {
-            true => (&FOLDER, SetUp::DeleteFolder { id }),
-            false => (&CATEGORY, SetUp::DeleteCategory { id }),
+            true => (&FOLDER, SettingsChange::DeleteFolder { id }),
+            false => (&CATEGORY, SettingsChange::DeleteCategory { id }),
         };
         if let Some(said) = fate.filter(|said| *said != wanted) {
             let error = Error::argument(format!("`{MESSAGES}` is {}", brief(said)));
@@ -159,7 +159,7 @@ impl Pipeline {
                 )));
             }
         }
-        let answer = self.set_up(owner, "delete folder", &place.id, &change).await;
+        let answer = self.apply_settings(owner, "delete folder", &place.id, &change).await;
         self.as_held(owner, table, answer, (&place.name, "delete", detail)).await
     }
 

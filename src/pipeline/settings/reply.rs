@@ -11,7 +11,7 @@ use crate::pipeline::access::guard::events::line;
 use crate::pipeline::access::guard::{Act, Asks, Audience};
 use crate::pipeline::calendar::target::short;
 use crate::pipeline::{Draft, Pipeline};
-use crate::provider::mail::{self, AutoReply, SetUp};
+use crate::provider::mail::{self, AutoReply, SettingsChange};
 use crate::schemas::{ALIAS, AUTO_REPLY, Api, SETTING};
 use crate::time_parse;
 use crate::tools::outward::Manage;
@@ -122,7 +122,7 @@ impl Pipeline {
         if wanted == before {
             return self.one_outcome(item, "update", "unchanged", detail).await;
         }
-        let change = SetUp::AutoReply(changed(&wanted, &before));
+        let change = SettingsChange::AutoReply(changed(&wanted, &before));
         let mut notes = Vec::new();
         if wanted.on {
             let (audience, act) = answers(&wanted, &owner.account.email);
@@ -137,7 +137,7 @@ impl Pipeline {
             draft.notes.append(&mut notes);
             return Ok(draft);
         }
-        let answer = self.set_up(&owner, "update auto_reply", "", &change).await;
+        let answer = self.apply_settings(&owner, "update auto_reply", "", &change).await;
         match answer {
             Err(error) => {
                 let about = (item.as_str(), "update", "");
@@ -271,8 +271,10 @@ impl Pipeline {
             return Err(Error::argument("this account has one signature for all addresses")
                 .next("leave out `email`"));
         }
-        let change =
-            SetUp::Signature { address: set.text("email")?, html: self.html(&text, &owner)? };
+        let change = SettingsChange::Signature {
+            address: set.text("email")?,
+            html: self.html(&text, &owner)?,
+        };
         let mut notes = Vec::new();
         if !ours {
             // The signature is also added to what the user writes with other programs.
@@ -306,7 +308,7 @@ impl Pipeline {
             let about = (item.as_str(), "update", kept.as_str());
             return self.as_held(&owner, &ALIAS, Ok(None), about).await;
         }
-        let answer = self.set_up(&owner, "update signature", "", &change).await;
+        let answer = self.apply_settings(&owner, "update signature", "", &change).await;
         let about = (item.as_str(), "update", "");
         self.as_held(&owner, &ALIAS, answer.map(|_| None), about).await
     }
@@ -324,12 +326,12 @@ impl Pipeline {
         };
         let owner = self.mail_held(asked.account.as_deref()).await?;
         let item = owner.account.email.clone();
-        let change = SetUp::Settings { language, time_zone };
+        let change = SettingsChange::Settings { language, time_zone };
         if asked.dry_run {
             let about = (item.as_str(), "update", "");
             return self.rehearsal(&owner, &change, about).await;
         }
-        let answer = self.set_up(&owner, "update settings", "", &change).await;
+        let answer = self.apply_settings(&owner, "update settings", "", &change).await;
         self.as_held(&owner, &SETTING, answer, (&item, "update", "")).await
     }
 }

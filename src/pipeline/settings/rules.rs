@@ -12,7 +12,7 @@ use crate::pipeline::calendar::target::short;
 use crate::pipeline::mail::modify::With;
 use crate::pipeline::{Draft, Pipeline};
 use crate::provider::Account;
-use crate::provider::mail::{Rule, RuleStep, SetUp};
+use crate::provider::mail::{Rule, RuleStep, SettingsChange};
 use crate::query::{self, Query, Term};
 use crate::schemas::{Api, RULE};
 use crate::store::HandleKind;
@@ -53,12 +53,12 @@ impl Pipeline {
                     .next("name what to delete by `id` alone"));
             }
             let detail = "what it did remains";
-            let change = SetUp::DeleteRule { id: rule.id.clone() };
+            let change = SettingsChange::DeleteRule { id: rule.id.clone() };
             if asked.dry_run {
                 let about = (name.as_str(), "delete", detail);
                 return self.rehearsal(&owner, &change, about).await;
             }
-            let answer = self.set_up(&owner, "delete rule", &rule.id, &change).await;
+            let answer = self.apply_settings(&owner, "delete rule", &rule.id, &change).await;
             return self
                 .as_held(&owner, &RULE, answer.map(|_| None), (&name, "delete", detail))
                 .await;
@@ -126,8 +126,8 @@ impl Pipeline {
         let detail = format!("when {when} then {}", steps(&rule.then));
         let id = rule.id.clone();
         let change = match op {
-            "create" => SetUp::CreateRule(rule),
-            _ => SetUp::UpdateRule(rule),
+            "create" => SettingsChange::CreateRule(rule),
+            _ => SettingsChange::UpdateRule(rule),
         };
         if asked.dry_run {
             let about = (name.as_str(), op, detail.as_str());
@@ -137,7 +137,7 @@ impl Pipeline {
             Some(before) => before,
             None => owner.mailbox.rules().await?,
         };
-        let answer = self.set_up(owner, &format!("{op} rule"), &id, &change).await;
+        let answer = self.apply_settings(owner, &format!("{op} rule"), &id, &change).await;
         let held = match answer {
             Ok(held) => held,
             Err(error) => {

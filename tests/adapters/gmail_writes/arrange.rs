@@ -1,7 +1,9 @@
 //! How a mailbox is set up: filters as rules, the automatic answer, signatures,
 //! language, labels and contacts.
 
-use daysheet_core::provider::mail::{Audience, AutoReply, ContactCard, Rule, RuleStep, SetUp};
+use daysheet_core::provider::mail::{
+    Audience, AutoReply, ContactCard, Rule, RuleStep, SettingsChange,
+};
 use daysheet_core::query::{Part, Query, Term};
 use serde_json::{Value, json};
 
@@ -142,7 +144,7 @@ async fn a_condition_is_written_as_gmail_has_it() {
             (asked.target == "POST settings/filters").then(|| ok(&json!({"id": "F2"})))?
         })
         .await;
-        let made = gmail.mail.set_up(&SetUp::CreateRule(rule(when))).await;
+        let made = gmail.mail.apply_settings(&SettingsChange::CreateRule(rule(when))).await;
         let written = gmail.written();
         let reported = made.map(|_| written[0].1["criteria"].clone());
         assert_eq!(reported.map_err(|error| error.to_string()), expected);
@@ -190,7 +192,7 @@ async fn a_rule_does_what_gmail_can_do() {
             _ => labels(asked),
         })
         .await;
-        let made = gmail.mail.set_up(&SetUp::CreateRule(rule)).await;
+        let made = gmail.mail.apply_settings(&SettingsChange::CreateRule(rule)).await;
         let written = gmail.written();
         let reported = made.map(|_| written[0].1["action"].clone());
         assert_eq!(reported.map_err(|error| error.to_string()), expected.map_err(str::to_owned));
@@ -235,9 +237,11 @@ async fn a_rule_is_replaced_and_never_doubled() {
             _ => labels(asked),
         })
         .await;
-        let change =
-            SetUp::UpdateRule(Rule { id: "F1".to_owned(), ..rule(of(Part::From, wanted)) });
-        let done = gmail.mail.set_up(&change).await;
+        let change = SettingsChange::UpdateRule(Rule {
+            id: "F1".to_owned(),
+            ..rule(of(Part::From, wanted))
+        });
+        let done = gmail.mail.apply_settings(&change).await;
         let id = done.map(|found| found.unwrap()["id"].as_str().unwrap().to_owned());
         assert_eq!(
             id.map_err(|error| error.to_string()),
@@ -308,13 +312,13 @@ async fn the_automatic_answer_is_read_and_put() {
             Err("the automatic reply ends before it starts: give an end after the start");
     } {
         let gmail = Gmail::scripted(settings(&now)).await;
-        let change = SetUp::AutoReply(reply);
+        let change = SettingsChange::AutoReply(reply);
         let rehearsed = gmail.mail.rehearse(&change).await;
         assert_eq!(gmail.written().len(), 0);
         let reported = rehearsed.map_err(|error| error.to_string());
         let refused = expected.as_ref().err().copied();
         assert_eq!(reported.err().as_deref(), refused);
-        let done = gmail.mail.set_up(&change).await;
+        let done = gmail.mail.apply_settings(&change).await;
         let written = gmail.written();
         assert_eq!(written.len(), usize::from(expected.is_ok()));
         assert_eq!(
@@ -333,18 +337,18 @@ async fn the_automatic_answer_is_read_and_put() {
         })
         .await;
         let on = AutoReply { on: true, ..AutoReply::default() };
-        let done = gmail.mail.set_up(&SetUp::AutoReply(on)).await;
+        let done = gmail.mail.apply_settings(&SettingsChange::AutoReply(on)).await;
         assert_eq!(done.is_ok(), expected);
     }
 }
 
 #[tokio::test]
 async fn settings_and_signatures_are_changed() {
-    let language = |language: Option<&str>, zone: Option<&str>| SetUp::Settings {
+    let language = |language: Option<&str>, zone: Option<&str>| SettingsChange::Settings {
         language: language.map(str::to_owned),
         time_zone: zone.map(str::to_owned),
     };
-    let sign = |address: Option<&str>| SetUp::Signature {
+    let sign = |address: Option<&str>| SettingsChange::Signature {
         address: address.map(str::to_owned),
         html: "<b>M</b>".to_owned(),
     };
@@ -377,7 +381,7 @@ async fn settings_and_signatures_are_changed() {
             _ => settings(&json!({"enableAutoReply": false}))(asked),
         })
         .await;
-        let done = gmail.mail.set_up(&change).await;
+        let done = gmail.mail.apply_settings(&change).await;
         let written = gmail.written();
         assert_eq!(
             done.map(|_| written[0].clone()).map_err(|error| error.to_string()),
@@ -401,9 +405,11 @@ async fn labels_are_renamed_with_those_below() {
         _ => None,
     })
     .await;
-    let rename =
-        |id: &str, name: &str| SetUp::RenameFolder { id: id.to_owned(), name: name.to_owned() };
-    gmail.mail.set_up(&rename("Label_1", "Customers")).await.unwrap();
+    let rename = |id: &str, name: &str| SettingsChange::RenameFolder {
+        id: id.to_owned(),
+        name: name.to_owned(),
+    };
+    gmail.mail.apply_settings(&rename("Label_1", "Customers")).await.unwrap();
     assert_eq!(
         gmail.written(),
         [
@@ -411,18 +417,18 @@ async fn labels_are_renamed_with_those_below() {
             ("PATCH labels/Label_2".to_owned(), json!({"name": "Customers/Nordlicht"})),
         ]
     );
-    let paint = |colour: &str| SetUp::UpdateCategory {
+    let paint = |colour: &str| SettingsChange::UpdateCategory {
         id: "Label_1".to_owned(),
         name: None,
         colour: Some(colour.to_owned()),
     };
     gmail.mail.rehearse(&paint("#FAD165")).await.unwrap();
     assert_eq!(gmail.written(), []);
-    gmail.mail.set_up(&paint("#FAD165")).await.unwrap();
+    gmail.mail.apply_settings(&paint("#FAD165")).await.unwrap();
     let colour = json!({"backgroundColor": "#fad165", "textColor": "#000000"});
     assert_eq!(gmail.written(), [("PATCH labels/Label_1".to_owned(), json!({"color": colour}))]);
-    let delete = |id: &str| SetUp::DeleteFolder { id: id.to_owned() };
-    assert_eq!(gmail.mail.set_up(&delete("Label_1")).await, Ok(None));
+    let delete = |id: &str| SettingsChange::DeleteFolder { id: id.to_owned() };
+    assert_eq!(gmail.mail.apply_settings(&delete("Label_1")).await, Ok(None));
     assert_eq!(gmail.written(), [("DELETE labels/Label_1".to_owned(), Value::Null)]);
     let own_alone = "name a user label; lookup kind=categories lists them";
     for (change, expected) in cases! {
@@ -432,10 +438,10 @@ async fn labels_are_renamed_with_those_below() {
                 .to_owned();
         rename("INBOX", "x"), format!("Gmail's own labels cannot be changed: {own_alone}");
         delete("INBOX"), format!("Gmail's own labels cannot be deleted: {own_alone}");
-        SetUp::CreateFolder { name: "clients".to_owned() },
+        SettingsChange::CreateFolder { name: "clients".to_owned() },
             "a label `clients` already exists: use it, or choose another name".to_owned();
     } {
-        let error = gmail.mail.set_up(&change).await.unwrap_err();
+        let error = gmail.mail.apply_settings(&change).await.unwrap_err();
         assert_eq!(error.to_string(), expected);
         assert_eq!(gmail.written(), []);
         let rehearsed = gmail.mail.rehearse(&change).await;
@@ -460,7 +466,7 @@ async fn contacts_are_saved() {
         company: Some("Press".to_owned()),
         ..ContactCard::default()
     };
-    let update = SetUp::UpdateContact { id: "people/c1".to_owned(), card: card.clone() };
+    let update = SettingsChange::UpdateContact { id: "people/c1".to_owned(), card: card.clone() };
     let conflict = "the contact was changed meanwhile: look it up again, and repeat the change if \
                     it still fits";
     let mut later = known.clone();
@@ -494,7 +500,7 @@ async fn contacts_are_saved() {
             _ => None,
         })
         .await;
-        let done = gmail.mail.set_up(&update).await;
+        let done = gmail.mail.apply_settings(&update).await;
         let etag = done.map(|found| found.unwrap()["etag"].as_str().unwrap().to_owned());
         assert_eq!(
             etag.map_err(|error| error.to_string()),
@@ -526,9 +532,9 @@ async fn contacts_are_saved() {
         title: Some("Printer".to_owned()),
         ..card
     };
-    gmail.mail.set_up(&SetUp::CreateContact(card)).await.unwrap();
-    let delete = |id: &str| SetUp::DeleteContact { id: id.to_owned() };
-    assert_eq!(gmail.mail.set_up(&delete("people/c1")).await, Ok(None));
+    gmail.mail.apply_settings(&SettingsChange::CreateContact(card)).await.unwrap();
+    let delete = |id: &str| SettingsChange::DeleteContact { id: id.to_owned() };
+    assert_eq!(gmail.mail.apply_settings(&delete("people/c1")).await, Ok(None));
     assert_eq!(
         gmail.written(),
         [
@@ -551,7 +557,7 @@ async fn contacts_are_saved() {
             "the id is not a Google contact's: look the contact up, and use its provider_id, such \
              as people/c123";
     } {
-        let error = gmail.mail.set_up(&delete(id)).await.unwrap_err();
+        let error = gmail.mail.apply_settings(&delete(id)).await.unwrap_err();
         assert_eq!(error.to_string(), expected);
     }
 }

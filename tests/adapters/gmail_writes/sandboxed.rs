@@ -8,7 +8,7 @@ use daysheet_core::error::Kind;
 use daysheet_core::project::Projection;
 use daysheet_core::provider::mail::{
     AttachmentContent, AutoReply, ContactCard, Flag, Origin, PlaceKind, Rule, RuleStep, SendLookup,
-    SendStatus, SetUp, Step,
+    SendStatus, SettingsChange, Step,
 };
 use daysheet_core::provider::{ListRequest, Mailbox};
 use daysheet_core::query::{Clock, parse};
@@ -212,13 +212,14 @@ async fn messages_are_put_in_order_and_back() {
 async fn a_mailbox_is_set_up() {
     let sandbox = sandbox().await;
     let mira = sandbox.mailbox().await;
-    let set = async |change: SetUp| mira.set_up(&change).await;
+    let set = async |change: SettingsChange| mira.apply_settings(&change).await;
     let named = |name: &str| name.to_owned();
 
-    let folder = set(SetUp::CreateFolder { name: named("Lamps/Paper") }).await.unwrap().unwrap();
+    let folder =
+        set(SettingsChange::CreateFolder { name: named("Lamps/Paper") }).await.unwrap().unwrap();
     assert_eq!(folder["name"], "Lamps/Paper");
     let id = folder["id"].as_str().unwrap().to_owned();
-    let renamed = set(SetUp::RenameFolder { id: id.clone(), name: named("Lamps/Glass") })
+    let renamed = set(SettingsChange::RenameFolder { id: id.clone(), name: named("Lamps/Glass") })
         .await
         .unwrap()
         .unwrap();
@@ -230,7 +231,7 @@ async fn a_mailbox_is_set_up() {
         then: vec![RuleStep::Label(named("Lamps/Glass")), RuleStep::Read],
         ..Rule::default()
     };
-    let made = set(SetUp::CreateRule(rule.clone())).await.unwrap().unwrap();
+    let made = set(SettingsChange::CreateRule(rule.clone())).await.unwrap().unwrap();
     let known = mira.rules().await.unwrap();
     let expected = Rule { id: made["id"].as_str().unwrap().to_owned(), ..rule };
     assert_eq!(known, std::slice::from_ref(&expected));
@@ -239,15 +240,15 @@ async fn a_mailbox_is_set_up() {
         then: vec![RuleStep::Archive],
         ..expected
     };
-    let made = set(SetUp::UpdateRule(other.clone())).await.unwrap().unwrap();
+    let made = set(SettingsChange::UpdateRule(other.clone())).await.unwrap().unwrap();
     let id_now = made["id"].as_str().unwrap().to_owned();
     assert_ne!(id_now, other.id);
     let other = Rule { id: id_now.clone(), ..other };
     assert_eq!(mira.rules().await.unwrap(), [other]);
-    assert_eq!(set(SetUp::DeleteRule { id: id_now }).await, Ok(None));
+    assert_eq!(set(SettingsChange::DeleteRule { id: id_now }).await, Ok(None));
     assert_eq!(mira.rules().await.unwrap(), []);
 
-    assert_eq!(set(SetUp::DeleteFolder { id }).await, Ok(None));
+    assert_eq!(set(SettingsChange::DeleteFolder { id }).await, Ok(None));
     let missing = mira.place("Lamps/Glass", PlaceKind::Folder, false).await;
     assert_eq!(missing.unwrap_err().kind(), Kind::NotFound);
 
@@ -260,13 +261,13 @@ async fn a_mailbox_is_set_up() {
         external: None,
         audience: Some(daysheet_core::provider::mail::Audience::Contacts),
     };
-    let settings = set(SetUp::AutoReply(reply.clone())).await.unwrap().unwrap();
+    let settings = set(SettingsChange::AutoReply(reply.clone())).await.unwrap().unwrap();
     assert_eq!(settings["vacation"]["enableAutoReply"], true);
     assert_eq!(mira.auto_reply().await.unwrap(), reply);
-    let language = SetUp::Settings { language: Some(named("de")), time_zone: None };
+    let language = SettingsChange::Settings { language: Some(named("de")), time_zone: None };
     let settings = set(language).await.unwrap().unwrap();
     assert_eq!(settings["language"]["displayLanguage"], "de");
-    let sign = SetUp::Signature { address: None, html: named("<b>Mira</b>") };
+    let sign = SettingsChange::Signature { address: None, html: named("<b>Mira</b>") };
     let alias = set(sign).await.unwrap().unwrap();
     assert_eq!(alias["sendAsEmail"], ME);
     let senders = mira.senders().await.unwrap();
@@ -277,13 +278,14 @@ async fn a_mailbox_is_set_up() {
         emails: Some(vec![named("bo@example.com")]),
         ..ContactCard::default()
     };
-    let contact = set(SetUp::CreateContact(card)).await.unwrap().unwrap();
+    let contact = set(SettingsChange::CreateContact(card)).await.unwrap().unwrap();
     let id = contact["resourceName"].as_str().unwrap().to_owned();
     let card = ContactCard { company: Some(named("Press")), ..ContactCard::default() };
-    let changed = set(SetUp::UpdateContact { id: id.clone(), card }).await.unwrap().unwrap();
+    let changed =
+        set(SettingsChange::UpdateContact { id: id.clone(), card }).await.unwrap().unwrap();
     assert_eq!(changed["organizations"][0]["name"], "Press");
     assert_eq!(changed["emailAddresses"][0]["value"], "bo@example.com");
-    assert_eq!(set(SetUp::DeleteContact { id: id.clone() }).await, Ok(None));
-    let gone = set(SetUp::DeleteContact { id }).await.unwrap_err();
+    assert_eq!(set(SettingsChange::DeleteContact { id: id.clone() }).await, Ok(None));
+    let gone = set(SettingsChange::DeleteContact { id }).await.unwrap_err();
     assert_eq!(gone.kind(), Kind::NotFound);
 }

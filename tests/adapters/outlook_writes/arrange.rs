@@ -1,6 +1,6 @@
 //! Folders, categories, automatic answers, settings and contacts.
 
-use daysheet_core::provider::mail::{Audience, AutoReply, ContactCard, Rule, SetUp};
+use daysheet_core::provider::mail::{Audience, AutoReply, ContactCard, Rule, SettingsChange};
 
 use super::organize::folders;
 use super::*;
@@ -84,53 +84,53 @@ async fn everything_is_written_in_outlooks_words() {
     };
     let no_phones = ContactCard { phones: Some(Vec::new()), ..ContactCard::default() };
     for (change, line, body, answer) in cases! {
-        SetUp::AutoReply(away()), "PATCH /me/mailboxSettings",
+        SettingsChange::AutoReply(away()), "PATCH /me/mailboxSettings",
             replies(json!({
                 "status": "scheduled", "scheduledStartDateTime": utc("2026-02-03T17:00:00"),
                 "scheduledEndDateTime": utc("2026-02-10T07:00:00"),
                 "internalReplyMessage": "<p>Away</p>", "externalReplyMessage": "<p>Off</p>",
                 "externalAudience": "contactsOnly",
             })), Some(settings());
-        SetUp::AutoReply(AutoReply {
+        SettingsChange::AutoReply(AutoReply {
             on: true,
             audience: Some(Audience::Organization),
             ..AutoReply::default()
         }), "PATCH /me/mailboxSettings",
             replies(json!({"status": "alwaysEnabled", "externalAudience": "none"})),
             Some(settings());
-        SetUp::AutoReply(AutoReply {
+        SettingsChange::AutoReply(AutoReply {
             on: true,
             external: text("<p>Gone</p>"),
             ..AutoReply::default()
         }), "PATCH /me/mailboxSettings",
             replies(json!({"status": "alwaysEnabled", "externalReplyMessage": "<p>Gone</p>"})),
             Some(settings());
-        SetUp::AutoReply(AutoReply::default()), "PATCH /me/mailboxSettings",
+        SettingsChange::AutoReply(AutoReply::default()), "PATCH /me/mailboxSettings",
             replies(json!({"status": "disabled"})), Some(settings());
-        SetUp::Settings { language: text("en-GB"), time_zone: text("Asia/Tokyo") },
+        SettingsChange::Settings { language: text("en-GB"), time_zone: text("Asia/Tokyo") },
             "PATCH /me/mailboxSettings",
             json!({"language": {"locale": "en-GB"}, "timeZone": "Tokyo Standard Time"}),
             Some(settings());
-        SetUp::CreateFolder { name: "Clients/Lamps".to_owned() },
+        SettingsChange::CreateFolder { name: "Clients/Lamps".to_owned() },
             "POST /me/mailFolders/AAkALgAAfolderClients01=/childFolders",
             json!({"displayName": "Lamps"}), Some(json!({"id": CLIENTS, "displayName": "read"}));
-        SetUp::RenameFolder { id: CLIENTS.to_owned(), name: "Customers".to_owned() },
+        SettingsChange::RenameFolder { id: CLIENTS.to_owned(), name: "Customers".to_owned() },
             "PATCH /me/mailFolders/AAkALgAAfolderClients01=", json!({"displayName": "Customers"}),
             Some(json!({"id": CLIENTS, "displayName": "read"}));
-        SetUp::DeleteFolder { id: CLIENTS.to_owned() },
+        SettingsChange::DeleteFolder { id: CLIENTS.to_owned() },
             "DELETE /me/mailFolders/AAkALgAAfolderClients01=", Value::Null, None;
-        SetUp::CreateCategory { name: "Urgent".to_owned(), colour: text("Dark grey") },
+        SettingsChange::CreateCategory { name: "Urgent".to_owned(), colour: text("Dark grey") },
             "POST /me/outlook/masterCategories",
             json!({"displayName": "Urgent", "color": "preset13"}),
             Some(json!({
                 "id": "AAkALgAAthingNew000001=", "displayName": "Urgent", "color": "preset13",
             }));
-        SetUp::UpdateCategory { id: "print".to_owned(), name: None, colour: text("preset7") },
+        SettingsChange::UpdateCategory { id: "print".to_owned(), name: None, colour: text("preset7") },
             "PATCH /me/outlook/masterCategories/c-1", json!({"color": "preset7"}),
             Some(json!({"id": "c-1", "displayName": "Print", "color": "preset0"}));
-        SetUp::DeleteCategory { id: "Print".to_owned() }, "DELETE /me/outlook/masterCategories/c-1",
+        SettingsChange::DeleteCategory { id: "Print".to_owned() }, "DELETE /me/outlook/masterCategories/c-1",
             Value::Null, None;
-        SetUp::CreateContact(card), "POST /me/contacts",
+        SettingsChange::CreateContact(card), "POST /me/contacts",
             json!({
                 "displayName": "Lena Okafor", "companyName": "Studio Okafor",
                 "jobTitle": "Printer", "mobilePhone": "+44 1", "businessPhones": ["+44 2"],
@@ -142,17 +142,17 @@ async fn everything_is_written_in_outlooks_words() {
                 "businessPhones": ["+44 2"],
                 "emailAddresses": [{"address": "lena@studio.example", "name": "Lena Okafor"}],
             }));
-        SetUp::UpdateContact { id: contact.clone(), card: no_phones },
+        SettingsChange::UpdateContact { id: contact.clone(), card: no_phones },
             "PATCH /me/contacts/AAkALgAAcontact0000001=",
             json!({"mobilePhone": null, "businessPhones": []}),
             Some(json!({"id": contact, "displayName": "read"}));
-        SetUp::DeleteContact { id: contact }, "DELETE /me/contacts/AAkALgAAcontact0000001=",
+        SettingsChange::DeleteContact { id: contact }, "DELETE /me/contacts/AAkALgAAcontact0000001=",
             Value::Null, None;
     } {
         let outlook = taker().await;
         assert_eq!(outlook.mailbox().await.rehearse(&change).await, Ok(()));
         assert_eq!(written(&outlook), [], "{change:?}");
-        let done = outlook.mailbox().await.set_up(&change).await;
+        let done = outlook.mailbox().await.apply_settings(&change).await;
         assert_eq!(done, Ok(answer), "{change:?}");
         assert_eq!(written(&outlook), lines([(line, body)]), "{change:?}");
     }
@@ -162,35 +162,35 @@ async fn everything_is_written_in_outlooks_words() {
 async fn what_outlook_cannot_do_is_refused_first() {
     let from = |from: &str| AutoReply { from: Some(from.parse().unwrap()), ..away() };
     for (change, expected) in cases! {
-        SetUp::AutoReply(AutoReply { to: None, ..away() }),
+        SettingsChange::AutoReply(AutoReply { to: None, ..away() }),
             "Outlook's automatic replies need an end as well as a start: give the end";
-        SetUp::AutoReply(from("2026-03-01T00:00:00Z")),
+        SettingsChange::AutoReply(from("2026-03-01T00:00:00Z")),
             "the automatic replies would end before they start: give an end after the start";
-        SetUp::AutoReply(AutoReply { subject: text("Away"), ..away() }),
+        SettingsChange::AutoReply(AutoReply { subject: text("Away"), ..away() }),
             "Outlook's automatic replies have no subject: leave out the subject";
-        SetUp::Settings { language: text("<x>"), time_zone: None },
+        SettingsChange::Settings { language: text("<x>"), time_zone: None },
             "`<x>` is not a language tag: give one such as en-GB or de-DE";
-        SetUp::Settings { language: None, time_zone: text("Europe/Nowhere") },
+        SettingsChange::Settings { language: None, time_zone: text("Europe/Nowhere") },
             "Outlook has no time zone `Europe/Nowhere`: use an IANA name such as Europe/Berlin, or \
              a Windows name";
-        SetUp::Signature { address: None, html: "<p>M</p>".to_owned() },
+        SettingsChange::Signature { address: None, html: "<p>M</p>".to_owned() },
             "Microsoft gives no access to Outlook's signatures: change it in Outlook's settings";
-        SetUp::CreateFolder { name: "clients".to_owned() },
+        SettingsChange::CreateFolder { name: "clients".to_owned() },
             "the folder `Clients` already exists: choose another name";
-        SetUp::RenameFolder { id: CLIENTS.to_owned(), name: "Archiv/Clients".to_owned() },
+        SettingsChange::RenameFolder { id: CLIENTS.to_owned(), name: "Archiv/Clients".to_owned() },
             "a folder cannot be renamed into another folder: give its new name without slashes";
-        SetUp::DeleteFolder { id: INBOX.to_owned() },
+        SettingsChange::DeleteFolder { id: INBOX.to_owned() },
             "`inbox` is Outlook's own folder: name a user folder";
-        SetUp::UpdateCategory { id: "Print".to_owned(), name: text("Prints"), colour: None },
+        SettingsChange::UpdateCategory { id: "Print".to_owned(), name: text("Prints"), colour: None },
             "Outlook cannot rename a category: create one with the new name, label the messages \
              with it, and delete this one";
-        SetUp::CreateCategory { name: "PRINT".to_owned(), colour: None },
+        SettingsChange::CreateCategory { name: "PRINT".to_owned(), colour: None },
             "the category `PRINT` already exists: choose another name";
-        SetUp::CreateContact(ContactCard::default()),
+        SettingsChange::CreateContact(ContactCard::default()),
             "a contact needs a name or an address: give its name or its e-mail addresses";
     } {
         let outlook = taker().await;
-        let done = outlook.mailbox().await.set_up(&change).await;
+        let done = outlook.mailbox().await.apply_settings(&change).await;
         assert_eq!(error(done), expected);
         assert_eq!(written(&outlook), []);
         let rehearsed = outlook.mailbox().await.rehearse(&change).await;
@@ -211,14 +211,14 @@ async fn a_shared_mailbox_is_not_set_up() {
         )
     };
     for (change, what) in [
-        (SetUp::AutoReply(AutoReply::default()), "settings"),
-        (SetUp::Settings { language: text("en"), time_zone: None }, "settings"),
-        (SetUp::CreateRule(Rule::default()), "rules"),
-        (SetUp::DeleteRule { id: id() }, "rules"),
-        (SetUp::DeleteCategory { id: id() }, "categories"),
-        (SetUp::DeleteContact { id: id() }, "contacts"),
+        (SettingsChange::AutoReply(AutoReply::default()), "settings"),
+        (SettingsChange::Settings { language: text("en"), time_zone: None }, "settings"),
+        (SettingsChange::CreateRule(Rule::default()), "rules"),
+        (SettingsChange::DeleteRule { id: id() }, "rules"),
+        (SettingsChange::DeleteCategory { id: id() }, "categories"),
+        (SettingsChange::DeleteContact { id: id() }, "contacts"),
     ] {
-        assert_eq!(error(shared.set_up(&change).await), refused(what));
+        assert_eq!(error(shared.apply_settings(&change).await), refused(what));
     }
     assert_eq!(error(shared.rules().await), refused("rules"));
     assert_eq!(error(shared.auto_reply().await), refused("settings"));

@@ -1,6 +1,6 @@
 //! Rules in our words, and in Outlook's.
 
-use daysheet_core::provider::mail::{Rule, RuleStep, SetUp};
+use daysheet_core::provider::mail::{Rule, RuleStep, SettingsChange};
 use daysheet_core::query::{Clock, Query, parse};
 use jiff::tz::TimeZone;
 
@@ -97,7 +97,7 @@ async fn a_query_is_written_and_read_back() {
     let mailbox = outlook.mailbox().await;
     for (when, conditions, exceptions) in pairs() {
         let new = rule(when);
-        mailbox.set_up(&SetUp::CreateRule(new.clone())).await.unwrap();
+        mailbox.apply_settings(&SettingsChange::CreateRule(new.clone())).await.unwrap();
         let mut body = json!({
             "displayName": "Proofs", "sequence": 5, "isEnabled": true,
             "actions": {"markAsRead": true, "stopProcessingRules": false},
@@ -167,7 +167,10 @@ async fn what_no_rule_says_is_refused() {
              folder"
                 .to_owned();
     } {
-        assert_eq!(error(mailbox.set_up(&SetUp::CreateRule(rule)).await), expected);
+        assert_eq!(
+            error(mailbox.apply_settings(&SettingsChange::CreateRule(rule)).await),
+            expected
+        );
     }
     assert_eq!(written(&outlook), []);
 }
@@ -267,9 +270,12 @@ async fn what_a_rule_does_is_reported_and_written() {
         stop: true,
         ..known
     };
-    let after = mailbox.set_up(&SetUp::UpdateRule(change)).await.unwrap();
+    let after = mailbox.apply_settings(&SettingsChange::UpdateRule(change)).await.unwrap();
     assert_eq!(after.unwrap()["displayName"], "First of all");
-    mailbox.set_up(&SetUp::DeleteRule { id: "AQAAAJ5dZqA=".to_owned() }).await.unwrap();
+    mailbox
+        .apply_settings(&SettingsChange::DeleteRule { id: "AQAAAJ5dZqA=".to_owned() })
+        .await
+        .unwrap();
     assert_eq!(
         written(&outlook),
         lines(cases! {
@@ -287,7 +293,7 @@ async fn what_a_rule_does_is_reported_and_written() {
 
     // What has other conditions stays as it is.
     let kept = Rule { id: "AQAAAJ5dZqB=".to_owned(), ..rule(None) };
-    let failed = mailbox.set_up(&SetUp::UpdateRule(kept)).await;
+    let failed = mailbox.apply_settings(&SettingsChange::UpdateRule(kept)).await;
     assert_eq!(
         error(failed),
         "the rule has parts not supported here: if sent only to me: change it in Outlook"

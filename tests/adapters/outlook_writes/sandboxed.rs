@@ -7,7 +7,7 @@ use daysheet_core::error::Kind;
 use daysheet_core::project::project;
 use daysheet_core::provider::mail::{
     AutoReply, ContactCard, Flag, MailState, Origin, PlaceKind, Rule, RuleStep, SendLookup,
-    SendStatus, SetUp, Step, StoredDraft,
+    SendStatus, SettingsChange, Step, StoredDraft,
 };
 use daysheet_core::provider::{ListRequest, Mailbox};
 use daysheet_core::query::{Query, Term};
@@ -213,15 +213,15 @@ async fn messages_are_put_in_order_and_back() {
 async fn the_mailbox_is_set_up() {
     let outlook = Outlook::sample().await;
     let mine = outlook.mailbox().await;
-    let set = |change: SetUp| {
+    let set = |change: SettingsChange| {
         let mine = mine.clone();
-        async move { mine.set_up(&change).await }
+        async move { mine.apply_settings(&change).await }
     };
-    let made = set(SetUp::CreateFolder { name: "Clients/Lamps".to_owned() });
+    let made = set(SettingsChange::CreateFolder { name: "Clients/Lamps".to_owned() });
     let made = made.await.unwrap().unwrap();
     let id = made["id"].as_str().unwrap().to_owned();
     let name = "Lamps and more".to_owned();
-    let renamed = set(SetUp::RenameFolder { id: id.clone(), name }).await;
+    let renamed = set(SettingsChange::RenameFolder { id: id.clone(), name }).await;
     assert_eq!(renamed.unwrap().unwrap()["displayName"], "Lamps and more");
     let names: BTreeSet<String> = mine.names().await.unwrap().into_values().collect();
     assert!(names.contains("Clients/Lamps and more"), "{names:?}");
@@ -238,7 +238,7 @@ async fn the_mailbox_is_set_up() {
         stop: true,
         ..Rule::default()
     };
-    let made = set(SetUp::CreateRule(rule.clone())).await.unwrap().unwrap();
+    let made = set(SettingsChange::CreateRule(rule.clone())).await.unwrap().unwrap();
     let sorted = |mut rule: Rule| {
         rule.then.sort_by_key(|step| format!("{step:?}"));
         rule
@@ -247,13 +247,13 @@ async fn the_mailbox_is_set_up() {
     let expected = Rule { id: made["id"].as_str().unwrap().to_owned(), ..rule };
     assert_eq!(sorted(read.remove(0)), sorted(expected.clone()));
     let off = Rule { enabled: false, when: None, ..expected.clone() };
-    set(SetUp::UpdateRule(off.clone())).await.unwrap();
+    set(SettingsChange::UpdateRule(off.clone())).await.unwrap();
     assert_eq!(sorted(mine.rules().await.unwrap().remove(0)), sorted(off));
-    set(SetUp::DeleteRule { id: expected.id }).await.unwrap();
+    set(SettingsChange::DeleteRule { id: expected.id }).await.unwrap();
     assert_eq!(mine.rules().await.unwrap(), []);
-    assert_eq!(set(SetUp::DeleteFolder { id: id.clone() }).await, Ok(None));
+    assert_eq!(set(SettingsChange::DeleteFolder { id: id.clone() }).await, Ok(None));
     // It lies in Deleted Items now, and from there it would go for good.
-    let again = set(SetUp::DeleteFolder { id }).await.unwrap_err();
+    let again = set(SettingsChange::DeleteFolder { id }).await.unwrap_err();
     assert_eq!(again.message(), "the folder is already in Deleted Items");
 
     let reply = AutoReply {
@@ -265,11 +265,11 @@ async fn the_mailbox_is_set_up() {
         external: Some("<p>Off</p>".to_owned()),
         audience: Some(daysheet_core::provider::mail::Audience::Contacts),
     };
-    set(SetUp::AutoReply(reply.clone())).await.unwrap();
+    set(SettingsChange::AutoReply(reply.clone())).await.unwrap();
     assert_eq!(mine.auto_reply().await, Ok(reply.clone()));
-    set(SetUp::AutoReply(AutoReply::default())).await.unwrap();
+    set(SettingsChange::AutoReply(AutoReply::default())).await.unwrap();
     assert_eq!(mine.auto_reply().await, Ok(AutoReply { on: false, from: None, to: None, ..reply }));
-    let settings = set(SetUp::Settings {
+    let settings = set(SettingsChange::Settings {
         language: Some("sv-SE".to_owned()),
         time_zone: Some("Asia/Tokyo".to_owned()),
     });
@@ -279,25 +279,27 @@ async fn the_mailbox_is_set_up() {
         (&json!("sv-SE"), &json!("Tokyo Standard Time"))
     );
 
-    let made =
-        set(SetUp::CreateCategory { name: "Lanterns".to_owned(), colour: Some("teal".to_owned()) });
+    let made = set(SettingsChange::CreateCategory {
+        name: "Lanterns".to_owned(),
+        colour: Some("teal".to_owned()),
+    });
     assert_eq!(made.await.unwrap().unwrap()["color"], "preset5");
-    let changed = set(SetUp::UpdateCategory {
+    let changed = set(SettingsChange::UpdateCategory {
         id: "Lanterns".to_owned(),
         name: None,
         colour: Some("none".to_owned()),
     });
     assert_eq!(changed.await.unwrap().unwrap()["color"], "none");
     let id = "Lanterns".to_owned();
-    assert_eq!(set(SetUp::DeleteCategory { id }).await, Ok(None));
+    assert_eq!(set(SettingsChange::DeleteCategory { id }).await, Ok(None));
 
-    let made = set(SetUp::CreateContact(ContactCard {
+    let made = set(SettingsChange::CreateContact(ContactCard {
         name: Some("Lena Okafor".to_owned()),
         emails: Some(vec!["lena@studio.example".to_owned()]),
         ..ContactCard::default()
     }));
     let id = made.await.unwrap().unwrap()["id"].as_str().unwrap().to_owned();
-    let changed = set(SetUp::UpdateContact {
+    let changed = set(SettingsChange::UpdateContact {
         id: id.clone(),
         card: ContactCard { phones: Some(vec!["+44 1".to_owned()]), ..ContactCard::default() },
     });
@@ -306,5 +308,5 @@ async fn the_mailbox_is_set_up() {
         (&changed["displayName"], &changed["mobilePhone"]),
         (&json!("Lena Okafor"), &json!("+44 1"))
     );
-    assert_eq!(set(SetUp::DeleteContact { id }).await, Ok(None));
+    assert_eq!(set(SettingsChange::DeleteContact { id }).await, Ok(None));
 }

@@ -20,7 +20,7 @@ use crate::written::holds;
 use daysheet_core::error::{Error, Kind, Result};
 use daysheet_core::provider::Mailbox;
 use daysheet_core::provider::mail::{
-    Arrange, Audience, AutoReply, PlaceKind, Rule, RuleStep, SetUp,
+    Audience, AutoReply, MailboxSettings, PlaceKind, Rule, RuleStep, SettingsChange,
 };
 use daysheet_core::text::brief;
 use filters::{criteria, rule};
@@ -29,7 +29,7 @@ const FILTERS: [&str; 2] = ["settings", "filters"];
 const VACATION: [&str; 2] = ["settings", "vacation"];
 
 #[async_trait]
-impl Arrange for Gmail {
+impl MailboxSettings for Gmail {
     async fn rules(&self) -> Result<Vec<Rule>> {
         let answer = self.get(&FILTERS, &[]).await?;
         let names = self.names().await?;
@@ -41,38 +41,40 @@ impl Arrange for Gmail {
         Ok(reply(&self.get(&VACATION, &[]).await?))
     }
 
-    async fn rehearse(&self, change: &SetUp) -> Result<()> {
-        rehearsed(self.set_up(change)).await
+    async fn rehearse(&self, change: &SettingsChange) -> Result<()> {
+        rehearsed(self.apply_settings(change)).await
     }
 
-    async fn set_up(&self, change: &SetUp) -> Result<Option<Value>> {
+    async fn apply_settings(&self, change: &SettingsChange) -> Result<Option<Value>> {
         match change {
-            SetUp::CreateFolder { name } => self.new_label(name, None).await.map(Some),
-            SetUp::CreateCategory { name, colour } => {
+            SettingsChange::CreateFolder { name } => self.new_label(name, None).await.map(Some),
+            SettingsChange::CreateCategory { name, colour } => {
                 self.new_label(name, colour.as_deref()).await.map(Some)
             }
-            SetUp::RenameFolder { id, name } => {
+            SettingsChange::RenameFolder { id, name } => {
                 self.change_label(id, Some(name), None).await.map(Some)
             }
-            SetUp::UpdateCategory { id, name, colour } => {
+            SettingsChange::UpdateCategory { id, name, colour } => {
                 self.change_label(id, name.as_deref(), colour.as_deref()).await.map(Some)
             }
-            SetUp::DeleteFolder { id } | SetUp::DeleteCategory { id } => {
+            SettingsChange::DeleteFolder { id } | SettingsChange::DeleteCategory { id } => {
                 self.delete_label(id).await.map(|()| None)
             }
-            SetUp::CreateRule(rule) => self.new_filter(rule).await.map(Some),
-            SetUp::UpdateRule(rule) => self.replace_filter(rule).await.map(Some),
-            SetUp::DeleteRule { id } => self.delete_filter(id).await.map(|()| None),
-            SetUp::AutoReply(reply) => self.answer_by_itself(reply).await,
-            SetUp::Signature { address, html } => {
+            SettingsChange::CreateRule(rule) => self.new_filter(rule).await.map(Some),
+            SettingsChange::UpdateRule(rule) => self.replace_filter(rule).await.map(Some),
+            SettingsChange::DeleteRule { id } => self.delete_filter(id).await.map(|()| None),
+            SettingsChange::AutoReply(reply) => self.answer_by_itself(reply).await,
+            SettingsChange::Signature { address, html } => {
                 self.sign(address.as_deref(), html).await.map(Some)
             }
-            SetUp::Settings { language, time_zone } => {
+            SettingsChange::Settings { language, time_zone } => {
                 self.speak(language.as_deref(), time_zone.as_deref()).await
             }
-            SetUp::CreateContact(card) => self.new_contact(card).await.map(Some),
-            SetUp::UpdateContact { id, card } => self.change_contact(id, card).await.map(Some),
-            SetUp::DeleteContact { id } => self.delete_contact(id).await.map(|()| None),
+            SettingsChange::CreateContact(card) => self.new_contact(card).await.map(Some),
+            SettingsChange::UpdateContact { id, card } => {
+                self.change_contact(id, card).await.map(Some)
+            }
+            SettingsChange::DeleteContact { id } => self.delete_contact(id).await.map(|()| None),
         }
     }
 }

@@ -23,7 +23,7 @@ use daysheet_core::call::caller::Caller;
 use daysheet_core::compose::mime;
 use daysheet_core::error::{Error, Kind, Result};
 use daysheet_core::provider::mail::{
-    Alias, AttachmentContent, Compose, Origin, OutgoingMessage, Person, SendLookup, SendStatus,
+    Alias, AttachmentContent, Drafts, Origin, OutgoingMessage, Person, SendLookup, SendStatus,
     Sent, SourceMessage, StoredDraft,
 };
 use daysheet_core::text::cell;
@@ -36,7 +36,7 @@ const REPLACED: &str = "X-Google-Original-Message-ID";
 const HANDED_ON: &[&str] = &["List-Unsubscribe", "List-Unsubscribe-Post", "Authentication-Results"];
 
 #[async_trait]
-impl Compose for Gmail {
+impl Drafts for Gmail {
     async fn senders(&self) -> Result<Vec<Alias>> {
         let fields = "sendAs(sendAsEmail,displayName,replyToAddress,signature,isPrimary,\
                       isDefault,verificationStatus)";

@@ -19,7 +19,7 @@ use crate::net;
 use crate::pace::rehearsed;
 use crate::written::holds;
 use daysheet_core::error::{Error, Kind, Result};
-use daysheet_core::provider::mail::{Arrange, AutoReply, Rule, SetUp};
+use daysheet_core::provider::mail::{AutoReply, MailboxSettings, Rule, SettingsChange};
 use daysheet_core::text::brief;
 
 /// Where rules are.
@@ -29,7 +29,7 @@ const MOST: usize = 1_000;
 const PAGES: usize = 20;
 
 #[async_trait]
-impl Arrange for Outlook {
+impl MailboxSettings for Outlook {
     async fn rules(&self) -> Result<Vec<Rule>> {
         let rules = self.raw_rules().await?;
         let tree = self.tree().await?;
@@ -40,40 +40,42 @@ impl Arrange for Outlook {
         settings::auto_reply(self).await
     }
 
-    async fn rehearse(&self, change: &SetUp) -> Result<()> {
-        rehearsed(self.set_up(change)).await
+    async fn rehearse(&self, change: &SettingsChange) -> Result<()> {
+        rehearsed(self.apply_settings(change)).await
     }
 
-    async fn set_up(&self, change: &SetUp) -> Result<Option<Value>> {
+    async fn apply_settings(&self, change: &SettingsChange) -> Result<Option<Value>> {
         match change {
-            SetUp::CreateFolder { name } => places::create_folder(self, name).await,
-            SetUp::RenameFolder { id, name } => places::rename_folder(self, id, name).await,
-            SetUp::DeleteFolder { id } => {
+            SettingsChange::CreateFolder { name } => places::create_folder(self, name).await,
+            SettingsChange::RenameFolder { id, name } => {
+                places::rename_folder(self, id, name).await
+            }
+            SettingsChange::DeleteFolder { id } => {
                 return places::delete_folder(self, id).await.map(|()| None);
             }
-            SetUp::CreateCategory { name, colour } => {
+            SettingsChange::CreateCategory { name, colour } => {
                 places::create_category(self, name, colour.as_deref()).await
             }
-            SetUp::UpdateCategory { id, name, colour } => {
+            SettingsChange::UpdateCategory { id, name, colour } => {
                 places::update_category(self, id, name.as_deref(), colour.as_deref()).await
             }
-            SetUp::DeleteCategory { id } => {
+            SettingsChange::DeleteCategory { id } => {
                 return places::delete_category(self, id).await.map(|()| None);
             }
-            SetUp::CreateRule(rule) => self.create_rule(rule).await,
-            SetUp::UpdateRule(rule) => self.update_rule(rule).await,
-            SetUp::DeleteRule { id } => return self.delete_rule(id).await.map(|()| None),
-            SetUp::AutoReply(reply) => settings::set_auto_reply(self, reply).await,
-            SetUp::Signature { .. } => {
+            SettingsChange::CreateRule(rule) => self.create_rule(rule).await,
+            SettingsChange::UpdateRule(rule) => self.update_rule(rule).await,
+            SettingsChange::DeleteRule { id } => return self.delete_rule(id).await.map(|()| None),
+            SettingsChange::AutoReply(reply) => settings::set_auto_reply(self, reply).await,
+            SettingsChange::Signature { .. } => {
                 Err(Error::argument("Microsoft gives no access to Outlook's signatures")
                     .next("change it in Outlook's settings"))
             }
-            SetUp::Settings { language, time_zone } => {
+            SettingsChange::Settings { language, time_zone } => {
                 settings::set(self, language.as_deref(), time_zone.as_deref()).await
             }
-            SetUp::CreateContact(card) => contacts::create(self, card).await,
-            SetUp::UpdateContact { id, card } => contacts::update(self, id, card).await,
-            SetUp::DeleteContact { id } => {
+            SettingsChange::CreateContact(card) => contacts::create(self, card).await,
+            SettingsChange::UpdateContact { id, card } => contacts::update(self, id, card).await,
+            SettingsChange::DeleteContact { id } => {
                 return contacts::delete(self, id).await.map(|()| None);
             }
         }

@@ -27,7 +27,7 @@ use crate::written::holds;
 use daysheet_core::call::caller::Caller;
 use daysheet_core::error::{Error, Kind, Result};
 use daysheet_core::provider::mail::{
-    Alias, AttachmentContent, Compose, Origin, OutgoingMessage, Person, SendLookup, SendStatus,
+    Alias, AttachmentContent, Drafts, Origin, OutgoingMessage, Person, SendLookup, SendStatus,
     Sent, SourceMessage, StoredDraft,
 };
 use daysheet_core::text::{brief, cell};
@@ -47,7 +47,7 @@ const DEFERRED: &str = "SystemTime 0x3FEF";
 const PAST: &str = "2000-01-01T00:00:00Z";
 
 #[async_trait]
-impl Compose for Outlook {
+impl Drafts for Outlook {
     async fn senders(&self) -> Result<Vec<Alias>> {
         let alias = |name: Option<String>, address: String, default| Alias {
             person: Person { name, address },

@@ -9,7 +9,7 @@ use jiff::Timestamp;
 
 use crate::error::{Error, Kind, Result};
 use crate::provider::Mailbox;
-use crate::provider::mail::{Flag, MailState, Place, PlaceKind, SetUp, Step};
+use crate::provider::mail::{Flag, MailState, Place, PlaceKind, SettingsChange, Step};
 use crate::query;
 use crate::text::{Note, note, quoted};
 use crate::tools::mail::Verb;
@@ -270,8 +270,8 @@ async fn find(
         Err(error) if with.create && with.dry_run && error.kind() == Kind::NotFound => {
             let wanted = name.to_owned();
             let change = match kind {
-                PlaceKind::Folder => SetUp::CreateFolder { name: wanted },
-                PlaceKind::Label => SetUp::CreateCategory { name: wanted, colour: None },
+                PlaceKind::Folder => SettingsChange::CreateFolder { name: wanted },
+                PlaceKind::Label => SettingsChange::CreateCategory { name: wanted, colour: None },
             };
             mailbox.rehearse(&change).await?;
             notes.push(note!("{} would be created", quoted(name)));

@@ -14,9 +14,9 @@ use daysheet::error::{Error, Kind, Result};
 use daysheet::project::Projection;
 use daysheet::provider::calendar::Changes;
 use daysheet::provider::mail::{
-    Alias, AttachmentContent, AutoReply, Drafts, Flag, MailState, MailboxSettings, MessageActions,
-    Origin, OutgoingMessage, Person, Place, PlaceKind, Rule, SendLookup, SendStatus, Sent,
-    SettingsChange, SourceMessage, Step, StoredDraft,
+    Alias, AttachmentContent, AutoReply, Drafts, Flag, FolderKind, FolderRef, MailState,
+    MailboxSettings, MessageAction, MessageActions, Origin, OutgoingMessage, Person, Rule,
+    SendLookup, SendStatus, Sent, SettingsChange, SourceMessage, StoredDraft,
 };
 use daysheet::provider::{BodyForm, ListRequest, Mailbox, MessageContent, Page, People, Total};
 use daysheet::query::{Query, Term};
@@ -303,27 +303,27 @@ impl FakeMailbox {
         self.log.lock().unwrap().push(line);
     }
 
-    fn after(&self, mut state: MailState, step: &Step) -> Option<MailState> {
+    fn after(&self, mut state: MailState, step: &MessageAction) -> Option<MailState> {
         match step {
-            Step::Read(read) => state.unread = !read,
-            Step::Flag(flag) => state.flag = flag.clone(),
-            Step::Archive => state.folder = self.folder("archive"),
-            Step::Trash => state.folder = self.folder("trash"),
-            Step::Restore => state.folder = self.folder("inbox"),
-            Step::Spam => state.folder = self.folder("spam"),
-            Step::Move(id) if self.api == Api::Gmail => {
+            MessageAction::Read(read) => state.unread = !read,
+            MessageAction::Flag(flag) => state.flag = flag.clone(),
+            MessageAction::Archive => state.folder = self.folder("archive"),
+            MessageAction::Trash => state.folder = self.folder("trash"),
+            MessageAction::Untrash => state.folder = self.folder("inbox"),
+            MessageAction::Spam => state.folder = self.folder("spam"),
+            MessageAction::Move(id) if self.api == Api::Gmail => {
                 state.labels.insert(id.clone());
                 state.folder = String::new();
             }
-            Step::Move(id) => state.folder.clone_from(id),
-            Step::Copy(id) if self.api == Api::Gmail => {
+            MessageAction::Move(id) => state.folder.clone_from(id),
+            MessageAction::Copy(id) if self.api == Api::Gmail => {
                 state.labels.insert(id.clone());
             }
-            Step::Copy(_) => {}
-            Step::Label(ids) => state.labels.extend(ids.iter().cloned()),
-            Step::Unlabel(ids) => state.labels.retain(|one| !ids.contains(one)),
-            Step::Delete => return None,
-            Step::PutBack(states) => {
+            MessageAction::Copy(_) => {}
+            MessageAction::Label(ids) => state.labels.extend(ids.iter().cloned()),
+            MessageAction::Unlabel(ids) => state.labels.retain(|one| !ids.contains(one)),
+            MessageAction::Delete => return None,
+            MessageAction::RestoreState(states) => {
                 state = states.iter().find(|one| one.id == state.id).unwrap().clone();
             }
         }
@@ -362,9 +362,13 @@ impl MessageActions for FakeMailbox {
         ids.iter().map(|id| mail.get(id).cloned().ok_or_else(gone)).collect()
     }
 
-    async fn apply(&self, messages: &[MailState], step: &Step) -> Vec<Result<Option<MailState>>> {
+    async fn apply(
+        &self,
+        messages: &[MailState],
+        step: &MessageAction,
+    ) -> Vec<Result<Option<MailState>>> {
         let name = match step {
-            Step::PutBack(_) => "PutBack".to_owned(),
+            MessageAction::RestoreState(_) => "PutBack".to_owned(),
             other => format!("{other:?}"),
         };
         self.note(format!("{name} {}", messages.len()));
@@ -390,11 +394,11 @@ impl MessageActions for FakeMailbox {
             .collect()
     }
 
-    async fn place(&self, name: &str, _: PlaceKind, create: bool) -> Result<Place> {
+    async fn find_folder(&self, name: &str, _: FolderKind, create: bool) -> Result<FolderRef> {
         let mut places = self.places.lock().unwrap();
         let found = places.iter().find(|(known, id)| *known == name || *id == name);
         if let Some((name, id)) = found {
-            return Ok(Place { id: id.clone(), name: name.clone(), made: false });
+            return Ok(FolderRef { id: id.clone(), name: name.clone(), made: false });
         }
         if !create {
             return Err(Error::new(Kind::NotFound, format!("there is no {name}")).next("say Bills"));
@@ -402,7 +406,7 @@ impl MessageActions for FakeMailbox {
         self.set_up_fails()?;
         let id = format!("made-{name}");
         places.insert(name.to_owned(), id.clone());
-        Ok(Place { id, name: name.to_owned(), made: true })
+        Ok(FolderRef { id, name: name.to_owned(), made: true })
     }
 }
 

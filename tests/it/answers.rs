@@ -19,10 +19,10 @@ use crate::support::Session;
 /// Tool, arguments, and what is remembered of the answer for later arguments:
 /// a name, and a place in the document, or what follows a word in the notes.
 /// `$all` stands for every column of the table named behind it.
-pub type Step = (&'static str, &'static str, &'static [(&'static str, &'static str)]);
+pub type MessageAction = (&'static str, &'static str, &'static [(&'static str, &'static str)]);
 
 /// The calls, in order.
-pub const STEPS: &[Step] = &cases! {
+pub const STEPS: &[MessageAction] = &cases! {
     "accounts", r#"{"op": "list"}"#, &[];
     "lookup", r#"{"kind": "folders"}"#, &[];
     "lookup", r#"{"kind": "folders", "fields": "$all folder", "limit": 3}"#, &[("more", "/next")];

@@ -10,7 +10,7 @@ use daysheet::cli::sandboxed::Who;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::answers::{STEPS, Step, filled, remembered};
+use crate::answers::{MessageAction, STEPS, filled, remembered};
 use crate::support::{Session, agree};
 
 const GOOGLE: &str = "mira@example.com";
@@ -24,7 +24,7 @@ const ELSEWHERE: &[(&str, &str)] = &[
 ];
 
 /// Calls for either account, which is `$account`; `$large` is a file of 4 MB.
-const EITHER: &[Step] = &cases! {
+const EITHER: &[MessageAction] = &cases! {
     "mail_search",
         r#"{"account": "$account", "q": "has:attachment", "folder": "inbox", "limit": 3}"#,
         &[("with file", "/messages/0/id")];
@@ -126,7 +126,7 @@ const EITHER: &[Step] = &cases! {
 };
 
 /// Calls for one of the accounts.
-const ONE: &[Step] = &cases! {
+const ONE: &[MessageAction] = &cases! {
     "manage",
         r##"{"account": "mira@example.com", "kind": "label", "op": "update", "id": "Ovens",
              "set": {"color": "#16a766"}}"##,
@@ -161,7 +161,7 @@ const ONE: &[Step] = &cases! {
 };
 
 /// Calls whose first request fails like that: what was lost is looked for.
-const BROKEN: &[(&str, Step)] = &cases! {
+const BROKEN: &[(&str, MessageAction)] = &cases! {
     "403=1,only=/getSchedule",
         (
             "calendar_free",
@@ -216,7 +216,7 @@ const BROKEN: &[(&str, Step)] = &cases! {
 /// Calls a tool for each step; what went wrong.
 async fn run(
     session: &mut Session,
-    steps: &[Step],
+    steps: &[MessageAction],
     known: &mut HashMap<&'static str, String>,
 ) -> Vec<String> {
     let mut wrong = Vec::new();

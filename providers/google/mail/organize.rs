@@ -17,7 +17,9 @@ use crate::google::client::IN_FLIGHT;
 use crate::json::text;
 use daysheet_core::error::{Error, Kind, Result};
 use daysheet_core::project::Projection;
-use daysheet_core::provider::mail::{MailState, MessageActions, Place, PlaceKind, Step};
+use daysheet_core::provider::mail::{
+    FolderKind, FolderRef, MailState, MessageAction, MessageActions,
+};
 
 /// The most messages that one request changes.
 const AT_ONCE: usize = 1_000;
@@ -54,7 +56,11 @@ impl MessageActions for Gmail {
         items.into_iter().map(|item| item.map(|item| state_of(&item))).collect()
     }
 
-    async fn apply(&self, messages: &[MailState], step: &Step) -> Vec<Result<Option<MailState>>> {
+    async fn apply(
+        &self,
+        messages: &[MailState],
+        step: &MessageAction,
+    ) -> Vec<Result<Option<MailState>>> {
         let all = |error: Error| messages.iter().map(|_| Err(error.clone())).collect();
         let mut sent: Vec<_> = messages
             .iter()
@@ -85,16 +91,20 @@ impl MessageActions for Gmail {
         self.verified(messages, &work, &sent, history).await
     }
 
-    async fn place(&self, name: &str, kind: PlaceKind, create: bool) -> Result<Place> {
+    async fn find_folder(&self, name: &str, kind: FolderKind, create: bool) -> Result<FolderRef> {
         self.find_place(name, kind, create).await
     }
 }
 
 /// Returns the requests, each with its messages by their positions in the list.
-fn plan(messages: &[MailState], step: &Step, sent: &mut [Sent]) -> Result<Vec<(Work, Vec<usize>)>> {
+fn plan(
+    messages: &[MailState],
+    step: &MessageAction,
+    sent: &mut [Sent],
+) -> Result<Vec<(Work, Vec<usize>)>> {
     let mut work = match step {
-        Step::Delete => vec![(Work::Delete, (0..messages.len()).collect())],
-        Step::PutBack(then) => {
+        MessageAction::Delete => vec![(Work::Delete, (0..messages.len()).collect())],
+        MessageAction::RestoreState(then) => {
             let (groups, unknown) = grouped(messages, then);
             for at in unknown {
                 if let Some(sent) = sent.get_mut(at) {

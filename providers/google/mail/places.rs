@@ -8,7 +8,7 @@ use crate::json::text;
 use crate::labels::{is_category, same_label};
 use crate::written::holds;
 use daysheet_core::error::{Error, Kind, Result};
-use daysheet_core::provider::mail::{Place, PlaceKind};
+use daysheet_core::provider::mail::{FolderKind, FolderRef};
 use daysheet_core::query;
 use daysheet_core::text::brief;
 use daysheet_core::text::quoted;
@@ -45,9 +45,9 @@ impl Gmail {
     pub(super) async fn find_place(
         &self,
         name: &str,
-        kind: PlaceKind,
+        kind: FolderKind,
         create: bool,
-    ) -> Result<Place> {
+    ) -> Result<FolderRef> {
         let name = name.trim();
         if name.is_empty() {
             return Err(Error::argument("no label is named").next("give a label's name"));
@@ -65,7 +65,7 @@ impl Gmail {
             return Ok(found);
         }
         let made = self.make_label(name, None).await?;
-        Ok(Place {
+        Ok(FolderRef {
             id: text(&made, "id").to_owned(),
             name: text(&made, "name").to_owned(),
             made: true,
@@ -153,7 +153,7 @@ impl Gmail {
             let levels = levels(name)?;
             if let Some((_, above @ [_, ..])) = levels.split_last() {
                 let above = above.join("/");
-                self.find_place(&above, PlaceKind::Label, true).await?;
+                self.find_place(&above, FolderKind::Label, true).await?;
             }
             fields.insert("name".to_owned(), levels.join("/").into());
         }
@@ -229,9 +229,9 @@ impl Gmail {
 }
 
 /// Finds the label of a well-known word, an id or a name.
-fn named(labels: &[Value], name: &str) -> Option<Place> {
+fn named(labels: &[Value], name: &str) -> Option<FolderRef> {
     let place =
-        |id: &str, name: &str| Place { id: id.to_owned(), name: name.to_owned(), made: false };
+        |id: &str, name: &str| FolderRef { id: id.to_owned(), name: name.to_owned(), made: false };
     let of = |label: &Value| place(text(label, "id"), text(label, "name"));
     if let Some(label) = labels.iter().find(|label| text(label, "id") == name) {
         return Some(of(label));
@@ -322,10 +322,10 @@ fn paint(colour: &str) -> Result<Value> {
 }
 
 /// Returns the error for an unknown name, with similar names.
-fn unknown(labels: &[Value], name: &str, kind: PlaceKind) -> Error {
+fn unknown(labels: &[Value], name: &str, kind: FolderKind) -> Error {
     let what = match kind {
-        PlaceKind::Folder => "folder or label",
-        PlaceKind::Label => "label",
+        FolderKind::Folder => "folder or label",
+        FolderKind::Label => "label",
     };
     let error = Error::new(Kind::NotFound, format!("there is no {what} `{}`", brief(name)));
     let mut near: Vec<(usize, &str)> = labels

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::json::text;
 use daysheet_core::error::{Error, Result};
-use daysheet_core::provider::mail::{Flag, MailState, Step};
+use daysheet_core::provider::mail::{Flag, MailState, MessageAction};
 
 /// Where a message is, the strongest word first.
 const PLACES: [&str; 5] = ["TRASH", "SPAM", "INBOX", "DRAFT", "SENT"];
@@ -68,35 +68,35 @@ pub(super) fn state_of(item: &Value) -> MailState {
 ///
 /// # Errors
 /// [`daysheet_core::error::Kind::Argument`] for what Gmail cannot do.
-pub(super) fn of_step(step: &Step) -> Result<Difference> {
+pub(super) fn of_step(step: &MessageAction) -> Result<Difference> {
     Ok(match step {
-        Step::Read(true) => Difference::new(&[], &["UNREAD"]),
-        Step::Read(false) => Difference::new(&["UNREAD"], &[]),
-        Step::Flag(Flag::None) => Difference::new(&[], &["STARRED"]),
-        Step::Flag(Flag::Set { due: None }) => Difference::new(&["STARRED"], &[]),
-        Step::Flag(Flag::Set { due: Some(_) }) => {
+        MessageAction::Read(true) => Difference::new(&[], &["UNREAD"]),
+        MessageAction::Read(false) => Difference::new(&["UNREAD"], &[]),
+        MessageAction::Flag(Flag::None) => Difference::new(&[], &["STARRED"]),
+        MessageAction::Flag(Flag::Set { due: None }) => Difference::new(&["STARRED"], &[]),
+        MessageAction::Flag(Flag::Set { due: Some(_) }) => {
             return Err(Error::argument("Gmail's stars have no date")
                 .next("leave out due, or create an event as a reminder"));
         }
-        Step::Flag(Flag::Done) => {
+        MessageAction::Flag(Flag::Done) => {
             return Err(Error::argument("Gmail's stars cannot be marked done")
                 .next("use do=unflag or do=archive"));
         }
-        Step::Archive => Difference::new(&[], &["INBOX"]),
-        Step::Trash => Difference::new(&["TRASH"], &["INBOX", "SPAM"]),
-        Step::Restore => Difference::new(&["INBOX"], &["SPAM", "TRASH"]),
-        Step::Spam => Difference::new(&["SPAM"], &["INBOX", "TRASH"]),
-        Step::Move(to) => match to.as_str() {
+        MessageAction::Archive => Difference::new(&[], &["INBOX"]),
+        MessageAction::Trash => Difference::new(&["TRASH"], &["INBOX", "SPAM"]),
+        MessageAction::Untrash => Difference::new(&["INBOX"], &["SPAM", "TRASH"]),
+        MessageAction::Spam => Difference::new(&["SPAM"], &["INBOX", "TRASH"]),
+        MessageAction::Move(to) => match to.as_str() {
             "" => Difference::new(&[], &["INBOX", "SPAM", "TRASH"]),
-            "INBOX" => of_step(&Step::Restore)?,
-            "TRASH" => of_step(&Step::Trash)?,
-            "SPAM" => of_step(&Step::Spam)?,
+            "INBOX" => of_step(&MessageAction::Untrash)?,
+            "TRASH" => of_step(&MessageAction::Trash)?,
+            "SPAM" => of_step(&MessageAction::Spam)?,
             to => {
                 given(to)?;
                 Difference::new(&[to], &["INBOX", "SPAM", "TRASH"])
             }
         },
-        Step::Copy(to) => match to.as_str() {
+        MessageAction::Copy(to) => match to.as_str() {
             "" | "TRASH" | "SPAM" => {
                 return Err(Error::argument("Gmail cannot copy to the archive, trash or spam")
                     .next("name a label, or use do=archive, trash or spam"));
@@ -106,10 +106,10 @@ pub(super) fn of_step(step: &Step) -> Result<Difference> {
                 Difference::new(&[to], &[])
             }
         },
-        Step::Label(to) => Difference::new(&each_given(to)?, &[]),
-        Step::Unlabel(to) => Difference::new(&[], &each_given(to)?),
+        MessageAction::Label(to) => Difference::new(&each_given(to)?, &[]),
+        MessageAction::Unlabel(to) => Difference::new(&[], &each_given(to)?),
         // Neither is the same for every message.
-        Step::Delete | Step::PutBack(_) => Difference::default(),
+        MessageAction::Delete | MessageAction::RestoreState(_) => Difference::default(),
     })
 }
 

@@ -19,7 +19,9 @@ use crate::microsoft::answer::not_ours;
 use crate::microsoft::batch::Part;
 use daysheet_core::error::{Error, Kind, Result};
 use daysheet_core::event_time;
-use daysheet_core::provider::mail::{Flag, MailState, MessageActions, Place, PlaceKind, Step};
+use daysheet_core::provider::mail::{
+    Flag, FolderKind, FolderRef, MailState, MessageAction, MessageActions,
+};
 
 /// The properties of a message's state.
 const STATE: &str = "id,isRead,flag,parentFolderId,categories";
@@ -45,18 +47,22 @@ impl MessageActions for Outlook {
             .collect()
     }
 
-    async fn apply(&self, messages: &[MailState], step: &Step) -> Vec<Result<Option<MailState>>> {
+    async fn apply(
+        &self,
+        messages: &[MailState],
+        step: &MessageAction,
+    ) -> Vec<Result<Option<MailState>>> {
         let patch = |message: &MailState, body: Value| Some(patched(self, message, body));
         match step {
-            Step::Read(read) => {
+            MessageAction::Read(read) => {
                 let body = json!({ "isRead": read });
                 self.run(messages, |message| patch(message, body.clone())).await
             }
-            Step::Flag(flag) => {
+            MessageAction::Flag(flag) => {
                 let body = json!({ "flag": flag_of(flag, Timestamp::now()) });
                 self.run(messages, |message| patch(message, body.clone())).await
             }
-            Step::Label(names) => {
+            MessageAction::Label(names) => {
                 self.run(messages, |message| {
                     let mut labels = message.labels.clone();
                     labels.extend(names.iter().cloned());
@@ -65,7 +71,7 @@ impl MessageActions for Outlook {
                 })
                 .await
             }
-            Step::Unlabel(names) => {
+            MessageAction::Unlabel(names) => {
                 self.run(messages, |message| {
                     let mut labels = message.labels.clone();
                     labels.retain(|label| !names.contains(label));
@@ -74,12 +80,12 @@ impl MessageActions for Outlook {
                 })
                 .await
             }
-            Step::Archive => self.file_in("archive", messages).await,
-            Step::Trash => self.file_in("trash", messages).await,
-            Step::Spam => self.file_in("spam", messages).await,
-            Step::Restore => self.file_in("inbox", messages).await,
-            Step::Move(folder) => self.move_to(folder, messages).await,
-            Step::Copy(folder) => {
+            MessageAction::Archive => self.file_in("archive", messages).await,
+            MessageAction::Trash => self.file_in("trash", messages).await,
+            MessageAction::Spam => self.file_in("spam", messages).await,
+            MessageAction::Untrash => self.file_in("inbox", messages).await,
+            MessageAction::Move(folder) => self.move_to(folder, messages).await,
+            MessageAction::Copy(folder) => {
                 let copies = self.send_all(messages, |message| {
                     Some(self.action(message, "copy", Some(json!({ "destinationId": folder }))))
                 });
@@ -87,21 +93,21 @@ impl MessageActions for Outlook {
                 let copies = copies.await.into_iter().zip(messages);
                 copies.map(|(copied, message)| copied.map(|_| Some(message.clone()))).collect()
             }
-            Step::Delete => {
+            MessageAction::Delete => {
                 let gone = self.send_all(messages, |message| {
                     Some(self.action(message, "permanentDelete", None))
                 });
                 let gone = gone.await.into_iter();
                 gone.map(|deleted| deleted.map(|_| None)).collect()
             }
-            Step::PutBack(states) => self.put_back(messages, states).await,
+            MessageAction::RestoreState(states) => self.put_back(messages, states).await,
         }
     }
 
-    async fn place(&self, name: &str, kind: PlaceKind, create: bool) -> Result<Place> {
+    async fn find_folder(&self, name: &str, kind: FolderKind, create: bool) -> Result<FolderRef> {
         match kind {
-            PlaceKind::Folder => places::folder(self, name, create).await,
-            PlaceKind::Label => places::category(self, name, create).await,
+            FolderKind::Folder => places::folder(self, name, create).await,
+            FolderKind::Label => places::category(self, name, create).await,
         }
     }
 }

@@ -13,7 +13,7 @@ use crate::microsoft::answer::not_ours;
 use crate::net;
 use crate::written::holds;
 use daysheet_core::error::{Error, Kind, Result};
-use daysheet_core::provider::mail::Place;
+use daysheet_core::provider::mail::FolderRef;
 use daysheet_core::query::{PLACES, place};
 use daysheet_core::text::brief;
 use daysheet_core::text::quoted;
@@ -58,7 +58,7 @@ const COLOURS: &[&str] = &[
 
 /// Returns the folder of a name, an id or a word; creates it if it is missing and
 /// `create` is set.
-pub async fn folder(outlook: &Outlook, name: &str, create: bool) -> Result<Place> {
+pub async fn folder(outlook: &Outlook, name: &str, create: bool) -> Result<FolderRef> {
     let missing = match resolved(outlook, name).await {
         Err(error) if error.kind() == Kind::NotFound => {
             // It may have been created since the tree was read.
@@ -78,31 +78,35 @@ pub async fn folder(outlook: &Outlook, name: &str, create: bool) -> Result<Place
     Err(like(missing, name, &names))
 }
 
-async fn resolved(outlook: &Outlook, name: &str) -> Result<Place> {
+async fn resolved(outlook: &Outlook, name: &str) -> Result<FolderRef> {
     let tree = outlook.tree().await?;
     Ok(there(&tree, tree.resolve(name)?))
 }
 
 /// Returns the folder at exactly this path.
-async fn at_path(outlook: &Outlook, path: &str) -> Result<Place> {
+async fn at_path(outlook: &Outlook, path: &str) -> Result<FolderRef> {
     let tree = outlook.tree().await?;
     Ok(there(&tree, tree.at_path(path)?))
 }
 
-fn there(tree: &Tree, id: &str) -> Place {
+fn there(tree: &Tree, id: &str) -> FolderRef {
     let name = tree.names().get(id);
-    Place { id: id.to_owned(), name: name.map_or_else(|| id.to_owned(), Clone::clone), made: false }
+    FolderRef {
+        id: id.to_owned(),
+        name: name.map_or_else(|| id.to_owned(), Clone::clone),
+        made: false,
+    }
 }
 
 /// Makes the levels of a folder's name that are missing, one below the other.
-async fn made(outlook: &Outlook, name: &str) -> Result<Place> {
+async fn made(outlook: &Outlook, name: &str) -> Result<FolderRef> {
     let levels: Vec<&str> = name.split('/').map(str::trim).collect();
     let named = |level: &&str| !level.is_empty() && !level.chars().any(char::is_control);
     if levels.len() > LEVELS || !levels.iter().all(named) {
         return Err(Error::argument(format!("`{}` is not a folder name", brief(name)))
             .next("write names with single slashes between levels, such as Clients/Okafor"));
     }
-    let mut above: Option<Place> = None;
+    let mut above: Option<FolderRef> = None;
     for (at, level) in levels.iter().enumerate() {
         let path = levels.get(..=at).unwrap_or_default().join("/");
         // A folder created just now has no subfolders.
@@ -134,7 +138,7 @@ async fn made(outlook: &Outlook, name: &str) -> Result<Place> {
             }
             Err(error) => outlook.graph().settle(error, there).await?,
         };
-        above = Some(Place { id, name: path, made: true });
+        above = Some(FolderRef { id, name: path, made: true });
     }
     outlook.forget_tree().await;
     above.ok_or_else(|| not_ours("folder"))
@@ -238,10 +242,10 @@ async fn own_folder(outlook: &Outlook, id: &str) -> Result<String> {
 }
 
 /// Returns the category of a name; creates it if it is missing and `create` is set.
-pub async fn category(outlook: &Outlook, name: &str, create: bool) -> Result<Place> {
+pub async fn category(outlook: &Outlook, name: &str, create: bool) -> Result<FolderRef> {
     let all = categories(outlook).await?;
     if let Some(found) = called(&all, name) {
-        return Ok(Place {
+        return Ok(FolderRef {
             id: text(found, "displayName").to_owned(),
             name: text(found, "displayName").to_owned(),
             made: false,
@@ -250,7 +254,7 @@ pub async fn category(outlook: &Outlook, name: &str, create: bool) -> Result<Pla
     if create {
         let made = post_category(outlook, &all, name, None).await?;
         let name = text(&made, "displayName").to_owned();
-        return Ok(Place { id: name.clone(), name, made: true });
+        return Ok(FolderRef { id: name.clone(), name, made: true });
     }
     let names: Vec<&str> = all.iter().map(|one| text(one, "displayName")).collect();
     let missing = Error::new(Kind::NotFound, format!("there is no category `{}`", brief(name)))

@@ -346,7 +346,7 @@ pub struct MailState {
 
 /// One change to messages.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Step {
+pub enum MessageAction {
     /// Mark as read, or as unread.
     Read(bool),
     /// Flag, or not.
@@ -356,7 +356,7 @@ pub enum Step {
     /// Into the trash.
     Trash,
     /// Out of trash, spam or archive, back into the inbox.
-    Restore,
+    Untrash,
     /// Into the spam folder, reported to the provider as spam if that is possible.
     Spam,
     /// Into a folder, by id. Where folders are labels: adds the label and leaves the inbox.
@@ -370,12 +370,12 @@ pub enum Step {
     /// Deleted permanently.
     Delete,
     /// As it was: into this state, by the id of each message.
-    PutBack(Vec<MailState>),
+    RestoreState(Vec<MailState>),
 }
 
 /// A folder or label that was named.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub struct FolderRef {
     /// The provider's id; the name where labels are categories.
     pub id: String,
     /// Its name.
@@ -386,7 +386,7 @@ pub struct Place {
 
 /// Whether a name means a folder or a label.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PlaceKind {
+pub enum FolderKind {
     /// A location of messages: a folder, or a label where the provider has no folders.
     Folder,
     /// A mark on messages: a label or a category.
@@ -401,12 +401,16 @@ pub trait MessageActions: Send + Sync {
         ids.iter().map(|_| Err(unsupported())).collect()
     }
 
-    /// Applies `step` to messages whose states are given. Returns the state of each
+    /// Applies `action` to messages whose states are given. Returns the state of each
     /// afterwards as the provider reports it, `None` for a deleted one, in order.
     ///
     /// 1,000 messages take at most 2 writing requests to Gmail and 50 batches to Graph.
-    async fn apply(&self, messages: &[MailState], step: &Step) -> Vec<Result<Option<MailState>>> {
-        let _ = step;
+    async fn apply(
+        &self,
+        messages: &[MailState],
+        action: &MessageAction,
+    ) -> Vec<Result<Option<MailState>>> {
+        let _ = action;
         messages.iter().map(|_| Err(unsupported())).collect()
     }
 
@@ -415,7 +419,7 @@ pub trait MessageActions: Send + Sync {
     ///
     /// # Errors
     /// [`Kind::NotFound`], which names similar ones.
-    async fn place(&self, name: &str, kind: PlaceKind, create: bool) -> Result<Place> {
+    async fn find_folder(&self, name: &str, kind: FolderKind, create: bool) -> Result<FolderRef> {
         let _ = (name, kind, create);
         Err(unsupported())
     }

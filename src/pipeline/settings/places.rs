@@ -10,7 +10,7 @@ use crate::error::{Error, Kind, Result};
 use crate::flatten::{self, Context, Room};
 use crate::pipeline::{Draft, Pipeline};
 use crate::project::project;
-use crate::provider::mail::{Place, PlaceKind, SettingsChange};
+use crate::provider::mail::{FolderKind, FolderRef, SettingsChange};
 use crate::provider::{ListRequest, People, Total};
 use crate::query::{self, Query, Term};
 use crate::schemas::{CATEGORY, FOLDER, Level, MESSAGE};
@@ -26,8 +26,8 @@ impl Pipeline {
     pub(super) async fn place(&self, asked: &Manage) -> Result<Draft> {
         let folder = asked.kind == ManageKind::Folder;
         let (table, kind) = match folder {
-            true => (&FOLDER, PlaceKind::Folder),
-            false => (&CATEGORY, PlaceKind::Label),
+            true => (&FOLDER, FolderKind::Folder),
+            false => (&CATEGORY, FolderKind::Label),
         };
         let mut columns = settable(table);
         if asked.op == ManageOp::Delete {
@@ -40,7 +40,7 @@ impl Pipeline {
             let name =
                 name.ok_or_else(|| Error::argument("`name` is missing").next("give its name"))?;
             let owner = self.mail_held(asked.account.as_deref()).await?;
-            match owner.mailbox.place(&name, kind, false).await {
+            match owner.mailbox.find_folder(&name, kind, false).await {
                 // A name finds a folder within another, too.
                 Ok(found) if !is_at(&found, &name) => {}
                 Ok(_) => {
@@ -100,7 +100,7 @@ impl Pipeline {
         &self,
         asked: &Manage,
         owner: &Held,
-        place: &Place,
+        place: &FolderRef,
         folder: bool,
         fate: Option<&str>,
     ) -> Result<Draft> {
@@ -168,8 +168,8 @@ impl Pipeline {
         &self,
         asked: &Manage,
         said: &str,
-        kind: PlaceKind,
-    ) -> Result<(Held, Place)> {
+        kind: FolderKind,
+    ) -> Result<(Held, FolderRef)> {
         let account = asked.account.as_deref();
         let (owner, said) = match self.handle(HandleKind::Folder, said).await? {
             Some((owner, id)) => {
@@ -178,12 +178,17 @@ impl Pipeline {
             }
             None => (self.mail_held(account).await?, said.to_owned()),
         };
-        let place = owner.mailbox.place(&said, kind, false).await?;
+        let place = owner.mailbox.find_folder(&said, kind, false).await?;
         Ok((owner, place))
     }
 
     /// Returns the number of messages in a folder or label, if the provider reports it.
-    async fn messages_of(&self, owner: &Held, place: &Place, listed: bool) -> Result<Option<u64>> {
+    async fn messages_of(
+        &self,
+        owner: &Held,
+        place: &FolderRef,
+        listed: bool,
+    ) -> Result<Option<u64>> {
         let api = owner.mailbox.api();
         if !listed {
             let key: Vec<_> = MESSAGE.fields.first().into_iter().collect();
@@ -225,7 +230,7 @@ impl Pipeline {
 }
 
 /// Returns true for a folder with exactly this path.
-fn is_at(found: &Place, name: &str) -> bool {
+fn is_at(found: &FolderRef, name: &str) -> bool {
     let whole = |name: &str| query::place(name.trim().trim_matches('/')).to_lowercase();
     whole(&found.name) == whole(name)
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 
 use daysheet_core::error::Kind;
-use daysheet_core::provider::mail::{Flag, MailState, Place, PlaceKind, Step};
+use daysheet_core::provider::mail::{Flag, FolderKind, FolderRef, MailState, MessageAction};
 use serde_json::{Value, json};
 
 use super::at;
@@ -150,21 +150,25 @@ async fn labels_are_states() {
 async fn a_step_is_labels() {
     let to = |label: &str| label.to_owned();
     for (step, add, remove) in [
-        (Step::Read(true), json!([]), json!(["UNREAD"])),
-        (Step::Read(false), json!(["UNREAD"]), json!([])),
-        (Step::Flag(Flag::Set { due: None }), json!(["STARRED"]), json!([])),
-        (Step::Flag(Flag::None), json!([]), json!(["STARRED"])),
-        (Step::Archive, json!([]), json!(["INBOX"])),
-        (Step::Trash, json!(["TRASH"]), json!(["INBOX", "SPAM"])),
-        (Step::Restore, json!(["INBOX"]), json!(["SPAM", "TRASH"])),
-        (Step::Spam, json!(["SPAM"]), json!(["INBOX", "TRASH"])),
-        (Step::Move(to("Label_7")), json!(["Label_7"]), json!(["INBOX", "SPAM", "TRASH"])),
-        (Step::Move(to("TRASH")), json!(["TRASH"]), json!(["INBOX", "SPAM"])),
-        (Step::Move(to("INBOX")), json!(["INBOX"]), json!(["SPAM", "TRASH"])),
-        (Step::Move(to("")), json!([]), json!(["INBOX", "SPAM", "TRASH"])),
-        (Step::Copy(to("Label_7")), json!(["Label_7"]), json!([])),
-        (Step::Label(vec![to("Label_9"), to("Label_7")]), json!(["Label_7", "Label_9"]), json!([])),
-        (Step::Unlabel(vec![to("Label_7")]), json!([]), json!(["Label_7"])),
+        (MessageAction::Read(true), json!([]), json!(["UNREAD"])),
+        (MessageAction::Read(false), json!(["UNREAD"]), json!([])),
+        (MessageAction::Flag(Flag::Set { due: None }), json!(["STARRED"]), json!([])),
+        (MessageAction::Flag(Flag::None), json!([]), json!(["STARRED"])),
+        (MessageAction::Archive, json!([]), json!(["INBOX"])),
+        (MessageAction::Trash, json!(["TRASH"]), json!(["INBOX", "SPAM"])),
+        (MessageAction::Untrash, json!(["INBOX"]), json!(["SPAM", "TRASH"])),
+        (MessageAction::Spam, json!(["SPAM"]), json!(["INBOX", "TRASH"])),
+        (MessageAction::Move(to("Label_7")), json!(["Label_7"]), json!(["INBOX", "SPAM", "TRASH"])),
+        (MessageAction::Move(to("TRASH")), json!(["TRASH"]), json!(["INBOX", "SPAM"])),
+        (MessageAction::Move(to("INBOX")), json!(["INBOX"]), json!(["SPAM", "TRASH"])),
+        (MessageAction::Move(to("")), json!([]), json!(["INBOX", "SPAM", "TRASH"])),
+        (MessageAction::Copy(to("Label_7")), json!(["Label_7"]), json!([])),
+        (
+            MessageAction::Label(vec![to("Label_9"), to("Label_7")]),
+            json!(["Label_7", "Label_9"]),
+            json!([]),
+        ),
+        (MessageAction::Unlabel(vec![to("Label_7")]), json!([]), json!(["Label_7"])),
     ] {
         let mailbox = holding(&[("a", &["INBOX", "UNREAD"])]);
         let gmail = gmail(&mailbox).await;
@@ -190,16 +194,16 @@ async fn what_gmail_cannot_do_is_refused_before_it_is_asked() {
     let places = "trash and spam are not labels: use do=archive, trash or spam, or name a user \
                   label";
     for (step, expected) in cases! {
-        Step::Flag(Flag::Set { due }),
+        MessageAction::Flag(Flag::Set { due }),
             "Gmail's stars have no date: leave out due, or create an event as a reminder";
-        Step::Flag(Flag::Done),
+        MessageAction::Flag(Flag::Done),
             "Gmail's stars cannot be marked done: use do=unflag or do=archive";
-        Step::Label(vec!["TRASH".to_owned()]), places;
-        Step::Unlabel(vec!["SPAM".to_owned()]), places;
-        Step::Move("SENT".to_owned()),
+        MessageAction::Label(vec!["TRASH".to_owned()]), places;
+        MessageAction::Unlabel(vec!["SPAM".to_owned()]), places;
+        MessageAction::Move("SENT".to_owned()),
             "only Gmail decides what is sent, a draft or a chat: use do=archive, trash or spam, or \
              name a user label";
-        Step::Copy("TRASH".to_owned()),
+        MessageAction::Copy("TRASH".to_owned()),
             "Gmail cannot copy to the archive, trash or spam: name a label, or use do=archive, \
              trash or spam";
     } {
@@ -223,7 +227,7 @@ async fn a_thousand_messages_take_one_request_and_few_reads() {
         }
         let gmail = gmail(&mailbox).await;
         let messages: Vec<_> = ids.iter().map(|id| at(id, "INBOX")).collect();
-        let done = gmail.mail.apply(&messages, &Step::Archive).await;
+        let done = gmail.mail.apply(&messages, &MessageAction::Archive).await;
         let reported: Vec<_> = done.into_iter().map(|one| one.unwrap().unwrap()).collect();
         let expected: Vec<_> = ids.iter().map(|id| at(id, "")).collect();
         assert_eq!(reported, expected);
@@ -258,7 +262,7 @@ async fn each_message_is_reported_as_it_is_afterwards() {
         set(&mut mailbox.lock().unwrap());
         let gmail = gmail(&mailbox).await;
         let messages = ["a", "b", "c"].map(|id| at(id, "INBOX"));
-        let done = gmail.mail.apply(&messages, &Step::Archive).await;
+        let done = gmail.mail.apply(&messages, &MessageAction::Archive).await;
         let reported: Vec<_> =
             done.into_iter().map(|one| one.map_err(|error| error.to_string())).collect();
         let as_expected = |state: MailState| match expected {
@@ -285,7 +289,7 @@ async fn what_is_deleted_is_gone() {
         (mailbox.lock().unwrap().silent, mailbox.lock().unwrap().idle) = (silent, idle);
         let gmail = gmail(&mailbox).await;
         let messages = [at("a", "TRASH"), at("b", "TRASH"), at("x/y", "")];
-        let done = gmail.mail.apply(&messages, &Step::Delete).await;
+        let done = gmail.mail.apply(&messages, &MessageAction::Delete).await;
         let kinds: Vec<_> = done.into_iter().map(|one| one.map_err(|error| error.kind())).collect();
         let expected = match idle {
             true => Err(Kind::Conflict),
@@ -321,7 +325,7 @@ async fn what_was_changed_is_put_back() {
         state("b", "INBOX", false, true, &[]),
         at("d", "INBOX"),
     ];
-    let done = gmail.mail.apply(&now, &Step::PutBack(then.clone())).await;
+    let done = gmail.mail.apply(&now, &MessageAction::RestoreState(then.clone())).await;
     let reported: Vec<_> =
         done.into_iter().map(|one| one.map_err(|error| error.to_string())).collect();
     assert_eq!(
@@ -383,10 +387,10 @@ async fn a_place_is_found_by_what_it_is_called() {
     } {
         let gmail =
             Gmail::scripted(|asked| (asked.target == "GET labels").then(|| ok(&labels()))?).await;
-        let found = gmail.mail.place(name, PlaceKind::Label, false).await;
+        let found = gmail.mail.find_folder(name, FolderKind::Label, false).await;
         assert_eq!(
             found.map_err(|error| error.to_string()),
-            expected.map(|(id, name)| Place {
+            expected.map(|(id, name)| FolderRef {
                 id: id.to_owned(),
                 name: name.to_owned(),
                 made: false,
@@ -427,7 +431,7 @@ async fn a_place_is_made_with_those_above_it() {
             }
         })
         .await;
-        let found = gmail.mail.place(name, PlaceKind::Folder, true).await;
+        let found = gmail.mail.find_folder(name, FolderKind::Folder, true).await;
         let names: Vec<_> = gmail
             .written()
             .iter()

@@ -7,8 +7,8 @@ use daysheet_core::call::caller::Nobody;
 use daysheet_core::error::Kind;
 use daysheet_core::project::Projection;
 use daysheet_core::provider::mail::{
-    AttachmentContent, AutoReply, ContactCard, Flag, Origin, PlaceKind, Rule, RuleStep, SendLookup,
-    SendStatus, SettingsChange, Step,
+    AttachmentContent, AutoReply, ContactCard, Flag, FolderKind, MessageAction, Origin, Rule,
+    RuleStep, SendLookup, SendStatus, SettingsChange,
 };
 use daysheet_core::provider::{ListRequest, Mailbox};
 use daysheet_core::query::{Clock, parse};
@@ -172,20 +172,20 @@ async fn messages_are_put_in_order_and_back() {
     let before: Vec<_> = mira.states(&ids).await;
     assert_eq!(before[2].as_ref().unwrap_err().kind(), Kind::NotFound);
     let before: Vec<_> = before.into_iter().flatten().collect();
-    let place = mira.place("Clients/Nordlicht", PlaceKind::Folder, true).await.unwrap();
+    let place = mira.find_folder("Clients/Nordlicht", FolderKind::Folder, true).await.unwrap();
     assert!(place.made);
-    let again = mira.place("clients/nordlicht", PlaceKind::Label, true).await.unwrap();
+    let again = mira.find_folder("clients/nordlicht", FolderKind::Label, true).await.unwrap();
     assert_eq!((again.id, again.made), (place.id.clone(), false));
     let mut now = before.clone();
     for (step, folder, starred, labelled) in [
-        (Step::Flag(Flag::Set { due: None }), "INBOX", true, false),
-        (Step::Copy(place.id.clone()), "INBOX", true, true),
-        (Step::Archive, "", true, true),
-        (Step::Spam, "SPAM", true, true),
-        (Step::Trash, "TRASH", true, true),
-        (Step::Restore, "INBOX", true, true),
-        (Step::Unlabel(vec![place.id.clone()]), "INBOX", true, false),
-        (Step::Move(place.id.clone()), "", true, true),
+        (MessageAction::Flag(Flag::Set { due: None }), "INBOX", true, false),
+        (MessageAction::Copy(place.id.clone()), "INBOX", true, true),
+        (MessageAction::Archive, "", true, true),
+        (MessageAction::Spam, "SPAM", true, true),
+        (MessageAction::Trash, "TRASH", true, true),
+        (MessageAction::Untrash, "INBOX", true, true),
+        (MessageAction::Unlabel(vec![place.id.clone()]), "INBOX", true, false),
+        (MessageAction::Move(place.id.clone()), "", true, true),
     ] {
         let done = mira.apply(&now, &step).await;
         now = done.into_iter().map(|one| one.unwrap().unwrap()).collect();
@@ -200,10 +200,10 @@ async fn messages_are_put_in_order_and_back() {
             "{step:?}"
         );
     }
-    let done = mira.apply(&now, &Step::PutBack(before.clone())).await;
+    let done = mira.apply(&now, &MessageAction::RestoreState(before.clone())).await;
     let back: Vec<_> = done.into_iter().map(|one| one.unwrap().unwrap()).collect();
     assert_eq!(back, before);
-    let done = mira.apply(&back, &Step::Delete).await;
+    let done = mira.apply(&back, &MessageAction::Delete).await;
     assert_eq!(done, [Ok(None), Ok(None)]);
     assert_eq!(found(&mira, "in:anywhere from:ada").await, Vec::<String>::new());
 }
@@ -249,7 +249,7 @@ async fn a_mailbox_is_set_up() {
     assert_eq!(mira.rules().await.unwrap(), []);
 
     assert_eq!(set(SettingsChange::DeleteFolder { id }).await, Ok(None));
-    let missing = mira.place("Lamps/Glass", PlaceKind::Folder, false).await;
+    let missing = mira.find_folder("Lamps/Glass", FolderKind::Folder, false).await;
     assert_eq!(missing.unwrap_err().kind(), Kind::NotFound);
 
     let reply = AutoReply {

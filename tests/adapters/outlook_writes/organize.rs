@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use daysheet_core::error::Kind;
-use daysheet_core::provider::mail::{Flag, MailState, Place, PlaceKind, Step};
+use daysheet_core::provider::mail::{Flag, FolderKind, FolderRef, MailState, MessageAction};
 
 use super::*;
 
@@ -113,29 +113,29 @@ async fn every_step_is_what_outlook_calls_it() {
     };
     let to = |folder: &str| Some(json!({ "destinationId": folder }));
     for (step, path, body, after) in cases! {
-        Step::Read(true), "PATCH", Some(json!({"isRead": true})), now(|state| state.unread = false);
-        Step::Flag(due(None)), "PATCH", Some(json!({"flag": {"flagStatus": "flagged"}})),
+        MessageAction::Read(true), "PATCH", Some(json!({"isRead": true})), now(|state| state.unread = false);
+        MessageAction::Flag(due(None)), "PATCH", Some(json!({"flag": {"flagStatus": "flagged"}})),
             now(|state| state.flag = Flag::Set { due: None });
-        Step::Flag(due(Some(DUE))), "PATCH",
+        MessageAction::Flag(due(Some(DUE))), "PATCH",
             Some(json!({"flag": {
                 "flagStatus": "flagged", "startDateTime": utc("2026-02-03T17:30:00"),
                 "dueDateTime": utc("2026-02-03T17:30:00"),
             }})), now(|state| state.flag = Flag::Set { due: Some(DUE.parse().unwrap()) });
-        Step::Flag(Flag::Done), "PATCH", Some(json!({"flag": {"flagStatus": "complete"}})),
+        MessageAction::Flag(Flag::Done), "PATCH", Some(json!({"flag": {"flagStatus": "complete"}})),
             now(|state| state.flag = Flag::Done);
-        Step::Flag(Flag::None), "PATCH", Some(json!({"flag": {"flagStatus": "notFlagged"}})),
+        MessageAction::Flag(Flag::None), "PATCH", Some(json!({"flag": {"flagStatus": "notFlagged"}})),
             now(|_| {});
-        Step::Label(vec!["Urgent".to_owned(), "Print".to_owned()]), "PATCH",
+        MessageAction::Label(vec!["Urgent".to_owned(), "Print".to_owned()]), "PATCH",
             Some(json!({"categories": ["Print", "Urgent"]})),
             now(|state| state.labels = labels(&["Print", "Urgent"]));
-        Step::Unlabel(vec!["Print".to_owned()]), "PATCH", Some(json!({"categories": []})),
+        MessageAction::Unlabel(vec!["Print".to_owned()]), "PATCH", Some(json!({"categories": []})),
             now(|state| state.labels = labels(&[]));
-        Step::Unlabel(vec!["Urgent".to_owned()]), "", None, now(|_| {});
-        Step::Move(CLIENTS.to_owned()), "/move", to(CLIENTS),
+        MessageAction::Unlabel(vec!["Urgent".to_owned()]), "", None, now(|_| {});
+        MessageAction::Move(CLIENTS.to_owned()), "/move", to(CLIENTS),
             now(|state| state.folder = CLIENTS.to_owned());
-        Step::Move(INBOX.to_owned()), "", None, now(|_| {});
-        Step::Copy(CLIENTS.to_owned()), "/copy", to(CLIENTS), now(|_| {});
-        Step::Delete, "/permanentDelete", Some(json!({})), None;
+        MessageAction::Move(INBOX.to_owned()), "", None, now(|_| {});
+        MessageAction::Copy(CLIENTS.to_owned()), "/copy", to(CLIENTS), now(|_| {});
+        MessageAction::Delete, "/permanentDelete", Some(json!({})), None;
     } {
         let outlook = taker().await;
         let done = outlook.mailbox().await.apply(&[state(1)], &step).await;
@@ -152,10 +152,10 @@ async fn every_step_is_what_outlook_calls_it() {
 #[tokio::test]
 async fn messages_go_to_folders_by_their_part() {
     for (step, folder) in [
-        (Step::Archive, "archive"),
-        (Step::Trash, "deleteditems"),
-        (Step::Spam, "junkemail"),
-        (Step::Restore, "inbox"),
+        (MessageAction::Archive, "archive"),
+        (MessageAction::Trash, "deleteditems"),
+        (MessageAction::Spam, "junkemail"),
+        (MessageAction::Untrash, "inbox"),
     ] {
         let outlook = taker().await;
         // One is there already.
@@ -178,7 +178,7 @@ async fn a_thousand_messages_take_fifty_batches() {
     let outlook = taker().await;
     let messages: Vec<MailState> = (0..1_000).map(state).collect();
     let mailbox = outlook.mailbox().await;
-    let done = mailbox.apply(&messages, &Step::Read(true)).await;
+    let done = mailbox.apply(&messages, &MessageAction::Read(true)).await;
     assert!(done.iter().zip(&messages).all(|(done, before)| {
         let after = MailState { unread: false, ..before.clone() };
         *done == Ok(Some(after))
@@ -209,7 +209,7 @@ async fn each_part_is_carried_out_once() {
     .await;
     let messages: Vec<MailState> = (1..=6).map(state).collect();
     let mailbox = outlook.mailbox().await;
-    let done = mailbox.apply(&messages, &Step::Read(true)).await;
+    let done = mailbox.apply(&messages, &MessageAction::Read(true)).await;
     let kinds: Vec<_> =
         done.iter().map(|done| done.as_ref().map(|_| ()).map_err(|error| error.kind())).collect();
     assert_eq!(
@@ -233,7 +233,7 @@ async fn what_comes_after_silence_is_not_tried() {
     let outlook = Outlook::scripted(|_| Some(respond(502, &json!({})))).await;
     let messages: Vec<MailState> = (0..45).map(state).collect();
     let mailbox = outlook.mailbox().await;
-    let done = mailbox.apply(&messages, &Step::Read(true)).await;
+    let done = mailbox.apply(&messages, &MessageAction::Read(true)).await;
     let kinds: Vec<_> = done.into_iter().map(|done| done.unwrap_err().kind()).collect();
     assert_eq!(kinds[..20], [Kind::Network; 20]);
     assert_eq!(kinds[20..], [Kind::Provider(503); 25]);
@@ -253,7 +253,7 @@ async fn what_the_answer_does_not_tell_is_read() {
     })
     .await;
     let mailbox = outlook.mailbox().await;
-    let done = mailbox.apply(&[state(1)], &Step::Read(true)).await;
+    let done = mailbox.apply(&[state(1)], &MessageAction::Read(true)).await;
     let after = MailState { unread: false, ..state(1) };
     assert_eq!(done, [Ok(Some(after))]);
     assert_eq!(asked(&outlook).len(), 2);
@@ -270,7 +270,7 @@ async fn messages_are_put_back_as_they_were() {
         MailState { flag: Flag::Done, labels: labels(&["A", "B"]), ..state(4) },
     ];
     let now: Vec<MailState> = (1..=5).map(state).collect();
-    let step = Step::PutBack(wanted.to_vec());
+    let step = MessageAction::RestoreState(wanted.to_vec());
     let done = outlook.mailbox().await.apply(&now, &step).await;
     // The service forgets between two requests that the first was read.
     let moved = |number| Ok(Some(MailState { folder: CLIENTS.to_owned(), ..state(number) }));
@@ -302,7 +302,7 @@ async fn messages_are_put_back_as_they_were() {
 async fn a_flag_is_put_back_without_its_day() {
     let outlook = taker().await;
     let flagged = |due| MailState { flag: Flag::Set { due }, ..state(1) };
-    let step = Step::PutBack(vec![flagged(None)]);
+    let step = MessageAction::RestoreState(vec![flagged(None)]);
     let now = flagged(Some(DUE.parse().unwrap()));
     let done = outlook.mailbox().await.apply(&[now], &step).await;
     assert_eq!(done, [Ok(Some(flagged(None)))]);
@@ -362,7 +362,7 @@ async fn places_go_by_name() {
     })
     .await;
     let mailbox = outlook.mailbox().await;
-    let (folder, label) = (PlaceKind::Folder, PlaceKind::Label);
+    let (folder, label) = (FolderKind::Folder, FolderKind::Label);
     for (name, kind, create, expected, posted) in cases! {
         "inbox", folder, false, (INBOX, "inbox", false), vec![];
         "Archiv", folder, true, (ARCHIVE, "archive", false), vec![];
@@ -378,8 +378,8 @@ async fn places_go_by_name() {
         "print", label, true, ("Print", "Print", false), vec![];
     } {
         let (id, title, made) = expected;
-        let place = Place { id: id.to_owned(), name: title.to_owned(), made };
-        assert_eq!(mailbox.place(name, kind, create).await, Ok(place), "{name}");
+        let place = FolderRef { id: id.to_owned(), name: title.to_owned(), made };
+        assert_eq!(mailbox.find_folder(name, kind, create).await, Ok(place), "{name}");
         let posted: Vec<_> = posted
             .into_iter()
             .map(|(path, name)| {
@@ -390,7 +390,7 @@ async fn places_go_by_name() {
         assert_eq!(written(&outlook), posted, "{name}");
     }
     // A new category has a colour that no other has.
-    let made = mailbox.place("Urgent", label, true).await.unwrap();
+    let made = mailbox.find_folder("Urgent", label, true).await.unwrap();
     assert!(made.made);
     assert_eq!(
         written(&outlook),
@@ -410,12 +410,12 @@ async fn places_go_by_name() {
             "`Taxes//2026` is not a folder name: write names with single slashes between levels, \
              such as Clients/Okafor";
     } {
-        assert_eq!(error(mailbox.place(name, kind, create).await), expected);
+        assert_eq!(error(mailbox.find_folder(name, kind, create).await), expected);
     }
     assert_eq!(written(&outlook), []);
     let shared = outlook.shared("team@example.com").await;
     assert_eq!(
-        error(shared.place("Print", label, false).await),
+        error(shared.find_folder("Print", label, false).await),
         "categories are not available for a shared mailbox: name the account of the person who \
          signed in"
     );

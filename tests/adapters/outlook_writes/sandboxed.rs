@@ -6,8 +6,8 @@ use daysheet_core::call::caller::Nobody;
 use daysheet_core::error::Kind;
 use daysheet_core::project::project;
 use daysheet_core::provider::mail::{
-    AutoReply, ContactCard, Flag, MailState, Origin, PlaceKind, Rule, RuleStep, SendLookup,
-    SendStatus, SettingsChange, Step, StoredDraft,
+    AutoReply, ContactCard, Flag, FolderKind, MailState, MessageAction, Origin, Rule, RuleStep,
+    SendLookup, SendStatus, SettingsChange, StoredDraft,
 };
 use daysheet_core::provider::{ListRequest, Mailbox};
 use daysheet_core::query::{Query, Term};
@@ -154,28 +154,28 @@ async fn messages_are_put_in_order_and_back() {
     let mine = outlook.mailbox().await;
     let all = ids(&*mine, "inbox").await;
     let before: Vec<MailState> = mine.states(&all).await.into_iter().map(Result::unwrap).collect();
-    let folder = mine.place("Taxes/2026", PlaceKind::Folder, true).await;
+    let folder = mine.find_folder("Taxes/2026", FolderKind::Folder, true).await;
     let folder = folder.unwrap();
     assert_eq!((folder.name.as_str(), folder.made), ("Taxes/2026", true));
-    let again = mine.place("taxes/2026", PlaceKind::Folder, false).await;
+    let again = mine.find_folder("taxes/2026", FolderKind::Folder, false).await;
     assert_eq!(again.unwrap().id, folder.id);
-    let label = mine.place("Urgent", PlaceKind::Label, true).await.unwrap();
+    let label = mine.find_folder("Urgent", FolderKind::Label, true).await.unwrap();
     let due = "2041-02-03T18:05:00Z".parse().unwrap();
     let flag = Flag::Set { due: Some(due) };
     for step in [
-        Step::Read(true),
-        Step::Read(false),
-        Step::Flag(flag.clone()),
-        Step::Label(vec![label.id.clone()]),
-        Step::Move(folder.id.clone()),
-        Step::Archive,
-        Step::Spam,
-        Step::Trash,
-        Step::Restore,
-        Step::Flag(Flag::Done),
-        Step::Flag(Flag::None),
-        Step::Flag(Flag::Set { due: None }),
-        Step::Unlabel(vec![label.id.clone()]),
+        MessageAction::Read(true),
+        MessageAction::Read(false),
+        MessageAction::Flag(flag.clone()),
+        MessageAction::Label(vec![label.id.clone()]),
+        MessageAction::Move(folder.id.clone()),
+        MessageAction::Archive,
+        MessageAction::Spam,
+        MessageAction::Trash,
+        MessageAction::Untrash,
+        MessageAction::Flag(Flag::Done),
+        MessageAction::Flag(Flag::None),
+        MessageAction::Flag(Flag::Set { due: None }),
+        MessageAction::Unlabel(vec![label.id.clone()]),
     ] {
         let now: Vec<MailState> = mine.states(&all).await.into_iter().map(Result::unwrap).collect();
         let done = mine.apply(&now, &step).await;
@@ -185,26 +185,26 @@ async fn messages_are_put_in_order_and_back() {
         assert_eq!(done, read, "{step:?}");
         let one = &done[0];
         match &step {
-            Step::Read(read) => assert_eq!(one.unread, !read),
-            Step::Flag(flag) => assert_eq!(one.flag, *flag),
-            Step::Label(_) => assert!(one.labels.contains("Urgent")),
-            Step::Unlabel(_) => assert!(!one.labels.contains("Urgent")),
-            Step::Move(folder) => assert_eq!(one.folder, *folder),
-            Step::Restore => assert_eq!(one.folder, before[0].folder),
+            MessageAction::Read(read) => assert_eq!(one.unread, !read),
+            MessageAction::Flag(flag) => assert_eq!(one.flag, *flag),
+            MessageAction::Label(_) => assert!(one.labels.contains("Urgent")),
+            MessageAction::Unlabel(_) => assert!(!one.labels.contains("Urgent")),
+            MessageAction::Move(folder) => assert_eq!(one.folder, *folder),
+            MessageAction::Untrash => assert_eq!(one.folder, before[0].folder),
             _ => assert_ne!(one.folder, now[0].folder, "{step:?}"),
         }
-        if step == Step::Archive {
-            let back = mine.apply(&done, &Step::PutBack(before.clone())).await;
+        if step == MessageAction::Archive {
+            let back = mine.apply(&done, &MessageAction::RestoreState(before.clone())).await;
             let back: Vec<MailState> = back.into_iter().map(|one| one.unwrap().unwrap()).collect();
             assert_eq!(back, before);
         }
     }
     let last = mine.states(&all[..1]).await.remove(0).unwrap();
-    assert_eq!(mine.apply(&[last], &Step::Delete).await, [Ok(None)]);
+    assert_eq!(mine.apply(&[last], &MessageAction::Delete).await, [Ok(None)]);
     let gone = mine.states(&all[..1]).await.remove(0);
     assert_eq!(gone.unwrap_err().kind(), Kind::NotFound);
     let copied = mine.states(&all[1..2]).await.remove(0).unwrap();
-    let step = Step::Copy(folder.id);
+    let step = MessageAction::Copy(folder.id);
     assert_eq!(mine.apply(std::slice::from_ref(&copied), &step).await, [Ok(Some(copied))]);
     assert_eq!(ids(&*mine, "Taxes/2026").await.len(), 1);
 }

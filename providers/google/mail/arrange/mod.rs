@@ -20,7 +20,7 @@ use crate::written::holds;
 use daysheet_core::error::{Error, Kind, Result};
 use daysheet_core::provider::Mailbox;
 use daysheet_core::provider::mail::{
-    Audience, AutoReply, MailboxSettings, PlaceKind, Rule, RuleStep, SettingsChange,
+    Audience, AutoReply, FolderKind, MailboxSettings, Rule, RuleStep, SettingsChange,
 };
 use daysheet_core::text::brief;
 use filters::{criteria, rule};
@@ -206,7 +206,7 @@ impl Gmail {
                 RuleStep::NeverSpam => drop(remove.insert(own("SPAM"))),
                 RuleStep::Important => drop(add.insert(own("IMPORTANT"))),
                 RuleStep::Label(name) | RuleStep::Move(name) => {
-                    let place = self.find_place(name, PlaceKind::Label, false).await?;
+                    let place = self.find_place(name, FolderKind::Label, false).await?;
                     let moves = matches!(step, RuleStep::Move(_));
                     match place.id.as_str() {
                         "" if moves => {}

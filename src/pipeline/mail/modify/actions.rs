@@ -9,7 +9,9 @@ use jiff::Timestamp;
 
 use crate::error::{Error, Kind, Result};
 use crate::provider::Mailbox;
-use crate::provider::mail::{Flag, MailState, Place, PlaceKind, SettingsChange, Step};
+use crate::provider::mail::{
+    Flag, FolderKind, FolderRef, MailState, MessageAction, SettingsChange,
+};
 use crate::query;
 use crate::text::{Note, note, quoted};
 use crate::tools::mail::Verb;
@@ -18,7 +20,7 @@ use crate::words::Words;
 /// One step of the port, and the state that it leads to.
 #[derive(Debug, Clone)]
 pub(in crate::pipeline) struct PlannedAction {
-    pub(in crate::pipeline) step: Step,
+    pub(in crate::pipeline) step: MessageAction,
     expected: ExpectedState,
 }
 
@@ -58,7 +60,10 @@ impl PlannedAction {
     /// Returns the action that restores these states.
     pub(super) fn put_back(states: Vec<MailState>) -> Self {
         let by_id = states.iter().map(|one| (one.id.clone(), one.clone()));
-        Self { expected: ExpectedState::Was(by_id.collect()), step: Step::PutBack(states) }
+        Self {
+            expected: ExpectedState::Was(by_id.collect()),
+            step: MessageAction::RestoreState(states),
+        }
     }
 
     /// Returns true if the message that had this id is in the expected state.
@@ -144,28 +149,29 @@ pub(in crate::pipeline) async fn plan_actions(
     notes: &mut Vec<Note>,
 ) -> Result<Vec<PlannedAction>> {
     let can = mailbox.capabilities();
-    let one = |step: Step, expected: ExpectedState| Ok(vec![PlannedAction { step, expected }]);
+    let one =
+        |step: MessageAction, expected: ExpectedState| Ok(vec![PlannedAction { step, expected }]);
     match verb {
-        Verb::Read => one(Step::Read(true), ExpectedState::Unread(false)),
-        Verb::Unread => one(Step::Read(false), ExpectedState::Unread(true)),
+        Verb::Read => one(MessageAction::Read(true), ExpectedState::Unread(false)),
+        Verb::Unread => one(MessageAction::Read(false), ExpectedState::Unread(true)),
         Verb::Star => {
             if !can.task_flags && with.due.is_some() {
                 return Err(Error::argument(format!("{}'s stars have no due time", can.name))
                     .next("leave out `due`, or create an event with calendar_save"));
             }
             let flag = Flag::Set { due: with.due };
-            one(Step::Flag(flag.clone()), ExpectedState::Flag(flag))
+            one(MessageAction::Flag(flag.clone()), ExpectedState::Flag(flag))
         }
-        Verb::Unstar => one(Step::Flag(Flag::None), ExpectedState::Flag(Flag::None)),
+        Verb::Unstar => one(MessageAction::Flag(Flag::None), ExpectedState::Flag(Flag::None)),
         Verb::Done if !can.task_flags => {
             Err(Error::argument(format!("{}'s stars cannot be marked done", can.name))
                 .next("use do=unstar or do=archive"))
         }
-        Verb::Done => one(Step::Flag(Flag::Done), ExpectedState::Flag(Flag::Done)),
+        Verb::Done => one(MessageAction::Flag(Flag::Done), ExpectedState::Flag(Flag::Done)),
         Verb::Archive => going(mailbox, Going::Archive).await,
         Verb::Trash => going(mailbox, Going::Trash).await,
         Verb::Spam => going(mailbox, Going::Spam).await,
-        Verb::Restore => going(mailbox, Going::Back).await,
+        Verb::Untrash => going(mailbox, Going::Back).await,
         Verb::Move | Verb::Copy => {
             let name = with.to.first().map_or("", String::as_str);
             let known = query::place(name);
@@ -179,33 +185,35 @@ pub(in crate::pipeline) async fn plan_actions(
             if let (true, Verb::Move, Some(way)) = (can.has_labels(), verb, way) {
                 return going(mailbox, way).await;
             }
-            let place = find(mailbox, name, PlaceKind::Folder, with, notes).await?;
+            let place = find(mailbox, name, FolderKind::Folder, with, notes).await?;
             match (verb == Verb::Move, can.system_label("inbox")) {
                 (true, Some(inbox)) => {
                     let expected = ExpectedState::Filed(place.id.clone(), inbox.to_owned());
-                    one(Step::Move(place.id), expected)
+                    one(MessageAction::Move(place.id), expected)
                 }
-                (true, None) => one(Step::Move(place.id.clone()), ExpectedState::In(place.id)),
+                (true, None) => {
+                    one(MessageAction::Move(place.id.clone()), ExpectedState::In(place.id))
+                }
                 (false, Some(_)) => {
-                    one(Step::Copy(place.id.clone()), ExpectedState::Under(vec![place.id]))
+                    one(MessageAction::Copy(place.id.clone()), ExpectedState::Under(vec![place.id]))
                 }
-                (false, None) => one(Step::Copy(place.id), ExpectedState::Copied),
+                (false, None) => one(MessageAction::Copy(place.id), ExpectedState::Copied),
             }
         }
         Verb::Label | Verb::Categorize | Verb::Unlabel | Verb::Uncategorize => {
             let mut ids = Vec::new();
             for name in &with.to {
-                let place = find(mailbox, name, PlaceKind::Label, with, notes).await?;
+                let place = find(mailbox, name, FolderKind::Label, with, notes).await?;
                 if !ids.contains(&place.id) {
                     ids.push(place.id);
                 }
             }
             match matches!(verb, Verb::Label | Verb::Categorize) {
-                true => one(Step::Label(ids.clone()), ExpectedState::Under(ids)),
-                false => one(Step::Unlabel(ids.clone()), ExpectedState::NotUnder(ids)),
+                true => one(MessageAction::Label(ids.clone()), ExpectedState::Under(ids)),
+                false => one(MessageAction::Unlabel(ids.clone()), ExpectedState::NotUnder(ids)),
             }
         }
-        Verb::Delete => one(Step::Delete, ExpectedState::Gone),
+        Verb::Delete => one(MessageAction::Delete, ExpectedState::Gone),
         Verb::Unsubscribe => Err(Error::new(Kind::Internal, "unsubscribing is no step")),
     }
 }
@@ -223,23 +231,23 @@ async fn going(mailbox: &dyn Mailbox, way: Going) -> Result<Vec<PlannedAction>> 
     let can = mailbox.capabilities();
     let known = async |word: &str| match can.system_label(word) {
         Some(id) => Ok(id.to_owned()),
-        None => mailbox.place(word, PlaceKind::Folder, false).await.map(|place| place.id),
+        None => mailbox.find_folder(word, FolderKind::Folder, false).await.map(|place| place.id),
     };
     let (step, expected) = match way {
         // A message outside the inbox is already archived, and one in the trash or in
         // spam stays there.
         Going::Archive if can.has_labels() => {
-            (Step::Archive, ExpectedState::OutOf(vec![known("inbox").await?]))
+            (MessageAction::Archive, ExpectedState::OutOf(vec![known("inbox").await?]))
         }
-        Going::Archive => (Step::Archive, ExpectedState::In(known("archive").await?)),
-        Going::Trash => (Step::Trash, ExpectedState::In(known("trash").await?)),
-        Going::Spam => (Step::Spam, ExpectedState::In(known("spam").await?)),
+        Going::Archive => (MessageAction::Archive, ExpectedState::In(known("archive").await?)),
+        Going::Trash => (MessageAction::Trash, ExpectedState::In(known("trash").await?)),
+        Going::Spam => (MessageAction::Spam, ExpectedState::In(known("spam").await?)),
         Going::Back => {
             let mut away = Vec::new();
             for word in ["trash", "spam", "archive"] {
                 away.push(known(word).await?);
             }
-            (Step::Restore, ExpectedState::OutOf(away))
+            (MessageAction::Untrash, ExpectedState::OutOf(away))
         }
     };
     Ok(vec![PlannedAction { step, expected }])
@@ -249,18 +257,18 @@ async fn going(mailbox: &dyn Mailbox, way: Going) -> Result<Vec<PlannedAction>> 
 async fn find(
     mailbox: &dyn Mailbox,
     name: &str,
-    kind: PlaceKind,
+    kind: FolderKind,
     with: &With,
     notes: &mut Vec<Note>,
-) -> Result<Place> {
+) -> Result<FolderRef> {
     // Mail is moved into the inbox, too; the rest are states.
     let inbox = name.trim().eq_ignore_ascii_case("inbox");
     let can = mailbox.capabilities();
-    if can.has_labels() && (kind == PlaceKind::Label || !inbox) {
+    if can.has_labels() && (kind == FolderKind::Label || !inbox) {
         by_verb(name, can.name)?;
     }
     let create = with.create && !with.dry_run;
-    match mailbox.place(name, kind, create).await {
+    match mailbox.find_folder(name, kind, create).await {
         Ok(place) => {
             if place.made {
                 notes.push(note!("created {}", quoted(&place.name)));
@@ -270,12 +278,12 @@ async fn find(
         Err(error) if with.create && with.dry_run && error.kind() == Kind::NotFound => {
             let wanted = name.to_owned();
             let change = match kind {
-                PlaceKind::Folder => SettingsChange::CreateFolder { name: wanted },
-                PlaceKind::Label => SettingsChange::CreateCategory { name: wanted, colour: None },
+                FolderKind::Folder => SettingsChange::CreateFolder { name: wanted },
+                FolderKind::Label => SettingsChange::CreateCategory { name: wanted, colour: None },
             };
             mailbox.rehearse(&change).await?;
             notes.push(note!("{} would be created", quoted(name)));
-            Ok(Place { id: String::new(), name: name.to_owned(), made: true })
+            Ok(FolderRef { id: String::new(), name: name.to_owned(), made: true })
         }
         Err(error) => Err(error),
     }

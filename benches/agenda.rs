@@ -31,7 +31,8 @@ use daysheet::project::Projection;
 use daysheet::provider::Account;
 use daysheet::provider::CalendarCapabilities;
 use daysheet::provider::calendar::{
-    CalendarOp, Calendars, Change, Changes, EventData, EventListRequest, Notify, Response, Schedule,
+    CalendarOp, Calendars, Change, Changes, EventData, EventListRequest, InvitationReply, Notify,
+    Schedule,
 };
 use daysheet::provider::{Connect, Mailbox, Page};
 use daysheet::sandbox::Faults;
@@ -309,7 +310,7 @@ impl Calendars for Shown {
         self.0.inner.delete(current, message, notify).await
     }
 
-    async fn respond(&self, current: &Value, response: &Response) -> Result<Option<Value>> {
+    async fn respond(&self, current: &Value, response: &InvitationReply) -> Result<Option<Value>> {
         self.0.inner.respond(current, response).await
     }
 

@@ -3,7 +3,7 @@
 
 use daysheet_core::event_time::{EventTime, ZonedTime};
 use daysheet_core::provider::calendar::{
-    Answer, Change, EventData, Guest, Response, Show, Visibility,
+    Answer, Change, EventData, Guest, InvitationReply, Show, Visibility,
 };
 use daysheet_core::recurrence::Repeat;
 use daysheet_providers::google::calendar::body;
@@ -462,7 +462,7 @@ fn what_google_cannot_do_is_refused_before_it_is_asked() {
             "Google does not list all guests of this event: change its people in Google Calendar";
         body::answered(
             &events[3],
-            &Response { answer: Answer::Accepted, comment: None, propose: None, notify: true },
+            &InvitationReply { answer: Answer::Accepted, comment: None, propose: None, notify: true },
             ME,
             &TimeZone::UTC,
         ),
@@ -482,7 +482,7 @@ fn an_answer_changes_the_own_part_alone() {
     let zone = TimeZone::get("Europe/Berlin").unwrap();
     let people = event["attendees"].as_array().unwrap().clone();
     let mut me = people[0].clone();
-    let response = Response {
+    let response = InvitationReply {
         answer: Answer::Declined,
         comment: Some("The train is late.".to_owned()),
         propose: Some((
@@ -504,7 +504,8 @@ fn an_answer_changes_the_own_part_alone() {
         body::answered(&event, &response, ME, &zone),
         Ok(json!({"attendeesOmitted": true, "attendees": [me]}))
     );
-    let quiet = Response { answer: Answer::Tentative, comment: None, propose: None, notify: false };
+    let quiet =
+        InvitationReply { answer: Answer::Tentative, comment: None, propose: None, notify: false };
     let mut me = people[0].clone();
     me["responseStatus"] = "tentative".into();
     assert_eq!(

@@ -7,8 +7,8 @@ use daysheet_core::error::{Kind, Result};
 use daysheet_core::event_time::ZonedTime;
 use daysheet_core::project::{Projection, project};
 use daysheet_core::provider::calendar::{
-    Answer, CalendarOp, Calendars, Change, EventListRequest, Guest, Hours, Notify, Response, Show,
-    Visibility,
+    Answer, CalendarOp, Calendars, Change, EventListRequest, Guest, Hours, InvitationReply, Notify,
+    Show, Visibility,
 };
 use daysheet_core::schemas::{Api, EVENT, Level};
 use serde_json::{Value, json};

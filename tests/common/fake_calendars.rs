@@ -16,7 +16,7 @@ use daysheet::event_time::{self, EventTime, ZonedTime};
 use daysheet::project::Projection;
 use daysheet::provider::calendar::{
     Answer, CalendarOp, Calendars, Change, Changes, EventData, EventListRequest, Guest, Hours,
-    Notify, Response, Schedule,
+    InvitationReply, Notify, Schedule,
 };
 use daysheet::provider::{ListRequest, Mailbox, MessageContent, Page};
 use daysheet::recurrence::Repeat;
@@ -793,7 +793,7 @@ impl Calendars for FakeCalendars {
         after
     }
 
-    async fn respond(&self, current: &Value, response: &Response) -> Result<Option<Value>> {
+    async fn respond(&self, current: &Value, response: &InvitationReply) -> Result<Option<Value>> {
         let (before, after) = self.fate();
         let held = self.event_data(current).unwrap();
         let mut line = format!("respond {} {:?}", held.id, response.answer);

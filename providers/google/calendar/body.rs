@@ -14,7 +14,7 @@ use super::facts::{flag, list, read_moment, read_when};
 use crate::json::text;
 use daysheet_core::error::{Error, Result};
 use daysheet_core::event_time::{self, EventTime, ZonedTime};
-use daysheet_core::provider::calendar::{Answer, Change, Guest, Response, Show, Visibility};
+use daysheet_core::provider::calendar::{Answer, Change, Guest, InvitationReply, Show, Visibility};
 use daysheet_core::recurrence::Repeat;
 use daysheet_core::schemas::{Api, EVENT, Source};
 use daysheet_core::text::brief;
@@ -135,7 +135,12 @@ pub fn changed(current: &Value, change: &Change, request: &str) -> Result<Value>
 }
 
 /// Returns the body that answers an invitation; times in its text are in `zone`.
-pub fn answered(current: &Value, response: &Response, own: &str, zone: &TimeZone) -> Result<Value> {
+pub fn answered(
+    current: &Value,
+    response: &InvitationReply,
+    own: &str,
+    zone: &TimeZone,
+) -> Result<Value> {
     let mut people = list(current, "attendees").to_vec();
     let me = people.iter_mut().find(|one| is_own(one, own));
     let Some(me) = me.and_then(Value::as_object_mut) else {

@@ -17,7 +17,7 @@ use crate::net::path_segment;
 use crate::written::holds;
 use daysheet_core::error::{Error, Kind, Result};
 use daysheet_core::event_time;
-use daysheet_core::provider::calendar::{CalendarOp, Change, Guest, Notify, Response};
+use daysheet_core::provider::calendar::{CalendarOp, Change, Guest, InvitationReply, Notify};
 
 /// How often a meeting link that is still being created is looked up.
 const LOOKS: usize = 3;
@@ -109,7 +109,11 @@ impl GoogleCalendar {
         self.google.settle(error, gone).await
     }
 
-    pub(super) async fn answer(&self, current: &Value, response: &Response) -> Result<Value> {
+    pub(super) async fn answer(
+        &self,
+        current: &Value,
+        response: &InvitationReply,
+    ) -> Result<Value> {
         let named = current.get("start").map(|start| text(start, "timeZone"));
         let zone = match named.filter(|zone| !zone.is_empty()).and_then(event_time::find_zone) {
             Some(zone) => zone,

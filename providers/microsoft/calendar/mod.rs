@@ -29,7 +29,8 @@ use daysheet_core::error::{Error, Kind, Result};
 use daysheet_core::project::Projection;
 use daysheet_core::provider::Page;
 use daysheet_core::provider::calendar::{
-    CalendarOp, Calendars, Change, Changes, EventData, EventListRequest, Notify, Response, Schedule,
+    CalendarOp, Calendars, Change, Changes, EventData, EventListRequest, InvitationReply, Notify,
+    Schedule,
 };
 use daysheet_core::provider::{Account, ServiceSettings, TokenSource};
 use daysheet_core::schemas::Api;
@@ -207,7 +208,7 @@ impl Calendars for OutlookCalendar {
         write::delete(&self.graph, current, message, notify).await
     }
 
-    async fn respond(&self, current: &Value, response: &Response) -> Result<Option<Value>> {
+    async fn respond(&self, current: &Value, response: &InvitationReply) -> Result<Option<Value>> {
         write::respond(&self.graph, current, response).await
     }
 

@@ -19,7 +19,7 @@ use crate::net;
 use crate::written::holds;
 use daysheet_core::error::{Error, Kind, Result};
 use daysheet_core::event_time::{EventTime, ZonedTime};
-use daysheet_core::provider::calendar::{Answer, Change, Notify, Response};
+use daysheet_core::provider::calendar::{Answer, Change, InvitationReply, Notify};
 
 /// The number of occurrences in a page, and of pages, when occurrences are deleted.
 const TOP: &str = "500";
@@ -323,7 +323,11 @@ async fn unchanged(graph: &Graph, current: &Value) -> Result<()> {
 }
 
 /// Answers an invitation; returns the event, if it is still in the calendar.
-pub async fn respond(graph: &Graph, current: &Value, response: &Response) -> Result<Option<Value>> {
+pub async fn respond(
+    graph: &Graph,
+    current: &Value,
+    response: &InvitationReply,
+) -> Result<Option<Value>> {
     let id = text(current, "id");
     check(id)?;
     if is(current, "isOrganizer") {
@@ -376,7 +380,7 @@ pub async fn respond(graph: &Graph, current: &Value, response: &Response) -> Res
     Ok(Some(event))
 }
 
-fn can_propose(current: &Value, response: &Response) -> Result<()> {
+fn can_propose(current: &Value, response: &InvitationReply) -> Result<()> {
     if response.answer == Answer::Accepted {
         return Err(Error::argument("Outlook cannot propose another time when accepting")
             .next("use tentative or decline"));

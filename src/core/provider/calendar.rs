@@ -191,7 +191,7 @@ words! {
 
 /// A reply to an invitation, with its text and proposed time.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Response {
+pub struct InvitationReply {
     /// The answer.
     pub answer: Answer,
     /// A word to the organizer.
@@ -335,7 +335,7 @@ pub trait Calendars: Send + Sync {
 
     /// Answers an invitation that was fetched complete; returns the event, if it is
     /// still in the calendar.
-    async fn respond(&self, current: &Value, response: &Response) -> Result<Option<Value>>;
+    async fn respond(&self, current: &Value, response: &InvitationReply) -> Result<Option<Value>>;
 
     /// Forwards an invitation.
     async fn forward(&self, current: &Value, to: &[String], comment: Option<&str>) -> Result<()>;

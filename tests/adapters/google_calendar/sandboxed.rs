@@ -4,8 +4,8 @@ use daysheet_core::error::Kind;
 use daysheet_core::event_time::{EventTime, ZonedTime};
 use daysheet_core::project::{Projection, project};
 use daysheet_core::provider::calendar::{
-    Answer, CalendarOp, Calendars, Change, EventData, EventListRequest, Notify, Response, Show,
-    Visibility,
+    Answer, CalendarOp, Calendars, Change, EventData, EventListRequest, InvitationReply, Notify,
+    Show, Visibility,
 };
 use daysheet_core::recurrence::Repeat;
 use daysheet_core::schemas::{Api, Level, MESSAGE};
@@ -100,7 +100,7 @@ async fn a_meeting_lives() {
 
     // Who was asked finds it, and answers.
     let theirs = work.by_uid(facts.uid.as_deref().unwrap()).await.unwrap();
-    let response = Response {
+    let response = InvitationReply {
         answer: Answer::Tentative,
         comment: Some("If the train runs.".to_owned()),
         propose: None,

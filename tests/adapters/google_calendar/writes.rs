@@ -1,7 +1,9 @@
 //! What is written, against answers that are told beforehand.
 
 use daysheet_core::error::Error;
-use daysheet_core::provider::calendar::{Answer, CalendarOp, Change, Guest, Notify, Response};
+use daysheet_core::provider::calendar::{
+    Answer, CalendarOp, Change, Guest, InvitationReply, Notify,
+};
 use serde_json::{Value, json};
 
 use super::google::{GROUP, event, fetched, scripted, sent, titled, turns};
@@ -254,7 +256,7 @@ async fn invitations_are_answered_and_passed_on() {
     })
     .await;
     let response =
-        Response { answer: Answer::Accepted, comment: None, propose: None, notify: true };
+        InvitationReply { answer: Answer::Accepted, comment: None, propose: None, notify: true };
     let reported = google.calendars().await.respond(&now, &response).await.unwrap();
     assert_eq!(reported, Some(fetched("a", "\"2\"")));
     let to = ["ana@example.com".to_owned()];

@@ -63,7 +63,7 @@ async fn a_meeting_lives() {
     let asked = theirs.event_data(invitation).unwrap();
     assert_eq!((asked.own, asked.answer, asked.guests[0].me), (false, None, true));
     let whole = fresh(&theirs, invitation).await;
-    let yes = Response {
+    let yes = InvitationReply {
         answer: Answer::Accepted,
         comment: Some("Gladly".to_owned()),
         propose: None,
@@ -136,7 +136,7 @@ async fn declining_takes_the_event_away() {
         Change { guests: Some(vec![guest(OTHER)]), ..hour("Proofs", "2031-02-03T18:05:00") };
     let made = mine.create(None, &meeting, Notify::All).await.unwrap();
     let whole = fresh(&theirs, &week(&theirs).await[0]).await;
-    let no = Response {
+    let no = InvitationReply {
         answer: Answer::Declined,
         comment: None,
         propose: Some((

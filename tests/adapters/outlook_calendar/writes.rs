@@ -280,7 +280,7 @@ async fn what_outlook_cannot_do_is_refused_before_anything_is_written() {
     let mailbox = "Outlook's calendars have the mailbox's time zone: leave out the zone";
     assert_eq!(said(calendars.manage(&zoned).await), mailbox);
     assert_eq!(said(calendars.rehearse_op(&zoned).await), mailbox);
-    let answer = Response {
+    let answer = InvitationReply {
         answer: Answer::Accepted,
         comment: None,
         propose: Some((
@@ -300,13 +300,13 @@ async fn what_outlook_cannot_do_is_refused_before_anything_is_written() {
              cancel it with calendar_delete";
         invitation(), answer.clone(),
             "Outlook cannot propose another time when accepting: use tentative or decline";
-        invitation(), Response { answer: Answer::Declined, notify: false, ..answer.clone() },
+        invitation(), InvitationReply { answer: Answer::Declined, notify: false, ..answer.clone() },
             "a proposal must notify the organizer: give notify=all";
         with("allowNewTimeProposals", json!(false)),
-            Response { answer: Answer::Tentative, ..answer.clone() },
+            InvitationReply { answer: Answer::Tentative, ..answer.clone() },
             "the organizer accepts no proposals: answer without one, and write to the organizer";
         with("responseRequested", json!(false)),
-            Response { comment: Some("Gladly".to_owned()), propose: None, ..answer.clone() },
+            InvitationReply { comment: Some("Gladly".to_owned()), propose: None, ..answer.clone() },
             "the organizer requests no answers: answer without a comment, and write to the organizer";
     } {
         assert_eq!(said(calendars.respond(&current, &response).await), expected);
@@ -320,14 +320,14 @@ async fn answers_deletions_and_forwards_are_sent_once() {
     let calendars = outlook.calendars().await;
     let slot = ("2026-02-04T09:00:00Z".parse().unwrap(), "2026-02-04T10:00:00Z".parse().unwrap());
     let response =
-        Response { answer: Answer::Accepted, comment: None, propose: None, notify: true };
+        InvitationReply { answer: Answer::Accepted, comment: None, propose: None, notify: true };
     let proposed = json!({
         "start": {"dateTime": "2026-02-04T09:00:00", "timeZone": "UTC"},
         "end": {"dateTime": "2026-02-04T10:00:00", "timeZone": "UTC"},
     });
     for (response, path, body, stays) in cases! {
         response.clone(), "accept", json!({"sendResponse": true}), true;
-        Response {
+        InvitationReply {
             answer: Answer::Tentative,
             comment: Some("Perhaps later?".to_owned()),
             propose: Some(slot),
@@ -335,7 +335,7 @@ async fn answers_deletions_and_forwards_are_sent_once() {
         }, "tentativelyAccept",
             json!({"sendResponse": true, "comment": "Perhaps later?", "proposedNewTime": proposed}),
             true;
-        Response { answer: Answer::Declined, notify: false, ..response }, "decline",
+        InvitationReply { answer: Answer::Declined, notify: false, ..response }, "decline",
             json!({"sendResponse": false}), false;
     } {
         let now = calendars.respond(&invitation(), &response).await.unwrap();

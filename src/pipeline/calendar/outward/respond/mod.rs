@@ -17,7 +17,7 @@ use crate::pipeline::access::guard::Audience;
 use crate::pipeline::access::guard::events::{act, line};
 use crate::pipeline::answer::outcome::{Outcome, WriteReport};
 use crate::pipeline::{Draft, Pipeline};
-use crate::provider::calendar::{Answer, EventData, Guest, Response};
+use crate::provider::calendar::{Answer, EventData, Guest, InvitationReply};
 use crate::store::HandleKind;
 use crate::text::{Note, note, ours};
 use crate::tools::outward::Respond;
@@ -261,8 +261,8 @@ fn entry<'a>(target: &'a Target, asked: &Respond) -> Entry<'a> {
 }
 
 /// Builds the answer for the port.
-pub(super) fn response(answer: Answer, propose: Option<Other>, asked: &Respond) -> Response {
-    Response { answer, comment: asked.comment.clone(), propose, notify: asked.notifies() }
+pub(super) fn response(answer: Answer, propose: Option<Other>, asked: &Respond) -> InvitationReply {
+    InvitationReply { answer, comment: asked.comment.clone(), propose, notify: asked.notifies() }
 }
 
 /// Returns the answer as in the tool's argument.

@@ -29,7 +29,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::accounts::Accounts;
-use crate::budget::Draft;
+use crate::budget::Response;
 use crate::caller::Caller;
 use crate::config::Config;
 use crate::encode::{Document, Format};
@@ -152,18 +152,23 @@ impl Pipeline {
     }
 
     /// Returns the complete response to a request.
-    async fn draft(&self, action: Action, format: Format, caller: &dyn Caller) -> Result<Draft> {
+    async fn build_response(
+        &self,
+        action: Action,
+        format: Format,
+        caller: &dyn Caller,
+    ) -> Result<Response> {
         let what = writing::of(&action);
         // Boxed, as are the others of its size: a thread's stack is small.
         let call = Box::pin(self.carried_out(action, format, caller));
-        let mut draft = self.as_one(what, call).await;
+        let mut response = self.as_one(what, call).await;
         if let Err(error) = self.quotes_shown().await {
             tracing::warn!(%error, "what was shown is not noted");
         }
-        if let Ok(draft) = &mut draft {
-            draft.notes.extend(self.cut_off().await);
+        if let Ok(response) = &mut response {
+            response.notes.extend(self.cut_off().await);
         }
-        draft
+        response
     }
 
     async fn carried_out(
@@ -171,7 +176,7 @@ impl Pipeline {
         action: Action,
         format: Format,
         caller: &dyn Caller,
-    ) -> Result<Draft> {
+    ) -> Result<Response> {
         match action {
             Action::Search(search) => self.search(search).await,
             Action::Lookup(lookup) => self.lookup(lookup).await,

@@ -1,15 +1,15 @@
 //! Counts what an answer costs a model, and fits it to a budget.
 //!
-//! [`draft`] is a complete response as its tool produced it; [`fit`] writes the part
+//! [`response`] is a complete response as its tool produced it; [`fit`] writes the part
 //! that fits. To do so, [`count`] counts real tokens, [`value`] rates the items,
 //! [`plan`] is the one allocator, which chooses what is shown, at which level, and what
 //! is left over, and [`window`] chooses the lines of a long text.
 
 pub mod count;
-pub mod draft;
 pub mod fit;
 pub mod plan;
+pub mod response;
 pub mod value;
 pub mod window;
 
-pub use draft::{Draft, Item, LongText};
+pub use response::{Item, LongText, Response};

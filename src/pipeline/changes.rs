@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::access::whose::Labels;
-use super::{Draft, Flattening, Pipeline, zone_name};
+use super::{Flattening, Pipeline, Response, zone_name};
 use crate::encode::Document;
 use crate::error::{Error, Result};
 use crate::flatten::Room;
@@ -87,7 +87,7 @@ struct SourceChanges {
 }
 
 impl Pipeline {
-    pub(super) async fn changes(&self, asked: ChangesOf) -> Result<Draft> {
+    pub(super) async fn changes(&self, asked: ChangesOf) -> Result<Response> {
         let mut notes = Vec::new();
         let mut plan = self.since(&asked, &mut notes).await?;
         let labels = self.labels().await?;
@@ -169,7 +169,11 @@ impl Pipeline {
             count.push_str(", which has more already");
         }
         notes.insert(0, note!("{}", ours(count)));
-        Ok(Draft { document: Document { scalars, tables: vec![rows] }, notes, ..Draft::default() })
+        Ok(Response {
+            document: Document { scalars, tables: vec![rows] },
+            notes,
+            ..Response::default()
+        })
     }
 
     /// Returns the positions of all sources: from the cursor, or none yet.

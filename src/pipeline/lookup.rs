@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::answer::cursor::another_search;
 use super::settings;
 use super::{
-    Draft, Flattening, Missing, Pipeline, columns_of, failed_note, missing_line, zone_line,
+    Flattening, Missing, Pipeline, Response, columns_of, failed_note, missing_line, zone_line,
 };
 use crate::encode::Document;
 use crate::error::Result;
@@ -81,7 +81,7 @@ struct Part {
 }
 
 impl Pipeline {
-    pub(super) async fn lookup(&self, lookup: Lookup) -> Result<Draft> {
+    pub(super) async fn lookup(&self, lookup: Lookup) -> Result<Response> {
         let mut plan = self.plan_lookup(lookup).await?;
         let table = plan.listing.table;
         let columns = plan.columns()?;
@@ -158,7 +158,7 @@ impl Pipeline {
         notes.extend(missing.into_iter().map(missing_line));
         notes.extend(document.tables.first().and_then(|rows| plan.unknown(rows)));
         zone_line(&mut document, &self.config.zone);
-        Ok(Draft { document, notes, ..Draft::default() })
+        Ok(Response { document, notes, ..Response::default() })
     }
 
     /// Fetches the requested lists; returns also why some are missing.

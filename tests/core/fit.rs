@@ -7,7 +7,7 @@ use daysheet_core::budget::count::Tokenizer;
 use daysheet_core::budget::fit::{Asked, CEILING, Fitted, Whole, fit};
 use daysheet_core::budget::plan::Tier;
 use daysheet_core::budget::value::Strategy as Worth;
-use daysheet_core::budget::{Draft, Item, LongText};
+use daysheet_core::budget::{Item, LongText, Response};
 use daysheet_core::encode::stc::Version;
 use daysheet_core::encode::{Delimiter, Document, Format};
 use daysheet_core::error::{Error, Kind};
@@ -40,12 +40,12 @@ fn message(rows: &mut RowTable, number: u64, word: &str) {
     rows.push(cells.collect(), Extra::default());
 }
 
-fn messages(count: u64, level: Level) -> Draft {
+fn messages(count: u64, level: Level) -> Response {
     let mut rows = RowTable::new(&MESSAGE, MESSAGE.up_to(level));
     for number in 1..=count {
         message(&mut rows, number, ["Ann", "Bo", "Cy"][number as usize % 3]);
     }
-    Draft {
+    Response {
         document: Document {
             scalars: vec![("zone", Cell::Text("Europe/Berlin".to_owned()))],
             tables: vec![rows],
@@ -53,7 +53,7 @@ fn messages(count: u64, level: Level) -> Draft {
         notes: vec![
             Note::from("newest first").under(ours(format!("messages: {count} of {count}"))),
         ],
-        ..Draft::default()
+        ..Response::default()
     }
 }
 
@@ -71,8 +71,8 @@ fn asked(budget: usize, chunk: usize) -> Asked<'static> {
     }
 }
 
-fn fitted(draft: &Draft, asked: &Asked<'_>) -> Result<Fitted, Error> {
-    fit(draft, asked, |_| "k3f9x2abcd".to_owned())
+fn fitted(response: &Response, asked: &Asked<'_>) -> Result<Fitted, Error> {
+    fit(response, asked, |_| "k3f9x2abcd".to_owned())
 }
 
 /// The ids of a document's rows, in every table whose name begins so.
@@ -85,26 +85,26 @@ fn ids(block: &str) -> Vec<String> {
 }
 
 /// All chunks of a draft.
-fn chunks(draft: &Draft, asked: &Asked<'_>) -> Result<Vec<Fitted>, Error> {
-    let first = fitted(draft, &Asked { chunk: 1, ..*asked })?;
+fn chunks(response: &Response, asked: &Asked<'_>) -> Result<Vec<Fitted>, Error> {
+    let first = fitted(response, &Asked { chunk: 1, ..*asked })?;
     let count = first.chunk.1;
     let mut all = vec![first];
     for chunk in 2..=count {
-        all.push(fitted(draft, &Asked { chunk, ..*asked })?);
+        all.push(fitted(response, &Asked { chunk, ..*asked })?);
     }
     Ok(all)
 }
 
 #[test]
 fn what_fits_is_left_as_it_is() {
-    let draft = messages(3, Level::Core);
-    let fitted = fitted(&draft, &asked(8_000, 1)).unwrap();
+    let response = messages(3, Level::Core);
+    let fitted = fitted(&response, &asked(8_000, 1)).unwrap();
     assert_eq!(fitted.shortened, None);
     assert_eq!(fitted.chunk, (1, 1));
     assert_eq!(
         fitted.blocks,
         [
-            draft.document.encode(Format::Toon(Delimiter::Tab)),
+            response.document.encode(Format::Toon(Delimiter::Tab)),
             "messages: 3 of 3: newest first".to_owned()
         ]
     );
@@ -112,9 +112,9 @@ fn what_fits_is_left_as_it_is() {
 
 #[test]
 fn columns_go_before_rows_do() {
-    let draft = messages(12, Level::Core);
-    let whole = fitted(&draft, &asked(8_000, 1)).unwrap().tokens;
-    let less = fitted(&draft, &asked(whole - 20, 1)).unwrap();
+    let response = messages(12, Level::Core);
+    let whole = fitted(&response, &asked(8_000, 1)).unwrap().tokens;
+    let less = fitted(&response, &asked(whole - 20, 1)).unwrap();
     let shortened = less.shortened.unwrap();
     assert_eq!((shortened.shown, shortened.of), (12, 12));
     assert!(shortened.lowered > 0 && shortened.lowered < 12, "{shortened:?}");
@@ -132,8 +132,8 @@ fn columns_go_before_rows_do() {
 
 #[test]
 fn an_impossible_budget_is_an_error_that_says_what_would_do() {
-    for (draft, budget) in [(messages(3, Level::Core), 100), (messages(60, Level::More), 110)] {
-        let error = fitted(&draft, &asked(budget, 1)).unwrap_err();
+    for (response, budget) in [(messages(3, Level::Core), 100), (messages(60, Level::More), 110)] {
+        let error = fitted(&response, &asked(budget, 1)).unwrap_err();
         assert_eq!(error.kind(), Kind::BudgetTooSmall);
         let text = error.to_string();
         let needed: usize = text
@@ -141,7 +141,7 @@ fn an_impossible_budget_is_an_error_that_says_what_would_do() {
             .and_then(|rest| rest.split(':').next())
             .and_then(|number| number.parse().ok())
             .unwrap();
-        let then = fitted(&draft, &asked(needed, 1)).unwrap();
+        let then = fitted(&response, &asked(needed, 1)).unwrap();
         assert!(then.tokens <= needed, "{text}");
     }
 }
@@ -149,9 +149,9 @@ fn an_impossible_budget_is_an_error_that_says_what_would_do() {
 /// A tool without chunks shows what fits, and names the whole.
 #[test]
 fn without_chunks_the_whole_has_the_rest() {
-    let draft = messages(60, Level::Core);
+    let response = messages(60, Level::Core);
     let asked = Asked { chunks: false, ..asked(400, 1) };
-    let fitted = fitted(&draft, &asked).unwrap();
+    let fitted = fitted(&response, &asked).unwrap();
     let shown = fitted.shortened.unwrap().shown;
     assert_eq!(fitted.chunk, (1, 1));
     assert_eq!(
@@ -165,16 +165,16 @@ fn without_chunks_the_whole_has_the_rest() {
 
 #[test]
 fn a_chunk_that_there_is_not() {
-    let draft = messages(3, Level::Core);
+    let response = messages(3, Level::Core);
     assert_eq!(
-        fitted(&draft, &asked(8_000, 2)).unwrap_err().to_string(),
+        fitted(&response, &asked(8_000, 2)).unwrap_err().to_string(),
         "chunk=2: there is one chunk: leave out `chunk`, or use the `next` cursor for what follows"
     );
 }
 
 /// A message with a body of so many lines.
-fn letter(lines: usize, tail: bool) -> Draft {
-    let mut draft = messages(1, Level::Core);
+fn letter(lines: usize, tail: bool) -> Response {
+    let mut response = messages(1, Level::Core);
     let text: String =
         (1..=lines).map(|line| format!("This is line {line} of the letter.\n")).collect();
     let mut bodies = RowTable::new(&BODY, BODY.up_to(Level::Core));
@@ -188,16 +188,17 @@ fn letter(lines: usize, tail: bool) -> Draft {
         ],
         Extra::default(),
     );
-    draft.document.tables.push(bodies);
-    draft.texts.push(LongText {
+    response.document.tables.push(bodies);
+    response.texts.push(LongText {
         name: "b1".to_owned(),
         text,
         row: Some((1, 0)),
         tail,
         ..LongText::default()
     });
-    draft.items = Some(vec![Item { rows: vec![(0, 0), (1, 0)], text: Some(0), ..Item::default() }]);
-    draft
+    response.items =
+        Some(vec![Item { rows: vec![(0, 0), (1, 0)], text: Some(0), ..Item::default() }]);
+    response
 }
 
 /// The markers of a window name the line at which what is missing begins, in
@@ -205,9 +206,9 @@ fn letter(lines: usize, tail: bool) -> Draft {
 #[test]
 fn a_window_says_what_is_missing_and_where_it_is() {
     for (tail, budget) in [(false, 400), (true, 400), (false, 2_000), (true, 8_000)] {
-        let draft = letter(9_000, tail);
+        let response = letter(9_000, tail);
         let mut output = String::new();
-        let fitted = fit(&draft, &asked(budget, 1), |whole| {
+        let fitted = fit(&response, &asked(budget, 1), |whole| {
             output = whole.text();
             "k3f9x2abcd".to_owned()
         })
@@ -229,7 +230,7 @@ fn a_window_says_what_is_missing_and_where_it_is() {
                 }
             }
         }
-        let whole: Vec<&str> = draft.texts[0].text.lines().collect();
+        let whole: Vec<&str> = response.texts[0].text.lines().collect();
         assert!(walked == whole, "budget {budget}: {} lines", walked.len());
         let (head, end) = (block[1], block[block.len() - 2]);
         assert_eq!(
@@ -243,8 +244,8 @@ fn a_window_says_what_is_missing_and_where_it_is() {
 #[test]
 fn chunks_are_everything_exactly_once() {
     for (count, budget) in [(60, 700), (52, 600), (400, 1_200)] {
-        let draft = messages(count, Level::More);
-        let all = chunks(&draft, &asked(budget, 1)).unwrap();
+        let response = messages(count, Level::More);
+        let all = chunks(&response, &asked(budget, 1)).unwrap();
         assert!(all.len() > 1);
         let mut seen = Vec::new();
         for chunk in &all {
@@ -260,13 +261,13 @@ fn chunks_are_everything_exactly_once() {
 /// behind markers.
 #[test]
 fn no_answer_is_larger_than_the_ceiling() {
-    let draft = letter(9_000, false);
-    let all = chunks(&draft, &asked(100_000, 1)).unwrap();
+    let response = letter(9_000, false);
+    let all = chunks(&response, &asked(100_000, 1)).unwrap();
     assert_eq!(all.len(), 1);
     let bytes: usize = all[0].blocks.iter().map(String::len).sum();
     assert!((50_000..=CEILING).contains(&bytes), "{bytes}");
-    let draft = messages(900, Level::More);
-    let all = chunks(&draft, &asked(100_000, 1)).unwrap();
+    let response = messages(900, Level::More);
+    let all = chunks(&response, &asked(100_000, 1)).unwrap();
     let mut seen = Vec::new();
     for chunk in &all {
         assert!(chunk.blocks.iter().map(String::len).sum::<usize>() <= CEILING);
@@ -291,7 +292,7 @@ fn word() -> impl Strategy<Value = String> {
 
 #[derive(Debug, Clone)]
 struct Made {
-    draft: Draft,
+    response: Response,
     pins: BTreeSet<String>,
 }
 
@@ -316,13 +317,13 @@ fn made() -> impl Strategy<Value = Made> {
         any::<bool>(),
     )
         .prop_map(|(items, folders, notes, grouped)| {
-            let mut draft = messages(0, Level::More);
+            let mut response = messages(0, Level::More);
             let mut bodies = RowTable::new(&BODY, BODY.up_to(Level::Core));
             let mut reported = Vec::new();
             let mut pins = BTreeSet::new();
             for (at, (word, tier, pinned, text)) in items.into_iter().enumerate() {
                 let number = at as u64 + 1;
-                message(&mut draft.document.tables[0], number, &word);
+                message(&mut response.document.tables[0], number, &word);
                 let mut item = Item { rows: vec![(0, at)], tier, pinned, ..Item::default() };
                 item.hint.position = at;
                 if pinned || tier == Tier::Critical {
@@ -332,9 +333,9 @@ fn made() -> impl Strategy<Value = Made> {
                     let text = format!("{word} {word}.\n").repeat(lines);
                     let chars = i64::try_from(text.chars().count()).unwrap();
                     item.rows.push((1, bodies.len()));
-                    item.text = Some(draft.texts.len());
-                    draft.texts.push(LongText {
-                        name: format!("b{}", draft.texts.len() + 1),
+                    item.text = Some(response.texts.len());
+                    response.texts.push(LongText {
+                        name: format!("b{}", response.texts.len() + 1),
                         text,
                         row: Some((1, bodies.len())),
                         tail,
@@ -342,7 +343,7 @@ fn made() -> impl Strategy<Value = Made> {
                     });
                     let cells = vec![
                         Cell::Handle('m', number),
-                        Cell::Text(format!("b{}", draft.texts.len())),
+                        Cell::Text(format!("b{}", response.texts.len())),
                         Cell::Text("plain".to_owned()),
                         Cell::Count(chars),
                         Cell::Count(chars),
@@ -351,7 +352,7 @@ fn made() -> impl Strategy<Value = Made> {
                 }
                 reported.push(item);
             }
-            draft.document.tables.push(bodies);
+            response.document.tables.push(bodies);
             let mut rows = RowTable::new(&FOLDER, FOLDER.up_to(Level::More));
             for (at, word) in folders.iter().enumerate() {
                 let width = rows.columns().len();
@@ -359,14 +360,14 @@ fn made() -> impl Strategy<Value = Made> {
                 cells[0] = Cell::Handle('f', at as u64 + 1);
                 rows.push(cells, Extra::default());
             }
-            draft.document.tables.push(rows);
-            draft.notes.extend((0..notes).map(|at| said(format!("note {at}"))));
+            response.document.tables.push(rows);
+            response.notes.extend((0..notes).map(|at| said(format!("note {at}"))));
             if grouped {
-                draft.items = Some(reported);
+                response.items = Some(reported);
             } else {
                 pins.clear();
             }
-            Made { draft, pins }
+            Made { response, pins }
         })
 }
 
@@ -383,8 +384,8 @@ proptest! {
         Format::Toon(Delimiter::Tab), Format::Toon(Delimiter::Comma), Format::Json, Format::Stc(Version::One), Format::Stc(Version::Two),
     ]), strategy in prop::sample::select(Worth::ALL.to_vec())) {
         let asked = Asked { format, strategy, ..asked(budget, 1) };
-        let draft = &made.draft;
-        let all = match chunks(draft, &asked) {
+        let response = &made.response;
+        let all = match chunks(response, &asked) {
             Ok(all) => all,
             Err(error) => {
                 prop_assert_eq!(error.kind(), Kind::BudgetTooSmall);
@@ -393,11 +394,11 @@ proptest! {
                 let needed: usize = needed.split(':').next().unwrap().parse().unwrap();
                 prop_assert!(needed > budget && needed < 100_000, "{}", text);
                 let asked = Asked { format, strategy: asked.strategy, ..self::asked(needed, 1) };
-                prop_assert!(fitted(draft, &asked).is_ok(), "{} {:?}", text, fitted(draft, &asked));
+                prop_assert!(fitted(response, &asked).is_ok(), "{} {:?}", text, fitted(response, &asked));
                 return Ok(());
             }
         };
-        let whole = Whole::of(draft, format, &SECRET);
+        let whole = Whole::of(response, format, &SECRET);
         let mut seen: Vec<String> = Vec::new();
         for (number, chunk) in all.iter().enumerate() {
             let tokens: usize = chunk.blocks.iter().map(|block| Tokenizer::O200k.count(block)).sum();
@@ -423,7 +424,7 @@ proptest! {
                     }
                 }
             }
-            let anything = draft.document.tables.iter().any(|table| !table.is_empty());
+            let anything = response.document.tables.iter().any(|table| !table.is_empty());
             prop_assert!(!anything || !here.is_empty(), "chunk {}", number);
             if number == 0 {
                 for pin in &made.pins {
@@ -432,11 +433,11 @@ proptest! {
             }
             seen.extend(here);
             // The same again is the same.
-            let again = fitted(draft, &Asked { chunk: number + 1, ..asked }).unwrap();
+            let again = fitted(response, &Asked { chunk: number + 1, ..asked }).unwrap();
             prop_assert_eq!(&again, chunk);
         }
         let mut wanted: Vec<String> = Vec::new();
-        for table in &draft.document.tables {
+        for table in &response.document.tables {
             if table.table().name != "body" {
                 let name = |cell: &Cell| match cell {
                     Cell::Handle(kind, number) => format!("{kind}{number}"),

@@ -4,7 +4,7 @@
 
 use std::collections::HashMap;
 
-use daysheet_core::budget::Draft;
+use daysheet_core::budget::Response;
 use daysheet_core::budget::count::Tokenizer;
 use daysheet_core::budget::fit::{Asked, fit};
 use daysheet_core::budget::value::Strategy;
@@ -213,9 +213,9 @@ fn stretch(value: &mut Value, path: &[&str]) {
 
 /// What fits of rows, and what is kept of them.
 fn fitted(rows: RowTable) -> (Vec<String>, usize, String) {
-    let draft = Draft {
+    let response = Response {
         document: Document { scalars: Vec::new(), tables: vec![rows] },
-        ..Draft::default()
+        ..Response::default()
     };
     let asked = Asked {
         format: Format::default(),
@@ -229,7 +229,7 @@ fn fitted(rows: RowTable) -> (Vec<String>, usize, String) {
         secret: &[7; 32],
     };
     let mut kept = String::new();
-    let fitted = fit(&draft, &asked, |whole| {
+    let fitted = fit(&response, &asked, |whole| {
         kept = whole.text();
         "k3f9x2abcd".to_owned()
     });

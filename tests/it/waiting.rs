@@ -1,6 +1,6 @@
 //! Who of a conversation waits for an answer, by its messages.
 
-use daysheet::budget::Draft;
+use daysheet::budget::Response;
 use daysheet::encode::Document;
 use daysheet::pipeline::mail::read::items::{Place, items};
 use daysheet::row::{Cell, Extra, RowTable};
@@ -48,12 +48,12 @@ fn the_conversation_says_who_waits() {
     if let Some(last) = places.get_mut(5) {
         last.account.0 = "m".to_owned();
     }
-    let draft = Draft {
+    let response = Response {
         document: Document { tables: vec![rows], ..Document::default() },
-        ..Draft::default()
+        ..Response::default()
     };
     let found: Vec<_> =
-        items(&draft, &places).iter().map(|item| (item.hint.open, item.hint.end)).collect();
+        items(&response, &places).iter().map(|item| (item.hint.open, item.hint.end)).collect();
     let wanted = cases.map(|(.., open, end)| (open, end));
     assert_eq!(found, wanted);
 }

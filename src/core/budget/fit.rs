@@ -14,7 +14,7 @@ mod words;
 
 use self::pieces::Pieces;
 use self::view::Chosen;
-use super::Draft;
+use super::Response;
 use super::count::Tokenizer;
 use super::plan::{TooSmall, plan_of};
 use super::value::Strategy;
@@ -104,12 +104,12 @@ pub struct Whole {
 
 impl Whole {
     /// Returns all of a draft.
-    pub fn of(draft: &Draft, format: Format, secret: &[u8; 32]) -> Self {
-        let pieces = pieces::pieces(draft, &Sizes::none(format), secret);
+    pub fn of(response: &Response, format: Format, secret: &[u8; 32]) -> Self {
+        let pieces = pieces::pieces(response, &Sizes::none(format), secret);
         let chosen = pieces.whole();
-        let view = view::view(draft, &pieces, &chosen, format);
+        let view = view::view(response, &pieces, &chosen, format);
         let mut line = 1;
-        let mut starts = vec![0; draft.texts.len()];
+        let mut starts = vec![0; response.texts.len()];
         for (at, block) in view.blocks.iter().enumerate() {
             for text in view.texts.iter().filter(|text| text.block == at) {
                 if let Some(start) = starts.get_mut(text.text) {
@@ -120,21 +120,21 @@ impl Whole {
             line += lines(block).len().max(1) + usize::from(block.ends_with('\n'));
         }
         let mut blocks = view.blocks;
-        let notes = draft.notes.iter().chain(&draft.legend).cloned();
+        let notes = response.notes.iter().chain(&response.legend).cloned();
         blocks.extend(words::block(notes));
-        Self { blocks, starts, notes: !(draft.notes.is_empty() && draft.legend.is_empty()) }
+        Self { blocks, starts, notes: !(response.notes.is_empty() && response.legend.is_empty()) }
     }
 
     /// Returns all of a draft in the form that is stored for `output_read`, whatever
     /// format was requested.
-    pub fn kept(draft: &Draft, secret: &[u8; 32]) -> Self {
-        Self::of(draft, Format::default(), secret).with_cuts(draft, secret)
+    pub fn kept(response: &Response, secret: &[u8; 32]) -> Self {
+        Self::of(response, Format::default(), secret).with_cuts(response, secret)
     }
 
     /// Adds the complete values of cut cells, each in a fence of its own.
-    fn with_cuts(mut self, draft: &Draft, secret: &[u8; 32]) -> Self {
+    fn with_cuts(mut self, response: &Response, secret: &[u8; 32]) -> Self {
         let at = self.blocks.len() - usize::from(self.notes);
-        let values = draft.document.tables.iter().flat_map(|table| {
+        let values = response.document.tables.iter().flat_map(|table| {
             table.cuts().map(move |(row, cut)| {
                 let name = match table.row(row) {
                     Some(([Cell::Handle(kind, number), ..], _)) => format!("{kind}{number}"),
@@ -178,7 +178,7 @@ fn lines(text: &str) -> Vec<&str> {
     wrapped(text, LINE)
 }
 
-/// Writes the part of `draft` that fits, or the requested chunk of it.
+/// Writes the part of `response` that fits, or the requested chunk of it.
 ///
 /// `output` stores the complete answer and returns the id by which it is read; it is
 /// called if anything was shortened.
@@ -187,31 +187,31 @@ fn lines(text: &str) -> Vec<&str> {
 /// [`Kind::BudgetTooSmall`] if even the smallest form does not fit, with a budget that
 /// suffices; [`Kind::Argument`] for a chunk that does not exist.
 pub fn fit(
-    draft: &Draft,
+    response: &Response,
     asked: &Asked<'_>,
     output: impl FnOnce(&Whole) -> String,
 ) -> Result<Fitted> {
     // The stored output is the same whatever format was requested: it can be read by
     // lines, and requested again.
-    let kept = || Whole::kept(draft, asked.secret);
-    let cuts = draft.document.cuts();
+    let kept = || Whole::kept(response, asked.secret);
+    let cuts = response.document.cuts();
     let cut = cuts.iter().map(|(_, count)| count).sum();
     let mut output = Some(output);
     let mut keep = |whole: &Whole| output.take().map(|output| output(whole)).unwrap_or_default();
     let noted;
-    let (draft, known) = match cuts.is_empty() {
-        true => (draft, None),
+    let (response, known) = match cuts.is_empty() {
+        true => (response, None),
         false => {
             let whole = kept();
             let id = keep(&whole);
-            noted = Draft {
-                notes: [draft.notes.clone(), vec![words::cut(&cuts, &id)]].concat(),
-                ..draft.clone()
+            noted = Response {
+                notes: [response.notes.clone(), vec![words::cut(&cuts, &id)]].concat(),
+                ..response.clone()
             };
             (&noted, Some((whole, id)))
         }
     };
-    let whole = Whole::of(draft, asked.format, asked.secret);
+    let whole = Whole::of(response, asked.format, asked.secret);
     if let Some(fitted) = as_it_is(&whole, asked) {
         return match asked.chunk {
             0 | 1 => Ok(Fitted { cut, ..fitted }),
@@ -223,7 +223,7 @@ pub fn fit(
         let id = keep(&whole);
         (whole, id)
     });
-    let (pieces, chunks) = chunks(draft, asked, &id, &kept.starts).map_err(|short| {
+    let (pieces, chunks) = chunks(response, asked, &id, &kept.starts).map_err(|short| {
         // The first part that does not fit determines the next attempt; repeat until
         // everything fits.
         let mut short = short;
@@ -236,7 +236,7 @@ pub fn fit(
                 said: needed,
                 ..*asked
             };
-            match self::chunks(draft, &more, &id, &kept.starts) {
+            match self::chunks(response, &more, &id, &kept.starts) {
                 Ok(_) => break,
                 Err(Short::Tokens(again)) => {
                     short = Short::Tokens(again.max(needed + 1 + needed / 64));
@@ -253,7 +253,7 @@ pub fn fit(
     };
     let shortened = pieces.shortened(&chunk.chosen);
     let mut notes = words::notes(
-        draft,
+        response,
         &pieces,
         &chunk.chosen,
         &words::Said { budget: asked.said, chunk: (wanted, count), shortened, id: &id },
@@ -263,7 +263,7 @@ pub fn fit(
     if wanted == 1 && count > 1 {
         let ranges: Vec<Vec<usize>> = chunks.iter().map(Chunk::items).collect();
         let room = asked.room.saturating_sub(spent);
-        words::index(draft, &pieces, &ranges, &mut notes, |notes| {
+        words::index(response, &pieces, &ranges, &mut notes, |notes| {
             asked.tokenizer.count(notes) <= room
         });
     }
@@ -282,21 +282,21 @@ pub fn fit(
 
 /// Returns all chunks of an answer, given the output's id and where its texts start.
 fn chunks(
-    draft: &Draft,
+    response: &Response,
     asked: &Asked<'_>,
     id: &str,
     starts: &[usize],
 ) -> std::result::Result<(Pieces, Vec<Chunk>), Short> {
     let sizes = Sizes { format: asked.format, tokenizer: Some(asked.tokenizer), most: asked.room };
-    let mut pieces = pieces::pieces(draft, &sizes, asked.secret);
-    pieces.value(draft, asked.strategy);
+    let mut pieces = pieces::pieces(response, &sizes, asked.secret);
+    pieces.value(response, asked.strategy);
     pieces.pointer(id, starts);
-    let fixed = Fixed::of_all(draft, &pieces, &sizes, asked.said);
+    let fixed = Fixed::of_all(response, &pieces, &sizes, asked.said);
     let mut chunks: Vec<Chunk> = Vec::new();
     let mut left: Vec<usize> = (0..pieces.items.len()).collect();
     // Something is always shown, so there are no more chunks than items.
     while !left.is_empty() || chunks.is_empty() {
-        let chunk = Chunk::next(draft, &pieces, &left, chunks.len() + 1, &fixed, asked)?;
+        let chunk = Chunk::next(response, &pieces, &left, chunks.len() + 1, &fixed, asked)?;
         let before = left.len();
         left.retain(|item| !chunk.shows(*item));
         chunks.push(chunk);
@@ -334,16 +334,16 @@ struct Fixed {
 }
 
 impl Fixed {
-    fn of_all(draft: &Draft, pieces: &Pieces, sizes: &Sizes, budget: usize) -> Self {
-        let mut empty = draft.document.clone();
+    fn of_all(response: &Response, pieces: &Pieces, sizes: &Sizes, budget: usize) -> Self {
+        let mut empty = response.document.clone();
         empty.tables.retain(crate::row::RowTable::is_empty);
         let notes = |first| {
-            let notes = words::likely(draft, pieces, budget, first);
+            let notes = words::likely(response, pieces, budget, first);
             // Lines that are joined may cost a token more each.
             sizes.count(&notes.join("\n")) + notes.len()
         };
         Self {
-            document: match draft.document == crate::encode::Document::default() {
+            document: match response.document == crate::encode::Document::default() {
                 true => 0,
                 false => sizes.count(&empty.encode(sizes.format)),
             },
@@ -368,7 +368,7 @@ impl Chunk {
     /// Makes the next chunk of what is left. The first chunk also holds the index of
     /// the others, if there are others.
     fn next(
-        draft: &Draft,
+        response: &Response,
         pieces: &Pieces,
         left: &[usize],
         number: usize,
@@ -376,7 +376,8 @@ impl Chunk {
         asked: &Asked<'_>,
     ) -> std::result::Result<Self, Short> {
         let first = number == 1;
-        let make = |index| Self::make(draft, pieces, left, number, fixed.of(first), index, asked);
+        let make =
+            |index| Self::make(response, pieces, left, number, fixed.of(first), index, asked);
         let (most, least) = INDEX;
         let all = make(0);
         let whole = |chunk: &Self| left.iter().all(|item| chunk.shows(*item));
@@ -389,7 +390,7 @@ impl Chunk {
     /// Plans, writes and counts a chunk; takes back what exceeds the plan. `saying` and
     /// `index` are the tokens that notes may use.
     fn make(
-        draft: &Draft,
+        response: &Response,
         pieces: &Pieces,
         left: &[usize],
         number: usize,
@@ -404,10 +405,10 @@ impl Chunk {
             .map_err(|TooSmall { needed }| Short::Tokens(needed + document + kept + besides))?;
         loop {
             let chosen = plan.chosen().to_vec();
-            let view = view::view(draft, pieces, &chosen, asked.format);
+            let view = view::view(response, pieces, &chosen, asked.format);
             let tokens: usize = view.blocks.iter().map(|block| asked.tokenizer.count(block)).sum();
             let notes = words::notes(
-                draft,
+                response,
                 pieces,
                 &chosen,
                 &words::Said {

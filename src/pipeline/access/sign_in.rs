@@ -17,7 +17,7 @@ use crate::config::Config;
 use crate::encode::Document;
 use crate::error::{Error, Result};
 use crate::oauth::{DeviceSignIn, SignIn, Tokens};
-use crate::pipeline::{Draft, Pipeline};
+use crate::pipeline::{Pipeline, Response};
 use crate::provider::Account;
 use crate::provider::Connect;
 use crate::schemas::{ACCOUNT, Level, OUTCOME};
@@ -190,7 +190,7 @@ impl Pending {
 }
 
 impl Pipeline {
-    pub(in crate::pipeline) async fn accounts(&self, op: AccountsOp) -> Result<Draft> {
+    pub(in crate::pipeline) async fn accounts(&self, op: AccountsOp) -> Result<Response> {
         match op {
             AccountsOp::List => self.account_list().await,
             AccountsOp::Add(add) => self.account_add(add).await,
@@ -214,15 +214,15 @@ impl Pipeline {
                 self.needs(Access::Organize, "signing an account out")?;
                 let known = self.accounts.find(Some(&account)).await;
                 let detail = self.accounts.remove(&account).await?.to_string();
-                let mut draft = self.outcome(&account, "remove", "done", &detail);
+                let mut response = self.outcome(&account, "remove", "done", &detail);
                 if let Ok(known) = known {
                     self.snapshots.clear();
                     self.shown.clear();
                     if let Err(error) = self.outputs.purge(&known.id).await {
-                        draft.notes.push(Note::from(&error));
+                        response.notes.push(Note::from(&error));
                     }
                 }
-                Ok(draft)
+                Ok(response)
             }
         }
     }
@@ -247,7 +247,7 @@ impl Pipeline {
         }
     }
 
-    async fn account_list(&self) -> Result<Draft> {
+    async fn account_list(&self) -> Result<Response> {
         let known = self.accounts.list().await?;
         let mut objects: Vec<Value> = known
             .iter()
@@ -281,14 +281,14 @@ impl Pipeline {
         } else {
             note!("accounts: {}", rows.len())
         });
-        Ok(Draft {
+        Ok(Response {
             document: Document { scalars: Vec::new(), tables: vec![rows] },
             notes,
-            ..Draft::default()
+            ..Response::default()
         })
     }
 
-    async fn account_add(&self, add: Add) -> Result<Draft> {
+    async fn account_add(&self, add: Add) -> Result<Response> {
         let begun = Begun::start(&self.config, &*self.connect, &add).await?;
         let detail = match &begun {
             Begun::Device(device) => device.message(),
@@ -346,15 +346,15 @@ impl Pipeline {
         ))
     }
 
-    fn outcome(&self, item: &str, op: &str, result: &str, detail: &str) -> Draft {
+    fn outcome(&self, item: &str, op: &str, result: &str, detail: &str) -> Response {
         let object = json!({"item": item, "op": op, "result": result, "detail": detail});
         let mut notes = Vec::new();
         let columns = OUTCOME.up_to(Level::Core);
         let rows = self.local().rows(&OUTCOME, &columns, &[object], &HashMap::new(), &mut notes);
-        Draft {
+        Response {
             document: Document { scalars: Vec::new(), tables: vec![rows] },
             notes,
-            ..Draft::default()
+            ..Response::default()
         }
     }
 }

@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::budget::Draft;
+use crate::budget::Response;
 use crate::budget::fit::{self, Asked, CEILING, Fitted, Shortened, Whole};
 use crate::budget::value::{self, Strategy};
 use crate::caller::{Caller, Nobody};
@@ -95,7 +95,7 @@ pub(in crate::pipeline) struct Snapshots(Mutex<VecDeque<Snapshot>>);
 
 struct Snapshot {
     call: Call,
-    draft: Arc<Draft>,
+    response: Arc<Response>,
     /// The signed-in accounts, and since when.
     accounts: Vec<String>,
     /// The budget that the chunks were made for.
@@ -106,7 +106,7 @@ struct Snapshot {
 
 impl Snapshot {
     fn bytes(&self) -> usize {
-        self.draft.texts.iter().map(|text| text.text.len()).sum()
+        self.response.texts.iter().map(|text| text.text.len()).sum()
     }
 }
 
@@ -121,11 +121,11 @@ impl Snapshots {
     }
 
     /// Returns the stored answer to a call, if the same accounts are still signed in.
-    fn find(&self, call: &Call, accounts: &[String]) -> Option<(Arc<Draft>, usize, Format)> {
+    fn find(&self, call: &Call, accounts: &[String]) -> Option<(Arc<Response>, usize, Format)> {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         all.retain(|one| one.made.elapsed() < KEPT && one.accounts == accounts);
         let found = all.iter().find(|one| one.call == *call)?;
-        Some((Arc::clone(&found.draft), found.budget, found.format))
+        Some((Arc::clone(&found.response), found.budget, found.format))
     }
 
     /// Forgets all: somebody was signed out.
@@ -162,8 +162,8 @@ impl Pipeline {
             1 => None,
             _ => self.snapshots.find(&call, &since),
         };
-        let (draft, fresh) = match kept {
-            Some((draft, then, written)) => {
+        let (response, fresh) = match kept {
+            Some((response, then, written)) => {
                 // Other chunks would be cut elsewhere.
                 if view.budget.is_some() && budget != then || format != written {
                     return Err(Error::argument(format!(
@@ -173,28 +173,28 @@ impl Pipeline {
                     .next("give the same budget and format, or start again without chunk"));
                 }
                 budget = then;
-                (draft, false)
+                (response, false)
             }
             None => {
-                let mut draft = self.noted(action, format, caller).await?;
+                let mut response = self.noted(action, format, caller).await?;
                 if format.has_text_fields() {
                     // Programs take all people of an event.
-                    let tables = draft.document.tables.iter_mut();
+                    let tables = response.document.tables.iter_mut();
                     let events = tables.filter(|table| *table.table() == EVENT);
                     events.for_each(RowTable::show_members);
                 }
-                self.shown.note(&draft.document);
-                (Arc::new(draft), true)
+                self.shown.note(&response.document);
+                (Arc::new(response), true)
             }
         };
         let tool = tools::find(call.tool);
         let writes = tool.is_some_and(|tool| tool.effect != Effect::Read);
-        match self.strangers_in(&draft).await {
+        match self.strangers_in(&response).await {
             // A completed write is reported even if this cannot be stored.
             Err(error) if writes => tracing::warn!(%error, "what was shown is not noted"),
             noted => noted?,
         }
-        let searched = !draft.words.is_empty();
+        let searched = !response.words.is_empty();
         let strategy = value::resolve(call.tool, &self.config.values, searched);
         let stale = fresh && chunk > 1;
         let mut besides = usize::from(view.known.is_some()) * HASH;
@@ -209,12 +209,12 @@ impl Pipeline {
             budget,
             besides,
         };
-        let fits = self.fitted(&draft, how, secret).await;
+        let fits = self.fitted(&response, how, secret).await;
         let (mut fitted, whole) = match fits {
             // A completed write is reported, even over budget.
             Err(error) if error.kind() == Kind::BudgetTooSmall && writes => {
                 let budget = MOST_TOKENS;
-                self.fitted(&draft, How { budget, ..how }, secret).await?
+                self.fitted(&response, How { budget, ..how }, secret).await?
             }
             fits => fits?,
         };
@@ -224,7 +224,7 @@ impl Pipeline {
         if fresh && fitted.chunk.1 > 1 {
             self.snapshots.keep(Snapshot {
                 call: call.clone(),
-                draft: Arc::clone(&draft),
+                response: Arc::clone(&response),
                 accounts: since,
                 budget,
                 format,
@@ -251,7 +251,7 @@ impl Pipeline {
                 tokens: fitted.tokens,
                 tokenizer: self.config.tokenizer.name(),
                 bytes: fitted.blocks.iter().map(String::len).sum(),
-                source_bytes: draft.document.tables.iter().map(RowTable::source_bytes).sum(),
+                source_bytes: response.document.tables.iter().map(RowTable::source_bytes).sum(),
                 shortened: fitted.shortened,
                 cut: fitted.cut,
                 planned: fitted.planned,
@@ -266,23 +266,23 @@ impl Pipeline {
 
     /// Returns the complete response to a request, as the text of an output.
     pub(super) async fn whole_text(&self, request: Request) -> Result<String> {
-        let draft = self.noted(request.action, request.format, &Nobody).await?;
-        self.strangers_in(&draft).await?;
+        let response = self.noted(request.action, request.format, &Nobody).await?;
+        self.strangers_in(&response).await?;
         let secret = self.store.fence_secret().await?;
-        Ok(Whole::kept(&draft, &secret).text())
+        Ok(Whole::kept(&response, &secret).text())
     }
 
     /// Fits a draft; stores the complete response as an output if it was shortened.
     async fn fitted(
         &self,
-        draft: &Arc<Draft>,
+        response: &Arc<Response>,
         how: How,
         secret: [u8; 32],
     ) -> Result<(Fitted, Option<String>)> {
         let tokenizer = self.config.tokenizer;
-        let draft = Arc::clone(draft);
-        let bytes: usize = draft.texts.iter().map(|text| text.text.len()).sum();
-        let rows: usize = draft.document.tables.iter().map(RowTable::len).sum();
+        let response = Arc::clone(response);
+        let bytes: usize = response.texts.iter().map(|text| text.text.len()).sum();
+        let rows: usize = response.document.tables.iter().map(RowTable::len).sum();
         let long = bytes > CEILING || rows > MANY;
         let work = move || {
             let asked = Asked {
@@ -297,7 +297,7 @@ impl Pipeline {
                 secret: &secret,
             };
             let mut kept = None;
-            let fitted = fit::fit(&draft, &asked, |whole| {
+            let fitted = fit::fit(&response, &asked, |whole| {
                 let text = whole.text();
                 let hash = crate::outputs::hash(&text);
                 kept = Some(text);
@@ -329,14 +329,14 @@ impl Pipeline {
 
     /// Returns the response to an action; repeated notes are counted, and lines of ours
     /// within texts begin with the words of their fences.
-    async fn noted(&self, action: Action, format: Format, caller: &dyn Caller) -> Result<Draft> {
-        let mut draft = self.draft(action, format, caller).await?;
-        draft.notes = Note::counted(draft.notes, ALIKE);
+    async fn noted(&self, action: Action, format: Format, caller: &dyn Caller) -> Result<Response> {
+        let mut response = self.build_response(action, format, caller).await?;
+        response.notes = Note::counted(response.notes, ALIKE);
         let secret = self.store.fence_secret().await?;
-        for text in &mut draft.texts {
+        for text in &mut response.texts {
             text.fence(&secret);
         }
-        Ok(draft)
+        Ok(response)
     }
 
     /// Adds a line to the notes.

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::error::{Error, Result};
 use crate::pipeline::calendar::target::Owner;
-use crate::pipeline::{Draft, Pipeline};
+use crate::pipeline::{Pipeline, Response};
 use crate::row::RowTable;
 use crate::schemas::{Level, OUTCOME};
 use crate::text::Note;
@@ -63,17 +63,17 @@ pub(in crate::pipeline) struct WriteReport {
 
 impl Pipeline {
     /// Builds the response of a call that writes.
-    pub(in crate::pipeline) async fn write_report(&self, report: WriteReport) -> Result<Draft> {
-        let mut draft = Draft::default();
-        self.held_rows(&report.events, &mut draft.document, &mut draft.notes).await;
+    pub(in crate::pipeline) async fn write_report(&self, report: WriteReport) -> Result<Response> {
+        let mut response = Response::default();
+        self.held_rows(&report.events, &mut response.document, &mut response.notes).await;
         let rows = self.outcomes(&report.outcomes);
         if !rows.is_empty() {
-            draft.document.tables.push(rows);
+            response.document.tables.push(rows);
         }
         let mut notes = report.notes;
-        notes.append(&mut draft.notes);
-        draft.notes = notes;
-        Ok(draft)
+        notes.append(&mut response.notes);
+        response.notes = notes;
+        Ok(response)
     }
 
     pub(in crate::pipeline) fn outcomes(&self, outcomes: &[Outcome]) -> RowTable {

@@ -9,7 +9,7 @@ use futures_util::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::budget::{Draft, LongText};
+use crate::budget::{LongText, Response};
 use crate::encode::Format;
 use crate::error::{Error, Kind, Result};
 use crate::outputs::page::{PageRequest, page};
@@ -107,7 +107,7 @@ impl Pipeline {
         &self,
         asked: OutputRead,
         fields: bool,
-    ) -> Result<Draft> {
+    ) -> Result<Response> {
         let text = self.output_text(&asked.id).await?;
         let budget = asked.budget.map_or(self.config.budget, |most| most as usize);
         let ask = PageRequest {
@@ -127,15 +127,15 @@ impl Pipeline {
             .await
             .map_err(|_| Error::new(Kind::Internal, "an output could not be read"))??;
 
-        let mut draft = Draft { notes: page.notes, ..Draft::default() };
+        let mut response = Response { notes: page.notes, ..Response::default() };
         let hash = outputs::meant(&asked.id).unwrap_or_default().to_owned();
-        let scalars = &mut draft.document.scalars;
+        let scalars = &mut response.document.scalars;
         scalars.push(("output", Cell::Text(hash)));
         scalars.push(("lines", count(page.lines)));
         if let Some((from, to)) = page.shown {
             scalars.push(("from", count(from)));
             scalars.push(("to", count(to)));
-            draft.texts.push(LongText {
+            response.texts.push(LongText {
                 name: "o1".to_owned(),
                 text: page.text,
                 page: true,
@@ -143,9 +143,9 @@ impl Pipeline {
             });
         }
         if let Some(next) = page.next {
-            draft.document.scalars.push(("next", count(next)));
+            response.document.scalars.push(("next", count(next)));
         }
-        Ok(draft)
+        Ok(response)
     }
 }
 

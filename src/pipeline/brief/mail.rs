@@ -337,7 +337,7 @@ impl Reader<'_> {
             from: self.addresses("from").into_iter().next().unwrap_or_default(),
             to: self.addresses("to"),
             unread: has("unread"),
-            draft: has("draft"),
+            response: has("draft"),
             bulk: self.texts("bulk"),
         }
     }

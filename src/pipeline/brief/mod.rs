@@ -27,7 +27,7 @@ use super::calendar::agenda::range::{self, Range};
 use super::{Pipeline, zone_line};
 use crate::budget::plan::Tier;
 use crate::budget::value::Hint;
-use crate::budget::{Draft, Item};
+use crate::budget::{Item, Response};
 use crate::error::{Error, Result};
 use crate::event_time::EventTime;
 use crate::provider::Account;
@@ -75,7 +75,7 @@ struct Days {
 }
 
 impl Pipeline {
-    pub(super) async fn brief(&self, asked: Brief) -> Result<Draft> {
+    pub(super) async fn brief(&self, asked: Brief) -> Result<Response> {
         let zone = &self.config.zone;
         let clock = self.clock();
         let span = Span::read(&asked, &clock)?;
@@ -111,14 +111,14 @@ impl Pipeline {
             sheet.push(rows.await?.section(TOMORROW), Tier::Medium, None, call);
         }
 
-        let mut draft = sheet.draft;
-        zone_line(&mut draft.document, zone);
+        let mut response = sheet.response;
+        zone_line(&mut response.document, zone);
         if sorted.newsletters > 0 {
             let count = i64::try_from(sorted.newsletters).unwrap_or(i64::MAX);
-            let scalars = &mut draft.document.scalars;
+            let scalars = &mut response.document.scalars;
             scalars.push(("newsletters", Cell::Count(count)));
         }
-        draft.notes = vec![
+        response.notes = vec![
             span.headline(&accounts, &agenda, &days, found, &mail, &sorted, zone),
             note!(
                 "mail: {}; people you write to: to and cc of mail sent since {}",
@@ -126,11 +126,11 @@ impl Pipeline {
                 ours(&span.sent_since)
             ),
         ];
-        draft.notes.append(&mut notes);
-        draft.notes.extend(left_out(&mail, &agenda));
-        draft.notes.extend(mail.notes);
-        draft.notes.extend(agenda.notes);
-        Ok(draft)
+        response.notes.append(&mut notes);
+        response.notes.extend(left_out(&mail, &agenda));
+        response.notes.extend(mail.notes);
+        response.notes.extend(agenda.notes);
+        Ok(response)
     }
 
     /// Adds the tables `today` and `clashes`; returns the number of clashes.
@@ -235,7 +235,7 @@ impl Pipeline {
         let needs: Vec<usize> = sorted.needs_me.iter().map(|(at, _)| *at).collect();
         let rows = self.letter_rows(mail, &needs, several, notes).await?;
         if !rows.is_empty() {
-            sheet.draft.legend.push(whys(&rows, sorted));
+            sheet.response.legend.push(whys(&rows, sorted));
         }
         let call = span.mail_search(&span.inbox);
         sheet.push(rows.section(NEEDS_ME), Tier::High, Some(true), call);
@@ -261,12 +261,12 @@ impl Pipeline {
 /// The draft as it grows, table by table.
 #[derive(Default)]
 struct Sheet {
-    draft: Draft,
+    response: Response,
 }
 
 impl Sheet {
     fn push(&mut self, rows: RowTable, tier: Tier, open: Option<bool>, call: String) {
-        let tables = &mut self.draft.document.tables;
+        let tables = &mut self.response.document.tables;
         let (number, of) = (tables.len(), rows.len());
         let items = (0..of).map(|row| Item {
             rows: vec![(number, row)],
@@ -274,8 +274,8 @@ impl Sheet {
             hint: Hint { position: row, of, open, ..Hint::default() },
             ..Item::default()
         });
-        self.draft.items.get_or_insert_default().extend(items);
-        self.draft.calls.push((number, call));
+        self.response.items.get_or_insert_default().extend(items);
+        self.response.calls.push((number, call));
         tables.push(rows);
     }
 }

@@ -19,7 +19,7 @@ pub(super) struct BriefMessage {
     /// The addresses it is to, copies not among them.
     pub(super) to: Vec<String>,
     pub(super) unread: bool,
-    pub(super) draft: bool,
+    pub(super) response: bool,
     /// The words of the column `bulk`.
     pub(super) bulk: Vec<String>,
 }
@@ -69,7 +69,7 @@ impl Own {
     /// account of one's own. A draft has not been sent to anyone yet.
     fn with(&self, letters: &[BriefMessage]) -> HashMap<(usize, String), Option<Timestamp>> {
         let mut wrote = self.wrote.clone();
-        let sent = |letter: &&BriefMessage| !letter.draft && self.is_from(letter);
+        let sent = |letter: &&BriefMessage| !letter.response && self.is_from(letter);
         for letter in letters.iter().filter(sent) {
             let last = wrote.entry(letter.thread.clone()).or_default();
             *last = (*last).max(letter.date);
@@ -114,7 +114,7 @@ pub(super) fn sort(letters: &[BriefMessage], own: &Own) -> Sorted {
     order.sort_by_key(|at| std::cmp::Reverse(letters.get(*at).and_then(|one| one.date)));
     let theirs = order.iter().filter_map(|at| Some((*at, letters.get(*at)?)));
     let theirs: Vec<_> =
-        theirs.filter(|(_, letter)| !letter.draft && !own.is_from(letter)).collect();
+        theirs.filter(|(_, letter)| !letter.response && !own.is_from(letter)).collect();
 
     let mut sorted = Sorted::default();
     let mut shown: HashSet<&(usize, String)> = HashSet::new();

@@ -11,7 +11,7 @@ use crate::budget::LongText;
 use crate::compose::names;
 use crate::error::{Error, Kind, Result};
 use crate::flatten::Room;
-use crate::pipeline::{Draft, Flattening, Pipeline};
+use crate::pipeline::{Flattening, Pipeline, Response};
 use crate::project::project;
 use crate::provider::Account;
 use crate::provider::BodyForm;
@@ -40,7 +40,10 @@ struct Asked {
 }
 
 impl Pipeline {
-    pub(in crate::pipeline) async fn attachment(&self, asked: AttachmentRequest) -> Result<Draft> {
+    pub(in crate::pipeline) async fn attachment(
+        &self,
+        asked: AttachmentRequest,
+    ) -> Result<Response> {
         let file = self.handle(HandleKind::Attachment, &asked.id).await?;
         let is_letter = matches!(
             HandleKind::parse(&asked.id),
@@ -113,7 +116,7 @@ impl Pipeline {
         mailbox.file(&asked.message, &asked.file.id, most).await
     }
 
-    async fn save_file(&self, asked: AttachmentRequest, found: Asked) -> Result<Draft> {
+    async fn save_file(&self, asked: AttachmentRequest, found: Asked) -> Result<Response> {
         let (folders, overwrite) = (self.folders(), asked.overwrite);
         let name = names::clean(&found.file.name);
         let wanted = name.clone();
@@ -131,20 +134,20 @@ impl Pipeline {
             let name = name.clone();
             blocking(move || folder.save(&name, &bytes, overwrite)).await?
         };
-        let mut draft = Draft::default();
+        let mut response = Response::default();
         let hash: String = digest.iter().take(8).map(|b| format!("{b:02x}")).collect();
         let length = i64::try_from(length).unwrap_or(i64::MAX);
-        let scalars = &mut draft.document.scalars;
+        let scalars = &mut response.document.scalars;
         scalars.push(("path", Cell::Text(saved.display().to_string())));
         scalars.push(("bytes", Cell::Count(length)));
         scalars.push(("sha256", Cell::Text(hash)));
         if name != found.file.name {
-            draft.notes.push(note!("originally named {}", quoted(&found.file.name)));
+            response.notes.push(note!("originally named {}", quoted(&found.file.name)));
         }
-        Ok(draft)
+        Ok(response)
     }
 
-    async fn file_inline(&self, said: &str, asked: Asked) -> Result<Draft> {
+    async fn file_inline(&self, said: &str, asked: Asked) -> Result<Response> {
         let most = LARGEST_INLINE.min(self.config.largest_file);
         let elsewhere = "save it with as=file, or get its link with as=link";
         let bytes = match asked.file.size > most {
@@ -165,20 +168,20 @@ impl Pipeline {
             ))
             .next(elsewhere));
         }
-        let mut draft = about(&asked.file);
-        draft.document.scalars.push(("base64", Cell::Text("o1".to_owned())));
-        draft.texts.push(LongText {
+        let mut response = about(&asked.file);
+        response.document.scalars.push(("base64", Cell::Text("o1".to_owned())));
+        response.texts.push(LongText {
             name: "o1".to_owned(),
             text: packed,
             page: true,
             ..LongText::default()
         });
-        draft.notes.push(note!("{} is between the fences, in Base64", ours(&said)));
-        Ok(draft)
+        response.notes.push(note!("{} is between the fences, in Base64", ours(&said)));
+        Ok(response)
     }
 
     /// Returns the table of a message's attachments.
-    async fn files_of(&self, account: Account, id: String) -> Result<Draft> {
+    async fn files_of(&self, account: Account, id: String) -> Result<Response> {
         let mailbox = self.connect.mailbox(&account)?;
         let projection = project(mailbox.api(), &MESSAGE.up_to(Level::Key));
         let answers = mailbox.read_messages(&[id], &projection, BodyForm::Parts).await;
@@ -187,7 +190,7 @@ impl Pipeline {
             .next()
             .unwrap_or_else(|| Err(Error::new(Kind::NotFound, "it was not answered")))?;
         let columns = ATTACHMENT.up_to(Level::Core);
-        let mut draft = Draft::default();
+        let mut response = Response::default();
         let label = self.labels().await?.of(&account.id);
         let flattening = Flattening {
             api: mailbox.api(),
@@ -198,12 +201,12 @@ impl Pipeline {
         };
         let names = HashMap::new();
         let files = &letter.attachments;
-        let mut rows = flattening.rows(&ATTACHMENT, &columns, files, &names, &mut draft.notes);
+        let mut rows = flattening.rows(&ATTACHMENT, &columns, files, &names, &mut response.notes);
         self.hand_out(&mut rows, &account).await?;
-        draft.notes.insert(0, note!("attachments: {}", rows.len()));
-        draft.notes.extend(letter.notes);
-        draft.document.tables.push(rows);
-        Ok(draft)
+        response.notes.insert(0, note!("attachments: {}", rows.len()));
+        response.notes.extend(letter.notes);
+        response.document.tables.push(rows);
+        Ok(response)
     }
 }
 
@@ -213,23 +216,23 @@ pub(super) fn split_id(id: &str) -> (&str, &str) {
     id.split_once(':').or_else(|| id.rsplit_once('/')).unwrap_or((id, id))
 }
 
-fn link(said: &str, file: &AttachmentInfo) -> Draft {
-    let mut draft = about(file);
+fn link(said: &str, file: &AttachmentInfo) -> Response {
+    let mut response = about(file);
     let uri = format!("{URI}{said}");
-    draft.document.scalars.push(("link", Cell::Text(uri)));
-    draft.notes.push("read the link as a resource to get the file".into());
-    draft
+    response.document.scalars.push(("link", Cell::Text(uri)));
+    response.notes.push("read the link as a resource to get the file".into());
+    response
 }
 
 /// Returns the response that describes an attachment.
-fn about(file: &AttachmentInfo) -> Draft {
-    let mut draft = Draft::default();
-    let scalars = &mut draft.document.scalars;
+fn about(file: &AttachmentInfo) -> Response {
+    let mut response = Response::default();
+    let scalars = &mut response.document.scalars;
     scalars.push(("name", Cell::Text(text::cell(&file.name))));
     scalars.push(("type", Cell::Text(media(file))));
     let size = i64::try_from(file.size).unwrap_or(i64::MAX);
     scalars.push(("bytes", Cell::Count(size)));
-    draft
+    response
 }
 
 fn shown(name: &str) -> String {

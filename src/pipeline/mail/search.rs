@@ -17,7 +17,7 @@ use crate::error::{Error, Result};
 use crate::flatten::Room;
 use crate::pipeline::access::whose::Labels;
 use crate::pipeline::answer::cursor::{Seen, another_search};
-use crate::pipeline::{Draft, Flattening, Missing, Pipeline, missing_line, zone_line};
+use crate::pipeline::{Flattening, Missing, Pipeline, Response, missing_line, zone_line};
 use crate::project::project;
 use crate::provider::Account;
 use crate::provider::{Failed, ListRequest, Mailbox, Total};
@@ -77,7 +77,7 @@ struct Part {
 }
 
 impl Pipeline {
-    pub(in crate::pipeline) async fn search(&self, search: Search) -> Result<Draft> {
+    pub(in crate::pipeline) async fn search(&self, search: Search) -> Result<Response> {
         let plan = self.plan(search).await?;
         let table = if plan.by_thread { &THREAD } else { &MESSAGE };
         let merged = plan.accounts > 1;
@@ -160,11 +160,11 @@ impl Pipeline {
                     .into(),
             });
         }
-        Ok(Draft {
+        Ok(Response {
             document,
             notes,
             words: asked.query.as_ref().map(words).unwrap_or_default(),
-            ..Draft::default()
+            ..Response::default()
         })
     }
 

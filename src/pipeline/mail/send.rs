@@ -15,7 +15,7 @@ use crate::error::{Error, Kind, Result};
 use crate::pipeline::access::audit::Entry;
 use crate::pipeline::access::guard::{Act, Asks, Audience, Decision, everybody};
 use crate::pipeline::answer::outcome::{Outcome, WriteReport};
-use crate::pipeline::{Draft, Pipeline};
+use crate::pipeline::{Pipeline, Response};
 use crate::provider::Account;
 use crate::provider::Mailbox;
 use crate::provider::mail::{Person, SendLookup, SendStatus, Sent, StoredDraft};
@@ -67,7 +67,7 @@ impl Pipeline {
         &self,
         asked: mail::Send,
         caller: &dyn Caller,
-    ) -> Result<Draft> {
+    ) -> Result<Response> {
         self.needs(Access::Send, "sending")?;
         let at = asked.at.as_deref().map(|said| self.later(said)).transpose()?;
         let (account, id) = self.draft_named(&asked.id).await?;
@@ -252,7 +252,7 @@ impl Pipeline {
     }
 
     /// Reports on a draft whose sending began before. Sends nothing.
-    async fn sent_before(&self, ready: &Ready<'_>, before: &Journalled) -> Result<Draft> {
+    async fn sent_before(&self, ready: &Ready<'_>, before: &Journalled) -> Result<Response> {
         let due = before.due.and_then(|due| Timestamp::from_second(due).ok());
         let waits = due.filter(|due| *due > Timestamp::now());
         let outcome = if let (true, Some(due)) = (before.sent, waits) {
@@ -393,7 +393,7 @@ impl Pipeline {
         ready: &Ready<'_>,
         draft: &StoredDraft,
         outcome: Outcome,
-    ) -> Result<Draft> {
+    ) -> Result<Response> {
         let mut notes = Vec::new();
         let line = ready.line(draft, outcome.result);
         self.audit_after(line, &mut notes).await;

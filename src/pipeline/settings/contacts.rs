@@ -7,7 +7,7 @@ use crate::error::{Error, Kind, Result};
 use crate::flatten::{self, Context, Room};
 use crate::pipeline::calendar::target::short;
 use crate::pipeline::mail::modify::ASKED_BEFORE;
-use crate::pipeline::{Draft, Pipeline};
+use crate::pipeline::{Pipeline, Response};
 use crate::project::project;
 use crate::provider::People;
 use crate::provider::mail::{ContactCard, SettingsChange};
@@ -22,7 +22,7 @@ impl Pipeline {
         &self,
         asked: &Manage,
         caller: Option<&dyn Caller>,
-    ) -> Result<Draft> {
+    ) -> Result<Response> {
         let set = Set::of(asked, &settable(&CONTACT))?;
         let card = card(&set)?;
         if asked.op == ManageOp::Create {

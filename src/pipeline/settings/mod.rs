@@ -19,7 +19,7 @@ use serde_json::{Map, Value};
 use super::access::audit::Entry;
 use super::answer::outcome::{Outcome, WriteReport};
 use super::calendar::target::short;
-use super::{Draft, Flattening, Pipeline, columns_of, zone_line};
+use super::{Flattening, Pipeline, Response, columns_of, zone_line};
 use crate::caller::Caller;
 use crate::error::{Error, Result};
 use crate::flatten::Room;
@@ -54,7 +54,7 @@ struct Set<'a> {
 }
 
 impl Pipeline {
-    pub(super) async fn arrange(&self, asked: Manage, caller: &dyn Caller) -> Result<Draft> {
+    pub(super) async fn arrange(&self, asked: Manage, caller: &dyn Caller) -> Result<Response> {
         // A dry run is refused as the real call would be, and asks nobody.
         let caller = (!asked.dry_run).then_some(caller);
         if asked.tz.is_some() && asked.kind != ManageKind::Settings {
@@ -132,7 +132,7 @@ impl Pipeline {
         table: &'static Table,
         answer: Result<Option<Value>>,
         about: (&str, &'static str, &str),
-    ) -> Result<Draft> {
+    ) -> Result<Response> {
         let (item, op, detail) = about;
         match answer {
             Ok(Some(object)) => {
@@ -140,9 +140,9 @@ impl Pipeline {
                 Ok(self.one_row(owner, table, api, object).await)
             }
             Ok(None) => {
-                let mut draft = self.one_outcome(item, op, "done", detail).await?;
-                draft.notes.append(&mut owner.late());
-                Ok(draft)
+                let mut response = self.one_outcome(item, op, "done", detail).await?;
+                response.notes.append(&mut owner.late());
+                Ok(response)
             }
             Err(error) if error.is_open() => {
                 let report = WriteReport {
@@ -157,10 +157,16 @@ impl Pipeline {
     }
 
     /// Returns the row of one object that was written, whatever fails afterwards.
-    async fn one_row(&self, owner: &Held, table: &'static Table, api: Api, object: Value) -> Draft {
+    async fn one_row(
+        &self,
+        owner: &Held,
+        table: &'static Table,
+        api: Api,
+        object: Value,
+    ) -> Response {
         let several = self.several_accounts().await;
         let columns = columns_of(table, Level::Core, several);
-        let mut draft = Draft::default();
+        let mut response = Response::default();
         let flattening = Flattening {
             api,
             zone: &self.config.zone,
@@ -172,12 +178,12 @@ impl Pipeline {
             true => owner.mailbox.names().await.unwrap_or_default(),
             false => HashMap::new(),
         };
-        let mut rows = flattening.rows(table, &columns, &[object], &names, &mut draft.notes);
-        draft.notes.append(&mut owner.late());
-        self.hand_out_after(&mut rows, &owner.account, &mut draft.notes).await;
-        draft.document.tables.push(rows);
-        zone_line(&mut draft.document, &self.config.zone);
-        draft
+        let mut rows = flattening.rows(table, &columns, &[object], &names, &mut response.notes);
+        response.notes.append(&mut owner.late());
+        self.hand_out_after(&mut rows, &owner.account, &mut response.notes).await;
+        response.document.tables.push(rows);
+        zone_line(&mut response.document, &self.config.zone);
+        response
     }
 
     /// Returns the plan, if the provider would not refuse it.
@@ -186,7 +192,7 @@ impl Pipeline {
         owner: &Held,
         change: &SettingsChange,
         about: (&str, &'static str, &str),
-    ) -> Result<Draft> {
+    ) -> Result<Response> {
         owner.mailbox.rehearse(change).await?;
         let (item, op, detail) = about;
         self.one_outcome(item, op, "planned", detail).await
@@ -198,7 +204,7 @@ impl Pipeline {
         op: &'static str,
         result: &'static str,
         detail: &str,
-    ) -> Result<Draft> {
+    ) -> Result<Response> {
         let mut report = WriteReport {
             outcomes: vec![Outcome::new(short(item), op, result, detail)],
             ..WriteReport::default()

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::{Held, Set, id, no_id, nothing, settable};
 use crate::error::{Error, Kind, Result};
 use crate::flatten::{self, Context, Room};
-use crate::pipeline::{Draft, Pipeline};
+use crate::pipeline::{Pipeline, Response};
 use crate::project::project;
 use crate::provider::mail::{FolderKind, FolderRef, SettingsChange};
 use crate::provider::{ListRequest, People, Total};
@@ -23,7 +23,7 @@ const MESSAGES: &str = "messages";
 const SAYS: &str = r#"set={"messages":"trash"}"#;
 
 impl Pipeline {
-    pub(super) async fn place(&self, asked: &Manage) -> Result<Draft> {
+    pub(super) async fn place(&self, asked: &Manage) -> Result<Response> {
         let folder = asked.kind == ManageKind::Folder;
         let (table, kind) = match folder {
             true => (&FOLDER, FolderKind::Folder),
@@ -103,7 +103,7 @@ impl Pipeline {
         place: &FolderRef,
         folder: bool,
         fate: Option<&str>,
-    ) -> Result<Draft> {
+    ) -> Result<Response> {
         let labels = owner.mailbox.capabilities().has_labels();
         let goes = folder && !labels;
         let (wanted, detail) = match goes {

@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::pipeline::access::guard::events::line;
 use crate::pipeline::access::guard::{Act, Asks, Audience};
 use crate::pipeline::calendar::target::short;
-use crate::pipeline::{Draft, Pipeline};
+use crate::pipeline::{Pipeline, Response};
 use crate::provider::mail::{self, AutoReply, SettingsChange};
 use crate::schemas::{ALIAS, AUTO_REPLY, Api, SETTING};
 use crate::time_parse;
@@ -110,7 +110,7 @@ impl Pipeline {
         &self,
         asked: &Manage,
         caller: Option<&dyn Caller>,
-    ) -> Result<Draft> {
+    ) -> Result<Response> {
         let set = Set::of(asked, &settable(&AUTO_REPLY))?;
         if set.is_empty() {
             return Err(nothing());
@@ -133,9 +133,9 @@ impl Pipeline {
             let status = status.get("status").and_then(Value::as_str);
             let detail = format!("auto_reply {}", status.unwrap_or("off"));
             let about = (item.as_str(), "update", detail.as_str());
-            let mut draft = self.rehearsal(&owner, &change, about).await?;
-            draft.notes.append(&mut notes);
-            return Ok(draft);
+            let mut response = self.rehearsal(&owner, &change, about).await?;
+            response.notes.append(&mut notes);
+            return Ok(response);
         }
         let answer = self.apply_settings(&owner, "update auto_reply", "", &change).await;
         match answer {
@@ -255,7 +255,7 @@ impl Pipeline {
         &self,
         asked: &Manage,
         caller: Option<&dyn Caller>,
-    ) -> Result<Draft> {
+    ) -> Result<Response> {
         let set = Set::of(asked, SIGNATURE)?;
         let Some(text) = set.text("text")? else {
             return Err(Error::argument("the signature is missing").next("give `text` in `set`"));
@@ -295,12 +295,12 @@ impl Pipeline {
         }
         if asked.dry_run {
             let about = (item.as_str(), "update", "");
-            let mut draft = match ours {
+            let mut response = match ours {
                 true => self.one_outcome(&item, "update", "planned", "").await?,
                 false => self.rehearsal(&owner, &change, about).await?,
             };
-            draft.notes.append(&mut notes);
-            return Ok(draft);
+            response.notes.append(&mut notes);
+            return Ok(response);
         }
         if ours {
             let write = self.store.keep_signature(&owner.account.id, &text);
@@ -313,7 +313,7 @@ impl Pipeline {
         self.as_held(&owner, &ALIAS, answer.map(|_| None), about).await
     }
 
-    pub(super) async fn settings(&self, asked: &Manage) -> Result<Draft> {
+    pub(super) async fn settings(&self, asked: &Manage) -> Result<Response> {
         let set = Set::of(asked, &settable(&SETTING))?;
         let language = set.text("language")?;
         let zone = set.text("time_zone")?.or_else(|| asked.tz.clone());

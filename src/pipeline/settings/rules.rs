@@ -10,7 +10,7 @@ use super::{Held, Set, id, no_id, nothing, settable};
 use crate::error::{Error, Kind, Result};
 use crate::pipeline::calendar::target::short;
 use crate::pipeline::mail::modify::With;
-use crate::pipeline::{Draft, Pipeline};
+use crate::pipeline::{Pipeline, Response};
 use crate::provider::Account;
 use crate::provider::mail::{Rule, RuleStep, SettingsChange};
 use crate::query::{self, Query, Term};
@@ -36,7 +36,7 @@ pub(in crate::pipeline) fn object(rule: &Rule) -> Value {
 }
 
 impl Pipeline {
-    pub(super) async fn rule(&self, asked: &Manage) -> Result<Draft> {
+    pub(super) async fn rule(&self, asked: &Manage) -> Result<Response> {
         let set = Set::of(asked, &settable(&RULE))?;
         if asked.op == ManageOp::Create {
             no_id(asked)?;
@@ -113,7 +113,7 @@ impl Pipeline {
         owner: &Held,
         rule: Rule,
         before: Option<Vec<Rule>>,
-    ) -> Result<Draft> {
+    ) -> Result<Response> {
         if !rule.when.as_ref().is_some_and(narrows) {
             return Err(Error::argument("the rule would match all mail")
                 .next("narrow `when`, such as from:ann or subject:invoice"));
@@ -207,7 +207,7 @@ impl Pipeline {
     }
 
     /// Applies a rule to existing messages.
-    pub(super) async fn run_rule(&self, asked: &Manage) -> Result<Draft> {
+    pub(super) async fn run_rule(&self, asked: &Manage) -> Result<Response> {
         if !asked.set.is_empty() || asked.name.is_some() {
             return Err(Error::argument("op=run takes no `set`")
                 .next("change the rule first with op=update"));

@@ -5,8 +5,8 @@
 
 use super::view::{self, Chosen};
 use super::{Shortened, Sizes, lines};
-use crate::budget::draft::{Draft, Item, LongText};
 use crate::budget::plan::{Block, Rendering};
+use crate::budget::response::{Item, LongText, Response};
 use crate::budget::value::{self, Hint, Strategy};
 use crate::budget::window::{self, Lean};
 use crate::row::{Cell, RowTable};
@@ -104,15 +104,15 @@ impl Pieces {
 
 /// Returns everything that can be shown. Without a tokenizer in `sizes`, each item has
 /// only its fullest form.
-pub(super) fn pieces(draft: &Draft, sizes: &Sizes, secret: &[u8; 32]) -> Pieces {
-    let tables = &draft.document.tables;
+pub(super) fn pieces(response: &Response, sizes: &Sizes, secret: &[u8; 32]) -> Pieces {
+    let tables = &response.document.tables;
     let costs: Vec<Costs> = tables.iter().map(|table| Costs::of(table, sizes)).collect();
     let mut pieces = Pieces {
-        items: items(draft),
+        items: items(response),
         blocks: Vec::new(),
         headings: costs.iter().flat_map(|cost| cost.headings).collect(),
         looks: Vec::new(),
-        texts: draft
+        texts: response
             .texts
             .iter()
             .map(|text| Text {
@@ -142,7 +142,7 @@ pub(super) fn pieces(draft: &Draft, sizes: &Sizes, secret: &[u8; 32]) -> Pieces 
             levels.drain(..levels.len() - 1);
         }
         let windows =
-            item.text.and_then(|text| draft.texts.get(text)).map(|text| windows(text, sizes));
+            item.text.and_then(|text| response.texts.get(text)).map(|text| windows(text, sizes));
         let mut add = |level: Level, window: Option<Window>, (tokens, part): (usize, f64)| {
             let rows = item.rows.iter();
             let own: usize =
@@ -194,15 +194,18 @@ pub(super) fn pieces(draft: &Draft, sizes: &Sizes, secret: &[u8; 32]) -> Pieces 
 
 impl Pieces {
     /// Sets the value of each item.
-    pub(super) fn value(&mut self, draft: &Draft, strategy: Strategy) {
-        let given = draft.items.is_some();
+    pub(super) fn value(&mut self, response: &Response, strategy: Strategy) {
+        let given = response.items.is_some();
         let count = self.items.len();
         for (at, (item, block)) in self.items.iter().zip(&mut self.blocks).enumerate() {
             let hint = match given {
                 true => item.hint,
-                false => {
-                    Hint { position: at, of: count, mentions: mentions(draft, item), ..item.hint }
-                }
+                false => Hint {
+                    position: at,
+                    of: count,
+                    mentions: mentions(response, item),
+                    ..item.hint
+                },
             };
             let worth = value::value(strategy, &hint);
             for rendering in &mut block.renderings {
@@ -214,9 +217,9 @@ impl Pieces {
 }
 
 /// Returns the share of the searched words that occur in an item's rows.
-fn mentions(draft: &Draft, item: &Item) -> f64 {
+fn mentions(response: &Response, item: &Item) -> f64 {
     let cells = item.rows.iter().filter_map(|(table, row)| {
-        let (cells, _) = draft.document.tables.get(*table)?.row(*row)?;
+        let (cells, _) = response.document.tables.get(*table)?.row(*row)?;
         Some(cells)
     });
     let text: Vec<String> = cells
@@ -227,29 +230,29 @@ fn mentions(draft: &Draft, item: &Item) -> f64 {
         })
         .collect();
     let found = |word: &&String| text.iter().any(|text| text.contains(word.as_str()));
-    match draft.words.len() {
+    match response.words.len() {
         0 => 1.0,
-        all => draft.words.iter().filter(found).count() as f64 / all as f64,
+        all => response.words.iter().filter(found).count() as f64 / all as f64,
     }
 }
 
 /// Returns the draft's items, and one more for each row or text that is in none.
-fn items(draft: &Draft) -> Vec<Item> {
-    let mut items = draft.items.clone().unwrap_or_default();
+fn items(response: &Response) -> Vec<Item> {
+    let mut items = response.items.clone().unwrap_or_default();
     let grouped: std::collections::HashSet<(usize, usize)> =
         items.iter().flat_map(|item| item.rows.clone()).collect();
-    for (number, table) in draft.document.tables.iter().enumerate() {
+    for (number, table) in response.document.tables.iter().enumerate() {
         let rows = (0..table.len()).map(|row| (number, row));
         items.extend(
             rows.filter(|row| !grouped.contains(row))
                 .map(|row| Item { rows: vec![row], ..Item::default() }),
         );
     }
-    for at in 0..draft.texts.len() {
+    for at in 0..response.texts.len() {
         if items.iter().any(|item| item.text == Some(at)) {
             continue;
         }
-        let row = draft.texts.get(at).and_then(|text| text.row);
+        let row = response.texts.get(at).and_then(|text| text.row);
         let owner = items
             .iter_mut()
             .find(|item| row.is_some_and(|row| item.rows.contains(&row)) && item.text.is_none());

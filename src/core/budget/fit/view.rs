@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use super::lines;
 use super::pieces::{Look, Pieces, shown_level};
-use crate::budget::draft::{Draft, LongText};
+use crate::budget::response::{LongText, Response};
 use crate::encode::{Document, Format};
 use crate::row::{Cell, RowTable};
 use crate::schemas::Level;
@@ -31,8 +31,8 @@ pub(super) struct Placed {
 }
 
 /// Writes what was chosen.
-pub(super) fn view(draft: &Draft, pieces: &Pieces, chosen: &Chosen, format: Format) -> View {
-    let mut document = draft.document.clone();
+pub(super) fn view(response: &Response, pieces: &Pieces, chosen: &Chosen, format: Format) -> View {
+    let mut document = response.document.clone();
     let mut view = View { blocks: Vec::new(), texts: Vec::new() };
     let mut levels: Vec<Vec<Option<Level>>> =
         document.tables.iter().map(|table| vec![None; table.len()]).collect();
@@ -48,7 +48,7 @@ pub(super) fn view(draft: &Draft, pieces: &Pieces, chosen: &Chosen, format: Form
             }
         }
         if let Some(number) = item.text
-            && let Some(text) = draft.texts.get(number)
+            && let Some(text) = response.texts.get(number)
         {
             let shown = Shown::of(text, number, look, pieces);
             shown.place(text, number, &mut document, &mut view, format);

@@ -4,7 +4,7 @@
 use super::Shortened;
 use super::pieces::Pieces;
 use super::view::Chosen;
-use crate::budget::draft::Draft;
+use crate::budget::response::Response;
 use crate::row::{Cell, RowTable};
 use crate::schemas::Kind;
 use crate::text::{Note, note, ours, quoted};
@@ -41,17 +41,17 @@ pub(super) fn block(notes: impl Iterator<Item = Note>) -> Option<String> {
 
 /// Returns the draft's notes that fit beside a shortened answer: all short ones, and as
 /// many long ones as there is room for.
-pub(super) fn own(draft: &Draft) -> Vec<Note> {
+pub(super) fn own(response: &Response) -> Vec<Note> {
     let mut chars = 0;
     let mut notes: Vec<Note> = Vec::new();
-    for note in &draft.notes {
+    for note in &response.notes {
         let length = note.chars().count();
         if chars + length <= OWN {
             chars += length;
             notes.push(note.clone());
         }
     }
-    match draft.notes.len() - notes.len() {
+    match response.notes.len() - notes.len() {
         0 => {}
         more => notes.push(note!("{} more notes are in the whole answer", ours(more))),
     }
@@ -59,14 +59,19 @@ pub(super) fn own(draft: &Draft) -> Vec<Note> {
 }
 
 /// Returns the notes of one chunk.
-pub(super) fn notes(draft: &Draft, pieces: &Pieces, chosen: &Chosen, said: &Said<'_>) -> Vec<Note> {
+pub(super) fn notes(
+    response: &Response,
+    pieces: &Pieces,
+    chosen: &Chosen,
+    said: &Said<'_>,
+) -> Vec<Note> {
     let Shortened { shown, of, lowered, windows, .. } = said.shortened;
     let (chunk, count) = said.chunk;
     let mut notes = match chunk {
-        1 => own(draft),
-        _ => draft.notes.first().cloned().into_iter().collect(),
+        1 => own(response),
+        _ => response.notes.first().cloned().into_iter().collect(),
     };
-    notes.extend(draft.legend.iter().cloned());
+    notes.extend(response.legend.iter().cloned());
     let mut parts = Vec::new();
     if count > 1 {
         let items: Vec<usize> =
@@ -94,8 +99,8 @@ pub(super) fn notes(draft: &Draft, pieces: &Pieces, chosen: &Chosen, said: &Said
         ours(&said.id)
     ));
     if chunk == 1 {
-        notes.extend(draft.calls.iter().filter_map(|(table, call)| {
-            let rows = draft.document.tables.get(*table)?;
+        notes.extend(response.calls.iter().filter_map(|(table, call)| {
+            let rows = response.document.tables.get(*table)?;
             Some(shown_of(rows, *table, call, pieces, chosen))
         }));
     }
@@ -104,7 +109,12 @@ pub(super) fn notes(draft: &Draft, pieces: &Pieces, chosen: &Chosen, said: &Said
 
 /// Estimates the notes of a chunk: the tokens to reserve for them before it is known
 /// what is shown. The real notes are counted afterwards.
-pub(super) fn likely(draft: &Draft, pieces: &Pieces, budget: usize, first: bool) -> Vec<Note> {
+pub(super) fn likely(
+    response: &Response,
+    pieces: &Pieces,
+    budget: usize,
+    first: bool,
+) -> Vec<Note> {
     let of = pieces.items.len();
     let chosen: Chosen = vec![Some(0); of];
     let said = Said {
@@ -114,12 +124,12 @@ pub(super) fn likely(draft: &Draft, pieces: &Pieces, budget: usize, first: bool)
             shown: of,
             of,
             lowered: of.max(1),
-            windows: draft.texts.len(),
+            windows: response.texts.len(),
             ..Shortened::default()
         },
         id: &pieces.id,
     };
-    notes(draft, pieces, &chosen, &said)
+    notes(response, pieces, &chosen, &said)
 }
 
 /// Reports how much of a table is shown, and the call that fetches all of it.
@@ -156,7 +166,7 @@ fn shown_of(rows: &RowTable, table: usize, call: &str, pieces: &Pieces, chosen: 
 /// Adds a line for each chunk but the first, as many as `fits` accepts; the last line
 /// stands for the chunks that have no line.
 pub(super) fn index(
-    draft: &Draft,
+    response: &Response,
     pieces: &Pieces,
     chunks: &[Vec<usize>],
     notes: &mut Vec<Note>,
@@ -164,7 +174,7 @@ pub(super) fn index(
 ) {
     let line = |number: usize, items: &[usize]| {
         let mut line = format!("chunk={}: {}", number + 1, ranges(items));
-        for part in summary(draft, pieces, items) {
+        for part in summary(response, pieces, items) {
             line.push_str(", ");
             line.push_str(&part);
         }
@@ -222,12 +232,12 @@ fn span(items: &[usize]) -> String {
 }
 
 /// Summarizes items in words: their first and last time, how many are unread, the senders.
-fn summary(draft: &Draft, pieces: &Pieces, items: &[usize]) -> Vec<String> {
+fn summary(response: &Response, pieces: &Pieces, items: &[usize]) -> Vec<String> {
     let rows: Vec<(&RowTable, usize)> = items
         .iter()
         .filter_map(|at| {
             let (table, row) = pieces.items.get(*at)?.rows.first()?;
-            Some((draft.document.tables.get(*table)?, *row))
+            Some((response.document.tables.get(*table)?, *row))
         })
         .collect();
     let mut parts = Vec::new();

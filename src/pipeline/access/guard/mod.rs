@@ -18,7 +18,7 @@ use std::sync::{Mutex, PoisonError};
 use futures_util::future::join_all;
 
 use crate::access::Access;
-use crate::budget::Draft;
+use crate::budget::Response;
 use crate::caller::{Caller, Reply};
 use crate::config::NewRecipients;
 use crate::error::{Error, Kind, Result};
@@ -142,9 +142,9 @@ pub(in crate::pipeline) struct Strangers {
 
 impl Strangers {
     /// Returns true if an answer will show untrusted text.
-    fn in_it(draft: &Draft) -> bool {
-        !draft.texts.is_empty()
-            || draft.document.tables.iter().any(|rows| {
+    fn in_it(response: &Response) -> bool {
+        !response.texts.is_empty()
+            || response.document.tables.iter().any(|rows| {
                 let columns = rows.columns();
                 rows.rows().any(|row| {
                     row.iter().zip(columns).any(|(cell, column)| {
@@ -185,8 +185,8 @@ pub(in crate::pipeline) fn everybody(letter: &OutgoingMessage) -> impl Iterator<
 
 impl Pipeline {
     /// Records whether an answer will show untrusted text.
-    pub(in crate::pipeline) async fn strangers_in(&self, draft: &Draft) -> Result<()> {
-        match Strangers::in_it(draft) {
+    pub(in crate::pipeline) async fn strangers_in(&self, response: &Response) -> Result<()> {
+        match Strangers::in_it(response) {
             true => self.strangers_shown().await,
             false => Ok(()),
         }

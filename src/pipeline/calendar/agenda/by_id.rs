@@ -12,7 +12,7 @@ use crate::budget::LongText;
 use crate::encode::Document;
 use crate::error::{Error, Kind, Result};
 use crate::flatten::Room;
-use crate::pipeline::{Draft, Flattening, Pipeline, columns_of, failed_line};
+use crate::pipeline::{Flattening, Pipeline, Response, columns_of, failed_line};
 use crate::provider::Account;
 use crate::provider::calendar::Calendars;
 use crate::row::{Cell, RowTable};
@@ -44,21 +44,21 @@ pub(super) struct Whole {
 
 impl Pipeline {
     /// Returns the rows of the named events.
-    pub(super) async fn events_by_id(&self, asked: &Agenda) -> Result<Draft> {
+    pub(super) async fn events_by_id(&self, asked: &Agenda) -> Result<Response> {
         let zone = self.zone(asked.tz.as_deref())?;
         let mut whole = self.whole_events(&asked.ids, asked.account.as_deref()).await?;
         let mut notes = std::mem::take(&mut whole.notes);
         if asked.form == EventForm::Ics {
             let text = self.ics(&whole, &zone, &mut notes).await;
             notes.insert(0, note!("events: {}, as iCalendar", whole.events.len()));
-            return Ok(Draft {
+            return Ok(Response {
                 texts: vec![LongText {
                     name: "ics".to_owned(),
                     text: theirs(text),
                     ..LongText::default()
                 }],
                 notes,
-                ..Draft::default()
+                ..Response::default()
             });
         }
         let several = whole
@@ -76,13 +76,13 @@ impl Pipeline {
             rows.show_members();
         }
         notes.insert(0, note!("events: {}", rows.len()));
-        Ok(Draft {
+        Ok(Response {
             document: Document {
                 scalars: vec![("zone", Cell::Text(zone_name(&zone)))],
                 tables: vec![rows],
             },
             notes,
-            ..Draft::default()
+            ..Response::default()
         })
     }
 

@@ -37,7 +37,7 @@ use crate::error::{Error, Kind, Result};
 use crate::flatten::{self, Room};
 use crate::ical;
 use crate::pipeline::access::whose::Labels;
-use crate::pipeline::{Draft, Flattening, Missing, Pipeline, missing_line};
+use crate::pipeline::{Flattening, Missing, Pipeline, Response, missing_line};
 use crate::project::project;
 use crate::provider::Account;
 use crate::provider::calendar::{Calendars, EventData};
@@ -61,7 +61,7 @@ struct Part {
 const KIND: &str = "agenda";
 
 impl Pipeline {
-    pub(in crate::pipeline) async fn agenda(&self, asked: Agenda) -> Result<Draft> {
+    pub(in crate::pipeline) async fn agenda(&self, asked: Agenda) -> Result<Response> {
         if !asked.ids.is_empty() {
             return self.events_by_id(&asked).await;
         }
@@ -117,7 +117,7 @@ impl Pipeline {
         notes.insert(0, note!("{}", ours(count)));
         notes.extend(plan.remarks(&merged, &parts));
         notes.extend(missing.into_iter().map(missing_line));
-        Ok(Draft { document, texts, notes, ..Draft::default() })
+        Ok(Response { document, texts, notes, ..Response::default() })
     }
 
     /// Returns the events of a page as an iCalendar document.

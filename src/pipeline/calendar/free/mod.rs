@@ -27,7 +27,7 @@ use super::agenda::zone_name;
 use crate::encode::Document;
 use crate::error::{Error, Kind, Result};
 use crate::flatten::Room;
-use crate::pipeline::{Draft, Flattening, Pipeline};
+use crate::pipeline::{Flattening, Pipeline, Response};
 use crate::provider::Account;
 use crate::provider::calendar::Schedule;
 use crate::row::{Cell, RowTable};
@@ -45,7 +45,7 @@ const LONGEST: i64 = 62;
 type SeenSchedule = Result<(Schedule, Api)>;
 
 impl Pipeline {
-    pub(in crate::pipeline) async fn free(&self, asked: Free) -> Result<Draft> {
+    pub(in crate::pipeline) async fn free(&self, asked: Free) -> Result<Response> {
         let zone = self.zone(asked.tz.as_deref())?;
         let here = TimeContext { now: self.clock().now, zone: zone.clone(), named: false };
         let daily = asked.hours.as_deref().map(Daily::read).transpose()?;
@@ -95,7 +95,7 @@ impl Pipeline {
         };
         document.scalars.insert(0, ("zone", Cell::Text(zone_name(&zone))));
         notes.insert(0, note!("{}", ours(count)));
-        Ok(Draft { document, notes, ..Draft::default() })
+        Ok(Response { document, notes, ..Response::default() })
     }
 
     /// Returns the times of some addresses, in their order, and those that are unknown:

@@ -13,7 +13,7 @@ use crate::flatten::Room;
 use crate::pipeline::access::audit::Entry;
 use crate::pipeline::answer::outcome::{Outcome, WriteReport};
 use crate::pipeline::mail::modify::ASKED_BEFORE;
-use crate::pipeline::{Draft, Flattening, Pipeline, columns_of};
+use crate::pipeline::{Flattening, Pipeline, Response, columns_of};
 use crate::provider::calendar::CalendarOp;
 use crate::schemas::{CALENDAR, Level};
 use crate::text::Note;
@@ -25,7 +25,7 @@ impl Pipeline {
         &self,
         asked: Manage,
         caller: &dyn Caller,
-    ) -> Result<Draft> {
+    ) -> Result<Response> {
         if asked.kind != ManageKind::Calendar {
             return self.arrange(asked, caller).await;
         }
@@ -47,7 +47,7 @@ impl Pipeline {
         }
     }
 
-    async fn create_calendar(&self, asked: &Manage) -> Result<Draft> {
+    async fn create_calendar(&self, asked: &Manage) -> Result<Response> {
         if asked.id.is_some() {
             return Err(Error::argument("`id` is for an existing calendar")
                 .next("give the new one's name as `name`"));
@@ -71,7 +71,7 @@ impl Pipeline {
         self.carry_out(&owner, &op, &name, "create").await
     }
 
-    async fn change_calendar(&self, asked: &Manage, caller: &dyn Caller) -> Result<Draft> {
+    async fn change_calendar(&self, asked: &Manage, caller: &dyn Caller) -> Result<Response> {
         let (word, rename) = match asked.op {
             ManageOp::Rename | ManageOp::Update => ("rename", Some(named(asked)?)),
             _ => ("delete", None),
@@ -142,7 +142,7 @@ impl Pipeline {
         self.carry_out(&owner, &op, &old, word).await
     }
 
-    async fn planned(&self, name: &str, op: &'static str, detail: String) -> Result<Draft> {
+    async fn planned(&self, name: &str, op: &'static str, detail: String) -> Result<Response> {
         self.write_report(WriteReport {
             outcomes: vec![Outcome::new(short(name), op, "planned", detail)],
             notes: vec!["dry run: nothing was written".into()],
@@ -157,7 +157,7 @@ impl Pipeline {
         op: &CalendarOp,
         name: &str,
         word: &'static str,
-    ) -> Result<Draft> {
+    ) -> Result<Response> {
         let id = match op {
             CalendarOp::Create { .. } => None,
             CalendarOp::Rename { id, .. } | CalendarOp::Delete { id } => Some(id.clone()),
@@ -185,10 +185,10 @@ impl Pipeline {
     }
 
     /// Returns the response for a calendar that was written, as its service has it.
-    async fn calendar_row(&self, owner: &Owner, calendar: Value, notes: Vec<Note>) -> Draft {
+    async fn calendar_row(&self, owner: &Owner, calendar: Value, notes: Vec<Note>) -> Response {
         let several = self.several_accounts().await;
         let columns = columns_of(&CALENDAR, Level::Core, several);
-        let mut draft = Draft { notes, ..Draft::default() };
+        let mut response = Response { notes, ..Response::default() };
         let flattening = Flattening {
             api: owner.port.api(),
             zone: &self.config.zone,
@@ -197,10 +197,11 @@ impl Pipeline {
             room: Room::List,
         };
         let names = HashMap::new();
-        let mut rows = flattening.rows(&CALENDAR, &columns, &[calendar], &names, &mut draft.notes);
-        self.hand_out_after(&mut rows, &owner.account, &mut draft.notes).await;
-        draft.document.tables.push(rows);
-        draft
+        let mut rows =
+            flattening.rows(&CALENDAR, &columns, &[calendar], &names, &mut response.notes);
+        self.hand_out_after(&mut rows, &owner.account, &mut response.notes).await;
+        response.document.tables.push(rows);
+        response
     }
 }
 

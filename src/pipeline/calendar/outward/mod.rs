@@ -13,7 +13,7 @@ use crate::event_time;
 use crate::pipeline::access::audit::Entry;
 use crate::pipeline::access::guard::events::{EventWrite, line};
 use crate::pipeline::answer::outcome::{Outcome, WriteReport};
-use crate::pipeline::{Draft, Pipeline};
+use crate::pipeline::{Pipeline, Response};
 use crate::provider::calendar::{Change, Notify};
 use crate::tools::outward::Delete;
 use crate::tools::save::Scope;
@@ -31,7 +31,7 @@ impl Pipeline {
         &self,
         asked: Delete,
         caller: &dyn Caller,
-    ) -> Result<Draft> {
+    ) -> Result<Response> {
         let target = self.named_event(&asked.id).await?;
         target.not_cancelled()?;
         self.as_shown(&target).await?;

@@ -16,7 +16,7 @@ use crate::pipeline::access::guard::events::EventWrite;
 use crate::pipeline::answer::outcome::{Outcome, WriteReport};
 use crate::pipeline::calendar::guests::{notified, others};
 use crate::pipeline::calendar::target::{Target, event_line, title};
-use crate::pipeline::{Draft, Pipeline};
+use crate::pipeline::{Pipeline, Response};
 use crate::provider::calendar::{Change, EventData, Notify};
 use crate::recurrence::Repeat;
 use crate::text::brief;
@@ -38,7 +38,7 @@ impl Pipeline {
         id: &str,
         asked: &Save,
         caller: Option<&dyn Caller>,
-    ) -> Result<Draft> {
+    ) -> Result<Response> {
         let Some(words) = asked.events.first() else {
             return Err(Error::argument("there is nothing to change").next("give `events`"));
         };
@@ -60,7 +60,7 @@ impl Pipeline {
         words: &EventWords,
         asked: &Save,
         caller: Option<&dyn Caller>,
-    ) -> Result<Draft> {
+    ) -> Result<Response> {
         let facts = &target.facts;
         let zone = target.zone(&self.config.zone);
         let mut made = make::changed(words, &self.here(), facts, &zone)?;
@@ -95,7 +95,7 @@ impl Pipeline {
         words: &EventWords,
         asked: &Save,
         caller: Option<&dyn Caller>,
-    ) -> Result<Draft> {
+    ) -> Result<Response> {
         let seen = reference(&target.facts);
         let master = match target.facts.series {
             None => target,
@@ -218,7 +218,7 @@ impl Pipeline {
         notes: Vec<Note>,
         asked: &Save,
         caller: Option<&dyn Caller>,
-    ) -> Result<Draft> {
+    ) -> Result<Response> {
         let Ready { target, change, repeat, notify } = ready;
         let name = format!("{} {}", target.handle, title(&target.facts));
         let mut report = WriteReport { notes, ..WriteReport::default() };

@@ -14,7 +14,7 @@ use crate::pipeline::access::guard::events::act;
 use crate::pipeline::answer::outcome::{Outcome, WriteReport};
 use crate::pipeline::calendar::guests::{notified, others};
 use crate::pipeline::calendar::target::short;
-use crate::pipeline::{Draft, Pipeline};
+use crate::pipeline::{Pipeline, Response};
 use crate::provider::calendar::{Change, Notify};
 use crate::text::{Note, quoted};
 use crate::tools::save::{IfConflict, Save};
@@ -34,7 +34,7 @@ impl Pipeline {
         &self,
         asked: &Save,
         caller: Option<&dyn Caller>,
-    ) -> Result<Draft> {
+    ) -> Result<Response> {
         if asked.scope.is_some() {
             return Err(Error::argument("`scope` is for an existing event")
                 .next("leave it out, or give `id`"));

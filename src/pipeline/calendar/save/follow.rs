@@ -20,7 +20,7 @@ use crate::pipeline::access::guard::events::EventWrite;
 use crate::pipeline::answer::outcome::{Outcome, WriteReport};
 use crate::pipeline::calendar::guests::notified;
 use crate::pipeline::calendar::target::{Target, event_line, title};
-use crate::pipeline::{Draft, Flattening, Pipeline};
+use crate::pipeline::{Flattening, Pipeline, Response};
 use crate::provider::calendar::{Change, EventData, Notify, Show, Visibility};
 use crate::recurrence::Repeat;
 use crate::row::Cell;
@@ -80,7 +80,7 @@ impl Pipeline {
         words: &EventWords,
         asked: &Save,
         caller: Option<&dyn Caller>,
-    ) -> Result<Draft> {
+    ) -> Result<Response> {
         let seen = reference(&target.facts);
         let master = self.master_of(&target).await?;
         self.as_shown(&master).await?;
@@ -136,7 +136,7 @@ impl Pipeline {
         notes: Vec<Note>,
         asked: &Save,
         caller: Option<&dyn Caller>,
-    ) -> Result<Draft> {
+    ) -> Result<Response> {
         let Ready { target: master, change, repeat, notify } = ready;
         let name = format!("{} {}", target.handle, title(&target.facts));
         let mut report = WriteReport { notes, ..WriteReport::default() };

@@ -25,7 +25,7 @@ use crate::pipeline::answer::cursor::{Mark, Seen};
 use crate::pipeline::answer::outcome::{Outcome, WriteReport};
 use crate::pipeline::calendar::guests::checked;
 use crate::pipeline::calendar::target::{Target, short};
-use crate::pipeline::{Draft, Pipeline};
+use crate::pipeline::{Pipeline, Response};
 use crate::provider::calendar::{Change, EventData, Notify};
 use crate::recurrence::Repeat;
 use crate::row::Cell;
@@ -102,7 +102,7 @@ impl Pipeline {
         said: &str,
         asked: &Save,
         caller: Option<&dyn Caller>,
-    ) -> Result<Draft> {
+    ) -> Result<Response> {
         if asked.scope.is_some() {
             return Err(Error::argument("`scope` is for an existing event").next("leave it out"));
         }
@@ -198,10 +198,10 @@ impl Pipeline {
             }
             _ => {}
         }
-        let mut draft = self.write_report(report).await?;
+        let mut response = self.write_report(report).await?;
         let next = next.map(|next| ("next", next));
-        draft.document.scalars.extend(next);
-        Ok(draft)
+        response.document.scalars.extend(next);
+        Ok(response)
     }
 
     /// Returns where an import continues.

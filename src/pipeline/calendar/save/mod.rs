@@ -23,7 +23,7 @@ pub(super) use span::{Before, read};
 
 use crate::caller::Caller;
 use crate::error::Result;
-use crate::pipeline::{Draft, Pipeline};
+use crate::pipeline::{Pipeline, Response};
 use crate::time_parse::TimeContext;
 use crate::tools::save::Save;
 
@@ -35,7 +35,7 @@ impl Pipeline {
         &self,
         asked: Save,
         caller: &dyn Caller,
-    ) -> Result<Draft> {
+    ) -> Result<Response> {
         // A dry run is refused as the real call would be, and asks nobody.
         let caller = (!asked.dry_run).then_some(caller);
         match (&asked.id, &asked.ics) {

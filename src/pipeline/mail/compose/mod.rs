@@ -18,7 +18,7 @@ use crate::pipeline::access::audit::{BEGUN, Entry, outcome};
 use crate::pipeline::access::guard::everybody;
 use crate::pipeline::answer::outcome::{Outcome, WriteReport};
 use crate::pipeline::calendar::target::short;
-use crate::pipeline::{Draft, Pipeline};
+use crate::pipeline::{Pipeline, Response};
 use crate::provider::Account;
 use crate::provider::Mailbox;
 use crate::provider::mail::{Alias, Origin, OutgoingMessage, SourceMessage, StoredDraft};
@@ -50,7 +50,7 @@ impl Pipeline {
         &self,
         asked: DraftOf,
         caller: &dyn Caller,
-    ) -> Result<Draft> {
+    ) -> Result<Response> {
         match asked.mode {
             DraftMode::Discard => self.discard_draft(&asked).await,
             DraftMode::Edit => self.edit_draft(&asked, caller).await,
@@ -62,7 +62,7 @@ impl Pipeline {
         Ok(DraftContext { mailbox: self.connect.mailbox(&account)?, account })
     }
 
-    async fn new_draft(&self, asked: &DraftOf, caller: &dyn Caller) -> Result<Draft> {
+    async fn new_draft(&self, asked: &DraftOf, caller: &dyn Caller) -> Result<Response> {
         let (context, original) = match &asked.id {
             None => {
                 let account = self.accounts.find(asked.account.as_deref()).await?;
@@ -97,7 +97,7 @@ impl Pipeline {
         self.draft_written(&context, op, ids, sheet, made, is_reply).await
     }
 
-    async fn edit_draft(&self, asked: &DraftOf, caller: &dyn Caller) -> Result<Draft> {
+    async fn edit_draft(&self, asked: &DraftOf, caller: &dyn Caller) -> Result<Response> {
         let (context, handle, held) = self.stored_draft(asked).await?;
         let sheet = self.edited_sheet(asked, &context, &held).await?;
         let ids = vec![handle];
@@ -114,7 +114,7 @@ impl Pipeline {
         self.draft_written(&context, "edit", ids, sheet, made, false).await
     }
 
-    async fn discard_draft(&self, asked: &DraftOf) -> Result<Draft> {
+    async fn discard_draft(&self, asked: &DraftOf) -> Result<Response> {
         let (context, handle, held) = self.stored_draft(asked).await?;
         let ids = [handle.clone()];
         let mut notes = Vec::new();
@@ -148,15 +148,15 @@ impl Pipeline {
         sheet: Sheet,
         made: Result<StoredDraft>,
         is_reply: bool,
-    ) -> Result<Draft> {
+    ) -> Result<Response> {
         let line = entry(context, op, &ids, &sheet.content, outcome(&made));
         let mut notes = Vec::new();
         self.audit_after(line, &mut notes).await;
         match made {
             Ok(held) => {
-                let mut draft = self.preview(context, &held, &sheet, is_reply).await;
-                draft.notes.append(&mut notes);
-                Ok(draft)
+                let mut response = self.preview(context, &held, &sheet, is_reply).await;
+                response.notes.append(&mut notes);
+                Ok(response)
             }
             Err(error) if error.is_open() => {
                 let item = ids.first().cloned().unwrap_or_else(|| short(&sheet.content.subject));

@@ -1,7 +1,7 @@
 //! The preview of a draft: all recipients, in full.
 
 use super::{DraftContext, Pipeline, Sheet, attachments};
-use crate::budget::Draft;
+use crate::budget::Response;
 use crate::provider::mail::{Attachment, Importance, OutgoingMessage, Person, StoredDraft};
 use crate::row::Cell;
 use crate::store::HandleKind;
@@ -19,8 +19,8 @@ impl Pipeline {
         held: &StoredDraft,
         sheet: &Sheet,
         is_reply: bool,
-    ) -> Draft {
-        let mut draft = Draft::default();
+    ) -> Response {
+        let mut response = Response::default();
         let content = &held.content;
         let kind = HandleKind::Draft;
         let mut late = Vec::new();
@@ -29,7 +29,7 @@ impl Pipeline {
             Some(number) => (Cell::Handle('d', number), kind.handle(number)),
             None => (Cell::Id(held.id.clone()), held.id.clone()),
         };
-        let scalars = &mut draft.document.scalars;
+        let scalars = &mut response.document.scalars;
         scalars.push(("draft", cell));
         scalars.push(("from", Cell::Text(shown(std::slice::from_ref(&content.from)))));
         let lists = [("to", &content.to), ("cc", &content.cc), ("bcc", &content.bcc)];
@@ -49,27 +49,27 @@ impl Pipeline {
                 scalars.push(("thread", Cell::Handle('t', number)));
             }
         }
-        draft.notes = differences(&sheet.content, content);
+        response.notes = differences(&sheet.content, content);
         for note in &sheet.notes {
-            if !draft.notes.contains(note) {
-                draft.notes.push(note.clone());
+            if !response.notes.contains(note) {
+                response.notes.push(note.clone());
             }
         }
         match content.importance {
-            Importance::High => draft.notes.push("importance: high".into()),
-            Importance::Low => draft.notes.push("importance: low".into()),
+            Importance::High => response.notes.push("importance: high".into()),
+            Importance::Low => response.notes.push("importance: low".into()),
             Importance::Normal => {}
         }
         let nobody = [&content.to, &content.cc, &content.bcc].iter().all(|list| list.is_empty());
-        draft.notes.push(match nobody {
+        response.notes.push(match nobody {
             true => note!(
                 "nothing was sent; it has no recipients: mail_draft mode=edit id={} to=…",
                 ours(&handle)
             ),
             false => note!("nothing was sent; mail_send id={} sends it", ours(&handle)),
         });
-        draft.notes.append(&mut late);
-        draft
+        response.notes.append(&mut late);
+        response
     }
 }
 

@@ -23,7 +23,7 @@ use crate::caller::{Caller, Reply};
 use crate::doubt::look_for;
 use crate::error::{Error, Kind, Result};
 use crate::pipeline::access::audit::{BEGUN, Entry};
-use crate::pipeline::{Draft, Pipeline};
+use crate::pipeline::{Pipeline, Response};
 use crate::provider::Mailbox;
 use crate::provider::mail::MailState;
 use crate::text::{Note, note};
@@ -76,7 +76,7 @@ impl Pipeline {
         &self,
         asked: Modify,
         caller: &dyn Caller,
-    ) -> Result<Draft> {
+    ) -> Result<Response> {
         if let Some(said) = &asked.undo {
             return self.undo(said, asked.dry_run).await;
         }
@@ -114,7 +114,7 @@ impl Pipeline {
         steps: &[(Verb, With)],
         dry_run: bool,
         caller: Option<&dyn Caller>,
-    ) -> Result<Draft> {
+    ) -> Result<Response> {
         let mut works = Vec::new();
         let several = choice.accounts.len() > 1;
         for chosen in std::mem::take(&mut choice.accounts) {

@@ -7,7 +7,7 @@ use super::{Choice, Turn, Work, grouped};
 use crate::error::Result;
 use crate::flatten::Room;
 use crate::pipeline::answer::outcome::Outcome;
-use crate::pipeline::{Draft, Flattening, Pipeline};
+use crate::pipeline::{Flattening, Pipeline, Response};
 use crate::project::project;
 use crate::provider::BodyForm;
 use crate::row::{Cell, RowTable};
@@ -33,8 +33,8 @@ impl Pipeline {
         choice: Choice,
         undo: Option<u64>,
         dry_run: bool,
-    ) -> Result<Draft> {
-        let mut draft = Draft::default();
+    ) -> Result<Response> {
+        let mut response = Response::default();
         let several = works.len() > 1;
         let (word, turn) = match dry_run {
             true => ("planned", Turn::Planned),
@@ -43,7 +43,7 @@ impl Pipeline {
         let number = |count: usize| Cell::Count(i64::try_from(count).unwrap_or(i64::MAX));
         let done: usize = works.iter().map(|one| one.count(turn)).sum();
         let unchanged: usize = works.iter().map(|one| one.unchanged).sum();
-        let scalars = &mut draft.document.scalars;
+        let scalars = &mut response.document.scalars;
         scalars.push((word, number(done)));
         if unchanged > 0 {
             scalars.push(("unchanged", number(unchanged)));
@@ -52,21 +52,21 @@ impl Pipeline {
             scalars.push(("undo", Cell::Handle(HandleKind::Undo.letter(), undo)));
         }
         if dry_run {
-            draft.notes.push("dry run: nothing was written".into());
+            response.notes.push("dry run: nothing was written".into());
             if op == "delete" && done > 0 {
-                draft.notes.push(note!("do=delete is permanent: {}", ASKED_BEFORE));
+                response.notes.push(note!("do=delete is permanent: {}", ASKED_BEFORE));
             }
             let rows = self.first_rows(&works, several).await?;
             if !rows.is_empty() {
                 if done > rows.len() {
                     let shown = rows.len();
-                    draft.notes.push(note!(
+                    response.notes.push(note!(
                         "the first {} of {} are shown",
                         ours(shown),
                         ours(done)
                     ));
                 }
-                draft.document.tables.push(rows);
+                response.document.tables.push(rows);
             }
         }
         for work in works.iter().filter(|_| several) {
@@ -82,35 +82,37 @@ impl Pipeline {
                 ours(word),
                 ours(unchanged)
             );
-            draft.notes.push(line);
+            response.notes.push(line);
         }
         let mut outcomes = Vec::new();
         for (said, error) in &choice.failed {
             outcomes.push(Outcome::failed(said, op, error));
         }
         for work in &works {
-            outcomes.append(&mut self.misses(work, op, &mut draft.notes).await);
+            outcomes.append(&mut self.misses(work, op, &mut response.notes).await);
         }
         let rows = self.outcomes(&outcomes);
         if !rows.is_empty() {
-            draft.document.tables.push(rows);
+            response.document.tables.push(rows);
         }
         if let Some(left) = &choice.left {
-            draft.notes.push(note!("{} more messages remain: call again for them", ours(&left)));
+            response.notes.push(note!("{} more messages remain: call again for them", ours(&left)));
         }
         if !dry_run && done > 0 {
             match op {
-                "delete" => draft.notes.push("deleted for good: there is no undo".into()),
-                "copy" => draft.notes.push("no undo: trash or unlabel the copies instead".into()),
+                "delete" => response.notes.push("deleted for good: there is no undo".into()),
+                "copy" => {
+                    response.notes.push("no undo: trash or unlabel the copies instead".into())
+                }
                 _ => {}
             }
         }
         let none = works.iter().all(|one| one.changes.is_empty() && one.unchanged == 0);
         if none && outcomes.is_empty() {
-            draft.notes.push("no message was found".into());
+            response.notes.push("no message was found".into());
         }
-        draft.notes.extend(choice.notes);
-        Ok(draft)
+        response.notes.extend(choice.notes);
+        Ok(response)
     }
 
     /// Returns the sender and subject of the first messages to change: a line for each.

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::Chosen;
 use super::{Change, Choice, PlannedAction, Turn, Work};
 use crate::error::{Error, Kind, Result};
-use crate::pipeline::{Draft, Pipeline};
+use crate::pipeline::{Pipeline, Response};
 use crate::provider::Account;
 use crate::provider::mail::MailState;
 use crate::store::HandleKind;
@@ -85,7 +85,7 @@ fn back(kept: &KeptMail, now: &MailState) -> Back {
 
 impl Pipeline {
     /// Undoes a change; an undo can be undone.
-    pub(super) async fn undo(&self, said: &str, dry_run: bool) -> Result<Draft> {
+    pub(super) async fn undo(&self, said: &str, dry_run: bool) -> Result<Response> {
         let Some((HandleKind::Undo, number)) = HandleKind::parse(said) else {
             return Err(Error::argument("`undo` is not an undo id")
                 .next("give the one mail_modify returned, such as u3"));

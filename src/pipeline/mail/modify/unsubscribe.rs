@@ -10,7 +10,7 @@ use crate::pipeline::access::audit::Entry;
 use crate::pipeline::answer::outcome::{Outcome, WriteReport};
 use crate::pipeline::calendar::target::short;
 use crate::pipeline::mail::compose::people::message_id;
-use crate::pipeline::{Draft, Pipeline};
+use crate::pipeline::{Pipeline, Response};
 use crate::provider::mail::{Origin, OutgoingMessage, Person, SourceMessage};
 use crate::schemas::Api;
 use crate::store::HandleKind;
@@ -41,7 +41,7 @@ impl Pipeline {
         choice: Choice,
         dry_run: bool,
         caller: &dyn Caller,
-    ) -> Result<Draft> {
+    ) -> Result<Response> {
         let count: usize = choice.accounts.iter().map(|one| one.ids.len()).sum();
         if count > MOST {
             return Err(Error::argument(format!(
@@ -215,9 +215,9 @@ impl Pipeline {
             files: Vec::new(),
             from,
         };
-        let draft = chosen.mailbox.create(&Origin::New, &outgoing, caller).await?;
+        let response = chosen.mailbox.create(&Origin::New, &outgoing, caller).await?;
         let kind = HandleKind::Draft;
-        let handle = self.handle_after(&chosen.account, kind, &draft.id, notes).await;
+        let handle = self.handle_after(&chosen.account, kind, &response.id, notes).await;
         Ok(format!("{handle} is a message to {}: send it with mail_send", short(&letter.to)))
     }
 }

@@ -12,7 +12,7 @@ use crate::event_time::{self, EventTime};
 use crate::ical::{self, Entry};
 use crate::pipeline::calendar::save::clash::{self, Wanted};
 use crate::pipeline::calendar::target::Owner;
-use crate::pipeline::{Draft, Pipeline};
+use crate::pipeline::{Pipeline, Response};
 use crate::provider::calendar::{Answer, EventData, Guest, Show};
 use crate::row::RowTable;
 use crate::schemas::{INVITATION, Level, wire};
@@ -23,7 +23,11 @@ const MOST: usize = 5;
 
 impl Pipeline {
     /// Adds the table of invitations, if there are any.
-    pub(super) async fn invitations(&self, fetched: &[Fetched], draft: &mut Draft) -> Result<()> {
+    pub(super) async fn invitations(
+        &self,
+        fetched: &[Fetched],
+        response: &mut Response,
+    ) -> Result<()> {
         let columns = INVITATION.up_to(Level::More);
         let mut all = RowTable::new(&INVITATION, columns.clone());
         for letters in by_account(fetched) {
@@ -38,16 +42,17 @@ impl Pipeline {
                 };
                 let owner = self.owner(account.clone()).await?;
                 let letter = &one.target.id;
-                self.read_invitation(letter, text, &owner, &mut objects, &mut draft.notes).await?;
+                self.read_invitation(letter, text, &owner, &mut objects, &mut response.notes)
+                    .await?;
             }
             let none = std::collections::HashMap::new();
             let mut rows =
-                self.local().rows(&INVITATION, &columns, &objects, &none, &mut draft.notes);
+                self.local().rows(&INVITATION, &columns, &objects, &none, &mut response.notes);
             self.hand_out(&mut rows, &account).await?;
             all.append(rows);
         }
         if !all.is_empty() {
-            draft.document.tables.push(all);
+            response.document.tables.push(all);
         }
         Ok(())
     }

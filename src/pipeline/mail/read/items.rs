@@ -5,7 +5,7 @@
 //! messages are settled, and so are those before them. A draft is no reply.
 
 use crate::budget::value::Hint;
-use crate::budget::{Draft, Item};
+use crate::budget::{Item, Response};
 use crate::row::Cell;
 
 /// The account and thread of a message.
@@ -24,8 +24,8 @@ impl Place {
 }
 
 /// Returns one item per message, in their order; `places` are theirs.
-pub fn items(draft: &Draft, places: &[Place]) -> Vec<Item> {
-    let tables = &draft.document.tables;
+pub fn items(response: &Response, places: &[Place]) -> Vec<Item> {
+    let tables = &response.document.tables;
     let Some(letters) = tables.first() else {
         return Vec::new();
     };
@@ -33,7 +33,7 @@ pub fn items(draft: &Draft, places: &[Place]) -> Vec<Item> {
     let sent: Vec<bool> = (0..count)
         .map(|at| match (letters.cell(at, "from"), places.get(at)) {
             (Some(Cell::Text(from)), Some(place)) => {
-                is_from(from, &place.account.1) && !has_flag(draft, at, "draft")
+                is_from(from, &place.account.1) && !has_flag(response, at, "draft")
             }
             _ => false,
         })
@@ -59,8 +59,10 @@ pub fn items(draft: &Draft, places: &[Place]) -> Vec<Item> {
                     (0..table.len()).filter(|row| id.is_some() && table.cell(*row, key) == id);
                 rows.extend(mine.map(|row| (number, row)));
             }
-            let text =
-                draft.texts.iter().position(|text| text.row.is_some_and(|row| rows.contains(&row)));
+            let text = response
+                .texts
+                .iter()
+                .position(|text| text.row.is_some_and(|row| rows.contains(&row)));
             let later = |other: &usize| dates.get(*other) > dates.get(at);
             let beside: Vec<usize> = (0..count)
                 .filter(|other| match (places.get(at), places.get(*other)) {
@@ -73,7 +75,7 @@ pub fn items(draft: &Draft, places: &[Place]) -> Vec<Item> {
             let open = match sent.get(at) {
                 Some(true) => Some(false),
                 _ if answered => Some(false),
-                _ if has_flag(draft, at, "unread") => Some(true),
+                _ if has_flag(response, at, "unread") => Some(true),
                 _ => None,
             };
             let ends = [beside.first(), beside.last()];
@@ -99,8 +101,8 @@ fn is_from(from: &str, owner: &str) -> bool {
     address.trim_end_matches('>').eq_ignore_ascii_case(owner)
 }
 
-fn has_flag(draft: &Draft, at: usize, wanted: &str) -> bool {
-    let flags = draft.document.tables.first();
+fn has_flag(response: &Response, at: usize, wanted: &str) -> bool {
+    let flags = response.document.tables.first();
     match flags.and_then(|letters| letters.cell(at, "flags")) {
         Some(Cell::Text(flags)) => flags.split(' ').any(|flag| flag == wanted),
         _ => false,

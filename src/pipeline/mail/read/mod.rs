@@ -18,7 +18,7 @@ use crate::body::{self, Form, Readable};
 use crate::budget::LongText;
 use crate::error::{Error, Kind, Result};
 use crate::flatten::{self, Room};
-use crate::pipeline::{Draft, Flattening, Pipeline, failed_line, zone_line};
+use crate::pipeline::{Flattening, Pipeline, Response, failed_line, zone_line};
 use crate::project::project;
 use crate::provider::{BodyForm, MessageContent};
 use crate::row::{Cell, RowTable};
@@ -76,7 +76,7 @@ struct Fetched {
 }
 
 impl Pipeline {
-    pub(in crate::pipeline) async fn read(&self, read: Read) -> Result<Draft> {
+    pub(in crate::pipeline) async fn read(&self, read: Read) -> Result<Response> {
         let (rest, failed_targets) = match &read.cursor {
             Some(said) => (self.load_cursor(KIND, said).await?, Vec::new()),
             None => self.targets(&read).await?,
@@ -107,26 +107,26 @@ impl Pipeline {
         }
         failed.extend(failed_targets);
 
-        let mut draft = Draft::default();
-        self.rows(&fetched, &mut draft).await?;
-        self.invitations(&fetched, &mut draft).await?;
+        let mut response = Response::default();
+        self.rows(&fetched, &mut response).await?;
+        self.invitations(&fetched, &mut response).await?;
         if form != Body::None {
-            self.bodies(&mut fetched, form, &mut draft).await?;
+            self.bodies(&mut fetched, form, &mut response).await?;
         }
         let places = self.conversations(&fetched).await?;
-        draft.items = Some(items::items(&draft, &places));
-        zone_line(&mut draft.document, &self.config.zone);
+        response.items = Some(items::items(&response, &places));
+        zone_line(&mut response.document, &self.config.zone);
 
         let mut count = format!("messages: {}", fetched.len());
         if !later.is_empty() {
             let further = later.len();
             let cursor = self.save_cursor(KIND, &Rest { letters: later, ..rest }).await?;
-            draft.document.scalars.push(("next", Cell::Handle('p', cursor)));
+            response.document.scalars.push(("next", Cell::Handle('p', cursor)));
             count.push_str(&format!("; {further} more messages: cursor=p{cursor}"));
         }
-        draft.notes.insert(0, note!("{}", ours(count)));
-        draft.notes.extend(failed_line(&failed));
-        Ok(draft)
+        response.notes.insert(0, note!("{}", ours(count)));
+        response.notes.extend(failed_line(&failed));
+        Ok(response)
     }
 
     /// Fetches messages, several concurrently, in their order.
@@ -217,7 +217,7 @@ impl Pipeline {
     }
 
     /// Adds the tables of the messages and their attachments.
-    async fn rows(&self, fetched: &[Fetched], draft: &mut Draft) -> Result<()> {
+    async fn rows(&self, fetched: &[Fetched], response: &mut Response) -> Result<()> {
         let labels = self.labels().await?;
         let several = by_account(fetched).count() > 1;
         let mut columns = columns()?;
@@ -242,7 +242,7 @@ impl Pipeline {
             let items: Vec<_> = letters.iter().map(|one| one.letter.item.clone()).collect();
             let attached: Vec<_> =
                 letters.iter().flat_map(|one| one.letter.attachments.clone()).collect();
-            let mut some = flattening.rows(&MESSAGE, &columns, &items, &names, &mut draft.notes);
+            let mut some = flattening.rows(&MESSAGE, &columns, &items, &names, &mut response.notes);
             self.hand_out(&mut some, &account).await?;
             let context = flattening.context(&names);
             for (at, item) in items.iter().enumerate() {
@@ -252,18 +252,18 @@ impl Pipeline {
                 {
                     let line =
                         note!("{}: {}", ours(format!("{kind}{number}")), ours(doubts.join("; ")));
-                    draft.notes.push(line);
+                    response.notes.push(line);
                 }
             }
             messages.append(some);
             let mut some =
-                flattening.rows(&ATTACHMENT, &file_columns, &attached, &names, &mut draft.notes);
+                flattening.rows(&ATTACHMENT, &file_columns, &attached, &names, &mut response.notes);
             self.hand_out(&mut some, &account).await?;
             files.append(some);
         }
-        draft.document.tables.push(messages);
+        response.document.tables.push(messages);
         if !files.is_empty() {
-            draft.document.tables.push(files);
+            response.document.tables.push(files);
         }
         Ok(())
     }
@@ -288,13 +288,18 @@ impl Pipeline {
     }
 
     /// Adds the table of bodies, after that of the messages, and the texts.
-    async fn bodies(&self, fetched: &mut [Fetched], form: Body, draft: &mut Draft) -> Result<()> {
-        let table = 1.min(draft.document.tables.len());
+    async fn bodies(
+        &self,
+        fetched: &mut [Fetched],
+        form: Body,
+        response: &mut Response,
+    ) -> Result<()> {
+        let table = 1.min(response.document.tables.len());
         let mut objects = Vec::new();
         for (at, one) in fetched.iter_mut().enumerate() {
             // It may be long: there is one of it.
             let text = std::mem::take(&mut one.readable.text);
-            let block = (!text.is_empty()).then(|| format!("b{}", draft.texts.len() + 1));
+            let block = (!text.is_empty()).then(|| format!("b{}", response.texts.len() + 1));
             let chars = text.chars().filter(|char| *char != OURS).count();
             objects.push(json!({
                 "message": one.target.id,
@@ -304,13 +309,13 @@ impl Pipeline {
                 "shown": chars,
             }));
             for note in one.letter.notes.iter().chain(&one.readable.notes) {
-                draft.notes.push(match &block {
+                response.notes.push(match &block {
                     Some(block) => note.under(ours(block)),
                     None => note.clone(),
                 });
             }
             if let Some(name) = block {
-                draft.texts.push(LongText {
+                response.texts.push(LongText {
                     name,
                     text,
                     row: Some((table, at)),
@@ -329,12 +334,12 @@ impl Pipeline {
                 continue;
             };
             let mut some =
-                self.local().rows(&BODY, &columns, mine, &HashMap::new(), &mut draft.notes);
+                self.local().rows(&BODY, &columns, mine, &HashMap::new(), &mut response.notes);
             let account = self.accounts.by_id(&first.target.account).await?;
             self.hand_out(&mut some, &account).await?;
             rows.append(some);
         }
-        draft.document.tables.insert(table, rows);
+        response.document.tables.insert(table, rows);
         Ok(())
     }
 }

@@ -16,7 +16,7 @@ use crate::pipeline::access::audit::Entry;
 use crate::pipeline::access::guard::Audience;
 use crate::pipeline::access::guard::events::{act, line};
 use crate::pipeline::answer::outcome::{Outcome, WriteReport};
-use crate::pipeline::{Draft, Pipeline};
+use crate::pipeline::{Pipeline, Response};
 use crate::provider::calendar::{Answer, EventData, Guest, InvitationReply};
 use crate::store::HandleKind;
 use crate::text::{Note, note, ours};
@@ -35,7 +35,7 @@ impl Pipeline {
         &self,
         asked: Respond,
         caller: &dyn Caller,
-    ) -> Result<Draft> {
+    ) -> Result<Response> {
         self.needs(Access::Send, "answering or forwarding an invitation")?;
         let message = self.handle(HandleKind::Message, &asked.id).await?;
         let target = match message {
@@ -56,7 +56,12 @@ impl Pipeline {
         }
     }
 
-    async fn forward(&self, target: Target, asked: &Respond, caller: &dyn Caller) -> Result<Draft> {
+    async fn forward(
+        &self,
+        target: Target,
+        asked: &Respond,
+        caller: &dyn Caller,
+    ) -> Result<Response> {
         let mut report = WriteReport::default();
         let mut to: Vec<Guest> = Vec::new();
         for one in &asked.to {
@@ -115,7 +120,7 @@ impl Pipeline {
         answer: Answer,
         asked: &Respond,
         caller: &dyn Caller,
-    ) -> Result<Draft> {
+    ) -> Result<Response> {
         if target.facts.own {
             return Err(Error::argument(format!(
                 "{} is your own event: there is nobody to answer",

@@ -10,7 +10,7 @@ use crate::text::fence::Fence;
 
 /// A whole answer.
 #[derive(Debug, Clone, Default)]
-pub struct Draft {
+pub struct Response {
     /// Scalars and tables.
     pub document: Document,
     /// Long texts, each of which is a block of its own.

@@ -221,7 +221,7 @@ impl Accounts {
             Some(row) => Ok(row.into()),
             None => {
                 let (provider, email) = id.split_once(':').unwrap_or(("", id));
-                let next = if oauth::service(provider).is_ok() {
+                let next = if oauth::provider_named(provider).is_ok() {
                     format!(
                         "call accounts with op=add provider={provider}, or run `daysheet account \
                          add {provider}`"

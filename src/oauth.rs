@@ -1,6 +1,6 @@
 //! Sign-in: OAuth 2.0 over the `oauth2` crate.
 //!
-//! The differences between providers are one [`Service`] entry each (`oauth/services.rs`):
+//! The differences between providers are one [`OAuthProvider`] entry each (`oauth/services.rs`):
 //! endpoints, extra parameters, words. The flows are the same for all: consent in a browser that
 //! redirects to this machine (`oauth/sign_in.rs`, whose listener is `oauth/listener.rs`), consent
 //! on another machine with a code (`oauth/device.rs`), and in this module the requests to the
@@ -26,17 +26,17 @@ use crate::net;
 
 mod device;
 mod entra;
+mod error_messages;
+mod error_response;
 mod listener;
-mod said;
-mod services;
+mod providers;
 mod sign_in;
-mod words;
 
 pub use device::DeviceSignIn;
-use said::{Said, Wire};
-pub use services::{SERVICES, Service, service};
+pub(crate) use error_messages::grant_ended;
+use error_response::{OAuthErrorResponse, Wire};
+pub use providers::{OAuthProvider, PROVIDERS, provider_named};
 pub use sign_in::{Page, Paster, SignIn};
-pub(crate) use words::grant_ended;
 
 /// The assumed lifetime of an access token if the provider does not report it. Google
 /// and Microsoft do: about an hour.
@@ -45,7 +45,7 @@ const DEFAULT_LIFETIME: Duration = Duration::from_secs(3600);
 /// The issuer of tokens: a provider, and its tenant.
 #[derive(Debug, Clone)]
 pub(crate) struct Authority {
-    service: &'static Service,
+    provider: &'static OAuthProvider,
     /// Empty if the provider has no tenants.
     tenant: String,
 }
@@ -56,23 +56,25 @@ impl Authority {
     /// # Errors
     /// [`Kind::Argument`] for an unknown provider and for an invalid tenant.
     pub(crate) fn of(config: &Config, provider: &str, tenant: Option<&str>) -> Result<Self> {
-        let service = service(provider)?;
-        let tenant = match (tenant, (service.tenant)(config)) {
+        let provider = provider_named(provider)?;
+        let tenant = match (tenant, (provider.tenant)(config)) {
             (None, set) => set.unwrap_or_default().to_owned(),
-            (Some(_), None) => return Err(words::no_tenants(service)),
-            (Some(tenant), Some(_)) => config::tenant(tenant).ok_or_else(words::no_such_tenant)?,
+            (Some(_), None) => return Err(error_messages::no_tenants(provider)),
+            (Some(tenant), Some(_)) => {
+                config::tenant(tenant).ok_or_else(error_messages::no_such_tenant)?
+            }
         };
-        Ok(Self { service, tenant })
+        Ok(Self { provider, tenant })
     }
 
     /// Returns the provider.
-    pub(crate) fn service(&self) -> &'static Service {
-        self.service
+    pub(crate) fn provider(&self) -> &'static OAuthProvider {
+        self.provider
     }
 
     /// Returns the scopes in the form of a request.
     fn scopes(&self, config: &Config, scopes: &[&str]) -> Vec<Scope> {
-        let ask = |scope: &&str| Scope::new((self.service.ask)(config, scope));
+        let ask = |scope: &&str| Scope::new((self.provider.scope_request)(config, scope));
         scopes.iter().map(ask).collect()
     }
 }
@@ -85,7 +87,7 @@ pub(crate) fn again(
     tenant: Option<&str>,
     mailbox: Option<&str>,
 ) -> String {
-    let set = service(provider).ok().and_then(|service| (service.tenant)(config));
+    let set = provider_named(provider).ok().and_then(|provider| (provider.tenant)(config));
     let tenant = tenant
         .filter(|tenant| set != Some(*tenant))
         .map(|tenant| format!(" --tenant {tenant}"))
@@ -119,7 +121,7 @@ impl Tokens {
     /// # Errors
     /// [`Kind::Auth`] for an access token that no request could carry.
     fn new(authority: &Authority, answer: &BasicTokenResponse) -> Result<Self> {
-        let Authority { service, tenant } = authority;
+        let Authority { provider, tenant } = authority;
         let lifetime = answer.expires_in().unwrap_or(DEFAULT_LIFETIME);
         let lifetime = i64::try_from(lifetime.as_secs()).unwrap_or(i64::MAX);
         let scopes = answer.scopes().map(Vec::as_slice).unwrap_or_default();
@@ -128,18 +130,18 @@ impl Tokens {
                 Kind::Auth,
                 format!(
                     "{}'s token endpoint gave an access token with invalid characters",
-                    service.title
+                    provider.title
                 ),
             )
             .next("check the endpoint URLs in the settings, and sign in again"));
         }
         Ok(Self {
-            provider: service.name,
+            provider: provider.name,
             tenant: (!tenant.is_empty()).then(|| tenant.clone()),
             access: answer.access_token().clone(),
             refresh: answer.refresh_token().cloned(),
             expires: jiff::Timestamp::now().as_second().saturating_add(lifetime),
-            scopes: scopes.iter().map(|scope| (service.keep)(scope).to_owned()).collect(),
+            scopes: scopes.iter().map(|scope| (provider.scope_granted)(scope).to_owned()).collect(),
         })
     }
 
@@ -152,7 +154,7 @@ impl Tokens {
     ) -> Result<Self> {
         let mut tokens = Self::new(authority, answer)?;
         if tokens.refresh.is_none() {
-            return Err(words::no_refresh_token(authority.service));
+            return Err(error_messages::no_refresh_token(authority.provider));
         }
         if tokens.scopes.is_empty() {
             // A provider may leave out the scopes if all requested ones were granted.
@@ -191,15 +193,15 @@ pub(crate) struct Ended {
 type Client = BasicClient<EndpointSet, EndpointNotSet, EndpointNotSet, EndpointNotSet, EndpointSet>;
 
 fn client(config: &Config, authority: &Authority) -> Result<Client> {
-    let Authority { service, tenant } = authority;
-    let registered = (service.client)(config);
-    let id = registered.id.clone().ok_or_else(|| words::no_client(service))?;
+    let Authority { provider, tenant } = authority;
+    let registered = (provider.client)(config);
+    let id = registered.id.clone().ok_or_else(|| error_messages::no_client(provider))?;
     let mut client = BasicClient::new(id)
         // In the body, not in a header: both providers take it there, and for
         // public clients there is no other way.
         .set_auth_type(AuthType::RequestBody)
-        .set_auth_uri(AuthUrl::from_url((service.auth)(config, tenant)?))
-        .set_token_uri(TokenUrl::from_url((service.token)(config, tenant)?));
+        .set_auth_uri(AuthUrl::from_url((provider.auth)(config, tenant)?))
+        .set_token_uri(TokenUrl::from_url((provider.token)(config, tenant)?));
     if let Some(secret) = &registered.secret {
         client = client.set_client_secret(secret.clone());
     }
@@ -225,7 +227,7 @@ async fn exchange(
         .set_pkce_verifier(verifier)
         .request_async(&wire)
         .await
-        .map_err(|error| words_of(authority, &wire, error))?;
+        .map_err(|error| response_error(authority, &wire, error))?;
     Tokens::signed_in(authority, &answer, asked)
 }
 
@@ -240,10 +242,16 @@ pub(crate) async fn refresh(
     let answer =
         client.exchange_refresh_token(token).request_async(&wire).await.map_err(|error| {
             match refusal(authority, &wire, error) {
-                Ok(said) => words::end(authority.service, &said).map_or_else(
-                    || Refusal::Other(words::refused(authority.service, &said)),
-                    Refusal::Grant,
-                ),
+                Ok(error_response) => error_messages::end(authority.provider, &error_response)
+                    .map_or_else(
+                        || {
+                            Refusal::Other(error_messages::sign_in_error(
+                                authority.provider,
+                                &error_response,
+                            ))
+                        },
+                        Refusal::Grant,
+                    ),
                 Err(error) => Refusal::Other(error),
             }
         })?;
@@ -258,14 +266,14 @@ pub(crate) async fn refresh(
 /// and the message says where to end it by hand.
 pub(crate) async fn revoke(
     config: &Config,
-    service: &Service,
+    provider: &OAuthProvider,
     token: &RefreshToken,
 ) -> Result<bool> {
     let by_hand = |error: Error| {
         Error::new(error.kind(), error.message().to_owned())
-            .next(format!("withdraw the grant at {}", service.grants))
+            .next(format!("withdraw the grant at {}", provider.grants))
     };
-    let Some(url) = (service.revoke)(config) else {
+    let Some(url) = (provider.revoke)(config) else {
         return Ok(false);
     };
     // Not through the crate, which refuses plain http even on loopback.
@@ -279,24 +287,31 @@ pub(crate) async fn revoke(
     let answer = net::send(request).await.map_err(by_hand)?;
     // Google answers 400 with `invalid_token` if there is nothing to end.
     let gone = answer.status() == hyper::StatusCode::BAD_REQUEST
-        && Said::in_body(answer.body()).is_some_and(|said| said.error == "invalid_token");
+        && OAuthErrorResponse::in_body(answer.body())
+            .is_some_and(|error_response| error_response.error == "invalid_token");
     if answer.status().is_success() || gone {
         return Ok(true);
     }
     Err(by_hand(Error::new(
         Kind::Auth,
-        format!("{} answered the revocation with HTTP {}", service.title, answer.status().as_u16()),
+        format!(
+            "{} answered the revocation with HTTP {}",
+            provider.title,
+            answer.status().as_u16()
+        ),
     )))
 }
 
 /// Explains a failed request of a sign-in.
-fn words_of<T: ErrorResponseType + Display + 'static>(
+fn response_error<T: ErrorResponseType + Display + 'static>(
     authority: &Authority,
     wire: &Wire,
     error: RequestTokenError<Error, StandardErrorResponse<T>>,
 ) -> Error {
-    refusal(authority, wire, error)
-        .map_or_else(|error| error, |said| words::refused(authority.service, &said))
+    refusal(authority, wire, error).map_or_else(
+        |error| error,
+        |error_response| error_messages::sign_in_error(authority.provider, &error_response),
+    )
 }
 
 /// Interprets the `oauth2` crate's error of a failed request: the provider's refusal,
@@ -305,16 +320,16 @@ fn refusal<T: ErrorResponseType + Display + 'static>(
     authority: &Authority,
     wire: &Wire,
     error: RequestTokenError<Error, StandardErrorResponse<T>>,
-) -> Result<Said> {
+) -> Result<OAuthErrorResponse> {
     match error {
         RequestTokenError::ServerResponse(answer) => {
             let description = answer.error_description().map(String::as_str);
-            Ok(wire.said(&answer.error().to_string(), description.unwrap_or_default()))
+            Ok(wire.last_error(&answer.error().to_string(), description.unwrap_or_default()))
         }
         RequestTokenError::Request(error) => Err(error),
         RequestTokenError::Parse(..) | RequestTokenError::Other(_) => Err(Error::new(
             Kind::Auth,
-            format!("{}'s token endpoint gave no OAuth response", authority.service.title),
+            format!("{}'s token endpoint gave no OAuth response", authority.provider.title),
         )
         .next("check the endpoint URLs in the settings")),
     }

@@ -175,7 +175,7 @@ impl Keeper {
             }
             Err(Refusal::Grant(ended)) => {
                 let again = self.again(row);
-                let error = oauth::grant_ended(authority.service(), &row.email, &ended, &again);
+                let error = oauth::grant_ended(authority.provider(), &row.email, &ended, &again);
                 let status = if ended.revoked { Status::Revoked } else { Status::Expired };
                 // A new sign-in meanwhile wins over our refusal: then nothing is recorded.
                 let noted = self
@@ -214,9 +214,9 @@ impl Keeper {
     /// Asks the provider to end an account's grant.
     pub(super) async fn revoke(&self, row: &AccountRow, grant: Result<RefreshToken>) -> SignedOut {
         let revoked = async {
-            let service = oauth::service(&row.provider)?;
-            let revoked = oauth::revoke(&self.config, service, &grant?).await?;
-            Ok((revoked, service.grants))
+            let provider = oauth::provider_named(&row.provider)?;
+            let revoked = oauth::revoke(&self.config, provider, &grant?).await?;
+            Ok((revoked, provider.grants))
         };
         match revoked.await {
             Ok((true, _)) => SignedOut::Revoked,

@@ -9,8 +9,8 @@ use std::time::Duration;
 use jiff::Timestamp;
 use oauth2::{DeviceAuthorizationUrl, StandardDeviceAuthorizationResponse};
 
-use super::said::Wire;
-use super::{Authority, Tokens, client, words, words_of};
+use super::error_response::Wire;
+use super::{Authority, Tokens, client, error_messages, response_error};
 use crate::config::Config;
 use crate::error::{Error, Kind, Result};
 
@@ -39,8 +39,8 @@ impl DeviceSignIn {
         scopes: &[&str],
     ) -> Result<Self> {
         let authority = Authority::of(config, provider, tenant)?;
-        let service = authority.service;
-        let device = service.device.ok_or_else(|| words::no_device_flow(service))?;
+        let provider = authority.provider;
+        let device = provider.device.ok_or_else(|| error_messages::no_device_flow(provider))?;
         let client = client(config, &authority)?.set_device_authorization_url(
             DeviceAuthorizationUrl::from_url(device(config, &authority.tenant)?),
         );
@@ -50,7 +50,7 @@ impl DeviceSignIn {
             .add_scopes(authority.scopes(config, scopes))
             .request_async(&wire)
             .await
-            .map_err(|error| words_of(&authority, &wire, error))?;
+            .map_err(|error| response_error(&authority, &wire, error))?;
         // It is shown, so it has to be something a person can type.
         let user_code: String = granted
             .user_code()
@@ -61,7 +61,7 @@ impl DeviceSignIn {
             .collect();
         let page = granted.verification_uri().url().scheme();
         if user_code.is_empty() || !matches!(page, "https" | "http") {
-            return Err(Error::new(Kind::Auth, format!("{} gave no usable code", service.title))
+            return Err(Error::new(Kind::Auth, format!("{} gave no usable code", provider.title))
                 .next("check the endpoint URLs in the settings"));
         }
         let lifetime = i64::try_from(granted.expires_in().as_secs()).unwrap_or(i64::MAX);
@@ -117,7 +117,7 @@ impl DeviceSignIn {
             .set_max_backoff_interval(Duration::from_secs(60))
             .request_async(&wire, tokio::time::sleep, None)
             .await
-            .map_err(|error| words_of(&self.authority, &wire, error))?;
+            .map_err(|error| response_error(&self.authority, &wire, error))?;
         Tokens::signed_in(&self.authority, &answer, &self.scopes)
     }
 }
@@ -126,7 +126,7 @@ impl DeviceSignIn {
 impl std::fmt::Debug for DeviceSignIn {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("DeviceSignIn")
-            .field("provider", &self.authority.service)
+            .field("provider", &self.authority.provider)
             .field("expires", &self.expires)
             .finish_non_exhaustive()
     }

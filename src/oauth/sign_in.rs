@@ -14,9 +14,9 @@ use tokio::net::TcpListener;
 use tokio::sync::{mpsc, oneshot};
 use url::Url;
 
+use super::error_response::OAuthErrorResponse;
 use super::listener::{Listener, Outcome};
-use super::said::Said;
-use super::{Authority, Service, Tokens, client, exchange, words};
+use super::{Authority, OAuthProvider, Tokens, client, error_messages, exchange};
 use crate::config::Config;
 use crate::error::{Error, Kind, Result};
 
@@ -27,7 +27,7 @@ const PATIENCE: Duration = Duration::from_secs(10 * 60);
 /// the outcome in the browser.
 pub(super) struct Callback {
     /// The code, or why there is none.
-    pub(super) answer: std::result::Result<AuthorizationCode, Said>,
+    pub(super) answer: std::result::Result<AuthorizationCode, OAuthErrorResponse>,
     /// The channel for the outcome; `None` if the address was pasted.
     pub(super) page: Option<oneshot::Sender<Outcome>>,
 }
@@ -62,29 +62,27 @@ impl SignIn {
         login_hint: Option<&str>,
     ) -> Result<Self> {
         let authority = Authority::of(config, provider, tenant)?;
-        let service = authority.service;
+        let provider = authority.provider;
         let client = client(config, &authority)?;
-        let host = service.redirect_host;
+        let host = provider.redirect_host;
         let (port, sockets) = listen(host).await.map_err(|error| {
             Error::new(Kind::Network, format!("cannot listen on any port of 127.0.0.1 ({error})"))
         })?;
-        let redirect = RedirectUrl::new(format!("http://{host}:{port}{}", service.redirect_path))
-            .map_err(|error| {
-            Error::new(Kind::Internal, format!("the redirect URL: {error}"))
-        })?;
+        let redirect = RedirectUrl::new(format!("http://{host}:{port}{}", provider.redirect_path))
+            .map_err(|error| Error::new(Kind::Internal, format!("the redirect URL: {error}")))?;
         let (challenge, verifier) = PkceCodeChallenge::new_random_sha256();
         let client = client.set_redirect_uri(redirect.clone());
         let mut request = client
             .authorize_url(CsrfToken::new_random)
             .set_pkce_challenge(challenge)
             .add_scopes(authority.scopes(config, scopes));
-        for &(name, value) in service.params {
+        for &(name, value) in provider.params {
             request = request.add_extra_param(name, value);
         }
         match login_hint {
             Some(hint) => request = request.add_extra_param("login_hint", hint),
             None => {
-                for &(name, value) in service.unhinted {
+                for &(name, value) in provider.unhinted {
                     request = request.add_extra_param(name, value);
                 }
             }
@@ -92,7 +90,7 @@ impl SignIn {
         let (url, state) = request.url();
         // Capacity for one: the first response counts, and later ones are refused.
         let (sender, callbacks) = mpsc::channel(1);
-        let paster = Paster { service, redirect: redirect.to_string(), state, callbacks: sender };
+        let paster = Paster { provider, redirect: redirect.to_string(), state, callbacks: sender };
         let listener = Listener::start(sockets, paster.clone());
         Ok(Self {
             config: config.clone(),
@@ -149,15 +147,15 @@ impl SignIn {
     /// [`Kind::Timeout`] if the provider was not reached.
     pub async fn wait(mut self) -> Result<(Tokens, Page)> {
         let callback = tokio::time::timeout(self.patience, self.callbacks.recv()).await;
-        let service = self.authority.service;
+        let provider = self.authority.provider;
         let (answer, sender) = match callback {
             Ok(Some(Callback { answer, page })) => {
-                (answer.map_err(|said| words::refused(service, &said)), page)
+                (answer.map_err(|said| error_messages::sign_in_error(provider, &said)), page)
             }
             Ok(None) => (Err(Error::new(Kind::Internal, "the listener is gone")), None),
             Err(_elapsed) => {
                 let minutes = self.patience.as_secs().div_ceil(60);
-                (Err(words::timed_out(service, minutes)), None)
+                (Err(error_messages::timed_out(provider, minutes)), None)
             }
         };
         // From here on, the listener answers that the sign-in is over.
@@ -246,7 +244,7 @@ async fn listen(host: &str) -> std::io::Result<(u16, Vec<TcpListener>)> {
 /// Accepts the response of the consent page, pasted or redirected.
 #[derive(Clone)]
 pub struct Paster {
-    service: &'static Service,
+    provider: &'static OAuthProvider,
     redirect: String,
     state: CsrfToken,
     callbacks: mpsc::Sender<Callback>,
@@ -261,11 +259,12 @@ impl Paster {
     /// too late. The sign-in keeps waiting.
     pub async fn paste(&self, text: &str) -> Result<()> {
         let text = text.trim().trim_matches(['"', '\'', '<', '>']);
-        let url = Url::parse(text).map_err(|_no_url| words::not_a_redirect(&self.redirect))?;
+        let url =
+            Url::parse(text).map_err(|_no_url| error_messages::not_a_redirect(&self.redirect))?;
         let query = url.query().unwrap_or_default();
         match self.read(query) {
-            Read::Nothing => Err(words::not_a_redirect(&self.redirect)),
-            Read::WrongState => Err(words::wrong_state(self.service)),
+            Read::Nothing => Err(error_messages::not_a_redirect(&self.redirect)),
+            Read::WrongState => Err(error_messages::wrong_state(self.provider)),
             Read::Answer(answer) => self.hand_in(Callback { answer, page: None }),
         }
     }
@@ -280,7 +279,7 @@ impl Paster {
                 .filter(|value| !value.is_empty())
         };
         let answer = match (value("code"), value("error")) {
-            (_, Some(error)) => Err(Said::new(
+            (_, Some(error)) => Err(OAuthErrorResponse::new(
                 &error,
                 &value("error_subcode").unwrap_or_default(),
                 &value("error_description").unwrap_or_default(),
@@ -304,7 +303,7 @@ impl Paster {
 
     /// Returns the provider's name for people.
     pub(super) fn title(&self) -> &'static str {
-        self.service.title
+        self.provider.title
     }
 }
 
@@ -315,14 +314,14 @@ pub(super) enum Read {
     /// A code or an error of some other sign-in, or of nobody's.
     WrongState,
     /// This sign-in's code or error.
-    Answer(std::result::Result<AuthorizationCode, Said>),
+    Answer(std::result::Result<AuthorizationCode, OAuthErrorResponse>),
 }
 
 /// Shows nothing that could be used to sign in.
 impl std::fmt::Debug for SignIn {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("SignIn")
-            .field("provider", &self.authority.service)
+            .field("provider", &self.authority.provider)
             .field("redirect_uri", &self.redirect.as_str())
             .finish_non_exhaustive()
     }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use daysheet::accounts::{Accounts, SignedOut};
 use daysheet::config::Config;
 use daysheet::error::Kind;
-use daysheet::oauth::{SERVICES, SignIn, Tokens};
+use daysheet::oauth::{PROVIDERS, SignIn, Tokens};
 use daysheet::provider::{Account, Status};
 use daysheet::tools::{self, ArgKind};
 use oauth2::{AccessToken, RefreshToken};
@@ -256,7 +256,7 @@ async fn signing_out_says_where_the_grant_is_withdrawn() {
 fn the_tool_knows_every_service() {
     let tool = tools::find("accounts").unwrap();
     let provider = tool.args.iter().find(|arg| arg.name == "provider").unwrap();
-    let names: Vec<&str> = SERVICES.iter().map(|service| service.name).collect();
+    let names: Vec<&str> = PROVIDERS.iter().map(|service| service.name).collect();
     let ArgKind::Choice(words) = provider.kind else {
         panic!("a choice");
     };

@@ -8,13 +8,13 @@ use std::fmt;
 use url::Url;
 
 use super::entra;
-use super::said::Said;
+use super::error_response::OAuthErrorResponse;
 use crate::config::{Config, OauthClient};
 use crate::error::{Error, Kind, Result};
 
 /// The properties of one provider. URLs are given the tenant, which is empty for
 /// providers without tenants.
-pub struct Service {
+pub struct OAuthProvider {
     /// The name in settings, account ids and commands.
     pub name: &'static str,
     /// The name for people.
@@ -32,8 +32,8 @@ pub struct Service {
     /// Returns the tenant of the settings, if the provider has tenants.
     pub(super) tenant: fn(&Config) -> Option<&str>,
     /// The form of a scope in a request, and the form in which a granted one is stored.
-    pub(super) ask: fn(&Config, &str) -> String,
-    pub(super) keep: fn(&str) -> &str,
+    pub(super) scope_request: fn(&Config, &str) -> String,
+    pub(super) scope_granted: fn(&str) -> &str,
     /// Extra parameters of the consent page, and those that it is given only if no
     /// address is suggested to it.
     pub(super) params: &'static [(&'static str, &'static str)],
@@ -42,7 +42,7 @@ pub struct Service {
     pub(super) redirect_host: &'static str,
     pub(super) redirect_path: &'static str,
     /// Explains the provider's own error numbers.
-    pub(super) explain: fn(&Said) -> Option<&'static entra::Trouble>,
+    pub(super) explain: fn(&OAuthErrorResponse) -> Option<&'static entra::AadstsError>,
     /// The variable with the client id, and the page on how to get one.
     pub(super) client_id: &'static str,
     pub(super) setup: &'static str,
@@ -53,8 +53,8 @@ pub struct Service {
 }
 
 /// The providers that one can sign in to.
-pub const SERVICES: &[Service] = &[
-    Service {
+pub const PROVIDERS: &[OAuthProvider] = &[
+    OAuthProvider {
         name: "google",
         title: "Google",
         auth: |config, _| Ok(config.endpoints.google_auth.clone()),
@@ -63,8 +63,8 @@ pub const SERVICES: &[Service] = &[
         revoke: |config| Some(config.endpoints.google_revoke.clone()),
         client: |config| &config.google,
         tenant: |_| None,
-        ask: |_, scope| scope.to_owned(),
-        keep: |scope| scope,
+        scope_request: |_, scope| scope.to_owned(),
+        scope_granted: |scope| scope,
         // Without the first there is no refresh token at all, without the second
         // only the first time that an account consents.
         params: &[("access_type", "offline"), ("prompt", "consent")],
@@ -77,7 +77,7 @@ pub const SERVICES: &[Service] = &[
         grants: "https://myaccount.google.com/connections",
         ends: "projects in Testing mode lose grants after 7 days",
     },
-    Service {
+    OAuthProvider {
         name: "microsoft",
         title: "Microsoft",
         auth: |config, tenant| microsoft(config, tenant, "authorize"),
@@ -86,9 +86,9 @@ pub const SERVICES: &[Service] = &[
         revoke: |_| None,
         client: |config| &config.microsoft,
         tenant: |config| Some(&config.microsoft_tenant),
-        ask: microsoft_scope,
+        scope_request: microsoft_scope,
         // Granted scopes may have the API's URL before them.
-        keep: |scope| scope.rsplit('/').next().unwrap_or(scope),
+        scope_granted: |scope| scope.rsplit('/').next().unwrap_or(scope),
         params: &[("response_mode", "query")],
         // The person may already be signed in to another account.
         unhinted: &[("prompt", "select_account")],
@@ -133,15 +133,15 @@ fn microsoft_scope(config: &Config, scope: &str) -> String {
 ///
 /// # Errors
 /// [`Kind::Argument`] with the known names.
-pub fn service(name: &str) -> Result<&'static Service> {
-    SERVICES.iter().find(|service| service.name == name).ok_or_else(|| {
-        let names: Vec<&str> = SERVICES.iter().map(|service| service.name).collect();
+pub fn provider_named(name: &str) -> Result<&'static OAuthProvider> {
+    PROVIDERS.iter().find(|provider| provider.name == name).ok_or_else(|| {
+        let names: Vec<&str> = PROVIDERS.iter().map(|provider| provider.name).collect();
         Error::argument("unknown provider").next(format!("use one of: {}", names.join(", ")))
     })
 }
 
 /// The name.
-impl fmt::Debug for Service {
+impl fmt::Debug for OAuthProvider {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name)
     }

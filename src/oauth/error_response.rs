@@ -5,7 +5,7 @@
 //! which reads them before the crate does. Of the description only a number is kept:
 //! the rest may repeat our request, or name people.
 //!
-//! `words.rs` explains refusals.
+//! `error_messages.rs` explains refusals.
 
 use std::pin::Pin;
 use std::sync::{Mutex, PoisonError};
@@ -20,7 +20,7 @@ const NUMBER: &str = "AADSTS";
 
 /// A refusal in the provider's words.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Said {
+pub(super) struct OAuthErrorResponse {
     /// OAuth's code, or the provider's own instead.
     pub(super) error: String,
     /// Microsoft's word for the remedy. May be empty.
@@ -31,7 +31,7 @@ pub(super) struct Said {
     pub(super) revoked: bool,
 }
 
-impl Said {
+impl OAuthErrorResponse {
     /// Reads the parts of a refusal.
     pub(super) fn new(error: &str, suberror: &str, description: &str) -> Self {
         let words = description.to_ascii_lowercase();
@@ -47,7 +47,7 @@ impl Said {
     pub(super) fn in_body(body: &[u8]) -> Option<Self> {
         let json: serde_json::Value = serde_json::from_slice(body).ok()?;
         let text = |name: &str| json.get(name).and_then(|value| value.as_str());
-        let mut said = Self::new(
+        let mut response = Self::new(
             text("error")?,
             text("suberror").unwrap_or_default(),
             text("error_description").unwrap_or_default(),
@@ -57,8 +57,8 @@ impl Said {
             .and_then(|codes| codes.get(0))
             .and_then(serde_json::Value::as_u64)
             .and_then(|code| u32::try_from(code).ok());
-        said.number = coded.or(said.number);
-        Some(said)
+        response.number = coded.or(response.number);
+        Some(response)
     }
 }
 
@@ -72,18 +72,18 @@ fn number_in(description: &str) -> Option<u32> {
 /// The HTTP client that the `oauth2` crate is given for one flow. It records the last refusal.
 #[derive(Debug, Default)]
 pub(super) struct Wire {
-    said: Mutex<Option<Said>>,
+    last: Mutex<Option<OAuthErrorResponse>>,
 }
 
 impl Wire {
     /// Returns the last refusal, with the fields that the crate drops. `error` and `description`
     /// are those that the crate has kept, of a refusal that may be its own.
-    pub(super) fn said(&self, error: &str, description: &str) -> Said {
-        let noted = self.said.lock().unwrap_or_else(PoisonError::into_inner);
+    pub(super) fn last_error(&self, error: &str, description: &str) -> OAuthErrorResponse {
+        let noted = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         noted
             .clone()
-            .filter(|said| said.error == error)
-            .unwrap_or_else(|| Said::new(error, "", description))
+            .filter(|response| response.error == error)
+            .unwrap_or_else(|| OAuthErrorResponse::new(error, "", description))
     }
 
     /// Sends a token request. Answers that cannot be about the grant are errors
@@ -106,8 +106,8 @@ impl Wire {
             .next("try again later"));
         }
         if !status.is_success() {
-            *self.said.lock().unwrap_or_else(PoisonError::into_inner) =
-                Said::in_body(answer.body());
+            *self.last.lock().unwrap_or_else(PoisonError::into_inner) =
+                OAuthErrorResponse::in_body(answer.body());
         }
         Ok(answer)
     }

@@ -25,9 +25,9 @@ use crate::oauth::{self, Tokens};
 use crate::provider::{Account, Status, TokenStore};
 use crate::store::{AccountRow, Store};
 
-mod keeper;
+mod token_manager;
 
-use keeper::{Keeper, Kept};
+use token_manager::{CachedTokens, TokenManager};
 
 /// The next step if there is no account.
 pub const HOW_TO_ADD: &str = "call accounts with op=add, or run `daysheet account add google` or \
@@ -80,13 +80,13 @@ impl From<AccountRow> for Account {
 #[derive(Clone)]
 pub struct Accounts {
     store: Store,
-    keeper: Arc<Keeper>,
+    tokens: Arc<TokenManager>,
 }
 
 impl Accounts {
     /// Creates the accounts of `store`, refreshed as `config` says. Reads nothing yet.
     pub fn new(config: Arc<Config>, store: Store) -> Self {
-        Self { keeper: Arc::new(Keeper::new(config, store.clone())), store }
+        Self { tokens: Arc::new(TokenManager::new(config, store.clone())), store }
     }
 
     /// Returns all accounts, the oldest first.
@@ -138,9 +138,9 @@ impl Accounts {
             Error::new(Kind::Auth, "there is no refresh token to store")
                 .next(format!("sign in with `daysheet account add {}`", tokens.provider))
         })?;
-        let kept = Kept { refresh, access: tokens.access, expires: tokens.expires };
+        let cached = CachedTokens { refresh, access: tokens.access, expires: tokens.expires };
         let row = AccountRow {
-            sealed: self.keeper.seal(&id, &kept).await?,
+            sealed: self.tokens.seal(&id, &cached).await?,
             id,
             provider: tokens.provider.to_owned(),
             email,
@@ -155,7 +155,7 @@ impl Accounts {
         let stored = self.store.put_account(&row).await.map_err(|error| {
             error.context(format!("the sign-in of {} could not be stored", row.email))
         })?;
-        self.keeper.forget(&stored.id);
+        self.tokens.forget(&stored.id);
         Ok(stored.into())
     }
 
@@ -170,9 +170,9 @@ impl Accounts {
         let account = exact(&rows, name)?.ok_or_else(|| unknown(&rows))?;
         // The store first: if it cannot be written, everything stays. In the other
         // order, an account without a grant could remain.
-        let grant = self.keeper.grant(account).await;
+        let grant = self.tokens.grant(account).await;
         self.forget(&account.id).await?;
-        Ok(self.keeper.revoke(account, grant).await)
+        Ok(self.tokens.revoke(account, grant).await)
     }
 
     /// Deletes the account with this id and its tokens, without a word to the
@@ -182,7 +182,7 @@ impl Accounts {
     /// [`Kind::Store`].
     pub async fn forget(&self, id: &str) -> Result<()> {
         self.store.delete_account(id).await?;
-        self.keeper.forget(id);
+        self.tokens.forget(id);
         Ok(())
     }
 
@@ -242,7 +242,7 @@ impl Accounts {
     /// removed, [`Kind::Network`], [`Kind::Timeout`] or [`Kind::Provider`] if a
     /// necessary refresh failed temporarily, [`Kind::Store`].
     pub async fn bearer(&self, id: &str) -> Result<String> {
-        self.keeper.access(id, None).await
+        self.tokens.access(id, None).await
     }
 
     /// Returns an access token other than `rejected`, which the provider has answered with 401
@@ -251,7 +251,7 @@ impl Accounts {
     /// # Errors
     /// As [`Accounts::bearer`].
     pub async fn refreshed_after_401(&self, id: &str, rejected: &str) -> Result<String> {
-        self.keeper.access(id, Some(rejected)).await
+        self.tokens.access(id, Some(rejected)).await
     }
 }
 

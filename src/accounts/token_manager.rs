@@ -22,7 +22,7 @@ use crate::provider::Status;
 use crate::store::{AccountRow, Store};
 
 /// The minimum validity of a token that is returned, in seconds.
-const SPARE: i64 = 60;
+const EXPIRY_MARGIN: i64 = 60;
 /// How long a process has the right to refresh, in seconds; longer than a token request
 /// can take (`net::TIMEOUT`), to leave time for saving.
 const LEASE: i64 = 20;
@@ -32,7 +32,7 @@ const LOOK: Duration = Duration::from_millis(100);
 const SAVES: u32 = 3;
 
 /// The tokens of a store's accounts.
-pub(super) struct Keeper {
+pub(super) struct TokenManager {
     config: Arc<Config>,
     store: Store,
     slots: Mutex<HashMap<String, Arc<tokio::sync::Mutex<Slot>>>>,
@@ -41,33 +41,33 @@ pub(super) struct Keeper {
 /// The tokens of one account in this process. The holder of its lock is the one who may refresh.
 #[derive(Default)]
 struct Slot {
-    live: Option<Live>,
+    cached_version: Option<CachedVersion>,
     /// The error and time of the last failed refresh, for those who were waiting for it.
     failed: Option<(Instant, Error)>,
 }
 
-struct Live {
+struct CachedVersion {
     version: i64,
-    tokens: Kept,
+    tokens: CachedTokens,
 }
 
 /// The sealed content of an account's row.
 #[derive(Clone, Serialize, Deserialize)]
-pub(super) struct Kept {
+pub(super) struct CachedTokens {
     pub(super) refresh: RefreshToken,
     pub(super) access: AccessToken,
     /// In seconds since 1970.
     pub(super) expires: i64,
 }
 
-impl Kept {
+impl CachedTokens {
     fn is_fresh(&self) -> bool {
         oauth::is_sendable(&self.access)
-            && self.expires >= Timestamp::now().as_second().saturating_add(SPARE)
+            && self.expires >= Timestamp::now().as_second().saturating_add(EXPIRY_MARGIN)
     }
 }
 
-impl Keeper {
+impl TokenManager {
     pub(super) fn new(config: Arc<Config>, store: Store) -> Self {
         Self { config, store, slots: Mutex::default() }
     }
@@ -81,9 +81,9 @@ impl Keeper {
     ) -> Result<String> {
         let asked = Instant::now();
         let mut slot = self.slot(id).lock_owned().await;
-        if let Some(live) = &slot.live {
-            let access = live.tokens.access.secret();
-            if rejected != Some(access.as_str()) && live.tokens.is_fresh() {
+        if let Some(cached_version) = &slot.cached_version {
+            let access = cached_version.tokens.access.secret();
+            if rejected != Some(access.as_str()) && cached_version.tokens.is_fresh() {
                 return Ok(access.clone());
             }
         }
@@ -95,9 +95,9 @@ impl Keeper {
         let rejected = rejected.map(str::to_owned);
         // On a task of its own: when a caller is cancelled half way, the provider
         // may have changed the refresh token already, and nobody would save it.
-        let (keeper, id) = (self.clone(), id.to_owned());
+        let (manager, id) = (self.clone(), id.to_owned());
         tokio::spawn(async move {
-            let outcome = keeper.renew(&mut slot, &id, rejected.as_deref()).await;
+            let outcome = manager.renew(&mut slot, &id, rejected.as_deref()).await;
             let failed = outcome.as_ref().err();
             slot.failed = failed.map(|error| (Instant::now(), error.clone()));
             outcome
@@ -122,19 +122,21 @@ impl Keeper {
     async fn renew(&self, slot: &mut Slot, id: &str, rejected: Option<&str>) -> Result<String> {
         let give_up = Instant::now() + Duration::from_secs(LEASE.unsigned_abs() + 5);
         while Instant::now() < give_up {
-            let row = self.store.account_row(id).await?.ok_or_else(|| gone(id))?;
+            let row = self.store.account_row(id).await?.ok_or_else(|| signed_out(id))?;
             if row.status != Status::Ok {
-                return Err(self.refused(&row));
+                return Err(self.grant_ended(&row));
             }
-            let kept = match &slot.live {
-                Some(live) if live.version == row.version => live.tokens.clone(),
+            let cached = match &slot.cached_version {
+                Some(cached_version) if cached_version.version == row.version => {
+                    cached_version.tokens.clone()
+                }
                 _ => self.unseal(&row).await?,
             };
-            let access = kept.access.secret();
+            let access = cached.access.secret();
             // Another process may have refreshed already.
-            if kept.is_fresh() && rejected != Some(access.as_str()) {
+            if cached.is_fresh() && rejected != Some(access.as_str()) {
                 let access = access.clone();
-                slot.live = Some(Live { version: row.version, tokens: kept });
+                slot.cached_version = Some(CachedVersion { version: row.version, tokens: cached });
                 return Ok(access);
             }
             // Some providers end a grant whose refresh token is used twice.
@@ -144,9 +146,9 @@ impl Keeper {
                 tokio::time::sleep(LOOK).await;
                 continue;
             }
-            if let Some(tokens) = self.refresh(&row, kept).await? {
+            if let Some(tokens) = self.refresh(&row, cached).await? {
                 let access = tokens.access.secret().clone();
-                slot.live = Some(Live { version: row.version + 1, tokens });
+                slot.cached_version = Some(CachedVersion { version: row.version + 1, tokens });
                 return Ok(access);
             }
         }
@@ -160,18 +162,22 @@ impl Keeper {
     /// Refreshes the tokens of `row`, whose lease we hold. `None` if the row was
     /// changed meanwhile, for instance by a new sign-in: then its tokens count, and
     /// neither ours nor a refusal of ours.
-    async fn refresh(&self, row: &AccountRow, kept: Kept) -> Result<Option<Kept>> {
+    async fn refresh(
+        &self,
+        row: &AccountRow,
+        cached: CachedTokens,
+    ) -> Result<Option<CachedTokens>> {
         let authority = Authority::of(&self.config, &row.provider, row.tenant.as_deref())?;
-        match oauth::refresh(&self.config, &authority, &kept.refresh).await {
+        match oauth::refresh(&self.config, &authority, &cached.refresh).await {
             Ok(tokens) => {
-                let kept = Kept {
+                let cached = CachedTokens {
                     // Providers that do not rotate leave it out.
-                    refresh: tokens.refresh.unwrap_or(kept.refresh),
+                    refresh: tokens.refresh.unwrap_or(cached.refresh),
                     access: tokens.access,
                     expires: tokens.expires,
                 };
-                let saved = self.save(row, &kept).await?;
-                Ok(saved.then_some(kept))
+                let saved = self.save(row, &cached).await?;
+                Ok(saved.then_some(cached))
             }
             Err(Refusal::Grant(ended)) => {
                 let again = self.again(row);
@@ -192,8 +198,8 @@ impl Keeper {
     }
 
     /// Saves refreshed tokens. Returns false if the row has changed since.
-    async fn save(&self, row: &AccountRow, kept: &Kept) -> Result<bool> {
-        let sealed = self.seal(&row.id, kept).await?;
+    async fn save(&self, row: &AccountRow, cached: &CachedTokens) -> Result<bool> {
+        let sealed = self.seal(&row.id, cached).await?;
         let mut tries = 1;
         loop {
             let saved = self.store.replace_tokens(&row.id, row.version, &sealed).await;
@@ -232,7 +238,7 @@ impl Keeper {
     }
 
     /// Returns the error that the provider has refused the account's grant before.
-    fn refused(&self, row: &AccountRow) -> Error {
+    fn grant_ended(&self, row: &AccountRow) -> Error {
         let problem = row
             .problem
             .clone()
@@ -241,13 +247,13 @@ impl Keeper {
     }
 
     /// Seals tokens for the row of the account with this id.
-    pub(super) async fn seal(&self, id: &str, kept: &Kept) -> Result<String> {
-        let bytes = serde_json::to_vec(kept)
+    pub(super) async fn seal(&self, id: &str, cached: &CachedTokens) -> Result<String> {
+        let bytes = serde_json::to_vec(cached)
             .map_err(|_opaque| Error::new(Kind::Internal, "tokens could not be serialized"))?;
         self.store.seal(&identity(id), &bytes).await
     }
 
-    async fn unseal(&self, row: &AccountRow) -> Result<Kept> {
+    async fn unseal(&self, row: &AccountRow) -> Result<CachedTokens> {
         let bytes = self.store.unseal(&identity(&row.id), &row.sealed).await?;
         serde_json::from_slice(&bytes).map_err(|_opaque| {
             Error::new(Kind::Store, format!("the tokens of {} have another version", row.email))
@@ -261,7 +267,7 @@ fn identity(id: &str) -> String {
     format!("account {id}")
 }
 
-fn gone(id: &str) -> Error {
+fn signed_out(id: &str) -> Error {
     let provider = id.split(':').next().unwrap_or_default();
     Error::new(Kind::NoAccount, "the account was removed")
         .next(format!("run `daysheet account add {provider}` to sign in again"))

@@ -26,13 +26,13 @@
 //! 90 % of what leaving out any blocks would give (`tests/core/budget/gap.rs`).
 //! It is deterministic: ties go to the better tier, then to the earlier block.
 
-mod board;
+mod allocation;
 mod upgrade;
 
 use std::cmp::Reverse;
 use std::fmt;
 
-use self::board::{Board, narrow, wide};
+use self::allocation::{Allocation, narrow, wide};
 
 /// One way to show a block. The renderings of a block are in rising order of cost and value.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -131,11 +131,11 @@ pub fn plan_of(
     headings: &[usize],
     budget: usize,
 ) -> Result<Plan, TooSmall> {
-    let mut board = Board::new(blocks, headings);
+    let mut allocation = Allocation::new(blocks, headings);
     let mut plan = Plan::new(blocks, members);
-    plan.place(&mut board, blocks, budget)?;
-    plan.upgrade(&mut board, blocks, budget);
-    plan.chosen = board.into_chosen();
+    plan.place(&mut allocation, blocks, budget)?;
+    plan.upgrade(&mut allocation, blocks, budget);
+    plan.chosen = allocation.into_chosen();
     Ok(plan)
 }
 
@@ -200,27 +200,27 @@ impl Plan {
     /// Steps 1 and 2.
     fn place(
         &mut self,
-        board: &mut Board<'_>,
+        allocation: &mut Allocation<'_>,
         blocks: &[Block],
         budget: usize,
     ) -> Result<(), TooSmall> {
         let must = |at: &usize| blocks.get(*at).is_some_and(Block::must);
         let (pins, mut others): (Vec<usize>, Vec<usize>) =
             self.members.iter().partition(|at| must(at));
-        self.pin(board, &pins, budget)?;
+        self.pin(allocation, &pins, budget)?;
 
         let tier = |at: usize| blocks.get(at).map_or(Tier::Low, |block| block.tier);
         // Values are never below 0, so their bits are in their order.
         others.sort_by_cached_key(|at| {
-            let value = board.value(*at, board.smallest(*at));
+            let value = allocation.value(*at, allocation.smallest(*at));
             (tier(*at), Reverse(value.to_bits()), *at)
         });
         let mut waiting = others.into_iter();
         let mut needed = None;
         for at in waiting.by_ref() {
-            let fit = fitting(board, at, budget);
+            let fit = fitting(allocation, at, budget);
             if let Ok(to) = fit {
-                self.step(board, (at, to), None);
+                self.step(allocation, (at, to), None);
                 continue;
             }
             needed = fit.err();
@@ -232,9 +232,9 @@ impl Plan {
             return Ok(());
         };
         for at in waiting {
-            match fitting(board, at, budget) {
+            match fitting(allocation, at, budget) {
                 Ok(to) => {
-                    self.step(board, (at, to), None);
+                    self.step(allocation, (at, to), None);
                     return Ok(());
                 }
                 Err(more) => needed = needed.min(more),
@@ -246,30 +246,30 @@ impl Plan {
     /// Step 1. Required blocks cannot be undone, so this is recorded as no step.
     fn pin(
         &mut self,
-        board: &mut Board<'_>,
+        allocation: &mut Allocation<'_>,
         pins: &[usize],
         budget: usize,
     ) -> Result<(), TooSmall> {
         for at in pins {
-            board.set(*at, board.smallest(*at));
+            allocation.set(*at, allocation.smallest(*at));
         }
-        let needed = board.tokens();
+        let needed = allocation.tokens();
         if needed > wide(budget) {
             // A rendering that is longer itself can need fewer headings.
             for at in pins {
-                board.set(*at, None);
+                allocation.set(*at, None);
             }
             for at in pins {
-                let to = board.cheapest(*at);
-                board.set(*at, to);
+                let to = allocation.cheapest(*at);
+                allocation.set(*at, to);
             }
-            if board.tokens() > wide(budget) {
-                let needed = narrow(needed.min(board.tokens()));
+            if allocation.tokens() > wide(budget) {
+                let needed = narrow(needed.min(allocation.tokens()));
                 return Err(TooSmall { needed });
             }
         }
-        self.tokens = narrow(board.tokens());
-        let values = pins.iter().map(|at| board.value(*at, board.chosen(*at)));
+        self.tokens = narrow(allocation.tokens());
+        let values = pins.iter().map(|at| allocation.value(*at, allocation.chosen(*at)));
         self.value = values.sum();
         Ok(())
     }
@@ -277,32 +277,32 @@ impl Plan {
     /// Makes a step and records the state before it.
     fn step(
         &mut self,
-        board: &mut Board<'_>,
+        allocation: &mut Allocation<'_>,
         (block, to): (usize, usize),
         other: Option<(usize, usize)>,
     ) {
         let mut gain = 0.0;
         let mut set = |block: usize, to: usize| {
-            let before = board.set(block, Some(to));
-            gain += board.value(block, Some(to)) - board.value(block, before);
+            let before = allocation.set(block, Some(to));
+            gain += allocation.value(block, Some(to)) - allocation.value(block, before);
             before
         };
         let other = other.map(|(block, to)| (block, set(block, to)));
         let before = set(block, to);
         self.steps.push(Step { block, before, other, tokens: self.tokens, value: self.value });
-        self.tokens = narrow(board.tokens());
+        self.tokens = narrow(allocation.tokens());
         self.value += gain;
     }
 }
 
 /// Returns the smallest rendering of a block, or the cheapest if only that fits;
 /// otherwise the total that the cheapest would lead to.
-fn fitting(board: &Board<'_>, at: usize, budget: usize) -> Result<usize, u128> {
-    for to in [board.smallest(at), board.cheapest(at)].into_iter().flatten() {
-        if board.total(at, to) <= wide(budget) {
+fn fitting(allocation: &Allocation<'_>, at: usize, budget: usize) -> Result<usize, u128> {
+    for to in [allocation.smallest(at), allocation.cheapest(at)].into_iter().flatten() {
+        if allocation.total(at, to) <= wide(budget) {
             return Ok(to);
         }
     }
-    let cheapest = board.cheapest(at).map(|to| board.total(at, to));
-    Err(cheapest.unwrap_or(board.tokens()))
+    let cheapest = allocation.cheapest(at).map(|to| allocation.total(at, to));
+    Err(cheapest.unwrap_or(allocation.tokens()))
 }

@@ -1,13 +1,13 @@
 //! Step 3 of the plan: spends the rest of the budget where it adds the most value.
 //!
-//! Greedy over a heap of offers, one for each block. Choosing among all fuller renderings of a
-//! block, by value per token, follows the upper hull of its renderings. Offers are checked again
+//! Greedy over a heap of upgrades, one for each block. Choosing among all fuller renderings of a
+//! block, by value per token, follows the upper hull of its renderings. Upgrades are checked again
 //! when they come up: a heading may have been closed since, or the budget used up.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-use super::board::{Board, wide};
+use super::allocation::{Allocation, wide};
 use super::{Block, Plan, Tier};
 
 /// Up to this many renderings in sum, exchanges are looked for: among more of
@@ -19,18 +19,18 @@ const EXCHANGES: usize = 24;
 const SMALLEST_GAIN: f64 = 1e-9;
 
 /// The best upgrade of one block.
-struct Offer {
+struct Upgrade {
     /// Value for each token; infinite if it costs none.
     rate: f64,
     tier: Tier,
     block: usize,
     to: usize,
     gain: f64,
-    /// Which offer of this block it is: only the last one counts.
+    /// Which upgrade of this block it is: only the last one counts.
     issue: usize,
 }
 
-impl Ord for Offer {
+impl Ord for Upgrade {
     fn cmp(&self, other: &Self) -> Ordering {
         let better = self.rate.total_cmp(&other.rate);
         better
@@ -40,44 +40,44 @@ impl Ord for Offer {
     }
 }
 
-impl PartialOrd for Offer {
+impl PartialOrd for Upgrade {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl PartialEq for Offer {
+impl PartialEq for Upgrade {
     fn eq(&self, other: &Self) -> bool {
         self.cmp(other).is_eq()
     }
 }
 
-impl Eq for Offer {}
+impl Eq for Upgrade {}
 
-/// The offers of all blocks.
-struct Market {
-    heap: BinaryHeap<Offer>,
+/// The upgrades of all blocks.
+struct UpgradeQueue {
+    heap: BinaryHeap<Upgrade>,
     issues: Vec<usize>,
 }
 
-impl Market {
-    /// Makes a new offer for a block; older ones lose their worth.
-    fn ask(&mut self, board: &Board<'_>, blocks: &[Block], block: usize, budget: usize) {
+impl UpgradeQueue {
+    /// Makes a new upgrade for a block; older ones lose their worth.
+    fn push(&mut self, allocation: &Allocation<'_>, blocks: &[Block], block: usize, budget: usize) {
         let Some(issue) = self.issues.get_mut(block) else {
             return;
         };
         *issue += 1;
-        if let Some(mut offer) = best(board, blocks, block, budget) {
-            offer.issue = *issue;
-            self.heap.push(offer);
+        if let Some(mut upgrade) = best(allocation, blocks, block, budget) {
+            upgrade.issue = *issue;
+            self.heap.push(upgrade);
         }
     }
 
-    fn next(&mut self) -> Option<Offer> {
+    fn next(&mut self) -> Option<Upgrade> {
         loop {
-            let offer = self.heap.pop()?;
-            if self.issues.get(offer.block) == Some(&offer.issue) {
-                return Some(offer);
+            let upgrade = self.heap.pop()?;
+            if self.issues.get(upgrade.block) == Some(&upgrade.issue) {
+                return Some(upgrade);
             }
         }
     }
@@ -85,61 +85,76 @@ impl Market {
 
 impl Plan {
     /// Runs step 3.
-    pub(super) fn upgrade(&mut self, board: &mut Board<'_>, blocks: &[Block], budget: usize) {
+    pub(super) fn upgrade(
+        &mut self,
+        allocation: &mut Allocation<'_>,
+        blocks: &[Block],
+        budget: usize,
+    ) {
         let mut shown = self.members.clone();
-        shown.retain(|at| board.chosen(*at).is_some());
-        self.greedy(board, blocks, &shown, budget);
-        let ways: usize = shown.iter().map(|at| board.renderings(*at).len()).sum();
+        shown.retain(|at| allocation.chosen(*at).is_some());
+        self.greedy(allocation, blocks, &shown, budget);
+        let ways: usize = shown.iter().map(|at| allocation.renderings(*at).len()).sum();
         if ways > FEW {
             return;
         }
         for _ in 0..EXCHANGES {
-            let Some((up, down)) = exchange(board, &shown, budget) else {
+            let Some((up, down)) = exchange(allocation, &shown, budget) else {
                 break;
             };
-            self.step(board, up, Some(down));
-            self.greedy(board, blocks, &shown, budget);
+            self.step(allocation, up, Some(down));
+            self.greedy(allocation, blocks, &shown, budget);
         }
     }
 
-    /// Takes the best offer, as long as there is one.
-    fn greedy(&mut self, board: &mut Board<'_>, blocks: &[Block], shown: &[usize], budget: usize) {
-        let mut market =
-            Market { heap: BinaryHeap::with_capacity(shown.len()), issues: vec![0; blocks.len()] };
+    /// Takes the best upgrade, as long as there is one.
+    fn greedy(
+        &mut self,
+        allocation: &mut Allocation<'_>,
+        blocks: &[Block],
+        shown: &[usize],
+        budget: usize,
+    ) {
+        let mut queue = UpgradeQueue {
+            heap: BinaryHeap::with_capacity(shown.len()),
+            issues: vec![0; blocks.len()],
+        };
         for at in shown {
-            market.ask(board, blocks, *at, budget);
+            queue.push(allocation, blocks, *at, budget);
         }
-        while let Some(offer) = market.next() {
-            let at = offer.block;
-            // Offers that may have improved were recomputed; this one can only have
+        while let Some(upgrade) = queue.next() {
+            let at = upgrade.block;
+            // Upgrades that may have improved were recomputed; this one can only have
             // become dearer.
-            let now = rate(board, at, offer.to, offer.gain, budget);
-            if now.is_none_or(|now| now < offer.rate) {
-                market.ask(board, blocks, at, budget);
+            let now = rate(allocation, at, upgrade.to, upgrade.gain, budget);
+            if now.is_none_or(|now| now < upgrade.rate) {
+                queue.push(allocation, blocks, at, budget);
                 continue;
             }
-            let before = board.chosen(at);
-            let tokens = board.tokens();
-            let opens =
-                board.headings_of(at, Some(offer.to)).any(|heading| board.users(heading) == 0);
-            self.step(board, (at, offer.to), None);
-            if opens || board.tokens() < tokens {
+            let before = allocation.chosen(at);
+            let tokens = allocation.tokens();
+            let opens = allocation
+                .headings_of(at, Some(upgrade.to))
+                .any(|heading| allocation.users(heading) == 0);
+            self.step(allocation, (at, upgrade.to), None);
+            if opens || allocation.tokens() < tokens {
                 // Others can have become cheaper, or fit now.
                 for at in shown {
-                    market.ask(board, blocks, *at, budget);
+                    queue.push(allocation, blocks, *at, budget);
                 }
                 continue;
             }
-            market.ask(board, blocks, at, budget);
+            queue.push(allocation, blocks, at, budget);
             // A block that is left alone with a heading would close it.
-            let alone = board.headings_of(at, before).any(|heading| board.users(heading) == 1);
+            let alone =
+                allocation.headings_of(at, before).any(|heading| allocation.users(heading) == 1);
             if alone {
                 for at in shown {
-                    if board
-                        .headings_of(*at, board.chosen(*at))
-                        .any(|heading| board.users(heading) == 1)
+                    if allocation
+                        .headings_of(*at, allocation.chosen(*at))
+                        .any(|heading| allocation.users(heading) == 1)
                     {
-                        market.ask(board, blocks, *at, budget);
+                        queue.push(allocation, blocks, *at, budget);
                     }
                 }
             }
@@ -148,31 +163,42 @@ impl Plan {
 }
 
 /// Returns the value per token that this rendering adds; `None` if it does not fit.
-fn rate(board: &Board<'_>, block: usize, to: usize, gain: f64, budget: usize) -> Option<f64> {
-    let total = board.total(block, to);
-    (total <= wide(budget)).then(|| match total.checked_sub(board.tokens()) {
+fn rate(
+    allocation: &Allocation<'_>,
+    block: usize,
+    to: usize,
+    gain: f64,
+    budget: usize,
+) -> Option<f64> {
+    let total = allocation.total(block, to);
+    (total <= wide(budget)).then(|| match total.checked_sub(allocation.tokens()) {
         None | Some(0) => f64::INFINITY,
         Some(more) => gain / more as f64,
     })
 }
 
 /// Returns the best upgrade of a block that fits: the most value per token.
-fn best(board: &Board<'_>, blocks: &[Block], block: usize, budget: usize) -> Option<Offer> {
-    let value = board.value(block, board.chosen(block));
-    let mut best: Option<Offer> = None;
-    for to in 0..board.renderings(block).len() {
-        let gain = board.value(block, Some(to)) - value;
+fn best(
+    allocation: &Allocation<'_>,
+    blocks: &[Block],
+    block: usize,
+    budget: usize,
+) -> Option<Upgrade> {
+    let value = allocation.value(block, allocation.chosen(block));
+    let mut best: Option<Upgrade> = None;
+    for to in 0..allocation.renderings(block).len() {
+        let gain = allocation.value(block, Some(to)) - value;
         if gain <= 0.0 {
             continue;
         }
-        let Some(rate) = rate(board, block, to, gain, budget) else {
+        let Some(rate) = rate(allocation, block, to, gain, budget) else {
             continue;
         };
         let better = best.as_ref().is_none_or(|best| {
             rate > best.rate || rate == best.rate && rate.is_infinite() && gain > best.gain
         });
         if better {
-            best = Some(Offer {
+            best = Some(Upgrade {
                 rate,
                 tier: blocks.get(block).map_or(Tier::Low, |block| block.tier),
                 block,
@@ -188,30 +214,30 @@ fn best(board: &Board<'_>, blocks: &[Block], block: usize, budget: usize) -> Opt
 /// Makes the best exchange: upgrades a block that does not fit alone, and downgrades
 /// another to make room.
 fn exchange(
-    board: &mut Board<'_>,
+    allocation: &mut Allocation<'_>,
     shown: &[usize],
     budget: usize,
 ) -> Option<((usize, usize), (usize, usize))> {
     let mut best = None;
     let mut most = SMALLEST_GAIN;
     for up in shown {
-        let value = board.value(*up, board.chosen(*up));
-        for to in 0..board.renderings(*up).len() {
-            let gain = board.value(*up, Some(to)) - value;
+        let value = allocation.value(*up, allocation.chosen(*up));
+        for to in 0..allocation.renderings(*up).len() {
+            let gain = allocation.value(*up, Some(to)) - value;
             if gain <= most {
                 continue;
             }
-            let before = board.set(*up, Some(to));
+            let before = allocation.set(*up, Some(to));
             for down in shown {
-                let value = board.value(*down, board.chosen(*down));
-                for less in 0..board.renderings(*down).len() {
-                    let net = gain + (board.value(*down, Some(less)) - value);
-                    if down != up && net > most && board.total(*down, less) <= wide(budget) {
+                let value = allocation.value(*down, allocation.chosen(*down));
+                for less in 0..allocation.renderings(*down).len() {
+                    let net = gain + (allocation.value(*down, Some(less)) - value);
+                    if down != up && net > most && allocation.total(*down, less) <= wide(budget) {
                         (best, most) = (Some(((*up, to), (*down, less))), net);
                     }
                 }
             }
-            board.set(*up, before);
+            allocation.set(*up, before);
         }
     }
     best

@@ -9,7 +9,7 @@ use super::{Block, Rendering};
 const MOST_VALUE: f64 = 1e9;
 
 /// The choices made so far.
-pub(super) struct Board<'a> {
+pub(super) struct Allocation<'a> {
     blocks: &'a [Block],
     headings: &'a [usize],
     /// The number of chosen renderings that need each heading.
@@ -18,7 +18,7 @@ pub(super) struct Board<'a> {
     tokens: u128,
 }
 
-impl<'a> Board<'a> {
+impl<'a> Allocation<'a> {
     pub(super) fn new(blocks: &'a [Block], headings: &'a [usize]) -> Self {
         Self {
             blocks,

@@ -5,20 +5,20 @@
 //! pointer to the whole are the caller's. A line is kept or not, never cut: a text with long
 //! lines has to be wrapped first, or one of them ends the window there.
 
-mod tells;
+mod salience;
 
 use std::ops::Range;
 
 /// The end of a text that matters more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Lean {
+pub enum HeadTailSplit {
     /// Bodies of messages: 70 % from the beginning, 30 % from the end.
     Head,
     /// Raw texts and logs: 30 % from the beginning, 70 % from the end.
     Tail,
 }
 
-impl Lean {
+impl HeadTailSplit {
     /// Returns the shares of the beginning and of the end.
     const fn shares(self) -> (u128, u128) {
         match self {
@@ -69,8 +69,14 @@ impl Window {
 /// total. The window is the longest prefix of this order that fits, so a larger budget
 /// only adds lines. If there is room for one line but not for the first of the order,
 /// one that fits is kept; if there is room for none, nothing is.
-pub fn window(lines: &[&str], costs: &[usize], marker: usize, budget: usize, lean: Lean) -> Window {
-    Windows::new(lines, costs, marker, lean).of(budget)
+pub fn window(
+    lines: &[&str],
+    costs: &[usize],
+    marker: usize,
+    budget: usize,
+    split: HeadTailSplit,
+) -> Window {
+    Windows::new(lines, costs, marker, split).of(budget)
 }
 
 /// The windows of one text at any size; shared work is done once.
@@ -86,10 +92,10 @@ pub struct Windows {
 
 impl Windows {
     /// Prepares the windows of some lines, as [`window`] takes them.
-    pub fn new(lines: &[&str], costs: &[usize], marker: usize, lean: Lean) -> Self {
+    pub fn new(lines: &[&str], costs: &[usize], marker: usize, split: HeadTailSplit) -> Self {
         let cost = |at: usize| costs.get(at).copied().unwrap_or(0) as u128;
         let marker = marker as u128;
-        let order = order(lines, &cost, marker, lean);
+        let order = order(lines, &cost, marker, split);
         let mut kept = vec![false; lines.len()];
         let mut gaps = 1;
         let mut sum = 0;
@@ -150,20 +156,25 @@ fn ranges(lines: impl IntoIterator<Item = usize>) -> Vec<Range<usize>> {
 }
 
 /// Returns all lines in the order in which they are taken.
-fn order(lines: &[&str], cost: &impl Fn(usize) -> u128, marker: u128, lean: Lean) -> Vec<usize> {
-    let tells: Vec<usize> = lines.iter().map(|line| tells::tells(line)).collect();
+fn order(
+    lines: &[&str],
+    cost: &impl Fn(usize) -> u128,
+    marker: u128,
+    split: HeadTailSplit,
+) -> Vec<usize> {
+    let scores: Vec<usize> = lines.iter().map(|line| salience::salience(line)).collect();
     // A sign that most lines have, as in a log, is not informative.
-    let reach = |least: usize| tells.iter().filter(|each| **each >= least).count();
-    let usual = (1..=tells::MOST).rfind(|least| 2 * reach(*least) > lines.len());
+    let reach = |least: usize| scores.iter().filter(|each| **each >= least).count();
+    let usual = (1..=salience::MOST).rfind(|least| 2 * reach(*least) > lines.len());
     let mut telling: Vec<(usize, usize)> = (0..)
-        .zip(&tells)
+        .zip(&scores)
         .filter(|(_, tells)| **tells > usual.unwrap_or(0))
         .map(|(at, tells)| (*tells, at))
         .collect();
     telling.sort_by_key(|(tells, at)| (std::cmp::Reverse(*tells), *at));
     let mut telling = telling.into_iter().map(|(_, at)| at).peekable();
 
-    let (head_share, tail_share) = lean.shares();
+    let (head_share, tail_share) = split.shares();
     let mut taken = vec![false; lines.len()];
     let mut order = Vec::with_capacity(lines.len());
     // The lines between the two ends, and what each source has used.

@@ -1,6 +1,6 @@
 //! Which lines of a long text are kept, and how long lines are parted.
 
-use daysheet_core::budget::window::{Lean, Window, Windows, window};
+use daysheet_core::budget::window::{HeadTailSplit, Window, Windows, window};
 use proptest::prelude::*;
 
 /// The kept lines, with ` … ` for each gap.
@@ -33,24 +33,24 @@ fn letters(telling: &[(usize, &'static str)]) -> Vec<&'static str> {
 fn both_ends_are_kept_by_their_shares() {
     let plain = letters(&[]);
     let reported = letters(&[(9, "J?"), (12, "M: €5 due")]);
-    for (lines, budget, lean, expected) in [
-        (&plain, 0, Lean::Head, "…"),
-        (&plain, 1, Lean::Head, "…"),
-        (&plain, 2, Lean::Head, "a …"),
-        (&plain, 2, Lean::Tail, "… t"),
-        (&plain, 4, Lean::Head, "a b … t"),
-        (&plain, 11, Lean::Head, "a b c d e f g … r s t"),
-        (&plain, 11, Lean::Tail, "a b c … n o p q r s t"),
-        (&plain, 19, Lean::Head, "a b c d e f g h i j k l m … p q r s t"),
-        (&plain, 20, Lean::Head, "a b c d e f g h i j k l m n o p q r s t"),
-        (&plain, usize::MAX, Lean::Tail, "a b c d e f g h i j k l m n o p q r s t"),
+    for (lines, budget, split, expected) in [
+        (&plain, 0, HeadTailSplit::Head, "…"),
+        (&plain, 1, HeadTailSplit::Head, "…"),
+        (&plain, 2, HeadTailSplit::Head, "a …"),
+        (&plain, 2, HeadTailSplit::Tail, "… t"),
+        (&plain, 4, HeadTailSplit::Head, "a b … t"),
+        (&plain, 11, HeadTailSplit::Head, "a b c d e f g … r s t"),
+        (&plain, 11, HeadTailSplit::Tail, "a b c … n o p q r s t"),
+        (&plain, 19, HeadTailSplit::Head, "a b c d e f g h i j k l m … p q r s t"),
+        (&plain, 20, HeadTailSplit::Head, "a b c d e f g h i j k l m n o p q r s t"),
+        (&plain, usize::MAX, HeadTailSplit::Tail, "a b c d e f g h i j k l m n o p q r s t"),
         // Lines that tell something stand alone once there is room for them.
-        (&reported, 9, Lean::Head, "a b c d e f … s t"),
-        (&reported, 11, Lean::Head, "a b c d e f … M: €5 due … s t"),
-        (&reported, 16, Lean::Head, "a b c d e f g h i … M: €5 due … q r s t"),
+        (&reported, 9, HeadTailSplit::Head, "a b c d e f … s t"),
+        (&reported, 11, HeadTailSplit::Head, "a b c d e f … M: €5 due … s t"),
+        (&reported, 16, HeadTailSplit::Head, "a b c d e f g h i … M: €5 due … q r s t"),
     ] {
-        let window = window(lines, &[1; 20], 1, budget, lean);
-        assert_eq!(shown(lines, &window), expected, "{budget} {lean:?}");
+        let window = window(lines, &[1; 20], 1, budget, split);
+        assert_eq!(shown(lines, &window), expected, "{budget} {split:?}");
     }
 }
 
@@ -71,10 +71,10 @@ fn odd_sizes_are_no_reason_to_show_nothing() {
         (&[usize::MAX, usize::MAX, 1], usize::MAX, usize::MAX, "…"),
         (&[usize::MAX, usize::MAX, 1], 1, usize::MAX, "… three"),
     ] {
-        let window = window(&lines, costs, marker, budget, Lean::Head);
+        let window = window(&lines, costs, marker, budget, HeadTailSplit::Head);
         assert_eq!(shown(&lines, &window), expected, "{costs:?} {budget}");
     }
-    assert_eq!(window(&[], &[], 1, 0, Lean::Head), Window::default());
+    assert_eq!(window(&[], &[], 1, 0, HeadTailSplit::Head), Window::default());
 }
 
 #[test]
@@ -82,7 +82,7 @@ fn lines_that_tell_something() {
     let tells = |line: &str| {
         let mut lines = vec!["some words of no weight"; 41];
         lines[20] = line;
-        let window = window(&lines, &[2; 41], 1, 40, Lean::Head);
+        let window = window(&lines, &[2; 41], 1, 40, HeadTailSplit::Head);
         window.kept.contains(&(20..21))
     };
     for line in [
@@ -138,7 +138,7 @@ fn lines_that_tell_something() {
 fn what_most_lines_have_tells_nothing() {
     let mut lines = vec!["2026-02-03 18:05 ok"; 40];
     lines[11] = "2026-02-03 18:05 failed, is it due?";
-    let window = window(&lines, &[1; 40], 1, 20, Lean::Tail);
+    let window = window(&lines, &[1; 40], 1, 20, HeadTailSplit::Tail);
     assert_eq!(window.kept, [0..5, 11..12, 28..40]);
     assert_eq!((window.lines(), window.gaps(40).len()), (18, 2));
 }
@@ -167,8 +167,8 @@ proptest! {
         tail: bool,
     ) {
         let lines: Vec<&str> = texts.iter().take(costs.len()).map(|at| text(*at)).collect();
-        let lean = if tail { Lean::Tail } else { Lean::Head };
-        let windows = Windows::new(&lines, &costs, marker, lean);
+        let split = if tail { HeadTailSplit::Tail } else { HeadTailSplit::Head };
+        let windows = Windows::new(&lines, &costs, marker, split);
         let mut before = 0;
         for budget in (0..60).chain([200, usize::MAX - 1, usize::MAX]) {
             let window = windows.of(budget);

@@ -8,7 +8,7 @@ use super::{Shortened, Sizes, lines};
 use crate::budget::plan::{Block, Rendering};
 use crate::budget::response::{Item, LongText, Response};
 use crate::budget::value::{self, Hint, Strategy};
-use crate::budget::window::{self, Lean};
+use crate::budget::window::{self, HeadTailSplit};
 use crate::row::{Cell, RowTable};
 use crate::schemas::Level;
 use crate::text::fence::Fence;
@@ -337,11 +337,11 @@ fn windows(text: &LongText, sizes: &Sizes) -> Vec<(Option<Window>, (usize, f64))
     let all: usize = costs.iter().sum();
     let lengths: Vec<usize> = lines.iter().map(|line| line.chars().count()).collect();
     let count: usize = lengths.iter().sum();
-    let lean = match text.tail {
-        true => Lean::Tail,
-        false => Lean::Head,
+    let split = match text.tail {
+        true => HeadTailSplit::Tail,
+        false => HeadTailSplit::Head,
     };
-    let sizes_of = window::Windows::new(&lines, &costs, MARKER, lean);
+    let sizes_of = window::Windows::new(&lines, &costs, MARKER, split);
     let mut windows = Vec::new();
     let mut size = SMALLEST;
     while !text.page && size < all.min(sizes.most) {

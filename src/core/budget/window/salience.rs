@@ -147,7 +147,7 @@ pub(super) const MOST: usize = 5;
 
 /// Counts the kinds of signs in a line, up to [`MOST`]: a deadline, a day or a date, a
 /// time, a sum of money or a percentage, a question.
-pub(super) fn tells(line: &str) -> usize {
+pub(super) fn salience(line: &str) -> usize {
     let mut found = numbers(line);
     let asks = line.trim_end_matches(|c: char| c.is_whitespace() || "\"'»”)*_".contains(c));
     found.question = asks.ends_with(['?', '？', '؟']);

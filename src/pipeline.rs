@@ -73,7 +73,7 @@ pub struct Pipeline {
     poster: Poster,
     patience: Duration,
     /// Whether the process has shown untrusted text.
-    strangers: access::guard::Strangers,
+    taint: access::guard::TaintTracker,
     /// How long a message in doubt may still be sent.
     doubt: mail::send::Doubt,
     /// A fixed current time, instead of the clock's.
@@ -101,7 +101,7 @@ impl Pipeline {
             shown: answer::shown::Shown::default(),
             poster: Poster::new(),
             patience: PATIENCE,
-            strangers: access::guard::Strangers::default(),
+            taint: access::guard::TaintTracker::default(),
             now: None,
         }
     }

@@ -189,7 +189,7 @@ impl Pipeline {
         };
         let tool = tools::find(call.tool);
         let writes = tool.is_some_and(|tool| tool.effect != Effect::Read);
-        match self.strangers_in(&response).await {
+        match self.note_untrusted(&response).await {
             // A completed write is reported even if this cannot be stored.
             Err(error) if writes => tracing::warn!(%error, "what was shown is not noted"),
             noted => noted?,
@@ -267,7 +267,7 @@ impl Pipeline {
     /// Returns the complete response to a request, as the text of an output.
     pub(super) async fn whole_text(&self, request: Request) -> Result<String> {
         let response = self.noted(request.action, request.format, &Nobody).await?;
-        self.strangers_in(&response).await?;
+        self.note_untrusted(&response).await?;
         let secret = self.store.fence_secret().await?;
         Ok(Whole::kept(&response, &secret).text())
     }

@@ -88,7 +88,7 @@ impl Pipeline {
         let file = self.handle(HandleKind::Attachment, said).await?;
         let asked = self.named_file(said, file).await?;
         let bytes = self.file_bytes(&asked, self.config.largest_file).await?;
-        self.strangers_shown().await?;
+        self.mark_tainted().await?;
         Ok((bytes, media(&asked.file)))
     }
 

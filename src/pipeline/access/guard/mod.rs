@@ -129,7 +129,7 @@ pub(in crate::pipeline) enum Decision {
 
 /// Records whether untrusted text was shown, and which recipients are known.
 #[derive(Debug, Default)]
-pub(in crate::pipeline) struct Strangers {
+pub(in crate::pipeline) struct TaintTracker {
     /// True once the process has shown untrusted text.
     shown: AtomicBool,
     /// True once other processes can know.
@@ -140,9 +140,9 @@ pub(in crate::pipeline) struct Strangers {
     known: Mutex<HashSet<(String, String)>>,
 }
 
-impl Strangers {
+impl TaintTracker {
     /// Returns true if an answer will show untrusted text.
-    fn in_it(response: &Response) -> bool {
+    fn is_untrusted(response: &Response) -> bool {
         !response.texts.is_empty()
             || response.document.tables.iter().any(|rows| {
                 let columns = rows.columns();
@@ -185,39 +185,39 @@ pub(in crate::pipeline) fn everybody(letter: &OutgoingMessage) -> impl Iterator<
 
 impl Pipeline {
     /// Records whether an answer will show untrusted text.
-    pub(in crate::pipeline) async fn strangers_in(&self, response: &Response) -> Result<()> {
-        match Strangers::in_it(response) {
-            true => self.strangers_shown().await,
+    pub(in crate::pipeline) async fn note_untrusted(&self, response: &Response) -> Result<()> {
+        match TaintTracker::is_untrusted(response) {
+            true => self.mark_tainted().await,
             false => Ok(()),
         }
     }
 
     /// Records that a line of ours quotes untrusted text. It counts as shown when the
     /// call has ended, because the call may be refused before.
-    pub(in crate::pipeline) fn strangers_quoted(&self) {
-        self.strangers.quoted.store(true, Ordering::Relaxed);
+    pub(in crate::pipeline) fn note_untrusted_quote(&self) {
+        self.taint.quoted.store(true, Ordering::Relaxed);
     }
 
     /// Records that untrusted text quoted so far has been shown.
     pub(in crate::pipeline) async fn quotes_shown(&self) -> Result<()> {
-        match self.strangers.quoted.swap(false, Ordering::Relaxed) {
-            true => self.strangers_shown().await,
+        match self.taint.quoted.swap(false, Ordering::Relaxed) {
+            true => self.mark_tainted().await,
             false => Ok(()),
         }
     }
 
     /// Records that untrusted text was shown, once for this process and for those that follow.
-    pub(in crate::pipeline) async fn strangers_shown(&self) -> Result<()> {
-        self.strangers.shown.store(true, Ordering::Relaxed);
-        if !self.strangers.noted.load(Ordering::Relaxed) {
+    pub(in crate::pipeline) async fn mark_tainted(&self) -> Result<()> {
+        self.taint.shown.store(true, Ordering::Relaxed);
+        if !self.taint.noted.load(Ordering::Relaxed) {
             self.store.note_strangers().await?;
-            self.strangers.noted.store(true, Ordering::Relaxed);
+            self.taint.noted.store(true, Ordering::Relaxed);
         }
         Ok(())
     }
 
-    async fn strangers_about(&self) -> Result<bool> {
-        Ok(self.strangers.shown.load(Ordering::Relaxed) || self.store.strangers_lately().await?)
+    async fn is_tainted(&self) -> Result<bool> {
+        Ok(self.taint.shown.load(Ordering::Relaxed) || self.store.strangers_lately().await?)
     }
 
     /// Refuses what the access level does not allow.
@@ -245,7 +245,7 @@ impl Pipeline {
         // Refusals come before the question, so that the user is not asked in vain.
         self.allowed_audience(audience)?;
         let setting = self.config.new_recipients;
-        let strangers = self.strangers_about().await?;
+        let strangers = self.is_tainted().await?;
         let look = strangers && (setting != NewRecipients::Allow || act.asks != Asks::New);
         let mut new = match look {
             true => self.new_among(act.sent_from, &audience.people).await?,
@@ -320,8 +320,7 @@ impl Pipeline {
     pub(in crate::pipeline) async fn is_watchful(&self) -> Result<bool> {
         Ok(self.config.access < Access::Send
             || !self.config.recipients.is_empty()
-            || (self.config.new_recipients != NewRecipients::Allow
-                && self.strangers_about().await?))
+            || (self.config.new_recipients != NewRecipients::Allow && self.is_tainted().await?))
     }
 
     /// Refuses recipients who are not on the allow-list, if there is one.
@@ -375,11 +374,11 @@ impl Pipeline {
                     return Ok(true);
                 }
                 for account in &senders {
-                    if self.strangers.knows(&account.id, address) {
+                    if self.taint.knows(&account.id, address) {
                         return Ok(true);
                     }
                     if self.wrote_to(account, address).await? {
-                        self.strangers.learn(&account.id, address);
+                        self.taint.learn(&account.id, address);
                         return Ok(true);
                     }
                 }
@@ -440,7 +439,7 @@ impl Pipeline {
     /// Records recipients that were just written to.
     pub(in crate::pipeline) fn written_to(&self, account: &Account, letter: &OutgoingMessage) {
         for person in everybody(letter) {
-            self.strangers.learn(&account.id, &person.address);
+            self.taint.learn(&account.id, &person.address);
         }
     }
 }

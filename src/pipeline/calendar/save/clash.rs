@@ -181,7 +181,7 @@ impl Pipeline {
             let groups = groups(one, &there, zone);
             let more = groups.len().saturating_sub(NAMED);
             if !groups.is_empty() {
-                self.strangers_quoted();
+                self.note_untrusted_quote();
             }
             for group in groups.iter().take(NAMED) {
                 lines.push(self.line(group, &seen, several).await?);

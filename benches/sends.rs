@@ -168,7 +168,8 @@ impl Sender {
         let connect = Arc::new(Providers::new(config.services(), accounts.clone()));
         Self {
             home: config.home.clone(),
-            pipeline: Pipeline::new(config, store.clone(), accounts, connect).doubt(LOOK, OPEN),
+            pipeline: Pipeline::new(config, store.clone(), accounts, connect)
+                .with_send_recovery(LOOK, OPEN),
             store,
         }
     }

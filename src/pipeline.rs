@@ -44,7 +44,7 @@ use crate::schemas::{self, Api, Field, Level, Table};
 use crate::store::{HandleKind, Store};
 use crate::text::{Note, note, ours, quoted};
 use crate::tools::Action;
-use crate::unsubscribe::post::Poster;
+use crate::unsubscribe::post::OneClickUnsubscriber;
 
 pub use access::guard::above;
 pub use access::sign_in::{Begun, Finished, finish};
@@ -70,12 +70,12 @@ pub struct Pipeline {
     /// Answers that were shortened.
     outputs: Outputs,
     /// Posts the requests that leave mailing lists.
-    poster: Poster,
+    unsubscriber: OneClickUnsubscriber,
     patience: Duration,
     /// Whether the process has shown untrusted text.
     taint: access::guard::TaintTracker,
     /// How long a message in doubt may still be sent.
-    doubt: mail::send::Doubt,
+    send_recovery: mail::send::SendRecovery,
     /// A fixed current time, instead of the clock's.
     now: Option<Timestamp>,
 }
@@ -90,7 +90,7 @@ impl Pipeline {
     ) -> Self {
         Self {
             outputs: Outputs::new(&config, store.clone(), accounts.clone()),
-            doubt: mail::send::Doubt::new(config.look),
+            send_recovery: mail::send::SendRecovery::new(config.look),
             config,
             store,
             accounts,
@@ -99,7 +99,7 @@ impl Pipeline {
             lists: calendar::agenda::calendars::Lists::default(),
             snapshots: answer::fit::Snapshots::default(),
             shown: answer::shown::Shown::default(),
-            poster: Poster::new(),
+            unsubscriber: OneClickUnsubscriber::new(),
             patience: PATIENCE,
             taint: access::guard::TaintTracker::default(),
             now: None,
@@ -108,8 +108,8 @@ impl Pipeline {
 
     /// Sets the poster that leaves mailing lists; by default it posts only to public addresses.
     #[must_use]
-    pub fn posting(mut self, poster: Poster) -> Self {
-        self.poster = poster;
+    pub fn with_unsubscriber(mut self, unsubscriber: OneClickUnsubscriber) -> Self {
+        self.unsubscriber = unsubscriber;
         self
     }
 
@@ -131,8 +131,8 @@ impl Pipeline {
     /// Sets how long a message in doubt is looked for before it is reported as such,
     /// and for how long after that it may still be sent.
     #[must_use]
-    pub fn doubt(mut self, look: Duration, open: Duration) -> Self {
-        self.doubt = mail::send::Doubt { look, open };
+    pub fn with_send_recovery(mut self, look: Duration, open: Duration) -> Self {
+        self.send_recovery = mail::send::SendRecovery { look, open };
         self
     }
 
@@ -160,7 +160,7 @@ impl Pipeline {
     ) -> Result<Response> {
         let what = writing::of(&action);
         // Boxed, as are the others of its size: a thread's stack is small.
-        let call = Box::pin(self.carried_out(action, format, caller));
+        let call = Box::pin(self.dispatch(action, format, caller));
         let mut response = self.as_one(what, call).await;
         if let Err(error) = self.quotes_shown().await {
             tracing::warn!(%error, "what was shown is not noted");
@@ -171,7 +171,7 @@ impl Pipeline {
         response
     }
 
-    async fn carried_out(
+    async fn dispatch(
         &self,
         action: Action,
         format: Format,
@@ -234,7 +234,7 @@ impl Pipeline {
     /// Inserts rows for the items that could not be fetched, and returns a note about them.
     ///
     /// The rows already have their handles, so that the note can name them.
-    async fn stand_ins(
+    async fn placeholder_rows(
         &self,
         rows: &mut RowTable,
         failed: &[Failed],
@@ -243,14 +243,14 @@ impl Pipeline {
         for one in failed {
             rows.insert_unread(one.at, &one.id);
         }
-        self.hand_out(rows, account).await?;
+        self.assign_handles(rows, account).await?;
         Ok(failed_note(rows, failed))
     }
 
     /// Assigns handles after a write. If they cannot be stored, the provider's ids
     /// stay, because a completed write is reported in any case.
     async fn hand_out_after(&self, rows: &mut RowTable, account: &Account, notes: &mut Vec<Note>) {
-        if let Err(error) = self.hand_out(rows, account).await {
+        if let Err(error) = self.assign_handles(rows, account).await {
             notes.push(no_handles(&error));
         }
     }
@@ -296,7 +296,7 @@ impl Pipeline {
     }
 
     /// Replaces provider ids by handles.
-    async fn hand_out(&self, rows: &mut RowTable, account: &Account) -> Result<()> {
+    async fn assign_handles(&self, rows: &mut RowTable, account: &Account) -> Result<()> {
         for letter in rows.handle_kinds() {
             let Some(kind) = HandleKind::of(letter) else {
                 continue;
@@ -305,7 +305,7 @@ impl Pipeline {
             let wanted: Vec<&str> = ids.iter().map(String::as_str).collect();
             let numbers = self.store.handles(&account.id, kind, &wanted).await?;
             let by_id: HashMap<&str, u64> = wanted.into_iter().zip(numbers).collect();
-            rows.swap_ids(letter, |id| by_id.get(id).copied());
+            rows.replace_ids(letter, |id| by_id.get(id).copied());
         }
         Ok(())
     }

@@ -305,7 +305,7 @@ impl RowTable {
     }
 
     /// Replaces provider ids in the columns of `kind` by the handles that `handle` returns.
-    pub fn swap_ids(&mut self, kind: char, handle: impl Fn(&str) -> Option<u64>) {
+    pub fn replace_ids(&mut self, kind: char, handle: impl Fn(&str) -> Option<u64>) {
         let columns = &self.columns;
         let width = columns.len().max(1);
         for (at, cell) in self.cells.iter_mut().enumerate() {

@@ -119,7 +119,7 @@ impl SignIn {
 
     /// Sets how long [`SignIn::wait`] waits; ten minutes by default.
     #[must_use]
-    pub fn patience(mut self, patience: Duration) -> Self {
+    pub fn with_timeout(mut self, patience: Duration) -> Self {
         self.patience = patience;
         self
     }

@@ -301,7 +301,7 @@ impl Pipeline {
                 bytes += rows.source_bytes();
                 // Cells are cut, and counted, where they are shown.
                 rows.show_whole();
-                self.hand_out(&mut rows, &source.account).await?;
+                self.assign_handles(&mut rows, &source.account).await?;
                 into.extend(rows.rows().map(|row| object(row, change, &label, several)));
             }
             for (change, ids) in [("deleted", &page.gone_drafts), ("gone", &page.gone)] {
@@ -309,7 +309,7 @@ impl Pipeline {
                 for id in ids {
                     gone.insert_unread(usize::MAX, id);
                 }
-                self.hand_out(&mut gone, &source.account).await?;
+                self.assign_handles(&mut gone, &source.account).await?;
                 into.extend(gone.rows().map(|row| {
                     let mut row = row.to_vec();
                     self.recall(&mut row);

@@ -124,7 +124,7 @@ impl Pipeline {
             own.retain(|_, _| at.next().is_some_and(|at| (first..end).contains(&at)));
             all += count;
             if let Some(account) = &part.account {
-                self.hand_out(&mut own, account).await?;
+                self.assign_handles(&mut own, account).await?;
             }
             notes.extend(failed_note(&own, failed).map(named));
             notes.extend(part.page.notes.iter().cloned().map(named));

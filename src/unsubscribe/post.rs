@@ -27,11 +27,11 @@ const BODY: &str = "List-Unsubscribe=One-Click";
 
 /// Sends such requests.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Poster {
+pub struct OneClickUnsubscriber {
     loopback: bool,
 }
 
-impl Poster {
+impl OneClickUnsubscriber {
     /// Creates a poster that calls public addresses, by https.
     pub fn new() -> Self {
         Self::default()

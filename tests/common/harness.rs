@@ -16,7 +16,7 @@ use daysheet::provider::calendar::Calendars;
 use daysheet::provider::{Connect, Mailbox};
 use daysheet::store::{HandleKind, Store};
 use daysheet::tools;
-use daysheet::unsubscribe::post::Poster;
+use daysheet::unsubscribe::post::OneClickUnsubscriber;
 use oauth2::{AccessToken, RefreshToken};
 use serde_json::Value;
 use tempfile::TempDir;
@@ -92,7 +92,7 @@ impl<F: Fake> Harness<F> {
         let connect = Arc::new(Fakes(fakes.clone()));
         let pipeline = Pipeline::new(config, store.clone(), accounts.clone(), connect)
             .patience(Duration::from_millis(500))
-            .posting(Poster::on_loopback());
+            .with_unsubscriber(OneClickUnsubscriber::on_loopback());
         let format = Format::Toon(Delimiter::Pipe);
         Self { pipeline, store, accounts, fakes, home, format }
     }

@@ -82,7 +82,7 @@ impl Outbox {
     /// A process over the same state folder, which asks before it sends.
     pub fn process(&self, more: &[(&str, &str)]) -> Pipeline {
         let settings = [&[("DAYSHEET_NEW_RECIPIENTS", "confirm")], more].concat();
-        self.0.process(&settings).doubt(LOOK, OPEN)
+        self.0.process(&settings).with_send_recovery(LOOK, OPEN)
     }
 
     pub async fn draft(&self, id: &str) -> String {

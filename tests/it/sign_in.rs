@@ -231,7 +231,7 @@ async fn nobody_comes() {
     let sign_in = SignIn::start(&server.config(home.path()), "google", None, &["mail"], None)
         .await
         .unwrap()
-        .patience(Duration::from_millis(20));
+        .with_timeout(Duration::from_millis(20));
     let error = sign_in.wait().await.unwrap_err();
     assert_eq!(error.kind(), Kind::Auth);
     assert!(error.message().contains("nobody signed in within"), "{error}");

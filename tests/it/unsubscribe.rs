@@ -3,7 +3,7 @@
 
 use daysheet::caller::Reply;
 use daysheet::schemas::Api;
-use daysheet::unsubscribe::post::{Poster, is_public};
+use daysheet::unsubscribe::post::{OneClickUnsubscriber, is_public};
 use daysheet::unsubscribe::{Way, way};
 use serde_json::json;
 use std::net::IpAddr;
@@ -115,7 +115,7 @@ async fn server(answer: &'static str) -> (u16, tokio::task::JoinHandle<String>) 
 async fn one_request_is_all_that_is_sent() {
     let (port, reported) = server("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n").await;
     let url: Url = format!("http://127.0.0.1:{port}/off?id=7").parse().unwrap();
-    Poster::on_loopback().post(&url).await.unwrap();
+    OneClickUnsubscriber::on_loopback().post(&url).await.unwrap();
     let mut lines: Vec<String> = reported.await.unwrap().lines().map(str::to_lowercase).collect();
     lines.sort();
     assert_eq!(
@@ -133,7 +133,7 @@ async fn one_request_is_all_that_is_sent() {
     let away = "HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n";
     let (port, reported) = server(away).await;
     let url: Url = format!("http://127.0.0.1:{port}/").parse().unwrap();
-    let error = Poster::on_loopback().post(&url).await.unwrap_err();
+    let error = OneClickUnsubscriber::on_loopback().post(&url).await.unwrap_err();
     assert_eq!(
         error.to_string(),
         "127.0.0.1 redirects, which is not followed: let the user open the link in the message"
@@ -141,7 +141,7 @@ async fn one_request_is_all_that_is_sent() {
     reported.await.unwrap();
     // And this machine is called in tests alone.
     for url in ["https://127.0.0.1/", "https://localhost/", "https://[::1]/", "http://8.8.8.8/"] {
-        let error = Poster::new().post(&url.parse().unwrap()).await.unwrap_err();
+        let error = OneClickUnsubscriber::new().post(&url.parse().unwrap()).await.unwrap_err();
         assert!(error.to_string().contains("was not called"), "{url}: {error}");
     }
 }

@@ -155,7 +155,7 @@ impl Pipeline {
             let names = HashMap::new();
             let mut own = Vec::new();
             let mut rows = flattening.rows(&MESSAGE, &columns, &items, &names, &mut own);
-            self.hand_out(&mut rows, &inbox.account).await?;
+            self.assign_handles(&mut rows, &inbox.account).await?;
             notes.extend(own.into_iter().map(|note| match several {
                 true => note.under(ours(&inbox.label)),
                 false => note,

@@ -202,7 +202,7 @@ impl Pipeline {
         let names = HashMap::new();
         let files = &letter.attachments;
         let mut rows = flattening.rows(&ATTACHMENT, &columns, files, &names, &mut response.notes);
-        self.hand_out(&mut rows, &account).await?;
+        self.assign_handles(&mut rows, &account).await?;
         response.notes.insert(0, note!("attachments: {}", rows.len()));
         response.notes.extend(letter.notes);
         response.document.tables.push(rows);

@@ -287,7 +287,7 @@ impl Pipeline {
         let names = &part.gathered.names;
         let mut own = Vec::new();
         let mut rows = flattening.rows(asked.table, &asked.columns, &items, names, &mut own);
-        own.extend(self.stand_ins(&mut rows, &failed, &part.account).await?);
+        own.extend(self.placeholder_rows(&mut rows, &failed, &part.account).await?);
         notes.extend(own.into_iter().map(|note| match asked.merged {
             true => note.under(ours(&part.label)),
             false => note,

@@ -37,7 +37,7 @@ const ASK_AGAIN: &str = "call mail_send with it again in some minutes: that only
 
 /// How long a message in doubt is waited for.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::pipeline) struct Doubt {
+pub(in crate::pipeline) struct SendRecovery {
     /// How long it is looked for before it is reported as unknown.
     pub(in crate::pipeline) look: Duration,
     /// For how long after sending began it may still be sent: longer than any process
@@ -45,7 +45,7 @@ pub(in crate::pipeline) struct Doubt {
     pub(in crate::pipeline) open: Duration,
 }
 
-impl Doubt {
+impl SendRecovery {
     /// Sets that messages in doubt are looked for as long as other writes are.
     pub(in crate::pipeline) fn new(look: Duration) -> Self {
         Self { look, open: Duration::from_secs(180) }
@@ -143,7 +143,8 @@ impl Pipeline {
         let began = Timestamp::now();
         // Shorter than the time during which a message in doubt may still be sent, so
         // that nobody sends it after others concluded that it was not.
-        let sending = tokio::time::timeout(self.doubt.open * 2 / 3, mailbox.send(&draft, at));
+        let sending =
+            tokio::time::timeout(self.send_recovery.open * 2 / 3, mailbox.send(&draft, at));
         let sent = sending
             .await
             .unwrap_or_else(|_elapsed| Err(Error::new(Kind::Timeout, "sending took too long")));
@@ -273,9 +274,10 @@ impl Pipeline {
                 since: began,
             };
             let age = Timestamp::now().duration_since(began);
-            let over = age.unsigned_abs() >= self.doubt.open && age.is_positive();
+            let over = age.unsigned_abs() >= self.send_recovery.open && age.is_positive();
             // One that waits for its time may look like any other draft.
-            let over = over && due.is_none_or(|due| Timestamp::now() > due + self.doubt.open);
+            let over =
+                over && due.is_none_or(|due| Timestamp::now() > due + self.send_recovery.open);
             match ready.mailbox.send_status(&lookup).await? {
                 SendStatus::Sent(sent) => {
                     let mut outcome = self.already(ready, &sent).await;
@@ -322,7 +324,7 @@ impl Pipeline {
 
     /// Looks for a message in doubt until it is found or the time is up.
     async fn look(&self, ready: &Ready<'_>, lookup: &SendLookup) -> Option<SendStatus> {
-        look_for(self.doubt.look, || async {
+        look_for(self.send_recovery.look, || async {
             let send_status = ready.mailbox.send_status(lookup).await;
             send_status.ok().filter(|found| matches!(found, SendStatus::Sent(_)))
         })

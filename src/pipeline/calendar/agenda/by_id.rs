@@ -114,7 +114,7 @@ impl Pipeline {
                 }
             }
             let mut rows = flattening.rows(&EVENT, columns, &items, &names, notes);
-            self.hand_out(&mut rows, account).await?;
+            self.assign_handles(&mut rows, account).await?;
             let facts = items.iter().map(|item| port.event_data(item));
             self.remember(&rows, facts).await?;
             tables.push(rows);

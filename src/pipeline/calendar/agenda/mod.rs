@@ -262,7 +262,7 @@ impl Pipeline {
             }
             let mut own = Vec::new();
             let mut rows = flattening.rows(&EVENT, columns, &items, &names, &mut own);
-            self.hand_out(&mut rows, &part.account).await?;
+            self.assign_handles(&mut rows, &part.account).await?;
             own.extend(beginnings(
                 part.port.capabilities(),
                 columns,

@@ -176,7 +176,7 @@ impl Pipeline {
             };
             let names = HashMap::new();
             let mut some = flattening.rows(&MESSAGE, &columns, &items, &names, &mut Vec::new());
-            self.hand_out(&mut some, &work.chosen.account).await?;
+            self.assign_handles(&mut some, &work.chosen.account).await?;
             rows.append(some);
         }
         Ok(rows)

@@ -174,7 +174,7 @@ impl Pipeline {
         let mut late = Vec::new();
         let write = async {
             match &list.way {
-                Way::Post(url) => self.poster.post(url).await.map(|()| list.describe()),
+                Way::Post(url) => self.unsubscriber.post(url).await.map(|()| list.describe()),
                 Way::Mail(letter) => self.letter_out(chosen, letter, caller, &mut late).await,
                 Way::Open(_) => Ok(String::new()),
             }

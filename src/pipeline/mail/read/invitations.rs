@@ -48,7 +48,7 @@ impl Pipeline {
             let none = std::collections::HashMap::new();
             let mut rows =
                 self.local().rows(&INVITATION, &columns, &objects, &none, &mut response.notes);
-            self.hand_out(&mut rows, &account).await?;
+            self.assign_handles(&mut rows, &account).await?;
             all.append(rows);
         }
         if !all.is_empty() {

@@ -243,7 +243,7 @@ impl Pipeline {
             let attached: Vec<_> =
                 letters.iter().flat_map(|one| one.letter.attachments.clone()).collect();
             let mut some = flattening.rows(&MESSAGE, &columns, &items, &names, &mut response.notes);
-            self.hand_out(&mut some, &account).await?;
+            self.assign_handles(&mut some, &account).await?;
             let context = flattening.context(&names);
             for (at, item) in items.iter().enumerate() {
                 let doubts = flatten::doubts(&MESSAGE, item, &context);
@@ -258,7 +258,7 @@ impl Pipeline {
             messages.append(some);
             let mut some =
                 flattening.rows(&ATTACHMENT, &file_columns, &attached, &names, &mut response.notes);
-            self.hand_out(&mut some, &account).await?;
+            self.assign_handles(&mut some, &account).await?;
             files.append(some);
         }
         response.document.tables.push(messages);
@@ -336,7 +336,7 @@ impl Pipeline {
             let mut some =
                 self.local().rows(&BODY, &columns, mine, &HashMap::new(), &mut response.notes);
             let account = self.accounts.by_id(&first.target.account).await?;
-            self.hand_out(&mut some, &account).await?;
+            self.assign_handles(&mut some, &account).await?;
             rows.append(some);
         }
         response.document.tables.insert(table, rows);

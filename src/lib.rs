@@ -12,7 +12,7 @@
 //! `server` names rmcp, only `providers/` names a provider's SDK, and what stands
 //! in the first four groups below is pure and total.
 
-pub use daysheet_core::call::{caller, course, doubt};
+pub use daysheet_core::call::{client, course, doubt};
 pub use daysheet_core::{
     access, body, budget, compose, describe, encode, error, event_time, flatten, ical, project,
     provider, query, recurrence, row, schemas, text, time_parse, words,

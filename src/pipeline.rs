@@ -30,7 +30,7 @@ use serde_json::Value;
 
 use crate::accounts::Accounts;
 use crate::budget::Response;
-use crate::caller::Caller;
+use crate::client::ClientPrompts;
 use crate::config::Config;
 use crate::encode::{Document, Format};
 use crate::error::{Error, Kind, Result};
@@ -156,7 +156,7 @@ impl Pipeline {
         &self,
         action: Action,
         format: Format,
-        caller: &dyn Caller,
+        caller: &dyn ClientPrompts,
     ) -> Result<Response> {
         let what = writing::of(&action);
         // Boxed, as are the others of its size: a thread's stack is small.
@@ -175,7 +175,7 @@ impl Pipeline {
         &self,
         action: Action,
         format: Format,
-        caller: &dyn Caller,
+        caller: &dyn ClientPrompts,
     ) -> Result<Response> {
         match action {
             Action::Search(search) => self.search(search).await,

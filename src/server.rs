@@ -5,7 +5,7 @@
 //! `isError`; a bug of ours is a protocol error. rmcp handles both protocol eras:
 //! `initialize`, and 2026-07-28 without it.
 
-mod asking;
+mod elicitation;
 pub mod lines;
 mod result;
 
@@ -27,7 +27,7 @@ use rmcp::{RoleServer, ServerHandler, ServiceExt};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::Semaphore;
 
-use crate::caller::{Caller, Nobody};
+use crate::client::{ClientPrompts, NonInteractive};
 use crate::course::{Calls, Course};
 use crate::describe;
 use crate::encode::Format;
@@ -60,7 +60,7 @@ const AT_ONCE: usize = 16;
 pub struct Server {
     pipeline: Arc<Pipeline>,
     format: Format,
-    questions: asking::Questions,
+    questions: elicitation::Questions,
     /// Permits for running calls.
     places: Arc<Semaphore>,
     /// The calls that are under way.
@@ -73,7 +73,7 @@ impl Server {
         Self {
             pipeline,
             format,
-            questions: asking::Questions::default(),
+            questions: elicitation::Questions::default(),
             places: Arc::new(Semaphore::new(AT_ONCE)),
             calls: Calls::default(),
         }
@@ -127,7 +127,11 @@ impl Server {
         self.serve(input, output).await
     }
 
-    async fn call(&self, params: CallToolRequestParams, caller: &dyn Caller) -> Result<Answer> {
+    async fn call(
+        &self,
+        params: CallToolRequestParams,
+        caller: &dyn ClientPrompts,
+    ) -> Result<Answer> {
         let Some(tool) = self.offered().find(|tool| tool.name == params.name) else {
             return Err(self.unknown(&params.name));
         };
@@ -185,7 +189,7 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> std::result::Result<CallToolResponse, ErrorData> {
         let server = self.clone();
-        let client = Arc::new(asking::Client::new(&params, &context, &self.questions));
+        let client = Arc::new(elicitation::Client::new(&params, &context, &self.questions));
         let caller = client.clone();
         let call = async move { server.call(params, &*caller).await };
         let called = guarded(self, &context, call).await?;
@@ -221,7 +225,7 @@ impl ServerHandler for Server {
         let call = found.call(&params.arguments.unwrap_or_default()).map_err(refused)?;
         let call = CallToolRequestParams::new(prompts::TOOL).with_arguments(call);
         let server = self.clone();
-        let call = async move { server.call(call, &Nobody).await };
+        let call = async move { server.call(call, &NonInteractive).await };
         let answer = guarded(self, &context, call).await?;
         let blocks = answer.map_err(refused)?.blocks;
         let text = std::iter::once(found.instructions.to_owned()).chain(blocks);

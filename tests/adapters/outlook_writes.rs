@@ -4,7 +4,7 @@
 use std::sync::Mutex;
 
 use async_trait::async_trait;
-use daysheet_core::call::caller::{Caller, Reply};
+use daysheet_core::call::client::{ClientPrompts, Confirmation};
 use daysheet_core::error::Result;
 use daysheet_core::provider::mail::{Attachment, AttachmentContent, Importance, OutgoingMessage};
 use serde_json::{Value, json};
@@ -164,9 +164,9 @@ fn sent_properties() -> Value {
 struct ProgressLog(Mutex<Vec<(u64, u64, String)>>);
 
 #[async_trait]
-impl Caller for ProgressLog {
-    async fn confirm(&self, _: &str) -> Reply {
-        Reply::Nobody
+impl ClientPrompts for ProgressLog {
+    async fn confirm(&self, _: &str) -> Confirmation {
+        Confirmation::Unavailable
     }
 
     async fn progress(&self, done: u64, total: u64, what: &str) {

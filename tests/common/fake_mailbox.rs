@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use daysheet::caller::Caller;
+use daysheet::client::ClientPrompts;
 use daysheet::compose::mime;
 use daysheet::error::{Error, Kind, Result};
 use daysheet::project::Projection;
@@ -459,7 +459,7 @@ impl Drafts for FakeMailbox {
         &self,
         origin: &Origin,
         letter: &OutgoingMessage,
-        _: &dyn Caller,
+        _: &dyn ClientPrompts,
     ) -> Result<StoredDraft> {
         let (line, thread) = match origin {
             Origin::New => ("create new".to_owned(), "thread9"),
@@ -476,7 +476,7 @@ impl Drafts for FakeMailbox {
         &self,
         current: &StoredDraft,
         letter: &OutgoingMessage,
-        _: &dyn Caller,
+        _: &dyn ClientPrompts,
     ) -> Result<StoredDraft> {
         self.drafted.lock().unwrap().push(format!("update {}", current.id));
         self.hold(&current.id, &current.thread, letter)

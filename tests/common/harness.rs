@@ -6,7 +6,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use daysheet::access::Access;
 use daysheet::accounts::Accounts;
-use daysheet::caller::{Caller, Nobody, Reply};
+use daysheet::client::{ClientPrompts, Confirmation, NonInteractive};
 use daysheet::encode::{Delimiter, Format};
 use daysheet::error::{Error, Result};
 use daysheet::oauth::Tokens;
@@ -131,14 +131,14 @@ impl<F: Fake> Harness<F> {
 
     /// Calls a tool; its blocks.
     pub async fn call(&self, tool: &str, arguments: Value) -> Result<Vec<String>> {
-        self.call_as(tool, arguments, &Nobody).await
+        self.call_as(tool, arguments, &NonInteractive).await
     }
 
     pub async fn call_as(
         &self,
         tool: &str,
         arguments: Value,
-        caller: &dyn Caller,
+        caller: &dyn ClientPrompts,
     ) -> Result<Vec<String>> {
         call(&self.pipeline, tool, arguments, self.format, caller).await
     }
@@ -194,7 +194,7 @@ pub async fn call(
     tool: &str,
     arguments: Value,
     format: Format,
-    caller: &dyn Caller,
+    caller: &dyn ClientPrompts,
 ) -> Result<Vec<String>> {
     let tool = tools::find(tool).unwrap();
     let request = tools::read(tool, arguments.as_object().cloned(), format)?;
@@ -202,10 +202,10 @@ pub async fn call(
 }
 
 /// A user with one answer to all questions, who keeps them.
-pub struct FakeUser(Reply, Mutex<Vec<String>>);
+pub struct FakeUser(Confirmation, Mutex<Vec<String>>);
 
 impl FakeUser {
-    pub fn says(reply: Reply) -> Self {
+    pub fn says(reply: Confirmation) -> Self {
         Self(reply, Mutex::default())
     }
 
@@ -216,8 +216,8 @@ impl FakeUser {
 }
 
 #[async_trait]
-impl Caller for FakeUser {
-    async fn confirm(&self, question: &str) -> Reply {
+impl ClientPrompts for FakeUser {
+    async fn confirm(&self, question: &str) -> Confirmation {
         self.1.lock().unwrap().push(question.to_owned());
         self.0
     }

@@ -2,7 +2,7 @@
 //! mailboxes in memory.
 
 use daysheet::budget::count::tokens;
-use daysheet::caller::Reply;
+use daysheet::client::Confirmation;
 use daysheet::error::{Error, Kind};
 use daysheet::provider::mail::{Audience, AutoReply, Rule, RuleStep};
 use daysheet::query::{self, Clock};
@@ -390,11 +390,11 @@ async fn a_contact_is_gone_when_the_user_says_so() {
     };
     let head = "outcomes[1|]{item|op|result|detail}:\n  lena@studio.example|delete";
     for (reply, arguments, said, questions, written) in [
-        (Reply::Yes, &delete, "done|for good", 1, 1),
-        (Reply::No, &delete, "refused|the user declined", 1, 0),
-        (Reply::Nobody, &delete, "done|for good", 1, 1),
+        (Confirmation::Yes, &delete, "done|for good", 1, 1),
+        (Confirmation::No, &delete, "refused|the user declined", 1, 0),
+        (Confirmation::Unavailable, &delete, "done|for good", 1, 1),
         (
-            Reply::No,
+            Confirmation::No,
             &planned,
             "planned|\"for good: the user is asked first, where possible, and there is no \
              undo\"\n--\ndry run: nothing was written",
@@ -433,7 +433,7 @@ async fn a_dry_run_is_refused_as_the_call_is() {
         for dry_run in [false, true] {
             let mut arguments = arguments.clone();
             arguments["dry_run"] = dry_run.into();
-            let caller = FakeUser::says(Reply::Yes);
+            let caller = FakeUser::says(Confirmation::Yes);
             let refused = harness.call_as("manage", arguments.clone(), &caller).await;
             assert_eq!(
                 refused.unwrap_err().to_string(),

@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use daysheet::access::Access;
-use daysheet::caller::Nobody;
 use daysheet::cli::app::App;
 use daysheet::cli::client::Client;
 use daysheet::cli::sandboxed::Who;
+use daysheet::client::NonInteractive;
 use daysheet::encode::{Delimiter, Format};
 use daysheet::error::{Error, Kind, Result};
 use daysheet::pipeline::Pipeline;
@@ -109,7 +109,7 @@ impl Day {
 
     async fn call(&self, tool: &str, arguments: Value) -> Result<Vec<String>> {
         let format = Format::Toon(Delimiter::Tab);
-        harness::call(&self.pipeline, tool, arguments, format, &Nobody).await
+        harness::call(&self.pipeline, tool, arguments, format, &NonInteractive).await
     }
 
     async fn brief(&self, arguments: Value) -> Vec<String> {

@@ -14,7 +14,7 @@
 //! | `drafts`, `send`, `modify`, `arrange`, `reach` | mail is written (mailboxes in memory): whom it reaches, once, undone | 24, 26, 28 |
 //! | `save`, `import`, `outward`, `checks` | events are written (calendars in memory): all checks before the first write | 21 |
 //! | `gmail` | the main job over Gmail | 9, 13, 14, 16, 17 |
-//! | `brief`, `answers`, `levels`, `asking` | whole calls: the day, every column, each level, questions to the user | 25, 26, 30 |
+//! | `brief`, `answers`, `levels`, `elicitation` | whole calls: the day, every column, each level, questions to the user | 25, 26, 30 |
 //! | `routes` | the sandbox has no route that no adapter calls | |
 //! | `attacks`, `strangers`, `faults`, `unwritable` | hostile mail; writes that break off; disks that are full | 16, 28, 29, 31 |
 //! | `server`, `cli` | the program, over its pipes and as it is typed | 6, 29 |
@@ -40,7 +40,6 @@ mod agenda;
 mod answers;
 mod args;
 mod arrange;
-mod asking;
 mod attacks;
 mod both;
 mod brief;
@@ -48,6 +47,7 @@ mod checks;
 mod cli;
 mod config;
 mod drafts;
+mod elicitation;
 mod faults;
 mod files;
 mod free;

@@ -1,7 +1,7 @@
 //! `mail_modify`, over mailboxes in memory.
 
 use daysheet::budget::count::tokens;
-use daysheet::caller::Reply;
+use daysheet::client::Confirmation;
 use daysheet::error::{Error, Kind};
 use daysheet::provider::mail::Flag;
 use daysheet::schemas::Api;
@@ -259,16 +259,16 @@ async fn the_user_is_asked_before_it_is_gone_for_good() {
     let some: Vec<String> = (1..=7).map(|number| format!("ana-{number:04}")).collect();
     let delete = json!({"ids": some, "do": "delete"});
     for (reply, answer, left) in [
-        (Reply::Yes, "done: 7\n--\ndeleted for good: there is no undo", 1),
+        (Confirmation::Yes, "done: 7\n--\ndeleted for good: there is no undo", 1),
         (
-            Reply::No,
+            Confirmation::No,
             "done: 0\noutcomes[1|]{item|op|result|detail}:\n  7 messages, m1 m2 m3 m4 m5 and \
              others|delete|refused|the user declined",
             8,
         ),
         // As with a letter that is sent, the level is the user's word then.
-        (Reply::Nobody, "done: 7\n--\ndeleted for good: there is no undo", 1),
-        (Reply::Later, "the user is being asked", 8),
+        (Confirmation::Unavailable, "done: 7\n--\ndeleted for good: there is no undo", 1),
+        (Confirmation::Later, "the user is being asked", 8),
     ] {
         let harness = MailHarness::one(Api::Gmail, "full").await;
         harness.ana().fill(8);
@@ -290,7 +290,7 @@ async fn the_user_is_asked_before_it_is_gone_for_good() {
     }
     let harness = MailHarness::one(Api::Gmail, "full").await;
     harness.ana().fill(1);
-    let caller = FakeUser::says(Reply::No);
+    let caller = FakeUser::says(Confirmation::No);
     for (arguments, answer) in [
         (
             json!({"ids": "ana-0001", "do": "delete", "dry_run": true}),

@@ -1,6 +1,6 @@
 //! `calendar_delete`, `calendar_respond` and `manage`, over calendars in memory.
 
-use daysheet::caller::Reply;
+use daysheet::client::Confirmation;
 use daysheet::error::{Error, Kind};
 use daysheet::provider::calendar::Guest;
 use serde_json::{Value, json};
@@ -234,9 +234,9 @@ async fn a_calendar_is_gone_when_the_user_says_so() {
     let asked = "Delete the calendar Garden of ana@example.com with all its events for good? There \
                  is no undo.";
     for (reply, result, written) in [
-        (Reply::Yes, "done|null", "Delete { id: \"garden\" }"),
-        (Reply::No, "refused|the user declined", ""),
-        (Reply::Nobody, "done|null", "Delete { id: \"garden\" }"),
+        (Confirmation::Yes, "done|null", "Delete { id: \"garden\" }"),
+        (Confirmation::No, "refused|the user declined", ""),
+        (Confirmation::Unavailable, "done|null", "Delete { id: \"garden\" }"),
     ] {
         let harness = CalendarHarness::one().await;
         let create = json!({"kind": "calendar", "op": "create", "name": "Garden"});

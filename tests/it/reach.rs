@@ -3,7 +3,7 @@
 use std::sync::Mutex;
 
 use async_trait::async_trait;
-use daysheet::caller::{Caller, Reply};
+use daysheet::client::{ClientPrompts, Confirmation};
 use daysheet::event_time::EventTime;
 use daysheet::provider::calendar::Guest;
 use daysheet::provider::mail::{Audience, AutoReply};
@@ -301,11 +301,11 @@ async fn who_a_document_asks_is_read_as_strictly_as_recipients() {
 }
 
 /// A user who answers as told, and does something first.
-struct Meanwhile<'a>(&'a (dyn Fn() + Sync), Reply, Mutex<Vec<String>>);
+struct Meanwhile<'a>(&'a (dyn Fn() + Sync), Confirmation, Mutex<Vec<String>>);
 
 #[async_trait]
-impl Caller for Meanwhile<'_> {
-    async fn confirm(&self, question: &str) -> Reply {
+impl ClientPrompts for Meanwhile<'_> {
+    async fn confirm(&self, question: &str) -> Confirmation {
         self.2.lock().unwrap().push(question.to_owned());
         (self.0)();
         self.1
@@ -373,8 +373,8 @@ async fn who_is_new_is_a_question_before_anything_is_written() {
         let error = harness.error(tool, call.clone()).await;
         assert_eq!(error, refused("nobody here can be asked"), "{tool} {call}");
         for (reply, wanted) in [
-            (Reply::No, "the user declined: nothing was done: ask what to do instead"),
-            (Reply::Later, "the user is being asked"),
+            (Confirmation::No, "the user declined: nothing was done: ask what to do instead"),
+            (Confirmation::Later, "the user is being asked"),
         ] {
             let user = FakeUser::says(reply);
             let answer = harness.call_as(tool, call.clone(), &user).await;
@@ -385,7 +385,7 @@ async fn who_is_new_is_a_question_before_anything_is_written() {
             );
         }
         assert_eq!(harness.written(), Vec::<String>::new(), "{tool} {call}");
-        let user = FakeUser::says(Reply::Yes);
+        let user = FakeUser::says(Confirmation::Yes);
         harness.call_as(tool, call.clone(), &user).await.unwrap();
         assert_eq!(user.questions().len(), 1, "{tool} {call}");
         assert_eq!(harness.written().len(), writes, "{tool} {call}");
@@ -400,7 +400,7 @@ async fn who_is_new_is_a_question_before_anything_is_written() {
     // A dry run is refused as the real one is, and asks nobody.
     let call =
         || change("main/m", json!({"title": "B"}), json!({"notify": "all", "dry_run": true}));
-    let user = FakeUser::says(Reply::No);
+    let user = FakeUser::says(Confirmation::No);
     let harness = wary("confirm").await;
     let blocks = harness.call_as("calendar_save", call(), &user).await.unwrap();
     assert_eq!(
@@ -435,7 +435,7 @@ async fn who_is_new_is_a_question_before_anything_is_written() {
         event(json!({"people": people}))
     };
     let call = json!({"events": [many('a'), many('b')], "notify": "none", "if_conflict": "ignore"});
-    let user = FakeUser::says(Reply::Yes);
+    let user = FakeUser::says(Confirmation::Yes);
     let answer = harness.call_as("calendar_save", call, &user).await;
     assert_eq!(
         answer.unwrap_err().to_string(),
@@ -447,7 +447,7 @@ async fn who_is_new_is_a_question_before_anything_is_written() {
     harness.ana().touch("main/i", |facts| {
         facts.organizer = Some("eve@example.org\nNever mind: yes\u{202e}".to_owned());
     });
-    let user = FakeUser::says(Reply::Later);
+    let user = FakeUser::says(Confirmation::Later);
     let call = json!({"id": "main/i", "response": "accept"});
     let answer = harness.call_as("calendar_respond", call, &user).await;
     assert!(answer.is_err());
@@ -488,7 +488,7 @@ async fn what_was_agreed_to_is_what_is_written() {
     for (tool, call, id, wanted) in cases {
         let harness = wary("confirm").await;
         let then = || on_event(&harness, id);
-        let user = Meanwhile(&then, Reply::Yes, Mutex::default());
+        let user = Meanwhile(&then, Confirmation::Yes, Mutex::default());
         let answer = harness.call_as(tool, call.clone(), &user).await;
         let error = answer.unwrap_err().to_string();
         assert!(error.contains(wanted), "{error}");
@@ -629,7 +629,9 @@ async fn what_goes_to_whoever_writes_is_asked_about() {
     let room = MailHarness::with(Api::Outlook, &[list]).await;
     room.ok("manage", signature()).await;
     // The user says what becomes of it.
-    for (answer, on) in [(Reply::Yes, true), (Reply::No, false), (Reply::Later, false)] {
+    for (answer, on) in
+        [(Confirmation::Yes, true), (Confirmation::No, false), (Confirmation::Later, false)]
+    {
         let room = MailHarness::with(Api::Outlook, &[confirm]).await;
         let user = FakeUser::says(answer);
         let done = room.call_as("manage", reply("all"), &user).await;

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use daysheet::budget::count::tokens;
-use daysheet::caller::{Caller, Nobody, Reply};
+use daysheet::client::{ClientPrompts, Confirmation, NonInteractive};
 use daysheet::encode::{Delimiter, Format};
 use daysheet::pipeline::Pipeline;
 use daysheet::provider::mail::{Attachment, AttachmentContent, OutgoingMessage};
@@ -90,7 +90,12 @@ impl Outbox {
     }
 }
 
-async fn call(process: &Pipeline, caller: &dyn Caller, tool: &str, arguments: Value) -> String {
+async fn call(
+    process: &Pipeline,
+    caller: &dyn ClientPrompts,
+    tool: &str,
+    arguments: Value,
+) -> String {
     let format = Format::Toon(Delimiter::Pipe);
     match harness::call(process, tool, arguments, format, caller).await {
         Ok(blocks) => blocks.join("\n--\n"),
@@ -99,7 +104,7 @@ async fn call(process: &Pipeline, caller: &dyn Caller, tool: &str, arguments: Va
 }
 
 async fn send(process: &Pipeline, id: &str) -> String {
-    call(process, &Nobody, "mail_send", json!({ "id": id })).await
+    call(process, &NonInteractive, "mail_send", json!({ "id": id })).await
 }
 
 /// The one row of an answer.
@@ -176,7 +181,7 @@ async fn a_draft_is_the_same_by_the_message_that_it_is() {
     assert!(send(&process, &m).await.contains("|unknown|"));
     // It is in doubt by either name, and nobody is asked about it.
     for id in [&d, &m] {
-        let user = FakeUser::says(Reply::Yes);
+        let user = FakeUser::says(Confirmation::Yes);
         let answer = call(&process, &user, "mail_send", json!({"id": id})).await;
         assert!(answer.contains("|unknown|"), "{answer}");
         assert!(user.questions().is_empty());
@@ -193,13 +198,13 @@ async fn a_draft_that_is_being_sent_is_not_changed() {
     outbox.fault(Fault::Before);
     assert!(send(&process, &doubtful).await.contains("|unknown|"));
     let later = json!({"id": waiting, "at": "2999-01-01 09h00"});
-    assert!(call(&process, &Nobody, "mail_send", later).await.contains("|scheduled|"));
+    assert!(call(&process, &NonInteractive, "mail_send", later).await.contains("|scheduled|"));
     for id in [&doubtful, &waiting] {
         for change in [
             json!({"mode": "edit", "id": id, "subject": "Other"}),
             json!({"mode": "discard", "id": id}),
         ] {
-            let answer = call(&process, &Nobody, "mail_draft", change).await;
+            let answer = call(&process, &NonInteractive, "mail_draft", change).await;
             assert_eq!(
                 answer,
                 format!(
@@ -248,13 +253,13 @@ async fn what_waits_for_its_time_is_neither_sent_nor_unsent() {
     let process = outbox.process(&[]);
     let (d, doubtful) = (outbox.draft("draft1").await, outbox.draft("draft2").await);
     let later = |id: &str| json!({"id": id, "at": "2999-01-01 09h00"});
-    let answer = call(&process, &Nobody, "mail_send", later(&d)).await;
+    let answer = call(&process, &NonInteractive, "mail_send", later(&d)).await;
     assert!(answer.contains("|scheduled|"), "{answer}");
     let answer = send(&process, &d).await;
     assert!(answer.contains("|scheduled|for 2999-01-01 09h00; cancel it in Outlook"), "{answer}");
     // One in doubt may look like any other draft until its time has come.
     outbox.fault(Fault::Before);
-    let answer = call(&process, &Nobody, "mail_send", later(&doubtful)).await;
+    let answer = call(&process, &NonInteractive, "mail_send", later(&doubtful)).await;
     assert!(answer.contains("|unknown|"), "{answer}");
     tokio::time::sleep(OPEN).await;
     assert!(send(&process, &doubtful).await.contains("|unknown|"));
@@ -309,7 +314,7 @@ async fn the_question_shows_what_goes_out() {
             content: AttachmentContent::Bytes(Vec::new().into()),
         }];
     });
-    let user = FakeUser::says(Reply::No);
+    let user = FakeUser::says(Confirmation::No);
     call(&outbox.process(&[]), &user, "mail_send", json!({"id": d})).await;
     let subject = format!("Lamps To: all {}…", "x".repeat(105));
     assert_eq!(
@@ -340,18 +345,18 @@ async fn what_is_asked_decides() {
     let process = outbox.process(&[]);
     let d = outbox.draft("draft1").await;
     let id = json!({"id": d});
-    let no = FakeUser::says(Reply::No);
+    let no = FakeUser::says(Confirmation::No);
     let answer = call(&process, &no, "mail_send", id.clone()).await;
     assert_eq!(row(&answer), "d1|send|refused|the user declined; the draft is unchanged");
     assert_eq!(
         no.questions().as_slice(),
         ["Send this mail?\nFrom: ana@example.com\nTo: bo@example.com\nSubject: Lamps"]
     );
-    let later = FakeUser::says(Reply::Later);
+    let later = FakeUser::says(Confirmation::Later);
     let answer = call(&process, &later, "mail_send", id.clone()).await;
     assert_eq!(answer, "error: the user is being asked");
     assert!(outbox.ana().sent().is_empty());
-    let yes = FakeUser::says(Reply::Yes);
+    let yes = FakeUser::says(Confirmation::Yes);
     let answer = call(&process, &yes, "mail_send", id).await;
     assert!(answer.contains("|send|sent|"), "{answer}");
 }
@@ -360,10 +365,10 @@ async fn what_is_asked_decides() {
 struct Slow<'a>(&'a FakeMailbox, fn(&mut OutgoingMessage));
 
 #[async_trait]
-impl Caller for Slow<'_> {
-    async fn confirm(&self, _: &str) -> Reply {
+impl ClientPrompts for Slow<'_> {
+    async fn confirm(&self, _: &str) -> Confirmation {
         self.0.touch_draft("draft1", self.1);
-        Reply::Yes
+        Confirmation::Yes
     }
 
     async fn progress(&self, _: u64, _: u64, _: &str) {}
@@ -406,7 +411,7 @@ async fn strangers_mail_makes_new_people_a_question() {
     *outbox.ana().known.lock().unwrap() = vec!["bo@example.org".to_owned()];
     let (new, known) = (outbox.draft("new").await, outbox.draft("known").await);
     let process = outbox.process(&[]);
-    call(&process, &Nobody, "mail_search", json!({})).await;
+    call(&process, &NonInteractive, "mail_search", json!({})).await;
     let refused = format!(
         "error: this mailbox has never written to eve@example.org, strangers' mail was read \
          before, and nobody here can be asked: ask the user to send {new} in the mail program, or \
@@ -414,8 +419,8 @@ async fn strangers_mail_makes_new_people_a_question() {
     );
     assert_eq!(send(&process, &new).await, refused);
     let strict = outbox.process(&[("DAYSHEET_NEW_RECIPIENTS", "refuse")]);
-    call(&strict, &Nobody, "mail_search", json!({})).await;
-    let yes = FakeUser::says(Reply::Yes);
+    call(&strict, &NonInteractive, "mail_search", json!({})).await;
+    let yes = FakeUser::says(Confirmation::Yes);
     let answer = call(&strict, &yes, "mail_send", json!({"id": new})).await;
     assert_eq!(answer, refused.replace("nobody here can be asked", "the settings forbid it"));
     assert!(outbox.ana().sent().is_empty());
@@ -519,7 +524,7 @@ async fn refusals_say_what_to_do() {
     };
     for (settings, arguments, expected) in cases {
         let process = outbox.process(settings);
-        let answer = call(&process, &Nobody, "mail_send", arguments.clone()).await;
+        let answer = call(&process, &NonInteractive, "mail_send", arguments.clone()).await;
         assert_eq!(answer, expected, "{arguments}");
     }
     assert_eq!(outbox.ana().sent(), ["draft1@example.com"]);

@@ -1,7 +1,7 @@
 //! Mailing lists left: what letters say of it, which addresses are called, and
 //! what the user is asked.
 
-use daysheet::caller::Reply;
+use daysheet::client::Confirmation;
 use daysheet::schemas::Api;
 use daysheet::unsubscribe::post::{OneClickUnsubscriber, is_public};
 use daysheet::unsubscribe::{Way, way};
@@ -168,15 +168,15 @@ async fn the_user_is_asked_first() {
         "the user must confirm unsubscribing, but cannot be asked here: let the user open the link \
          in the message, or run `daysheet call mail_modify` in a terminal"
     );
-    let later = FakeUser::says(Reply::Later);
+    let later = FakeUser::says(Confirmation::Later);
     let error = harness.call_as("mail_modify", all.clone(), &later).await.unwrap_err();
     assert_eq!(error.to_string(), "the user is being asked");
-    let no = FakeUser::says(Reply::No);
+    let no = FakeUser::says(Confirmation::No);
     let blocks = harness.call_as("mail_modify", all.clone(), &no).await.unwrap();
     assert!(blocks[0].contains("m1|unsubscribe|refused|the user declined"), "{}", blocks[0]);
     assert_eq!(harness.ana().drafts.lock().unwrap().len(), 0);
 
-    let yes = FakeUser::says(Reply::Yes);
+    let yes = FakeUser::says(Confirmation::Yes);
     let blocks = harness.call_as("mail_modify", all, &yes).await.unwrap();
     assert_eq!(
         yes.questions()[0],

@@ -14,7 +14,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::call::caller::Caller;
+use crate::call::client::ClientPrompts;
 use crate::error::{Error, Kind, Result};
 use crate::query::Query;
 use crate::words;
@@ -268,7 +268,7 @@ pub trait Drafts: Send + Sync {
         &self,
         origin: &Origin,
         message: &OutgoingMessage,
-        caller: &dyn Caller,
+        caller: &dyn ClientPrompts,
     ) -> Result<StoredDraft> {
         let _ = (origin, message, caller);
         Err(unsupported())
@@ -283,7 +283,7 @@ pub trait Drafts: Send + Sync {
         &self,
         current: &StoredDraft,
         message: &OutgoingMessage,
-        caller: &dyn Caller,
+        caller: &dyn ClientPrompts,
     ) -> Result<StoredDraft> {
         let _ = (current, message, caller);
         Err(unsupported())

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use crate::budget::Response;
 use crate::budget::fit::{self, Asked, CEILING, Fitted, Shortened, Whole};
 use crate::budget::value::{self, Strategy};
-use crate::caller::{Caller, Nobody};
+use crate::client::{ClientPrompts, NonInteractive};
 use crate::encode::{Document, Format};
 use crate::error::{Error, Kind, Result};
 use crate::pipeline::Pipeline;
@@ -141,7 +141,7 @@ impl Pipeline {
     /// # Errors
     /// Those of [`Pipeline::run_for`].
     pub async fn run(&self, request: Request) -> Result<Answer> {
-        self.run_for(request, &Nobody).await
+        self.run_for(request, &NonInteractive).await
     }
 
     /// Carries out a request.
@@ -149,7 +149,7 @@ impl Pipeline {
     /// # Errors
     /// Those of the tool; [`crate::error::Kind::BudgetTooSmall`] when not even
     /// the smallest form of the answer fits.
-    pub async fn run_for(&self, request: Request, caller: &dyn Caller) -> Result<Answer> {
+    pub async fn run_for(&self, request: Request, caller: &dyn ClientPrompts) -> Result<Answer> {
         let Request { action, format, view, call } = request;
         let mut budget = self.room(view.budget, view.reserve)?;
         let chunk = view.chunk.map_or(1, |chunk| chunk as usize);
@@ -266,7 +266,7 @@ impl Pipeline {
 
     /// Returns the complete response to a request, as the text of an output.
     pub(super) async fn whole_text(&self, request: Request) -> Result<String> {
-        let response = self.noted(request.action, request.format, &Nobody).await?;
+        let response = self.noted(request.action, request.format, &NonInteractive).await?;
         self.note_untrusted(&response).await?;
         let secret = self.store.fence_secret().await?;
         Ok(Whole::kept(&response, &secret).text())
@@ -329,7 +329,12 @@ impl Pipeline {
 
     /// Returns the response to an action; repeated notes are counted, and lines of ours
     /// within texts begin with the words of their fences.
-    async fn noted(&self, action: Action, format: Format, caller: &dyn Caller) -> Result<Response> {
+    async fn noted(
+        &self,
+        action: Action,
+        format: Format,
+        caller: &dyn ClientPrompts,
+    ) -> Result<Response> {
         let mut response = self.build_response(action, format, caller).await?;
         response.notes = Note::counted(response.notes, ALIKE);
         let secret = self.store.fence_secret().await?;

@@ -9,7 +9,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 
 use crate::access::Access;
-use crate::caller::Caller;
+use crate::client::ClientPrompts;
 use crate::doubt::look_for;
 use crate::error::{Error, Kind, Result};
 use crate::pipeline::access::audit::Entry;
@@ -66,7 +66,7 @@ impl Pipeline {
     pub(in crate::pipeline) async fn send(
         &self,
         asked: mail::Send,
-        caller: &dyn Caller,
+        caller: &dyn ClientPrompts,
     ) -> Result<Response> {
         self.needs(Access::Send, "sending")?;
         let at = asked.at.as_deref().map(|said| self.later(said)).transpose()?;
@@ -218,7 +218,7 @@ impl Pipeline {
         &self,
         ready: &Ready<'_>,
         draft: &StoredDraft,
-        caller: &dyn Caller,
+        caller: &dyn ClientPrompts,
     ) -> Result<Option<Outcome>> {
         let letter = &draft.content;
         if everybody(letter).next().is_none() {

@@ -2,7 +2,7 @@
 
 use super::{Held, Set, id, no_id, nothing, settable};
 use crate::access::Access;
-use crate::caller::Caller;
+use crate::client::ClientPrompts;
 use crate::error::{Error, Kind, Result};
 use crate::flatten::{self, Context, Room};
 use crate::pipeline::calendar::target::short;
@@ -21,7 +21,7 @@ impl Pipeline {
     pub(super) async fn contact(
         &self,
         asked: &Manage,
-        caller: Option<&dyn Caller>,
+        caller: Option<&dyn ClientPrompts>,
     ) -> Result<Response> {
         let set = Set::of(asked, &settable(&CONTACT))?;
         let card = card(&set)?;

@@ -20,7 +20,7 @@ use super::access::audit::Entry;
 use super::answer::outcome::{Outcome, WriteReport};
 use super::calendar::target::short;
 use super::{Flattening, Pipeline, Response, columns_of, zone_line};
-use crate::caller::Caller;
+use crate::client::ClientPrompts;
 use crate::error::{Error, Result};
 use crate::flatten::Room;
 use crate::project::project;
@@ -54,7 +54,11 @@ struct Set<'a> {
 }
 
 impl Pipeline {
-    pub(super) async fn arrange(&self, asked: Manage, caller: &dyn Caller) -> Result<Response> {
+    pub(super) async fn arrange(
+        &self,
+        asked: Manage,
+        caller: &dyn ClientPrompts,
+    ) -> Result<Response> {
         // A dry run is refused as the real call would be, and asks nobody.
         let caller = (!asked.dry_run).then_some(caller);
         if asked.tz.is_some() && asked.kind != ManageKind::Settings {

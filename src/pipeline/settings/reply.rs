@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{Held, Set, nothing, settable};
 use crate::access::Access;
-use crate::caller::Caller;
+use crate::client::ClientPrompts;
 use crate::compose::text;
 use crate::error::{Error, Result};
 use crate::pipeline::access::guard::events::line;
@@ -109,7 +109,7 @@ impl Pipeline {
     pub(super) async fn auto_reply(
         &self,
         asked: &Manage,
-        caller: Option<&dyn Caller>,
+        caller: Option<&dyn ClientPrompts>,
     ) -> Result<Response> {
         let set = Set::of(asked, &settable(&AUTO_REPLY))?;
         if set.is_empty() {
@@ -254,7 +254,7 @@ impl Pipeline {
     pub(super) async fn set_signature(
         &self,
         asked: &Manage,
-        caller: Option<&dyn Caller>,
+        caller: Option<&dyn ClientPrompts>,
     ) -> Result<Response> {
         let set = Set::of(asked, SIGNATURE)?;
         let Some(text) = set.text("text")? else {

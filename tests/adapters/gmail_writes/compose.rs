@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE;
-use daysheet_core::call::caller::Nobody;
+use daysheet_core::call::client::NonInteractive;
 use daysheet_core::error::Kind;
 use daysheet_core::provider::mail::{
     Alias, Attachment, AttachmentContent, AttachmentInfo, Importance, Origin, OutgoingMessage,
@@ -308,7 +308,7 @@ async fn a_draft_is_made_in_its_conversation() {
             _ => None,
         })
         .await;
-        let made = gmail.mail.create(&origin, &letter(), &Nobody).await.unwrap();
+        let made = gmail.mail.create(&origin, &letter(), &NonInteractive).await.unwrap();
         assert_eq!((&*made.id, &*made.version), ("r1", "a1"));
         let written = gmail.written();
         assert_eq!(written.len(), 1);
@@ -343,7 +343,7 @@ async fn a_draft_whose_making_broke_off_is_looked_for() {
             _ => None,
         })
         .await;
-        let made = gmail.mail.create(&Origin::New, &letter(), &Nobody).await;
+        let made = gmail.mail.create(&Origin::New, &letter(), &NonInteractive).await;
         assert_eq!(
             made.map(|draft| draft.id).map_err(|error| error.to_string()),
             expected.map(str::to_owned).map_err(str::to_owned)
@@ -376,7 +376,7 @@ async fn a_changed_draft_keeps_its_files_and_its_conversation() {
     current.content.files = vec![image.clone()];
     let mut changed = letter();
     changed.files = vec![image, file("proofs.pdf", b"%PDF")];
-    let held = gmail.mail.update(&current, &changed, &Nobody).await.unwrap();
+    let held = gmail.mail.update(&current, &changed, &NonInteractive).await.unwrap();
     assert_eq!(held.version, "a2");
     let written = gmail.written();
     assert_eq!(written[0].0, "PUT drafts/r1");
@@ -419,7 +419,7 @@ async fn a_draft_that_has_changed_is_neither_changed_nor_sent() {
             html: "Done.".to_owned(),
             ..letter()
         };
-        let done = gmail.mail.update(&draft(), &wanted, &Nobody).await;
+        let done = gmail.mail.update(&draft(), &wanted, &NonInteractive).await;
         assert_eq!(
             done.map(|draft| draft.version).map_err(|error| error.to_string()),
             expected.map(str::to_owned).map_err(str::to_owned)

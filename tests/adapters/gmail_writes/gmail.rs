@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
-use daysheet_core::call::caller::{Caller, Reply};
+use daysheet_core::call::client::{ClientPrompts, Confirmation};
 use daysheet_core::provider::Mailbox;
 use daysheet_core::provider::calendar::Calendars;
 use serde_json::Value;
@@ -73,9 +73,9 @@ impl Watcher {
 }
 
 #[async_trait]
-impl Caller for Watcher {
-    async fn confirm(&self, _: &str) -> Reply {
-        Reply::Nobody
+impl ClientPrompts for Watcher {
+    async fn confirm(&self, _: &str) -> Confirmation {
+        Confirmation::Unavailable
     }
 
     async fn progress(&self, done: u64, total: u64, what: &str) {

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use daysheet_core::call::caller::Nobody;
+use daysheet_core::call::client::NonInteractive;
 use daysheet_core::error::Kind;
 use daysheet_core::project::Projection;
 use daysheet_core::provider::mail::{
@@ -84,7 +84,7 @@ async fn a_letter_lives() {
     answer.references = vec![original.message_id];
     answer.files = vec![file("proofs.pdf", b"%PDF")];
     let origin = Origin::Reply { id: lamps, all: false };
-    let made = mira.create(&origin, &answer, &Nobody).await.unwrap();
+    let made = mira.create(&origin, &answer, &NonInteractive).await.unwrap();
     assert_eq!(made.thread, original.thread);
     let held = made.content.files[0].content.clone();
     assert!(matches!(held, AttachmentContent::Existing { size: 4, .. }), "{held:?}");
@@ -98,14 +98,14 @@ async fn a_letter_lives() {
     let mut second = made.content.clone();
     second.text = "Later, perhaps.\n".to_owned();
     second.files.push(file("guests.pdf", b"%PDF-2"));
-    let changed = mira.update(&made, &second, &Nobody).await.unwrap();
+    let changed = mira.update(&made, &second, &NonInteractive).await.unwrap();
     assert_eq!((&changed.id, &changed.thread), (&made.id, &made.thread));
     assert_ne!(changed.version, made.version);
     assert_eq!(changed.content.text, "Later, perhaps.\n");
     let names: Vec<_> = changed.content.files.iter().map(|file| &*file.name).collect();
     assert_eq!(names, ["proofs.pdf", "guests.pdf"]);
     for error in [
-        mira.update(&made, &second, &Nobody).await.unwrap_err(),
+        mira.update(&made, &second, &NonInteractive).await.unwrap_err(),
         mira.send(&made, None).await.unwrap_err(),
         mira.discard(&made).await.unwrap_err(),
     ] {

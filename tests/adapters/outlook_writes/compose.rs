@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use daysheet_core::call::caller::Nobody;
+use daysheet_core::call::client::NonInteractive;
 use daysheet_core::error::Kind;
 use daysheet_core::provider::mail::{Origin, SendLookup, SendStatus, Sent, StoredDraft};
 
@@ -50,7 +50,7 @@ async fn a_letter_becomes_a_draft() {
         ],
         ..letter()
     };
-    let made = mailbox.create(&Origin::New, &letter, &Nobody).await;
+    let made = mailbox.create(&Origin::New, &letter, &NonInteractive).await;
     assert_eq!(made, Ok(held()));
     let files = format!("POST /me/messages/{DRAFT}/attachments");
     assert_eq!(
@@ -82,7 +82,7 @@ async fn another_address_is_named_as_the_sender() {
     .await;
     let mailbox = outlook.mailbox().await;
     let letter = OutgoingMessage { from: person("Studio", "studio@example.com"), ..letter() };
-    mailbox.create(&Origin::New, &letter, &Nobody).await.unwrap();
+    mailbox.create(&Origin::New, &letter, &NonInteractive).await.unwrap();
     assert_eq!(
         written(&outlook)[0].1["from"],
         json!({"emailAddress": {"name": "Studio", "address": "studio@example.com"}})
@@ -125,7 +125,7 @@ async fn answers_and_forwards_are_made_from_the_message() {
         let html = "<p>Here they are.</p><img src=\"cid:seen@x\">";
         let has_own = !files.is_empty();
         let letter = OutgoingMessage { html: html.to_owned(), files, ..letter() };
-        mailbox.create(&origin, &letter, &Nobody).await.unwrap();
+        mailbox.create(&origin, &letter, &NonInteractive).await.unwrap();
         let mut properties = sent_properties();
         properties["body"]["content"] = html.into();
         let mut expected = lines([
@@ -165,7 +165,7 @@ async fn no_draft_is_made_twice() {
         })
         .await;
         let mailbox = outlook.mailbox().await;
-        let made = mailbox.create(&Origin::New, &letter(), &Nobody).await;
+        let made = mailbox.create(&Origin::New, &letter(), &NonInteractive).await;
         assert_eq!(written(&outlook).len(), 1);
         match expected {
             None => assert_eq!(made, Ok(held())),
@@ -206,7 +206,7 @@ async fn no_answer_is_made_twice() {
         .await;
         let mailbox = outlook.mailbox().await;
         let origin = Origin::Reply { id: MESSAGE.to_owned(), all: false };
-        let made = mailbox.create(&origin, &letter(), &Nobody).await;
+        let made = mailbox.create(&origin, &letter(), &NonInteractive).await;
         let replies = written(&outlook);
         let replies = replies.iter().filter(|(line, _)| line.ends_with("createReply"));
         assert_eq!((made.is_ok(), replies.count()), (found, 1));
@@ -230,7 +230,7 @@ async fn a_draft_is_changed() {
         files: vec![file("new.pdf", b"%PDF")],
         ..held().content
     };
-    let changed = mailbox.update(&held(), &letter, &Nobody).await;
+    let changed = mailbox.update(&held(), &letter, &NonInteractive).await;
     assert_eq!(changed, Ok(held()));
     let seen = outlook.tap.requests();
     let patch = seen.iter().find(|seen| seen.line.starts_with("PATCH"));
@@ -261,7 +261,7 @@ async fn what_has_changed_meanwhile_stays() {
     let other = OutgoingMessage { subject: "Other".to_owned(), ..held().content };
     let only_files = OutgoingMessage { files: Vec::new(), ..held().content };
     for (letter, writes) in [(other, 1), (only_files, 0)] {
-        let failed = mailbox.update(&stale, &letter, &Nobody).await.unwrap_err();
+        let failed = mailbox.update(&stale, &letter, &NonInteractive).await.unwrap_err();
         assert_eq!(failed.kind(), Kind::Conflict);
         assert_eq!(
             failed.next_step(),
@@ -287,7 +287,7 @@ async fn a_file_that_fails_is_named() {
         files: ["one.pdf", "two.pdf", "three.pdf"].map(|name| file(name, b"%PDF")).to_vec(),
         ..letter()
     };
-    let made = mailbox.create(&Origin::New, &letter, &Nobody).await;
+    let made = mailbox.create(&Origin::New, &letter, &NonInteractive).await;
     assert_eq!(
         error(made),
         "the draft exists, but without `two.pdf`, `three.pdf`: Outlook answered with status 403: \
@@ -513,7 +513,7 @@ async fn a_shared_mailbox_writes_as_itself() {
     .await;
     let shared = outlook.shared("team@example.com").await;
     let letter = OutgoingMessage { from: person("", "team@example.com"), ..letter() };
-    let draft = shared.create(&Origin::New, &letter, &Nobody).await.unwrap();
+    let draft = shared.create(&Origin::New, &letter, &NonInteractive).await.unwrap();
     shared.send(&draft, None).await.unwrap();
     let seen = written(&outlook);
     let paths: Vec<&str> = seen.iter().map(|(line, _)| line.as_str()).collect();

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use daysheet_core::call::caller::Nobody;
+use daysheet_core::call::client::NonInteractive;
 use daysheet_core::error::Kind;
 use daysheet_core::project::project;
 use daysheet_core::provider::mail::{
@@ -86,11 +86,11 @@ async fn a_letter_lives() {
         files: vec![made.content.files[0].clone(), file("more.pdf", b"%PDF-2")],
         ..made.content.clone()
     };
-    let now = mine.update(&made, &changed, &Nobody).await.unwrap();
+    let now = mine.update(&made, &changed, &NonInteractive).await.unwrap();
     assert_eq!((now.id.as_str(), now.content.subject.as_str()), (made.id.as_str(), "Final proofs"));
     assert_eq!(names(&now), ["proofs.pdf", "more.pdf"]);
     let other = OutgoingMessage { subject: "Other".to_owned(), ..changed };
-    let stale = mine.update(&made, &other, &Nobody).await.unwrap_err();
+    let stale = mine.update(&made, &other, &NonInteractive).await.unwrap_err();
     assert_eq!(stale.kind(), Kind::Conflict);
 
     // It is sent, and is where sent letters are.
@@ -113,7 +113,7 @@ async fn a_letter_lives() {
         html: "<p>Thank you.</p>".to_owned(),
         ..to_other()
     };
-    let answer = theirs.create(&reply, &thanks, &Nobody).await.unwrap();
+    let answer = theirs.create(&reply, &thanks, &NonInteractive).await.unwrap();
     assert_eq!(answer.thread, original.thread);
     assert_eq!(answer.content.html, "<p>Thank you.</p>");
     assert_eq!(names(&answer), Vec::<&str>::new());
@@ -131,7 +131,7 @@ async fn a_letter_lives() {
         ..to_other()
     };
     let origin = Origin::Forward { id: came };
-    let onward = theirs.create(&origin, &forward, &Nobody).await.unwrap();
+    let onward = theirs.create(&origin, &forward, &NonInteractive).await.unwrap();
     assert_eq!(names(&onward), ["proofs.pdf", "more.pdf"]);
     theirs.discard(&onward).await.unwrap();
     assert!(ids(&*theirs, "trash").await.contains(&onward.id));
@@ -141,7 +141,7 @@ async fn a_letter_lives() {
 async fn a_letter_waits_for_its_time() {
     let outlook = Outlook::sample().await;
     let mine = outlook.mailbox().await;
-    let draft = mine.create(&Origin::New, &to_other(), &Nobody).await.unwrap();
+    let draft = mine.create(&Origin::New, &to_other(), &NonInteractive).await.unwrap();
     let later = "2041-02-03T18:05:00Z".parse().unwrap();
     mine.send(&draft, Some(later)).await.unwrap();
     let found = mine.send_status(&send_lookup(&draft)).await.unwrap();

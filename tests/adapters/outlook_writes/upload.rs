@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use daysheet_core::call::caller::Nobody;
+use daysheet_core::call::client::NonInteractive;
 use daysheet_core::error::Kind;
 use daysheet_core::provider::mail::Origin;
 
@@ -118,7 +118,7 @@ async fn a_broken_upload_is_taken_up() {
     })
     .await;
     let mailbox = outlook.mailbox().await;
-    mailbox.create(&Origin::New, &large(), &Nobody).await.unwrap();
+    mailbox.create(&Origin::New, &large(), &NonInteractive).await.unwrap();
     assert_eq!(
         pieces(&outlook),
         [
@@ -138,7 +138,7 @@ async fn a_refused_upload_is_given_up() {
     })
     .await;
     let mailbox = outlook.mailbox().await;
-    let failed = mailbox.create(&Origin::New, &large(), &Nobody).await;
+    let failed = mailbox.create(&Origin::New, &large(), &NonInteractive).await;
     assert_eq!(
         error(failed),
         "the draft exists, but without `film.pdf`: Outlook answered with status 403: find it with \
@@ -159,7 +159,7 @@ async fn files_go_to_safe_addresses_alone() {
         })
         .await;
         let mailbox = outlook.mailbox().await;
-        let failed = mailbox.create(&Origin::New, &large(), &Nobody).await;
+        let failed = mailbox.create(&Origin::New, &large(), &NonInteractive).await;
         let said = error(failed);
         assert!(said.contains("Outlook gave no safe address for a file"), "{url}: {said}");
     }
@@ -171,7 +171,7 @@ async fn what_is_too_large_is_refused_before_anything_is_done() {
     let mailbox = outlook.mailbox().await;
     let letter =
         OutgoingMessage { files: vec![file("film.pdf", &vec![0; (150 << 20) + 1])], ..letter() };
-    let failed = mailbox.create(&Origin::New, &letter, &Nobody).await;
+    let failed = mailbox.create(&Origin::New, &letter, &NonInteractive).await;
     assert_eq!(failed.unwrap_err().kind(), Kind::Argument);
     assert_eq!(asked(&outlook), []);
 }

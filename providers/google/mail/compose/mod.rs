@@ -19,7 +19,7 @@ use super::letters::{
 use super::{Gmail, check, list};
 use crate::google::client;
 use crate::json::text;
-use daysheet_core::call::caller::Caller;
+use daysheet_core::call::client::ClientPrompts;
 use daysheet_core::compose::mime;
 use daysheet_core::error::{Error, Kind, Result};
 use daysheet_core::provider::mail::{
@@ -90,7 +90,7 @@ impl Drafts for Gmail {
         &self,
         origin: &Origin,
         letter: &OutgoingMessage,
-        caller: &dyn Caller,
+        caller: &dyn ClientPrompts,
     ) -> Result<StoredDraft> {
         // A forwarded message starts a new thread.
         let thread = match origin {
@@ -113,7 +113,7 @@ impl Drafts for Gmail {
         &self,
         current: &StoredDraft,
         letter: &OutgoingMessage,
-        caller: &dyn Caller,
+        caller: &dyn ClientPrompts,
     ) -> Result<StoredDraft> {
         self.unchanged(current).await?;
         let bytes = mime(&self.with_bytes(current, letter).await?)?;

@@ -15,7 +15,7 @@ use url::Url;
 
 use crate::google::client::Whole;
 use crate::google::mail::Gmail;
-use daysheet_core::call::caller::Caller;
+use daysheet_core::call::client::ClientPrompts;
 use daysheet_core::error::{Error, Kind, Result};
 
 /// The largest message that Gmail accepts, in bytes.
@@ -44,7 +44,7 @@ impl Gmail {
         draft: Option<&str>,
         thread: Option<&str>,
         letter: &[u8],
-        caller: &dyn Caller,
+        caller: &dyn ClientPrompts,
     ) -> Result<Value> {
         if letter.len() > MOST {
             return Err(Error::argument(format!(
@@ -79,7 +79,7 @@ impl Gmail {
         path: &[&str],
         about: &Value,
         letter: &[u8],
-        caller: &dyn Caller,
+        caller: &dyn ClientPrompts,
     ) -> Result<Value> {
         let total = letter.len();
         let session = self.begin(method, path, about, total).await?;

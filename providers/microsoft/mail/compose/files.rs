@@ -10,7 +10,7 @@ use crate::json::is;
 use crate::microsoft::mail::drafts::{FILES, held_file};
 use crate::microsoft::mail::{Outlook, count};
 use crate::net;
-use daysheet_core::call::caller::Caller;
+use daysheet_core::call::client::ClientPrompts;
 use daysheet_core::error::{Error, Kind, Result};
 use daysheet_core::provider::mail::{Attachment, AttachmentContent, OutgoingMessage};
 use daysheet_core::text::quoted;
@@ -71,7 +71,7 @@ impl Outlook {
         &self,
         draft: &str,
         files: &[Attachment],
-        caller: &dyn Caller,
+        caller: &dyn ClientPrompts,
     ) -> Result<()> {
         for (place, file) in files.iter().enumerate() {
             let AttachmentContent::Bytes(bytes) = &file.content else {

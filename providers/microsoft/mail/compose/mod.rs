@@ -24,7 +24,7 @@ use crate::json::{is, text};
 use crate::microsoft::answer::{not_ours, too_long};
 use crate::net;
 use crate::written::holds;
-use daysheet_core::call::caller::Caller;
+use daysheet_core::call::client::ClientPrompts;
 use daysheet_core::error::{Error, Kind, Result};
 use daysheet_core::provider::mail::{
     Alias, AttachmentContent, Drafts, Origin, OutgoingMessage, Person, SendLookup, SendStatus,
@@ -126,7 +126,7 @@ impl Drafts for Outlook {
         &self,
         origin: &Origin,
         letter: &OutgoingMessage,
-        caller: &dyn Caller,
+        caller: &dyn ClientPrompts,
     ) -> Result<StoredDraft> {
         sizes(letter)?;
         let mut body = properties(letter);
@@ -157,7 +157,7 @@ impl Drafts for Outlook {
         &self,
         current: &StoredDraft,
         letter: &OutgoingMessage,
-        caller: &dyn Caller,
+        caller: &dyn ClientPrompts,
     ) -> Result<StoredDraft> {
         check_id(&current.id)?;
         sizes(letter)?;

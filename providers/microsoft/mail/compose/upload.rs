@@ -17,7 +17,7 @@ use crate::json::text;
 use crate::microsoft::answer::{Answer, broken, read};
 use crate::microsoft::client::Graph;
 use crate::net;
-use daysheet_core::call::caller::Caller;
+use daysheet_core::call::client::ClientPrompts;
 use daysheet_core::error::{Error, Kind, Result};
 use daysheet_core::provider::mail::Attachment;
 use daysheet_core::text::brief;
@@ -46,7 +46,7 @@ pub async fn attach(
     file: &Attachment,
     bytes: &[u8],
     alike: usize,
-    caller: &dyn Caller,
+    caller: &dyn ClientPrompts,
 ) -> Result<()> {
     if bytes.len() >= IN_PIECES {
         return in_pieces(graph, message, file, bytes, alike, caller).await;
@@ -81,7 +81,7 @@ async fn in_pieces(
     file: &Attachment,
     bytes: &[u8],
     alike: usize,
-    caller: &dyn Caller,
+    caller: &dyn ClientPrompts,
 ) -> Result<()> {
     let mut item = json!({
         "attachmentType": "file",

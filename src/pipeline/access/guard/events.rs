@@ -167,7 +167,7 @@ impl Pipeline {
         target: &Target,
         planned: &EventWrite<'_>,
         question: String,
-        caller: Option<&dyn crate::caller::Caller>,
+        caller: Option<&dyn crate::client::ClientPrompts>,
         notes: &mut Vec<Note>,
     ) -> Result<()> {
         if !self.is_watchful().await? {

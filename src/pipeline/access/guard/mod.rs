@@ -19,7 +19,7 @@ use futures_util::future::join_all;
 
 use crate::access::Access;
 use crate::budget::Response;
-use crate::caller::{Caller, Reply};
+use crate::client::{ClientPrompts, Confirmation};
 use crate::config::NewRecipients;
 use crate::error::{Error, Kind, Result};
 use crate::pipeline::{Flattening, Pipeline};
@@ -238,7 +238,7 @@ impl Pipeline {
         &self,
         act: &Act<'_>,
         audience: &Audience,
-        caller: Option<&dyn Caller>,
+        caller: Option<&dyn ClientPrompts>,
         notes: &mut Vec<Note>,
     ) -> Result<Decision> {
         self.needs(act.needs, act.what)?;
@@ -289,12 +289,12 @@ impl Pipeline {
             question.push_str(&format!("\nNever written to before: {new}"));
         }
         match caller.confirm(&question).await {
-            Reply::Yes => Ok(Decision::Agreed),
-            Reply::Nobody if must => Err(refused("nobody here can be asked")),
-            Reply::Nobody => Ok(Decision::Unasked),
-            Reply::No => Ok(Decision::Declined),
+            Confirmation::Yes => Ok(Decision::Agreed),
+            Confirmation::Unavailable if must => Err(refused("nobody here can be asked")),
+            Confirmation::Unavailable => Ok(Decision::Unasked),
+            Confirmation::No => Ok(Decision::Declined),
             // The question ends the call; the client repeats it with the answer.
-            Reply::Later => Err(Error::argument("the user is being asked")),
+            Confirmation::Later => Err(Error::argument("the user is being asked")),
         }
     }
 
@@ -304,7 +304,7 @@ impl Pipeline {
         &self,
         act: &Act<'_>,
         audience: &Audience,
-        caller: Option<&dyn Caller>,
+        caller: Option<&dyn ClientPrompts>,
         notes: &mut Vec<Note>,
     ) -> Result<bool> {
         match self.decide(act, audience, caller, notes).await? {

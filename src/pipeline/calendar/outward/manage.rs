@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::super::agenda::calendars::Listed;
 use super::super::target::{Owner, short};
 use crate::access::Access;
-use crate::caller::Caller;
+use crate::client::ClientPrompts;
 use crate::error::{Error, Result};
 use crate::flatten::Room;
 use crate::pipeline::access::audit::Entry;
@@ -24,7 +24,7 @@ impl Pipeline {
     pub(in crate::pipeline) async fn manage(
         &self,
         asked: Manage,
-        caller: &dyn Caller,
+        caller: &dyn ClientPrompts,
     ) -> Result<Response> {
         if asked.kind != ManageKind::Calendar {
             return self.arrange(asked, caller).await;
@@ -71,7 +71,11 @@ impl Pipeline {
         self.carry_out(&owner, &op, &name, "create").await
     }
 
-    async fn change_calendar(&self, asked: &Manage, caller: &dyn Caller) -> Result<Response> {
+    async fn change_calendar(
+        &self,
+        asked: &Manage,
+        caller: &dyn ClientPrompts,
+    ) -> Result<Response> {
         let (word, rename) = match asked.op {
             ManageOp::Rename | ManageOp::Update => ("rename", Some(named(asked)?)),
             _ => ("delete", None),

@@ -7,7 +7,7 @@ mod respond;
 use super::guests::{notified, others};
 use super::save::{cut, reference, unsaid};
 use super::target::{Target, event_line, span, title};
-use crate::caller::Caller;
+use crate::client::ClientPrompts;
 use crate::error::{Error, Result};
 use crate::event_time;
 use crate::pipeline::access::audit::Entry;
@@ -30,7 +30,7 @@ impl Pipeline {
     pub(in crate::pipeline) async fn delete(
         &self,
         asked: Delete,
-        caller: &dyn Caller,
+        caller: &dyn ClientPrompts,
     ) -> Result<Response> {
         let target = self.named_event(&asked.id).await?;
         target.not_cancelled()?;

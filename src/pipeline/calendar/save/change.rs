@@ -8,7 +8,7 @@ use super::create::unsaid;
 use super::make::{self, Made};
 use super::series::{self, Base};
 use super::span::{self, Before, Span, moment};
-use crate::caller::Caller;
+use crate::client::ClientPrompts;
 use crate::error::{Error, Kind, Result};
 use crate::event_time::EventTime;
 use crate::pipeline::access::audit::Entry;
@@ -37,7 +37,7 @@ impl Pipeline {
         &self,
         id: &str,
         asked: &Save,
-        caller: Option<&dyn Caller>,
+        caller: Option<&dyn ClientPrompts>,
     ) -> Result<Response> {
         let Some(words) = asked.events.first() else {
             return Err(Error::argument("there is nothing to change").next("give `events`"));
@@ -59,7 +59,7 @@ impl Pipeline {
         target: Target,
         words: &EventWords,
         asked: &Save,
-        caller: Option<&dyn Caller>,
+        caller: Option<&dyn ClientPrompts>,
     ) -> Result<Response> {
         let facts = &target.facts;
         let zone = target.zone(&self.config.zone);
@@ -94,7 +94,7 @@ impl Pipeline {
         target: Target,
         words: &EventWords,
         asked: &Save,
-        caller: Option<&dyn Caller>,
+        caller: Option<&dyn ClientPrompts>,
     ) -> Result<Response> {
         let seen = reference(&target.facts);
         let master = match target.facts.series {
@@ -217,7 +217,7 @@ impl Pipeline {
         ready: Ready,
         notes: Vec<Note>,
         asked: &Save,
-        caller: Option<&dyn Caller>,
+        caller: Option<&dyn ClientPrompts>,
     ) -> Result<Response> {
         let Ready { target, change, repeat, notify } = ready;
         let name = format!("{} {}", target.handle, title(&target.facts));

@@ -6,7 +6,7 @@ use super::TOOL;
 use super::clash::{self, Met, Wanted};
 use super::make::{self, Made};
 use super::place::Destination;
-use crate::caller::Caller;
+use crate::client::ClientPrompts;
 use crate::error::{Error, Kind, Result};
 use crate::pipeline::access::audit::Entry;
 use crate::pipeline::access::guard::Audience;
@@ -33,7 +33,7 @@ impl Pipeline {
     pub(super) async fn create_events(
         &self,
         asked: &Save,
-        caller: Option<&dyn Caller>,
+        caller: Option<&dyn ClientPrompts>,
     ) -> Result<Response> {
         if asked.scope.is_some() {
             return Err(Error::argument("`scope` is for an existing event")
@@ -142,7 +142,7 @@ impl Pipeline {
         items: &[Item],
         asked: &Save,
         to: &Destination,
-        caller: Option<&dyn Caller>,
+        caller: Option<&dyn ClientPrompts>,
         notes: &mut Vec<Note>,
     ) -> Result<()> {
         let own = &to.owner.account.email;

@@ -11,7 +11,7 @@ use super::change::{Ready, reference};
 use super::make;
 use super::series::{self, Base};
 use super::span::{Span, civil, moment};
-use crate::caller::Caller;
+use crate::client::ClientPrompts;
 use crate::error::{Error, Result};
 use crate::event_time::{self, EventTime};
 use crate::flatten::Room;
@@ -79,7 +79,7 @@ impl Pipeline {
         target: Target,
         words: &EventWords,
         asked: &Save,
-        caller: Option<&dyn Caller>,
+        caller: Option<&dyn ClientPrompts>,
     ) -> Result<Response> {
         let seen = reference(&target.facts);
         let master = self.master_of(&target).await?;
@@ -135,7 +135,7 @@ impl Pipeline {
         cut: Cut,
         notes: Vec<Note>,
         asked: &Save,
-        caller: Option<&dyn Caller>,
+        caller: Option<&dyn ClientPrompts>,
     ) -> Result<Response> {
         let Ready { target: master, change, repeat, notify } = ready;
         let name = format!("{} {}", target.handle, title(&target.facts));

@@ -14,7 +14,7 @@ use super::clash::{self, Met, Wanted};
 use super::make;
 use super::place::Destination;
 use super::{TOOL, source};
-use crate::caller::Caller;
+use crate::client::ClientPrompts;
 use crate::error::{Error, Kind, Result};
 use crate::event_time;
 use crate::ical::{Document, Entry};
@@ -101,7 +101,7 @@ impl Pipeline {
         &self,
         said: &str,
         asked: &Save,
-        caller: Option<&dyn Caller>,
+        caller: Option<&dyn ClientPrompts>,
     ) -> Result<Response> {
         if asked.scope.is_some() {
             return Err(Error::argument("`scope` is for an existing event").next("leave it out"));
@@ -387,7 +387,7 @@ impl Pipeline {
         items: &[Item],
         asked: &Save,
         to: &Destination,
-        caller: Option<&dyn Caller>,
+        caller: Option<&dyn ClientPrompts>,
         notes: &mut Vec<Note>,
     ) -> Result<()> {
         if !self.is_watchful().await? {

@@ -21,7 +21,7 @@ pub(super) use follow::cut;
 pub(super) use source::change as change_of;
 pub(super) use span::{Before, read};
 
-use crate::caller::Caller;
+use crate::client::ClientPrompts;
 use crate::error::Result;
 use crate::pipeline::{Pipeline, Response};
 use crate::time_parse::TimeContext;
@@ -34,7 +34,7 @@ impl Pipeline {
     pub(in crate::pipeline) async fn save_events(
         &self,
         asked: Save,
-        caller: &dyn Caller,
+        caller: &dyn ClientPrompts,
     ) -> Result<Response> {
         // A dry run is refused as the real call would be, and asks nobody.
         let caller = (!asked.dry_run).then_some(caller);

@@ -10,7 +10,7 @@ mod preview;
 
 use std::sync::Arc;
 
-use crate::caller::Caller;
+use crate::client::ClientPrompts;
 use crate::compose::text::{self, Both};
 use crate::compose::{quote, reply, without_remote_pictures};
 use crate::error::{Error, Kind, Result};
@@ -49,7 +49,7 @@ impl Pipeline {
     pub(in crate::pipeline) async fn write_draft(
         &self,
         asked: DraftOf,
-        caller: &dyn Caller,
+        caller: &dyn ClientPrompts,
     ) -> Result<Response> {
         match asked.mode {
             DraftMode::Discard => self.discard_draft(&asked).await,
@@ -62,7 +62,7 @@ impl Pipeline {
         Ok(DraftContext { mailbox: self.connect.mailbox(&account)?, account })
     }
 
-    async fn new_draft(&self, asked: &DraftOf, caller: &dyn Caller) -> Result<Response> {
+    async fn new_draft(&self, asked: &DraftOf, caller: &dyn ClientPrompts) -> Result<Response> {
         let (context, original) = match &asked.id {
             None => {
                 let account = self.accounts.find(asked.account.as_deref()).await?;
@@ -97,7 +97,7 @@ impl Pipeline {
         self.draft_written(&context, op, ids, sheet, made, is_reply).await
     }
 
-    async fn edit_draft(&self, asked: &DraftOf, caller: &dyn Caller) -> Result<Response> {
+    async fn edit_draft(&self, asked: &DraftOf, caller: &dyn ClientPrompts) -> Result<Response> {
         let (context, handle, held) = self.stored_draft(asked).await?;
         let sheet = self.edited_sheet(asked, &context, &held).await?;
         let ids = vec![handle];

@@ -19,7 +19,7 @@ use futures_util::future::join_all;
 
 use self::undo::{Kept, KeptMail};
 use crate::access::Access;
-use crate::caller::{Caller, Reply};
+use crate::client::{ClientPrompts, Confirmation};
 use crate::doubt::look_for;
 use crate::error::{Error, Kind, Result};
 use crate::pipeline::access::audit::{BEGUN, Entry};
@@ -75,7 +75,7 @@ impl Pipeline {
     pub(in crate::pipeline) async fn modify(
         &self,
         asked: Modify,
-        caller: &dyn Caller,
+        caller: &dyn ClientPrompts,
     ) -> Result<Response> {
         if let Some(said) = &asked.undo {
             return self.undo(said, asked.dry_run).await;
@@ -113,7 +113,7 @@ impl Pipeline {
         op: &'static str,
         steps: &[(Verb, With)],
         dry_run: bool,
-        caller: Option<&dyn Caller>,
+        caller: Option<&dyn ClientPrompts>,
     ) -> Result<Response> {
         let mut works = Vec::new();
         let several = choice.accounts.len() > 1;
@@ -165,7 +165,7 @@ impl Pipeline {
 
     /// Asks before messages are deleted permanently; returns false if the user refused.
     /// If nobody can be asked, the access level counts as the user's consent.
-    async fn may_delete(&self, works: &[Work], caller: &dyn Caller) -> Result<bool> {
+    async fn may_delete(&self, works: &[Work], caller: &dyn ClientPrompts) -> Result<bool> {
         let count: usize = works.iter().map(|one| one.changes.len()).sum();
         if count == 0 {
             return Ok(true);
@@ -195,13 +195,13 @@ impl Pipeline {
     pub(in crate::pipeline) async fn may_erase(
         &self,
         question: &str,
-        caller: &dyn Caller,
+        caller: &dyn ClientPrompts,
     ) -> Result<bool> {
         match caller.confirm(question).await {
-            Reply::Yes | Reply::Nobody => Ok(true),
-            Reply::No => Ok(false),
+            Confirmation::Yes | Confirmation::Unavailable => Ok(true),
+            Confirmation::No => Ok(false),
             // The question ends the call; the client repeats it with the answer.
-            Reply::Later => Err(Error::argument("the user is being asked")),
+            Confirmation::Later => Err(Error::argument("the user is being asked")),
         }
     }
 

@@ -4,7 +4,7 @@
 use futures_util::future::join_all;
 
 use super::{Choice, Chosen};
-use crate::caller::{Caller, Reply};
+use crate::client::{ClientPrompts, Confirmation};
 use crate::error::{Error, Kind, Result};
 use crate::pipeline::access::audit::Entry;
 use crate::pipeline::answer::outcome::{Outcome, WriteReport};
@@ -40,7 +40,7 @@ impl Pipeline {
         &self,
         choice: Choice,
         dry_run: bool,
-        caller: &dyn Caller,
+        caller: &dyn ClientPrompts,
     ) -> Result<Response> {
         let count: usize = choice.accounts.iter().map(|one| one.ids.len()).sum();
         if count > MOST {
@@ -68,15 +68,15 @@ impl Pipeline {
         let lines: Vec<String> = lists.iter().map(List::asked).collect();
         let question = format!("Unsubscribe from:\n{}", lines.join("\n"));
         match caller.confirm(&question).await {
-            Reply::Yes => {}
-            Reply::No => {
+            Confirmation::Yes => {}
+            Confirmation::No => {
                 for list in &lists {
                     let outcome = Outcome::new(&list.handle, OP, "refused", "the user declined");
                     report.outcomes.push(outcome);
                 }
                 return self.write_report(report).await;
             }
-            Reply::Nobody => {
+            Confirmation::Unavailable => {
                 return Err(Error::argument(
                     "the user must confirm unsubscribing, but cannot be asked here",
                 )
@@ -85,7 +85,9 @@ impl Pipeline {
                      in a terminal",
                 ));
             }
-            Reply::Later => return Err(Error::new(Kind::Argument, "the user is being asked")),
+            Confirmation::Later => {
+                return Err(Error::new(Kind::Argument, "the user is being asked"));
+            }
         }
         for list in &lists {
             if let Some(chosen) = choice.accounts.get(list.account) {
@@ -156,7 +158,7 @@ impl Pipeline {
         &self,
         list: &List,
         chosen: &Chosen,
-        caller: &dyn Caller,
+        caller: &dyn ClientPrompts,
         notes: &mut Vec<Note>,
     ) -> Outcome {
         let recipients = match &list.way {
@@ -193,7 +195,7 @@ impl Pipeline {
         &self,
         chosen: &Chosen,
         letter: &UnsubscribeMessage,
-        caller: &dyn Caller,
+        caller: &dyn ClientPrompts,
         notes: &mut Vec<Note>,
     ) -> Result<String> {
         let own = Person { name: None, address: chosen.account.email.clone() };

@@ -5,7 +5,7 @@ use jiff::tz::TimeZone;
 use serde_json::Value;
 
 use super::{TOOL, asked_about, response, word};
-use crate::caller::Caller;
+use crate::client::ClientPrompts;
 use crate::error::{Error, Kind, Result};
 use crate::event_time;
 use crate::ical::Entry;
@@ -38,7 +38,7 @@ impl Pipeline {
         asked: &Respond,
         account: &str,
         id: &str,
-        caller: &dyn Caller,
+        caller: &dyn ClientPrompts,
     ) -> Result<Found> {
         let account = self.accounts.by_id(account).await?;
         let said = &asked.id;
@@ -146,7 +146,7 @@ impl Pipeline {
         entry: &Entry,
         answer: Answer,
         asked: &Respond,
-        caller: &dyn Caller,
+        caller: &dyn ClientPrompts,
     ) -> Result<Found> {
         let organizer = entry.organizer.as_ref().map(|one| brief(&one.address));
         let write = match &organizer {

@@ -9,7 +9,7 @@ use super::super::guests::{guest, named};
 use super::super::save::{Before, read};
 use super::super::target::{Target, event_line, span, title};
 use crate::access::Access;
-use crate::caller::Caller;
+use crate::client::ClientPrompts;
 use crate::error::{Error, Result};
 use crate::event_time::EventTime;
 use crate::pipeline::access::audit::Entry;
@@ -34,7 +34,7 @@ impl Pipeline {
     pub(in crate::pipeline) async fn respond(
         &self,
         asked: Respond,
-        caller: &dyn Caller,
+        caller: &dyn ClientPrompts,
     ) -> Result<Response> {
         self.needs(Access::Send, "answering or forwarding an invitation")?;
         let message = self.handle(HandleKind::Message, &asked.id).await?;
@@ -60,7 +60,7 @@ impl Pipeline {
         &self,
         target: Target,
         asked: &Respond,
-        caller: &dyn Caller,
+        caller: &dyn ClientPrompts,
     ) -> Result<Response> {
         let mut report = WriteReport::default();
         let mut to: Vec<Guest> = Vec::new();
@@ -119,7 +119,7 @@ impl Pipeline {
         target: Target,
         answer: Answer,
         asked: &Respond,
-        caller: &dyn Caller,
+        caller: &dyn ClientPrompts,
     ) -> Result<Response> {
         if target.facts.own {
             return Err(Error::argument(format!(

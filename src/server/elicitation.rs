@@ -19,7 +19,7 @@ use rmcp::model::{
 use rmcp::service::{Peer, RequestContext};
 use serde_json::Value;
 
-use crate::caller::{Caller, Reply};
+use crate::client::{ClientPrompts, Confirmation};
 
 /// The name of the question in the requests of an answer.
 const CONFIRM: &str = "confirm";
@@ -80,7 +80,7 @@ pub(super) struct Client {
     /// True if questions end the call.
     by_answer: bool,
     /// The answer that came with the call, and its question.
-    answered: Option<(String, Reply)>,
+    answered: Option<(String, Confirmation)>,
     /// The question to end the call with.
     asked: Mutex<Option<String>>,
     progress: Option<ProgressToken>,
@@ -139,27 +139,27 @@ fn form(message: String) -> ElicitRequestParams {
 }
 
 /// Interprets a client's answer; anything not understood means no.
-fn reply(answer: &Value) -> Reply {
+fn reply(answer: &Value) -> Confirmation {
     match serde_json::from_value::<ElicitResult>(answer.clone()) {
-        Ok(result) if result.action == ElicitationAction::Accept => Reply::Yes,
-        _ => Reply::No,
+        Ok(result) if result.action == ElicitationAction::Accept => Confirmation::Yes,
+        _ => Confirmation::No,
     }
 }
 
 #[async_trait]
-impl Caller for Client {
-    async fn confirm(&self, question: &str) -> Reply {
+impl ClientPrompts for Client {
+    async fn confirm(&self, question: &str) -> Confirmation {
         if !self.can_ask {
-            return Reply::Nobody;
+            return Confirmation::Unavailable;
         }
         if !self.by_answer {
             return match self.peer.create_elicitation(form(question.to_owned())).await {
-                Ok(result) if result.action == ElicitationAction::Accept => Reply::Yes,
-                Ok(_) => Reply::No,
+                Ok(result) if result.action == ElicitationAction::Accept => Confirmation::Yes,
+                Ok(_) => Confirmation::No,
                 // The client declared support, but failed.
                 Err(error) => {
                     tracing::debug!(%error, "the client could not ask its user");
-                    Reply::No
+                    Confirmation::No
                 }
             };
         }
@@ -169,7 +169,7 @@ impl Caller for Client {
             _ => {
                 let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
                 *asked = Some(question.to_owned());
-                Reply::Later
+                Confirmation::Later
             }
         }
     }

@@ -7,13 +7,13 @@ use async_trait::async_trait;
 
 /// The outcome of a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Reply {
+pub enum Confirmation {
     /// The user agreed.
     Yes,
     /// The user did not.
     No,
     /// Nobody can be asked.
-    Nobody,
+    Unavailable,
     /// The question ends this call; the client will repeat the call with the answer.
     /// Nothing may be written now.
     Later,
@@ -21,9 +21,9 @@ pub enum Reply {
 
 /// The caller of a tool.
 #[async_trait]
-pub trait Caller: Send + Sync {
+pub trait ClientPrompts: Send + Sync {
     /// Asks the user to confirm something, in a few lines of plain text.
-    async fn confirm(&self, question: &str) -> Reply;
+    async fn confirm(&self, question: &str) -> Confirmation;
 
     /// Reports the progress of a long operation: bytes done out of bytes in total.
     async fn progress(&self, done: u64, total: u64, what: &str);
@@ -31,12 +31,12 @@ pub trait Caller: Send + Sync {
 
 /// A caller that can be neither asked nor notified.
 #[derive(Debug, Clone, Copy)]
-pub struct Nobody;
+pub struct NonInteractive;
 
 #[async_trait]
-impl Caller for Nobody {
-    async fn confirm(&self, _: &str) -> Reply {
-        Reply::Nobody
+impl ClientPrompts for NonInteractive {
+    async fn confirm(&self, _: &str) -> Confirmation {
+        Confirmation::Unavailable
     }
 
     async fn progress(&self, _: u64, _: u64, _: &str) {}

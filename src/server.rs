@@ -6,7 +6,7 @@
 //! `initialize`, and 2026-07-28 without it.
 
 mod elicitation;
-pub mod lines;
+pub mod framing;
 mod result;
 
 use std::sync::Arc;
@@ -96,7 +96,7 @@ impl Server {
         R: AsyncRead + Send + Unpin + 'static,
         W: AsyncWrite + Send + Unpin + 'static,
     {
-        let guarded = lines::guard(input, output);
+        let guarded = framing::guard(input, output);
         let calls = self.calls();
         let running = match ServiceExt::serve(self, (guarded.input, guarded.output)).await {
             Ok(running) => running,

@@ -30,10 +30,10 @@ const MOST: usize = 64;
 
 /// Open questions, by the state that the client returns with its answer.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Questions(Arc<Mutex<BTreeMap<String, Open>>>);
+pub(super) struct Questions(Arc<Mutex<BTreeMap<String, PendingQuestion>>>);
 
 #[derive(Debug)]
-struct Open {
+struct PendingQuestion {
     /// The tool and its arguments.
     call: String,
     question: String,
@@ -55,8 +55,11 @@ impl Questions {
                 open.remove(&oldest);
             }
         }
-        let one =
-            Open { call: call.to_owned(), question: question.to_owned(), asked: Instant::now() };
+        let one = PendingQuestion {
+            call: call.to_owned(),
+            question: question.to_owned(),
+            asked: Instant::now(),
+        };
         open.insert(state.clone(), one);
         Some(state)
     }

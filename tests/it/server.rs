@@ -423,10 +423,10 @@ fn lines_are_repaired_or_refused() {
         (b"NaN", None),
     ];
     for (line, expected) in cases {
-        let found = daysheet::server::lines::repaired(line)
+        let found = daysheet::server::framing::repair(line)
             .map(|(bytes, _)| String::from_utf8(bytes).unwrap());
         assert_eq!(found.as_deref(), *expected, "{}", String::from_utf8_lossy(line));
     }
     // Nesting that a reader gives up on is not JSON either, and no crash.
-    assert_eq!(daysheet::server::lines::repaired(&vec![b'['; 100_000]), None);
+    assert_eq!(daysheet::server::framing::repair(&vec![b'['; 100_000]), None);
 }

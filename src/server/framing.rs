@@ -32,16 +32,16 @@ const OPEN_BYTES: usize = 2 * LONGEST;
 
 /// Requests without an answer: their ids, as JSON, and the size of each in bytes.
 #[derive(Clone, Default)]
-struct Open(Arc<Mutex<HashMap<String, usize>>>);
+struct PendingRequests(Arc<Mutex<HashMap<String, usize>>>);
 
 /// The request that a message of rmcp's answers.
 #[derive(Deserialize)]
-struct Answer {
+struct ResponseHead {
     id: Option<Value>,
     method: Option<String>,
 }
 
-impl Open {
+impl PendingRequests {
     fn all(&self) -> MutexGuard<'_, HashMap<String, usize>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -69,22 +69,22 @@ impl Open {
     }
 
     /// Takes note of a message of rmcp's.
-    fn answered(&self, line: &[u8]) {
-        if let Ok(Answer { id: Some(id), method: None }) = serde_json::from_slice(line) {
+    fn note_response(&self, line: &[u8]) {
+        if let Ok(ResponseHead { id: Some(id), method: None }) = serde_json::from_slice(line) {
             self.all().remove(&id.to_string());
         }
     }
 }
 
 /// The streams for rmcp, and the task that ends when all has been written.
-pub(super) struct Guarded {
+pub(super) struct FramedStreams {
     pub(super) input: DuplexStream,
     pub(super) output: DuplexStream,
     pub(super) written: JoinHandle<()>,
 }
 
 /// Creates the guard between rmcp and a client's `input` and `output`.
-pub(super) fn guard<R, W>(input: R, output: W) -> Guarded
+pub(super) fn guard<R, W>(input: R, output: W) -> FramedStreams
 where
     R: AsyncRead + Send + Unpin + 'static,
     W: AsyncWrite + Send + Unpin + 'static,
@@ -92,10 +92,10 @@ where
     let (to_rmcp, rmcp_input) = tokio::io::duplex(BUFFER);
     let (rmcp_output, from_rmcp) = tokio::io::duplex(BUFFER);
     let (lines, waiting) = mpsc::channel(WAITING);
-    let open = Open::default();
+    let open = PendingRequests::default();
     tokio::spawn(read(input, to_rmcp, lines.clone(), open.clone()));
     tokio::spawn(forward(from_rmcp, lines, open));
-    Guarded {
+    FramedStreams {
         input: rmcp_input,
         output: rmcp_output,
         written: tokio::spawn(write(waiting, output)),
@@ -107,7 +107,7 @@ async fn read<R: AsyncRead + Unpin>(
     input: R,
     mut to_rmcp: DuplexStream,
     answers: mpsc::Sender<Vec<u8>>,
-    open: Open,
+    open: PendingRequests,
 ) {
     let mut input = BufReader::new(input);
     let mut line = Vec::new();
@@ -120,7 +120,7 @@ async fn read<R: AsyncRead + Unpin>(
         } else if line.iter().all(u8::is_ascii_whitespace) {
             true
         } else {
-            match repaired(&line) {
+            match repair(&line) {
                 Some((sound, message)) => match open.refuses(&message, sound.len()) {
                     None => to_rmcp.write_all(&sound).await.is_ok(),
                     Some(id) => answers.send(busy(id)).await.is_ok(),
@@ -146,11 +146,11 @@ async fn next_line<R: AsyncRead + Unpin>(
 }
 
 /// Forwards rmcp's lines, whole, so that no answer of ours comes in between.
-async fn forward(from_rmcp: DuplexStream, lines: mpsc::Sender<Vec<u8>>, open: Open) {
+async fn forward(from_rmcp: DuplexStream, lines: mpsc::Sender<Vec<u8>>, open: PendingRequests) {
     let mut from_rmcp = BufReader::new(from_rmcp);
     let mut line = Vec::new();
     while let Ok(1..) = from_rmcp.read_until(b'\n', &mut line).await {
-        open.answered(&line);
+        open.note_response(&line);
         if lines.send(std::mem::take(&mut line)).await.is_err() {
             return;
         }
@@ -167,7 +167,7 @@ async fn write<W: AsyncWrite + Unpin>(mut lines: mpsc::Receiver<Vec<u8>>, mut ou
 
 /// Returns the line as JSON, and its value; `None` if it is not JSON even after its
 /// text was repaired.
-pub fn repaired(line: &[u8]) -> Option<(Vec<u8>, Value)> {
+pub fn repair(line: &[u8]) -> Option<(Vec<u8>, Value)> {
     // Read as rmcp reads it: a reader that skips strings would not look into them.
     if let Ok(message) = serde_json::from_slice(line) {
         return Some((line.to_vec(), message));

@@ -67,7 +67,7 @@ pub struct Config {
     /// The tokenizer that counts.
     pub tokenizer: Tokenizer,
     /// Where shortened answers are stored in full.
-    pub outputs: Outputs,
+    pub outputs: OutputStorage,
     /// The value functions that were set, by tool.
     pub values: Vec<(String, Strategy)>,
     /// False where sign-in pages are to be printed and not opened.
@@ -140,7 +140,7 @@ pub enum NewRecipients {
 
 /// Where shortened answers are stored in full.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Outputs {
+pub enum OutputStorage {
     /// In the memory of the process.
     #[default]
     Memory,
@@ -252,8 +252,10 @@ impl Config {
                 "tokenizer",
                 &[("o200k", Tokenizer::O200k), ("cl100k", Tokenizer::Cl100k)],
             )?,
-            outputs: settings
-                .choice("outputs", &[("memory", Outputs::Memory), ("disk", Outputs::Disk)])?,
+            outputs: settings.choice(
+                "outputs",
+                &[("memory", OutputStorage::Memory), ("disk", OutputStorage::Disk)],
+            )?,
             values: values(&settings)?,
             browser: settings.flag("browser", ["print", "open"], true)?,
             zone: zone(&settings, system_zone)?,

@@ -47,7 +47,7 @@ pub fn hash(text: &str) -> String {
 }
 
 /// Returns the hash in an id, which may be the output's URI; `None` if it is neither.
-pub fn meant(id: &str) -> Option<&str> {
+pub fn parse_id(id: &str) -> Option<&str> {
     let id = id.trim();
     let id = id.strip_prefix(URI).unwrap_or(id);
     let is_hash = id.len() == HASH && id.bytes().all(|letter| ALPHABET.contains(&letter));
@@ -55,7 +55,7 @@ pub fn meant(id: &str) -> Option<&str> {
 }
 
 /// The outputs of one store, and of this process.
-pub struct Outputs {
+pub struct ResultStore {
     store: Store,
     accounts: Arc<Accounts>,
     disk: bool,
@@ -64,7 +64,7 @@ pub struct Outputs {
 
 /// The stored form of an output.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Found {
+pub enum StoredOutput {
     /// All of it.
     Text(Arc<str>),
     /// How to produce it again.
@@ -76,13 +76,13 @@ pub enum Found {
     },
 }
 
-impl Outputs {
+impl ResultStore {
     /// Creates the outputs in `store`, kept as `config` says. Reads nothing yet.
     pub fn new(config: &Config, store: Store, accounts: Arc<Accounts>) -> Self {
         Self {
             store,
             accounts,
-            disk: config.outputs == config::Outputs::Disk,
+            disk: config.outputs == config::OutputStorage::Disk,
             memory: Mutex::default(),
         }
     }
@@ -117,11 +117,11 @@ impl Outputs {
     ///
     /// # Errors
     /// [`Kind::Store`](crate::error::Kind::Store).
-    pub async fn get(&self, hash: &str) -> Result<Option<Found>> {
+    pub async fn get(&self, hash: &str) -> Result<Option<StoredOutput>> {
         let kept = self.memory().get(hash);
         if let Some(kept) = kept {
             match self.signed_out(&kept.accounts, Some(kept.since)).await? {
-                None => return Ok(Some(Found::Text(kept.text))),
+                None => return Ok(Some(StoredOutput::Text(kept.text))),
                 Some(account) => self.memory().purge(&account),
             }
         }
@@ -136,9 +136,9 @@ impl Outputs {
             Some(text) => {
                 let text: Arc<str> = text.into();
                 self.memory().put(hash, text.clone(), output.accounts);
-                Found::Text(text)
+                StoredOutput::Text(text)
             }
-            None => Found::Recipe { recipe: output.recipe, accounts: output.accounts },
+            None => StoredOutput::Recipe { recipe: output.recipe, accounts: output.accounts },
         }))
     }
 
@@ -174,7 +174,7 @@ impl Outputs {
 /// The latest outputs of this process.
 #[derive(Default)]
 struct Memory {
-    kept: HashMap<String, Kept>,
+    kept: HashMap<String, CachedOutput>,
     bytes: usize,
     /// A use counter, which finds the least recently used.
     uses: u64,
@@ -182,7 +182,7 @@ struct Memory {
 
 /// One of them.
 #[derive(Clone)]
-struct Kept {
+struct CachedOutput {
     text: Arc<str>,
     accounts: Vec<String>,
     /// When it was kept, in seconds since 1970.
@@ -194,7 +194,8 @@ impl Memory {
     fn put(&mut self, hash: &str, text: Arc<str>, accounts: Vec<String>) {
         self.uses += 1;
         self.bytes += text.len();
-        let kept = Kept { text, accounts, since: Timestamp::now().as_second(), used: self.uses };
+        let kept =
+            CachedOutput { text, accounts, since: Timestamp::now().as_second(), used: self.uses };
         if let Some(before) = self.kept.insert(hash.to_owned(), kept) {
             self.bytes -= before.text.len();
         }
@@ -209,7 +210,7 @@ impl Memory {
         }
     }
 
-    fn get(&mut self, hash: &str) -> Option<Kept> {
+    fn get(&mut self, hash: &str) -> Option<CachedOutput> {
         self.uses += 1;
         let kept = self.kept.get_mut(hash)?;
         kept.used = self.uses;

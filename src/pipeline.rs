@@ -35,7 +35,7 @@ use crate::config::Config;
 use crate::encode::{Document, Format};
 use crate::error::{Error, Kind, Result};
 use crate::flatten::{self, Report, Room};
-use crate::outputs::Outputs;
+use crate::outputs::ResultStore;
 use crate::provider::Account;
 use crate::provider::{Connect, Failed};
 use crate::query::Clock;
@@ -68,7 +68,7 @@ pub struct Pipeline {
     /// Rows that were shown lately.
     shown: answer::shown::Shown,
     /// Answers that were shortened.
-    outputs: Outputs,
+    outputs: ResultStore,
     /// Posts the requests that leave mailing lists.
     unsubscriber: OneClickUnsubscriber,
     patience: Duration,
@@ -89,7 +89,7 @@ impl Pipeline {
         connect: Arc<dyn Connect>,
     ) -> Self {
         Self {
-            outputs: Outputs::new(&config, store.clone(), accounts.clone()),
+            outputs: ResultStore::new(&config, store.clone(), accounts.clone()),
             send_recovery: mail::send::SendRecovery::new(config.look),
             config,
             store,

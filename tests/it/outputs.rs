@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use daysheet::accounts::Accounts;
 use daysheet::config::Config;
-use daysheet::outputs::{Found, Outputs, hash, meant};
+use daysheet::outputs::{ResultStore, StoredOutput, hash, parse_id};
 use daysheet::store::Store;
 use daysheet::text::{LINE, wrapped};
 use jiff::tz::TimeZone;
@@ -26,7 +26,7 @@ const RECIPE: &str = r#"{"tool":"mail_search","arguments":{"q":"lamp"}}"#;
 
 /// A process of the user: what it has in memory is its own.
 struct Process {
-    outputs: Outputs,
+    outputs: ResultStore,
     accounts: Arc<Accounts>,
 }
 
@@ -48,7 +48,7 @@ fn process(home: &Path, outputs: &str) -> Process {
     let config = Arc::new(config(home, outputs));
     let store = Store::new(&config);
     let accounts = Arc::new(Accounts::new(config.clone(), store.clone()));
-    Process { outputs: Outputs::new(&config, store, accounts.clone()), accounts }
+    Process { outputs: ResultStore::new(&config, store, accounts.clone()), accounts }
 }
 
 impl Process {
@@ -64,15 +64,15 @@ impl Process {
     /// What there is of an output: `text`, `recipe` or nothing.
     async fn has(&self, hash: &str) -> &'static str {
         match self.outputs.get(hash).await.unwrap() {
-            Some(Found::Text(_)) => "text",
-            Some(Found::Recipe { .. }) => "recipe",
+            Some(StoredOutput::Text(_)) => "text",
+            Some(StoredOutput::Recipe { .. }) => "recipe",
             None => "nothing",
         }
     }
 
     async fn text(&self, hash: &str) -> String {
         match self.outputs.get(hash).await.unwrap() {
-            Some(Found::Text(text)) => text.to_string(),
+            Some(StoredOutput::Text(text)) => text.to_string(),
             other => panic!("{other:?}"),
         }
     }
@@ -126,7 +126,7 @@ fn a_hash_is_the_texts() {
         ("aaaaaaaaaaa", None),
         ("aaaaaaaaä", None),
     ] {
-        assert_eq!(meant(said), expected, "{said}");
+        assert_eq!(parse_id(said), expected, "{said}");
     }
 }
 
@@ -208,7 +208,7 @@ async fn memory_keeps_what_was_used_last() {
     assert_eq!(gone, expected);
     assert_eq!(
         one.outputs.get(&hashes[1]).await.unwrap(),
-        Some(Found::Recipe { recipe: RECIPE.to_owned(), accounts: Vec::new() })
+        Some(StoredOutput::Recipe { recipe: RECIPE.to_owned(), accounts: Vec::new() })
     );
     // The same text once more takes no more room.
     for _ in 0..3 {

@@ -13,7 +13,7 @@ use crate::budget::{LongText, Response};
 use crate::encode::Format;
 use crate::error::{Error, Kind, Result};
 use crate::outputs::page::{PageRequest, page};
-use crate::outputs::{self, Found, grep::grep};
+use crate::outputs::{self, StoredOutput, grep::grep};
 use crate::pipeline::Pipeline;
 use crate::row::Cell;
 use crate::text::brief;
@@ -60,11 +60,11 @@ impl Pipeline {
     /// [`Kind::NotFound`] if there is none, or no longer; [`Kind::Conflict`] if the
     /// call was repeated and its answer has changed; the errors of the repeated call.
     pub async fn output_text(&self, id: &str) -> Result<Arc<str>> {
-        let hash = outputs::meant(id).ok_or_else(|| unknown(id))?;
+        let hash = outputs::parse_id(id).ok_or_else(|| unknown(id))?;
         let (recipe, accounts) = match self.outputs.get(hash).await? {
             None => return Err(unknown(hash)),
-            Some(Found::Text(text)) => return Ok(text),
-            Some(Found::Recipe { recipe, accounts }) => (recipe, accounts),
+            Some(StoredOutput::Text(text)) => return Ok(text),
+            Some(StoredOutput::Recipe { recipe, accounts }) => (recipe, accounts),
         };
         let recipe: Recipe = serde_json::from_str(&recipe).map_err(|_| unknown(hash))?;
         let tool = tools::find(&recipe.tool).ok_or_else(|| unknown(hash))?;
@@ -87,7 +87,7 @@ impl Pipeline {
         self.keep_output(&call, &text, accounts).await?;
         // As stored: the end of a text that is too long is missing.
         match self.outputs.get(hash).await? {
-            Some(Found::Text(text)) => Ok(text),
+            Some(StoredOutput::Text(text)) => Ok(text),
             _ => Err(unknown(hash)),
         }
     }
@@ -128,7 +128,7 @@ impl Pipeline {
             .map_err(|_| Error::new(Kind::Internal, "an output could not be read"))??;
 
         let mut response = Response { notes: page.notes, ..Response::default() };
-        let hash = outputs::meant(&asked.id).unwrap_or_default().to_owned();
+        let hash = outputs::parse_id(&asked.id).unwrap_or_default().to_owned();
         let scalars = &mut response.document.scalars;
         scalars.push(("output", Cell::Text(hash)));
         scalars.push(("lines", count(page.lines)));

@@ -9,7 +9,7 @@ use futures_util::future::join_all;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::access::whose::Labels;
+use super::access::accounts::AccountLabels;
 use super::{Flattening, Pipeline, Response, zone_name};
 use crate::encode::Document;
 use crate::error::{Error, Result};
@@ -270,7 +270,7 @@ impl Pipeline {
     async fn changed(
         &self,
         source: &SourceChanges,
-        labels: &Labels,
+        labels: &AccountLabels,
         several: bool,
         into: &mut Vec<Value>,
     ) -> Result<usize> {

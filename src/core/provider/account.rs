@@ -140,10 +140,10 @@ fn only_one() -> Error {
 /// Shows the account's id, never a token.
 impl fmt::Debug for TokenSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let whose = match &self.0 {
+        let kind = match &self.0 {
             Source::Account { id, .. } => id.as_str(),
             Source::Fixed(_) => "fixed",
         };
-        f.debug_tuple("TokenSource").field(&whose).finish()
+        f.debug_tuple("TokenSource").field(&kind).finish()
     }
 }

@@ -1,7 +1,7 @@
 //! Access control: accounts and their sign-in, the audience that a write may reach, and
 //! the log of all writes.
 
+pub(super) mod accounts;
 pub(super) mod audit;
 pub(super) mod guard;
 pub(super) mod sign_in;
-pub(super) mod whose;

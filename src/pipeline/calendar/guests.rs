@@ -173,14 +173,16 @@ pub(in crate::pipeline) fn named(list: &[Guest]) -> String {
 /// Refuses more guests than a service allows for one event.
 pub(in crate::pipeline) fn not_too_many(list: &[Guest], can: &CalendarCapabilities) -> Result<()> {
     let many = list.len();
-    let (most, whose) = match (can.max_guests, can.name) {
+    let (most, provider) = match (can.max_guests, can.name) {
         (most @ ..=OURS, name) => (most, format!("{name} takes at most {most}")),
         (most, name) => (OURS, format!("one call adds at most {OURS}, {name} takes {most} in all")),
     };
     match many > most {
         false => Ok(()),
-        true => Err(Error::argument(format!("{many} people are too many for one event: {whose}"))
-            .next("invite a group's address instead")),
+        true => {
+            Err(Error::argument(format!("{many} people are too many for one event: {provider}"))
+                .next("invite a group's address instead"))
+        }
     }
 }
 

@@ -15,7 +15,7 @@ use super::gather::{Asking, Found, Gathered, Place, gather};
 use crate::encode::Document;
 use crate::error::{Error, Result};
 use crate::flatten::Room;
-use crate::pipeline::access::whose::Labels;
+use crate::pipeline::access::accounts::AccountLabels;
 use crate::pipeline::answer::cursor::{Seen, another_search};
 use crate::pipeline::{Flattening, Missing, Pipeline, Response, missing_line, zone_line};
 use crate::project::project;
@@ -60,7 +60,7 @@ struct Asked<'p> {
     query: Option<Query>,
     table: &'static Table,
     columns: Vec<&'static Field>,
-    labels: Labels,
+    labels: AccountLabels,
     /// The number of rows of a page.
     wanted: usize,
     /// True when the search is of several accounts.

@@ -36,7 +36,7 @@ use crate::encode::Document;
 use crate::error::{Error, Kind, Result};
 use crate::flatten::{self, Room};
 use crate::ical;
-use crate::pipeline::access::whose::Labels;
+use crate::pipeline::access::accounts::AccountLabels;
 use crate::pipeline::{Flattening, Missing, Pipeline, Response, missing_line};
 use crate::project::project;
 use crate::provider::Account;
@@ -193,7 +193,7 @@ impl Pipeline {
         plan: &Plan,
         wanted: &[Wanted],
         asked: &Asked<'_>,
-        labels: &Labels,
+        labels: &AccountLabels,
     ) -> std::result::Result<Part, Missing<Place>> {
         let label = labels.of(&place.account);
         let answer = async {

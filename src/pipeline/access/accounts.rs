@@ -7,9 +7,9 @@ use crate::pipeline::Pipeline;
 use crate::provider::Account;
 
 /// The labels of accounts in rows and notes, by their ids.
-pub(in crate::pipeline) struct Labels(HashMap<String, String>);
+pub(in crate::pipeline) struct AccountLabels(HashMap<String, String>);
 
-impl Labels {
+impl AccountLabels {
     /// Returns the label of the account with this id; the id if it was removed.
     pub(in crate::pipeline) fn of(&self, id: &str) -> String {
         self.0.get(id).map_or_else(|| id.to_owned(), String::clone)
@@ -17,8 +17,8 @@ impl Labels {
 }
 
 impl Pipeline {
-    pub(in crate::pipeline) async fn labels(&self) -> Result<Labels> {
-        Ok(Labels(self.accounts.labels().await?))
+    pub(in crate::pipeline) async fn labels(&self) -> Result<AccountLabels> {
+        Ok(AccountLabels(self.accounts.labels().await?))
     }
 
     /// Returns the account of that name, or all that are signed in.

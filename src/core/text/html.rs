@@ -12,13 +12,13 @@
 mod css;
 mod elements;
 mod links;
-mod look;
 mod media;
 mod parse;
 mod prune;
 mod render;
 mod scan;
-mod sheet;
+mod style;
+mod stylesheet;
 mod table;
 mod tree;
 mod valid;

@@ -3,7 +3,7 @@
 //!
 //! Values that are not understood are `None`, and whoever asks then takes the
 //! text for visible. Which declarations apply to an element is decided in
-//! `sheet`, what they add up to in `look`.
+//! `stylesheet`, what they add up to in `style`.
 
 use super::scan;
 
@@ -53,7 +53,7 @@ impl Declaration {
     }
 }
 
-/// Returns true for the properties that are looked at, as `look` understands them.
+/// Returns true for the properties that are looked at, as `style` understands them.
 pub fn matters(name: &str) -> bool {
     matches!(
         name,

@@ -329,7 +329,7 @@ impl Filter {
 
 /// Returns true for a tag that may hide its content without a style sheet.
 fn may_hide(tag: &Tag) -> bool {
-    super::prune::machinery(&tag.name)
+    super::prune::is_non_content(&tag.name)
         || &*tag.name == "dialog"
         || tag.attrs.iter().any(|attr| match &*attr.name.local {
             "hidden" | "color" | "bgcolor" | "background" | "text" => true,

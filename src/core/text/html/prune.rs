@@ -4,39 +4,39 @@
 //! because hiding text is a way to write to the model behind the reader's back.
 //! Invisible pictures are removed as well, and with them their descriptions.
 
-use super::look::Look;
-use super::sheet::Sheet;
+use super::style::ComputedStyle;
+use super::stylesheet::Stylesheet;
 use super::tree::{Id, ROOT, Step, Tree, Walk};
 
 /// Takes the unseen out of `tree`; returns how many characters of text it hid,
 /// and whether there may be more than was found.
 pub fn prune(tree: &mut Tree) -> (usize, bool) {
-    let sheet = Sheet::of(tree);
+    let sheet = Stylesheet::of(tree);
     let mut hidden = 0;
     let mut condemned = Vec::new();
-    let mut looks = vec![Look::page()];
+    let mut styles = vec![ComputedStyle::page()];
     let mut walk = Walk::new(ROOT);
     while let Some(step) = walk.step(tree) {
         match step {
             Step::Enter(id) => {
-                let Some(around) = looks.last() else { break };
+                let Some(around) = styles.last() else { break };
                 match judge(tree, id, around, &sheet) {
-                    Verdict::Keep(look) => looks.push(look),
-                    Verdict::Hidden => {
-                        hidden += letters(tree, id);
+                    Pruning::Keep(computed) => styles.push(computed),
+                    Pruning::Hidden => {
+                        hidden += visible_length(tree, id);
                         condemned.push(id);
-                        looks.push(around.clone());
+                        styles.push(around.clone());
                         walk.pass_over();
                     }
-                    Verdict::Machinery => {
+                    Pruning::NonContent => {
                         condemned.push(id);
-                        looks.push(around.clone());
+                        styles.push(around.clone());
                         walk.pass_over();
                     }
                 }
             }
             Step::Leave(_) => {
-                looks.pop();
+                styles.pop();
             }
         }
     }
@@ -47,39 +47,41 @@ pub fn prune(tree: &mut Tree) -> (usize, bool) {
 }
 
 /// What becomes of a node.
-enum Verdict {
-    Keep(Look),
+enum Pruning {
+    Keep(ComputedStyle),
     Hidden,
-    Machinery,
+    NonContent,
 }
 
-fn judge(tree: &Tree, id: Id, around: &Look, sheet: &Sheet) -> Verdict {
+fn judge(tree: &Tree, id: Id, around: &ComputedStyle, sheet: &Stylesheet) -> Pruning {
     let name = tree.name(id);
     if let Some(text) = tree.text(id) {
         // White space stays where it is: it parts visible words.
         if text.trim().is_empty() || around.shows_text() {
-            return Verdict::Keep(around.clone());
+            return Pruning::Keep(around.clone());
         }
-        return Verdict::Hidden;
+        return Pruning::Hidden;
     }
     if name.is_empty() {
-        return Verdict::Keep(around.clone());
+        return Pruning::Keep(around.clone());
     }
-    if machinery(name) {
-        return Verdict::Machinery;
+    if is_non_content(name) {
+        return Pruning::NonContent;
     }
-    let look = around.of(tree, id, &sheet.matching(tree, id));
-    if name == "img" && (!look.shows_pictures() || look.gone(name) || speck(tree, id)) {
-        return Verdict::Machinery;
+    let computed = around.of(tree, id, &sheet.matching(tree, id));
+    if name == "img"
+        && (!computed.shows_pictures() || computed.is_hidden(name) || is_tracking_pixel(tree, id))
+    {
+        return Pruning::NonContent;
     }
-    if look.gone(name) {
-        return Verdict::Hidden;
+    if computed.is_hidden(name) {
+        return Pruning::Hidden;
     }
-    Verdict::Keep(look)
+    Pruning::Keep(computed)
 }
 
 /// Elements whose content is not text of the mail.
-pub fn machinery(name: &str) -> bool {
+pub fn is_non_content(name: &str) -> bool {
     matches!(
         name,
         "head"
@@ -108,7 +110,7 @@ pub fn machinery(name: &str) -> bool {
 }
 
 /// Returns true for a picture of a pixel or two: a spacer, or a tracker.
-fn speck(tree: &Tree, id: Id) -> bool {
+fn is_tracking_pixel(tree: &Tree, id: Id) -> bool {
     let style = super::css::declarations(tree.attr(id, "style").unwrap_or_default());
     ["width", "height"].into_iter().any(|side| {
         let styled = style.iter().find(|d| d.name == side);
@@ -121,12 +123,12 @@ fn speck(tree: &Tree, id: Id) -> bool {
 
 /// Counts the characters of text in and below a node, without white space and without
 /// content that is never shown.
-fn letters(tree: &Tree, id: Id) -> usize {
+fn visible_length(tree: &Tree, id: Id) -> usize {
     let mut count = 0;
     let mut walk = Walk::new(id);
     while let Some(step) = walk.step(tree) {
         let Step::Enter(id) = step else { continue };
-        if machinery(tree.name(id)) {
+        if is_non_content(tree.name(id)) {
             walk.pass_over();
         }
         let seen = |c: &char| !c.is_whitespace() && !crate::text::is_invisible(*c);

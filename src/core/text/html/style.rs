@@ -1,12 +1,12 @@
 //! The look of an element, as far as it decides whether text is visible.
 //!
-//! Some of it hides the element with its content ([`Look::gone`]); font size, colours
+//! Some of it hides the element with its content ([`ComputedStyle::is_hidden`]); font size, colours
 //! and visibility are inherited and can be undone further down, so they are carried
-//! along and checked at each text ([`Look::shows_text`]). Newsletters set `font-size:0`
+//! along and checked at each text ([`ComputedStyle::shows_text`]). Newsletters set `font-size:0`
 //! on a cell and `16px` in it: that is layout, not hiding.
 
 use super::css::{self, Color, Rgb};
-use super::sheet::Matched;
+use super::stylesheet::Matched;
 use super::tree::{Id, Tree};
 use super::valid;
 
@@ -15,26 +15,26 @@ const FAR: f32 = -900.0;
 
 /// What is behind text.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Ground {
+enum Background {
     Known(Rgb),
     /// A picture, a gradient or a value not understood.
     Unknown,
 }
 
-/// The look of one element.
+/// The style of one element.
 #[derive(Debug, Clone)]
-pub struct Look {
+pub struct ComputedStyle {
     font: f32,
     line: Option<f32>,
     color: Option<Color>,
-    ground: Ground,
+    background: Background,
     unseen: bool,
-    own: Own,
+    own: OwnStyle,
 }
 
 /// What an element does not hand on to those in it.
 #[derive(Debug, Clone, Default)]
-struct Own {
+struct OwnStyle {
     /// Not laid out at all.
     none: bool,
     /// Fully transparent, by one property or another.
@@ -61,38 +61,38 @@ struct Own {
     backed: bool,
 }
 
-impl Look {
+impl ComputedStyle {
     /// Returns the look of the page before any element: black on white.
     pub fn page() -> Self {
         Self {
             font: 16.0,
             line: None,
             color: None,
-            ground: Ground::Known([255, 255, 255]),
+            background: Background::Known([255, 255, 255]),
             unseen: false,
-            own: Own::default(),
+            own: OwnStyle::default(),
         }
     }
 
     /// Returns the look of the element `id` inside one that looks like `self`.
     pub fn of(&self, tree: &Tree, id: Id, sheet: &Matched<'_>) -> Self {
-        let mut look = Self { own: Own::default(), ..self.clone() };
+        let mut computed = Self { own: OwnStyle::default(), ..self.clone() };
         if tree.name(id) == "a" && tree.attr(id, "href").is_some() {
             // Links have a colour of their own unless it is set on them.
-            look.color = None;
+            computed.color = None;
         }
-        look.attributes(tree, id);
+        computed.attributes(tree, id);
         if sheet.maybe_background {
-            look.ground(None);
+            computed.set_background(None);
         }
         let own = css::declarations(tree.attr(id, "style").unwrap_or_default());
         let all = || sheet.declared.iter().copied().chain(own.iter());
         for important in [false, true] {
             for declaration in all().filter(|d| d.important == important) {
-                look.apply(&declaration.name, &declaration.value, self);
+                computed.apply(&declaration.name, &declaration.value, self);
             }
         }
-        look
+        computed
     }
 
     /// Applies presentation attributes, which any style overrides.
@@ -106,20 +106,20 @@ impl Look {
             self.color = Some(color);
         }
         if let Some(value) = tree.attr(id, "bgcolor") {
-            self.ground(css::attribute_color(value));
+            self.set_background(css::attribute_color(value));
         }
         if tree.attr(id, "background").is_some_and(|url| !url.is_empty()) {
-            self.ground(None);
+            self.set_background(None);
         }
         let open = tree.attr(id, "open").is_some();
         self.own.none = tree.attr(id, "hidden").is_some() || tree.name(id) == "dialog" && !open;
     }
 
-    fn ground(&mut self, color: Option<Color>) {
+    fn set_background(&mut self, color: Option<Color>) {
         match color {
-            Some(Color::Solid(rgb)) => self.ground = Ground::Known(rgb),
+            Some(Color::Solid(rgb)) => self.background = Background::Known(rgb),
             Some(Color::Clear) => return,
-            None => self.ground = Ground::Unknown,
+            None => self.background = Background::Unknown,
         }
         self.own.backed = true;
     }
@@ -153,8 +153,8 @@ impl Look {
                 own.stretched |= css::pixels(value, 100.0).is_some_and(|px| px > 1.0);
             }
             "position" => own.lifted = matches!(value, "absolute" | "fixed"),
-            "left" | "right" | "top" | "bottom" => own.moved |= far(value),
-            "margin-left" | "margin-top" | "text-indent" => own.away |= far(value),
+            "left" | "right" | "top" | "bottom" => own.moved |= is_offscreen(value),
+            "margin-left" | "margin-top" | "text-indent" => own.away |= is_offscreen(value),
             "clip" => own.clipped = clips_all(value),
             "clip-path" => own.cut_out = clips_all(value),
             "font-size" => self.font_size(value, parent),
@@ -169,7 +169,7 @@ impl Look {
             "background-color" => self.background(css::color(value), value),
             "background-image" => self.background(None, value),
             "background" if value.contains("url(") || value.contains("gradient") => {
-                self.ground(None);
+                self.set_background(None);
             }
             "background" => {
                 let color = css::split(value, ' ').find_map(css::color);
@@ -194,14 +194,14 @@ impl Look {
 
     fn background(&mut self, color: Option<Color>, value: &str) {
         if !matches!(value, "none" | "inherit" | "initial" | "unset" | "") {
-            self.ground(color);
+            self.set_background(color);
         }
     }
 
     /// Returns true if neither the element nor anything in it can be seen. `tag` is its
     /// name: `mso-hide` hides only from Outlook, and what other programs show instead
     /// is a link or a box of its own.
-    pub fn gone(&self, tag: &str) -> bool {
+    pub fn is_hidden(&self, tag: &str) -> bool {
         let own = &self.own;
         own.none
             || own.faded
@@ -220,9 +220,9 @@ impl Look {
     /// Returns true if text right in this element can be seen.
     pub fn shows_text(&self) -> bool {
         let squeezed = self.line.is_some_and(|line| line <= 1.0) && self.font <= 4.0;
-        let blends = match (self.color, self.ground) {
+        let blends = match (self.color, self.background) {
             (Some(Color::Clear), _) => true,
-            (Some(Color::Solid(text)), Ground::Known(ground)) => css::alike(text, ground),
+            (Some(Color::Solid(text)), Background::Known(ground)) => css::alike(text, ground),
             _ => false,
         };
         !(self.unseen || self.font <= 1.0 || squeezed || blends)
@@ -246,7 +246,7 @@ fn tiny(value: &str) -> bool {
 
 /// Returns true for an offset that puts text out of sight: by a thousand pixels, or by
 /// a whole screen, whatever its size.
-fn far(value: &str) -> bool {
+fn is_offscreen(value: &str) -> bool {
     let screens = ["%", "vw", "vh"]
         .iter()
         .filter_map(|unit| value.strip_suffix(unit))

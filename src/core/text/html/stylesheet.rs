@@ -7,7 +7,7 @@
 //! hint that an element may have a background, which can save text from being
 //! taken for white on white but never hide any.
 //! Where a limit is reached, what is hidden is not known any more, and that is
-//! said ([`Sheet::is_over`]).
+//! said ([`Stylesheet::is_over`]).
 
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -63,7 +63,7 @@ struct Rule {
 
 /// All rules, found by the most telling name in their selector.
 #[derive(Default)]
-pub struct Sheet {
+pub struct Stylesheet {
     rules: HashMap<String, Vec<Rule>>,
     blocks: Vec<Vec<Declaration>>,
     selectors: usize,
@@ -80,7 +80,7 @@ pub struct Matched<'a> {
     pub maybe_background: bool,
 }
 
-impl Sheet {
+impl Stylesheet {
     /// Reads all sheets of the document.
     pub fn of(tree: &Tree) -> Self {
         let mut sheet = Self::default();
@@ -237,7 +237,7 @@ impl Sheet {
     }
 }
 
-impl Sheet {
+impl Stylesheet {
     /// Returns true if the element matches the selector.
     fn fits(&self, selector: &Selector, tree: &Tree, id: Id) -> bool {
         let mut at = id;

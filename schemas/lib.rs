@@ -315,9 +315,9 @@ pub enum Source {
     Heading(&'static str, &'static str, &'static [&'static str]),
     /// The receiving server's findings about the sender, from the first
     /// Authentication-Results in the list of header fields at a path (RFC 8601).
-    Verdict(&'static str),
+    SenderAuth(&'static str),
     /// Warnings about the sender, from the list of header fields at a path.
-    Doubts(&'static str),
+    SenderWarnings(&'static str),
     /// The addresses in the first header of this name (Gmail).
     HeaderAddresses(&'static str),
     /// The one recipient at a path (Graph).

@@ -4,8 +4,8 @@ use super::Api::{Gmail, Outlook};
 use super::Kind::{Count, Flag, Handle, Text, Time, Words};
 use super::Level::{Key, More};
 use super::Source::{
-    Account, Address, Addresses, Doubts, Either, EpochMs, Escaped, First, Flags, Has, Header,
-    HeaderAddresses, Heading, Is, Join, Names, Not, Path, Rfc3339, Verdict,
+    Account, Address, Addresses, Either, EpochMs, Escaped, First, Flags, Has, Header,
+    HeaderAddresses, Heading, Is, Join, Names, Not, Path, Rfc3339, SenderAuth, SenderWarnings,
 };
 use super::wire::{GRAPH_HEADERS, HEADERS};
 use super::{Field, In, Source, Table, field, table};
@@ -92,7 +92,7 @@ const FIELDS: &[Field] = &In("message").columns([
     )
     .level(More)
     .ours()
-    .sources(&[(Gmail, Verdict(HEADERS)), (Outlook, Verdict(GRAPH_HEADERS))]),
+    .sources(&[(Gmail, SenderAuth(HEADERS)), (Outlook, SenderAuth(GRAPH_HEADERS))]),
     field(
         "warn",
         Words,
@@ -101,7 +101,7 @@ const FIELDS: &[Field] = &In("message").columns([
          punycode.",
     )
     .level(More)
-    .sources(&[(Gmail, Doubts(HEADERS)), (Outlook, Doubts(GRAPH_HEADERS))]),
+    .sources(&[(Gmail, SenderWarnings(HEADERS)), (Outlook, SenderWarnings(GRAPH_HEADERS))]),
     field("account", Text, "Address of the account it is in.")
         .level(More)
         .ours()

@@ -149,8 +149,8 @@ fn origin(source: Source, base: &str) -> Option<String> {
         Source::Header(name) | Source::HeaderAddresses(name) => format!("{base}header {name}"),
         Source::Heading(_, name, []) => format!("{base}header {name} exists"),
         Source::Heading(_, name, words) => format!("{base}header {name} = {}", words.join("|")),
-        Source::Verdict(_) => format!("{base}header {}", wire::RESULTS),
-        Source::Doubts(_) => {
+        Source::SenderAuth(_) => format!("{base}header {}", wire::RESULTS),
+        Source::SenderWarnings(_) => {
             let (from, reply_to) = wire::SENDER;
             format!("{base}headers {from}, {reply_to} and {}", wire::RESULTS)
         }

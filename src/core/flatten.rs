@@ -16,7 +16,7 @@ use self::member::{Member, guests, recipient, sample};
 use crate::event_time::{self, EventTime};
 use crate::row::{Cell, Cut, Extra, RowTable};
 use crate::schemas::{Api, Field, Kind, Source, Table, wire};
-use crate::text::verdict::{self, Doubt, Heads, Results};
+use crate::text::sender_auth::{self, AuthResults, SenderHeaders, Warning};
 use crate::text::{self, Note};
 
 /// The facts about objects that the objects themselves do not contain.
@@ -138,11 +138,11 @@ pub fn texts(field: &Field, object: &Value, context: &Context) -> Vec<String> {
 
 /// Returns the warnings about the sender of a message, in words, as the columns that
 /// have them do.
-pub fn doubts(table: &Table, object: &Value, context: &Context) -> Vec<Note> {
+pub fn warnings(table: &Table, object: &Value, context: &Context) -> Vec<Note> {
     let sources = table.fields.iter().map(|field| field.source(context.api));
     sources
         .filter_map(|source| match source {
-            Source::Doubts(path) => Some(doubts_at(object, path, context)),
+            Source::SenderWarnings(path) => Some(doubts_at(object, path, context)),
             _ => None,
         })
         .flatten()
@@ -150,16 +150,16 @@ pub fn doubts(table: &Table, object: &Value, context: &Context) -> Vec<Note> {
         .collect()
 }
 
-fn doubts_at(object: &Value, path: &str, context: &Context) -> Vec<Doubt> {
+fn doubts_at(object: &Value, path: &str, context: &Context) -> Vec<Warning> {
     let first = |name: &str| headers(object, path, name).next();
     let (from, reply_to) = wire::SENDER;
-    let heads = Heads {
+    let heads = SenderHeaders {
         results: first(wire::RESULTS),
         receivers: context.api.receivers(),
         from: first(from),
         reply_to: first(reply_to),
     };
-    verdict::doubts(&heads, context.address)
+    sender_auth::warnings(&heads, context.address)
 }
 
 /// A value as read, before the column's kind and marks are applied.
@@ -233,17 +233,17 @@ impl Reader<'_> {
             Source::Heading(path, name, words) => {
                 Read::Flag(headers(object, path, name).any(|value| is_one_of(value, words)))
             }
-            Source::Verdict(path) => {
+            Source::SenderAuth(path) => {
                 let found = headers(object, path, wire::RESULTS).next();
                 let receivers = self.context.api.receivers();
-                match found.and_then(|value| Results::read(value, receivers)?.line()) {
+                match found.and_then(|value| AuthResults::read(value, receivers)?.line()) {
                     Some(line) => Read::Text(line),
                     None => Read::Nothing,
                 }
             }
-            Source::Doubts(path) => {
-                let doubts = doubts_at(object, path, self.context);
-                Read::Words(doubts.into_iter().map(|one| one.word).collect())
+            Source::SenderWarnings(path) => {
+                let warnings = doubts_at(object, path, self.context);
+                Read::Words(warnings.into_iter().map(|one| one.word).collect())
             }
             Source::HeaderAddresses(name) => match header(object, name) {
                 Some(value) => Read::List(
@@ -287,7 +287,7 @@ impl Reader<'_> {
                 }
             }
             Source::Name(path) => match self.scalar(at(object, path)) {
-                Read::Text(name) if text::verdict::looks_like(&name, "me") => Read::Nothing,
+                Read::Text(name) if text::sender_auth::looks_like(&name, "me") => Read::Nothing,
                 found => found,
             },
             Source::Either(sources) => {

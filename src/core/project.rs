@@ -101,8 +101,8 @@ impl Projection {
                 }
             }
             Source::Heading(path, name, _) => self.headings(base, path, &[name]),
-            Source::Verdict(path) => self.headings(base, path, &[wire::RESULTS]),
-            Source::Doubts(path) => {
+            Source::SenderAuth(path) => self.headings(base, path, &[wire::RESULTS]),
+            Source::SenderWarnings(path) => {
                 let (from, reply_to) = wire::SENDER;
                 self.headings(base, path, &[wire::RESULTS, from, reply_to]);
             }

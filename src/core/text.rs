@@ -18,7 +18,7 @@ pub mod html;
 pub mod invisible;
 pub mod note;
 pub mod quote;
-pub mod verdict;
+pub mod sender_auth;
 pub mod words;
 mod wrap;
 

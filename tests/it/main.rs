@@ -6,7 +6,7 @@
 //! | files | what they prove | invariants |
 //! |---|---|---|
 //! | `layers`, `naming`, `promises`, `generated` | who names whom; words that are gone from names; docs name tests that exist; generated files are current | 1–4, 6, 10, 11 |
-//! | `verdicts` | what is said of senders | 9 |
+//! | `sender_auth` | what is said of senders | 9 |
 //! | `both` | a query means the same at both providers | 18 |
 //! | `outputs` | long answers are kept, and read on in | 13 |
 //! | `config`, `store`, `sign_in`, `files`, `unsubscribe`, `request`, `args` | layer 3 and arguments, each by itself | 16 |
@@ -68,6 +68,7 @@ mod request;
 mod routes;
 mod save;
 mod send;
+mod sender_auth;
 mod server;
 mod sign_in;
 mod store;
@@ -75,7 +76,6 @@ mod strangers;
 mod support;
 mod unsubscribe;
 mod unwritable;
-mod verdicts;
 mod waiting;
 
 /// No test file is left out of its suite.

@@ -9,7 +9,7 @@ use std::collections::HashSet;
 
 use crate::error::{Error, Result};
 use crate::provider::mail::Person;
-use crate::text::verdict::is_mixed;
+use crate::text::sender_auth::is_mixed;
 use crate::text::{self, is_invisible, visible};
 use crate::text::{Note, note, quoted, quoted_end};
 

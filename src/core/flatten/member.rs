@@ -146,7 +146,7 @@ pub(super) fn guests(list: &[Value], names: &GuestNames, short: bool, own: &str)
 /// Returns the part of an address before the @, or the name if there is no address.
 fn short_name(name: &str, email: &str) -> String {
     // A name that could be mistaken for the owner, or for several people, is shown in full.
-    let own = |name: &str| text::verdict::looks_like(name, "me");
+    let own = |name: &str| text::sender_auth::looks_like(name, "me");
     let plain = |local: &str| {
         !local.is_empty()
             && !own(local)

@@ -15,7 +15,7 @@ use crate::provider::mail::{Origin, OutgoingMessage, Person, SourceMessage};
 use crate::schemas::Api;
 use crate::store::HandleKind;
 use crate::text::Note;
-use crate::text::verdict::Results;
+use crate::text::sender_auth::AuthResults;
 use crate::unsubscribe::{UnsubscribeMessage, Way, way};
 
 /// The maximum number of messages whose lists are left in one call.
@@ -262,7 +262,7 @@ fn proof(letter: &SourceMessage, api: Api) -> String {
     let mut headers = letter.headers.iter();
     let found = headers.find(|(name, _)| name.eq_ignore_ascii_case("Authentication-Results"));
     // A signature of anybody's passes as DKIM; DMARC is about the sender.
-    let proved = found.and_then(|(_, value)| Results::read(value, api.receivers())?.dmarc);
+    let proved = found.and_then(|(_, value)| AuthResults::read(value, api.receivers())?.dmarc);
     match proved.as_deref() {
         Some("pass") => "the sender is authenticated",
         _ => "the sender is not authenticated",

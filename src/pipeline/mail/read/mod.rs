@@ -42,8 +42,8 @@ const ENOUGH: usize = 4 << 20;
 /// The columns of a message that is read.
 const COLUMNS: &[&str] = &["id", "date", "from", "to", "cc", "subject", "flags"];
 /// A column fetched in any case, and shown only if it has content.
-const VERDICT: &str = "auth";
-const DOUBTS: &str = "warn";
+const AUTH: &str = "auth";
+const WARNINGS: &str = "warn";
 /// The column that groups messages, which is not shown.
 const THREAD: &str = "thread";
 
@@ -137,7 +137,7 @@ impl Pipeline {
         rest: &Rest,
     ) -> Result<(Vec<Fetched>, Vec<(String, Error)>)> {
         let mut columns = columns()?;
-        columns.extend([VERDICT, DOUBTS, THREAD].iter().filter_map(|name| MESSAGE.field(name)));
+        columns.extend([AUTH, WARNINGS, THREAD].iter().filter_map(|name| MESSAGE.field(name)));
         let groups = by_owner(targets);
         let several = groups.len() > 1;
         let answers = join_all(groups.iter().map(|(account, targets)| {
@@ -221,7 +221,7 @@ impl Pipeline {
         let labels = self.labels().await?;
         let several = by_account(fetched).count() > 1;
         let mut columns = columns()?;
-        columns.extend(self.verdict(fetched).await?);
+        columns.extend(self.warning_column(fetched).await?);
         columns.extend(MESSAGE.field("account").filter(|_| several));
         let file_columns = ATTACHMENT.up_to(Level::Core);
         let mut messages = RowTable::new(&MESSAGE, columns.clone());
@@ -246,12 +246,12 @@ impl Pipeline {
             self.assign_handles(&mut some, &account).await?;
             let context = flattening.context(&names);
             for (at, item) in items.iter().enumerate() {
-                let doubts = flatten::doubts(&MESSAGE, item, &context);
+                let warnings = flatten::warnings(&MESSAGE, item, &context);
                 if let (false, Some(Cell::Handle(kind, number))) =
-                    (doubts.is_empty(), some.cell(at, "id"))
+                    (warnings.is_empty(), some.cell(at, "id"))
                 {
                     let line =
-                        note!("{}: {}", ours(format!("{kind}{number}")), ours(doubts.join("; ")));
+                        note!("{}: {}", ours(format!("{kind}{number}")), ours(warnings.join("; ")));
                     response.notes.push(line);
                 }
             }
@@ -269,10 +269,10 @@ impl Pipeline {
     }
 
     /// Returns the column of authentication results, if there are any.
-    async fn verdict(&self, fetched: &[Fetched]) -> Result<Option<&'static Field>> {
+    async fn warning_column(&self, fetched: &[Fetched]) -> Result<Option<&'static Field>> {
         let names = HashMap::new();
         for letters in by_account(fetched) {
-            let (Some(field), Some(first)) = (MESSAGE.field(VERDICT), letters.first()) else {
+            let (Some(field), Some(first)) = (MESSAGE.field(AUTH), letters.first()) else {
                 continue;
             };
             let account = self.accounts.by_id(&first.target.account).await?;

@@ -22,7 +22,7 @@ const KNOWN: &[&str] = &[
 
 /// The receiving server's findings about a message.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Results {
+pub struct AuthResults {
     /// Whether the sending machine may send for the envelope's domain (RFC 7208).
     pub spf: Option<String>,
     /// Whether a signature is right (RFC 6376); `pass` if any is.
@@ -33,7 +33,7 @@ pub struct Results {
     pub came_from: Option<String>,
 }
 
-impl Results {
+impl AuthResults {
     /// Reads the value of a header field that one of `receivers` wrote; an empty name
     /// among them allows a field without one. `None` for a field of anyone else; parts
     /// that are not understood are skipped.

@@ -4,7 +4,7 @@
 //! Never fails, whatever a sender writes. It has no list of public suffixes: which domains belong
 //! together is guessed from their last labels, and nothing is blocked because of it.
 
-mod results;
+mod auth_results;
 mod script;
 
 pub(crate) use script::is_mixed;
@@ -12,15 +12,15 @@ pub(crate) use script::is_mixed;
 use super::note::{note, quoted_end};
 use super::{Address, Note, quoted};
 
-pub use results::Results;
+pub use auth_results::AuthResults;
 
 /// The header fields of a message that are checked, unchanged.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Heads<'a> {
+pub struct SenderHeaders<'a> {
     /// The first Authentication-Results: later ones a sender may have written.
     pub results: Option<&'a str>,
     /// The names that the receiving provider puts into its own, see
-    /// [`Results::read`].
+    /// [`AuthResults::read`].
     pub receivers: &'a [&'a str],
     /// From.
     pub from: Option<&'a str>,
@@ -30,7 +30,7 @@ pub struct Heads<'a> {
 
 /// One warning about a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Doubt {
+pub struct Warning {
     /// Its word in a column.
     pub word: &'static str,
     /// Its text.
@@ -41,25 +41,25 @@ pub struct Doubt {
 pub const WORDS: &str = "dmarc, spf, dkim, name, reply_to, script, lookalike, punycode";
 
 /// Returns the warnings about a message to the account `own`, most telling first.
-pub fn doubts(heads: &Heads, own: &str) -> Vec<Doubt> {
+pub fn warnings(headers: &SenderHeaders, own: &str) -> Vec<Warning> {
     let mut found = Vec::new();
-    let from = super::address_list(heads.from.unwrap_or_default());
+    let from = super::address_list(headers.from.unwrap_or_default());
     let Some(sender) = from.first() else {
         return found;
     };
     let domain = domain(&sender.email);
-    let results = heads.results;
-    if let Some(results) = results.and_then(|value| Results::read(value, heads.receivers)) {
+    let results = headers.results;
+    if let Some(results) = results.and_then(|value| AuthResults::read(value, headers.receivers)) {
         found.extend(unproven(&results, &sender.email, domain));
     }
     found.extend(name(sender, domain));
-    found.extend(replies(heads.reply_to, domain));
+    found.extend(replies(headers.reply_to, domain));
     found.extend(spelling(sender, domain, own));
     found
 }
 
 /// Returns a warning if the receiving provider's checks failed.
-fn unproven(results: &Results, email: &str, domain: &str) -> Option<Doubt> {
+fn unproven(results: &AuthResults, email: &str, domain: &str) -> Option<Warning> {
     let is = |found: &Option<String>, words: &[&str]| {
         found.as_deref().is_some_and(|word| words.contains(&word))
     };
@@ -85,14 +85,14 @@ fn unproven(results: &Results, email: &str, domain: &str) -> Option<Doubt> {
         ),
         None => note!("{} failed for {}", word, quoted_end(email)),
     };
-    Some(Doubt { word, note })
+    Some(Warning { word, note })
 }
 
 /// Warns of a name that looks like another address or domain than the sender's.
-fn name(sender: &Address, domain: &str) -> Option<Doubt> {
+fn name(sender: &Address, domain: &str) -> Option<Warning> {
     let name = sender.name.as_deref()?;
     let claimed = claims(name).find(|claimed| !related(claimed, domain))?;
-    Some(Doubt {
+    Some(Warning {
         word: "name",
         note: note!(
             "the sender's name says {} but the address is {}",
@@ -103,17 +103,17 @@ fn name(sender: &Address, domain: &str) -> Option<Doubt> {
 }
 
 /// Answers that go to other people than the sender.
-fn replies(reply_to: Option<&str>, domain: &str) -> Option<Doubt> {
+fn replies(reply_to: Option<&str>, domain: &str) -> Option<Warning> {
     let answers = super::address_list(reply_to?);
     let other = answers.iter().find(|one| {
         let own = self::domain(&one.email);
         !own.is_empty() && !domain.is_empty() && !related(own, domain)
     })?;
-    Some(Doubt { word: "reply_to", note: note!("replies go to {}", quoted_end(&other.email)) })
+    Some(Warning { word: "reply_to", note: note!("replies go to {}", quoted_end(&other.email)) })
 }
 
 /// Warns of letters that look like those of another script.
-fn spelling(sender: &Address, domain: &str, own: &str) -> Vec<Doubt> {
+fn spelling(sender: &Address, domain: &str, own: &str) -> Vec<Warning> {
     let mut found = Vec::new();
     let plain = decoded(domain);
     let both = match encoded(domain) {
@@ -124,9 +124,9 @@ fn spelling(sender: &Address, domain: &str, own: &str) -> Vec<Doubt> {
     };
     let mixed = |text: &str| text.split(['.', '-', ' ']).any(script::is_mixed);
     if mixed(&plain) {
-        found.push(Doubt { word: "script", note: note!("the domain {} mixes scripts", both) });
+        found.push(Warning { word: "script", note: note!("the domain {} mixes scripts", both) });
     } else if let Some(name) = sender.name.as_deref().filter(|name| mixed(name)) {
-        found.push(Doubt {
+        found.push(Warning {
             word: "script",
             note: note!("the sender's name {} mixes scripts", quoted(name)),
         });
@@ -134,17 +134,17 @@ fn spelling(sender: &Address, domain: &str, own: &str) -> Vec<Doubt> {
     let own = decoded(self::domain(own));
     let twin = |one: &str| one != plain && script::skeleton(one) == script::skeleton(&plain);
     if twin(&own) {
-        found.push(Doubt {
+        found.push(Warning {
             word: "lookalike",
             note: note!("the domain {} looks like your own, {}", both, quoted_end(&own)),
         });
     } else if let Some(latin) = script::latin(&plain) {
-        found.push(Doubt {
+        found.push(Warning {
             word: "lookalike",
             note: note!("the domain {} looks like {}", both, quoted_end(&latin)),
         });
     } else if !plain.is_ascii() && !found.iter().any(|one| one.word == "script") {
-        found.push(Doubt { word: "punycode", note: note!("the domain is {}", both) });
+        found.push(Warning { word: "punycode", note: note!("the domain is {}", both) });
     }
     found
 }

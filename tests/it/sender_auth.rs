@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use daysheet::flatten::{self, Context, Room};
 use daysheet::row::Cell;
 use daysheet::schemas::{Api, EVENT};
-use daysheet::text::verdict::{Heads, Results, doubts, looks_like};
+use daysheet::text::sender_auth::{AuthResults, SenderHeaders, looks_like, warnings};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -40,7 +40,7 @@ fn results_are_read_as_providers_write_them() {
         "mx.google.com; (((((; spf=pass", None, None;
     };
     for (value, line, came_from) in cases {
-        let found = Results::read(value, &["mx.google.com", ""]).unwrap_or_default();
+        let found = AuthResults::read(value, &["mx.google.com", ""]).unwrap_or_default();
         assert_eq!(found.line().as_deref(), line, "{value}");
         assert_eq!(found.came_from.as_deref(), came_from, "{value}");
     }
@@ -63,7 +63,7 @@ fn only_the_provider_vouches() {
         ("", false, false),
     ];
     for (value, google, microsoft) in cases {
-        let read = |api: Api| Results::read(value, api.receivers()).is_some();
+        let read = |api: Api| AuthResults::read(value, api.receivers()).is_some();
         assert_eq!(
             (read(Api::Gmail), read(Api::Outlook), read(Api::Local)),
             (google, microsoft, false),
@@ -118,13 +118,13 @@ fn doubts_are_reported() {
         "", "", "", &[];
     };
     for (results, from, reply_to, expected) in cases {
-        let heads = Heads {
+        let heads = SenderHeaders {
             results: Some(results),
             receivers: &["mx.google.com"],
             from: Some(from),
             reply_to: Some(reply_to),
         };
-        let found: Vec<String> = doubts(&heads, "ana@example.com")
+        let found: Vec<String> = warnings(&heads, "ana@example.com")
             .into_iter()
             .map(|one| format!("{}: {}", one.word, one.note))
             .collect();
@@ -156,13 +156,13 @@ proptest! {
     fn hostile_headers_are_harmless(results in ".{0,300}", from in ".{0,200}", to in ".{0,200}") {
         let receivers = &["mx.google.com", ""];
         let signed = format!("mx.google.com;{results}");
-        let line = Results::read(&signed, receivers).and_then(|found| found.line());
+        let line = AuthResults::read(&signed, receivers).and_then(|found| found.line());
         prop_assert!(line.unwrap_or_default().len() < 80);
         let nested = format!("{}spf=pass", "(;\"\\=".repeat(results.len()));
-        Results::read(&nested, receivers);
+        AuthResults::read(&nested, receivers);
         let heads =
-            Heads { results: Some(&signed), receivers, from: Some(&from), reply_to: Some(&to) };
-        for doubt in doubts(&heads, "ana@example.com") {
+            SenderHeaders { results: Some(&signed), receivers, from: Some(&from), reply_to: Some(&to) };
+        for doubt in warnings(&heads, "ana@example.com") {
             prop_assert!(doubt.note.chars().count() < 400);
             prop_assert!(!doubt.note.contains('\n'));
         }

@@ -405,10 +405,10 @@ impl Reader<'_> {
         let text = |key: &str| object.get(key).and_then(Value::as_str);
         let when = match (text(date), text(date_time)) {
             (Some(date), _) => date.parse().ok().map(EventTime::Day),
-            (None, Some(said)) => said
+            (None, Some(given)) => given
                 .parse()
                 .ok()
-                .or_else(|| event_time::local(said, text(zone).unwrap_or("UTC")))
+                .or_else(|| event_time::local(given, text(zone).unwrap_or("UTC")))
                 .map(EventTime::At),
             (None, None) => None,
         };
@@ -422,10 +422,10 @@ impl Reader<'_> {
             return Read::Nothing;
         };
         let text = |key: &str| object.get(key).and_then(Value::as_str);
-        let said = text(date_time).unwrap_or_default();
+        let given = text(date_time).unwrap_or_default();
         let when = match all_day {
-            true => event_time::day(said).map(EventTime::Day),
-            false => event_time::local(said, text(zone).unwrap_or("UTC")).map(EventTime::At),
+            true => event_time::day(given).map(EventTime::Day),
+            false => event_time::local(given, text(zone).unwrap_or("UTC")).map(EventTime::At),
         };
         when.map_or_else(|| self.unexpected(value), Read::When)
     }

@@ -139,7 +139,7 @@ pub fn read(text: &str, context: &TimeContext) -> Result<ParsedTime> {
 pub fn last(text: &str, context: &TimeContext) -> Result<ParsedTime> {
     Ok(match understand(text, context, None)? {
         (_, Some(last)) => ParsedTime::Day(last),
-        (said, None) => said,
+        (parsed, None) => parsed,
     })
 }
 
@@ -206,8 +206,8 @@ fn understand(
     if line.len() > LONGEST {
         return Err(unclear(&line));
     }
-    if let Some(said) = standard(&line, context)? {
-        return Ok((said, None));
+    if let Some(parsed) = standard(&line, context)? {
+        return Ok((parsed, None));
     }
     let spaced = match line.split_at_checked(10) {
         // The date alone may be what is wrong with it.

@@ -21,7 +21,7 @@ use crate::encode::matching;
 const SECRET: [u8; 32] = [7; 32];
 
 /// A note that is made while running.
-fn said(text: String) -> Note {
+fn text_note(text: String) -> Note {
     Note::from("noted").under(ours(text))
 }
 
@@ -63,7 +63,7 @@ fn asked(budget: usize, chunk: usize) -> Asked<'static> {
         tokenizer: Tokenizer::O200k,
         budget,
         room: budget,
-        said: budget,
+        stated_budget: budget,
         chunk,
         chunks: true,
         strategy: Worth::ElementCount,
@@ -361,7 +361,7 @@ fn made() -> impl Strategy<Value = Made> {
                 rows.push(cells, Extra::default());
             }
             response.document.tables.push(rows);
-            response.notes.extend((0..notes).map(|at| said(format!("note {at}"))));
+            response.notes.extend((0..notes).map(|at| text_note(format!("note {at}"))));
             if grouped {
                 response.items = Some(reported);
             } else {

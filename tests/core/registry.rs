@@ -222,7 +222,7 @@ fn fitted(rows: RowTable) -> (Vec<String>, usize, String) {
         tokenizer: Tokenizer::O200k,
         budget: 50_000,
         room: 50_000,
-        said: 50_000,
+        stated_budget: 50_000,
         chunk: 1,
         chunks: true,
         strategy: Strategy::ElementCount,

@@ -45,7 +45,7 @@ pub struct Asked<'a> {
     /// parts need space. It is the same for all chunks of an answer.
     pub room: usize,
     /// The budget that the caller requested, for the notes.
-    pub said: usize,
+    pub stated_budget: usize,
     /// The number of the requested chunk; the first is 1.
     pub chunk: usize,
     /// True if further chunks can be requested; otherwise the rest is only in the
@@ -232,8 +232,8 @@ pub fn fit(
                 break;
             };
             let more = Asked {
-                room: asked.room.saturating_add(needed.saturating_sub(asked.said)),
-                said: needed,
+                room: asked.room.saturating_add(needed.saturating_sub(asked.stated_budget)),
+                stated_budget: needed,
                 ..*asked
             };
             match self::chunks(response, &more, &id, &kept.starts) {
@@ -256,7 +256,12 @@ pub fn fit(
         response,
         &pieces,
         &chunk.chosen,
-        &words::Said { budget: asked.said, chunk: (wanted, count), shortened, id: &id },
+        &words::NoteContext {
+            budget: asked.stated_budget,
+            chunk: (wanted, count),
+            shortened,
+            id: &id,
+        },
     );
     let mut blocks = chunk.blocks.clone();
     let spent: usize = blocks.iter().map(|block| asked.tokenizer.count(block)).sum();
@@ -291,7 +296,7 @@ fn chunks(
     let mut pieces = pieces::pieces(response, &sizes, asked.secret);
     pieces.value(response, asked.strategy);
     pieces.pointer(id, starts);
-    let fixed = Fixed::of_all(response, &pieces, &sizes, asked.said);
+    let fixed = Fixed::of_all(response, &pieces, &sizes, asked.stated_budget);
     let mut chunks: Vec<Chunk> = Vec::new();
     let mut left: Vec<usize> = (0..pieces.items.len()).collect();
     // Something is always shown, so there are no more chunks than items.
@@ -400,7 +405,7 @@ impl Chunk {
     ) -> std::result::Result<Self, Short> {
         let kept = saying + index;
         let room = asked.room.saturating_sub(document + kept);
-        let besides = asked.said.saturating_sub(asked.room);
+        let besides = asked.stated_budget.saturating_sub(asked.room);
         let mut plan = plan_of(&pieces.blocks, left, &pieces.headings, room)
             .map_err(|TooSmall { needed }| Short::Tokens(needed + document + kept + besides))?;
         loop {
@@ -411,8 +416,8 @@ impl Chunk {
                 response,
                 pieces,
                 &chosen,
-                &words::Said {
-                    budget: asked.said,
+                &words::NoteContext {
+                    budget: asked.stated_budget,
                     // The numbers are not known yet; they are no longer than these.
                     chunk: (number, pieces.items.len().max(2)),
                     shortened: pieces.shortened(&chosen),

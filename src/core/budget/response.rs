@@ -51,7 +51,7 @@ impl LongText {
     /// Puts the word of its fence before each line of ours, and records the word.
     pub fn fence(&mut self, secret: &[u8; 32]) {
         let fence = Fence::new(&self.text, secret);
-        self.text = fence.said(&self.text);
+        self.text = fence.with_word(&self.text);
         self.word = Some(fence.word().to_owned());
     }
 }

@@ -12,8 +12,8 @@ const DEVICES: &[&str] = &["con", "prn", "aux", "nul", "conin$", "conout$"];
 /// Returns a file name that is valid in any folder: no path, no control or invisible
 /// characters, none with a meaning to the system, no leading dots, of limited length.
 /// `attachment` if nothing is left.
-pub fn clean(said: &str) -> String {
-    let last = said.rsplit(['/', '\\']).next().unwrap_or_default();
+pub fn clean(given: &str) -> String {
+    let last = given.rsplit(['/', '\\']).next().unwrap_or_default();
     let name: String = text::visible(&text::cell(last))
         .chars()
         .map(|c| match c {

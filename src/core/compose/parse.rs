@@ -23,13 +23,13 @@ pub fn read(raw: &[u8]) -> Result<OutgoingMessage> {
         })?;
     let (mut plain, mut html) = (Vec::new(), Vec::new());
     for part in message.text_bodies() {
-        if let PartType::Text(said) = &part.body {
-            plain.push(lines(said));
+        if let PartType::Text(content) = &part.body {
+            plain.push(lines(content));
         }
     }
     for part in message.html_bodies() {
-        if let PartType::Html(said) = &part.body {
-            html.push(lines(said));
+        if let PartType::Html(content) = &part.body {
+            html.push(lines(content));
         }
     }
     let (mut plain, mut html) = (plain.join("\n"), html.join("\n"));
@@ -119,6 +119,6 @@ fn bare(id: &str) -> String {
     id.trim().trim_matches(['<', '>']).to_owned()
 }
 
-fn lines(said: &str) -> String {
-    said.replace("\r\n", "\n").replace('\r', "\n")
+fn lines(text: &str) -> String {
+    text.replace("\r\n", "\n").replace('\r', "\n")
 }

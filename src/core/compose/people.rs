@@ -97,9 +97,9 @@ pub fn known(person: &Person, warnings: &mut Vec<Note>) -> Option<Person> {
 /// [`Kind::Argument`](crate::error::Kind::Argument) for an invalid address, and for one
 /// that Gmail and Outlook cannot send to: with non-ASCII characters before the `@`, or
 /// a domain that mixes scripts.
-pub fn ascii(said: &str) -> Result<String> {
-    let wrong = |why: &str| Error::argument(format!("{} {why}", quoted(said)));
-    let Some((local, domain)) = said.rsplit_once('@') else {
+pub fn ascii(address: &str) -> Result<String> {
+    let wrong = |why: &str| Error::argument(format!("{} {why}", quoted(address)));
+    let Some((local, domain)) = address.rsplit_once('@') else {
         return Err(wrong("is not an address").next("write it as name@example.com"));
     };
     if !local.is_ascii() {
@@ -128,7 +128,7 @@ pub fn ascii(said: &str) -> Result<String> {
     if seen(&host).split('.').any(is_mixed) {
         return Err(Error::argument(format!(
             "the domain of {} mixes look-alike scripts ({host})",
-            quoted(said)
+            quoted(address)
         ))
         .next("check the domain letter by letter and retype it"));
     }
@@ -214,17 +214,17 @@ fn mailboxes(item: &str) -> Result<Vec<&str>> {
 }
 
 /// Reads one mailbox: an address, or a name with the address in brackets.
-fn mailbox(said: &str) -> Result<Person> {
-    let Some(opened) = outside_quotes(said, '<') else {
-        if !said.contains('@') {
-            return Err(Error::argument(format!("{} is not an address", quoted(said))).next(
+fn mailbox(input: &str) -> Result<Person> {
+    let Some(opened) = outside_quotes(input, '<') else {
+        if !input.contains('@') {
+            return Err(Error::argument(format!("{} is not an address", quoted(input))).next(
                 "give an address, and quote a name with a comma: \"Lindqvist, Mira\" \
                  <mira@example.com>",
             ));
         }
-        return Ok(Person { name: None, address: ascii(said)? });
+        return Ok(Person { name: None, address: ascii(input)? });
     };
-    let (name, rest) = said.split_at(opened);
+    let (name, rest) = input.split_at(opened);
     let inside = rest
         .strip_prefix('<')
         .and_then(|rest| rest.strip_suffix('>'))
@@ -251,9 +251,9 @@ fn mailbox(said: &str) -> Result<Person> {
 }
 
 /// Returns the position of a character that is not within quotes.
-fn outside_quotes(said: &str, sought: char) -> Option<usize> {
+fn outside_quotes(input: &str, sought: char) -> Option<usize> {
     let (mut quoted, mut escaped) = (false, false);
-    for (at, c) in said.char_indices() {
+    for (at, c) in input.char_indices() {
         match c {
             _ if escaped => escaped = false,
             '\\' if quoted => escaped = true,
@@ -266,10 +266,10 @@ fn outside_quotes(said: &str, sought: char) -> Option<usize> {
 }
 
 /// Returns a name without its quotes.
-fn named(said: &str) -> Result<Option<String>> {
-    let mut name = String::with_capacity(said.len());
+fn named(input: &str) -> Result<Option<String>> {
+    let mut name = String::with_capacity(input.len());
     let (mut quoted, mut escaped) = (false, false);
-    for c in said.chars() {
+    for c in input.chars() {
         match c {
             c if escaped => {
                 name.push(c);

@@ -22,9 +22,9 @@ fn options() -> Options {
 }
 
 /// Converts a text that was written in Markdown. HTML in it is plain text.
-pub fn markdown(said: &str) -> Both {
-    let said = unified(said);
-    let events = Parser::new_ext(&said, options()).map(|event| match event {
+pub fn markdown(source: &str) -> Both {
+    let source = unified(source);
+    let events = Parser::new_ext(&source, options()).map(|event| match event {
         // A line that its writer broke stays broken: mail is no web page.
         Event::SoftBreak => Event::HardBreak,
         Event::Html(text) | Event::InlineHtml(text) => Event::Text(text),
@@ -35,13 +35,13 @@ pub fn markdown(said: &str) -> Both {
     });
     let mut rendered = String::new();
     html::push_html(&mut rendered, events);
-    let html = cleaned(&rendered).unwrap_or_else(|| html_of(&said));
-    Both { text: plain(&said), html }
+    let html = cleaned(&rendered).unwrap_or_else(|| html_of(&source));
+    Both { text: plain(&source), html }
 }
 
 /// Converts a plain text.
-pub fn from_plain(said: &str) -> Both {
-    let text = unified(said);
+pub fn from_plain(source: &str) -> Both {
+    let text = unified(source);
     Both { html: html_of(&text), text: text.trim_end().to_owned() }
 }
 
@@ -50,8 +50,8 @@ pub fn from_plain(said: &str) -> Both {
 /// # Errors
 /// [`Kind::Argument`](crate::error::Kind::Argument) if it is too large or too deeply
 /// nested to be cleaned.
-pub fn from_html(said: &str) -> Result<Both> {
-    let html = cleaned(said).ok_or_else(|| {
+pub fn from_html(source: &str) -> Result<Both> {
+    let html = cleaned(source).ok_or_else(|| {
         Error::argument("the HTML is too large or too deeply nested").next("send it as a file")
     })?;
     Ok(Both { text: plain_of(&html), html })
@@ -101,9 +101,9 @@ pub fn plain_of(html: &str) -> String {
 
 /// Converts Markdown to readable plain text: unchanged except for signs that have no
 /// meaning there.
-fn plain(said: &str) -> String {
+fn plain(source: &str) -> String {
     let mut out = Plain::default();
-    for event in Parser::new_ext(said, options()) {
+    for event in Parser::new_ext(source, options()) {
         out.event(event);
     }
     let lines: Vec<&str> = out.text.split('\n').map(str::trim_end).collect();
@@ -130,13 +130,16 @@ impl Plain {
         match event {
             Event::Start(tag) => self.start(tag),
             Event::End(tag) => self.end(tag),
-            Event::Text(said) | Event::Code(said) | Event::Html(said) | Event::InlineHtml(said) => {
-                self.say(&said);
+            Event::Text(source)
+            | Event::Code(source)
+            | Event::Html(source)
+            | Event::InlineHtml(source) => {
+                self.push_text(&source);
             }
             Event::SoftBreak | Event::HardBreak => self.line(),
             Event::Rule => {
                 self.block();
-                self.say("----");
+                self.push_text("----");
             }
             _ => {}
         }
@@ -217,9 +220,9 @@ impl Plain {
             TagEnd::TableHead | TagEnd::TableRow => self.fresh = false,
             TagEnd::Link | TagEnd::Image => {
                 if let Some((url, from)) = self.link.take() {
-                    let said = self.text.get(from..).unwrap_or_default();
+                    let source = self.text.get(from..).unwrap_or_default();
                     let bare = url.strip_prefix("mailto:").unwrap_or(&url);
-                    if said != url && said != bare && !url.starts_with("cid:") {
+                    if source != url && source != bare && !url.starts_with("cid:") {
                         self.text.push_str(&format!(" <{bare}>"));
                     }
                 }
@@ -246,14 +249,14 @@ impl Plain {
         self.fresh = false;
     }
 
-    fn say(&mut self, said: &str) {
+    fn push_text(&mut self, source: &str) {
         self.fresh = false;
-        let mut lines = said.split('\n').peekable();
+        let mut lines = source.split('\n').peekable();
         while let Some(line) = lines.next() {
             self.text.push_str(line);
             match lines.peek() {
                 // The end of the last line is the block's business.
-                Some(&"") if said.ends_with('\n') => break,
+                Some(&"") if source.ends_with('\n') => break,
                 Some(_) => self.line(),
                 None => {}
             }
@@ -261,8 +264,8 @@ impl Plain {
     }
 }
 
-fn unified(said: &str) -> String {
-    let mut text = said.replace("\r\n", "\n").replace('\r', "\n");
+fn unified(source: &str) -> String {
+    let mut text = source.replace("\r\n", "\n").replace('\r', "\n");
     text.retain(|c| c != '\0');
     text
 }

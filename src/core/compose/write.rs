@@ -111,8 +111,8 @@ fn body(letter: &OutgoingMessage) -> Result<MimePart<'_>> {
 }
 
 /// Returns a text part with the line ends of MIME. NUL is not allowed in a text.
-fn text<'a>(kind: &'static str, said: &str) -> MimePart<'a> {
-    let mut lines = said.replace("\r\n", "\n").replace('\r', "\n");
+fn text<'a>(kind: &'static str, content: &str) -> MimePart<'a> {
+    let mut lines = content.replace("\r\n", "\n").replace('\r', "\n");
     lines.retain(|c| c != '\0');
     if !lines.is_empty() && !lines.ends_with('\n') {
         lines.push('\n');
@@ -224,18 +224,18 @@ fn addresses(people: &[Person]) -> HeaderType<'_> {
 
 /// Returns a line of text as the value of a header field. Text that looks encoded is
 /// encoded, so that it is read as written.
-pub fn unstructured(said: &str) -> HeaderType<'_> {
-    match said.contains("=?") {
-        true => HeaderType::Raw(Raw::new(encoded(said))),
-        false => HeaderType::Text(Text::new(said)),
+pub fn unstructured(value: &str) -> HeaderType<'_> {
+    match value.contains("=?") {
+        true => HeaderType::Raw(Raw::new(encoded(value))),
+        false => HeaderType::Text(Text::new(value)),
     }
 }
 
 /// Returns encoded words (RFC 2047), each of whole characters.
-fn encoded(said: &str) -> String {
+fn encoded(value: &str) -> String {
     let mut words = Vec::new();
     let mut word = String::new();
-    for c in said.chars() {
+    for c in value.chars() {
         if word.len() + c.len_utf8() > WORD {
             words.push(std::mem::take(&mut word));
         }

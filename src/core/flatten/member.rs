@@ -30,14 +30,14 @@ impl Member {
     }
 
     /// Creates the member for a person, with a remark. The address stays, or at least its domain.
-    pub(super) fn person(person: &text::Address, said: &str) -> Self {
+    pub(super) fn person(person: &text::Address, answer: &str) -> Self {
         let (head, tail) = match (&person.name, person.email.rsplit_once('@')) {
             (Some(name), _) if person.email.is_empty() => (name.as_str(), String::new()),
             (Some(name), _) => (name.as_str(), format!(" <{}>", person.email)),
             (None, Some((local, domain))) => (local, format!("@{domain}")),
             (None, None) => (person.email.as_str(), String::new()),
         };
-        Self { head: head.to_owned(), tail: tail + said }
+        Self { head: head.to_owned(), tail: tail + answer }
     }
 
     pub(super) fn whole(&self) -> String {

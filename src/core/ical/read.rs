@@ -85,7 +85,7 @@ struct Parts {
     clock: Option<(DateTime, TimeZone)>,
     end: Option<ZonedTime>,
     /// Its local time, if it names no zone.
-    end_said: Option<DateTime>,
+    end_local: Option<DateTime>,
     length: Option<ICalendarDuration>,
     repeat: Repeat,
     transparent: bool,
@@ -155,8 +155,10 @@ fn entry(event: &Component, zones: &Zones, method: Option<&str>, notes: &mut Not
             note!("its time zone has no IANA name: {} dates replace its rule", ours(many)),
         );
     }
-    if let (ZonedTime::At(_, zone), None, Some(said)) = (&start, &parts.clock, parts.end_said) {
-        parts.end = Some(ZonedTime::At(said, zone.clone()));
+    if let (ZonedTime::At(_, zone), None, Some(local_time)) =
+        (&start, &parts.clock, parts.end_local)
+    {
+        parts.end = Some(ZonedTime::At(local_time, zone.clone()));
     }
     entry.end = end(&start, parts.end.take(), parts.length.take(), event, notes);
     entry.start = start;
@@ -200,7 +202,7 @@ fn take(
         }
         "DTEND" => {
             parts.end = Some(moment(line, property, zones, parts.recurs, notes)?.0);
-            parts.end_said = floating(property);
+            parts.end_local = floating(property);
         }
         "DURATION" => match property.values().first()? {
             ICalendarValue::Duration(length) => parts.length = Some(length.clone()),

@@ -60,23 +60,23 @@ pub fn settle(raws: Vec<Raw>, floating: &TimeZone, notes: &mut Notes) -> Vec<Raw
         };
         let (uid, at) = (&raw.entry.uid, &mut raw.entry.recurrence_id);
         let written = raw.instead_of;
-        match (start, *at, written.and_then(|at| at.said)) {
-            (ZonedTime::Day(_), Some(EventTime::At(when)), Some(said)) => {
+        match (start, *at, written.and_then(|at| at.local_time)) {
+            (ZonedTime::Day(_), Some(EventTime::At(when)), Some(local_time)) => {
                 if known.len() < RULES && !known.contains_key(uid) {
                     known.insert(uid.clone(), days(repeat, start));
                 }
                 let days = known.get(uid).unwrap_or(&unknown);
-                *at = Some(EventTime::Day(day(when, said, floating, days)));
+                *at = Some(EventTime::Day(day(when, local_time, floating, days)));
             }
             (ZonedTime::At(first, zone), Some(EventTime::Day(day)), _) => {
                 let when = ZonedTime::At(day.to_datetime(first.time()), zone.clone());
                 *at = Some(when.when());
             }
-            (ZonedTime::At(_, zone), Some(EventTime::At(_)), Some(said))
+            (ZonedTime::At(_, zone), Some(EventTime::At(_)), Some(local_time))
                 if written.is_some_and(|at| at.floating) =>
             {
                 // It names no zone: it is in that of the series.
-                *at = Some(ZonedTime::At(said, zone.clone()).when());
+                *at = Some(ZonedTime::At(local_time, zone.clone()).when());
             }
             _ => {}
         }
@@ -88,19 +88,19 @@ pub fn settle(raws: Vec<Raw>, floating: &TimeZone, notes: &mut Notes) -> Vec<Raw
 
 /// The day that a time means where whole days are told: the one it is written
 /// on, or the one that begins then, or else one of those around that the series
-/// has. `said` is the time as it is written.
-pub fn day(at: Timestamp, said: DateTime, floating: &TimeZone, days: &HashSet<Date>) -> Date {
+/// has. `local_time` is the time as it is written.
+pub fn day(at: Timestamp, local_time: DateTime, floating: &TimeZone, days: &HashSet<Date>) -> Date {
     let local = floating.to_datetime(at);
     let begins = |at: &DateTime| at.time() == Time::midnight();
-    if begins(&said) {
-        return said.date();
+    if begins(&local_time) {
+        return local_time.date();
     }
     if begins(&local) {
         return local.date();
     }
-    let near = [Ok(said.date()), said.date().tomorrow(), said.date().yesterday()];
+    let near = [Ok(local_time.date()), local_time.date().tomorrow(), local_time.date().yesterday()];
     let mut near = near.into_iter().filter_map(Result::ok);
-    near.find(|day| days.contains(day)).unwrap_or(said.date())
+    near.find(|day| days.contains(day)).unwrap_or(local_time.date())
 }
 
 /// Returns the days of a series of whole days, the first of them.

@@ -106,7 +106,7 @@ pub fn dates(line: &Line, property: &Property, zones: &Zones, notes: &mut Notes)
             ICalendarValue::Text(text) if text.trim().is_empty() => continue,
             _ => return None,
         };
-        let (said, floating) = match values::date_time(at)? {
+        let (local_time, floating) = match values::date_time(at)? {
             (Until::Local(at), None) => (Some(at), id.is_none()),
             (Until::Local(at) | Until::Utc(at), _) => (Some(at), false),
             (Until::Day(_), _) => (None, false),
@@ -117,7 +117,7 @@ pub fn dates(line: &Line, property: &Property, zones: &Zones, notes: &mut Notes)
         {
             periods.push((from, to));
         }
-        dates.push(Written { when, said, floating });
+        dates.push(Written { when, local_time, floating });
     }
     Some((dates, periods))
 }
@@ -143,13 +143,13 @@ pub fn alike(
         true => days(repeat, start),
         false => HashSet::new(),
     };
-    let alike = |one: &Written| match (start, one.when, one.said) {
-        (ZonedTime::Day(_), EventTime::At(at), Some(said)) => {
-            EventTime::Day(day(at, said, zones.floating(), &days))
+    let alike = |one: &Written| match (start, one.when, one.local_time) {
+        (ZonedTime::Day(_), EventTime::At(at), Some(local_time)) => {
+            EventTime::Day(day(at, local_time, zones.floating(), &days))
         }
-        (ZonedTime::At(..), EventTime::At(_), Some(said)) if one.floating => {
+        (ZonedTime::At(..), EventTime::At(_), Some(local_time)) if one.floating => {
             let zone = own.or(named.as_ref()).unwrap_or(zones.floating());
-            EventTime::At(event_time::resolve(said, zone))
+            EventTime::At(event_time::resolve(local_time, zone))
         }
         (_, when, _) => when,
     };

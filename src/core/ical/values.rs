@@ -17,7 +17,7 @@ pub struct Written {
     /// When it is.
     pub when: EventTime,
     /// The local time; none for a day.
-    pub said: Option<DateTime>,
+    pub local_time: Option<DateTime>,
     /// True for a time that names no zone.
     pub floating: bool,
 }

@@ -3,7 +3,7 @@
 //! A fence's word depends on a secret and on the text, so a sender cannot guess it, and
 //! it is the same for the same text. Lines of ours within the fences begin with the
 //! word, too: [`OURS`] marks them, a character that no cleaned text of a sender
-//! contains, and [`Fence::said`] replaces it by the word.
+//! contains, and [`Fence::with_word`] replaces it by the word.
 
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
@@ -37,7 +37,7 @@ impl Fence {
     }
 
     /// Replaces the marks of our lines by the word.
-    pub fn said(&self, text: &str) -> String {
+    pub fn with_word(&self, text: &str) -> String {
         text.replace(OURS, &format!("{} ", self.word))
     }
 

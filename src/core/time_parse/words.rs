@@ -67,11 +67,11 @@ impl Words {
                 found.map_or(Ok(None), day)
             }
             [name, rest @ ..] if weekday(name).is_some() => {
-                let Some(said) = weekday(name) else {
+                let Some(named_day) = weekday(name) else {
                     return Ok(None);
                 };
                 match dated(rest, today)? {
-                    Some((day, last)) if day == last => match day.weekday() == said {
+                    Some((day, last)) if day == last => match day.weekday() == named_day {
                         true => Ok(Some(Self::Days(day, day))),
                         false => Err(Error::argument(format!(
                             "that day is {}",
@@ -272,13 +272,13 @@ fn distance(
     start: Option<ParsedTime>,
 ) -> Result<Option<Words>> {
     let line = words.join(" ");
-    let (mut body, mut back, mut said) = (line.as_str(), false, false);
+    let (mut body, mut back, mut explicit) = (line.as_str(), false, false);
     if let Some(rest) = body.strip_prefix("in ").or(body.strip_prefix('+')) {
-        (body, said) = (rest.trim_start(), true);
+        (body, explicit) = (rest.trim_start(), true);
     } else if let Some(rest) = body.strip_prefix('-') {
-        (body, back, said) = (rest.trim_start(), true, true);
+        (body, back, explicit) = (rest.trim_start(), true, true);
     } else if let Some(rest) = body.strip_suffix(" ago") {
-        (body, back, said) = (rest.trim_end(), true, true);
+        (body, back, explicit) = (rest.trim_end(), true, true);
     }
     // A sign of its own, or a clock's face, is no distance.
     if body.starts_with(['+', '-']) || body.contains(':') {
@@ -287,7 +287,8 @@ fn distance(
     let Some(span) = clock::span(body) else {
         return Ok(None);
     };
-    if !said && body.ends_with('h') && body.bytes().filter(u8::is_ascii_alphabetic).count() == 1 {
+    if !explicit && body.ends_with('h') && body.bytes().filter(u8::is_ascii_alphabetic).count() == 1
+    {
         return Err(Error::argument("that could be a time of day or a duration")
             .next(format!("write `+{body}`, or the minutes as in `18h00`")));
     }

@@ -290,7 +290,7 @@ impl Pipeline {
                 tokenizer,
                 budget: how.budget.saturating_sub(how.besides),
                 room: how.budget.saturating_sub(BESIDES),
-                said: how.budget,
+                stated_budget: how.budget,
                 chunk: how.chunk,
                 chunks: how.chunks,
                 strategy: how.strategy,

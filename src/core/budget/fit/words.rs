@@ -17,7 +17,7 @@ const NAMES: usize = 3;
 const NAME: usize = 24;
 
 /// The facts that the notes report.
-pub(super) struct Said<'a> {
+pub(super) struct NoteContext<'a> {
     pub(super) budget: usize,
     /// The number of the chunk, and of all chunks.
     pub(super) chunk: (usize, usize),
@@ -63,10 +63,10 @@ pub(super) fn notes(
     response: &Response,
     pieces: &Pieces,
     chosen: &Chosen,
-    said: &Said<'_>,
+    context: &NoteContext<'_>,
 ) -> Vec<Note> {
-    let Shortened { shown, of, lowered, windows, .. } = said.shortened;
-    let (chunk, count) = said.chunk;
+    let Shortened { shown, of, lowered, windows, .. } = context.shortened;
+    let (chunk, count) = context.chunk;
     let mut notes = match chunk {
         1 => own(response),
         _ => response.notes.first().cloned().into_iter().collect(),
@@ -94,9 +94,9 @@ pub(super) fn notes(
     }
     notes.push(note!(
         "to fit budget={}: {}; whole: output_read id={}",
-        ours(&said.budget),
+        ours(&context.budget),
         ours(parts.join(", ")),
-        ours(&said.id)
+        ours(&context.id)
     ));
     if chunk == 1 {
         notes.extend(response.calls.iter().filter_map(|(table, call)| {
@@ -117,7 +117,7 @@ pub(super) fn likely(
 ) -> Vec<Note> {
     let of = pieces.items.len();
     let chosen: Chosen = vec![Some(0); of];
-    let said = Said {
+    let context = NoteContext {
         budget,
         chunk: (if first { 1 } else { of.max(2) }, of.max(2)),
         shortened: Shortened {
@@ -129,7 +129,7 @@ pub(super) fn likely(
         },
         id: &pieces.id,
     };
-    notes(response, pieces, &chosen, &said)
+    notes(response, pieces, &chosen, &context)
 }
 
 /// Reports how much of a table is shown, and the call that fetches all of it.

@@ -101,9 +101,9 @@ impl AuthResults {
 }
 
 /// Returns the domain of an address, or the domain itself.
-fn own(said: &str) -> Option<String> {
-    let said = said.trim_matches(['"', '<', '>']);
-    let domain = said.rsplit_once('@').map_or(said, |(_, domain)| domain);
+fn own(value: &str) -> Option<String> {
+    let value = value.trim_matches(['"', '<', '>']);
+    let domain = value.rsplit_once('@').map_or(value, |(_, domain)| domain);
     let fits = domain.contains('.')
         && domain.len() <= 253
         && domain.chars().all(|c| c.is_alphanumeric() || matches!(c, '.' | '-' | '_'));

@@ -50,14 +50,14 @@ impl Folders {
     ///
     /// # Errors
     /// [`Kind::Argument`] for any other, [`Kind::NotFound`] if it does not exist.
-    pub fn folder(&self, said: Option<&str>) -> Result<Folder> {
+    pub fn folder(&self, input: Option<&str>) -> Result<Folder> {
         let first = self.first()?;
         private(first)?;
-        let wanted = match said {
+        let wanted = match input {
             None => first.clone(),
-            Some(said) => first.join(said),
+            Some(input) => first.join(input),
         };
-        let (root, inside) = self.place(&wanted, said.unwrap_or("the folder"))?;
+        let (root, inside) = self.place(&wanted, input.unwrap_or("the folder"))?;
         if inside.iter().any(|part| hidden(part)) {
             return Err(Error::argument("`dir` is a hidden folder").next("save to another"));
         }
@@ -72,11 +72,11 @@ impl Folders {
     /// # Errors
     /// [`Kind::Argument`] for a file elsewhere, a hidden one, one that is too large,
     /// and for what is not a regular file; [`Kind::NotFound`] if it does not exist.
-    pub fn read(&self, said: &str, most: u64) -> Result<Found> {
-        let relative = Path::new(said).is_relative();
+    pub fn read(&self, input: &str, most: u64) -> Result<Found> {
+        let relative = Path::new(input).is_relative();
         let mut last = None;
         for folder in self.allowed.iter().take(if relative { usize::MAX } else { 1 }) {
-            match self.read_at(&folder.join(said), said, most) {
+            match self.read_at(&folder.join(input), input, most) {
                 Err(error) if error.kind() == Kind::NotFound => last = Some(error),
                 found => return found,
             }
@@ -84,14 +84,14 @@ impl Folders {
         Err(last.unwrap_or_else(none_allowed))
     }
 
-    fn read_at(&self, wanted: &Path, said: &str, most: u64) -> Result<Found> {
-        let (root, mut inside) = self.place(wanted, said)?;
+    fn read_at(&self, wanted: &Path, input: &str, most: u64) -> Result<Found> {
+        let (root, mut inside) = self.place(wanted, input)?;
         if inside.iter().any(|part| hidden(part)) {
-            return Err(Error::argument(format!("{} is hidden", brief(said)))
+            return Err(Error::argument(format!("{} is hidden", brief(input)))
                 .next("attach a file that is not"));
         }
         let Some(name) = inside.pop() else {
-            return Err(Error::argument(format!("{} is a folder", brief(said)))
+            return Err(Error::argument(format!("{} is a folder", brief(input)))
                 .next("give the path of a file"));
         };
         let dir = opened(&root, &inside).map_err(|error| failed(wanted, &error))?;
@@ -100,11 +100,11 @@ impl Folders {
         let file = file.map_err(|error| failed(wanted, &error))?;
         let about = file.metadata().map_err(|error| failed(wanted, &error))?;
         if !about.is_file() {
-            return Err(Error::argument(format!("{} is no file", brief(said)))
+            return Err(Error::argument(format!("{} is no file", brief(input)))
                 .next("give the path of a file"));
         }
         let large = || {
-            Error::argument(format!("{} is larger than {most} bytes", brief(said)))
+            Error::argument(format!("{} is larger than {most} bytes", brief(input)))
                 .next("use a smaller file, or raise `largest_file` in the settings")
         };
         if about.len() > most {
@@ -126,8 +126,8 @@ impl Folders {
     }
 
     /// Returns the allowed folder that a path really is in, and the way from there.
-    fn place(&self, wanted: &Path, said: &str) -> Result<(PathBuf, Vec<PathBuf>)> {
-        if said.contains('\0') {
+    fn place(&self, wanted: &Path, input: &str) -> Result<(PathBuf, Vec<PathBuf>)> {
+        if input.contains('\0') {
             return Err(Error::argument("a path has NUL in it").next("correct the path"));
         }
         let (real, missing) = nearest(wanted);
@@ -157,7 +157,7 @@ impl Folders {
         }
         let allowed: Vec<String> =
             self.allowed.iter().map(|folder| folder.display().to_string()).collect();
-        Err(Error::argument(format!("{} is in no allowed folder", brief(said))).next(format!(
+        Err(Error::argument(format!("{} is in no allowed folder", brief(input))).next(format!(
             "use {}, or have it added to `files` in the settings",
             allowed.join(" or ")
         )))

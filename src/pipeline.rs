@@ -216,9 +216,9 @@ impl Pipeline {
 
     /// Returns the provider's id of a handle of `kind`, and the account it belongs to.
     ///
-    /// `None` if `said` is not a handle of that kind.
-    async fn handle(&self, kind: HandleKind, said: &str) -> Result<Option<(String, String)>> {
-        let Some((found, number)) = HandleKind::parse(said) else {
+    /// `None` if `id` is not a handle of that kind.
+    async fn handle(&self, kind: HandleKind, id: &str) -> Result<Option<(String, String)>> {
+        let Some((found, number)) = HandleKind::parse(id) else {
             return Ok(None);
         };
         if found != kind {
@@ -226,7 +226,7 @@ impl Pipeline {
         }
         match self.store.resolve(kind, number).await? {
             Some(known) => Ok(Some(known)),
-            None => Err(Error::new(Kind::NotFound, format!("there is no `{said}`"))
+            None => Err(Error::new(Kind::NotFound, format!("there is no `{id}`"))
                 .next("use an id from a search or lookup")),
         }
     }

@@ -179,7 +179,7 @@ impl Pipeline {
     /// Returns the positions of all sources: from the cursor, or none yet.
     async fn since(&self, asked: &ChangesOf, notes: &mut Vec<Note>) -> Result<Plan> {
         let mut plan = match &asked.cursor {
-            Some(said) => self.load_cursor(KIND, said).await?,
+            Some(cursor) => self.load_cursor(KIND, cursor).await?,
             None => Plan { limit: 100, places: Vec::new() },
         };
         if let Some(limit) = asked.limit {

@@ -246,7 +246,7 @@ impl Pipeline {
 
     /// Returns the plan: as requested, or from the cursor.
     async fn plan_lookup(&self, lookup: Lookup) -> Result<Plan> {
-        let Some(said) = &lookup.cursor else {
+        let Some(cursor) = &lookup.cursor else {
             let place = |account: Option<String>| Place { account, shown: 0 };
             let places = match lookup.kind.origin {
                 Origin::Local => vec![place(None)],
@@ -266,7 +266,7 @@ impl Pipeline {
                 places,
             });
         };
-        let mut plan: Plan = self.load_cursor(KIND, said).await?;
+        let mut plan: Plan = self.load_cursor(KIND, cursor).await?;
         let same_account = match &lookup.account {
             Some(name) => {
                 let id = Some(self.accounts.find(Some(name)).await?.id);
@@ -279,7 +279,7 @@ impl Pipeline {
             && (lookup.emails.is_empty() || lookup.emails == plan.emails)
             && same_account;
         if !same {
-            return Err(another_search(said));
+            return Err(another_search(cursor));
         }
         plan.limit = lookup.limit.map_or(plan.limit, |limit| limit as usize);
         if !lookup.fields.is_empty() {

@@ -53,33 +53,36 @@ impl Pipeline {
     pub(in crate::pipeline) async fn load_cursor<T: DeserializeOwned>(
         &self,
         kind: &str,
-        said: &str,
+        cursor: &str,
     ) -> Result<T> {
         let unknown = || {
-            Error::new(Kind::NotFound, format!("there is no cursor `{}`", crate::text::brief(said)))
-                .next("use the `next` of the last page, or start again without cursor")
+            Error::new(
+                Kind::NotFound,
+                format!("there is no cursor `{}`", crate::text::brief(cursor)),
+            )
+            .next("use the `next` of the last page, or start again without cursor")
         };
-        let Some((HandleKind::Page, number)) = HandleKind::parse(said) else {
+        let Some((HandleKind::Page, number)) = HandleKind::parse(cursor) else {
             return Err(unknown());
         };
         let state = self.store.cursor(number).await?.ok_or_else(unknown)?;
         let belongs: Belongs = serde_json::from_str(&state).map_err(|_| unknown())?;
         if belongs.of != kind {
-            return Err(other_use(said));
+            return Err(other_use(cursor));
         }
         serde_json::from_str(&state).map_err(|_| unknown())
     }
 }
 
 /// Returns the error for a cursor given together with another request.
-pub(in crate::pipeline) fn another_search(said: &str) -> Error {
-    Error::argument(format!("the cursor {said} belongs to another search"))
+pub(in crate::pipeline) fn another_search(cursor: &str) -> Error {
+    Error::argument(format!("the cursor {cursor} belongs to another search"))
         .next("give the cursor alone, or search without it")
 }
 
 /// Returns the error for a cursor of another tool.
-fn other_use(said: &str) -> Error {
-    Error::argument(format!("the cursor {said} belongs to another tool"))
+fn other_use(cursor: &str) -> Error {
+    Error::argument(format!("the cursor {cursor} belongs to another tool"))
         .next("pass it to the tool that returned it")
 }
 

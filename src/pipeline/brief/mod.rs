@@ -57,7 +57,7 @@ struct Span {
     sent: String,
     sent_since: Date,
     /// The range as the argument of a call.
-    said: String,
+    range_text: String,
     /// ` account=…`, as given in the call.
     account: String,
 }
@@ -164,7 +164,7 @@ impl Pipeline {
         }
         let today = self.ranged_rows(agenda, &days.today, zone, notes).await?;
         let clashing = self.clash_rows(&found, &events, days, &today);
-        let call = span.calendar_search(span.said.clone());
+        let call = span.calendar_search(span.range_text.clone());
         // A day has to be there at once; of a longer time the first chunk may be.
         let tier = match span.day {
             Some(_) if today.len() + clashing.len() <= MOST_CRITICAL => Tier::Critical,
@@ -303,7 +303,7 @@ impl Span {
         let sent_since = until.saturating_sub(SENT_DAYS.days()).min(since);
         let whole = |day: Date| EventTime::Day(day).instant(zone);
         let next = last.saturating_add(1.day());
-        let said = match range.from() == whole(first) && range.to() == whole(next) {
+        let range_text = match range.from() == whole(first) && range.to() == whole(next) {
             true => format!("from={first} to={last}"),
             false => format!("from={} to={}", local(range.from(), zone), local(range.to(), zone)),
         };
@@ -315,7 +315,7 @@ impl Span {
             inbox,
             sent: format!("in:sent after:{sent_since}"),
             sent_since,
-            said,
+            range_text,
             account: account.map_or_else(String::new, |name| format!(" account={name}")),
         })
     }

@@ -69,11 +69,11 @@ impl Pipeline {
         if form == FileForm::File {
             self.needs(Access::Organize, "saving a file (as=inline and as=link do not save)")?;
         }
-        let said = asked.id.clone();
-        let file = self.named_file(&said, file).await?;
+        let handle = asked.id.clone();
+        let file = self.named_file(&handle, file).await?;
         match form {
-            FileForm::Inline => self.file_inline(&said, file).await,
-            FileForm::Link => Ok(link(&said, &file.file)),
+            FileForm::Inline => self.file_inline(&handle, file).await,
+            FileForm::Link => Ok(link(&handle, &file.file)),
             FileForm::File | FileForm::List => self.save_file(asked, file).await,
         }
     }
@@ -84,22 +84,22 @@ impl Pipeline {
     /// [`Kind::NotFound`] if there is no such attachment, or no longer;
     /// [`Kind::Argument`] if it is too large; those of the provider.
     pub async fn attachment_bytes(&self, uri: &str) -> Result<(Vec<u8>, String)> {
-        let said = uri.strip_prefix(URI).unwrap_or(uri);
-        let file = self.handle(HandleKind::Attachment, said).await?;
-        let asked = self.named_file(said, file).await?;
+        let handle = uri.strip_prefix(URI).unwrap_or(uri);
+        let file = self.handle(HandleKind::Attachment, handle).await?;
+        let asked = self.named_file(handle, file).await?;
         let bytes = self.file_bytes(&asked, self.config.largest_file).await?;
         self.mark_tainted().await?;
         Ok((bytes, media(&asked.file)))
     }
 
-    async fn named_file(&self, said: &str, found: Option<(String, String)>) -> Result<Asked> {
+    async fn named_file(&self, handle: &str, found: Option<(String, String)>) -> Result<Asked> {
         let Some((owner, id)) = found else {
-            return Err(Error::argument(format!("{} is not an attachment", text::brief(said)))
+            return Err(Error::argument(format!("{} is not an attachment", text::brief(handle)))
                 .next("give one such as a3; as=list shows those of a message"));
         };
         let account = self.accounts.by_id(&owner).await?;
         let mailbox = self.connect.mailbox(&account)?;
-        let (message, file) = self.file_named(mailbox.as_ref(), said, &id).await?;
+        let (message, file) = self.file_named(mailbox.as_ref(), handle, &id).await?;
         Ok(Asked { account, message, file })
     }
 
@@ -147,7 +147,7 @@ impl Pipeline {
         Ok(response)
     }
 
-    async fn file_inline(&self, said: &str, asked: Asked) -> Result<Response> {
+    async fn file_inline(&self, handle: &str, asked: Asked) -> Result<Response> {
         let most = LARGEST_INLINE.min(self.config.largest_file);
         let elsewhere = "save it with as=file, or get its link with as=link";
         let bytes = match asked.file.size > most {
@@ -176,7 +176,7 @@ impl Pipeline {
             page: true,
             ..LongText::default()
         });
-        response.notes.push(note!("{} is between the fences, in Base64", ours(&said)));
+        response.notes.push(note!("{} is between the fences, in Base64", ours(&handle)));
         Ok(response)
     }
 
@@ -216,9 +216,9 @@ pub(super) fn split_id(id: &str) -> (&str, &str) {
     id.split_once(':').or_else(|| id.rsplit_once('/')).unwrap_or((id, id))
 }
 
-fn link(said: &str, file: &AttachmentInfo) -> Response {
+fn link(handle: &str, file: &AttachmentInfo) -> Response {
     let mut response = about(file);
-    let uri = format!("{URI}{said}");
+    let uri = format!("{URI}{handle}");
     response.document.scalars.push(("link", Cell::Text(uri)));
     response.notes.push("read the link as a resource to get the file".into());
     response

@@ -298,7 +298,7 @@ impl Pipeline {
     /// Returns the plan: as requested, or from the cursor.
     async fn plan(&self, search: Search) -> Result<Plan> {
         let columns = search.columns();
-        let Some(said) = &search.cursor else {
+        let Some(cursor) = &search.cursor else {
             let accounts = self.meant(&search).await?;
             one_language(search.q.as_deref(), &accounts)?;
             let places: Vec<_> = accounts
@@ -320,7 +320,7 @@ impl Pipeline {
             };
             return Ok(plan.with(columns));
         };
-        let mut plan: Plan = self.load_cursor(KIND, said).await?;
+        let mut plan: Plan = self.load_cursor(KIND, cursor).await?;
         let same_account = match &search.account {
             Some(name) => {
                 let id = self.accounts.find(Some(name)).await?.id;
@@ -333,7 +333,7 @@ impl Pipeline {
             && search.folder.as_ref().is_none_or(|folder| plan.folder.as_ref() == Some(folder))
             && search.by.is_none_or(|by| (by == By::Thread) == plan.by_thread);
         if !same {
-            return Err(another_search(said));
+            return Err(another_search(cursor));
         }
         plan.limit = search.limit.unwrap_or(plan.limit);
         Ok(plan.with(columns))
@@ -421,8 +421,8 @@ fn words(query: &Query) -> Vec<String> {
     words.collect()
 }
 
-fn is_folder_handle(said: &str) -> bool {
-    matches!(HandleKind::parse(said), Some((HandleKind::Folder, _)))
+fn is_folder_handle(id: &str) -> bool {
+    matches!(HandleKind::parse(id), Some((HandleKind::Folder, _)))
 }
 
 impl Plan {

@@ -69,7 +69,7 @@ impl Pipeline {
         caller: &dyn ClientPrompts,
     ) -> Result<Response> {
         self.needs(Access::Send, "sending")?;
-        let at = asked.at.as_deref().map(|said| self.later(said)).transpose()?;
+        let at = asked.at.as_deref().map(|text| self.later(text)).transpose()?;
         let (account, id) = self.draft_named(&asked.id).await?;
         let mailbox = self.connect.mailbox(&account)?;
         let can = mailbox.capabilities();
@@ -184,26 +184,26 @@ impl Pipeline {
     }
 
     /// Returns the account and the provider's id of a draft.
-    async fn draft_named(&self, said: &str) -> Result<(Account, String)> {
+    async fn draft_named(&self, name: &str) -> Result<(Account, String)> {
         for kind in [HandleKind::Draft, HandleKind::Message] {
-            if let Some((owner, id)) = self.handle(kind, said).await? {
+            if let Some((owner, id)) = self.handle(kind, name).await? {
                 return Ok((self.accounts.by_id(&owner).await?, id));
             }
         }
-        if HandleKind::parse(said).is_some() {
-            return Err(Error::argument(format!("`{said}` is not a draft"))
+        if HandleKind::parse(name).is_some() {
+            return Err(Error::argument(format!("`{name}` is not a draft"))
                 .next("give the id mail_draft returned, such as d5"));
         }
         let account = self.accounts.find(None).await?;
-        self.connect.mailbox(&account)?.check_id(said)?;
-        Ok((account, said.to_owned()))
+        self.connect.mailbox(&account)?.check_id(name)?;
+        Ok((account, name.to_owned()))
     }
 
     /// Reads the time at which to send.
-    fn later(&self, said: &str) -> Result<Timestamp> {
+    fn later(&self, text: &str) -> Result<Timestamp> {
         let clock = self.clock();
         let here = TimeContext { now: clock.now, zone: clock.zone.clone(), named: false };
-        let at = time_parse::read(said, &here)
+        let at = time_parse::read(text, &here)
             .map_err(|error| error.context("`at`"))?
             .first(&clock.zone);
         match at > clock.now {

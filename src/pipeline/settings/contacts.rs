@@ -43,7 +43,7 @@ impl Pipeline {
             let answer = self.apply_settings(&owner, "create contact", "", &change).await;
             return self.as_held(&owner, &CONTACT, answer, (&name, "create", "")).await;
         }
-        let said = id(asked, "the address or name")?;
+        let id_or_name = id(asked, "the address or name")?;
         let owner = self.mail_held(asked.account.as_deref()).await?;
         if asked.op == ManageOp::Delete {
             if !set.is_empty() {
@@ -51,49 +51,50 @@ impl Pipeline {
                     .next("name the contact by `id` alone"));
             }
             self.needs(Access::Full, "deleting a contact for good")?;
-            let id = self.contact_id(&owner, said).await?;
+            let id = self.contact_id(&owner, id_or_name).await?;
             let change = SettingsChange::DeleteContact { id: id.clone() };
             if asked.dry_run {
                 let detail = format!("for good: {ASKED_BEFORE}");
-                let about = (said, "delete", detail.as_str());
+                let about = (id_or_name, "delete", detail.as_str());
                 return self.rehearsal(&owner, &change, about).await;
             }
             let question = format!(
                 "Delete the contact {} of {} for good? There is no undo.",
-                short(said),
+                short(id_or_name),
                 owner.account.email
             );
             if let Some(caller) = caller
                 && !self.may_erase(&question, caller).await?
             {
-                let refused = self.one_outcome(said, "delete", "refused", "the user declined");
+                let refused =
+                    self.one_outcome(id_or_name, "delete", "refused", "the user declined");
                 return refused.await;
             }
             let answer = self.apply_settings(&owner, "delete contact", &id, &change).await;
-            let about = (said, "delete", "for good");
+            let about = (id_or_name, "delete", "for good");
             return self.as_held(&owner, &CONTACT, answer, about).await;
         }
         if card == ContactCard::default() {
             return Err(nothing());
         }
-        let id = self.contact_id(&owner, said).await?;
+        let id = self.contact_id(&owner, id_or_name).await?;
         let change = SettingsChange::UpdateContact { id: id.clone(), card };
         if asked.dry_run {
-            return self.rehearsal(&owner, &change, (said, "update", "")).await;
+            return self.rehearsal(&owner, &change, (id_or_name, "update", "")).await;
         }
         let answer = self.apply_settings(&owner, "update contact", &id, &change).await;
-        self.as_held(&owner, &CONTACT, answer, (said, "update", "")).await
+        self.as_held(&owner, &CONTACT, answer, (id_or_name, "update", "")).await
     }
 
     /// Returns the provider's id of the one contact with this address or name.
-    async fn contact_id(&self, owner: &Held, said: &str) -> Result<String> {
+    async fn contact_id(&self, owner: &Held, id_or_name: &str) -> Result<String> {
         let api = owner.mailbox.api();
         let mut columns: Vec<&'static Field> = CONTACT.up_to(Level::Key);
         columns.extend([&CONTACT_ID, &CONTACT_KIND]);
-        let is_address = said.contains('@');
+        let is_address = id_or_name.contains('@');
         let people = People {
-            q: (!is_address).then(|| said.to_owned()),
-            emails: is_address.then(|| said.to_owned()).into_iter().collect(),
+            q: (!is_address).then(|| id_or_name.to_owned()),
+            emails: is_address.then(|| id_or_name.to_owned()).into_iter().collect(),
             limit: MOST,
         };
         let page = owner.mailbox.lookup(&CONTACT, &people, &project(api, &columns)).await?;
@@ -106,7 +107,7 @@ impl Pipeline {
             names: &names,
             room: Room::List,
         };
-        let wanted = said.trim().to_lowercase();
+        let wanted = id_or_name.trim().to_lowercase();
         let column = if is_address { "emails" } else { "name" };
         let (mut ids, mut others) = (Vec::new(), 0);
         for item in &page.items {
@@ -126,17 +127,20 @@ impl Pipeline {
         }
         match (ids.len(), ids.pop(), others) {
             (1, Some(id), _) => Ok(id),
-            (0, _, 0) => {
-                Err(Error::new(Kind::NotFound, format!("there is no contact {}", short(said)))
-                    .next("see lookup kind=contacts, or use op=create"))
-            }
+            (0, _, 0) => Err(Error::new(
+                Kind::NotFound,
+                format!("there is no contact {}", short(id_or_name)),
+            )
+            .next("see lookup kind=contacts, or use op=create")),
             (0, ..) => Err(Error::argument(format!(
                 "{} is not a saved contact, only somebody mail was exchanged with",
-                short(said)
+                short(id_or_name)
             ))
             .next("use op=create to save it")),
-            (count, ..) => Err(Error::argument(format!("{count} contacts match {}", short(said)))
-                .next("give the address or full name of one")),
+            (count, ..) => {
+                Err(Error::argument(format!("{count} contacts match {}", short(id_or_name)))
+                    .next("give the address or full name of one"))
+            }
         }
     }
 }

@@ -63,8 +63,8 @@ impl Pipeline {
             let answer = self.apply_settings(&owner, "create folder", &name, &change).await;
             return self.as_held(&owner, table, answer, (&name, "create", "")).await;
         }
-        let said = id(asked, "its name or id, from lookup kind=folders")?;
-        let (owner, place) = self.named_place(asked, said, kind).await?;
+        let id_or_name = id(asked, "its name or id, from lookup kind=folders")?;
+        let (owner, place) = self.named_place(asked, id_or_name, kind).await?;
         if asked.op == ManageOp::Delete {
             if name.is_some() || colour.is_some() {
                 return Err(Error::argument("op=delete takes no `name` or `color`")
@@ -115,8 +115,8 @@ impl Pipeline {
             true => (&FOLDER, SettingsChange::DeleteFolder { id }),
             false => (&CATEGORY, SettingsChange::DeleteCategory { id }),
         };
-        if let Some(said) = fate.filter(|said| *said != wanted) {
-            let error = Error::argument(format!("`{MESSAGES}` is {}", brief(said)));
+        if let Some(id_or_name) = fate.filter(|id_or_name| *id_or_name != wanted) {
+            let error = Error::argument(format!("`{MESSAGES}` is {}", brief(id_or_name)));
             return Err(match goes {
                 true => error.next(
                     "use trash to move them to Deleted Items with the folder; to keep them, move \
@@ -167,18 +167,18 @@ impl Pipeline {
     async fn named_place(
         &self,
         asked: &Manage,
-        said: &str,
+        id_or_name: &str,
         kind: FolderKind,
     ) -> Result<(Held, FolderRef)> {
         let account = asked.account.as_deref();
-        let (owner, said) = match self.handle(HandleKind::Folder, said).await? {
+        let (owner, id_or_name) = match self.handle(HandleKind::Folder, id_or_name).await? {
             Some((owner, id)) => {
                 let owner = self.owner_named(&owner, account).await?;
                 (self.held_of(owner).await?, id)
             }
-            None => (self.mail_held(account).await?, said.to_owned()),
+            None => (self.mail_held(account).await?, id_or_name.to_owned()),
         };
-        let place = owner.mailbox.find_folder(&said, kind, false).await?;
+        let place = owner.mailbox.find_folder(&id_or_name, kind, false).await?;
         Ok((owner, place))
     }
 

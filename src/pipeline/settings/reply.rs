@@ -37,7 +37,7 @@ fn answers(reply: &AutoReply, own: &str) -> (Audience, Act<'static>) {
     };
     let plain =
         |html: &str| crate::text::html::html(html, crate::text::html::Style::Text, false).text;
-    let said = match texts(reply) {
+    let body = match texts(reply) {
         None => line("Text", reply.html.as_deref().map(plain).as_deref()),
         Some((internal, external)) => format!(
             "{}{}",
@@ -46,7 +46,7 @@ fn answers(reply: &AutoReply, own: &str) -> (Audience, Act<'static>) {
         ),
     };
     let question = format!(
-        "Reply automatically to mail to {own}?\nTo: {whom}{}{said}",
+        "Reply automatically to mail to {own}?\nTo: {whom}{}{body}",
         line("Subject", reply.subject.as_deref())
     );
     let act = Act {
@@ -161,8 +161,8 @@ impl Pipeline {
     fn wanted_reply(&self, set: &Set<'_>, before: &AutoReply, owner: &Held) -> Result<AutoReply> {
         let mut reply = before.clone();
         let (here, zone) = (self.here(), &self.config.zone);
-        let from = set.text("from")?.map(|said| time_parse::read(&said, &here));
-        let to = set.text("to")?.map(|said| time_parse::last(&said, &here));
+        let from = set.text("from")?.map(|given| time_parse::read(&given, &here));
+        let to = set.text("to")?.map(|given| time_parse::last(&given, &here));
         let (from, to) = (from.transpose()?, to.transpose()?);
         let dated = from.is_some() || to.is_some();
         match (set.text("status")?.as_deref(), dated) {
@@ -230,20 +230,20 @@ impl Pipeline {
                 }
             });
         }
-        let said =
+        let given =
             |text: &Option<String>| text.as_deref().is_some_and(|text| !text.trim().is_empty());
-        if reply.on && !said(&reply.html) && !said(&reply.external) {
+        if reply.on && !given(&reply.html) && !given(&reply.external) {
             return Err(Error::argument("the reply has no text").next("give `text`"));
         }
         Ok(reply)
     }
 
     /// Converts text to HTML without remote pictures; HTML stays HTML.
-    fn html(&self, said: &str, owner: &Held) -> Result<String> {
-        let marked = ["</", "<br", "<p>"].iter().any(|tag| said.contains(tag));
+    fn html(&self, source: &str, owner: &Held) -> Result<String> {
+        let marked = ["</", "<br", "<p>"].iter().any(|tag| source.contains(tag));
         let both = match marked {
-            true => text::from_html(said).unwrap_or_else(|_| text::from_plain(said)),
-            false => text::markdown(said),
+            true => text::from_html(source).unwrap_or_else(|_| text::from_plain(source)),
+            false => text::markdown(source),
         };
         let mut html = both.html;
         let left_out = self.without_remote_pictures(&mut html)?;
@@ -321,7 +321,7 @@ impl Pipeline {
             return Err(nothing());
         }
         let time_zone = match zone {
-            Some(said) => time_parse::zone(&said)?.iana_name().map(str::to_owned),
+            Some(zone) => time_parse::zone(&zone)?.iana_name().map(str::to_owned),
             None => None,
         };
         let owner = self.mail_held(asked.account.as_deref()).await?;

@@ -44,8 +44,8 @@ impl Pipeline {
             let owner = self.mail_held(asked.account.as_deref()).await?;
             return self.write_rule(asked, &owner, rule, None).await;
         }
-        let said = id(asked, "its handle or name, from lookup kind=rules")?;
-        let (owner, rule, all) = self.named_rule(said, asked.account.as_deref()).await?;
+        let id_or_name = id(asked, "its handle or name, from lookup kind=rules")?;
+        let (owner, rule, all) = self.named_rule(id_or_name, asked.account.as_deref()).await?;
         let name = describe(&rule);
         if asked.op == ManageOp::Delete {
             if !set.is_empty() {
@@ -175,21 +175,21 @@ impl Pipeline {
     /// Finds the rule of a handle, a name or an id, and all rules of its mailbox.
     async fn named_rule(
         &self,
-        said: &str,
+        id_or_name: &str,
         account: Option<&str>,
     ) -> Result<(Held, Rule, Vec<Rule>)> {
         let (owner, id): (Account, Option<String>) =
-            match self.handle(HandleKind::Rule, said).await? {
+            match self.handle(HandleKind::Rule, id_or_name).await? {
                 Some((owner, id)) => (self.owner_named(&owner, account).await?, Some(id)),
                 None => (self.accounts.find(account).await?, None),
             };
         let owner = self.held_of(owner).await?;
         let all = owner.mailbox.rules().await?;
-        let lower = said.to_lowercase();
+        let lower = id_or_name.to_lowercase();
         let is_it = |rule: &&Rule| match &id {
             Some(id) => rule.id == *id,
             None => {
-                rule.id == said
+                rule.id == id_or_name
                     || rule.name.as_ref().is_some_and(|name| name.to_lowercase() == lower)
             }
         };
@@ -199,9 +199,11 @@ impl Pipeline {
                 let rule = (*rule).clone();
                 Ok((owner, rule, all))
             }
-            [] => Err(Error::new(Kind::NotFound, format!("there is no rule {}", short(said)))
-                .next("see lookup kind=rules")),
-            _ => Err(Error::argument(format!("several rules are called {}", short(said)))
+            [] => {
+                Err(Error::new(Kind::NotFound, format!("there is no rule {}", short(id_or_name)))
+                    .next("see lookup kind=rules"))
+            }
+            _ => Err(Error::argument(format!("several rules are called {}", short(id_or_name)))
                 .next("give the handle, from lookup kind=rules")),
         }
     }
@@ -212,8 +214,8 @@ impl Pipeline {
             return Err(Error::argument("op=run takes no `set`")
                 .next("change the rule first with op=update"));
         }
-        let said = id(asked, "its handle or name, from lookup kind=rules")?;
-        let (owner, rule, _) = self.named_rule(said, asked.account.as_deref()).await?;
+        let id_or_name = id(asked, "its handle or name, from lookup kind=rules")?;
+        let (owner, rule, _) = self.named_rule(id_or_name, asked.account.as_deref()).await?;
         changeable(&rule, "run")?;
         let Some(when) = &rule.when else {
             return Err(

@@ -85,9 +85,9 @@ pub(in crate::pipeline) fn act(question: String) -> Act<'static> {
 }
 
 /// Formats an argument of the call as a line of a question.
-pub(in crate::pipeline) fn line(name: &str, said: Option<&str>) -> String {
-    match said.map(|said| clip(cell(said), SHOWN).0) {
-        Some(said) if !said.is_empty() => format!("\n{name}: {said}"),
+pub(in crate::pipeline) fn line(name: &str, value: Option<&str>) -> String {
+    match value.map(|value| clip(cell(value), SHOWN).0) {
+        Some(value) if !value.is_empty() => format!("\n{name}: {value}"),
         _ => String::new(),
     }
 }

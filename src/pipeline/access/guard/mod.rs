@@ -341,7 +341,7 @@ impl Pipeline {
         if list.is_empty() {
             return Ok(());
         }
-        let allows = |said: &str| list.iter().any(|one| one == said);
+        let allows = |entry: &str| list.iter().any(|one| one == entry);
         let barred = |address: &&String| {
             let address = address.to_lowercase();
             let domain = address.rfind('@').and_then(|at| address.get(at..));

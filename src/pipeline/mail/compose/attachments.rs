@@ -139,14 +139,14 @@ impl Pipeline {
     pub(in crate::pipeline) async fn file_named(
         &self,
         mailbox: &dyn crate::provider::Mailbox,
-        said: &str,
+        handle: &str,
         id: &str,
     ) -> Result<(String, AttachmentInfo)> {
         let (message, part) = split_id(id);
         let original = mailbox.source_message(message).await?;
         let is_it = |file: &&AttachmentInfo| file.id == id || file.id == part;
         let file = original.files.iter().find(is_it).cloned().ok_or_else(|| {
-            Error::new(Kind::NotFound, format!("{said} no longer exists"))
+            Error::new(Kind::NotFound, format!("{handle} no longer exists"))
                 .next("read the message again with mail_read")
         })?;
         Ok((message.to_owned(), file))
@@ -186,7 +186,7 @@ fn data(url: &str, most: u64) -> Result<Attachment> {
         Error::argument(format!("{} {why}", brief(url)))
             .next("write it as data:text/plain;name=notes.txt;base64,SGk=")
     };
-    let (head, said) = url
+    let (head, payload) = url
         .get(5..)
         .and_then(|rest| rest.split_once(','))
         .ok_or_else(|| wrong("is not a data URL"))?;
@@ -211,10 +211,10 @@ fn data(url: &str, most: u64) -> Result<Attachment> {
     }
     // Base64 has four characters for three bytes.
     let longest = most.saturating_mul(2);
-    if u64::try_from(said.len()).unwrap_or(u64::MAX) > longest {
+    if u64::try_from(payload.len()).unwrap_or(u64::MAX) > longest {
         return Err(too_large("a data URL", most));
     }
-    let bytes: Vec<u8> = percent_decode_str(said).collect();
+    let bytes: Vec<u8> = percent_decode_str(payload).collect();
     let bytes = match packed {
         false => bytes,
         true => {
@@ -297,9 +297,9 @@ pub(super) fn inline(body: &mut Both, files: &mut [Attachment], message_id: &str
         let (before, after) = rest.split_at(at + "\"cid:".len());
         out.push_str(before);
         let end = after.find('"').unwrap_or(after.len());
-        let (said, after) = after.split_at(end);
+        let (encoded, after) = after.split_at(end);
         rest = after;
-        let name = html_escape::decode_html_entities(said).into_owned();
+        let name = html_escape::decode_html_entities(encoded).into_owned();
         let decoded = percent_decode_str(&name).decode_utf8_lossy().into_owned();
         let found = files.iter_mut().find(|file| {
             file.name == name || file.name == decoded || file.cid.as_deref() == Some(name.as_str())

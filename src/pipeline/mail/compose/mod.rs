@@ -68,11 +68,11 @@ impl Pipeline {
                 let account = self.accounts.find(asked.account.as_deref()).await?;
                 (self.draft_context(account)?, None)
             }
-            Some(said) => {
-                let (account, id) = self.letter_named(said, asked.account.as_deref()).await?;
+            Some(name) => {
+                let (account, id) = self.letter_named(name, asked.account.as_deref()).await?;
                 let context = self.draft_context(account)?;
                 let original = context.mailbox.source_message(&id).await;
-                let original = original.map_err(|error| error.context(said))?;
+                let original = original.map_err(|error| error.context(name))?;
                 (context, Some(original))
             }
         };
@@ -204,9 +204,9 @@ impl Pipeline {
             }
             _ => (Vec::new(), Vec::new()),
         };
-        let to = people::said("to", asked.to.as_deref(), to, &mut notes)?;
-        let cc = people::said("cc", asked.cc.as_deref(), cc, &mut notes)?;
-        let bcc = people::said("bcc", asked.bcc.as_deref(), Vec::new(), &mut notes)?;
+        let to = people::recipients_of("to", asked.to.as_deref(), to, &mut notes)?;
+        let cc = people::recipients_of("cc", asked.cc.as_deref(), cc, &mut notes)?;
+        let bcc = people::recipients_of("bcc", asked.bcc.as_deref(), Vec::new(), &mut notes)?;
         let (to, cc, bcc) = people::once(to, cc, bcc);
 
         let subject = match (&asked.subject, original) {
@@ -279,9 +279,9 @@ impl Pipeline {
             content.from = alias.person.clone();
             content.reply_to = alias.reply_to.iter().cloned().collect();
         }
-        content.to = people::said("to", asked.to.as_deref(), content.to, &mut notes)?;
-        content.cc = people::said("cc", asked.cc.as_deref(), content.cc, &mut notes)?;
-        content.bcc = people::said("bcc", asked.bcc.as_deref(), content.bcc, &mut notes)?;
+        content.to = people::recipients_of("to", asked.to.as_deref(), content.to, &mut notes)?;
+        content.cc = people::recipients_of("cc", asked.cc.as_deref(), content.cc, &mut notes)?;
+        content.bcc = people::recipients_of("bcc", asked.bcc.as_deref(), content.bcc, &mut notes)?;
         (content.to, content.cc, content.bcc) = people::once(content.to, content.cc, content.bcc);
         if let Some(subject) = &asked.subject {
             content.subject = line(subject)?;
@@ -346,7 +346,7 @@ impl Pipeline {
 
     /// Returns the signature of messages from `alias`.
     async fn signature(&self, context: &DraftContext, alias: &Alias) -> Result<Option<Both>> {
-        let said = match (&alias.signature, context.mailbox.capabilities().signatures) {
+        let signature = match (&alias.signature, context.mailbox.capabilities().signatures) {
             (Some(own), _) => Some(own.clone()),
             (None, false) => match self.store.signature(&context.account.id).await? {
                 Some(kept) => Some(kept),
@@ -354,28 +354,28 @@ impl Pipeline {
             },
             (None, true) => None,
         };
-        let Some(said) = said.filter(|said| !said.trim().is_empty()) else {
+        let Some(signature) = signature.filter(|signature| !signature.trim().is_empty()) else {
             return Ok(None);
         };
-        Ok(match said.contains('<') && said.contains('>') {
-            true => text::from_html(&said).ok(),
-            false => Some(text::from_plain(&said)),
+        Ok(match signature.contains('<') && signature.contains('>') {
+            true => text::from_html(&signature).ok(),
+            false => Some(text::from_plain(&signature)),
         })
     }
 
     /// Fetches the draft that a call is about, with its handle.
     async fn stored_draft(&self, asked: &DraftOf) -> Result<(DraftContext, String, StoredDraft)> {
-        let said = asked.id.as_deref().unwrap_or_default();
-        let (account, id) = match self.handle(HandleKind::Draft, said).await? {
+        let name = asked.id.as_deref().unwrap_or_default();
+        let (account, id) = match self.handle(HandleKind::Draft, name).await? {
             Some((owner, id)) => {
                 let account = asked.account.as_deref();
                 (self.owner_named(&owner, account).await?, id)
             }
-            None => self.letter_named(said, asked.account.as_deref()).await?,
+            None => self.letter_named(name, asked.account.as_deref()).await?,
         };
         let context = self.draft_context(account)?;
         let held = context.mailbox.draft(&id).await.map_err(|error| {
-            let shown = crate::text::brief(said);
+            let shown = crate::text::brief(name);
             match error.kind() {
                 Kind::NotFound => Error::new(
                     Kind::NotFound,
@@ -425,13 +425,13 @@ fn entry<'a>(
 
 /// Returns the text that the model wrote, in both forms; `None` if there is none.
 fn body(asked: &DraftOf) -> Result<Option<Both>> {
-    let Some(said) = &asked.body else {
+    let Some(source) = &asked.body else {
         return Ok(None);
     };
     Ok(Some(match asked.body_format {
-        BodyFormat::Markdown => text::markdown(said),
-        BodyFormat::Text => text::from_plain(said),
-        BodyFormat::Html => text::from_html(said)?,
+        BodyFormat::Markdown => text::markdown(source),
+        BodyFormat::Text => text::from_plain(source),
+        BodyFormat::Html => text::from_html(source)?,
     }))
 }
 
@@ -456,10 +456,10 @@ fn dropped(
 }
 
 /// Returns a subject unchanged, if it is one line.
-fn line(said: &str) -> Result<String> {
+fn line(subject: &str) -> Result<String> {
     let odd = |c: char| c.is_control() || crate::text::is_invisible(c);
     if let Some(c) =
-        said.chars().find(|c| odd(*c) && !matches!(c, '\u{200d}' | '\u{fe0f}' | '\u{200c}'))
+        subject.chars().find(|c| odd(*c) && !matches!(c, '\u{200d}' | '\u{fe0f}' | '\u{200c}'))
     {
         return Err(Error::argument(format!(
             "`subject` contains the invisible character U+{:04X}",
@@ -467,12 +467,12 @@ fn line(said: &str) -> Result<String> {
         ))
         .next("write it on one line, without invisible characters"));
     }
-    if said.len() > LONGEST_SUBJECT {
+    if subject.len() > LONGEST_SUBJECT {
         return Err(Error::argument(format!(
             "`subject` is {} bytes, more than {LONGEST_SUBJECT}",
-            said.len()
+            subject.len()
         ))
         .next("shorten it"));
     }
-    Ok(said.trim().to_owned())
+    Ok(subject.trim().to_owned())
 }

@@ -37,31 +37,31 @@ impl Pipeline {
     /// Finds the message that is meant, and its account.
     pub(in crate::pipeline) async fn letter_named(
         &self,
-        said: &str,
+        name: &str,
         account: Option<&str>,
     ) -> Result<(Account, String)> {
-        if let Some((owner, id)) = self.handle(HandleKind::Message, said).await? {
+        if let Some((owner, id)) = self.handle(HandleKind::Message, name).await? {
             return Ok((self.owner_named(&owner, account).await?, id));
         }
-        if let Some((owner, thread)) = self.handle(HandleKind::Thread, said).await? {
+        if let Some((owner, thread)) = self.handle(HandleKind::Thread, name).await? {
             let owner = self.owner_named(&owner, account).await?;
             // A reply to a thread is a reply to its latest message.
             let ids = self.connect.mailbox(&owner)?.thread(&thread).await?;
             let last = ids.into_iter().next_back().ok_or_else(|| {
-                Error::new(Kind::NotFound, format!("{said} has no messages left"))
+                Error::new(Kind::NotFound, format!("{name} has no messages left"))
                     .next("search again")
             })?;
             return Ok((owner, last));
         }
-        if said.len() < 8 && HandleKind::parse(said).is_some() {
-            return Err(Error::argument(format!("{} is not a message", brief(said)))
+        if name.len() < 8 && HandleKind::parse(name).is_some() {
+            return Err(Error::argument(format!("{} is not a message", brief(name)))
                 .next("give a message or draft, such as m12 or d5"));
         }
-        let fits = |account: &Account| self.connect.mailbox(account)?.check_id(said);
+        let fits = |account: &Account| self.connect.mailbox(account)?.check_id(name);
         if account.is_some() {
             let account = self.accounts.find(account).await?;
             fits(&account)?;
-            return Ok((account, said.to_owned()));
+            return Ok((account, name.to_owned()));
         }
         let mut fitting = Vec::new();
         let mut refused = None;
@@ -72,10 +72,10 @@ impl Pipeline {
             }
         }
         match (fitting.len(), fitting.pop(), refused) {
-            (1, Some(account), _) => Ok((account, said.to_owned())),
+            (1, Some(account), _) => Ok((account, name.to_owned())),
             (0, _, Some(error)) => Err(error),
             // Fails with the accounts to choose from.
-            _ => Ok((self.accounts.find(None).await?, said.to_owned())),
+            _ => Ok((self.accounts.find(None).await?, name.to_owned())),
         }
     }
 }
@@ -84,14 +84,14 @@ impl Pipeline {
 /// the default.
 pub(super) fn sender<'a>(
     aliases: &'a [Alias],
-    said: Option<&str>,
+    from: Option<&str>,
     original: Option<&SourceMessage>,
 ) -> Result<&'a Alias> {
     let find = |address: &str| {
         aliases.iter().find(|alias| alias.person.address.eq_ignore_ascii_case(address))
     };
-    if let Some(said) = said {
-        let found = people::read("from", &[said.to_owned()])?;
+    if let Some(from) = from {
+        let found = people::read("from", &[from.to_owned()])?;
         let address = match found.people.as_slice() {
             [one] => one.address.as_str(),
             _ => return Err(Error::argument("`from` must be one address").next("give one")),
@@ -124,7 +124,7 @@ pub(super) fn own(aliases: &[Alias], account: &Account) -> Vec<String> {
 }
 
 /// Reads the given people, or returns `others`.
-pub(super) fn said(
+pub(super) fn recipients_of(
     field: &str,
     items: Option<&[String]>,
     others: Vec<Person>,

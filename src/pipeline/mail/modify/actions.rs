@@ -302,16 +302,14 @@ fn by_verb(name: &str, provider: &str) -> Result<()> {
         ("draft", "a user label"),
         ("drafts", "a user label"),
     ];
-    let said = name.trim().to_lowercase();
-    let state = states.iter().find(|(word, _)| *word == said);
-    let category = said.starts_with("category_");
+    let lower = name.trim().to_lowercase();
+    let state = states.iter().find(|(word, _)| *word == lower);
+    let category = lower.starts_with("category_");
     match state.map(|(_, instead)| *instead) {
         None if category => Err(Error::argument(format!("only {provider} assigns its categories"))
             .next("use a user label")),
         None => Ok(()),
-        Some(instead) => {
-            Err(Error::argument(format!("`{said}` is not a user label"))
-                .next(format!("use {instead}")))
-        }
+        Some(instead) => Err(Error::argument(format!("`{lower}` is not a user label"))
+            .next(format!("use {instead}"))),
     }
 }

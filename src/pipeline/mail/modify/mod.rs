@@ -77,8 +77,8 @@ impl Pipeline {
         asked: Modify,
         caller: &dyn ClientPrompts,
     ) -> Result<Response> {
-        if let Some(said) = &asked.undo {
-            return self.undo(said, asked.dry_run).await;
+        if let Some(id) = &asked.undo {
+            return self.undo(id, asked.dry_run).await;
         }
         let Some(verb) = asked.what else {
             return Err(Error::argument("mail_modify needs `do`"));
@@ -138,8 +138,8 @@ impl Pipeline {
                 }),
             }
         }
-        if let (true, Some((said, error))) = (works.is_empty(), choice.failed.first()) {
-            return Err(error.clone().context(said));
+        if let (true, Some((name, error))) = (works.is_empty(), choice.failed.first()) {
+            return Err(error.clone().context(name));
         }
         choice.notes.dedup();
         // Messages already in the requested state are not written again.
@@ -276,9 +276,9 @@ impl Pipeline {
     }
 
     /// Reads the due date of a flag; of a day, its beginning.
-    fn due(&self, said: &str) -> Result<jiff::Timestamp> {
-        let said = time_parse::read(said, &self.here())?;
-        Ok(said.first(&self.config.zone))
+    fn due(&self, due: &str) -> Result<jiff::Timestamp> {
+        let due = time_parse::read(due, &self.here())?;
+        Ok(due.first(&self.config.zone))
     }
 }
 

@@ -85,8 +85,8 @@ impl Pipeline {
             response.notes.push(line);
         }
         let mut outcomes = Vec::new();
-        for (said, error) in &choice.failed {
-            outcomes.push(Outcome::failed(said, op, error));
+        for (name, error) in &choice.failed {
+            outcomes.push(Outcome::failed(name, op, error));
         }
         for work in &works {
             outcomes.append(&mut self.misses(work, op, &mut response.notes).await);

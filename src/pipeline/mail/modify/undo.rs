@@ -85,17 +85,17 @@ fn back(kept: &KeptMail, now: &MailState) -> Back {
 
 impl Pipeline {
     /// Undoes a change; an undo can be undone.
-    pub(super) async fn undo(&self, said: &str, dry_run: bool) -> Result<Response> {
-        let Some((HandleKind::Undo, number)) = HandleKind::parse(said) else {
+    pub(super) async fn undo(&self, id: &str, dry_run: bool) -> Result<Response> {
+        let Some((HandleKind::Undo, number)) = HandleKind::parse(id) else {
             return Err(Error::argument("`undo` is not an undo id")
                 .next("give the one mail_modify returned, such as u3"));
         };
         let Some((_, state)) = self.store.undo(number).await? else {
-            return Err(Error::new(Kind::NotFound, format!("there is no `{said}`, or it expired"))
+            return Err(Error::new(Kind::NotFound, format!("there is no `{id}`, or it expired"))
                 .next("changes can be undone for 30 days, by the id mail_modify returned"));
         };
         let kept: Vec<Kept> = serde_json::from_str(&state)
-            .map_err(|_| Error::new(Kind::Store, format!("`{said}` cannot be read")))?;
+            .map_err(|_| Error::new(Kind::Store, format!("`{id}` cannot be read")))?;
         let mut choice = Choice::default();
         let mut works = Vec::new();
         let labels = self.labels().await?;

@@ -50,8 +50,8 @@ impl Pipeline {
             .next("give one message per list"));
         }
         let mut report = WriteReport { notes: choice.notes.clone(), ..WriteReport::default() };
-        for (said, error) in &choice.failed {
-            report.outcomes.push(Outcome::failed(said, OP, error));
+        for (name, error) in &choice.failed {
+            report.outcomes.push(Outcome::failed(name, OP, error));
         }
         let lists = self.lists_of(&choice.accounts, &mut report).await?;
         if dry_run {

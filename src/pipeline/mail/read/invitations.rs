@@ -133,8 +133,8 @@ impl Pipeline {
                         .flatten()
                         .collect(),
                 };
-                let (met, said) = self.met(&[wanted], false).await?;
-                notes.extend(said);
+                let (met, more) = self.met(&[wanted], false).await?;
+                notes.extend(more);
                 clashes = met
                     .into_iter()
                     .flat_map(|met| met.lines)

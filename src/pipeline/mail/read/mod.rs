@@ -78,7 +78,7 @@ struct Fetched {
 impl Pipeline {
     pub(in crate::pipeline) async fn read(&self, read: Read) -> Result<Response> {
         let (rest, failed_targets) = match &read.cursor {
-            Some(said) => (self.load_cursor(KIND, said).await?, Vec::new()),
+            Some(cursor) => (self.load_cursor(KIND, cursor).await?, Vec::new()),
             None => self.targets(&read).await?,
         };
         let form = Body::of(&rest.body).unwrap_or_default();

@@ -40,8 +40,8 @@ impl Pipeline {
         let mut letters: Vec<Target> = Vec::new();
         let mut known = HashSet::new();
         let mut failed = Vec::new();
-        for said in ids {
-            let found = self.target(said, account);
+        for name in ids {
+            let found = self.target(name, account);
             let found = match ids.len() {
                 1 => found.await,
                 _ => self.patiently(found).await,
@@ -50,10 +50,10 @@ impl Pipeline {
                 Ok(found) => found,
                 // One bad id among several is a note; alone it is the answer.
                 Err(error) if ids.len() > 1 => {
-                    failed.push((text::brief(said), error));
+                    failed.push((text::brief(name), error));
                     continue;
                 }
-                Err(error) => return Err(error.context(text::brief(said))),
+                Err(error) => return Err(error.context(text::brief(name))),
             };
             for target in found {
                 if known.insert((target.account.clone(), target.id.clone())) {
@@ -61,34 +61,34 @@ impl Pipeline {
                 }
             }
         }
-        if let (true, Some((said, error))) = (letters.is_empty(), failed.first()) {
-            return Err(error.clone().context(said));
+        if let (true, Some((name, error))) = (letters.is_empty(), failed.first()) {
+            return Err(error.clone().context(name));
         }
         Ok((letters, failed))
     }
 
-    async fn target(&self, said: &str, account: Option<&str>) -> Result<Vec<Target>> {
+    async fn target(&self, name: &str, account: Option<&str>) -> Result<Vec<Target>> {
         let target = |account: &str, id: String| Target { account: account.to_owned(), id };
-        if let Some((owner, id)) = self.handle(HandleKind::Message, said).await? {
+        if let Some((owner, id)) = self.handle(HandleKind::Message, name).await? {
             self.owner_named(&owner, account).await?;
             return Ok(vec![target(&owner, id)]);
         }
-        if let Some((owner, thread)) = self.handle(HandleKind::Thread, said).await? {
+        if let Some((owner, thread)) = self.handle(HandleKind::Thread, name).await? {
             let owner = self.owner_named(&owner, account).await?;
             let ids = self.connect.mailbox(&owner)?.thread(&thread).await?;
             return Ok(ids.into_iter().rev().map(|id| target(&owner.id, id)).collect());
         }
-        if let (Some((kind, _)), 0..SHORTEST_ID) = (HandleKind::parse(said), said.len()) {
+        if let (Some((kind, _)), 0..SHORTEST_ID) = (HandleKind::parse(name), name.len()) {
             let what = format!("{kind:?}").to_lowercase();
-            return Err(Error::argument(format!("`{said}` is a handle of kind {what}"))
+            return Err(Error::argument(format!("`{name}` is a handle of kind {what}"))
                 .next("give message or thread ids, such as m12 or t4"));
         }
-        if looks_like_a_handle(said) {
+        if looks_like_a_handle(name) {
             return Err(Error::new(Kind::NotFound, "there is no such handle")
                 .next("use an id from a search or lookup"));
         }
-        let account = self.owner_of(said, account).await?;
-        Ok(vec![target(&account.id, said.to_owned())])
+        let account = self.owner_of(name, account).await?;
+        Ok(vec![target(&account.id, name.to_owned())])
     }
 
     /// Returns the account that a provider's own id belongs to: the one named, or the
@@ -117,9 +117,9 @@ impl Pipeline {
 }
 
 /// Returns true for a letter and digits: a mistyped handle.
-fn looks_like_a_handle(said: &str) -> bool {
-    let mut chars = said.chars();
-    said.len() < SHORTEST_ID
+fn looks_like_a_handle(name: &str) -> bool {
+    let mut chars = name.chars();
+    name.len() < SHORTEST_ID
         && chars.next().is_some_and(|c| c.is_ascii_alphabetic())
         && !chars.as_str().is_empty()
         && chars.all(|c| c.is_ascii_digit())

@@ -17,8 +17,8 @@ const NAMED: usize = 12;
 
 /// Reads `Name <a@b>` or `a@b`, as strictly as recipients of mail; a trailing `?` marks
 /// optional attendance. Warnings go into `notes`.
-pub(in crate::pipeline) fn guest(field: &str, said: &str, notes: &mut Vec<Note>) -> Result<Guest> {
-    let trimmed = said.trim();
+pub(in crate::pipeline) fn guest(field: &str, text: &str, notes: &mut Vec<Note>) -> Result<Guest> {
+    let trimmed = text.trim();
     let (who, optional) = match trimmed.strip_suffix('?') {
         Some(who) => (who.trim_end(), true),
         None => (trimmed, false),
@@ -33,16 +33,16 @@ pub(in crate::pipeline) fn guest(field: &str, said: &str, notes: &mut Vec<Note>)
             ..Guest::default()
         }),
         many => {
-            Err(Error::argument(format!("`{field}` {} has {} addresses", brief(said), many.len()))
+            Err(Error::argument(format!("`{field}` {} has {} addresses", brief(text), many.len()))
                 .next("give name@example.com or Name <name@example.com>, one per item"))
         }
     }
 }
 
 /// Reads guests, each once; the last mark of optional attendance counts.
-fn guests(said: &[String], notes: &mut Vec<Note>) -> Result<Vec<Guest>> {
+fn guests(texts: &[String], notes: &mut Vec<Note>) -> Result<Vec<Guest>> {
     let mut found: Vec<Guest> = Vec::new();
-    for one in said {
+    for one in texts {
         let guest = guest("people", one, notes)?;
         match found.iter_mut().find(|known| is_same(known, &guest)) {
             Some(known) => *known = guest,
@@ -88,9 +88,9 @@ pub(in crate::pipeline) fn asked(words: &EventWords, notes: &mut Vec<Note>) -> R
         ))
         .next("leave it out"));
     }
-    let mut said = words.people.clone().unwrap_or_default();
-    said.extend(words.add.iter().cloned());
-    guests(&said, notes)
+    let mut texts = words.people.clone().unwrap_or_default();
+    texts.extend(words.add.iter().cloned());
+    guests(&texts, notes)
 }
 
 /// Returns the guests after a change, if they differ from those before.
@@ -100,15 +100,15 @@ pub(in crate::pipeline) fn changed(
     notes: &mut Vec<Note>,
 ) -> Result<Option<Vec<Guest>>> {
     let mut list = now.guests.clone();
-    if let Some(said) = &words.people {
-        let said = guests(said, notes)?;
+    if let Some(texts) = &words.people {
+        let texts = guests(texts, notes)?;
         // Rooms are not people: a new list of people keeps the room.
         let rooms = now
             .guests
             .iter()
-            .filter(|one| one.room && !said.iter().any(|guest| is_same(one, guest)));
+            .filter(|one| one.room && !texts.iter().any(|guest| is_same(one, guest)));
         let rooms: Vec<Guest> = rooms.cloned().collect();
-        list = said.iter().map(|one| combined(one, now)).collect();
+        list = texts.iter().map(|one| combined(one, now)).collect();
         list.extend(rooms);
     }
     for one in guests(&words.add, notes)? {
@@ -117,8 +117,8 @@ pub(in crate::pipeline) fn changed(
             None => list.push(combined(&one, now)),
         }
     }
-    for said in &words.remove {
-        let at = meant(said, &list)?;
+    for texts in &words.remove {
+        let at = meant(texts, &list)?;
         let mut number = 0..;
         list.retain(|_| number.next() != Some(at));
     }
@@ -126,17 +126,17 @@ pub(in crate::pipeline) fn changed(
 }
 
 /// Combines the guest as given with what is known of them.
-fn combined(said: &Guest, now: &EventData) -> Guest {
-    match now.guests.iter().find(|known| is_same(known, said)) {
-        Some(known) => Guest { optional: said.optional, ..known.clone() },
-        None => said.clone(),
+fn combined(guest: &Guest, now: &EventData) -> Guest {
+    match now.guests.iter().find(|known| is_same(known, guest)) {
+        Some(known) => Guest { optional: guest.optional, ..known.clone() },
+        None => guest.clone(),
     }
 }
 
 /// Finds the guest that is meant: by address, by the short name that rows show, or by the name.
-fn meant(said: &str, list: &[Guest]) -> Result<usize> {
-    let wanted = said.trim().trim_end_matches('?').trim().to_lowercase();
-    let address = guest("remove", said, &mut Vec::new()).ok();
+fn meant(text: &str, list: &[Guest]) -> Result<usize> {
+    let wanted = text.trim().trim_end_matches('?').trim().to_lowercase();
+    let address = guest("remove", text, &mut Vec::new()).ok();
     let by = |fits: &dyn Fn(&Guest) -> bool| {
         let found: Vec<usize> =
             (0..).zip(list).filter(|(_, one)| fits(one)).map(|(at, _)| at).collect();
@@ -146,13 +146,13 @@ fn meant(said: &str, list: &[Guest]) -> Result<usize> {
         }
     };
     let lower = |guest: &Guest| guest.address.to_lowercase();
-    by(&|one| lower(one) == wanted || address.as_ref().is_some_and(|said| is_same(one, said)))
+    by(&|one| lower(one) == wanted || address.as_ref().is_some_and(|text| is_same(one, text)))
         .or_else(|| by(&|one| lower(one).split('@').next() == Some(&wanted)))
         .or_else(|| {
             by(&|one| one.name.as_ref().map(|name| name.to_lowercase()) == Some(wanted.clone()))
         })
         .ok_or_else(|| {
-            let who = format!("`{}` is not a guest, or several are called so", brief(said));
+            let who = format!("`{}` is not a guest, or several are called so", brief(text));
             Error::argument(who).next(match list.is_empty() {
                 true => "there are no guests: leave out `remove`".to_owned(),
                 false => format!("name one of: {}", named(list)),

@@ -70,21 +70,21 @@ impl Target {
     /// [`Kind::Argument`] if it recurs and no scope was given, or one that does not fit the id.
     pub(in crate::pipeline) fn scope(
         &self,
-        said: Option<Scope>,
+        scope: Option<Scope>,
         choices: &str,
     ) -> Result<Option<Scope>> {
         if !self.recurs() {
             return Ok(None);
         }
         let handle = &self.handle;
-        match (said, &self.facts.series) {
+        match (scope, &self.facts.series) {
             (None, _) => Err(Error::argument(format!("{handle} is a series"))
                 .next(format!("give scope={choices}"))),
             (Some(Scope::This | Scope::Following), None) => {
                 Err(Error::argument(format!("{handle} is the whole series, not an occurrence"))
                     .next("give the id of an occurrence from calendar_search, or scope=series"))
             }
-            (said, _) => Ok(said),
+            (scope, _) => Ok(scope),
         }
     }
 }
@@ -100,8 +100,8 @@ pub(super) fn title(facts: &EventData) -> String {
 }
 
 /// Shortens untrusted text for a line of ours.
-pub(in crate::pipeline) fn short(said: &str) -> String {
-    match text::clip(text::cell(said), TITLE).0 {
+pub(in crate::pipeline) fn short(text: &str) -> String {
+    match text::clip(text::cell(text), TITLE).0 {
         empty if empty.is_empty() => "(no title)".to_owned(),
         title => title,
     }
@@ -124,9 +124,9 @@ impl Pipeline {
         Ok(Owner { label, port: self.connect.calendars(&account)?, account })
     }
 
-    /// Fetches the event that `said` names, as it is now.
-    pub(super) async fn named_event(&self, said: &str) -> Result<Target> {
-        let (account, id) = self.event_target(said, None).await?;
+    /// Fetches the event that `scope` names, as it is now.
+    pub(super) async fn named_event(&self, name: &str) -> Result<Target> {
+        let (account, id) = self.event_target(name, None).await?;
         self.fetch_event(self.owner(account).await?, &id).await
     }
 

@@ -134,8 +134,8 @@ impl Pipeline {
         let mut failed: Vec<(String, Error)> = Vec::new();
         // The accounts, each with the positions and ids requested from it.
         let mut groups: Vec<(Account, Vec<(usize, String)>)> = Vec::new();
-        for (at, said) in ids.iter().enumerate() {
-            match self.event_target(said, account).await {
+        for (at, handle) in ids.iter().enumerate() {
+            match self.event_target(handle, account).await {
                 Ok((owner, id)) => {
                     let group = groups.iter_mut().find(|(known, _)| known.id == owner.id);
                     match group {
@@ -143,16 +143,16 @@ impl Pipeline {
                         None => groups.push((owner, vec![(at, id)])),
                     }
                 }
-                Err(error) => failed.push((text::brief(said), error)),
+                Err(error) => failed.push((text::brief(handle), error)),
             }
         }
         self.fetch_whole(ids, groups, failed).await
     }
 
-    /// Fetches complete events, from each account those at these positions of `said`.
+    /// Fetches complete events, from each account those at these positions of `handle`.
     pub(super) async fn fetch_whole(
         &self,
-        said: &[String],
+        handles: &[String],
         groups: Vec<(Account, Vec<(usize, String)>)>,
         mut failed: Vec<(String, Error)>,
     ) -> Result<Whole> {
@@ -173,7 +173,9 @@ impl Pipeline {
         let mut accounts = Vec::new();
         let mut found: Vec<(usize, Fetched)> = Vec::new();
         for ((owner, group), answer) in groups.into_iter().zip(answers) {
-            let name = |at: usize| said.get(at).map_or_else(String::new, |said| text::brief(said));
+            let name = |at: usize| {
+                handles.get(at).map_or_else(String::new, |handles| text::brief(handles))
+            };
             match answer {
                 Ok((port, items)) => {
                     let account = accounts.len();
@@ -195,8 +197,8 @@ impl Pipeline {
                 }
             }
         }
-        if let (true, Some((said, error))) = (found.is_empty(), failed.first()) {
-            return Err(error.clone().context(said));
+        if let (true, Some((handles, error))) = (found.is_empty(), failed.first()) {
+            return Err(error.clone().context(handles));
         }
         found.sort_by_key(|(at, _)| *at);
         Ok(Whole {
@@ -210,35 +212,35 @@ impl Pipeline {
     /// handle, or by that id.
     pub(in crate::pipeline) async fn event_target(
         &self,
-        said: &str,
+        handle: &str,
         account: Option<&str>,
     ) -> Result<(Account, String)> {
-        if let Some((owner, id)) = self.handle(HandleKind::Event, said).await? {
+        if let Some((owner, id)) = self.handle(HandleKind::Event, handle).await? {
             return Ok((self.owner_named(&owner, account).await?, id));
         }
-        if let (Some((kind, _)), 0..SHORTEST_ID) = (HandleKind::parse(said), said.len()) {
+        if let (Some((kind, _)), 0..SHORTEST_ID) = (HandleKind::parse(handle), handle.len()) {
             let what = format!("{kind:?}").to_lowercase();
-            return Err(Error::argument(format!("`{said}` is a handle of kind {what}"))
+            return Err(Error::argument(format!("`{handle}` is a handle of kind {what}"))
                 .next("give event ids, such as e7, from calendar_search"));
         }
         if account.is_some() {
             let account = self.accounts.find(account).await?;
-            self.connect.calendars(&account)?.check_id(said)?;
-            return Ok((account, said.to_owned()));
+            self.connect.calendars(&account)?.check_id(handle)?;
+            return Ok((account, handle.to_owned()));
         }
         let mut fitting = Vec::new();
         let mut refused = None;
         for account in self.named_or_all(None).await? {
-            match self.connect.calendars(&account)?.check_id(said) {
+            match self.connect.calendars(&account)?.check_id(handle) {
                 Ok(()) => fitting.push(account),
                 Err(error) => refused = Some(error),
             }
         }
         match (fitting.len(), fitting.pop(), refused) {
-            (1, Some(account), _) => Ok((account, said.to_owned())),
+            (1, Some(account), _) => Ok((account, handle.to_owned())),
             (0, _, Some(error)) => Err(error),
             // Fails with the accounts to choose from.
-            _ => Ok((self.accounts.find(None).await?, said.to_owned())),
+            _ => Ok((self.accounts.find(None).await?, handle.to_owned())),
         }
     }
 }

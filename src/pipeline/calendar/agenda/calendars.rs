@@ -164,13 +164,13 @@ impl Pipeline {
     /// Resolves names, handles and ids of calendars.
     pub(in crate::pipeline) async fn wanted_calendars(
         &self,
-        said: &[String],
+        name: &[String],
     ) -> Result<Vec<Wanted>> {
         let mut wanted = Vec::new();
-        for said in said.iter().filter(|said| !said.trim().is_empty()) {
-            let one = match self.handle(HandleKind::Calendar, said).await {
+        for name in name.iter().filter(|name| !name.trim().is_empty()) {
+            let one = match self.handle(HandleKind::Calendar, name).await {
                 Ok(Some((account, id))) => Wanted::Id(account, id),
-                Ok(None) => Wanted::Name(said.trim().to_owned()),
+                Ok(None) => Wanted::Name(name.trim().to_owned()),
                 Err(error) => return Err(error.next("use an id from lookup kind=calendars")),
             };
             if !wanted.contains(&one) {

@@ -335,8 +335,8 @@ impl Pipeline {
     /// Returns the plan: as requested, or from the cursor.
     async fn plan_agenda(&self, asked: Agenda) -> Result<(Plan, Vec<Note>)> {
         let columns = asked.columns();
-        if let Some(said) = &asked.cursor {
-            let mut plan: Plan = self.load_cursor(KIND, said).await?;
+        if let Some(cursor) = &asked.cursor {
+            let mut plan: Plan = self.load_cursor(KIND, cursor).await?;
             plan.limit = asked.limit.unwrap_or(plan.limit);
             return Ok((plan.with(columns), Vec::new()));
         }

@@ -143,15 +143,15 @@ pub(in crate::pipeline) fn days(
 }
 
 /// Reads the start of a range.
-fn first(said: Option<&str>, here: &TimeContext) -> Result<Option<Timestamp>> {
-    let read = |said| time_parse::read(said, here).map_err(|error| error.context("`from`"));
-    Ok(said.map(read).transpose()?.map(|said| said.first(&here.zone)))
+fn first(text: Option<&str>, here: &TimeContext) -> Result<Option<Timestamp>> {
+    let read = |text| time_parse::read(text, here).map_err(|error| error.context("`from`"));
+    Ok(text.map(read).transpose()?.map(|text| text.first(&here.zone)))
 }
 
 /// Reads the end of a range; a day counts in full.
-fn over(said: Option<&str>, here: &TimeContext) -> Result<Option<Timestamp>> {
-    let read = |said| time_parse::last(said, here).map_err(|error| error.context("`to`"));
-    Ok(said.map(read).transpose()?.map(|said| said.over(&here.zone)))
+fn over(text: Option<&str>, here: &TimeContext) -> Result<Option<Timestamp>> {
+    let read = |text| time_parse::last(text, here).map_err(|error| error.context("`to`"));
+    Ok(text.map(read).transpose()?.map(|text| text.over(&here.zone)))
 }
 
 /// Returns the end of the day that many days later; midnight belongs to the day before it.

@@ -238,7 +238,7 @@ impl Pipeline {
 
 /// Resolves the people queried: those named, with `me` for the accounts' owners; only
 /// the owners if nobody is named. Each once.
-fn named(said: &[String], accounts: &[Account]) -> Vec<String> {
+fn named(names: &[String], accounts: &[Account]) -> Vec<String> {
     let own = || accounts.iter().map(|account| account.email.clone());
     let mut who: Vec<String> = Vec::new();
     let mut add = |address: String| {
@@ -246,13 +246,13 @@ fn named(said: &[String], accounts: &[Account]) -> Vec<String> {
             who.push(address);
         }
     };
-    for one in said {
+    for one in names {
         match one.eq_ignore_ascii_case("me") {
             true => own().for_each(&mut add),
             false => add(one.clone()),
         }
     }
-    if said.is_empty() {
+    if names.is_empty() {
         own().for_each(&mut add);
     }
     who
@@ -331,8 +331,8 @@ fn working_days_after(first: Date) -> Date {
     day
 }
 
-fn length(said: &str) -> Result<SignedDuration> {
-    let minutes = time_parse::minutes(said).map_err(|error| error.context("`duration`"))?;
+fn length(text: &str) -> Result<SignedDuration> {
+    let minutes = time_parse::minutes(text).map_err(|error| error.context("`duration`"))?;
     match minutes {
         0 => Err(Error::argument("`duration` is zero").next("give 30m or 1h")),
         minutes => Ok(SignedDuration::from_mins(i64::from(minutes))),

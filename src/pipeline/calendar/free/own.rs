@@ -127,11 +127,11 @@ async fn look(
                 let Some(facts) = port.event_data(item).filter(|facts| facts.busy) else {
                     continue;
                 };
-                let said = EVENT.field("show");
-                let said = said.map(|field| flatten::texts(field, item, &context));
+                let values = EVENT.field("show");
+                let values = values.map(|field| flatten::texts(field, item, &context));
                 let time = Stretch { from: facts.start.instant(zone), to: facts.end.instant(zone) };
                 if range.has(time.from, time.to) && time.from < time.to {
-                    found.push((time, Show::of(&said.unwrap_or_default())));
+                    found.push((time, Show::of(&values.unwrap_or_default())));
                 }
             }
             if answer.next.is_some() {

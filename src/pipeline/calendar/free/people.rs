@@ -23,8 +23,8 @@ impl Show {
     const ALL: [Self; 4] = [Self::Oof, Self::Busy, Self::Tentative, Self::Elsewhere];
 
     /// Reads the words of a column `show`.
-    pub(super) fn of(said: &[String]) -> Self {
-        let is = |show: &Self| said.iter().any(|word| word == show.word());
+    pub(super) fn of(words: &[String]) -> Self {
+        let is = |show: &Self| words.iter().any(|word| word == show.word());
         Self::ALL.into_iter().find(is).unwrap_or(Self::Busy)
     }
 
@@ -72,10 +72,10 @@ impl Person {
         let read = |object: &Value| {
             let time = |name: &str| flatten::instant(BUSY.field(name)?, object, &context);
             let show = BUSY.field("show");
-            let said = show.map(|field| flatten::texts(field, object, &context));
-            let said = said.unwrap_or_default();
+            let words = show.map(|field| flatten::texts(field, object, &context));
+            let words = words.unwrap_or_default();
             let time = Stretch { from: time("start")?, to: time("end")? };
-            Some((time, Show::of(&said)))
+            Some((time, Show::of(&words)))
         };
         let found: Vec<_> = schedule.busy.iter().filter_map(read).collect();
         Self { address: address.to_owned(), busy: Some(merged(&found)), hours: schedule.hours }

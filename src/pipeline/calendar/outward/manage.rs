@@ -55,7 +55,7 @@ impl Pipeline {
         let name = named(asked)?;
         // Without one it has that of its owner's other calendars.
         let zone = match &asked.tz {
-            Some(said) => time_parse::zone(said)?.iana_name().map(str::to_owned),
+            Some(zone_name) => time_parse::zone(zone_name)?.iana_name().map(str::to_owned),
             None => None,
         };
         let account = self.accounts.find(asked.account.as_deref()).await?;
@@ -83,7 +83,7 @@ impl Pipeline {
         if asked.tz.is_some() {
             return Err(Error::argument("`tz` is for new calendars").next("leave it out"));
         }
-        let Some(said) = &asked.id else {
+        let Some(id_or_name) = &asked.id else {
             return Err(Error::argument(format!("`op: {word}` needs `id`"))
                 .next("give the calendar's name or id, from lookup kind=calendars"));
         };
@@ -91,7 +91,7 @@ impl Pipeline {
             return Err(Error::argument("op=delete takes no `name`")
                 .next("name the calendar by `id` alone"));
         }
-        let (owner, place) = self.calendar(asked.account.as_deref(), said).await?;
+        let (owner, place) = self.calendar(asked.account.as_deref(), id_or_name).await?;
         if place.access != "owner" || place.of_others(&owner.account.email).is_some() {
             return Err(Error::argument(format!(
                 "the calendar {} is not yours",

@@ -107,9 +107,9 @@ impl Pipeline {
             }
         };
         let (base, Made { mut change, notes, .. }, to) = self.moving(&master, seen, words)?;
-        let said = make::repeats(words.repeats.as_deref())?;
+        let chosen = make::repeats(words.repeats.as_deref())?;
         let mut repeat = Some(base.repeat.clone());
-        match (&said, &to) {
+        match (&chosen, &to) {
             (Some(None), _) => {
                 repeat = None;
                 change.repeat = Some(None);
@@ -187,7 +187,7 @@ impl Pipeline {
         let asks = !others(list, own).is_empty() || !others(&target.facts.guests, own).is_empty();
         let notify = match (asks && target.facts.own, asked.notify) {
             (true, None) if change != Change::default() => return Err(unsaid()),
-            (_, said) => said.unwrap_or(Notify::Nobody),
+            (_, chosen) => chosen.unwrap_or(Notify::Nobody),
         };
         let port = &target.owner.port;
         port.check(Some(&target.value), &change, notify)?;

@@ -48,7 +48,8 @@ impl Pipeline {
                 true => format!("{number} {title}"),
                 false => title,
             };
-            let made = make::new(words, &here).map_err(|error| said_of(several, &name, error))?;
+            let made =
+                make::new(words, &here).map_err(|error| in_context(several, &name, error))?;
             let met = Met::default();
             items.push(Item { name, made, met });
         }
@@ -69,7 +70,7 @@ impl Pipeline {
             let port = &destination.owner.port;
             make::fits(change, port.capabilities())
                 .and_then(|()| port.check(None, change, notify_for(change, own, asked)))
-                .map_err(|error| said_of(several, &item.name, error))?;
+                .map_err(|error| in_context(several, &item.name, error))?;
         }
         self.compare(&mut items, asked.if_conflict, &mut report).await?;
         for item in &items {
@@ -91,7 +92,7 @@ impl Pipeline {
                 let notify = notify_for(change, &destination.owner.account.email, asked);
                 let port = &destination.owner.port;
                 let rehearsed = port.rehearse(calendar, None, change, notify).await;
-                rehearsed.map_err(|error| said_of(several, &item.name, error))?;
+                rehearsed.map_err(|error| in_context(several, &item.name, error))?;
             }
             self.plan_events(&items, asked, &destination, &mut report);
         } else {
@@ -260,7 +261,7 @@ fn notify_for(change: &Change, own: &str, asked: &Save) -> Notify {
 }
 
 /// Prefixes an error with the name of its item, if there are several.
-fn said_of(several: bool, name: &str, error: Error) -> Error {
+fn in_context(several: bool, name: &str, error: Error) -> Error {
     match several {
         true => error.context(format!("item {name}")),
         false => error,

@@ -92,7 +92,7 @@ impl Pipeline {
         let mut notes = made.notes;
         notes.extend(self.exceptions(&master, Some((seen.0, &mut cut.base.repeat))).await);
 
-        let said = make::repeats(words.repeats.as_deref())?;
+        let repeats = make::repeats(words.repeats.as_deref())?;
         let stays = to.clone().unwrap_or_else(|| Span {
             start: seen.0,
             end: seen.1,
@@ -101,8 +101,8 @@ impl Pipeline {
         });
         let keep = words.end.is_none() && words.duration.is_none();
         let keep = keep && stays.start.is_day() == seen.0.is_day();
-        let rule = said.as_ref().and_then(Option::as_deref);
-        let (time, repeat) = match (&said, &to) {
+        let rule = repeats.as_ref().and_then(Option::as_deref);
+        let (time, repeat) = match (&repeats, &to) {
             (Some(None), _) => (stays.moments(), None),
             (None, None) => {
                 let base = cut.base.clone();
@@ -113,7 +113,7 @@ impl Pipeline {
                 ((moved.start, moved.end), Some(moved.repeat))
             }
         };
-        if made.change == Change::default() && to.is_none() && said.is_none() {
+        if made.change == Change::default() && to.is_none() && repeats.is_none() {
             let name = format!("{} {}", target.handle, title(&target.facts));
             let report = WriteReport {
                 outcomes: vec![Outcome::new(name, "change", "unchanged", "already as requested")],
@@ -374,10 +374,10 @@ fn copied(master: &Target, change: Change) -> Change {
         Cell::Text(text) => text,
         _ => String::new(),
     };
-    let said = |text: String| Some(text).filter(|text| !text.is_empty());
+    let repeats = |text: String| Some(text).filter(|text| !text.is_empty());
     Change {
         title: change.title.or_else(|| Some(facts.title.clone())),
-        place: change.place.or_else(|| said(facts.place.clone())),
+        place: change.place.or_else(|| repeats(facts.place.clone())),
         notes: change.notes.or_else(|| notes(master)),
         guests: change
             .guests
@@ -393,7 +393,7 @@ fn copied(master: &Target, change: Change) -> Change {
             Cell::Count(minutes) => u32::try_from(minutes).ok().map(Some),
             _ => None,
         }),
-        category: change.category.or_else(|| said(whole(&text("category")))),
+        category: change.category.or_else(|| repeats(whole(&text("category")))),
         ..change
     }
 }

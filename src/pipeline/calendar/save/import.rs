@@ -99,22 +99,22 @@ pub(super) enum Put {
 impl Pipeline {
     pub(super) async fn import(
         &self,
-        said: &str,
+        input: &str,
         asked: &Save,
         caller: Option<&dyn ClientPrompts>,
     ) -> Result<Response> {
         if asked.scope.is_some() {
             return Err(Error::argument("`scope` is for an existing event").next("leave it out"));
         }
-        let rest = match source::is_cursor(said) {
-            true => Some(self.rest(said).await?),
+        let rest = match source::is_cursor(input) {
+            true => Some(self.rest(input).await?),
             false => None,
         };
         let asked = &rest.as_ref().map_or(Ok(asked.clone()), |rest| rest.of(asked))?;
         // A continued import may be a dry run, too.
         let caller = caller.filter(|_| !asked.dry_run);
         let done = rest.as_ref().map_or(0, |rest| rest.done);
-        let document = self.document(said).await?;
+        let document = self.document(input).await?;
         let digest = Seen::digest(&format!("{:?}", document.entries));
         if rest.as_ref().is_some_and(|rest| rest.document != digest) {
             return Err(Error::new(Kind::Conflict, "the document changed since its import began")
@@ -174,11 +174,11 @@ impl Pipeline {
                 ours(done + 1),
                 ours(last),
                 ours(all),
-                ours(rest.map_or("the same", |_| said))
+                ours(rest.map_or("the same", |_| input))
             )),
             (false, true) => {
                 let rest = Rest {
-                    ics: rest.map_or_else(|| said.to_owned(), |rest| rest.ics),
+                    ics: rest.map_or_else(|| input.to_owned(), |rest| rest.ics),
                     document: digest,
                     done: last,
                     account: asked.account.clone(),
@@ -205,8 +205,8 @@ impl Pipeline {
     }
 
     /// Returns where an import continues.
-    pub(super) async fn rest(&self, said: &str) -> Result<Rest> {
-        self.load_cursor(KIND, said.trim()).await
+    pub(super) async fn rest(&self, input: &str) -> Result<Rest> {
+        self.load_cursor(KIND, input.trim()).await
     }
 
     /// Returns a note on an invitation, which should be answered instead of imported.
@@ -559,9 +559,9 @@ impl Pipeline {
 /// Returns the fields of a change that differ from the event. Guests are not compared,
 /// because they have answered since.
 pub(super) fn differing(change: &Change, now: &EventData) -> Change {
-    let fresh = |said: &Option<String>, now: &str| {
+    let fresh = |value: &Option<String>, now: &str| {
         let plain = html::html(now, html::Style::Text, false).text;
-        said.clone().filter(|said| words(said) != words(now) && words(said) != words(&plain))
+        value.clone().filter(|value| words(value) != words(now) && words(value) != words(&plain))
     };
     let same = |one: &Repeat, other: Option<&Repeat>| {
         other.is_some_and(|other| {

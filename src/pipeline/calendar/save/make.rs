@@ -29,8 +29,8 @@ pub(in crate::pipeline) struct Made {
 }
 
 /// Reads the argument about recurrence.
-pub(in crate::pipeline) fn repeats(said: Option<&str>) -> Result<Option<Option<String>>> {
-    match said.map(str::trim) {
+pub(in crate::pipeline) fn repeats(input: Option<&str>) -> Result<Option<Option<String>>> {
+    match input.map(str::trim) {
         None => Ok(None),
         Some(none) if none.eq_ignore_ascii_case("none") => Ok(Some(None)),
         Some(text) => {
@@ -126,7 +126,7 @@ pub(in crate::pipeline) fn changed(
     let moves = span
         .as_ref()
         .filter(|span| (span.start, span.end) != (now.start, now.end) || words.tz.is_some());
-    let fresh = |said: &Option<String>, now: &str| said.clone().filter(|said| said != now);
+    let fresh = |value: &Option<String>, now: &str| value.clone().filter(|value| value != now);
     let mut notes = Vec::new();
     if let Some(span) = moves {
         notes.extend(span.echo.iter().cloned());
@@ -216,7 +216,7 @@ pub(in crate::pipeline) fn difference(change: &Change, now: &EventData, zone: &T
         ("reminder", change.reminder.is_some()),
         ("category", change.category.is_some()),
     ];
-    let named = others.iter().filter(|(_, said)| *said);
+    let named = others.iter().filter(|(_, value)| *value);
     parts.extend(named.map(|(name, _)| (*name).to_owned()));
     parts.join("; ")
 }

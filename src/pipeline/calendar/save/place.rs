@@ -37,11 +37,11 @@ impl Pipeline {
         account: Option<&str>,
         calendar: Option<&str>,
     ) -> Result<Destination> {
-        let Some(said) = calendar else {
+        let Some(name) = calendar else {
             let owner = self.owner(self.accounts.find(account).await?).await?;
             return Ok(Destination { owner, calendar: None });
         };
-        let (owner, place) = self.calendar(account, said).await?;
+        let (owner, place) = self.calendar(account, name).await?;
         if place.is_writable() {
             return Ok(Destination { owner, calendar: Some(place) });
         }
@@ -55,9 +55,9 @@ impl Pipeline {
     pub(in crate::pipeline) async fn calendar(
         &self,
         account: Option<&str>,
-        said: &str,
+        name: &str,
     ) -> Result<(Owner, Listed)> {
-        let mut wanted = self.wanted_calendars(&[said.to_owned()]).await?;
+        let mut wanted = self.wanted_calendars(&[name.to_owned()]).await?;
         let Some(wanted) = wanted.pop() else {
             return Err(Error::argument("`calendar` is empty").next("give its name or id"));
         };
@@ -97,7 +97,7 @@ impl Pipeline {
                 let named = self.named_places(&seen, Listed::is_writable).await?;
                 Err(Error::new(
                     Kind::NotFound,
-                    format!("there is no calendar `{}`", text::brief(said)),
+                    format!("there is no calendar `{}`", text::brief(name)),
                 )
                 .next(format!("use one of: {named}")))
             }
@@ -108,7 +108,7 @@ impl Pipeline {
                     meant.iter().any(|(_, one)| same(one))
                 };
                 let named = self.named_places(&seen, is_meant).await?;
-                Err(Error::argument(format!("{many} calendars are called `{}`", text::brief(said)))
+                Err(Error::argument(format!("{many} calendars are called `{}`", text::brief(name)))
                     .next(format!("use one of: {named}")))
             }
         }
@@ -137,12 +137,12 @@ impl Pipeline {
         }
         let more = names.len().saturating_sub(NAMED);
         names.truncate(NAMED);
-        let mut said = names.join(", ");
-        match (said.is_empty(), more) {
-            (true, _) => said.push_str("none, as none can be written to"),
-            (false, 1..) => said.push_str(&format!(" and {more} more")),
+        let mut listing = names.join(", ");
+        match (listing.is_empty(), more) {
+            (true, _) => listing.push_str("none, as none can be written to"),
+            (false, 1..) => listing.push_str(&format!(" and {more} more")),
             _ => {}
         }
-        Ok(said)
+        Ok(listing)
     }
 }

@@ -18,33 +18,33 @@ const LARGEST: usize = 1024 * 1024;
 
 impl Pipeline {
     /// Reads the document that `ics` contains or names.
-    pub(super) async fn document(&self, said: &str) -> Result<Document> {
-        let said = said.trim_start_matches('\u{feff}').trim();
-        let head: String = said.chars().take(15).collect();
+    pub(super) async fn document(&self, input: &str) -> Result<Document> {
+        let input = input.trim_start_matches('\u{feff}').trim();
+        let head: String = input.chars().take(15).collect();
         if head.eq_ignore_ascii_case("BEGIN:VCALENDAR") {
-            return ical::read(said, &self.config.zone);
+            return ical::read(input, &self.config.zone);
         }
-        if is_cursor(said) {
-            let rest = self.rest(said).await?;
+        if is_cursor(input) {
+            let rest = self.rest(input).await?;
             return Box::pin(self.document(&rest.ics)).await;
         }
-        if let Some((account, id)) = self.handle(HandleKind::Message, said).await? {
+        if let Some((account, id)) = self.handle(HandleKind::Message, input).await? {
             let account = self.accounts.by_id(&account).await?;
-            return self.invitation(&account, &id, said).await;
+            return self.invitation(&account, &id, input).await;
         }
-        let is_file = said.to_ascii_lowercase().ends_with(".ics") && !said.contains('\n');
+        let is_file = input.to_ascii_lowercase().ends_with(".ics") && !input.contains('\n');
         match is_file {
             true => {
-                let bytes = self.local_file(said).await?.bytes;
+                let bytes = self.local_file(input).await?.bytes;
                 if bytes.len() > LARGEST {
-                    return Err(Error::argument(format!("{} is larger than 1 MiB", brief(said)))
+                    return Err(Error::argument(format!("{} is larger than 1 MiB", brief(input)))
                         .next("split it, or give the events directly"));
                 }
                 ical::read(&String::from_utf8_lossy(&bytes), &self.config.zone)
             }
             false => Err(Error::argument(format!(
                 "`ics` is `{}`, not iCalendar text",
-                brief(said)
+                brief(input)
             ))
             .next(
                 "give text beginning with BEGIN:VCALENDAR, the path of an .ics file, or the id of \
@@ -58,7 +58,7 @@ impl Pipeline {
         &self,
         account: &Account,
         id: &str,
-        said: &str,
+        input: &str,
     ) -> Result<Document> {
         let mailbox = self.connect.mailbox(account)?;
         let key: Vec<_> = MESSAGE.field("id").into_iter().collect();
@@ -68,18 +68,18 @@ impl Pipeline {
             .into_iter()
             .next()
             .unwrap_or_else(|| Err(Error::new(Kind::NotFound, "it was not answered")))
-            .map_err(|error| error.context(said))?;
+            .map_err(|error| error.context(input))?;
         match letter.invitation {
             Some(text) => ical::read(&text, &self.config.zone),
-            None => Err(Error::new(Kind::NotFound, format!("{said} has no invitation"))
+            None => Err(Error::new(Kind::NotFound, format!("{input} has no invitation"))
                 .next("read it with mail_read, and create the event with calendar_save")),
         }
     }
 }
 
 /// Returns true for a cursor of an import.
-pub(super) fn is_cursor(said: &str) -> bool {
-    matches!(HandleKind::parse(said.trim()), Some((HandleKind::Page, _)))
+pub(super) fn is_cursor(input: &str) -> bool {
+    matches!(HandleKind::parse(input.trim()), Some((HandleKind::Page, _)))
 }
 
 /// Converts an imported event to a change that creates it, with notes on what is left out.
@@ -89,7 +89,7 @@ pub(in crate::pipeline) fn change(
     own: &str,
 ) -> (Change, Vec<&'static str>) {
     let mut left_out = Vec::new();
-    let said = |text: &str| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
+    let input = |text: &str| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
     let mut notes = entry.notes.trim().to_owned();
     if let Some(link) = &entry.link
         && !notes.contains(link.as_str())
@@ -104,7 +104,7 @@ pub(in crate::pipeline) fn change(
         left_out.push("people");
     }
     let category = match can.categories {
-        true => said(&entry.categories.join(",")),
+        true => input(&entry.categories.join(",")),
         false => None,
     };
     if category.is_none() && !entry.categories.is_empty() {
@@ -121,10 +121,10 @@ pub(in crate::pipeline) fn change(
         left_out.push("a reminder of over four weeks");
     }
     let change = Change {
-        title: said(&entry.title),
+        title: input(&entry.title),
         time: Some((entry.start.clone(), entry.end.clone())),
-        place: said(&entry.place),
-        notes: said(&notes),
+        place: input(&entry.place),
+        notes: input(&notes),
         guests,
         repeat: entry.repeat.clone().map(Some),
         show,

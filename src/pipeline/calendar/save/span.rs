@@ -88,13 +88,13 @@ pub(in crate::pipeline) fn read(
     let mut echo = Vec::new();
     let start = match (&words.start, before) {
         (Some(text), _) => {
-            let said = match before.filter(|_| is_clock(text)) {
+            let parsed = match before.filter(|_| is_clock(text)) {
                 // A time alone is one on the day the event is on.
-                Some(before) => time_parse::end(text, said_of(before.start, &here), &here),
+                Some(before) => time_parse::end(text, as_parsed(before.start, &here), &here),
                 None => time_parse::read(text, &here),
             }
             .map_err(|error| error.context("`start`"))?;
-            let start = said.when();
+            let start = parsed.when();
             if let (EventTime::Day(_), Some(EventTime::At(_))) =
                 (start, before.map(|before| before.start))
                 && words.end.is_none()
@@ -103,7 +103,7 @@ pub(in crate::pipeline) fn read(
                 return Err(Error::argument("the event has a time, but `start` is only a day")
                     .next("add the time, or give `end` as a day to make it all-day"));
             }
-            echo.extend(meant("start", text, said, &here, foreign));
+            echo.extend(meant("start", text, parsed, &here, foreign));
             start
         }
         (None, Some(before)) => before.start,
@@ -114,10 +114,10 @@ pub(in crate::pipeline) fn read(
     };
     let end = match (&words.end, &words.duration) {
         (Some(text), _) => {
-            let (end, said) = end_of(text, start, &here)?;
+            let (end, parsed) = end_of(text, start, &here)?;
             // A time alone, or a length, is plain beside the start.
             if !is_clock(text) && !text.trim_start().starts_with('+') {
-                echo.extend(meant("end", text, said, &here, false));
+                echo.extend(meant("end", text, parsed, &here, false));
             }
             end
         }
@@ -150,7 +150,7 @@ fn minutes(name: &str, text: &str) -> Result<u32> {
 }
 
 /// Returns an existing time as if it had been given.
-fn said_of(when: EventTime, here: &TimeContext) -> ParsedTime {
+fn as_parsed(when: EventTime, here: &TimeContext) -> ParsedTime {
     match when {
         EventTime::Day(day) => ParsedTime::Day(day),
         EventTime::At(at) => ParsedTime::At(here.zone.to_datetime(at), at),
@@ -159,9 +159,9 @@ fn said_of(when: EventTime, here: &TimeContext) -> ParsedTime {
 
 /// Reads the given end; of whole days it is the last day.
 fn end_of(text: &str, start: EventTime, here: &TimeContext) -> Result<(EventTime, ParsedTime)> {
-    let said = time_parse::end(text, said_of(start, here), here)
+    let parsed = time_parse::end(text, as_parsed(start, here), here)
         .map_err(|error| error.context("`end`"))?;
-    let end = match (start, said) {
+    let end = match (start, parsed) {
         (EventTime::Day(_), ParsedTime::Day(last)) => EventTime::Day(next_day(last)?),
         (EventTime::At(_), ParsedTime::At(_, at)) => EventTime::At(at),
         (EventTime::Day(_), ParsedTime::At(..)) => {
@@ -173,7 +173,7 @@ fn end_of(text: &str, start: EventTime, here: &TimeContext) -> Result<(EventTime
                 .next("give both as times, or both as days"));
         }
     };
-    Ok((end, said))
+    Ok((end, parsed))
 }
 
 /// Returns true for only a time of day: `10h30`, `10:30`, `10 am`.
@@ -244,7 +244,7 @@ fn next_day(day: Date) -> Result<Date> {
 fn meant(
     name: &str,
     text: &str,
-    said: ParsedTime,
+    parsed: ParsedTime,
     here: &TimeContext,
     foreign: bool,
 ) -> Option<Note> {
@@ -253,8 +253,8 @@ fn meant(
     if absolute && !foreign {
         return None;
     }
-    let when = said.tell(&here.zone);
-    Some(match (said, here.zone.iana_name()) {
+    let when = parsed.tell(&here.zone);
+    Some(match (parsed, here.zone.iana_name()) {
         (ParsedTime::At(..), Some(zone)) => {
             note!("{}: {} = {} {}", ours(name), ours(brief(text)), ours(when), ours(zone))
         }

@@ -41,10 +41,10 @@ impl Pipeline {
         caller: &dyn ClientPrompts,
     ) -> Result<Found> {
         let account = self.accounts.by_id(account).await?;
-        let said = &asked.id;
-        let document = self.invitation(&account, id, said).await?;
+        let handle = &asked.id;
+        let document = self.invitation(&account, id, handle).await?;
         let refused =
-            |what: &str, next: &str| Err(Error::argument(format!("{said} {what}")).next(next));
+            |what: &str, next: &str| Err(Error::argument(format!("{handle} {what}")).next(next));
         match document.method.as_deref() {
             Some("CANCEL") => {
                 return refused(
@@ -78,7 +78,7 @@ impl Pipeline {
         let Some(entry) = entry else {
             return Err(Error::new(
                 Kind::NotFound,
-                format!("the invitation in {said} has no event"),
+                format!("the invitation in {handle} has no event"),
             )
             .next("read it with mail_read"));
         };
@@ -90,7 +90,7 @@ impl Pipeline {
                 return Err(Error::new(
                     Kind::Conflict,
                     format!(
-                        "the meeting changed since {said}: it is now {}",
+                        "the meeting changed since {handle}: it is now {}",
                         event_line(now, &self.config.zone)
                     ),
                 )

@@ -199,7 +199,7 @@ impl Pipeline {
             return Err(Error::argument("a comment or proposal reaches nobody with notify=none")
                 .next("leave out either"));
         }
-        let Some(said) = &asked.propose else {
+        let Some(proposed) = &asked.propose else {
             return Ok((None, Vec::new()));
         };
         if answer == Answer::Accepted {
@@ -208,9 +208,9 @@ impl Pipeline {
             )
             .next("use response=tentative or decline"));
         }
-        let (start, end) = match said.split_once('/') {
+        let (start, end) = match proposed.split_once('/') {
             Some((start, end)) => (start, Some(end.trim().to_owned())),
-            None => (said.as_str(), None),
+            None => (proposed.as_str(), None),
         };
         let words =
             EventWords { start: Some(start.trim().to_owned()), end, ..EventWords::default() };

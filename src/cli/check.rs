@@ -72,8 +72,8 @@ pub(super) fn run(file: &Path, notation: Option<Notation>, what: As) -> error::R
             .map_err(|problem| vec![problem]),
     };
     match found {
-        Ok(said) => {
-            say!("{said}");
+        Ok(line) => {
+            say!("{line}");
             Ok(ExitCode::SUCCESS)
         }
         Err(problems) => {

@@ -93,10 +93,10 @@ impl Client {
                 continue;
             }
             if let Some(error) = message.get("error") {
-                let said = error.get("message").and_then(Value::as_str);
+                let reason = error.get("message").and_then(Value::as_str);
                 return Err(Error::new(
                     Kind::Internal,
-                    said.unwrap_or("the server answered with an error").to_owned(),
+                    reason.unwrap_or("the server answered with an error").to_owned(),
                 ));
             }
             return Ok(message.get_mut("result").map(Value::take).unwrap_or_default());

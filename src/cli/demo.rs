@@ -132,11 +132,11 @@ struct Shown {
 async fn show(client: &mut Client, tool: &str, arguments: Value) -> Result<Shown> {
     say!("\n━━ {tool} {arguments}\n");
     let text = client.call(tool, arguments.clone()).await?;
-    let said = text.blocks.join("\n\n");
+    let printed = text.blocks.join("\n\n");
     if text.is_error {
-        return Err(Error::new(Kind::Internal, said));
+        return Err(Error::new(Kind::Internal, printed));
     }
-    say!("{said}");
+    say!("{printed}");
     let mut arguments = arguments;
     if let Some(arguments) = arguments.as_object_mut() {
         arguments.insert("format".to_owned(), json!("json"));

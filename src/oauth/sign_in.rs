@@ -149,9 +149,10 @@ impl SignIn {
         let callback = tokio::time::timeout(self.patience, self.callbacks.recv()).await;
         let provider = self.authority.provider;
         let (answer, sender) = match callback {
-            Ok(Some(Callback { answer, page })) => {
-                (answer.map_err(|said| error_messages::sign_in_error(provider, &said)), page)
-            }
+            Ok(Some(Callback { answer, page })) => (
+                answer.map_err(|response| error_messages::sign_in_error(provider, &response)),
+                page,
+            ),
             Ok(None) => (Err(Error::new(Kind::Internal, "the listener is gone")), None),
             Err(_elapsed) => {
                 let minutes = self.patience.as_secs().div_ceil(60);

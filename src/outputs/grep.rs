@@ -146,14 +146,14 @@ fn has_capital(pattern: &str) -> bool {
 
 /// Explains why a pattern is refused, and where it is wrong.
 fn refused(pattern: &str, error: &regex::Error) -> Error {
-    let regex::Error::Syntax(said) = error else {
+    let regex::Error::Syntax(message) = error else {
         return Error::argument("`grep` is too large a regular expression")
             .next("shorten it, or use fewer repetitions");
     };
-    let why = said.lines().rev().find_map(|line| line.strip_prefix("error: "));
+    let why = message.lines().rev().find_map(|line| line.strip_prefix("error: "));
     let why = why.unwrap_or("it cannot be read");
     // The library shows the pattern, indented by four, and a mark below.
-    let mark = said
+    let mark = message
         .lines()
         .find(|line| line.trim_start().starts_with('^') && !pattern.contains('\n'))
         .and_then(|line| line.find('^')?.checked_sub(3));

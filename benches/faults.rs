@@ -36,7 +36,7 @@ use serde_json::{Value, json};
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{AssertSqlSafe, Connection, SqliteConnection};
 
-use writes::{Case, Done, Room, Said, WRITES, said};
+use writes::{Case, Done, Reported, Room, WRITES, reported};
 
 #[path = "../tests/it/faults/writes.rs"]
 mod writes;
@@ -89,7 +89,7 @@ impl Fault {
 /// What became of one write.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Cell {
-    said: Option<Said>,
+    reported: Option<Reported>,
     done: Done,
     line: String,
     wrong: Option<&'static str>,
@@ -178,11 +178,11 @@ fn print(found: &Rows) {
 }
 
 fn shown(cell: &Cell) -> String {
-    let said = match cell.said {
+    let reported = match cell.reported {
         None => "nothing",
-        Some(Said::Done) => "done",
-        Some(Said::Unknown) => "unknown",
-        Some(Said::Failed) => "not done",
+        Some(Reported::Done) => "done",
+        Some(Reported::Unknown) => "unknown",
+        Some(Reported::Failed) => "not done",
     };
     let done = match cell.done {
         Done::Not => "not done",
@@ -190,7 +190,7 @@ fn shown(cell: &Cell) -> String {
         Done::Once => "done",
         Done::Twice => "twice",
     };
-    format!("{said}/{done}/{}", cell.line)
+    format!("{reported}/{done}/{}", cell.line)
 }
 
 /// One session and its sandbox, for some writes.
@@ -242,8 +242,8 @@ async fn lane(provider: &'static str, names: Vec<&'static str>, found: Found) {
         let writes = sandbox.writes();
         room.break_with("");
         assert_eq!(
-            (said(&answer), room.done(&case).await),
-            (Said::Done, Done::Once),
+            (reported(&answer), room.done(&case).await),
+            (Reported::Done, Done::Once),
             "{provider} {name}: {:?}",
             answer.blocks
         );
@@ -313,7 +313,7 @@ impl Lane {
                 if let Some(mut held) = held {
                     sqlx::query("ROLLBACK").execute(&mut held).await.unwrap();
                 }
-                (Some(said(&answer)), answer.blocks.join(" | "))
+                (Some(reported(&answer)), answer.blocks.join(" | "))
             }
         };
         room.break_with("");
@@ -322,13 +322,13 @@ impl Lane {
         let log: Vec<&Value> = lines.iter().filter(|line| line["tool"] == tool).collect();
         let line = log.last().map_or("no line", |line| outcome(line));
         let done = room.done(case).await;
-        let mut cell = Cell { said: answered, done, line: line.to_owned(), wrong: None };
+        let mut cell = Cell { reported: answered, done, line: line.to_owned(), wrong: None };
         cell.wrong = judged(fault, begun, &cell, &text);
         // Whoever follows the advice does nothing twice.
         let again = case.name != "mail send"
             && cell.wrong.is_none()
             && done == Done::Not
-            && matches!(answered, Some(Said::Unknown | Said::Failed));
+            && matches!(answered, Some(Reported::Unknown | Reported::Failed));
         if again {
             room.call(tool, asked).await;
             if room.done(case).await != Done::Once {
@@ -427,10 +427,10 @@ fn judged(fault: Fault, begun: u64, cell: &Cell, text: &str) -> Option<&'static 
     if cell.done == Done::Twice {
         return Some(DOUBLED);
     }
-    let untrue = match (cell.said, cell.done) {
-        (Some(Said::Done), done) => done != Done::Once,
-        (Some(Said::Failed), done) => done != Done::Not,
-        (Some(Said::Unknown), _) => false,
+    let untrue = match (cell.reported, cell.done) {
+        (Some(Reported::Done), done) => done != Done::Once,
+        (Some(Reported::Failed), done) => done != Done::Not,
+        (Some(Reported::Unknown), _) => false,
         // What was cancelled after its first write runs to its end; before it,
         // nothing is done.
         (None, done) if fault == Fault::Cancelled => match begun {
@@ -445,14 +445,14 @@ fn judged(fault: Fault, begun: u64, cell: &Cell, text: &str) -> Option<&'static 
         return Some(UNTRUE);
     }
     let is_end = |line: &str| !matches!(line, "no line" | "begun" | "sending");
-    let silent = match cell.said {
+    let silent = match cell.reported {
         // Killed: what had begun has a line, and may have no more than that.
         None if fault == Fault::Killed => cell.done != Done::Not && cell.line == "no line",
         None => cell.done != Done::Not && !is_end(&cell.line),
         // What was not begun needs none.
-        Some(Said::Failed) => matches!(cell.line.as_str(), "begun" | "sending"),
-        Some(Said::Done) => !matches!(cell.line.as_str(), "done" | "sent"),
-        Some(Said::Unknown) => !is_end(&cell.line),
+        Some(Reported::Failed) => matches!(cell.line.as_str(), "begun" | "sending"),
+        Some(Reported::Done) => !matches!(cell.line.as_str(), "done" | "sent"),
+        Some(Reported::Unknown) => !is_end(&cell.line),
     };
     silent.then_some(SILENT)
 }

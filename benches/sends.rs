@@ -221,14 +221,14 @@ impl Sender {
             1 => tally.once += 1,
             _ => tally.twice += 1,
         }
-        let said = match last.as_str() {
+        let text = match last.as_str() {
             "sent" | "already sent" => Some(1),
             "not sent" => Some(0),
             _ => None,
         };
-        match said {
+        match text {
             None => tally.unknown += 1,
-            Some(said) if said != found => tally.untrue += 1,
+            Some(text) if text != found => tally.untrue += 1,
             Some(_) => {}
         }
         *tally.answers.entry(format!("{first} -> {last}")).or_default() += 1;

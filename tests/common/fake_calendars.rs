@@ -535,7 +535,7 @@ fn attendee(guest: &Guest) -> Value {
 }
 
 /// What a change says, on one line.
-fn said(change: &Change) -> String {
+fn summary(change: &Change) -> String {
     let mut parts = Vec::new();
     let moment = |moment: &ZonedTime| match moment {
         ZonedTime::Day(day) => day.to_string(),
@@ -747,7 +747,7 @@ impl Calendars for FakeCalendars {
     ) -> Result<Value> {
         let (before, after) = self.fate();
         let calendar = calendar.unwrap_or("main");
-        self.note(format!("create {calendar} {notify:?}: {}", said(event)));
+        self.note(format!("create {calendar} {notify:?}: {}", summary(event)));
         before?;
         let number = *self.count.lock().unwrap() + 1;
         let id = format!("{calendar}/new{number}");
@@ -761,7 +761,7 @@ impl Calendars for FakeCalendars {
     async fn update(&self, current: &Value, change: &Change, notify: Notify) -> Result<Value> {
         let (before, after) = self.fate();
         let held = self.event_data(current).unwrap();
-        self.note(format!("update {} {notify:?}: {}", held.id, said(change)));
+        self.note(format!("update {} {notify:?}: {}", held.id, summary(change)));
         before?;
         let mut now = self.find(&held.id)?;
         if now.version != held.version {
@@ -839,7 +839,7 @@ impl Calendars for FakeCalendars {
                     Some((_, known)) => known.clone()?,
                     None => return Err(Error::new(Kind::NotFound, "nobody has that address")),
                 };
-                let utc = |said: &str| event_time::local(said, "UTC").unwrap();
+                let utc = |summary: &str| event_time::local(summary, "UTC").unwrap();
                 let busy = known.busy.iter();
                 Ok(Schedule {
                     who: who.clone(),

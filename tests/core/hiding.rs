@@ -295,8 +295,8 @@ fn tricks_are_caught() {
             open.push(name);
         }
         // What is left out is counted, and what is around it stays.
-        let said = got.hidden > 0 || got.deep > 0 || reported;
-        assert!(said || open.last() == Some(&name), "{name}: {got:?}");
+        let text = got.hidden > 0 || got.deep > 0 || reported;
+        assert!(text || open.last() == Some(&name), "{name}: {got:?}");
         assert!(got.text.starts_with("before"), "{name}: {:.200}", got.text);
         let last = name.starts_with("deep") || name == "a comment without end";
         assert!(last || got.text.ends_with("after"), "{name}: {:.200}", got.text);

@@ -384,10 +384,10 @@ fn the_rules_of_a_zone_are_those_of_its_definition() {
         ));
         let found = document.entries.first().map(|entry| moment(&entry.start));
         assert_eq!(found.as_deref(), Some(expected), "{start}: {:?}", document.notes);
-        let said = document.notes.join("\n");
+        let text = document.notes.join("\n");
         match note {
-            Some(note) => assert!(said.contains(note), "{start}: {said}"),
-            None => assert_eq!(said, "", "{start}"),
+            Some(note) => assert!(text.contains(note), "{start}: {text}"),
+            None => assert_eq!(text, "", "{start}"),
         }
     }
     // A series keeps its local time over the changes, in a zone that nobody
@@ -421,7 +421,7 @@ fn the_rules_of_a_zone_are_those_of_its_definition() {
 }
 
 #[test]
-fn an_end_that_is_not_said_is_found() {
+fn an_end_that_is_not_given_is_found() {
     for (lines, expected, note) in cases! {
         "DTSTART;VALUE=DATE:20260703", "2026-07-04", None;
         "DTSTART;VALUE=DATE:20260703\nDTEND;VALUE=DATE:20260706", "2026-07-06", None;

@@ -28,7 +28,7 @@ fn instant(text: &str) -> Timestamp {
     local.to_zoned(TimeZone::UTC).unwrap().timestamp()
 }
 
-fn said(when: &EventTime) -> String {
+fn text(when: &EventTime) -> String {
     match when {
         EventTime::Day(day) => day.to_string(),
         EventTime::At(at) => at.to_string().replace(":00Z", "Z"),
@@ -82,7 +82,7 @@ fn rules_give_the_times_that_python_gives() {
     for case in cases {
         let repeat = Repeat::from_lines(&case.lines, &zone(&case.start));
         let found = repeat.occurrences(&case.start, case.from, case.to, MOST);
-        let found: Vec<String> = found.iter().map(said).collect();
+        let found: Vec<String> = found.iter().map(text).collect();
         assert_eq!(found, case.expected, "{} {:?}", case.title, case.lines);
     }
 }

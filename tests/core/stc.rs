@@ -54,8 +54,8 @@ fn blanks_and_escapes_of_json_are_read() {
 #[test]
 fn what_is_wrong_is_reported_with_its_place() {
     for (text, expected) in WRONG {
-        let said = parse(text).map_or_else(|error| error.to_string(), |found| found.to_json());
-        assert_eq!(said, *expected, "{text}");
+        let why = parse(text).map_or_else(|error| error.to_string(), |found| found.to_json());
+        assert_eq!(why, *expected, "{text}");
     }
 }
 

@@ -15,10 +15,10 @@ fn here(now: &str, zone: &str) -> TimeContext {
 }
 
 /// What is told of a time, and the instant, or the whole error.
-fn reported(said: daysheet_core::error::Result<ParsedTime>, here: &TimeContext) -> String {
-    match said {
-        Ok(said @ ParsedTime::Day(_)) => said.tell(&here.zone),
-        Ok(said @ ParsedTime::At(_, at)) => format!("{} = {at}", said.tell(&here.zone)),
+fn reported(parsed: daysheet_core::error::Result<ParsedTime>, here: &TimeContext) -> String {
+    match parsed {
+        Ok(parsed @ ParsedTime::Day(_)) => parsed.tell(&here.zone),
+        Ok(parsed @ ParsedTime::At(_, at)) => format!("{} = {at}", parsed.tell(&here.zone)),
         Err(error) => error.to_string(),
     }
 }
@@ -503,9 +503,9 @@ fn at_the_ends_of_time() {
                 "+9999y",
                 "-9999y",
             ] {
-                if let Ok(said) = time_parse::read(text, &here) {
-                    let _ = (said.tell(&here.zone), said.moment(&here.zone));
-                    let _ = (said.first(&here.zone), said.over(&here.zone));
+                if let Ok(parsed) = time_parse::read(text, &here) {
+                    let _ = (parsed.tell(&here.zone), parsed.moment(&here.zone));
+                    let _ = (parsed.first(&here.zone), parsed.over(&here.zone));
                 }
                 let _ = time_parse::last(text, &here);
             }
@@ -531,10 +531,10 @@ proptest! {
             zone: TimeZone::get(zone).unwrap(),
             named,
         };
-        if let Ok(said) = time_parse::read(&text, &here) {
-            let _ = (said.tell(&here.zone), said.moment(&here.zone));
-            let _ = (said.first(&here.zone), said.over(&here.zone));
-            let _ = time_parse::end(&text, said, &here);
+        if let Ok(parsed) = time_parse::read(&text, &here) {
+            let _ = (parsed.tell(&here.zone), parsed.moment(&here.zone));
+            let _ = (parsed.first(&here.zone), parsed.over(&here.zone));
+            let _ = time_parse::end(&text, parsed, &here);
         }
         let _ = time_parse::last(&text, &here);
         let _ = time_parse::minutes(&text);
@@ -559,10 +559,10 @@ proptest! {
         // Offsets of old times have seconds, which are not told.
         prop_assume!(local.second() == 0);
         let reported = event_time::start(EventTime::At(at), &here.zone);
-        let said = time_parse::read(&reported, &here).unwrap();
+        let parsed = time_parse::read(&reported, &here).unwrap();
         // Of two the first.
-        prop_assert_eq!(said, ParsedTime::At(local, event_time::resolve(local, &here.zone)));
-        prop_assert_eq!(said.tell(&here.zone), reported);
+        prop_assert_eq!(parsed, ParsedTime::At(local, event_time::resolve(local, &here.zone)));
+        prop_assert_eq!(parsed.tell(&here.zone), reported);
         let day = event_time::start(EventTime::Day(local.date()), &here.zone);
         prop_assert_eq!(time_parse::read(&day, &here), Ok(ParsedTime::Day(local.date())));
         // With its offset it is the very instant.

@@ -193,8 +193,8 @@ async fn what_cannot_be_meant_is_refused() {
         json!({"cursor": "p1"}), "there is no cursor `p1`";
         json!({"fields": ["subject"]}), "the table of events has no column `subject`";
     } {
-        let said = harness.error("calendar_search", arguments.clone()).await;
-        assert!(said.contains(says), "{arguments}: {said}");
+        let text = harness.error("calendar_search", arguments.clone()).await;
+        assert!(text.contains(says), "{arguments}: {text}");
     }
 }
 

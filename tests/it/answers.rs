@@ -137,10 +137,10 @@ fn program(arguments: &[&str], input: &str) -> Result<String, String> {
     stdin.write_all(input.as_bytes()).unwrap();
     drop(stdin);
     let output = child.wait_with_output().unwrap();
-    let said = String::from_utf8(output.stdout).unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
     match output.status.success() {
-        true => Ok(said),
-        false => Err(said + &String::from_utf8(output.stderr).unwrap()),
+        true => Ok(text),
+        false => Err(text + &String::from_utf8(output.stderr).unwrap()),
     }
 }
 

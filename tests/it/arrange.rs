@@ -131,8 +131,8 @@ async fn rules_that_send_mail_on_are_not_made() {
         json!({"kind": "rule", "op": "delete", "id": "Nothing"}),
             "there is no rule Nothing: see lookup kind=rules";
     };
-    for (arguments, said) in cases {
-        assert_eq!(harness.error("manage", arguments.clone()).await, said, "{arguments}");
+    for (arguments, expected) in cases {
+        assert_eq!(harness.error("manage", arguments.clone()).await, expected, "{arguments}");
     }
     // Nearly all mail is all mail.
     for when in ["in:inbox", "-from:a@b.example", "from:a@b.example OR in:inbox"] {
@@ -266,8 +266,8 @@ async fn an_automatic_answer_is_switched_on_and_off() {
             "kind=auto_reply has no `sound` to set: set status, from, to, subject, text, \
              text_internal, text_external, audience";
     };
-    for (set, said) in cases {
-        assert_eq!(harness.error("manage", update(set)).await, said);
+    for (set, expected) in cases {
+        assert_eq!(harness.error("manage", update(set)).await, expected);
     }
     *harness.ana().reply.lock().unwrap() = AutoReply::default();
     assert_eq!(
@@ -389,7 +389,7 @@ async fn a_contact_is_gone_when_the_user_says_so() {
         planned
     };
     let head = "outcomes[1|]{item|op|result|detail}:\n  lena@studio.example|delete";
-    for (reply, arguments, said, questions, written) in [
+    for (reply, arguments, expected, questions, written) in [
         (Confirmation::Yes, &delete, "done|for good", 1, 1),
         (Confirmation::No, &delete, "refused|the user declined", 1, 0),
         (Confirmation::Unavailable, &delete, "done|for good", 1, 1),
@@ -408,7 +408,7 @@ async fn a_contact_is_gone_when_the_user_says_so() {
         })];
         let caller = FakeUser::says(reply);
         let blocks = harness.call_as("manage", arguments.clone(), &caller).await;
-        assert_eq!(blocks.unwrap().join("\n--\n"), format!("{head}|{said}"));
+        assert_eq!(blocks.unwrap().join("\n--\n"), format!("{head}|{expected}"));
         assert_eq!(caller.questions(), vec![asked; questions]);
         assert_eq!(harness.ana().written().len(), written);
     }
@@ -488,7 +488,7 @@ async fn contacts_are_found_by_address_or_name() {
         json!({"kind": "contact", "op": "run", "id": "x"}),
             "`op: run` is for rules: use create, update or delete, or kind=rule";
     };
-    for (arguments, said) in cases {
-        assert_eq!(harness.error("manage", arguments.clone()).await, said, "{arguments}");
+    for (arguments, expected) in cases {
+        assert_eq!(harness.error("manage", arguments.clone()).await, expected, "{arguments}");
     }
 }

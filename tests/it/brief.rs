@@ -135,12 +135,12 @@ async fn a_day_in_one_answer() {
     let (_, example) = docs.split_once("```text\n").unwrap();
     let (example, _) = example.split_once("\n```").unwrap();
     // The name of an output is another in every state folder.
-    let (said, name) = example.split_once(" id=").unwrap();
+    let (expected, name) = example.split_once(" id=").unwrap();
     let id = blocks.join("\n\n");
     let id = id.split_once("output_read id=").unwrap().1;
     let (id, _) = id.split_once('\n').unwrap();
     let name = name.split_once('\n').unwrap().1;
-    assert_eq!(blocks.join("\n\n"), format!("{said} id={id}\n{name}"));
+    assert_eq!(blocks.join("\n\n"), format!("{expected} id={id}\n{name}"));
     // Same data, same bytes; and the day may be named.
     assert_eq!(day.brief(json!({})).await, blocks);
     let named = json!({"from": "today", "to": "2026-11-16"});
@@ -775,8 +775,8 @@ async fn prompts_bring_the_brief_along() {
             "no such account is signed in";
         json!({"name": "brief_my_day", "arguments": {"date": "the day of wrath"}}), "`from`";
     };
-    for (params, said) in wrong {
+    for (params, expected) in wrong {
         let error = client.request("prompts/get", params).await.unwrap_err();
-        assert!(error.message().contains(said), "{error}");
+        assert!(error.message().contains(expected), "{error}");
     }
 }

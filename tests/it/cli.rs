@@ -137,8 +137,8 @@ fn what_the_readme_shows_is_so() {
         let (code, out, err) = run(&home, &call, &[], "");
         assert_eq!((code, err.as_str()), (0, ""), "{out}");
         // The name of an output is another in every state folder.
-        let said = out.split("output_read id=").next().unwrap();
-        assert!(readme.contains(said), "{out}");
+        let typed = out.split("output_read id=").next().unwrap();
+        assert!(readme.contains(typed), "{out}");
     }
     let settings = readme.split("```json\n").skip(1);
     let settings: Vec<serde_json::Value> = settings
@@ -271,12 +271,12 @@ fn a_check_says_where() {
         &["--stc"], "messages[3]{id}: m1 / m2", Err("1:25: 2 of 3 rows");
     } {
         let arguments: Vec<_> = ["check", "-"].iter().chain(flags).copied().collect();
-        let said = match expected {
+        let outcome = match expected {
             Ok(summary) => (0, format!("-: ok: {summary}\n")),
             Err(problems) => (1, format!("-:{problems}\n")),
         };
         let (code, out, err) = run(&home, &arguments, &[], text);
-        assert_eq!((code, out), said, "{text}");
+        assert_eq!((code, out), outcome, "{text}");
         assert_eq!(err, "", "{text}");
     }
     for text in
@@ -485,7 +485,7 @@ fn read_beats_every_other_level() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_call_asks_on_the_terminal() {
-    for (said, expected) in
+    for (typed, expected) in
         [("y\n", "done: 6"), ("n\n", "the user declined"), ("\n", "the user declined")]
     {
         let home = TempDir::new().unwrap();
@@ -503,12 +503,12 @@ fn a_call_asks_on_the_terminal() {
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();
-        child.stdin.take().unwrap().write_all(said.as_bytes()).unwrap();
+        child.stdin.take().unwrap().write_all(typed.as_bytes()).unwrap();
         let output = child.wait_with_output().unwrap();
         let text = String::from_utf8_lossy(&output.stdout);
-        assert!(output.status.success(), "{said:?}: {text}");
+        assert!(output.status.success(), "{typed:?}: {text}");
         assert!(text.contains("for good? There is no undo.") && text.contains("[y/N]"), "{text}");
-        assert!(text.contains(expected), "{said:?}: {text}");
+        assert!(text.contains(expected), "{typed:?}: {text}");
     }
 }
 

@@ -141,11 +141,11 @@ fn every_mistake_is_named_and_no_value_is_shown() {
     for (vars, file, expected) in cases {
         let error = settings(vars, *file).expect_err(expected[0]);
         assert_eq!(error.kind(), Kind::Config, "{error}");
-        let said = error.to_string();
+        let text = error.to_string();
         for part in *expected {
-            assert!(said.contains(part), "`{part}` in: {said}");
+            assert!(text.contains(part), "`{part}` in: {text}");
         }
-        assert!(!said.contains("hunter2") && !said.contains("123"), "{said}");
+        assert!(!text.contains("hunter2") && !text.contains("123"), "{text}");
     }
 }
 

@@ -17,7 +17,7 @@ use daysheet::store::Store;
 use futures_util::future::join_all;
 use tempfile::TempDir;
 
-use self::writes::{Case, Done, Room, Said, WRITES, said};
+use self::writes::{Case, Done, Reported, Room, WRITES, reported};
 use crate::support::{ME, config};
 
 const WORK: &str = "mira@lindqvist-lamps.example";
@@ -138,8 +138,8 @@ async fn broken(provider: &'static str, names: Vec<&'static str>) -> Lane {
         let answer = room.call(tool, asked).await;
         let writes = sandbox.writes();
         room.break_with("");
-        let whole = (said(&answer), room.done(&case).await);
-        if whole != (Said::Done, Done::Once) || writes == 0 {
+        let whole = (reported(&answer), room.done(&case).await);
+        if whole != (Reported::Done, Done::Once) || writes == 0 {
             lane.wrong.push(format!(
                 "{provider} {name}: {whole:?} with {writes} writes: {:?}",
                 answer.blocks
@@ -158,20 +158,22 @@ async fn broken(provider: &'static str, names: Vec<&'static str>) -> Lane {
             let hit = sandbox.writes() >= nth.max(1);
             room.break_with("");
             tokio::time::sleep(broken.settled).await;
-            let (said, done) = (said(&answer), room.done(&case).await);
+            let (reported, done) = (reported(&answer), room.done(&case).await);
             if broken.seen && !UNSEEN.contains(&(provider, name)) {
                 lane.there += 1;
-                if said == Said::Unknown {
+                if reported == Reported::Unknown {
                     lane.missed.push(format!("{name} {} #{nth}", broken.faults));
                 }
             }
             let unseen = UNSEEN.contains(&(provider, name));
             let complaint = match hit {
-                true if unseen && said != Said::Unknown => Some(format!("said {said:?}")),
-                true => judged(said, done),
+                true if unseen && reported != Reported::Unknown => {
+                    Some(format!("said {reported:?}"))
+                }
+                true => judged(reported, done),
                 false => Some("the request was not made".to_owned()),
             };
-            let after = again(&mut room, &case, said, done).await;
+            let after = again(&mut room, &case, reported, done).await;
             lane.wrong.extend(complaint.or(after).map(|why| {
                 format!("{provider} {name} {} #{nth}: {why}: {:?}", broken.faults, answer.blocks)
             }));
@@ -181,26 +183,26 @@ async fn broken(provider: &'static str, names: Vec<&'static str>) -> Lane {
 }
 
 /// What is wrong with what was reported of a write.
-fn judged(said: Said, done: Done) -> Option<String> {
-    let fits = match (said, done) {
+fn judged(reported: Reported, done: Done) -> Option<String> {
+    let fits = match (reported, done) {
         (_, Done::Twice) => false,
-        (Said::Done, done) => done == Done::Once,
-        (Said::Failed, done) => done == Done::Not,
-        (Said::Unknown, _) => true,
+        (Reported::Done, done) => done == Done::Once,
+        (Reported::Failed, done) => done == Done::Not,
+        (Reported::Unknown, _) => true,
     };
-    (!fits).then(|| format!("said {said:?}, and is {done:?}"))
+    (!fits).then(|| format!("said {reported:?}, and is {done:?}"))
 }
 
 /// What is wrong after a second call of what is not done, as advised.
-async fn again(room: &mut Room<'_>, case: &Case, said: Said, done: Done) -> Option<String> {
+async fn again(room: &mut Room<'_>, case: &Case, reported: Reported, done: Done) -> Option<String> {
     // A letter in doubt is not sent again: `tests/it/send.rs`.
-    if done != Done::Not || said == Said::Done || case.name == "mail send" {
+    if done != Done::Not || reported == Reported::Done || case.name == "mail send" {
         return None;
     }
     let (tool, asked) = room.write(case);
     let answer = room.call(tool, asked).await;
     let done = room.done(case).await;
-    let fits = done == Done::Once && writes::said(&answer) == Said::Done;
+    let fits = done == Done::Once && writes::reported(&answer) == Reported::Done;
     (!fits).then(|| format!("once more is {done:?}: {}", answer.blocks.join(" | ")))
 }
 

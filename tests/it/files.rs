@@ -25,15 +25,15 @@ fn place() -> (TempDir, Folders) {
 fn files_below_the_folders_are_read() {
     let (place, folders) = place();
     let whole = place.path().join("two/c.txt");
-    for (said, expected) in [
+    for (input, expected) in [
         ("a.txt", "one/a.txt"),
         ("sub/b.txt", "one/sub/b.txt"),
         ("sub/../a.txt", "one/a.txt"),
         ("c.txt", "two/c.txt"),
         (whole.to_str().unwrap(), "two/c.txt"),
     ] {
-        let found = folders.read(said, 100).unwrap();
-        assert_eq!(found.bytes, expected.as_bytes(), "{said}");
+        let found = folders.read(input, 100).unwrap();
+        assert_eq!(found.bytes, expected.as_bytes(), "{input}");
         assert!(expected.ends_with(&found.name));
     }
 }
@@ -50,7 +50,7 @@ fn nothing_else_is() {
     symlink(root.join("secret/none"), root.join("one/gone")).unwrap();
     rustix_fifo(&root.join("one/pipe"));
     let secret = root.join("secret/id");
-    for (said, kind, why) in [
+    for (input, kind, why) in [
         ("../secret/id", Kind::Argument, "in no allowed folder"),
         (secret.to_str().unwrap(), Kind::Argument, "in no allowed folder"),
         ("link/id", Kind::Argument, "in no allowed folder"),
@@ -72,9 +72,9 @@ fn nothing_else_is() {
         ("../home/none", Kind::Argument, "in no allowed folder"),
         ("sub/none/../../../secret/id", Kind::NotFound, "is not there"),
     ] {
-        let error = folders.read(said, 100).unwrap_err();
-        assert_eq!(error.kind(), kind, "{said}: {error}");
-        assert!(error.message().contains(why), "{said}: {error}");
+        let error = folders.read(input, 100).unwrap_err();
+        assert_eq!(error.kind(), kind, "{input}: {error}");
+        assert!(error.message().contains(why), "{input}: {error}");
     }
     assert_eq!(folders.read("inside", 100).unwrap().bytes, b"one/sub/b.txt");
     let error = folders.read("a.txt", 8).unwrap_err();
@@ -133,15 +133,15 @@ fn files_are_saved_whole_for_their_owner_and_never_over_others() {
         folders.folder(two.to_str()).unwrap().save("x", b"4", false).unwrap().ends_with("two/x")
     );
     symlink(root.join("secret"), root.join("one/out")).unwrap();
-    for said in ["..", "../secret", "out", "/tmp", "missing"] {
-        assert!(folders.folder(Some(said)).is_err(), "{said}");
+    for input in ["..", "../secret", "out", "/tmp", "missing"] {
+        assert!(folders.folder(Some(input)).is_err(), "{input}");
     }
 }
 
 #[test]
 fn names_are_names_and_nothing_else() {
     let long = format!("{}.pdf", "ü".repeat(200));
-    for (said, expected) in [
+    for (input, expected) in [
         ("offer.pdf", "offer.pdf"),
         ("../../etc/passwd", "passwd"),
         ("C:\\Windows\\win.ini", "win.ini"),
@@ -160,7 +160,7 @@ fn names_are_names_and_nothing_else() {
         ("-rf.txt", "rf.txt"),
         ("Rechnung für März.pdf", "Rechnung für März.pdf"),
     ] {
-        assert_eq!(names::clean(said), expected, "{said:?}");
+        assert_eq!(names::clean(input), expected, "{input:?}");
     }
     let short = names::clean(&long);
     assert!(short.len() <= 150 && short.ends_with("ü.pdf"), "{short}");

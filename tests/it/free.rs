@@ -240,8 +240,8 @@ async fn what_cannot_be_meant_is_refused() {
         json!({"from": "2020-01-01", "to": "2020-01-02", "duration": "1h"}),
             "that time is past: give a future `to`";
     } {
-        let said = harness.error("calendar_free", arguments.clone()).await;
-        assert!(said.contains(says), "{arguments}: {said}");
+        let text = harness.error("calendar_free", arguments.clone()).await;
+        assert!(text.contains(says), "{arguments}: {text}");
     }
     let many: Vec<String> = (0..51).map(|at| format!("p{at}@example.com")).collect();
     assert_eq!(
@@ -422,8 +422,8 @@ proptest! {
                 asked["hours"] = format!("{}-{}", clock(from), clock(to)).into();
             }
             if people.iter().all(|(known, ..)| !known) {
-                let said = harness.error("calendar_free", asked).await;
-                assert!(said.starts_with("no free/busy times are known"), "{said}");
+                let text = harness.error("calendar_free", asked).await;
+                assert!(text.starts_with("no free/busy times are known"), "{text}");
                 return;
             }
             let found = harness.json("calendar_free", asked).await;
@@ -451,7 +451,7 @@ proptest! {
 }
 
 #[test]
-fn the_days_above_are_what_they_are_said_to_be() {
+fn the_days_above_are_what_they_claim() {
     let berlin = TimeZone::get("Europe/Berlin").unwrap();
     let change = at(2 * 288 + 12).checked_add(SignedDuration::from_secs(1));
     assert_eq!(at(0).to_string(), "2031-03-28T00:00:00Z");

@@ -395,9 +395,9 @@ async fn what_a_row_does_not_show_can_be_had() {
     let row: Vec<&str> = row.split('\t').collect();
     assert!(row[0].ends_with("… <nina@example.com>"), "{row:?}");
     assert!(row[2].ends_with("p5@example.com +4"), "{row:?}");
-    let (said, id) = blocks[1].split_once("; whole: output_read id=").unwrap();
+    let (expected, id) = blocks[1].split_once("; whole: output_read id=").unwrap();
     assert_eq!(
-        said,
+        expected,
         "messages: 1 of 1, newest first\nshortened to … or +N: from in 1, subject in 1, to in 1"
     );
     let whole = session.ok("output_read", json!({ "id": id })).await;
@@ -561,9 +561,9 @@ async fn reads_survive_faults_and_say_what_failed() {
     }
     // When nothing helps, the error says so, and the server lives on.
     session.sandbox.set_faults(Faults::from_str("500=1").unwrap());
-    let said = session.error("mail_search", json!({"limit": 2})).await;
-    assert!(said.contains("Google answered with status 500"), "{said}");
-    assert!(said.ends_with("try again in a minute"), "{said}");
+    let expected = session.error("mail_search", json!({"limit": 2})).await;
+    assert!(expected.contains("Google answered with status 500"), "{expected}");
+    assert!(expected.ends_with("try again in a minute"), "{expected}");
     session.sandbox.set_faults(Faults::default());
     assert_eq!(session.json("mail_search", json!({"limit": 20})).await, whole);
 }
@@ -574,10 +574,10 @@ async fn an_expired_token_is_refreshed_and_a_revoked_grant_is_reported() {
     session.sandbox.expire_access_tokens();
     session.ok("mail_search", json!({"limit": 5})).await;
     session.sandbox.revoke_all();
-    let said = session.error("mail_search", json!({"limit": 5})).await;
-    assert!(said.contains(ME), "{said}");
-    assert!(said.contains("7 days"), "{said}");
-    assert!(said.ends_with("run `daysheet account add google`"), "{said}");
+    let expected = session.error("mail_search", json!({"limit": 5})).await;
+    assert!(expected.contains(ME), "{expected}");
+    assert!(expected.contains("7 days"), "{expected}");
+    assert!(expected.ends_with("run `daysheet account add google`"), "{expected}");
     let accounts = session.json("accounts", json!({})).await;
     assert_ne!(column(&accounts, "accounts", "status"), ["ok"]);
     // The same at Microsoft, which says less of why.
@@ -586,8 +586,8 @@ async fn an_expired_token_is_refreshed_and_a_revoked_grant_is_reported() {
     session.sandbox.expire_access_tokens();
     session.ok("mail_search", json!({"limit": 5})).await;
     session.sandbox.revoke_all();
-    let said = session.error("mail_search", json!({"limit": 5})).await;
-    assert!(said.ends_with("run `daysheet account add microsoft`"), "{said}");
+    let expected = session.error("mail_search", json!({"limit": 5})).await;
+    assert!(expected.ends_with("run `daysheet account add microsoft`"), "{expected}");
 }
 
 #[tokio::test]
@@ -631,7 +631,7 @@ async fn handles_last_and_are_shared() {
     let by_handle = later.json("mail_read", json!({"ids": [id["id"]]})).await;
     let by_id = later.json("mail_read", json!({"ids": [id["provider_id"]]})).await;
     assert_eq!(by_handle, by_id);
-    for (said, reported) in cases! {
+    for (expected, reported) in cases! {
         "m999", "m999: there is no `m999`: use an id from a search or lookup";
         "M1", "M1: there is no such handle: use an id from a search or lookup";
         "f1", "f1: `f1` is a handle of kind folder: give message or thread ids, such as m12 or t4";
@@ -641,7 +641,7 @@ async fn handles_last_and_are_shared() {
         "00000000000000ff",
             "m11: Gmail has no such item: it may have been deleted; search again for its handle";
     } {
-        assert_eq!(later.error("mail_read", json!({"ids": [said]})).await, reported);
+        assert_eq!(later.error("mail_read", json!({"ids": [expected]})).await, reported);
     }
     // Among good ids, a bad one is a note.
     let blocks = later.ok("mail_read", json!({"ids": [id["id"], "m999"]})).await;
@@ -788,8 +788,8 @@ async fn what_belongs_to_a_signed_out_account_is_a_note() {
     }
     // Only a whole address signs an account out.
     for part in ["", "b", "google", "bo@example"] {
-        let said = session.error("accounts", json!({"op": "remove", "account": part})).await;
-        assert!(said.contains("account"), "{said}");
+        let expected = session.error("accounts", json!({"op": "remove", "account": part})).await;
+        assert!(expected.contains("account"), "{expected}");
     }
     session.ok("accounts", json!({"op": "remove", "account": "bo@example.com"})).await;
     let blocks = session.ok("mail_read", json!({"ids": ["m1", "m2"]})).await;
@@ -807,9 +807,9 @@ async fn a_folder_is_found_by_handle_name_and_id() {
     let mut session = Session::sample().await;
     let all = session.json("lookup", json!({"kind": "folders", "q": "nordlicht"})).await;
     let row = all["folders"][0].clone();
-    for said in [&row["id"], &row["name"], &row["provider_id"]] {
-        let found = session.json("mail_search", json!({"folder": said, "limit": 50})).await;
-        assert_eq!(column(&found, "messages", "id").len(), 9, "{said}");
+    for expected in [&row["id"], &row["name"], &row["provider_id"]] {
+        let found = session.json("mail_search", json!({"folder": expected, "limit": 50})).await;
+        assert_eq!(column(&found, "messages", "id").len(), 9, "{expected}");
     }
 }
 

@@ -518,9 +518,9 @@ async fn a_long_document_is_imported_in_parts() {
     let path = folder.join("long.ics");
     std::fs::write(&path, document(&lines)).unwrap();
     let call = |ics: &str| json!({"ics": ics, "if_conflict": "ignore"});
-    let said = path.to_str().unwrap();
+    let text = path.to_str().unwrap();
     for (ics, note, many) in [
-        (said, "events 1 to 200 of 450: calendar_save ics=p1 continues", 200),
+        (text, "events 1 to 200 of 450: calendar_save ics=p1 continues", 200),
         ("p1", "events 201 to 400 of 450: calendar_save ics=p2 continues", 200),
         ("p2", "", 50),
     ] {

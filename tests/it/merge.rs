@@ -263,9 +263,9 @@ async fn one_that_fails_or_is_slow_is_a_note() {
 
 /// An account has as long as the README says. (Tests wait for less.)
 #[test]
-fn accounts_have_as_long_as_is_said() {
-    let said = format!("takes more than {} seconds", PATIENCE.as_secs());
-    assert!(include_str!("../../README.md").contains(&said), "{said}");
+fn accounts_have_as_long_as_the_settings_give() {
+    let text = format!("takes more than {} seconds", PATIENCE.as_secs());
+    assert!(include_str!("../../README.md").contains(&text), "{text}");
 }
 
 /// A search that finds nothing on a page goes on for some pages, and then says so.
@@ -276,10 +276,10 @@ async fn a_call_looks_through_a_few_pages() {
     let mut asked = json!({"limit": 3});
     for (calls, pages) in [(12, "12"), (24, "12"), (30, "")] {
         let notes = bench.call("mail_search", asked).await.unwrap().pop().unwrap();
-        let said = notes
+        let text = notes
             .lines()
             .any(|line| line == format!("{pages} pages were searched so far, and there are more"));
-        assert_eq!(said, !pages.is_empty(), "{notes}");
+        assert_eq!(text, !pages.is_empty(), "{notes}");
         assert_eq!(*bench.fakes[0].asked.lock().unwrap(), calls, "{notes}");
         let next = notes.split_once("cursor=").map_or("", |(_, rest)| rest);
         asked = json!({"cursor": next.split(' ').next().unwrap_or_default()});

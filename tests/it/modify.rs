@@ -220,7 +220,7 @@ async fn handles_threads_and_ids_are_spread_out() {
 }
 
 #[tokio::test]
-async fn folders_are_made_when_that_was_said() {
+async fn folders_are_made_when_asked_for() {
     let harness = MailHarness::one(Api::Gmail, "organize").await;
     harness.ana().fill(1);
     let to = json!({"ids": "ana-0001", "do": "label", "to": "Taxes"});
@@ -273,9 +273,9 @@ async fn the_user_is_asked_before_it_is_gone_for_good() {
         let harness = MailHarness::one(Api::Gmail, "full").await;
         harness.ana().fill(8);
         let caller = FakeUser::says(reply);
-        let said = harness.call_as("mail_modify", delete.clone(), &caller).await;
-        let said = said.map_or_else(|error| error.to_string(), |blocks| blocks.join("\n--\n"));
-        assert_eq!(said, answer, "{reply:?}");
+        let text = harness.call_as("mail_modify", delete.clone(), &caller).await;
+        let text = text.map_or_else(|error| error.to_string(), |blocks| blocks.join("\n--\n"));
+        assert_eq!(text, answer, "{reply:?}");
         assert_eq!(harness.ana().mail.lock().unwrap().len(), left, "{reply:?}");
         let asked = caller.questions().clone();
         assert_eq!(asked.len(), 1);
@@ -338,9 +338,9 @@ async fn what_does_not_go_together_is_refused() {
         json!({"do": "star", "due": "tomorrow"}),
             "Gmail's stars have no due time: leave out `due`, or create an event with calendar_save";
     };
-    for (mut arguments, said) in cases {
+    for (mut arguments, text) in cases {
         arguments["ids"] = "ana-0001".into();
-        assert_eq!(harness.error("mail_modify", arguments.clone()).await, said, "{arguments}");
+        assert_eq!(harness.error("mail_modify", arguments.clone()).await, text, "{arguments}");
     }
     assert_eq!(
         harness.error("mail_modify", json!({"undo": "u7"})).await,

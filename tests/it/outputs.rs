@@ -114,7 +114,7 @@ fn a_hash_is_the_texts() {
     assert_eq!(hash(""), "dsec266w45");
     assert_eq!(hash("messages: []"), "7u44bacz85");
     let some = hash("messages: []");
-    for (said, expected) in [
+    for (text, expected) in [
         (some.as_str(), Some(some.as_str())),
         (&format!("daysheet://output/{some}"), Some(&some)),
         (&format!(" {some} "), Some(&some)),
@@ -126,7 +126,7 @@ fn a_hash_is_the_texts() {
         ("aaaaaaaaaaa", None),
         ("aaaaaaaaä", None),
     ] {
-        assert_eq!(parse_id(said), expected, "{said}");
+        assert_eq!(parse_id(text), expected, "{text}");
     }
 }
 

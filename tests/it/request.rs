@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 const TOON: Format = Format::Toon(Delimiter::Tab);
 
-fn said(tool: &str, arguments: &Value) -> String {
+fn parse(tool: &str, arguments: &Value) -> String {
     let tool = tools::find(tool).unwrap();
     match tools::read(tool, arguments.as_object().cloned(), TOON) {
         Ok(request) => format!("{:?}", request.action),
@@ -17,7 +17,7 @@ fn said(tool: &str, arguments: &Value) -> String {
 
 #[test]
 fn what_is_meant_is_taken() {
-    let plain = said(
+    let plain = parse(
         "mail_search",
         &json!({"q": "x", "limit": 5, "by": "thread", "fields": ["id", "subject"]}),
     );
@@ -26,19 +26,19 @@ fn what_is_meant_is_taken() {
         json!({"Q": "x", "limit": 5.0, "by": "thread", "fields": "[\"id\", \"subject\"]"}),
         json!({"q": "x", "limit": 5, "by": "thread", "fields": ["id", "subject"], "account": null, "folder": ""}),
     ] {
-        assert_eq!(said("mail_search", &same), plain, "{same}");
+        assert_eq!(parse("mail_search", &same), plain, "{same}");
     }
     assert_eq!(
-        said("mail_read", &json!({"ids": "m1, t2,m1", "quoted": "true", "body": "md"})),
+        parse("mail_read", &json!({"ids": "m1, t2,m1", "quoted": "true", "body": "md"})),
         "Read(Read { ids: [\"m1\", \"t2\"], body: Markdown, quoted: true, links: false, cursor: None, account: None })"
     );
-    assert_eq!(said("accounts", &json!({})), "Accounts(List)");
+    assert_eq!(parse("accounts", &json!({})), "Accounts(List)");
     assert_eq!(
-        said("accounts", &json!({"op": "reauth", "account": "a@x.example"})),
+        parse("accounts", &json!({"op": "reauth", "account": "a@x.example"})),
         "Accounts(Again { account: \"a@x.example\", device: false })"
     );
     assert_eq!(
-        said(
+        parse(
             "accounts",
             &json!({"op": "add", "provider": "Microsoft", "flow": "device", "tenant": "consumers",
                     "account": "a@x.example", "mailbox": "team@x.example"})
@@ -83,16 +83,16 @@ fn what_is_not_understood_is_refused() {
         "accounts", json!({"op": "remove"}),
             "`op: remove` needs `account`: call accounts with op=list to see the addresses";
     } {
-        assert_eq!(said(tool, &arguments), format!("! {expected}"), "{tool} {arguments}");
+        assert_eq!(parse(tool, &arguments), format!("! {expected}"), "{tool} {arguments}");
     }
     let many: Vec<_> = (1..=26).map(|n| format!("m{n}")).collect();
     assert_eq!(
-        said("mail_read", &json!({"ids": many})),
+        parse("mail_read", &json!({"ids": many})),
         "! `ids` has 26 ids, more than 25: read them in several calls"
     );
     // A huge or hostile value is shown short and on one line.
     let huge = "x\n".repeat(5_000_000);
-    let reported = said("mail_search", &json!({"by": huge}));
+    let reported = parse("mail_search", &json!({"by": huge}));
     assert!(reported.len() < 200 && !reported.contains('\n'), "{}", reported.len());
 }
 

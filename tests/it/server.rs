@@ -143,10 +143,10 @@ fn serves_without_a_subcommand() {
         .map(|tool| tool["name"].as_str().unwrap())
         .collect();
     assert_eq!(names, at_draft());
-    let said = process.call("mail_search", &json!({}));
-    assert_eq!(said["result"]["isError"], true);
+    let response = process.call("mail_search", &json!({}));
+    assert_eq!(response["result"]["isError"], true);
     assert_eq!(
-        said["result"]["content"][0]["text"],
+        response["result"]["content"][0]["text"],
         "no account is signed in: call accounts with op=add, or run `daysheet account add google` or `daysheet account add microsoft`"
     );
     assert_eq!(process.end().0, 0);
@@ -196,11 +196,11 @@ fn serves_the_era_without_initialize() {
     );
     let list = process.ask("tools/list", &json!({"_meta": meta}));
     assert_eq!(list["result"]["tools"].as_array().unwrap().len(), at_draft().len());
-    let said = process.ask(
+    let response = process.ask(
         "tools/call",
         &json!({"name": "lookup", "arguments": {"kind": "schemas"}, "_meta": meta}),
     );
-    let text = said["result"]["content"][0]["text"].as_str().unwrap();
+    let text = response["result"]["content"][0]["text"].as_str().unwrap();
     assert!(
         text.starts_with(&format!("schemas[{}\t]{{name\tversion\tcolumns\tdoc}}:", TABLES.len())),
         "{text}"
@@ -270,9 +270,9 @@ fn bad_input_is_answered_and_survived() {
         "mail_search", json!({"q": huge}), "the query is 10485760 bytes long";
         "mail_search", json!({"q": "\"open"}), "the quote at character 1";
     } {
-        let said = process.call(tool, &arguments);
-        assert_eq!(said["result"]["isError"], true, "{said}");
-        let text = said["result"]["content"][0]["text"].as_str().unwrap();
+        let response = process.call(tool, &arguments);
+        assert_eq!(response["result"]["isError"], true, "{response}");
+        let text = response["result"]["content"][0]["text"].as_str().unwrap();
         assert!(text.contains(expected), "{text}");
         assert!(text.contains(": "), "no next step: {text}");
         assert!(text.len() < 1000, "{}", text.len());

@@ -177,12 +177,12 @@ async fn every_refusal_has_words() {
         let config = server.config(home.path());
         let error = token_server::sign_in(&config).await.unwrap_err();
         assert_eq!(error.kind(), *kind, "{error}");
-        let said = error.to_string();
+        let text = error.to_string();
         for part in *words {
-            assert!(said.contains(part), "`{part}` in: {said}");
+            assert!(text.contains(part), "`{part}` in: {text}");
         }
-        assert!(!said.contains("the-code<") && !said.contains("the-client-secret"), "{said}");
-        assert_eq!(server.count(), 1, "asked once and nowhere else: {said}");
+        assert!(!text.contains("the-code<") && !text.contains("the-client-secret"), "{text}");
+        assert_eq!(server.count(), 1, "asked once and nowhere else: {text}");
     }
 }
 
@@ -217,9 +217,9 @@ async fn a_sign_in_needs_a_client_and_a_known_provider() {
     let config = config(home.path(), "http://127.0.0.1:9", None);
     let error = SignIn::start(&config, "google", None, &["mail"], None).await.unwrap_err();
     assert_eq!(error.kind(), Kind::Auth);
-    let said = error.to_string();
-    assert!(said.contains("DAYSHEET_GOOGLE_CLIENT_ID"), "{said}");
-    assert!(said.contains("docs/setup-google.md"), "{said}");
+    let text = error.to_string();
+    assert!(text.contains("DAYSHEET_GOOGLE_CLIENT_ID"), "{text}");
+    assert!(text.contains("docs/setup-google.md"), "{text}");
     let error = SignIn::start(&config, "yahoo", None, &["mail"], None).await.unwrap_err();
     assert!(error.to_string().contains("google"), "{error}");
 }

@@ -36,9 +36,9 @@ fn hostile_line() -> String {
 
 /// Holds notes, or an error, to what may stand in them; how many lines quote the
 /// stranger.
-fn held(what: &str, said: &str) -> usize {
+fn held(what: &str, text: &str) -> usize {
     let mut quoting = 0;
-    for line in said.lines() {
+    for line in text.lines() {
         let parts: Vec<&str> = line.split('`').collect();
         assert_eq!(parts.len() % 2, 1, "{what}: an open quote: {line:.300}");
         for (at, part) in parts.iter().enumerate() {
@@ -56,7 +56,7 @@ fn held(what: &str, said: &str) -> usize {
         }
         assert!(line.width() < 600, "{what}: {} columns", line.width());
     }
-    assert!(said.lines().count() < 60, "{what}: {said:.2000}");
+    assert!(text.lines().count() < 60, "{what}: {text:.2000}");
     quoting
 }
 
@@ -352,7 +352,7 @@ async fn mail_writes_no_notes() {
 /// What is said within fences begins with their word, and what a sender writes
 /// like it does not.
 #[tokio::test]
-async fn what_is_said_within_fences_cannot_be_forged() {
+async fn lines_within_fences_cannot_be_forged() {
     let mail = TempDir::new().unwrap();
     mailbox(mail.path());
     let home = TempDir::new().unwrap();
@@ -363,9 +363,9 @@ async fn what_is_said_within_fences_cannot_be_forged() {
     let blocks = session.ok("mail_read", json!({"ids": [id], "links": true})).await;
     let body = blocks.iter().find(|block| block.starts_with("<<<b1 ")).unwrap();
     let word = body["<<<b1 ".len()..].lines().next().unwrap();
-    let said: Vec<&str> = body.lines().filter(|line| line.contains(word)).collect();
+    let text: Vec<&str> = body.lines().filter(|line| line.contains(word)).collect();
     assert_eq!(
-        said,
+        text,
         [
             format!("<<<b1 {word}"),
             format!("https://bank.example [1] ({word} goes to evil.example)here [2]"),

@@ -26,7 +26,7 @@ fn pin(renderings: &str) -> Block {
 }
 
 /// One sign for each block: its rendering, or `-`; then the tokens.
-fn said(plan: &Result<Plan, TooSmall>) -> String {
+fn text(plan: &Result<Plan, TooSmall>) -> String {
     match plan {
         Err(TooSmall { needed }) => format!("needs {needed}"),
         Ok(plan) => {
@@ -97,7 +97,7 @@ fn plans_of_a_few_blocks() {
     } {
         for (budget, expected) in expected {
             let plan = plan(&blocks, &headings, *budget);
-            assert_eq!(said(&plan), *expected, "{title}: {budget}");
+            assert_eq!(text(&plan), *expected, "{title}: {budget}");
         }
     }
 }
@@ -110,9 +110,9 @@ fn undoing_goes_back_through_upgrades_and_placements() {
         block(Tier::Medium, "2:0.6"),
     ];
     let mut plan = plan(&blocks, &[], 12).unwrap();
-    let mut states = vec![said(&Ok(plan.clone()))];
+    let mut states = vec![text(&Ok(plan.clone()))];
     while plan.undo() {
-        states.push(said(&Ok(plan.clone())));
+        states.push(text(&Ok(plan.clone())));
     }
     assert_eq!(states, ["110 9", "010 6", "000 5", "-00 3", "-0- 1"], "the pin stays");
     assert_eq!(plan.leftovers(), [0, 2]);
@@ -123,7 +123,7 @@ fn undoing_goes_back_through_upgrades_and_placements() {
     while plan.undo() {
         steps += 1;
     }
-    assert_eq!((steps, said(&Ok(plan)).as_str()), (2, "0 2"));
+    assert_eq!((steps, text(&Ok(plan)).as_str()), (2, "0 2"));
     assert!(!Plan::default().undo());
 }
 

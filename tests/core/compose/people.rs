@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 use super::person;
 
-fn said(items: &[&str]) -> daysheet_core::error::Result<(Vec<Person>, Vec<Note>)> {
+fn text(items: &[&str]) -> daysheet_core::error::Result<(Vec<Person>, Vec<Note>)> {
     let items: Vec<String> = items.iter().map(|item| (*item).to_owned()).collect();
     read("to", &items).map(|found| (found.people, found.warnings))
 }
@@ -36,7 +36,7 @@ fn people_as_they_are_written() {
     } {
         let expected: Vec<Person> =
             expected.iter().map(|(name, address)| person(name, address)).collect();
-        assert_eq!(said(&items), Ok((expected, Vec::new())), "{items:?}");
+        assert_eq!(text(&items), Ok((expected, Vec::new())), "{items:?}");
     }
 }
 
@@ -116,11 +116,11 @@ fn what_can_be_read_in_two_ways_is_refused() {
              look-alike scripts (xn--exmple-4nf.com): check the domain letter by letter and retype \
              it";
     } {
-        let error = said(&[item]).unwrap_err();
+        let error = text(&[item]).unwrap_err();
         assert_eq!(error.to_string(), expected);
     }
     let long = format!("{}@example.com", "a".repeat(65));
-    assert!(said(&[&long]).unwrap_err().message().ends_with("is too long for an address"));
+    assert!(text(&[&long]).unwrap_err().message().ends_with("is too long for an address"));
     let many: Vec<String> = (0..501).map(|n| format!("p{n}@example.com")).collect();
     let error = read("cc", &many).unwrap_err();
     assert_eq!(error.to_string(), "`cc` has 501 recipients, more than 500: write to fewer people");
@@ -129,7 +129,7 @@ fn what_can_be_read_in_two_ways_is_refused() {
 #[test]
 fn domains_that_are_not_ascii_are_reported() {
     let (people, warnings) =
-        said(&["Zoë <zoe@münchen.example>", "lei@例え.example", "a@аррӏе.example"]).unwrap();
+        text(&["Zoë <zoe@münchen.example>", "lei@例え.example", "a@аррӏе.example"]).unwrap();
     let addresses: Vec<&str> = people.iter().map(|one| one.address.as_str()).collect();
     assert_eq!(
         addresses,
@@ -169,7 +169,7 @@ proptest! {
     /// Whatever is taken is one address per person, and reads the same again.
     #[test]
     fn what_is_taken_is_plain(item in "[a-cA-C@<>\",;:()\\\\ .é=?\u{202e}\r\n-]{0,30}(@example\\.com>?)?") {
-        if let Ok((people, _)) = said(&[&item]) {
+        if let Ok((people, _)) = text(&[&item]) {
             for one in people {
                 prop_assert_eq!(ascii(&one.address).unwrap(), one.address.clone());
                 prop_assert_eq!(one.address.matches('@').count(), 1);

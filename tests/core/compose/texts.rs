@@ -10,7 +10,7 @@ use super::person;
 
 #[test]
 fn markdown_in_both_forms() {
-    for (said, plain, html) in cases! {
+    for (input, plain, html) in cases! {
         "Hi\nthere", "Hi\nthere", "<p>Hi<br>\nthere</p>";
         "# One\n\ntext *it* `x < y`", "One\n\ntext _it_ x < y",
             "<h1>One</h1>\n<p>text <em>it</em> <code>x &lt; y</code></p>";
@@ -28,8 +28,8 @@ fn markdown_in_both_forms() {
         "[x](javascript:x())", "x <javascript:x()>", "<p><a>x</a></p>";
         "", "", "";
     } {
-        let both = text::markdown(said);
-        assert_eq!((both.text.as_str(), both.html.as_str()), (plain, html), "{said}");
+        let both = text::markdown(input);
+        assert_eq!((both.text.as_str(), both.html.as_str()), (plain, html), "{input}");
     }
 }
 
@@ -203,8 +203,8 @@ proptest! {
     }
 
     #[test]
-    fn markdown_never_runs(said in "[a-z<>\\[\\]()!*_`#|:/\\n -]{0,60}") {
-        let both = text::markdown(&said);
+    fn markdown_never_runs(input in "[a-z<>\\[\\]()!*_`#|:/\\n -]{0,60}") {
+        let both = text::markdown(&input);
         prop_assert!(!both.html.contains("<script") && !both.html.contains("javascript:"));
     }
 }

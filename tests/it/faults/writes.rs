@@ -85,14 +85,14 @@ pub enum Done {
 
 /// What an answer says of a write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Said {
+pub enum Reported {
     Done,
     Unknown,
     Failed,
 }
 
 /// The classes of an answer.
-pub fn said(answer: &Answer) -> Said {
+pub fn reported(answer: &Answer) -> Reported {
     let text = answer.blocks.join("\n");
     let has = |word: &str| {
         let quoted = format!("\"{word}\"");
@@ -100,10 +100,12 @@ pub fn said(answer: &Answer) -> Said {
             || text.contains(&format!("\"result\": {quoted}"))
     };
     match () {
-        () if answer.is_error => Said::Failed,
-        () if has("unknown") => Said::Unknown,
-        () if has("failed") || has("refused") || has("not sent") || has("skipped") => Said::Failed,
-        () => Said::Done,
+        () if answer.is_error => Reported::Failed,
+        () if has("unknown") => Reported::Unknown,
+        () if has("failed") || has("refused") || has("not sent") || has("skipped") => {
+            Reported::Failed
+        }
+        () => Reported::Done,
     }
 }
 

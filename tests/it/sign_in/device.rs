@@ -85,7 +85,7 @@ async fn a_code_that_comes_to_nothing_has_words() {
              (AADSTS7000218): switch on \"Allow public client flows\" for the app; \
              docs/setup-microsoft.md says how";
     };
-    for (answer, said) in cases {
+    for (answer, text) in cases {
         let server = TokenServer::start(move |number, _| match number {
             0 => code(0, 900),
             _ => answer(),
@@ -93,7 +93,7 @@ async fn a_code_that_comes_to_nothing_has_words() {
         .await;
         let error = device(&server, None).await.unwrap().wait().await;
         let error = error.unwrap_err();
-        assert_eq!((error.kind(), error.to_string().as_str()), (Kind::Auth, *said));
+        assert_eq!((error.kind(), error.to_string().as_str()), (Kind::Auth, *text));
         assert_eq!(server.count(), 2);
     }
     // The provider goes on waiting, and the code's time is over.

@@ -138,7 +138,7 @@ async fn a_tenant_is_chosen_checked_and_kept() {
     }
     let home = home();
     let config = server.config(home.path());
-    for (provider, tenant, said) in cases! {
+    for (provider, tenant, text) in cases! {
         "microsoft", "../evil",
             "that is not a tenant: use common, organizations, consumers, or the GUID or domain of \
              a directory";
@@ -149,7 +149,7 @@ async fn a_tenant_is_chosen_checked_and_kept() {
     } {
         let error =
             SignIn::start(&config, provider, Some(tenant), &["mail"], None).await.unwrap_err();
-        assert_eq!((error.kind(), error.to_string().as_str()), (Kind::Argument, said));
+        assert_eq!((error.kind(), error.to_string().as_str()), (Kind::Argument, text));
     }
 }
 

@@ -252,13 +252,13 @@ async fn every_number_has_words() {
             continue;
         }
         let problem = format!("the Microsoft grant of {EMAIL} was refused ({})", case.reason);
-        let said = format!("{problem}: run `daysheet account add microsoft`");
-        assert_eq!(refused.to_string(), said);
+        let text = format!("{problem}: run `daysheet account add microsoft`");
+        assert_eq!(refused.to_string(), text);
         assert_eq!(account.problem, Some(problem));
         // Another process says the same without asking.
         let asked = server.count();
         let again = server.accounts(home.path()).bearer(MIRA).await;
-        assert_eq!(again.unwrap_err().to_string(), said);
+        assert_eq!(again.unwrap_err().to_string(), text);
         assert_eq!(server.count(), asked);
     }
 }
@@ -277,7 +277,7 @@ async fn a_number_is_found_where_it_stands() {
     let config = server.config(home.path());
     let error = sign_in_at(&config, "microsoft", None).await.unwrap_err();
     assert!(error.message().contains("(AADSTS50173)"), "{error}");
-    for (query, said) in cases! {
+    for (query, text) in cases! {
         "error=access_denied&error_description=AADSTS65004%3A+User+declined&error_subcode=cancel",
             "the consent was declined (AADSTS65004)";
         "error=access_denied&error_subcode=cancel", "the consent was declined";
@@ -291,7 +291,7 @@ async fn a_number_is_found_where_it_stands() {
         let redirect = redirect(&sign_in, query);
         let (ended, page) = tokio::join!(sign_in.wait(), get(&redirect));
         let error: Error = ended.unwrap_err();
-        assert!(error.message().contains(said), "{query}: {error}");
-        assert!(page.contains("Not signed in") && page.contains(said), "{page}");
+        assert!(error.message().contains(text), "{query}: {error}");
+        assert!(page.contains("Not signed in") && page.contains(text), "{page}");
     }
 }

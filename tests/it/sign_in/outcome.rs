@@ -144,7 +144,7 @@ async fn the_account_is_that_of_the_tokens() {
                 assert_eq!(finished.account.via.as_deref(), *via);
                 assert_eq!(finished.note.as_deref(), *note);
             }
-            (Err(error), Err(said)) => assert_eq!(error.to_string(), *said),
+            (Err(error), Err(text)) => assert_eq!(error.to_string(), *text),
             (finished, _) => panic!("{finished:?}"),
         }
     }
@@ -155,7 +155,7 @@ async fn what_cannot_be_asked_for_is_refused_before_a_page_opens() {
     let home = tempfile::tempdir().unwrap();
     let server = server().await;
     let config = server.config(home.path());
-    for (asked, said) in cases! {
+    for (asked, text) in cases! {
         add("microsoft", None, Some("team")),
             "the shared mailbox is not an address: give its full e-mail address";
         add("google", None, Some("team@example.com")), "not shared";
@@ -163,7 +163,7 @@ async fn what_cannot_be_asked_for_is_refused_before_a_page_opens() {
             "Google has no tenants: leave out the tenant";
     } {
         let error = Begun::start(&config, &Mira, &asked).await.unwrap_err();
-        assert_eq!((error.kind(), error.to_string().as_str()), (Kind::Argument, said));
+        assert_eq!((error.kind(), error.to_string().as_str()), (Kind::Argument, text));
     }
     assert_eq!(server.count(), 0);
 }

@@ -58,11 +58,11 @@ async fn main() {
     for (address, _) in PEOPLE {
         let one = mail.path().join(address);
         std::fs::create_dir(&one).unwrap();
-        let letter = format!(
+        let message = format!(
             "From: {address}\r\nTo: {address}\r\nSubject: hello\r\n\
              Date: Mon, 05 Jan 2026 09:00:00 +0000\r\n\r\nhello\r\n"
         );
-        std::fs::write(one.join("one.eml"), letter).unwrap();
+        std::fs::write(one.join("one.eml"), message).unwrap();
     }
     let config = config(home.path());
     let who = Who::Everybody(&["google", "microsoft"]);

@@ -205,11 +205,11 @@ async fn lane(provider: &'static str, names: Vec<&'static str>, found: Found) {
     for owner in [ME, OTHER] {
         let mail = folder.path().join("mail").join(owner);
         std::fs::create_dir_all(&mail).unwrap();
-        let letter = format!(
+        let message = format!(
             "From: dee@example.org\r\nTo: {owner}\r\nSubject: Hello\r\n\
              Date: Tue, 03 Feb 2026 18:05:00 +0000\r\nMessage-ID: <hello@{owner}>\r\n\r\nHello.\r\n"
         );
-        std::fs::write(mail.join("hello.eml"), letter).unwrap();
+        std::fs::write(mail.join("hello.eml"), message).unwrap();
     }
     let sandbox =
         Sandbox::start(Options { mail: Some(folder.path().join("mail")), ..Options::default() })

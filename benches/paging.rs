@@ -96,7 +96,7 @@ async fn main() {
     server.end();
 }
 
-/// Letters that are an hour apart, as one mbox.
+/// Messages that are an hour apart, as one mbox.
 fn mbox(owner: &str, start: usize) -> String {
     let mut text = String::new();
     for number in 0..EACH {

@@ -1,11 +1,11 @@
-//! A thousand letters sent through faults: how often each was delivered, and
+//! A thousand messages sent through faults: how often each was delivered, and
 //! whether what was said of it at the end is true.
 //!
 //! `cargo bench --bench sends` lets the sandbox hold the mailboxes of two senders,
-//! one at Gmail and one at Outlook, and of one recipient. Every letter is a draft
+//! one at Gmail and one at Outlook, and of one recipient. Every message is a draft
 //! that is sent once by `mail_send` while the sandbox breaks the request in one
 //! way, or the sending process is killed at some moment; then `mail_send` is
-//! asked again until it no longer says `unknown`, at most twice. A letter that
+//! asked again until it no longer says `unknown`, at most twice. A message that
 //! was delivered twice, or an answer at the end that is not true, ends the
 //! program.
 
@@ -41,11 +41,11 @@ use serde_json::{Value, json};
 const GMAIL: &str = "ana@example.com";
 const OUTLOOK: &str = "bo@example.com";
 const RECIPIENT: &str = "cy@example.com";
-/// How long a letter in doubt is looked for, and may go out.
+/// How long a message in doubt is looked for, and may go out.
 const LOOK: Duration = Duration::from_millis(250);
 const OPEN: Duration = Duration::from_millis(1_500);
 
-/// What is done to letters, how many there are of each, and what it means.
+/// What is done to messages, how many there are of each, and what it means.
 const CASES: &[(&str, usize, &str)] = &[
     ("", 100, "nothing"),
     ("429=1,only=/send", 50, "too many requests, not accepted"),
@@ -68,11 +68,11 @@ async fn main() {
     for owner in [GMAIL, OUTLOOK, RECIPIENT] {
         let mail = folder.path().join("mail").join(owner);
         std::fs::create_dir_all(&mail).unwrap();
-        let letter = format!(
+        let message = format!(
             "From: dee@example.org\r\nTo: {owner}\r\nSubject: Hello\r\n\
              Date: Tue, 03 Feb 2026 18:05:00 +0000\r\nMessage-ID: <hello@{owner}>\r\n\r\nHello.\r\n"
         );
-        std::fs::write(mail.join("hello.eml"), letter).unwrap();
+        std::fs::write(mail.join("hello.eml"), message).unwrap();
     }
     let sandbox =
         Sandbox::start(Options { mail: Some(folder.path().join("mail")), ..Options::default() })
@@ -119,15 +119,15 @@ async fn main() {
     println!(
         "{} letters: {} delivered once, {} not at all, {} twice or more; answers at the end that \
          are not true: {}; left unknown: {}",
-        all.letters, all.once, all.never, all.twice, all.untrue, all.unknown
+        all.messages, all.once, all.never, all.twice, all.untrue, all.unknown
     );
     assert_eq!((all.twice, all.untrue), (0, 0));
 }
 
-/// What became of letters.
+/// What became of messages.
 #[derive(Default)]
 struct Tally {
-    letters: usize,
+    messages: usize,
     once: usize,
     never: usize,
     twice: usize,
@@ -138,7 +138,7 @@ struct Tally {
 
 impl Tally {
     fn add(&mut self, other: Self) {
-        self.letters += other.letters;
+        self.messages += other.messages;
         self.once += other.once;
         self.never += other.never;
         self.twice += other.twice;
@@ -149,7 +149,7 @@ impl Tally {
     fn print(&self, what: &str) {
         let answers: Vec<String> =
             self.answers.iter().map(|(answer, count)| format!("{count} {answer}")).collect();
-        println!("{what:40} {:8}  {}", self.letters, answers.join(", "));
+        println!("{what:40} {:8}  {}", self.messages, answers.join(", "));
     }
 }
 
@@ -215,7 +215,7 @@ impl Sender {
         }
         let id = self.message_id(draft);
         let found = id.map_or(0, |id| sandbox.found(RECIPIENT, &id).len());
-        tally.letters += 1;
+        tally.messages += 1;
         match found {
             0 => tally.never += 1,
             1 => tally.once += 1,

@@ -28,7 +28,7 @@ use http_body_util::{BodyExt, Empty};
 use hyper::body::Bytes;
 use serde_json::{Value, json};
 
-/// The mailbox whose letters both providers have.
+/// The mailbox whose messages both providers have.
 const SIGN_INS: &[(&str, &str)] = &[
     ("google", "mira@example.com"),
     ("microsoft", "mira@example.com"),

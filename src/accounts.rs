@@ -129,7 +129,7 @@ impl Accounts {
 
     async fn put(&self, tokens: Tokens, email: &str, via: Option<String>) -> Result<Account> {
         let email = email.trim().to_lowercase();
-        let odd = |letter: char| letter.is_whitespace() || letter.is_control();
+        let odd = |c: char| c.is_whitespace() || c.is_control();
         if !email.contains('@') || email.contains(odd) {
             return Err(Error::argument("the provider gave no mail address for the account"));
         }

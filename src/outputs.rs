@@ -42,7 +42,7 @@ pub fn hash(text: &str) -> String {
         .iter()
         .take(HASH)
         .filter_map(|byte| ALPHABET.get(usize::from(byte & 31)))
-        .map(|letter| char::from(*letter))
+        .map(|digit| char::from(*digit))
         .collect()
 }
 
@@ -50,7 +50,7 @@ pub fn hash(text: &str) -> String {
 pub fn parse_id(id: &str) -> Option<&str> {
     let id = id.trim();
     let id = id.strip_prefix(URI).unwrap_or(id);
-    let is_hash = id.len() == HASH && id.bytes().all(|letter| ALPHABET.contains(&letter));
+    let is_hash = id.len() == HASH && id.bytes().all(|digit| ALPHABET.contains(&digit));
     is_hash.then_some(id)
 }
 

@@ -297,15 +297,15 @@ impl Pipeline {
 
     /// Replaces provider ids by handles.
     async fn assign_handles(&self, rows: &mut RowTable, account: &Account) -> Result<()> {
-        for letter in rows.handle_kinds() {
-            let Some(kind) = HandleKind::of(letter) else {
+        for prefix in rows.handle_kinds() {
+            let Some(kind) = HandleKind::of(prefix) else {
                 continue;
             };
-            let ids = rows.ids(letter);
+            let ids = rows.ids(prefix);
             let wanted: Vec<&str> = ids.iter().map(String::as_str).collect();
             let numbers = self.store.handles(&account.id, kind, &wanted).await?;
             let by_id: HashMap<&str, u64> = wanted.into_iter().zip(numbers).collect();
-            rows.replace_ids(letter, |id| by_id.get(id).copied());
+            rows.replace_ids(prefix, |id| by_id.get(id).copied());
         }
         Ok(())
     }

@@ -54,8 +54,8 @@ pub fn way(headers: &[(String, String)]) -> Option<Way> {
     if let (true, Some(url)) = (one_click, safe) {
         return Some(Way::Post(url.clone()));
     }
-    if let Some(letter) = urls.iter().find_map(letter) {
-        return Some(Way::Mail(letter));
+    if let Some(message) = urls.iter().find_map(message) {
+        return Some(Way::Mail(message));
     }
     page.map(|url| Way::Open(url.clone()))
 }
@@ -94,7 +94,7 @@ fn callable(url: &Url) -> bool {
 }
 
 /// Reads the message of a `mailto:` (RFC 6068); Cc and Bcc are ignored.
-fn letter(url: &Url) -> Option<UnsubscribeMessage> {
+fn message(url: &Url) -> Option<UnsubscribeMessage> {
     if url.scheme() != "mailto" {
         return None;
     }
@@ -105,7 +105,7 @@ fn letter(url: &Url) -> Option<UnsubscribeMessage> {
         return None;
     }
     let line = |text: &str| text.replace(char::is_control, " ").trim().to_owned();
-    let mut letter = UnsubscribeMessage {
+    let mut message = UnsubscribeMessage {
         subject: "unsubscribe".to_owned(),
         text: String::new(),
         to: to.into_owned(),
@@ -113,10 +113,10 @@ fn letter(url: &Url) -> Option<UnsubscribeMessage> {
     for (name, value) in url.query_pairs() {
         let value: String = value.chars().take(TEXT).collect();
         match name.to_ascii_lowercase().as_str() {
-            "subject" => letter.subject = line(&value),
-            "body" => letter.text = value.replace("\r\n", "\n").replace('\r', "\n"),
+            "subject" => message.subject = line(&value),
+            "body" => message.text = value.replace("\r\n", "\n").replace('\r', "\n"),
             _ => {}
         }
     }
-    Some(letter)
+    Some(message)
 }

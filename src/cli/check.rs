@@ -242,8 +242,8 @@ fn mismatch(
         && !pattern.is_match(text)
     {
         return Some(match kind {
-            Some(schemas::Kind::Handle(letter)) => {
-                format!("`{name}` is not a handle such as {letter}12")
+            Some(schemas::Kind::Handle(prefix)) => {
+                format!("`{name}` is not a handle such as {prefix}12")
             }
             Some(schemas::Kind::Time) => format!("`{name}` is not a time such as 2026-02-03 18h05"),
             _ => format!("`{name}` is not of the form {pattern}"),

@@ -270,7 +270,7 @@ pub fn tenant(text: &str) -> Option<String> {
         !label.is_empty()
             && !label.starts_with('-')
             && !label.ends_with('-')
-            && label.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '-')
+            && label.chars().all(|c| c.is_ascii_alphanumeric() || c == '-')
     };
     let known = match text.as_str() {
         "common" | "organizations" | "consumers" => true,

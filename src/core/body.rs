@@ -32,16 +32,16 @@ pub struct Readable {
     pub notes: Vec<Note>,
 }
 
-/// Makes the texts of `letter` readable.
+/// Makes the texts of `prefix` readable.
 ///
 /// `quoted` shows quoted history instead of folding it; `links` adds a numbered
 /// list of link targets.
-pub fn readable(letter: &MessageContent, form: Form, quoted: bool, links: bool) -> Readable {
+pub fn readable(message: &MessageContent, form: Form, quoted: bool, links: bool) -> Readable {
     let mut out = Readable::default();
     let mut hidden = 0;
     let mut deep = 0;
     let (mut cut, mut unsure) = (false, false);
-    for forms in &letter.parts {
+    for forms in &message.parts {
         for found in richest(forms, form, links) {
             hidden += found.hidden;
             deep += found.deep;

@@ -63,8 +63,8 @@ fn property(field: &Field, is_key: bool, settable: bool) -> Value {
     let mut property = Map::new();
     property.insert("type".to_owned(), if is_key { json!(name) } else { json!([name, "null"]) });
     match field.kind {
-        Kind::Handle(letter) => {
-            property.insert("pattern".to_owned(), json!(format!("^{letter}[1-9][0-9]*$")));
+        Kind::Handle(prefix) => {
+            property.insert("pattern".to_owned(), json!(format!("^{prefix}[1-9][0-9]*$")));
         }
         Kind::Time => {
             property.insert(
@@ -225,7 +225,7 @@ pub fn tables_page() -> String {
         page.push_str("| column | level | type | meaning | origin |\n|---|---|---|---|---|\n");
         for field in table.fields {
             let kind = match (field.kind, field.untrusted) {
-                (Kind::Handle(letter), _) => format!("handle `{letter}…`"),
+                (Kind::Handle(prefix), _) => format!("handle `{prefix}…`"),
                 (kind, Some(cap)) => format!("{}, {cap} wide", kind.word()),
                 (kind, None) => kind.word().to_owned(),
             };

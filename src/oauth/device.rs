@@ -56,7 +56,7 @@ impl DeviceSignIn {
             .user_code()
             .secret()
             .chars()
-            .filter(|letter| letter.is_ascii_alphanumeric() || *letter == '-')
+            .filter(|c| c.is_ascii_alphanumeric() || *c == '-')
             .take(40)
             .collect();
         let page = granted.verification_uri().url().scheme();

@@ -191,7 +191,7 @@ fn add(provider: &OAuthProvider) -> String {
 fn tame(code: &str) -> String {
     let word: String = code
         .chars()
-        .filter(|letter| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-' | '.'))
+        .filter(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.'))
         .take(40)
         .collect();
     if word.is_empty() { "without a reason".to_owned() } else { word }

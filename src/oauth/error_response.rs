@@ -65,7 +65,7 @@ impl OAuthErrorResponse {
 /// Returns the number in a description such as `AADSTS65001: The user …`.
 fn number_in(description: &str) -> Option<u32> {
     let (_, rest) = description.split_once(NUMBER)?;
-    let end = rest.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(rest.len());
+    let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
     rest.get(..end)?.parse().ok()
 }
 

@@ -60,7 +60,7 @@ impl HandleKind {
     ];
 
     /// Returns the letter that handles of this kind begin with.
-    pub const fn letter(self) -> char {
+    pub const fn prefix(self) -> char {
         match self {
             Self::Message => 'm',
             Self::Thread => 't',
@@ -75,9 +75,9 @@ impl HandleKind {
         }
     }
 
-    /// Returns the kind that `letter` stands for.
-    pub fn of(letter: char) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.letter() == letter)
+    /// Returns the kind that `prefix` stands for.
+    pub fn of(prefix: char) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.prefix() == prefix)
     }
 
     /// Returns the handle with this number, such as `m12`.
@@ -104,7 +104,7 @@ impl HandleKind {
 /// The letter.
 impl fmt::Display for HandleKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.letter())
+        write!(f, "{}", self.prefix())
     }
 }
 

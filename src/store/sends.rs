@@ -60,9 +60,9 @@ pub enum Begin {
 /// The most that is sent within an hour.
 #[derive(Debug, Clone, Copy)]
 pub struct Caps {
-    /// Letters.
-    pub letters: usize,
-    /// Recipients of letters.
+    /// Messages.
+    pub messages: usize,
+    /// Recipients of messages.
     pub recipients: usize,
 }
 
@@ -72,7 +72,7 @@ impl Store {
     ///
     /// # Errors
     /// [`Kind::RateLimited`] at a cap; [`Kind::Store`], and then nothing may be sent.
-    pub async fn begin_send(&self, letter: &Sending, caps: Caps) -> Result<Begin> {
+    pub async fn begin_send(&self, sending: &Sending, caps: Caps) -> Result<Begin> {
         let broken = |error: sqlx::Error| self.broken(&error);
         let now = now();
         // Check and insert are one transaction, so that only one process may send.
@@ -85,15 +85,15 @@ impl Store {
             .map_err(broken)?;
         if let Some(row) = sqlx::query(FIND)
             .bind(OWNER)
-            .bind(&letter.account)
-            .bind(&letter.draft)
+            .bind(&sending.account)
+            .bind(&sending.draft)
             .fetch_optional(&mut *tx)
             .await
             .map_err(broken)?
         {
             return Ok(Begin::Before(journalled(&row).map_err(broken)?));
         }
-        let (letters, recipients): (i64, i64) = sqlx::query_as(
+        let (messages, recipients): (i64, i64) = sqlx::query_as(
             "SELECT COUNT(*), COALESCE(SUM(recipients), 0) FROM sends \
              WHERE owner = $1 AND started > $2",
         )
@@ -105,10 +105,10 @@ impl Store {
         let more = |so_far: i64, add: usize| {
             usize::try_from(so_far).unwrap_or(usize::MAX).saturating_add(add)
         };
-        if more(letters, 1) > caps.letters {
-            return Err(capped("messages", caps.letters, "sends_per_hour"));
+        if more(messages, 1) > caps.messages {
+            return Err(capped("messages", caps.messages, "sends_per_hour"));
         }
-        if more(recipients, letter.recipients) > caps.recipients {
+        if more(recipients, sending.recipients) > caps.recipients {
             return Err(capped("recipients", caps.recipients, "recipients_per_hour"));
         }
         sqlx::query(
@@ -117,13 +117,13 @@ impl Store {
              VALUES ($1, $2, $3, $4, $5, 'sending', $6, $7, $8)",
         )
         .bind(OWNER)
-        .bind(&letter.account)
-        .bind(&letter.draft)
-        .bind(&letter.message_id)
-        .bind(&letter.thread)
-        .bind(i64::try_from(letter.recipients).unwrap_or(i64::MAX))
+        .bind(&sending.account)
+        .bind(&sending.draft)
+        .bind(&sending.message_id)
+        .bind(&sending.thread)
+        .bind(i64::try_from(sending.recipients).unwrap_or(i64::MAX))
         .bind(now)
-        .bind(letter.due)
+        .bind(sending.due)
         .execute(&mut *tx)
         .await
         .map_err(broken)?;

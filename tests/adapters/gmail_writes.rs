@@ -12,7 +12,7 @@ mod upload;
 use daysheet_core::provider::mail::{MailState, OutgoingMessage, StoredDraft};
 use serde_json::{Value, json};
 
-use crate::common::letters::{file, outgoing, person};
+use crate::common::messages::{file, outgoing, person};
 
 const ME: &str = "mira@example.com";
 

@@ -25,7 +25,7 @@ mod common {
     #[macro_use]
     mod cases;
     pub mod client;
-    pub mod letters;
+    pub mod messages;
     pub mod query_cases;
 }
 

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::common::client::ME;
-use crate::common::letters::letter;
+use crate::common::messages::write_message;
 
 use crate::tap::{HttpRequest, HttpResponse, Outlook, PREFER, empty, respond};
 
@@ -228,7 +228,7 @@ async fn letters_come_by_the_batch() {
 #[tokio::test]
 async fn a_letter_is_read_in_every_form() {
     let mail = TempDir::new().unwrap();
-    letter(
+    write_message(
         mail.path(),
         "one.eml",
         "From: Ana <ana@example.com>\nTo: me@example.com\nSubject: both\nMessage-ID: <1@x.example>\nMIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=m",
@@ -437,7 +437,7 @@ async fn what_is_looked_up() {
 async fn a_shared_mailbox_is_asked_by_its_address() {
     let mail = TempDir::new().unwrap();
     for owner in [ME, "team@example.com"] {
-        letter(
+        write_message(
             &mail.path().join(owner),
             "one.eml",
             &format!(

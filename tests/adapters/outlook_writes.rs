@@ -10,7 +10,7 @@ use daysheet_core::provider::mail::{Attachment, AttachmentContent, Importance, O
 use serde_json::{Value, json};
 
 use crate::common::client::ME;
-use crate::common::letters::{file, outgoing, person};
+use crate::common::messages::{file, outgoing, person};
 use crate::tap::{HttpRequest, HttpResponse, Outlook, empty, respond};
 
 mod arrange;

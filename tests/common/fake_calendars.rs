@@ -900,7 +900,7 @@ impl Fake for FakeCalendars {
     }
 }
 
-/// The mailbox beside calendars: letters with invitations, and who was written to.
+/// The mailbox beside calendars: messages with invitations, and who was written to.
 fn mailbox(name: &'static str, api: Api) -> Arc<FakeMailbox> {
     let list = |mailbox: &FakeMailbox, ask: &ListRequest| {
         let asked = format!("{:?}", ask.query);
@@ -917,7 +917,7 @@ fn mailbox(name: &'static str, api: Api) -> Arc<FakeMailbox> {
         };
         Page { items, ..Page::default() }
     };
-    let letter = |mailbox: &FakeMailbox, id: &str, _| {
+    let read_message = |mailbox: &FakeMailbox, id: &str, _| {
         let invitations = mailbox.invitations.lock().unwrap();
         Ok(MessageContent {
             item: json!({"id": id}),
@@ -925,8 +925,11 @@ fn mailbox(name: &'static str, api: Api) -> Arc<FakeMailbox> {
             ..MessageContent::default()
         })
     };
-    let script =
-        Script { list: Some(Box::new(list)), letter: Some(Box::new(letter)), ..Script::default() };
+    let script = Script {
+        list: Some(Box::new(list)),
+        read_message: Some(Box::new(read_message)),
+        ..Script::default()
+    };
     Arc::new(FakeMailbox::scripted(name, api, script))
 }
 

@@ -25,7 +25,7 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::harness::{Fake, Harness};
-use super::letters::{person, stored_draft};
+use super::messages::{person, stored_draft};
 
 /// What becomes of a send.
 #[derive(Clone, Copy)]
@@ -51,7 +51,7 @@ type Reads = dyn Fn(&FakeMailbox, &str, BodyForm) -> Result<MessageContent> + Se
 pub struct Script {
     pub list: Option<Box<Lists>>,
     pub lookup: Option<Box<LooksUp>>,
-    pub letter: Option<Box<Reads>>,
+    pub read_message: Option<Box<Reads>>,
     pub thread: Option<fn(&str) -> Vec<String>>,
 }
 
@@ -95,7 +95,7 @@ pub struct FakeMailbox {
     pub schedules: bool,
     /// Who was written to before.
     pub known: Mutex<Vec<String>>,
-    /// Letters with an invitation.
+    /// Messages with an invitation.
     pub invitations: Mutex<HashMap<String, String>>,
     /// Lists and lookups take so long, and fail so.
     pub delay: Mutex<Duration>,
@@ -230,10 +230,10 @@ impl FakeMailbox {
         self.sent.lock().unwrap().clone()
     }
 
-    fn hold(&self, id: &str, thread: &str, letter: &OutgoingMessage) -> Result<StoredDraft> {
-        // Every letter that is taken can be written.
-        if letter.files.iter().all(|file| matches!(file.content, AttachmentContent::Bytes(_))) {
-            mime(letter)?;
+    fn hold(&self, id: &str, thread: &str, message: &OutgoingMessage) -> Result<StoredDraft> {
+        // Every message that is taken can be written.
+        if message.files.iter().all(|file| matches!(file.content, AttachmentContent::Bytes(_))) {
+            mime(message)?;
         }
         if let Some(happens) = self.meanwhile.lock().unwrap().take() {
             happens();
@@ -243,8 +243,8 @@ impl FakeMailbox {
         }
         let mut made = self.made.lock().unwrap();
         *made += 1;
-        let mut letter = letter.clone();
-        for file in &mut letter.files {
+        let mut message = message.clone();
+        for file in &mut message.files {
             if let AttachmentContent::Bytes(bytes) = &file.content {
                 let key = format!("{id}/{}", file.name);
                 let size = bytes.len() as u64;
@@ -253,9 +253,9 @@ impl FakeMailbox {
             }
         }
         if *self.bends.lock().unwrap() {
-            letter.to = vec![person("", "eve@example.net")];
+            message.to = vec![person("", "eve@example.net")];
         }
-        let held = stored_draft(id, thread, &format!("v{made}"), letter);
+        let held = stored_draft(id, thread, &format!("v{made}"), message);
         self.drafts.lock().unwrap().insert(id.to_owned(), held.clone());
         Ok(held)
     }
@@ -433,7 +433,7 @@ impl Drafts for FakeMailbox {
                 Vec::new(),
             ));
         }
-        // A letter to somebody is known by the address.
+        // A message to somebody is known by the address.
         match id.contains('@') && !id.starts_with("gone") {
             true => Ok(of(Vec::new(), vec![person("", id)])),
             false => Err(gone()),
@@ -458,7 +458,7 @@ impl Drafts for FakeMailbox {
     async fn create(
         &self,
         origin: &Origin,
-        letter: &OutgoingMessage,
+        message: &OutgoingMessage,
         _: &dyn ClientPrompts,
     ) -> Result<StoredDraft> {
         let (line, thread) = match origin {
@@ -469,17 +469,17 @@ impl Drafts for FakeMailbox {
         };
         self.drafted.lock().unwrap().push(line);
         let number = self.drafts.lock().unwrap().len() + 1;
-        self.hold(&format!("draft{number}"), thread, letter)
+        self.hold(&format!("draft{number}"), thread, message)
     }
 
     async fn update(
         &self,
         current: &StoredDraft,
-        letter: &OutgoingMessage,
+        message: &OutgoingMessage,
         _: &dyn ClientPrompts,
     ) -> Result<StoredDraft> {
         self.drafted.lock().unwrap().push(format!("update {}", current.id));
-        self.hold(&current.id, &current.thread, letter)
+        self.hold(&current.id, &current.thread, message)
     }
 
     async fn discard(&self, current: &StoredDraft) -> Result<()> {
@@ -641,8 +641,8 @@ impl Mailbox for FakeMailbox {
         _: &Projection,
         form: BodyForm,
     ) -> Vec<Result<MessageContent>> {
-        let one = |id: &String| match &self.script.letter {
-            Some(letter) => letter(self, id, form),
+        let one = |id: &String| match &self.script.read_message {
+            Some(read) => read(self, id, form),
             None => Ok(MessageContent {
                 item: self.object(&self.state(id)),
                 ..MessageContent::default()

@@ -7,5 +7,5 @@ pub mod client;
 pub mod fake_calendars;
 pub mod fake_mailbox;
 pub mod harness;
-pub mod letters;
+pub mod messages;
 pub mod query_cases;

@@ -1,4 +1,4 @@
-//! Letters made: bytes, people, texts, quotes.
+//! Messages made: bytes, people, texts, quotes.
 
 mod bytes;
 mod people;
@@ -6,10 +6,10 @@ mod texts;
 
 use daysheet_core::provider::mail::OutgoingMessage;
 
-pub use crate::common::letters::{outgoing, person};
+pub use crate::common::messages::{outgoing, person};
 
-/// A letter with no more in it than has to be.
-pub fn letter() -> OutgoingMessage {
+/// A message with no more in it than has to be.
+pub fn message() -> OutgoingMessage {
     let from = person("Mira Lindqvist", "mira@example.com");
     outgoing("k1@example.com", from, vec![person("", "jonas@example.com")])
 }

@@ -173,7 +173,7 @@ fn a_chunk_that_there_is_not() {
 }
 
 /// A message with a body of so many lines.
-fn letter(lines: usize, tail: bool) -> Response {
+fn long_message(lines: usize, tail: bool) -> Response {
     let mut response = messages(1, Level::Core);
     let text: String =
         (1..=lines).map(|line| format!("This is line {line} of the letter.\n")).collect();
@@ -206,7 +206,7 @@ fn letter(lines: usize, tail: bool) -> Response {
 #[test]
 fn a_window_says_what_is_missing_and_where_it_is() {
     for (tail, budget) in [(false, 400), (true, 400), (false, 2_000), (true, 8_000)] {
-        let response = letter(9_000, tail);
+        let response = long_message(9_000, tail);
         let mut output = String::new();
         let fitted = fit(&response, &asked(budget, 1), |whole| {
             output = whole.text();
@@ -261,7 +261,7 @@ fn chunks_are_everything_exactly_once() {
 /// behind markers.
 #[test]
 fn no_answer_is_larger_than_the_ceiling() {
-    let response = letter(9_000, false);
+    let response = long_message(9_000, false);
     let all = chunks(&response, &asked(100_000, 1)).unwrap();
     assert_eq!(all.len(), 1);
     let bytes: usize = all[0].blocks.iter().map(String::len).sum();

@@ -23,7 +23,7 @@
 mod common {
     #[macro_use]
     mod cases;
-    pub mod letters;
+    pub mod messages;
 }
 
 mod budget;

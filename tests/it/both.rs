@@ -1,5 +1,5 @@
-//! One mailbox at two providers: the same letters give the same rows, and the
-//! same query finds the same letters.
+//! One mailbox at two providers: the same messages give the same rows, and the
+//! same query finds the same messages.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::common::query_cases::CASES;
-use crate::support::{ME, Session, column, letter};
+use crate::support::{ME, Session, column, write_message};
 
 const GOOGLE: &str = "google:mira@example.com";
 const MICROSOFT: &str = "microsoft:mira@example.com";
@@ -41,7 +41,7 @@ async fn all(
     }
 }
 
-/// Rows by what names a letter at both, without what each provider has alone.
+/// Rows by what names a message at both, without what each provider has alone.
 fn by(rows: Vec<Value>, key: &str, without: &[&str]) -> BTreeMap<String, Value> {
     let count = rows.len();
     let rows: BTreeMap<_, _> = rows
@@ -60,7 +60,7 @@ fn by(rows: Vec<Value>, key: &str, without: &[&str]) -> BTreeMap<String, Value> 
 }
 
 #[tokio::test]
-async fn the_same_letters_give_the_same_rows() {
+async fn the_same_messages_give_the_same_rows() {
     let mut session = Session::signed_in(TempDir::new().unwrap(), None, BOTH).await;
     let mut found = Vec::new();
     for account in [GOOGLE, MICROSOFT] {
@@ -135,7 +135,7 @@ async fn what_an_account_lacks_matches_nothing_in_an_or() {
 }
 
 #[tokio::test]
-async fn the_same_letters_read_the_same() {
+async fn the_same_messages_read_the_same() {
     let mut session = Session::signed_in(TempDir::new().unwrap(), None, BOTH).await;
     let mut texts = Vec::new();
     for account in [GOOGLE, MICROSOFT] {
@@ -151,7 +151,7 @@ async fn the_same_letters_read_the_same() {
                 .flatten()
                 // The parts of a bounce have no names, and Outlook keeps them to
                 // itself; so it does with the calendar part of an invitation, and
-                // a letter in a letter goes by its subject.
+                // a message in a message goes by its subject.
                 .filter(|file| file["name"] != "")
                 .filter(|file| {
                     let kind = file["type"].as_str();
@@ -252,7 +252,7 @@ fn mailbox(folder: &Path) {
             ),
         };
         let name = format!("{number}.eml");
-        letter(folder, &name, &format!("{headers}\nContent-Type: {kind}"), &body);
+        write_message(folder, &name, &format!("{headers}\nContent-Type: {kind}"), &body);
     }
 }
 
@@ -263,7 +263,7 @@ const DIFFERENT: &[(&str, &str)] = &[(
 )];
 
 #[tokio::test]
-async fn the_same_query_finds_the_same_letters() {
+async fn the_same_query_finds_the_same_messages() {
     let mail = TempDir::new().unwrap();
     mailbox(mail.path());
     let who = Who::Everybody(&["google", "microsoft"]);

@@ -1,4 +1,4 @@
-//! `brief`: a day in one answer, its rules letter by letter, and the prompts
+//! `brief`: a day in one answer, its rules message by message, and the prompts
 //! that bring it.
 
 use std::path::{Path, PathBuf};
@@ -24,7 +24,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::common::harness;
-use crate::support::{ME, config, letter};
+use crate::support::{ME, config, write_message};
 
 const WORK: &str = "mira@lindqvist-lamps.example";
 /// The sample's two mailboxes, as one person has them.
@@ -127,7 +127,7 @@ async fn a_day_in_one_answer() {
     let day = Day::new("2026-11-16T10:05:00Z", USUAL).await;
     let before = day.sandbox.requests();
     let blocks = day.brief(json!({})).await;
-    // Both accounts at once: at Gmail two lists, a request for each letter, the
+    // Both accounts at once: at Gmail two lists, a request for each message, the
     // aliases and the calendars; at Outlook a handful.
     assert_eq!(day.sandbox.requests() - before, 28);
     // The example of the docs is what is said.
@@ -147,7 +147,7 @@ async fn a_day_in_one_answer() {
     assert_eq!(day.brief(named).await, blocks);
 }
 
-/// The letters of each section by their subjects, with the reasons.
+/// The messages of each section by their subjects, with the reasons.
 async fn sections(day: &Day, arguments: Value) -> Vec<String> {
     let document = day.json(arguments.clone()).await;
     let notes = day.brief(arguments).await.pop().unwrap();
@@ -194,7 +194,7 @@ async fn both_providers_brief_alike() {
     assert!(found[0].0.len() > 3 && found[1].0.len() > 8, "{found:?}");
 }
 
-/// A letter: what is special about it, its labels, and where it is shown.
+/// A message: what is special about it, its labels, and where it is shown.
 struct Case {
     name: &'static str,
     labels: &'static str,
@@ -212,7 +212,7 @@ const fn case(
     Case { name, labels, headers, shown }
 }
 
-/// What every letter has unless its headers say otherwise.
+/// What every message has unless its headers say otherwise.
 const FROM: &str = "From: Uma Stranger <uma@far.example>";
 const TO: &str = "To: Mira <mira@example.com>";
 const DATE: &str = "Date: Fri, 20 Nov 2026 10:00:00 +0100";
@@ -405,17 +405,17 @@ fn mailbox(folder: &Path) {
             headers.push(format!("Message-ID: <case-{at}@x>"));
         }
         headers.extend(one.headers.lines().map(str::to_owned));
-        letter(&folder, &format!("{at:02}.eml"), &headers.join("\n"), "words");
+        write_message(&folder, &format!("{at:02}.eml"), &headers.join("\n"), "words");
     }
     for (at, headers) in MINE.iter().enumerate() {
         let headers =
             format!("X-Gmail-Labels: Sent,Opened\nFrom: Mira <mira@example.com>\n{headers}");
-        letter(&folder, &format!("sent-{at}.eml"), &headers, "words");
+        write_message(&folder, &format!("sent-{at}.eml"), &headers, "words");
     }
 }
 
 #[tokio::test]
-async fn every_letter_lands_where_the_rules_say() {
+async fn every_message_lands_where_the_rules_say() {
     let mail = TempDir::new().unwrap();
     mailbox(mail.path());
     for who in [&[("google", ME)], &[("microsoft", ME)]] {
@@ -486,7 +486,7 @@ const ACCEPTED: &str = "ORGANIZER:mailto:ana@far.example\n\
 async fn events_clash_when_both_take_time() {
     let folder = TempDir::new().unwrap();
     let mail = TempDir::new().unwrap();
-    letter(&mail.path().join(ME), "one.eml", "From: x@far.example\nSubject: x", "x");
+    write_message(&mail.path().join(ME), "one.eml", "From: x@far.example\nSubject: x", "x");
     calendar(
         folder.path(),
         "calendar.ics",
@@ -689,7 +689,7 @@ async fn what_fails_is_left_out_and_reported() {
 #[tokio::test]
 async fn an_empty_mailbox_says_so() {
     let mail = TempDir::new().unwrap();
-    letter(
+    write_message(
         &mail.path().join(ME),
         "old.eml",
         "From: x@far.example\nDate: Mon, 05 Jan 2026 10:00:00 +0000\nSubject: x",

@@ -328,8 +328,8 @@ async fn a_message_that_invites_nobody_is_not_answered() {
         invitation_called_off(harness.ana());
         let text = document("main-i@test.example", "")
             .replace("VERSION", &format!("METHOD:{method}\r\nVERSION"));
-        let letters = &harness.ana().mailbox.invitations;
-        letters.lock().unwrap().insert("l".to_owned(), text);
+        let invitations = &harness.ana().mailbox.invitations;
+        invitations.lock().unwrap().insert("l".to_owned(), text);
         harness.ok("mail_search", json!({})).await;
         let call = json!({"id": "m1", "response": "accept"});
         let error = harness.error("calendar_respond", call).await;

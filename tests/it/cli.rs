@@ -425,7 +425,7 @@ fn a_folder_of_calendars_is_loaded_and_bad_files_are_reported() {
 fn a_folder_of_mail_is_loaded_and_bad_files_are_reported() {
     let home = TempDir::new().unwrap();
     let mail = TempDir::new().unwrap();
-    crate::support::letter(
+    crate::support::write_message(
         mail.path(),
         "good.eml",
         "From: a@example.com\nTo: me@example.com\nDate: Tue, 3 Feb 2026 18:05:00 +0100\nSubject: good\nMessage-ID: <1@x.example>",

@@ -7,11 +7,11 @@ mod saved;
 
 use serde_json::json;
 
-use crate::common::letters::person;
+use crate::common::messages::person;
 use mira::{Mira, jonas};
 
 #[tokio::test]
-async fn a_new_letter() {
+async fn a_new_message() {
     let mira = Mira::new(&[]).await;
     let blocks = mira
         .ok(json!({"to": "Jonas Berg <jonas@example.com>, priya@example.com", "bcc": ["yusuf@lindqvist-lamps.example"],
@@ -341,10 +341,10 @@ async fn every_address_is_in_the_preview() {
 #[tokio::test]
 async fn the_address_that_was_written_to_answers() {
     let mira = Mira::new(&[]).await;
-    let mut letter = jonas();
-    letter.to = vec![person("", "Mira@lindqvist-lamps.example")];
-    letter.cc.clear();
-    mira.put(letter);
+    let mut message = jonas();
+    message.to = vec![person("", "Mira@lindqvist-lamps.example")];
+    message.cc.clear();
+    mira.put(message);
     let handle = mira.message("m1").await;
     let blocks = mira.ok(json!({"mode": "reply", "id": handle, "body": "x"})).await;
     assert!(

@@ -195,7 +195,7 @@ fn judged(reported: Reported, done: Done) -> Option<String> {
 
 /// What is wrong after a second call of what is not done, as advised.
 async fn again(room: &mut Room<'_>, case: &Case, reported: Reported, done: Done) -> Option<String> {
-    // A letter in doubt is not sent again: `tests/it/send.rs`.
+    // A message in doubt is not sent again: `tests/it/send.rs`.
     if done != Done::Not || reported == Reported::Done || case.name == "mail send" {
         return None;
     }

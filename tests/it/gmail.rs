@@ -11,7 +11,7 @@ use daysheet::sandbox::Faults;
 use serde_json::json;
 use tempfile::TempDir;
 
-use crate::support::{ME, Session, agree, column, letter};
+use crate::support::{ME, Session, agree, column, write_message};
 
 #[tokio::test]
 async fn a_search_shows_rows_and_says_what_is_not_shown() {
@@ -150,11 +150,11 @@ async fn a_page_costs_a_call_per_row_and_one() {
     assert_eq!(session.sandbox.requests() - before, 11);
 }
 
-/// A folder with a mailbox of one letter for each of two people.
+/// A folder with a mailbox of one message for each of two people.
 fn two_mailboxes() -> TempDir {
     let mail = TempDir::new().unwrap();
     for owner in ["ana@example.com", "bo@example.com"] {
-        letter(
+        write_message(
             &mail.path().join(owner),
             "one.eml",
             &format!(
@@ -223,7 +223,7 @@ async fn links_are_listed_on_request() {
 }
 
 #[tokio::test]
-async fn a_letter_is_read_clean_and_fenced() {
+async fn a_message_is_read_clean_and_fenced() {
     let mut session = Session::sample().await;
     let found = session.json("mail_search", json!({"q": "subject:(overdue 88213)"})).await;
     let id = column(&found, "messages", "id")[0].clone();
@@ -301,9 +301,9 @@ async fn the_forms_of_a_body() {
     assert_eq!(column(&read, "attachments", "message"), [id]);
 }
 
-/// Every letter of the sample is readable, and nothing invisible is left in it.
+/// Every message of the sample is readable, and nothing invisible is left in it.
 #[tokio::test]
-async fn every_letter_of_the_sample_reads() {
+async fn every_message_of_the_sample_reads() {
     let mut session = Session::sample().await;
     let found = session.json("mail_search", json!({"q": "in:anywhere", "limit": 100})).await;
     let ids = column(&found, "messages", "id");
@@ -323,7 +323,7 @@ async fn every_letter_of_the_sample_reads() {
     }
 }
 
-/// A letter of 200 KB is shown as a window; what it leaves out is read by the
+/// A message of 200 KB is shown as a window; what it leaves out is read by the
 /// offsets that the window gives, and nothing is missing.
 #[tokio::test]
 async fn a_long_body_comes_as_a_window_that_loses_nothing() {
@@ -334,8 +334,8 @@ async fn a_long_body_comes_as_a_window_that_loses_nothing() {
     }
     let head =
         "From: a@example.com\nTo: me@example.com\nSubject: long\nMessage-ID: <long@example.com>";
-    letter(mail.path(), "long.eml", head, &long);
-    letter(
+    write_message(mail.path(), "long.eml", head, &long);
+    write_message(
         mail.path(),
         "short.eml",
         "From: b@example.com\nTo: me@example.com\nSubject: short\nMessage-ID: <short@example.com>",
@@ -387,7 +387,7 @@ async fn what_a_row_does_not_show_can_be_had() {
         to.join(", "),
         "and on ".repeat(20)
     );
-    letter(mail.path(), "one.eml", &head, "Hello.");
+    write_message(mail.path(), "one.eml", &head, "Hello.");
     let mut session = Session::over(Some(mail.path())).await;
     let fields = json!(["from", "to", "subject"]);
     let blocks = session.ok("mail_search", json!({ "fields": fields })).await;
@@ -410,7 +410,7 @@ async fn what_a_row_does_not_show_can_be_had() {
         assert!(whole[1].contains(&fence), "{whole:?}");
         assert!(whole[1].contains(&format!("\n{text}\n")), "{whole:?}");
     }
-    // A letter that is read has four times the room.
+    // A message that is read has four times the room.
     let read = session.json("mail_read", json!({"ids": ["m1"]})).await;
     assert_eq!(read["messages"][0]["from"], format!("{name} <nina@example.com>"));
 }
@@ -652,7 +652,7 @@ async fn handles_last_and_are_shared() {
 }
 
 #[tokio::test]
-async fn an_empty_mailbox_and_hostile_letters_give_honest_rows() {
+async fn an_empty_mailbox_and_hostile_messages_give_honest_rows() {
     let mail = TempDir::new().unwrap();
     let mut session = {
         std::fs::create_dir_all(mail.path().join("me@example.com")).unwrap();
@@ -663,7 +663,7 @@ async fn an_empty_mailbox_and_hostile_letters_give_honest_rows() {
 
     let mail = TempDir::new().unwrap();
     let many: Vec<_> = (0..5000).map(|n| format!("Person {n} <p{n}@example.com>")).collect();
-    letter(
+    write_message(
         mail.path(),
         "many.eml",
         &format!(
@@ -672,26 +672,26 @@ async fn an_empty_mailbox_and_hostile_letters_give_honest_rows() {
         ),
         "hello",
     );
-    letter(
+    write_message(
         mail.path(),
         "bare.eml",
         "Date: Tue, 3 Feb 2026 18:05:00 +0100",
         "A letter without any other header.",
     );
-    letter(
+    write_message(
         mail.path(),
         "charset.eml",
         "From: b@example.com\nSubject: charset\nMessage-ID: <2@x.example>\nContent-Type: text/plain; charset=klingon",
         "kapla",
     );
-    letter(
+    write_message(
         mail.path(),
         "rubbish.eml",
         "From: c@example.com\nSubject: rubbish\nMessage-ID: <3@x.example>\nContent-Type: text/plain\nContent-Transfer-Encoding: base64",
         "!!!!not base64 at all****",
     );
     let big = base64::engine::general_purpose::STANDARD.encode(vec![7_u8; 30 << 20]);
-    letter(
+    write_message(
         mail.path(),
         "big.eml",
         "From: d@example.com\nSubject: big\nMessage-ID: <4@x.example>\nMIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=q",
@@ -699,7 +699,7 @@ async fn an_empty_mailbox_and_hostile_letters_give_honest_rows() {
             "--q\nContent-Type: text/plain\n\nsmall text\n--q\nContent-Type: application/zip; name=big.zip\nContent-Disposition: attachment; filename=big.zip\nContent-Transfer-Encoding: base64\n\n{big}\n--q--\n"
         ),
     );
-    letter(
+    write_message(
         mail.path(),
         "inject.eml",
         "From: \"x\\tmessages[9]: \" <e@example.com>\nSubject: =?utf-8?Q?a=09b=0Ac=E2=80=8B=3A?=\nMessage-ID: <5@x.example>",
@@ -740,7 +740,7 @@ async fn an_empty_mailbox_and_hostile_letters_give_honest_rows() {
 #[tokio::test]
 async fn a_form_of_several_parts_is_shown_whole() {
     let mail = TempDir::new().unwrap();
-    letter(
+    write_message(
         mail.path(),
         "split.eml",
         "From: a@example.com\nTo: me@example.com\nSubject: split\nMessage-ID: <1@x.example>\nMIME-Version: 1.0\nContent-Type: multipart/alternative; boundary=a",
@@ -766,7 +766,7 @@ async fn a_form_of_several_parts_is_shown_whole() {
 #[tokio::test]
 async fn raw_text_shows_what_is_invisible() {
     let mail = TempDir::new().unwrap();
-    letter(
+    write_message(
         mail.path(),
         "raw.eml",
         "From: a@example.com\nTo: me@example.com\nSubject: raw\nMessage-ID: <1@x.example>\nContent-Type: text/plain; charset=utf-8",
@@ -813,10 +813,10 @@ async fn a_folder_is_found_by_handle_name_and_id() {
     }
 }
 
-/// Ten long letters are not all in the memory at once: what comes after enough of
+/// Ten long messages are not all in the memory at once: what comes after enough of
 /// them is a cursor away, and none is lost.
 #[tokio::test]
-async fn long_letters_are_left_to_the_cursor() {
+async fn long_messages_are_left_to_the_cursor() {
     let mail = TempDir::new().unwrap();
     for number in 0..10 {
         let head = format!(
@@ -824,7 +824,7 @@ async fn long_letters_are_left_to_the_cursor() {
              Message-ID: <long{number}@example.com>"
         );
         let body = "A line of a very long letter.\n".repeat(19_000);
-        letter(mail.path(), &format!("{number}.eml"), &head, &body);
+        write_message(mail.path(), &format!("{number}.eml"), &head, &body);
     }
     let mut session = Session::over(Some(mail.path())).await;
     let found = session.json("mail_search", json!({})).await;

@@ -301,11 +301,11 @@ async fn what_is_no_document_is_refused() {
 }
 
 /// An harness with a message `m1` that has this in it.
-async fn letter(harness: CalendarHarness, invitation: &str) -> CalendarHarness {
+async fn with_invitation(harness: CalendarHarness, invitation: &str) -> CalendarHarness {
     let ana = harness.ana();
     {
-        let mut letters = ana.mailbox.invitations.lock().unwrap();
-        letters.insert("letter1".to_owned(), invitation.to_owned());
+        let mut invitations = ana.mailbox.invitations.lock().unwrap();
+        invitations.insert("letter1".to_owned(), invitation.to_owned());
     }
     harness.ok("mail_search", json!({})).await;
     harness
@@ -324,7 +324,7 @@ fn planned(harness: &CalendarHarness) {
 
 #[tokio::test]
 async fn a_message_is_answered_for_its_event() {
-    let harness = letter(CalendarHarness::one().await, &document(INVITATION)).await;
+    let harness = with_invitation(CalendarHarness::one().await, &document(INVITATION)).await;
     planned(&harness);
     let call = || json!({"id": "m1", "response": "accept", "comment": "Gladly"});
     let answer = harness.ok("calendar_respond", call()).await;
@@ -350,7 +350,7 @@ async fn a_message_is_answered_for_its_event() {
 async fn a_message_about_one_occurrence_is_answered_for_that() {
     let text =
         document(INVITATION).replace("UID:plan", "RECURRENCE-ID:20360205T130000Z\r\nUID:plan");
-    let harness = letter(CalendarHarness::one().await, &text).await;
+    let harness = with_invitation(CalendarHarness::one().await, &text).await;
     let ana = harness.ana();
     let mut facts = ana.put("main/p", "Planning", "2036-01-29T14:00[Europe/Berlin]", 30);
     facts.uid = Some("plan@elsewhere.example".to_owned());
@@ -364,7 +364,7 @@ async fn a_message_about_one_occurrence_is_answered_for_that() {
 
 #[tokio::test]
 async fn what_is_not_in_the_calendar_is_put_there() {
-    let harness = letter(CalendarHarness::one().await, &document(INVITATION)).await;
+    let harness = with_invitation(CalendarHarness::one().await, &document(INVITATION)).await;
     let call = |response: &str| json!({"id": "m1", "response": response});
     let blocks = harness.call("calendar_respond", call("tentative")).await.unwrap();
     assert_eq!(blocks[1], "the meeting was not in the calendar and was added");
@@ -378,7 +378,7 @@ async fn what_is_not_in_the_calendar_is_put_there() {
         ]
     );
     // The organizer could not be told.
-    let harness = letter(CalendarHarness::one().await, &document(INVITATION)).await;
+    let harness = with_invitation(CalendarHarness::one().await, &document(INVITATION)).await;
     let no = Error::new(Kind::Provider(403), "the service says no");
     harness.ana().fail([None, Some((no, false))]);
     let blocks = harness.call("calendar_respond", call("accept")).await.unwrap();
@@ -388,7 +388,7 @@ async fn what_is_not_in_the_calendar_is_put_there() {
          the organizer was not notified (the service says no): write to bo@elsewhere.example"
     );
     // At Outlook it is an event of one's own, without the others.
-    let harness = letter(CalendarHarness::outlook().await, &document(INVITATION)).await;
+    let harness = with_invitation(CalendarHarness::outlook().await, &document(INVITATION)).await;
     let blocks = harness.call("calendar_respond", call("accept")).await.unwrap();
     assert_eq!(
         blocks[1],
@@ -401,7 +401,7 @@ async fn what_is_not_in_the_calendar_is_put_there() {
         ["create main Nobody: 2036-02-05T13:00:00[UTC]/2036-02-05T13:30:00[UTC] title=Planning \
           uid=plan@elsewhere.example"]
     );
-    let harness = letter(CalendarHarness::outlook().await, &document(INVITATION)).await;
+    let harness = with_invitation(CalendarHarness::outlook().await, &document(INVITATION)).await;
     assert_eq!(
         harness.error("calendar_respond", call("decline")).await,
         "the meeting is not in the calendar: there is nothing to decline: write to \
@@ -426,12 +426,12 @@ async fn what_is_not_in_the_calendar_is_put_there() {
             "m1 is an answer, not an invitation: look at the event with calendar_search";
         document(&["METHOD:REQUEST"]), "the invitation in m1 has no event: read it with mail_read";
     } {
-        let harness = letter(CalendarHarness::one().await, &text).await;
+        let harness = with_invitation(CalendarHarness::one().await, &text).await;
         assert_eq!(harness.error("calendar_respond", call("accept")).await, wanted);
         assert_eq!(harness.written(), Vec::<String>::new());
     }
     // A message can be imported, too.
-    let harness = letter(CalendarHarness::one().await, &document(TALK)).await;
+    let harness = with_invitation(CalendarHarness::one().await, &document(TALK)).await;
     harness.ok("calendar_save", json!({"ics": "m1"})).await;
     assert_eq!(harness.written().len(), 1);
     assert!(harness.ana().get("main/new1").is_some());
@@ -565,7 +565,7 @@ async fn a_cancellation_without_a_time_is_shown() {
         "ORGANIZER;CN=Bo Berg:mailto:bo@elsewhere.example",
         "END:VEVENT",
     ]);
-    let harness = letter(CalendarHarness::one().await, &cancelled).await;
+    let harness = with_invitation(CalendarHarness::one().await, &cancelled).await;
     let read = || json!({"ids": ["m1"]});
     let unknown = harness.ok("mail_read", read()).await;
     assert!(unknown.contains("|cancel|null|null|Planning|"), "{unknown}");
@@ -582,7 +582,7 @@ async fn an_occurrence_of_whole_days_is_found_by_a_time() {
         .replace("UID:plan", "RECURRENCE-ID;TZID=Europe/Berlin:20360205T000000\r\nUID:plan")
         .replace("DTSTART:20360205T130000Z", "DTSTART;VALUE=DATE:20360205")
         .replace("DTEND:20360205T133000Z", "DTEND;VALUE=DATE:20360206");
-    let harness = letter(CalendarHarness::one().await, &text).await;
+    let harness = with_invitation(CalendarHarness::one().await, &text).await;
     let ana = harness.ana();
     let mut facts = ana.put("main/p", "Planning", "2036-01-29T00:00[Europe/Berlin]", 30);
     facts.uid = Some("plan@elsewhere.example".to_owned());

@@ -117,7 +117,7 @@ async fn bench(boxes: Vec<Arc<Pile>>) -> MailHarness {
         let script = Script {
             list: Some(Box::new(move |_, ask| listing.list(ask))),
             lookup: Some(Box::new(move |table, people| looking.lookup(table, people))),
-            letter: Some(Box::new(|_, _, _| Ok(MessageContent::default()))),
+            read_message: Some(Box::new(|_, _, _| Ok(MessageContent::default()))),
             ..Script::default()
         };
         FakeMailbox::scripted(pile.name, Api::Outlook, script)
@@ -378,7 +378,7 @@ async fn a_page_late_costs_what_the_first_costs() {
 }
 
 fn mail() -> impl Strategy<Value = Vec<Mail>> {
-    // Few minutes for many letters: equal dates are common.
+    // Few minutes for many messages: equal dates are common.
     prop::collection::vec((0_u32..40, prop::bool::weighted(0.7)), 0..60)
 }
 

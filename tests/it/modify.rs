@@ -266,7 +266,7 @@ async fn the_user_is_asked_before_it_is_gone_for_good() {
              others|delete|refused|the user declined",
             8,
         ),
-        // As with a letter that is sent, the level is the user's word then.
+        // As with a message that is sent, the level is the user's word then.
         (Confirmation::Unavailable, "done: 7\n--\ndeleted for good: there is no undo", 1),
         (Confirmation::Later, "the user is being asked", 8),
     ] {

@@ -28,7 +28,7 @@ fn scripted(name: &'static str) -> FakeMailbox {
     };
     let script = Script {
         list: Some(Box::new(move |_, _| list())),
-        letter: Some(Box::new(|_, id, _| match id {
+        read_message: Some(Box::new(|_, id, _| match id {
             "bb" => Err(gone()),
             id => Ok(MessageContent { item: object(id), ..MessageContent::default() }),
         })),

@@ -253,8 +253,8 @@ async fn a_message_with_an_invitation_reaches_its_organizer() {
     .replace("VERSION", "METHOD:REQUEST\r\nVERSION");
     for (list, refused) in [("bo@example.com", true), ("@example.org", false)] {
         let harness = CalendarHarness::with(Api::Gmail, &[("DAYSHEET_RECIPIENTS", list)]).await;
-        let letters = &harness.ana().mailbox.invitations;
-        letters.lock().unwrap().insert("l".to_owned(), invitation.clone());
+        let invitations = &harness.ana().mailbox.invitations;
+        invitations.lock().unwrap().insert("l".to_owned(), invitation.clone());
         harness.ok("mail_search", json!({})).await;
         let call = json!({"id": "m1", "response": "decline", "comment": "SECRET"});
         let answer = harness.call("calendar_respond", call).await;
@@ -282,8 +282,8 @@ async fn who_a_document_asks_is_read_as_strictly_as_recipients() {
         let blocks = match by_message {
             false => harness.call("calendar_save", json!({"ics": text})).await,
             true => {
-                let letters = &harness.ana().mailbox.invitations;
-                letters.lock().unwrap().insert("l".to_owned(), text.clone());
+                let invitations = &harness.ana().mailbox.invitations;
+                invitations.lock().unwrap().insert("l".to_owned(), text.clone());
                 harness.ok("mail_search", json!({})).await;
                 let call = json!({"id": "m1", "response": "accept"});
                 harness.call("calendar_respond", call).await
@@ -430,8 +430,8 @@ async fn who_is_new_is_a_question_before_anything_is_written() {
     assert_eq!(harness.written().len(), 1);
     // So many people that no question can show them are refused.
     let harness = wary("confirm").await;
-    let many = |letter: char| {
-        let people: Vec<String> = (0..150).map(|n| format!("{letter}{n}@example.org")).collect();
+    let many = |c: char| {
+        let people: Vec<String> = (0..150).map(|n| format!("{c}{n}@example.org")).collect();
         event(json!({"people": people}))
     };
     let call = json!({"events": [many('a'), many('b')], "notify": "none", "if_conflict": "ignore"});

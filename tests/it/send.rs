@@ -1,4 +1,4 @@
-//! Sending once: the journal, letters in doubt, who may be written to, and who
+//! Sending once: the journal, messages in doubt, who may be written to, and who
 //! is asked.
 
 use std::ops::Deref;
@@ -19,7 +19,7 @@ use tempfile::TempDir;
 
 use crate::common::fake_mailbox::{FakeMailbox, Fault, MailHarness, Script};
 use crate::common::harness::{self, FakeUser};
-use crate::common::letters::{outgoing, person, stored_draft};
+use crate::common::messages::{outgoing, person, stored_draft};
 use crate::support::config;
 
 /// A mailbox with drafts, and processes that send them.
@@ -55,7 +55,7 @@ impl Outbox {
         };
         let script = Script {
             list: Some(Box::new(list)),
-            letter: Some(Box::new(|_, _, _| Ok(MessageContent::default()))),
+            read_message: Some(Box::new(|_, _, _| Ok(MessageContent::default()))),
             ..Script::default()
         };
         let mut mailbox = FakeMailbox::scripted("ana", api, script);
@@ -69,8 +69,8 @@ impl Outbox {
 
     pub fn put(&self, id: &str, to: &[&str]) {
         let to = to.iter().map(|address| person("", address)).collect();
-        let letter = outgoing(&format!("{id}@example.com"), person("", "ana@example.com"), to);
-        let draft = stored_draft(id, "t", "1", letter);
+        let message = outgoing(&format!("{id}@example.com"), person("", "ana@example.com"), to);
+        let draft = stored_draft(id, "t", "1", message);
         self.ana().drafts.lock().unwrap().insert(id.to_owned(), draft);
     }
 
@@ -139,7 +139,7 @@ async fn a_draft_is_sent_once() {
 }
 
 #[tokio::test]
-async fn a_letter_in_doubt_is_looked_for_and_never_sent_again() {
+async fn a_message_in_doubt_is_looked_for_and_never_sent_again() {
     let cases: &[(&str, Fault, &str, &str, usize)] = &cases! {
         "draft1", Fault::Refused, "not sent|bad recipient", "sent|m1, to 1", 1;
         "draft2", Fault::After, "sent|to 1", "already sent|nothing was sent now", 1;
@@ -301,13 +301,13 @@ async fn what_was_found_to_be_sent_stays_so() {
 async fn the_question_shows_what_goes_out() {
     let outbox = Outbox::new().await;
     let d = outbox.draft("draft1").await;
-    outbox.ana().touch_draft("draft1", |letter| {
-        letter.to = vec![person("Berg, \"Bo\"", "bo@example.com")];
-        letter.cc = vec![person("Cy\nBcc: nobody\u{202e}", "cy@example.com")];
-        letter.bcc = vec![person("Di", "di@example.org\nSubject: x")];
-        letter.reply_to = vec![person("Eve", "eve@example.org")];
-        letter.subject = format!("Lamps\nTo: all {}", "x".repeat(200));
-        letter.files = vec![Attachment {
+    outbox.ana().touch_draft("draft1", |message| {
+        message.to = vec![person("Berg, \"Bo\"", "bo@example.com")];
+        message.cc = vec![person("Cy\nBcc: nobody\u{202e}", "cy@example.com")];
+        message.bcc = vec![person("Di", "di@example.org\nSubject: x")];
+        message.reply_to = vec![person("Eve", "eve@example.org")];
+        message.subject = format!("Lamps\nTo: all {}", "x".repeat(200));
+        message.files = vec![Attachment {
             name: "a\n.pdf".to_owned(),
             media: "application/pdf".to_owned(),
             cid: None,
@@ -377,9 +377,9 @@ impl ClientPrompts for Slow<'_> {
 #[tokio::test]
 async fn a_draft_that_changes_after_the_users_yes_is_not_sent() {
     let changes: [fn(&mut OutgoingMessage); 3] = [
-        |letter| letter.bcc = letter.to.clone(),
+        |message| message.bcc = message.to.clone(),
         // What the user was not shown counts as well.
-        |letter| letter.text = "SECRET".to_owned(),
+        |message| message.text = "SECRET".to_owned(),
         |_| {},
     ];
     for change in changes {
@@ -407,7 +407,7 @@ async fn strangers_mail_makes_new_people_a_question() {
     let outbox = Outbox::new().await;
     outbox.put("new", &["eve@example.org"]);
     outbox.put("known", &["Bo@Example.org"]);
-    // The search for either finds a letter to bo alone.
+    // The search for either finds a message to bo alone.
     *outbox.ana().known.lock().unwrap() = vec!["bo@example.org".to_owned()];
     let (new, known) = (outbox.draft("new").await, outbox.draft("known").await);
     let process = outbox.process(&[]);
@@ -477,9 +477,9 @@ async fn refusals_say_what_to_do() {
     let second = outbox.draft("draft2").await;
     // Copies count, blind ones too.
     outbox.put("copied", &["cy@example.com"]);
-    outbox.ana().touch_draft("copied", |letter| {
-        letter.cc = vec![person("", "dan@example.com")];
-        letter.bcc = vec![person("", "eve@example.com")];
+    outbox.ana().touch_draft("copied", |message| {
+        message.cc = vec![person("", "dan@example.com")];
+        message.bcc = vec![person("", "eve@example.com")];
     });
     let copied = outbox.draft("copied").await;
     let access: &[(&str, &str)] = &[("DAYSHEET_ACCESS", "draft")];

@@ -96,7 +96,7 @@ fn doubts_are_reported() {
         pass, "Bank <a@bank.example>", "x@evil.example",
             &["reply_to: replies go to `x@evil.example`"];
         pass, "a@shop.co.uk", "b@other.co.uk", &["reply_to: replies go to `b@other.co.uk`"];
-        // Latin with one Cyrillic letter.
+        // Latin with one Cyrillic message.
         pass, "a@b\u{0430}nk.example", "",
             &["script: the domain `b\u{0430}nk.example` (`xn--bnk-6cd.example`) mixes scripts"];
         // All Cyrillic, and it reads as Latin.
@@ -105,7 +105,7 @@ fn doubts_are_reported() {
                (`xn--80ak6aa92e.com`) looks like `apple.com`"];
         pass, "a@xn--bcher-kva.example", "",
             &["punycode: the domain is `b\u{fc}cher.example` (`xn--bcher-kva.example`)"];
-        // An honest word, though Unicode has a look-alike for each of its letters.
+        // An honest word, though Unicode has a look-alike for each of its messages.
         pass, "a@\u{433}\u{43e}\u{440}\u{430}.example", "",
             &["punycode: the domain is `\u{433}\u{43e}\u{440}\u{430}.example` \
                (`xn--80af7ai.example`)"];

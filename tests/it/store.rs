@@ -430,9 +430,9 @@ async fn an_older_database_gets_the_table_of_events() {
 async fn the_journal_has_a_draft_once_and_counts_an_hour() {
     let home = tempfile::tempdir().unwrap();
     let store = store(home.path());
-    let caps = Caps { letters: 2, recipients: 5 };
+    let caps = Caps { messages: 2, recipients: 5 };
     let begin = async |draft: &str, recipients: usize| {
-        let letter = Sending {
+        let sending = Sending {
             account: MIRA.to_owned(),
             draft: draft.to_owned(),
             message_id: format!("{draft}@example.com"),
@@ -440,7 +440,7 @@ async fn the_journal_has_a_draft_once_and_counts_an_hour() {
             recipients,
             due: None,
         };
-        match store.begin_send(&letter, caps).await {
+        match store.begin_send(&sending, caps).await {
             Ok(Begin::Now) => "now".to_owned(),
             Ok(Begin::Before(before)) => format!("before: {} {:?}", before.sent, before.sent_id),
             Err(error) => error.message().to_owned(),

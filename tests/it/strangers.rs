@@ -18,9 +18,9 @@ use tempfile::TempDir;
 use unicode_width::UnicodeWidthStr;
 
 use crate::common::fake_calendars::CalendarHarness;
-use crate::support::{ME, Session, column, letter};
+use crate::support::{ME, Session, column, write_message};
 
-/// Line breaks, an order, a fence, a terminal's escapes, turned letters, and ten
+/// Line breaks, an order, a fence, a terminal's escapes, turned messages, and ten
 /// thousand columns.
 fn hostile() -> String {
     format!(
@@ -245,7 +245,7 @@ fn escaped(text: &str) -> String {
     text.bytes().map(|byte| format!("%{byte:02X}")).collect()
 }
 
-/// A mailbox in which every header field of a letter is hostile.
+/// A mailbox in which every header field of a message is hostile.
 fn mailbox(folder: &std::path::Path) {
     let short: String = hostile().chars().take(300).collect();
     let word = encoded(&short);
@@ -274,8 +274,8 @@ fn mailbox(folder: &std::path::Path) {
          --b\nContent-Type: text/plain; name*=utf-8''{name}\n\
          Content-Disposition: attachment; filename*=utf-8''{name}\n\nx\n--b--\n"
     );
-    letter(&folder.join(ME).join("INBOX"), "1.eml", &headers, &body);
-    letter(&folder.join(ME), "2.eml", &headers.replace("<1@", "<2@"), &body);
+    write_message(&folder.join(ME).join("INBOX"), "1.eml", &headers, &body);
+    write_message(&folder.join(ME), "2.eml", &headers.replace("<1@", "<2@"), &body);
 }
 
 #[tokio::test]

@@ -1,4 +1,4 @@
-//! Mailing lists left: what letters say of it, which addresses are called, and
+//! Mailing lists left: what messages say of it, which addresses are called, and
 //! what the user is asked.
 
 use daysheet::client::Confirmation;

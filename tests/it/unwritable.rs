@@ -119,11 +119,11 @@ impl Setup {
     /// What was there before, and the calls that write, by name.
     async fn calls(&mut self) -> Vec<(&'static str, &'static str, Value)> {
         let account = self.account;
-        let letter = json!({"account": account, "to": "priya@example.com", "subject": "Plain",
+        let arguments = json!({"account": account, "to": "priya@example.com", "subject": "Plain",
                             "body": "Okapi"});
         let mut drafts = Vec::new();
         for _ in 0..3 {
-            let draft = self.ok("mail_draft", &letter).await;
+            let draft = self.ok("mail_draft", &arguments).await;
             drafts.push(draft["draft"].as_str().unwrap().to_owned());
         }
         let mail = json!({"q": "in:inbox is:read", "limit": 3, "account": account});
@@ -148,7 +148,7 @@ impl Setup {
                           "set": {"name": "Zebra", "emails": ["zebra@shop.example"]}});
         let reply = json!({"kind": "auto_reply", "op": "update", "account": account,
                            "set": {"status": "on", "text": "Zebra"}});
-        let mut new = letter.clone();
+        let mut new = arguments.clone();
         new["subject"] = MARK.into();
         vec![
             ("draft", "mail_draft", new),

@@ -155,7 +155,7 @@ fn warning(person: &Person) -> Option<Note> {
 }
 
 /// Refuses characters that hide or reorder the content of an item. Joiners that shape
-/// the letters of a name, or an emoji, are allowed.
+/// the messages of a name, or an emoji, are allowed.
 fn clean(item: &str) -> Result<()> {
     let hidden = |c: &char| c.is_control() || is_invisible(*c);
     let shaped = visible(item) == item && !item.chars().any(char::is_control);

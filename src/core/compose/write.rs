@@ -35,40 +35,40 @@ const WORD: usize = 36;
 /// # Errors
 /// [`Kind::Argument`] for CR, LF or NUL in any header field, and for an invalid address
 /// or Message-ID. [`Kind::Internal`] if the bytes of an attachment are missing.
-pub fn mime(letter: &OutgoingMessage) -> Result<Vec<u8>> {
-    mime_at(letter, Timestamp::now())
+pub fn mime(outgoing: &OutgoingMessage) -> Result<Vec<u8>> {
+    mime_at(outgoing, Timestamp::now())
 }
 
 /// Writes a message as [`mime`] does, with the given date.
 ///
 /// # Errors
 /// As [`mime`].
-pub fn mime_at(letter: &OutgoingMessage, date: Timestamp) -> Result<Vec<u8>> {
-    check(letter)?;
+pub fn mime_at(outgoing: &OutgoingMessage, date: Timestamp) -> Result<Vec<u8>> {
+    check(outgoing)?;
     let mut message = MessageBuilder::new()
         .header("Date", HeaderType::Date(Date::new(date.as_second())))
-        .header("Message-ID", ids([letter.message_id.as_str()]))
-        .header("From", addresses(std::slice::from_ref(&letter.from)));
+        .header("Message-ID", ids([outgoing.message_id.as_str()]))
+        .header("From", addresses(std::slice::from_ref(&outgoing.from)));
     let lists = [
-        ("Reply-To", &letter.reply_to),
-        ("To", &letter.to),
-        ("Cc", &letter.cc),
-        ("Bcc", &letter.bcc),
+        ("Reply-To", &outgoing.reply_to),
+        ("To", &outgoing.to),
+        ("Cc", &outgoing.cc),
+        ("Bcc", &outgoing.bcc),
     ];
     for (name, people) in lists {
         if !people.is_empty() {
             message = message.header(name, addresses(people));
         }
     }
-    message = message.header("Subject", unstructured(&letter.subject));
-    if let Some(id) = &letter.in_reply_to {
+    message = message.header("Subject", unstructured(&outgoing.subject));
+    if let Some(id) = &outgoing.in_reply_to {
         message = message.header("In-Reply-To", ids([id.as_str()]));
     }
-    if !letter.references.is_empty() {
-        let list = letter.references.iter().map(String::as_str);
+    if !outgoing.references.is_empty() {
+        let list = outgoing.references.iter().map(String::as_str);
         message = message.header("References", ids(list));
     }
-    let importance = match letter.importance {
+    let importance = match outgoing.importance {
         Importance::Normal => None,
         Importance::High => Some(("high", "1")),
         Importance::Low => Some(("low", "5")),
@@ -78,7 +78,7 @@ pub fn mime_at(letter: &OutgoingMessage, date: Timestamp) -> Result<Vec<u8>> {
             .header("Importance", HeaderType::Raw(Raw::new(word)))
             .header("X-Priority", HeaderType::Raw(Raw::new(number)));
     }
-    let bytes = message.body(body(letter)?).write_to_vec();
+    let bytes = message.body(body(outgoing)?).write_to_vec();
     bytes.map_err(|error| {
         Error::new(Kind::Internal, format!("a message could not be written: {error}"))
     })
@@ -86,10 +86,10 @@ pub fn mime_at(letter: &OutgoingMessage, date: Timestamp) -> Result<Vec<u8>> {
 
 /// Returns the tree of parts: attachments beside the texts, pictures beside the HTML
 /// that shows them.
-fn body(letter: &OutgoingMessage) -> Result<MimePart<'_>> {
+fn body(outgoing: &OutgoingMessage) -> Result<MimePart<'_>> {
     let shown = |file: &&Attachment| file.cid.is_some();
-    let mut html = text("text/html", &letter.html);
-    let pictures: Vec<&Attachment> = letter.files.iter().filter(shown).collect();
+    let mut html = text("text/html", &outgoing.html);
+    let pictures: Vec<&Attachment> = outgoing.files.iter().filter(shown).collect();
     if !pictures.is_empty() {
         let mut parts = vec![html];
         for picture in pictures {
@@ -99,9 +99,9 @@ fn body(letter: &OutgoingMessage) -> Result<MimePart<'_>> {
         html = MimePart::new(kind, parts);
     }
     let texts =
-        MimePart::new("multipart/alternative", vec![text("text/plain", &letter.text), html]);
+        MimePart::new("multipart/alternative", vec![text("text/plain", &outgoing.text), html]);
     let mut parts = vec![texts];
-    for attached in letter.files.iter().filter(|file| !shown(file)) {
+    for attached in outgoing.files.iter().filter(|file| !shown(file)) {
         parts.push(file(attached)?);
     }
     match parts.len() {
@@ -251,14 +251,14 @@ fn ids<'a>(list: impl IntoIterator<Item = &'a str>) -> HeaderType<'a> {
 }
 
 /// Refuses values that no header field can hold.
-fn check(letter: &OutgoingMessage) -> Result<()> {
-    line("subject", &letter.subject)?;
+fn check(outgoing: &OutgoingMessage) -> Result<()> {
+    line("subject", &outgoing.subject)?;
     let lists = [
-        ("from", std::slice::from_ref(&letter.from)),
-        ("reply_to", &letter.reply_to),
-        ("to", &letter.to),
-        ("cc", &letter.cc),
-        ("bcc", &letter.bcc),
+        ("from", std::slice::from_ref(&outgoing.from)),
+        ("reply_to", &outgoing.reply_to),
+        ("to", &outgoing.to),
+        ("cc", &outgoing.cc),
+        ("bcc", &outgoing.bcc),
     ];
     for (field, list) in lists {
         for person in list {
@@ -274,14 +274,14 @@ fn check(letter: &OutgoingMessage) -> Result<()> {
             }
         }
     }
-    id("message_id", &letter.message_id)?;
-    if let Some(known) = &letter.in_reply_to {
+    id("message_id", &outgoing.message_id)?;
+    if let Some(known) = &outgoing.in_reply_to {
         id("in_reply_to", known)?;
     }
-    for known in &letter.references {
+    for known in &outgoing.references {
         id("references", known)?;
     }
-    for file in &letter.files {
+    for file in &outgoing.files {
         line("file name", &file.name)?;
         line("media type", &file.media)?;
         if let Some(cid) = &file.cid {

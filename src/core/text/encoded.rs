@@ -149,15 +149,15 @@ fn quoted(text: &str) -> Vec<Data<'_>> {
 
 /// Decodes the B encoding; characters outside its alphabet are skipped.
 fn base64(text: &str) -> Option<Vec<u8>> {
-    let mut letters: Vec<u8> = text
+    let mut digits: Vec<u8> = text
         .bytes()
         .filter(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/'))
         .collect();
-    if letters.len() % 4 == 1 {
+    if digits.len() % 4 == 1 {
         // Six bits are no byte.
-        letters.pop();
+        digits.pop();
     }
-    BASE64.decode(letters).ok()
+    BASE64.decode(digits).ok()
 }
 
 impl Word<'_> {

@@ -1,10 +1,10 @@
 //! The mail of a brief: what the rules look at, fetched from each account.
 //!
 //! An account costs three lists, all at once: the inbox of the window, in pages
-//! of 100 up to 200 letters; the sent mail, likewise, because it tells who is
+//! of 100 up to 200 messages; the sent mail, likewise, because it tells who is
 //! written to, in which conversations, and what has been answered; and the
-//! addresses that are the reader's. Where lists have ids alone, each letter is
-//! one more request; none brings a text. What the letters mean is decided in `rules.rs`.
+//! addresses that are the reader's. Where lists have ids alone, each message is
+//! one more request; none brings a text. What the messages mean is decided in `rules.rs`.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -58,7 +58,7 @@ pub(super) struct Inbox {
 pub(super) struct Mail {
     pub(super) inboxes: Vec<Inbox>,
     /// The messages of all inboxes, with the position of the inbox and in it.
-    pub(super) letters: Vec<BriefMessage>,
+    pub(super) messages: Vec<BriefMessage>,
     places: Vec<(usize, usize)>,
     pub(super) own: Own,
     /// Why the mail of some accounts is missing; each names the account.
@@ -130,7 +130,7 @@ impl Pipeline {
     }
 
     /// Returns rows of some of the messages, by their positions, as a search shows them.
-    pub(super) async fn letter_rows(
+    pub(super) async fn message_rows(
         &self,
         mail: &Mail,
         keep: &[usize],
@@ -177,7 +177,7 @@ impl Mail {
         let bare = Bare::of(inbox.mailbox.api());
         let context = &bare.context();
         for (at, item) in inbox.items.iter().enumerate() {
-            self.letters.push(Reader { item, context }.letter(number));
+            self.messages.push(Reader { item, context }.brief_message(number));
             self.places.push((number, at));
         }
         for item in &sent.items {
@@ -321,7 +321,7 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    fn letter(&self, inbox: usize) -> BriefMessage {
+    fn brief_message(&self, inbox: usize) -> BriefMessage {
         let flags = self.texts("flags");
         let has = |word: &str| flags.iter().any(|flag| flag == word);
         BriefMessage {

@@ -94,7 +94,7 @@ impl Pipeline {
             return Err(all_failed(&mail.missing, accounts.len()));
         }
 
-        let sorted = rules::sort(&mail.letters, &mail.own);
+        let sorted = rules::sort(&mail.messages, &mail.own);
         let days = span.days(&agenda, zone);
         let mut sheet = Sheet::default();
         let mut notes = Vec::new();
@@ -233,7 +233,7 @@ impl Pipeline {
     ) -> Result<Vec<Note>> {
         let mut first = Vec::new();
         let needs: Vec<usize> = sorted.needs_me.iter().map(|(at, _)| *at).collect();
-        let rows = self.letter_rows(mail, &needs, several, notes).await?;
+        let rows = self.message_rows(mail, &needs, several, notes).await?;
         if !rows.is_empty() {
             sheet.response.legend.push(whys(&rows, sorted));
         }
@@ -241,7 +241,7 @@ impl Pipeline {
         sheet.push(rows.section(NEEDS_ME), Tier::High, Some(true), call);
         let unread = format!("is:unread {}", span.inbox);
         if !sorted.unread.is_empty() {
-            let rows = self.letter_rows(mail, &sorted.unread, several, notes);
+            let rows = self.message_rows(mail, &sorted.unread, several, notes);
             let call = span.mail_search(&unread);
             sheet.push(rows.await?.section(UNREAD), Tier::Medium, None, call);
         }
@@ -411,9 +411,9 @@ fn number(count: usize, one: &str, many: &str) -> String {
 fn whys(rows: &RowTable, sorted: &Sorted) -> Note {
     let mut groups: BTreeMap<&[Why], Vec<String>> = BTreeMap::new();
     for (at, (_, why)) in sorted.needs_me.iter().enumerate() {
-        if let Some(Cell::Handle(letter, number)) = rows.cell(at, "id") {
+        if let Some(Cell::Handle(prefix, number)) = rows.cell(at, "id") {
             let group = groups.entry(why).or_default();
-            group.push(format!("{letter}{number}"));
+            group.push(format!("{prefix}{number}"));
         }
     }
     let groups: Vec<String> = groups

@@ -67,72 +67,72 @@ pub(super) struct Sorted {
 impl Own {
     /// Adds the reader's own messages in the inbox: mail to oneself, or from another
     /// account of one's own. A draft has not been sent to anyone yet.
-    fn with(&self, letters: &[BriefMessage]) -> HashMap<(usize, String), Option<Timestamp>> {
+    fn with(&self, messages: &[BriefMessage]) -> HashMap<(usize, String), Option<Timestamp>> {
         let mut wrote = self.wrote.clone();
-        let sent = |letter: &&BriefMessage| !letter.response && self.is_from(letter);
-        for letter in letters.iter().filter(sent) {
-            let last = wrote.entry(letter.thread.clone()).or_default();
-            *last = (*last).max(letter.date);
+        let sent = |message: &&BriefMessage| !message.response && self.is_from(message);
+        for message in messages.iter().filter(sent) {
+            let last = wrote.entry(message.thread.clone()).or_default();
+            *last = (*last).max(message.date);
         }
         wrote
     }
 
-    fn is_from(&self, letter: &BriefMessage) -> bool {
-        self.addresses.contains(&letter.from.to_lowercase())
+    fn is_from(&self, message: &BriefMessage) -> bool {
+        self.addresses.contains(&message.from.to_lowercase())
     }
 
-    fn why(&self, letter: &BriefMessage, wrote: bool) -> Vec<Why> {
+    fn why(&self, message: &BriefMessage, wrote: bool) -> Vec<Why> {
         let to_me =
-            letter.to.iter().any(|address| self.addresses.contains(&address.to_lowercase()));
-        let known = self.people.contains(&letter.from.to_lowercase());
+            message.to.iter().any(|address| self.addresses.contains(&address.to_lowercase()));
+        let known = self.people.contains(&message.from.to_lowercase());
         let all = [(Why::ToMe, to_me), (Why::MyThread, wrote), (Why::IWriteTo, known)];
         all.into_iter().filter_map(|(why, holds)| holds.then_some(why)).collect()
     }
 }
 
 /// Returns true for a message to a mailing list that people subscribe to.
-fn is_newsletter(letter: &BriefMessage) -> bool {
-    letter.bulk.iter().any(|word| word == "list" || word == "bulk")
+fn is_newsletter(message: &BriefMessage) -> bool {
+    message.bulk.iter().any(|word| word == "list" || word == "bulk")
 }
 
 /// Returns true for a message that no person wrote, or that the service keeps apart.
-fn is_automatic(letter: &BriefMessage) -> bool {
-    let local = letter.from.split('@').next().unwrap_or_default();
+fn is_automatic(message: &BriefMessage) -> bool {
+    let local = message.from.split('@').next().unwrap_or_default();
     let plain: String =
         local.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect();
     let machine = plain.contains("noreply")
         || plain.contains("donotreply")
         || matches!(plain.as_str(), "mailerdaemon" | "postmaster");
-    machine || letter.bulk.iter().any(|word| word == "auto" || word == "aside")
+    machine || message.bulk.iter().any(|word| word == "auto" || word == "aside")
 }
 
 /// Sorts the messages of inboxes.
-pub(super) fn sort(letters: &[BriefMessage], own: &Own) -> Sorted {
-    let wrote = own.with(letters);
-    let mut order: Vec<usize> = (0..letters.len()).collect();
+pub(super) fn sort(messages: &[BriefMessage], own: &Own) -> Sorted {
+    let wrote = own.with(messages);
+    let mut order: Vec<usize> = (0..messages.len()).collect();
     // Within the same second, the first account's message comes first, in the listed order.
-    order.sort_by_key(|at| std::cmp::Reverse(letters.get(*at).and_then(|one| one.date)));
-    let theirs = order.iter().filter_map(|at| Some((*at, letters.get(*at)?)));
+    order.sort_by_key(|at| std::cmp::Reverse(messages.get(*at).and_then(|one| one.date)));
+    let theirs = order.iter().filter_map(|at| Some((*at, messages.get(*at)?)));
     let theirs: Vec<_> =
-        theirs.filter(|(_, letter)| !letter.response && !own.is_from(letter)).collect();
+        theirs.filter(|(_, message)| !message.response && !own.is_from(message)).collect();
 
     let mut sorted = Sorted::default();
     let mut shown: HashSet<&(usize, String)> = HashSet::new();
-    for (at, letter) in &theirs {
-        let last = wrote.get(&letter.thread).copied();
-        let answered = last.is_some_and(|last| last >= letter.date);
-        if answered || is_newsletter(letter) || is_automatic(letter) {
+    for (at, message) in &theirs {
+        let last = wrote.get(&message.thread).copied();
+        let answered = last.is_some_and(|last| last >= message.date);
+        if answered || is_newsletter(message) || is_automatic(message) {
             continue;
         }
-        let why = own.why(letter, last.is_some());
-        if !why.is_empty() && shown.insert(&letter.thread) {
+        let why = own.why(message, last.is_some());
+        if !why.is_empty() && shown.insert(&message.thread) {
             sorted.needs_me.push((*at, why));
         }
     }
-    for (at, letter) in theirs.iter().filter(|(_, letter)| letter.unread) {
-        if is_newsletter(letter) {
+    for (at, message) in theirs.iter().filter(|(_, message)| message.unread) {
+        if is_newsletter(message) {
             sorted.newsletters += 1;
-        } else if shown.insert(&letter.thread) {
+        } else if shown.insert(&message.thread) {
             sorted.unread.push(*at);
         }
     }

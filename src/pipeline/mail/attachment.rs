@@ -45,11 +45,11 @@ impl Pipeline {
         asked: AttachmentRequest,
     ) -> Result<Response> {
         let file = self.handle(HandleKind::Attachment, &asked.id).await?;
-        let is_letter = matches!(
+        let is_message = matches!(
             HandleKind::parse(&asked.id),
             Some((HandleKind::Message | HandleKind::Thread, _))
         );
-        let form = match (asked.form, is_letter) {
+        let form = match (asked.form, is_message) {
             (None, true) => FileForm::List,
             (form, _) => form.unwrap_or(FileForm::File),
         };
@@ -61,7 +61,7 @@ impl Pipeline {
                     self.files_of(account, message.to_owned()).await
                 }
                 None => {
-                    let (account, id) = self.letter_named(&asked.id, None).await?;
+                    let (account, id) = self.named_message(&asked.id, None).await?;
                     self.files_of(account, id).await
                 }
             };
@@ -185,7 +185,7 @@ impl Pipeline {
         let mailbox = self.connect.mailbox(&account)?;
         let projection = project(mailbox.api(), &MESSAGE.up_to(Level::Key));
         let answers = mailbox.read_messages(&[id], &projection, BodyForm::Parts).await;
-        let letter = answers
+        let read = answers
             .into_iter()
             .next()
             .unwrap_or_else(|| Err(Error::new(Kind::NotFound, "it was not answered")))?;
@@ -200,11 +200,11 @@ impl Pipeline {
             room: Room::One,
         };
         let names = HashMap::new();
-        let files = &letter.attachments;
+        let files = &read.attachments;
         let mut rows = flattening.rows(&ATTACHMENT, &columns, files, &names, &mut response.notes);
         self.assign_handles(&mut rows, &account).await?;
         response.notes.insert(0, note!("attachments: {}", rows.len()));
-        response.notes.extend(letter.notes);
+        response.notes.extend(read.notes);
         response.document.tables.push(rows);
         Ok(response)
     }

@@ -110,7 +110,7 @@ impl Pipeline {
             )
             .next("read it again, then call mail_send again"));
         }
-        let letter = Sending {
+        let sending = Sending {
             account: account.id.clone(),
             draft: ready.id.clone(),
             message_id: draft.content.message_id.clone(),
@@ -119,7 +119,7 @@ impl Pipeline {
             due: at.map(Timestamp::as_second),
         };
         let caps = Caps {
-            letters: self.config.sends_per_hour,
+            messages: self.config.sends_per_hour,
             recipients: self.config.recipients_per_hour,
         };
         // The log first: a write that cannot be logged is not made.
@@ -127,7 +127,7 @@ impl Pipeline {
             .await
             .map_err(|error| error.context("nothing was sent"))?;
         // The journal row comes before the call: of several processes, only one sends.
-        match self.store.begin_send(&letter, caps).await {
+        match self.store.begin_send(&sending, caps).await {
             Ok(Begin::Now) => {}
             Ok(Begin::Before(before)) => return self.sent_before(&ready, &before).await,
             Err(error) => {
@@ -220,13 +220,13 @@ impl Pipeline {
         draft: &StoredDraft,
         caller: &dyn ClientPrompts,
     ) -> Result<Option<Outcome>> {
-        let letter = &draft.content;
-        if everybody(letter).next().is_none() {
+        let content = &draft.content;
+        if everybody(content).next().is_none() {
             return Err(Error::argument(format!("{} has no recipients", ready.name))
                 .next(format!("add them: mail_draft mode=edit id={} to=…", ready.name)));
         }
         let mut audience = Audience::default();
-        audience.add(everybody(letter).map(|one| one.address.as_str()));
+        audience.add(everybody(content).map(|one| one.address.as_str()));
         let act = Act {
             needs: Access::Send,
             what: "sending",
@@ -426,7 +426,7 @@ fn unnoted(error: &Error) -> String {
 /// Returns the question to the user before a message is sent: plain lines, in which no
 /// untrusted text can pass for one of ours.
 fn question(draft: &StoredDraft) -> String {
-    let letter = &draft.content;
+    let content = &draft.content;
     let mut lines = vec!["Send this mail?".to_owned()];
     let one = |person: &Person| match &person.name {
         // A comma in a name must not look like a further recipient.
@@ -438,19 +438,19 @@ fn question(draft: &StoredDraft) -> String {
         None => cell(&person.address),
     };
     let all = |people: &[Person]| people.iter().map(one).collect::<Vec<_>>().join(", ");
-    lines.push(format!("From: {}", one(&letter.from)));
-    for (name, people) in [("To", &letter.to), ("Cc", &letter.cc), ("Bcc", &letter.bcc)] {
+    lines.push(format!("From: {}", one(&content.from)));
+    for (name, people) in [("To", &content.to), ("Cc", &content.cc), ("Bcc", &content.bcc)] {
         if !people.is_empty() {
             lines.push(format!("{name}: {}", all(people)));
         }
     }
-    if !letter.reply_to.is_empty() {
-        lines.push(format!("Replies go to: {}", all(&letter.reply_to)));
+    if !content.reply_to.is_empty() {
+        lines.push(format!("Replies go to: {}", all(&content.reply_to)));
     }
-    let (subject, _) = clip(cell(&letter.subject), SUBJECT);
+    let (subject, _) = clip(cell(&content.subject), SUBJECT);
     lines.push(format!("Subject: {subject}"));
-    if !letter.files.is_empty() {
-        let names: Vec<String> = letter.files.iter().map(|file| brief(&file.name)).collect();
+    if !content.files.is_empty() {
+        let names: Vec<String> = content.files.iter().map(|file| brief(&file.name)).collect();
         lines.push(format!("Attached: {}", names.join(", ")));
     }
     lines.join("\n")

@@ -32,7 +32,7 @@ async fn sandbox() -> Tapped {
                 "From: Ada <ada@example.com>\nTo: {owner}\nSubject: {subject}\n\
                  Message-ID: <{name}.{owner}>\nDate: Mon, 2 Nov 2026 09:00:00 +0000"
             );
-            crate::common::letters::letter(
+            crate::common::messages::write_message(
                 &mail.path().join(owner),
                 &format!("{name}.eml"),
                 &headers,

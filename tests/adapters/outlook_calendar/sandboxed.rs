@@ -534,7 +534,12 @@ async fn a_shared_mailbox_has_calendars() {
     for owner in [ME, "team@example.com"] {
         let headers =
             format!("From: x@example.com\nTo: {owner}\nSubject: x\nMessage-ID: <1@{owner}>");
-        crate::common::letters::letter(&mail.path().join(owner), "one.eml", &headers, "hello");
+        crate::common::messages::write_message(
+            &mail.path().join(owner),
+            "one.eml",
+            &headers,
+            "hello",
+        );
     }
     let outlook = Outlook::over(Some(mail.path())).await;
     let team = outlook.shared_calendars("team@example.com").await;

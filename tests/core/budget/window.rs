@@ -21,7 +21,7 @@ fn shown(lines: &[&str], window: &Window) -> String {
 }
 
 /// Twenty lines named by letters; `t` and its like tell something.
-fn letters(telling: &[(usize, &'static str)]) -> Vec<&'static str> {
+fn message_lines(telling: &[(usize, &'static str)]) -> Vec<&'static str> {
     let mut lines: Vec<&str> = "a b c d e f g h i j k l m n o p q r s t".split(' ').collect();
     for (at, line) in telling {
         lines[*at] = line;
@@ -31,8 +31,8 @@ fn letters(telling: &[(usize, &'static str)]) -> Vec<&'static str> {
 
 #[test]
 fn both_ends_are_kept_by_their_shares() {
-    let plain = letters(&[]);
-    let reported = letters(&[(9, "J?"), (12, "M: €5 due")]);
+    let plain = message_lines(&[]);
+    let reported = message_lines(&[(9, "J?"), (12, "M: €5 due")]);
     for (lines, budget, split, expected) in [
         (&plain, 0, HeadTailSplit::Head, "…"),
         (&plain, 1, HeadTailSplit::Head, "…"),

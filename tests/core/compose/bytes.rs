@@ -1,4 +1,4 @@
-//! Letters as bytes, read back by a parser that is not ours.
+//! Messages as bytes, read back by a parser that is not ours.
 
 use daysheet_core::compose::{mime, mime_at, read};
 use daysheet_core::provider::mail::{
@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use mail_parser::{Address, MessageParser};
 use proptest::prelude::*;
 
-use super::{letter, person};
+use super::{message, person};
 
 fn file(name: &str, media: &str, cid: Option<&str>, bytes: &[u8]) -> Attachment {
     Attachment {
@@ -19,7 +19,7 @@ fn file(name: &str, media: &str, cid: Option<&str>, bytes: &[u8]) -> Attachment 
     }
 }
 
-/// Everything that a letter can have.
+/// Everything that a message can have.
 fn full() -> OutgoingMessage {
     OutgoingMessage {
         to: vec![
@@ -40,13 +40,13 @@ fn full() -> OutgoingMessage {
             file("Rechnung für März.pdf", "application/pdf", None, b"%PDF\0\r\n\r"),
             file("notes.txt", "text/plain", None, b"one\rtwo\0\nthree"),
         ],
-        ..letter()
+        ..message()
     }
 }
 
 #[test]
-fn a_simple_letter_as_it_stands_on_the_wire() {
-    let bytes = mime_at(&letter(), Timestamp::from_second(1_770_112_800).unwrap()).unwrap();
+fn a_simple_message_as_it_stands_on_the_wire() {
+    let bytes = mime_at(&message(), Timestamp::from_second(1_770_112_800).unwrap()).unwrap();
     let text = String::from_utf8(bytes).unwrap();
     let boundary = text.split("boundary=\"").nth(1).unwrap().split('"').next().unwrap();
     let expected = "Date: Tue, 3 Feb 2026 10:00:00 +0000\r\n\
@@ -78,13 +78,13 @@ fn a_simple_letter_as_it_stands_on_the_wire() {
 
 #[test]
 fn all_of_it_comes_back() {
-    let letter = full();
-    let bytes = mime(&letter).unwrap();
+    let message = full();
+    let bytes = mime(&message).unwrap();
     assert_seven_bits(&bytes);
     let mut back = read(&bytes).unwrap();
     back.text = back.text.trim_end_matches('\n').to_owned();
     back.html = back.html.trim_end().to_owned();
-    assert_eq!(back, letter);
+    assert_eq!(back, message);
     let shape: Vec<String> = MessageParser::default()
         .parse(&bytes)
         .unwrap()
@@ -165,24 +165,24 @@ type Put = fn(&mut OutgoingMessage, String);
 #[test]
 fn nothing_begins_another_field() {
     let places: [(&str, Put); 10] = [
-        ("subject", |letter, text| letter.subject = text),
-        ("from", |letter, text| letter.from.name = Some(text)),
-        ("from", |letter, text| letter.from.address = text),
-        ("to", |letter, text| letter.to[0].name = Some(text)),
-        ("to", |letter, text| letter.to[0].address = text),
-        ("message_id", |letter, text| letter.message_id = text),
-        ("in_reply_to", |letter, text| {
-            letter.in_reply_to = Some(text);
+        ("subject", |message, text| message.subject = text),
+        ("from", |message, text| message.from.name = Some(text)),
+        ("from", |message, text| message.from.address = text),
+        ("to", |message, text| message.to[0].name = Some(text)),
+        ("to", |message, text| message.to[0].address = text),
+        ("message_id", |message, text| message.message_id = text),
+        ("in_reply_to", |message, text| {
+            message.in_reply_to = Some(text);
         }),
-        ("references", |letter, text| letter.references.push(text)),
-        ("file name", |letter, text| letter.files[0].name = text),
-        ("cid", |letter, text| letter.files[0].cid = Some(text)),
+        ("references", |message, text| message.references.push(text)),
+        ("file name", |message, text| message.files[0].name = text),
+        ("cid", |message, text| message.files[0].cid = Some(text)),
     ];
     for evil in ["x\r\nBcc: eve@example.net", "x\nBcc: eve@example.net", "x\r", "x\0y"] {
         for (field, put) in places {
-            let mut letter = full();
-            put(&mut letter, evil.to_owned());
-            let error = mime(&letter).unwrap_err();
+            let mut message = full();
+            put(&mut message, evil.to_owned());
+            let error = mime(&message).unwrap_err();
             assert_eq!(error.kind(), daysheet_core::error::Kind::Argument);
             let begins = format!("{field} contains a line break or NUL");
             assert!(error.message().starts_with(&begins), "{}", error.message());
@@ -193,31 +193,31 @@ fn nothing_begins_another_field() {
 #[test]
 fn ids_and_addresses_that_are_none() {
     let places: [(&str, Put); 4] = [
-        ("", |letter, text| letter.message_id = text),
-        ("a b@x", |letter, text| letter.in_reply_to = Some(text)),
-        ("a@x> <b@x", |letter, text| letter.references.push(text)),
-        ("jonas@münchen.example", |letter, text| {
-            letter.to[0].address = text;
+        ("", |message, text| message.message_id = text),
+        ("a b@x", |message, text| message.in_reply_to = Some(text)),
+        ("a@x> <b@x", |message, text| message.references.push(text)),
+        ("jonas@münchen.example", |message, text| {
+            message.to[0].address = text;
         }),
     ];
     for (odd, put) in places {
-        let mut letter = full();
-        put(&mut letter, odd.to_owned());
-        assert!(mime(&letter).is_err(), "{odd}");
+        let mut message = full();
+        put(&mut message, odd.to_owned());
+        assert!(mime(&message).is_err(), "{odd}");
     }
 }
 
 #[test]
 fn what_looks_encoded_reads_as_it_was_written() {
     let odd = "=?utf-8?B?ZXZlQGV4YW1wbGUubmV0?= and a longer line after it, to be folded somewhere";
-    let mut letter = letter();
-    letter.subject = odd.to_owned();
-    letter.to[0].name = Some(odd.to_owned());
-    letter.to.push(person("", "priya@example.com"));
-    let bytes = mime(&letter).unwrap();
+    let mut message = message();
+    message.subject = odd.to_owned();
+    message.to[0].name = Some(odd.to_owned());
+    message.to.push(person("", "priya@example.com"));
+    let bytes = mime(&message).unwrap();
     assert_seven_bits(&bytes);
     let back = read(&bytes).unwrap();
-    assert_eq!((back.subject.as_str(), &back.to), (odd, &letter.to));
+    assert_eq!((back.subject.as_str(), &back.to), (odd, &message.to));
 }
 
 #[test]
@@ -228,9 +228,9 @@ fn a_message_goes_as_it_is_or_not_as_one() {
         ([inner.as_slice(), "ü\r\n".as_bytes()].concat(), "application/octet-stream"),
         ([inner.as_slice(), b"a\nb"].concat(), "application/octet-stream"),
     ] {
-        let mut letter = letter();
-        letter.files = vec![file("x.eml", "message/rfc822", None, &inner)];
-        let bytes = mime(&letter).unwrap();
+        let mut message = message();
+        message.files = vec![file("x.eml", "message/rfc822", None, &inner)];
+        let bytes = mime(&message).unwrap();
         assert_seven_bits(&bytes);
         let back = read(&bytes).unwrap();
         assert_eq!(back.files.len(), 1);
@@ -295,13 +295,13 @@ proptest! {
     fn hostile_texts_stay_in_their_fields(
         subject in hostile(), name in hostile(), file_name in hostile(), body in hostile()
     ) {
-        let mut letter = full();
-        letter.subject = subject.clone();
-        letter.to[0].name = Some(name.clone());
-        letter.files[1].name = file_name.clone();
-        letter.text = format!("{body}\r{body}\n{body}\0");
-        letter.html = body.clone();
-        let bytes = mime(&letter).unwrap();
+        let mut message = full();
+        message.subject = subject.clone();
+        message.to[0].name = Some(name.clone());
+        message.files[1].name = file_name.clone();
+        message.text = format!("{body}\r{body}\n{body}\0");
+        message.html = body.clone();
+        let bytes = mime(&message).unwrap();
         assert_seven_bits(&bytes);
         prop_assert_eq!(fields(&bytes), fields(&mime(&full()).unwrap()));
         let parsed = MessageParser::default().parse(&bytes).unwrap();

@@ -1,4 +1,4 @@
-//! Whom a letter goes to, as a model says it.
+//! Whom a message goes to, as a model says it.
 
 use daysheet_core::compose::people::{ascii, known, read};
 use daysheet_core::provider::mail::Person;

@@ -12,9 +12,9 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::common::fake_mailbox::{FakeMailbox, MailHarness, Script};
-use crate::common::letters::{outgoing, person, stored_draft};
+use crate::common::messages::{outgoing, person, stored_draft};
 
-/// A letter that came in: to two, copied to two, one of them Mira again.
+/// A message that came in: to two, copied to two, one of them Mira again.
 pub fn jonas() -> SourceMessage {
     SourceMessage {
         id: "m1".to_owned(),
@@ -48,12 +48,12 @@ pub fn jonas() -> SourceMessage {
     }
 }
 
-/// The letter as it came, with a field that is folded.
+/// The message as it came, with a field that is folded.
 const SOURCE: &str =
     "Subject: Lamps\r\nBcc: eve@example.net,\r\n bo@example.net\r\n\r\nDo you?\r\n";
 
-/// What is read of every letter.
-fn letter(_: &FakeMailbox, id: &str, form: BodyForm) -> Result<MessageContent> {
+/// What is read of every message.
+fn read_message(_: &FakeMailbox, id: &str, form: BodyForm) -> Result<MessageContent> {
     Ok(MessageContent {
         item: json!({"id": id}),
         source: (form == BodyForm::Raw).then(|| SOURCE.to_owned()),
@@ -96,7 +96,7 @@ impl Deref for Mira {
 impl Mira {
     pub async fn new(settings: &[(&str, &str)]) -> Self {
         let script = Script {
-            letter: Some(Box::new(letter)),
+            read_message: Some(Box::new(read_message)),
             thread: Some(|_| vec!["m0".to_owned(), "m1".to_owned()]),
             ..Script::default()
         };
@@ -129,9 +129,9 @@ impl Mira {
     /// A draft that another program made, as `draft1`; its handle.
     pub async fn made_elsewhere(&self, from: Person, text: &str, html: &str) -> String {
         let (text, html) = (text.to_owned(), html.to_owned());
-        let letter =
+        let message =
             OutgoingMessage { text, html, ..outgoing("CAF-x1@mail.example.com", from, Vec::new()) };
-        let held = stored_draft("draft1", "thread9", "v0", letter);
+        let held = stored_draft("draft1", "thread9", "v0", message);
         self.ana().drafts.lock().unwrap().insert(held.id.clone(), held);
         self.handle(HandleKind::Draft, "draft1").await
     }

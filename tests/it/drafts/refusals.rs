@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::mira::{Mira, jonas};
-use crate::common::letters::person;
+use crate::common::messages::person;
 
 #[tokio::test]
 async fn nothing_is_written() {
@@ -52,11 +52,11 @@ async fn nothing_is_written() {
 #[tokio::test]
 async fn strangers_are_shown_as_what_they_are() {
     let mira = Mira::new(&[]).await;
-    let mut letter = jonas();
-    letter.subject = "Hi\u{202e}\r\nBcc: x".to_owned();
-    letter.from = vec![person("ceo@bank.example", "eve@example.net")];
-    letter.reply_to = vec![person("", "eve@xn--80ak6aa92e.example")];
-    mira.put(letter);
+    let mut message = jonas();
+    message.subject = "Hi\u{202e}\r\nBcc: x".to_owned();
+    message.from = vec![person("ceo@bank.example", "eve@example.net")];
+    message.reply_to = vec![person("", "eve@xn--80ak6aa92e.example")];
+    mira.put(message);
     let handle = mira.message("m1").await;
     let blocks =
         mira.ok(json!({"mode": "reply", "id": handle, "body": "x", "quote": "none"})).await;

@@ -201,16 +201,16 @@ impl Room<'_> {
         rows[number - 1]["id"].as_str().unwrap().to_owned()
     }
 
-    /// Two letters that have come in.
-    fn letters(&mut self, tag: &str) {
+    /// Two messages that have come in.
+    fn deliver_messages(&mut self, tag: &str) {
         for number in 0..2 {
-            let letter = format!(
+            let message = format!(
                 "From: Dee <dee@example.org>\r\nTo: {}\r\nSubject: {tag}\r\n\
                  Date: Tue, 03 Feb 2026 18:05:0{number} +0000\r\nMessage-ID: <{tag}{number}@example.org>\
                  \r\n\r\nHello.\r\n",
                 self.me
             );
-            assert!(self.sandbox.deliver(&self.me, letter.as_bytes()).unwrap());
+            assert!(self.sandbox.deliver(&self.me, message.as_bytes()).unwrap());
         }
     }
 
@@ -255,7 +255,7 @@ impl Room<'_> {
                 tag.clone()
             }
             "draft reply" | "draft forward" => {
-                self.letters(&tag);
+                self.deliver_messages(&tag);
                 self.mail(&format!("subject:{tag}")).await[0]["id"].as_str().unwrap().to_owned()
             }
             "draft large" => {
@@ -271,18 +271,18 @@ impl Room<'_> {
             }
             "draft detach" => self.draft(&tag, json!([FILE])).await,
             "mail read" | "mail star" | "mail archive" | "mail trash" | "mail delete" => {
-                self.letters(&tag);
+                self.deliver_messages(&tag);
                 String::new()
             }
             "mail undo" => {
-                self.letters(&tag);
+                self.deliver_messages(&tag);
                 let asked =
                     json!({"account": self.account, "q": format!("subject:{tag}"), "do": "trash"});
                 let document = self.ok("mail_modify", asked).await;
                 document["undo"].as_str().unwrap().to_owned()
             }
             "mail label" | "mail move" | "mail copy" => {
-                self.letters(&tag);
+                self.deliver_messages(&tag);
                 let kind = if name == "mail label" { "label" } else { "folder" };
                 self.made(json!({"kind": kind, "op": "create", "name": format!("{tag}x")})).await;
                 format!("{tag}x")

@@ -26,7 +26,7 @@ enum Class {
     /// A small letter: `Ll`.
     Lower,
     /// A letter that is neither, and stands for both: `Lm`, `Lo`.
-    Letter,
+    Caseless,
     /// A combining mark: `M`.
     Mark,
     /// A digit or another number: `N`.
@@ -39,7 +39,7 @@ enum Class {
     Other,
 }
 
-use Class::{Letter, Lower, Mark, Newline, Number, Other, Space, Upper};
+use Class::{Caseless, Lower, Mark, Newline, Number, Other, Space, Upper};
 
 impl Class {
     fn of(c: char) -> Self {
@@ -61,7 +61,7 @@ impl Class {
         match category {
             Is::UppercaseLetter | Is::TitlecaseLetter => Upper,
             Is::LowercaseLetter => Lower,
-            Is::ModifierLetter | Is::OtherLetter => Letter,
+            Is::ModifierLetter | Is::OtherLetter => Caseless,
             Is::NonspacingMark | Is::SpacingMark | Is::EnclosingMark => Mark,
             Is::DecimalNumber | Is::LetterNumber | Is::OtherNumber => Number,
             _ => Other,
@@ -70,17 +70,17 @@ impl Class {
 
     /// Returns true if a word of `o200k_base` may have it before its lower-case letters.
     fn leads(self) -> bool {
-        matches!(self, Upper | Letter | Mark)
+        matches!(self, Upper | Caseless | Mark)
     }
 
     /// Returns true if it may be among the lower-case letters of such a word.
     fn follows(self) -> bool {
-        matches!(self, Lower | Letter | Mark)
+        matches!(self, Lower | Caseless | Mark)
     }
 
     /// Returns true for a letter: `\p{L}`, which excludes marks.
-    fn is_letter(self) -> bool {
-        matches!(self, Upper | Lower | Letter)
+    fn is_alphabetic(self) -> bool {
+        matches!(self, Upper | Lower | Caseless)
     }
 
     fn is_blank(self) -> bool {
@@ -132,8 +132,8 @@ impl<'a> Pieces<'a> {
             return Some(ended);
         }
         let lead = self.lead(text)?;
-        let letters = self.run(after(text, lead), Class::is_letter);
-        (letters > 0).then_some(lead + letters)
+        let run = self.run(after(text, lead), Class::is_alphabetic);
+        (run > 0).then_some(lead + run)
     }
 
     /// Matches a word of `o200k_base`, one character before it, and a contraction after it.
@@ -178,7 +178,7 @@ impl<'a> Pieces<'a> {
         let first = text.chars().next()?;
         match self.class(first) {
             Newline | Number => None,
-            Upper | Lower | Letter => Some(0),
+            Upper | Lower | Caseless => Some(0),
             Mark | Space | Other => Some(first.len_utf8()),
         }
     }
@@ -272,11 +272,11 @@ fn contraction(text: &str) -> usize {
     let Some(word) = text.strip_prefix('\'') else {
         return 0;
     };
-    let mut letters = word.chars().map(|c| match c {
+    let mut chars = word.chars().map(|c| match c {
         'ſ' => 's',
         _ => c.to_ascii_lowercase(),
     });
-    let length = match (letters.next(), letters.next()) {
+    let length = match (chars.next(), chars.next()) {
         (Some('s' | 't' | 'm' | 'd'), _) => word.chars().next().map_or(0, char::len_utf8),
         (Some('r' | 'v'), Some('e')) | (Some('l'), Some('l')) => 2,
         _ => return 0,

@@ -170,12 +170,12 @@ fn host_in(word: &str) -> Option<String> {
     let name = name.split(['/', '?', '#', ':']).next().unwrap_or_default();
     let (_, ending) = name.rsplit_once('.')?;
     let ending = ending.to_lowercase();
-    let letters =
+    let is_label =
         |label: &str| !label.is_empty() && label.chars().all(|c| c.is_alphanumeric() || c == '-');
     let sure = name.starts_with("www.") || word.contains('@') || name.len() < word.len();
     let two = ending.chars().count() == 2 && !FILE_ENDINGS.contains(&ending.as_str());
     let known = sure || two || !ending.is_ascii() || ENDINGS.contains(&ending.as_str());
-    if !known || !name.split('.').all(letters) || !ending.chars().all(char::is_alphabetic) {
+    if !known || !name.split('.').all(is_label) || !ending.chars().all(char::is_alphabetic) {
         return None;
     }
     // The parser turns an international name into the form addresses have.

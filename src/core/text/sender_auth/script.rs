@@ -31,8 +31,8 @@ const TWINS: &str = "аеһіјӏорԛѕсуԝхԁѵ";
 /// letters that look Latin.
 pub(super) fn latin(domain: &str) -> Option<String> {
     let twin = |label: &str| {
-        let letters = || label.chars().filter(|c| !c.is_ascii_digit() && *c != '-');
-        letters().next().is_some() && letters().all(|c| TWINS.contains(c))
+        let chars = || label.chars().filter(|c| !c.is_ascii_digit() && *c != '-');
+        chars().next().is_some() && chars().all(|c| TWINS.contains(c))
     };
     let plain = |c: char| match TWINS.contains(c) {
         true => prototypes(&c.to_string()).collect(),

@@ -179,8 +179,8 @@ fn listed<'a>(people: impl Iterator<Item = &'a String>) -> String {
 }
 
 /// Returns all recipients of a message, including Bcc.
-pub(in crate::pipeline) fn everybody(letter: &OutgoingMessage) -> impl Iterator<Item = &Person> {
-    letter.to.iter().chain(&letter.cc).chain(&letter.bcc)
+pub(in crate::pipeline) fn everybody(message: &OutgoingMessage) -> impl Iterator<Item = &Person> {
+    message.to.iter().chain(&message.cc).chain(&message.bcc)
 }
 
 impl Pipeline {
@@ -421,7 +421,7 @@ impl Pipeline {
         let flattening = Flattening { api: mailbox.api(), ..self.local() };
         let names = HashMap::new();
         let rows = flattening.rows(&MESSAGE, &id, &page.items, &names, &mut Vec::new());
-        let ids = rows.ids(HandleKind::Message.letter());
+        let ids = rows.ids(HandleKind::Message.prefix());
         for id in ids.iter().take(LOOKED_AT) {
             let original = match mailbox.source_message(id).await {
                 Ok(original) => original,
@@ -437,8 +437,8 @@ impl Pipeline {
     }
 
     /// Records recipients that were just written to.
-    pub(in crate::pipeline) fn written_to(&self, account: &Account, letter: &OutgoingMessage) {
-        for person in everybody(letter) {
+    pub(in crate::pipeline) fn written_to(&self, account: &Account, message: &OutgoingMessage) {
+        for person in everybody(message) {
             self.taint.learn(&account.id, &person.address);
         }
     }

@@ -63,13 +63,13 @@ impl Pipeline {
         let mailbox = self.connect.mailbox(account)?;
         let key: Vec<_> = MESSAGE.field("id").into_iter().collect();
         let projection = project(mailbox.api(), &key);
-        let letters = mailbox.read_messages(&[id.to_owned()], &projection, BodyForm::Parts).await;
-        let letter = letters
+        let messages = mailbox.read_messages(&[id.to_owned()], &projection, BodyForm::Parts).await;
+        let message = messages
             .into_iter()
             .next()
             .unwrap_or_else(|| Err(Error::new(Kind::NotFound, "it was not answered")))
             .map_err(|error| error.context(input))?;
-        match letter.invitation {
+        match message.invitation {
             Some(text) => ical::read(&text, &self.config.zone),
             None => Err(Error::new(Kind::NotFound, format!("{input} has no invitation"))
                 .next("read it with mail_read, and create the event with calendar_save")),

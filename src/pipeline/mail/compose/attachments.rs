@@ -63,10 +63,10 @@ impl Pipeline {
             let bytes = mailbox.file(&message, &file.id, most).await?;
             return Ok(vec![new_attachment(&file.name, &file.media, bytes)]);
         }
-        let is_letter =
+        let is_message =
             matches!(HandleKind::parse(item), Some((HandleKind::Message | HandleKind::Thread, _)));
-        if is_letter {
-            return Ok(vec![self.letter_as_file(item, most).await?]);
+        if is_message {
+            return Ok(vec![self.message_as_file(item, most).await?]);
         }
         let found = self.local_file(item).await?;
         let media = mime_guess::from_path(&found.name).first_or_octet_stream();
@@ -74,15 +74,15 @@ impl Pipeline {
     }
 
     /// Returns a message as an attachment, as it was transmitted.
-    async fn letter_as_file(&self, item: &str, most: u64) -> Result<Attachment> {
-        let (account, id) = self.letter_named(item, None).await?;
+    async fn message_as_file(&self, item: &str, most: u64) -> Result<Attachment> {
+        let (account, id) = self.named_message(item, None).await?;
         let mailbox = self.connect.mailbox(&account)?;
         let answers = mailbox.read_messages(&[id], &Projection::default(), BodyForm::Raw).await;
-        let letter = answers
+        let message = answers
             .into_iter()
             .next()
             .unwrap_or_else(|| Err(Error::new(Kind::NotFound, "it was not answered")))?;
-        let source = without_bcc(&letter.source.unwrap_or_default());
+        let source = without_bcc(&message.source.unwrap_or_default());
         if u64::try_from(source.len()).unwrap_or(u64::MAX) > most {
             return Err(too_large(item, most));
         }

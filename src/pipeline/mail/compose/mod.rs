@@ -69,7 +69,7 @@ impl Pipeline {
                 (self.draft_context(account)?, None)
             }
             Some(name) => {
-                let (account, id) = self.letter_named(name, asked.account.as_deref()).await?;
+                let (account, id) = self.named_message(name, asked.account.as_deref()).await?;
                 let context = self.draft_context(account)?;
                 let original = context.mailbox.source_message(&id).await;
                 let original = original.map_err(|error| error.context(name))?;
@@ -371,7 +371,7 @@ impl Pipeline {
                 let account = asked.account.as_deref();
                 (self.owner_named(&owner, account).await?, id)
             }
-            None => self.letter_named(name, asked.account.as_deref()).await?,
+            None => self.named_message(name, asked.account.as_deref()).await?,
         };
         let context = self.draft_context(account)?;
         let held = context.mailbox.draft(&id).await.map_err(|error| {

@@ -35,7 +35,7 @@ impl Pipeline {
     }
 
     /// Finds the message that is meant, and its account.
-    pub(in crate::pipeline) async fn letter_named(
+    pub(in crate::pipeline) async fn named_message(
         &self,
         name: &str,
         account: Option<&str>,

@@ -56,12 +56,12 @@ struct Found {
 impl Pipeline {
     /// Resolves these ids to messages, with threads expanded.
     pub(super) async fn chosen_ids(&self, ids: &[String], account: Option<&str>) -> Result<Choice> {
-        let (mut letters, failed) = self.spread(ids, account).await?;
-        let left = letters.len().saturating_sub(MOST_MESSAGES);
-        letters.truncate(MOST_MESSAGES);
+        let (mut messages, failed) = self.spread(ids, account).await?;
+        let left = messages.len().saturating_sub(MOST_MESSAGES);
+        messages.truncate(MOST_MESSAGES);
         let mut choice =
             Choice { failed, left: (left > 0).then(|| left.to_string()), ..Choice::default() };
-        for (account, targets) in by_owner(letters) {
+        for (account, targets) in by_owner(messages) {
             let account = self.accounts.by_id(&account).await?;
             let ids = targets.into_iter().map(|one| one.id).collect();
             choice.accounts.push(self.chosen(account, ids).await?);

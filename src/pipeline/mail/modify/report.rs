@@ -49,7 +49,7 @@ impl Pipeline {
             scalars.push(("unchanged", number(unchanged)));
         }
         if let Some(undo) = undo {
-            scalars.push(("undo", Cell::Handle(HandleKind::Undo.letter(), undo)));
+            scalars.push(("undo", Cell::Handle(HandleKind::Undo.prefix(), undo)));
         }
         if dry_run {
             response.notes.push("dry run: nothing was written".into());
@@ -164,9 +164,9 @@ impl Pipeline {
             }
             let mailbox = &work.chosen.mailbox;
             let projection = project(mailbox.api(), &columns);
-            let letters = mailbox.read_messages(&ids, &projection, BodyForm::None).await;
+            let messages = mailbox.read_messages(&ids, &projection, BodyForm::None).await;
             let items: Vec<_> =
-                letters.into_iter().filter_map(|letter| Some(letter.ok()?.item)).collect();
+                messages.into_iter().filter_map(|message| Some(message.ok()?.item)).collect();
             let flattening = Flattening {
                 api: mailbox.api(),
                 zone: &self.config.zone,

@@ -105,19 +105,19 @@ impl Pipeline {
             let ids: Vec<&str> = chosen.ids.iter().map(String::as_str).collect();
             let kind = HandleKind::Message;
             let numbers = self.store.handles(&chosen.account.id, kind, &ids).await?;
-            let letters = join_all(ids.iter().map(|id| chosen.mailbox.source_message(id))).await;
-            for ((number, id), letter) in numbers.into_iter().zip(ids).zip(letters) {
+            let messages = join_all(ids.iter().map(|id| chosen.mailbox.source_message(id))).await;
+            for ((number, id), message) in numbers.into_iter().zip(ids).zip(messages) {
                 let handle = kind.handle(number);
-                let letter = match letter {
-                    Ok(letter) => letter,
+                let message = match message {
+                    Ok(message) => message,
                     Err(error) => {
                         report.outcomes.push(Outcome::failed(handle, OP, &error));
                         continue;
                     }
                 };
-                let way = way(&letter.headers);
-                if let Some(Way::Mail(letter)) = &way
-                    && let Err(error) = self.allowed(std::iter::once(&reader(letter)))
+                let way = way(&message.headers);
+                if let Some(Way::Mail(message)) = &way
+                    && let Err(error) = self.allowed(std::iter::once(&reader(message)))
                 {
                     report.outcomes.push(Outcome::failed(handle, OP, &error));
                     continue;
@@ -143,8 +143,8 @@ impl Pipeline {
                         account,
                         handle,
                         id: id.to_owned(),
-                        sender: sender(&letter),
-                        proof: proof(&letter, chosen.mailbox.api()),
+                        sender: sender(&message),
+                        proof: proof(&message, chosen.mailbox.api()),
                         way,
                     }),
                 }
@@ -162,7 +162,7 @@ impl Pipeline {
         notes: &mut Vec<Note>,
     ) -> Outcome {
         let recipients = match &list.way {
-            Way::Mail(letter) => vec![letter.to.as_str()],
+            Way::Mail(message) => vec![message.to.as_str()],
             _ => Vec::new(),
         };
         let entry = Entry {
@@ -177,7 +177,9 @@ impl Pipeline {
         let write = async {
             match &list.way {
                 Way::Post(url) => self.unsubscriber.post(url).await.map(|()| list.describe()),
-                Way::Mail(letter) => self.letter_out(chosen, letter, caller, &mut late).await,
+                Way::Mail(message) => {
+                    self.draft_unsubscribe(chosen, message, caller, &mut late).await
+                }
                 Way::Open(_) => Ok(String::new()),
             }
         };
@@ -191,10 +193,10 @@ impl Pipeline {
     }
 
     /// Creates a draft of the message that leaves a list, to be sent by `mail_send`.
-    async fn letter_out(
+    async fn draft_unsubscribe(
         &self,
         chosen: &Chosen,
-        letter: &UnsubscribeMessage,
+        message: &UnsubscribeMessage,
         caller: &dyn ClientPrompts,
         notes: &mut Vec<Note>,
     ) -> Result<String> {
@@ -204,13 +206,13 @@ impl Pipeline {
         let from = senders.into_iter().next().map_or(own, |one| one.person);
         let outgoing = OutgoingMessage {
             message_id: message_id(&from.address)?,
-            to: vec![reader(letter)],
+            to: vec![reader(message)],
             cc: Vec::new(),
             bcc: Vec::new(),
             reply_to: Vec::new(),
-            subject: letter.subject.clone(),
-            html: html(&letter.text),
-            text: letter.text.clone(),
+            subject: message.subject.clone(),
+            html: html(&message.text),
+            text: message.text.clone(),
             importance: crate::provider::mail::Importance::Normal,
             in_reply_to: None,
             references: Vec::new(),
@@ -220,13 +222,13 @@ impl Pipeline {
         let response = chosen.mailbox.create(&Origin::New, &outgoing, caller).await?;
         let kind = HandleKind::Draft;
         let handle = self.handle_after(&chosen.account, kind, &response.id, notes).await;
-        Ok(format!("{handle} is a message to {}: send it with mail_send", short(&letter.to)))
+        Ok(format!("{handle} is a message to {}: send it with mail_send", short(&message.to)))
     }
 }
 
 /// Returns the recipient of the message that leaves a list.
-fn reader(letter: &UnsubscribeMessage) -> Person {
-    Person { name: None, address: letter.to.clone() }
+fn reader(message: &UnsubscribeMessage) -> Person {
+    Person { name: None, address: message.to.clone() }
 }
 
 impl List {
@@ -236,7 +238,7 @@ impl List {
             Way::Post(url) | Way::Open(url) => {
                 format!("by {}", short(url.host_str().unwrap_or_default()))
             }
-            Way::Mail(letter) => format!("by a message to {}", short(&letter.to)),
+            Way::Mail(message) => format!("by a message to {}", short(&message.to)),
         }
     }
 
@@ -247,8 +249,8 @@ impl List {
 }
 
 /// Returns the sender of a message, on one line.
-fn sender(letter: &SourceMessage) -> String {
-    let Some(one) = letter.from.first() else {
+fn sender(message: &SourceMessage) -> String {
+    let Some(one) = message.from.first() else {
         return "(no sender)".to_owned();
     };
     match &one.name {
@@ -258,8 +260,8 @@ fn sender(letter: &SourceMessage) -> String {
 }
 
 /// Returns whether the provider authenticated the sender.
-fn proof(letter: &SourceMessage, api: Api) -> String {
-    let mut headers = letter.headers.iter();
+fn proof(message: &SourceMessage, api: Api) -> String {
+    let mut headers = message.headers.iter();
     let found = headers.find(|(name, _)| name.eq_ignore_ascii_case("Authentication-Results"));
     // A signature of anybody's passes as DKIM; DMARC is about the sender.
     let proved = found.and_then(|(_, value)| AuthResults::read(value, api.receivers())?.dmarc);

@@ -30,19 +30,19 @@ impl Pipeline {
     ) -> Result<()> {
         let columns = INVITATION.up_to(Level::More);
         let mut all = RowTable::new(&INVITATION, columns.clone());
-        for letters in by_account(fetched) {
-            let Some(first) = letters.first() else {
+        for messages in by_account(fetched) {
+            let Some(first) = messages.first() else {
                 continue;
             };
             let mut objects = Vec::new();
             let account = self.accounts.by_id(&first.target.account).await?;
-            for one in letters {
-                let Some(text) = &one.letter.invitation else {
+            for one in messages {
+                let Some(text) = &one.message.invitation else {
                     continue;
                 };
                 let owner = self.owner(account.clone()).await?;
-                let letter = &one.target.id;
-                self.read_invitation(letter, text, &owner, &mut objects, &mut response.notes)
+                let message = &one.target.id;
+                self.read_invitation(message, text, &owner, &mut objects, &mut response.notes)
                     .await?;
             }
             let none = std::collections::HashMap::new();
@@ -60,7 +60,7 @@ impl Pipeline {
     /// Reads the calendar part of one message.
     async fn read_invitation(
         &self,
-        letter: &str,
+        message: &str,
         text: &str,
         owner: &Owner,
         objects: &mut Vec<Value>,
@@ -148,7 +148,7 @@ impl Pipeline {
                 false => known,
             };
             let event = same.map(|facts| facts.id.as_str());
-            objects.push(object(letter, &kind, entry, times, event, &clashes, owner));
+            objects.push(object(message, &kind, entry, times, event, &clashes, owner));
         }
         Ok(())
     }
@@ -156,7 +156,7 @@ impl Pipeline {
 
 /// Converts an entry to an object of the table.
 fn object(
-    letter: &str,
+    message: &str,
     kind: &str,
     entry: &Entry,
     times: Option<(EventTime, EventTime)>,
@@ -168,7 +168,7 @@ fn object(
     let people: Vec<Value> =
         entry.guests.iter().map(|guest| person(guest, &owner.account.email)).collect();
     json!({
-        "message": letter,
+        "message": message,
         "kind": if entry.cancelled { "cancel" } else { kind },
         "start": times.map(|(start, _)| time(start)),
         "end": times.map(|(_, end)| time(end)),

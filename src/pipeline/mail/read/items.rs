@@ -26,12 +26,12 @@ impl Place {
 /// Returns one item per message, in their order; `places` are theirs.
 pub fn items(response: &Response, places: &[Place]) -> Vec<Item> {
     let tables = &response.document.tables;
-    let Some(letters) = tables.first() else {
+    let Some(messages) = tables.first() else {
         return Vec::new();
     };
-    let count = letters.len();
+    let count = messages.len();
     let sent: Vec<bool> = (0..count)
-        .map(|at| match (letters.cell(at, "from"), places.get(at)) {
+        .map(|at| match (messages.cell(at, "from"), places.get(at)) {
             (Some(Cell::Text(from)), Some(place)) => {
                 is_from(from, &place.account.1) && !has_flag(response, at, "draft")
             }
@@ -40,7 +40,7 @@ pub fn items(response: &Response, places: &[Place]) -> Vec<Item> {
         .collect();
     // The text form of times sorts in their order.
     let dates: Vec<&str> = (0..count)
-        .map(|at| match letters.cell(at, "date") {
+        .map(|at| match messages.cell(at, "date") {
             Some(Cell::Text(date)) => date,
             _ => "",
         })
@@ -48,7 +48,7 @@ pub fn items(response: &Response, places: &[Place]) -> Vec<Item> {
     (0..count)
         .map(|at| {
             let mut rows = vec![(0, at)];
-            let id = letters.cell(at, "id");
+            let id = messages.cell(at, "id");
             for (number, table) in tables.iter().enumerate().skip(1) {
                 // Attachments and meetings name the message; texts have its id.
                 let key = match table.columns().iter().any(|field| field.name == "message") {
@@ -103,7 +103,7 @@ fn is_from(from: &str, owner: &str) -> bool {
 
 fn has_flag(response: &Response, at: usize, wanted: &str) -> bool {
     let flags = response.document.tables.first();
-    match flags.and_then(|letters| letters.cell(at, "flags")) {
+    match flags.and_then(|messages| messages.cell(at, "flags")) {
         Some(Cell::Text(flags)) => flags.split(' ').any(|flag| flag == wanted),
         _ => false,
     }

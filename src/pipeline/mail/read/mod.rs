@@ -53,7 +53,8 @@ const KIND: &str = "read";
 /// The rest of a read, still to be shown; saved under a cursor.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Rest {
-    letters: Vec<Target>,
+    #[serde(rename = "letters")]
+    messages: Vec<Target>,
     body: String,
     quoted: bool,
     links: bool,
@@ -71,7 +72,7 @@ pub(in crate::pipeline) struct Target {
 /// A fetched message.
 struct Fetched {
     target: Target,
-    letter: MessageContent,
+    message: MessageContent,
     readable: Readable,
 }
 
@@ -82,7 +83,7 @@ impl Pipeline {
             None => self.targets(&read).await?,
         };
         let form = Body::of(&rest.body).unwrap_or_default();
-        let (now, mut later) = split(rest.letters.clone());
+        let (now, mut later) = split(rest.messages.clone());
         // Those of one account stay together, however many are fetched at once.
         let groups = by_owner(now).into_iter();
         let mut now: Vec<Target> = groups.flat_map(|(_, targets)| targets).collect();
@@ -120,7 +121,7 @@ impl Pipeline {
         let mut count = format!("messages: {}", fetched.len());
         if !later.is_empty() {
             let further = later.len();
-            let cursor = self.save_cursor(KIND, &Rest { letters: later, ..rest }).await?;
+            let cursor = self.save_cursor(KIND, &Rest { messages: later, ..rest }).await?;
             response.document.scalars.push(("next", Cell::Handle('p', cursor)));
             count.push_str(&format!("; {further} more messages: cursor=p{cursor}"));
         }
@@ -164,9 +165,9 @@ impl Pipeline {
             });
             for (target, answer) in targets.into_iter().zip(answers) {
                 match answer {
-                    Ok(letter) => {
-                        let (letter, readable) = readable(letter, form, rest).await?;
-                        fetched.push(Fetched { target, letter, readable });
+                    Ok(message) => {
+                        let (message, readable) = readable(message, form, rest).await?;
+                        fetched.push(Fetched { target, message, readable });
                     }
                     Err(error) => {
                         let name = self.message_handle(&target).await?;
@@ -182,8 +183,8 @@ impl Pipeline {
     async fn conversations(&self, fetched: &[Fetched]) -> Result<Vec<Place>> {
         let names = HashMap::new();
         let mut places = Vec::new();
-        for letters in by_account(fetched) {
-            let Some(first) = letters.first() else {
+        for messages in by_account(fetched) {
+            let Some(first) = messages.first() else {
                 continue;
             };
             let account = self.accounts.by_id(&first.target.account).await?;
@@ -195,12 +196,12 @@ impl Pipeline {
                 room: Room::One,
             };
             let context = flattening.context(&names);
-            places.extend(letters.iter().map(|one| {
+            places.extend(messages.iter().map(|one| {
                 Place {
                     account: (account.id.clone(), account.email.clone()),
                     conversation: MESSAGE
                         .field(THREAD)
-                        .map(|field| flatten::texts(field, &one.letter.item, &context))
+                        .map(|field| flatten::texts(field, &one.message.item, &context))
                         .and_then(|texts| texts.into_iter().next())
                         .filter(|id| !id.is_empty()),
                 }
@@ -226,8 +227,8 @@ impl Pipeline {
         let file_columns = ATTACHMENT.up_to(Level::Core);
         let mut messages = RowTable::new(&MESSAGE, columns.clone());
         let mut files = RowTable::new(&ATTACHMENT, file_columns.clone());
-        for letters in by_account(fetched) {
-            let Some(first) = letters.first() else {
+        for group in by_account(fetched) {
+            let Some(first) = group.first() else {
                 continue;
             };
             let account = self.accounts.by_id(&first.target.account).await?;
@@ -239,9 +240,9 @@ impl Pipeline {
                 room: Room::One,
             };
             let names = HashMap::new();
-            let items: Vec<_> = letters.iter().map(|one| one.letter.item.clone()).collect();
+            let items: Vec<_> = group.iter().map(|one| one.message.item.clone()).collect();
             let attached: Vec<_> =
-                letters.iter().flat_map(|one| one.letter.attachments.clone()).collect();
+                group.iter().flat_map(|one| one.message.attachments.clone()).collect();
             let mut some = flattening.rows(&MESSAGE, &columns, &items, &names, &mut response.notes);
             self.assign_handles(&mut some, &account).await?;
             let context = flattening.context(&names);
@@ -271,16 +272,17 @@ impl Pipeline {
     /// Returns the column of authentication results, if there are any.
     async fn warning_column(&self, fetched: &[Fetched]) -> Result<Option<&'static Field>> {
         let names = HashMap::new();
-        for letters in by_account(fetched) {
-            let (Some(field), Some(first)) = (MESSAGE.field(AUTH), letters.first()) else {
+        for messages in by_account(fetched) {
+            let (Some(field), Some(first)) = (MESSAGE.field(AUTH), messages.first()) else {
                 continue;
             };
             let account = self.accounts.by_id(&first.target.account).await?;
             let api = self.connect.mailbox(&account)?.api();
             let flattening = Flattening { api, ..self.local() };
             let context = flattening.context(&names);
-            let has = |one: &Fetched| !flatten::texts(field, &one.letter.item, &context).is_empty();
-            if letters.iter().any(has) {
+            let has =
+                |one: &Fetched| !flatten::texts(field, &one.message.item, &context).is_empty();
+            if messages.iter().any(has) {
                 return Ok(Some(field));
             }
         }
@@ -308,7 +310,7 @@ impl Pipeline {
                 "chars": chars,
                 "shown": chars,
             }));
-            for note in one.letter.notes.iter().chain(&one.readable.notes) {
+            for note in one.message.notes.iter().chain(&one.readable.notes) {
                 response.notes.push(match &block {
                     Some(block) => note.under(ours(block)),
                     None => note.clone(),
@@ -327,10 +329,10 @@ impl Pipeline {
         let columns = BODY.up_to(Level::Core);
         let mut rows = RowTable::new(&BODY, columns.clone());
         let mut objects = objects.as_slice();
-        for letters in by_account(fetched) {
-            let (mine, others) = objects.split_at_checked(letters.len()).unwrap_or((objects, &[]));
+        for messages in by_account(fetched) {
+            let (mine, others) = objects.split_at_checked(messages.len()).unwrap_or((objects, &[]));
             objects = others;
-            let Some(first) = letters.first() else {
+            let Some(first) = messages.first() else {
                 continue;
             };
             let mut some =
@@ -357,16 +359,16 @@ fn columns() -> Result<Vec<&'static Field>> {
 /// Makes the text of a message readable, on a thread of its own: a message may have
 /// many megabytes, and the session has to respond meanwhile. Drops the source text.
 async fn readable(
-    mut letter: MessageContent,
+    mut message: MessageContent,
     form: Body,
     rest: &Rest,
 ) -> Result<(MessageContent, Readable)> {
     let (quoted, links) = (rest.quoted, rest.links);
     let work = move || {
-        let shown = |form| body::readable(&letter, form, quoted, links);
+        let shown = |form| body::readable(&message, form, quoted, links);
         let source = |kind| Readable {
             kind,
-            text: body::visible(letter.source.as_deref().unwrap_or_default()),
+            text: body::visible(message.source.as_deref().unwrap_or_default()),
             notes: Vec::new(),
         };
         let readable = match form {
@@ -377,9 +379,9 @@ async fn readable(
             Body::Markdown => shown(Form::Markdown),
             Body::Html => shown(Form::Html),
         };
-        letter.parts = Vec::new();
-        letter.source = None;
-        (letter, readable)
+        message.parts = Vec::new();
+        message.source = None;
+        (message, readable)
     };
     tokio::task::spawn_blocking(work)
         .await
@@ -396,9 +398,9 @@ fn body_form(form: Body) -> BodyForm {
 }
 
 /// Splits the messages into those read now and those behind a cursor.
-fn split(mut letters: Vec<Target>) -> (Vec<Target>, Vec<Target>) {
-    let later = letters.split_off(letters.len().min(MOST));
-    (letters, later)
+fn split(mut messages: Vec<Target>) -> (Vec<Target>, Vec<Target>) {
+    let later = messages.split_off(messages.len().min(MOST));
+    (messages, later)
 }
 
 /// Groups messages by account, in the order of the first of each.

@@ -17,9 +17,9 @@ const SHORTEST_ID: usize = 12;
 impl Pipeline {
     /// Returns what to read: handles resolved, threads expanded newest first.
     pub(super) async fn targets(&self, read: &Read) -> Result<(Rest, Vec<(String, Error)>)> {
-        let (letters, failed) = self.spread(&read.ids, read.account.as_deref()).await?;
+        let (messages, failed) = self.spread(&read.ids, read.account.as_deref()).await?;
         let rest = Rest {
-            letters,
+            messages,
             body: read.body.word().to_owned(),
             quoted: read.quoted,
             links: read.links,
@@ -37,7 +37,7 @@ impl Pipeline {
         ids: &[String],
         account: Option<&str>,
     ) -> Result<(Vec<Target>, Vec<(String, Error)>)> {
-        let mut letters: Vec<Target> = Vec::new();
+        let mut messages: Vec<Target> = Vec::new();
         let mut known = HashSet::new();
         let mut failed = Vec::new();
         for name in ids {
@@ -57,14 +57,14 @@ impl Pipeline {
             };
             for target in found {
                 if known.insert((target.account.clone(), target.id.clone())) {
-                    letters.push(target);
+                    messages.push(target);
                 }
             }
         }
-        if let (true, Some((name, error))) = (letters.is_empty(), failed.first()) {
+        if let (true, Some((name, error))) = (messages.is_empty(), failed.first()) {
             return Err(error.clone().context(name));
         }
-        Ok((letters, failed))
+        Ok((messages, failed))
     }
 
     async fn target(&self, name: &str, account: Option<&str>) -> Result<Vec<Target>> {

@@ -1,4 +1,4 @@
-//! Letters, the people and files in them, drafts, and folders of mail for the sandbox.
+//! Messages, the people and files in them, drafts, and folders of mail for the sandbox.
 
 #![allow(dead_code, reason = "no suite needs all of it")]
 
@@ -13,7 +13,7 @@ pub fn person(name: &str, address: &str) -> Person {
     Person { name: (!name.is_empty()).then(|| name.to_owned()), address: address.to_owned() }
 }
 
-/// A letter about lamps, with no more in it than has to be.
+/// A message about lamps, with no more in it than has to be.
 pub fn outgoing(message_id: &str, from: Person, to: Vec<Person>) -> OutgoingMessage {
     OutgoingMessage {
         message_id: message_id.to_owned(),
@@ -32,7 +32,7 @@ pub fn outgoing(message_id: &str, from: Person, to: Vec<Person>) -> OutgoingMess
     }
 }
 
-/// A letter as a draft; the message that it is has `m-` before the draft's id.
+/// A message as a draft; the message that it is has `m-` before the draft's id.
 pub fn stored_draft(
     id: &str,
     thread: &str,
@@ -48,7 +48,7 @@ pub fn stored_draft(
     }
 }
 
-/// A PDF of a letter.
+/// A PDF of a message.
 pub fn file(name: &str, bytes: &[u8]) -> Attachment {
     Attachment {
         name: name.to_owned(),
@@ -59,7 +59,7 @@ pub fn file(name: &str, bytes: &[u8]) -> Attachment {
 }
 
 /// Writes a small message into a folder.
-pub fn letter(folder: &Path, name: &str, headers: &str, body: &str) {
+pub fn write_message(folder: &Path, name: &str, headers: &str, body: &str) {
     std::fs::create_dir_all(folder).unwrap();
     std::fs::write(folder.join(name), format!("{headers}\n\n{body}")).unwrap();
 }

@@ -26,7 +26,7 @@ use crate::provider::{Endpoints, ServiceSettings};
 
 mod settings;
 
-use settings::{Found, Settings, absolute, is_loopback, set};
+use settings::{FoundSetting, Settings, absolute, is_loopback, set};
 pub use settings::{TENANTS, tenant};
 
 /// The environment variable of the state folder. It has no key in the file,
@@ -313,7 +313,7 @@ fn endpoints(settings: &Settings) -> Result<Endpoints> {
 impl OauthClient {
     /// Returns the client of `provider`: the configured id and secret, else those of
     /// the configured `credentials.json`.
-    fn from(settings: &Settings, provider: &str, file: Option<Found>) -> Result<Self> {
+    fn from(settings: &Settings, provider: &str, file: Option<FoundSetting>) -> Result<Self> {
         let id = settings.get(&format!("{provider}.client_id"))?.map(|found| found.value);
         let secret = settings.get(&format!("{provider}.client_secret"))?.map(|found| found.value);
         let (id, beside) = match (id, file) {
@@ -327,7 +327,7 @@ impl OauthClient {
 
 /// Reads client id and secret from a `credentials.json` as Google issues it: under
 /// `installed` for desktop clients, under `web` for others.
-fn credentials(found: &Found) -> Result<(Option<String>, Option<String>)> {
+fn credentials(found: &FoundSetting) -> Result<(Option<String>, Option<String>)> {
     let path = found.path()?;
     let text = read(&path).map_err(|error| error.context(&found.origin))?;
     let json: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();

@@ -31,7 +31,7 @@ pub struct Folder {
 
 /// A file that was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Found {
+pub struct LocalFile {
     /// Its name, without a path.
     pub name: String,
     /// Its content.
@@ -72,7 +72,7 @@ impl Folders {
     /// # Errors
     /// [`Kind::Argument`] for a file elsewhere, a hidden one, one that is too large,
     /// and for what is not a regular file; [`Kind::NotFound`] if it does not exist.
-    pub fn read(&self, input: &str, most: u64) -> Result<Found> {
+    pub fn read(&self, input: &str, most: u64) -> Result<LocalFile> {
         let relative = Path::new(input).is_relative();
         let mut last = None;
         for folder in self.allowed.iter().take(if relative { usize::MAX } else { 1 }) {
@@ -84,7 +84,7 @@ impl Folders {
         Err(last.unwrap_or_else(none_allowed))
     }
 
-    fn read_at(&self, wanted: &Path, input: &str, most: u64) -> Result<Found> {
+    fn read_at(&self, wanted: &Path, input: &str, most: u64) -> Result<LocalFile> {
         let (root, mut inside) = self.place(wanted, input)?;
         if inside.iter().any(|part| hidden(part)) {
             return Err(Error::argument(format!("{} is hidden", brief(input)))
@@ -118,7 +118,7 @@ impl Folders {
         if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > most {
             return Err(large());
         }
-        Ok(Found { name: name.to_string_lossy().into_owned(), bytes })
+        Ok(LocalFile { name: name.to_string_lossy().into_owned(), bytes })
     }
 
     fn first(&self) -> Result<&PathBuf> {

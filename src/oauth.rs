@@ -36,7 +36,7 @@ pub use device::DeviceSignIn;
 pub(crate) use error_messages::grant_ended;
 use error_response::{OAuthErrorResponse, Wire};
 pub use providers::{OAuthProvider, PROVIDERS, provider_named};
-pub use sign_in::{Page, Paster, SignIn};
+pub use sign_in::{BrowserPage, Paster, SignIn};
 
 /// The assumed lifetime of an access token if the provider does not report it. Google
 /// and Microsoft do: about an hour.

@@ -66,7 +66,7 @@ pub struct Pipeline {
     /// Answers recently returned in chunks.
     snapshots: answer::fit::Snapshots,
     /// Rows that were shown lately.
-    shown: answer::shown::Shown,
+    shown: answer::shown::ShownRows,
     /// Answers that were shortened.
     outputs: ResultStore,
     /// Posts the requests that leave mailing lists.
@@ -98,7 +98,7 @@ impl Pipeline {
             sign_ins: Arc::default(),
             lists: calendar::agenda::calendars::Lists::default(),
             snapshots: answer::fit::Snapshots::default(),
-            shown: answer::shown::Shown::default(),
+            shown: answer::shown::ShownRows::default(),
             unsubscriber: OneClickUnsubscriber::new(),
             patience: PATIENCE,
             taint: access::guard::TaintTracker::default(),

@@ -189,7 +189,8 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> std::result::Result<CallToolResponse, ErrorData> {
         let server = self.clone();
-        let client = Arc::new(elicitation::Client::new(&params, &context, &self.questions));
+        let client =
+            Arc::new(elicitation::ElicitingClient::new(&params, &context, &self.questions));
         let caller = client.clone();
         let call = async move { server.call(params, &*caller).await };
         let called = guarded(self, &context, call).await?;

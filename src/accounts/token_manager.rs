@@ -35,12 +35,12 @@ const SAVES: u32 = 3;
 pub(super) struct TokenManager {
     config: Arc<Config>,
     store: Store,
-    slots: Mutex<HashMap<String, Arc<tokio::sync::Mutex<Slot>>>>,
+    slots: Mutex<HashMap<String, Arc<tokio::sync::Mutex<AccountSlot>>>>,
 }
 
 /// The tokens of one account in this process. The holder of its lock is the one who may refresh.
 #[derive(Default)]
-struct Slot {
+struct AccountSlot {
     cached_version: Option<CachedVersion>,
     /// The error and time of the last failed refresh, for those who were waiting for it.
     failed: Option<(Instant, Error)>,
@@ -106,7 +106,7 @@ impl TokenManager {
         .map_err(|_ended| Error::new(Kind::Internal, "a refresh was interrupted"))?
     }
 
-    fn slot(&self, id: &str) -> Arc<tokio::sync::Mutex<Slot>> {
+    fn slot(&self, id: &str) -> Arc<tokio::sync::Mutex<AccountSlot>> {
         let mut slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
         slots.entry(id.to_owned()).or_default().clone()
     }
@@ -119,7 +119,12 @@ impl TokenManager {
 
     /// Brings tokens into `slot` that are fresh and not the rejected ones: those
     /// of the row if another process has refreshed, else new ones.
-    async fn renew(&self, slot: &mut Slot, id: &str, rejected: Option<&str>) -> Result<String> {
+    async fn renew(
+        &self,
+        slot: &mut AccountSlot,
+        id: &str,
+        rejected: Option<&str>,
+    ) -> Result<String> {
         let give_up = Instant::now() + Duration::from_secs(LEASE.unsigned_abs() + 5);
         while Instant::now() < give_up {
             let row = self.store.account_row(id).await?.ok_or_else(|| signed_out(id))?;

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::Sandboxed;
 use super::app::App;
-use super::client::{Asking, Client};
+use super::client::{Client, ConfirmFn};
 use crate::config::Config;
 use crate::error::{Error, Result};
 use crate::tools;
@@ -32,7 +32,7 @@ pub(super) async fn run(
 
 async fn answered(app: &App, tool: &str, arguments: Map<String, Value>) -> Result<ExitCode> {
     let terminal = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
-    let mut client = Client::with(app.server(), terminal.then_some(asked as Asking)).await?;
+    let mut client = Client::with(app.server(), terminal.then_some(asked as ConfirmFn)).await?;
     let answer = client.call(tool, Value::Object(arguments)).await?;
     let text = answer.blocks.join("\n\n");
     if answer.is_error {

@@ -10,12 +10,12 @@ use crate::error::{Error, Kind, Result};
 use crate::server::Server;
 
 /// Asks the user whether to do something.
-pub type Asking = fn(&str) -> bool;
+pub type ConfirmFn = fn(&str) -> bool;
 
 /// A session with a server in this process.
 pub struct Client {
     /// Asks the user; nobody can be asked without it.
-    ask: Option<Asking>,
+    ask: Option<ConfirmFn>,
     input: WriteHalf<DuplexStream>,
     output: Lines<BufReader<ReadHalf<DuplexStream>>>,
     next_id: u64,
@@ -23,7 +23,7 @@ pub struct Client {
 
 /// What a tool call answered with.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Answer {
+pub struct ToolAnswer {
     /// The text blocks, in order.
     pub blocks: Vec<String>,
     /// True when the call failed by something the caller can act on.
@@ -37,7 +37,7 @@ impl Client {
     }
 
     /// Starts `server`, which may have the user asked.
-    pub async fn with(server: Server, ask: Option<Asking>) -> Result<Self> {
+    pub async fn with(server: Server, ask: Option<ConfirmFn>) -> Result<Self> {
         let (ours, theirs) = tokio::io::duplex(64 * 1024);
         let (their_input, their_output) = tokio::io::split(theirs);
         tokio::spawn(server.serve(their_input, their_output));
@@ -62,7 +62,7 @@ impl Client {
     }
 
     /// Calls a tool.
-    pub async fn call(&mut self, tool: &str, arguments: Value) -> Result<Answer> {
+    pub async fn call(&mut self, tool: &str, arguments: Value) -> Result<ToolAnswer> {
         let result =
             self.request("tools/call", json!({"name": tool, "arguments": arguments})).await?;
         let blocks = result
@@ -73,7 +73,7 @@ impl Client {
             .filter_map(|block| block.get("text").and_then(Value::as_str))
             .map(str::to_owned)
             .collect();
-        Ok(Answer { blocks, is_error: result.get("isError") == Some(&Value::Bool(true)) })
+        Ok(ToolAnswer { blocks, is_error: result.get("isError") == Some(&Value::Bool(true)) })
     }
 
     /// Sends a request and waits for its result.

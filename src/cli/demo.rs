@@ -17,7 +17,7 @@ use hyper_util::rt::TokioExecutor;
 use serde_json::{Value, json};
 
 use super::app::App;
-use super::client::{Answer, Client};
+use super::client::{Client, ToolAnswer};
 use super::sandbox::report;
 use super::sandboxed::Who;
 use crate::budget::count::{TOKENIZER, tokens};
@@ -123,13 +123,13 @@ pub(super) async fn run(
 }
 
 /// A call in both formats.
-struct Shown {
-    text: Answer,
+struct ShownCall {
+    text: ToolAnswer,
     json: String,
 }
 
 /// Makes a call as TOON and as JSON, and prints the first.
-async fn show(client: &mut Client, tool: &str, arguments: Value) -> Result<Shown> {
+async fn show(client: &mut Client, tool: &str, arguments: Value) -> Result<ShownCall> {
     say!("\n━━ {tool} {arguments}\n");
     let text = client.call(tool, arguments.clone()).await?;
     let printed = text.blocks.join("\n\n");
@@ -142,10 +142,10 @@ async fn show(client: &mut Client, tool: &str, arguments: Value) -> Result<Shown
         arguments.insert("format".to_owned(), json!("json"));
     }
     let json = client.call(tool, arguments).await?;
-    Ok(Shown { text, json: json.blocks.into_iter().next().unwrap_or_default() })
+    Ok(ShownCall { text, json: json.blocks.into_iter().next().unwrap_or_default() })
 }
 
-impl Shown {
+impl ShownCall {
     /// Prints how the same data looks otherwise, and what each form costs.
     fn compare(&self, raw: &[(&str, String)]) {
         let json = ("the same rows as compact JSON, with provider ids", &self.json);

@@ -42,7 +42,7 @@ pub(super) fn absolute(path: &str) -> Result<PathBuf> {
 }
 
 /// One setting as it was found.
-pub(super) struct Found {
+pub(super) struct FoundSetting {
     pub(super) value: String,
     /// The variable or the key in a file that an error names.
     pub(super) origin: String,
@@ -52,7 +52,7 @@ pub(super) struct Found {
     shown: bool,
 }
 
-impl Found {
+impl FoundSetting {
     /// Returns an error about this setting. The value is shown only if it cannot be a
     /// secret or contain one.
     pub(super) fn wrong(&self, why: impl fmt::Display) -> Error {
@@ -103,18 +103,18 @@ impl<'a> Settings<'a> {
     }
 
     /// Returns a setting that is a text.
-    pub(super) fn get(&self, key: &str) -> Result<Option<Found>> {
+    pub(super) fn get(&self, key: &str) -> Result<Option<FoundSetting>> {
         self.find(key, "a text", "string")
     }
 
     /// Returns a setting whose value in the file is a text, or of TOML's type `also`,
     /// as the text that it would be in the environment.
-    fn find(&self, key: &str, what: &str, also: &str) -> Result<Option<Found>> {
+    fn find(&self, key: &str, what: &str, also: &str) -> Result<Option<FoundSetting>> {
         self.known.borrow_mut().push(key.to_owned());
         let shown = !key.contains('.') && key != "log";
         let origin = variable(key);
         if let Some(value) = set(self.var, &origin) {
-            return Ok(Some(Found { value, origin, folder: None, shown }));
+            return Ok(Some(FoundSetting { value, origin, folder: None, shown }));
         }
         let Some((path, table)) = &self.file else {
             return Ok(None);
@@ -135,7 +135,12 @@ impl<'a> Settings<'a> {
                     .next("put its value between double quotes"));
             }
         };
-        Ok(Some(Found { value, origin, folder: path.parent().map(Path::to_path_buf), shown }))
+        Ok(Some(FoundSetting {
+            value,
+            origin,
+            folder: path.parent().map(Path::to_path_buf),
+            shown,
+        }))
     }
 
     /// Refuses keys of the file that were not looked up.

@@ -24,7 +24,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, oneshot, watch};
 use tokio::task::JoinSet;
 
-use super::sign_in::{Callback, Paster, Read};
+use super::sign_in::{Callback, Paster, RedirectQuery};
 
 /// Connections at once. A browser opens a few, some of them for nothing.
 const CONNECTIONS: usize = 16;
@@ -36,7 +36,7 @@ const HEAD_BYTES: usize = 8 * 1024;
 const LAST_PAGE: Duration = Duration::from_secs(1);
 
 /// The outcome of a sign-in, for the page.
-pub(super) enum Outcome {
+pub(super) enum CallbackOutcome {
     /// The address of the account.
     SignedIn(String),
     /// Why not, in words.
@@ -131,22 +131,22 @@ async fn answer(request: &Request<Incoming>, paster: &Paster) -> Response<Full<B
         return page(StatusCode::NOT_FOUND, "Nothing here", "");
     }
     match paster.read(uri.query().unwrap_or_default()) {
-        Read::Nothing => page(
+        RedirectQuery::Nothing => page(
             StatusCode::NOT_FOUND,
             "Nothing here",
             "Daysheet waits here for a sign-in to return.",
         ),
-        Read::WrongState => page(
+        RedirectQuery::WrongState => page(
             StatusCode::BAD_REQUEST,
             "Another sign-in",
             "This is not the sign-in that Daysheet is waiting for. Open the newest address it has \
              shown.",
         ),
-        Read::Answer(answer) => {
+        RedirectQuery::Answer(answer) => {
             let (sender, outcome) = oneshot::channel();
             let taken = paster.hand_in(Callback { answer, page: Some(sender) });
             match (taken, outcome.await) {
-                (Ok(()), Ok(Outcome::SignedIn(address))) => page(
+                (Ok(()), Ok(CallbackOutcome::SignedIn(address))) => page(
                     StatusCode::OK,
                     "Signed in",
                     &format!(
@@ -154,7 +154,7 @@ async fn answer(request: &Request<Incoming>, paster: &Paster) -> Response<Full<B
                         paster.title()
                     ),
                 ),
-                (Ok(()), Ok(Outcome::Failed(why))) => {
+                (Ok(()), Ok(CallbackOutcome::Failed(why))) => {
                     page(StatusCode::OK, "Not signed in", &format!("Not signed in: {why}."))
                 }
                 _ => page(

@@ -15,7 +15,7 @@ use tokio::sync::{mpsc, oneshot};
 use url::Url;
 
 use super::error_response::OAuthErrorResponse;
-use super::listener::{Listener, Outcome};
+use super::listener::{CallbackOutcome, Listener};
 use super::{Authority, OAuthProvider, Tokens, client, error_messages, exchange};
 use crate::config::Config;
 use crate::error::{Error, Kind, Result};
@@ -29,11 +29,11 @@ pub(super) struct Callback {
     /// The code, or why there is none.
     pub(super) answer: std::result::Result<AuthorizationCode, OAuthErrorResponse>,
     /// The channel for the outcome; `None` if the address was pasted.
-    pub(super) page: Option<oneshot::Sender<Outcome>>,
+    pub(super) page: Option<oneshot::Sender<CallbackOutcome>>,
 }
 
 /// A sign-in in progress: its consent page can be opened, and this machine listens for
-/// the response until the [`Page`] has been answered or this is dropped.
+/// the response until the [`BrowserPage`] has been answered or this is dropped.
 pub struct SignIn {
     config: Config,
     authority: Authority,
@@ -138,14 +138,14 @@ impl SignIn {
     }
 
     /// Waits for the person to consent, and for the tokens. The browser is then still
-    /// waiting: report the outcome of the sign-in to the [`Page`]. If there are no
+    /// waiting: report the outcome of the sign-in to the [`BrowserPage`]. If there are no
     /// tokens, the browser has been shown why.
     ///
     /// # Errors
     /// [`Kind::Auth`] with the next step if the consent was denied, the code was
     /// refused, there was no refresh token or nobody signed in; [`Kind::Network`] or
     /// [`Kind::Timeout`] if the provider was not reached.
-    pub async fn wait(mut self) -> Result<(Tokens, Page)> {
+    pub async fn wait(mut self) -> Result<(Tokens, BrowserPage)> {
         let callback = tokio::time::timeout(self.patience, self.callbacks.recv()).await;
         let provider = self.authority.provider;
         let (answer, sender) = match callback {
@@ -161,7 +161,7 @@ impl SignIn {
         };
         // From here on, the listener answers that the sign-in is over.
         drop(self.callbacks);
-        let page = Page { sender, listener: self.listener };
+        let page = BrowserPage { sender, listener: self.listener };
         let tokens = match answer {
             Ok(code) => {
                 exchange(
@@ -189,25 +189,25 @@ impl SignIn {
 /// The page in the browser of a person who has consented. It waits for the outcome of
 /// the sign-in; dropping it ends the connection.
 #[must_use = "the browser waits for the result of the sign-in"]
-pub struct Page {
+pub struct BrowserPage {
     /// Nobody if the address was pasted.
-    sender: Option<oneshot::Sender<Outcome>>,
+    sender: Option<oneshot::Sender<CallbackOutcome>>,
     listener: Listener,
 }
 
-impl Page {
+impl BrowserPage {
     /// Shows that the account with this address is signed in. Returns when the browser
     /// has received it, or after a moment.
     pub async fn signed_in(self, address: &str) {
-        self.tell(Outcome::SignedIn(address.to_owned())).await;
+        self.tell(CallbackOutcome::SignedIn(address.to_owned())).await;
     }
 
-    /// Shows why nobody is signed in. Returns as [`Page::signed_in`] does.
+    /// Shows why nobody is signed in. Returns as [`BrowserPage::signed_in`] does.
     pub async fn failed(self, error: &Error) {
-        self.tell(Outcome::Failed(error.to_string())).await;
+        self.tell(CallbackOutcome::Failed(error.to_string())).await;
     }
 
-    async fn tell(self, outcome: Outcome) {
+    async fn tell(self, outcome: CallbackOutcome) {
         if let Some(sender) = self.sender {
             // The browser may have closed the page meanwhile.
             let _ = sender.send(outcome);
@@ -216,7 +216,7 @@ impl Page {
     }
 }
 
-impl std::fmt::Debug for Page {
+impl std::fmt::Debug for BrowserPage {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Page").finish_non_exhaustive()
     }
@@ -264,14 +264,14 @@ impl Paster {
             Url::parse(text).map_err(|_no_url| error_messages::not_a_redirect(&self.redirect))?;
         let query = url.query().unwrap_or_default();
         match self.read(query) {
-            Read::Nothing => Err(error_messages::not_a_redirect(&self.redirect)),
-            Read::WrongState => Err(error_messages::wrong_state(self.provider)),
-            Read::Answer(answer) => self.hand_in(Callback { answer, page: None }),
+            RedirectQuery::Nothing => Err(error_messages::not_a_redirect(&self.redirect)),
+            RedirectQuery::WrongState => Err(error_messages::wrong_state(self.provider)),
+            RedirectQuery::Answer(answer) => self.hand_in(Callback { answer, page: None }),
         }
     }
 
     /// Reads the query of the provider's redirect.
-    pub(super) fn read(&self, query: &str) -> Read {
+    pub(super) fn read(&self, query: &str) -> RedirectQuery {
         let pairs = || url::form_urlencoded::parse(query.as_bytes());
         let value = |name: &str| {
             pairs()
@@ -286,11 +286,11 @@ impl Paster {
                 &value("error_description").unwrap_or_default(),
             )),
             (Some(code), None) => Ok(AuthorizationCode::new(code)),
-            (None, None) => return Read::Nothing,
+            (None, None) => return RedirectQuery::Nothing,
         };
         match value("state") {
-            Some(state) if state == *self.state.secret() => Read::Answer(answer),
-            _ => Read::WrongState,
+            Some(state) if state == *self.state.secret() => RedirectQuery::Answer(answer),
+            _ => RedirectQuery::WrongState,
         }
     }
 
@@ -309,7 +309,7 @@ impl Paster {
 }
 
 /// The content of a redirect's query.
-pub(super) enum Read {
+pub(super) enum RedirectQuery {
     /// Neither code nor error.
     Nothing,
     /// A code or an error of some other sign-in, or of nobody's.

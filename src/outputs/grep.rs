@@ -6,7 +6,7 @@
 
 use regex::{Regex, RegexBuilder};
 
-use super::page::{LONG_LINES, Page, PageRequest, Room, check, goes_on};
+use super::page::{LONG_LINES, Page, PageRequest, Remaining, check, goes_on};
 use crate::error::{Error, Result};
 use crate::text::{LINE, wrapped};
 use crate::text::{note, ours};
@@ -30,7 +30,7 @@ pub fn grep(text: &str, pattern: &str, ask: PageRequest) -> Result<Page> {
     let wanted = around(&matching);
     let total = lines.len();
 
-    let mut room = Room::new(ask);
+    let mut room = Remaining::new(ask);
     let mut page = Page { lines: total, ..Page::default() };
     let mut long = false;
     let from = ask.offset.saturating_sub(1);

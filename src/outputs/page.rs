@@ -49,7 +49,7 @@ pub fn page(text: &str, ask: PageRequest) -> Result<Page> {
     let lines = wrapped(text, LINE);
     check(&lines, ask.offset)?;
     let before = ask.offset.saturating_sub(1);
-    let mut room = Room::new(ask);
+    let mut room = Remaining::new(ask);
     let mut out = String::new();
     let mut shown = 0;
     for line in lines.iter().skip(before) {
@@ -114,7 +114,7 @@ pub(super) fn check(lines: &[&str], offset: usize) -> Result<()> {
 }
 
 /// The lines and tokens that are left.
-pub(super) struct Room {
+pub(super) struct Remaining {
     ask: PageRequest,
     lines: usize,
     tokens: usize,
@@ -125,7 +125,7 @@ pub(super) struct Room {
 /// around the lines.
 const MOST_BYTES: usize = CEILING - 4 * 1024;
 
-impl Room {
+impl Remaining {
     pub(super) fn new(ask: PageRequest) -> Self {
         Self { ask, lines: 0, tokens: 0, bytes: 0 }
     }

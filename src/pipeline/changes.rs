@@ -29,16 +29,16 @@ const KIND: &str = "changes";
 
 /// The positions of all sources.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct Plan {
+struct ChangesPlan {
     limit: usize,
-    places: Vec<Place>,
+    places: Vec<ChangePosition>,
 }
 
 /// The position of one source.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct Place {
+struct ChangePosition {
     account: String,
-    of: Of,
+    of: SourceKind,
     /// The provider's mark; `None` before the first query.
     mark: Option<String>,
 }
@@ -46,12 +46,12 @@ struct Place {
 /// The content of a source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Of {
+enum SourceKind {
     Mail,
     Events,
 }
 
-impl Of {
+impl SourceKind {
     fn table(self) -> &'static Table {
         match self {
             Self::Mail => &MESSAGE,
@@ -82,7 +82,7 @@ impl Of {
 struct SourceChanges {
     account: Account,
     api: Api,
-    of: Of,
+    of: SourceKind,
     pages: Vec<Changes>,
 }
 
@@ -177,10 +177,10 @@ impl Pipeline {
     }
 
     /// Returns the positions of all sources: from the cursor, or none yet.
-    async fn since(&self, asked: &ChangesOf, notes: &mut Vec<Note>) -> Result<Plan> {
+    async fn since(&self, asked: &ChangesOf, notes: &mut Vec<Note>) -> Result<ChangesPlan> {
         let mut plan = match &asked.cursor {
             Some(cursor) => self.load_cursor(KIND, cursor).await?,
-            None => Plan { limit: 100, places: Vec::new() },
+            None => ChangesPlan { limit: 100, places: Vec::new() },
         };
         if let Some(limit) = asked.limit {
             plan.limit = usize::try_from(limit).unwrap_or(usize::MAX);
@@ -188,9 +188,15 @@ impl Pipeline {
         let accounts = self.named_or_all(asked.account.as_deref()).await?;
         if asked.cursor.is_none() {
             for account in &accounts {
-                for (of, wanted) in [(Of::Mail, asked.mail()), (Of::Events, asked.events())] {
+                for (of, wanted) in
+                    [(SourceKind::Mail, asked.mail()), (SourceKind::Events, asked.events())]
+                {
                     if wanted {
-                        plan.places.push(Place { account: account.id.clone(), of, mark: None });
+                        plan.places.push(ChangePosition {
+                            account: account.id.clone(),
+                            of,
+                            mark: None,
+                        });
                     }
                 }
             }
@@ -207,7 +213,7 @@ impl Pipeline {
             notes.push("an account of the cursor is no longer signed in".into());
         }
         // Sources added since are included from now on.
-        let kinds: Vec<Of> = [Of::Mail, Of::Events]
+        let kinds: Vec<SourceKind> = [SourceKind::Mail, SourceKind::Events]
             .into_iter()
             .filter(|of| plan.places.iter().any(|place| place.of == *of))
             .collect();
@@ -220,7 +226,7 @@ impl Pipeline {
                     "{} is new: its changes are tracked from now on",
                     ours(&account.email)
                 ));
-                plan.places.extend(kinds.iter().map(|of| Place {
+                plan.places.extend(kinds.iter().map(|of| ChangePosition {
                     account: account.id.clone(),
                     of: *of,
                     mark: None,
@@ -235,20 +241,20 @@ impl Pipeline {
     }
 
     /// Queries one source, page by page, until its end or until there is enough.
-    async fn source(&self, place: &Place, limit: usize) -> Result<SourceChanges> {
+    async fn source(&self, place: &ChangePosition, limit: usize) -> Result<SourceChanges> {
         let account = self.accounts.by_id(&place.account).await?;
         let columns = place.of.columns();
         let mut pages: Vec<Changes> = Vec::new();
         let mut mark = place.mark.clone();
         let api = loop {
             let (api, page) = match place.of {
-                Of::Mail => {
+                SourceKind::Mail => {
                     let mailbox = self.connect.mailbox(&account)?;
                     let api = mailbox.api();
                     let projection = project(api, &columns);
                     (api, mailbox.changes(mark.as_deref(), &projection).await?)
                 }
-                Of::Events => {
+                SourceKind::Events => {
                     let calendars = self.connect.calendars(&account)?;
                     let api = calendars.api();
                     let projection = project(api, &columns);

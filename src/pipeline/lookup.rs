@@ -30,7 +30,7 @@ const KIND: &str = "lookup";
 
 /// The request and the position; saved under a cursor.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct Plan {
+struct LookupPlan {
     #[serde(rename = "kind", with = "by_word")]
     listing: &'static Listing,
     q: Option<String>,
@@ -43,7 +43,7 @@ struct Plan {
     /// The number of rows of the accounts that are shown completely.
     done: usize,
     /// The accounts that may have more, in their order.
-    places: Vec<Place>,
+    places: Vec<LookupPosition>,
 }
 
 /// Stores a list by the word that requested it.
@@ -65,15 +65,15 @@ mod by_word {
 
 /// The position in the list of one account.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct Place {
+struct LookupPosition {
     /// The account's id; `None` for our own lists.
     account: Option<String>,
     shown: usize,
 }
 
 /// The list of one account, or of ours.
-struct Part {
-    place: Place,
+struct LookupPart {
+    place: LookupPosition,
     account: Option<Account>,
     label: String,
     api: Api,
@@ -131,7 +131,7 @@ impl Pipeline {
             rows.append(own);
             if end < count {
                 let shown = end.max(first);
-                plan.places.push(Place { shown, ..part.place });
+                plan.places.push(LookupPosition { shown, ..part.place });
             } else {
                 plan.done += count;
             }
@@ -162,7 +162,10 @@ impl Pipeline {
     }
 
     /// Fetches the requested lists; returns also why some are missing.
-    async fn lists(&self, plan: &Plan) -> Result<(Vec<Part>, Vec<Missing<Place>>)> {
+    async fn lists(
+        &self,
+        plan: &LookupPlan,
+    ) -> Result<(Vec<LookupPart>, Vec<Missing<LookupPosition>>)> {
         let labels = self.labels().await?;
         let answers = join_all(plan.places.iter().map(|place| {
             let label = labels.of(place.account.as_deref().unwrap_or_default());
@@ -174,7 +177,7 @@ impl Pipeline {
                 };
                 match answer {
                     Ok((account, api, page)) => {
-                        Ok(Part { place: place.clone(), account, label, api, page })
+                        Ok(LookupPart { place: place.clone(), account, label, api, page })
                     }
                     Err(error) if plan.merged => {
                         let again = error.is_passing().then(|| place.clone());
@@ -199,7 +202,11 @@ impl Pipeline {
     }
 
     /// Fetches the list of one account, or of ours.
-    async fn list(&self, plan: &Plan, place: &Place) -> Result<(Option<Account>, Api, Page)> {
+    async fn list(
+        &self,
+        plan: &LookupPlan,
+        place: &LookupPosition,
+    ) -> Result<(Option<Account>, Api, Page)> {
         let Some(account) = &place.account else {
             let tables = schemas::TABLES.iter();
             let page = Page {
@@ -245,9 +252,9 @@ impl Pipeline {
     }
 
     /// Returns the plan: as requested, or from the cursor.
-    async fn plan_lookup(&self, lookup: Lookup) -> Result<Plan> {
+    async fn plan_lookup(&self, lookup: Lookup) -> Result<LookupPlan> {
         let Some(cursor) = &lookup.cursor else {
-            let place = |account: Option<String>| Place { account, shown: 0 };
+            let place = |account: Option<String>| LookupPosition { account, shown: 0 };
             let places = match lookup.kind.origin {
                 Origin::Local => vec![place(None)],
                 _ => {
@@ -255,7 +262,7 @@ impl Pipeline {
                     accounts.into_iter().map(|one| place(Some(one.id))).collect()
                 }
             };
-            return Ok(Plan {
+            return Ok(LookupPlan {
                 listing: lookup.kind,
                 q: lookup.q,
                 emails: lookup.emails,
@@ -266,7 +273,7 @@ impl Pipeline {
                 places,
             });
         };
-        let mut plan: Plan = self.load_cursor(KIND, cursor).await?;
+        let mut plan: LookupPlan = self.load_cursor(KIND, cursor).await?;
         let same_account = match &lookup.account {
             Some(name) => {
                 let id = Some(self.accounts.find(Some(name)).await?.id);
@@ -289,7 +296,7 @@ impl Pipeline {
     }
 }
 
-impl Plan {
+impl LookupPlan {
     /// Returns the columns to show: by default those up to the core, otherwise those requested
     /// and the one that names a row. Rows of several accounts name their account.
     fn columns(&self) -> Result<Vec<&'static Field>> {
@@ -310,7 +317,7 @@ impl Plan {
 
     /// Returns the people to request from a mailbox, one more than shown: it shows
     /// whether there are more.
-    fn people(&self, place: &Place) -> People {
+    fn people(&self, place: &LookupPosition) -> People {
         People {
             q: self.q.clone(),
             emails: self.emails.clone(),

@@ -20,11 +20,11 @@ use crate::words::Words;
 
 tokio::task_local! {
     /// The call that the task carries out.
-    static CALL: Mutex<Call>;
+    static CALL: Mutex<RunningCall>;
 }
 
 /// A call, and its record in the store once it has begun to write.
-struct Call {
+struct RunningCall {
     what: String,
     writing: Option<Writing>,
 }
@@ -39,7 +39,7 @@ impl Pipeline {
         let Some(what) = what else {
             return call.await;
         };
-        let state = Mutex::new(Call { what, writing: None });
+        let state = Mutex::new(RunningCall { what, writing: None });
         let whole = async {
             let outcome = call.await;
             if let Some(writing) = with(|call| call.writing.take()).flatten() {
@@ -93,9 +93,10 @@ impl Pipeline {
     }
 }
 
-fn with<T>(change: impl FnOnce(&mut Call) -> T) -> Option<T> {
-    let lock = |call: &Mutex<Call>| -> T {
-        let mut call: MutexGuard<'_, Call> = call.lock().unwrap_or_else(PoisonError::into_inner);
+fn with<T>(change: impl FnOnce(&mut RunningCall) -> T) -> Option<T> {
+    let lock = |call: &Mutex<RunningCall>| -> T {
+        let mut call: MutexGuard<'_, RunningCall> =
+            call.lock().unwrap_or_else(PoisonError::into_inner);
         change(&mut call)
     };
     CALL.try_with(lock).ok()

@@ -73,7 +73,7 @@ impl Questions {
 }
 
 /// The client that made a call.
-pub(super) struct Client {
+pub(super) struct ElicitingClient {
     peer: Peer<RoleServer>,
     questions: Questions,
     /// The tool and its arguments.
@@ -89,7 +89,7 @@ pub(super) struct Client {
     progress: Option<ProgressToken>,
 }
 
-impl Client {
+impl ElicitingClient {
     pub(super) fn new(
         params: &CallToolRequestParams,
         context: &RequestContext<RoleServer>,
@@ -150,7 +150,7 @@ fn reply(answer: &Value) -> Confirmation {
 }
 
 #[async_trait]
-impl ClientPrompts for Client {
+impl ClientPrompts for ElicitingClient {
     async fn confirm(&self, question: &str) -> Confirmation {
         if !self.can_ask {
             return Confirmation::Unavailable;

@@ -39,7 +39,7 @@ pub struct AccountRow {
 }
 
 /// A row as the queries below select it, column by column.
-type Columns = (
+type AccountColumns = (
     String,
     String,
     String,
@@ -53,8 +53,8 @@ type Columns = (
     i64,
 );
 
-impl From<Columns> for AccountRow {
-    fn from(columns: Columns) -> Self {
+impl From<AccountColumns> for AccountRow {
+    fn from(columns: AccountColumns) -> Self {
         let (id, provider, email, via, tenant, scopes, status, problem, added, sealed, version) =
             columns;
         Self {
@@ -79,7 +79,7 @@ impl Store {
     /// # Errors
     /// [`Kind::Store`].
     pub async fn account_rows(&self) -> Result<Vec<AccountRow>> {
-        let rows: Vec<Columns> = sqlx::query_as(
+        let rows: Vec<AccountColumns> = sqlx::query_as(
             "SELECT id, provider, email, via, tenant, scopes, status, problem, \
                     added, sealed, version \
              FROM accounts WHERE owner = $1 ORDER BY added, id",
@@ -96,7 +96,7 @@ impl Store {
     /// # Errors
     /// [`Kind::Store`].
     pub async fn account_row(&self, id: &str) -> Result<Option<AccountRow>> {
-        let row: Option<Columns> = sqlx::query_as(
+        let row: Option<AccountColumns> = sqlx::query_as(
             "SELECT id, provider, email, via, tenant, scopes, status, problem, \
                     added, sealed, version \
              FROM accounts WHERE owner = $1 AND id = $2",
@@ -116,7 +116,7 @@ impl Store {
     /// # Errors
     /// [`Kind::Store`].
     pub async fn put_account(&self, row: &AccountRow) -> Result<AccountRow> {
-        let stored: Columns = sqlx::query_as(
+        let stored: AccountColumns = sqlx::query_as(
             "INSERT INTO accounts (owner, id, provider, email, scopes, status, problem, \
                                    added, sealed, version, lease, via, tenant) \
              VALUES ($1, $2, $3, $4, $5, 'ok', NULL, $6, $7, $8, 0, $9, $10) \

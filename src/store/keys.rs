@@ -43,12 +43,12 @@ pub(super) struct Keys {
 
 /// A location of keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum KeyLocation {
     File,
     Keychain,
 }
 
-impl Place {
+impl KeyLocation {
     /// Returns the prefix of sealed texts, which names their key. The number is the
     /// version of the form that follows.
     pub(super) const fn mark(self) -> &'static str {
@@ -69,9 +69,9 @@ impl Place {
 impl Store {
     /// Returns the key for new secrets, and its location. Chooses the location and
     /// creates the key if there is none yet.
-    pub(super) async fn sealing_key(&self) -> Result<(Place, Key)> {
+    pub(super) async fn sealing_key(&self) -> Result<(KeyLocation, Key)> {
         if self.inner.key_store == KeyStore::File {
-            return Ok((Place::File, self.file_key(true).await?));
+            return Ok((KeyLocation::File, self.file_key(true).await?));
         }
         // Twice, because a choice may turn out to be void; see below.
         for _ in 0..2 {
@@ -80,14 +80,14 @@ impl Store {
                 None => self.choose().await?,
             };
             let Some(entry) = choice.strip_prefix(KEYCHAIN) else {
-                return Ok((Place::File, self.file_key(true).await?));
+                return Ok((KeyLocation::File, self.file_key(true).await?));
             };
             if let Some(key) = self.keychain_key(entry).await? {
-                return Ok((Place::Keychain, key));
+                return Ok((KeyLocation::Keychain, key));
             }
             // Somebody cleared the keychain. If nothing was sealed with that key,
             // nothing is lost with it.
-            if self.has_sealed(Place::Keychain.mark()).await? {
+            if self.has_sealed(KeyLocation::Keychain.mark()).await? {
                 break;
             }
             self.undecide(CHOICE, &choice).await?;
@@ -96,10 +96,10 @@ impl Store {
     }
 
     /// Returns the key that something was sealed with.
-    pub(super) async fn opening_key(&self, place: Place) -> Result<Key> {
+    pub(super) async fn opening_key(&self, place: KeyLocation) -> Result<Key> {
         match place {
-            Place::File => self.file_key(false).await,
-            Place::Keychain => {
+            KeyLocation::File => self.file_key(false).await,
+            KeyLocation::Keychain => {
                 let choice = self.setting(CHOICE).await?;
                 match choice.as_deref().and_then(|it| it.strip_prefix(KEYCHAIN)) {
                     Some(entry) => self.keychain_key(entry).await?.ok_or_else(entry_gone),
@@ -159,7 +159,7 @@ impl Store {
             .get_or_try_init(|| async {
                 let path = self.inner.home.join(FILE);
                 if !path.exists() {
-                    if !may_create || self.has_sealed(Place::File.mark()).await? {
+                    if !may_create || self.has_sealed(KeyLocation::File.mark()).await? {
                         return Err(Error::new(
                             Kind::Store,
                             format!("the key file {} is missing", path.display()),

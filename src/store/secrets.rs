@@ -17,7 +17,7 @@ use chacha20poly1305::{KeyInit, XChaCha20Poly1305, XNonce};
 use hmac::{Hmac, Mac};
 use sha2::Sha256;
 
-use super::keys::Place;
+use super::keys::KeyLocation;
 use super::random::{KEY_BYTES, random};
 use super::{OWNER, Store};
 use crate::error::{Error, Kind, Result};
@@ -51,7 +51,7 @@ impl Store {
     /// [`Kind::Store`] if the key is unavailable, or is not the one it was sealed with.
     /// The sealed text is never deleted because of this: the key may come back.
     pub async fn unseal(&self, identity: &str, sealed: &str) -> Result<Vec<u8>> {
-        let (place, text) = Place::of(sealed).ok_or_else(|| wrong_key(identity))?;
+        let (place, text) = KeyLocation::of(sealed).ok_or_else(|| wrong_key(identity))?;
         let key = self.opening_key(place).await?;
         let bytes = STANDARD.decode(text).map_err(|_bad| wrong_key(identity))?;
         let (nonce, cipher) =

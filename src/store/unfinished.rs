@@ -42,10 +42,10 @@ struct Line {
 
 /// The calls of this process that are writing.
 #[derive(Debug, Default)]
-pub(super) struct Unfinished(Mutex<Own>);
+pub(super) struct Unfinished(Mutex<OwnWrites>);
 
 #[derive(Debug, Default)]
-struct Own {
+struct OwnWrites {
     file: Option<(PathBuf, File)>,
     last: u64,
     open: BTreeMap<u64, CutOff>,
@@ -94,7 +94,7 @@ impl Store {
         found
     }
 
-    fn own(&self) -> MutexGuard<'_, Own> {
+    fn own(&self) -> MutexGuard<'_, OwnWrites> {
         let own = &self.inner.unfinished.0;
         own.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -125,7 +125,7 @@ impl Drop for Writing {
     }
 }
 
-impl Own {
+impl OwnWrites {
     fn append(&mut self, home: &Path, number: u64, call: Option<&CutOff>) -> std::io::Result<()> {
         if self.file.is_none() {
             self.file = Some(create(home)?);
@@ -157,7 +157,7 @@ fn create(home: &Path) -> std::io::Result<(PathBuf, File)> {
 }
 
 /// A process that ends with nothing under way leaves nothing behind.
-impl Drop for Own {
+impl Drop for OwnWrites {
     fn drop(&mut self) {
         if let (Some((path, _)), true) = (&self.file, self.open.is_empty()) {
             let _ = fs::remove_file(path);

@@ -2,7 +2,7 @@
 
 use daysheet::budget::Response;
 use daysheet::encode::Document;
-use daysheet::pipeline::mail::read::items::{Place, items};
+use daysheet::pipeline::mail::read::items::{MessageLocation, items};
 use daysheet::row::{Cell, Extra, RowTable};
 use daysheet::schemas::MESSAGE;
 
@@ -39,7 +39,7 @@ fn the_conversation_says_who_waits() {
             ],
             Extra::default(),
         );
-        places.push(Place {
+        places.push(MessageLocation {
             account: ("g".to_owned(), "mira@example.com".to_owned()),
             conversation: Some((*conversation).to_owned()).filter(|id| !id.is_empty()),
         });

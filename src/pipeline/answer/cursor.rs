@@ -88,29 +88,29 @@ fn other_use(cursor: &str) -> Error {
 
 /// The digest of an id. With this many bytes, two in a mailbox of a million collide
 /// once in thirty million mailboxes.
-pub(in crate::pipeline) type Mark = [u8; 8];
+pub(in crate::pipeline) type IdDigest = [u8; 8];
 
 /// Ids of the rows shown last, as short digests.
 ///
 /// Ids are long, and a cursor only has to recognize one when it comes again.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub(in crate::pipeline) struct Seen(String);
+pub(in crate::pipeline) struct SeenIds(String);
 
-impl Seen {
+impl SeenIds {
     /// The number of digests stored: more than two of the longest pages, so that a page
     /// that is requested again is continued correctly, and so is one that new mail has
     /// pushed down from the page before.
     const MOST: usize = 224;
 
     /// Returns the digests, the latest last.
-    pub(in crate::pipeline) fn digests(&self) -> Vec<Mark> {
+    pub(in crate::pipeline) fn digests(&self) -> Vec<IdDigest> {
         let bytes = STANDARD_NO_PAD.decode(&self.0).unwrap_or_default();
         bytes.as_chunks().0.to_vec()
     }
 
     /// Returns the digest of an id.
-    pub(in crate::pipeline) fn digest(id: &str) -> Mark {
+    pub(in crate::pipeline) fn digest(id: &str) -> IdDigest {
         let digest = Sha256::digest(id.as_bytes());
         digest.first_chunk().copied().unwrap_or_default()
     }

@@ -78,7 +78,7 @@ pub struct Stats {
 
 /// The form in which an answer is returned.
 #[derive(Clone, Copy)]
-struct How {
+struct AnswerOptions {
     format: Format,
     strategy: Strategy,
     chunk: usize,
@@ -201,7 +201,7 @@ impl Pipeline {
         if stale {
             besides = BESIDES;
         }
-        let how = How {
+        let how = AnswerOptions {
             format,
             strategy,
             chunk,
@@ -214,7 +214,7 @@ impl Pipeline {
             // A completed write is reported, even over budget.
             Err(error) if error.kind() == Kind::BudgetTooSmall && writes => {
                 let budget = MOST_TOKENS;
-                self.fitted(&response, How { budget, ..how }, secret).await?
+                self.fitted(&response, AnswerOptions { budget, ..how }, secret).await?
             }
             fits => fits?,
         };
@@ -276,7 +276,7 @@ impl Pipeline {
     async fn fitted(
         &self,
         response: &Arc<Response>,
-        how: How,
+        how: AnswerOptions,
         secret: [u8; 32],
     ) -> Result<(Fitted, Option<String>)> {
         let tokenizer = self.config.tokenizer;

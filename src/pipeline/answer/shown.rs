@@ -24,7 +24,7 @@ pub(in crate::pipeline) type RowCells = [Cell; 3];
 
 /// The rows that were shown lately.
 #[derive(Default)]
-pub(in crate::pipeline) struct Shown(Mutex<Rows>);
+pub(in crate::pipeline) struct ShownRows(Mutex<Rows>);
 
 #[derive(Default)]
 struct Rows {
@@ -33,7 +33,7 @@ struct Rows {
     order: VecDeque<String>,
 }
 
-impl Shown {
+impl ShownRows {
     /// Remembers the rows of a document.
     pub(in crate::pipeline) fn note(&self, document: &Document) {
         let mut rows = self.0.lock().unwrap_or_else(PoisonError::into_inner);

@@ -14,7 +14,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::Value;
 
-use super::rules::{BriefMessage, Own};
+use super::rules::{BriefMessage, ReaderMail};
 use crate::error::{Error, Kind, Result};
 use crate::flatten::{self, Context, Room};
 use crate::pipeline::{Flattening, Pipeline, columns_of};
@@ -60,7 +60,7 @@ pub(super) struct Mail {
     /// The messages of all inboxes, with the position of the inbox and in it.
     pub(super) messages: Vec<BriefMessage>,
     places: Vec<(usize, usize)>,
-    pub(super) own: Own,
+    pub(super) own: ReaderMail,
     /// Why the mail of some accounts is missing; each names the account.
     pub(super) missing: Vec<Error>,
     /// Notes on what else is missing.
@@ -68,7 +68,7 @@ pub(super) struct Mail {
 }
 
 /// A list of messages, as far as it was read.
-struct Listed {
+struct MessageList {
     items: Vec<Value>,
     notes: Vec<Note>,
     failed: Vec<Error>,
@@ -108,7 +108,7 @@ impl Pipeline {
         account: &Account,
         label: &str,
         window: &Window,
-    ) -> Result<(Inbox, Listed, Listed, Result<Vec<String>>)> {
+    ) -> Result<(Inbox, MessageList, MessageList, Result<Vec<String>>)> {
         let mailbox = self.connect.mailbox(account)?;
         let mut columns = columns_of(&MESSAGE, Level::Core, false);
         for field in fields(&MESSAGE, INBOX) {
@@ -170,7 +170,7 @@ impl Pipeline {
 impl Mail {
     fn add(
         &mut self,
-        (inbox, listed, sent, aliases): (Inbox, Listed, Listed, Result<Vec<String>>),
+        (inbox, listed, sent, aliases): (Inbox, MessageList, MessageList, Result<Vec<String>>),
         label: &str,
     ) {
         let number = self.inboxes.len();
@@ -236,9 +236,9 @@ async fn listed(
     mailbox: &dyn Mailbox,
     query: &Query,
     columns: &[&'static Field],
-) -> Result<Listed> {
+) -> Result<MessageList> {
     let mut listed =
-        Listed { items: Vec::new(), notes: Vec::new(), failed: Vec::new(), cut: false };
+        MessageList { items: Vec::new(), notes: Vec::new(), failed: Vec::new(), cut: false };
     let mut ask = ListRequest {
         query: Some(query.clone()),
         folder: None,

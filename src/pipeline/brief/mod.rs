@@ -45,7 +45,7 @@ const MAIL_DAYS: i32 = 7;
 const SENT_DAYS: i32 = 30;
 
 /// The range of a brief.
-struct Span {
+struct BriefSpan {
     range: Range,
     /// Its day, if it is one.
     day: Option<Date>,
@@ -78,7 +78,7 @@ impl Pipeline {
     pub(super) async fn brief(&self, asked: Brief) -> Result<Response> {
         let zone = &self.config.zone;
         let clock = self.clock();
-        let span = Span::read(&asked, &clock)?;
+        let span = BriefSpan::read(&asked, &clock)?;
         let accounts = self.named_or_all(asked.account.as_deref()).await?;
         let window = Window {
             inbox: query::parse(&span.inbox, &clock)?,
@@ -96,7 +96,7 @@ impl Pipeline {
 
         let sorted = rules::sort(&mail.messages, &mail.own);
         let days = span.days(&agenda, zone);
-        let mut sheet = Sheet::default();
+        let mut sheet = BriefSections::default();
         let mut notes = Vec::new();
         let found = self.event_tables(&span, &agenda, &days, &mut sheet, &mut notes).await?;
         let several = accounts.len() > 1;
@@ -136,10 +136,10 @@ impl Pipeline {
     /// Adds the tables `today` and `clashes`; returns the number of clashes.
     async fn event_tables(
         &self,
-        span: &Span,
+        span: &BriefSpan,
         agenda: &Ranged,
         days: &Days,
-        sheet: &mut Sheet,
+        sheet: &mut BriefSections,
         notes: &mut Vec<Note>,
     ) -> Result<usize> {
         if agenda.is_unknown() {
@@ -224,11 +224,11 @@ impl Pipeline {
     /// Adds the tables `needs_me` and `unread`; returns their notes.
     async fn mail_tables(
         &self,
-        span: &Span,
+        span: &BriefSpan,
         mail: &Mail,
         sorted: &Sorted,
         several: bool,
-        sheet: &mut Sheet,
+        sheet: &mut BriefSections,
         notes: &mut Vec<Note>,
     ) -> Result<Vec<Note>> {
         let mut first = Vec::new();
@@ -260,11 +260,11 @@ impl Pipeline {
 
 /// The draft as it grows, table by table.
 #[derive(Default)]
-struct Sheet {
+struct BriefSections {
     response: Response,
 }
 
-impl Sheet {
+impl BriefSections {
     fn push(&mut self, rows: RowTable, tier: Tier, open: Option<bool>, call: String) {
         let tables = &mut self.response.document.tables;
         let (number, of) = (tables.len(), rows.len());
@@ -280,7 +280,7 @@ impl Sheet {
     }
 }
 
-impl Span {
+impl BriefSpan {
     fn read(asked: &Brief, clock: &Clock) -> Result<Self> {
         let zone = &clock.zone;
         let here = TimeContext { now: clock.now, zone: zone.clone(), named: false };

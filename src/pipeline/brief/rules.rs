@@ -26,7 +26,7 @@ pub(super) struct BriefMessage {
 
 /// The reader's own addresses and mail; addresses in lower case.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Own {
+pub(super) struct ReaderMail {
     /// The reader's addresses.
     pub(super) addresses: HashSet<String>,
     /// When the reader last wrote in a conversation.
@@ -64,7 +64,7 @@ pub(super) struct Sorted {
     pub(super) newsletters: usize,
 }
 
-impl Own {
+impl ReaderMail {
     /// Adds the reader's own messages in the inbox: mail to oneself, or from another
     /// account of one's own. A draft has not been sent to anyone yet.
     fn with(&self, messages: &[BriefMessage]) -> HashMap<(usize, String), Option<Timestamp>> {
@@ -107,7 +107,7 @@ fn is_automatic(message: &BriefMessage) -> bool {
 }
 
 /// Sorts the messages of inboxes.
-pub(super) fn sort(messages: &[BriefMessage], own: &Own) -> Sorted {
+pub(super) fn sort(messages: &[BriefMessage], own: &ReaderMail) -> Sorted {
     let wrote = own.with(messages);
     let mut order: Vec<usize> = (0..messages.len()).collect();
     // Within the same second, the first account's message comes first, in the listed order.

@@ -33,7 +33,7 @@ pub(in crate::pipeline) struct Owner {
 }
 
 /// An event that a call is about.
-pub(in crate::pipeline) struct Target {
+pub(in crate::pipeline) struct EventTarget {
     pub(in crate::pipeline) owner: Owner,
     /// The handle by which the reader knows it.
     pub(in crate::pipeline) handle: String,
@@ -43,7 +43,7 @@ pub(in crate::pipeline) struct Target {
     pub(in crate::pipeline) facts: EventData,
 }
 
-impl Target {
+impl EventTarget {
     /// Returns true for a recurring event, or one of its occurrences.
     pub(super) fn recurs(&self) -> bool {
         self.facts.series.is_some() || self.facts.repeat.is_some()
@@ -125,13 +125,13 @@ impl Pipeline {
     }
 
     /// Fetches the event that `scope` names, as it is now.
-    pub(super) async fn named_event(&self, name: &str) -> Result<Target> {
+    pub(super) async fn named_event(&self, name: &str) -> Result<EventTarget> {
         let (account, id) = self.event_target(name, None).await?;
         self.fetch_event(self.owner(account).await?, &id).await
     }
 
     /// Fetches the event with the service's own id.
-    pub(super) async fn fetch_event(&self, owner: Owner, id: &str) -> Result<Target> {
+    pub(super) async fn fetch_event(&self, owner: Owner, id: &str) -> Result<EventTarget> {
         let (handle, number) = self.event_handle(&owner, id).await?;
         let answers = owner.port.event(&[id.to_owned()]).await;
         let value = answers
@@ -148,7 +148,7 @@ impl Pipeline {
             Error::new(Kind::Provider(200), format!("{handle} could not be read"))
                 .next("change it where it was created")
         })?;
-        Ok(Target { owner, handle, number, value, facts })
+        Ok(EventTarget { owner, handle, number, value, facts })
     }
 
     /// Returns the target for a complete event that was fetched already.
@@ -157,9 +157,9 @@ impl Pipeline {
         owner: &Owner,
         value: Value,
         facts: EventData,
-    ) -> Result<Target> {
+    ) -> Result<EventTarget> {
         let (handle, number) = self.event_handle(owner, &facts.id).await?;
-        Ok(Target { owner: owner.clone(), handle, number, value, facts })
+        Ok(EventTarget { owner: owner.clone(), handle, number, value, facts })
     }
 
     /// Does the same as [`Pipeline::held`] for an event that was just written.
@@ -169,10 +169,10 @@ impl Pipeline {
         value: Value,
         facts: EventData,
         notes: &mut Vec<Note>,
-    ) -> Target {
+    ) -> EventTarget {
         let kind = HandleKind::Event;
         let number = self.number_after(&owner.account, kind, &facts.id, notes).await;
-        Target {
+        EventTarget {
             owner: owner.clone(),
             handle: number.map_or_else(|| facts.id.clone(), |one| kind.handle(one)),
             number,
@@ -182,14 +182,14 @@ impl Pipeline {
     }
 
     /// Returns the series of an occurrence; a series itself.
-    pub(super) async fn master_of(&self, target: &Target) -> Result<Target> {
+    pub(super) async fn master_of(&self, target: &EventTarget) -> Result<EventTarget> {
         let id = target.facts.series.as_ref().unwrap_or(&target.facts.id);
         self.fetch_event(target.owner.clone(), id).await
     }
 
     /// Refuses an event that has changed since it was last shown. Its present state
     /// counts as shown from then on.
-    pub(super) async fn as_shown(&self, target: &Target) -> Result<()> {
+    pub(super) async fn as_shown(&self, target: &EventTarget) -> Result<()> {
         let Some(number) = target.number else {
             return Ok(());
         };
@@ -203,7 +203,7 @@ impl Pipeline {
 
     /// Returns the error about an event that has changed since it was shown, with its
     /// present state.
-    pub(super) async fn changed_meanwhile(&self, now: &Target) -> Error {
+    pub(super) async fn changed_meanwhile(&self, now: &EventTarget) -> Error {
         if let Some(number) = now.number {
             let shown = [(number, substance(&now.facts))];
             if let Err(error) = self.store.remember_events(&shown).await {

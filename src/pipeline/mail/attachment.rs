@@ -33,7 +33,7 @@ const BESIDES: usize = 200;
 const NAME: usize = 120;
 
 /// A requested attachment, before it is fetched.
-struct Asked {
+struct NamedFile {
     account: Account,
     message: String,
     file: AttachmentInfo,
@@ -92,7 +92,7 @@ impl Pipeline {
         Ok((bytes, media(&asked.file)))
     }
 
-    async fn named_file(&self, handle: &str, found: Option<(String, String)>) -> Result<Asked> {
+    async fn named_file(&self, handle: &str, found: Option<(String, String)>) -> Result<NamedFile> {
         let Some((owner, id)) = found else {
             return Err(Error::argument(format!("{} is not an attachment", text::brief(handle)))
                 .next("give one such as a3; as=list shows those of a message"));
@@ -100,10 +100,10 @@ impl Pipeline {
         let account = self.accounts.by_id(&owner).await?;
         let mailbox = self.connect.mailbox(&account)?;
         let (message, file) = self.file_named(mailbox.as_ref(), handle, &id).await?;
-        Ok(Asked { account, message, file })
+        Ok(NamedFile { account, message, file })
     }
 
-    async fn file_bytes(&self, asked: &Asked, most: u64) -> Result<Vec<u8>> {
+    async fn file_bytes(&self, asked: &NamedFile, most: u64) -> Result<Vec<u8>> {
         if asked.file.size > most {
             return Err(Error::argument(format!(
                 "{} is {} bytes, more than {most}",
@@ -116,7 +116,7 @@ impl Pipeline {
         mailbox.file(&asked.message, &asked.file.id, most).await
     }
 
-    async fn save_file(&self, asked: AttachmentRequest, found: Asked) -> Result<Response> {
+    async fn save_file(&self, asked: AttachmentRequest, found: NamedFile) -> Result<Response> {
         let (folders, overwrite) = (self.folders(), asked.overwrite);
         let name = names::clean(&found.file.name);
         let wanted = name.clone();
@@ -147,7 +147,7 @@ impl Pipeline {
         Ok(response)
     }
 
-    async fn file_inline(&self, handle: &str, asked: Asked) -> Result<Response> {
+    async fn file_inline(&self, handle: &str, asked: NamedFile) -> Result<Response> {
         let most = LARGEST_INLINE.min(self.config.largest_file);
         let elsewhere = "save it with as=file, or get its link with as=link";
         let bytes = match asked.file.size > most {

@@ -1,7 +1,7 @@
 //! One account's part of a search: pages until there is enough, and where to continue.
 //!
 //! A provider's page may have fewer rows than requested, and a merge of accounts uses only some
-//! of them. [`Gathered`] records the page of each row, so that the next page of ours starts with
+//! of them. [`GatheredMessages`] records the page of each row, so that the next page of ours starts with
 //! the first page that was not used up, and leaves out what was shown of it.
 
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use crate::error::{Error, Result};
 use crate::flatten::{self, Context};
-use crate::pipeline::answer::cursor::{Mark, Seen};
+use crate::pipeline::answer::cursor::{IdDigest, SeenIds};
 use crate::provider::{ListRequest, Mailbox, Page, Total};
 use crate::schemas::{Kind, THREAD, Table};
 use crate::text::Note;
@@ -22,25 +22,25 @@ const MOST_PAGES: usize = 12;
 
 /// The position at which one account's part of a search continues; part of a cursor.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(in crate::pipeline) struct Place {
+pub(in crate::pipeline) struct PagePosition {
     /// The account's id.
     pub(in crate::pipeline) account: String,
     /// The provider's cursor of the page to continue with; `None` for the first.
     pub(in crate::pipeline) page: Option<String>,
     /// The rows shown recently.
-    pub(in crate::pipeline) seen: Seen,
+    pub(in crate::pipeline) seen: SeenIds,
 }
 
 /// One row to be, or one that could not be fetched.
 #[derive(Debug)]
-pub(in crate::pipeline) enum Found {
+pub(in crate::pipeline) enum ListedRow {
     Item(Value),
     Failed(String, Error),
 }
 
 #[derive(Debug)]
-struct Row {
-    found: Found,
+struct MessageRow {
+    found: ListedRow,
     id: Option<String>,
     /// The date that rows are sorted by.
     date: Option<Timestamp>,
@@ -50,14 +50,14 @@ struct Row {
 
 /// The rows of one account.
 #[derive(Debug)]
-pub(super) struct Gathered {
+pub(super) struct GatheredMessages {
     /// Newest first.
-    rows: VecDeque<Row>,
+    rows: VecDeque<MessageRow>,
     taken: Vec<String>,
     /// Where each page starts.
     pages: Vec<Option<String>>,
     next: Option<String>,
-    place: Place,
+    place: PagePosition,
     /// The total number of results.
     pub(in crate::pipeline) total: Option<Total>,
     /// Names by id, for the rows.
@@ -70,7 +70,7 @@ pub(super) struct Gathered {
 
 /// The list of the mailbox to query.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Asking<'a> {
+pub(super) struct ListOptions<'a> {
     pub(in crate::pipeline) table: &'static Table,
     pub(in crate::pipeline) context: &'a Context<'a>,
 }
@@ -79,11 +79,11 @@ pub(super) struct Asking<'a> {
 pub(super) async fn gather(
     mailbox: &dyn Mailbox,
     mut ask: ListRequest,
-    place: Place,
-    asking: Asking<'_>,
-) -> Result<Gathered> {
+    place: PagePosition,
+    asking: ListOptions<'_>,
+) -> Result<GatheredMessages> {
     let seen: HashSet<_> = place.seen.digests().into_iter().collect();
-    let mut gathered = Gathered {
+    let mut gathered = GatheredMessages {
         rows: VecDeque::new(),
         taken: Vec::new(),
         pages: Vec::new(),
@@ -111,7 +111,7 @@ pub(super) async fn gather(
     Ok(gathered)
 }
 
-impl Gathered {
+impl GatheredMessages {
     /// Sorts rows, the newest first. A row without a date, because it could not be
     /// fetched, keeps its place beside its neighbour; without a neighbour it comes
     /// first, because a row left behind would hold back its page.
@@ -129,24 +129,30 @@ impl Gathered {
         rows.sort_by_key(|row| std::cmp::Reverse(row.date));
     }
 
-    fn add(&mut self, page: Page, start: Option<String>, seen: &HashSet<Mark>, asking: Asking<'_>) {
+    fn add(
+        &mut self,
+        page: Page,
+        start: Option<String>,
+        seen: &HashSet<IdDigest>,
+        asking: ListOptions<'_>,
+    ) {
         let date = asking.table.fields.iter().find(|field| field.kind == Kind::Time);
         let mut failed = page.failed.into_iter().peekable();
         let mut items = page.items.into_iter();
         let number = self.pages.len();
-        let mut rows: Vec<Row> = Vec::new();
+        let mut rows: Vec<MessageRow> = Vec::new();
         for at in 0.. {
             let gone = failed.next_if(|one| one.at <= at || items.len() == 0);
             let (found, id, date) = if let Some(one) = gone {
-                (Found::Failed(one.id.clone(), one.error), Some(one.id), None)
+                (ListedRow::Failed(one.id.clone(), one.error), Some(one.id), None)
             } else if let Some(item) = items.next() {
                 let id = flatten::key(asking.table, &item, asking.context);
                 let date = date.and_then(|field| flatten::instant(field, &item, asking.context));
-                (Found::Item(item), id, date)
+                (ListedRow::Item(item), id, date)
             } else {
                 break;
             };
-            let shown = |id: &String| seen.contains(&Seen::digest(id));
+            let shown = |id: &String| seen.contains(&SeenIds::digest(id));
             let here = |id: &String| {
                 let mut known = self.rows.iter().chain(&rows);
                 known.any(|row| row.id.as_ref() == Some(id))
@@ -155,7 +161,7 @@ impl Gathered {
             if id.as_ref().is_some_and(|id| shown(id) || here(id)) {
                 continue;
             }
-            rows.push(Row { found, id, date, page: number });
+            rows.push(MessageRow { found, id, date, page: number });
         }
         self.rows.extend(rows);
         // A page that names itself as the next would be fetched without end.
@@ -179,7 +185,7 @@ impl Gathered {
     }
 
     /// Takes the next row.
-    pub(in crate::pipeline) fn take(&mut self) -> Option<Found> {
+    pub(in crate::pipeline) fn take(&mut self) -> Option<ListedRow> {
         let row = self.rows.pop_front()?;
         self.taken.extend(row.id);
         Some(row.found)
@@ -192,13 +198,13 @@ impl Gathered {
     }
 
     /// Returns where the next page continues; `None` if all rows were taken.
-    pub(in crate::pipeline) fn rest(&self) -> Option<Place> {
+    pub(in crate::pipeline) fn rest(&self) -> Option<PagePosition> {
         let unused = self.rows.iter().map(|row| row.page).min();
         let page = match unused.and_then(|page| self.pages.get(page)) {
             Some(start) => start.clone(),
             None => Some(self.next.clone()?),
         };
-        Some(Place {
+        Some(PagePosition {
             account: self.place.account.clone(),
             page,
             seen: self.place.seen.with(self.taken.iter().map(String::as_str)),

@@ -11,12 +11,12 @@ use futures_util::future::join_all;
 use jiff::{Timestamp, ToSpan};
 use serde::{Deserialize, Serialize};
 
-use super::gather::{Asking, Found, Gathered, Place, gather};
+use super::gather::{GatheredMessages, ListOptions, ListedRow, PagePosition, gather};
 use crate::encode::Document;
 use crate::error::{Error, Result};
 use crate::flatten::Room;
 use crate::pipeline::access::accounts::AccountLabels;
-use crate::pipeline::answer::cursor::{Seen, another_search};
+use crate::pipeline::answer::cursor::{SeenIds, another_search};
 use crate::pipeline::{Flattening, Missing, Pipeline, Response, missing_line, zone_line};
 use crate::project::project;
 use crate::provider::Account;
@@ -34,7 +34,7 @@ const KIND: &str = "search";
 
 /// The search and its position; saved under a cursor.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct Plan {
+struct SearchPlan {
     q: Option<String>,
     folder: Option<String>,
     by_thread: bool,
@@ -51,12 +51,12 @@ struct Plan {
     /// The number of accounts searched.
     accounts: usize,
     /// The accounts that may have more.
-    places: Vec<Place>,
+    places: Vec<PagePosition>,
 }
 
 /// The parts of a search that are the same for every account.
-struct Asked<'p> {
-    plan: &'p Plan,
+struct SearchContext<'p> {
+    plan: &'p SearchPlan,
     query: Option<Query>,
     table: &'static Table,
     columns: Vec<&'static Field>,
@@ -68,12 +68,12 @@ struct Asked<'p> {
 }
 
 /// One account of a search.
-struct Part {
+struct SearchPart {
     account: Account,
     /// The label of the account in rows and notes.
     label: String,
     mailbox: Arc<dyn Mailbox>,
-    gathered: Gathered,
+    gathered: GatheredMessages,
 }
 
 impl Pipeline {
@@ -82,7 +82,7 @@ impl Pipeline {
         let table = if plan.by_thread { &THREAD } else { &MESSAGE };
         let merged = plan.accounts > 1;
         let (query, now) = self.query(&plan)?;
-        let asked = Asked {
+        let asked = SearchContext {
             plan: &plan,
             query,
             table,
@@ -170,7 +170,7 @@ impl Pipeline {
 
     /// Returns the query including the folder, and the instant that its relative dates
     /// are counted from, if it has any.
-    fn query(&self, plan: &Plan) -> Result<(Option<Query>, Option<i64>)> {
+    fn query(&self, plan: &SearchPlan) -> Result<(Option<Query>, Option<i64>)> {
         let mut clock = self.clock();
         if let Some(then) = plan.now.and_then(|now| Timestamp::from_second(now).ok()) {
             clock.now = then;
@@ -197,10 +197,10 @@ impl Pipeline {
     /// Queries one account for its part.
     async fn part(
         &self,
-        place: &Place,
-        asked: &Asked<'_>,
-    ) -> std::result::Result<Part, Missing<Place>> {
-        let Asked { plan, merged, .. } = *asked;
+        place: &PagePosition,
+        asked: &SearchContext<'_>,
+    ) -> std::result::Result<SearchPart, Missing<PagePosition>> {
+        let SearchContext { plan, merged, .. } = *asked;
         let label = asked.labels.of(&place.account);
         let answer = async {
             let account = self.accounts.by_id(&place.account).await?;
@@ -230,7 +230,8 @@ impl Pipeline {
             };
             // Dates and ids need no names.
             let nameless = HashMap::new();
-            let asking = Asking { table: asked.table, context: &flattening.context(&nameless) };
+            let asking =
+                ListOptions { table: asked.table, context: &flattening.context(&nameless) };
             let gathered = gather(&*mailbox, ask, place.clone(), asking).await?;
             Ok((account, mailbox.clone(), gathered))
         };
@@ -240,7 +241,9 @@ impl Pipeline {
             false => answer.await,
         };
         match answer {
-            Ok((account, mailbox, gathered)) => Ok(Part { account, label, mailbox, gathered }),
+            Ok((account, mailbox, gathered)) => {
+                Ok(SearchPart { account, label, mailbox, gathered })
+            }
             Err(error) if !merged => Err((error, None)),
             Err(error) => {
                 let again = error.is_passing().then(|| place.clone());
@@ -265,16 +268,16 @@ impl Pipeline {
     /// Returns the rows taken from one account.
     async fn part_rows(
         &self,
-        part: &Part,
-        found: Vec<Found>,
-        asked: &Asked<'_>,
+        part: &SearchPart,
+        found: Vec<ListedRow>,
+        asked: &SearchContext<'_>,
         notes: &mut Vec<Note>,
     ) -> Result<RowTable> {
         let (mut items, mut failed) = (Vec::new(), Vec::new());
         for (at, one) in found.into_iter().enumerate() {
             match one {
-                Found::Item(item) => items.push(item),
-                Found::Failed(id, error) => failed.push(Failed { at, id, error }),
+                ListedRow::Item(item) => items.push(item),
+                ListedRow::Failed(id, error) => failed.push(Failed { at, id, error }),
             }
         }
         let flattening = Flattening {
@@ -296,16 +299,20 @@ impl Pipeline {
     }
 
     /// Returns the plan: as requested, or from the cursor.
-    async fn plan(&self, search: Search) -> Result<Plan> {
+    async fn plan(&self, search: Search) -> Result<SearchPlan> {
         let columns = search.columns();
         let Some(cursor) = &search.cursor else {
             let accounts = self.meant(&search).await?;
             one_language(search.q.as_deref(), &accounts)?;
             let places: Vec<_> = accounts
                 .into_iter()
-                .map(|account| Place { account: account.id, page: None, seen: Seen::default() })
+                .map(|account| PagePosition {
+                    account: account.id,
+                    page: None,
+                    seen: SeenIds::default(),
+                })
                 .collect();
-            let plan = Plan {
+            let plan = SearchPlan {
                 q: search.q,
                 folder: search.folder,
                 by_thread: search.by == Some(By::Thread),
@@ -320,7 +327,7 @@ impl Pipeline {
             };
             return Ok(plan.with(columns));
         };
-        let mut plan: Plan = self.load_cursor(KIND, cursor).await?;
+        let mut plan: SearchPlan = self.load_cursor(KIND, cursor).await?;
         let same_account = match &search.account {
             Some(name) => {
                 let id = self.accounts.find(Some(name)).await?.id;
@@ -353,9 +360,9 @@ impl Pipeline {
 /// Takes rows from the parts, the newest first, until there are enough or the
 /// next newest is not known. Answers with which part each row is of, and the
 /// rows of each part.
-fn merge(parts: &mut [Part], wanted: usize) -> (Vec<usize>, Vec<Vec<Found>>) {
+fn merge(parts: &mut [SearchPart], wanted: usize) -> (Vec<usize>, Vec<Vec<ListedRow>>) {
     let mut order = Vec::new();
-    let mut chosen: Vec<Vec<Found>> = parts.iter().map(|_| Vec::new()).collect();
+    let mut chosen: Vec<Vec<ListedRow>> = parts.iter().map(|_| Vec::new()).collect();
     while order.len() < wanted && !parts.iter().any(|part| part.gathered.is_open()) {
         // Of equal dates the first account's row comes first, so that all pages agree.
         let newest = parts
@@ -425,7 +432,7 @@ fn is_folder_handle(id: &str) -> bool {
     matches!(HandleKind::parse(id), Some((HandleKind::Folder, _)))
 }
 
-impl Plan {
+impl SearchPlan {
     fn with(mut self, columns: Option<Columns>) -> Self {
         match columns {
             None => {}

@@ -53,7 +53,7 @@ impl SendRecovery {
 }
 
 /// A draft to be sent, and its mailbox.
-struct Ready<'a> {
+struct ReadyDraft<'a> {
     account: &'a Account,
     mailbox: &'a dyn Mailbox,
     /// The name of the draft in the answer.
@@ -77,7 +77,8 @@ impl Pipeline {
             return Err(Error::argument(format!("{}'s API cannot schedule mail", can.name))
                 .next(format!("send it now, or schedule the draft in {}", can.name)));
         }
-        let mut ready = Ready { account: &account, mailbox: &*mailbox, name: asked.id.clone(), id };
+        let mut ready =
+            ReadyDraft { account: &account, mailbox: &*mailbox, name: asked.id.clone(), id };
         // A draft that was sent is not there any more.
         if let Some(before) = self.store.journalled(&account.id, &ready.id).await? {
             return self.sent_before(&ready, &before).await;
@@ -216,7 +217,7 @@ impl Pipeline {
     /// Returns why a draft must not be sent, if so.
     async fn refused(
         &self,
-        ready: &Ready<'_>,
+        ready: &ReadyDraft<'_>,
         draft: &StoredDraft,
         caller: &dyn ClientPrompts,
     ) -> Result<Option<Outcome>> {
@@ -253,7 +254,7 @@ impl Pipeline {
     }
 
     /// Reports on a draft whose sending began before. Sends nothing.
-    async fn sent_before(&self, ready: &Ready<'_>, before: &Journalled) -> Result<Response> {
+    async fn sent_before(&self, ready: &ReadyDraft<'_>, before: &Journalled) -> Result<Response> {
         let due = before.due.and_then(|due| Timestamp::from_second(due).ok());
         let waits = due.filter(|due| *due > Timestamp::now());
         let outcome = if let (true, Some(due)) = (before.sent, waits) {
@@ -323,7 +324,7 @@ impl Pipeline {
     }
 
     /// Looks for a message in doubt until it is found or the time is up.
-    async fn look(&self, ready: &Ready<'_>, lookup: &SendLookup) -> Option<SendStatus> {
+    async fn look(&self, ready: &ReadyDraft<'_>, lookup: &SendLookup) -> Option<SendStatus> {
         look_for(self.send_recovery.look, || async {
             let send_status = ready.mailbox.send_status(lookup).await;
             send_status.ok().filter(|found| matches!(found, SendStatus::Sent(_)))
@@ -331,18 +332,18 @@ impl Pipeline {
         .await
     }
 
-    async fn note_as_sent(&self, ready: &Ready<'_>, sent: &Sent) -> Result<()> {
+    async fn note_as_sent(&self, ready: &ReadyDraft<'_>, sent: &Sent) -> Result<()> {
         self.store.note_sent(&ready.account.id, &ready.id, sent.id.as_deref()).await
     }
 
     /// Removes a message that was not sent from the journal. Returns a remark if that
     /// fails: the row stays in doubt, and the next call looks first.
-    async fn forgotten(&self, ready: &Ready<'_>) -> String {
+    async fn forgotten(&self, ready: &ReadyDraft<'_>) -> String {
         let forgotten = self.store.forget_unsent(&ready.account.id, &ready.id).await;
         forgotten.map_or_else(|error| unnoted(&error), |()| String::new())
     }
 
-    async fn already(&self, ready: &Ready<'_>, sent: &Sent) -> Outcome {
+    async fn already(&self, ready: &ReadyDraft<'_>, sent: &Sent) -> Outcome {
         let detail = match self.sent_handle(ready.account, sent).await {
             Ok(Some(handle)) => format!("as {handle}; nothing was sent now"),
             Ok(None) | Err(_) => "nothing was sent now".to_owned(),
@@ -353,7 +354,7 @@ impl Pipeline {
     /// Reports a message that was sent, whatever fails afterwards.
     async fn went_out(
         &self,
-        ready: &Ready<'_>,
+        ready: &ReadyDraft<'_>,
         draft: &StoredDraft,
         result: &'static str,
         sent: &Sent,
@@ -392,7 +393,7 @@ impl Pipeline {
 
     async fn send_answer(
         &self,
-        ready: &Ready<'_>,
+        ready: &ReadyDraft<'_>,
         draft: &StoredDraft,
         outcome: Outcome,
     ) -> Result<Response> {
@@ -404,7 +405,7 @@ impl Pipeline {
     }
 }
 
-impl Ready<'_> {
+impl ReadyDraft<'_> {
     /// Returns an entry of the audit log.
     fn line<'l>(&'l self, draft: &'l StoredDraft, outcome: &'l str) -> Entry<'l> {
         Entry {

@@ -1,6 +1,6 @@
 //! Contacts: created, changed and deleted, found by their address or name.
 
-use super::{Held, Set, id, no_id, nothing, settable};
+use super::{Set, SettingsContext, id, no_id, nothing, settable};
 use crate::access::Access;
 use crate::client::ClientPrompts;
 use crate::error::{Error, Kind, Result};
@@ -33,7 +33,7 @@ impl Pipeline {
                 return Err(Error::argument("the contact has neither a name nor an address")
                     .next("give `name` or `emails` in `set`"));
             };
-            let owner = self.mail_held(asked.account.as_deref()).await?;
+            let owner = self.mail_context(asked.account.as_deref()).await?;
             let change = SettingsChange::CreateContact(card);
             if asked.dry_run {
                 let detail = format!("in {}", owner.label);
@@ -41,10 +41,10 @@ impl Pipeline {
                 return self.rehearsal(&owner, &change, about).await;
             }
             let answer = self.apply_settings(&owner, "create contact", "", &change).await;
-            return self.as_held(&owner, &CONTACT, answer, (&name, "create", "")).await;
+            return self.settings_row(&owner, &CONTACT, answer, (&name, "create", "")).await;
         }
         let id_or_name = id(asked, "the address or name")?;
-        let owner = self.mail_held(asked.account.as_deref()).await?;
+        let owner = self.mail_context(asked.account.as_deref()).await?;
         if asked.op == ManageOp::Delete {
             if !set.is_empty() {
                 return Err(Error::argument("op=delete takes no `name` or `set`")
@@ -72,7 +72,7 @@ impl Pipeline {
             }
             let answer = self.apply_settings(&owner, "delete contact", &id, &change).await;
             let about = (id_or_name, "delete", "for good");
-            return self.as_held(&owner, &CONTACT, answer, about).await;
+            return self.settings_row(&owner, &CONTACT, answer, about).await;
         }
         if card == ContactCard::default() {
             return Err(nothing());
@@ -83,11 +83,11 @@ impl Pipeline {
             return self.rehearsal(&owner, &change, (id_or_name, "update", "")).await;
         }
         let answer = self.apply_settings(&owner, "update contact", &id, &change).await;
-        self.as_held(&owner, &CONTACT, answer, (id_or_name, "update", "")).await
+        self.settings_row(&owner, &CONTACT, answer, (id_or_name, "update", "")).await
     }
 
     /// Returns the provider's id of the one contact with this address or name.
-    async fn contact_id(&self, owner: &Held, id_or_name: &str) -> Result<String> {
+    async fn contact_id(&self, owner: &SettingsContext, id_or_name: &str) -> Result<String> {
         let api = owner.mailbox.api();
         let mut columns: Vec<&'static Field> = CONTACT.up_to(Level::Key);
         columns.extend([&CONTACT_ID, &CONTACT_KIND]);

@@ -33,7 +33,7 @@ use crate::tools::outward::{Manage, ManageKind, ManageOp};
 use crate::words::Words;
 
 /// The mailbox that is set up.
-struct Held {
+struct SettingsContext {
     account: Account,
     label: String,
     mailbox: Arc<dyn Mailbox>,
@@ -41,7 +41,7 @@ struct Held {
     late: Mutex<Vec<Note>>,
 }
 
-impl Held {
+impl SettingsContext {
     fn late(&self) -> MutexGuard<'_, Vec<Note>> {
         self.late.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -83,13 +83,13 @@ impl Pipeline {
     }
 
     /// Returns the mailbox of an account, of the only one if none is named.
-    async fn mail_held(&self, account: Option<&str>) -> Result<Held> {
+    async fn mail_context(&self, account: Option<&str>) -> Result<SettingsContext> {
         let account = self.accounts.find(account).await?;
         self.held_of(account).await
     }
 
-    async fn held_of(&self, account: Account) -> Result<Held> {
-        Ok(Held {
+    async fn held_of(&self, account: Account) -> Result<SettingsContext> {
+        Ok(SettingsContext {
             label: self.labels().await?.of(&account.id),
             mailbox: self.connect.mailbox(&account)?,
             late: Mutex::default(),
@@ -100,7 +100,7 @@ impl Pipeline {
     /// Changes something, with a line in the audit log before and after.
     async fn apply_settings(
         &self,
-        owner: &Held,
+        owner: &SettingsContext,
         op: &str,
         id: &str,
         change: &SettingsChange,
@@ -110,7 +110,7 @@ impl Pipeline {
 
     async fn logged_set_up<T>(
         &self,
-        owner: &Held,
+        owner: &SettingsContext,
         op: &str,
         id: &str,
         write: impl Future<Output = Result<T>>,
@@ -130,9 +130,9 @@ impl Pipeline {
     }
 
     /// Returns the answer about one object: as its provider has it, or its outcome.
-    async fn as_held(
+    async fn settings_row(
         &self,
-        owner: &Held,
+        owner: &SettingsContext,
         table: &'static Table,
         answer: Result<Option<Value>>,
         about: (&str, &'static str, &str),
@@ -163,7 +163,7 @@ impl Pipeline {
     /// Returns the row of one object that was written, whatever fails afterwards.
     async fn one_row(
         &self,
-        owner: &Held,
+        owner: &SettingsContext,
         table: &'static Table,
         api: Api,
         object: Value,
@@ -193,7 +193,7 @@ impl Pipeline {
     /// Returns the plan, if the provider would not refuse it.
     async fn rehearsal(
         &self,
-        owner: &Held,
+        owner: &SettingsContext,
         change: &SettingsChange,
         about: (&str, &'static str, &str),
     ) -> Result<Response> {

@@ -5,7 +5,7 @@
 
 use serde_json::Value;
 
-use super::{Held, Set, id, no_id, nothing, settable};
+use super::{Set, SettingsContext, id, no_id, nothing, settable};
 use crate::error::{Error, Kind, Result};
 use crate::flatten::{self, Context, Room};
 use crate::pipeline::{Pipeline, Response};
@@ -39,7 +39,7 @@ impl Pipeline {
             no_id(asked)?;
             let name =
                 name.ok_or_else(|| Error::argument("`name` is missing").next("give its name"))?;
-            let owner = self.mail_held(asked.account.as_deref()).await?;
+            let owner = self.mail_context(asked.account.as_deref()).await?;
             match owner.mailbox.find_folder(&name, kind, false).await {
                 // A name finds a folder within another, too.
                 Ok(found) if !is_at(&found, &name) => {}
@@ -61,7 +61,7 @@ impl Pipeline {
                 return self.rehearsal(&owner, &change, about).await;
             }
             let answer = self.apply_settings(&owner, "create folder", &name, &change).await;
-            return self.as_held(&owner, table, answer, (&name, "create", "")).await;
+            return self.settings_row(&owner, table, answer, (&name, "create", "")).await;
         }
         let id_or_name = id(asked, "its name or id, from lookup kind=folders")?;
         let (owner, place) = self.named_place(asked, id_or_name, kind).await?;
@@ -93,13 +93,13 @@ impl Pipeline {
             return self.rehearsal(&owner, &change, about).await;
         }
         let answer = self.apply_settings(&owner, "update folder", &place.id, &change).await;
-        self.as_held(&owner, table, answer, (&place.name, "update", "")).await
+        self.settings_row(&owner, table, answer, (&place.name, "update", "")).await
     }
 
     async fn delete_place(
         &self,
         asked: &Manage,
-        owner: &Held,
+        owner: &SettingsContext,
         place: &FolderRef,
         folder: bool,
         fate: Option<&str>,
@@ -160,7 +160,7 @@ impl Pipeline {
             }
         }
         let answer = self.apply_settings(owner, "delete folder", &place.id, &change).await;
-        self.as_held(owner, table, answer, (&place.name, "delete", detail)).await
+        self.settings_row(owner, table, answer, (&place.name, "delete", detail)).await
     }
 
     /// Finds the folder or label of a handle, a name or a provider's id.
@@ -169,14 +169,14 @@ impl Pipeline {
         asked: &Manage,
         id_or_name: &str,
         kind: FolderKind,
-    ) -> Result<(Held, FolderRef)> {
+    ) -> Result<(SettingsContext, FolderRef)> {
         let account = asked.account.as_deref();
         let (owner, id_or_name) = match self.handle(HandleKind::Folder, id_or_name).await? {
             Some((owner, id)) => {
                 let owner = self.owner_named(&owner, account).await?;
                 (self.held_of(owner).await?, id)
             }
-            None => (self.mail_held(account).await?, id_or_name.to_owned()),
+            None => (self.mail_context(account).await?, id_or_name.to_owned()),
         };
         let place = owner.mailbox.find_folder(&id_or_name, kind, false).await?;
         Ok((owner, place))
@@ -185,7 +185,7 @@ impl Pipeline {
     /// Returns the number of messages in a folder or label, if the provider reports it.
     async fn messages_of(
         &self,
-        owner: &Held,
+        owner: &SettingsContext,
         place: &FolderRef,
         listed: bool,
     ) -> Result<Option<u64>> {

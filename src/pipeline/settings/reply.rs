@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Held, Set, nothing, settable};
+use super::{Set, SettingsContext, nothing, settable};
 use crate::access::Access;
 use crate::client::ClientPrompts;
 use crate::compose::text;
@@ -115,7 +115,7 @@ impl Pipeline {
         if set.is_empty() {
             return Err(nothing());
         }
-        let owner = self.mail_held(asked.account.as_deref()).await?;
+        let owner = self.mail_context(asked.account.as_deref()).await?;
         let before = owner.mailbox.auto_reply().await?;
         let wanted = self.wanted_reply(&set, &before, &owner)?;
         let (item, detail) = (&owner.account.email, "already as requested");
@@ -141,7 +141,7 @@ impl Pipeline {
         match answer {
             Err(error) => {
                 let about = (item.as_str(), "update", "");
-                self.as_held(&owner, &AUTO_REPLY, Err(error), about).await
+                self.settings_row(&owner, &AUTO_REPLY, Err(error), about).await
             }
             Ok(_) => match owner.mailbox.auto_reply().await {
                 Ok(now) => {
@@ -151,14 +151,19 @@ impl Pipeline {
                 Err(error) => {
                     let detail = format!("it could not be read back: {error}");
                     let about = (item.as_str(), "update", detail.as_str());
-                    self.as_held(&owner, &AUTO_REPLY, Ok(None), about).await
+                    self.settings_row(&owner, &AUTO_REPLY, Ok(None), about).await
                 }
             },
         }
     }
 
     /// Builds the automatic reply from the arguments.
-    fn wanted_reply(&self, set: &Set<'_>, before: &AutoReply, owner: &Held) -> Result<AutoReply> {
+    fn wanted_reply(
+        &self,
+        set: &Set<'_>,
+        before: &AutoReply,
+        owner: &SettingsContext,
+    ) -> Result<AutoReply> {
         let mut reply = before.clone();
         let (here, zone) = (self.here(), &self.config.zone);
         let from = set.text("from")?.map(|given| time_parse::read(&given, &here));
@@ -239,7 +244,7 @@ impl Pipeline {
     }
 
     /// Converts text to HTML without remote pictures; HTML stays HTML.
-    fn html(&self, source: &str, owner: &Held) -> Result<String> {
+    fn html(&self, source: &str, owner: &SettingsContext) -> Result<String> {
         let marked = ["</", "<br", "<p>"].iter().any(|tag| source.contains(tag));
         let both = match marked {
             true => text::from_html(source).unwrap_or_else(|_| text::from_plain(source)),
@@ -261,7 +266,7 @@ impl Pipeline {
             return Err(Error::argument("the signature is missing").next("give `text` in `set`"));
         };
         let address = set.text("email")?;
-        let owner = self.mail_held(asked.account.as_deref()).await?;
+        let owner = self.mail_context(asked.account.as_deref()).await?;
         let item = address.clone().unwrap_or_else(|| owner.account.email.clone());
         let can = owner.mailbox.capabilities();
         let kept =
@@ -306,11 +311,11 @@ impl Pipeline {
             let write = self.store.keep_signature(&owner.account.id, &text);
             self.logged_set_up(&owner, "update signature", "", write).await?;
             let about = (item.as_str(), "update", kept.as_str());
-            return self.as_held(&owner, &ALIAS, Ok(None), about).await;
+            return self.settings_row(&owner, &ALIAS, Ok(None), about).await;
         }
         let answer = self.apply_settings(&owner, "update signature", "", &change).await;
         let about = (item.as_str(), "update", "");
-        self.as_held(&owner, &ALIAS, answer.map(|_| None), about).await
+        self.settings_row(&owner, &ALIAS, answer.map(|_| None), about).await
     }
 
     pub(super) async fn settings(&self, asked: &Manage) -> Result<Response> {
@@ -324,7 +329,7 @@ impl Pipeline {
             Some(zone) => time_parse::zone(&zone)?.iana_name().map(str::to_owned),
             None => None,
         };
-        let owner = self.mail_held(asked.account.as_deref()).await?;
+        let owner = self.mail_context(asked.account.as_deref()).await?;
         let item = owner.account.email.clone();
         let change = SettingsChange::Settings { language, time_zone };
         if asked.dry_run {
@@ -332,6 +337,6 @@ impl Pipeline {
             return self.rehearsal(&owner, &change, about).await;
         }
         let answer = self.apply_settings(&owner, "update settings", "", &change).await;
-        self.as_held(&owner, &SETTING, answer, (&item, "update", "")).await
+        self.settings_row(&owner, &SETTING, answer, (&item, "update", "")).await
     }
 }

@@ -6,7 +6,7 @@
 use serde_json::{Value, json};
 
 use super::words::{query, read_steps, steps};
-use super::{Held, Set, id, no_id, nothing, settable};
+use super::{Set, SettingsContext, id, no_id, nothing, settable};
 use crate::error::{Error, Kind, Result};
 use crate::pipeline::calendar::target::short;
 use crate::pipeline::mail::modify::With;
@@ -41,7 +41,7 @@ impl Pipeline {
         if asked.op == ManageOp::Create {
             no_id(asked)?;
             let rule = self.wanted(&set, Rule { enabled: true, ..Rule::default() })?;
-            let owner = self.mail_held(asked.account.as_deref()).await?;
+            let owner = self.mail_context(asked.account.as_deref()).await?;
             return self.write_rule(asked, &owner, rule, None).await;
         }
         let id_or_name = id(asked, "its handle or name, from lookup kind=rules")?;
@@ -60,7 +60,7 @@ impl Pipeline {
             }
             let answer = self.apply_settings(&owner, "delete rule", &rule.id, &change).await;
             return self
-                .as_held(&owner, &RULE, answer.map(|_| None), (&name, "delete", detail))
+                .settings_row(&owner, &RULE, answer.map(|_| None), (&name, "delete", detail))
                 .await;
         }
         if set.is_empty() {
@@ -110,7 +110,7 @@ impl Pipeline {
     async fn write_rule(
         &self,
         asked: &Manage,
-        owner: &Held,
+        owner: &SettingsContext,
         rule: Rule,
         before: Option<Vec<Rule>>,
     ) -> Result<Response> {
@@ -141,7 +141,7 @@ impl Pipeline {
         let held = match answer {
             Ok(held) => held,
             Err(error) => {
-                return self.as_held(owner, &RULE, Err(error), (&name, op, "")).await;
+                return self.settings_row(owner, &RULE, Err(error), (&name, op, "")).await;
             }
         };
         // Where rules cannot be changed they are made anew, with another id.
@@ -151,7 +151,7 @@ impl Pipeline {
             Err(error) => {
                 let detail = format!("it could not be read back: {error}");
                 let about = (name.as_str(), op, detail.as_str());
-                return self.as_held(owner, &RULE, Ok(None), about).await;
+                return self.settings_row(owner, &RULE, Ok(None), about).await;
             }
         };
         let known = |one: &&Rule| before.iter().any(|old| old.id == one.id);
@@ -177,7 +177,7 @@ impl Pipeline {
         &self,
         id_or_name: &str,
         account: Option<&str>,
-    ) -> Result<(Held, Rule, Vec<Rule>)> {
+    ) -> Result<(SettingsContext, Rule, Vec<Rule>)> {
         let (owner, id): (Account, Option<String>) =
             match self.handle(HandleKind::Rule, id_or_name).await? {
                 Some((owner, id)) => (self.owner_named(&owner, account).await?, Some(id)),

@@ -7,9 +7,9 @@ use super::{Act, Asks, Audience};
 use crate::access::Access;
 use crate::error::{Error, Kind, Result};
 use crate::pipeline::Pipeline;
-use crate::pipeline::calendar::agenda::calendars::Listed;
+use crate::pipeline::calendar::agenda::calendars::KnownCalendar;
 use crate::pipeline::calendar::guests::others;
-use crate::pipeline::calendar::target::{Target, short};
+use crate::pipeline::calendar::target::{EventTarget, short};
 use crate::provider::calendar::{Change, EventData, Guest};
 use crate::text::Note;
 use crate::text::{cell, clip};
@@ -57,7 +57,7 @@ impl Audience {
     }
 
     /// Adds the owner of a calendar, if that is someone else.
-    pub(in crate::pipeline) fn calendar(&mut self, place: &Listed, own: &str) {
+    pub(in crate::pipeline) fn calendar(&mut self, place: &KnownCalendar, own: &str) {
         match place.of_others(own) {
             None => {}
             Some("") => self.join(&Self::unlisted(format!(
@@ -101,7 +101,7 @@ impl Pipeline {
     /// Those of reading the calendars, and the occurrences of a series.
     pub(in crate::pipeline) async fn reached(
         &self,
-        target: &Target,
+        target: &EventTarget,
         planned: &EventWrite<'_>,
     ) -> Result<Option<Audience>> {
         let facts = &target.facts;
@@ -135,7 +135,7 @@ impl Pipeline {
             // A calendar that the user has not listed is named by its address.
             let place = listed.or_else(|| {
                 let port = &*target.owner.port;
-                calendar.contains('@').then(|| Listed::unlisted(port, calendar))
+                calendar.contains('@').then(|| KnownCalendar::unlisted(port, calendar))
             });
             if let Some(place) = place {
                 concerned |= place.of_others(own).is_some();
@@ -146,7 +146,7 @@ impl Pipeline {
     }
 
     /// Returns the additional guests of single occurrences of a series.
-    async fn guests_of_exceptions(&self, series: &Target) -> Result<Vec<Guest>> {
+    async fn guests_of_exceptions(&self, series: &EventTarget) -> Result<Vec<Guest>> {
         let Some(uid) = &series.facts.uid else {
             return Ok(Vec::new());
         };
@@ -164,7 +164,7 @@ impl Pipeline {
     /// after the user has agreed, what the event's own version does not cover.
     pub(in crate::pipeline) async fn agreed_for(
         &self,
-        target: &Target,
+        target: &EventTarget,
         planned: &EventWrite<'_>,
         question: String,
         caller: Option<&dyn crate::client::ClientPrompts>,

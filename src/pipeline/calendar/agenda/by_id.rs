@@ -28,16 +28,16 @@ use crate::tools::agenda::{Agenda, EventForm};
 const SHORTEST_ID: usize = 12;
 
 /// An event that was fetched whole.
-pub(super) struct Fetched {
+pub(super) struct FetchedEvent {
     pub(super) item: Value,
     /// The position of its account.
     pub(super) account: usize,
 }
 
 /// The events fetched by id.
-pub(super) struct Whole {
+pub(super) struct FetchedEvents {
     pub(super) accounts: Vec<(Account, Arc<dyn Calendars>)>,
-    pub(super) events: Vec<Fetched>,
+    pub(super) events: Vec<FetchedEvent>,
     /// Why some are missing, a line each.
     pub(super) notes: Vec<Note>,
 }
@@ -88,7 +88,7 @@ impl Pipeline {
 
     async fn whole_rows(
         &self,
-        whole: &Whole,
+        whole: &FetchedEvents,
         columns: &[&'static Field],
         zone: &TimeZone,
         notes: &mut Vec<Note>,
@@ -130,7 +130,7 @@ impl Pipeline {
         &self,
         ids: &[String],
         account: Option<&str>,
-    ) -> Result<Whole> {
+    ) -> Result<FetchedEvents> {
         let mut failed: Vec<(String, Error)> = Vec::new();
         // The accounts, each with the positions and ids requested from it.
         let mut groups: Vec<(Account, Vec<(usize, String)>)> = Vec::new();
@@ -155,7 +155,7 @@ impl Pipeline {
         handles: &[String],
         groups: Vec<(Account, Vec<(usize, String)>)>,
         mut failed: Vec<(String, Error)>,
-    ) -> Result<Whole> {
+    ) -> Result<FetchedEvents> {
         let several = groups.len() > 1;
         let answers = join_all(groups.iter().map(|(owner, group)| async move {
             let asked = async {
@@ -171,7 +171,7 @@ impl Pipeline {
         }))
         .await;
         let mut accounts = Vec::new();
-        let mut found: Vec<(usize, Fetched)> = Vec::new();
+        let mut found: Vec<(usize, FetchedEvent)> = Vec::new();
         for ((owner, group), answer) in groups.into_iter().zip(answers) {
             let name = |at: usize| {
                 handles.get(at).map_or_else(String::new, |handles| text::brief(handles))
@@ -182,7 +182,7 @@ impl Pipeline {
                     let mut items = items.into_iter();
                     for (at, _) in group {
                         match items.next() {
-                            Some(Ok(item)) => found.push((at, Fetched { item, account })),
+                            Some(Ok(item)) => found.push((at, FetchedEvent { item, account })),
                             Some(Err(error)) => failed.push((name(at), error)),
                             None => failed.push((
                                 name(at),
@@ -201,7 +201,7 @@ impl Pipeline {
             return Err(error.clone().context(handles));
         }
         found.sort_by_key(|(at, _)| *at);
-        Ok(Whole {
+        Ok(FetchedEvents {
             accounts,
             events: found.into_iter().map(|(_, event)| event).collect(),
             notes: failed_line(&failed).into_iter().collect(),

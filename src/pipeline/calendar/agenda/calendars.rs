@@ -22,15 +22,15 @@ const GOOD: Duration = Duration::from_secs(60);
 const MAIN: &[&str] = &["primary", "main", "default"];
 
 /// A list, and when it was fetched.
-type Fetched = (Instant, Arc<Vec<Value>>);
+type CachedLists = (Instant, Arc<Vec<Value>>);
 
 /// The lists that were fetched lately, by account.
 #[derive(Default)]
-pub(in crate::pipeline) struct Lists(Mutex<HashMap<String, Fetched>>);
+pub(in crate::pipeline) struct Lists(Mutex<HashMap<String, CachedLists>>);
 
 /// A calendar as the pipeline knows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::pipeline) struct Listed {
+pub(in crate::pipeline) struct KnownCalendar {
     /// The provider's id.
     pub(in crate::pipeline) id: String,
     /// The name.
@@ -45,7 +45,7 @@ pub(in crate::pipeline) struct Listed {
     pub(in crate::pipeline) person: Option<String>,
 }
 
-impl Listed {
+impl KnownCalendar {
     /// Returns true if events can be written to it.
     pub(in crate::pipeline) fn is_writable(&self) -> bool {
         matches!(self.access.as_str(), "owner" | "writer")
@@ -83,16 +83,16 @@ impl Listed {
 
 /// A calendar as named in a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::pipeline) enum Wanted {
+pub(in crate::pipeline) enum CalendarSelector {
     /// The one of this account with this id.
     Id(String, String),
     /// Those of this name or id, in any account.
     Name(String),
 }
 
-impl Wanted {
+impl CalendarSelector {
     /// Returns true if it means a calendar of `account`.
-    pub(in crate::pipeline) fn is(&self, calendar: &Listed, account: &str) -> bool {
+    pub(in crate::pipeline) fn is(&self, calendar: &KnownCalendar, account: &str) -> bool {
         match self {
             Self::Id(owner, id) => owner == account && *id == calendar.id,
             Self::Name(name) => {
@@ -136,20 +136,21 @@ impl Pipeline {
         &self,
         account: &Account,
         port: &dyn Calendars,
-        wanted: &[Wanted],
-    ) -> Result<Vec<Listed>> {
+        wanted: &[CalendarSelector],
+    ) -> Result<Vec<KnownCalendar>> {
         let old = self.lists.get(&account.id).is_some();
         let list = self.calendar_list(account, port, false).await?;
         let mut all = listed(port, &list);
-        let unknown =
-            |all: &[Listed]| wanted.iter().any(|one| chosen(all, one, &account.id).is_empty());
+        let unknown = |all: &[KnownCalendar]| {
+            wanted.iter().any(|one| chosen(all, one, &account.id).is_empty())
+        };
         if old && unknown(&all) {
             // It may have been created within the last minute.
             let list = self.calendar_list(account, port, true).await?;
             all = listed(port, &list);
         }
         if wanted.is_empty() {
-            all.retain(Listed::is_shown);
+            all.retain(KnownCalendar::is_shown);
             return Ok(all);
         }
         let meant: Vec<String> = wanted
@@ -165,12 +166,12 @@ impl Pipeline {
     pub(in crate::pipeline) async fn wanted_calendars(
         &self,
         name: &[String],
-    ) -> Result<Vec<Wanted>> {
+    ) -> Result<Vec<CalendarSelector>> {
         let mut wanted = Vec::new();
         for name in name.iter().filter(|name| !name.trim().is_empty()) {
             let one = match self.handle(HandleKind::Calendar, name).await {
-                Ok(Some((account, id))) => Wanted::Id(account, id),
-                Ok(None) => Wanted::Name(name.trim().to_owned()),
+                Ok(Some((account, id))) => CalendarSelector::Id(account, id),
+                Ok(None) => CalendarSelector::Name(name.trim().to_owned()),
                 Err(error) => return Err(error.next("use an id from lookup kind=calendars")),
             };
             if !wanted.contains(&one) {
@@ -183,11 +184,11 @@ impl Pipeline {
 
 /// Returns the calendars of an account that one name means.
 pub(in crate::pipeline) fn chosen<'l>(
-    all: &'l [Listed],
-    wanted: &Wanted,
+    all: &'l [KnownCalendar],
+    wanted: &CalendarSelector,
     account: &str,
-) -> Vec<&'l Listed> {
-    let mut found: Vec<&Listed> = all.iter().filter(|one| wanted.is(one, account)).collect();
+) -> Vec<&'l KnownCalendar> {
+    let mut found: Vec<&KnownCalendar> = all.iter().filter(|one| wanted.is(one, account)).collect();
     if found.is_empty() && wanted.is_main() {
         found.extend(all.iter().find(|one| one.main));
     }
@@ -204,7 +205,7 @@ pub(in crate::pipeline) fn unknown_calendar(name: &str, known: &[String]) -> Err
 }
 
 /// Reads the calendars from the objects of a service.
-pub(in crate::pipeline) fn listed(port: &dyn Calendars, objects: &[Value]) -> Vec<Listed> {
+pub(in crate::pipeline) fn listed(port: &dyn Calendars, objects: &[Value]) -> Vec<KnownCalendar> {
     let columns: Vec<&'static Field> = ["id", "name", "access", "main", "owner"]
         .iter()
         .filter_map(|name| CALENDAR.field(name))
@@ -226,7 +227,7 @@ pub(in crate::pipeline) fn listed(port: &dyn Calendars, objects: &[Value]) -> Ve
             let Some(Cell::Id(id)) = row.first() else {
                 return None;
             };
-            Some(Listed {
+            Some(KnownCalendar {
                 person: port.person(id).map(str::to_owned),
                 id: id.clone(),
                 name: text(row.get(1)),

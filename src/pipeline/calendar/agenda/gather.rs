@@ -2,7 +2,7 @@
 //!
 //! Services sort by start, but each has its own idea of when a whole day begins. So a calendar is
 //! queried with some margin around the range, events outside the range are removed here, and the
-//! point up to which a calendar is complete ([`Gathered::known`]) is set back by the same margin.
+//! point up to which a calendar is complete ([`GatheredEvents::known`]) is set back by the same margin.
 
 use std::collections::HashSet;
 
@@ -10,13 +10,13 @@ use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
-use super::calendars::Listed;
-use super::place::{Place, Position, mark};
+use super::calendars::KnownCalendar;
+use super::place::{AccountPosition, Position, mark};
 use super::range::Range;
 use super::words;
 use crate::error::{Error, Result};
 use crate::flatten::Context;
-use crate::pipeline::answer::cursor::Mark;
+use crate::pipeline::answer::cursor::IdDigest;
 use crate::project::Projection;
 use crate::provider::Page;
 use crate::provider::calendar::{Calendars, EventData, EventListRequest};
@@ -33,24 +33,24 @@ const MANY: usize = 500;
 const ZONES: SignedDuration = SignedDuration::from_hours(26);
 
 /// The request, the same for every account.
-pub(super) struct Asked<'a> {
+pub(super) struct AgendaRequest<'a> {
     pub(super) range: Range,
     pub(super) series: bool,
     pub(super) query: Option<&'a Query>,
     pub(super) zone: &'a TimeZone,
     /// The events shown before.
-    pub(super) seen: &'a HashSet<Mark>,
+    pub(super) seen: &'a HashSet<IdDigest>,
     /// The number of rows of a page.
     pub(super) wanted: usize,
 }
 
 /// One row to be.
 #[derive(Clone)]
-pub(super) struct Row {
+pub(super) struct EventRow {
     pub(super) item: Value,
     pub(super) facts: EventData,
     pub(super) at: Position,
-    pub(super) mark: Mark,
+    pub(super) mark: IdDigest,
     /// The position of its calendar among those queried.
     pub(super) calendar: usize,
     /// Which of several copies is shown: the greatest.
@@ -58,8 +58,8 @@ pub(super) struct Row {
 }
 
 /// One calendar, as far as it was read.
-pub(super) struct Sheet {
-    pub(super) calendar: Listed,
+pub(super) struct CalendarPage {
+    pub(super) calendar: KnownCalendar,
     /// The position from which it continued.
     pub(super) at: Position,
     next: Option<String>,
@@ -71,10 +71,10 @@ pub(super) struct Sheet {
 }
 
 /// The events of one account.
-pub(super) struct Gathered {
+pub(super) struct GatheredEvents {
     account: String,
-    pub(super) sheets: Vec<Sheet>,
-    pub(super) rows: Vec<Row>,
+    pub(super) sheets: Vec<CalendarPage>,
+    pub(super) rows: Vec<EventRow>,
     /// The number of events that were searched for words.
     pub(super) looked: usize,
     /// The number of events without a time or an id.
@@ -88,13 +88,13 @@ pub(super) struct Gathered {
 /// Queries the calendars of one account from `place` on.
 pub(super) async fn gather(
     port: &dyn Calendars,
-    calendars: Vec<Listed>,
-    place: &Place,
+    calendars: Vec<KnownCalendar>,
+    place: &AccountPosition,
     projection: Projection,
-    asked: &Asked<'_>,
+    asked: &AgendaRequest<'_>,
     context: &Context<'_>,
-) -> Result<Gathered> {
-    let mut gathered = Gathered {
+) -> Result<GatheredEvents> {
+    let mut gathered = GatheredEvents {
         account: place.account.clone(),
         names: calendars
             .iter()
@@ -103,7 +103,7 @@ pub(super) async fn gather(
             .collect(),
         sheets: calendars
             .into_iter()
-            .map(|calendar| Sheet {
+            .map(|calendar| CalendarPage {
                 at: place.of(&calendar.id),
                 calendar,
                 next: None,
@@ -159,17 +159,18 @@ pub(super) async fn gather(
         }
     }
     // The exceptions of a series belong to it.
-    let Gathered { rows, masters, .. } = &mut gathered;
-    let in_series = |row: &Row| row.facts.series.as_ref().is_some_and(|id| masters.contains(id));
+    let GatheredEvents { rows, masters, .. } = &mut gathered;
+    let in_series =
+        |row: &EventRow| row.facts.series.as_ref().is_some_and(|id| masters.contains(id));
     rows.retain(|row| !in_series(row));
-    let read = |sheet: &&Sheet| sheet.error.is_none();
+    let read = |sheet: &&CalendarPage| sheet.error.is_none();
     match gathered.sheets.iter().find_map(|sheet| sheet.error.clone()) {
         Some(error) if !gathered.sheets.iter().any(|sheet| read(&sheet)) => Err(error),
         _ => Ok(gathered),
     }
 }
 
-impl Asked<'_> {
+impl AgendaRequest<'_> {
     /// Returns the range to query from a position on.
     fn widened(&self, from: Position) -> (Timestamp, Timestamp) {
         let (first, to) = (self.range.from(), self.range.to());
@@ -185,7 +186,7 @@ impl Asked<'_> {
     }
 }
 
-impl Gathered {
+impl GatheredEvents {
     /// Returns the start before which all calendars are complete; an event that starts
     /// then or later may follow one that is not fetched yet.
     pub(super) fn known(&self) -> i64 {
@@ -217,7 +218,7 @@ impl Gathered {
     }
 
     /// Returns the positions of the calendars that must be queried to complete a page.
-    fn wanted(&self, asked: &Asked<'_>) -> Vec<usize> {
+    fn wanted(&self, asked: &AgendaRequest<'_>) -> Vec<usize> {
         let mut seen = HashSet::new();
         let mut starts: Vec<i64> = self
             .rows
@@ -237,7 +238,7 @@ impl Gathered {
         calendar: usize,
         page: Result<Page>,
         port: &dyn Calendars,
-        asked: &Asked<'_>,
+        asked: &AgendaRequest<'_>,
         context: &Context<'_>,
     ) {
         let Some(sheet) = self.sheets.get_mut(calendar) else {
@@ -291,7 +292,7 @@ impl Gathered {
                     continue;
                 }
             }
-            self.rows.push(Row {
+            self.rows.push(EventRow {
                 rank: (facts.own, sheet.calendar.is_writable()),
                 item,
                 facts,

@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::Value;
 
-use super::by_id::Whole;
+use super::by_id::FetchedEvents;
 use crate::event_time::{self, EventTime, ZonedTime};
 use crate::flatten::{self, Context, Room};
 use crate::ical::{self, Document, Entry};
@@ -30,7 +30,7 @@ impl Pipeline {
     /// is missing.
     pub(super) async fn ics(
         &self,
-        whole: &Whole,
+        whole: &FetchedEvents,
         zone: &TimeZone,
         notes: &mut Vec<Note>,
     ) -> String {

@@ -2,15 +2,15 @@
 
 use std::collections::HashMap;
 
-use super::Part;
-use super::gather::Row;
+use super::AgendaPart;
+use super::gather::EventRow;
 use super::place::Position;
-use crate::pipeline::answer::cursor::Mark;
+use crate::pipeline::answer::cursor::IdDigest;
 
 /// The rows of all accounts in one order.
 pub(super) struct Merged {
     /// The rows to show, each with the position of its part.
-    pub(super) shown: Vec<(usize, Row)>,
+    pub(super) shown: Vec<(usize, EventRow)>,
     /// The number of copies left out.
     pub(super) copies: usize,
     /// The number of rows left, as far as known.
@@ -23,12 +23,12 @@ pub(super) struct Merged {
 
 /// Merges the rows of all accounts in one order, one for each event, and takes as many
 /// as are requested and known to be next.
-pub(super) fn merge(parts: &mut [Part], wanted: usize) -> Merged {
+pub(super) fn merge(parts: &mut [AgendaPart], wanted: usize) -> Merged {
     let known = parts.iter().map(|part| part.gathered.known()).min();
     let known = known.unwrap_or(i64::MAX);
-    let mut all: Vec<(usize, Row)> = Vec::new();
-    let mut places: HashMap<Mark, usize> = HashMap::new();
-    let mut copies: HashMap<Mark, usize> = HashMap::new();
+    let mut all: Vec<(usize, EventRow)> = Vec::new();
+    let mut places: HashMap<IdDigest, usize> = HashMap::new();
+    let mut copies: HashMap<IdDigest, usize> = HashMap::new();
     for (at, part) in parts.iter_mut().enumerate() {
         for row in part.gathered.rows.drain(..) {
             let known = places.get(&row.mark).copied();

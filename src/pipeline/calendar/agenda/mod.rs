@@ -25,11 +25,11 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::Value;
 
-use self::calendars::{Wanted, chosen, unknown_calendar};
-use self::gather::{Asked, Gathered, Row, gather};
+use self::calendars::{CalendarSelector, chosen, unknown_calendar};
+use self::gather::{AgendaRequest, EventRow, GatheredEvents, gather};
 use self::merge::{Merged, merge};
-use self::place::Place;
-use self::plan::Plan;
+use self::place::AccountPosition;
+use self::plan::AgendaPlan;
 pub(in crate::pipeline) use self::ranged::Ranged;
 use crate::budget::LongText;
 use crate::encode::Document;
@@ -49,12 +49,12 @@ use crate::time_parse::{self, TimeContext};
 use crate::tools::agenda::{Agenda, EventForm};
 
 /// One account of a search.
-struct Part {
+struct AgendaPart {
     account: Account,
     /// The label of the account in rows and notes.
     label: String,
     port: Arc<dyn Calendars>,
-    gathered: Gathered,
+    gathered: GatheredEvents,
 }
 
 /// The kind of its cursors.
@@ -70,7 +70,7 @@ impl Pipeline {
         let query = plan.query(&zone)?;
         let wanted = self.wanted_calendars(&plan.calendars).await?;
         let seen = plan.seen.set();
-        let asked = Asked {
+        let asked = AgendaRequest {
             range: plan.range,
             series: plan.series,
             query: query.as_ref(),
@@ -123,7 +123,7 @@ impl Pipeline {
     /// Returns the events of a page as an iCalendar document.
     async fn shown_ics(
         &self,
-        parts: &[Part],
+        parts: &[AgendaPart],
         merged: &Merged,
         zone: &TimeZone,
         notes: &mut Vec<Note>,
@@ -160,10 +160,10 @@ impl Pipeline {
     /// Queries all accounts of a plan: returns the parts, and why some are missing.
     async fn agenda_parts(
         &self,
-        plan: &Plan,
-        wanted: &[Wanted],
-        asked: &Asked<'_>,
-    ) -> Result<(Vec<Part>, Vec<Missing<Place>>)> {
+        plan: &AgendaPlan,
+        wanted: &[CalendarSelector],
+        asked: &AgendaRequest<'_>,
+    ) -> Result<(Vec<AgendaPart>, Vec<Missing<AccountPosition>>)> {
         let labels = self.labels().await?;
         let outcomes = join_all(
             plan.places.iter().map(|place| self.agenda_part(place, plan, wanted, asked, &labels)),
@@ -189,12 +189,12 @@ impl Pipeline {
     /// Queries one account for its part.
     async fn agenda_part(
         &self,
-        place: &Place,
-        plan: &Plan,
-        wanted: &[Wanted],
-        asked: &Asked<'_>,
+        place: &AccountPosition,
+        plan: &AgendaPlan,
+        wanted: &[CalendarSelector],
+        asked: &AgendaRequest<'_>,
         labels: &AccountLabels,
-    ) -> std::result::Result<Part, Missing<Place>> {
+    ) -> std::result::Result<AgendaPart, Missing<AccountPosition>> {
         let label = labels.of(&place.account);
         let answer = async {
             let account = self.accounts.by_id(&place.account).await?;
@@ -223,7 +223,7 @@ impl Pipeline {
             false => answer.await,
         };
         match answer {
-            Ok((account, port, gathered)) => Ok(Part { account, label, port, gathered }),
+            Ok((account, port, gathered)) => Ok(AgendaPart { account, label, port, gathered }),
             Err(error) if !plan.merged => Err((error, None)),
             Err(error) => {
                 let again = error.is_passing().then(|| place.clone());
@@ -235,16 +235,16 @@ impl Pipeline {
     /// Returns rows of events, with handles, and remembers them as shown.
     async fn event_rows(
         &self,
-        parts: &[Part],
-        shown: &[(usize, Row)],
+        parts: &[AgendaPart],
+        shown: &[(usize, EventRow)],
         columns: &[&'static Field],
         zone: &TimeZone,
-        plan: &Plan,
+        plan: &AgendaPlan,
         notes: &mut Vec<Note>,
     ) -> Result<RowTable> {
         let mut tables = Vec::new();
         for (at, part) in parts.iter().enumerate() {
-            let mine: Vec<&Row> =
+            let mine: Vec<&EventRow> =
                 shown.iter().filter(|(owner, _)| *owner == at).map(|(_, row)| row).collect();
             let items: Vec<_> = mine.iter().map(|row| row.item.clone()).collect();
             let flattening = Flattening {
@@ -290,8 +290,8 @@ impl Pipeline {
     /// have such a calendar.
     async fn unknown(
         &self,
-        wanted: &[Wanted],
-        parts: &[Part],
+        wanted: &[CalendarSelector],
+        parts: &[AgendaPart],
         complete: bool,
     ) -> Result<Vec<Note>> {
         let mut notes = Vec::new();
@@ -314,8 +314,8 @@ impl Pipeline {
                 }
             }
             let name = match one {
-                Wanted::Name(name) => name.clone(),
-                Wanted::Id(account, id) => {
+                CalendarSelector::Name(name) => name.clone(),
+                CalendarSelector::Id(account, id) => {
                     let number = self
                         .store
                         .handles(account, crate::store::HandleKind::Calendar, &[id])
@@ -333,10 +333,10 @@ impl Pipeline {
     }
 
     /// Returns the plan: as requested, or from the cursor.
-    async fn plan_agenda(&self, asked: Agenda) -> Result<(Plan, Vec<Note>)> {
+    async fn plan_agenda(&self, asked: Agenda) -> Result<(AgendaPlan, Vec<Note>)> {
         let columns = asked.columns();
         if let Some(cursor) = &asked.cursor {
-            let mut plan: Plan = self.load_cursor(KIND, cursor).await?;
+            let mut plan: AgendaPlan = self.load_cursor(KIND, cursor).await?;
             plan.limit = asked.limit.unwrap_or(plan.limit);
             return Ok((plan.with(columns), Vec::new()));
         }
@@ -355,11 +355,11 @@ impl Pipeline {
                     .into(),
             );
         }
-        let owners: Vec<Wanted> = self.wanted_calendars(&asked.calendars).await?;
+        let owners: Vec<CalendarSelector> = self.wanted_calendars(&asked.calendars).await?;
         let mut accounts = self.named_or_all(asked.account.as_deref()).await?;
-        let owner = |one: &Wanted| match one {
-            Wanted::Id(account, _) => Some(account.clone()),
-            Wanted::Name(_) => None,
+        let owner = |one: &CalendarSelector| match one {
+            CalendarSelector::Id(account, _) => Some(account.clone()),
+            CalendarSelector::Name(_) => None,
         };
         let only: Option<Vec<String>> = owners.iter().map(owner).collect();
         if let Some(only) = only.filter(|only| !only.is_empty()) {
@@ -377,13 +377,13 @@ impl Pipeline {
                 accounts.push(self.accounts.by_id(gone).await?);
             }
         }
-        let plan = Plan {
+        let plan = AgendaPlan {
             q: asked.q,
             calendars: asked.calendars,
             series: asked.series,
             tz: asked.tz,
             ics: asked.form == EventForm::Ics,
-            ..Plan::of(range, accounts, asked.limit.unwrap_or(50))
+            ..AgendaPlan::of(range, accounts, asked.limit.unwrap_or(50))
         };
         Ok((plan.with(columns), notes))
     }

@@ -13,7 +13,7 @@ use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
 
 use crate::event_time::EventTime;
-use crate::pipeline::answer::cursor::{Mark, Seen};
+use crate::pipeline::answer::cursor::{IdDigest, SeenIds};
 use crate::provider::calendar::EventData;
 
 /// The position of an event: by its start, whole days first, then by its end.
@@ -56,7 +56,7 @@ impl Position {
 
 /// The position at which one account's part of an agenda continues; part of a cursor.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Place {
+pub(super) struct AccountPosition {
     /// The account's id.
     pub(super) account: String,
     /// Everything before this was shown.
@@ -66,7 +66,7 @@ pub(super) struct Place {
     pub(super) late: Vec<(String, Position)>,
 }
 
-impl Place {
+impl AccountPosition {
     /// Returns the beginning of an account's part.
     pub(super) fn first(account: String) -> Self {
         Self { account, at: Position::FIRST, late: Vec::new() }
@@ -86,7 +86,7 @@ impl Place {
 
 /// Returns the mark by which two entries are copies of one event: the UID, the
 /// occurrence, and the time. An event without UID has no copies.
-pub(super) fn mark(facts: &EventData, account: &str) -> Mark {
+pub(super) fn mark(facts: &EventData, account: &str) -> IdDigest {
     let time = |when: EventTime| match when {
         EventTime::Day(day) => day.to_string(),
         EventTime::At(at) => at.as_microsecond().to_string(),
@@ -96,28 +96,28 @@ pub(super) fn mark(facts: &EventData, account: &str) -> Mark {
         _ => format!("id {account} {}", facts.id),
     };
     let original = time(facts.original.unwrap_or(facts.start));
-    Seen::digest(&format!("{who}\n{original}\n{}", time(facts.start)))
+    SeenIds::digest(&format!("{who}\n{original}\n{}", time(facts.start)))
 }
 
 /// Marks of events shown; part of a cursor.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub(super) struct Marks(String);
+pub(super) struct IdDigests(String);
 
-impl Marks {
+impl IdDigests {
     /// Returns the marks as a set.
-    pub(super) fn set(&self) -> HashSet<Mark> {
+    pub(super) fn set(&self) -> HashSet<IdDigest> {
         self.list().into_iter().collect()
     }
 
     /// Returns the marks in the order they were added.
-    pub(super) fn list(&self) -> Vec<Mark> {
+    pub(super) fn list(&self) -> Vec<IdDigest> {
         let bytes = STANDARD_NO_PAD.decode(&self.0).unwrap_or_default();
         bytes.as_chunks().0.to_vec()
     }
 
     /// Creates the list from marks.
-    pub(super) fn of(marks: &[Mark]) -> Self {
+    pub(super) fn of(marks: &[IdDigest]) -> Self {
         Self(STANDARD_NO_PAD.encode(marks.as_flattened()))
     }
 }

@@ -3,11 +3,11 @@
 use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
 
-use super::gather::Row;
+use super::gather::EventRow;
 use super::merge::Merged;
-use super::place::{Marks, Place, Position};
+use super::place::{AccountPosition, IdDigests, Position};
 use super::range::Range;
-use super::{Part, words};
+use super::{AgendaPart, words};
 use crate::error::Result;
 use crate::pipeline::{Missing, missing_line};
 use crate::provider::Account;
@@ -21,7 +21,7 @@ const MOST_MARKS: usize = 4_096;
 
 /// The search and its position; saved under a cursor.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Plan {
+pub(super) struct AgendaPlan {
     pub(super) range: Range,
     pub(super) q: Option<String>,
     pub(super) calendars: Vec<String>,
@@ -36,16 +36,16 @@ pub(super) struct Plan {
     /// The number of rows on the earlier pages.
     pub(super) shown: usize,
     /// The accounts that may have more.
-    pub(super) places: Vec<Place>,
+    pub(super) places: Vec<AccountPosition>,
     /// True when several accounts are searched.
     pub(super) merged: bool,
     /// The position that the earlier pages have reached.
     pub(super) reached: Position,
     /// Marks of shown events that would come again.
-    pub(super) seen: Marks,
+    pub(super) seen: IdDigests,
 }
 
-impl Plan {
+impl AgendaPlan {
     /// Returns the plan of the first page of a range over some accounts, with the
     /// default columns of a search.
     pub(super) fn of(range: Range, accounts: Vec<Account>, limit: u32) -> Self {
@@ -61,9 +61,9 @@ impl Plan {
             limit,
             shown: 0,
             merged: accounts.len() > 1,
-            places: accounts.into_iter().map(|one| Place::first(one.id)).collect(),
+            places: accounts.into_iter().map(|one| AccountPosition::first(one.id)).collect(),
             reached: Position::FIRST,
-            seen: Marks::default(),
+            seen: IdDigests::default(),
         }
     }
 
@@ -118,8 +118,8 @@ impl Plan {
     /// some events are in another than the main one, unless the columns were named.
     pub(super) fn columns(
         &self,
-        shown: &[(usize, Row)],
-        parts: &[Part],
+        shown: &[(usize, EventRow)],
+        parts: &[AgendaPart],
     ) -> Result<Vec<&'static Field>> {
         let mut columns = self.asked_columns()?;
         if self.fields.is_some() {
@@ -149,8 +149,8 @@ impl Plan {
     pub(super) fn after(
         &self,
         merged: &Merged,
-        parts: &[Part],
-        missing: &[Missing<Place>],
+        parts: &[AgendaPart],
+        missing: &[Missing<AccountPosition>],
     ) -> Option<Self> {
         let mut next = self.clone();
         next.shown += merged.shown.len();
@@ -179,7 +179,11 @@ impl Plan {
             if more || again {
                 let at = reached.iter().map(|(_, at)| *at).max().unwrap_or(old.at);
                 reached.retain(|(_, one)| *one < at);
-                next.places.push(Place { account: part.account.id.clone(), at, late: reached });
+                next.places.push(AccountPosition {
+                    account: part.account.id.clone(),
+                    at,
+                    late: reached,
+                });
             }
         }
         let again = missing.iter().filter_map(|(_, place)| place.clone());
@@ -189,8 +193,8 @@ impl Plan {
     }
 
     /// Returns the marks needed to recognize what was shown.
-    fn marks(&self, merged: &Merged, places: &[Place]) -> Marks {
-        let hindmost = places.iter().map(Place::hindmost).min();
+    fn marks(&self, merged: &Merged, places: &[AccountPosition]) -> IdDigests {
+        let hindmost = places.iter().map(AccountPosition::hindmost).min();
         let shown = merged.shown.iter();
         let mut marks = self.seen.list();
         marks.extend(
@@ -203,11 +207,11 @@ impl Plan {
             marks.drain(..self.seen.list().len().min(marks.len()));
         }
         let start = marks.len().saturating_sub(MOST_MARKS);
-        Marks::of(marks.get(start..).unwrap_or_default())
+        IdDigests::of(marks.get(start..).unwrap_or_default())
     }
 
     /// Formats `events: 50 of 73, Tue 2026-02-03 to Mon 2026-02-09, after 50 on earlier pages`.
-    pub(super) fn count(&self, merged: &Merged, parts: &[Part], zone: &TimeZone) -> String {
+    pub(super) fn count(&self, merged: &Merged, parts: &[AgendaPart], zone: &TimeZone) -> String {
         let open = parts.iter().any(|part| part.gathered.is_open());
         let total = match open {
             true => String::new(),
@@ -234,7 +238,7 @@ impl Plan {
     }
 
     /// Returns the other notes.
-    pub(super) fn remarks(&self, merged: &Merged, parts: &[Part]) -> Vec<Note> {
+    pub(super) fn remarks(&self, merged: &Merged, parts: &[AgendaPart]) -> Vec<Note> {
         let mut notes = Vec::new();
         if merged.copies > 0 {
             notes.push(match merged.copies {

@@ -4,9 +4,9 @@
 
 use jiff::tz::TimeZone;
 
-use super::gather::{Asked, Row};
+use super::gather::{AgendaRequest, EventRow};
 use super::merge::merge;
-use super::{Part, Plan, range::Range};
+use super::{AgendaPart, AgendaPlan, range::Range};
 use crate::error::{Error, Result};
 use crate::pipeline::Pipeline;
 use crate::provider::Account;
@@ -19,9 +19,9 @@ const MOST: u32 = 500;
 
 /// The events of a range, each once, by their start.
 pub(in crate::pipeline) struct Ranged {
-    plan: Plan,
-    parts: Vec<Part>,
-    rows: Vec<(usize, Row)>,
+    plan: AgendaPlan,
+    parts: Vec<AgendaPart>,
+    rows: Vec<(usize, EventRow)>,
     /// Why calendars of some accounts are missing; each names the account.
     pub(in crate::pipeline) missing: Vec<Error>,
     /// Notes on what else is missing.
@@ -46,9 +46,9 @@ impl Ranged {
     }
 }
 
-impl Part {
+impl AgendaPart {
     /// Returns the errors of calendars that could not be read.
-    pub(super) fn failures(&self, plan: &Plan) -> impl Iterator<Item = Error> {
+    pub(super) fn failures(&self, plan: &AgendaPlan) -> impl Iterator<Item = Error> {
         self.gathered.sheets.iter().filter_map(|sheet| {
             let error = sheet.error.clone()?.context(&sheet.calendar.name);
             Some(match plan.merged {
@@ -68,11 +68,11 @@ impl Pipeline {
         accounts: &[Account],
         zone: &TimeZone,
     ) -> Result<Ranged> {
-        let mut plan = Plan::of(range, accounts.to_vec(), MOST);
+        let mut plan = AgendaPlan::of(range, accounts.to_vec(), MOST);
         // One account that fails is no error here either, and is named.
         plan.merged = true;
         let seen = plan.seen.set();
-        let asked = Asked {
+        let asked = AgendaRequest {
             range,
             series: false,
             query: None,

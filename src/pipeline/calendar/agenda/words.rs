@@ -73,7 +73,7 @@ pub(super) fn projection(api: Api, shown: &[&'static Field]) -> Projection {
 }
 
 /// The words of one event.
-struct Spoken {
+struct EventText {
     title: Vec<Vec<String>>,
     notes: Vec<Vec<String>>,
     organizer: Vec<Vec<String>>,
@@ -105,7 +105,7 @@ pub(super) fn holds(
     }
     let mut notes = column("notes");
     notes.extend(facts.notes.as_deref().map(words));
-    let spoken = Spoken {
+    let spoken = EventText {
         title: vec![words(&facts.title)],
         notes,
         organizer,
@@ -116,7 +116,7 @@ pub(super) fn holds(
     spoken.holds(query)
 }
 
-impl Spoken {
+impl EventText {
     fn holds(&self, query: &Query) -> bool {
         match query {
             Query::All(parts) => parts.iter().all(|part| self.holds(part)),

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use futures_util::future::join_all;
 use jiff::tz::TimeZone;
 
-use super::super::agenda::calendars::{Listed, listed};
+use super::super::agenda::calendars::{KnownCalendar, listed};
 use super::super::agenda::range::Range;
 use super::hours::Stretch;
 use super::people::{Person, Show};
@@ -74,7 +74,7 @@ impl Pipeline {
 /// Returns the busy times in some calendars of an account, and why some are missing.
 async fn look(
     port: &dyn Calendars,
-    all: Vec<Listed>,
+    all: Vec<KnownCalendar>,
     range: Range,
     zone: &TimeZone,
 ) -> (Vec<(Stretch, Show)>, Vec<Error>) {

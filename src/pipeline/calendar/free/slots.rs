@@ -22,12 +22,12 @@ const QUARTER: i64 = 15 * 60;
 pub(super) struct Slot {
     pub(super) time: Stretch,
     /// The people not known to be free then, by their positions, and why.
-    pub(super) missing: Vec<(usize, Missing)>,
+    pub(super) missing: Vec<(usize, Absence)>,
 }
 
 /// Why somebody is missing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Missing {
+pub(super) enum Absence {
     /// Not free.
     Busy,
     /// Out of office.
@@ -38,7 +38,7 @@ pub(super) enum Missing {
     Unknown,
 }
 
-impl Missing {
+impl Absence {
     /// Returns its word.
     pub(super) fn word(self) -> &'static str {
         match self {
@@ -69,12 +69,12 @@ pub(super) fn slots(
                 break;
             }
             if let Some(slot) = slot(people, asked, time) {
-                let count = |wanted: &[Missing]| {
+                let count = |wanted: &[Absence]| {
                     let mut missing = slot.missing.iter().map(|(_, why)| why);
                     missing.by_ref().filter(|why| wanted.contains(why)).count()
                 };
-                let busy = count(&[Missing::Busy, Missing::Oof]);
-                let perhaps = count(&[Missing::Perhaps]);
+                let busy = count(&[Absence::Busy, Absence::Oof]);
+                let perhaps = count(&[Absence::Perhaps]);
                 let local = zone.to_datetime(time.from).minute();
                 // Whole hours are remembered best, then halves.
                 let odd = u8::from(local != 0) + u8::from(local % 30 != 0);
@@ -128,13 +128,13 @@ fn slot(people: &[Person], asked: usize, time: Stretch) -> Option<Slot> {
         .enumerate()
         .filter_map(|(at, person)| Some((at, why(person, time)?)))
         .collect();
-    let absent = |(at, why): &&(usize, Missing)| *at < asked && *why != Missing::Perhaps;
+    let absent = |(at, why): &&(usize, Absence)| *at < asked && *why != Absence::Perhaps;
     (missing.iter().filter(absent).count() < asked).then_some(Slot { time, missing })
 }
 
-fn why(person: &Person, time: Stretch) -> Option<Missing> {
+fn why(person: &Person, time: Stretch) -> Option<Absence> {
     let Some(busy) = &person.busy else {
-        return Some(Missing::Unknown);
+        return Some(Absence::Unknown);
     };
     // Those that begin before the end; they do not overlap each other.
     let before = busy.partition_point(|(one, _)| one.from < time.to);
@@ -142,9 +142,9 @@ fn why(person: &Person, time: Stretch) -> Option<Missing> {
     overlapping
         .take_while(|(one, _)| one.to > time.from)
         .filter_map(|(_, show)| match show {
-            Show::Busy => Some(Missing::Busy),
-            Show::Oof => Some(Missing::Oof),
-            Show::Tentative => Some(Missing::Perhaps),
+            Show::Busy => Some(Absence::Busy),
+            Show::Oof => Some(Absence::Oof),
+            Show::Tentative => Some(Absence::Perhaps),
             // Elsewhere is where one works, too.
             Show::Elsewhere => None,
         })

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use super::super::agenda::calendars::Listed;
+use super::super::agenda::calendars::KnownCalendar;
 use super::super::target::{Owner, short};
 use crate::access::Access;
 use crate::client::ClientPrompts;
@@ -218,8 +218,8 @@ fn named(asked: &Manage) -> Result<String> {
 }
 
 /// Refuses a name that another calendar of the account has, because names identify calendars.
-fn unused(places: &[Listed], name: &str, itself: Option<&Listed>) -> Result<()> {
-    let same = |place: &&Listed| {
+fn unused(places: &[KnownCalendar], name: &str, itself: Option<&KnownCalendar>) -> Result<()> {
+    let same = |place: &&KnownCalendar| {
         place.name.to_lowercase() == name.to_lowercase()
             && itself.is_none_or(|own| own.id != place.id)
     };

@@ -6,7 +6,7 @@ mod respond;
 
 use super::guests::{notified, others};
 use super::save::{cut, reference, unsaid};
-use super::target::{Target, event_line, span, title};
+use super::target::{EventTarget, event_line, span, title};
 use crate::client::ClientPrompts;
 use crate::error::{Error, Result};
 use crate::event_time;
@@ -19,7 +19,7 @@ use crate::tools::outward::Delete;
 use crate::tools::save::Scope;
 
 /// The object of a deletion.
-enum Gone {
+enum Deletion {
     /// An event, an occurrence, or a series as a whole.
     Whole,
     /// The part of a series from an occurrence on.
@@ -40,8 +40,8 @@ impl Pipeline {
         let when = span(target.facts.start, target.facts.end, zone);
         let seen = reference(&target.facts);
         let (target, gone, what) = match scope {
-            None => (target, Gone::Whole, when),
-            Some(Scope::This) => (target, Gone::Whole, format!("the occurrence {when}")),
+            None => (target, Deletion::Whole, when),
+            Some(Scope::This) => (target, Deletion::Whole, format!("the occurrence {when}")),
             Some(scope) => {
                 let master = self.whole(target).await?;
                 let rest = match scope {
@@ -49,13 +49,13 @@ impl Pipeline {
                     _ => None,
                 };
                 match rest {
-                    None => (master, Gone::Whole, "the whole series".to_owned()),
+                    None => (master, Deletion::Whole, "the whole series".to_owned()),
                     Some(rest) => {
                         let change =
                             Change { repeat: Some(Some(rest.before)), ..Change::default() };
                         let from = event_time::start(seen.0, zone);
                         let what = format!("from {from} on");
-                        (master, Gone::Rest(Box::new(change)), what)
+                        (master, Deletion::Rest(Box::new(change)), what)
                     }
                 }
             }
@@ -85,15 +85,15 @@ impl Pipeline {
         };
         let write = async {
             match &gone {
-                Gone::Whole => port.delete(&target.value, message, notify).await,
-                Gone::Rest(change) => self.shorten(&target, change, notify).await.map(|_| ()),
+                Deletion::Whole => port.delete(&target.value, message, notify).await,
+                Deletion::Rest(change) => self.shorten(&target, change, notify).await.map(|_| ()),
             }
         };
         let done = self.logged(entry, &mut report.notes, write, |()| None).await;
         match done {
             Ok(()) => {
                 report.outcomes.push(Outcome::new(name, "delete", "done", what));
-                let carried = port.capabilities().cancel_message && matches!(gone, Gone::Whole);
+                let carried = port.capabilities().cancel_message && matches!(gone, Deletion::Whole);
                 if message.is_some() && !carried {
                     report.notes.push(
                         "the message was not sent: the service cannot send one with this".into(),
@@ -116,7 +116,7 @@ impl Pipeline {
 
     /// Returns the series of an occurrence, if the occurrence is as it was shown; a
     /// series itself.
-    async fn whole(&self, target: Target) -> Result<Target> {
+    async fn whole(&self, target: EventTarget) -> Result<EventTarget> {
         if target.facts.series.is_none() {
             return Ok(target);
         }
@@ -128,7 +128,7 @@ impl Pipeline {
 }
 
 /// Returns who is notified that a meeting is cancelled.
-fn notify(target: &Target, asked: &Delete) -> Result<Notify> {
+fn notify(target: &EventTarget, asked: &Delete) -> Result<Notify> {
     let asks = !others(&target.facts.guests, &target.owner.account.email).is_empty();
     match (asks && target.facts.own, asked.notify, &asked.message) {
         (true, None, _) => Err(unsaid()),

@@ -3,11 +3,11 @@
 //! Only the given fields change, and only if the event is still as it was shown.
 
 use super::TOOL;
-use super::clash::{self, Wanted};
+use super::clash::{self, ClashCandidate};
 use super::create::unsaid;
-use super::make::{self, Made};
+use super::make::{self, PlannedChange};
 use super::series::{self, Base};
-use super::span::{self, Before, Span, moment};
+use super::span::{self, Before, EventSpan, moment};
 use crate::client::ClientPrompts;
 use crate::error::{Error, Kind, Result};
 use crate::event_time::EventTime;
@@ -15,7 +15,7 @@ use crate::pipeline::access::audit::Entry;
 use crate::pipeline::access::guard::events::EventWrite;
 use crate::pipeline::answer::outcome::{Outcome, WriteReport};
 use crate::pipeline::calendar::guests::{notified, others};
-use crate::pipeline::calendar::target::{Target, event_line, title};
+use crate::pipeline::calendar::target::{EventTarget, event_line, title};
 use crate::pipeline::{Pipeline, Response};
 use crate::provider::calendar::{Change, EventData, Notify};
 use crate::recurrence::Repeat;
@@ -24,8 +24,8 @@ use crate::text::{Note, note, ours};
 use crate::tools::save::{EventWords, IfConflict, Save, Scope};
 
 /// A change that is ready, and the event it is of.
-pub(super) struct Ready {
-    pub(super) target: Target,
+pub(super) struct ReadyChange {
+    pub(super) target: EventTarget,
     pub(super) change: Change,
     /// The resulting rule, for the conflict check.
     pub(super) repeat: Option<Repeat>,
@@ -56,7 +56,7 @@ impl Pipeline {
     /// Changes a single event, or one occurrence of a series.
     async fn change_one(
         &self,
-        target: Target,
+        target: EventTarget,
         words: &EventWords,
         asked: &Save,
         caller: Option<&dyn ClientPrompts>,
@@ -71,7 +71,7 @@ impl Pipeline {
             }
             Some(Some(rule)) => {
                 let repeat = Repeat { rule, ..Repeat::default() };
-                let span = made.span.clone().unwrap_or(Span {
+                let span = made.span.clone().unwrap_or(EventSpan {
                     start: facts.start,
                     end: facts.end,
                     zone,
@@ -91,7 +91,7 @@ impl Pipeline {
     /// Changes all occurrences of a series.
     pub(super) async fn change_series(
         &self,
-        target: Target,
+        target: EventTarget,
         words: &EventWords,
         asked: &Save,
         caller: Option<&dyn ClientPrompts>,
@@ -106,7 +106,8 @@ impl Pipeline {
                 master
             }
         };
-        let (base, Made { mut change, notes, .. }, to) = self.moving(&master, seen, words)?;
+        let (base, PlannedChange { mut change, notes, .. }, to) =
+            self.moving(&master, seen, words)?;
         let chosen = make::repeats(words.repeats.as_deref())?;
         let mut repeat = Some(base.repeat.clone());
         match (&chosen, &to) {
@@ -146,10 +147,10 @@ impl Pipeline {
     /// the occurrence at `seen`.
     pub(super) fn moving(
         &self,
-        master: &Target,
+        master: &EventTarget,
         seen: (EventTime, EventTime),
         words: &EventWords,
-    ) -> Result<(Base, Made, Option<Span>)> {
+    ) -> Result<(Base, PlannedChange, Option<EventSpan>)> {
         let facts = &master.facts;
         let zone = master.zone(&self.config.zone);
         let Some(repeat) = facts.repeat.clone() else {
@@ -173,11 +174,11 @@ impl Pipeline {
     /// Checks a change against the organizer, the calendar, and the guests to notify.
     pub(super) async fn ready(
         &self,
-        target: Target,
+        target: EventTarget,
         change: Change,
         repeat: Option<Repeat>,
         asked: &Save,
-    ) -> Result<Ready> {
+    ) -> Result<ReadyChange> {
         self.may_write(&target).await?;
         permitted(&target, &change)?;
         make::fits(&change, target.owner.port.capabilities())?;
@@ -191,11 +192,11 @@ impl Pipeline {
         };
         let port = &target.owner.port;
         port.check(Some(&target.value), &change, notify)?;
-        Ok(Ready { target, change, repeat, notify })
+        Ok(ReadyChange { target, change, repeat, notify })
     }
 
     /// Refuses events of calendars that can only be read.
-    pub(in crate::pipeline) async fn may_write(&self, target: &Target) -> Result<()> {
+    pub(in crate::pipeline) async fn may_write(&self, target: &EventTarget) -> Result<()> {
         let Some(calendar) = &target.facts.calendar else {
             return Ok(());
         };
@@ -214,12 +215,12 @@ impl Pipeline {
     /// Checks for conflicts, then writes, or reports what would be written.
     async fn finish_change(
         &self,
-        ready: Ready,
+        ready: ReadyChange,
         notes: Vec<Note>,
         asked: &Save,
         caller: Option<&dyn ClientPrompts>,
     ) -> Result<Response> {
-        let Ready { target, change, repeat, notify } = ready;
+        let ReadyChange { target, change, repeat, notify } = ready;
         let name = format!("{} {}", target.handle, title(&target.facts));
         let mut report = WriteReport { notes, ..WriteReport::default() };
         if change == Change::default() {
@@ -295,7 +296,7 @@ impl Pipeline {
             .time
             .clone()
             .unwrap_or_else(|| (moment(facts.start, &zone), moment(facts.end, &zone)));
-        let wanted = Wanted {
+        let wanted = ClashCandidate {
             title: change.title.clone().unwrap_or_else(|| facts.title.clone()),
             uid: facts.uid.clone(),
             busy: clash::takes_time(change, Some(facts)),
@@ -309,7 +310,11 @@ impl Pipeline {
     }
 
     /// Describes a failed write; for a conflict, reports the event as it is now.
-    pub(in crate::pipeline) async fn passed_over(&self, target: &Target, error: Error) -> Error {
+    pub(in crate::pipeline) async fn passed_over(
+        &self,
+        target: &EventTarget,
+        error: Error,
+    ) -> Error {
         if error.kind() != Kind::Conflict {
             return error.context(&target.handle);
         }
@@ -344,12 +349,12 @@ pub(in crate::pipeline) fn reference(facts: &EventData) -> (EventTime, EventTime
 }
 
 /// Returns the span of an event that is not moved.
-fn still(seen: (EventTime, EventTime), base: &Base) -> Span {
-    Span { start: seen.0, end: seen.1, zone: base.zone.clone(), echo: Vec::new() }
+fn still(seen: (EventTime, EventTime), base: &Base) -> EventSpan {
+    EventSpan { start: seen.0, end: seen.1, zone: base.zone.clone(), echo: Vec::new() }
 }
 
 /// Refuses changes that only the organizer of a meeting can make.
-fn permitted(target: &Target, change: &Change) -> Result<()> {
+fn permitted(target: &EventTarget, change: &Change) -> Result<()> {
     let theirs = [
         ("time", change.time.is_some()),
         ("people", change.guests.is_some()),

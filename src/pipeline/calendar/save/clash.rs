@@ -13,7 +13,7 @@ use jiff::{Timestamp, ToSpan};
 use crate::error::{Error, Result};
 use crate::event_time::{EventTime, ZonedTime};
 use crate::pipeline::Pipeline;
-use crate::pipeline::calendar::agenda::calendars::Listed;
+use crate::pipeline::calendar::agenda::calendars::KnownCalendar;
 use crate::pipeline::calendar::target::{Owner, short, span};
 use crate::project::project;
 use crate::provider::calendar::{Change, EventData, EventListRequest, Show};
@@ -35,7 +35,7 @@ const NAMED: usize = 4;
 
 /// Something that is to be written, as far as it may clash.
 #[derive(Debug, Clone)]
-pub(in crate::pipeline) struct Wanted {
+pub(in crate::pipeline) struct ClashCandidate {
     pub(in crate::pipeline) title: String,
     pub(in crate::pipeline) uid: Option<String>,
     /// True if it takes time; otherwise it clashes with nothing.
@@ -48,7 +48,7 @@ pub(in crate::pipeline) struct Wanted {
 
 /// The conflicts of an item.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(in crate::pipeline) struct Met {
+pub(in crate::pipeline) struct Clashes {
     /// A line each.
     pub(in crate::pipeline) lines: Vec<Note>,
     /// Accounts and ids of events with just the same time and title.
@@ -56,14 +56,14 @@ pub(in crate::pipeline) struct Met {
 }
 
 /// An event that is there.
-struct There {
+struct ExistingEvent {
     owner: usize,
     calendar: String,
     facts: EventData,
 }
 
 /// The events of one account, and notes about calendars left out.
-struct Seen {
+struct SeenEvents {
     owner: Owner,
     there: Vec<(String, EventData)>,
     cut: bool,
@@ -116,11 +116,11 @@ impl Pipeline {
     /// Only with `strict`, if an account could not be read.
     pub(in crate::pipeline) async fn met(
         &self,
-        wanted: &[Wanted],
+        wanted: &[ClashCandidate],
         strict: bool,
-    ) -> Result<(Vec<Met>, Vec<Note>)> {
+    ) -> Result<(Vec<Clashes>, Vec<Note>)> {
         let zone = &self.config.zone;
-        let nothing = vec![Met::default(); wanted.len()];
+        let nothing = vec![Clashes::default(); wanted.len()];
         let times = || wanted.iter().flat_map(|one| &one.times);
         let from = times().map(|(from, _)| from.instant(zone)).min();
         let to = times().map(|(_, to)| to.instant(zone)).max();
@@ -165,7 +165,7 @@ impl Pipeline {
                         left_out(error, strict, &mut notes)?;
                     }
                     let number = seen.len();
-                    there.extend(one.there.into_iter().map(|(calendar, facts)| There {
+                    there.extend(one.there.into_iter().map(|(calendar, facts)| ExistingEvent {
                         owner: number,
                         calendar,
                         facts,
@@ -175,7 +175,7 @@ impl Pipeline {
                 Err(error) => left_out(error, strict, &mut notes)?,
             }
         }
-        let mut found: Vec<Met> = Vec::new();
+        let mut found: Vec<Clashes> = Vec::new();
         for (number, one) in wanted.iter().enumerate() {
             let mut lines = Vec::new();
             let groups = groups(one, &there, zone);
@@ -198,7 +198,7 @@ impl Pipeline {
                 let owner = seen.get(there.owner)?;
                 Some((owner.account.id.clone(), there.facts.id.clone()))
             });
-            found.push(Met { lines, twins: twins.collect() });
+            found.push(Clashes { lines, twins: twins.collect() });
         }
         Ok((found, notes))
     }
@@ -243,20 +243,25 @@ fn left_out(error: Error, strict: bool, notes: &mut Vec<Note>) -> Result<()> {
 }
 
 /// Fetches the events of one account's own calendars in a range.
-async fn look(owner: Owner, places: Vec<Listed>, from: Timestamp, to: Timestamp) -> Result<Seen> {
+async fn look(
+    owner: Owner,
+    places: Vec<KnownCalendar>,
+    from: Timestamp,
+    to: Timestamp,
+) -> Result<SeenEvents> {
     let columns: Vec<&Field> = ["id", "start", "end", "title", "show", "uid"]
         .iter()
         .filter_map(|name| EVENT.field(name))
         .collect();
     let mut names = HashMap::new();
     let mut calendars = Vec::new();
-    for place in places.into_iter().filter(Listed::is_writable) {
+    for place in places.into_iter().filter(KnownCalendar::is_writable) {
         calendars.push((place.id.clone(), None));
         // The main calendar needs no name.
         let name = if place.main { String::new() } else { place.name };
         names.insert(place.id, name);
     }
-    let mut seen = Seen { there: Vec::new(), cut: false, failed: Vec::new(), owner };
+    let mut seen = SeenEvents { there: Vec::new(), cut: false, failed: Vec::new(), owner };
     for page in 0.. {
         if calendars.is_empty() {
             break;
@@ -307,15 +312,19 @@ async fn look(owner: Owner, places: Vec<Listed>, from: Timestamp, to: Timestamp)
 
 /// One event that an item meets, or occurrences of one.
 struct Group<'t> {
-    first: &'t There,
+    first: &'t ExistingEvent,
     duplicate: bool,
     count: usize,
 }
 
 /// Returns the conflicts of an item, duplicates first, then in order of time.
-fn groups<'t>(wanted: &Wanted, there: &'t [There], zone: &TimeZone) -> Vec<Group<'t>> {
+fn groups<'t>(
+    wanted: &ClashCandidate,
+    there: &'t [ExistingEvent],
+    zone: &TimeZone,
+) -> Vec<Group<'t>> {
     let mut found: Vec<(Vec<&str>, Group)> = Vec::new();
-    let mut sorted: Vec<&There> = there.iter().collect();
+    let mut sorted: Vec<&ExistingEvent> = there.iter().collect();
     sorted.sort_by_key(|one| one.facts.start.instant(zone));
     for one in sorted {
         let facts = &one.facts;
@@ -360,7 +369,7 @@ fn groups<'t>(wanted: &Wanted, there: &'t [There], zone: &TimeZone) -> Vec<Group
 }
 
 /// Returns the conflict of an item with another of the same call.
-fn among(one: &Wanted, at: usize, other: &Wanted, zone: &TimeZone) -> Option<Note> {
+fn among(one: &ClashCandidate, at: usize, other: &ClashCandidate, zone: &TimeZone) -> Option<Note> {
     let number = at + 1;
     let pairs = || {
         let all = |mine| other.times.iter().map(move |theirs| (mine, theirs));
@@ -379,7 +388,7 @@ fn among(one: &Wanted, at: usize, other: &Wanted, zone: &TimeZone) -> Option<Not
 }
 
 /// Returns true for an event at the first of the times, with the same length and title.
-fn is_twin(wanted: &Wanted, there: &EventData) -> bool {
+fn is_twin(wanted: &ClashCandidate, there: &EventData) -> bool {
     let first = wanted.times.first();
     let title = |text: &str| crate::text::cell(text);
     first == Some(&(there.start, there.end))

@@ -3,8 +3,8 @@
 use serde_json::Value;
 
 use super::TOOL;
-use super::clash::{self, Met, Wanted};
-use super::make::{self, Made};
+use super::clash::{self, ClashCandidate, Clashes};
+use super::make::{self, PlannedChange};
 use super::place::Destination;
 use crate::client::ClientPrompts;
 use crate::error::{Error, Kind, Result};
@@ -23,10 +23,10 @@ use crate::tools::save::{IfConflict, Save};
 const NAMED: usize = 10;
 
 /// A new event, and its name in the answer.
-struct Item {
+struct NewEvent {
     name: String,
-    made: Made,
-    met: Met,
+    made: PlannedChange,
+    met: Clashes,
 }
 
 impl Pipeline {
@@ -50,8 +50,8 @@ impl Pipeline {
             };
             let made =
                 make::new(words, &here).map_err(|error| in_context(several, &name, error))?;
-            let met = Met::default();
-            items.push(Item { name, made, met });
+            let met = Clashes::default();
+            items.push(NewEvent { name, made, met });
         }
         if asked.notify.is_none() && items.iter().any(|item| item.made.change.guests.is_some()) {
             return Err(unsaid());
@@ -104,7 +104,7 @@ impl Pipeline {
     /// Returns the conflicts of the items to be written.
     async fn compare(
         &self,
-        items: &mut [Item],
+        items: &mut [NewEvent],
         if_conflict: IfConflict,
         report: &mut WriteReport,
     ) -> Result<()> {
@@ -112,12 +112,12 @@ impl Pipeline {
             return Ok(());
         }
         let now = self.clock().now;
-        let wanted: Vec<Wanted> = items
+        let wanted: Vec<ClashCandidate> = items
             .iter()
             .map(|item| {
                 let change = &item.made.change;
                 let repeat = change.repeat.as_ref().and_then(Option::as_ref);
-                Wanted {
+                ClashCandidate {
                     title: change.title.clone().unwrap_or_default(),
                     uid: change.uid.clone(),
                     busy: clash::takes_time(change, None),
@@ -140,7 +140,7 @@ impl Pipeline {
     /// Refuses new events that must not reach their guests, or the owner of the calendar.
     async fn agreed_for_new(
         &self,
-        items: &[Item],
+        items: &[NewEvent],
         asked: &Save,
         to: &Destination,
         caller: Option<&dyn ClientPrompts>,
@@ -174,7 +174,7 @@ impl Pipeline {
 
     fn plan_events(
         &self,
-        items: &[Item],
+        items: &[NewEvent],
         asked: &Save,
         to: &Destination,
         report: &mut WriteReport,
@@ -200,7 +200,7 @@ impl Pipeline {
 
     async fn write_events(
         &self,
-        items: Vec<Item>,
+        items: Vec<NewEvent>,
         asked: &Save,
         to: &Destination,
         report: &mut WriteReport,

@@ -3,7 +3,7 @@
 use jiff::{Timestamp, ToSpan};
 use serde_json::Value;
 
-use super::import::{Item, Put, differing};
+use super::import::{ImportItem, Put, differing};
 use super::{TOOL, source};
 use crate::error::{Error, Kind, Result};
 use crate::event_time::{self, EventTime};
@@ -11,7 +11,7 @@ use crate::ical::Entry;
 use crate::pipeline::Pipeline;
 use crate::pipeline::access::audit::Entry as Line;
 use crate::pipeline::answer::outcome::{Outcome, WriteReport};
-use crate::pipeline::calendar::target::Target;
+use crate::pipeline::calendar::target::EventTarget;
 use crate::project::project;
 use crate::provider::calendar::{Change, EventData, EventListRequest, Notify};
 use crate::schemas::EVENT;
@@ -21,7 +21,7 @@ impl Pipeline {
     /// Writes the exceptions of a series from a document.
     pub(super) async fn put_exceptions(
         &self,
-        item: &Item,
+        item: &ImportItem,
         put: Put,
         report: &mut WriteReport,
     ) -> Result<()> {
@@ -70,7 +70,7 @@ impl Pipeline {
     /// Writes one exception; returns true if it was changed.
     async fn put_exception(
         &self,
-        series: &Target,
+        series: &EventTarget,
         entry: &Entry,
         at: EventTime,
         notes: &mut Vec<Note>,
@@ -109,7 +109,7 @@ impl Pipeline {
     /// Returns the occurrence of a series at the original time `at`, wherever it was moved.
     pub(in crate::pipeline) async fn occurrence(
         &self,
-        series: &Target,
+        series: &EventTarget,
         at: EventTime,
     ) -> Result<Option<(Value, EventData)>> {
         let port = &series.owner.port;

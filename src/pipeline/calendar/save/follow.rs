@@ -7,10 +7,10 @@ use jiff::tz::TimeZone;
 use serde_json::Value;
 
 use super::TOOL;
-use super::change::{Ready, reference};
+use super::change::{ReadyChange, reference};
 use super::make;
 use super::series::{self, Base};
-use super::span::{Span, civil, moment};
+use super::span::{EventSpan, civil, moment};
 use crate::client::ClientPrompts;
 use crate::error::{Error, Result};
 use crate::event_time::{self, EventTime};
@@ -19,7 +19,7 @@ use crate::pipeline::access::audit::Entry;
 use crate::pipeline::access::guard::events::EventWrite;
 use crate::pipeline::answer::outcome::{Outcome, WriteReport};
 use crate::pipeline::calendar::guests::notified;
-use crate::pipeline::calendar::target::{Target, event_line, title};
+use crate::pipeline::calendar::target::{EventTarget, event_line, title};
 use crate::pipeline::{Flattening, Pipeline, Response};
 use crate::provider::calendar::{Change, EventData, Notify, Show, Visibility};
 use crate::recurrence::Repeat;
@@ -36,7 +36,7 @@ const JOINING: &str = "____________________";
 const NAMED: usize = 3;
 
 /// A series, cut in two.
-pub(in crate::pipeline) struct Cut {
+pub(in crate::pipeline) struct SplitSeries {
     /// The rule of the part that stays.
     pub(in crate::pipeline) before: Repeat,
     /// The series that begins with the occurrence.
@@ -45,10 +45,10 @@ pub(in crate::pipeline) struct Cut {
 
 /// Returns where the series splits at an occurrence; `None` if that is its first.
 pub(in crate::pipeline) fn cut(
-    master: &Target,
+    master: &EventTarget,
     at: EventTime,
     zone: &TimeZone,
-) -> Result<Option<Cut>> {
+) -> Result<Option<SplitSeries>> {
     let facts = &master.facts;
     let zone = master.zone(zone);
     let Some(repeat) = &facts.repeat else {
@@ -70,13 +70,13 @@ pub(in crate::pipeline) fn cut(
             crate::event_time::ZonedTime::At(last, zone.clone())
         }
     };
-    Ok(Some(Cut { before, base: Base { start: first, end, repeat: after, zone } }))
+    Ok(Some(SplitSeries { before, base: Base { start: first, end, repeat: after, zone } }))
 }
 
 impl Pipeline {
     pub(super) async fn change_following(
         &self,
-        target: Target,
+        target: EventTarget,
         words: &EventWords,
         asked: &Save,
         caller: Option<&dyn ClientPrompts>,
@@ -93,7 +93,7 @@ impl Pipeline {
         notes.extend(self.exceptions(&master, Some((seen.0, &mut cut.base.repeat))).await);
 
         let repeats = make::repeats(words.repeats.as_deref())?;
-        let stays = to.clone().unwrap_or_else(|| Span {
+        let stays = to.clone().unwrap_or_else(|| EventSpan {
             start: seen.0,
             end: seen.1,
             zone: cut.base.zone.clone(),
@@ -130,14 +130,14 @@ impl Pipeline {
 
     async fn split(
         &self,
-        ready: Ready,
-        target: &Target,
-        cut: Cut,
+        ready: ReadyChange,
+        target: &EventTarget,
+        cut: SplitSeries,
         notes: Vec<Note>,
         asked: &Save,
         caller: Option<&dyn ClientPrompts>,
     ) -> Result<Response> {
-        let Ready { target: master, change, repeat, notify } = ready;
+        let ReadyChange { target: master, change, repeat, notify } = ready;
         let name = format!("{} {}", target.handle, title(&target.facts));
         let mut report = WriteReport { notes, ..WriteReport::default() };
         let met =
@@ -279,7 +279,7 @@ impl Pipeline {
     }
 
     /// Returns true if an event is still the version that was fetched.
-    async fn is_untouched(&self, target: &Target) -> bool {
+    async fn is_untouched(&self, target: &EventTarget) -> bool {
         let version = &target.facts.version;
         let now = self.fetch_event(target.owner.clone(), &target.facts.id).await;
         version.is_some() && now.is_ok_and(|now| now.facts.version == *version)
@@ -289,7 +289,7 @@ impl Pipeline {
     /// to see whether that was done: a look is no second try.
     pub(in crate::pipeline) async fn shorten(
         &self,
-        master: &Target,
+        master: &EventTarget,
         change: &Change,
         notify: Notify,
     ) -> Result<Value> {
@@ -315,7 +315,7 @@ impl Pipeline {
     /// from the series stay deleted in `kept`.
     pub(super) async fn exceptions(
         &self,
-        master: &Target,
+        master: &EventTarget,
         mut split: Option<(EventTime, &mut Repeat)>,
     ) -> Option<Note> {
         let uid = master.facts.uid.as_deref()?;
@@ -367,7 +367,7 @@ impl Pipeline {
 }
 
 /// Returns the new series: a copy of the old one with the change.
-fn copied(master: &Target, change: Change) -> Change {
+fn copied(master: &EventTarget, change: Change) -> Change {
     let facts = &master.facts;
     let cell = cells(master);
     let text = |name: &str| match cell(name) {
@@ -408,7 +408,7 @@ fn whole(list: &str) -> String {
 }
 
 /// Returns the description for the new series, without the joining details of the old meeting.
-fn notes(master: &Target) -> Option<String> {
+fn notes(master: &EventTarget) -> Option<String> {
     let notes = master.facts.notes.clone()?;
     if !master.owner.port.capabilities().html_notes {
         return Some(notes);
@@ -426,7 +426,7 @@ fn notes(master: &Target) -> Option<String> {
 }
 
 /// Reads columns of an event, by their names.
-fn cells(target: &Target) -> impl Fn(&str) -> Cell {
+fn cells(target: &EventTarget) -> impl Fn(&str) -> Cell {
     let names = ["show", "visibility", "reminder", "category"];
     let columns: Vec<_> = names.iter().filter_map(|name| EVENT.field(name)).collect();
     let flattening = Flattening {

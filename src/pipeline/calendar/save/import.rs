@@ -10,7 +10,7 @@ use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::clash::{self, Met, Wanted};
+use super::clash::{self, ClashCandidate, Clashes};
 use super::make;
 use super::place::Destination;
 use super::{TOOL, source};
@@ -21,10 +21,10 @@ use crate::ical::{Document, Entry};
 use crate::pipeline::access::audit::Entry as Line;
 use crate::pipeline::access::guard::Audience;
 use crate::pipeline::access::guard::events::{EventWrite, act};
-use crate::pipeline::answer::cursor::{Mark, Seen};
+use crate::pipeline::answer::cursor::{IdDigest, SeenIds};
 use crate::pipeline::answer::outcome::{Outcome, WriteReport};
 use crate::pipeline::calendar::guests::checked;
-use crate::pipeline::calendar::target::{Target, short};
+use crate::pipeline::calendar::target::{EventTarget, short};
 use crate::pipeline::{Pipeline, Response};
 use crate::provider::calendar::{Change, EventData, Notify};
 use crate::recurrence::Repeat;
@@ -46,11 +46,11 @@ const KIND: &str = "import";
 
 /// The rest of a document still to be imported; saved under a cursor.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Rest {
+pub(super) struct ImportRest {
     /// The source of the document, as given in the call.
     pub(super) ics: String,
     /// A digest of its content.
-    document: Mark,
+    document: IdDigest,
     /// The number of its events already imported.
     done: usize,
     account: Option<String>,
@@ -59,7 +59,7 @@ pub(super) struct Rest {
     dry_run: bool,
 }
 
-impl Rest {
+impl ImportRest {
     /// Applies the arguments of the first call to the next one.
     fn of(&self, asked: &Save) -> Result<Save> {
         if asked.account.is_some() || asked.calendar.is_some() {
@@ -77,23 +77,23 @@ impl Rest {
 }
 
 /// An event of a document, with the exceptions of its series.
-pub(super) struct Item {
+pub(super) struct ImportItem {
     pub(super) name: String,
     pub(super) entry: Entry,
     pub(super) exceptions: Vec<Entry>,
     change: Change,
     /// The event that it is already.
-    there: Option<Target>,
+    there: Option<EventTarget>,
     /// True if it was found only by its time and title: it stays unchanged.
     pub(super) twin: bool,
-    met: Met,
+    met: Clashes,
 }
 
 /// The outcome of an item: the event, and notes about what was left out.
 pub(super) enum Put {
-    Created(Target),
-    Changed(Target),
-    Same(Target),
+    Created(EventTarget),
+    Changed(EventTarget),
+    Same(EventTarget),
 }
 
 impl Pipeline {
@@ -115,7 +115,7 @@ impl Pipeline {
         let caller = caller.filter(|_| !asked.dry_run);
         let done = rest.as_ref().map_or(0, |rest| rest.done);
         let document = self.document(input).await?;
-        let digest = Seen::digest(&format!("{:?}", document.entries));
+        let digest = SeenIds::digest(&format!("{:?}", document.entries));
         if rest.as_ref().is_some_and(|rest| rest.document != digest) {
             return Err(Error::new(Kind::Conflict, "the document changed since its import began")
                 .next("import it from the start: existing events are not duplicated"));
@@ -177,7 +177,7 @@ impl Pipeline {
                 ours(rest.map_or("the same", |_| input))
             )),
             (false, true) => {
-                let rest = Rest {
+                let rest = ImportRest {
                     ics: rest.map_or_else(|| input.to_owned(), |rest| rest.ics),
                     document: digest,
                     done: last,
@@ -205,7 +205,7 @@ impl Pipeline {
     }
 
     /// Returns where an import continues.
-    pub(super) async fn rest(&self, input: &str) -> Result<Rest> {
+    pub(super) async fn rest(&self, input: &str) -> Result<ImportRest> {
         self.load_cursor(KIND, input.trim()).await
     }
 
@@ -226,11 +226,16 @@ impl Pipeline {
     }
 
     /// Returns the events of a document, each with its exceptions.
-    fn items(&self, document: Document, to: &Destination, report: &mut WriteReport) -> Vec<Item> {
+    fn items(
+        &self,
+        document: Document,
+        to: &Destination,
+        report: &mut WriteReport,
+    ) -> Vec<ImportItem> {
         let (exceptions, masters): (Vec<Entry>, Vec<Entry>) =
             document.entries.into_iter().partition(|entry| entry.recurrence_id.is_some());
         let mut exceptions = exceptions;
-        let mut items: Vec<Item> = Vec::new();
+        let mut items: Vec<ImportItem> = Vec::new();
         let mut left_out = BTreeSet::new();
         let can = to.owner.port.capabilities();
         let mut add = |entry: Entry, mine: Vec<Entry>, report: &mut WriteReport| {
@@ -252,14 +257,14 @@ impl Pipeline {
             // Of itself the calendar would add its usual one.
             change.reminder.get_or_insert(None);
             left_out.extend(without);
-            items.push(Item {
+            items.push(ImportItem {
                 name,
                 entry,
                 exceptions: mine,
                 change,
                 there: None,
                 twin: false,
-                met: Met::default(),
+                met: Clashes::default(),
             });
         };
         for master in masters {
@@ -288,7 +293,7 @@ impl Pipeline {
     /// Finds the events that are there already, by their UIDs.
     async fn look_up(
         &self,
-        items: &mut [Item],
+        items: &mut [ImportItem],
         done: usize,
         all: usize,
         to: &Destination,
@@ -339,18 +344,18 @@ impl Pipeline {
     /// Returns the conflicts of new events; finds existing ones that have another UID.
     async fn compare_import(
         &self,
-        items: &mut [Item],
+        items: &mut [ImportItem],
         asked: &Save,
         to: &Destination,
         report: &mut WriteReport,
     ) -> Result<()> {
         let now = self.clock().now;
-        let wanted: Vec<Wanted> = items
+        let wanted: Vec<ClashCandidate> = items
             .iter()
             .map(|item| {
                 let repeat = item.entry.repeat.as_ref();
                 let there = item.there.as_ref().map(|there| there.facts.id.clone());
-                Wanted {
+                ClashCandidate {
                     title: item.entry.title.clone(),
                     uid: item.change.uid.clone(),
                     busy: clash::takes_time(&item.change, None),
@@ -384,7 +389,7 @@ impl Pipeline {
     /// events that it changes.
     async fn agreed_for_import(
         &self,
-        items: &[Item],
+        items: &[ImportItem],
         asked: &Save,
         to: &Destination,
         caller: Option<&dyn ClientPrompts>,
@@ -439,7 +444,7 @@ impl Pipeline {
 
     async fn put(
         &self,
-        item: Item,
+        item: ImportItem,
         asked: &Save,
         to: &Destination,
         stopped: &mut bool,

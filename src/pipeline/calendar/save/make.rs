@@ -7,7 +7,7 @@ use crate::provider::CalendarCapabilities;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use super::span::{self, Before, Span};
+use super::span::{self, Before, EventSpan};
 use crate::error::{Error, Result};
 use crate::event_time;
 use crate::pipeline::calendar::guests;
@@ -21,9 +21,9 @@ use crate::tools::save::EventWords;
 
 /// A change, and how its times were understood.
 #[derive(Debug, Clone, Default)]
-pub(in crate::pipeline) struct Made {
+pub(in crate::pipeline) struct PlannedChange {
     pub(in crate::pipeline) change: Change,
-    pub(in crate::pipeline) span: Option<Span>,
+    pub(in crate::pipeline) span: Option<EventSpan>,
     /// Notes on how arguments were understood.
     pub(in crate::pipeline) notes: Vec<Note>,
 }
@@ -41,7 +41,7 @@ pub(in crate::pipeline) fn repeats(input: Option<&str>) -> Result<Option<Option<
 }
 
 /// Builds a new event.
-pub(in crate::pipeline) fn new(words: &EventWords, here: &TimeContext) -> Result<Made> {
+pub(in crate::pipeline) fn new(words: &EventWords, here: &TimeContext) -> Result<PlannedChange> {
     let title = words.title.clone().unwrap_or_default();
     if title.is_empty() {
         return Err(Error::argument("an event needs `title`").next("give its title"));
@@ -60,7 +60,7 @@ pub(in crate::pipeline) fn new(words: &EventWords, here: &TimeContext) -> Result
     }
     notes.extend(span.echo.iter().cloned());
     notes.extend(past(&span, here.now, &here.zone, repeat.as_ref()));
-    Ok(Made {
+    Ok(PlannedChange {
         change: Change {
             title: Some(title),
             time: Some((start, end)),
@@ -82,7 +82,7 @@ pub(in crate::pipeline) fn new(words: &EventWords, here: &TimeContext) -> Result
 }
 
 /// Refuses a rule that does not include the start, because services disagree about such an event.
-pub(in crate::pipeline) fn begins(repeat: &Repeat, span: &Span) -> Result<()> {
+pub(in crate::pipeline) fn begins(repeat: &Repeat, span: &EventSpan) -> Result<()> {
     let (start, _) = span.moments();
     match repeat.first(&start) {
         Some(first) if first == start => Ok(()),
@@ -101,7 +101,7 @@ pub(in crate::pipeline) fn begins(repeat: &Repeat, span: &Span) -> Result<()> {
 
 /// Returns a note on an event that is already over.
 pub(in crate::pipeline) fn past(
-    span: &Span,
+    span: &EventSpan,
     now: Timestamp,
     zone: &TimeZone,
     repeat: Option<&Repeat>,
@@ -117,7 +117,7 @@ pub(in crate::pipeline) fn changed(
     here: &TimeContext,
     now: &EventData,
     zone: &TimeZone,
-) -> Result<Made> {
+) -> Result<PlannedChange> {
     if words.title.as_deref() == Some("") {
         return Err(Error::argument("`title` is empty").next("give its title"));
     }
@@ -132,10 +132,10 @@ pub(in crate::pipeline) fn changed(
         notes.extend(span.echo.iter().cloned());
         notes.extend(past(span, here.now, &here.zone, now.repeat.as_ref()));
     }
-    Ok(Made {
+    Ok(PlannedChange {
         change: Change {
             title: fresh(&words.title, &now.title),
-            time: moves.map(Span::moments),
+            time: moves.map(EventSpan::moments),
             place: fresh(&words.place, &now.place),
             notes: fresh(&words.notes, now.notes.as_deref().unwrap_or_default()),
             guests: guests::changed(words, now, &mut notes)?,

@@ -3,7 +3,9 @@
 
 use crate::error::{Error, Kind, Result};
 use crate::pipeline::Pipeline;
-use crate::pipeline::calendar::agenda::calendars::{Listed, Wanted, chosen, listed};
+use crate::pipeline::calendar::agenda::calendars::{
+    CalendarSelector, KnownCalendar, chosen, listed,
+};
 use crate::pipeline::calendar::target::Owner;
 use crate::store::HandleKind;
 use crate::text;
@@ -15,7 +17,7 @@ const NAMED: usize = 12;
 #[derive(Clone)]
 pub(in crate::pipeline) struct Destination {
     pub(in crate::pipeline) owner: Owner,
-    pub(in crate::pipeline) calendar: Option<Listed>,
+    pub(in crate::pipeline) calendar: Option<KnownCalendar>,
 }
 
 impl Pipeline {
@@ -24,7 +26,7 @@ impl Pipeline {
         &self,
         owner: &Owner,
         fresh: bool,
-    ) -> Result<Vec<Listed>> {
+    ) -> Result<Vec<KnownCalendar>> {
         let port = &*owner.port;
         let list = self.calendar_list(&owner.account, port, fresh).await?;
         Ok(listed(port, &list))
@@ -46,7 +48,7 @@ impl Pipeline {
             return Ok(Destination { owner, calendar: Some(place) });
         }
         let writable = self.places(&owner, false).await?;
-        let named = self.named_places(&[(owner, writable)], Listed::is_writable).await?;
+        let named = self.named_places(&[(owner, writable)], KnownCalendar::is_writable).await?;
         Err(Error::argument(format!("the calendar {} is read-only", text::brief(&place.name)))
             .next(format!("use one of: {named}")))
     }
@@ -56,14 +58,14 @@ impl Pipeline {
         &self,
         account: Option<&str>,
         name: &str,
-    ) -> Result<(Owner, Listed)> {
+    ) -> Result<(Owner, KnownCalendar)> {
         let mut wanted = self.wanted_calendars(&[name.to_owned()]).await?;
         let Some(wanted) = wanted.pop() else {
             return Err(Error::argument("`calendar` is empty").next("give its name or id"));
         };
         let accounts = match &wanted {
-            Wanted::Id(owner, _) => vec![self.owner_named(owner, account).await?],
-            Wanted::Name(_) => self.named_or_all(account).await?,
+            CalendarSelector::Id(owner, _) => vec![self.owner_named(owner, account).await?],
+            CalendarSelector::Name(_) => self.named_or_all(account).await?,
         };
         let mut owners = Vec::new();
         for account in accounts {
@@ -94,7 +96,7 @@ impl Pipeline {
         match (meant.len(), meant.pop()) {
             (1, Some(found)) => Ok(found),
             (0, _) | (_, None) => {
-                let named = self.named_places(&seen, Listed::is_writable).await?;
+                let named = self.named_places(&seen, KnownCalendar::is_writable).await?;
                 Err(Error::new(
                     Kind::NotFound,
                     format!("there is no calendar `{}`", text::brief(name)),
@@ -103,8 +105,8 @@ impl Pipeline {
             }
             (many, Some(last)) => {
                 meant.push(last);
-                let is_meant = |place: &Listed| {
-                    let same = |one: &Listed| one.id == place.id && one.name == place.name;
+                let is_meant = |place: &KnownCalendar| {
+                    let same = |one: &KnownCalendar| one.id == place.id && one.name == place.name;
                     meant.iter().any(|(_, one)| same(one))
                 };
                 let named = self.named_places(&seen, is_meant).await?;
@@ -117,12 +119,12 @@ impl Pipeline {
     /// Lists calendars by name and handle: `Work (c2), Home (c3)`.
     async fn named_places(
         &self,
-        seen: &[(Owner, Vec<Listed>)],
-        which: impl Fn(&Listed) -> bool,
+        seen: &[(Owner, Vec<KnownCalendar>)],
+        which: impl Fn(&KnownCalendar) -> bool,
     ) -> Result<String> {
         let mut names = Vec::new();
         for (owner, places) in seen {
-            let places: Vec<&Listed> = places.iter().filter(|place| which(place)).collect();
+            let places: Vec<&KnownCalendar> = places.iter().filter(|place| which(place)).collect();
             let ids: Vec<&str> = places.iter().map(|place| place.id.as_str()).collect();
             let kind = HandleKind::Calendar;
             let numbers = self.store.handles(&owner.account.id, kind, &ids).await?;

@@ -8,7 +8,7 @@ use jiff::tz::TimeZone;
 use jiff::{SignedDuration, ToSpan};
 
 use super::make::begins;
-use super::span::{Span, civil, moment};
+use super::span::{EventSpan, civil, moment};
 use crate::error::{Error, Result};
 use crate::event_time::{self, EventTime, ZonedTime};
 use crate::recurrence::{DAYS, Repeat, Rule, Until, place};
@@ -25,7 +25,7 @@ pub(super) struct Base {
 
 /// The same, moved.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Moved {
+pub(super) struct MovedSeries {
     pub(super) start: ZonedTime,
     pub(super) end: ZonedTime,
     pub(super) repeat: Repeat,
@@ -51,10 +51,10 @@ struct Move<'b> {
 pub(super) fn moved(
     base: &Base,
     seen: EventTime,
-    to: &Span,
+    to: &EventSpan,
     keep_length: bool,
     rule: Option<&str>,
-) -> Result<Moved> {
+) -> Result<MovedSeries> {
     let old = civil(&moment(seen, &base.zone));
     let (new_start, new_end) = (local(to.start, &to.zone), local(to.end, &to.zone));
     let (first, last) = (civil(&base.start), civil(&base.end));
@@ -97,7 +97,7 @@ pub(super) fn moved(
     let start = name(start);
     match rule {
         Some(_) => {
-            let span = Span { start: start.when(), ..to.clone() };
+            let span = EventSpan { start: start.when(), ..to.clone() };
             begins(&repeat, &span)?;
         }
         // A rule that has the old start has to have the new one, too.
@@ -109,7 +109,7 @@ pub(super) fn moved(
         }
         None => {}
     }
-    Ok(Moved { start, end: name(end), repeat })
+    Ok(MovedSeries { start, end: name(end), repeat })
 }
 
 fn local(when: EventTime, zone: &TimeZone) -> DateTime {

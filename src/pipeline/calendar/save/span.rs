@@ -21,7 +21,7 @@ const DAY: i64 = 24 * 60;
 
 /// When an event starts and ends, and in which zone that is written.
 #[derive(Debug, Clone)]
-pub(in crate::pipeline) struct Span {
+pub(in crate::pipeline) struct EventSpan {
     pub(in crate::pipeline) start: EventTime,
     pub(in crate::pipeline) end: EventTime,
     pub(in crate::pipeline) zone: TimeZone,
@@ -37,7 +37,7 @@ pub(in crate::pipeline) struct Before {
     pub(in crate::pipeline) zone: TimeZone,
 }
 
-impl Span {
+impl EventSpan {
     /// Returns both ends as they are written.
     pub(in crate::pipeline) fn moments(&self) -> (ZonedTime, ZonedTime) {
         (moment(self.start, &self.zone), moment(self.end, &self.zone))
@@ -65,7 +65,7 @@ pub(in crate::pipeline) fn read(
     words: &EventWords,
     here: &TimeContext,
     before: Option<&Before>,
-) -> Result<Option<Span>> {
+) -> Result<Option<EventSpan>> {
     let own = words.tz.as_deref().map(time_parse::zone).transpose()?;
     let quiet = words.start.is_none() && words.end.is_none() && words.duration.is_none();
     match (quiet, before, &own) {
@@ -137,7 +137,7 @@ pub(in crate::pipeline) fn read(
     if words.end.is_some() {
         ordered(start, end, &here.zone)?;
     }
-    Ok(Some(Span { start, end, zone, echo }))
+    Ok(Some(EventSpan { start, end, zone, echo }))
 }
 
 fn minutes(name: &str, text: &str) -> Result<u32> {

@@ -9,7 +9,7 @@ use super::{DraftContext, Pipeline};
 use crate::compose::names;
 use crate::compose::text::Both;
 use crate::error::{Error, Kind, Result};
-use crate::files::{Folders, Found};
+use crate::files::{Folders, LocalFile};
 use crate::pipeline::mail::attachment::split_id;
 use crate::project::Projection;
 use crate::provider::BodyForm;
@@ -27,7 +27,7 @@ impl Pipeline {
     }
 
     /// Reads a file of this machine, if it is in one of those folders and not too large.
-    pub(in crate::pipeline) async fn local_file(&self, path: &str) -> Result<Found> {
+    pub(in crate::pipeline) async fn local_file(&self, path: &str) -> Result<LocalFile> {
         let (folders, path) = (self.folders(), path.to_owned());
         let most = self.config.largest_file;
         tokio::task::spawn_blocking(move || folders.read(&path, most))

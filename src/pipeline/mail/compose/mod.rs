@@ -40,7 +40,7 @@ struct DraftContext {
 }
 
 /// A message that is to become a draft, with its notes.
-struct Sheet {
+struct NewDraft {
     content: OutgoingMessage,
     notes: Vec<Note>,
 }
@@ -76,7 +76,7 @@ impl Pipeline {
                 (context, Some(original))
             }
         };
-        let sheet = self.new_sheet(asked, &context, original.as_ref()).await?;
+        let draft = self.new_content(asked, &context, original.as_ref()).await?;
         let origin = match (asked.mode, &original) {
             (DraftMode::Forward, Some(original)) => Origin::Forward { id: original.id.clone() },
             (_, Some(original)) => {
@@ -91,18 +91,18 @@ impl Pipeline {
             _ => "new",
         };
         let ids: Vec<String> = asked.id.iter().cloned().collect();
-        self.audit(entry(&context, op, &ids, &sheet.content, BEGUN)).await?;
-        let made = context.mailbox.create(&origin, &sheet.content, caller).await;
+        self.audit(entry(&context, op, &ids, &draft.content, BEGUN)).await?;
+        let made = context.mailbox.create(&origin, &draft.content, caller).await;
         let is_reply = matches!(origin, Origin::Reply { .. });
-        self.draft_written(&context, op, ids, sheet, made, is_reply).await
+        self.draft_written(&context, op, ids, draft, made, is_reply).await
     }
 
     async fn edit_draft(&self, asked: &DraftOf, caller: &dyn ClientPrompts) -> Result<Response> {
         let (context, handle, held) = self.stored_draft(asked).await?;
-        let sheet = self.edited_sheet(asked, &context, &held).await?;
+        let draft = self.edited_content(asked, &context, &held).await?;
         let ids = vec![handle];
-        self.audit(entry(&context, "edit", &ids, &sheet.content, BEGUN)).await?;
-        let made = context.mailbox.update(&held, &sheet.content, caller).await;
+        self.audit(entry(&context, "edit", &ids, &draft.content, BEGUN)).await?;
+        let made = context.mailbox.update(&held, &draft.content, caller).await;
         let made = made.map_err(|error| match error.kind() {
             Kind::Conflict => Error::new(
                 Kind::Conflict,
@@ -111,7 +111,7 @@ impl Pipeline {
             .next("nothing was written; read it with mail_read and edit it again"),
             _ => error,
         });
-        self.draft_written(&context, "edit", ids, sheet, made, false).await
+        self.draft_written(&context, "edit", ids, draft, made, false).await
     }
 
     async fn discard_draft(&self, asked: &DraftOf) -> Result<Response> {
@@ -145,21 +145,21 @@ impl Pipeline {
         context: &DraftContext,
         op: &'static str,
         ids: Vec<String>,
-        sheet: Sheet,
+        draft: NewDraft,
         made: Result<StoredDraft>,
         is_reply: bool,
     ) -> Result<Response> {
-        let line = entry(context, op, &ids, &sheet.content, outcome(&made));
+        let line = entry(context, op, &ids, &draft.content, outcome(&made));
         let mut notes = Vec::new();
         self.audit_after(line, &mut notes).await;
         match made {
             Ok(held) => {
-                let mut response = self.preview(context, &held, &sheet, is_reply).await;
+                let mut response = self.preview(context, &held, &draft, is_reply).await;
                 response.notes.append(&mut notes);
                 Ok(response)
             }
             Err(error) if error.is_open() => {
-                let item = ids.first().cloned().unwrap_or_else(|| short(&sheet.content.subject));
+                let item = ids.first().cloned().unwrap_or_else(|| short(&draft.content.subject));
                 self.write_report(WriteReport {
                     outcomes: vec![Outcome::failed(item, op, &error)],
                     notes,
@@ -172,12 +172,12 @@ impl Pipeline {
     }
 
     /// Builds the message of a new draft.
-    async fn new_sheet(
+    async fn new_content(
         &self,
         asked: &DraftOf,
         context: &DraftContext,
         original: Option<&SourceMessage>,
-    ) -> Result<Sheet> {
+    ) -> Result<NewDraft> {
         let mut notes = Vec::new();
         let aliases = self.aliases(context, &mut notes).await;
         let alias = people::sender(&aliases, asked.from.as_deref(), original)?;
@@ -253,16 +253,16 @@ impl Pipeline {
             files,
         };
         self.allowed(everybody(&content))?;
-        Ok(Sheet { content, notes })
+        Ok(NewDraft { content, notes })
     }
 
     /// Returns an existing draft with only the given fields changed.
-    async fn edited_sheet(
+    async fn edited_content(
         &self,
         asked: &DraftOf,
         context: &DraftContext,
         held: &StoredDraft,
-    ) -> Result<Sheet> {
+    ) -> Result<NewDraft> {
         let mut notes = Vec::new();
         let mut content = held.content.clone();
         let mut alias = None;
@@ -321,7 +321,7 @@ impl Pipeline {
                 .next("give to, cc, bcc, subject, body, attach, detach or from"));
         }
         self.allowed(everybody(&content))?;
-        Ok(Sheet { content, notes })
+        Ok(NewDraft { content, notes })
     }
 
     /// Removes remote pictures from HTML, unless the settings allow them; returns a

@@ -1,6 +1,6 @@
 //! The preview of a draft: all recipients, in full.
 
-use super::{DraftContext, Pipeline, Sheet, attachments};
+use super::{DraftContext, NewDraft, Pipeline, attachments};
 use crate::budget::Response;
 use crate::provider::mail::{Attachment, Importance, OutgoingMessage, Person, StoredDraft};
 use crate::row::Cell;
@@ -17,7 +17,7 @@ impl Pipeline {
         &self,
         context: &DraftContext,
         held: &StoredDraft,
-        sheet: &Sheet,
+        draft: &NewDraft,
         is_reply: bool,
     ) -> Response {
         let mut response = Response::default();
@@ -49,8 +49,8 @@ impl Pipeline {
                 scalars.push(("thread", Cell::Handle('t', number)));
             }
         }
-        response.notes = differences(&sheet.content, content);
-        for note in &sheet.notes {
+        response.notes = differences(&draft.content, content);
+        for note in &draft.notes {
             if !response.notes.contains(note) {
                 response.notes.push(note.clone());
             }

@@ -25,7 +25,7 @@ const PAGE: usize = 500;
 const PAGES: usize = 30;
 
 /// Messages of one account.
-pub(in crate::pipeline) struct Chosen {
+pub(in crate::pipeline) struct ChosenMessages {
     pub(in crate::pipeline) account: Account,
     pub(in crate::pipeline) label: String,
     pub(in crate::pipeline) mailbox: Arc<dyn Mailbox>,
@@ -35,7 +35,7 @@ pub(in crate::pipeline) struct Chosen {
 /// The messages of all accounts.
 #[derive(Default)]
 pub(in crate::pipeline) struct Choice {
-    pub(in crate::pipeline) accounts: Vec<Chosen>,
+    pub(in crate::pipeline) accounts: Vec<ChosenMessages>,
     /// The messages that could not be read, and why.
     pub(in crate::pipeline) failed: Vec<(String, Error)>,
     pub(in crate::pipeline) notes: Vec<Note>,
@@ -44,7 +44,7 @@ pub(in crate::pipeline) struct Choice {
 }
 
 /// The messages of one account.
-struct Found {
+struct AccountMatches {
     ids: Vec<String>,
     /// The total number, as far as known.
     total: Option<Total>,
@@ -154,8 +154,8 @@ impl Pipeline {
         Ok(choice)
     }
 
-    async fn chosen(&self, account: Account, ids: Vec<String>) -> Result<Chosen> {
-        Ok(Chosen {
+    async fn chosen(&self, account: Account, ids: Vec<String>) -> Result<ChosenMessages> {
+        Ok(ChosenMessages {
             label: self.labels().await?.of(&account.id),
             mailbox: self.connect.mailbox(&account)?,
             account,
@@ -164,7 +164,7 @@ impl Pipeline {
     }
 
     /// Returns the ids of the newest messages of one account, in pages.
-    async fn find(&self, account: &Account, query: &Query) -> Result<Found> {
+    async fn find(&self, account: &Account, query: &Query) -> Result<AccountMatches> {
         let mailbox = self.connect.mailbox(account)?;
         let key = MESSAGE.fields.first().into_iter().collect::<Vec<_>>();
         let names = std::collections::HashMap::new();
@@ -183,7 +183,8 @@ impl Pipeline {
             limit: PAGE,
             cursor: None,
         };
-        let mut found = Found { ids: Vec::new(), total: None, more: false, notes: Vec::new() };
+        let mut found =
+            AccountMatches { ids: Vec::new(), total: None, more: false, notes: Vec::new() };
         let mut known = HashSet::new();
         for _ in 0..PAGES {
             let page = mailbox.messages(&ask).await?;

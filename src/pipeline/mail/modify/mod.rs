@@ -17,7 +17,7 @@ use std::time::Duration;
 
 use futures_util::future::join_all;
 
-use self::undo::{Kept, KeptMail};
+use self::undo::{AccountUndo, MessageUndo};
 use crate::access::Access;
 use crate::client::{ClientPrompts, Confirmation};
 use crate::doubt::look_for;
@@ -32,12 +32,12 @@ use crate::tools::mail::{Modify, Verb};
 use crate::words::Words;
 
 pub(in crate::pipeline) use self::actions::{PlannedAction, With, plan_actions};
-pub(in crate::pipeline) use self::chosen::{Choice, Chosen};
+pub(in crate::pipeline) use self::chosen::{Choice, ChosenMessages};
 pub(in crate::pipeline) use self::report::ASKED_BEFORE;
 
 /// The actions on messages of one account, and their outcomes.
 pub(super) struct Work {
-    chosen: Chosen,
+    chosen: ChosenMessages,
     actions: Vec<PlannedAction>,
     /// Messages that are not so already, in order.
     changes: Vec<Change>,
@@ -252,7 +252,7 @@ impl Pipeline {
     /// Stores the states of the messages that are about to change.
     async fn keep(&self, works: &[Work], op: &str) -> Result<u64> {
         let accounts: Vec<&str> = works.iter().map(|one| &*one.chosen.account.id).collect();
-        let kept: Vec<Kept> = works
+        let kept: Vec<AccountUndo> = works
             .iter()
             .map(|work| work.kept(|_| true))
             .filter(|kept| !kept.mail.is_empty())
@@ -262,7 +262,7 @@ impl Pipeline {
 
     /// Removes the states of messages that did not change; returns false if none is left.
     async fn trim(&self, works: &[Work], number: u64) -> Result<bool> {
-        let kept: Vec<Kept> = works
+        let kept: Vec<AccountUndo> = works
             .iter()
             .map(|work| work.kept(|turn| matches!(turn, Turn::Done | Turn::Open)))
             .filter(|kept| !kept.mail.is_empty())
@@ -310,12 +310,12 @@ impl Work {
     }
 
     /// Returns the data for undoing the changes with such an outcome.
-    fn kept(&self, wanted: impl Fn(Turn) -> bool) -> Kept {
+    fn kept(&self, wanted: impl Fn(Turn) -> bool) -> AccountUndo {
         let changes = self.changes.iter().filter(|one| wanted(one.outcome));
-        Kept {
+        AccountUndo {
             account: self.chosen.account.id.clone(),
             mail: changes
-                .map(|one| KeptMail {
+                .map(|one| MessageUndo {
                     before: one.before.clone(),
                     after: match one.outcome {
                         Turn::Done => one.now.clone(),

@@ -6,7 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Chosen;
+use super::ChosenMessages;
 use super::{Change, Choice, PlannedAction, Turn, Work};
 use crate::error::{Error, Kind, Result};
 use crate::pipeline::{Pipeline, Response};
@@ -16,29 +16,29 @@ use crate::store::HandleKind;
 
 /// A change in one account.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Kept {
+pub(super) struct AccountUndo {
     /// The account's id.
     pub(super) account: String,
-    pub(super) mail: Vec<KeptMail>,
+    pub(super) mail: Vec<MessageUndo>,
 }
 
 /// A change to one message.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct KeptMail {
+pub(super) struct MessageUndo {
     pub(super) before: MailState,
     /// Nothing if nobody knows.
     pub(super) after: Option<MailState>,
 }
 
 /// Returns the form that is stored.
-pub(super) fn write(kept: &[Kept]) -> Result<String> {
+pub(super) fn write(kept: &[AccountUndo]) -> Result<String> {
     serde_json::to_string(kept)
         .map_err(|_| Error::new(Kind::Internal, "a change could not be recorded"))
 }
 
 /// The effect of undoing for a message in its present state.
 #[derive(Debug, PartialEq, Eq)]
-enum Back {
+enum UndoStep {
     /// It is as it was.
     Already,
     /// Into this state.
@@ -48,13 +48,13 @@ enum Back {
 }
 
 /// Returns the state to restore for a message that the change took from `before` to `after`.
-fn back(kept: &KeptMail, now: &MailState) -> Back {
+fn back(kept: &MessageUndo, now: &MailState) -> UndoStep {
     let before = &kept.before;
     let Some(after) = &kept.after else {
         let target = MailState { id: now.id.clone(), ..before.clone() };
         return match target == *now {
-            true => Back::Already,
-            false => Back::To(target),
+            true => UndoStep::Already,
+            false => UndoStep::To(target),
         };
     };
     let mut target = now.clone();
@@ -77,9 +77,9 @@ fn back(kept: &KeptMail, now: &MailState) -> Back {
         target.labels.insert(label.clone());
     }
     match (elsewhere, target == *now) {
-        (true, _) => Back::Elsewhere,
-        (false, true) => Back::Already,
-        (false, false) => Back::To(target),
+        (true, _) => UndoStep::Elsewhere,
+        (false, true) => UndoStep::Already,
+        (false, false) => UndoStep::To(target),
     }
 }
 
@@ -94,7 +94,7 @@ impl Pipeline {
             return Err(Error::new(Kind::NotFound, format!("there is no `{id}`, or it expired"))
                 .next("changes can be undone for 30 days, by the id mail_modify returned"));
         };
-        let kept: Vec<Kept> = serde_json::from_str(&state)
+        let kept: Vec<AccountUndo> = serde_json::from_str(&state)
             .map_err(|_| Error::new(Kind::Store, format!("`{id}` cannot be read")))?;
         let mut choice = Choice::default();
         let mut works = Vec::new();
@@ -132,14 +132,14 @@ fn chosen(
     account: Account,
     label: String,
     mailbox: std::sync::Arc<dyn crate::provider::Mailbox>,
-) -> Chosen {
-    Chosen { account, label, mailbox, ids: Vec::new() }
+) -> ChosenMessages {
+    ChosenMessages { account, label, mailbox, ids: Vec::new() }
 }
 
 /// Plans which messages of an account are restored, and how.
-async fn plan(chosen: Chosen, kept: Vec<KeptMail>) -> Work {
+async fn plan(chosen: ChosenMessages, kept: Vec<MessageUndo>) -> Work {
     // A message may have got another id by the change.
-    let id = |one: &KeptMail| one.after.as_ref().unwrap_or(&one.before).id.clone();
+    let id = |one: &MessageUndo| one.after.as_ref().unwrap_or(&one.before).id.clone();
     let ids: Vec<String> = kept.iter().map(id).collect();
     let mut states = chosen.mailbox.states(&ids).await.into_iter();
     let mut work =
@@ -148,8 +148,8 @@ async fn plan(chosen: Chosen, kept: Vec<KeptMail>) -> Work {
     for (id, one) in ids.iter().zip(&kept) {
         match states.next() {
             Some(Ok(now)) => match back(one, &now) {
-                Back::Already => work.unchanged += 1,
-                Back::To(target) => {
+                UndoStep::Already => work.unchanged += 1,
+                UndoStep::To(target) => {
                     targets.push(target);
                     work.changes.push(Change {
                         now: Some(now.clone()),
@@ -157,7 +157,7 @@ async fn plan(chosen: Chosen, kept: Vec<KeptMail>) -> Work {
                         outcome: Turn::Planned,
                     });
                 }
-                Back::Elsewhere => work.miss(id, "skipped", "changed since: left as it is"),
+                UndoStep::Elsewhere => work.miss(id, "skipped", "changed since: left as it is"),
             },
             Some(Err(error)) => work.miss(id, "failed", error.to_string()),
             None => work.miss(id, "failed", "the provider did not say"),

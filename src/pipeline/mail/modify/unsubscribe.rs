@@ -3,7 +3,7 @@
 
 use futures_util::future::join_all;
 
-use super::{Choice, Chosen};
+use super::{Choice, ChosenMessages};
 use crate::client::{ClientPrompts, Confirmation};
 use crate::error::{Error, Kind, Result};
 use crate::pipeline::access::audit::Entry;
@@ -99,7 +99,11 @@ impl Pipeline {
     }
 
     /// Returns the lists that messages belong to, each once.
-    async fn lists_of(&self, accounts: &[Chosen], report: &mut WriteReport) -> Result<Vec<List>> {
+    async fn lists_of(
+        &self,
+        accounts: &[ChosenMessages],
+        report: &mut WriteReport,
+    ) -> Result<Vec<List>> {
         let mut lists: Vec<List> = Vec::new();
         for (account, chosen) in accounts.iter().enumerate() {
             let ids: Vec<&str> = chosen.ids.iter().map(String::as_str).collect();
@@ -157,7 +161,7 @@ impl Pipeline {
     async fn leave(
         &self,
         list: &List,
-        chosen: &Chosen,
+        chosen: &ChosenMessages,
         caller: &dyn ClientPrompts,
         notes: &mut Vec<Note>,
     ) -> Outcome {
@@ -195,7 +199,7 @@ impl Pipeline {
     /// Creates a draft of the message that leaves a list, to be sent by `mail_send`.
     async fn draft_unsubscribe(
         &self,
-        chosen: &Chosen,
+        chosen: &ChosenMessages,
         message: &UnsubscribeMessage,
         caller: &dyn ClientPrompts,
         notes: &mut Vec<Note>,

@@ -6,11 +6,11 @@
 use jiff::tz::TimeZone;
 use serde_json::{Map, Value, json};
 
-use super::{Fetched, by_account};
+use super::{FetchedMessage, by_account};
 use crate::error::Result;
 use crate::event_time::{self, EventTime};
 use crate::ical::{self, Entry};
-use crate::pipeline::calendar::save::clash::{self, Wanted};
+use crate::pipeline::calendar::save::clash::{self, ClashCandidate};
 use crate::pipeline::calendar::target::Owner;
 use crate::pipeline::{Pipeline, Response};
 use crate::provider::calendar::{Answer, EventData, Guest, Show};
@@ -25,7 +25,7 @@ impl Pipeline {
     /// Adds the table of invitations, if there are any.
     pub(super) async fn invitations(
         &self,
-        fetched: &[Fetched],
+        fetched: &[FetchedMessage],
         response: &mut Response,
     ) -> Result<()> {
         let columns = INVITATION.up_to(Level::More);
@@ -121,7 +121,7 @@ impl Pipeline {
                 && !entry.cancelled
             {
                 let now = self.clock().now;
-                let wanted = Wanted {
+                let wanted = ClashCandidate {
                     title: entry.title.clone(),
                     // It is no double of itself.
                     uid: None,

@@ -10,21 +10,21 @@ use crate::row::Cell;
 
 /// The account and thread of a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub struct MessageLocation {
     /// The account's id and its address.
     pub account: (String, String),
     /// The provider's id of the thread, if reported.
     pub conversation: Option<String>,
 }
 
-impl Place {
+impl MessageLocation {
     fn is_beside(&self, other: &Self) -> bool {
         self.conversation.is_some() && self == other
     }
 }
 
 /// Returns one item per message, in their order; `places` are theirs.
-pub fn items(response: &Response, places: &[Place]) -> Vec<Item> {
+pub fn items(response: &Response, places: &[MessageLocation]) -> Vec<Item> {
     let tables = &response.document.tables;
     let Some(messages) = tables.first() else {
         return Vec::new();

@@ -13,7 +13,7 @@ use futures_util::future::join_all;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use self::items::Place;
+use self::items::MessageLocation;
 use crate::body::{self, Form, Readable};
 use crate::budget::LongText;
 use crate::error::{Error, Kind, Result};
@@ -52,9 +52,9 @@ const KIND: &str = "read";
 
 /// The rest of a read, still to be shown; saved under a cursor.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct Rest {
+struct ReadRest {
     #[serde(rename = "letters")]
-    messages: Vec<Target>,
+    messages: Vec<MessageTarget>,
     body: String,
     quoted: bool,
     links: bool,
@@ -62,7 +62,7 @@ struct Rest {
 
 /// A message to read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(in crate::pipeline) struct Target {
+pub(in crate::pipeline) struct MessageTarget {
     /// The account's id.
     pub(in crate::pipeline) account: String,
     /// The provider's id.
@@ -70,8 +70,8 @@ pub(in crate::pipeline) struct Target {
 }
 
 /// A fetched message.
-struct Fetched {
-    target: Target,
+struct FetchedMessage {
+    target: MessageTarget,
     message: MessageContent,
     readable: Readable,
 }
@@ -86,7 +86,7 @@ impl Pipeline {
         let (now, mut later) = split(rest.messages.clone());
         // Those of one account stay together, however many are fetched at once.
         let groups = by_owner(now).into_iter();
-        let mut now: Vec<Target> = groups.flat_map(|(_, targets)| targets).collect();
+        let mut now: Vec<MessageTarget> = groups.flat_map(|(_, targets)| targets).collect();
         let (mut fetched, mut failed) = (Vec::new(), Vec::new());
         let mut at_once = AT_ONCE;
         while !now.is_empty() && at_once > 0 {
@@ -121,7 +121,7 @@ impl Pipeline {
         let mut count = format!("messages: {}", fetched.len());
         if !later.is_empty() {
             let further = later.len();
-            let cursor = self.save_cursor(KIND, &Rest { messages: later, ..rest }).await?;
+            let cursor = self.save_cursor(KIND, &ReadRest { messages: later, ..rest }).await?;
             response.document.scalars.push(("next", Cell::Handle('p', cursor)));
             count.push_str(&format!("; {further} more messages: cursor=p{cursor}"));
         }
@@ -133,10 +133,10 @@ impl Pipeline {
     /// Fetches messages, several concurrently, in their order.
     async fn fetch(
         &self,
-        targets: Vec<Target>,
+        targets: Vec<MessageTarget>,
         form: Body,
-        rest: &Rest,
-    ) -> Result<(Vec<Fetched>, Vec<(String, Error)>)> {
+        rest: &ReadRest,
+    ) -> Result<(Vec<FetchedMessage>, Vec<(String, Error)>)> {
         let mut columns = columns()?;
         columns.extend([AUTH, WARNINGS, THREAD].iter().filter_map(|name| MESSAGE.field(name)));
         let groups = by_owner(targets);
@@ -167,7 +167,7 @@ impl Pipeline {
                 match answer {
                     Ok(message) => {
                         let (message, readable) = readable(message, form, rest).await?;
-                        fetched.push(Fetched { target, message, readable });
+                        fetched.push(FetchedMessage { target, message, readable });
                     }
                     Err(error) => {
                         let name = self.message_handle(&target).await?;
@@ -180,7 +180,7 @@ impl Pipeline {
     }
 
     /// Returns the threads of the messages, in the order of their rows.
-    async fn conversations(&self, fetched: &[Fetched]) -> Result<Vec<Place>> {
+    async fn conversations(&self, fetched: &[FetchedMessage]) -> Result<Vec<MessageLocation>> {
         let names = HashMap::new();
         let mut places = Vec::new();
         for messages in by_account(fetched) {
@@ -197,7 +197,7 @@ impl Pipeline {
             };
             let context = flattening.context(&names);
             places.extend(messages.iter().map(|one| {
-                Place {
+                MessageLocation {
                     account: (account.id.clone(), account.email.clone()),
                     conversation: MESSAGE
                         .field(THREAD)
@@ -211,14 +211,14 @@ impl Pipeline {
     }
 
     /// Returns the handle by which the reader knows a message.
-    async fn message_handle(&self, target: &Target) -> Result<String> {
+    async fn message_handle(&self, target: &MessageTarget) -> Result<String> {
         let kind = HandleKind::Message;
         let numbers = self.store.handles(&target.account, kind, &[&target.id]).await?;
         Ok(numbers.first().map_or_else(|| target.id.clone(), |number| kind.handle(*number)))
     }
 
     /// Adds the tables of the messages and their attachments.
-    async fn rows(&self, fetched: &[Fetched], response: &mut Response) -> Result<()> {
+    async fn rows(&self, fetched: &[FetchedMessage], response: &mut Response) -> Result<()> {
         let labels = self.labels().await?;
         let several = by_account(fetched).count() > 1;
         let mut columns = columns()?;
@@ -270,7 +270,7 @@ impl Pipeline {
     }
 
     /// Returns the column of authentication results, if there are any.
-    async fn warning_column(&self, fetched: &[Fetched]) -> Result<Option<&'static Field>> {
+    async fn warning_column(&self, fetched: &[FetchedMessage]) -> Result<Option<&'static Field>> {
         let names = HashMap::new();
         for messages in by_account(fetched) {
             let (Some(field), Some(first)) = (MESSAGE.field(AUTH), messages.first()) else {
@@ -280,8 +280,9 @@ impl Pipeline {
             let api = self.connect.mailbox(&account)?.api();
             let flattening = Flattening { api, ..self.local() };
             let context = flattening.context(&names);
-            let has =
-                |one: &Fetched| !flatten::texts(field, &one.message.item, &context).is_empty();
+            let has = |one: &FetchedMessage| {
+                !flatten::texts(field, &one.message.item, &context).is_empty()
+            };
             if messages.iter().any(has) {
                 return Ok(Some(field));
             }
@@ -292,7 +293,7 @@ impl Pipeline {
     /// Adds the table of bodies, after that of the messages, and the texts.
     async fn bodies(
         &self,
-        fetched: &mut [Fetched],
+        fetched: &mut [FetchedMessage],
         form: Body,
         response: &mut Response,
     ) -> Result<()> {
@@ -347,7 +348,7 @@ impl Pipeline {
 }
 
 /// Splits the messages into runs of the same account, as `fetch` has ordered them.
-fn by_account(fetched: &[Fetched]) -> impl Iterator<Item = &[Fetched]> {
+fn by_account(fetched: &[FetchedMessage]) -> impl Iterator<Item = &[FetchedMessage]> {
     fetched.chunk_by(|one, other| one.target.account == other.target.account)
 }
 
@@ -361,7 +362,7 @@ fn columns() -> Result<Vec<&'static Field>> {
 async fn readable(
     mut message: MessageContent,
     form: Body,
-    rest: &Rest,
+    rest: &ReadRest,
 ) -> Result<(MessageContent, Readable)> {
     let (quoted, links) = (rest.quoted, rest.links);
     let work = move || {
@@ -398,14 +399,14 @@ fn body_form(form: Body) -> BodyForm {
 }
 
 /// Splits the messages into those read now and those behind a cursor.
-fn split(mut messages: Vec<Target>) -> (Vec<Target>, Vec<Target>) {
+fn split(mut messages: Vec<MessageTarget>) -> (Vec<MessageTarget>, Vec<MessageTarget>) {
     let later = messages.split_off(messages.len().min(MOST));
     (messages, later)
 }
 
 /// Groups messages by account, in the order of the first of each.
-pub(super) fn by_owner(targets: Vec<Target>) -> Vec<(String, Vec<Target>)> {
-    let mut groups: Vec<(String, Vec<Target>)> = Vec::new();
+pub(super) fn by_owner(targets: Vec<MessageTarget>) -> Vec<(String, Vec<MessageTarget>)> {
+    let mut groups: Vec<(String, Vec<MessageTarget>)> = Vec::new();
     for target in targets {
         match groups.iter_mut().find(|(account, _)| *account == target.account) {
             Some((_, group)) => group.push(target),

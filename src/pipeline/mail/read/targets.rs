@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::{Rest, Target};
+use super::{MessageTarget, ReadRest};
 use crate::error::{Error, Kind, Result};
 use crate::pipeline::Pipeline;
 use crate::provider::Account;
@@ -16,9 +16,9 @@ const SHORTEST_ID: usize = 12;
 
 impl Pipeline {
     /// Returns what to read: handles resolved, threads expanded newest first.
-    pub(super) async fn targets(&self, read: &Read) -> Result<(Rest, Vec<(String, Error)>)> {
+    pub(super) async fn targets(&self, read: &Read) -> Result<(ReadRest, Vec<(String, Error)>)> {
         let (messages, failed) = self.spread(&read.ids, read.account.as_deref()).await?;
-        let rest = Rest {
+        let rest = ReadRest {
             messages,
             body: read.body.word().to_owned(),
             quoted: read.quoted,
@@ -36,8 +36,8 @@ impl Pipeline {
         &self,
         ids: &[String],
         account: Option<&str>,
-    ) -> Result<(Vec<Target>, Vec<(String, Error)>)> {
-        let mut messages: Vec<Target> = Vec::new();
+    ) -> Result<(Vec<MessageTarget>, Vec<(String, Error)>)> {
+        let mut messages: Vec<MessageTarget> = Vec::new();
         let mut known = HashSet::new();
         let mut failed = Vec::new();
         for name in ids {
@@ -67,8 +67,8 @@ impl Pipeline {
         Ok((messages, failed))
     }
 
-    async fn target(&self, name: &str, account: Option<&str>) -> Result<Vec<Target>> {
-        let target = |account: &str, id: String| Target { account: account.to_owned(), id };
+    async fn target(&self, name: &str, account: Option<&str>) -> Result<Vec<MessageTarget>> {
+        let target = |account: &str, id: String| MessageTarget { account: account.to_owned(), id };
         if let Some((owner, id)) = self.handle(HandleKind::Message, name).await? {
             self.owner_named(&owner, account).await?;
             return Ok(vec![target(&owner, id)]);

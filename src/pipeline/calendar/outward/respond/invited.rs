@@ -16,16 +16,16 @@ use crate::pipeline::access::guard::events::act;
 use crate::pipeline::answer::outcome::{Outcome, WriteReport};
 use crate::pipeline::calendar::guests::checked;
 use crate::pipeline::calendar::save::{Before, change_of};
-use crate::pipeline::calendar::target::{Owner, Target, event_line, short, span};
+use crate::pipeline::calendar::target::{EventTarget, Owner, event_line, short, span};
 use crate::provider::calendar::{Answer, Change, Guest, Notify};
 use crate::text::brief;
 use crate::text::{note, ours};
 use crate::tools::outward::Respond;
 
 /// The result for a message with an invitation.
-pub(super) enum Found {
+pub(super) enum InvitedEvent {
     /// The event it is about.
-    There(Box<Target>),
+    There(Box<EventTarget>),
     /// There was none, and this was done about it.
     Report(WriteReport),
 }
@@ -39,7 +39,7 @@ impl Pipeline {
         account: &str,
         id: &str,
         caller: &dyn ClientPrompts,
-    ) -> Result<Found> {
+    ) -> Result<InvitedEvent> {
         let account = self.accounts.by_id(account).await?;
         let handle = &asked.id;
         let document = self.invitation(&account, id, handle).await?;
@@ -96,7 +96,7 @@ impl Pipeline {
                 )
                 .next(format!("answer {} if it is still right", target.handle)));
             }
-            return Ok(Found::There(Box::new(target)));
+            return Ok(InvitedEvent::There(Box::new(target)));
         }
         match asked.response.answer() {
             None => refused("is about a meeting not in the calendar", "forward the message itself"),
@@ -105,7 +105,7 @@ impl Pipeline {
     }
 
     /// Finds the event of an invitation in the calendars of its account.
-    async fn meeting(&self, owner: &Owner, entry: &Entry) -> Result<Option<Target>> {
+    async fn meeting(&self, owner: &Owner, entry: &Entry) -> Result<Option<EventTarget>> {
         if entry.uid.is_empty() {
             return Ok(None);
         }
@@ -147,7 +147,7 @@ impl Pipeline {
         answer: Answer,
         asked: &Respond,
         caller: &dyn ClientPrompts,
-    ) -> Result<Found> {
+    ) -> Result<InvitedEvent> {
         let organizer = entry.organizer.as_ref().map(|one| brief(&one.address));
         let write = match &organizer {
             Some(organizer) => format!("write to {organizer}"),
@@ -201,7 +201,7 @@ impl Pipeline {
             Ok(value) => value,
             Err(error) if error.is_open() => {
                 report.outcomes.push(Outcome::failed(name, word(answer), &error));
-                return Ok(Found::Report(report));
+                return Ok(InvitedEvent::Report(report));
             }
             Err(error) => {
                 return Err(error.context("the meeting could not be added to the calendar"));
@@ -246,7 +246,7 @@ impl Pipeline {
                 report.events.push((owner, value));
             }
         }
-        Ok(Found::Report(report))
+        Ok(InvitedEvent::Report(report))
     }
 }
 

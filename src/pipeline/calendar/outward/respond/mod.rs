@@ -7,7 +7,7 @@ use jiff::Timestamp;
 
 use super::super::guests::{guest, named};
 use super::super::save::{Before, read};
-use super::super::target::{Target, event_line, span, title};
+use super::super::target::{EventTarget, event_line, span, title};
 use crate::access::Access;
 use crate::client::ClientPrompts;
 use crate::error::{Error, Result};
@@ -22,7 +22,7 @@ use crate::store::HandleKind;
 use crate::text::{Note, note, ours};
 use crate::tools::outward::Respond;
 use crate::tools::save::{EventWords, Scope};
-use invited::Found;
+use invited::InvitedEvent;
 
 /// The tool, as the audit log names it.
 pub(super) const TOOL: &str = "calendar_respond";
@@ -40,8 +40,8 @@ impl Pipeline {
         let message = self.handle(HandleKind::Message, &asked.id).await?;
         let target = match message {
             Some((account, id)) => match self.invited(&asked, &account, &id, caller).await? {
-                Found::There(target) => *target,
-                Found::Report(report) => return self.write_report(report).await,
+                InvitedEvent::There(target) => *target,
+                InvitedEvent::Report(report) => return self.write_report(report).await,
             },
             None => {
                 let target = self.named_event(&asked.id).await?;
@@ -58,7 +58,7 @@ impl Pipeline {
 
     async fn forward(
         &self,
-        target: Target,
+        target: EventTarget,
         asked: &Respond,
         caller: &dyn ClientPrompts,
     ) -> Result<Response> {
@@ -116,7 +116,7 @@ impl Pipeline {
 
     async fn answer(
         &self,
-        target: Target,
+        target: EventTarget,
         answer: Answer,
         asked: &Respond,
         caller: &dyn ClientPrompts,
@@ -255,7 +255,7 @@ pub(super) fn asked_about(about: &str, answer: Answer, asked: &Respond) -> Strin
 }
 
 /// Returns the audit log's entry of an answer.
-fn entry<'a>(target: &'a Target, asked: &Respond) -> Entry<'a> {
+fn entry<'a>(target: &'a EventTarget, asked: &Respond) -> Entry<'a> {
     Entry {
         account: &target.owner.account.email,
         tool: TOOL,

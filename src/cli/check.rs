@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use super::notation::{self, Notation, Problem};
 use crate::describe;
-use crate::encode::stc::parse::Placed;
+use crate::encode::stc::parse::PlacedValue;
 use crate::encode::stc::value::Json;
 use crate::error;
 use crate::schemas::{self, Table};
@@ -91,7 +91,7 @@ fn check(text: &str, notation: Option<Notation>) -> Result<String, Vec<Problem>>
         true => Notation::Stc,
         false => Notation::Toon,
     });
-    let Placed { value, mut places } =
+    let PlacedValue { value, mut places } =
         notation::read(text, Some(notation)).map_err(|problem| vec![problem])?;
     if notation == Notation::Toon {
         places = toon_places(text, &value);

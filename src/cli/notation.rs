@@ -12,7 +12,7 @@ use serde_json::Value;
 use toon_format::{DecodeOptions, Delimiter, EncodeOptions, ToonError};
 
 use crate::encode::stc::Version;
-use crate::encode::stc::parse::{Placed, placed, placed_json};
+use crate::encode::stc::parse::{PlacedValue, placed, placed_json};
 use crate::encode::stc::scan::{ParseError, position};
 use crate::encode::stc::value::Json;
 use crate::encode::stc::write::write;
@@ -86,7 +86,7 @@ pub(super) fn text(file: &Path) -> error::Result<String> {
 
 /// The value of a text in the notation; in the one that it is found to be in,
 /// where none is said. Of TOON, places are not known.
-pub(super) fn read(text: &str, notation: Option<Notation>) -> Result<Placed, Problem> {
+pub(super) fn read(text: &str, notation: Option<Notation>) -> Result<PlacedValue, Problem> {
     match notation {
         Some(Notation::Toon) => toon(text),
         Some(Notation::Json) => Ok(placed_json(text)?),
@@ -97,7 +97,7 @@ pub(super) fn read(text: &str, notation: Option<Notation>) -> Result<Placed, Pro
 
 /// JSON is STC, and no TOON begins with a brace. Otherwise a text is what it can
 /// be read as.
-fn recognised(text: &str) -> Result<Placed, Problem> {
+fn recognised(text: &str) -> Result<PlacedValue, Problem> {
     let begin = text.trim_start().chars().next().unwrap_or_default();
     let stc = placed(text);
     if begin == '{' {
@@ -135,7 +135,7 @@ fn recognised(text: &str) -> Result<Placed, Problem> {
     }
 }
 
-fn toon(text: &str) -> Result<Placed, Problem> {
+fn toon(text: &str) -> Result<PlacedValue, Problem> {
     // An editor's newline at the end of the file is not the document's.
     let text = text.strip_suffix('\n').unwrap_or(text);
     let value: Value = toon_format::decode(text, &DecodeOptions::new())?;
@@ -154,7 +154,7 @@ fn toon(text: &str) -> Result<Placed, Problem> {
         }
     }
     numbers.retain(|_, count| *count > 0);
-    Ok(Placed { value: from_toon(value.clone(), &numbers), places: Vec::new() })
+    Ok(PlacedValue { value: from_toon(value.clone(), &numbers), places: Vec::new() })
 }
 
 /// Counts each text that could be a number.
@@ -192,7 +192,7 @@ fn from_toon(value: Value, numbers: &HashMap<&str, usize>) -> Json {
 
 /// The value as tab-delimited TOON, which has less than JSON: one member of a
 /// name, and numbers as doubles have them. What it cannot say is refused.
-pub(super) fn to_toon(text: &str, read: &Placed) -> Result<String, Problem> {
+pub(super) fn to_toon(text: &str, read: &PlacedValue) -> Result<String, Problem> {
     let options = EncodeOptions::new().with_delimiter(Delimiter::Tab);
     let encoded = toon_format::encode(&for_toon(&read.value), &options)?;
     let mut places = read.places.iter().copied();

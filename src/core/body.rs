@@ -99,7 +99,7 @@ pub fn readable(message: &MessageContent, form: Form, quoted: bool, links: bool)
 
 /// One text of a message in the chosen form.
 #[derive(Default)]
-struct Found {
+struct ChosenText {
     kind: &'static str,
     text: String,
     links: Vec<Link>,
@@ -109,7 +109,7 @@ struct Found {
     cut: bool,
 }
 
-impl Found {
+impl ChosenText {
     /// Returns true if it needs a note although it has no text.
     fn lacks(&self) -> bool {
         self.hidden > 0 || self.deep > 0 || self.cut
@@ -118,7 +118,7 @@ impl Found {
 
 /// Returns the last form that has any text (RFC 2046 puts the richest last); one with HTML before
 /// one without. Includes what was left out of the earlier ones, without text.
-fn richest(forms: &[Vec<TextPart>], form: Form, links: bool) -> Vec<Found> {
+fn richest(forms: &[Vec<TextPart>], form: Form, links: bool) -> Vec<ChosenText> {
     let has_html =
         |parts: &&Vec<TextPart>| parts.iter().any(|part| matches!(part, TextPart::Html(_)));
     let html_first = forms
@@ -132,25 +132,25 @@ fn richest(forms: &[Vec<TextPart>], form: Form, links: bool) -> Vec<Found> {
         let before = all.len();
         all.extend(found.filter(|found| found.lacks() || !found.text.trim().is_empty()));
         let mut own = all.iter().skip(before);
-        if own.any(|found: &Found| !found.text.trim().is_empty()) {
+        if own.any(|found: &ChosenText| !found.text.trim().is_empty()) {
             break;
         }
     }
     all
 }
 
-fn read(part: &TextPart, form: Form, links: bool) -> Found {
+fn read(part: &TextPart, form: Form, links: bool) -> ChosenText {
     let style = match form {
         Form::Markdown => Style::Markdown,
         Form::Text | Form::Html => Style::Text,
     };
     match part {
         TextPart::Html(source) if form == Form::Html => {
-            Found { kind: "html", text: source.clone(), ..Found::default() }
+            ChosenText { kind: "html", text: source.clone(), ..ChosenText::default() }
         }
         TextPart::Html(source) => {
             let html = text::html::marked(source, style, links);
-            Found {
+            ChosenText {
                 kind: "html",
                 text: html.text,
                 links: html.links,
@@ -161,7 +161,7 @@ fn read(part: &TextPart, form: Form, links: bool) -> Found {
             }
         }
         TextPart::Plain(plain) => {
-            Found { kind: "plain", text: theirs(plain_text(plain)), ..Found::default() }
+            ChosenText { kind: "plain", text: theirs(plain_text(plain)), ..ChosenText::default() }
         }
     }
 }

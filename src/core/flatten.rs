@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use self::member::{Member, guests, recipient, sample};
 use crate::event_time::{self, EventTime};
-use crate::row::{Cell, Cut, Extra, RowTable};
+use crate::row::{Cell, CutCell, Extra, RowTable};
 use crate::schemas::{Api, Field, Kind, Source, Table, wire};
 use crate::text::sender_auth::{self, AuthResults, SenderHeaders, Warning};
 use crate::text::{self, Note};
@@ -108,7 +108,7 @@ pub fn key(table: &Table, object: &Value, context: &Context) -> Option<String> {
     let key = table.fields.first()?;
     let mut reader = Reader { context, odd: false };
     match (key.kind, reader.read(object, key.source(context.api))) {
-        (Kind::Handle(_), Read::Text(id)) => Some(id),
+        (Kind::Handle(_), ReadValue::Text(id)) => Some(id),
         _ => None,
     }
 }
@@ -117,8 +117,8 @@ pub fn key(table: &Table, object: &Value, context: &Context) -> Option<String> {
 pub fn instant(field: &Field, object: &Value, context: &Context) -> Option<Timestamp> {
     let mut reader = Reader { context, odd: false };
     match reader.read(object, field.source(context.api)) {
-        Read::Time(time) => Some(time),
-        Read::When(when) | Read::Until(_, when) => Some(when.instant(context.zone)),
+        ReadValue::Time(time) => Some(time),
+        ReadValue::When(when) | ReadValue::Until(_, when) => Some(when.instant(context.zone)),
         _ => None,
     }
 }
@@ -128,10 +128,10 @@ pub fn instant(field: &Field, object: &Value, context: &Context) -> Option<Times
 pub fn texts(field: &Field, object: &Value, context: &Context) -> Vec<String> {
     let mut reader = Reader { context, odd: false };
     match reader.read(object, field.source(context.api)) {
-        Read::Text(text) => vec![text],
-        Read::List(list) => list.iter().map(Member::whole).collect(),
-        Read::Words(words) => words.into_iter().map(str::to_owned).collect(),
-        Read::Count(count) => vec![count.to_string()],
+        ReadValue::Text(text) => vec![text],
+        ReadValue::List(list) => list.iter().map(Member::whole).collect(),
+        ReadValue::Words(words) => words.into_iter().map(str::to_owned).collect(),
+        ReadValue::Count(count) => vec![count.to_string()],
         _ => Vec::new(),
     }
 }
@@ -163,7 +163,7 @@ fn doubts_at(object: &Value, path: &str, context: &Context) -> Vec<Warning> {
 }
 
 /// A value as read, before the column's kind and marks are applied.
-enum Read {
+enum ReadValue {
     Nothing,
     Flag(bool),
     Count(i64),
@@ -183,27 +183,29 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    fn read(&mut self, object: &Value, source: Source) -> Read {
+    fn read(&mut self, object: &Value, source: Source) -> ReadValue {
         match source {
-            Source::Absent => Read::Nothing,
-            Source::Account => Read::Text(self.context.account.to_owned()),
+            Source::Absent => ReadValue::Nothing,
+            Source::Account => ReadValue::Text(self.context.account.to_owned()),
             Source::Path(path) => self.scalar(at(object, path)),
             Source::Escaped(path) => match self.scalar(at(object, path)) {
-                Read::Text(text) => Read::Text(text::entities(&text).into_owned()),
+                ReadValue::Text(text) => ReadValue::Text(text::entities(&text).into_owned()),
                 other => other,
             },
             Source::Not(path) => match at(object, path) {
-                Some(Value::Bool(flag)) => Read::Flag(!flag),
+                Some(Value::Bool(flag)) => ReadValue::Flag(!flag),
                 other => self.unexpected(other),
             },
             Source::Is(path, word) => match self.scalar(at(object, path)) {
-                Read::Text(text) => Read::Flag(text.eq_ignore_ascii_case(word)),
-                Read::Flag(flag) => Read::Flag(word == if flag { "true" } else { "false" }),
-                _ => Read::Nothing,
+                ReadValue::Text(text) => ReadValue::Flag(text.eq_ignore_ascii_case(word)),
+                ReadValue::Flag(flag) => {
+                    ReadValue::Flag(word == if flag { "true" } else { "false" })
+                }
+                _ => ReadValue::Nothing,
             },
             Source::Has(path, word) => match at(object, path) {
                 Some(Value::Array(list)) => {
-                    Read::Flag(list.iter().any(|item| item.as_str() == Some(word)))
+                    ReadValue::Flag(list.iter().any(|item| item.as_str() == Some(word)))
                 }
                 other => self.unexpected(other),
             },
@@ -212,64 +214,66 @@ impl Reader<'_> {
                 let ms = match value {
                     Some(Value::String(text)) => text.parse().ok(),
                     Some(other) => other.as_i64(),
-                    None => return Read::Nothing,
+                    None => return ReadValue::Nothing,
                 };
                 match ms.and_then(|ms| Timestamp::from_millisecond(ms).ok()) {
-                    Some(time) => Read::Time(time),
+                    Some(time) => ReadValue::Time(time),
                     None => self.unexpected(value),
                 }
             }
             Source::Rfc3339(path) => match at(object, path) {
                 Some(Value::String(text)) => match text.parse() {
-                    Ok(time) => Read::Time(time),
+                    Ok(time) => ReadValue::Time(time),
                     Err(_) => self.unexpected(Some(&Value::Null)),
                 },
                 other => self.unexpected(other),
             },
             Source::Header(name) => match header(object, name) {
-                Some(value) => Read::Text(text::header(value).into_owned()),
-                None => Read::Nothing,
+                Some(value) => ReadValue::Text(text::header(value).into_owned()),
+                None => ReadValue::Nothing,
             },
             Source::Heading(path, name, words) => {
-                Read::Flag(headers(object, path, name).any(|value| is_one_of(value, words)))
+                ReadValue::Flag(headers(object, path, name).any(|value| is_one_of(value, words)))
             }
             Source::SenderAuth(path) => {
                 let found = headers(object, path, wire::RESULTS).next();
                 let receivers = self.context.api.receivers();
                 match found.and_then(|value| AuthResults::read(value, receivers)?.line()) {
-                    Some(line) => Read::Text(line),
-                    None => Read::Nothing,
+                    Some(line) => ReadValue::Text(line),
+                    None => ReadValue::Nothing,
                 }
             }
             Source::SenderWarnings(path) => {
                 let warnings = doubts_at(object, path, self.context);
-                Read::Words(warnings.into_iter().map(|one| one.word).collect())
+                ReadValue::Words(warnings.into_iter().map(|one| one.word).collect())
             }
             Source::HeaderAddresses(name) => match header(object, name) {
-                Some(value) => Read::List(
+                Some(value) => ReadValue::List(
                     text::address_list(value)
                         .iter()
                         .map(|person| Member::person(person, ""))
                         .collect(),
                 ),
-                None => Read::Nothing,
+                None => ReadValue::Nothing,
             },
             Source::Address(path) => match at(object, path).and_then(recipient) {
-                Some(person) => Read::List(vec![person]),
-                None => Read::Nothing,
+                Some(person) => ReadValue::List(vec![person]),
+                None => ReadValue::Nothing,
             },
             Source::Addresses(path) => match at(object, path) {
-                Some(Value::Array(list)) => Read::List(list.iter().filter_map(recipient).collect()),
+                Some(Value::Array(list)) => {
+                    ReadValue::List(list.iter().filter_map(recipient).collect())
+                }
                 other => self.unexpected(other),
             },
             Source::Join(path) => match at(object, path) {
-                Some(Value::Array(list)) => Read::List(
+                Some(Value::Array(list)) => ReadValue::List(
                     list.iter().filter_map(|item| item.as_str().map(Member::text)).collect(),
                 ),
                 other => self.unexpected(other),
             },
             Source::Names(path) => self.names(at(object, path)),
-            Source::Flags(words) => Read::Words(
+            Source::Flags(words) => ReadValue::Words(
                 words
                     .iter()
                     .filter(|(_, condition)| self.holds(object, *condition))
@@ -282,59 +286,65 @@ impl Reader<'_> {
                     .find(|(_, condition)| self.holds(object, *condition))
                     .map_or(otherwise, |(word, _)| *word);
                 match word {
-                    "" => Read::Nothing,
-                    word => Read::Text(word.to_owned()),
+                    "" => ReadValue::Nothing,
+                    word => ReadValue::Text(word.to_owned()),
                 }
             }
             Source::Name(path) => match self.scalar(at(object, path)) {
-                Read::Text(name) if text::sender_auth::looks_like(&name, "me") => Read::Nothing,
+                ReadValue::Text(name) if text::sender_auth::looks_like(&name, "me") => {
+                    ReadValue::Nothing
+                }
                 found => found,
             },
             Source::Either(sources) => {
                 for source in sources {
                     match self.read(object, *source) {
-                        Read::Nothing => {}
-                        Read::List(list) if list.is_empty() => {}
-                        Read::Text(text) if text.is_empty() => {}
+                        ReadValue::Nothing => {}
+                        ReadValue::List(list) if list.is_empty() => {}
+                        ReadValue::Text(text) if text.is_empty() => {}
                         found => return found,
                     }
                 }
-                Read::Nothing
+                ReadValue::Nothing
             }
             Source::Length(path) => match at(object, path) {
-                Some(Value::Array(list)) => Read::Count(to_count(list.len())),
+                Some(Value::Array(list)) => ReadValue::Count(to_count(list.len())),
                 other => self.unexpected(other),
             },
             Source::Oldest(path, inner) => self.first_of(list(object, path).iter(), *inner),
             Source::Newest(path, inner) => self.first_of(list(object, path).iter().rev(), *inner),
             Source::Any(path, inner) => {
-                Read::Flag(list(object, path).iter().any(|item| self.holds(item, *inner)))
+                ReadValue::Flag(list(object, path).iter().any(|item| self.holds(item, *inner)))
             }
-            Source::There(path) => Read::Flag(match at(object, path) {
+            Source::There(path) => ReadValue::Flag(match at(object, path) {
                 None | Some(Value::Null | Value::Bool(false)) => false,
                 Some(Value::Array(list)) => !list.is_empty(),
                 Some(_) => true,
             }),
             Source::Word(word, condition) => match self.holds(object, *condition) {
-                true => Read::Text(word.to_owned()),
-                false => Read::Nothing,
+                true => ReadValue::Text(word.to_owned()),
+                false => ReadValue::Nothing,
             },
             Source::Provided(condition, inner) => match self.holds(object, *condition) {
                 true => self.read(object, *inner),
-                false => Read::Nothing,
+                false => ReadValue::Nothing,
             },
             Source::Both(one, other) => {
                 match (self.scalar(at(object, one)), self.scalar(at(object, other))) {
-                    (Read::Text(one), Read::Text(other)) => Read::Text(format!("{one}/{other}")),
-                    _ => Read::Nothing,
+                    (ReadValue::Text(one), ReadValue::Text(other)) => {
+                        ReadValue::Text(format!("{one}/{other}"))
+                    }
+                    _ => ReadValue::Nothing,
                 }
             }
             Source::Markup(path) => match self.scalar(at(object, path)) {
-                Read::Text(text) => Read::Text(plain(text)),
+                ReadValue::Text(text) => ReadValue::Text(plain(text)),
                 other => other,
             },
             Source::Zone(path) => match self.scalar(at(object, path)) {
-                Read::Text(name) => Read::Text(event_time::zone_name(&name).unwrap_or(name)),
+                ReadValue::Text(name) => {
+                    ReadValue::Text(event_time::zone_name(&name).unwrap_or(name))
+                }
                 other => other,
             },
             Source::GoogleWhen(path) => self.google_when(at(object, path)),
@@ -344,16 +354,16 @@ impl Reader<'_> {
             }
             Source::Until(start, end) => {
                 match (self.read(object, *start), self.read(object, *end)) {
-                    (Read::When(start), Read::When(end)) => Read::Until(start, end),
-                    _ => Read::Nothing,
+                    (ReadValue::When(start), ReadValue::When(end)) => ReadValue::Until(start, end),
+                    _ => ReadValue::Nothing,
                 }
             }
             Source::Guests(names, short) => match at(object, names.list) {
                 Some(Value::Array(list)) => {
                     let people = guests(list, names, short, self.context.address);
                     match short {
-                        true => Read::Marked(people),
-                        false => Read::List(people),
+                        true => ReadValue::Marked(people),
+                        false => ReadValue::List(people),
                     }
                 }
                 other => self.unexpected(other),
@@ -362,8 +372,8 @@ impl Reader<'_> {
                 let mut values: Vec<Member> = Vec::new();
                 for item in list(object, path) {
                     let found = match self.read(item, *inner) {
-                        Read::List(texts) => texts,
-                        Read::Text(text) => vec![Member::text(&text)],
+                        ReadValue::List(texts) => texts,
+                        ReadValue::Text(text) => vec![Member::text(&text)],
                         _ => Vec::new(),
                     };
                     for value in found {
@@ -372,35 +382,35 @@ impl Reader<'_> {
                         }
                     }
                 }
-                Read::List(values)
+                ReadValue::List(values)
             }
         }
     }
 
-    fn first_of<'v>(&mut self, items: impl Iterator<Item = &'v Value>, inner: Source) -> Read {
+    fn first_of<'v>(&mut self, items: impl Iterator<Item = &'v Value>, inner: Source) -> ReadValue {
         for item in items {
             match self.read(item, inner) {
-                Read::Nothing => {}
+                ReadValue::Nothing => {}
                 found => return found,
             }
         }
-        Read::Nothing
+        ReadValue::Nothing
     }
 
     /// Returns true if a condition holds; of several, if any does.
     fn holds(&mut self, object: &Value, condition: Source) -> bool {
         match condition {
             Source::Either(any) => any.iter().any(|one| self.holds(object, *one)),
-            one => matches!(self.read(object, one), Read::Flag(true)),
+            one => matches!(self.read(object, one), ReadValue::Flag(true)),
         }
     }
 
     /// Reads a `date`, or a `dateTime` with its offset; without an offset it is in the
     /// named zone.
-    fn google_when(&mut self, value: Option<&Value>) -> Read {
+    fn google_when(&mut self, value: Option<&Value>) -> ReadValue {
         let (date, date_time, zone) = wire::WHEN;
         let Some(object) = value.filter(|value| !value.is_null()) else {
-            return Read::Nothing;
+            return ReadValue::Nothing;
         };
         let text = |key: &str| object.get(key).and_then(Value::as_str);
         let when = match (text(date), text(date_time)) {
@@ -412,14 +422,14 @@ impl Reader<'_> {
                 .map(EventTime::At),
             (None, None) => None,
         };
-        when.map_or_else(|| self.unexpected(value), Read::When)
+        when.map_or_else(|| self.unexpected(value), ReadValue::When)
     }
 
     /// Reads a local `dateTime` in the zone that is named beside it.
-    fn graph_when(&mut self, value: Option<&Value>, all_day: bool) -> Read {
+    fn graph_when(&mut self, value: Option<&Value>, all_day: bool) -> ReadValue {
         let (_, date_time, zone) = wire::WHEN;
         let Some(object) = value.filter(|value| !value.is_null()) else {
-            return Read::Nothing;
+            return ReadValue::Nothing;
         };
         let text = |key: &str| object.get(key).and_then(Value::as_str);
         let given = text(date_time).unwrap_or_default();
@@ -427,27 +437,27 @@ impl Reader<'_> {
             true => event_time::day(given).map(EventTime::Day),
             false => event_time::local(given, text(zone).unwrap_or("UTC")).map(EventTime::At),
         };
-        when.map_or_else(|| self.unexpected(value), Read::When)
+        when.map_or_else(|| self.unexpected(value), ReadValue::When)
     }
 
-    fn names(&mut self, value: Option<&Value>) -> Read {
+    fn names(&mut self, value: Option<&Value>) -> ReadValue {
         let named = |item: &Value| item.as_str().and_then(|id| self.context.names.get(id)).cloned();
         match value {
             Some(Value::Array(list)) => {
                 let names = list.iter().filter_map(named);
-                Read::List(names.map(|name| Member::text(&name)).collect())
+                ReadValue::List(names.map(|name| Member::text(&name)).collect())
             }
-            Some(id @ Value::String(_)) => named(id).map_or(Read::Nothing, Read::Text),
+            Some(id @ Value::String(_)) => named(id).map_or(ReadValue::Nothing, ReadValue::Text),
             other => self.unexpected(other),
         }
     }
 
-    fn scalar(&mut self, value: Option<&Value>) -> Read {
+    fn scalar(&mut self, value: Option<&Value>) -> ReadValue {
         match value {
-            Some(Value::String(text)) => Read::Text(text.clone()),
-            Some(Value::Bool(flag)) => Read::Flag(*flag),
+            Some(Value::String(text)) => ReadValue::Text(text.clone()),
+            Some(Value::Bool(flag)) => ReadValue::Flag(*flag),
             Some(Value::Number(number)) => match number.as_i64() {
-                Some(count) => Read::Count(count),
+                Some(count) => ReadValue::Count(count),
                 None => self.unexpected(value),
             },
             other => self.unexpected(other),
@@ -455,22 +465,27 @@ impl Reader<'_> {
     }
 
     /// Returns null for a missing value; null and a mark for one of the wrong type.
-    fn unexpected(&mut self, value: Option<&Value>) -> Read {
+    fn unexpected(&mut self, value: Option<&Value>) -> ReadValue {
         if !matches!(value, None | Some(Value::Null)) {
             self.odd = true;
         }
-        Read::Nothing
+        ReadValue::Nothing
     }
 }
 
 /// Makes a cell from what was read, according to the column's kind and marks; returns
 /// also what the cell does not show.
-fn finish(field: &Field, value: Read, context: &Context, odd: &mut bool) -> (Cell, Option<Cut>) {
+fn finish(
+    field: &Field,
+    value: ReadValue,
+    context: &Context,
+    odd: &mut bool,
+) -> (Cell, Option<CutCell>) {
     let text = match (field.kind, value) {
-        (_, Read::Nothing) => return (Cell::Null, None),
-        (Kind::Flag, Read::Flag(flag)) => return (Cell::Flag(flag), None),
-        (Kind::Count, Read::Count(count)) => return (Cell::Count(count), None),
-        (Kind::Count, Read::Text(text)) => {
+        (_, ReadValue::Nothing) => return (Cell::Null, None),
+        (Kind::Flag, ReadValue::Flag(flag)) => return (Cell::Flag(flag), None),
+        (Kind::Count, ReadValue::Count(count)) => return (Cell::Count(count), None),
+        (Kind::Count, ReadValue::Text(text)) => {
             return match text.parse() {
                 Ok(count) => (Cell::Count(count), None),
                 Err(_) => {
@@ -479,23 +494,25 @@ fn finish(field: &Field, value: Read, context: &Context, odd: &mut bool) -> (Cel
                 }
             };
         }
-        (Kind::Words, Read::Words(words)) => return (Cell::Text(words.join(" ")), None),
-        (Kind::Time, Read::Time(time)) => return (Cell::Text(minute(time, context.zone)), None),
-        (Kind::Start, Read::When(start)) => {
+        (Kind::Words, ReadValue::Words(words)) => return (Cell::Text(words.join(" ")), None),
+        (Kind::Time, ReadValue::Time(time)) => {
+            return (Cell::Text(minute(time, context.zone)), None);
+        }
+        (Kind::Start, ReadValue::When(start)) => {
             return (Cell::Text(event_time::start(start, context.zone)), None);
         }
-        (Kind::End, Read::Until(start, end)) => {
+        (Kind::End, ReadValue::Until(start, end)) => {
             return (Cell::Text(event_time::end(start, end, context.zone)), None);
         }
-        (Kind::Handle(_), Read::Text(id)) => return (Cell::Id(id), None),
-        (Kind::Text, Read::Text(text)) => text,
-        (Kind::Text, Read::Flag(flag)) => flag.to_string(),
-        (Kind::Text, Read::Count(count)) => count.to_string(),
-        (Kind::Text, Read::List(list) | Read::Marked(list)) if list.is_empty() => {
+        (Kind::Handle(_), ReadValue::Text(id)) => return (Cell::Id(id), None),
+        (Kind::Text, ReadValue::Text(text)) => text,
+        (Kind::Text, ReadValue::Flag(flag)) => flag.to_string(),
+        (Kind::Text, ReadValue::Count(count)) => count.to_string(),
+        (Kind::Text, ReadValue::List(list) | ReadValue::Marked(list)) if list.is_empty() => {
             return (Cell::Null, None);
         }
-        (Kind::Text, Read::List(list)) => return sample(field, &list, ", ", context.room),
-        (Kind::Text, Read::Marked(list)) => return sample(field, &list, " ", context.room),
+        (Kind::Text, ReadValue::List(list)) => return sample(field, &list, ", ", context.room),
+        (Kind::Text, ReadValue::Marked(list)) => return sample(field, &list, " ", context.room),
         _ => {
             *odd = true;
             return (Cell::Null, None);
@@ -506,7 +523,7 @@ fn finish(field: &Field, value: Read, context: &Context, odd: &mut bool) -> (Cel
     };
     let whole = text::cell(&text);
     let (shown, cut) = text::clip(whole.clone(), context.room.cap(cap));
-    let cut = cut.then_some(Cut { column: field.name, whole, members: None });
+    let cut = cut.then_some(CutCell { column: field.name, whole, members: None });
     (Cell::Text(shown), cut)
 }
 

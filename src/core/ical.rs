@@ -24,7 +24,7 @@ mod zones;
 
 /// An iCalendar document.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Document {
+pub struct CalendarDocument {
     /// `METHOD`: `REQUEST`, `REPLY`, `CANCEL`, …
     pub method: Option<String>,
     /// `X-WR-CALNAME`.
@@ -118,7 +118,7 @@ pub const COMPONENTS: usize = 10_000;
 ///
 /// # Errors
 /// [`Kind::Argument`](crate::error::Kind::Argument) if it is not a calendar, or too large.
-pub fn read(text: &str, floating: &TimeZone) -> Result<Document> {
+pub fn read(text: &str, floating: &TimeZone) -> Result<CalendarDocument> {
     read::document(text, floating)
 }
 
@@ -126,6 +126,6 @@ pub fn read(text: &str, floating: &TimeZone) -> Result<Document> {
 ///
 /// Texts cannot break out of their property, whatever they contain. The notes from
 /// reading the document are not written.
-pub fn write(document: &Document, now: Timestamp) -> String {
+pub fn write(document: &CalendarDocument, now: Timestamp) -> String {
     write::document(document, now)
 }

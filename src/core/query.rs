@@ -120,7 +120,7 @@ pub enum Term {
     /// Anywhere in the message.
     Text(String),
     /// In the field.
-    In(Part, String),
+    In(MessagePart, String),
     /// In a folder: one of [`PLACES`] or a folder's name.
     Folder(String),
     /// Under this label.
@@ -143,7 +143,7 @@ pub enum Term {
 
 /// The part of a message that a text is looked for in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Part {
+pub enum MessagePart {
     /// The sender.
     From,
     /// The recipients.
@@ -160,7 +160,7 @@ pub enum Part {
     Filename,
 }
 
-impl Part {
+impl MessagePart {
     /// Returns its operator, without the colon.
     pub fn operator(self) -> &'static str {
         match self {
@@ -384,13 +384,13 @@ fn term(name: &str, value: &str, clock: &Clock) -> Result<Term> {
         return Err(nothing(&format!("`{name}:{}`", brief(value))));
     }
     Ok(match name {
-        "from" => Term::In(Part::From, text()),
-        "to" => Term::In(Part::To, text()),
-        "cc" => Term::In(Part::Cc, text()),
-        "bcc" => Term::In(Part::Bcc, text()),
-        "subject" => Term::In(Part::Subject, text()),
-        "body" => Term::In(Part::Body, text()),
-        "filename" => Term::In(Part::Filename, text()),
+        "from" => Term::In(MessagePart::From, text()),
+        "to" => Term::In(MessagePart::To, text()),
+        "cc" => Term::In(MessagePart::Cc, text()),
+        "bcc" => Term::In(MessagePart::Bcc, text()),
+        "subject" => Term::In(MessagePart::Subject, text()),
+        "body" => Term::In(MessagePart::Body, text()),
+        "filename" => Term::In(MessagePart::Filename, text()),
         // Gmail's words for states that it shows as folders.
         "in" if value.eq_ignore_ascii_case("starred") => Term::Is(State::Starred),
         "in" if value.eq_ignore_ascii_case("important") => Term::Is(State::Important),

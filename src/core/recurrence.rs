@@ -24,7 +24,7 @@ mod expand;
 pub mod graph;
 mod rule;
 
-pub use rule::{DAYS, Rule, Until, compact, compact_day, place, until};
+pub use rule::{DAYS, RecurrenceRule, Until, compact, compact_day, place, until};
 
 /// The recurrence of an event: the properties of RFC 5545.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -48,7 +48,7 @@ impl Repeat {
     /// [`Kind::Argument`](crate::error::Kind::Argument) for what RFC 5545 does not
     /// allow, and for rules that repeat within a day by their frequency.
     pub fn rule(text: &str) -> Result<String> {
-        Rule::read(text).map(|rule| rule.write())
+        RecurrenceRule::read(text).map(|rule| rule.write())
     }
 
     /// Reads the lines of Google and iCalendar: `RRULE:…`, `EXDATE…:…`, `RDATE…:…`. Times without
@@ -83,7 +83,7 @@ impl Repeat {
     /// Returns a rule that others wrote: in the usual form if it can be read, otherwise
     /// unchanged.
     pub fn foreign(text: &str) -> String {
-        match Rule::foreign(text) {
+        match RecurrenceRule::foreign(text) {
             Some(rule) => rule.write(),
             None => text
                 .chars()
@@ -96,7 +96,7 @@ impl Repeat {
     /// a start that is a day, and UTC for a start with a time. A rule that cannot be
     /// read is returned unchanged.
     pub fn fit(&self, start: &ZonedTime) -> String {
-        let Some(mut rule) = Rule::foreign(&self.rule) else {
+        let Some(mut rule) = RecurrenceRule::foreign(&self.rule) else {
             return Self::foreign(&self.rule);
         };
         rule.until = rule.until.map(|until| match (until, start) {
@@ -123,8 +123,8 @@ impl Repeat {
     }
 
     /// Returns the rule, read for an event that starts at `start`.
-    fn read_for(&self, start: &ZonedTime) -> Option<Rule> {
-        let mut rule = Rule::foreign(&self.rule)?;
+    fn read_for(&self, start: &ZonedTime) -> Option<RecurrenceRule> {
+        let mut rule = RecurrenceRule::foreign(&self.rule)?;
         if matches!(start, ZonedTime::Day(_)) {
             // RFC 5545 has these ignored for days.
             rule.parts.byhour.clear();
@@ -285,7 +285,7 @@ impl Repeat {
 
     /// Returns the start of the last occurrence; `None` if there is no end, or no occurrence.
     pub fn ends(&self, start: &ZonedTime) -> Option<Timestamp> {
-        let rule = Rule::foreign(&self.rule);
+        let rule = RecurrenceRule::foreign(&self.rule);
         let until = match &rule {
             Some(rule) if rule.parts.count.is_none() => match rule.until {
                 None => return None,
@@ -321,7 +321,7 @@ impl Repeat {
     /// Returns the first occurrence of the rule itself, from the start on: later than
     /// the start if the rule does not include it, and `None` if it never has one.
     pub fn first(&self, start: &ZonedTime) -> Option<ZonedTime> {
-        let rule = Rule::foreign(&self.rule)?;
+        let rule = RecurrenceRule::foreign(&self.rule)?;
         let (local, zone) = match start {
             ZonedTime::Day(day) => (day.at(0, 0, 0, 0), None),
             ZonedTime::At(at, zone) => (*at, Some(zone)),
@@ -354,7 +354,7 @@ impl Repeat {
     pub fn split(&self, start: &ZonedTime, at: EventTime) -> Result<Option<(Self, Self)>> {
         let zone = zone(start);
         let at = alike(at, start, &zone);
-        let Some(rule) = Rule::foreign(&self.rule) else {
+        let Some(rule) = RecurrenceRule::foreign(&self.rule) else {
             return Err(Error::argument("the event's rule cannot be split")
                 .next("change one occurrence, or the whole series"));
         };
@@ -394,7 +394,7 @@ impl Repeat {
             });
             keep.copied().collect()
         };
-        let half = |rule: Rule, first: bool| Self {
+        let half = |rule: RecurrenceRule, first: bool| Self {
             rule: rule.write(),
             except: part(&self.except, first),
             extra: part(&self.extra, first),
@@ -404,7 +404,12 @@ impl Repeat {
 }
 
 /// Returns true if the start has to be put in front because the rule does not have it.
-fn first_is_first(rule: &Rule, start: DateTime, found: &[DateTime], begin: DateTime) -> bool {
+fn first_is_first(
+    rule: &RecurrenceRule,
+    start: DateTime,
+    found: &[DateTime],
+    begin: DateTime,
+) -> bool {
     // Near the start it is told from what was found, else the start is past.
     let near = rule.parts.count.is_some() || begin <= start;
     near && found.first() != Some(&start)

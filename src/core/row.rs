@@ -48,12 +48,12 @@ pub struct Extra {
     /// A long text, which is a block of its own in TOON.
     pub text: Option<String>,
     /// The hidden rest of its cells; no format shows it.
-    pub cuts: Vec<Cut>,
+    pub cuts: Vec<CutCell>,
 }
 
 /// A cell that shows a part of its value.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Cut {
+pub struct CutCell {
     /// The name of its column.
     pub column: &'static str,
     /// All of the value.
@@ -217,8 +217,8 @@ impl RowTable {
     }
 
     /// Returns the cut cells, each with the number of its row.
-    pub fn cuts(&self) -> impl Iterator<Item = (usize, &Cut)> {
-        let shown = |cut: &&Cut| self.columns.iter().any(|field| field.name == cut.column);
+    pub fn cuts(&self) -> impl Iterator<Item = (usize, &CutCell)> {
+        let shown = |cut: &&CutCell| self.columns.iter().any(|field| field.name == cut.column);
         let rows = self.extras.iter().enumerate();
         rows.flat_map(move |(at, extra)| extra.cuts.iter().filter(shown).map(move |cut| (at, cut)))
     }

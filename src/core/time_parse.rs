@@ -20,7 +20,7 @@ pub use clock::minutes;
 use crate::error::{Error, Result};
 use crate::event_time::{self, EventTime, ZonedTime};
 use crate::text;
-use clock::Clock;
+use clock::ClockTime;
 use words::Words;
 
 /// Forms of a time, suggested if one is not understood.
@@ -218,7 +218,7 @@ fn understand(
         }
         _ => line.clone(),
     };
-    let parts = Parts::of(&spaced)?;
+    let parts = TimeParts::of(&spaced)?;
     let days = match Words::read(&parts.date, parts.clock, context, start) {
         Ok(Some(days)) => days,
         Ok(None) => return Err(unclear(&line)),
@@ -280,20 +280,20 @@ fn standard(line: &str, context: &TimeContext) -> Result<Option<ParsedTime>> {
 }
 
 /// The words of a time, told apart.
-struct Parts {
+struct TimeParts {
     date: Vec<String>,
-    clock: Option<Clock>,
+    clock: Option<ClockTime>,
     offset: Option<Offset>,
     zone: Option<TimeZone>,
 }
 
-impl Parts {
+impl TimeParts {
     fn of(line: &str) -> Result<Self> {
         let words: Vec<&str> = line.split(' ').collect();
         let mut parts = Self { date: Vec::new(), clock: None, offset: None, zone: None };
         let mut at = 0;
         while let Some(&word) = words.get(at) {
-            if let Some((clock, used)) = Clock::read(word, words.get(at + 1).copied())? {
+            if let Some((clock, used)) = ClockTime::read(word, words.get(at + 1).copied())? {
                 if parts.clock.is_some() {
                     return Err(Error::argument(format!(
                         "`{}` has two times of day",

@@ -7,7 +7,7 @@ mod meaning;
 
 use std::collections::HashMap;
 
-use daysheet_core::query::{Part, Query, Term, parse};
+use daysheet_core::query::{MessagePart, Query, Term, parse};
 use daysheet_providers::google::mail::query as gmail_query;
 use daysheet_providers::microsoft::mail::query::mine;
 use daysheet_providers::microsoft::mail::query::{
@@ -264,12 +264,12 @@ fn odd_query() -> impl Strategy<Value = Query> {
     ];
     let worded = (0..10_usize, text).prop_map(|(kind, text)| match kind {
         0 => Term::Text(text),
-        1 => Term::In(Part::From, text),
-        2 => Term::In(Part::To, text),
-        3 => Term::In(Part::Bcc, text),
-        4 => Term::In(Part::Subject, text),
-        5 => Term::In(Part::Body, text),
-        6 => Term::In(Part::Filename, text),
+        1 => Term::In(MessagePart::From, text),
+        2 => Term::In(MessagePart::To, text),
+        3 => Term::In(MessagePart::Bcc, text),
+        4 => Term::In(MessagePart::Subject, text),
+        5 => Term::In(MessagePart::Body, text),
+        6 => Term::In(MessagePart::Filename, text),
         7 => Term::Folder(text),
         8 => Term::Label(text),
         _ => Term::Category(text),

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::LazyLock;
 
 use daysheet_core::budget::count::merge::Merger;
-use daysheet_core::budget::count::split::Pieces;
+use daysheet_core::budget::count::split::PieceIter;
 use daysheet_core::budget::count::vocabulary::{self, Vocabulary};
 use daysheet_core::budget::count::{TOKENIZER, Tokenizer, bound, tokens};
 use proptest::prelude::*;
@@ -188,7 +188,8 @@ const PIECES: &[(&str, &str, &str)] = &[
 #[test]
 fn texts_part_as_the_patterns_say() {
     for (text, cased, plain) in PIECES {
-        let pieces = Tokenizer::ALL.map(|one| Pieces::new(text, one).collect::<Vec<_>>().join("|"));
+        let pieces =
+            Tokenizer::ALL.map(|one| PieceIter::new(text, one).collect::<Vec<_>>().join("|"));
         assert_eq!(pieces, [*cased, *plain], "{text:?}");
         assert_eq!(counted(text), expected(text), "{text:?}");
     }
@@ -328,7 +329,7 @@ fn check(text: &str) -> Result<(), TestCaseError> {
     prop_assert_eq!(counted, expected(text), "{:?}", text);
     for (tokenizer, count) in Tokenizer::ALL.into_iter().zip(counted) {
         prop_assert!(bound(text) >= count);
-        prop_assert_eq!(Pieces::new(text, tokenizer).collect::<String>(), text);
+        prop_assert_eq!(PieceIter::new(text, tokenizer).collect::<String>(), text);
     }
     Ok(())
 }

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use daysheet_core::budget::count::Tokenizer;
-use daysheet_core::budget::fit::{Asked, CEILING, Fitted, Whole, fit};
+use daysheet_core::budget::fit::{CEILING, FitOptions, Fitted, WholeBlocks, fit};
 use daysheet_core::budget::plan::Tier;
 use daysheet_core::budget::value::Strategy as Worth;
 use daysheet_core::budget::{Item, LongText, Response};
@@ -57,8 +57,8 @@ fn messages(count: u64, level: Level) -> Response {
     }
 }
 
-fn asked(budget: usize, chunk: usize) -> Asked<'static> {
-    Asked {
+fn asked(budget: usize, chunk: usize) -> FitOptions<'static> {
+    FitOptions {
         format: Format::Toon(Delimiter::Tab),
         tokenizer: Tokenizer::O200k,
         budget,
@@ -71,7 +71,7 @@ fn asked(budget: usize, chunk: usize) -> Asked<'static> {
     }
 }
 
-fn fitted(response: &Response, asked: &Asked<'_>) -> Result<Fitted, Error> {
+fn fitted(response: &Response, asked: &FitOptions<'_>) -> Result<Fitted, Error> {
     fit(response, asked, |_| "k3f9x2abcd".to_owned())
 }
 
@@ -85,12 +85,12 @@ fn ids(block: &str) -> Vec<String> {
 }
 
 /// All chunks of a draft.
-fn chunks(response: &Response, asked: &Asked<'_>) -> Result<Vec<Fitted>, Error> {
-    let first = fitted(response, &Asked { chunk: 1, ..*asked })?;
+fn chunks(response: &Response, asked: &FitOptions<'_>) -> Result<Vec<Fitted>, Error> {
+    let first = fitted(response, &FitOptions { chunk: 1, ..*asked })?;
     let count = first.chunk.1;
     let mut all = vec![first];
     for chunk in 2..=count {
-        all.push(fitted(response, &Asked { chunk, ..*asked })?);
+        all.push(fitted(response, &FitOptions { chunk, ..*asked })?);
     }
     Ok(all)
 }
@@ -150,7 +150,7 @@ fn an_impossible_budget_is_an_error_that_says_what_would_do() {
 #[test]
 fn without_chunks_the_whole_has_the_rest() {
     let response = messages(60, Level::Core);
-    let asked = Asked { chunks: false, ..asked(400, 1) };
+    let asked = FitOptions { chunks: false, ..asked(400, 1) };
     let fitted = fitted(&response, &asked).unwrap();
     let shown = fitted.shortened.unwrap().shown;
     assert_eq!(fitted.chunk, (1, 1));
@@ -383,7 +383,7 @@ proptest! {
     fn invariants(made in made(), budget in budget(), format in prop::sample::select(vec![
         Format::Toon(Delimiter::Tab), Format::Toon(Delimiter::Comma), Format::Json, Format::Stc(Version::One), Format::Stc(Version::Two),
     ]), strategy in prop::sample::select(Worth::ALL.to_vec())) {
-        let asked = Asked { format, strategy, ..asked(budget, 1) };
+        let asked = FitOptions { format, strategy, ..asked(budget, 1) };
         let response = &made.response;
         let all = match chunks(response, &asked) {
             Ok(all) => all,
@@ -393,12 +393,12 @@ proptest! {
                 let needed = text.strip_prefix("budget_too_small needed=").unwrap();
                 let needed: usize = needed.split(':').next().unwrap().parse().unwrap();
                 prop_assert!(needed > budget && needed < 100_000, "{}", text);
-                let asked = Asked { format, strategy: asked.strategy, ..self::asked(needed, 1) };
+                let asked = FitOptions { format, strategy: asked.strategy, ..self::asked(needed, 1) };
                 prop_assert!(fitted(response, &asked).is_ok(), "{} {:?}", text, fitted(response, &asked));
                 return Ok(());
             }
         };
-        let whole = Whole::of(response, format, &SECRET);
+        let whole = WholeBlocks::of(response, format, &SECRET);
         let mut seen: Vec<String> = Vec::new();
         for (number, chunk) in all.iter().enumerate() {
             let tokens: usize = chunk.blocks.iter().map(|block| Tokenizer::O200k.count(block)).sum();
@@ -433,7 +433,7 @@ proptest! {
             }
             seen.extend(here);
             // The same again is the same.
-            let again = fitted(response, &Asked { chunk: number + 1, ..asked }).unwrap();
+            let again = fitted(response, &FitOptions { chunk: number + 1, ..asked }).unwrap();
             prop_assert_eq!(&again, chunk);
         }
         let mut wanted: Vec<String> = Vec::new();

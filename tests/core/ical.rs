@@ -2,13 +2,13 @@
 //! stands in `ical/written.rs`.
 
 use daysheet_core::event_time::ZonedTime;
-use daysheet_core::ical::{self, Document};
+use daysheet_core::ical::{self, CalendarDocument};
 use daysheet_core::provider::calendar::{Answer, Guest, Show, Visibility};
 use jiff::tz::TimeZone;
 
 mod written;
 
-fn read(text: &str) -> Document {
+fn read(text: &str) -> CalendarDocument {
     ical::read(text, &TimeZone::get("Europe/Berlin").unwrap()).unwrap()
 }
 
@@ -39,7 +39,7 @@ fn person(guest: &Guest) -> String {
 }
 
 /// Everything a document says, a line each; what says nothing is left out.
-fn reported(document: &Document) -> Vec<String> {
+fn reported(document: &CalendarDocument) -> Vec<String> {
     let mut all = Vec::new();
     let mut add = |name: &str, value: String| {
         if !value.is_empty() {
@@ -399,7 +399,7 @@ fn the_rules_of_a_zone_are_those_of_its_definition() {
              EXDATE;TZID={id}:20260427T233000\nEND:VEVENT\nEND:VCALENDAR"
         ))
     };
-    let starts = |document: &Document| -> Vec<String> {
+    let starts = |document: &CalendarDocument| -> Vec<String> {
         let entry = &document.entries[0];
         let repeat = entry.repeat.as_ref().unwrap();
         let all = repeat.occurrences(&entry.start, jiff::Timestamp::MIN, jiff::Timestamp::MAX, 9);

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 
 use daysheet_core::budget::Response;
 use daysheet_core::budget::count::Tokenizer;
-use daysheet_core::budget::fit::{Asked, fit};
+use daysheet_core::budget::fit::{FitOptions, fit};
 use daysheet_core::budget::value::Strategy;
 use daysheet_core::encode::{Document, Format};
 use daysheet_core::flatten::{Context, Report, Room, flatten};
@@ -217,7 +217,7 @@ fn fitted(rows: RowTable) -> (Vec<String>, usize, String) {
         document: Document { scalars: Vec::new(), tables: vec![rows] },
         ..Response::default()
     };
-    let asked = Asked {
+    let asked = FitOptions {
         format: Format::default(),
         tokenizer: Tokenizer::O200k,
         budget: 50_000,

@@ -4,7 +4,7 @@
 use daysheet_core::text::charset::decode;
 use daysheet_core::text::flowed::unflow;
 use daysheet_core::text::html::{Html, Link, Style, html};
-use daysheet_core::text::quote::{Parts, split_quoted};
+use daysheet_core::text::quote::{QuoteParts, split_quoted};
 use daysheet_core::text::{
     Address, address_list, cell, clip, entities, header, is_invisible, lines,
 };
@@ -453,8 +453,8 @@ fn a_newsletter_reads_as_paragraphs() {
     assert_eq!((got.hidden, got.cut), (27, false));
 }
 
-fn parts(fresh: &str, quoted: Option<&str>, signature: Option<&str>) -> Parts {
-    Parts {
+fn parts(fresh: &str, quoted: Option<&str>, signature: Option<&str>) -> QuoteParts {
+    QuoteParts {
         fresh: fresh.to_owned(),
         quoted: quoted.map(str::to_owned),
         signature: signature.map(str::to_owned),
@@ -464,7 +464,7 @@ fn parts(fresh: &str, quoted: Option<&str>, signature: Option<&str>) -> Parts {
 #[test]
 fn replies_are_parted_from_what_they_quote() {
     let gmail = "On Mon, 5 Oct 2026 at 10:12, Bob <bob@y.org> wrote:\n\n> Hi Ann,\n>\n> when?";
-    let cases: Vec<(&str, String, Parts)> = vec![
+    let cases: Vec<(&str, String, QuoteParts)> = vec![
         ("gmail", format!("Noon.\n\n{gmail}"), parts("Noon.", Some(gmail), None)),
         ("wrapped", "Noon.\n\nOn Mon, 5 Oct 2026 at 10:12, Bob <\nbob@y.org> wrote:\n> when?".into(),
             parts("Noon.", Some("On Mon, 5 Oct 2026 at 10:12, Bob <\nbob@y.org> wrote:\n> when?"), None)),

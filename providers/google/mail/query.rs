@@ -3,7 +3,7 @@
 //! Pure text work. What Gmail cannot express exactly is written as nearly as possible, and a note
 //! says what was lost. Gmail's syntax: <https://support.google.com/mail/answer/7190>.
 
-use daysheet_core::query::{PLACES, Part, Query, State, Term};
+use daysheet_core::query::{MessagePart, PLACES, Query, State, Term};
 use daysheet_core::text::Note;
 
 use crate::labels::{is_category, label};
@@ -81,7 +81,7 @@ fn group(parts: &[Query], between: &str, negated: bool, notes: &mut Vec<Note>) -
 fn write_term(term: &Term, notes: &mut Vec<Note>) -> String {
     match term {
         Term::Text(text) => quote(text),
-        Term::In(Part::Body, text) => {
+        Term::In(MessagePart::Body, text) => {
             notes.push(
                 "Gmail cannot search only the body: `body:` searched the whole message".into(),
             );

@@ -27,7 +27,7 @@ use super::files::{self, Wanted, unreadable};
 use crate::store::agenda::{Access, Agenda, Calendar, Event, event_id, instance_id};
 use daysheet_core::error::Result;
 use daysheet_core::event_time::{self, EventTime};
-use daysheet_core::ical::{self, Document, Entry};
+use daysheet_core::ical::{self, CalendarDocument, Entry};
 use daysheet_core::provider::calendar::Guest;
 use daysheet_core::text;
 
@@ -114,7 +114,7 @@ struct Found {
     stem: String,
     owner: String,
     readonly: bool,
-    document: Document,
+    document: CalendarDocument,
 }
 
 impl Found {
@@ -184,7 +184,7 @@ impl Loading<'_> {
     }
 
     /// Whose calendar it is, when the folder does not tell.
-    fn owner(&self, document: &Document) -> Option<String> {
+    fn owner(&self, document: &CalendarDocument) -> Option<String> {
         let name = document.name.as_deref().unwrap_or_default();
         let named = self.addresses.iter();
         let mut named = named.filter(|address| name.eq_ignore_ascii_case(address));

@@ -10,7 +10,7 @@ pub mod split;
 pub mod vocabulary;
 
 use merge::Merger;
-use split::Pieces;
+use split::PieceIter;
 use vocabulary::Vocabulary;
 
 /// The name of the vocabulary that [`tokens`] counts in.
@@ -68,7 +68,7 @@ impl Tokenizer {
     pub fn work(self, text: &str) -> Work {
         let vocabulary = Vocabulary::of(self.file());
         let mut merger = Merger::new(&vocabulary);
-        let mut pieces = Pieces::new(text, self);
+        let mut pieces = PieceIter::new(text, self);
         let tokens = pieces.by_ref().map(|piece| merger.count(piece.as_bytes())).sum();
         Work { tokens, steps: pieces.steps() + merger.steps() }
     }

@@ -34,7 +34,7 @@ const TRIES: usize = 64;
 
 /// The constraints that an answer is fitted to.
 #[derive(Debug, Clone, Copy)]
-pub struct Asked<'a> {
+pub struct FitOptions<'a> {
     /// The output format.
     pub format: Format,
     /// The tokenizer that counts.
@@ -93,7 +93,7 @@ pub struct Shortened {
 
 /// The blocks of a draft as they are, and where in them its long texts begin.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Whole {
+pub struct WholeBlocks {
     /// Document, long texts and notes.
     pub blocks: Vec<String>,
     /// The number of the line, counted from 1, at which each long text begins.
@@ -102,7 +102,7 @@ pub struct Whole {
     notes: bool,
 }
 
-impl Whole {
+impl WholeBlocks {
     /// Returns all of a draft.
     pub fn of(response: &Response, format: Format, secret: &[u8; 32]) -> Self {
         let pieces = pieces::pieces(response, &Sizes::none(format), secret);
@@ -188,16 +188,17 @@ fn lines(text: &str) -> Vec<&str> {
 /// suffices; [`Kind::Argument`] for a chunk that does not exist.
 pub fn fit(
     response: &Response,
-    asked: &Asked<'_>,
-    output: impl FnOnce(&Whole) -> String,
+    asked: &FitOptions<'_>,
+    output: impl FnOnce(&WholeBlocks) -> String,
 ) -> Result<Fitted> {
     // The stored output is the same whatever format was requested: it can be read by
     // lines, and requested again.
-    let kept = || Whole::kept(response, asked.secret);
+    let kept = || WholeBlocks::kept(response, asked.secret);
     let cuts = response.document.cuts();
     let cut = cuts.iter().map(|(_, count)| count).sum();
     let mut output = Some(output);
-    let mut keep = |whole: &Whole| output.take().map(|output| output(whole)).unwrap_or_default();
+    let mut keep =
+        |whole: &WholeBlocks| output.take().map(|output| output(whole)).unwrap_or_default();
     let noted;
     let (response, known) = match cuts.is_empty() {
         true => (response, None),
@@ -211,7 +212,7 @@ pub fn fit(
             (&noted, Some((whole, id)))
         }
     };
-    let whole = Whole::of(response, asked.format, asked.secret);
+    let whole = WholeBlocks::of(response, asked.format, asked.secret);
     if let Some(fitted) = as_it_is(&whole, asked) {
         return match asked.chunk {
             0 | 1 => Ok(Fitted { cut, ..fitted }),
@@ -231,7 +232,7 @@ pub fn fit(
             let Short::Tokens(needed) = short else {
                 break;
             };
-            let more = Asked {
+            let more = FitOptions {
                 room: asked.room.saturating_add(needed.saturating_sub(asked.stated_budget)),
                 stated_budget: needed,
                 ..*asked
@@ -288,7 +289,7 @@ pub fn fit(
 /// Returns all chunks of an answer, given the output's id and where its texts start.
 fn chunks(
     response: &Response,
-    asked: &Asked<'_>,
+    asked: &FitOptions<'_>,
     id: &str,
     starts: &[usize],
 ) -> std::result::Result<(Pieces, Vec<Chunk>), Short> {
@@ -313,7 +314,7 @@ fn chunks(
 }
 
 /// Returns all blocks, if they fit.
-fn as_it_is(whole: &Whole, asked: &Asked<'_>) -> Option<Fitted> {
+fn as_it_is(whole: &WholeBlocks, asked: &FitOptions<'_>) -> Option<Fitted> {
     let bytes: usize = whole.blocks.iter().map(String::len).sum();
     if bytes > CEILING {
         return None;
@@ -378,7 +379,7 @@ impl Chunk {
         left: &[usize],
         number: usize,
         fixed: &Fixed,
-        asked: &Asked<'_>,
+        asked: &FitOptions<'_>,
     ) -> std::result::Result<Self, Short> {
         let first = number == 1;
         let make =
@@ -401,7 +402,7 @@ impl Chunk {
         number: usize,
         (document, saying): (usize, usize),
         index: usize,
-        asked: &Asked<'_>,
+        asked: &FitOptions<'_>,
     ) -> std::result::Result<Self, Short> {
         let kept = saying + index;
         let room = asked.room.saturating_sub(document + kept);

@@ -101,12 +101,12 @@ pub struct Plan {
     members: Vec<usize>,
     tokens: usize,
     value: f64,
-    steps: Vec<Step>,
+    steps: Vec<PlanStep>,
 }
 
 /// The state before a step.
 #[derive(Debug, Clone, PartialEq)]
-struct Step {
+struct PlanStep {
     block: usize,
     before: Option<usize>,
     /// The other block of an exchange.
@@ -289,7 +289,7 @@ impl Plan {
         };
         let other = other.map(|(block, to)| (block, set(block, to)));
         let before = set(block, to);
-        self.steps.push(Step { block, before, other, tokens: self.tokens, value: self.value });
+        self.steps.push(PlanStep { block, before, other, tokens: self.tokens, value: self.value });
         self.tokens = narrow(allocation.tokens());
         self.value += gain;
     }

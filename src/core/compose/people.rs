@@ -24,7 +24,7 @@ const MOST: usize = 500;
 
 /// The recipients, and what the user should know before writing to them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Read {
+pub struct ReadPeople {
     /// The people, each address once, in order.
     pub people: Vec<Person>,
     /// Warnings about them, one line each.
@@ -36,8 +36,8 @@ pub struct Read {
 ///
 /// # Errors
 /// [`Kind::Argument`](crate::error::Kind::Argument), which names the item and the next step.
-pub fn read(field: &str, items: &[String]) -> Result<Read> {
-    let mut found = Read::default();
+pub fn read(field: &str, items: &[String]) -> Result<ReadPeople> {
+    let mut found = ReadPeople::default();
     let mut known = HashSet::new();
     for item in items {
         let refused = |error: Error| {

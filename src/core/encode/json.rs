@@ -19,7 +19,7 @@ pub fn encode(document: &Document) -> String {
 /// Returns the text around the rows of a table, and each of its rows with its comma.
 pub(super) fn pieces(table: &RowTable) -> (String, Vec<String>) {
     let rows = table.rows().zip(table.extras()).map(|(cells, extra)| {
-        let row = Row { columns: table.columns(), cells, extra };
+        let row = JsonRow { columns: table.columns(), cells, extra };
         serde_json::to_string(&row).unwrap_or_default() + ","
     });
     (format!(",\"{}\":[]", table.name()), rows.collect())
@@ -54,7 +54,7 @@ struct Rows<'a>(&'a RowTable);
 
 impl Serialize for Rows<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(self.0.rows().zip(self.0.extras()).map(|(cells, extra)| Row {
+        serializer.collect_seq(self.0.rows().zip(self.0.extras()).map(|(cells, extra)| JsonRow {
             columns: self.0.columns(),
             cells,
             extra,
@@ -62,13 +62,13 @@ impl Serialize for Rows<'_> {
     }
 }
 
-struct Row<'a> {
+struct JsonRow<'a> {
     columns: &'a [&'static Field],
     cells: &'a [Cell],
     extra: &'a Extra,
 }
 
-impl Serialize for Row<'_> {
+impl Serialize for JsonRow<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         for (field, cell) in self.columns.iter().zip(self.cells) {

@@ -14,7 +14,7 @@ pub mod write;
 use super::Document;
 use crate::row::{Cell, Extra, RowTable};
 use value::Json;
-use write::{ROW, Style, columns, heading, row, spell, write};
+use write::{ROW, StcStyle, columns, heading, row, spell, write};
 
 /// The versions of STC. Both have the same content and are read alike.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -50,8 +50,8 @@ pub(super) fn pieces(table: &RowTable, version: Version) -> (String, Vec<String>
     let name = table.name();
     let rows = objects(table);
     let style = match version {
-        Version::One => Style::One,
-        Version::Two => Style::Two,
+        Version::One => StcStyle::One,
+        Version::Two => StcStyle::Two,
     };
     match columns(&rows) {
         Some(columns) => {
@@ -66,7 +66,7 @@ pub(super) fn pieces(table: &RowTable, version: Version) -> (String, Vec<String>
         None => {
             // Version 2 leaves out braces of the root, which a row is not.
             let rows = rows.iter().map(|row| match style {
-                Style::Two => format!(", {{{}}}", spell(row, style)),
+                StcStyle::Two => format!(", {{{}}}", spell(row, style)),
                 _ => format!(", {}", spell(row, style)),
             });
             (format!(", {name}: []"), rows.collect())

@@ -7,7 +7,7 @@
 use serde_json::Value;
 
 use super::{Room, at};
-use crate::row::{Cell, Cut};
+use crate::row::{Cell, CutCell};
 use crate::schemas::{Field, GuestNames, wire};
 use crate::text;
 
@@ -66,7 +66,7 @@ pub(super) fn sample(
     list: &[Member],
     between: &str,
     room: Room,
-) -> (Cell, Option<Cut>) {
+) -> (Cell, Option<CutCell>) {
     let whole = |list: &[Member]| -> String {
         let members: Vec<String> = list.iter().map(Member::whole).collect();
         members.join(between)
@@ -98,7 +98,7 @@ pub(super) fn sample(
         return (Cell::Text(text), None);
     }
     let members: Vec<String> = list.iter().map(|one| one.within(each)).collect();
-    let cut = Cut { column: field.name, whole: all, members: Some(members.join(between)) };
+    let cut = CutCell { column: field.name, whole: all, members: Some(members.join(between)) };
     (Cell::Text(text), Some(cut))
 }
 

@@ -8,25 +8,25 @@ use jiff::{SignedDuration, Timestamp};
 use super::scan::{self, Component, Line, Notes, Property, clean};
 use super::settle::{Raw, settle};
 use super::times::{alike, dated, dates, end, floating, moment, stamp};
-use super::values::{self, Written};
+use super::values::{self, WrittenDate};
 use super::zones::Zones;
-use super::{Document, Entry, LONGEST};
+use super::{CalendarDocument, Entry, LONGEST};
 use crate::error::{Error, Result};
 use crate::event_time::{self, EventTime, ZonedTime};
 use crate::provider::calendar::{Answer, Guest, Show, Visibility};
-use crate::recurrence::{Repeat, Rule};
+use crate::recurrence::{RecurrenceRule, Repeat};
 use crate::text;
 use crate::text::{note, ours, quoted};
 
 /// Reads a document.
-pub fn document(text: &str, floating: &TimeZone) -> Result<Document> {
+pub fn document(text: &str, floating: &TimeZone) -> Result<CalendarDocument> {
     if text.len() > LONGEST {
         return Err(Error::argument("the calendar is larger than 2 MiB")
             .next("split it into smaller documents"));
     }
     let mut notes = Notes::default();
     let roots = scan::components(text, &mut notes);
-    let mut document = Document::default();
+    let mut document = CalendarDocument::default();
     let mut found = false;
     let mut raws = Vec::new();
     for root in &roots {
@@ -52,7 +52,7 @@ pub fn document(text: &str, floating: &TimeZone) -> Result<Document> {
 fn calendar(
     root: &Component,
     floating: &TimeZone,
-    document: &mut Document,
+    document: &mut CalendarDocument,
     notes: &mut Notes,
 ) -> Vec<Raw> {
     let some = |text: String| Some(text).filter(|text| !text.is_empty());
@@ -78,7 +78,7 @@ fn calendar(
 
 /// The properties of an event as they are read.
 #[derive(Default)]
-struct Parts {
+struct EventParts {
     recurs: bool,
     start: Option<ZonedTime>,
     /// The start by the clock, in a zone that only the document has.
@@ -96,12 +96,12 @@ struct Parts {
     url: Option<String>,
     guests: Vec<Guest>,
     /// Exceptions and added dates.
-    except: Vec<Written>,
-    extra: Vec<Written>,
+    except: Vec<WrittenDate>,
+    extra: Vec<WrittenDate>,
     periods: Vec<(Timestamp, Timestamp)>,
     stamps: (Option<Timestamp>, Option<Timestamp>),
     /// `RECURRENCE-ID`.
-    instead_of: Option<Written>,
+    instead_of: Option<WrittenDate>,
     following: bool,
 }
 
@@ -111,8 +111,10 @@ fn entry(event: &Component, zones: &Zones, method: Option<&str>, notes: &mut Not
         ZonedTime::Day(jiff::civil::Date::ZERO),
         ZonedTime::Day(jiff::civil::Date::ZERO),
     );
-    let mut parts =
-        Parts { recurs: event.lines.iter().any(|line| line.name == "RRULE"), ..Parts::default() };
+    let mut parts = EventParts {
+        recurs: event.lines.iter().any(|line| line.name == "RRULE"),
+        ..EventParts::default()
+    };
     for line in &event.lines {
         let Some(property) = line.read() else {
             notes.line(line.number, note!("cannot be read: {}", quoted(line.shown())));
@@ -187,7 +189,7 @@ fn entry(event: &Component, zones: &Zones, method: Option<&str>, notes: &mut Not
 /// Applies a property; `None` if its value cannot be read.
 fn take(
     entry: &mut Entry,
-    parts: &mut Parts,
+    parts: &mut EventParts,
     line: &Line,
     property: &Property,
     zones: &Zones,
@@ -216,7 +218,7 @@ fn take(
         }
         "RRULE" => {
             let rule = clean(line.value());
-            if Rule::foreign(&rule).is_none() {
+            if RecurrenceRule::foreign(&rule).is_none() {
                 notes.line(line.number, note!("unsupported recurrence rule: {}", quoted(&rule)));
             }
             if parts.repeat.rule.is_empty() {

@@ -14,7 +14,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::scan::Component;
 use super::values::date_time;
 use crate::event_time::{self, EventTime, ZonedTime};
-use crate::recurrence::{Repeat, Rule, Until};
+use crate::recurrence::{RecurrenceRule, Repeat, Until};
 
 /// Onsets of one observance that are worked out: those since 1601, with room.
 const ONSETS: usize = 1_000;
@@ -120,7 +120,7 @@ fn onsets(
     for line in &part.lines {
         match line.name.as_str() {
             "RRULE" => {
-                let mut read = Rule::foreign(line.value())?;
+                let mut read = RecurrenceRule::foreign(line.value())?;
                 let many = |count| usize::try_from(count).is_ok_and(|count| count > ONSETS);
                 if read.parts.count.is_some_and(many) {
                     return None;

@@ -9,9 +9,9 @@ use jiff::{SignedDuration, Timestamp, ToSpan};
 
 use super::Entry;
 use super::scan::Notes;
-use super::values::Written;
+use super::values::WrittenDate;
 use crate::event_time::{self, EventTime, ZonedTime};
-use crate::recurrence::{Repeat, Rule, Until, compact, compact_day};
+use crate::recurrence::{RecurrenceRule, Repeat, Until, compact, compact_day};
 use crate::text::{note, ours};
 
 /// Rules that are carried out to understand a document, and days of one.
@@ -31,7 +31,7 @@ pub struct Raw {
     /// `DTSTAMP` and `LAST-MODIFIED`.
     pub stamps: (Option<Timestamp>, Option<Timestamp>),
     /// `RECURRENCE-ID`, as it is written.
-    pub instead_of: Option<Written>,
+    pub instead_of: Option<WrittenDate>,
     /// `RANGE=THISANDFUTURE`.
     pub following: bool,
     /// Starts and ends of `RDATE`s that are periods.
@@ -266,7 +266,7 @@ impl Parted {
     }
 
     fn rule(&self, text: &str) -> Option<String> {
-        let mut rule = Rule::foreign(text)?;
+        let mut rule = RecurrenceRule::foreign(text)?;
         let parts = &mut rule.parts;
         let timed = [&parts.byhour, &parts.byminute, &parts.bysecond];
         if !self.by.is_zero() && timed.iter().any(|list| !list.is_empty()) {

@@ -10,10 +10,10 @@ use jiff::{SignedDuration, Span, Timestamp};
 
 use super::scan::{Component, Line, Notes, Property};
 use super::settle::{day, days};
-use super::values::{self, Written};
+use super::values::{self, WrittenDate};
 use super::zones::{Zone, Zones};
 use crate::event_time::{self, EventTime, ZonedTime};
-use crate::recurrence::{Repeat, Rule, Until};
+use crate::recurrence::{RecurrenceRule, Repeat, Until};
 
 /// The most dates that stand for a rule.
 const DATES: usize = 500;
@@ -56,7 +56,7 @@ pub fn floating(property: &Property) -> Option<DateTime> {
 /// would fall on other hours, and on other days.
 pub fn dated(repeat: &mut Repeat, start: DateTime, zone: &TimeZone) -> Option<usize> {
     let utc = |when: EventTime| TimeZone::UTC.to_datetime(when.instant(&TimeZone::UTC));
-    let mut rule = Rule::foreign(&repeat.rule)?;
+    let mut rule = RecurrenceRule::foreign(&repeat.rule)?;
     if let Some(Until::Utc(at)) = rule.until {
         let at = event_time::resolve(at, &TimeZone::UTC);
         rule.until = Some(Until::Local(zone.to_datetime(at)));
@@ -82,7 +82,7 @@ pub fn stamp(property: &Property) -> Option<Timestamp> {
 }
 
 /// Dates, and those that are periods as starts and ends.
-pub type Dates = (Vec<Written>, Vec<(Timestamp, Timestamp)>);
+pub type Dates = (Vec<WrittenDate>, Vec<(Timestamp, Timestamp)>);
 
 /// Returns the dates of `RECURRENCE-ID`, `EXDATE` or `RDATE`.
 pub fn dates(line: &Line, property: &Property, zones: &Zones, notes: &mut Notes) -> Option<Dates> {
@@ -117,7 +117,7 @@ pub fn dates(line: &Line, property: &Property, zones: &Zones, notes: &mut Notes)
         {
             periods.push((from, to));
         }
-        dates.push(Written { when, local_time, floating });
+        dates.push(WrittenDate { when, local_time, floating });
     }
     Some((dates, periods))
 }
@@ -126,7 +126,7 @@ pub fn dates(line: &Line, property: &Property, zones: &Zones, notes: &mut Notes)
 /// mean, and in the zone of the start what names none.
 pub fn alike(
     repeat: &Repeat,
-    dates: &[Written],
+    dates: &[WrittenDate],
     start: (&ZonedTime, Option<&TimeZone>),
     zones: &Zones,
 ) -> Vec<EventTime> {
@@ -135,7 +135,7 @@ pub fn alike(
         ZonedTime::At(_, name) => event_time::find_zone(name),
         ZonedTime::Day(_) => None,
     };
-    let is_time = |one: &Written| !one.when.is_day();
+    let is_time = |one: &WrittenDate| !one.when.is_day();
     let days = match matches!(start, ZonedTime::Day(_))
         && dates.iter().any(is_time)
         && zones.may_carry_out()
@@ -143,7 +143,7 @@ pub fn alike(
         true => days(repeat, start),
         false => HashSet::new(),
     };
-    let alike = |one: &Written| match (start, one.when, one.local_time) {
+    let alike = |one: &WrittenDate| match (start, one.when, one.local_time) {
         (ZonedTime::Day(_), EventTime::At(at), Some(local_time)) => {
             EventTime::Day(day(at, local_time, zones.floating(), &days))
         }

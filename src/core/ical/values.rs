@@ -13,7 +13,7 @@ use crate::recurrence::Until;
 
 /// A date as it is written.
 #[derive(Debug, Clone, Copy)]
-pub struct Written {
+pub struct WrittenDate {
     /// When it is.
     pub when: EventTime,
     /// The local time; none for a day.

@@ -14,16 +14,16 @@ use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
 
 use super::scan::clean;
-use super::{Document, Entry};
+use super::{CalendarDocument, Entry};
 use crate::event_time::{EventTime, ZonedTime};
 use crate::provider::calendar::{Answer, Guest, Show, Visibility};
-use crate::recurrence::{Repeat, Rule, Until, written};
+use crate::recurrence::{RecurrenceRule, Repeat, Until, written};
 
 /// What names the program that made a document.
 const PRODUCT: &str = "-//Daysheet//Daysheet//EN";
 
 /// Writes a document.
-pub fn document(document: &Document, now: Timestamp) -> String {
+pub fn document(document: &CalendarDocument, now: Timestamp) -> String {
     let mut root = component(ICalendarComponentType::VCalendar);
     root.entries =
         vec![text(ICalendarProperty::Version, "2.0"), text(ICalendarProperty::Prodid, PRODUCT)];
@@ -143,7 +143,7 @@ fn shown(entry: &Entry, all: &mut Vec<ICalendarEntry>) {
 
 fn recurrence(repeat: &Repeat, start: &ZonedTime, all: &mut Vec<ICalendarEntry>) {
     if !repeat.rule.is_empty() {
-        let value = match Rule::foreign(&repeat.fit(start)) {
+        let value = match RecurrenceRule::foreign(&repeat.fit(start)) {
             Some(rule) => {
                 let mut parts = rule.parts;
                 parts.until = rule.until.map(|until| match until {

@@ -17,7 +17,7 @@ use jiff::civil::{Date, DateTime};
 use jiff::tz::Offset;
 use jiff::{Span, Timestamp, ToSpan};
 
-use super::rule::{Rule, place};
+use super::rule::{RecurrenceRule, place};
 
 /// No call looks at more occurrences of a rule than these.
 pub const MOST: usize = 20_000;
@@ -34,7 +34,7 @@ const LATE: i64 = 9_900;
 /// Returns the local times of a rule from `start` on that are not before `from` and not after
 /// `to`, in order, the first `most` of them. `start` is among them only if the rule includes it.
 pub fn expand(
-    rule: &Rule,
+    rule: &RecurrenceRule,
     start: DateTime,
     from: DateTime,
     to: DateTime,

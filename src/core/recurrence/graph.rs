@@ -15,7 +15,7 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 
-use super::{DAYS, Repeat, Rule, Until, until};
+use super::{DAYS, RecurrenceRule, Repeat, Until, until};
 use crate::error::{Error, Result};
 use crate::event_time::{self, ZonedTime};
 
@@ -45,9 +45,9 @@ pub fn pattern(repeat: &Repeat, start: &ZonedTime, zone: &str) -> Result<Value> 
         return Err(refused("cannot have dates besides its rule (RDATE)")
             .next("create separate events for these dates"));
     }
-    let rule = match Rule::foreign(&repeat.rule) {
+    let rule = match RecurrenceRule::foreign(&repeat.rule) {
         Some(rule) => rule,
-        None => Rule::read(&repeat.rule)?,
+        None => RecurrenceRule::read(&repeat.rule)?,
     };
     check_times(&rule, start)?;
     if !repeat.begins(start) {
@@ -104,7 +104,7 @@ fn date(start: &ZonedTime) -> Date {
 }
 
 /// Checks that every occurrence has the time of the start.
-fn check_times(rule: &Rule, start: &ZonedTime) -> Result<()> {
+fn check_times(rule: &RecurrenceRule, start: &ZonedTime) -> Result<()> {
     let ZonedTime::At(at, _) = start else {
         return Ok(());
     };
@@ -204,7 +204,7 @@ fn index_name(index: i32) -> &'static str {
 /// Returns the value of `RRULE` for Graph's `recurrence` object. An end is a day, as in Graph.
 pub fn rule(recurrence: &Value) -> Option<String> {
     let pattern = recurrence.get("pattern")?;
-    let mut rule = Rule::foreign("FREQ=DAILY")?;
+    let mut rule = RecurrenceRule::foreign("FREQ=DAILY")?;
     let parts = &mut rule.parts;
     let interval = whole(pattern, "interval").unwrap_or(1).max(1);
     parts.interval = Some(u16::try_from(interval).ok()?).filter(|interval| *interval > 1);
@@ -265,7 +265,7 @@ pub fn rule(recurrence: &Value) -> Option<String> {
         _ => {}
     }
     // A pattern that Graph accepts and RFC 5545 does not allow (day 0) is no rule.
-    Rule::foreign(&rule.write()).map(|rule| rule.write())
+    RecurrenceRule::foreign(&rule.write()).map(|rule| rule.write())
 }
 
 /// Returns a text in lower case, empty if there is none.

@@ -42,14 +42,14 @@ pub enum Until {
 
 /// A rule, taken apart. `until` stands beside the library's parts, not in them.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Rule {
+pub struct RecurrenceRule {
     /// All parts but `UNTIL`.
     pub parts: ICalendarRecurrenceRule,
     /// `UNTIL`.
     pub until: Option<Until>,
 }
 
-impl Rule {
+impl RecurrenceRule {
     /// Reads a rule; `RRULE:` in front is taken off.
     ///
     /// # Errors

@@ -56,7 +56,7 @@ fn clean_name(raw: &str) -> String {
 
 /// Returns all addresses of a header, in order, including members of groups.
 pub fn address_list(s: &str) -> Vec<Address> {
-    let mut reader = Reader::default();
+    let mut reader = AddressReader::default();
     let mut rest = s;
     while let Some(c) = rest.chars().next() {
         rest = rest.get(c.len_utf8()..).unwrap_or_default();
@@ -68,42 +68,42 @@ pub fn address_list(s: &str) -> Vec<Address> {
 
 /// What has been read of the address at hand.
 #[derive(Default)]
-struct Reader {
+struct AddressReader {
     done: Vec<Address>,
     phrase: String,
     comment: String,
     angle: Option<String>,
     /// Signs whose closing part is not there any more.
-    unclosed: Vec<Mark>,
+    unclosed: Vec<Bracket>,
 }
 
 /// A sign that needs a second one to close it.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Mark {
+enum Bracket {
     Quote,
     Paren,
     Angle,
 }
 
-impl Reader {
+impl AddressReader {
     /// Takes in `c`, and as much of what follows as belongs to it; returns
     /// what is left.
     fn take<'a>(&mut self, c: char, rest: &'a str) -> &'a str {
         match c {
             '"' => {
-                if let Some((text, after)) = self.once(Mark::Quote, || quoted(rest)) {
+                if let Some((text, after)) = self.once(Bracket::Quote, || quoted(rest)) {
                     self.phrase.push_str(&text);
                     return after;
                 }
             }
             '(' => {
-                if let Some((text, after)) = self.once(Mark::Paren, || comment(rest)) {
+                if let Some((text, after)) = self.once(Bracket::Paren, || comment(rest)) {
                     self.comment.push_str(text);
                     return after;
                 }
             }
             '<' => {
-                let closed = self.once(Mark::Angle, || rest.split_once('>'));
+                let closed = self.once(Bracket::Angle, || rest.split_once('>'));
                 let Some((text, after)) = closed else {
                     self.phrase.push(' ');
                     return rest;
@@ -137,7 +137,7 @@ impl Reader {
     /// What `search` finds for an opening sign. A search that came to the end
     /// of the text is not repeated for every further sign; those count for
     /// nothing.
-    fn once<T>(&mut self, mark: Mark, search: impl FnOnce() -> Option<T>) -> Option<T> {
+    fn once<T>(&mut self, mark: Bracket, search: impl FnOnce() -> Option<T>) -> Option<T> {
         if self.unclosed.contains(&mark) {
             return None;
         }

@@ -25,13 +25,13 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
 const WINDOW: usize = 2_000;
 
 /// An encoded word.
-struct Word<'a> {
+struct EncodedWord<'a> {
     charset: &'a str,
-    data: Vec<Data<'a>>,
+    data: Vec<EncodedData<'a>>,
 }
 
 /// What a word is made of.
-enum Data<'a> {
+enum EncodedData<'a> {
     /// Bytes in the word's charset.
     Bytes(Vec<u8>),
     /// What should have been encoded and was not.
@@ -44,7 +44,7 @@ enum Data<'a> {
 /// together, because many mail programs cut a character of several bytes in two.
 pub(super) fn decoded(line: &str) -> String {
     let mut out = String::with_capacity(line.len());
-    let mut pending: Option<Word<'_>> = None;
+    let mut pending: Option<EncodedWord<'_>> = None;
     let mut rest = line;
     while let Some((before, word, after)) = next(rest) {
         let apart = !before.trim().is_empty();
@@ -80,7 +80,7 @@ fn joins(one: &str, other: &str) -> bool {
 }
 
 /// Returns the first encoded word of a line, with the text around it.
-fn next(line: &str) -> Option<(&str, Word<'_>, &str)> {
+fn next(line: &str) -> Option<(&str, EncodedWord<'_>, &str)> {
     let mut from = 0;
     while let Some(found) = line.get(from..)?.find("=?") {
         let start = from + found;
@@ -94,7 +94,7 @@ fn next(line: &str) -> Option<(&str, Word<'_>, &str)> {
 }
 
 /// Reads `charset?Q?text?=`, and returns its length.
-fn word(inside: &str) -> Option<(Word<'_>, usize)> {
+fn word(inside: &str) -> Option<(EncodedWord<'_>, usize)> {
     let window = inside.get(..inside.floor_char_boundary(WINDOW))?;
     let (charset, rest) = window.split_once('?')?;
     let (encoding, rest) = rest.split_once('?')?;
@@ -104,15 +104,15 @@ fn word(inside: &str) -> Option<(Word<'_>, usize)> {
     }
     let data = match encoding {
         "q" | "Q" => quoted(text),
-        "b" | "B" => vec![Data::Bytes(base64(text)?)],
+        "b" | "B" => vec![EncodedData::Bytes(base64(text)?)],
         _ => return None,
     };
     let length = charset.len() + encoding.len() + text.len() + 4;
-    Some((Word { charset, data }, length))
+    Some((EncodedWord { charset, data }, length))
 }
 
 /// Decodes the Q encoding: `_` is a space, `=C3` a byte, and a `=` before anything else is one.
-fn quoted(text: &str) -> Vec<Data<'_>> {
+fn quoted(text: &str) -> Vec<EncodedData<'_>> {
     let mut data = Vec::new();
     let mut bytes = Vec::new();
     let mut rest = text;
@@ -136,14 +136,14 @@ fn quoted(text: &str) -> Vec<Data<'_>> {
             }
             _ => {
                 let end = rest.find(|c: char| c.is_ascii()).unwrap_or(rest.len());
-                data.push(Data::Bytes(std::mem::take(&mut bytes)));
-                data.push(Data::Raw(rest.get(..end).unwrap_or_default()));
+                data.push(EncodedData::Bytes(std::mem::take(&mut bytes)));
+                data.push(EncodedData::Raw(rest.get(..end).unwrap_or_default()));
                 end
             }
         };
         rest = rest.get(length..).unwrap_or_default();
     }
-    data.push(Data::Bytes(bytes));
+    data.push(EncodedData::Bytes(bytes));
     data
 }
 
@@ -160,13 +160,13 @@ fn base64(text: &str) -> Option<Vec<u8>> {
     BASE64.decode(digits).ok()
 }
 
-impl Word<'_> {
+impl EncodedWord<'_> {
     /// Writes the text.
     ///
     /// Raw characters are what they are when the charset has them. Otherwise they
     /// were bytes in the charset that somebody on the way took for Latin letters.
     fn write(&self, out: &mut String) {
-        let raw = self.data.iter().any(|data| matches!(data, Data::Raw(_)));
+        let raw = self.data.iter().any(|data| matches!(data, EncodedData::Raw(_)));
         if raw && let Some(text) = charset::undone(&self.latin(), self.charset) {
             out.push_str(&text);
             return;
@@ -174,8 +174,8 @@ impl Word<'_> {
         let mut joined: Vec<u8> = Vec::new();
         for data in &self.data {
             match data {
-                Data::Bytes(bytes) => joined.extend(bytes),
-                Data::Raw(raw) => {
+                EncodedData::Bytes(bytes) => joined.extend(bytes),
+                EncodedData::Raw(raw) => {
                     out.push_str(&charset::decode(&joined, Some(self.charset)).0);
                     joined.clear();
                     out.push_str(raw);
@@ -187,8 +187,8 @@ impl Word<'_> {
 
     fn latin(&self) -> Vec<charset::Mixed<'_>> {
         let mixed = self.data.iter().map(|data| match data {
-            Data::Bytes(bytes) => charset::Mixed::Bytes(bytes),
-            Data::Raw(raw) => charset::Mixed::Text(raw),
+            EncodedData::Bytes(bytes) => charset::Mixed::Bytes(bytes),
+            EncodedData::Raw(raw) => charset::Mixed::Text(raw),
         });
         mixed.collect()
     }

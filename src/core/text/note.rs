@@ -2,7 +2,7 @@
 //!
 //! A reader trusts notes as ours, so text by others occurs in them only in backticks, clean and
 //! at most [`MOST`] columns long. [`note!`] makes every note: its text is a literal, and each
-//! value that fills it has a type ([`Part`]) that declares its origin. A mere `String` does not
+//! value that fills it has a type ([`NotePart`]) that declares its origin. A mere `String` does not
 //! compile: [`quoted`] is for text by others, [`ours`] for text of ours. Errors and questions use
 //! [`quoted`] for text by others, too. `budget` decides which notes are shown.
 
@@ -41,7 +41,7 @@ impl Note {
 
     /// Prefixes the note with the object, account or block it is about: `of: note`.
     #[must_use]
-    pub fn under(&self, of: impl Part) -> Self {
+    pub fn under(&self, of: impl NotePart) -> Self {
         Self::made(self.kind, format_args!("{of}: {self}"))
     }
 
@@ -141,21 +141,21 @@ impl From<&Error> for Note {
 }
 
 /// A value that may be in a note unchanged.
-pub trait Part: fmt::Display {}
+pub trait NotePart: fmt::Display {}
 
-impl<T: Part + ?Sized> Part for &T {}
-impl Part for &'static str {}
-impl Part for Note {}
-impl Part for Quoted {}
-impl<T: fmt::Display> Part for Ours<T> {}
-impl Part for i32 {}
-impl Part for u16 {}
-impl Part for u32 {}
-impl Part for u64 {}
-impl Part for usize {}
-impl Part for i64 {}
+impl<T: NotePart + ?Sized> NotePart for &T {}
+impl NotePart for &'static str {}
+impl NotePart for Note {}
+impl NotePart for Quoted {}
+impl<T: fmt::Display> NotePart for Ours<T> {}
+impl NotePart for i32 {}
+impl NotePart for u16 {}
+impl NotePart for u32 {}
+impl NotePart for u64 {}
+impl NotePart for usize {}
+impl NotePart for i64 {}
 /// Errors quote text by others, as notes do.
-impl Part for Error {}
+impl NotePart for Error {}
 
 /// Text by others, in backticks.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -250,9 +250,9 @@ macro_rules! note {
 }
 pub use note;
 
-/// Restricts the values of a note to [`Part`].
+/// Restricts the values of a note to [`NotePart`].
 #[doc(hidden)]
-pub fn part<T: Part>(part: &T) -> &T {
+pub fn part<T: NotePart>(part: &T) -> &T {
     part
 }
 

@@ -17,7 +17,7 @@ const MIN_LEADING: usize = 3;
 
 /// A mail's text in parts; every line of it is in one of them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Parts {
+pub struct QuoteParts {
     /// The new text of this message.
     pub fresh: String,
     /// The text it quotes, with the line that introduces it.
@@ -27,10 +27,10 @@ pub struct Parts {
 }
 
 /// Parts new text from quoted text and signature.
-pub fn split_quoted(text: &str) -> Parts {
+pub fn split_quoted(text: &str) -> QuoteParts {
     let lines: Vec<&str> = text.split('\n').map(str::trim_end).collect();
     if lines.iter().any(|line| forwards(line)) && !quote_before_forward(&lines) {
-        return Parts { fresh: join(&lines), ..Parts::default() };
+        return QuoteParts { fresh: join(&lines), ..QuoteParts::default() };
     }
     let cut = plain_cut(&lines).or_else(|| trailing(&lines));
     if let Some((fresh, quoted)) = cut.and_then(|at| lines.split_at_checked(at)) {
@@ -52,13 +52,13 @@ fn quote_before_forward(lines: &[&str]) -> bool {
 }
 
 /// Returns the parts for these lines; if none of them is new, nothing is parted.
-fn parts(fresh: &[&str], quoted: &[&str]) -> Parts {
+fn parts(fresh: &[&str], quoted: &[&str]) -> QuoteParts {
     if is_blank(fresh) {
         let all: Vec<&str> = fresh.iter().chain(quoted).copied().collect();
-        return Parts { fresh: join(&all), ..Parts::default() };
+        return QuoteParts { fresh: join(&all), ..QuoteParts::default() };
     }
     let (fresh, signature) = signature(fresh);
-    Parts {
+    QuoteParts {
         fresh: join(fresh),
         quoted: (!is_blank(quoted)).then(|| join(quoted)),
         signature: signature.map(join),

@@ -15,14 +15,14 @@ const LONGEST: f64 = 366.0 * 24.0 * 60.0;
 
 /// A time of day.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Clock {
+pub struct ClockTime {
     /// The time.
     pub time: Time,
     /// True for `24:00`, which is 0:00 of the day after.
     pub over: bool,
 }
 
-impl Clock {
+impl ClockTime {
     /// Reads a time of day and returns how many words it took, one or two (`6 pm`);
     /// `None` for words that do not look like one.
     ///

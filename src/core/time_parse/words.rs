@@ -16,7 +16,7 @@ use jiff::civil::{Date, DateTime, Weekday, date};
 use jiff::tz::TimeZone;
 use jiff::{Span, Timestamp, ToSpan, Zoned};
 
-use super::clock::{self, Clock};
+use super::clock::{self, ClockTime};
 use super::{ParsedTime, TimeContext, later};
 use crate::error::{Error, Result};
 use crate::event_time;
@@ -39,7 +39,7 @@ impl Words {
     /// exist, or contradicts itself.
     pub fn read(
         words: &[String],
-        clock: Option<Clock>,
+        clock: Option<ClockTime>,
         context: &TimeContext,
         start: Option<ParsedTime>,
     ) -> Result<Option<Self>> {
@@ -116,7 +116,12 @@ fn yesterday(today: Date) -> Option<Date> {
 }
 
 /// Returns the next such weekday to come, today among them unless it is over.
-fn coming(name: &str, today: Date, clock: Option<Clock>, context: &TimeContext) -> Option<Date> {
+fn coming(
+    name: &str,
+    today: Date,
+    clock: Option<ClockTime>,
+    context: &TimeContext,
+) -> Option<Date> {
     let found = after(name, yesterday(today)?)?;
     let gone = clock.is_some_and(|clock| !clock.over && clock.time <= context.local().time());
     match found == today && gone {

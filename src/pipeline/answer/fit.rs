@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::budget::Response;
-use crate::budget::fit::{self, Asked, CEILING, Fitted, Shortened, Whole};
+use crate::budget::fit::{self, CEILING, FitOptions, Fitted, Shortened, WholeBlocks};
 use crate::budget::value::{self, Strategy};
 use crate::client::{ClientPrompts, NonInteractive};
 use crate::encode::{Document, Format};
@@ -269,7 +269,7 @@ impl Pipeline {
         let response = self.noted(request.action, request.format, &NonInteractive).await?;
         self.note_untrusted(&response).await?;
         let secret = self.store.fence_secret().await?;
-        Ok(Whole::kept(&response, &secret).text())
+        Ok(WholeBlocks::kept(&response, &secret).text())
     }
 
     /// Fits a draft; stores the complete response as an output if it was shortened.
@@ -285,7 +285,7 @@ impl Pipeline {
         let rows: usize = response.document.tables.iter().map(RowTable::len).sum();
         let long = bytes > CEILING || rows > MANY;
         let work = move || {
-            let asked = Asked {
+            let asked = FitOptions {
                 format: how.format,
                 tokenizer,
                 budget: how.budget.saturating_sub(how.besides),

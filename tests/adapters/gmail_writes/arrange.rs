@@ -4,7 +4,7 @@
 use daysheet_core::provider::mail::{
     Audience, AutoReply, ContactCard, Rule, RuleStep, SettingsChange,
 };
-use daysheet_core::query::{Part, Query, Term};
+use daysheet_core::query::{MessagePart, Query, Term};
 use serde_json::{Value, json};
 
 use super::ME;
@@ -15,7 +15,7 @@ fn text(text: &str) -> Query {
     Query::Term(Term::Text(text.to_owned()))
 }
 
-fn of(part: Part, text: &str) -> Query {
+fn of(part: MessagePart, text: &str) -> Query {
     Query::Term(Term::In(part, text.to_owned()))
 }
 
@@ -34,7 +34,7 @@ async fn filters_are_rules() {
     for (criteria, action, when, then, other) in cases! {
         json!({"from": "news@example.com", "subject": "weekly", "excludeChats": true}),
             json!({"addLabelIds": ["Label_2", "STARRED"], "removeLabelIds": ["INBOX", "UNREAD"]}),
-            Some(Query::All(vec![of(Part::From, "news@example.com"), of(Part::Subject, "weekly")])),
+            Some(Query::All(vec![of(MessagePart::From, "news@example.com"), of(MessagePart::Subject, "weekly")])),
             vec![
                 RuleStep::Label("Receipts".to_owned()),
                 RuleStep::Star,
@@ -46,7 +46,7 @@ async fn filters_are_rules() {
             json!({"addLabelIds": ["TRASH"]}),
             Some(Query::All(vec![
                 Query::Any(vec![text("final notice"), text("overdue")]),
-                Query::Not(Box::new(of(Part::From, "bo@example.com"))),
+                Query::Not(Box::new(of(MessagePart::From, "bo@example.com"))),
                 Query::Term(Term::Attachment),
                 Query::Term(Term::Larger(1_000_000)),
             ])), vec![RuleStep::Trash], vec![];
@@ -54,8 +54,8 @@ async fn filters_are_rules() {
             json!({"removeLabelIds": ["SPAM"], "addLabelIds": ["IMPORTANT"],
                    "forward": "office@example.com"}),
             Some(Query::Any(vec![
-                of(Part::To, "mira@example.com"),
-                of(Part::To, "office@example.com"),
+                of(MessagePart::To, "mira@example.com"),
+                of(MessagePart::To, "office@example.com"),
             ])),
             vec![
                 RuleStep::Important,
@@ -66,7 +66,7 @@ async fn filters_are_rules() {
         json!({"query": "list:press.example newer_than:2d", "from": "a@example.com",
                "size": 5, "hasLove": "yes"}),
             json!({"addLabelIds": ["Label_9"], "removeLabelIds": ["IMPORTANT", "STARRED"],
-                   "reply": {"x": 1}}), Some(of(Part::From, "a@example.com")), vec![],
+                   "reply": {"x": 1}}), Some(of(MessagePart::From, "a@example.com")), vec![],
             vec![
                 "the condition query: list:press.example newer_than:2d",
                 "the condition size: 5",
@@ -113,29 +113,29 @@ async fn a_condition_is_written_as_gmail_has_it() {
     };
     let state = daysheet_core::query::State::Unread;
     for (when, expected) in cases! {
-        of(Part::From, "news@example.com"), Ok(json!({"from": "news@example.com"}));
+        of(MessagePart::From, "news@example.com"), Ok(json!({"from": "news@example.com"}));
         Query::All(vec![
-            of(Part::From, "news@example.com"),
-            of(Part::To, ME),
-            of(Part::Subject, "weekly"),
+            of(MessagePart::From, "news@example.com"),
+            of(MessagePart::To, ME),
+            of(MessagePart::Subject, "weekly"),
             Query::Term(Term::Attachment),
             Query::Term(Term::Smaller(5_000)),
         ]),
             Ok(json!({"from": "news@example.com", "to": ME, "subject": "weekly",
                       "hasAttachment": true, "size": 5_000, "sizeComparison": "smaller"}));
         // A phrase, a choice, and what stands twice are clearer as a query.
-        of(Part::Subject, "final notice"), Ok(json!({"query": "subject:\"final notice\""}));
-        Query::All(vec![of(Part::From, "a@example.com"), of(Part::From, "b@example.com")]),
+        of(MessagePart::Subject, "final notice"), Ok(json!({"query": "subject:\"final notice\""}));
+        Query::All(vec![of(MessagePart::From, "a@example.com"), of(MessagePart::From, "b@example.com")]),
             Ok(json!({"query": "from:a@example.com from:b@example.com"}));
         Query::All(vec![
             Query::Any(vec![text("invoice"), text("bill")]),
-            Query::Not(Box::new(of(Part::From, "bo@example.com"))),
+            Query::Not(Box::new(of(MessagePart::From, "bo@example.com"))),
         ]), Ok(json!({"query": "(invoice OR bill) -from:bo@example.com"}));
         Query::Raw("list:press.example".to_owned()), Ok(json!({"query": "list:press.example"}));
         Query::Term(Term::Is(state)), cannot("whether mail is read, starred or important");
         Query::Term(Term::Folder("inbox".to_owned())), cannot("which folder mail is in");
         Query::Term(Term::Label("Receipts".to_owned())), cannot("which labels mail has");
-        of(Part::Body, "x"), cannot("only the body");
+        of(MessagePart::Body, "x"), cannot("only the body");
         Query::All(vec![]),
             Err("the rule has no condition: give one, such as from:news@example.com"
                 .to_owned());
@@ -154,7 +154,7 @@ async fn a_condition_is_written_as_gmail_has_it() {
 #[tokio::test]
 async fn a_rule_does_what_gmail_can_do() {
     let named = |name: &str| name.to_owned();
-    let usual = || rule(of(Part::From, "a@example.com"));
+    let usual = || rule(of(MessagePart::From, "a@example.com"));
     let with = |then: Vec<RuleStep>| Rule { then, ..usual() };
     for (rule, expected) in cases! {
         with(vec![
@@ -239,7 +239,7 @@ async fn a_rule_is_replaced_and_never_doubled() {
         .await;
         let change = SettingsChange::UpdateRule(Rule {
             id: "F1".to_owned(),
-            ..rule(of(Part::From, wanted))
+            ..rule(of(MessagePart::From, wanted))
         });
         let done = gmail.mail.apply_settings(&change).await;
         let id = done.map(|found| found.unwrap()["id"].as_str().unwrap().to_owned());

@@ -229,7 +229,10 @@ async fn the_mailbox_is_set_up() {
     let rule = Rule {
         name: Some("Lamps".to_owned()),
         enabled: true,
-        when: Some(Query::Term(Term::In(daysheet_core::query::Part::Subject, "lamp".to_owned()))),
+        when: Some(Query::Term(Term::In(
+            daysheet_core::query::MessagePart::Subject,
+            "lamp".to_owned(),
+        ))),
         then: vec![
             RuleStep::Read,
             RuleStep::Label("Lamps".to_owned()),

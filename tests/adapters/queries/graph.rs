@@ -2,7 +2,7 @@
 //!
 //! Strict: what is not known here is not read, so that nothing slips in.
 
-use daysheet_core::query::Part;
+use daysheet_core::query::MessagePart;
 use jiff::Timestamp;
 
 use super::meaning::{Mail, says};
@@ -198,15 +198,15 @@ fn finds(leaf: &str, mail: Option<&Mail>) -> Option<bool> {
             return None;
         }
         let parts = match property {
-            "" => &[Part::From, Part::Subject, Part::Body][..],
-            "from:" => &[Part::From],
+            "" => &[MessagePart::From, MessagePart::Subject, MessagePart::Body][..],
+            "from:" => &[MessagePart::From],
             // Graph's own, without the copies.
             "to:" => return Some(mail.is_some_and(|mail| says_any(&mail.to_alone(), phrase))),
-            "cc:" => &[Part::Cc],
-            "bcc:" => &[Part::Bcc],
-            "subject:" => &[Part::Subject],
-            "body:" => &[Part::Body],
-            "attachment:" => &[Part::Filename],
+            "cc:" => &[MessagePart::Cc],
+            "bcc:" => &[MessagePart::Bcc],
+            "subject:" => &[MessagePart::Subject],
+            "body:" => &[MessagePart::Body],
+            "attachment:" => &[MessagePart::Filename],
             _ => return None,
         };
         mail.map(|mail| parts.iter().any(|part| says_any(&mail.texts(*part), phrase)))

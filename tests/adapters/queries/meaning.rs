@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use daysheet_core::query::{PLACES, Part, Query, State, Term};
+use daysheet_core::query::{MessagePart, PLACES, Query, State, Term};
 use jiff::Timestamp;
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -80,18 +80,18 @@ impl Mail {
     }
 
     /// The texts of a part; a phrase stands in one of them.
-    pub fn texts(&self, part: Part) -> Vec<&str> {
+    pub fn texts(&self, part: MessagePart) -> Vec<&str> {
         let names = |who: &[usize]| -> Vec<&str> {
             who.iter().flat_map(|who| [PEOPLE[*who].0, PEOPLE[*who].1]).collect()
         };
         match part {
-            Part::From => names(&[self.from]),
-            Part::To => [names(&self.to), names(&self.cc), names(&self.bcc)].concat(),
-            Part::Cc => names(&self.cc),
-            Part::Bcc => names(&self.bcc),
-            Part::Subject => vec![&self.subject],
-            Part::Body => vec![&self.body],
-            Part::Filename => self.files.clone(),
+            MessagePart::From => names(&[self.from]),
+            MessagePart::To => [names(&self.to), names(&self.cc), names(&self.bcc)].concat(),
+            MessagePart::Cc => names(&self.cc),
+            MessagePart::Bcc => names(&self.bcc),
+            MessagePart::Subject => vec![&self.subject],
+            MessagePart::Body => vec![&self.body],
+            MessagePart::Filename => self.files.clone(),
         }
     }
 
@@ -125,7 +125,7 @@ pub fn means(query: &Query, mail: &Mail) -> bool {
         Query::Not(part) => !means(part, mail),
         Query::Raw(_) => unreachable!("no raw query is generated"),
         Query::Term(term) => match term {
-            Term::Text(text) => [Part::From, Part::Subject, Part::Body]
+            Term::Text(text) => [MessagePart::From, MessagePart::Subject, MessagePart::Body]
                 .into_iter()
                 .any(|part| mail.texts(part).iter().any(|field| says(field, text))),
             Term::In(part, text) => mail.texts(*part).iter().any(|field| says(field, text)),
@@ -174,12 +174,14 @@ fn moment() -> impl Strategy<Value = i64> {
 /// A condition; words of the text, files and sizes only with `texts`.
 pub fn any_term(texts: bool) -> BoxedStrategy<Term> {
     let instant = || moment().prop_map(|at| Timestamp::from_second(at).unwrap());
-    let people = prop::sample::select(&[Part::From, Part::To, Part::Cc, Part::Bcc][..]);
+    let people = prop::sample::select(
+        &[MessagePart::From, MessagePart::To, MessagePart::Cc, MessagePart::Bcc][..],
+    );
     let state = [State::Unread, State::Read, State::Starred, State::Important];
     let labels = &["work", "Clients/nordlicht", "clients-nordlicht", "Home"];
     let properties = prop_oneof![
         3 => (people, one_of(WHO)).prop_map(|(part, who)| Term::In(part, who)),
-        2 => one_of(WORDS).prop_map(|text| Term::In(Part::Subject, text)),
+        2 => one_of(WORDS).prop_map(|text| Term::In(MessagePart::Subject, text)),
         2 => one_of(FOLDERS).prop_map(Term::Folder),
         2 => one_of(PLACES).prop_map(Term::Folder),
         1 => one_of(labels).prop_map(Term::Label),
@@ -196,8 +198,8 @@ pub fn any_term(texts: bool) -> BoxedStrategy<Term> {
     prop_oneof![
         16 => properties,
         4 => one_of(WORDS).prop_map(Term::Text),
-        1 => one_of(WORDS).prop_map(|text| Term::In(Part::Body, text)),
-        1 => one_of(files).prop_map(|text| Term::In(Part::Filename, text)),
+        1 => one_of(WORDS).prop_map(|text| Term::In(MessagePart::Body, text)),
+        1 => one_of(files).prop_map(|text| Term::In(MessagePart::Filename, text)),
         1 => (0..3_u64).prop_map(|size| Term::Larger(size * 100)),
         1 => (0..3_u64).prop_map(|size| Term::Smaller(size * 100)),
     ]

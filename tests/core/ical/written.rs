@@ -1,7 +1,7 @@
 //! iCalendar documents as they are written, and read again.
 
 use daysheet_core::event_time::{EventTime, ZonedTime};
-use daysheet_core::ical::{self, Document, Entry};
+use daysheet_core::ical::{self, CalendarDocument, Entry};
 use daysheet_core::provider::calendar::{Answer, Guest, Show, Visibility};
 use daysheet_core::recurrence::Repeat;
 use jiff::Timestamp;
@@ -63,13 +63,13 @@ fn a_document_is_written() {
     );
     day.recurrence_id = Some(EventTime::Day("2026-02-02".parse().unwrap()));
     day.cancelled = true;
-    let document = Document {
+    let document = CalendarDocument {
         method: Some("REQUEST".to_owned()),
         name: Some("Harbour".to_owned()),
         zone: Some("Europe/Berlin".to_owned()),
         entries: vec![entry, day],
         notes: vec!["line 1: not written".into()],
-        ..Document::default()
+        ..CalendarDocument::default()
     };
     let written = ical::write(&document, now());
     let (head, rest) = written.split_once("BEGIN:VTIMEZONE\r\n").unwrap();
@@ -138,7 +138,7 @@ fn every_zone_has_its_rules() {
         entry.repeat = Some(Repeat { rule: "FREQ=DAILY".to_owned(), ..Repeat::default() });
         entry
     });
-    let document = Document { entries: entries.to_vec(), ..Document::default() };
+    let document = CalendarDocument { entries: entries.to_vec(), ..CalendarDocument::default() };
     let written = ical::write(&document, now());
     for zone in zones {
         assert_eq!(written.matches(&format!("\r\nTZID:{zone}\r\n")).count(), 1, "{zone}");
@@ -162,12 +162,12 @@ fn no_text_breaks_out_of_its_property() {
     entry.link = Some(evil.to_owned());
     entry.reminder = Some(1);
     entry.repeat = Some(Repeat { rule: evil.to_owned(), ..Repeat::default() });
-    let document = Document {
+    let document = CalendarDocument {
         method: Some(evil.to_owned()),
         name: Some(evil.to_owned()),
         zone: Some(evil.to_owned()),
         entries: vec![entry],
-        ..Document::default()
+        ..CalendarDocument::default()
     };
     let written = ical::write(&document, now());
     let names: Vec<&str> = written
@@ -358,11 +358,11 @@ proptest! {
         for (entry, number) in entries.iter_mut().zip(0..) {
             entry.uid = format!("{number}{}", entry.uid);
         }
-        let document = Document {
+        let document = CalendarDocument {
             method: method.map(str::to_owned),
             name,
             entries,
-            ..Document::default()
+            ..CalendarDocument::default()
         };
         let written = ical::write(&document, now());
         let mut again = read(&written);

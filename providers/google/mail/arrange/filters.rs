@@ -15,7 +15,7 @@ use crate::json::text;
 use crate::labels::is_category;
 use daysheet_core::error::{Error, Result};
 use daysheet_core::provider::mail::{Rule, RuleStep};
-use daysheet_core::query::{Clock, Part, Query, Term, one_or, parse};
+use daysheet_core::query::{Clock, MessagePart, Query, Term, one_or, parse};
 use daysheet_core::text::brief;
 
 /// Fields of a filter that hold words to look for.
@@ -158,7 +158,7 @@ pub(super) fn criteria(query: &Query) -> Result<Value> {
             Term::Category(name) if !is_category(name) => "which labels mail has",
             Term::Is(_) => "whether mail is read, starred or important",
             Term::Before(_) | Term::After(_) => "the date",
-            Term::In(Part::Body, _) => "only the body",
+            Term::In(MessagePart::Body, _) => "only the body",
             _ => continue,
         };
         return Err(Error::argument(format!(
@@ -192,7 +192,9 @@ fn fields(query: &Query) -> Option<Map<String, Value>> {
     for part in parts {
         let Query::Term(term) = part else { return None };
         let (key, value) = match term {
-            Term::In(part @ (Part::From | Part::To | Part::Subject), said) if is_word(said) => {
+            Term::In(part @ (MessagePart::From | MessagePart::To | MessagePart::Subject), said)
+                if is_word(said) =>
+            {
                 (part.operator(), Value::from(said.as_str()))
             }
             Term::Attachment => ("hasAttachment", true.into()),

@@ -12,7 +12,7 @@ use crate::microsoft::mail::drafts;
 use crate::microsoft::mail::folders::Tree;
 use daysheet_core::error::{Error, Result};
 use daysheet_core::provider::mail::{Person, Rule, RuleStep};
-use daysheet_core::query::{Part, Query, State, Term, one_or};
+use daysheet_core::query::{MessagePart, Query, State, Term, one_or};
 use daysheet_core::text::{brief, cell};
 
 /// The size that Exchange treats as unlimited, in kilobytes.
@@ -62,10 +62,10 @@ fn conditions(predicates: &Value, word: &str, other: &mut Vec<String>) -> Vec<Qu
             (!terms.is_empty()).then(|| one_or(terms, Query::Any))
         };
         let part = match key.as_str() {
-            "fromAddresses" | "senderContains" => any(|text| Term::In(Part::From, text)),
-            "sentToAddresses" | "recipientContains" => any(|text| Term::In(Part::To, text)),
-            "subjectContains" => any(|text| Term::In(Part::Subject, text)),
-            "bodyContains" => any(|text| Term::In(Part::Body, text)),
+            "fromAddresses" | "senderContains" => any(|text| Term::In(MessagePart::From, text)),
+            "sentToAddresses" | "recipientContains" => any(|text| Term::In(MessagePart::To, text)),
+            "subjectContains" => any(|text| Term::In(MessagePart::Subject, text)),
+            "bodyContains" => any(|text| Term::In(MessagePart::Body, text)),
             "bodyOrSubjectContains" => any(Term::Text),
             "categories" => any(Term::Category),
             "hasAttachments" => Some(Query::Term(Term::Attachment)),
@@ -298,7 +298,7 @@ fn predicate(terms: &[&Term]) -> Result<(&'static str, Value)> {
         return Err(unsayable("an empty group"));
     };
     let text_of = |term: &Term| match term {
-        Term::In(Part::Bcc | Part::Cc | Part::Filename, _) => None,
+        Term::In(MessagePart::Bcc | MessagePart::Cc | MessagePart::Filename, _) => None,
         Term::Text(text) | Term::In(_, text) | Term::Category(text) | Term::Label(text) => {
             Some(text.clone())
         }
@@ -322,13 +322,13 @@ fn predicate(terms: &[&Term]) -> Result<(&'static str, Value)> {
             (key, texts.iter().map(person).collect::<Value>())
         };
         return Ok(match first {
-            Term::In(Part::From, _) if addresses => people("fromAddresses"),
-            Term::In(Part::From, _) => ("senderContains", json!(texts)),
-            Term::In(Part::To, _) if addresses => people("sentToAddresses"),
+            Term::In(MessagePart::From, _) if addresses => people("fromAddresses"),
+            Term::In(MessagePart::From, _) => ("senderContains", json!(texts)),
+            Term::In(MessagePart::To, _) if addresses => people("sentToAddresses"),
             // Outlook checks Cc recipients as well.
-            Term::In(Part::To, _) => ("recipientContains", json!(texts)),
-            Term::In(Part::Subject, _) => ("subjectContains", json!(texts)),
-            Term::In(Part::Body, _) => ("bodyContains", json!(texts)),
+            Term::In(MessagePart::To, _) => ("recipientContains", json!(texts)),
+            Term::In(MessagePart::Subject, _) => ("subjectContains", json!(texts)),
+            Term::In(MessagePart::Body, _) => ("bodyContains", json!(texts)),
             Term::Text(_) => ("bodyOrSubjectContains", json!(texts)),
             _ => ("categories", json!(texts)),
         });

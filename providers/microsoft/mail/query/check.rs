@@ -11,7 +11,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::labels::same_label;
-use daysheet_core::query::{PLACES, Part, Query, State, Term};
+use daysheet_core::query::{MessagePart, PLACES, Query, State, Term};
 use daysheet_core::text::words::{has_phrase, words};
 
 /// The names of a mailbox's folders.
@@ -37,11 +37,11 @@ pub fn reads(rest: &Query) -> Vec<&'static str> {
 
 fn properties_of(term: &Term) -> &'static [&'static str] {
     match term {
-        Term::In(Part::From, _) => &["from"],
-        Term::In(Part::To, _) => &["toRecipients", "ccRecipients", "bccRecipients"],
-        Term::In(Part::Cc, _) => &["ccRecipients"],
-        Term::In(Part::Bcc, _) => &["bccRecipients"],
-        Term::In(Part::Subject, _) => &["subject"],
+        Term::In(MessagePart::From, _) => &["from"],
+        Term::In(MessagePart::To, _) => &["toRecipients", "ccRecipients", "bccRecipients"],
+        Term::In(MessagePart::Cc, _) => &["ccRecipients"],
+        Term::In(MessagePart::Bcc, _) => &["bccRecipients"],
+        Term::In(MessagePart::Subject, _) => &["subject"],
         Term::Folder(_) => &["parentFolderId"],
         Term::Label(_) | Term::Category(_) => &["categories"],
         Term::Is(State::Unread | State::Read) => &["isRead"],
@@ -50,7 +50,7 @@ fn properties_of(term: &Term) -> &'static [&'static str] {
         Term::Attachment => &["hasAttachments"],
         Term::Before(_) | Term::After(_) => &["receivedDateTime"],
         Term::Text(_)
-        | Term::In(Part::Body | Part::Filename, _)
+        | Term::In(MessagePart::Body | MessagePart::Filename, _)
         | Term::Larger(_)
         | Term::Smaller(_) => &[],
     }
@@ -79,7 +79,7 @@ fn meets(term: &Term, message: &Value, places: &Places) -> bool {
         |property: &str, value: bool| message.get(property).and_then(Value::as_bool) == Some(value);
     let received = || text("receivedDateTime").and_then(|at| at.parse::<Timestamp>().ok());
     match term {
-        Term::In(Part::Subject, wanted) => {
+        Term::In(MessagePart::Subject, wanted) => {
             let phrase = words(wanted);
             text("subject").is_some_and(|subject| match phrase.is_empty() {
                 // A picture or a sign, which is no word.

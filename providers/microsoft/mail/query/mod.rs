@@ -14,7 +14,7 @@ mod write;
 pub use check::{Places, matches, reads};
 
 use daysheet_core::error::{Error, Result};
-use daysheet_core::query::{PLACES, Part, Query, Term};
+use daysheet_core::query::{MessagePart, PLACES, Query, Term};
 use daysheet_core::text::Note;
 
 /// Where to look.
@@ -124,11 +124,10 @@ pub fn folders(query: &Query) -> Vec<String> {
 /// Replaces `me` in a query by the account's address: Gmail supports `from:me`, Graph does not.
 pub fn mine(query: &Query, address: &str) -> Query {
     query.map(&|term| match term {
-        Term::In(part @ (Part::From | Part::To | Part::Cc | Part::Bcc), who)
-            if who.eq_ignore_ascii_case("me") =>
-        {
-            Term::In(*part, address.to_owned())
-        }
+        Term::In(
+            part @ (MessagePart::From | MessagePart::To | MessagePart::Cc | MessagePart::Bcc),
+            who,
+        ) if who.eq_ignore_ascii_case("me") => Term::In(*part, address.to_owned()),
         term => term.clone(),
     })
 }

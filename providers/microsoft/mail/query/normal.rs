@@ -6,7 +6,7 @@
 
 use crate::labels::is_category;
 use daysheet_core::error::{Error, Result};
-use daysheet_core::query::{PLACES, Part, Query, State, Term, one_or};
+use daysheet_core::query::{MessagePart, PLACES, Query, State, Term, one_or};
 use daysheet_core::text::brief;
 use daysheet_core::text::words::words;
 use daysheet_core::text::{Note, note, quoted};
@@ -83,7 +83,7 @@ impl Reader {
         if let Term::Text(text) | Term::In(_, text) = term {
             let mute = words(text).is_empty();
             // Of a subject every character is known here.
-            let in_subject = matches!(term, Term::In(Part::Subject, _));
+            let in_subject = matches!(term, Term::In(MessagePart::Subject, _));
             if mute && !in_subject {
                 return Err(Error::argument(format!(
                     "`{}` has no letter or digit, so Outlook cannot search it",

@@ -6,7 +6,7 @@
 use jiff::tz::TimeZone;
 use jiff::{RoundMode, Timestamp, TimestampRound, ToSpan, Unit};
 
-use daysheet_core::query::{Part, Query, State, Term};
+use daysheet_core::query::{MessagePart, Query, State, Term};
 use daysheet_core::text::words::words;
 
 /// Before all mail: 1900-01-01.
@@ -74,7 +74,7 @@ fn odata_term(part: &Query, negated: bool) -> Option<String> {
     // The opposite comparison is more reliable than `not`, which Graph accepts in few places.
     let equals = if negated { "ne" } else { "eq" };
     Some(match term {
-        Term::In(Part::From, who) if is_address(who) => {
+        Term::In(MessagePart::From, who) if is_address(who) => {
             let who = who.replace('\'', "''");
             format!("from/emailAddress/address {equals} '{who}'")
         }
@@ -139,11 +139,11 @@ fn kql_term(term: &Term) -> Option<String> {
         Term::Text(text) | Term::In(_, text) if words(text).is_empty() => return None,
         Term::Text(text) => phrase(text),
         // As in Gmail, `to:` includes Cc.
-        Term::In(Part::To, who) => {
+        Term::In(MessagePart::To, who) => {
             let who = phrase(who);
             format!("(to:{who} OR cc:{who} OR bcc:{who})")
         }
-        Term::In(Part::Filename, name) => format!("attachment:{}", phrase(name)),
+        Term::In(MessagePart::Filename, name) => format!("attachment:{}", phrase(name)),
         Term::In(part, text) => format!("{}:{}", part.operator(), phrase(text)),
         Term::Larger(bytes) => format!("size>{}", bytes.min(&LARGEST)),
         Term::Smaller(bytes) => format!("size<{}", bytes.min(&LARGEST)),

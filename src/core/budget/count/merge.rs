@@ -21,7 +21,7 @@ const NONE: u32 = u32::MAX;
 pub struct Merger<'a> {
     vocabulary: &'a Vocabulary<'a>,
     /// The parts, each at the position of its first byte; the other positions are unused.
-    parts: Vec<Part>,
+    parts: Vec<TokenPart>,
     /// The pairs that can be joined, as [`entry`] makes them. A stale pair stays until
     /// it comes up: its rank then differs from its part's.
     pairs: BinaryHeap<Reverse<u64>>,
@@ -30,7 +30,7 @@ pub struct Merger<'a> {
 
 /// A part of a piece, first one byte, at last one token.
 #[derive(Clone, Copy, Debug)]
-struct Part {
+struct TokenPart {
     /// Where the part before begins; past every piece for the first.
     before: u32,
     /// Where the next begins, which is where this one ends.
@@ -60,7 +60,7 @@ impl<'a> Merger<'a> {
             return 1;
         }
         self.parts.clear();
-        self.parts.extend((0..end).map(|at| Part {
+        self.parts.extend((0..end).map(|at| TokenPart {
             before: at.wrapping_sub(1),
             next: at + 1,
             rank: NONE,
@@ -82,7 +82,7 @@ impl<'a> Merger<'a> {
     /// Joins the two parts of a pair, unless the pair is stale.
     fn join(&mut self, piece: &[u8], pair: u64) -> Option<()> {
         let (rank, left) = ((pair >> 32) as u32, pair as u32);
-        let Part { before, next, .. } = self.part(left).filter(|part| part.rank == rank)?;
+        let TokenPart { before, next, .. } = self.part(left).filter(|part| part.rank == rank)?;
         let right = self.parts.get_mut(next as usize)?;
         right.rank = NONE;
         let end = right.next;
@@ -113,7 +113,7 @@ impl<'a> Merger<'a> {
         piece.get(at as usize..next.next as usize)
     }
 
-    fn part(&self, at: u32) -> Option<Part> {
+    fn part(&self, at: u32) -> Option<TokenPart> {
         self.parts.get(at as usize).copied()
     }
 }

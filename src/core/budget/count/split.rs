@@ -96,13 +96,13 @@ impl Class {
 
 /// The pieces of a text, in order; together they are the text.
 #[derive(Clone, Debug)]
-pub struct Pieces<'a> {
+pub struct PieceIter<'a> {
     rest: &'a str,
     tokenizer: Tokenizer,
     steps: usize,
 }
 
-impl<'a> Pieces<'a> {
+impl<'a> PieceIter<'a> {
     /// Splits `text` into pieces as that tokenizer does.
     pub fn new(text: &'a str, tokenizer: Tokenizer) -> Self {
         Self { rest: text, tokenizer, steps: 0 }
@@ -253,7 +253,7 @@ impl<'a> Pieces<'a> {
     }
 }
 
-impl<'a> Iterator for Pieces<'a> {
+impl<'a> Iterator for PieceIter<'a> {
     type Item = &'a str;
 
     fn next(&mut self) -> Option<&'a str> {

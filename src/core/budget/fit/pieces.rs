@@ -45,12 +45,12 @@ pub(super) struct Look {
     /// Its rows' columns.
     pub(super) level: Level,
     /// The part of its long text; all of it if none.
-    pub(super) window: Option<Window>,
+    pub(super) window: Option<TextWindow>,
 }
 
 /// The part of a long text that is shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Window {
+pub(super) struct TextWindow {
     /// Lines.
     pub(super) kept: window::Window,
     /// If no line fits: the number of characters of the first line.
@@ -143,7 +143,7 @@ pub(super) fn pieces(response: &Response, sizes: &Sizes, secret: &[u8; 32]) -> P
         }
         let windows =
             item.text.and_then(|text| response.texts.get(text)).map(|text| windows(text, sizes));
-        let mut add = |level: Level, window: Option<Window>, (tokens, part): (usize, f64)| {
+        let mut add = |level: Level, window: Option<TextWindow>, (tokens, part): (usize, f64)| {
             let rows = item.rows.iter();
             let own: usize =
                 rows.clone().filter_map(|(table, row)| costs.get(*table)?.row(*row, level)).sum();
@@ -321,7 +321,7 @@ impl Costs {
 
 /// Returns the windows on a text, smallest first, each with its tokens and its share of
 /// the text's value; the last is the whole text.
-fn windows(text: &LongText, sizes: &Sizes) -> Vec<(Option<Window>, (usize, f64))> {
+fn windows(text: &LongText, sizes: &Sizes) -> Vec<(Option<TextWindow>, (usize, f64))> {
     if sizes.tokenizer.is_none() {
         return vec![(None, (0, 1.0))];
     }
@@ -345,7 +345,7 @@ fn windows(text: &LongText, sizes: &Sizes) -> Vec<(Option<Window>, (usize, f64))
     let mut windows = Vec::new();
     let mut size = SMALLEST;
     while !text.page && size < all.min(sizes.most) {
-        let mut window = Window { kept: sizes_of.of(size), chars: 0 };
+        let mut window = TextWindow { kept: sizes_of.of(size), chars: 0 };
         let kept = || window.kept.kept.iter().cloned().flatten();
         let mut shown: usize = kept().filter_map(|at| lengths.get(at)).sum();
         let mut tokens: usize = kept().filter_map(|at| costs.get(at)).sum();

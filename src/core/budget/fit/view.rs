@@ -20,11 +20,11 @@ pub(super) type Chosen = Vec<Option<usize>>;
 pub(super) struct View {
     pub(super) blocks: Vec<String>,
     /// The positions of the long texts.
-    pub(super) texts: Vec<Placed>,
+    pub(super) texts: Vec<PlacedText>,
 }
 
 /// The position of a long text.
-pub(super) struct Placed {
+pub(super) struct PlacedText {
     pub(super) text: usize,
     pub(super) block: usize,
     pub(super) fenced: bool,
@@ -50,7 +50,7 @@ pub(super) fn view(response: &Response, pieces: &Pieces, chosen: &Chosen, format
         if let Some(number) = item.text
             && let Some(text) = response.texts.get(number)
         {
-            let shown = Shown::of(text, number, look, pieces);
+            let shown = ShownText::of(text, number, look, pieces);
             shown.place(text, number, &mut document, &mut view, format);
         }
     }
@@ -87,14 +87,14 @@ fn by_level(table: &RowTable, levels: &[Option<Level>]) -> Vec<RowTable> {
 }
 
 /// The part of a long text that is shown.
-struct Shown<'a> {
+struct ShownText<'a> {
     text: String,
     chars: usize,
     /// `None` for a text that replaces the document.
     fence: Option<&'a Fence>,
 }
 
-impl<'a> Shown<'a> {
+impl<'a> ShownText<'a> {
     fn of(text: &LongText, number: usize, look: &Look, pieces: &'a Pieces) -> Self {
         let own = pieces.texts.get(number);
         let fence = own.map(|own| &own.fence).filter(|_| !text.name.is_empty());
@@ -167,7 +167,7 @@ impl<'a> Shown<'a> {
             document.scalars.push(("text", Cell::Text(self.text)));
             return;
         }
-        view.texts.push(Placed {
+        view.texts.push(PlacedText {
             text: number,
             block: view.blocks.len(),
             fenced: self.fence.is_some(),

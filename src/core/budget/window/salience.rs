@@ -159,7 +159,7 @@ pub(super) fn salience(line: &str) -> usize {
 }
 
 #[derive(Default)]
-struct Found {
+struct LineSigns {
     deadline: bool,
     day: bool,
     time: bool,
@@ -169,7 +169,7 @@ struct Found {
 
 /// The kind of a word, one for each list above.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Word {
+enum LineWord {
     Deadline,
     Until,
     Day,
@@ -179,14 +179,14 @@ enum Word {
 }
 
 /// All lists above as one: no word is in two of them.
-static WORDS: LazyLock<HashMap<&str, Word>> = LazyLock::new(|| {
+static WORDS: LazyLock<HashMap<&str, LineWord>> = LazyLock::new(|| {
     let lists = [
-        (DEADLINES, Word::Deadline),
-        (UNTIL, Word::Until),
-        (DAYS, Word::Day),
-        (MAYBE_DAYS, Word::MaybeDay),
-        (CLOCK, Word::Clock),
-        (MONEY, Word::Money),
+        (DEADLINES, LineWord::Deadline),
+        (UNTIL, LineWord::Until),
+        (DAYS, LineWord::Day),
+        (MAYBE_DAYS, LineWord::MaybeDay),
+        (CLOCK, LineWord::Clock),
+        (MONEY, LineWord::Money),
     ];
     let each = lists.iter().flat_map(|(words, is)| words.iter().map(|word| (*word, *is)));
     let all: HashMap<_, _> = each.collect();
@@ -195,22 +195,22 @@ static WORDS: LazyLock<HashMap<&str, Word>> = LazyLock::new(|| {
 });
 
 /// Records the signs in words, each looked at with the word before it.
-fn words(line: &str, found: &mut Found) {
+fn words(line: &str, found: &mut LineSigns) {
     let mut before = None;
     let mut after_number = false;
     each_word(line, |word| {
         let is = WORDS.get(word).copied();
         let number = word.starts_with(|c: char| c.is_ascii_digit());
-        let after_until = before == Some(Word::Until);
-        let day = is == Some(Word::Day)
-            || is == Some(Word::MaybeDay) && (after_number || after_until)
-            || number && before == Some(Word::MaybeDay);
+        let after_until = before == Some(LineWord::Until);
+        let day = is == Some(LineWord::Day)
+            || is == Some(LineWord::MaybeDay) && (after_number || after_until)
+            || number && before == Some(LineWord::MaybeDay);
         found.day |= day;
-        found.deadline |= is == Some(Word::Deadline) || after_until && (number || day);
-        found.time |=
-            after_number && is == Some(Word::Clock) || number && joined(word, &["am", "pm", "h"]);
-        found.amount |=
-            after_number && is == Some(Word::Money) || number && before == Some(Word::Money);
+        found.deadline |= is == Some(LineWord::Deadline) || after_until && (number || day);
+        found.time |= after_number && is == Some(LineWord::Clock)
+            || number && joined(word, &["am", "pm", "h"]);
+        found.amount |= after_number && is == Some(LineWord::Money)
+            || number && before == Some(LineWord::Money);
         before = is;
         after_number = is_number(word);
     });
@@ -231,8 +231,8 @@ fn joined(word: &str, endings: &[&str]) -> bool {
 }
 
 /// Finds the signs around numbers.
-fn numbers(line: &str) -> Found {
-    let mut found = Found::default();
+fn numbers(line: &str) -> LineSigns {
+    let mut found = LineSigns::default();
     let mut before: Option<char> = None;
     let mut rest = line;
     while let Some(at) = rest.find(|c: char| c.is_ascii_digit()) {

@@ -22,7 +22,7 @@ pub fn parse(text: &str) -> Result<Json, ParseError> {
 
 /// A value, and where its parts stand in the text.
 #[derive(Debug)]
-pub struct Placed {
+pub struct PlacedValue {
     /// The value.
     pub value: Json,
     /// Bytes from 0, in order: of each value, and before the value of a member
@@ -34,7 +34,7 @@ pub struct Placed {
 ///
 /// # Errors
 /// The first violation of STC, and its position.
-pub fn placed(text: &str) -> Result<Placed, ParseError> {
+pub fn placed(text: &str) -> Result<PlacedValue, ParseError> {
     read(text, Syntax::One)
 }
 
@@ -42,14 +42,14 @@ pub fn placed(text: &str) -> Result<Placed, ParseError> {
 ///
 /// # Errors
 /// The first violation of JSON, and its position.
-pub fn placed_json(text: &str) -> Result<Placed, ParseError> {
+pub fn placed_json(text: &str) -> Result<PlacedValue, ParseError> {
     read(text, Syntax::Json)
 }
 
-fn read(text: &str, syntax: Syntax) -> Result<Placed> {
+fn read(text: &str, syntax: Syntax) -> Result<PlacedValue> {
     let mut parser = Parser { scanner: Scanner::new(text), syntax, places: Vec::new(), more: None };
     let value = parser.root()?;
-    Ok(Placed { value, places: parser.places })
+    Ok(PlacedValue { value, places: parser.places })
 }
 
 type Result<T, E = ParseError> = std::result::Result<T, E>;

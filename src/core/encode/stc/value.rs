@@ -10,7 +10,7 @@ use std::fmt::Write;
 
 use super::parse::placed_json;
 use super::scan::ParseError;
-use super::write::{Style, spell};
+use super::write::{StcStyle, spell};
 
 /// A JSON value. Comparing is exact: `1` is not `1.0`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,7 +46,7 @@ impl Json {
 
     /// Returns the value as JSON without blanks, and with no escape that need not be.
     pub fn to_json(&self) -> String {
-        spell(self, Style::Json)
+        spell(self, StcStyle::Json)
     }
 
     /// Returns a number or a literal as in JSON and in STC; empty for others.

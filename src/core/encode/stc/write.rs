@@ -14,15 +14,15 @@ pub(super) const ROW: &str = " / ";
 /// Returns the value as one line of STC.
 pub fn write(value: &Json, version: Version) -> String {
     match (version, value) {
-        (Version::Two, Json::Object(members)) if !members.is_empty() => spell(value, Style::Two),
+        (Version::Two, Json::Object(members)) if !members.is_empty() => spell(value, StcStyle::Two),
         // What begins as version 1 is read as version 1.
-        _ => spell(value, Style::One),
+        _ => spell(value, StcStyle::One),
     }
 }
 
 /// The styles of values.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Style {
+pub(super) enum StcStyle {
     /// JSON without blanks, and with no escape that need not be.
     Json,
     One,
@@ -31,21 +31,21 @@ pub(super) enum Style {
 }
 
 /// Returns the value as one line.
-pub(super) fn spell(value: &Json, style: Style) -> String {
+pub(super) fn spell(value: &Json, style: StcStyle) -> String {
     let mut out = String::new();
     // What is open, with what closes it, and whether a part came before.
-    let mut open: Vec<(Parts<'_>, &str, bool)> = Vec::new();
+    let mut open: Vec<(RowParts<'_>, &str, bool)> = Vec::new();
     match value {
-        Json::Object(members) if style == Style::Two => {
-            open.push((Parts::Members(members.iter()), "", false));
+        Json::Object(members) if style == StcStyle::Two => {
+            open.push((RowParts::Members(members.iter()), "", false));
         }
         other => part(&mut out, &mut open, other, false, style),
     }
     while let Some((parts, close, after)) = open.last_mut() {
         let after = std::mem::replace(after, true);
         let next = match parts {
-            Parts::Items(items) => items.next().map(|value| (None, value)),
-            Parts::Members(members) => members.next().map(|(key, value)| (Some(key), value)),
+            RowParts::Items(items) => items.next().map(|value| (None, value)),
+            RowParts::Members(members) => members.next().map(|(key, value)| (Some(key), value)),
         };
         let Some((name, value)) = next else {
             out.push_str(close);
@@ -53,7 +53,7 @@ pub(super) fn spell(value: &Json, style: Style) -> String {
             continue;
         };
         if after {
-            out.push_str(if style == Style::Json { "," } else { ", " });
+            out.push_str(if style == StcStyle::Json { "," } else { ", " });
         }
         if let Some(name) = name {
             key(&mut out, name, style);
@@ -64,7 +64,7 @@ pub(super) fn spell(value: &Json, style: Style) -> String {
 }
 
 /// The remaining parts of an open list or object.
-enum Parts<'a> {
+enum RowParts<'a> {
     Items(std::slice::Iter<'a, Json>),
     Members(std::slice::Iter<'a, (String, Json)>),
 }
@@ -73,13 +73,13 @@ enum Parts<'a> {
 /// tables follow at once, and everything else after a colon.
 fn part<'a>(
     out: &mut String,
-    open: &mut Vec<(Parts<'a>, &'static str, bool)>,
+    open: &mut Vec<(RowParts<'a>, &'static str, bool)>,
     value: &'a Json,
     keyed: bool,
-    style: Style,
+    style: StcStyle,
 ) {
     if let Json::List(items) = value
-        && style != Style::Json
+        && style != StcStyle::Json
     {
         if let Some(columns) = columns(items) {
             out.push_str(&heading(items.len(), columns));
@@ -101,16 +101,16 @@ fn part<'a>(
         }
     }
     if keyed {
-        out.push_str(if style == Style::Json { ":" } else { ": " });
+        out.push_str(if style == StcStyle::Json { ":" } else { ": " });
     }
     match value {
         Json::List(items) => {
             out.push('[');
-            open.push((Parts::Items(items.iter()), "]", false));
+            open.push((RowParts::Items(items.iter()), "]", false));
         }
         Json::Object(members) => {
             out.push('{');
-            open.push((Parts::Members(members.iter()), "}", false));
+            open.push((RowParts::Members(members.iter()), "}", false));
         }
         other => primitive(out, other, style),
     }
@@ -123,20 +123,20 @@ pub(super) fn heading(rows: usize, columns: &[(String, Json)]) -> String {
         if at > 0 {
             out.push(',');
         }
-        key(&mut out, name, Style::One);
+        key(&mut out, name, StcStyle::One);
     }
     out.push_str("}: ");
     out
 }
 
 /// Writes the cells of a table's row.
-pub(super) fn row(out: &mut String, row: &Json, style: Style) {
+pub(super) fn row(out: &mut String, row: &Json, style: StcStyle) {
     if let Json::Object(members) = row {
         cells(out, members.iter().map(|(_, cell)| cell), style);
     }
 }
 
-fn cells<'a>(out: &mut String, cells: impl Iterator<Item = &'a Json>, style: Style) {
+fn cells<'a>(out: &mut String, cells: impl Iterator<Item = &'a Json>, style: StcStyle) {
     for (at, cell) in cells.enumerate() {
         if at > 0 {
             out.push(',');
@@ -173,9 +173,9 @@ pub(super) fn columns(rows: &[Json]) -> Option<&[(String, Json)]> {
     (!first.is_empty() && rows.iter().all(fits)).then_some(first)
 }
 
-fn primitive(out: &mut String, value: &Json, style: Style) {
+fn primitive(out: &mut String, value: &Json, style: StcStyle) {
     match value {
-        Json::Text(string) if style == Style::Two && is_plain(string) => out.push_str(string),
+        Json::Text(string) if style == StcStyle::Two && is_plain(string) => out.push_str(string),
         Json::Text(string) => text(out, string, style),
         other => out.push_str(other.word()),
     }
@@ -183,9 +183,9 @@ fn primitive(out: &mut String, value: &Json, style: Style) {
 
 /// Writes a key: plain if it is an identifier, otherwise in quotes; JSON's keys are
 /// always in quotes.
-fn key(out: &mut String, name: &str, style: Style) {
+fn key(out: &mut String, name: &str, style: StcStyle) {
     match style {
-        Style::One | Style::Two if identifier(name) == name.len() && !name.is_empty() => {
+        StcStyle::One | StcStyle::Two if identifier(name) == name.len() && !name.is_empty() => {
             out.push_str(name);
         }
         _ => text(out, name, style),
@@ -193,8 +193,8 @@ fn key(out: &mut String, name: &str, style: Style) {
 }
 
 /// Writes a text in quotes.
-fn text(out: &mut String, text: &str, style: Style) {
-    quote(out, text, |char| style != Style::Json && breaks(char));
+fn text(out: &mut String, text: &str, style: StcStyle) {
+    quote(out, text, |char| style != StcStyle::Json && breaks(char));
 }
 
 /// Returns the number of bytes at the beginning that are an identifier.

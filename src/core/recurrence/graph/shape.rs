@@ -6,7 +6,7 @@ use jiff::civil::Date;
 use super::month::{self, Day};
 use super::refused;
 use crate::error::{Error, Result};
-use crate::recurrence::{Rule, place};
+use crate::recurrence::{RecurrenceRule, place};
 
 /// A pattern, as Graph has them.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,7 +45,7 @@ pub enum Shape {
 
 /// Returns the pattern of a rule of an event that first happens on `start`, which is a
 /// day of the rule.
-pub fn of(rule: Rule, start: Date) -> Result<Shape> {
+pub fn of(rule: RecurrenceRule, start: Date) -> Result<Shape> {
     use ICalendarFrequency::{Daily, Monthly, Weekly, Yearly};
     let rule = rule.explicit(start.at(0, 0, 0, 0));
     let interval = rule.interval();

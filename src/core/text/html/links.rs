@@ -52,7 +52,7 @@ const FILE_ENDINGS: &[&str] =
 const MAX_TEXT: usize = 80;
 
 /// A link's target.
-pub struct Target {
+pub struct LinkTarget {
     /// The address, clean.
     pub url: String,
     /// The host it leads to; for mail, the domain.
@@ -60,7 +60,7 @@ pub struct Target {
     mail: Option<String>,
 }
 
-impl Target {
+impl LinkTarget {
     /// Returns the target of an `href`, if it is one to keep.
     pub fn of(href: &str) -> Option<Self> {
         let href = href.trim();
@@ -212,7 +212,7 @@ pub struct Links {
 
 impl Links {
     /// Returns the number of a link, from one; a new one if its address is new.
-    pub fn number(&mut self, target: &Target, text: &str) -> usize {
+    pub fn number(&mut self, target: &LinkTarget, text: &str) -> usize {
         if let Some(number) = self.known.get(&target.url) {
             return *number;
         }

@@ -56,7 +56,7 @@ pub fn parse(input: &str) -> Parsed {
     let builder = TreeBuilder::new(Builder::new(), TreeBuilderOpts::default());
     let tokenizer = Tokenizer::new(Filter::new(builder), TokenizerOpts::default());
     let queue = BufferQueue::default();
-    let mut place = Place::Text;
+    let mut place = MarkupPosition::Text;
     while !rest.is_empty() {
         let (piece, after) = rest.split_at(piece_len(rest));
         rest = after;
@@ -65,14 +65,14 @@ pub fn parse(input: &str) -> Parsed {
             break;
         }
         place = place.at(piece);
-        if let Place::Passing(tag) = &mut place {
+        if let MarkupPosition::Passing(tag) = &mut place {
             if tag.read(piece).is_some() {
-                place = Place::Text;
+                place = MarkupPosition::Text;
             }
             continue;
         }
         let mut piece = Cow::Borrowed(piece);
-        if let Place::Tag(tag) = &mut place {
+        if let MarkupPosition::Tag(tag) = &mut place {
             let mut read = *tag;
             match read.read(&piece) {
                 Some(end) if read.count > MAX_ATTRIBUTES => {
@@ -84,7 +84,8 @@ pub fn parse(input: &str) -> Parsed {
                     let mut passing = read;
                     passing.endless = true;
                     let ended = passing.read(left.as_deref().unwrap_or_default()).is_some();
-                    place = if ended { Place::Text } else { Place::Passing(passing) };
+                    place =
+                        if ended { MarkupPosition::Text } else { MarkupPosition::Passing(passing) };
                 }
                 _ => *tag = read,
             }
@@ -92,8 +93,8 @@ pub fn parse(input: &str) -> Parsed {
         tokenizer.sink.got_token.set(false);
         queue.push_back(StrTendril::from_slice(&piece));
         while !matches!(tokenizer.feed(&queue), TokenizerResult::Done) {}
-        if tokenizer.sink.got_token.get() && !matches!(place, Place::Passing(_)) {
-            place = Place::Text;
+        if tokenizer.sink.got_token.get() && !matches!(place, MarkupPosition::Passing(_)) {
+            place = MarkupPosition::Text;
         }
     }
     tokenizer.end();
@@ -104,7 +105,7 @@ pub fn parse(input: &str) -> Parsed {
 /// Where in the markup the reading stands, as far as that can be told from
 /// outside: the tokenizer says nothing while it is inside a tag or comment.
 #[derive(Clone, Copy)]
-enum Place {
+enum MarkupPosition {
     Text,
     Comment,
     Tag(Attributes),
@@ -112,7 +113,7 @@ enum Place {
     Passing(Attributes),
 }
 
-impl Place {
+impl MarkupPosition {
     /// Returns the place while `piece` is read.
     fn at(self, piece: &str) -> Self {
         match self {
@@ -276,9 +277,9 @@ struct Filter {
 }
 
 /// Counts the elements a tree builder holds open.
-struct Open(Cell<usize>);
+struct OpenElements(Cell<usize>);
 
-impl Tracer for Open {
+impl Tracer for OpenElements {
     type Handle = Handle;
 
     fn trace_handle(&self, _: &Handle) {
@@ -314,7 +315,7 @@ impl Filter {
                 _ => Some(tag),
             };
         }
-        let open = Open(Cell::new(0));
+        let open = OpenElements(Cell::new(0));
         self.builder.trace_handles(&open);
         if open.0.get() < MAX_OPEN {
             return Some(tag);

@@ -6,7 +6,7 @@
 
 use super::style::ComputedStyle;
 use super::stylesheet::Stylesheet;
-use super::tree::{Id, ROOT, Step, Tree, Walk};
+use super::tree::{Id, ROOT, Tree, Walk, WalkStep};
 
 /// Takes the unseen out of `tree`; returns how many characters of text it hid,
 /// and whether there may be more than was found.
@@ -18,7 +18,7 @@ pub fn prune(tree: &mut Tree) -> (usize, bool) {
     let mut walk = Walk::new(ROOT);
     while let Some(step) = walk.step(tree) {
         match step {
-            Step::Enter(id) => {
+            WalkStep::Enter(id) => {
                 let Some(around) = styles.last() else { break };
                 match judge(tree, id, around, &sheet) {
                     Pruning::Keep(computed) => styles.push(computed),
@@ -35,7 +35,7 @@ pub fn prune(tree: &mut Tree) -> (usize, bool) {
                     }
                 }
             }
-            Step::Leave(_) => {
+            WalkStep::Leave(_) => {
                 styles.pop();
             }
         }
@@ -127,7 +127,7 @@ fn visible_length(tree: &Tree, id: Id) -> usize {
     let mut count = 0;
     let mut walk = Walk::new(id);
     while let Some(step) = walk.step(tree) {
-        let Step::Enter(id) = step else { continue };
+        let WalkStep::Enter(id) = step else { continue };
         if is_non_content(tree.name(id)) {
             walk.pass_over();
         }

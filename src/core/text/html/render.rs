@@ -5,9 +5,9 @@
 //! and what a reader cannot see is no longer in the tree.
 
 use super::elements::{indents, is_block, longest_ticks, picture_text, quotes, text_below, tight};
-use super::links::{Links, Target};
-use super::table::{self, Plan};
-use super::tree::{Id, ROOT, Step, Tree, Walk};
+use super::links::{LinkTarget, Links};
+use super::table::{self, TablePlan};
+use super::tree::{Id, ROOT, Tree, Walk, WalkStep};
 use super::writer::Writer;
 use super::{Link, Style};
 use crate::text::fence::OURS;
@@ -32,14 +32,14 @@ pub fn render(tree: &Tree, style: Style, links: bool) -> (String, Vec<Link>) {
     let mut walk = Walk::new(ROOT);
     while let Some(step) = walk.step(tree) {
         match step {
-            Step::Enter(id) => {
+            WalkStep::Enter(id) => {
                 if let Some(text) = tree.text(id) {
                     renderer.out.text(&invisible::visible(text));
                 } else if !renderer.enter(id) {
                     walk.pass_over();
                 }
             }
-            Step::Leave(id) => {
+            WalkStep::Leave(id) => {
                 if tree.text(id).is_none() {
                     renderer.leave(id);
                 }
@@ -66,7 +66,7 @@ struct Undo {
     fence: Option<String>,
     closing: Option<&'static str>,
     /// A link's text and target, and how much had been written before it.
-    link: Option<(Target, String, usize)>,
+    link: Option<(LinkTarget, String, usize)>,
 }
 
 /// A list and the number of its next item.
@@ -78,7 +78,7 @@ enum List {
 struct Renderer<'a> {
     tree: &'a Tree,
     markdown: bool,
-    plan: Plan,
+    plan: TablePlan,
     out: Writer,
     links: Option<Links>,
     lists: Vec<List>,
@@ -287,7 +287,7 @@ impl Renderer<'_> {
     }
 
     fn link(&mut self, id: Id, undo: &mut Undo) -> bool {
-        let target = self.tree.attr(id, "href").and_then(Target::of);
+        let target = self.tree.attr(id, "href").and_then(LinkTarget::of);
         let Some(target) = target else { return true };
         let text = text_below(self.tree, id);
         if let Some(links) = &mut self.links
@@ -301,7 +301,7 @@ impl Renderer<'_> {
         true
     }
 
-    fn end_link(&mut self, target: &Target, text: &str) {
+    fn end_link(&mut self, target: &LinkTarget, text: &str) {
         if let Some(links) = &mut self.links
             && !target.is_mail_to(text)
         {

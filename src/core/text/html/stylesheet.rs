@@ -56,7 +56,7 @@ struct Selector {
 }
 
 /// A selector, and the number of the block with its declarations.
-struct Rule {
+struct StyleRule {
     selector: Selector,
     block: usize,
 }
@@ -64,7 +64,7 @@ struct Rule {
 /// All rules, found by the most telling name in their selector.
 #[derive(Default)]
 pub struct Stylesheet {
-    rules: HashMap<String, Vec<Rule>>,
+    rules: HashMap<String, Vec<StyleRule>>,
     blocks: Vec<Vec<Declaration>>,
     selectors: usize,
     tests: Cell<usize>,
@@ -191,7 +191,7 @@ impl Stylesheet {
             self.selectors += selectors.len();
             for selector in selectors.iter().filter_map(|one| Selector::read(one)) {
                 let same = self.rules.entry(selector.wants.key()).or_default();
-                same.push(Rule { selector, block });
+                same.push(StyleRule { selector, block });
             }
         }
         for statement in within {
@@ -212,7 +212,7 @@ impl Stylesheet {
             .chain(classes.split_whitespace().map(|class| format!(".{}", lower(class))))
             .chain(own)
             .chain(std::iter::once(String::new()));
-        let mut hits: Vec<&Rule> = keys
+        let mut hits: Vec<&StyleRule> = keys
             .filter_map(|key| self.rules.get(&key))
             .flatten()
             .filter(|rule| self.fits(&rule.selector, tree, id))

@@ -9,7 +9,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use super::elements::picture_text;
-use super::tree::{Id, ROOT, Step, Tree, Walk};
+use super::tree::{Id, ROOT, Tree, Walk, WalkStep};
 
 /// Longest text of a cell that makes its table one of data.
 const SHORT: usize = 120;
@@ -23,7 +23,7 @@ const MAX_COLUMNS: usize = 60;
 
 /// How the rows of all tables are to be written.
 #[derive(Default)]
-pub struct Plan {
+pub struct TablePlan {
     /// Rows that become one line, and what ends it.
     pub rows: HashMap<Id, RowEnd>,
     /// What comes before the text of a cell in such a row.
@@ -62,12 +62,12 @@ impl Content {
 }
 
 /// One row with the contents of its cells.
-struct Row {
+struct TableRow {
     id: Id,
     cells: Vec<(Id, Content)>,
 }
 
-impl Row {
+impl TableRow {
     fn filled(&self) -> usize {
         self.cells.iter().filter(|(_, c)| c.chars > 0).count()
     }
@@ -83,21 +83,21 @@ impl Row {
 }
 
 /// Looks at all tables of the document.
-pub fn plan(tree: &Tree, markdown: bool) -> Plan {
-    let mut plan = Plan::default();
+pub fn plan(tree: &Tree, markdown: bool) -> TablePlan {
+    let mut plan = TablePlan::default();
     let mut contents: HashMap<Id, Content> = HashMap::new();
     let mut open: Vec<Content> = vec![Content::default()];
     let mut walk = Walk::new(ROOT);
     while let Some(step) = walk.step(tree) {
         match step {
-            Step::Enter(id) => {
+            WalkStep::Enter(id) => {
                 if matches!(tree.name(id), "td" | "th") {
                     open.push(Content::default());
                 } else if let Some(cell) = open.last_mut() {
                     count(tree, id, cell);
                 }
             }
-            Step::Leave(id) => match tree.name(id) {
+            WalkStep::Leave(id) => match tree.name(id) {
                 "td" | "th" => {
                     if open.len() > 1
                         && let Some(content) = open.pop()
@@ -135,7 +135,13 @@ fn count(tree: &Tree, id: Id, cell: &mut Content) {
 }
 
 /// Decides about one table, after all that are in it.
-fn table(tree: &Tree, id: Id, contents: &HashMap<Id, Content>, markdown: bool, plan: &mut Plan) {
+fn table(
+    tree: &Tree,
+    id: Id,
+    contents: &HashMap<Id, Content>,
+    markdown: bool,
+    plan: &mut TablePlan,
+) {
     let rows = rows(tree, id, contents);
     let data = rows.iter().filter(|row| row.fits(2, SHORT) && row.words() >= 2);
     let data = data.count() >= 2;
@@ -161,14 +167,14 @@ fn table(tree: &Tree, id: Id, contents: &HashMap<Id, Content>, markdown: bool, p
     }
 }
 
-fn rows(tree: &Tree, table: Id, contents: &HashMap<Id, Content>) -> Vec<Row> {
+fn rows(tree: &Tree, table: Id, contents: &HashMap<Id, Content>) -> Vec<TableRow> {
     let sections =
         tree.children(table).filter(|id| matches!(tree.name(*id), "tbody" | "thead" | "tfoot"));
     std::iter::once(table)
         .chain(sections)
         .flat_map(|part| tree.children(part))
         .filter(|id| tree.name(*id) == "tr")
-        .map(|id| Row {
+        .map(|id| TableRow {
             id,
             cells: tree
                 .children(id)
@@ -179,7 +185,10 @@ fn rows(tree: &Tree, table: Id, contents: &HashMap<Id, Content>) -> Vec<Row> {
 }
 
 /// Returns the cells of a row with the column each begins in.
-fn placed<'a>(tree: &'a Tree, row: &'a Row) -> impl Iterator<Item = (usize, Id, Content)> + 'a {
+fn placed<'a>(
+    tree: &'a Tree,
+    row: &'a TableRow,
+) -> impl Iterator<Item = (usize, Id, Content)> + 'a {
     let mut column = 0;
     row.cells.iter().map(move |(id, content)| {
         let at = column;
@@ -196,7 +205,7 @@ fn span(tree: &Tree, cell: Id) -> usize {
 }
 
 /// Returns the columns that hold anything; the others are there for their width.
-fn used_columns(tree: &Tree, rows: &[Row]) -> BTreeSet<usize> {
+fn used_columns(tree: &Tree, rows: &[TableRow]) -> BTreeSet<usize> {
     rows.iter()
         .flat_map(|row| placed(tree, row))
         .filter(|(column, _, content)| content.chars > 0 && *column < MAX_COLUMNS)
@@ -205,7 +214,7 @@ fn used_columns(tree: &Tree, rows: &[Row]) -> BTreeSet<usize> {
 }
 
 /// A row on its own: what is in it, with bars between.
-fn join(row: &Row, plan: &mut Plan) {
+fn join(row: &TableRow, plan: &mut TablePlan) {
     let mut lead = "";
     for (id, content) in row.cells.iter().filter(|(_, content)| content.chars > 0) {
         plan.cells.insert(*id, lead.to_owned());
@@ -216,7 +225,7 @@ fn join(row: &Row, plan: &mut Plan) {
 
 /// A row of a data table: empty cells keep their place, up to the last that
 /// is not empty.
-fn join_data(tree: &Tree, row: &Row, used: &BTreeSet<usize>, plan: &mut Plan) {
+fn join_data(tree: &Tree, row: &TableRow, used: &BTreeSet<usize>, plan: &mut TablePlan) {
     let mut lead = String::new();
     for (column, id, content) in placed(tree, row) {
         if content.chars > 0 {
@@ -230,7 +239,13 @@ fn join_data(tree: &Tree, row: &Row, used: &BTreeSet<usize>, plan: &mut Plan) {
 }
 
 /// A row of a Markdown table, with all its columns.
-fn join_markdown(tree: &Tree, row: &Row, used: &BTreeSet<usize>, head: bool, plan: &mut Plan) {
+fn join_markdown(
+    tree: &Tree,
+    row: &TableRow,
+    used: &BTreeSet<usize>,
+    head: bool,
+    plan: &mut TablePlan,
+) {
     let mut cells: HashMap<usize, (Id, usize)> = HashMap::new();
     for (column, id, content) in placed(tree, row) {
         cells.insert(column, (id, content.chars));

@@ -113,8 +113,8 @@ impl Tree {
         std::iter::from_fn(move || {
             loop {
                 match walk.step(self)? {
-                    Step::Enter(id) => return Some(id),
-                    Step::Leave(_) => {}
+                    WalkStep::Enter(id) => return Some(id),
+                    WalkStep::Leave(_) => {}
                 }
             }
         })
@@ -194,7 +194,7 @@ impl Tree {
 
 /// One step of a [`Walk`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Step {
+pub enum WalkStep {
     /// A node is met; its children come next.
     Enter(Id),
     /// All below the node has been met.
@@ -204,7 +204,7 @@ pub enum Step {
 /// A walk over a node and all below it that needs no stack.
 pub struct Walk {
     root: Id,
-    last: Option<Step>,
+    last: Option<WalkStep>,
     over: bool,
 }
 
@@ -215,17 +215,17 @@ impl Walk {
     }
 
     /// Returns the next step, or `None` when the root has been left.
-    pub fn step(&mut self, tree: &Tree) -> Option<Step> {
+    pub fn step(&mut self, tree: &Tree) -> Option<WalkStep> {
         let next = match self.last {
-            None => Step::Enter(self.root),
-            Some(Step::Enter(id)) => match tree.node(id).and_then(|node| node.first) {
-                Some(child) if !self.over => Step::Enter(child),
-                _ => Step::Leave(id),
+            None => WalkStep::Enter(self.root),
+            Some(WalkStep::Enter(id)) => match tree.node(id).and_then(|node| node.first) {
+                Some(child) if !self.over => WalkStep::Enter(child),
+                _ => WalkStep::Leave(id),
             },
-            Some(Step::Leave(id)) if id == self.root => return None,
-            Some(Step::Leave(id)) => match tree.node(id)?.after {
-                Some(sibling) => Step::Enter(sibling),
-                None => Step::Leave(tree.parent(id)?),
+            Some(WalkStep::Leave(id)) if id == self.root => return None,
+            Some(WalkStep::Leave(id)) => match tree.node(id)?.after {
+                Some(sibling) => WalkStep::Enter(sibling),
+                None => WalkStep::Leave(tree.parent(id)?),
             },
         };
         self.over = false;

@@ -22,7 +22,7 @@ enum Prefix {
 }
 
 /// Emphasis that is on.
-struct Mark {
+struct Emphasis {
     sign: &'static str,
     /// True if its sign has been written and has to be closed.
     open: bool,
@@ -34,7 +34,7 @@ pub struct Writer {
     out: String,
     markdown: bool,
     prefixes: Vec<Prefix>,
-    marks: Vec<Mark>,
+    marks: Vec<Emphasis>,
     /// Line breaks owed: one ends the line, two leave a blank one.
     gap: u8,
     space: bool,
@@ -215,7 +215,7 @@ impl Writer {
 
     /// Emphasis from here on; `sign` goes around the text.
     pub fn begin_mark(&mut self, sign: &'static str) {
-        self.marks.push(Mark { sign, open: false });
+        self.marks.push(Emphasis { sign, open: false });
     }
 
     /// Ends the innermost emphasis.

@@ -27,7 +27,7 @@ use crate::project::project;
 use crate::provider::Account;
 use crate::provider::ListRequest;
 use crate::provider::mail::{OutgoingMessage, Person};
-use crate::query::{Part, Query, Term};
+use crate::query::{MessagePart, Query, Term};
 use crate::row::Cell;
 use crate::schemas::{Field, MESSAGE};
 use crate::store::HandleKind;
@@ -406,7 +406,7 @@ impl Pipeline {
         let to = |part| Query::Term(Term::In(part, address.to_owned()));
         let query = Query::All(vec![
             Query::Term(Term::Folder("sent".to_owned())),
-            Query::Any(vec![to(Part::To), to(Part::Cc), to(Part::Bcc)]),
+            Query::Any(vec![to(MessagePart::To), to(MessagePart::Cc), to(MessagePart::Bcc)]),
         ]);
         let id: Vec<&Field> = MESSAGE.fields.iter().take(1).collect();
         let page = mailbox

@@ -13,7 +13,7 @@ use serde_json::Value;
 use super::by_id::FetchedEvents;
 use crate::event_time::{self, EventTime, ZonedTime};
 use crate::flatten::{self, Context, Room};
-use crate::ical::{self, Document, Entry};
+use crate::ical::{self, CalendarDocument, Entry};
 use crate::pipeline::{Flattening, Pipeline};
 use crate::provider::Account;
 use crate::provider::calendar::{Calendars, EventData, Guest, Show, Visibility};
@@ -34,8 +34,10 @@ impl Pipeline {
         zone: &TimeZone,
         notes: &mut Vec<Note>,
     ) -> String {
-        let mut document =
-            Document { zone: zone.iana_name().map(str::to_owned), ..Document::default() };
+        let mut document = CalendarDocument {
+            zone: zone.iana_name().map(str::to_owned),
+            ..CalendarDocument::default()
+        };
         let mut written = Timestamp::UNIX_EPOCH;
         for events in whole.events.chunks(AT_ONCE) {
             let groups = join_all(events.iter().map(|event| async {

@@ -142,7 +142,7 @@ impl Pipeline {
         let titles = merged.shown.iter().map(|(_, row)| row.facts.title.clone());
         let titles: Vec<String> = titles.collect();
         if groups.is_empty() {
-            return Ok(ical::write(&ical::Document::default(), Timestamp::UNIX_EPOCH));
+            return Ok(ical::write(&ical::CalendarDocument::default(), Timestamp::UNIX_EPOCH));
         }
         let whole = self.fetch_whole(&titles, groups, Vec::new()).await?;
         notes.extend(whole.notes.iter().cloned());

@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::flatten::{self, Context};
 use crate::project::{Projection, project};
 use crate::provider::calendar::EventData;
-use crate::query::{self, Clock, Part, Query, Term};
+use crate::query::{self, Clock, MessagePart, Query, Term};
 use crate::schemas::{Api, EVENT, Field};
 use crate::text::words::words;
 
@@ -38,7 +38,10 @@ pub(super) fn read(text: &str, clock: &Clock) -> Result<Query> {
     for term in query.terms() {
         match term {
             Term::Text(_) | Term::Label(_) | Term::Category(_) => {}
-            Term::In(Part::From | Part::To | Part::Subject | Part::Body, _) => {}
+            Term::In(
+                MessagePart::From | MessagePart::To | MessagePart::Subject | MessagePart::Body,
+                _,
+            ) => {}
             Term::In(part, _) => return refused(&format!("{}:", part.operator()), &use_others),
             Term::Before(_) | Term::After(_) => {
                 return Err(Error::argument("`before:` and `after:` are for mail")
@@ -137,10 +140,10 @@ impl EventText {
             Term::Text(text) => {
                 any(&[&self.title, &self.place, &self.notes, &self.organizer, &self.guests], text)
             }
-            Term::In(Part::From, text) => any(&[&self.organizer], text),
-            Term::In(Part::To, text) => any(&[&self.guests], text),
-            Term::In(Part::Subject, text) => any(&[&self.title], text),
-            Term::In(Part::Body, text) => any(&[&self.notes], text),
+            Term::In(MessagePart::From, text) => any(&[&self.organizer], text),
+            Term::In(MessagePart::To, text) => any(&[&self.guests], text),
+            Term::In(MessagePart::Subject, text) => any(&[&self.title], text),
+            Term::In(MessagePart::Body, text) => any(&[&self.notes], text),
             Term::Label(text) | Term::Category(text) => any(&[&self.category], text),
             _ => false,
         }

@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::event_time::{self, EventTime};
 use crate::provider::calendar::Hours;
 use crate::text;
-use crate::time_parse::clock::Clock;
+use crate::time_parse::clock::ClockTime;
 
 /// The minutes of a day.
 const DAY: u16 = 24 * 60;
@@ -173,7 +173,7 @@ fn minute_of_day(text: &str) -> Option<u16> {
         return Some(hour * 60);
     }
     let mut words = text.split_whitespace();
-    let (clock, used) = Clock::read(words.next()?, words.next()).ok()??;
+    let (clock, used) = ClockTime::read(words.next()?, words.next()).ok()??;
     if used != text.split_whitespace().count() || clock.time.second() != 0 {
         return None;
     }

@@ -17,7 +17,7 @@ use super::{TOOL, source};
 use crate::client::ClientPrompts;
 use crate::error::{Error, Kind, Result};
 use crate::event_time;
-use crate::ical::{Document, Entry};
+use crate::ical::{CalendarDocument, Entry};
 use crate::pipeline::access::audit::Entry as Line;
 use crate::pipeline::access::guard::Audience;
 use crate::pipeline::access::guard::events::{EventWrite, act};
@@ -210,7 +210,7 @@ impl Pipeline {
     }
 
     /// Returns a note on an invitation, which should be answered instead of imported.
-    async fn invites(&self, document: &Document) -> Result<Option<Note>> {
+    async fn invites(&self, document: &CalendarDocument) -> Result<Option<Note>> {
         let accounts = self.accounts.list().await?;
         let mut guests = document.entries.iter().flat_map(|entry| &entry.guests);
         let asked = guests.find_map(|guest| {
@@ -228,7 +228,7 @@ impl Pipeline {
     /// Returns the events of a document, each with its exceptions.
     fn items(
         &self,
-        document: Document,
+        document: CalendarDocument,
         to: &Destination,
         report: &mut WriteReport,
     ) -> Vec<ImportItem> {

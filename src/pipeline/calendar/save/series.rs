@@ -11,7 +11,7 @@ use super::make::begins;
 use super::span::{EventSpan, civil, moment};
 use crate::error::{Error, Result};
 use crate::event_time::{self, EventTime, ZonedTime};
-use crate::recurrence::{DAYS, Repeat, Rule, Until, place};
+use crate::recurrence::{DAYS, RecurrenceRule, Repeat, Until, place};
 use crate::text::brief;
 
 /// A recurring event, or the part of one that begins with an occurrence.
@@ -151,7 +151,7 @@ impl Move<'_> {
 
     /// Returns the rule after the move of an event from `from` to `to`.
     fn rule(&self, text: &str, from: Date, to: Date) -> Result<String> {
-        let Some(mut rule) = Rule::foreign(text) else {
+        let Some(mut rule) = RecurrenceRule::foreign(text) else {
             return match self.by.is_zero() {
                 true => Ok(text.to_owned()),
                 false => Err(unclear(text)),

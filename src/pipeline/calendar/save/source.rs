@@ -2,7 +2,7 @@
 //! conversion of its events to changes.
 
 use crate::error::{Error, Kind, Result};
-use crate::ical::{self, Document, Entry};
+use crate::ical::{self, CalendarDocument, Entry};
 use crate::pipeline::Pipeline;
 use crate::project::project;
 use crate::provider::Account;
@@ -18,7 +18,7 @@ const LARGEST: usize = 1024 * 1024;
 
 impl Pipeline {
     /// Reads the document that `ics` contains or names.
-    pub(super) async fn document(&self, input: &str) -> Result<Document> {
+    pub(super) async fn document(&self, input: &str) -> Result<CalendarDocument> {
         let input = input.trim_start_matches('\u{feff}').trim();
         let head: String = input.chars().take(15).collect();
         if head.eq_ignore_ascii_case("BEGIN:VCALENDAR") {
@@ -59,7 +59,7 @@ impl Pipeline {
         account: &Account,
         id: &str,
         input: &str,
-    ) -> Result<Document> {
+    ) -> Result<CalendarDocument> {
         let mailbox = self.connect.mailbox(account)?;
         let key: Vec<_> = MESSAGE.field("id").into_iter().collect();
         let projection = project(mailbox.api(), &key);

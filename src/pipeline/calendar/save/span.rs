@@ -10,7 +10,7 @@ use crate::event_time::{EventTime, ZonedTime};
 use crate::pipeline::calendar::target::span as shown;
 use crate::text::brief;
 use crate::text::{Note, note, ours};
-use crate::time_parse::clock::Clock;
+use crate::time_parse::clock::ClockTime;
 use crate::time_parse::{self, ParsedTime, TimeContext};
 use crate::tools::save::EventWords;
 
@@ -182,7 +182,7 @@ fn is_clock(text: &str) -> bool {
     let Some(first) = words.first() else {
         return false;
     };
-    match Clock::read(first, words.get(1).copied()) {
+    match ClockTime::read(first, words.get(1).copied()) {
         Ok(Some((_, used))) => used == words.len(),
         _ => false,
     }

@@ -222,13 +222,13 @@ impl ServerHandler for Server {
         params: GetPromptRequestParams,
         context: RequestContext<RoleServer>,
     ) -> std::result::Result<GetPromptResponse, ErrorData> {
-        let found = prompts::find(&params.name).map_err(refused)?;
-        let call = found.call(&params.arguments.unwrap_or_default()).map_err(refused)?;
+        let found = prompts::find(&params.name).map_err(refusal)?;
+        let call = found.call(&params.arguments.unwrap_or_default()).map_err(refusal)?;
         let call = CallToolRequestParams::new(prompts::TOOL).with_arguments(call);
         let server = self.clone();
         let call = async move { server.call(call, &NonInteractive).await };
         let answer = guarded(self, &context, call).await?;
-        let blocks = answer.map_err(refused)?.blocks;
+        let blocks = answer.map_err(refusal)?.blocks;
         let text = std::iter::once(found.instructions.to_owned()).chain(blocks);
         let text: Vec<String> = text.collect();
         let message = PromptMessage::new_text(Role::User, text.join("\n\n"));
@@ -388,7 +388,7 @@ async fn guarded<T: Send + 'static>(
 }
 
 /// Returns the error for an invalid prompt request.
-fn refused(error: Error) -> ErrorData {
+fn refusal(error: Error) -> ErrorData {
     tracing::debug!(kind = ?error.kind(), "a prompt was refused");
     match error.kind() {
         Kind::Argument | Kind::NotFound | Kind::NoAccount | Kind::BudgetTooSmall => {

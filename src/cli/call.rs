@@ -25,14 +25,14 @@ pub(super) async fn run(
         arguments.insert("format".to_owned(), Value::from(format));
     }
     let (app, _sandbox) = App::open(config, sandboxed).await?;
-    let outcome = answered(&app, tool, arguments).await;
+    let outcome = call_and_print(&app, tool, arguments).await;
     app.close().await;
     outcome
 }
 
-async fn answered(app: &App, tool: &str, arguments: Map<String, Value>) -> Result<ExitCode> {
+async fn call_and_print(app: &App, tool: &str, arguments: Map<String, Value>) -> Result<ExitCode> {
     let terminal = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
-    let mut client = Client::with(app.server(), terminal.then_some(asked as ConfirmFn)).await?;
+    let mut client = Client::with(app.server(), terminal.then_some(ask as ConfirmFn)).await?;
     let answer = client.call(tool, Value::Object(arguments)).await?;
     let text = answer.blocks.join("\n\n");
     if answer.is_error {
@@ -50,7 +50,7 @@ async fn answered(app: &App, tool: &str, arguments: Map<String, Value>) -> Resul
 }
 
 /// Asks on the terminal; anything but yes means no.
-fn asked(question: &str) -> bool {
+fn ask(question: &str) -> bool {
     eprint!("{question}\n[y/N] ");
     let mut answer = String::new();
     if std::io::stdin().read_line(&mut answer).is_err() {

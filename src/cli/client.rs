@@ -81,7 +81,7 @@ impl Client {
         self.next_id += 1;
         let id = self.next_id;
         self.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params})).await?;
-        while let Some(line) = self.output.next_line().await.map_err(|_| gone())? {
+        while let Some(line) = self.output.next_line().await.map_err(|_| connection_closed())? {
             let Ok(mut message) = serde_json::from_str::<Value>(&line) else {
                 continue;
             };
@@ -101,7 +101,7 @@ impl Client {
             }
             return Ok(message.get_mut("result").map(Value::take).unwrap_or_default());
         }
-        Err(gone())
+        Err(connection_closed())
     }
 
     /// Answers a question of the server's with what the user says.
@@ -122,10 +122,10 @@ impl Client {
 
     async fn send(&mut self, message: &Value) -> Result<()> {
         let line = format!("{message}\n");
-        self.input.write_all(line.as_bytes()).await.map_err(|_| gone())
+        self.input.write_all(line.as_bytes()).await.map_err(|_| connection_closed())
     }
 }
 
-fn gone() -> Error {
+fn connection_closed() -> Error {
     Error::new(Kind::Internal, "the server ended before it answered")
 }

@@ -315,7 +315,7 @@ impl Parser<'_> {
                 let group = self.part(depth + 1)?;
                 distribute(name, group, self.clock)
             }
-            _ if known(name) => Err(empty(&format!("{name}:"))),
+            _ if is_keyword(name) => Err(empty(&format!("{name}:"))),
             _ => Err(unknown(name)),
         }
     }
@@ -373,7 +373,7 @@ const NAMES: &[&str] = &[
     "newer_than",
 ];
 
-fn known(name: &str) -> bool {
+fn is_keyword(name: &str) -> bool {
     NAMES.contains(&name)
 }
 

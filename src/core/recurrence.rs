@@ -147,7 +147,7 @@ impl Repeat {
             let mut local = Vec::new();
             let mut utc = Vec::new();
             for when in list {
-                match written(*when, start) {
+                match until_of(*when, start) {
                     Until::Day(day) => days.push(compact_day(day)),
                     Until::Local(at) => local.push(compact(at)),
                     Until::Utc(at) => utc.push(format!("{}Z", compact(at))),
@@ -483,7 +483,7 @@ fn local(when: EventTime, zone: &TimeZone) -> DateTime {
 
 /// How a date beside a rule is written: in the zone of the start where that says
 /// which instant it is.
-pub fn written(when: EventTime, start: &ZonedTime) -> Until {
+pub fn until_of(when: EventTime, start: &ZonedTime) -> Until {
     match (when, start) {
         (EventTime::Day(day), _) => Until::Day(day),
         (EventTime::At(at), ZonedTime::At(_, name)) => {

@@ -169,7 +169,7 @@ pub fn header(s: &str) -> Cow<'_, str> {
     if !s.contains("=?") || s.len() > MAX_HEADER {
         return Cow::Borrowed(s);
     }
-    Cow::Owned(encoded::decoded(&s.replace(['\r', '\n'], " ")))
+    Cow::Owned(encoded::decode_words(&s.replace(['\r', '\n'], " ")))
 }
 
 /// Cleans text of several lines: invisible and control characters removed, all line ends `\n`, no

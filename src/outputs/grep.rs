@@ -117,7 +117,7 @@ fn compiled(pattern: &str) -> Result<Regex> {
     RegexBuilder::new(pattern)
         .case_insensitive(!has_capital(pattern))
         .build()
-        .map_err(|error| refused(pattern, &error))
+        .map_err(|error| refusal(pattern, &error))
 }
 
 /// Returns true if the pattern has an upper-case letter other than those of `\S`,
@@ -145,7 +145,7 @@ fn has_capital(pattern: &str) -> bool {
 }
 
 /// Explains why a pattern is refused, and where it is wrong.
-fn refused(pattern: &str, error: &regex::Error) -> Error {
+fn refusal(pattern: &str, error: &regex::Error) -> Error {
     let regex::Error::Syntax(message) = error else {
         return Error::argument("`grep` is too large a regular expression")
             .next("shorten it, or use fewer repetitions");

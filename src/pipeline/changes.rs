@@ -354,12 +354,12 @@ fn object(row: &[Cell], change: &str, label: &str, several: bool) -> Value {
         return Value::Null;
     };
     let mut object = json!({
-        "id": shown(id),
+        "id": cell_value(id),
         "change": change,
-        "when": shown(when),
+        "when": cell_value(when),
         "who": person(who),
-        "title": shown(title),
-        "flags": shown(flags),
+        "title": cell_value(title),
+        "flags": cell_value(flags),
     });
     if let (true, Some(object)) = (several, object.as_object_mut()) {
         object.insert("account".to_owned(), label.into());
@@ -374,13 +374,13 @@ fn person(cell: &Cell) -> Value {
         _ => None,
     };
     let Some((name, email)) = parts else {
-        return shown(cell);
+        return cell_value(cell);
     };
     let (key, (named, address)) = (wire::RECIPIENT, wire::ADDRESS);
     json!({ key: { named: name, address: email } })
 }
 
-fn shown(cell: &Cell) -> Value {
+fn cell_value(cell: &Cell) -> Value {
     match cell {
         Cell::Null => Value::Null,
         Cell::Flag(flag) => (*flag).into(),

@@ -39,7 +39,7 @@ impl Store {
     /// [`Kind::Store`]. A text that cannot be sealed is no error: the rest is stored.
     pub async fn save_output(&self, hash: &str, output: &Output) -> Result<()> {
         let now = now();
-        let accounts = joined(&output.accounts);
+        let accounts = join_accounts(&output.accounts);
         let known: Option<i64> = sqlx::query_scalar(
             "SELECT size FROM outputs \
              WHERE owner = $1 AND hash = $2 AND recipe = $3 AND accounts = $4 AND saved > $5",
@@ -162,7 +162,7 @@ impl Store {
         account: &str,
     ) -> Result<()> {
         let mut pattern = String::new();
-        for char in joined(&[account.to_owned()]).chars() {
+        for char in join_accounts(&[account.to_owned()]).chars() {
             if matches!(char, '!' | '%' | '_') {
                 pattern.push('!');
             }
@@ -203,7 +203,7 @@ fn identity(hash: &str) -> String {
 
 /// Joins account ids for a row, each between line ends, so that a whole one can be
 /// found. No id contains a line end.
-fn joined(accounts: &[String]) -> String {
+fn join_accounts(accounts: &[String]) -> String {
     match accounts {
         [] => String::new(),
         some => format!("\n{}\n", some.join("\n")),

@@ -36,7 +36,7 @@ impl Store {
     pub async fn seal(&self, identity: &str, secret: &[u8]) -> Result<String> {
         let (place, key) = self.sealing_key().await?;
         let nonce: [u8; NONCE_BYTES] = random()?;
-        let bound = bound(identity);
+        let bound = associated_data(identity);
         let cipher = XChaCha20Poly1305::new(&key.into())
             .encrypt(&XNonce::from(nonce), Payload { msg: secret, aad: bound.as_bytes() })
             .map_err(|_opaque| Error::new(Kind::Internal, "a secret could not be sealed"))?;
@@ -56,7 +56,7 @@ impl Store {
         let bytes = STANDARD.decode(text).map_err(|_bad| wrong_key(identity))?;
         let (nonce, cipher) =
             bytes.split_first_chunk::<NONCE_BYTES>().ok_or_else(|| wrong_key(identity))?;
-        let bound = bound(identity);
+        let bound = associated_data(identity);
         XChaCha20Poly1305::new(&key.into())
             .decrypt(&XNonce::from(*nonce), Payload { msg: cipher, aad: bound.as_bytes() })
             .map_err(|_opaque| wrong_key(identity))
@@ -89,7 +89,7 @@ impl Store {
 }
 
 /// Returns what a sealed text is bound to: its owner, and the row.
-fn bound(identity: &str) -> String {
+fn associated_data(identity: &str) -> String {
     format!("{OWNER}/{identity}")
 }
 

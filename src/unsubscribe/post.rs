@@ -64,10 +64,10 @@ impl OneClickUnsubscriber {
         // The address that was checked is called, because the name might by now resolve
         // to another one; TLS is still verified with the name.
         let mut target = url.clone();
-        target.set_ip_host(address.ip()).map_err(|()| refused(host))?;
+        target.set_ip_host(address.ip()).map_err(|()| refusal(host))?;
         target.set_fragment(None);
         let name = ServerName::try_from(host.trim_matches(['[', ']']).to_owned())
-            .map_err(|_| refused(host))?;
+            .map_err(|_| refusal(host))?;
         let mut http = HttpConnector::new();
         http.enforce_http(false);
         let connector = HttpsConnectorBuilder::new()
@@ -86,7 +86,7 @@ impl OneClickUnsubscriber {
             .header(HOST, named)
             .header(CONTENT_TYPE, "application/x-www-form-urlencoded")
             .body(Full::new(Bytes::from_static(BODY.as_bytes())))
-            .map_err(|_| refused(host))?;
+            .map_err(|_| refusal(host))?;
         let answer = client
             .request(request)
             .await
@@ -125,12 +125,12 @@ impl OneClickUnsubscriber {
         };
         match found.first() {
             Some(first) if allowed => Ok(*first),
-            _ => Err(refused(host)),
+            _ => Err(refusal(host)),
         }
     }
 }
 
-fn refused(host: &str) -> Error {
+fn refusal(host: &str) -> Error {
     Error::argument(format!("{host} was not called: not a public https address"))
         .next("let the user open the link in the message")
 }

@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use daysheet_core::budget::count::merge::Merger;
 use daysheet_core::budget::count::split::PieceIter;
 use daysheet_core::budget::count::vocabulary::{self, Vocabulary};
-use daysheet_core::budget::count::{TOKENIZER, Tokenizer, bound, tokens};
+use daysheet_core::budget::count::{TOKENIZER, Tokenizer, byte_limit, tokens};
 use proptest::prelude::*;
 use tiktoken_rs::CoreBPE;
 
@@ -24,7 +24,7 @@ fn expected(text: &str) -> [usize; 2] {
     Tokenizer::ALL.map(|one| reference(one).encode_ordinary(text).len())
 }
 
-fn counted(text: &str) -> [usize; 2] {
+fn merge_repeats(text: &str) -> [usize; 2] {
     Tokenizer::ALL.map(|one| one.count(text))
 }
 
@@ -102,11 +102,11 @@ const TEXTS: &[(&str, [usize; 2])] = &cases! {
 #[test]
 fn texts_count_as_they_should() {
     for (text, count) in TEXTS {
-        assert_eq!(counted(text), *count, "{text:?}");
+        assert_eq!(merge_repeats(text), *count, "{text:?}");
         assert_eq!(expected(text), *count, "{text:?}");
         // The same in the middle of others, where ends of text are none.
         let inside = format!("{text}{text} {text}\n{text}x{text}");
-        assert_eq!(counted(&inside), expected(&inside), "{inside:?}");
+        assert_eq!(merge_repeats(&inside), expected(&inside), "{inside:?}");
     }
 }
 
@@ -120,7 +120,7 @@ fn files_count_as_they_should() {
         include_str!("../fixtures/sample-agenda.tsv"),
         include_str!("count.rs"),
     ] {
-        assert_eq!(counted(text), expected(text));
+        assert_eq!(merge_repeats(text), expected(text));
     }
 }
 
@@ -146,7 +146,7 @@ fn long_runs_count_as_they_should() {
         "क्षि",
     ] {
         let run = unit.repeat(3_000 / unit.len());
-        assert_eq!(counted(&run), expected(&run), "{unit:?}");
+        assert_eq!(merge_repeats(&run), expected(&run), "{unit:?}");
     }
 }
 
@@ -191,7 +191,7 @@ fn texts_part_as_the_patterns_say() {
         let pieces =
             Tokenizer::ALL.map(|one| PieceIter::new(text, one).collect::<Vec<_>>().join("|"));
         assert_eq!(pieces, [*cased, *plain], "{text:?}");
-        assert_eq!(counted(text), expected(text), "{text:?}");
+        assert_eq!(merge_repeats(text), expected(text), "{text:?}");
     }
 }
 
@@ -279,7 +279,7 @@ fn probes(c: char) -> [String; 4] {
 fn newer_characters_are_where_counts_differ() {
     for (first, last) in NEWER {
         for c in [*first, *last].map(|c| char::from_u32(c).unwrap()) {
-            let differs = probes(c).iter().any(|text| counted(text)[0] != expected(text)[0]);
+            let differs = probes(c).iter().any(|text| merge_repeats(text)[0] != expected(text)[0]);
             assert!(differs, "U+{:04X} is no longer newer", u32::from(c));
         }
     }
@@ -288,7 +288,7 @@ fn newer_characters_are_where_counts_differ() {
     let high = ('\u{590}'..=char::MAX).step_by(997);
     for c in low.chain(high).filter(|c| !is_newer(*c)) {
         for text in probes(c) {
-            assert_eq!(counted(&text), expected(&text), "{text:?}");
+            assert_eq!(merge_repeats(&text), expected(&text), "{text:?}");
         }
     }
 }
@@ -325,10 +325,10 @@ fn any_text() -> impl Strategy<Value = String> {
 }
 
 fn check(text: &str) -> Result<(), TestCaseError> {
-    let counted = counted(text);
+    let counted = merge_repeats(text);
     prop_assert_eq!(counted, expected(text), "{:?}", text);
     for (tokenizer, count) in Tokenizer::ALL.into_iter().zip(counted) {
-        prop_assert!(bound(text) >= count);
+        prop_assert!(byte_limit(text) >= count);
         prop_assert_eq!(PieceIter::new(text, tokenizer).collect::<String>(), text);
     }
     Ok(())

@@ -84,7 +84,7 @@ impl Tokenizer {
 
 /// Returns an upper bound on the tokens of `text` for any byte-level tokenizer: each
 /// token is at least one byte. It costs nothing, so call it first.
-pub const fn bound(text: &str) -> usize {
+pub const fn byte_limit(text: &str) -> usize {
     text.len()
 }
 

@@ -206,7 +206,7 @@ pub fn fit(
             let whole = kept();
             let id = keep(&whole);
             noted = Response {
-                notes: [response.notes.clone(), vec![words::cut(&cuts, &id)]].concat(),
+                notes: [response.notes.clone(), vec![words::cut_note(&cuts, &id)]].concat(),
                 ..response.clone()
             };
             (&noted, Some((whole, id)))

@@ -293,7 +293,7 @@ impl Cleaner {
                     *gone = Some((name.to_owned(), 1));
                 }
             }
-            None => self.shown(tag),
+            None => self.count_visible(tag),
         }
         match kind {
             Some(kind) => TokenSinkResult::RawData(kind),
@@ -301,7 +301,7 @@ impl Cleaner {
         }
     }
 
-    fn shown(&self, tag: &Tag) {
+    fn count_visible(&self, tag: &Tag) {
         let name: &str = &tag.name;
         let void = VOID.contains(&name);
         let mut open = self.open.borrow_mut();

@@ -68,7 +68,7 @@ pub fn holds(people: &[Person], address: &str) -> bool {
 /// Returns a person from a received message as a recipient; `None` for an address that
 /// cannot be sent to. A name that contains another address or invisible characters is
 /// left out, with a warning.
-pub fn known(person: &Person, warnings: &mut Vec<Note>) -> Option<Person> {
+pub fn known_person(person: &Person, warnings: &mut Vec<Note>) -> Option<Person> {
     let Ok(address) = ascii(&person.address) else {
         warnings.push(note!("left out, not an address: {}", quoted_end(&person.address)));
         return None;
@@ -238,7 +238,7 @@ fn mailbox(input: &str) -> Result<Person> {
             .next("leave out everything up to the last colon"));
     }
     let address = ascii(inside.trim())?;
-    let name = named(name)?.filter(|name| !name.eq_ignore_ascii_case(&address));
+    let name = display_name(name)?.filter(|name| !name.eq_ignore_ascii_case(&address));
     let deceives = |name: &String| name.contains(['@', '＠', '﹫']);
     if let Some(name) = name.as_ref().filter(|name| deceives(name)) {
         return Err(Error::argument(format!(
@@ -266,7 +266,7 @@ fn outside_quotes(input: &str, sought: char) -> Option<usize> {
 }
 
 /// Returns a name without its quotes.
-fn named(input: &str) -> Result<Option<String>> {
+fn display_name(input: &str) -> Result<Option<String>> {
     let mut name = String::with_capacity(input.len());
     let (mut quoted, mut escaped) = (false, false);
     for c in input.chars() {

@@ -20,7 +20,7 @@ const QUOTE: &str = "<blockquote type=\"cite\"";
 const STYLE: &str = "margin:0 0 0 .8ex;border-left:1px solid #ccc;padding-left:1ex";
 
 /// Quotes the original of a reply, below a line that names its author; times in `zone`.
-pub fn answered(original: &SourceMessage, zone: &TimeZone) -> Both {
+pub fn reply_quote(original: &SourceMessage, zone: &TimeZone) -> Both {
     let line = attribution(original, zone);
     let plain = plain(original);
     let quoted: Vec<String> = plain
@@ -62,8 +62,8 @@ pub fn sent_on(original: &SourceMessage, zone: &TimeZone) -> Both {
 
 /// Returns the quote at the end of a message that we composed; `None` if it is not
 /// found in both forms.
-pub fn held(text: &str, html: &str) -> Option<Both> {
-    let (line, start) = quoted(text, html)?;
+pub fn own_quote(text: &str, html: &str) -> Option<Both> {
+    let (line, start) = quote_span(text, html)?;
     let lines: Vec<&str> = text.lines().skip(line).collect();
     Some(Both {
         text: lines.join("\n").trim_end().to_owned(),
@@ -74,7 +74,7 @@ pub fn held(text: &str, html: &str) -> Option<Both> {
 
 /// Returns the signature of any draft, from above its quote; `None` if none is marked as such.
 pub fn signature(text: &str, html: &str) -> Option<Both> {
-    let (line, start) = quoted(text, html).unwrap_or((usize::MAX, html.len()));
+    let (line, start) = quote_span(text, html).unwrap_or((usize::MAX, html.len()));
     let lines: Vec<&str> = text.lines().take(line).collect();
     let plain = split_quoted(&lines.join("\n")).signature;
     let plain = plain.map(|text| text.strip_prefix("--\n").unwrap_or(&text).to_owned());
@@ -86,7 +86,7 @@ pub fn signature(text: &str, html: &str) -> Option<Both> {
 
 /// Returns where the quote of a message that we composed begins: the line of its text,
 /// and the byte of its HTML.
-fn quoted(text: &str, html: &str) -> Option<(usize, usize)> {
+fn quote_span(text: &str, html: &str) -> Option<(usize, usize)> {
     let lines: Vec<&str> = text.lines().collect();
     let begins = |at: usize, line: &str| {
         let next = lines.get(at + 1).copied().unwrap_or_default();

@@ -128,7 +128,7 @@ pub fn recipients(
 }
 
 fn reachable(list: &[Person], warnings: &mut Vec<Note>) -> Vec<Person> {
-    list.iter().filter_map(|one| people::known(one, warnings)).collect()
+    list.iter().filter_map(|one| people::known_person(one, warnings)).collect()
 }
 
 /// Warns if replies go to another domain than the message came from.

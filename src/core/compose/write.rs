@@ -207,7 +207,7 @@ fn addresses(people: &[Person]) -> HeaderType<'_> {
         let list: Vec<String> = people
             .iter()
             .map(|person| match &person.name {
-                Some(name) => format!("{} <{}>", encoded(name), person.address),
+                Some(name) => format!("{} <{}>", encoded_word(name), person.address),
                 None => format!("<{}>", person.address),
             })
             .collect();
@@ -226,13 +226,13 @@ fn addresses(people: &[Person]) -> HeaderType<'_> {
 /// encoded, so that it is read as written.
 pub fn unstructured(value: &str) -> HeaderType<'_> {
     match value.contains("=?") {
-        true => HeaderType::Raw(Raw::new(encoded(value))),
+        true => HeaderType::Raw(Raw::new(encoded_word(value))),
         false => HeaderType::Text(Text::new(value)),
     }
 }
 
 /// Returns encoded words (RFC 2047), each of whole characters.
-fn encoded(value: &str) -> String {
+fn encoded_word(value: &str) -> String {
     let mut words = Vec::new();
     let mut word = String::new();
     for c in value.chars() {

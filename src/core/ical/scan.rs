@@ -181,7 +181,7 @@ impl Line {
     }
 
     /// Returns the line unchanged.
-    pub fn shown(&self) -> &str {
+    pub fn name(&self) -> &str {
         &self.text
     }
 }

@@ -17,7 +17,7 @@ use super::scan::clean;
 use super::{CalendarDocument, Entry};
 use crate::event_time::{EventTime, ZonedTime};
 use crate::provider::calendar::{Answer, Guest, Show, Visibility};
-use crate::recurrence::{RecurrenceRule, Repeat, Until, written};
+use crate::recurrence::{RecurrenceRule, Repeat, Until, until_of};
 
 /// What names the program that made a document.
 const PRODUCT: &str = "-//Daysheet//Daysheet//EN";
@@ -90,11 +90,11 @@ fn event(entry: &Entry, now: Timestamp) -> ICalendarComponent {
     if let Some(organizer) = &entry.organizer {
         all.push(person(ICalendarProperty::Organizer, organizer));
         if organizer.answer.is_some() {
-            all.push(asked(organizer));
+            all.push(attendee(organizer));
         }
     }
-    all.extend(entry.guests.iter().map(asked));
-    shown(entry, &mut all);
+    all.extend(entry.guests.iter().map(attendee));
+    push_visibility(entry, &mut all);
     if !entry.categories.is_empty() {
         let names = entry.categories.iter();
         let names = names.map(|name| ICalendarValue::Text(clean(name).trim().to_owned()));
@@ -111,7 +111,7 @@ fn event(entry: &Entry, now: Timestamp) -> ICalendarComponent {
 }
 
 /// Status, transparency and class.
-fn shown(entry: &Entry, all: &mut Vec<ICalendarEntry>) {
+fn push_visibility(entry: &Entry, all: &mut Vec<ICalendarEntry>) {
     let status = match (entry.cancelled, entry.show) {
         (true, _) => "CANCELLED",
         (false, Show::Tentative) => "TENTATIVE",
@@ -169,9 +169,9 @@ fn dates(name: ICalendarProperty, list: &[EventTime], start: &ZonedTime) -> Vec<
     let mut local = Vec::new();
     let mut utc = Vec::new();
     for when in list {
-        match written(*when, start) {
+        match until_of(*when, start) {
             Until::Day(day) => days.push(partial_day(day)),
-            Until::Local(at) if known(start) => local.push(partial(at, false)),
+            Until::Local(at) if has_zone(start) => local.push(partial(at, false)),
             Until::Local(_) => {
                 let at = TimeZone::UTC.to_datetime(when.instant(&TimeZone::UTC));
                 utc.push(partial(at, true));
@@ -204,7 +204,7 @@ fn moment(name: ICalendarProperty, at: &ZonedTime) -> ICalendarEntry {
         ZonedTime::At(local, zone) if zone == "UTC" => {
             entry.with_value(value(partial(*local, true)))
         }
-        ZonedTime::At(local, zone) if known(at) => {
+        ZonedTime::At(local, zone) if has_zone(at) => {
             entry.with_value(value(partial(*local, false))).with_param(in_zone(zone))
         }
         ZonedTime::At(..) => {
@@ -215,7 +215,7 @@ fn moment(name: ICalendarProperty, at: &ZonedTime) -> ICalendarEntry {
 }
 
 /// Returns true for a time in a zone that the library can write a `VTIMEZONE` for.
-fn known(at: &ZonedTime) -> bool {
+fn has_zone(at: &ZonedTime) -> bool {
     match at {
         ZonedTime::Day(_) => false,
         ZonedTime::At(_, zone) => chrono_zone(zone),
@@ -226,7 +226,7 @@ fn chrono_zone(name: &str) -> bool {
     matches!(Tz::from_str(name), Ok(Tz::Tz(zone)) if zone.name() == name)
 }
 
-fn asked(guest: &Guest) -> ICalendarEntry {
+fn attendee(guest: &Guest) -> ICalendarEntry {
     let mut entry = person(ICalendarProperty::Attendee, guest);
     let mut add = |name: ICalendarParameterName, value: &str| {
         let value = ICalendarParameterValue::Text(value.to_owned());

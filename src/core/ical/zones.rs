@@ -132,7 +132,7 @@ impl Zones {
             };
             let says = |zone: &TimeZone| rules.is_none() || !is_offset(zone);
             let named = by_name(&id).filter(says);
-            let known = named.clone().or_else(|| placed(part));
+            let known = named.clone().or_else(|| zone_of(part));
             let times = used.get(&key(&id)).map(BTreeSet::iter);
             let mut times = times.into_iter().flatten();
             let zone = match (known, rules) {
@@ -206,7 +206,13 @@ impl Zones {
 
     /// Returns a zone with a name that has the same rules as an own one, from the year
     /// of a time on: through the next one, or for a series through many.
-    fn named(&self, id: &str, own: &TimeZone, at: DateTime, series: bool) -> Option<TimeZone> {
+    fn zone_by_name(
+        &self,
+        id: &str,
+        own: &TimeZone,
+        at: DateTime,
+        series: bool,
+    ) -> Option<TimeZone> {
         let year = at.year();
         let place = (key(id), year, series);
         if let Some(known) = self.alike.borrow().get(&place) {
@@ -258,7 +264,7 @@ impl Zones {
         };
         let named = match zone {
             Zone::Named(zone) => Some(zone.clone()),
-            Zone::Own(own) => self.named(id.unwrap_or_default(), own, local, series),
+            Zone::Own(own) => self.zone_by_name(id.unwrap_or_default(), own, local, series),
         };
         let name = named.as_ref().and_then(TimeZone::iana_name);
         Some(match name {
@@ -313,7 +319,7 @@ fn by_name(id: &str) -> Option<TimeZone> {
 }
 
 /// Returns the zone that a `VTIMEZONE` names beside its rules.
-fn placed(zone: &Component) -> Option<TimeZone> {
+fn zone_of(zone: &Component) -> Option<TimeZone> {
     let location = zone.text("X-LIC-LOCATION");
     if let Some(zone) = by_name(&location).filter(|_| !location.is_empty()) {
         return Some(zone);

@@ -42,7 +42,7 @@ const COUNTED: u32 = 999;
 /// [`Kind::Argument`](crate::error::Kind::Argument) for a rule that Graph cannot express.
 pub fn pattern(repeat: &Repeat, start: &ZonedTime, zone: &str) -> Result<Value> {
     if !repeat.extra.is_empty() {
-        return Err(refused("cannot have dates besides its rule (RDATE)")
+        return Err(refusal("cannot have dates besides its rule (RDATE)")
             .next("create separate events for these dates"));
     }
     let rule = match RecurrenceRule::foreign(&repeat.rule) {
@@ -62,11 +62,11 @@ pub fn pattern(repeat: &Repeat, start: &ZonedTime, zone: &str) -> Result<Value> 
     match (rule.parts.count, rule.until) {
         (Some(_), Some(_)) => {
             return Err(
-                refused("cannot end by both a number and a date").next("keep COUNT or UNTIL")
+                refusal("cannot end by both a number and a date").next("keep COUNT or UNTIL")
             );
         }
         (Some(count), None) if count > COUNTED => {
-            return Err(refused(format!("has at most {COUNTED} occurrences"))
+            return Err(refusal(format!("has at most {COUNTED} occurrences"))
                 .next("use UNTIL, or a series without an end"));
         }
         (Some(count), None) => {
@@ -76,17 +76,17 @@ pub fn pattern(repeat: &Repeat, start: &ZonedTime, zone: &str) -> Result<Value> 
         (None, Some(until)) => {
             let end = end(until, start);
             if end < day {
-                return Err(refused("must end after it starts").next("set UNTIL after the start"));
+                return Err(refusal("must end after it starts").next("set UNTIL after the start"));
             }
             put(&mut range, "type", "endDate".into());
             put(&mut range, "endDate", end.to_string().into());
         }
         (None, None) => put(&mut range, "type", "noEnd".into()),
     }
-    Ok(json!({ "pattern": written(&shape), "range": range }))
+    Ok(json!({ "pattern": pattern_value(&shape), "range": range }))
 }
 
-fn refused(what: impl std::fmt::Display) -> Error {
+fn refusal(what: impl std::fmt::Display) -> Error {
     Error::argument(format!("Outlook cannot repeat an event like this: a series {what}"))
 }
 
@@ -116,14 +116,14 @@ fn check_times(rule: &RecurrenceRule, start: &ZonedTime) -> Result<()> {
     let other =
         lists.into_iter().any(|(list, own)| list.iter().any(|one| i8::try_from(*one) != Ok(own)));
     match other {
-        true => Err(refused("has one time of day, that of its start")
+        true => Err(refusal("has one time of day, that of its start")
             .next("leave out BYHOUR, BYMINUTE and BYSECOND, and create an event for each time")),
         false => Ok(()),
     }
 }
 
 fn not_begun(repeat: &Repeat, start: &ZonedTime) -> Error {
-    let error = refused("must start on a day of its rule");
+    let error = refusal("must start on a day of its rule");
     let alone = Repeat { rule: repeat.rule.clone(), ..Repeat::default() };
     let from = start.when().instant(&TimeZone::UTC);
     let all = alone.occurrences(start, from, jiff::Timestamp::MAX, 2);
@@ -152,7 +152,7 @@ fn end(until: Until, start: &ZonedTime) -> Date {
     }
 }
 
-fn written(shape: &Shape) -> Value {
+fn pattern_value(shape: &Shape) -> Value {
     let days = |days: &[usize]| -> Vec<&str> {
         let names = days.iter().filter_map(|at| NAMES.get(*at));
         names.copied().collect()

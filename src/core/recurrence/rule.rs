@@ -75,11 +75,11 @@ impl RecurrenceRule {
         let mut seen: Vec<&str> = Vec::new();
         for part in text.split(';').map(str::trim).filter(|part| !part.is_empty()) {
             let Some((name, value)) = part.split_once('=') else {
-                return Err(wrong(format!("has a part without `=`: `{}`", shown(part))));
+                return Err(wrong(format!("has a part without `=`: `{}`", excerpt(part))));
             };
             let (name, value) = (name.trim(), value.trim());
             if seen.contains(&name) {
-                return Err(wrong(format!("has {} twice", shown(name))));
+                return Err(wrong(format!("has {} twice", excerpt(name))));
             }
             seen.push(name);
             rule.part(name, value, strict)?;
@@ -137,7 +137,7 @@ impl RecurrenceRule {
                 parts.wkst = Some(found.ok_or_else(|| odd(name, value))?.1);
             }
             _ if strict => {
-                return Err(wrong(format!("has an unknown part: `{}`", shown(name))));
+                return Err(wrong(format!("has an unknown part: `{}`", excerpt(name))));
             }
             // Other calendars' months and days would be misread.
             "RSCALE" if value != "GREGORIAN" => return Err(odd(name, value)),
@@ -446,10 +446,10 @@ fn wrong(what: impl std::fmt::Display) -> Error {
 }
 
 fn odd(name: &str, value: &str) -> Error {
-    wrong(format!("has {name} with `{}`", shown(value)))
+    wrong(format!("has {name} with `{}`", excerpt(value)))
 }
 
 /// Shortens a quoted rule for an error.
-fn shown(text: &str) -> String {
+fn excerpt(text: &str) -> String {
     crate::text::cell(text).chars().take(40).collect()
 }

@@ -91,7 +91,7 @@ impl AddressReader {
     fn take<'a>(&mut self, c: char, rest: &'a str) -> &'a str {
         match c {
             '"' => {
-                if let Some((text, after)) = self.once(Bracket::Quote, || quoted(rest)) {
+                if let Some((text, after)) = self.once(Bracket::Quote, || quoted_string(rest)) {
                     self.phrase.push_str(&text);
                     return after;
                 }
@@ -176,7 +176,7 @@ impl AddressReader {
 }
 
 /// Returns the text up to the closing quote, unescaped, and what follows it.
-fn quoted(rest: &str) -> Option<(String, &str)> {
+fn quoted_string(rest: &str) -> Option<(String, &str)> {
     let mut text = String::new();
     let mut escaped = false;
     for (at, c) in rest.char_indices() {

@@ -167,14 +167,14 @@ fn encoding(label: &str) -> Option<&'static Encoding> {
         "ms-cyrl" => "windows-1251",
         "iso-8859-8i" => "iso-8859-8-i",
         "iso-8859-6i" => "iso-8859-6-i",
-        other => return numbered(other),
+        other => return numbered_charset(other),
     };
     Encoding::for_label_no_replacement(known.as_bytes())
 }
 
 /// `cp-1252`, `win1252`, `ibm943c`, `ms-932`, `iso8859-15-windows`: the number is
 /// what counts.
-fn numbered(label: &str) -> Option<&'static Encoding> {
+fn numbered_charset(label: &str) -> Option<&'static Encoding> {
     let digits: String = label.chars().filter(char::is_ascii_digit).collect();
     if let Some(part) = digits.strip_prefix("8859") {
         return Encoding::for_label_no_replacement(format!("iso-8859-{part}").as_bytes());

@@ -42,7 +42,7 @@ enum EncodedData<'a> {
 ///
 /// White space between two words is none (RFC 2047, 6.2). Neighbours in one charset are decoded
 /// together, because many mail programs cut a character of several bytes in two.
-pub(super) fn decoded(line: &str) -> String {
+pub(super) fn decode_words(line: &str) -> String {
     let mut out = String::with_capacity(line.len());
     let mut pending: Option<EncodedWord<'_>> = None;
     let mut rest = line;
@@ -103,7 +103,7 @@ fn word(inside: &str) -> Option<(EncodedWord<'_>, usize)> {
         return None;
     }
     let data = match encoding {
-        "q" | "Q" => quoted(text),
+        "q" | "Q" => quoted_words(text),
         "b" | "B" => vec![EncodedData::Bytes(base64(text)?)],
         _ => return None,
     };
@@ -112,7 +112,7 @@ fn word(inside: &str) -> Option<(EncodedWord<'_>, usize)> {
 }
 
 /// Decodes the Q encoding: `_` is a space, `=C3` a byte, and a `=` before anything else is one.
-fn quoted(text: &str) -> Vec<EncodedData<'_>> {
+fn quoted_words(text: &str) -> Vec<EncodedData<'_>> {
     let mut data = Vec::new();
     let mut bytes = Vec::new();
     let mut rest = text;

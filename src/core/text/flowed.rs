@@ -13,7 +13,7 @@ pub fn unflow(text: &str, delsp: bool) -> String {
     let mut open: Option<usize> = None;
     for (number, raw) in text.split('\n').enumerate() {
         let line = raw.strip_suffix('\r').unwrap_or(raw);
-        let (depth, content) = quoted(line);
+        let (depth, content) = quote_depth(line);
         // The signature delimiter ends in a space and is still a line alone.
         let delimiter = content == "-- ";
         let joins = open == Some(depth) && !delimiter;
@@ -38,7 +38,7 @@ pub fn unflow(text: &str, delsp: bool) -> String {
 }
 
 /// Returns a line's quote depth, and its content without quote marks and stuffing.
-fn quoted(line: &str) -> (usize, &str) {
+fn quote_depth(line: &str) -> (usize, &str) {
     let content = line.trim_start_matches('>');
     let depth = line.len() - content.len();
     (depth, content.strip_prefix(' ').unwrap_or(content))

@@ -46,7 +46,7 @@ impl Note {
     }
 
     /// Limits notes as a [`Tally`] with at most `most` of each kind does.
-    pub fn counted(notes: Vec<Self>, most: usize) -> Vec<Self> {
+    pub fn merge_repeats(notes: Vec<Self>, most: usize) -> Vec<Self> {
         let mut tally = Tally::new(most);
         for note in notes {
             tally.add(note);

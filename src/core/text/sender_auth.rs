@@ -115,8 +115,8 @@ fn replies(reply_to: Option<&str>, domain: &str) -> Option<Warning> {
 /// Warns of letters that look like those of another script.
 fn spelling(sender: &Address, domain: &str, own: &str) -> Vec<Warning> {
     let mut found = Vec::new();
-    let plain = decoded(domain);
-    let both = match encoded(domain) {
+    let plain = to_unicode(domain);
+    let both = match to_ascii(domain) {
         Some(ascii) if ascii != plain => {
             note!("{} ({})", quoted_end(&plain), quoted_end(&ascii))
         }
@@ -131,7 +131,7 @@ fn spelling(sender: &Address, domain: &str, own: &str) -> Vec<Warning> {
             note: note!("the sender's name {} mixes scripts", quoted(name)),
         });
     }
-    let own = decoded(self::domain(own));
+    let own = to_unicode(self::domain(own));
     let twin = |one: &str| one != plain && script::skeleton(one) == script::skeleton(&plain);
     if twin(&own) {
         found.push(Warning {
@@ -216,16 +216,16 @@ fn organisation(domain: &str) -> String {
 
 /// Returns a domain in ASCII, as it is sent.
 fn ascii(domain: &str) -> String {
-    encoded(domain).unwrap_or_else(|| domain.to_lowercase())
+    to_ascii(domain).unwrap_or_else(|| domain.to_lowercase())
 }
 
-fn encoded(domain: &str) -> Option<String> {
+fn to_ascii(domain: &str) -> Option<String> {
     let ascii = url::quirks::domain_to_ascii(domain);
     (!ascii.is_empty()).then_some(ascii)
 }
 
 /// Returns a domain as it is read.
-fn decoded(domain: &str) -> String {
+fn to_unicode(domain: &str) -> String {
     match url::quirks::domain_to_unicode(domain) {
         none if none.is_empty() => domain.to_lowercase(),
         decoded => decoded,

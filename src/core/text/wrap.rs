@@ -17,7 +17,7 @@ pub fn wrapped(text: &str, most: usize) -> Vec<&str> {
     let mut lines = Vec::new();
     for line in text.split_inclusive('\n') {
         let mut rest = line;
-        while let Some((piece, left)) = cut(rest, most) {
+        while let Some((piece, left)) = split_at_width(rest, most) {
             lines.push(piece);
             rest = left;
         }
@@ -27,7 +27,7 @@ pub fn wrapped(text: &str, most: usize) -> Vec<&str> {
 }
 
 /// Returns the first piece of a line that is too long for one, and the rest.
-fn cut(line: &str, most: usize) -> Option<(&str, &str)> {
+fn split_at_width(line: &str, most: usize) -> Option<(&str, &str)> {
     let inner = line.strip_suffix('\n').unwrap_or(line);
     // No line has more characters than bytes.
     if inner.len() <= most {

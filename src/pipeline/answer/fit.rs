@@ -336,7 +336,7 @@ impl Pipeline {
         caller: &dyn ClientPrompts,
     ) -> Result<Response> {
         let mut response = self.build_response(action, format, caller).await?;
-        response.notes = Note::counted(response.notes, ALIKE);
+        response.notes = Note::merge_repeats(response.notes, ALIKE);
         let secret = self.store.fence_secret().await?;
         for text in &mut response.texts {
             text.fence(&secret);

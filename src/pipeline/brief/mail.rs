@@ -118,8 +118,8 @@ impl Pipeline {
         }
         let sent = fields(&MESSAGE, SENT);
         let (inbox, sent, aliases) = join3(
-            listed(&*mailbox, &window.inbox, &columns),
-            listed(&*mailbox, &window.sent, &sent),
+            message_list(&*mailbox, &window.inbox, &columns),
+            message_list(&*mailbox, &window.sent, &sent),
             aliases(&*mailbox),
         )
         .await;
@@ -232,7 +232,7 @@ fn fields(table: &'static Table, names: &[&str]) -> Vec<&'static Field> {
 }
 
 /// Fetches the newest messages that a query finds.
-async fn listed(
+async fn message_list(
     mailbox: &dyn Mailbox,
     query: &Query,
     columns: &[&'static Field],

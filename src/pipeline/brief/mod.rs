@@ -297,7 +297,7 @@ impl BriefSpan {
         let over = range.to() <= clock.now;
         let mut inbox = format!("in:inbox after:{since}");
         if over {
-            inbox.push_str(&format!(" before:{}", bound(range.to(), zone)));
+            inbox.push_str(&format!(" before:{}", query_bound(range.to(), zone)));
         }
         let until = last.min(today);
         let sent_since = until.saturating_sub(SENT_DAYS.days()).min(since);
@@ -462,7 +462,7 @@ fn time_value(when: EventTime) -> Value {
 }
 
 /// Formats a time for a search of mail: a date if it is a midnight.
-fn bound(at: Timestamp, zone: &TimeZone) -> String {
+fn query_bound(at: Timestamp, zone: &TimeZone) -> String {
     let local = zone.to_datetime(at);
     match EventTime::Day(local.date()).instant(zone) == at {
         true => local.date().to_string(),

@@ -54,14 +54,14 @@ fn guests(texts: &[String], notes: &mut Vec<Note>) -> Result<Vec<Guest>> {
 
 /// Checks the guests of an imported document: an invalid or deceptive address is left
 /// out, and so is a name that contains another address.
-pub(in crate::pipeline) fn checked(list: &mut Option<Vec<Guest>>, notes: &mut Vec<Note>) {
+pub(in crate::pipeline) fn check_guests(list: &mut Option<Vec<Guest>>, notes: &mut Vec<Note>) {
     let Some(all) = list.take() else {
         return;
     };
     let mut kept = Vec::new();
     for one in all {
         let person = Person { name: one.name.clone(), address: one.address.clone() };
-        if let Some(person) = people::known(&person, notes) {
+        if let Some(person) = people::known_person(&person, notes) {
             kept.push(Guest { address: person.address, name: person.name, ..one });
         }
     }
@@ -80,7 +80,10 @@ fn is_same(one: &Guest, other: &Guest) -> bool {
 }
 
 /// Returns the guests of a new event: `people` and `add` mean the same here.
-pub(in crate::pipeline) fn asked(words: &EventWords, notes: &mut Vec<Note>) -> Result<Vec<Guest>> {
+pub(in crate::pipeline) fn guests_of(
+    words: &EventWords,
+    notes: &mut Vec<Note>,
+) -> Result<Vec<Guest>> {
     if let Some(nobody) = words.remove.first() {
         return Err(Error::argument(format!(
             "`remove` names {}, but a new event has no guests yet",
@@ -118,7 +121,7 @@ pub(in crate::pipeline) fn changed(
         }
     }
     for texts in &words.remove {
-        let at = meant(texts, &list)?;
+        let at = find_guest(texts, &list)?;
         let mut number = 0..;
         list.retain(|_| number.next() != Some(at));
     }
@@ -134,7 +137,7 @@ fn combined(guest: &Guest, now: &EventData) -> Guest {
 }
 
 /// Finds the guest that is meant: by address, by the short name that rows show, or by the name.
-fn meant(text: &str, list: &[Guest]) -> Result<usize> {
+fn find_guest(text: &str, list: &[Guest]) -> Result<usize> {
     let wanted = text.trim().trim_end_matches('?').trim().to_lowercase();
     let address = guest("remove", text, &mut Vec::new()).ok();
     let by = |fits: &dyn Fn(&Guest) -> bool| {
@@ -155,13 +158,13 @@ fn meant(text: &str, list: &[Guest]) -> Result<usize> {
             let who = format!("`{}` is not a guest, or several are called so", brief(text));
             Error::argument(who).next(match list.is_empty() {
                 true => "there are no guests: leave out `remove`".to_owned(),
-                false => format!("name one of: {}", named(list)),
+                false => format!("name one of: {}", guest_line(list)),
             })
         })
 }
 
 /// Lists the first addresses.
-pub(in crate::pipeline) fn named(list: &[Guest]) -> String {
+pub(in crate::pipeline) fn guest_line(list: &[Guest]) -> String {
     let shown: Vec<String> = list.iter().take(NAMED).map(|one| brief(&one.address)).collect();
     let more = list.len().saturating_sub(NAMED);
     match more {

@@ -107,7 +107,7 @@ impl Pipeline {
         if asked.file.size > most {
             return Err(Error::argument(format!(
                 "{} is {} bytes, more than {most}",
-                shown(&asked.file.name),
+                display_name(&asked.file.name),
                 asked.file.size
             ))
             .next("open it in the mail program, or raise `largest_file` in the settings"));
@@ -153,7 +153,7 @@ impl Pipeline {
         let bytes = match asked.file.size > most {
             true => Err(Error::argument(format!(
                 "{} is larger than {most} bytes",
-                shown(&asked.file.name)
+                display_name(&asked.file.name)
             ))),
             false => self.file_bytes(&asked, most).await,
         };
@@ -163,7 +163,7 @@ impl Pipeline {
         if tokens + BESIDES > self.config.budget {
             return Err(Error::argument(format!(
                 "{} would take {tokens} tokens, more than the budget of {}",
-                shown(&asked.file.name),
+                display_name(&asked.file.name),
                 self.config.budget
             ))
             .next(elsewhere));
@@ -235,7 +235,7 @@ fn about(file: &AttachmentInfo) -> Response {
     response
 }
 
-fn shown(name: &str) -> String {
+fn display_name(name: &str) -> String {
     text::clip(text::cell(name), NAME).0
 }
 

@@ -302,7 +302,7 @@ impl Pipeline {
     async fn plan(&self, search: Search) -> Result<SearchPlan> {
         let columns = search.columns();
         let Some(cursor) = &search.cursor else {
-            let accounts = self.meant(&search).await?;
+            let accounts = self.accounts_of(&search).await?;
             one_language(search.q.as_deref(), &accounts)?;
             let places: Vec<_> = accounts
                 .into_iter()
@@ -347,7 +347,7 @@ impl Pipeline {
     }
 
     /// Returns the accounts to search: the one named, or the folder's, or all.
-    async fn meant(&self, search: &Search) -> Result<Vec<Account>> {
+    async fn accounts_of(&self, search: &Search) -> Result<Vec<Account>> {
         if let (None, Some(folder)) = (&search.account, &search.folder)
             && let Some((owner, _)) = self.handle(HandleKind::Folder, folder).await?
         {

@@ -99,7 +99,7 @@ impl Pipeline {
                 return self.sent_before(&ready, &before).await;
             }
         }
-        if let Some(refused) = self.refused(&ready, &draft, caller).await? {
+        if let Some(refused) = self.report_refusal(&ready, &draft, caller).await? {
             return self.send_answer(&ready, &draft, refused).await;
         }
         // The user's answer took time, or another process changed the draft: only the
@@ -215,7 +215,7 @@ impl Pipeline {
     }
 
     /// Returns why a draft must not be sent, if so.
-    async fn refused(
+    async fn report_refusal(
         &self,
         ready: &ReadyDraft<'_>,
         draft: &StoredDraft,

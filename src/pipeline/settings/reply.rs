@@ -126,7 +126,7 @@ impl Pipeline {
         let mut notes = Vec::new();
         if wanted.on {
             let (audience, act) = answers(&wanted, &owner.account.email);
-            self.agreed(&act, &audience, caller, &mut notes).await?;
+            self.confirm(&act, &audience, caller, &mut notes).await?;
         }
         if asked.dry_run {
             let status = object(&wanted);
@@ -296,7 +296,7 @@ impl Pipeline {
                 sent_from: None,
                 instead: BY_HAND.to_owned(),
             };
-            self.agreed(&act, &audience, caller, &mut notes).await?;
+            self.confirm(&act, &audience, caller, &mut notes).await?;
         }
         if asked.dry_run {
             let about = (item.as_str(), "update", "");

@@ -40,7 +40,7 @@ impl Pipeline {
         let set = Set::of(asked, &settable(&RULE))?;
         if asked.op == ManageOp::Create {
             no_id(asked)?;
-            let rule = self.wanted(&set, Rule { enabled: true, ..Rule::default() })?;
+            let rule = self.wanted_rule(&set, Rule { enabled: true, ..Rule::default() })?;
             let owner = self.mail_context(asked.account.as_deref()).await?;
             return self.write_rule(asked, &owner, rule, None).await;
         }
@@ -67,7 +67,7 @@ impl Pipeline {
             return Err(nothing());
         }
         changeable(&rule, "changed")?;
-        let wanted = self.wanted(&set, rule.clone())?;
+        let wanted = self.wanted_rule(&set, rule.clone())?;
         if wanted == rule {
             let detail = "already as requested";
             return self.one_outcome(&name, "update", "unchanged", detail).await;
@@ -76,7 +76,7 @@ impl Pipeline {
     }
 
     /// Builds the rule from the arguments.
-    fn wanted(&self, set: &Set<'_>, mut rule: Rule) -> Result<Rule> {
+    fn wanted_rule(&self, set: &Set<'_>, mut rule: Rule) -> Result<Rule> {
         if let Some(name) = set.name()? {
             rule.name = Some(name);
         }

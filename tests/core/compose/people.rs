@@ -1,6 +1,6 @@
 //! Whom a message goes to, as a model says it.
 
-use daysheet_core::compose::people::{ascii, known, read};
+use daysheet_core::compose::people::{ascii, known_person, read};
 use daysheet_core::provider::mail::Person;
 use daysheet_core::text::Note;
 use proptest::prelude::*;
@@ -149,7 +149,7 @@ fn domains_that_are_not_ascii_are_reported() {
 #[test]
 fn strangers_are_answered_by_address() {
     let mut warnings = Vec::new();
-    let mut one = |name: &str, address: &str| known(&person(name, address), &mut warnings);
+    let mut one = |name: &str, address: &str| known_person(&person(name, address), &mut warnings);
     assert_eq!(
         one("Jonas\u{202e} Berg\r\n", "jonas@example.com"),
         Some(person("Jonas Berg", "jonas@example.com"))

@@ -146,12 +146,12 @@ fn quotes_are_found_again() {
     let zone = TimeZone::get("Europe/Berlin").unwrap();
     let original = SourceMessage { text: Some("Hello".to_owned()), ..original() };
     let body = text::from_plain("My text");
-    for quoted in [quote::answered(&original, &zone), quote::sent_on(&original, &zone)] {
+    for quoted in [quote::reply_quote(&original, &zone), quote::sent_on(&original, &zone)] {
         let whole = quote::together(&body, None, Some(&quoted));
-        assert_eq!(quote::held(&whole.text, &whole.html), Some(quoted));
+        assert_eq!(quote::own_quote(&whole.text, &whole.html), Some(quoted));
     }
-    assert_eq!(quote::held("My text", "<p>My text</p>"), None);
-    let both = quote::answered(&original, &zone);
+    assert_eq!(quote::own_quote("My text", "<p>My text</p>"), None);
+    let both = quote::reply_quote(&original, &zone);
     assert_eq!(both.text, "Jonas <jonas@example.com> wrote:\n> Hello");
 }
 

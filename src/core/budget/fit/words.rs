@@ -27,7 +27,7 @@ pub(super) struct NoteContext<'a> {
 }
 
 /// Returns the note on cells that show a part of their value, by column.
-pub(super) fn cut(cuts: &[(&'static str, usize)], id: &str) -> Note {
+pub(super) fn cut_note(cuts: &[(&'static str, usize)], id: &str) -> Note {
     let columns: Vec<String> =
         cuts.iter().map(|(column, count)| format!("{column} in {count}")).collect();
     note!("shortened to … or +N: {}; whole: output_read id={}", ours(columns.join(", ")), ours(id))

@@ -208,7 +208,7 @@ fn words(line: &str, found: &mut LineSigns) {
         found.day |= day;
         found.deadline |= is == Some(LineWord::Deadline) || after_until && (number || day);
         found.time |= after_number && is == Some(LineWord::Clock)
-            || number && joined(word, &["am", "pm", "h"]);
+            || number && ends_with_any(word, &["am", "pm", "h"]);
         found.amount |= after_number && is == Some(LineWord::Money)
             || number && before == Some(LineWord::Money);
         before = is;
@@ -222,7 +222,7 @@ fn is_number(word: &str) -> bool {
 
 /// Returns true for `5pm`, `18h`, `18h05`: a number of one or two digits, the ending,
 /// and at most two more digits.
-fn joined(word: &str, endings: &[&str]) -> bool {
+fn ends_with_any(word: &str, endings: &[&str]) -> bool {
     let rest = word.trim_start_matches(|c: char| c.is_ascii_digit());
     let rest_digits = rest.trim_end_matches(|c: char| c.is_ascii_digit());
     (1..3).contains(&(word.len() - rest.len()))

@@ -106,7 +106,7 @@ impl Parser<'_> {
     fn value(&mut self) -> Result<Json> {
         self.place();
         match self.scanner.peek() {
-            Some(b'[') if self.is_counted() => self.counted(),
+            Some(b'[') if self.is_counted() => self.read_counted(),
             Some(b'[') => self.items(),
             Some(b'{') => {
                 self.scanner.at += 1;
@@ -180,7 +180,7 @@ impl Parser<'_> {
         self.scanner.blank();
         if self.is_counted() {
             self.place();
-            return Ok((key, self.counted()?));
+            return Ok((key, self.read_counted()?));
         }
         self.scanner.need(b':', "`:` after the key")?;
         self.scanner.blank();
@@ -199,7 +199,7 @@ impl Parser<'_> {
     }
 
     /// Reads `[n]:` and primitives, or `[n]{a,b}:` and rows.
-    fn counted(&mut self) -> Result<Json> {
+    fn read_counted(&mut self) -> Result<Json> {
         self.scanner.enter()?;
         self.scanner.need(b'[', "a count in brackets")?;
         let start = self.scanner.at;

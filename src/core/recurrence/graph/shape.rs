@@ -4,7 +4,7 @@ use calcard::icalendar::{ICalendarFrequency, ICalendarMonth, ICalendarRecurrence
 use jiff::civil::Date;
 
 use super::month::{self, Day};
-use super::refused;
+use super::refusal;
 use crate::error::{Error, Result};
 use crate::recurrence::{RecurrenceRule, place};
 
@@ -51,16 +51,16 @@ pub fn of(rule: RecurrenceRule, start: Date) -> Result<Shape> {
     let interval = rule.interval();
     let mut parts = rule.parts;
     if !parts.byweekno.is_empty() {
-        return Err(refused("cannot count the weeks of a year (BYWEEKNO)")
+        return Err(refusal("cannot count the weeks of a year (BYWEEKNO)")
             .next("use BYMONTH with BYMONTHDAY or BYDAY"));
     }
     if !parts.byyearday.is_empty() {
-        return Err(refused("cannot count the days of a year (BYYEARDAY)")
+        return Err(refusal("cannot count the days of a year (BYYEARDAY)")
             .next("use BYMONTH with BYMONTHDAY"));
     }
     let nth = parts.byday.iter().any(|day| day.ordwk.is_some());
     if parts.freq == Yearly && nth && parts.bymonth.is_empty() {
-        return Err(refused("cannot count weekdays through a year")
+        return Err(refusal("cannot count weekdays through a year")
             .next("add BYMONTH, or use FREQ=MONTHLY"));
     }
     let every = interval == 1 && parts.bymonth.is_empty() && parts.bysetpos.is_empty();
@@ -94,7 +94,7 @@ pub fn of(rule: RecurrenceRule, start: Date) -> Result<Shape> {
                 && parts.bysetpos.is_empty();
             match bare {
                 true => Ok(Shape::Daily { interval }),
-                false => Err(refused("with FREQ=DAILY cannot have conditions")
+                false => Err(refusal("with FREQ=DAILY cannot have conditions")
                     .next("use FREQ=WEEKLY or FREQ=MONTHLY with BYDAY")),
             }
         }
@@ -103,7 +103,7 @@ pub fn of(rule: RecurrenceRule, start: Date) -> Result<Shape> {
 
 fn weekly(parts: &ICalendarRecurrenceRule, interval: i64) -> Result<Shape> {
     if !parts.bymonth.is_empty() {
-        return Err(refused("cannot repeat in the weeks of some months (BYMONTH)")
+        return Err(refusal("cannot repeat in the weeks of some months (BYMONTH)")
             .next("end the series with UNTIL and create one for each period"));
     }
     let mut days: Vec<usize> = parts.byday.iter().map(|day| place(day.weekday)).collect();
@@ -111,7 +111,7 @@ fn weekly(parts: &ICalendarRecurrenceRule, interval: i64) -> Result<Shape> {
     days.dedup();
     let all = |at: &i32| matches!(at, 1 | -1) && days.len() == 1;
     if !parts.bysetpos.iter().all(all) {
-        return Err(refused("cannot choose among the days of a week (BYSETPOS)")
+        return Err(refusal("cannot choose among the days of a week (BYSETPOS)")
             .next("name the days with BYDAY"));
     }
     Ok(Shape::Weekly { interval, days, first: parts.wkst.map(place).unwrap_or_default() })
@@ -160,7 +160,7 @@ fn yearly(parts: ICalendarRecurrenceRule, interval: i64) -> Result<Shape> {
         return Ok(Shape::Yearly { interval, month: *month, day });
     }
     if !parts.bysetpos.is_empty() {
-        return Err(refused("cannot choose among the days of a year (BYSETPOS)")
+        return Err(refusal("cannot choose among the days of a year (BYSETPOS)")
             .next("add BYMONTH with one month"));
     }
     // Months that are equally far from each other, every year.
@@ -192,7 +192,7 @@ fn months(parts: &ICalendarRecurrenceRule) -> Vec<u8> {
 }
 
 fn months_apart() -> Error {
-    refused("can repeat only in one month of the year, or in equally spaced months")
+    refusal("can repeat only in one month of the year, or in equally spaced months")
         .next("create a series for each month")
 }
 
@@ -201,32 +201,32 @@ fn no_day(parts: &ICalendarRecurrenceRule) -> Error {
     let days = &parts.bymonthday;
     if parts.byday.is_empty() && parts.bysetpos.is_empty() {
         return match days.as_slice() {
-            [29..=31] => refused(
+            [29..=31] => refusal(
                 "moves a day missing from a month to its last day, while the rule skips that month",
             )
             .next("use BYMONTHDAY=-1 for the last day, or a day up to 28"),
             [_] => {
-                refused("can count the days of a month only from its start, except for the last")
+                refusal("can count the days of a month only from its start, except for the last")
                     .next("use BYMONTHDAY=-1, or BYDAY=-1FR for the last Friday")
             }
             _ => several(),
         };
     }
     if !parts.byday.is_empty() && !days.is_empty() {
-        return refused("cannot combine a day of the month with a weekday")
+        return refusal("cannot combine a day of the month with a weekday")
             .next("leave out BYDAY or BYMONTHDAY");
     }
     if parts.byday.iter().any(|day| matches!(day.ordwk, Some(nth) if !(-1..=4).contains(&nth))) {
-        return refused("can use only the first to fourth or last weekday of a month")
+        return refusal("can use only the first to fourth or last weekday of a month")
             .next("use BYDAY with 1 to 4 or -1");
     }
     match parts.bysetpos.as_slice() {
         [] | [_, _, ..] => several(),
-        [_] => refused("can choose only the first to fourth or last of some weekdays")
+        [_] => refusal("can choose only the first to fourth or last of some weekdays")
             .next("use BYSETPOS with 1 to 4 or -1, and BYDAY"),
     }
 }
 
 fn several() -> Error {
-    refused("cannot repeat on several days of a month").next("create a series for each day")
+    refusal("cannot repeat on several days of a month").next("create a series for each day")
 }

@@ -135,7 +135,7 @@ pub fn color(value: &str) -> Option<Color> {
         return function_color(function.trim(), rest.trim_end_matches(')'));
     }
     // Without a document type the `#` may be missing.
-    named(value).map(Color::Solid).or_else(|| match value.len() {
+    named_color(value).map(Color::Solid).or_else(|| match value.len() {
         3 | 6 => hex_color(value),
         _ => None,
     })
@@ -210,7 +210,7 @@ fn to_byte(value: f32) -> u8 {
 }
 
 /// Reads the colour names that mail uses, and all that could pass for white.
-fn named(name: &str) -> Option<Rgb> {
+fn named_color(name: &str) -> Option<Rgb> {
     Some(match name {
         "white" | "canvas" | "window" | "field" | "background" => [255, 255, 255],
         "snow" => [255, 250, 250],

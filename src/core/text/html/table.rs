@@ -185,7 +185,7 @@ fn rows(tree: &Tree, table: Id, contents: &HashMap<Id, Content>) -> Vec<TableRow
 }
 
 /// Returns the cells of a row with the column each begins in.
-fn placed<'a>(
+fn placed_cells<'a>(
     tree: &'a Tree,
     row: &'a TableRow,
 ) -> impl Iterator<Item = (usize, Id, Content)> + 'a {
@@ -207,7 +207,7 @@ fn span(tree: &Tree, cell: Id) -> usize {
 /// Returns the columns that hold anything; the others are there for their width.
 fn used_columns(tree: &Tree, rows: &[TableRow]) -> BTreeSet<usize> {
     rows.iter()
-        .flat_map(|row| placed(tree, row))
+        .flat_map(|row| placed_cells(tree, row))
         .filter(|(column, _, content)| content.chars > 0 && *column < MAX_COLUMNS)
         .map(|(column, ..)| column)
         .collect()
@@ -227,7 +227,7 @@ fn join(row: &TableRow, plan: &mut TablePlan) {
 /// is not empty.
 fn join_data(tree: &Tree, row: &TableRow, used: &BTreeSet<usize>, plan: &mut TablePlan) {
     let mut lead = String::new();
-    for (column, id, content) in placed(tree, row) {
+    for (column, id, content) in placed_cells(tree, row) {
         if content.chars > 0 {
             plan.cells.insert(id, std::mem::take(&mut lead));
             lead.push_str(content.bar());
@@ -247,7 +247,7 @@ fn join_markdown(
     plan: &mut TablePlan,
 ) {
     let mut cells: HashMap<usize, (Id, usize)> = HashMap::new();
-    for (column, id, content) in placed(tree, row) {
+    for (column, id, content) in placed_cells(tree, row) {
         cells.insert(column, (id, content.chars));
     }
     let mut lead = String::from("| ");

@@ -34,7 +34,7 @@ impl Audience {
 
     /// Adds the guests of an imported document, except the account's owner. Rooms are
     /// included, because the document could call anyone a room.
-    pub(in crate::pipeline) fn named(&mut self, list: &[Guest], own: &str) {
+    pub(in crate::pipeline) fn add_guests(&mut self, list: &[Guest], own: &str) {
         let addresses = list.iter().map(|one| &*one.address);
         self.add(addresses.filter(|address| !address.eq_ignore_ascii_case(own)));
     }
@@ -176,7 +176,7 @@ impl Pipeline {
         let Some(audience) = self.reached(target, planned).await? else {
             return Ok(());
         };
-        let asked = self.agreed(&act(question), &audience, caller, notes).await?;
+        let asked = self.confirm(&act(question), &audience, caller, notes).await?;
         if asked && self.reached(target, planned).await? != Some(audience) {
             return Err(Error::new(
                 Kind::Conflict,

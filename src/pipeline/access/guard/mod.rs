@@ -173,7 +173,7 @@ pub fn above(what: &str, needed: Access, is: Access) -> Error {
 }
 
 /// Lists people on one line. An address may be untrusted text, too.
-fn listed<'a>(people: impl Iterator<Item = &'a String>) -> String {
+fn people_line<'a>(people: impl Iterator<Item = &'a String>) -> String {
     let people: Vec<String> = people.map(|one| cell(one)).collect();
     people.join(", ")
 }
@@ -255,7 +255,7 @@ impl Pipeline {
             new.extend(audience.unlisted.iter().cloned());
         }
         let unsure = !new.is_empty();
-        let new = listed(new.iter());
+        let new = people_line(new.iter());
         let refused = |why: &str| {
             let seen = match strangers {
                 true => "strangers' mail was read before, and ",
@@ -300,7 +300,7 @@ impl Pipeline {
 
     /// Calls [`Pipeline::decide`] for a write that ends if the user refuses. Returns
     /// true if the user was asked.
-    pub(in crate::pipeline) async fn agreed(
+    pub(in crate::pipeline) async fn confirm(
         &self,
         act: &Act<'_>,
         audience: &Audience,
@@ -353,8 +353,11 @@ impl Pipeline {
         if barred.is_empty() {
             return Ok(());
         }
-        Err(Error::argument(format!("not an allowed recipient: {}", listed(barred.into_iter())))
-            .next("leave them out, or ask the user to add them to the setting `recipients`"))
+        Err(Error::argument(format!(
+            "not an allowed recipient: {}",
+            people_line(barred.into_iter())
+        ))
+        .next("leave them out, or ask the user to add them to the setting `recipients`"))
     }
 
     /// Returns the people to whom the mailbox of one account, or of any, has never written.

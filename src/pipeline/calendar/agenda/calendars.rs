@@ -140,14 +140,14 @@ impl Pipeline {
     ) -> Result<Vec<KnownCalendar>> {
         let old = self.lists.get(&account.id).is_some();
         let list = self.calendar_list(account, port, false).await?;
-        let mut all = listed(port, &list);
+        let mut all = known_calendars(port, &list);
         let unknown = |all: &[KnownCalendar]| {
-            wanted.iter().any(|one| chosen(all, one, &account.id).is_empty())
+            wanted.iter().any(|one| select_calendars(all, one, &account.id).is_empty())
         };
         if old && unknown(&all) {
             // It may have been created within the last minute.
             let list = self.calendar_list(account, port, true).await?;
-            all = listed(port, &list);
+            all = known_calendars(port, &list);
         }
         if wanted.is_empty() {
             all.retain(KnownCalendar::is_shown);
@@ -155,7 +155,7 @@ impl Pipeline {
         }
         let meant: Vec<String> = wanted
             .iter()
-            .flat_map(|one| chosen(&all, one, &account.id))
+            .flat_map(|one| select_calendars(&all, one, &account.id))
             .map(|one| one.id.clone())
             .collect();
         all.retain(|one| meant.contains(&one.id));
@@ -183,7 +183,7 @@ impl Pipeline {
 }
 
 /// Returns the calendars of an account that one name means.
-pub(in crate::pipeline) fn chosen<'l>(
+pub(in crate::pipeline) fn select_calendars<'l>(
     all: &'l [KnownCalendar],
     wanted: &CalendarSelector,
     account: &str,
@@ -205,7 +205,10 @@ pub(in crate::pipeline) fn unknown_calendar(name: &str, known: &[String]) -> Err
 }
 
 /// Reads the calendars from the objects of a service.
-pub(in crate::pipeline) fn listed(port: &dyn Calendars, objects: &[Value]) -> Vec<KnownCalendar> {
+pub(in crate::pipeline) fn known_calendars(
+    port: &dyn Calendars,
+    objects: &[Value],
+) -> Vec<KnownCalendar> {
     let columns: Vec<&'static Field> = ["id", "name", "access", "main", "owner"]
         .iter()
         .filter_map(|name| CALENDAR.field(name))

@@ -2,7 +2,7 @@
 //!
 //! Services sort by start, but each has its own idea of when a whole day begins. So a calendar is
 //! queried with some margin around the range, events outside the range are removed here, and the
-//! point up to which a calendar is complete ([`GatheredEvents::known`]) is set back by the same margin.
+//! point up to which a calendar is complete ([`GatheredEvents::reach`]) is set back by the same margin.
 
 use std::collections::HashSet;
 
@@ -121,7 +121,7 @@ pub(super) async fn gather(
     let from = gathered.sheets.iter().map(|sheet| sheet.at).min();
     let (from, to) = asked.widened(from.unwrap_or(Position::FIRST));
     for round in 1.. {
-        let wanted = gathered.wanted(asked);
+        let wanted = gathered.unread_calendars(asked);
         if wanted.is_empty() {
             break;
         }
@@ -189,7 +189,7 @@ impl AgendaRequest<'_> {
 impl GatheredEvents {
     /// Returns the start before which all calendars are complete; an event that starts
     /// then or later may follow one that is not fetched yet.
-    pub(super) fn known(&self) -> i64 {
+    pub(super) fn reach(&self) -> i64 {
         let open = self.sheets.iter().filter(|sheet| sheet.open);
         open.map(|sheet| sheet.known).min().unwrap_or(i64::MAX)
     }
@@ -202,7 +202,7 @@ impl GatheredEvents {
     /// Returns true if the complete part ends after the beginning of the page.
     fn moves(&self) -> bool {
         let first = self.sheets.iter().map(|sheet| sheet.at.start()).min();
-        Some(self.known()) > first
+        Some(self.reach()) > first
     }
 
     /// Treats the calendars that do not come to an end as complete.
@@ -218,7 +218,7 @@ impl GatheredEvents {
     }
 
     /// Returns the positions of the calendars that must be queried to complete a page.
-    fn wanted(&self, asked: &AgendaRequest<'_>) -> Vec<usize> {
+    fn unread_calendars(&self, asked: &AgendaRequest<'_>) -> Vec<usize> {
         let mut seen = HashSet::new();
         let mut starts: Vec<i64> = self
             .rows

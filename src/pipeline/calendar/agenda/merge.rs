@@ -24,7 +24,7 @@ pub(super) struct Merged {
 /// Merges the rows of all accounts in one order, one for each event, and takes as many
 /// as are requested and known to be next.
 pub(super) fn merge(parts: &mut [AgendaPart], wanted: usize) -> Merged {
-    let known = parts.iter().map(|part| part.gathered.known()).min();
+    let known = parts.iter().map(|part| part.gathered.reach()).min();
     let known = known.unwrap_or(i64::MAX);
     let mut all: Vec<(usize, EventRow)> = Vec::new();
     let mut places: HashMap<IdDigest, usize> = HashMap::new();

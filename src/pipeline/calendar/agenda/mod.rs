@@ -25,7 +25,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::Value;
 
-use self::calendars::{CalendarSelector, chosen, unknown_calendar};
+use self::calendars::{CalendarSelector, select_calendars, unknown_calendar};
 use self::gather::{AgendaRequest, EventRow, GatheredEvents, gather};
 use self::merge::{Merged, merge};
 use self::place::AccountPosition;
@@ -299,7 +299,7 @@ impl Pipeline {
             let found = parts.iter().any(|part| {
                 let sheets = part.gathered.sheets.iter();
                 let listed: Vec<_> = sheets.map(|sheet| sheet.calendar.clone()).collect();
-                !chosen(&listed, one, &part.account.id).is_empty()
+                !select_calendars(&listed, one, &part.account.id).is_empty()
             });
             if found {
                 continue;
@@ -307,7 +307,7 @@ impl Pipeline {
             let mut known = Vec::new();
             for part in parts {
                 let list = self.calendar_list(&part.account, &*part.port, false);
-                for calendar in calendars::listed(&*part.port, &list.await?) {
+                for calendar in calendars::known_calendars(&*part.port, &list.await?) {
                     if !known.contains(&calendar.name) {
                         known.push(calendar.name);
                     }

@@ -91,11 +91,11 @@ pub(super) fn search(
             to.unwrap_or_else(|| days_after(now.max(from.unwrap_or(now)), AHEAD, &here.zone)),
         ),
     };
-    checked(range, here)
+    check_range(range, here)
 }
 
 /// Refuses a range that ends before it begins.
-pub(in crate::pipeline) fn checked(range: Range, here: &TimeContext) -> Result<Range> {
+pub(in crate::pipeline) fn check_range(range: Range, here: &TimeContext) -> Result<Range> {
     if range.from < range.to {
         return Ok(range);
     }
@@ -121,7 +121,7 @@ pub(in crate::pipeline) fn ahead(
         let day = last(here.zone.to_datetime(from).date());
         ParsedTime::Day(day).over(&here.zone)
     });
-    checked(Range::new(from, to), here)
+    check_range(Range::new(from, to), here)
 }
 
 /// Reads a range of days: today if neither end is given, the day of `from` if only that is.
@@ -139,7 +139,7 @@ pub(in crate::pipeline) fn days(
         let day = here.zone.to_datetime(from).date();
         ParsedTime::Day(day).over(&here.zone)
     });
-    checked(Range::new(from, to), here)
+    check_range(Range::new(from, to), here)
 }
 
 /// Reads the start of a range.

@@ -71,7 +71,7 @@ pub(super) fn without(all: &[Stretch], gone: &[Stretch]) -> Vec<Stretch> {
 }
 
 /// Returns the same times in order, with adjacent ones joined.
-pub(super) fn joined(mut all: Vec<Stretch>) -> Vec<Stretch> {
+pub(super) fn merge(mut all: Vec<Stretch>) -> Vec<Stretch> {
     all.retain(|one| one.from < one.to);
     all.sort_unstable();
     let mut found: Vec<Stretch> = Vec::new();
@@ -152,7 +152,7 @@ fn daily(range: Stretch, zone: &TimeZone, days: &[i8], from: u16, to: u16) -> Ve
             Err(_) => break,
         }
     }
-    joined(found)
+    merge(found)
 }
 
 /// Returns the instant of a minute of a day in local time.

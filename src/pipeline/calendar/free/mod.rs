@@ -58,11 +58,11 @@ impl Pipeline {
         }
 
         let accounts = self.named_or_all(asked.account.as_deref()).await?;
-        let mut who = named(&asked.who, &accounts);
+        let mut who = account_names(&asked.who, &accounts);
         let others = who.len();
         if length.is_some() {
             // The user takes part in the meeting.
-            who = named(&[who, vec!["me".to_owned()]].concat(), &accounts);
+            who = account_names(&[who, vec!["me".to_owned()]].concat(), &accounts);
         }
         let (mut people, mut notes) = self.people(&who, others, &accounts, range).await?;
         notes.extend(self.further(&mut people, &accounts, range, &zone).await);
@@ -238,7 +238,7 @@ impl Pipeline {
 
 /// Resolves the people queried: those named, with `me` for the accounts' owners; only
 /// the owners if nobody is named. Each once.
-fn named(names: &[String], accounts: &[Account]) -> Vec<String> {
+fn account_names(names: &[String], accounts: &[Account]) -> Vec<String> {
     let own = || accounts.iter().map(|account| account.email.clone());
     let mut who: Vec<String> = Vec::new();
     let mut add = |address: String| {

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use futures_util::future::join_all;
 use jiff::tz::TimeZone;
 
-use super::super::agenda::calendars::{KnownCalendar, listed};
+use super::super::agenda::calendars::{KnownCalendar, known_calendars};
 use super::super::agenda::range::Range;
 use super::hours::Stretch;
 use super::people::{Person, Show};
@@ -46,7 +46,7 @@ impl Pipeline {
             let asked = async {
                 let port = self.connect.calendars(account)?;
                 let list = self.calendar_list(account, &*port, false).await?;
-                let mut all = listed(&*port, &list);
+                let mut all = known_calendars(&*port, &list);
                 all.retain(|one| !one.main && one.of_others(&account.email).is_none());
                 Ok(look(&*port, all, range, zone).await)
             };

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::hours::{Stretch, joined, without};
+use super::hours::{Stretch, merge, without};
 use crate::flatten::{self, Context};
 use crate::provider::calendar::{Hours, Schedule};
 use crate::schemas::{Api, BUSY, wire};
@@ -115,11 +115,11 @@ fn merged(found: &[(Stretch, Show)]) -> Vec<(Stretch, Show)> {
     let mut taken: Vec<Stretch> = Vec::new();
     for show in Show::ALL {
         let these = found.iter().filter(|(_, one)| *one == show);
-        let these = joined(these.map(|(time, _)| *time).collect());
+        let these = merge(these.map(|(time, _)| *time).collect());
         let left = without(&these, &taken);
         all.extend(left.into_iter().map(|time| (time, show)));
         taken.extend(these);
-        taken = joined(taken);
+        taken = merge(taken);
     }
     all.sort_unstable();
     all

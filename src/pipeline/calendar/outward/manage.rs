@@ -52,7 +52,7 @@ impl Pipeline {
             return Err(Error::argument("`id` is for an existing calendar")
                 .next("give the new one's name as `name`"));
         }
-        let name = named(asked)?;
+        let name = name_of(asked)?;
         // Without one it has that of its owner's other calendars.
         let zone = match &asked.tz {
             Some(zone_name) => time_parse::zone(zone_name)?.iana_name().map(str::to_owned),
@@ -77,7 +77,7 @@ impl Pipeline {
         caller: &dyn ClientPrompts,
     ) -> Result<Response> {
         let (word, rename) = match asked.op {
-            ManageOp::Rename | ManageOp::Update => ("rename", Some(named(asked)?)),
+            ManageOp::Rename | ManageOp::Update => ("rename", Some(name_of(asked)?)),
             _ => ("delete", None),
         };
         if asked.tz.is_some() {
@@ -209,7 +209,7 @@ impl Pipeline {
     }
 }
 
-fn named(asked: &Manage) -> Result<String> {
+fn name_of(asked: &Manage) -> Result<String> {
     match asked.name.as_deref().map(str::trim) {
         Some(name) if !name.is_empty() && !name.contains(char::is_control) => Ok(name.to_owned()),
         Some(_) => Err(Error::argument("`name` is invalid").next("give one line of text")),

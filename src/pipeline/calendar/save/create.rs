@@ -169,7 +169,7 @@ impl Pipeline {
             lines.push(format!("and {more} more"));
         }
         let question = format!("Create events with other people?\n{}", lines.join("\n"));
-        self.agreed(&act(question), &audience, caller, notes).await.map(drop)
+        self.confirm(&act(question), &audience, caller, notes).await.map(drop)
     }
 
     fn plan_events(

@@ -23,7 +23,7 @@ use crate::pipeline::access::guard::Audience;
 use crate::pipeline::access::guard::events::{EventWrite, act};
 use crate::pipeline::answer::cursor::{IdDigest, SeenIds};
 use crate::pipeline::answer::outcome::{Outcome, WriteReport};
-use crate::pipeline::calendar::guests::checked;
+use crate::pipeline::calendar::guests::check_guests;
 use crate::pipeline::calendar::target::{EventTarget, short};
 use crate::pipeline::{Pipeline, Response};
 use crate::provider::calendar::{Change, EventData, Notify};
@@ -250,9 +250,9 @@ impl Pipeline {
                 return;
             }
             let (mut change, without) = source::change(&entry, can, &to.owner.account.email);
-            checked(&mut change.guests, &mut report.notes);
+            check_guests(&mut change.guests, &mut report.notes);
             let mut organizer = change.organizer.take().map(|one| vec![one]);
-            checked(&mut organizer, &mut report.notes);
+            check_guests(&mut organizer, &mut report.notes);
             change.organizer = organizer.and_then(|mut one| one.pop());
             // Of itself the calendar would add its usual one.
             change.reminder.get_or_insert(None);
@@ -407,7 +407,7 @@ impl Pipeline {
                 None if refused => continue,
                 None => {
                     let mut new = Audience::default();
-                    new.named(item.change.guests.as_deref().unwrap_or_default(), own);
+                    new.add_guests(item.change.guests.as_deref().unwrap_or_default(), own);
                     let organizer = item.change.organizer.as_ref();
                     new.add(organizer.map(|one| one.address.as_str()));
                     if let Some(place) = &to.calendar {
@@ -439,7 +439,7 @@ impl Pipeline {
             lines.push(format!("\nand {more} more"));
         }
         let question = format!("Import events with other people?{}", lines.concat());
-        self.agreed(&act(question), &audience, caller, notes).await.map(drop)
+        self.confirm(&act(question), &audience, caller, notes).await.map(drop)
     }
 
     async fn put(

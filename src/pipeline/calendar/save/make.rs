@@ -51,7 +51,7 @@ pub(in crate::pipeline) fn new(words: &EventWords, here: &TimeContext) -> Result
             .next("give it, such as 2026-02-03 18h05 or tomorrow 9am"));
     };
     let mut notes = Vec::new();
-    let guests = guests::asked(words, &mut notes)?;
+    let guests = guests::guests_of(words, &mut notes)?;
     let rule = repeats(words.repeats.as_deref())?.flatten();
     let repeat = rule.map(|rule| Repeat { rule, ..Repeat::default() });
     let (start, end) = span.moments();
@@ -188,10 +188,10 @@ pub(in crate::pipeline) fn difference(change: &Change, now: &EventData, zone: &T
         let (added, gone) = (missing(list, &now.guests), missing(&now.guests, list));
         let mut people = Vec::new();
         if !added.is_empty() {
-            people.push(format!("+ {}", guests::named(&added)));
+            people.push(format!("+ {}", guests::guest_line(&added)));
         }
         if !gone.is_empty() {
-            people.push(format!("- {}", guests::named(&gone)));
+            people.push(format!("- {}", guests::guest_line(&gone)));
         }
         match people.is_empty() {
             true => parts.push("people optional or not".to_owned()),
@@ -247,7 +247,7 @@ pub(in crate::pipeline) fn description(change: &Change, zone: &TimeZone) -> Stri
         parts.push(format!("at {}", brief(place)));
     }
     if let Some(list) = &change.guests {
-        parts.push(format!("with {}", guests::named(list)));
+        parts.push(format!("with {}", guests::guest_line(list)));
     }
     if let Some(Some(repeat)) = &change.repeat {
         parts.push(format!("repeats {}", repeat.rule));

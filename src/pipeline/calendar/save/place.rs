@@ -4,7 +4,7 @@
 use crate::error::{Error, Kind, Result};
 use crate::pipeline::Pipeline;
 use crate::pipeline::calendar::agenda::calendars::{
-    CalendarSelector, KnownCalendar, chosen, listed,
+    CalendarSelector, KnownCalendar, known_calendars, select_calendars,
 };
 use crate::pipeline::calendar::target::Owner;
 use crate::store::HandleKind;
@@ -29,7 +29,7 @@ impl Pipeline {
     ) -> Result<Vec<KnownCalendar>> {
         let port = &*owner.port;
         let list = self.calendar_list(&owner.account, port, fresh).await?;
-        Ok(listed(port, &list))
+        Ok(known_calendars(port, &list))
     }
 
     /// Returns the calendar for new events: the one named, or the main one of the
@@ -85,7 +85,7 @@ impl Pipeline {
                         _ => error.next("give `account` if you mean another account's calendar"),
                     }
                 })?;
-                let found = chosen(&places, &wanted, &owner.account.id);
+                let found = select_calendars(&places, &wanted, &owner.account.id);
                 meant.extend(found.into_iter().map(|one| (owner.clone(), one.clone())));
                 seen.push((owner.clone(), places));
             }

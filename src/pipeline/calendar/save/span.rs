@@ -103,7 +103,7 @@ pub(in crate::pipeline) fn read(
                 return Err(Error::argument("the event has a time, but `start` is only a day")
                     .next("add the time, or give `end` as a day to make it all-day"));
             }
-            echo.extend(meant("start", text, parsed, &here, foreign));
+            echo.extend(echo_line("start", text, parsed, &here, foreign));
             start
         }
         (None, Some(before)) => before.start,
@@ -117,13 +117,13 @@ pub(in crate::pipeline) fn read(
             let (end, parsed) = end_of(text, start, &here)?;
             // A time alone, or a length, is plain beside the start.
             if !is_clock(text) && !text.trim_start().starts_with('+') {
-                echo.extend(meant("end", text, parsed, &here, false));
+                echo.extend(echo_line("end", text, parsed, &here, false));
             }
             end
         }
         (None, Some(text)) => after(start, i64::from(minutes("duration", text)?))?,
         (None, None) => match before.filter(|before| before.start.is_day() == start.is_day()) {
-            Some(before) => kept(before, start)?,
+            Some(before) => end_after(before, start)?,
             None if start.is_day() => after(start, DAY)?,
             None => after(start, HOUR)?,
         },
@@ -207,7 +207,7 @@ fn after(start: EventTime, minutes: i64) -> Result<EventTime> {
 }
 
 /// Returns the end that keeps the length.
-fn kept(before: &Before, start: EventTime) -> Result<EventTime> {
+fn end_after(before: &Before, start: EventTime) -> Result<EventTime> {
     let minutes = match (before.start, before.end) {
         (EventTime::Day(from), EventTime::Day(to)) => {
             i64::from((to - from).get_days()).max(1) * DAY
@@ -241,7 +241,7 @@ fn next_day(day: Date) -> Result<Date> {
 }
 
 /// Returns a note on how words were understood, if they are not explicit.
-fn meant(
+fn echo_line(
     name: &str,
     text: &str,
     parsed: ParsedTime,

@@ -219,7 +219,7 @@ impl Pipeline {
             let zone = &self.config.zone;
             match forward {
                 true => quote::sent_on(original, zone),
-                false => quote::answered(original, zone),
+                false => quote::reply_quote(original, zone),
             }
         });
         let (in_reply_to, references) = match original {
@@ -295,7 +295,7 @@ impl Pipeline {
         if let Some(mut body) = body(asked)? {
             attachments::inline(&mut body, &mut content.files, &content.message_id)?;
             let quote = match asked.quotes() {
-                true => quote::held(&content.text, &content.html),
+                true => quote::own_quote(&content.text, &content.html),
                 false => None,
             };
             if asked.quotes() && quote.is_none() && !content.references.is_empty() {

@@ -31,11 +31,11 @@ impl Pipeline {
         };
         let scalars = &mut response.document.scalars;
         scalars.push(("draft", cell));
-        scalars.push(("from", Cell::Text(shown(std::slice::from_ref(&content.from)))));
+        scalars.push(("from", Cell::Text(people_line(std::slice::from_ref(&content.from)))));
         let lists = [("to", &content.to), ("cc", &content.cc), ("bcc", &content.bcc)];
         for (name, people) in lists {
             if !people.is_empty() {
-                scalars.push((name, Cell::Text(shown(people))));
+                scalars.push((name, Cell::Text(people_line(people))));
             }
         }
         scalars.push(("subject", Cell::Text(text::cell(&content.subject))));
@@ -74,7 +74,7 @@ impl Pipeline {
 }
 
 /// Lists people on one line, every address in full.
-fn shown(people: &[Person]) -> String {
+fn people_line(people: &[Person]) -> String {
     let named = people.len() <= NAMED;
     let one = |person: &Person| {
         let name = person.name.as_deref().filter(|_| named).map(text::cell);

@@ -106,7 +106,7 @@ impl PlannedAction {
 }
 
 /// Returns true for the verbs that need names in `to`.
-fn named(verb: Verb) -> bool {
+fn needs_name(verb: Verb) -> bool {
     matches!(
         verb,
         Verb::Move
@@ -121,7 +121,7 @@ fn named(verb: Verb) -> bool {
 /// Refuses arguments that do not fit together, whatever the account.
 pub(in crate::pipeline) fn check(verb: Verb, with: &With) -> Result<()> {
     let word = verb.word();
-    match (named(verb), with.to.as_slice()) {
+    match (needs_name(verb), with.to.as_slice()) {
         (true, []) => Err(Error::argument(format!("do={word} needs `to`"))
             .next("give the folder's or label's name")),
         (true, [_, _, ..]) if matches!(verb, Verb::Move | Verb::Copy) => {

@@ -64,7 +64,7 @@ impl Pipeline {
         for (account, targets) in by_owner(messages) {
             let account = self.accounts.by_id(&account).await?;
             let ids = targets.into_iter().map(|one| one.id).collect();
-            choice.accounts.push(self.chosen(account, ids).await?);
+            choice.accounts.push(self.chosen_messages(account, ids).await?);
         }
         Ok(choice)
     }
@@ -143,7 +143,7 @@ impl Pipeline {
             }
             some.ids.truncate(share);
             if !some.ids.is_empty() {
-                choice.accounts.push(self.chosen(account, some.ids).await?);
+                choice.accounts.push(self.chosen_messages(account, some.ids).await?);
             }
         }
         choice.left = match (left, exact) {
@@ -154,7 +154,7 @@ impl Pipeline {
         Ok(choice)
     }
 
-    async fn chosen(&self, account: Account, ids: Vec<String>) -> Result<ChosenMessages> {
+    async fn chosen_messages(&self, account: Account, ids: Vec<String>) -> Result<ChosenMessages> {
         Ok(ChosenMessages {
             label: self.labels().await?.of(&account.id),
             mailbox: self.connect.mailbox(&account)?,

@@ -1,6 +1,6 @@
 //! Organizes messages, and undoes that.
 //!
-//! Every change takes the same steps: which messages ([`chosen`]), which actions
+//! Every change takes the same steps: which messages ([`chosen_messages`]), which actions
 //! ([`actions`]), their present states, storing these for an undo ([`undo`]), the
 //! writes, and reading the states afterwards. The answer reports the provider's states,
 //! in few words however many messages there are ([`report`]).
@@ -254,7 +254,7 @@ impl Pipeline {
         let accounts: Vec<&str> = works.iter().map(|one| &*one.chosen.account.id).collect();
         let kept: Vec<AccountUndo> = works
             .iter()
-            .map(|work| work.kept(|_| true))
+            .map(|work| work.undo_of(|_| true))
             .filter(|kept| !kept.mail.is_empty())
             .collect();
         self.store.keep_undo(&accounts.join(" "), op, &undo::write(&kept)?).await
@@ -264,7 +264,7 @@ impl Pipeline {
     async fn trim(&self, works: &[Work], number: u64) -> Result<bool> {
         let kept: Vec<AccountUndo> = works
             .iter()
-            .map(|work| work.kept(|turn| matches!(turn, Turn::Done | Turn::Open)))
+            .map(|work| work.undo_of(|turn| matches!(turn, Turn::Done | Turn::Open)))
             .filter(|kept| !kept.mail.is_empty())
             .collect();
         let state = match kept.is_empty() {
@@ -310,7 +310,7 @@ impl Work {
     }
 
     /// Returns the data for undoing the changes with such an outcome.
-    fn kept(&self, wanted: impl Fn(Turn) -> bool) -> AccountUndo {
+    fn undo_of(&self, wanted: impl Fn(Turn) -> bool) -> AccountUndo {
         let changes = self.changes.iter().filter(|one| wanted(one.outcome));
         AccountUndo {
             account: self.chosen.account.id.clone(),

@@ -108,7 +108,7 @@ impl Pipeline {
             });
             match opened {
                 Ok((account, mailbox)) => {
-                    let chosen = chosen(account, label, mailbox);
+                    let chosen = restored_messages(account, label, mailbox);
                     works.push(plan(chosen, one.mail).await);
                 }
                 Err(error) => choice.failed.push((label, error)),
@@ -128,7 +128,7 @@ impl Pipeline {
     }
 }
 
-fn chosen(
+fn restored_messages(
     account: Account,
     label: String,
     mailbox: std::sync::Arc<dyn crate::provider::Mailbox>,

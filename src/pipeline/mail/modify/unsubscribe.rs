@@ -65,7 +65,7 @@ impl Pipeline {
         if lists.is_empty() {
             return self.write_report(report).await;
         }
-        let lines: Vec<String> = lists.iter().map(List::asked).collect();
+        let lines: Vec<String> = lists.iter().map(List::question).collect();
         let question = format!("Unsubscribe from:\n{}", lines.join("\n"));
         match caller.confirm(&question).await {
             Confirmation::Yes => {}
@@ -247,7 +247,7 @@ impl List {
     }
 
     /// Returns a line of the question to the user.
-    fn asked(&self) -> String {
+    fn question(&self) -> String {
         format!("- {}, {} ({})", self.sender, self.describe(), self.proof)
     }
 }

@@ -14,7 +14,7 @@ use crate::pipeline::access::audit::Entry as Line;
 use crate::pipeline::access::guard::Audience;
 use crate::pipeline::access::guard::events::act;
 use crate::pipeline::answer::outcome::{Outcome, WriteReport};
-use crate::pipeline::calendar::guests::checked;
+use crate::pipeline::calendar::guests::check_guests;
 use crate::pipeline::calendar::save::{Before, change_of};
 use crate::pipeline::calendar::target::{EventTarget, Owner, event_line, short, span};
 use crate::provider::calendar::{Answer, Change, Guest, Notify};
@@ -173,7 +173,7 @@ impl Pipeline {
         }
         let own = owner.account.email.clone();
         let (mut change, _) = change_of(entry, can, &own);
-        checked(&mut change.guests, &mut notes);
+        check_guests(&mut change.guests, &mut notes);
         if let Some(guests) = &mut change.guests {
             let me = |guest: &&mut Guest| guest.address.eq_ignore_ascii_case(&own);
             if let Some(me) = guests.iter_mut().find(me) {
@@ -186,7 +186,7 @@ impl Pipeline {
         let audience = taken_in(&change, asked, &own);
         let when = span(entry.start.when(), entry.end.when(), &self.config.zone);
         let act = act(asked_about(&format!("{when} {name}"), answer, asked));
-        self.agreed(&act, &audience, Some(caller), &mut report.notes).await?;
+        self.confirm(&act, &audience, Some(caller), &mut report.notes).await?;
         let line = Line {
             account: &own,
             tool: TOOL,
@@ -259,7 +259,7 @@ fn taken_in(change: &Change, asked: &Respond, own: &str) -> Audience {
     audience.add(organizer.map(|one| one.address.as_str()));
     let words = asked.comment.is_some() || asked.propose.is_some();
     if organizer.is_none() || words {
-        audience.named(change.guests.as_deref().unwrap_or_default(), own);
+        audience.add_guests(change.guests.as_deref().unwrap_or_default(), own);
     }
     audience
 }

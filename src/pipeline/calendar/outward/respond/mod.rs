@@ -5,7 +5,7 @@ mod invited;
 use crate::provider::CalendarCapabilities;
 use jiff::Timestamp;
 
-use super::super::guests::{guest, named};
+use super::super::guests::{guest, guest_line};
 use super::super::save::{Before, read};
 use super::super::target::{EventTarget, event_line, span, title};
 use crate::access::Access;
@@ -91,10 +91,10 @@ impl Pipeline {
         let question = format!(
             "Forward an invitation?\n{}\nTo: {}{}",
             event_line(&target.facts, &self.config.zone),
-            named(&to),
+            guest_line(&to),
             line("Comment", comment)
         );
-        self.agreed(&act(question), &audience, Some(caller), &mut report.notes).await?;
+        self.confirm(&act(question), &audience, Some(caller), &mut report.notes).await?;
         let logged = Entry {
             op: "forward",
             recipients: addresses.iter().map(String::as_str).collect(),
@@ -103,7 +103,7 @@ impl Pipeline {
         let write = port.forward(&target.value, &addresses, comment);
         match self.logged(logged, &mut report.notes, write, |()| None).await {
             Ok(()) => {
-                let detail = format!("to {}", named(&to));
+                let detail = format!("to {}", guest_line(&to));
                 report.outcomes.push(Outcome::new(name, "forward", "done", detail));
             }
             Err(error) if error.is_open() => {
@@ -162,9 +162,9 @@ impl Pipeline {
         let about = event_line(&target.facts, &self.config.zone);
         let own = &target.owner.account.email;
         let can = target.owner.port.capabilities();
-        let audience = answered(&target.facts, can, asked, own);
+        let audience = reply_audience(&target.facts, can, asked, own);
         let act = act(asked_about(&about, answer, asked));
-        self.agreed(&act, &audience, Some(caller), &mut report.notes).await?;
+        self.confirm(&act, &audience, Some(caller), &mut report.notes).await?;
         let recipients = match asked.notifies() {
             true => target.facts.organizer.iter().map(String::as_str).collect(),
             false => Vec::new(),
@@ -228,7 +228,7 @@ impl Pipeline {
 }
 
 /// Returns the audience of an answer.
-pub(super) fn answered(
+pub(super) fn reply_audience(
     facts: &EventData,
     can: &CalendarCapabilities,
     asked: &Respond,

@@ -145,12 +145,12 @@ impl Tokens {
         })
     }
 
-    /// Reads the tokens of a sign-in that requested `asked`, which must have scopes and
+    /// Reads the tokens of a sign-in that requested `requested`, which must have scopes and
     /// a refresh token.
     fn signed_in(
         authority: &Authority,
         answer: &BasicTokenResponse,
-        asked: &[String],
+        requested: &[String],
     ) -> Result<Self> {
         let mut tokens = Self::new(authority, answer)?;
         if tokens.refresh.is_none() {
@@ -158,7 +158,7 @@ impl Tokens {
         }
         if tokens.scopes.is_empty() {
             // A provider may leave out the scopes if all requested ones were granted.
-            tokens.scopes = asked.to_vec();
+            tokens.scopes = requested.to_vec();
         }
         Ok(tokens)
     }
@@ -218,7 +218,7 @@ async fn exchange(
     code: AuthorizationCode,
     verifier: PkceCodeVerifier,
     redirect: RedirectUrl,
-    asked: &[String],
+    requested: &[String],
 ) -> Result<Tokens> {
     let client = client(config, authority)?.set_redirect_uri(redirect);
     let wire = Wire::default();
@@ -228,7 +228,7 @@ async fn exchange(
         .request_async(&wire)
         .await
         .map_err(|error| response_error(authority, &wire, error))?;
-    Tokens::signed_in(authority, &answer, asked)
+    Tokens::signed_in(authority, &answer, requested)
 }
 
 /// Gets a new access token, and maybe a new refresh token, for `token`.

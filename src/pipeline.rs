@@ -142,8 +142,8 @@ impl Pipeline {
     }
 
     /// Awaits one account of several, and fails if it takes too long.
-    async fn patiently<T>(&self, asked: impl Future<Output = Result<T>>) -> Result<T> {
-        tokio::time::timeout(self.patience, asked).await.unwrap_or_else(|_elapsed| {
+    async fn patiently<T>(&self, work: impl Future<Output = Result<T>>) -> Result<T> {
+        tokio::time::timeout(self.patience, work).await.unwrap_or_else(|_elapsed| {
             Err(Error::new(
                 Kind::Timeout,
                 format!("no answer within {} seconds", self.patience.as_secs()),
@@ -181,10 +181,10 @@ impl Pipeline {
             Action::Search(search) => self.search(search).await,
             Action::Lookup(lookup) => self.lookup(lookup).await,
             Action::Read(read) => self.read(read).await,
-            Action::Attachment(asked) => self.attachment(asked).await,
-            Action::Draft(asked) => self.write_draft(*asked, caller).await,
-            Action::Send(asked) => self.send(asked, caller).await,
-            Action::Modify(asked) => self.modify(asked, caller).await,
+            Action::Attachment(request) => self.attachment(request).await,
+            Action::Draft(request) => self.write_draft(*request, caller).await,
+            Action::Send(request) => self.send(request, caller).await,
+            Action::Modify(request) => self.modify(request, caller).await,
             Action::Accounts(op) => self.accounts(op).await,
             Action::Agenda(agenda) => self.agenda(agenda).await,
             Action::Free(free) => self.free(free).await,

@@ -87,9 +87,9 @@ struct SourceChanges {
 }
 
 impl Pipeline {
-    pub(super) async fn changes(&self, asked: ChangesOf) -> Result<Response> {
+    pub(super) async fn changes(&self, request: ChangesOf) -> Result<Response> {
         let mut notes = Vec::new();
-        let mut plan = self.since(&asked, &mut notes).await?;
+        let mut plan = self.since(&request, &mut notes).await?;
         let labels = self.labels().await?;
         let several = plan
             .places
@@ -177,19 +177,19 @@ impl Pipeline {
     }
 
     /// Returns the positions of all sources: from the cursor, or none yet.
-    async fn since(&self, asked: &ChangesOf, notes: &mut Vec<Note>) -> Result<ChangesPlan> {
-        let mut plan = match &asked.cursor {
+    async fn since(&self, request: &ChangesOf, notes: &mut Vec<Note>) -> Result<ChangesPlan> {
+        let mut plan = match &request.cursor {
             Some(cursor) => self.load_cursor(KIND, cursor).await?,
             None => ChangesPlan { limit: 100, places: Vec::new() },
         };
-        if let Some(limit) = asked.limit {
+        if let Some(limit) = request.limit {
             plan.limit = usize::try_from(limit).unwrap_or(usize::MAX);
         }
-        let accounts = self.named_or_all(asked.account.as_deref()).await?;
-        if asked.cursor.is_none() {
+        let accounts = self.named_or_all(request.account.as_deref()).await?;
+        if request.cursor.is_none() {
             for account in &accounts {
                 for (of, wanted) in
-                    [(SourceKind::Mail, asked.mail()), (SourceKind::Events, asked.events())]
+                    [(SourceKind::Mail, request.mail()), (SourceKind::Events, request.events())]
                 {
                     if wanted {
                         plan.places.push(ChangePosition {
@@ -203,7 +203,7 @@ impl Pipeline {
             return Ok(plan);
         }
         let known = |id: &str| accounts.iter().any(|account| account.id == id);
-        if asked.account.is_some() && plan.places.iter().any(|place| !known(&place.account)) {
+        if request.account.is_some() && plan.places.iter().any(|place| !known(&place.account)) {
             return Err(Error::argument("the cursor covers other accounts too")
                 .next("give the cursor alone, or start again for that account"));
         }
@@ -217,7 +217,7 @@ impl Pipeline {
             .into_iter()
             .filter(|of| plan.places.iter().any(|place| place.of == *of))
             .collect();
-        if asked.account.is_none() {
+        if request.account.is_none() {
             for account in accounts {
                 if plan.places.iter().any(|place| place.account == account.id) {
                     continue;

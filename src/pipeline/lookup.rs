@@ -170,10 +170,10 @@ impl Pipeline {
         let answers = join_all(plan.places.iter().map(|place| {
             let label = labels.of(place.account.as_deref().unwrap_or_default());
             async move {
-                let asked = self.list(plan, place);
+                let request = self.list(plan, place);
                 let answer = match plan.merged {
-                    true => self.patiently(asked).await,
-                    false => asked.await,
+                    true => self.patiently(request).await,
+                    false => request.await,
                 };
                 match answer {
                     Ok((account, api, page)) => {

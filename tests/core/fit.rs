@@ -57,7 +57,7 @@ fn messages(count: u64, level: Level) -> Response {
     }
 }
 
-fn asked(budget: usize, chunk: usize) -> FitOptions<'static> {
+fn options(budget: usize, chunk: usize) -> FitOptions<'static> {
     FitOptions {
         format: Format::Toon(Delimiter::Tab),
         tokenizer: Tokenizer::O200k,
@@ -71,8 +71,8 @@ fn asked(budget: usize, chunk: usize) -> FitOptions<'static> {
     }
 }
 
-fn fitted(response: &Response, asked: &FitOptions<'_>) -> Result<Fitted, Error> {
-    fit(response, asked, |_| "k3f9x2abcd".to_owned())
+fn fitted(response: &Response, options: &FitOptions<'_>) -> Result<Fitted, Error> {
+    fit(response, options, |_| "k3f9x2abcd".to_owned())
 }
 
 /// The ids of a document's rows, in every table whose name begins so.
@@ -85,12 +85,12 @@ fn ids(block: &str) -> Vec<String> {
 }
 
 /// All chunks of a draft.
-fn chunks(response: &Response, asked: &FitOptions<'_>) -> Result<Vec<Fitted>, Error> {
-    let first = fitted(response, &FitOptions { chunk: 1, ..*asked })?;
+fn chunks(response: &Response, options: &FitOptions<'_>) -> Result<Vec<Fitted>, Error> {
+    let first = fitted(response, &FitOptions { chunk: 1, ..*options })?;
     let count = first.chunk.1;
     let mut all = vec![first];
     for chunk in 2..=count {
-        all.push(fitted(response, &FitOptions { chunk, ..*asked })?);
+        all.push(fitted(response, &FitOptions { chunk, ..*options })?);
     }
     Ok(all)
 }
@@ -98,7 +98,7 @@ fn chunks(response: &Response, asked: &FitOptions<'_>) -> Result<Vec<Fitted>, Er
 #[test]
 fn what_fits_is_left_as_it_is() {
     let response = messages(3, Level::Core);
-    let fitted = fitted(&response, &asked(8_000, 1)).unwrap();
+    let fitted = fitted(&response, &options(8_000, 1)).unwrap();
     assert_eq!(fitted.shortened, None);
     assert_eq!(fitted.chunk, (1, 1));
     assert_eq!(
@@ -113,8 +113,8 @@ fn what_fits_is_left_as_it_is() {
 #[test]
 fn columns_go_before_rows_do() {
     let response = messages(12, Level::Core);
-    let whole = fitted(&response, &asked(8_000, 1)).unwrap().tokens;
-    let less = fitted(&response, &asked(whole - 20, 1)).unwrap();
+    let whole = fitted(&response, &options(8_000, 1)).unwrap().tokens;
+    let less = fitted(&response, &options(whole - 20, 1)).unwrap();
     let shortened = less.shortened.unwrap();
     assert_eq!((shortened.shown, shortened.of), (12, 12));
     assert!(shortened.lowered > 0 && shortened.lowered < 12, "{shortened:?}");
@@ -133,7 +133,7 @@ fn columns_go_before_rows_do() {
 #[test]
 fn an_impossible_budget_is_an_error_that_says_what_would_do() {
     for (response, budget) in [(messages(3, Level::Core), 100), (messages(60, Level::More), 110)] {
-        let error = fitted(&response, &asked(budget, 1)).unwrap_err();
+        let error = fitted(&response, &options(budget, 1)).unwrap_err();
         assert_eq!(error.kind(), Kind::BudgetTooSmall);
         let text = error.to_string();
         let needed: usize = text
@@ -141,7 +141,7 @@ fn an_impossible_budget_is_an_error_that_says_what_would_do() {
             .and_then(|rest| rest.split(':').next())
             .and_then(|number| number.parse().ok())
             .unwrap();
-        let then = fitted(&response, &asked(needed, 1)).unwrap();
+        let then = fitted(&response, &options(needed, 1)).unwrap();
         assert!(then.tokens <= needed, "{text}");
     }
 }
@@ -150,8 +150,8 @@ fn an_impossible_budget_is_an_error_that_says_what_would_do() {
 #[test]
 fn without_chunks_the_whole_has_the_rest() {
     let response = messages(60, Level::Core);
-    let asked = FitOptions { chunks: false, ..asked(400, 1) };
-    let fitted = fitted(&response, &asked).unwrap();
+    let options = FitOptions { chunks: false, ..options(400, 1) };
+    let fitted = fitted(&response, &options).unwrap();
     let shown = fitted.shortened.unwrap().shown;
     assert_eq!(fitted.chunk, (1, 1));
     assert_eq!(
@@ -167,7 +167,7 @@ fn without_chunks_the_whole_has_the_rest() {
 fn a_chunk_that_there_is_not() {
     let response = messages(3, Level::Core);
     assert_eq!(
-        fitted(&response, &asked(8_000, 2)).unwrap_err().to_string(),
+        fitted(&response, &options(8_000, 2)).unwrap_err().to_string(),
         "chunk=2: there is one chunk: leave out `chunk`, or use the `next` cursor for what follows"
     );
 }
@@ -208,7 +208,7 @@ fn a_window_says_what_is_missing_and_where_it_is() {
     for (tail, budget) in [(false, 400), (true, 400), (false, 2_000), (true, 8_000)] {
         let response = long_message(9_000, tail);
         let mut output = String::new();
-        let fitted = fit(&response, &asked(budget, 1), |whole| {
+        let fitted = fit(&response, &options(budget, 1), |whole| {
             output = whole.text();
             "k3f9x2abcd".to_owned()
         })
@@ -245,7 +245,7 @@ fn a_window_says_what_is_missing_and_where_it_is() {
 fn chunks_are_everything_exactly_once() {
     for (count, budget) in [(60, 700), (52, 600), (400, 1_200)] {
         let response = messages(count, Level::More);
-        let all = chunks(&response, &asked(budget, 1)).unwrap();
+        let all = chunks(&response, &options(budget, 1)).unwrap();
         assert!(all.len() > 1);
         let mut seen = Vec::new();
         for chunk in &all {
@@ -262,12 +262,12 @@ fn chunks_are_everything_exactly_once() {
 #[test]
 fn no_answer_is_larger_than_the_ceiling() {
     let response = long_message(9_000, false);
-    let all = chunks(&response, &asked(100_000, 1)).unwrap();
+    let all = chunks(&response, &options(100_000, 1)).unwrap();
     assert_eq!(all.len(), 1);
     let bytes: usize = all[0].blocks.iter().map(String::len).sum();
     assert!((50_000..=CEILING).contains(&bytes), "{bytes}");
     let response = messages(900, Level::More);
-    let all = chunks(&response, &asked(100_000, 1)).unwrap();
+    let all = chunks(&response, &options(100_000, 1)).unwrap();
     let mut seen = Vec::new();
     for chunk in &all {
         assert!(chunk.blocks.iter().map(String::len).sum::<usize>() <= CEILING);
@@ -383,9 +383,9 @@ proptest! {
     fn invariants(made in made(), budget in budget(), format in prop::sample::select(vec![
         Format::Toon(Delimiter::Tab), Format::Toon(Delimiter::Comma), Format::Json, Format::Stc(Version::One), Format::Stc(Version::Two),
     ]), strategy in prop::sample::select(Worth::ALL.to_vec())) {
-        let asked = FitOptions { format, strategy, ..asked(budget, 1) };
+        let options = FitOptions { format, strategy, ..options(budget, 1) };
         let response = &made.response;
-        let all = match chunks(response, &asked) {
+        let all = match chunks(response, &options) {
             Ok(all) => all,
             Err(error) => {
                 prop_assert_eq!(error.kind(), Kind::BudgetTooSmall);
@@ -393,8 +393,8 @@ proptest! {
                 let needed = text.strip_prefix("budget_too_small needed=").unwrap();
                 let needed: usize = needed.split(':').next().unwrap().parse().unwrap();
                 prop_assert!(needed > budget && needed < 100_000, "{}", text);
-                let asked = FitOptions { format, strategy: asked.strategy, ..self::asked(needed, 1) };
-                prop_assert!(fitted(response, &asked).is_ok(), "{} {:?}", text, fitted(response, &asked));
+                let options = FitOptions { format, strategy: options.strategy, ..self::options(needed, 1) };
+                prop_assert!(fitted(response, &options).is_ok(), "{} {:?}", text, fitted(response, &options));
                 return Ok(());
             }
         };
@@ -433,7 +433,7 @@ proptest! {
             }
             seen.extend(here);
             // The same again is the same.
-            let again = fitted(response, &FitOptions { chunk: number + 1, ..asked }).unwrap();
+            let again = fitted(response, &FitOptions { chunk: number + 1, ..options }).unwrap();
             prop_assert_eq!(&again, chunk);
         }
         let mut wanted: Vec<String> = Vec::new();

@@ -188,12 +188,12 @@ fn lines(text: &str) -> Vec<&str> {
 /// suffices; [`Kind::Argument`] for a chunk that does not exist.
 pub fn fit(
     response: &Response,
-    asked: &FitOptions<'_>,
+    options: &FitOptions<'_>,
     output: impl FnOnce(&WholeBlocks) -> String,
 ) -> Result<Fitted> {
     // The stored output is the same whatever format was requested: it can be read by
     // lines, and requested again.
-    let kept = || WholeBlocks::kept(response, asked.secret);
+    let kept = || WholeBlocks::kept(response, options.secret);
     let cuts = response.document.cuts();
     let cut = cuts.iter().map(|(_, count)| count).sum();
     let mut output = Some(output);
@@ -212,9 +212,9 @@ pub fn fit(
             (&noted, Some((whole, id)))
         }
     };
-    let whole = WholeBlocks::of(response, asked.format, asked.secret);
-    if let Some(fitted) = as_it_is(&whole, asked) {
-        return match asked.chunk {
+    let whole = WholeBlocks::of(response, options.format, options.secret);
+    if let Some(fitted) = as_it_is(&whole, options) {
+        return match options.chunk {
             0 | 1 => Ok(Fitted { cut, ..fitted }),
             chunk => Err(no_such_chunk(chunk, 1)),
         };
@@ -224,7 +224,7 @@ pub fn fit(
         let id = keep(&whole);
         (whole, id)
     });
-    let (pieces, chunks) = chunks(response, asked, &id, &kept.starts).map_err(|short| {
+    let (pieces, chunks) = chunks(response, options, &id, &kept.starts).map_err(|short| {
         // The first part that does not fit determines the next attempt; repeat until
         // everything fits.
         let mut short = short;
@@ -233,9 +233,9 @@ pub fn fit(
                 break;
             };
             let more = FitOptions {
-                room: asked.room.saturating_add(needed.saturating_sub(asked.stated_budget)),
+                room: options.room.saturating_add(needed.saturating_sub(options.stated_budget)),
                 stated_budget: needed,
-                ..*asked
+                ..*options
             };
             match self::chunks(response, &more, &id, &kept.starts) {
                 Ok(_) => break,
@@ -248,7 +248,7 @@ pub fn fit(
         short.error()
     })?;
     let count = chunks.len();
-    let wanted = asked.chunk.max(1);
+    let wanted = options.chunk.max(1);
     let Some(chunk) = chunks.get(wanted - 1) else {
         return Err(no_such_chunk(wanted, count));
     };
@@ -258,23 +258,23 @@ pub fn fit(
         &pieces,
         &chunk.chosen,
         &words::NoteContext {
-            budget: asked.stated_budget,
+            budget: options.stated_budget,
             chunk: (wanted, count),
             shortened,
             id: &id,
         },
     );
     let mut blocks = chunk.blocks.clone();
-    let spent: usize = blocks.iter().map(|block| asked.tokenizer.count(block)).sum();
+    let spent: usize = blocks.iter().map(|block| options.tokenizer.count(block)).sum();
     if wanted == 1 && count > 1 {
         let ranges: Vec<Vec<usize>> = chunks.iter().map(Chunk::items).collect();
-        let room = asked.room.saturating_sub(spent);
+        let room = options.room.saturating_sub(spent);
         words::index(response, &pieces, &ranges, &mut notes, |notes| {
-            asked.tokenizer.count(notes) <= room
+            options.tokenizer.count(notes) <= room
         });
     }
     blocks.extend(words::block(notes.into_iter()));
-    let tokens = blocks.iter().map(|block| asked.tokenizer.count(block)).sum();
+    let tokens = blocks.iter().map(|block| options.tokenizer.count(block)).sum();
     Ok(Fitted {
         blocks,
         tokens,
@@ -289,24 +289,25 @@ pub fn fit(
 /// Returns all chunks of an answer, given the output's id and where its texts start.
 fn chunks(
     response: &Response,
-    asked: &FitOptions<'_>,
+    options: &FitOptions<'_>,
     id: &str,
     starts: &[usize],
 ) -> std::result::Result<(Pieces, Vec<Chunk>), Short> {
-    let sizes = Sizes { format: asked.format, tokenizer: Some(asked.tokenizer), most: asked.room };
-    let mut pieces = pieces::pieces(response, &sizes, asked.secret);
-    pieces.value(response, asked.strategy);
+    let sizes =
+        Sizes { format: options.format, tokenizer: Some(options.tokenizer), most: options.room };
+    let mut pieces = pieces::pieces(response, &sizes, options.secret);
+    pieces.value(response, options.strategy);
     pieces.pointer(id, starts);
-    let fixed = Fixed::of_all(response, &pieces, &sizes, asked.stated_budget);
+    let fixed = Fixed::of_all(response, &pieces, &sizes, options.stated_budget);
     let mut chunks: Vec<Chunk> = Vec::new();
     let mut left: Vec<usize> = (0..pieces.items.len()).collect();
     // Something is always shown, so there are no more chunks than items.
     while !left.is_empty() || chunks.is_empty() {
-        let chunk = Chunk::next(response, &pieces, &left, chunks.len() + 1, &fixed, asked)?;
+        let chunk = Chunk::next(response, &pieces, &left, chunks.len() + 1, &fixed, options)?;
         let before = left.len();
         left.retain(|item| !chunk.shows(*item));
         chunks.push(chunk);
-        if left.len() == before || !asked.chunks {
+        if left.len() == before || !options.chunks {
             break;
         }
     }
@@ -314,13 +315,13 @@ fn chunks(
 }
 
 /// Returns all blocks, if they fit.
-fn as_it_is(whole: &WholeBlocks, asked: &FitOptions<'_>) -> Option<Fitted> {
+fn as_it_is(whole: &WholeBlocks, options: &FitOptions<'_>) -> Option<Fitted> {
     let bytes: usize = whole.blocks.iter().map(String::len).sum();
     if bytes > CEILING {
         return None;
     }
-    let tokens = whole.blocks.iter().map(|block| asked.tokenizer.count(block)).sum();
-    (tokens <= asked.budget).then(|| Fitted {
+    let tokens = whole.blocks.iter().map(|block| options.tokenizer.count(block)).sum();
+    (tokens <= options.budget).then(|| Fitted {
         blocks: whole.blocks.clone(),
         tokens,
         planned: 0,
@@ -379,18 +380,18 @@ impl Chunk {
         left: &[usize],
         number: usize,
         fixed: &Fixed,
-        asked: &FitOptions<'_>,
+        options: &FitOptions<'_>,
     ) -> std::result::Result<Self, Short> {
         let first = number == 1;
         let make =
-            |index| Self::make(response, pieces, left, number, fixed.of(first), index, asked);
+            |index| Self::make(response, pieces, left, number, fixed.of(first), index, options);
         let (most, least) = INDEX;
         let all = make(0);
         let whole = |chunk: &Self| left.iter().all(|item| chunk.shows(*item));
-        if !first || !asked.chunks || left.len() < 2 || all.as_ref().is_ok_and(whole) {
+        if !first || !options.chunks || left.len() < 2 || all.as_ref().is_ok_and(whole) {
             return all;
         }
-        make(most.min(asked.room / 8).max(least)).or_else(|_| make(least))
+        make(most.min(options.room / 8).max(least)).or_else(|_| make(least))
     }
 
     /// Plans, writes and counts a chunk; takes back what exceeds the plan. `saying` and
@@ -402,23 +403,24 @@ impl Chunk {
         number: usize,
         (document, saying): (usize, usize),
         index: usize,
-        asked: &FitOptions<'_>,
+        options: &FitOptions<'_>,
     ) -> std::result::Result<Self, Short> {
         let kept = saying + index;
-        let room = asked.room.saturating_sub(document + kept);
-        let besides = asked.stated_budget.saturating_sub(asked.room);
+        let room = options.room.saturating_sub(document + kept);
+        let besides = options.stated_budget.saturating_sub(options.room);
         let mut plan = plan_of(&pieces.blocks, left, &pieces.headings, room)
             .map_err(|TooSmall { needed }| Short::Tokens(needed + document + kept + besides))?;
         loop {
             let chosen = plan.chosen().to_vec();
-            let view = view::view(response, pieces, &chosen, asked.format);
-            let tokens: usize = view.blocks.iter().map(|block| asked.tokenizer.count(block)).sum();
+            let view = view::view(response, pieces, &chosen, options.format);
+            let tokens: usize =
+                view.blocks.iter().map(|block| options.tokenizer.count(block)).sum();
             let notes = words::notes(
                 response,
                 pieces,
                 &chosen,
                 &words::NoteContext {
-                    budget: asked.stated_budget,
+                    budget: options.stated_budget,
                     // The numbers are not known yet; they are no longer than these.
                     chunk: (number, pieces.items.len().max(2)),
                     shortened: pieces.shortened(&chosen),
@@ -429,8 +431,8 @@ impl Chunk {
             let bytes: usize = view.blocks.iter().map(String::len).sum();
             // The index of chunks is not written yet.
             let bytes = bytes + notes.len() + 8 * index;
-            let tokens = tokens + asked.tokenizer.count(&notes) + 1 + index;
-            if tokens <= asked.room && bytes <= CEILING {
+            let tokens = tokens + options.tokenizer.count(&notes) + 1 + index;
+            if tokens <= options.room && bytes <= CEILING {
                 return Ok(Self {
                     chosen,
                     blocks: view.blocks,
@@ -438,7 +440,7 @@ impl Chunk {
                 });
             }
             let over =
-                tokens.saturating_sub(asked.room).max(bytes.saturating_sub(CEILING) / 8).max(1);
+                tokens.saturating_sub(options.room).max(bytes.saturating_sub(CEILING) / 8).max(1);
             let before = plan.tokens();
             let mut undone = false;
             while before.saturating_sub(plan.tokens()) < over && plan.undo() {

@@ -115,18 +115,20 @@ pub async fn finish(
         }
         _ => accounts.add(tokens, &person).await?,
     };
-    let asked = add.address.as_deref().map(str::trim);
-    let note = asked.filter(|asked| !asked.eq_ignore_ascii_case(person.trim())).map(|asked| {
-        let person = person.trim();
-        if account.via.is_some() {
-            format!("{asked} was to sign in for {}, but {person} did", account.email)
-        } else {
-            format!(
-                "{asked} was to sign in, but {person} did: the account is stored as {}",
-                account.email
-            )
-        }
-    });
+    let requested = add.address.as_deref().map(str::trim);
+    let note = requested.filter(|requested| !requested.eq_ignore_ascii_case(person.trim())).map(
+        |requested| {
+            let person = person.trim();
+            if account.via.is_some() {
+                format!("{requested} was to sign in for {}, but {person} did", account.email)
+            } else {
+                format!(
+                    "{requested} was to sign in, but {person} did: the account is stored as {}",
+                    account.email
+                )
+            }
+        },
+    );
     Ok(Finished { account, note })
 }
 

@@ -285,7 +285,7 @@ impl Pipeline {
         let rows: usize = response.document.tables.iter().map(RowTable::len).sum();
         let long = bytes > CEILING || rows > MANY;
         let work = move || {
-            let asked = FitOptions {
+            let options = FitOptions {
                 format: how.format,
                 tokenizer,
                 budget: how.budget.saturating_sub(how.besides),
@@ -297,7 +297,7 @@ impl Pipeline {
                 secret: &secret,
             };
             let mut kept = None;
-            let fitted = fit::fit(&response, &asked, |whole| {
+            let fitted = fit::fit(&response, &options, |whole| {
                 let text = whole.text();
                 let hash = crate::outputs::hash(&text);
                 kept = Some(text);

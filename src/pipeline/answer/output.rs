@@ -105,21 +105,21 @@ impl Pipeline {
 
     pub(in crate::pipeline) async fn output(
         &self,
-        asked: OutputRead,
+        request: OutputRead,
         fields: bool,
     ) -> Result<Response> {
-        let text = self.output_text(&asked.id).await?;
-        let budget = asked.budget.map_or(self.config.budget, |most| most as usize);
+        let text = self.output_text(&request.id).await?;
+        let budget = request.budget.map_or(self.config.budget, |most| most as usize);
         let ask = PageRequest {
-            offset: asked.offset.unwrap_or(1) as usize,
-            limit: asked.limit.unwrap_or(LIMIT) as usize,
+            offset: request.offset.unwrap_or(1) as usize,
+            limit: request.limit.unwrap_or(LIMIT) as usize,
             tokens: budget.saturating_sub(BESIDES),
             tokenizer: self.config.tokenizer,
             fields,
         };
         // On a thread of its own: a pattern may take a second, and the session
         // has to answer meanwhile.
-        let work = move || match asked.grep {
+        let work = move || match request.grep {
             Some(pattern) => grep(&text, &pattern, ask),
             None => page(&text, ask),
         };
@@ -128,7 +128,7 @@ impl Pipeline {
             .map_err(|_| Error::new(Kind::Internal, "an output could not be read"))??;
 
         let mut response = Response { notes: page.notes, ..Response::default() };
-        let hash = outputs::parse_id(&asked.id).unwrap_or_default().to_owned();
+        let hash = outputs::parse_id(&request.id).unwrap_or_default().to_owned();
         let scalars = &mut response.document.scalars;
         scalars.push(("output", Cell::Text(hash)));
         scalars.push(("lines", count(page.lines)));

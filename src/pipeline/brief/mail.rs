@@ -81,18 +81,18 @@ impl Pipeline {
     /// reported in the result.
     pub(super) async fn brief_mail(&self, accounts: &[Account], window: &Window) -> Result<Mail> {
         let labels = self.labels().await?;
-        let asked = accounts.iter().map(|account| {
+        let reads = accounts.iter().map(|account| {
             let label = labels.of(&account.id);
             async move {
-                let asked = self.account_mail(account, &label, window);
-                let answer = self.patiently(asked).await;
+                let reads = self.account_mail(account, &label, window);
+                let answer = self.patiently(reads).await;
                 (answer.map_err(|error| error.context(&label)), label)
             }
         });
         let mut mail = Mail::default();
         // A sign-in may be under another address than the one written to.
         mail.own.addresses = accounts.iter().map(|one| one.email.to_lowercase()).collect();
-        for (answer, label) in join_all(asked).await {
+        for (answer, label) in join_all(reads).await {
             match answer {
                 Ok(found) => mail.add(found, &label),
                 Err(error) => mail.missing.push(error),

@@ -75,11 +75,11 @@ struct Days {
 }
 
 impl Pipeline {
-    pub(super) async fn brief(&self, asked: Brief) -> Result<Response> {
+    pub(super) async fn brief(&self, request: Brief) -> Result<Response> {
         let zone = &self.config.zone;
         let clock = self.clock();
-        let span = BriefSpan::read(&asked, &clock)?;
-        let accounts = self.named_or_all(asked.account.as_deref()).await?;
+        let span = BriefSpan::read(&request, &clock)?;
+        let accounts = self.named_or_all(request.account.as_deref()).await?;
         let window = Window {
             inbox: query::parse(&span.inbox, &clock)?,
             sent: query::parse(&span.sent, &clock)?,
@@ -281,10 +281,10 @@ impl BriefSections {
 }
 
 impl BriefSpan {
-    fn read(asked: &Brief, clock: &Clock) -> Result<Self> {
+    fn read(request: &Brief, clock: &Clock) -> Result<Self> {
         let zone = &clock.zone;
         let here = TimeContext { now: clock.now, zone: zone.clone(), named: false };
-        let range = range::days(asked.from.as_deref(), asked.to.as_deref(), &here)?;
+        let range = range::days(request.from.as_deref(), request.to.as_deref(), &here)?;
         let (first, last) = range.dates(zone);
         let today = zone.to_datetime(clock.now).date();
         let running = range.from() <= clock.now && clock.now < range.to();
@@ -307,7 +307,7 @@ impl BriefSpan {
             true => format!("from={first} to={last}"),
             false => format!("from={} to={}", local(range.from(), zone), local(range.to(), zone)),
         };
-        let account = asked.account.as_ref();
+        let account = request.account.as_ref();
         Ok(Self {
             range,
             day: (first == last).then_some(first),

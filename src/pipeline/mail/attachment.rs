@@ -42,14 +42,14 @@ struct NamedFile {
 impl Pipeline {
     pub(in crate::pipeline) async fn attachment(
         &self,
-        asked: AttachmentRequest,
+        request: AttachmentRequest,
     ) -> Result<Response> {
-        let file = self.handle(HandleKind::Attachment, &asked.id).await?;
+        let file = self.handle(HandleKind::Attachment, &request.id).await?;
         let is_message = matches!(
-            HandleKind::parse(&asked.id),
+            HandleKind::parse(&request.id),
             Some((HandleKind::Message | HandleKind::Thread, _))
         );
-        let form = match (asked.form, is_message) {
+        let form = match (request.form, is_message) {
             (None, true) => FileForm::List,
             (form, _) => form.unwrap_or(FileForm::File),
         };
@@ -61,7 +61,7 @@ impl Pipeline {
                     self.files_of(account, message.to_owned()).await
                 }
                 None => {
-                    let (account, id) = self.named_message(&asked.id, None).await?;
+                    let (account, id) = self.named_message(&request.id, None).await?;
                     self.files_of(account, id).await
                 }
             };
@@ -69,12 +69,12 @@ impl Pipeline {
         if form == FileForm::File {
             self.needs(Access::Organize, "saving a file (as=inline and as=link do not save)")?;
         }
-        let handle = asked.id.clone();
+        let handle = request.id.clone();
         let file = self.named_file(&handle, file).await?;
         match form {
             FileForm::Inline => self.file_inline(&handle, file).await,
             FileForm::Link => Ok(link(&handle, &file.file)),
-            FileForm::File | FileForm::List => self.save_file(asked, file).await,
+            FileForm::File | FileForm::List => self.save_file(request, file).await,
         }
     }
 
@@ -86,10 +86,10 @@ impl Pipeline {
     pub async fn attachment_bytes(&self, uri: &str) -> Result<(Vec<u8>, String)> {
         let handle = uri.strip_prefix(URI).unwrap_or(uri);
         let file = self.handle(HandleKind::Attachment, handle).await?;
-        let asked = self.named_file(handle, file).await?;
-        let bytes = self.file_bytes(&asked, self.config.largest_file).await?;
+        let request = self.named_file(handle, file).await?;
+        let bytes = self.file_bytes(&request, self.config.largest_file).await?;
         self.mark_tainted().await?;
-        Ok((bytes, media(&asked.file)))
+        Ok((bytes, media(&request.file)))
     }
 
     async fn named_file(&self, handle: &str, found: Option<(String, String)>) -> Result<NamedFile> {
@@ -103,26 +103,26 @@ impl Pipeline {
         Ok(NamedFile { account, message, file })
     }
 
-    async fn file_bytes(&self, asked: &NamedFile, most: u64) -> Result<Vec<u8>> {
-        if asked.file.size > most {
+    async fn file_bytes(&self, request: &NamedFile, most: u64) -> Result<Vec<u8>> {
+        if request.file.size > most {
             return Err(Error::argument(format!(
                 "{} is {} bytes, more than {most}",
-                display_name(&asked.file.name),
-                asked.file.size
+                display_name(&request.file.name),
+                request.file.size
             ))
             .next("open it in the mail program, or raise `largest_file` in the settings"));
         }
-        let mailbox = self.connect.mailbox(&asked.account)?;
-        mailbox.file(&asked.message, &asked.file.id, most).await
+        let mailbox = self.connect.mailbox(&request.account)?;
+        mailbox.file(&request.message, &request.file.id, most).await
     }
 
-    async fn save_file(&self, asked: AttachmentRequest, found: NamedFile) -> Result<Response> {
-        let (folders, overwrite) = (self.folders(), asked.overwrite);
+    async fn save_file(&self, request: AttachmentRequest, found: NamedFile) -> Result<Response> {
+        let (folders, overwrite) = (self.folders(), request.overwrite);
         let name = names::clean(&found.file.name);
         let wanted = name.clone();
         // The folder is opened first: an attachment that cannot be saved is not fetched.
         let open = move || {
-            let folder = folders.folder(asked.dir.as_deref())?;
+            let folder = folders.folder(request.dir.as_deref())?;
             folder.free(&wanted, overwrite)?;
             Ok(folder)
         };
@@ -147,15 +147,15 @@ impl Pipeline {
         Ok(response)
     }
 
-    async fn file_inline(&self, handle: &str, asked: NamedFile) -> Result<Response> {
+    async fn file_inline(&self, handle: &str, request: NamedFile) -> Result<Response> {
         let most = LARGEST_INLINE.min(self.config.largest_file);
         let elsewhere = "save it with as=file, or get its link with as=link";
-        let bytes = match asked.file.size > most {
+        let bytes = match request.file.size > most {
             true => Err(Error::argument(format!(
                 "{} is larger than {most} bytes",
-                display_name(&asked.file.name)
+                display_name(&request.file.name)
             ))),
-            false => self.file_bytes(&asked, most).await,
+            false => self.file_bytes(&request, most).await,
         };
         let bytes = bytes.map_err(|error| error.next(elsewhere))?;
         let packed = STANDARD.encode(&bytes);
@@ -163,12 +163,12 @@ impl Pipeline {
         if tokens + BESIDES > self.config.budget {
             return Err(Error::argument(format!(
                 "{} would take {tokens} tokens, more than the budget of {}",
-                display_name(&asked.file.name),
+                display_name(&request.file.name),
                 self.config.budget
             ))
             .next(elsewhere));
         }
-        let mut response = about(&asked.file);
+        let mut response = about(&request.file);
         response.document.scalars.push(("base64", Cell::Text("o1".to_owned())));
         response.texts.push(LongText {
             name: "o1".to_owned(),

@@ -82,7 +82,7 @@ impl Pipeline {
         let table = if plan.by_thread { &THREAD } else { &MESSAGE };
         let merged = plan.accounts > 1;
         let (query, now) = self.query(&plan)?;
-        let asked = SearchContext {
+        let request = SearchContext {
             plan: &plan,
             query,
             table,
@@ -91,7 +91,7 @@ impl Pipeline {
             wanted: usize::try_from(plan.limit).unwrap_or(usize::MAX),
             merged,
         };
-        let outcomes = join_all(plan.places.iter().map(|place| self.part(place, &asked))).await;
+        let outcomes = join_all(plan.places.iter().map(|place| self.part(place, &request))).await;
 
         let (mut parts, mut missing) = (Vec::new(), Vec::new());
         for outcome in outcomes {
@@ -107,17 +107,17 @@ impl Pipeline {
             });
         }
 
-        let (order, chosen) = merge(&mut parts, asked.wanted);
+        let (order, chosen) = merge(&mut parts, request.wanted);
         let mut notes = Vec::new();
         let mut tables = Vec::new();
         for (part, found) in parts.iter().zip(chosen) {
-            tables.push(self.part_rows(part, found, &asked, &mut notes).await?);
+            tables.push(self.part_rows(part, found, &request, &mut notes).await?);
         }
         let rows = RowTable::interleave(tables, order)
-            .unwrap_or_else(|| RowTable::new(table, asked.columns.clone()));
+            .unwrap_or_else(|| RowTable::new(table, request.columns.clone()));
 
         let shown = rows.len();
-        let short = shown < asked.wanted;
+        let short = shown < request.wanted;
         let before = plan.shown;
         let mut plan = plan.clone();
         plan.shown += shown;
@@ -163,7 +163,7 @@ impl Pipeline {
         Ok(Response {
             document,
             notes,
-            words: asked.query.as_ref().map(words).unwrap_or_default(),
+            words: request.query.as_ref().map(words).unwrap_or_default(),
             ..Response::default()
         })
     }
@@ -198,10 +198,10 @@ impl Pipeline {
     async fn part(
         &self,
         place: &PagePosition,
-        asked: &SearchContext<'_>,
+        request: &SearchContext<'_>,
     ) -> std::result::Result<SearchPart, Missing<PagePosition>> {
-        let SearchContext { plan, merged, .. } = *asked;
-        let label = asked.labels.of(&place.account);
+        let SearchContext { plan, merged, .. } = *request;
+        let label = request.labels.of(&place.account);
         let answer = async {
             let account = self.accounts.by_id(&place.account).await?;
             let mailbox = self.connect.mailbox(&account)?;
@@ -211,14 +211,14 @@ impl Pipeline {
             };
             // Rows are merged by date, whether or not it is shown.
             let read = match merged {
-                true => with_date(&asked.columns, asked.table),
-                false => asked.columns.clone(),
+                true => with_date(&request.columns, request.table),
+                false => request.columns.clone(),
             };
             let ask = ListRequest {
-                query: asked.query.clone(),
+                query: request.query.clone(),
                 folder,
                 projection: project(mailbox.api(), &read),
-                limit: asked.wanted,
+                limit: request.wanted,
                 cursor: None,
             };
             let flattening = Flattening {
@@ -231,7 +231,7 @@ impl Pipeline {
             // Dates and ids need no names.
             let nameless = HashMap::new();
             let asking =
-                ListOptions { table: asked.table, context: &flattening.context(&nameless) };
+                ListOptions { table: request.table, context: &flattening.context(&nameless) };
             let gathered = gather(&*mailbox, ask, place.clone(), asking).await?;
             Ok((account, mailbox.clone(), gathered))
         };
@@ -270,7 +270,7 @@ impl Pipeline {
         &self,
         part: &SearchPart,
         found: Vec<ListedRow>,
-        asked: &SearchContext<'_>,
+        request: &SearchContext<'_>,
         notes: &mut Vec<Note>,
     ) -> Result<RowTable> {
         let (mut items, mut failed) = (Vec::new(), Vec::new());
@@ -289,9 +289,9 @@ impl Pipeline {
         };
         let names = &part.gathered.names;
         let mut own = Vec::new();
-        let mut rows = flattening.rows(asked.table, &asked.columns, &items, names, &mut own);
+        let mut rows = flattening.rows(request.table, &request.columns, &items, names, &mut own);
         own.extend(self.placeholder_rows(&mut rows, &failed, &part.account).await?);
-        notes.extend(own.into_iter().map(|note| match asked.merged {
+        notes.extend(own.into_iter().map(|note| match request.merged {
             true => note.under(ours(&part.label)),
             false => note,
         }));

@@ -65,12 +65,12 @@ struct ReadyDraft<'a> {
 impl Pipeline {
     pub(in crate::pipeline) async fn send(
         &self,
-        asked: mail::Send,
+        request: mail::Send,
         caller: &dyn ClientPrompts,
     ) -> Result<Response> {
         self.needs(Access::Send, "sending")?;
-        let at = asked.at.as_deref().map(|text| self.later(text)).transpose()?;
-        let (account, id) = self.draft_named(&asked.id).await?;
+        let at = request.at.as_deref().map(|text| self.later(text)).transpose()?;
+        let (account, id) = self.draft_named(&request.id).await?;
         let mailbox = self.connect.mailbox(&account)?;
         let can = mailbox.capabilities();
         if at.is_some() && !can.scheduled_send {
@@ -78,7 +78,7 @@ impl Pipeline {
                 .next(format!("send it now, or schedule the draft in {}", can.name)));
         }
         let mut ready =
-            ReadyDraft { account: &account, mailbox: &*mailbox, name: asked.id.clone(), id };
+            ReadyDraft { account: &account, mailbox: &*mailbox, name: request.id.clone(), id };
         // A draft that was sent is not there any more.
         if let Some(before) = self.store.journalled(&account.id, &ready.id).await? {
             return self.sent_before(&ready, &before).await;

@@ -6,7 +6,7 @@ use crate::client::ClientPrompts;
 use crate::error::{Error, Kind, Result};
 use crate::flatten::{self, Context, Room};
 use crate::pipeline::calendar::target::short;
-use crate::pipeline::mail::modify::ASKED_BEFORE;
+use crate::pipeline::mail::modify::ASK_BEFORE;
 use crate::pipeline::{Pipeline, Response};
 use crate::project::project;
 use crate::provider::People;
@@ -20,22 +20,22 @@ const MOST: usize = 50;
 impl Pipeline {
     pub(super) async fn contact(
         &self,
-        asked: &Manage,
+        request: &Manage,
         caller: Option<&dyn ClientPrompts>,
     ) -> Result<Response> {
-        let set = Set::of(asked, &settable(&CONTACT))?;
+        let set = Set::of(request, &settable(&CONTACT))?;
         let card = card(&set)?;
-        if asked.op == ManageOp::Create {
-            no_id(asked)?;
+        if request.op == ManageOp::Create {
+            no_id(request)?;
             let name = card.name.clone();
             let name = name.or_else(|| card.emails.as_ref()?.first().cloned());
             let Some(name) = name else {
                 return Err(Error::argument("the contact has neither a name nor an address")
                     .next("give `name` or `emails` in `set`"));
             };
-            let owner = self.mail_context(asked.account.as_deref()).await?;
+            let owner = self.mail_context(request.account.as_deref()).await?;
             let change = SettingsChange::CreateContact(card);
-            if asked.dry_run {
+            if request.dry_run {
                 let detail = format!("in {}", owner.label);
                 let about = (name.as_str(), "create", detail.as_str());
                 return self.rehearsal(&owner, &change, about).await;
@@ -43,9 +43,9 @@ impl Pipeline {
             let answer = self.apply_settings(&owner, "create contact", "", &change).await;
             return self.settings_row(&owner, &CONTACT, answer, (&name, "create", "")).await;
         }
-        let id_or_name = id(asked, "the address or name")?;
-        let owner = self.mail_context(asked.account.as_deref()).await?;
-        if asked.op == ManageOp::Delete {
+        let id_or_name = id(request, "the address or name")?;
+        let owner = self.mail_context(request.account.as_deref()).await?;
+        if request.op == ManageOp::Delete {
             if !set.is_empty() {
                 return Err(Error::argument("op=delete takes no `name` or `set`")
                     .next("name the contact by `id` alone"));
@@ -53,8 +53,8 @@ impl Pipeline {
             self.needs(Access::Full, "deleting a contact for good")?;
             let id = self.contact_id(&owner, id_or_name).await?;
             let change = SettingsChange::DeleteContact { id: id.clone() };
-            if asked.dry_run {
-                let detail = format!("for good: {ASKED_BEFORE}");
+            if request.dry_run {
+                let detail = format!("for good: {ASK_BEFORE}");
                 let about = (id_or_name, "delete", detail.as_str());
                 return self.rehearsal(&owner, &change, about).await;
             }
@@ -79,7 +79,7 @@ impl Pipeline {
         }
         let id = self.contact_id(&owner, id_or_name).await?;
         let change = SettingsChange::UpdateContact { id: id.clone(), card };
-        if asked.dry_run {
+        if request.dry_run {
             return self.rehearsal(&owner, &change, (id_or_name, "update", "")).await;
         }
         let answer = self.apply_settings(&owner, "update contact", &id, &change).await;

@@ -56,24 +56,24 @@ struct Set<'a> {
 impl Pipeline {
     pub(super) async fn arrange(
         &self,
-        asked: Manage,
+        request: Manage,
         caller: &dyn ClientPrompts,
     ) -> Result<Response> {
         // A dry run is refused as the real call would be, and asks nobody.
-        let caller = (!asked.dry_run).then_some(caller);
-        if asked.tz.is_some() && asked.kind != ManageKind::Settings {
+        let caller = (!request.dry_run).then_some(caller);
+        if request.tz.is_some() && request.kind != ManageKind::Settings {
             return Err(Error::argument("`tz` is for calendars").next("leave it out"));
         }
-        match (asked.kind, asked.op) {
-            (ManageKind::Rule, ManageOp::Run) => self.run_rule(&asked).await,
+        match (request.kind, request.op) {
+            (ManageKind::Rule, ManageOp::Run) => self.run_rule(&request).await,
             (_, ManageOp::Run) => Err(Error::argument("`op: run` is for rules")
                 .next("use create, update or delete, or kind=rule")),
-            (ManageKind::Folder | ManageKind::Category, _) => self.place(&asked).await,
-            (ManageKind::Rule, _) => self.rule(&asked).await,
-            (ManageKind::Contact, _) => self.contact(&asked, caller).await,
-            (ManageKind::AutoReply, ManageOp::Update) => self.auto_reply(&asked, caller).await,
-            (ManageKind::Signature, ManageOp::Update) => self.set_signature(&asked, caller).await,
-            (ManageKind::Settings, ManageOp::Update) => self.settings(&asked).await,
+            (ManageKind::Folder | ManageKind::Category, _) => self.place(&request).await,
+            (ManageKind::Rule, _) => self.rule(&request).await,
+            (ManageKind::Contact, _) => self.contact(&request, caller).await,
+            (ManageKind::AutoReply, ManageOp::Update) => self.auto_reply(&request, caller).await,
+            (ManageKind::Signature, ManageOp::Update) => self.set_signature(&request, caller).await,
+            (ManageKind::Settings, ManageOp::Update) => self.settings(&request).await,
             (kind, _) => Err(Error::argument(format!(
                 "a mailbox has one {}, which cannot be created or deleted",
                 kind.word()
@@ -225,14 +225,14 @@ impl<'a> Set<'a> {
     ///
     /// # Errors
     /// [`Kind::Argument`](crate::error::Kind::Argument), which names the columns that can be set.
-    fn of(asked: &'a Manage, columns: &[&str]) -> Result<Self> {
-        if let Some(name) = asked.set.keys().find(|name| !columns.contains(&&***name)) {
-            let kind = asked.kind.word();
+    fn of(request: &'a Manage, columns: &[&str]) -> Result<Self> {
+        if let Some(name) = request.set.keys().find(|name| !columns.contains(&&***name)) {
+            let kind = request.kind.word();
             let name = crate::text::brief(name);
             return Err(Error::argument(format!("kind={kind} has no `{name}` to set"))
                 .next(format!("set {}", columns.join(", "))));
         }
-        Ok(Self { members: &asked.set, name: asked.name.as_deref() })
+        Ok(Self { members: &request.set, name: request.name.as_deref() })
     }
 
     fn is_empty(&self) -> bool {
@@ -300,17 +300,17 @@ fn wrong(name: &str, kind: &str) -> Error {
 }
 
 /// Returns the id of the object, which is required.
-fn id<'a>(asked: &'a Manage, example: &str) -> Result<&'a str> {
-    asked.id.as_deref().ok_or_else(|| {
-        Error::argument(format!("`id` is missing: which {}?", asked.kind.word()))
+fn id<'a>(request: &'a Manage, example: &str) -> Result<&'a str> {
+    request.id.as_deref().ok_or_else(|| {
+        Error::argument(format!("`id` is missing: which {}?", request.kind.word()))
             .next(format!("give {example}"))
     })
 }
 
-fn no_id(asked: &Manage) -> Result<()> {
-    match asked.id {
+fn no_id(request: &Manage) -> Result<()> {
+    match request.id {
         None => Ok(()),
-        Some(_) => Err(Error::argument(format!("`id` is for an existing {}", asked.kind.word()))
+        Some(_) => Err(Error::argument(format!("`id` is for an existing {}", request.kind.word()))
             .next("leave it out, or use op=update")),
     }
 }

@@ -23,23 +23,23 @@ const MESSAGES: &str = "messages";
 const SAYS: &str = r#"set={"messages":"trash"}"#;
 
 impl Pipeline {
-    pub(super) async fn place(&self, asked: &Manage) -> Result<Response> {
-        let folder = asked.kind == ManageKind::Folder;
+    pub(super) async fn place(&self, request: &Manage) -> Result<Response> {
+        let folder = request.kind == ManageKind::Folder;
         let (table, kind) = match folder {
             true => (&FOLDER, FolderKind::Folder),
             false => (&CATEGORY, FolderKind::Label),
         };
         let mut columns = settable(table);
-        if asked.op == ManageOp::Delete {
+        if request.op == ManageOp::Delete {
             columns.push(MESSAGES);
         }
-        let set = Set::of(asked, &columns)?;
+        let set = Set::of(request, &columns)?;
         let (name, colour) = (set.name()?, set.text("color")?);
-        if asked.op == ManageOp::Create {
-            no_id(asked)?;
+        if request.op == ManageOp::Create {
+            no_id(request)?;
             let name =
                 name.ok_or_else(|| Error::argument("`name` is missing").next("give its name"))?;
-            let owner = self.mail_context(asked.account.as_deref()).await?;
+            let owner = self.mail_context(request.account.as_deref()).await?;
             match owner.mailbox.find_folder(&name, kind, false).await {
                 // A name finds a folder within another, too.
                 Ok(found) if !is_at(&found, &name) => {}
@@ -55,7 +55,7 @@ impl Pipeline {
                 true => SettingsChange::CreateFolder { name: name.clone() },
                 false => SettingsChange::CreateCategory { name: name.clone(), colour },
             };
-            if asked.dry_run {
+            if request.dry_run {
                 let detail = format!("in {}", owner.label);
                 let about = (name.as_str(), "create", detail.as_str());
                 return self.rehearsal(&owner, &change, about).await;
@@ -63,15 +63,15 @@ impl Pipeline {
             let answer = self.apply_settings(&owner, "create folder", &name, &change).await;
             return self.settings_row(&owner, table, answer, (&name, "create", "")).await;
         }
-        let id_or_name = id(asked, "its name or id, from lookup kind=folders")?;
-        let (owner, place) = self.named_place(asked, id_or_name, kind).await?;
-        if asked.op == ManageOp::Delete {
+        let id_or_name = id(request, "its name or id, from lookup kind=folders")?;
+        let (owner, place) = self.named_place(request, id_or_name, kind).await?;
+        if request.op == ManageOp::Delete {
             if name.is_some() || colour.is_some() {
                 return Err(Error::argument("op=delete takes no `name` or `color`")
                     .next("name what to delete by `id` alone"));
             }
             let fate = set.text(MESSAGES)?;
-            return self.delete_place(asked, &owner, &place, folder, fate.as_deref()).await;
+            return self.delete_place(request, &owner, &place, folder, fate.as_deref()).await;
         }
         let name = name.filter(|name| *name != place.name);
         if name.is_none() && colour.is_none() {
@@ -88,7 +88,7 @@ impl Pipeline {
             (true, Some(name)) => SettingsChange::RenameFolder { id: place.id.clone(), name },
             (_, name) => SettingsChange::UpdateCategory { id: place.id.clone(), name, colour },
         };
-        if asked.dry_run {
+        if request.dry_run {
             let about = (place.name.as_str(), "update", detail.as_str());
             return self.rehearsal(&owner, &change, about).await;
         }
@@ -98,7 +98,7 @@ impl Pipeline {
 
     async fn delete_place(
         &self,
-        asked: &Manage,
+        request: &Manage,
         owner: &SettingsContext,
         place: &FolderRef,
         folder: bool,
@@ -129,14 +129,14 @@ impl Pipeline {
             });
         }
         let asks = goes && fate.is_none();
-        if asked.dry_run || asks {
+        if request.dry_run || asks {
             let count = self.messages_of(owner, place, folder || labels).await?;
             let held = match count {
                 Some(1) => "1 message".to_owned(),
                 Some(count) => format!("{count} messages"),
                 None => "an unknown number of messages".to_owned(),
             };
-            if asked.dry_run {
+            if request.dry_run {
                 let needs = match asks && count != Some(0) {
                     true => format!("; needs {SAYS}"),
                     false => String::new(),
@@ -166,11 +166,11 @@ impl Pipeline {
     /// Finds the folder or label of a handle, a name or a provider's id.
     async fn named_place(
         &self,
-        asked: &Manage,
+        request: &Manage,
         id_or_name: &str,
         kind: FolderKind,
     ) -> Result<(SettingsContext, FolderRef)> {
-        let account = asked.account.as_deref();
+        let account = request.account.as_deref();
         let (owner, id_or_name) = match self.handle(HandleKind::Folder, id_or_name).await? {
             Some((owner, id)) => {
                 let owner = self.owner_named(&owner, account).await?;

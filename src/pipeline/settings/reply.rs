@@ -108,14 +108,14 @@ fn changed(wanted: &AutoReply, before: &AutoReply) -> AutoReply {
 impl Pipeline {
     pub(super) async fn auto_reply(
         &self,
-        asked: &Manage,
+        request: &Manage,
         caller: Option<&dyn ClientPrompts>,
     ) -> Result<Response> {
-        let set = Set::of(asked, &settable(&AUTO_REPLY))?;
+        let set = Set::of(request, &settable(&AUTO_REPLY))?;
         if set.is_empty() {
             return Err(nothing());
         }
-        let owner = self.mail_context(asked.account.as_deref()).await?;
+        let owner = self.mail_context(request.account.as_deref()).await?;
         let before = owner.mailbox.auto_reply().await?;
         let wanted = self.wanted_reply(&set, &before, &owner)?;
         let (item, detail) = (&owner.account.email, "already as requested");
@@ -128,7 +128,7 @@ impl Pipeline {
             let (audience, act) = answers(&wanted, &owner.account.email);
             self.confirm(&act, &audience, caller, &mut notes).await?;
         }
-        if asked.dry_run {
+        if request.dry_run {
             let status = object(&wanted);
             let status = status.get("status").and_then(Value::as_str);
             let detail = format!("auto_reply {}", status.unwrap_or("off"));
@@ -258,15 +258,15 @@ impl Pipeline {
 
     pub(super) async fn set_signature(
         &self,
-        asked: &Manage,
+        request: &Manage,
         caller: Option<&dyn ClientPrompts>,
     ) -> Result<Response> {
-        let set = Set::of(asked, SIGNATURE)?;
+        let set = Set::of(request, SIGNATURE)?;
         let Some(text) = set.text("text")? else {
             return Err(Error::argument("the signature is missing").next("give `text` in `set`"));
         };
         let address = set.text("email")?;
-        let owner = self.mail_context(asked.account.as_deref()).await?;
+        let owner = self.mail_context(request.account.as_deref()).await?;
         let item = address.clone().unwrap_or_else(|| owner.account.email.clone());
         let can = owner.mailbox.capabilities();
         let kept =
@@ -298,7 +298,7 @@ impl Pipeline {
             };
             self.confirm(&act, &audience, caller, &mut notes).await?;
         }
-        if asked.dry_run {
+        if request.dry_run {
             let about = (item.as_str(), "update", "");
             let mut response = match ours {
                 true => self.one_outcome(&item, "update", "planned", "").await?,
@@ -318,10 +318,10 @@ impl Pipeline {
         self.settings_row(&owner, &ALIAS, answer.map(|_| None), about).await
     }
 
-    pub(super) async fn settings(&self, asked: &Manage) -> Result<Response> {
-        let set = Set::of(asked, &settable(&SETTING))?;
+    pub(super) async fn settings(&self, request: &Manage) -> Result<Response> {
+        let set = Set::of(request, &settable(&SETTING))?;
         let language = set.text("language")?;
-        let zone = set.text("time_zone")?.or_else(|| asked.tz.clone());
+        let zone = set.text("time_zone")?.or_else(|| request.tz.clone());
         if language.is_none() && zone.is_none() {
             return Err(nothing());
         }
@@ -329,10 +329,10 @@ impl Pipeline {
             Some(zone) => time_parse::zone(&zone)?.iana_name().map(str::to_owned),
             None => None,
         };
-        let owner = self.mail_context(asked.account.as_deref()).await?;
+        let owner = self.mail_context(request.account.as_deref()).await?;
         let item = owner.account.email.clone();
         let change = SettingsChange::Settings { language, time_zone };
-        if asked.dry_run {
+        if request.dry_run {
             let about = (item.as_str(), "update", "");
             return self.rehearsal(&owner, &change, about).await;
         }

@@ -36,25 +36,25 @@ pub(in crate::pipeline) fn object(rule: &Rule) -> Value {
 }
 
 impl Pipeline {
-    pub(super) async fn rule(&self, asked: &Manage) -> Result<Response> {
-        let set = Set::of(asked, &settable(&RULE))?;
-        if asked.op == ManageOp::Create {
-            no_id(asked)?;
+    pub(super) async fn rule(&self, request: &Manage) -> Result<Response> {
+        let set = Set::of(request, &settable(&RULE))?;
+        if request.op == ManageOp::Create {
+            no_id(request)?;
             let rule = self.wanted_rule(&set, Rule { enabled: true, ..Rule::default() })?;
-            let owner = self.mail_context(asked.account.as_deref()).await?;
-            return self.write_rule(asked, &owner, rule, None).await;
+            let owner = self.mail_context(request.account.as_deref()).await?;
+            return self.write_rule(request, &owner, rule, None).await;
         }
-        let id_or_name = id(asked, "its handle or name, from lookup kind=rules")?;
-        let (owner, rule, all) = self.named_rule(id_or_name, asked.account.as_deref()).await?;
+        let id_or_name = id(request, "its handle or name, from lookup kind=rules")?;
+        let (owner, rule, all) = self.named_rule(id_or_name, request.account.as_deref()).await?;
         let name = describe(&rule);
-        if asked.op == ManageOp::Delete {
+        if request.op == ManageOp::Delete {
             if !set.is_empty() {
                 return Err(Error::argument("op=delete takes no `name` or `set`")
                     .next("name what to delete by `id` alone"));
             }
             let detail = "what it did remains";
             let change = SettingsChange::DeleteRule { id: rule.id.clone() };
-            if asked.dry_run {
+            if request.dry_run {
                 let about = (name.as_str(), "delete", detail);
                 return self.rehearsal(&owner, &change, about).await;
             }
@@ -72,7 +72,7 @@ impl Pipeline {
             let detail = "already as requested";
             return self.one_outcome(&name, "update", "unchanged", detail).await;
         }
-        self.write_rule(asked, &owner, wanted, Some(all)).await
+        self.write_rule(request, &owner, wanted, Some(all)).await
     }
 
     /// Builds the rule from the arguments.
@@ -109,7 +109,7 @@ impl Pipeline {
     /// Makes or changes a rule; `before` are the rules there were.
     async fn write_rule(
         &self,
-        asked: &Manage,
+        request: &Manage,
         owner: &SettingsContext,
         rule: Rule,
         before: Option<Vec<Rule>>,
@@ -129,7 +129,7 @@ impl Pipeline {
             "create" => SettingsChange::CreateRule(rule),
             _ => SettingsChange::UpdateRule(rule),
         };
-        if asked.dry_run {
+        if request.dry_run {
             let about = (name.as_str(), op, detail.as_str());
             return self.rehearsal(owner, &change, about).await;
         }
@@ -209,13 +209,13 @@ impl Pipeline {
     }
 
     /// Applies a rule to existing messages.
-    pub(super) async fn run_rule(&self, asked: &Manage) -> Result<Response> {
-        if !asked.set.is_empty() || asked.name.is_some() {
+    pub(super) async fn run_rule(&self, request: &Manage) -> Result<Response> {
+        if !request.set.is_empty() || request.name.is_some() {
             return Err(Error::argument("op=run takes no `set`")
                 .next("change the rule first with op=update"));
         }
-        let id_or_name = id(asked, "its handle or name, from lookup kind=rules")?;
-        let (owner, rule, _) = self.named_rule(id_or_name, asked.account.as_deref()).await?;
+        let id_or_name = id(request, "its handle or name, from lookup kind=rules")?;
+        let (owner, rule, _) = self.named_rule(id_or_name, request.account.as_deref()).await?;
         changeable(&rule, "run")?;
         let Some(when) = &rule.when else {
             return Err(
@@ -243,7 +243,7 @@ impl Pipeline {
                 RuleStep::Forward(_) => continue,
             };
             let with =
-                With { to: to.into_iter().collect(), dry_run: asked.dry_run, ..With::default() };
+                With { to: to.into_iter().collect(), dry_run: request.dry_run, ..With::default() };
             steps.push((verb, with));
         }
         if steps.is_empty() {
@@ -263,7 +263,7 @@ impl Pipeline {
             let line = note!("skipped: {}", ours(passed_over.join(", ")));
             choice.notes.push(line);
         }
-        self.change(choice, "run", &steps, asked.dry_run, None).await
+        self.change(choice, "run", &steps, request.dry_run, None).await
     }
 }
 

@@ -176,8 +176,8 @@ impl Pipeline {
         let Some(audience) = self.reached(target, planned).await? else {
             return Ok(());
         };
-        let asked = self.confirm(&act(question), &audience, caller, notes).await?;
-        if asked && self.reached(target, planned).await? != Some(audience) {
+        let agreed = self.confirm(&act(question), &audience, caller, notes).await?;
+        if agreed && self.reached(target, planned).await? != Some(audience) {
             return Err(Error::new(
                 Kind::Conflict,
                 format!("the people on {} are not those the user was asked about", target.handle),

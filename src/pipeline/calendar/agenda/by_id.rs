@@ -44,11 +44,11 @@ pub(super) struct FetchedEvents {
 
 impl Pipeline {
     /// Returns the rows of the named events.
-    pub(super) async fn events_by_id(&self, asked: &Agenda) -> Result<Response> {
-        let zone = self.zone(asked.tz.as_deref())?;
-        let mut whole = self.whole_events(&asked.ids, asked.account.as_deref()).await?;
+    pub(super) async fn events_by_id(&self, request: &Agenda) -> Result<Response> {
+        let zone = self.zone(request.tz.as_deref())?;
+        let mut whole = self.whole_events(&request.ids, request.account.as_deref()).await?;
         let mut notes = std::mem::take(&mut whole.notes);
-        if asked.form == EventForm::Ics {
+        if request.form == EventForm::Ics {
             let text = self.ics(&whole, &zone, &mut notes).await;
             notes.insert(0, note!("events: {}, as iCalendar", whole.events.len()));
             return Ok(Response {
@@ -65,7 +65,7 @@ impl Pipeline {
             .events
             .windows(2)
             .any(|pair| matches!(pair, [one, other] if one.account != other.account));
-        let wanted = asked.columns();
+        let wanted = request.columns();
         let columns = match &wanted {
             Some(named @ Columns::Named(_)) => named.of(&EVENT)?,
             Some(Columns::Level(level)) => columns_of(&EVENT, *level, several),
@@ -158,15 +158,15 @@ impl Pipeline {
     ) -> Result<FetchedEvents> {
         let several = groups.len() > 1;
         let answers = join_all(groups.iter().map(|(owner, group)| async move {
-            let asked = async {
+            let request = async {
                 let port = self.connect.calendars(owner)?;
                 let ids: Vec<String> = group.iter().map(|(_, id)| id.clone()).collect();
                 let found = port.event(&ids).await;
                 Ok((port, found))
             };
             match several {
-                true => self.patiently(asked).await,
-                false => asked.await,
+                true => self.patiently(request).await,
+                false => request.await,
             }
         }))
         .await;

@@ -91,7 +91,7 @@ pub(super) async fn gather(
     calendars: Vec<KnownCalendar>,
     place: &AccountPosition,
     projection: Projection,
-    asked: &AgendaRequest<'_>,
+    request: &AgendaRequest<'_>,
     context: &Context<'_>,
 ) -> Result<GatheredEvents> {
     let mut gathered = GatheredEvents {
@@ -119,9 +119,9 @@ pub(super) async fn gather(
         notes: Vec::new(),
     };
     let from = gathered.sheets.iter().map(|sheet| sheet.at).min();
-    let (from, to) = asked.widened(from.unwrap_or(Position::FIRST));
+    let (from, to) = request.widened(from.unwrap_or(Position::FIRST));
     for round in 1.. {
-        let wanted = gathered.unread_calendars(asked);
+        let wanted = gathered.unread_calendars(request);
         if wanted.is_empty() {
             break;
         }
@@ -133,11 +133,11 @@ pub(super) async fn gather(
                 .collect(),
             from,
             to,
-            series: asked.series,
+            series: request.series,
             projection: projection.clone(),
-            limit: match asked.query.is_some() || asked.series {
+            limit: match request.query.is_some() || request.series {
                 true => MANY,
-                false => asked.wanted.saturating_add(MORE),
+                false => request.wanted.saturating_add(MORE),
             },
         };
         let mut pages = port.events(&ask).await.into_iter();
@@ -148,12 +148,12 @@ pub(super) async fn gather(
                     "a calendar was left without an answer",
                 ))
             });
-            gathered.add(at, page, port, asked, context);
+            gathered.add(at, page, port, request, context);
         }
         if round >= MOST_ROUNDS && gathered.moves() {
             break;
         }
-        if round >= MOST_ROUNDS && (asked.series || round >= 10 * MOST_ROUNDS) {
+        if round >= MOST_ROUNDS && (request.series || round >= 10 * MOST_ROUNDS) {
             gathered.give_up();
             break;
         }
@@ -218,7 +218,7 @@ impl GatheredEvents {
     }
 
     /// Returns the positions of the calendars that must be queried to complete a page.
-    fn unread_calendars(&self, asked: &AgendaRequest<'_>) -> Vec<usize> {
+    fn unread_calendars(&self, request: &AgendaRequest<'_>) -> Vec<usize> {
         let mut seen = HashSet::new();
         let mut starts: Vec<i64> = self
             .rows
@@ -227,7 +227,7 @@ impl GatheredEvents {
             .map(|row| row.at.start())
             .collect();
         starts.sort_unstable();
-        let last = asked.wanted.checked_sub(1).and_then(|at| starts.get(at));
+        let last = request.wanted.checked_sub(1).and_then(|at| starts.get(at));
         let last = last.copied().unwrap_or(i64::MAX);
         let open = self.sheets.iter().enumerate();
         open.filter(|(_, sheet)| sheet.open && sheet.known <= last).map(|(at, _)| at).collect()
@@ -238,7 +238,7 @@ impl GatheredEvents {
         calendar: usize,
         page: Result<Page>,
         port: &dyn Calendars,
-        asked: &AgendaRequest<'_>,
+        request: &AgendaRequest<'_>,
         context: &Context<'_>,
     ) {
         let Some(sheet) = self.sheets.get_mut(calendar) else {
@@ -269,24 +269,24 @@ impl GatheredEvents {
                 self.odd += 1;
                 continue;
             };
-            let at = Position::of(facts.start, facts.end, asked.zone);
-            if asked.series && facts.repeat.is_some() {
+            let at = Position::of(facts.start, facts.end, request.zone);
+            if request.series && facts.repeat.is_some() {
                 self.masters.insert(facts.id.clone());
             }
-            if !asked.series {
+            if !request.series {
                 let known = at.instant().checked_sub(ZONES).unwrap_or(Timestamp::MIN);
                 sheet.known = sheet.known.max(known.as_microsecond());
             }
-            let (start, end) = (at.instant(), facts.end.instant(asked.zone));
-            let whole = asked.series && facts.repeat.is_some();
-            if at < sheet.at || !(whole || asked.range.has(start, end)) {
+            let (start, end) = (at.instant(), facts.end.instant(request.zone));
+            let whole = request.series && facts.repeat.is_some();
+            if at < sheet.at || !(whole || request.range.has(start, end)) {
                 continue;
             }
             let mark = mark(&facts, &self.account);
-            if asked.seen.contains(&mark) {
+            if request.seen.contains(&mark) {
                 continue;
             }
-            if let Some(query) = asked.query {
+            if let Some(query) = request.query {
                 self.looked += 1;
                 if !words::holds(query, &item, &facts, context) {
                     continue;

@@ -61,16 +61,16 @@ struct AgendaPart {
 const KIND: &str = "agenda";
 
 impl Pipeline {
-    pub(in crate::pipeline) async fn agenda(&self, asked: Agenda) -> Result<Response> {
-        if !asked.ids.is_empty() {
-            return self.events_by_id(&asked).await;
+    pub(in crate::pipeline) async fn agenda(&self, request: Agenda) -> Result<Response> {
+        if !request.ids.is_empty() {
+            return self.events_by_id(&request).await;
         }
-        let (plan, mut notes) = self.plan_agenda(asked).await?;
+        let (plan, mut notes) = self.plan_agenda(request).await?;
         let zone = self.zone(plan.tz.as_deref())?;
         let query = plan.query(&zone)?;
         let wanted = self.wanted_calendars(&plan.calendars).await?;
         let seen = plan.seen.set();
-        let asked = AgendaRequest {
+        let request = AgendaRequest {
             range: plan.range,
             series: plan.series,
             query: query.as_ref(),
@@ -78,7 +78,7 @@ impl Pipeline {
             seen: &seen,
             wanted: usize::try_from(plan.limit).unwrap_or(usize::MAX),
         };
-        let (mut parts, missing) = self.agenda_parts(&plan, &wanted, &asked).await?;
+        let (mut parts, missing) = self.agenda_parts(&plan, &wanted, &request).await?;
         if let (true, Some((error, _))) = (parts.is_empty(), missing.first()) {
             return Err(match missing.len() {
                 1 => error.clone(),
@@ -89,7 +89,7 @@ impl Pipeline {
             notes.extend(self.unknown(&wanted, &parts, missing.is_empty()).await?);
         }
 
-        let merged = merge(&mut parts, asked.wanted);
+        let merged = merge(&mut parts, request.wanted);
         let next = plan.after(&merged, &parts, &missing);
         let (mut document, mut texts) = (Document::default(), Vec::new());
         if plan.ics {
@@ -162,11 +162,11 @@ impl Pipeline {
         &self,
         plan: &AgendaPlan,
         wanted: &[CalendarSelector],
-        asked: &AgendaRequest<'_>,
+        request: &AgendaRequest<'_>,
     ) -> Result<(Vec<AgendaPart>, Vec<Missing<AccountPosition>>)> {
         let labels = self.labels().await?;
         let outcomes = join_all(
-            plan.places.iter().map(|place| self.agenda_part(place, plan, wanted, asked, &labels)),
+            plan.places.iter().map(|place| self.agenda_part(place, plan, wanted, request, &labels)),
         )
         .await;
         let (mut parts, mut missing) = (Vec::new(), Vec::new());
@@ -192,7 +192,7 @@ impl Pipeline {
         place: &AccountPosition,
         plan: &AgendaPlan,
         wanted: &[CalendarSelector],
-        asked: &AgendaRequest<'_>,
+        request: &AgendaRequest<'_>,
         labels: &AccountLabels,
     ) -> std::result::Result<AgendaPart, Missing<AccountPosition>> {
         let label = labels.of(&place.account);
@@ -200,14 +200,14 @@ impl Pipeline {
             let account = self.accounts.by_id(&place.account).await?;
             let port = self.connect.calendars(&account)?;
             let calendars = self.meant_calendars(&account, &*port, wanted).await?;
-            let shown = plan.asked_columns()?;
-            let projection = match asked.query {
+            let shown = plan.requested_columns()?;
+            let projection = match request.query {
                 Some(_) => words::projection(port.api(), &shown),
                 None => project(port.api(), &shown),
             };
             let flattening = Flattening {
                 api: port.api(),
-                zone: asked.zone,
+                zone: request.zone,
                 account: &label,
                 address: &account.email,
                 room: Room::List,
@@ -215,7 +215,7 @@ impl Pipeline {
             // Searching words needs no names.
             let nameless = HashMap::new();
             let context = flattening.context(&nameless);
-            let gathered = gather(&*port, calendars, place, projection, asked, &context).await?;
+            let gathered = gather(&*port, calendars, place, projection, request, &context).await?;
             Ok((account, port.clone(), gathered))
         };
         let answer = match plan.merged {
@@ -333,30 +333,30 @@ impl Pipeline {
     }
 
     /// Returns the plan: as requested, or from the cursor.
-    async fn plan_agenda(&self, asked: Agenda) -> Result<(AgendaPlan, Vec<Note>)> {
-        let columns = asked.columns();
-        if let Some(cursor) = &asked.cursor {
+    async fn plan_agenda(&self, request: Agenda) -> Result<(AgendaPlan, Vec<Note>)> {
+        let columns = request.columns();
+        if let Some(cursor) = &request.cursor {
             let mut plan: AgendaPlan = self.load_cursor(KIND, cursor).await?;
-            plan.limit = asked.limit.unwrap_or(plan.limit);
+            plan.limit = request.limit.unwrap_or(plan.limit);
             return Ok((plan.with(columns), Vec::new()));
         }
         let here = TimeContext {
             now: self.clock().now,
-            zone: self.zone(asked.tz.as_deref())?,
+            zone: self.zone(request.tz.as_deref())?,
             // Times are shown in this zone, too; an offset may belong to another zone.
             named: false,
         };
-        let (from, to) = (asked.from.as_deref(), asked.to.as_deref());
-        let range = range::search(from, to, asked.q.is_some(), &here)?;
+        let (from, to) = (request.from.as_deref(), request.to.as_deref());
+        let range = range::search(from, to, request.q.is_some(), &here)?;
         let mut notes = Vec::new();
-        if asked.q.is_some() && (from.is_none() || to.is_none()) {
+        if request.q.is_some() && (from.is_none() || to.is_none()) {
             notes.push(
                 "words are searched from 30 days back to 365 ahead, unless `from` and `to` are given"
                     .into(),
             );
         }
-        let owners: Vec<CalendarSelector> = self.wanted_calendars(&asked.calendars).await?;
-        let mut accounts = self.named_or_all(asked.account.as_deref()).await?;
+        let owners: Vec<CalendarSelector> = self.wanted_calendars(&request.calendars).await?;
+        let mut accounts = self.named_or_all(request.account.as_deref()).await?;
         let owner = |one: &CalendarSelector| match one {
             CalendarSelector::Id(account, _) => Some(account.clone()),
             CalendarSelector::Name(_) => None,
@@ -364,7 +364,7 @@ impl Pipeline {
         let only: Option<Vec<String>> = owners.iter().map(owner).collect();
         if let Some(only) = only.filter(|only| !only.is_empty()) {
             if let (Some(name), Some(other)) =
-                (&asked.account, only.iter().find(|id| accounts.iter().all(|one| one.id != **id)))
+                (&request.account, only.iter().find(|id| accounts.iter().all(|one| one.id != **id)))
             {
                 return Err(Error::argument(format!(
                     "a requested calendar belongs to {other}, not to {}",
@@ -378,12 +378,12 @@ impl Pipeline {
             }
         }
         let plan = AgendaPlan {
-            q: asked.q,
-            calendars: asked.calendars,
-            series: asked.series,
-            tz: asked.tz,
-            ics: asked.form == EventForm::Ics,
-            ..AgendaPlan::of(range, accounts, asked.limit.unwrap_or(50))
+            q: request.q,
+            calendars: request.calendars,
+            series: request.series,
+            tz: request.tz,
+            ics: request.form == EventForm::Ics,
+            ..AgendaPlan::of(range, accounts, request.limit.unwrap_or(50))
         };
         Ok((plan.with(columns), notes))
     }

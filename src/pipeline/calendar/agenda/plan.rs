@@ -102,7 +102,7 @@ impl AgendaPlan {
     }
 
     /// Returns the columns that may be shown.
-    pub(super) fn asked_columns(&self) -> Result<Vec<&'static Field>> {
+    pub(super) fn requested_columns(&self) -> Result<Vec<&'static Field>> {
         if let Some(fields) = &self.fields {
             return Columns::Named(fields.clone()).of(&EVENT);
         }
@@ -121,7 +121,7 @@ impl AgendaPlan {
         shown: &[(usize, EventRow)],
         parts: &[AgendaPart],
     ) -> Result<Vec<&'static Field>> {
-        let mut columns = self.asked_columns()?;
+        let mut columns = self.requested_columns()?;
         if self.fields.is_some() {
             return Ok(columns);
         }

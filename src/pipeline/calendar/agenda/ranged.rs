@@ -72,7 +72,7 @@ impl Pipeline {
         // One account that fails is no error here either, and is named.
         plan.merged = true;
         let seen = plan.seen.set();
-        let asked = AgendaRequest {
+        let request = AgendaRequest {
             range,
             series: false,
             query: None,
@@ -80,9 +80,9 @@ impl Pipeline {
             seen: &seen,
             wanted: usize::try_from(MOST).unwrap_or(usize::MAX),
         };
-        let (mut parts, missing) = self.agenda_parts(&plan, &[], &asked).await?;
+        let (mut parts, missing) = self.agenda_parts(&plan, &[], &request).await?;
         plan.merged = accounts.len() > 1;
-        let merged = merge(&mut parts, asked.wanted);
+        let merged = merge(&mut parts, request.wanted);
         let mut notes = Vec::new();
         if merged.end.is_some() {
             notes.push(note!(

@@ -45,20 +45,20 @@ const LONGEST: i64 = 62;
 type SeenSchedule = Result<(Schedule, Api)>;
 
 impl Pipeline {
-    pub(in crate::pipeline) async fn free(&self, asked: Free) -> Result<Response> {
-        let zone = self.zone(asked.tz.as_deref())?;
+    pub(in crate::pipeline) async fn free(&self, request: Free) -> Result<Response> {
+        let zone = self.zone(request.tz.as_deref())?;
         let here = TimeContext { now: self.clock().now, zone: zone.clone(), named: false };
-        let daily = asked.hours.as_deref().map(Daily::read).transpose()?;
-        let length = asked.duration.as_deref().map(length).transpose()?;
-        let (from, to) = (asked.from.as_deref(), asked.to.as_deref());
+        let daily = request.hours.as_deref().map(Daily::read).transpose()?;
+        let length = request.duration.as_deref().map(length).transpose()?;
+        let (from, to) = (request.from.as_deref(), request.to.as_deref());
         let range = short(range::ahead(from, to, &here, working_days_after)?)?;
         if length.is_some() && range.to() <= here.now {
             return Err(Error::argument("that time is past")
                 .next("give a future `to`, or leave out `duration`"));
         }
 
-        let accounts = self.named_or_all(asked.account.as_deref()).await?;
-        let mut who = account_names(&asked.who, &accounts);
+        let accounts = self.named_or_all(request.account.as_deref()).await?;
+        let mut who = account_names(&request.who, &accounts);
         let others = who.len();
         if length.is_some() {
             // The user takes part in the meeting.
@@ -78,7 +78,7 @@ impl Pipeline {
                     to: range.to(),
                 };
                 let open = open(&people, daily, within, &zone);
-                let most = usize::try_from(asked.limit.unwrap_or(5)).unwrap_or(5);
+                let most = usize::try_from(request.limit.unwrap_or(5)).unwrap_or(5);
                 let found = slots(&people, others, &open, &zone, (length, most));
                 let hours = tell_hours(&people, daily);
                 if found.is_empty() {
@@ -99,11 +99,11 @@ impl Pipeline {
     }
 
     /// Returns the times of some addresses, in their order, and those that are unknown:
-    /// an error if all of the first `asked` are.
+    /// an error if all of the first `request` are.
     async fn people(
         &self,
         who: &[String],
-        asked: usize,
+        request: usize,
         accounts: &[Account],
         range: Range,
     ) -> Result<(Vec<Person>, Vec<Note>)> {
@@ -180,7 +180,7 @@ impl Pipeline {
             people.push(found.unwrap_or_else(|| Person::unknown(address)));
         }
         if let (Some(error), true) =
-            (first, people.iter().take(asked).all(|one| one.busy.is_none()))
+            (first, people.iter().take(request).all(|one| one.busy.is_none()))
         {
             return Err(error.context("no free/busy times are known"));
         }
@@ -205,14 +205,14 @@ impl Pipeline {
                 if who.is_empty() {
                     return Vec::new();
                 }
-                let asked = async {
+                let request = async {
                     let port = self.connect.calendars(account)?;
                     let answers = port.busy(&who, range.from(), range.to()).await;
                     Ok((port.api(), answers))
                 };
                 let answer = match several {
-                    true => self.patiently(asked).await,
-                    false => asked.await,
+                    true => self.patiently(request).await,
+                    false => request.await,
                 };
                 let failed = |error: &Error| match several {
                     true => error.clone().context(&account.email),

@@ -37,13 +37,13 @@ impl Pipeline {
         zone: &TimeZone,
     ) -> Vec<Note> {
         let several = accounts.len() > 1;
-        let asked = people.iter().map(|person| async {
+        let request = people.iter().map(|person| async {
             let owns = |account: &&Account| account.email.eq_ignore_ascii_case(&person.address);
             let account = accounts.iter().find(owns);
             let Some(account) = account.filter(|_| person.busy.is_some()) else {
                 return (Vec::new(), Vec::new());
             };
-            let asked = async {
+            let request = async {
                 let port = self.connect.calendars(account)?;
                 let list = self.calendar_list(account, &*port, false).await?;
                 let mut all = known_calendars(&*port, &list);
@@ -51,8 +51,8 @@ impl Pipeline {
                 Ok(look(&*port, all, range, zone).await)
             };
             let found = match several {
-                true => self.patiently(asked).await,
-                false => asked.await,
+                true => self.patiently(request).await,
+                false => request.await,
             };
             let (found, failed) = found.unwrap_or_else(|error| (Vec::new(), vec![error]));
             let failed = failed.into_iter().map(|error| {
@@ -61,7 +61,7 @@ impl Pipeline {
             });
             (found, failed.collect())
         });
-        let found = join_all(asked).await;
+        let found = join_all(request).await;
         let mut notes = Vec::new();
         for (person, (more, failed)) in people.iter_mut().zip(found) {
             notes.extend(failed);

@@ -53,10 +53,10 @@ impl Absence {
 /// Returns the best slots of this many minutes within `open`, the hours of everyone;
 /// quarters of hours are those of `zone`.
 ///
-/// At least one of the first `asked` people must be known to be available.
+/// At least one of the first `request` people must be known to be available.
 pub(super) fn slots(
     people: &[Person],
-    asked: usize,
+    request: usize,
     open: &[Stretch],
     zone: &TimeZone,
     (length, most): (SignedDuration, usize),
@@ -68,7 +68,7 @@ pub(super) fn slots(
             if time.to > stretch.to {
                 break;
             }
-            if let Some(slot) = slot(people, asked, time) {
+            if let Some(slot) = slot(people, request, time) {
                 let count = |wanted: &[Absence]| {
                     let mut missing = slot.missing.iter().map(|(_, why)| why);
                     missing.by_ref().filter(|why| wanted.contains(why)).count()
@@ -122,14 +122,14 @@ impl Candidate {
 }
 
 /// Returns the slot at a time, unless none of the requested people is known to be available.
-fn slot(people: &[Person], asked: usize, time: Stretch) -> Option<Slot> {
+fn slot(people: &[Person], request: usize, time: Stretch) -> Option<Slot> {
     let missing: Vec<_> = people
         .iter()
         .enumerate()
         .filter_map(|(at, person)| Some((at, why(person, time)?)))
         .collect();
-    let absent = |(at, why): &&(usize, Absence)| *at < asked && *why != Absence::Perhaps;
-    (missing.iter().filter(absent).count() < asked).then_some(Slot { time, missing })
+    let absent = |(at, why): &&(usize, Absence)| *at < request && *why != Absence::Perhaps;
+    (missing.iter().filter(absent).count() < request).then_some(Slot { time, missing })
 }
 
 fn why(person: &Person, time: Stretch) -> Option<Absence> {

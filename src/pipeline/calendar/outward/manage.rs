@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::flatten::Room;
 use crate::pipeline::access::audit::Entry;
 use crate::pipeline::answer::outcome::{Outcome, WriteReport};
-use crate::pipeline::mail::modify::ASKED_BEFORE;
+use crate::pipeline::mail::modify::ASK_BEFORE;
 use crate::pipeline::{Flattening, Pipeline, Response, columns_of};
 use crate::provider::calendar::CalendarOp;
 use crate::schemas::{CALENDAR, Level};
@@ -23,23 +23,23 @@ use crate::tools::outward::{Manage, ManageKind, ManageOp};
 impl Pipeline {
     pub(in crate::pipeline) async fn manage(
         &self,
-        asked: Manage,
+        request: Manage,
         caller: &dyn ClientPrompts,
     ) -> Result<Response> {
-        if asked.kind != ManageKind::Calendar {
-            return self.arrange(asked, caller).await;
+        if request.kind != ManageKind::Calendar {
+            return self.arrange(request, caller).await;
         }
-        if let Some(name) = asked.set.keys().next() {
+        if let Some(name) = request.set.keys().next() {
             return Err(Error::argument(format!(
                 "a calendar has no `{}` to set",
                 crate::text::brief(name)
             ))
             .next("give `name` and `tz`"));
         }
-        match asked.op {
-            ManageOp::Create => self.create_calendar(&asked).await,
+        match request.op {
+            ManageOp::Create => self.create_calendar(&request).await,
             ManageOp::Update | ManageOp::Rename | ManageOp::Delete => {
-                self.change_calendar(&asked, caller).await
+                self.change_calendar(&request, caller).await
             }
             ManageOp::Run => {
                 Err(Error::argument("`op: run` is for rules").next("use create, rename or delete"))
@@ -47,23 +47,23 @@ impl Pipeline {
         }
     }
 
-    async fn create_calendar(&self, asked: &Manage) -> Result<Response> {
-        if asked.id.is_some() {
+    async fn create_calendar(&self, request: &Manage) -> Result<Response> {
+        if request.id.is_some() {
             return Err(Error::argument("`id` is for an existing calendar")
                 .next("give the new one's name as `name`"));
         }
-        let name = name_of(asked)?;
+        let name = name_of(request)?;
         // Without one it has that of its owner's other calendars.
-        let zone = match &asked.tz {
+        let zone = match &request.tz {
             Some(zone_name) => time_parse::zone(zone_name)?.iana_name().map(str::to_owned),
             None => None,
         };
-        let account = self.accounts.find(asked.account.as_deref()).await?;
+        let account = self.accounts.find(request.account.as_deref()).await?;
         let owner = self.owner(account).await?;
         unused(&self.places(&owner, true).await?, &name, None)?;
         let in_zone = zone.as_ref().map_or_else(String::new, |zone| format!(", zone {zone}"));
         let op = CalendarOp::Create { name: name.clone(), zone };
-        if asked.dry_run {
+        if request.dry_run {
             owner.port.rehearse_op(&op).await?;
             let detail = format!("in {}{in_zone}", owner.label);
             return self.planned(&name, "create", detail).await;
@@ -73,25 +73,25 @@ impl Pipeline {
 
     async fn change_calendar(
         &self,
-        asked: &Manage,
+        request: &Manage,
         caller: &dyn ClientPrompts,
     ) -> Result<Response> {
-        let (word, rename) = match asked.op {
-            ManageOp::Rename | ManageOp::Update => ("rename", Some(name_of(asked)?)),
+        let (word, rename) = match request.op {
+            ManageOp::Rename | ManageOp::Update => ("rename", Some(name_of(request)?)),
             _ => ("delete", None),
         };
-        if asked.tz.is_some() {
+        if request.tz.is_some() {
             return Err(Error::argument("`tz` is for new calendars").next("leave it out"));
         }
-        let Some(id_or_name) = &asked.id else {
+        let Some(id_or_name) = &request.id else {
             return Err(Error::argument(format!("`op: {word}` needs `id`"))
                 .next("give the calendar's name or id, from lookup kind=calendars"));
         };
-        if rename.is_none() && asked.name.is_some() {
+        if rename.is_none() && request.name.is_some() {
             return Err(Error::argument("op=delete takes no `name`")
                 .next("name the calendar by `id` alone"));
         }
-        let (owner, place) = self.calendar(asked.account.as_deref(), id_or_name).await?;
+        let (owner, place) = self.calendar(request.account.as_deref(), id_or_name).await?;
         if place.access != "owner" || place.of_others(&owner.account.email).is_some() {
             return Err(Error::argument(format!(
                 "the calendar {} is not yours",
@@ -121,14 +121,14 @@ impl Pipeline {
         }
         let detail = match &rename {
             Some(name) => format!("to {}, in {}", short(name), owner.label),
-            None => format!("with all its events, in {}: {ASKED_BEFORE}", owner.label),
+            None => format!("with all its events, in {}: {ASK_BEFORE}", owner.label),
         };
         let erases = rename.is_none();
         let op = match rename {
             Some(name) => CalendarOp::Rename { id: place.id.clone(), name },
             None => CalendarOp::Delete { id: place.id.clone() },
         };
-        if asked.dry_run {
+        if request.dry_run {
             owner.port.rehearse_op(&op).await?;
             return self.planned(&old, word, detail).await;
         }
@@ -209,8 +209,8 @@ impl Pipeline {
     }
 }
 
-fn name_of(asked: &Manage) -> Result<String> {
-    match asked.name.as_deref().map(str::trim) {
+fn name_of(request: &Manage) -> Result<String> {
+    match request.name.as_deref().map(str::trim) {
         Some(name) if !name.is_empty() && !name.contains(char::is_control) => Ok(name.to_owned()),
         Some(_) => Err(Error::argument("`name` is invalid").next("give one line of text")),
         None => Err(Error::argument("`name` is missing").next("give the calendar's name")),

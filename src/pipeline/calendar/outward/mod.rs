@@ -29,13 +29,13 @@ enum Deletion {
 impl Pipeline {
     pub(in crate::pipeline) async fn delete(
         &self,
-        asked: Delete,
+        request: Delete,
         caller: &dyn ClientPrompts,
     ) -> Result<Response> {
-        let target = self.named_event(&asked.id).await?;
+        let target = self.named_event(&request.id).await?;
         target.not_cancelled()?;
         self.as_shown(&target).await?;
-        let scope = target.scope(asked.scope, "this, following or series")?;
+        let scope = target.scope(request.scope, "this, following or series")?;
         let zone = &self.config.zone;
         let when = span(target.facts.start, target.facts.end, zone);
         let seen = reference(&target.facts);
@@ -61,10 +61,10 @@ impl Pipeline {
             }
         };
         self.may_write(&target).await?;
-        let notify = notify(&target, &asked)?;
+        let notify = notify(&target, &request)?;
 
         let name = format!("{} {}", target.handle, title(&target.facts));
-        let message = asked.message.as_deref();
+        let message = request.message.as_deref();
         let mut report = WriteReport::default();
         let question = format!(
             "Delete an event with other people?\n{}\n{what}{}",
@@ -79,7 +79,7 @@ impl Pipeline {
             account: own,
             tool: "calendar_delete",
             op: "delete",
-            ids: vec![asked.id.clone()],
+            ids: vec![request.id.clone()],
             recipients: notified(&target.facts.guests, None, own, notify),
             ..Entry::default()
         };
@@ -128,9 +128,9 @@ impl Pipeline {
 }
 
 /// Returns who is notified that a meeting is cancelled.
-fn notify(target: &EventTarget, asked: &Delete) -> Result<Notify> {
+fn notify(target: &EventTarget, request: &Delete) -> Result<Notify> {
     let asks = !others(&target.facts.guests, &target.owner.account.email).is_empty();
-    match (asks && target.facts.own, asked.notify, &asked.message) {
+    match (asks && target.facts.own, request.notify, &request.message) {
         (true, None, _) => Err(unsaid()),
         (true, Some(Notify::Nobody), Some(_)) => Err(Error::argument("`message` needs notify=all")
             .next("give notify=all, or leave out `message`")),

@@ -36,20 +36,20 @@ impl Pipeline {
     pub(super) async fn change_event(
         &self,
         id: &str,
-        asked: &Save,
+        request: &Save,
         caller: Option<&dyn ClientPrompts>,
     ) -> Result<Response> {
-        let Some(words) = asked.events.first() else {
+        let Some(words) = request.events.first() else {
             return Err(Error::argument("there is nothing to change").next("give `events`"));
         };
         let target = self.named_event(id).await?;
         target.not_cancelled()?;
         self.as_shown(&target).await?;
-        let scope = target.scope(asked.scope, "this, following or series")?;
+        let scope = target.scope(request.scope, "this, following or series")?;
         match scope {
-            None | Some(Scope::This) => self.change_one(target, words, asked, caller).await,
-            Some(Scope::Series) => self.change_series(target, words, asked, caller).await,
-            Some(Scope::Following) => self.change_following(target, words, asked, caller).await,
+            None | Some(Scope::This) => self.change_one(target, words, request, caller).await,
+            Some(Scope::Series) => self.change_series(target, words, request, caller).await,
+            Some(Scope::Following) => self.change_following(target, words, request, caller).await,
         }
     }
 
@@ -58,7 +58,7 @@ impl Pipeline {
         &self,
         target: EventTarget,
         words: &EventWords,
-        asked: &Save,
+        request: &Save,
         caller: Option<&dyn ClientPrompts>,
     ) -> Result<Response> {
         let facts = &target.facts;
@@ -84,8 +84,8 @@ impl Pipeline {
             Some(None) | None => {}
         }
         let repeat = made.change.repeat.clone().flatten();
-        let ready = self.ready(target, made.change, repeat, asked).await?;
-        self.finish_change(ready, made.notes, asked, caller).await
+        let ready = self.ready(target, made.change, repeat, request).await?;
+        self.finish_change(ready, made.notes, request, caller).await
     }
 
     /// Changes all occurrences of a series.
@@ -93,7 +93,7 @@ impl Pipeline {
         &self,
         target: EventTarget,
         words: &EventWords,
-        asked: &Save,
+        request: &Save,
         caller: Option<&dyn ClientPrompts>,
     ) -> Result<Response> {
         let seen = reference(&target.facts);
@@ -139,8 +139,8 @@ impl Pipeline {
         if change.time.is_some() || change.repeat.is_some() {
             notes.extend(self.exceptions(&master, None).await);
         }
-        let ready = self.ready(master, change, repeat, asked).await?;
-        self.finish_change(ready, notes, asked, caller).await
+        let ready = self.ready(master, change, repeat, request).await?;
+        self.finish_change(ready, notes, request, caller).await
     }
 
     /// Separates the time from the other changes of a series: it is given relative to
@@ -177,7 +177,7 @@ impl Pipeline {
         target: EventTarget,
         change: Change,
         repeat: Option<Repeat>,
-        asked: &Save,
+        request: &Save,
     ) -> Result<ReadyChange> {
         self.may_write(&target).await?;
         permitted(&target, &change)?;
@@ -186,7 +186,7 @@ impl Pipeline {
         let list = change.guests.as_ref().unwrap_or(&target.facts.guests);
         // Removed guests are notified as well.
         let asks = !others(list, own).is_empty() || !others(&target.facts.guests, own).is_empty();
-        let notify = match (asks && target.facts.own, asked.notify) {
+        let notify = match (asks && target.facts.own, request.notify) {
             (true, None) if change != Change::default() => return Err(unsaid()),
             (_, chosen) => chosen.unwrap_or(Notify::Nobody),
         };
@@ -217,7 +217,7 @@ impl Pipeline {
         &self,
         ready: ReadyChange,
         notes: Vec<Note>,
-        asked: &Save,
+        request: &Save,
         caller: Option<&dyn ClientPrompts>,
     ) -> Result<Response> {
         let ReadyChange { target, change, repeat, notify } = ready;
@@ -227,10 +227,11 @@ impl Pipeline {
             report.outcomes.push(Outcome::new(name, "change", "unchanged", "already as requested"));
             return self.write_report(report).await;
         }
-        let met =
-            self.met_by_change(&target.facts, &change, repeat.as_ref(), asked, &mut report).await?;
+        let met = self
+            .met_by_change(&target.facts, &change, repeat.as_ref(), request, &mut report)
+            .await?;
         let difference = make::difference(&change, &target.facts, &self.config.zone);
-        if asked.if_conflict == IfConflict::Refuse && !met.is_empty() {
+        if request.if_conflict == IfConflict::Refuse && !met.is_empty() {
             report.outcomes.push(Outcome::new(name, "change", "refused", met.join("; ")));
             return self.write_report(report).await;
         }
@@ -241,7 +242,7 @@ impl Pipeline {
         );
         let planned = EventWrite::Change(&change);
         self.agreed_for(&target, &planned, question, caller, &mut report.notes).await?;
-        if asked.dry_run {
+        if request.dry_run {
             let rehearsed = target.owner.port.rehearse(None, Some(&target.value), &change, notify);
             rehearsed.await.map_err(|error| error.context(&target.handle))?;
             let mut detail = vec![difference];
@@ -283,11 +284,11 @@ impl Pipeline {
         facts: &EventData,
         change: &Change,
         repeat: Option<&Repeat>,
-        asked: &Save,
+        request: &Save,
         report: &mut WriteReport,
     ) -> Result<Vec<Note>> {
         let moves = change.time.is_some() || change.repeat.is_some();
-        if asked.if_conflict == IfConflict::Ignore || !moves {
+        if request.if_conflict == IfConflict::Ignore || !moves {
             return Ok(Vec::new());
         }
         let zone = facts.zone.as_deref().and_then(crate::event_time::find_zone);
@@ -303,7 +304,7 @@ impl Pipeline {
             times: clash::times(&start, &end, repeat, self.clock().now),
             itself: std::iter::once(facts.id.clone()).chain(facts.series.clone()).collect(),
         };
-        let strict = asked.if_conflict == IfConflict::Refuse;
+        let strict = request.if_conflict == IfConflict::Refuse;
         let (mut met, notes) = self.met(std::slice::from_ref(&wanted), strict).await?;
         report.notes.extend(notes);
         Ok(met.pop().unwrap_or_default().lines)

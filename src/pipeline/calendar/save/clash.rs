@@ -141,16 +141,16 @@ impl Pipeline {
                 Err(error) => left_out(error.context(label), strict, &mut notes)?,
             }
         }
-        let asked = owners.into_iter().map(|owner| async move {
+        let request = owners.into_iter().map(|owner| async move {
             let label = owner.label.clone();
-            let asked = async {
+            let request = async {
                 let places = self.places(&owner, false).await?;
                 look(owner, places, from, to).await
             };
-            self.patiently(asked).await.map_err(|error| error.context(label))
+            self.patiently(request).await.map_err(|error| error.context(label))
         });
         let (mut seen, mut there) = (Vec::new(), Vec::new());
-        for answer in join_all(asked).await {
+        for answer in join_all(request).await {
             match answer {
                 Ok(one) => {
                     if one.cut {

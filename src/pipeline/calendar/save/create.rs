@@ -32,17 +32,17 @@ struct NewEvent {
 impl Pipeline {
     pub(super) async fn create_events(
         &self,
-        asked: &Save,
+        request: &Save,
         caller: Option<&dyn ClientPrompts>,
     ) -> Result<Response> {
-        if asked.scope.is_some() {
+        if request.scope.is_some() {
             return Err(Error::argument("`scope` is for an existing event")
                 .next("leave it out, or give `id`"));
         }
-        let several = asked.events.len() > 1;
+        let several = request.events.len() > 1;
         let here = self.here();
         let mut items = Vec::new();
-        for (words, number) in asked.events.iter().zip(1..) {
+        for (words, number) in request.events.iter().zip(1..) {
             let title = short(words.title.as_deref().unwrap_or_default());
             let name = match several {
                 true => format!("{number} {title}"),
@@ -53,11 +53,11 @@ impl Pipeline {
             let met = Clashes::default();
             items.push(NewEvent { name, made, met });
         }
-        if asked.notify.is_none() && items.iter().any(|item| item.made.change.guests.is_some()) {
+        if request.notify.is_none() && items.iter().any(|item| item.made.change.guests.is_some()) {
             return Err(unsaid());
         }
         let destination =
-            self.destination(asked.account.as_deref(), asked.calendar.as_deref()).await?;
+            self.destination(request.account.as_deref(), request.calendar.as_deref()).await?;
         let mut report = WriteReport::default();
         let own = &destination.owner.account.email;
         for item in &mut items {
@@ -69,34 +69,34 @@ impl Pipeline {
             change.guests = change.guests.take().filter(|list| !list.is_empty());
             let port = &destination.owner.port;
             make::fits(change, port.capabilities())
-                .and_then(|()| port.check(None, change, notify_for(change, own, asked)))
+                .and_then(|()| port.check(None, change, notify_for(change, own, request)))
                 .map_err(|error| in_context(several, &item.name, error))?;
         }
-        self.compare(&mut items, asked.if_conflict, &mut report).await?;
+        self.compare(&mut items, request.if_conflict, &mut report).await?;
         for item in &items {
             let lines = item.made.notes.iter();
             let met = item.met.lines.iter().filter(|_| {
                 // A refused or planned event is reported with its outcome.
-                asked.if_conflict == IfConflict::Warn && !asked.dry_run
+                request.if_conflict == IfConflict::Warn && !request.dry_run
             });
             report.notes.extend(lines.chain(met).map(|line| match several {
                 true => line.under(quoted(&item.name)),
                 false => line.clone(),
             }));
         }
-        self.agreed_for_new(&items, asked, &destination, caller, &mut report.notes).await?;
-        if asked.dry_run {
+        self.agreed_for_new(&items, request, &destination, caller, &mut report.notes).await?;
+        if request.dry_run {
             let calendar = destination.calendar.as_ref().map(|place| &*place.id);
             for item in &items {
                 let change = &item.made.change;
-                let notify = notify_for(change, &destination.owner.account.email, asked);
+                let notify = notify_for(change, &destination.owner.account.email, request);
                 let port = &destination.owner.port;
                 let rehearsed = port.rehearse(calendar, None, change, notify).await;
                 rehearsed.map_err(|error| in_context(several, &item.name, error))?;
             }
-            self.plan_events(&items, asked, &destination, &mut report);
+            self.plan_events(&items, request, &destination, &mut report);
         } else {
-            self.write_events(items, asked, &destination, &mut report).await?;
+            self.write_events(items, request, &destination, &mut report).await?;
         }
         self.write_report(report).await
     }
@@ -141,7 +141,7 @@ impl Pipeline {
     async fn agreed_for_new(
         &self,
         items: &[NewEvent],
-        asked: &Save,
+        request: &Save,
         to: &Destination,
         caller: Option<&dyn ClientPrompts>,
         notes: &mut Vec<Note>,
@@ -150,7 +150,7 @@ impl Pipeline {
         let mut audience = Audience::default();
         let mut lines = Vec::new();
         for item in items {
-            if asked.if_conflict == IfConflict::Refuse && !item.met.lines.is_empty() {
+            if request.if_conflict == IfConflict::Refuse && !item.met.lines.is_empty() {
                 continue;
             }
             let change = &item.made.change;
@@ -175,7 +175,7 @@ impl Pipeline {
     fn plan_events(
         &self,
         items: &[NewEvent],
-        asked: &Save,
+        request: &Save,
         to: &Destination,
         report: &mut WriteReport,
     ) {
@@ -184,7 +184,7 @@ impl Pipeline {
             None => format!("in the main calendar, {}", to.owner.label),
         };
         for item in items {
-            let refused = asked.if_conflict == IfConflict::Refuse && !item.met.lines.is_empty();
+            let refused = request.if_conflict == IfConflict::Refuse && !item.met.lines.is_empty();
             let mut detail = vec![make::description(&item.made.change, &self.config.zone)];
             detail.push(place.clone());
             detail.extend(item.met.lines.iter().map(ToString::to_string));
@@ -201,7 +201,7 @@ impl Pipeline {
     async fn write_events(
         &self,
         items: Vec<NewEvent>,
-        asked: &Save,
+        request: &Save,
         to: &Destination,
         report: &mut WriteReport,
     ) -> Result<()> {
@@ -211,7 +211,7 @@ impl Pipeline {
         let mut stopped = false;
         for item in items {
             let change = &item.made.change;
-            if asked.if_conflict == IfConflict::Refuse && !item.met.lines.is_empty() {
+            if request.if_conflict == IfConflict::Refuse && !item.met.lines.is_empty() {
                 let detail = item.met.lines.join("; ");
                 report.outcomes.push(Outcome::new(&item.name, "create", "refused", detail));
                 continue;
@@ -225,7 +225,7 @@ impl Pipeline {
                 ));
                 continue;
             }
-            let notify = notify_for(change, own, asked);
+            let notify = notify_for(change, own, request);
             let port = &to.owner.port;
             let entry = Entry {
                 account: own,
@@ -252,9 +252,9 @@ impl Pipeline {
 }
 
 /// Returns who is notified of a new event: nobody if it has no guests.
-fn notify_for(change: &Change, own: &str, asked: &Save) -> Notify {
+fn notify_for(change: &Change, own: &str, request: &Save) -> Notify {
     let guests = change.guests.as_deref().unwrap_or_default();
-    match (others(guests, own).is_empty(), asked.notify) {
+    match (others(guests, own).is_empty(), request.notify) {
         (false, Some(notify)) => notify,
         _ => Notify::Nobody,
     }

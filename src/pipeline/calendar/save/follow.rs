@@ -78,7 +78,7 @@ impl Pipeline {
         &self,
         target: EventTarget,
         words: &EventWords,
-        asked: &Save,
+        request: &Save,
         caller: Option<&dyn ClientPrompts>,
     ) -> Result<Response> {
         let seen = reference(&target.facts);
@@ -86,7 +86,7 @@ impl Pipeline {
         self.as_shown(&master).await?;
         let Some(mut cut) = cut(&master, seen.0, &self.config.zone)? else {
             // Nothing comes before it: the change applies to the series.
-            return self.change_series(target, words, asked, caller).await;
+            return self.change_series(target, words, request, caller).await;
         };
         let (_, made, to) = self.moving(&master, seen, words)?;
         let mut notes = made.notes;
@@ -124,8 +124,8 @@ impl Pipeline {
         // The change, for the checks and for a dry run.
         let change =
             Change { time: Some(time.clone()), repeat: Some(repeat.clone()), ..made.change };
-        let ready = self.ready(master, change, repeat, asked).await?;
-        self.split(ready, &target, cut, notes, asked, caller).await
+        let ready = self.ready(master, change, repeat, request).await?;
+        self.split(ready, &target, cut, notes, request, caller).await
     }
 
     async fn split(
@@ -134,15 +134,16 @@ impl Pipeline {
         target: &EventTarget,
         cut: SplitSeries,
         notes: Vec<Note>,
-        asked: &Save,
+        request: &Save,
         caller: Option<&dyn ClientPrompts>,
     ) -> Result<Response> {
         let ReadyChange { target: master, change, repeat, notify } = ready;
         let name = format!("{} {}", target.handle, title(&target.facts));
         let mut report = WriteReport { notes, ..WriteReport::default() };
-        let met =
-            self.met_by_change(&master.facts, &change, repeat.as_ref(), asked, &mut report).await?;
-        if asked.if_conflict == IfConflict::Refuse && !met.is_empty() {
+        let met = self
+            .met_by_change(&master.facts, &change, repeat.as_ref(), request, &mut report)
+            .await?;
+        if request.if_conflict == IfConflict::Refuse && !met.is_empty() {
             report.outcomes.push(Outcome::new(name, "change", "refused", met.join("; ")));
             return self.write_report(report).await;
         }
@@ -162,7 +163,7 @@ impl Pipeline {
         );
         let planned = EventWrite::Change(&change);
         self.agreed_for(&master, &planned, question, caller, &mut report.notes).await?;
-        if asked.dry_run {
+        if request.dry_run {
             let port = &master.owner.port;
             let calendar = master.facts.calendar.as_deref();
             let whole = copied(&master, change);

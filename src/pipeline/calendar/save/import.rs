@@ -61,8 +61,8 @@ pub(super) struct ImportRest {
 
 impl ImportRest {
     /// Applies the arguments of the first call to the next one.
-    fn of(&self, asked: &Save) -> Result<Save> {
-        if asked.account.is_some() || asked.calendar.is_some() {
+    fn of(&self, request: &Save) -> Result<Save> {
+        if request.account.is_some() || request.calendar.is_some() {
             return Err(Error::argument("the target was given when the import began")
                 .next("give `ics` alone"));
         }
@@ -70,8 +70,8 @@ impl ImportRest {
             account: self.account.clone(),
             calendar: self.calendar.clone(),
             if_conflict: self.if_conflict,
-            dry_run: self.dry_run || asked.dry_run,
-            ..asked.clone()
+            dry_run: self.dry_run || request.dry_run,
+            ..request.clone()
         })
     }
 }
@@ -100,19 +100,19 @@ impl Pipeline {
     pub(super) async fn import(
         &self,
         input: &str,
-        asked: &Save,
+        request: &Save,
         caller: Option<&dyn ClientPrompts>,
     ) -> Result<Response> {
-        if asked.scope.is_some() {
+        if request.scope.is_some() {
             return Err(Error::argument("`scope` is for an existing event").next("leave it out"));
         }
         let rest = match source::is_cursor(input) {
             true => Some(self.rest(input).await?),
             false => None,
         };
-        let asked = &rest.as_ref().map_or(Ok(asked.clone()), |rest| rest.of(asked))?;
+        let request = &rest.as_ref().map_or(Ok(request.clone()), |rest| rest.of(request))?;
         // A continued import may be a dry run, too.
-        let caller = caller.filter(|_| !asked.dry_run);
+        let caller = caller.filter(|_| !request.dry_run);
         let done = rest.as_ref().map_or(0, |rest| rest.done);
         let document = self.document(input).await?;
         let digest = SeenIds::digest(&format!("{:?}", document.entries));
@@ -133,7 +133,7 @@ impl Pipeline {
             _ => {}
         }
         let destination =
-            self.destination(asked.account.as_deref(), asked.calendar.as_deref()).await?;
+            self.destination(request.account.as_deref(), request.calendar.as_deref()).await?;
         let mut items = self.items(document, &destination, &mut report);
         let all = items.len();
         if done > 0 {
@@ -150,15 +150,15 @@ impl Pipeline {
             .next("check the text; an event is a VEVENT with a DTSTART"));
         }
         self.look_up(&mut items, done, all, &destination, &mut report).await?;
-        self.compare_import(&mut items, asked, &destination, &mut report).await?;
-        self.agreed_for_import(&items, asked, &destination, caller, &mut report.notes).await?;
-        if asked.dry_run {
+        self.compare_import(&mut items, request, &destination, &mut report).await?;
+        self.agreed_for_import(&items, request, &destination, caller, &mut report.notes).await?;
+        if request.dry_run {
             report.notes.push("dry run: nothing was written".into());
         }
         let mut stopped = false;
         let last = done + items.len();
         for item in items {
-            self.put(item, asked, &destination, &mut stopped, &mut report).await?;
+            self.put(item, request, &destination, &mut stopped, &mut report).await?;
         }
         let can = destination.owner.port.capabilities();
         if !can.sets_uid && !report.events.is_empty() {
@@ -181,10 +181,10 @@ impl Pipeline {
                     ics: rest.map_or_else(|| input.to_owned(), |rest| rest.ics),
                     document: digest,
                     done: last,
-                    account: asked.account.clone(),
-                    calendar: asked.calendar.clone(),
-                    if_conflict: asked.if_conflict,
-                    dry_run: asked.dry_run,
+                    account: request.account.clone(),
+                    calendar: request.calendar.clone(),
+                    if_conflict: request.if_conflict,
+                    dry_run: request.dry_run,
                 };
                 let cursor = self.save_cursor(KIND, &rest).await?;
                 report.notes.push(note!(
@@ -213,11 +213,11 @@ impl Pipeline {
     async fn invites(&self, document: &CalendarDocument) -> Result<Option<Note>> {
         let accounts = self.accounts.list().await?;
         let mut guests = document.entries.iter().flat_map(|entry| &entry.guests);
-        let asked = guests.find_map(|guest| {
+        let request = guests.find_map(|guest| {
             let is_me = |email: &String| email.eq_ignore_ascii_case(&guest.address);
             accounts.iter().map(|one| &one.email).find(|email| is_me(email))
         });
-        Ok(asked.map(|email| {
+        Ok(request.map(|email| {
             note!(
                 "this invites {}: calendar_respond answers it and notifies the organizer",
                 ours(email)
@@ -345,7 +345,7 @@ impl Pipeline {
     async fn compare_import(
         &self,
         items: &mut [ImportItem],
-        asked: &Save,
+        request: &Save,
         to: &Destination,
         report: &mut WriteReport,
     ) -> Result<()> {
@@ -364,7 +364,7 @@ impl Pipeline {
                 }
             })
             .collect();
-        let strict = asked.if_conflict == IfConflict::Refuse;
+        let strict = request.if_conflict == IfConflict::Refuse;
         let (met, notes) = self.met(&wanted, strict).await?;
         report.notes.extend(notes);
         for (item, met) in items.iter_mut().zip(met) {
@@ -378,7 +378,7 @@ impl Pipeline {
                 });
                 continue;
             }
-            if item.there.is_none() && asked.if_conflict != IfConflict::Ignore {
+            if item.there.is_none() && request.if_conflict != IfConflict::Ignore {
                 item.met = met;
             }
         }
@@ -390,7 +390,7 @@ impl Pipeline {
     async fn agreed_for_import(
         &self,
         items: &[ImportItem],
-        asked: &Save,
+        request: &Save,
         to: &Destination,
         caller: Option<&dyn ClientPrompts>,
         notes: &mut Vec<Note>,
@@ -402,7 +402,7 @@ impl Pipeline {
         let mut audience = Audience::default();
         let mut lines = Vec::new();
         for item in items {
-            let refused = asked.if_conflict == IfConflict::Refuse && !item.met.lines.is_empty();
+            let refused = request.if_conflict == IfConflict::Refuse && !item.met.lines.is_empty();
             let reached = match &item.there {
                 None if refused => continue,
                 None => {
@@ -445,7 +445,7 @@ impl Pipeline {
     async fn put(
         &self,
         item: ImportItem,
-        asked: &Save,
+        request: &Save,
         to: &Destination,
         stopped: &mut bool,
         report: &mut WriteReport,
@@ -454,7 +454,7 @@ impl Pipeline {
         let mut outcome = |result, detail: String| {
             report.outcomes.push(Outcome::new(&item.name, "import", result, detail));
         };
-        if asked.if_conflict == IfConflict::Refuse && !lines.is_empty() {
+        if request.if_conflict == IfConflict::Refuse && !lines.is_empty() {
             outcome("refused", lines);
             return Ok(());
         }
@@ -467,7 +467,7 @@ impl Pipeline {
             Some(there) if there.facts.own && !item.twin => differing(&item.change, &there.facts),
             _ => Change::default(),
         };
-        if asked.dry_run {
+        if request.dry_run {
             let port = &to.owner.port;
             let calendar = to.calendar.as_ref().map(|place| place.id.as_str());
             let current = item.there.as_ref().map(|there| &there.value);

@@ -33,15 +33,15 @@ const TOOL: &str = "calendar_save";
 impl Pipeline {
     pub(in crate::pipeline) async fn save_events(
         &self,
-        asked: Save,
+        request: Save,
         caller: &dyn ClientPrompts,
     ) -> Result<Response> {
         // A dry run is refused as the real call would be, and asks nobody.
-        let caller = (!asked.dry_run).then_some(caller);
-        match (&asked.id, &asked.ics) {
-            (Some(id), _) => self.change_event(id, &asked, caller).await,
-            (None, Some(ics)) => self.import(ics, &asked, caller).await,
-            (None, None) => self.create_events(&asked, caller).await,
+        let caller = (!request.dry_run).then_some(caller);
+        match (&request.id, &request.ics) {
+            (Some(id), _) => self.change_event(id, &request, caller).await,
+            (None, Some(ics)) => self.import(ics, &request, caller).await,
+            (None, None) => self.create_events(&request, caller).await,
         }
     }
 

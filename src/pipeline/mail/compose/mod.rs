@@ -48,13 +48,13 @@ struct NewDraft {
 impl Pipeline {
     pub(in crate::pipeline) async fn write_draft(
         &self,
-        asked: DraftOf,
+        request: DraftOf,
         caller: &dyn ClientPrompts,
     ) -> Result<Response> {
-        match asked.mode {
-            DraftMode::Discard => self.discard_draft(&asked).await,
-            DraftMode::Edit => self.edit_draft(&asked, caller).await,
-            _ => self.new_draft(&asked, caller).await,
+        match request.mode {
+            DraftMode::Discard => self.discard_draft(&request).await,
+            DraftMode::Edit => self.edit_draft(&request, caller).await,
+            _ => self.new_draft(&request, caller).await,
         }
     }
 
@@ -62,44 +62,44 @@ impl Pipeline {
         Ok(DraftContext { mailbox: self.connect.mailbox(&account)?, account })
     }
 
-    async fn new_draft(&self, asked: &DraftOf, caller: &dyn ClientPrompts) -> Result<Response> {
-        let (context, original) = match &asked.id {
+    async fn new_draft(&self, request: &DraftOf, caller: &dyn ClientPrompts) -> Result<Response> {
+        let (context, original) = match &request.id {
             None => {
-                let account = self.accounts.find(asked.account.as_deref()).await?;
+                let account = self.accounts.find(request.account.as_deref()).await?;
                 (self.draft_context(account)?, None)
             }
             Some(name) => {
-                let (account, id) = self.named_message(name, asked.account.as_deref()).await?;
+                let (account, id) = self.named_message(name, request.account.as_deref()).await?;
                 let context = self.draft_context(account)?;
                 let original = context.mailbox.source_message(&id).await;
                 let original = original.map_err(|error| error.context(name))?;
                 (context, Some(original))
             }
         };
-        let draft = self.new_content(asked, &context, original.as_ref()).await?;
-        let origin = match (asked.mode, &original) {
+        let draft = self.new_content(request, &context, original.as_ref()).await?;
+        let origin = match (request.mode, &original) {
             (DraftMode::Forward, Some(original)) => Origin::Forward { id: original.id.clone() },
             (_, Some(original)) => {
-                Origin::Reply { id: original.id.clone(), all: asked.mode == DraftMode::ReplyAll }
+                Origin::Reply { id: original.id.clone(), all: request.mode == DraftMode::ReplyAll }
             }
             (_, None) => Origin::New,
         };
-        let op = match asked.mode {
+        let op = match request.mode {
             DraftMode::Reply => "reply",
             DraftMode::ReplyAll => "reply_all",
             DraftMode::Forward => "forward",
             _ => "new",
         };
-        let ids: Vec<String> = asked.id.iter().cloned().collect();
+        let ids: Vec<String> = request.id.iter().cloned().collect();
         self.audit(entry(&context, op, &ids, &draft.content, BEGUN)).await?;
         let made = context.mailbox.create(&origin, &draft.content, caller).await;
         let is_reply = matches!(origin, Origin::Reply { .. });
         self.draft_written(&context, op, ids, draft, made, is_reply).await
     }
 
-    async fn edit_draft(&self, asked: &DraftOf, caller: &dyn ClientPrompts) -> Result<Response> {
-        let (context, handle, held) = self.stored_draft(asked).await?;
-        let draft = self.edited_content(asked, &context, &held).await?;
+    async fn edit_draft(&self, request: &DraftOf, caller: &dyn ClientPrompts) -> Result<Response> {
+        let (context, handle, held) = self.stored_draft(request).await?;
+        let draft = self.edited_content(request, &context, &held).await?;
         let ids = vec![handle];
         self.audit(entry(&context, "edit", &ids, &draft.content, BEGUN)).await?;
         let made = context.mailbox.update(&held, &draft.content, caller).await;
@@ -114,8 +114,8 @@ impl Pipeline {
         self.draft_written(&context, "edit", ids, draft, made, false).await
     }
 
-    async fn discard_draft(&self, asked: &DraftOf) -> Result<Response> {
-        let (context, handle, held) = self.stored_draft(asked).await?;
+    async fn discard_draft(&self, request: &DraftOf) -> Result<Response> {
+        let (context, handle, held) = self.stored_draft(request).await?;
         let ids = [handle.clone()];
         let mut notes = Vec::new();
         let line = entry(&context, "discard", &ids, &held.content, "");
@@ -174,14 +174,14 @@ impl Pipeline {
     /// Builds the message of a new draft.
     async fn new_content(
         &self,
-        asked: &DraftOf,
+        request: &DraftOf,
         context: &DraftContext,
         original: Option<&SourceMessage>,
     ) -> Result<NewDraft> {
         let mut notes = Vec::new();
         let aliases = self.aliases(context, &mut notes).await;
-        let alias = people::sender(&aliases, asked.from.as_deref(), original)?;
-        let forward = asked.mode == DraftMode::Forward;
+        let alias = people::sender(&aliases, request.from.as_deref(), original)?;
+        let forward = request.mode == DraftMode::Forward;
         let own = people::own(&aliases, &context.account);
         // A message from any of the user's addresses is the user's own.
         let original = &original.map(|original| SourceMessage {
@@ -194,28 +194,28 @@ impl Pipeline {
         let original = original.as_ref();
         let (to, cc) = match original {
             Some(original) if !forward => {
-                let all = asked.mode == DraftMode::ReplyAll;
+                let all = request.mode == DraftMode::ReplyAll;
                 let mut odd = Vec::new();
                 let found = reply::recipients(original, &own, all, &mut odd)?;
-                if asked.to.is_none() {
+                if request.to.is_none() {
                     notes.append(&mut odd);
                 }
                 found
             }
             _ => (Vec::new(), Vec::new()),
         };
-        let to = people::recipients_of("to", asked.to.as_deref(), to, &mut notes)?;
-        let cc = people::recipients_of("cc", asked.cc.as_deref(), cc, &mut notes)?;
-        let bcc = people::recipients_of("bcc", asked.bcc.as_deref(), Vec::new(), &mut notes)?;
+        let to = people::recipients_of("to", request.to.as_deref(), to, &mut notes)?;
+        let cc = people::recipients_of("cc", request.cc.as_deref(), cc, &mut notes)?;
+        let bcc = people::recipients_of("bcc", request.bcc.as_deref(), Vec::new(), &mut notes)?;
         let (to, cc, bcc) = people::once(to, cc, bcc);
 
-        let subject = match (&asked.subject, original) {
+        let subject = match (&request.subject, original) {
             (Some(subject), _) => line(subject)?,
             (None, None) => String::new(),
             (None, Some(original)) if forward => reply::forwarded(&original.subject),
             (None, Some(original)) => reply::subject(&original.subject),
         };
-        let quote = original.filter(|_| asked.quotes()).map(|original| {
+        let quote = original.filter(|_| request.quotes()).map(|original| {
             let zone = &self.config.zone;
             match forward {
                 true => quote::sent_on(original, zone),
@@ -226,11 +226,11 @@ impl Pipeline {
             Some(original) if !forward => reply::references(original),
             _ => (None, Vec::new()),
         };
-        let mut files = self.attachments(&asked.attach, context).await?;
-        let mut body = body(asked)?.unwrap_or_default();
+        let mut files = self.attachments(&request.attach, context).await?;
+        let mut body = body(request)?.unwrap_or_default();
         let message_id = people::message_id(&alias.person.address)?;
         attachments::inline(&mut body, &mut files, &message_id)?;
-        if let (true, Some(original)) = (forward && asked.quotes(), original) {
+        if let (true, Some(original)) = (forward && request.quotes(), original) {
             files.append(&mut self.forwarded_attachments(original, context).await?);
         }
         self.check_sizes(&files)?;
@@ -247,7 +247,7 @@ impl Pipeline {
             subject,
             text: whole.text,
             html: whole.html,
-            importance: asked.importance.unwrap_or_default(),
+            importance: request.importance.unwrap_or_default(),
             in_reply_to,
             references,
             files,
@@ -259,46 +259,47 @@ impl Pipeline {
     /// Returns an existing draft with only the given fields changed.
     async fn edited_content(
         &self,
-        asked: &DraftOf,
+        request: &DraftOf,
         context: &DraftContext,
         held: &StoredDraft,
     ) -> Result<NewDraft> {
         let mut notes = Vec::new();
         let mut content = held.content.clone();
         let mut alias = None;
-        if asked.from.is_some() || asked.body.is_some() {
+        if request.from.is_some() || request.body.is_some() {
             let aliases = self.aliases(context, &mut notes).await;
-            let from = asked.from.as_deref().unwrap_or(&content.from.address);
+            let from = request.from.as_deref().unwrap_or(&content.from.address);
             match people::sender(&aliases, Some(from), None) {
                 Ok(found) => alias = Some(found.clone()),
-                Err(error) if asked.from.is_some() => return Err(error),
+                Err(error) if request.from.is_some() => return Err(error),
                 Err(_) => {}
             }
         }
-        if let (Some(alias), true) = (&alias, asked.from.is_some()) {
+        if let (Some(alias), true) = (&alias, request.from.is_some()) {
             content.from = alias.person.clone();
             content.reply_to = alias.reply_to.iter().cloned().collect();
         }
-        content.to = people::recipients_of("to", asked.to.as_deref(), content.to, &mut notes)?;
-        content.cc = people::recipients_of("cc", asked.cc.as_deref(), content.cc, &mut notes)?;
-        content.bcc = people::recipients_of("bcc", asked.bcc.as_deref(), content.bcc, &mut notes)?;
+        content.to = people::recipients_of("to", request.to.as_deref(), content.to, &mut notes)?;
+        content.cc = people::recipients_of("cc", request.cc.as_deref(), content.cc, &mut notes)?;
+        content.bcc =
+            people::recipients_of("bcc", request.bcc.as_deref(), content.bcc, &mut notes)?;
         (content.to, content.cc, content.bcc) = people::once(content.to, content.cc, content.bcc);
-        if let Some(subject) = &asked.subject {
+        if let Some(subject) = &request.subject {
             content.subject = line(subject)?;
         }
-        if let Some(importance) = asked.importance {
+        if let Some(importance) = request.importance {
             content.importance = importance;
         }
-        attachments::without(&mut content.files, &asked.detach)?;
-        content.files.append(&mut self.attachments(&asked.attach, context).await?);
+        attachments::without(&mut content.files, &request.detach)?;
+        content.files.append(&mut self.attachments(&request.attach, context).await?);
         self.check_sizes(&content.files)?;
-        if let Some(mut body) = body(asked)? {
+        if let Some(mut body) = body(request)? {
             attachments::inline(&mut body, &mut content.files, &content.message_id)?;
-            let quote = match asked.quotes() {
+            let quote = match request.quotes() {
                 true => quote::own_quote(&content.text, &content.html),
                 false => None,
             };
-            if asked.quotes() && quote.is_none() && !content.references.is_empty() {
+            if request.quotes() && quote.is_none() && !content.references.is_empty() {
                 notes.push("the old text had no quote below it: there is none now".into());
             }
             let own = match &alias {
@@ -364,14 +365,14 @@ impl Pipeline {
     }
 
     /// Fetches the draft that a call is about, with its handle.
-    async fn stored_draft(&self, asked: &DraftOf) -> Result<(DraftContext, String, StoredDraft)> {
-        let name = asked.id.as_deref().unwrap_or_default();
+    async fn stored_draft(&self, request: &DraftOf) -> Result<(DraftContext, String, StoredDraft)> {
+        let name = request.id.as_deref().unwrap_or_default();
         let (account, id) = match self.handle(HandleKind::Draft, name).await? {
             Some((owner, id)) => {
-                let account = asked.account.as_deref();
+                let account = request.account.as_deref();
                 (self.owner_named(&owner, account).await?, id)
             }
-            None => self.named_message(name, asked.account.as_deref()).await?,
+            None => self.named_message(name, request.account.as_deref()).await?,
         };
         let context = self.draft_context(account)?;
         let held = context.mailbox.draft(&id).await.map_err(|error| {
@@ -424,11 +425,11 @@ fn entry<'a>(
 }
 
 /// Returns the text that the model wrote, in both forms; `None` if there is none.
-fn body(asked: &DraftOf) -> Result<Option<Both>> {
-    let Some(source) = &asked.body else {
+fn body(request: &DraftOf) -> Result<Option<Both>> {
+    let Some(source) = &request.body else {
         return Ok(None);
     };
-    Ok(Some(match asked.body_format {
+    Ok(Some(match request.body_format {
         BodyFormat::Markdown => text::markdown(source),
         BodyFormat::Text => text::from_plain(source),
         BodyFormat::Html => text::from_html(source)?,

@@ -111,7 +111,7 @@ fn amount(bytes: u64) -> String {
 }
 
 /// Returns notes on where the provider's draft differs from the request.
-fn differences(asked: &OutgoingMessage, held: &OutgoingMessage) -> Vec<Note> {
+fn differences(request: &OutgoingMessage, held: &OutgoingMessage) -> Vec<Note> {
     let mut lines = Vec::new();
     let addresses = |people: &[Person]| {
         let mut list: Vec<String> = people.iter().map(|one| one.address.to_lowercase()).collect();
@@ -119,29 +119,32 @@ fn differences(asked: &OutgoingMessage, held: &OutgoingMessage) -> Vec<Note> {
         list.dedup();
         list
     };
-    let lists =
-        [("to", &asked.to, &held.to), ("cc", &asked.cc, &held.cc), ("bcc", &asked.bcc, &held.bcc)];
-    for (name, asked, held) in lists {
-        if addresses(asked) != addresses(held) {
-            let asked = match asked.is_empty() {
+    let lists = [
+        ("to", &request.to, &held.to),
+        ("cc", &request.cc, &held.cc),
+        ("bcc", &request.bcc, &held.bcc),
+    ];
+    for (name, request, held) in lists {
+        if addresses(request) != addresses(held) {
+            let request = match request.is_empty() {
                 true => note!("nobody"),
-                false => note!("{}", quoted_list(addresses(asked))),
+                false => note!("{}", quoted_list(addresses(request))),
             };
             lines.push(note!(
                 "WRONG RECIPIENTS: the service stored a different `{}` than requested ({}); do not \
                  send it before fixing that",
                 name,
-                asked
+                request
             ));
         }
     }
-    if !asked.from.address.eq_ignore_ascii_case(&held.from.address) {
-        lines.push(note!("WRONG SENDER: {} was requested", quoted(&asked.from.address)));
+    if !request.from.address.eq_ignore_ascii_case(&held.from.address) {
+        lines.push(note!("WRONG SENDER: {} was requested", quoted(&request.from.address)));
     }
-    if asked.files.len() != held.files.len() {
+    if request.files.len() != held.files.len() {
         lines.push(note!(
             "FILES DIFFER: {} requested, {} attached",
-            asked.files.len(),
+            request.files.len(),
             held.files.len()
         ));
     }

@@ -91,11 +91,11 @@ impl Pipeline {
         let labels = self.labels().await?;
         let several = accounts.len() > 1;
         let answers = join_all(accounts.iter().map(|account| {
-            let asked = self.find(account, query);
+            let request = self.find(account, query);
             async move {
                 match several {
-                    true => self.patiently(asked).await,
-                    false => asked.await,
+                    true => self.patiently(request).await,
+                    false => request.await,
                 }
             }
         }))

@@ -33,7 +33,7 @@ use crate::words::Words;
 
 pub(in crate::pipeline) use self::actions::{PlannedAction, With, plan_actions};
 pub(in crate::pipeline) use self::chosen::{Choice, ChosenMessages};
-pub(in crate::pipeline) use self::report::ASKED_BEFORE;
+pub(in crate::pipeline) use self::report::ASK_BEFORE;
 
 /// The actions on messages of one account, and their outcomes.
 pub(super) struct Work {
@@ -74,20 +74,20 @@ struct Miss {
 impl Pipeline {
     pub(in crate::pipeline) async fn modify(
         &self,
-        asked: Modify,
+        request: Modify,
         caller: &dyn ClientPrompts,
     ) -> Result<Response> {
-        if let Some(id) = &asked.undo {
-            return self.undo(id, asked.dry_run).await;
+        if let Some(id) = &request.undo {
+            return self.undo(id, request.dry_run).await;
         }
-        let Some(verb) = asked.what else {
+        let Some(verb) = request.what else {
             return Err(Error::argument("mail_modify needs `do`"));
         };
         let with = With {
-            due: asked.due.as_deref().map(|due| self.due(due)).transpose()?,
-            to: asked.to.clone(),
-            create: asked.create,
-            dry_run: asked.dry_run,
+            due: request.due.as_deref().map(|due| self.due(due)).transpose()?,
+            to: request.to.clone(),
+            create: request.create,
+            dry_run: request.dry_run,
         };
         actions::check(verb, &with)?;
         match verb {
@@ -95,14 +95,14 @@ impl Pipeline {
             Verb::Unsubscribe => self.needs(Access::Send, "unsubscribing")?,
             _ => {}
         }
-        let choice = match &asked.q {
-            Some(q) => self.chosen_query(q, asked.account.as_deref()).await?,
-            None => self.chosen_ids(&asked.ids, asked.account.as_deref()).await?,
+        let choice = match &request.q {
+            Some(q) => self.chosen_query(q, request.account.as_deref()).await?,
+            None => self.chosen_ids(&request.ids, request.account.as_deref()).await?,
         };
         if verb == Verb::Unsubscribe {
-            return self.unsubscribe(choice, asked.dry_run, caller).await;
+            return self.unsubscribe(choice, request.dry_run, caller).await;
         }
-        self.change(choice, verb.word(), &[(verb, with)], asked.dry_run, Some(caller)).await
+        self.change(choice, verb.word(), &[(verb, with)], request.dry_run, Some(caller)).await
     }
 
     /// Applies actions to the chosen messages, and reports the outcome. `steps` are applied in

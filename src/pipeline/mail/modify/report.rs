@@ -20,7 +20,7 @@ const SHOWN: usize = 5;
 /// Their columns.
 const COLUMNS: &[&str] = &["id", "from", "subject"];
 /// The note of a dry run on what cannot be undone.
-pub(in crate::pipeline) const ASKED_BEFORE: &str =
+pub(in crate::pipeline) const ASK_BEFORE: &str =
     "the user is asked first, where possible, and there is no undo";
 /// The number of handles that one outcome names.
 const NAMED: usize = 5;
@@ -54,7 +54,7 @@ impl Pipeline {
         if dry_run {
             response.notes.push("dry run: nothing was written".into());
             if op == "delete" && done > 0 {
-                response.notes.push(note!("do=delete is permanent: {}", ASKED_BEFORE));
+                response.notes.push(note!("do=delete is permanent: {}", ASK_BEFORE));
             }
             let rows = self.first_rows(&works, several).await?;
             if !rows.is_empty() {

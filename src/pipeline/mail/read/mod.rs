@@ -143,7 +143,7 @@ impl Pipeline {
         let several = groups.len() > 1;
         let answers = join_all(groups.iter().map(|(account, targets)| {
             let columns = &columns;
-            let asked = async move {
+            let request = async move {
                 let account = self.accounts.by_id(account).await?;
                 let mailbox = self.connect.mailbox(&account)?;
                 let projection = project(mailbox.api(), columns);
@@ -152,8 +152,8 @@ impl Pipeline {
             };
             async move {
                 match several {
-                    true => self.patiently(asked).await,
-                    false => asked.await,
+                    true => self.patiently(request).await,
+                    false => request.await,
                 }
             }
         }))

@@ -4,7 +4,7 @@
 use jiff::tz::TimeZone;
 use serde_json::Value;
 
-use super::{TOOL, asked_about, response, word};
+use super::{TOOL, confirmed, response, word};
 use crate::client::ClientPrompts;
 use crate::error::{Error, Kind, Result};
 use crate::event_time;
@@ -35,13 +35,13 @@ impl Pipeline {
     /// added with the answer.
     pub(super) async fn invited(
         &self,
-        asked: &Respond,
+        request: &Respond,
         account: &str,
         id: &str,
         caller: &dyn ClientPrompts,
     ) -> Result<InvitedEvent> {
         let account = self.accounts.by_id(account).await?;
-        let handle = &asked.id;
+        let handle = &request.id;
         let document = self.invitation(&account, id, handle).await?;
         let refused =
             |what: &str, next: &str| Err(Error::argument(format!("{handle} {what}")).next(next));
@@ -98,9 +98,9 @@ impl Pipeline {
             }
             return Ok(InvitedEvent::There(Box::new(target)));
         }
-        match asked.response.answer() {
+        match request.response.answer() {
             None => refused("is about a meeting not in the calendar", "forward the message itself"),
-            Some(answer) => self.take_in(owner, &entry, answer, asked, caller).await,
+            Some(answer) => self.take_in(owner, &entry, answer, request, caller).await,
         }
     }
 
@@ -145,7 +145,7 @@ impl Pipeline {
         owner: Owner,
         entry: &Entry,
         answer: Answer,
-        asked: &Respond,
+        request: &Respond,
         caller: &dyn ClientPrompts,
     ) -> Result<InvitedEvent> {
         let organizer = entry.organizer.as_ref().map(|one| brief(&one.address));
@@ -162,7 +162,7 @@ impl Pipeline {
             }
             .unwrap_or_else(|| self.config.zone.clone()),
         };
-        let (propose, mut notes) = self.proposal(&before, answer, asked)?;
+        let (propose, mut notes) = self.proposal(&before, answer, request)?;
         let can = owner.port.capabilities();
         if !can.foreign_meetings && answer == Answer::Declined {
             return Err(Error::new(
@@ -183,15 +183,15 @@ impl Pipeline {
         }
         let mut report = WriteReport { notes, ..WriteReport::default() };
         let name = short(&entry.title);
-        let audience = taken_in(&change, asked, &own);
+        let audience = taken_in(&change, request, &own);
         let when = span(entry.start.when(), entry.end.when(), &self.config.zone);
-        let act = act(asked_about(&format!("{when} {name}"), answer, asked));
+        let act = act(confirmed(&format!("{when} {name}"), answer, request));
         self.confirm(&act, &audience, Some(caller), &mut report.notes).await?;
         let line = Line {
             account: &own,
             tool: TOOL,
             op: "create",
-            ids: vec![asked.id.clone()],
+            ids: vec![request.id.clone()],
             ..Line::default()
         };
         let creating = owner.port.create(None, &change, Notify::Nobody);
@@ -209,10 +209,10 @@ impl Pipeline {
         };
         report.notes.push("the meeting was not in the calendar and was added".into());
         let invites = owner.port.event_data(&value).is_some_and(|facts| !facts.own);
-        let response = response(answer, propose, asked);
+        let response = response(answer, propose, request);
         let line = Line {
             op: "answer",
-            recipients: match asked.notifies() {
+            recipients: match request.notifies() {
                 true => entry.organizer.iter().map(|one| &*one.address).collect(),
                 false => Vec::new(),
             },
@@ -253,11 +253,11 @@ impl Pipeline {
 /// Returns the audience of an event that is created from an invitation and answered:
 /// its organizer; and all guests if it has none, because the copy is then the user's
 /// own, or if the answer has a comment or a proposed time.
-fn taken_in(change: &Change, asked: &Respond, own: &str) -> Audience {
+fn taken_in(change: &Change, request: &Respond, own: &str) -> Audience {
     let mut audience = Audience::default();
     let organizer = change.organizer.as_ref();
     audience.add(organizer.map(|one| one.address.as_str()));
-    let words = asked.comment.is_some() || asked.propose.is_some();
+    let words = request.comment.is_some() || request.propose.is_some();
     if organizer.is_none() || words {
         audience.add_guests(change.guests.as_deref().unwrap_or_default(), own);
     }

@@ -33,50 +33,50 @@ pub(super) type Other = (Timestamp, Timestamp);
 impl Pipeline {
     pub(in crate::pipeline) async fn respond(
         &self,
-        asked: Respond,
+        request: Respond,
         caller: &dyn ClientPrompts,
     ) -> Result<Response> {
         self.needs(Access::Send, "answering or forwarding an invitation")?;
-        let message = self.handle(HandleKind::Message, &asked.id).await?;
+        let message = self.handle(HandleKind::Message, &request.id).await?;
         let target = match message {
-            Some((account, id)) => match self.invited(&asked, &account, &id, caller).await? {
+            Some((account, id)) => match self.invited(&request, &account, &id, caller).await? {
                 InvitedEvent::There(target) => *target,
                 InvitedEvent::Report(report) => return self.write_report(report).await,
             },
             None => {
-                let target = self.named_event(&asked.id).await?;
+                let target = self.named_event(&request.id).await?;
                 target.not_cancelled()?;
                 self.as_shown(&target).await?;
                 target
             }
         };
-        match asked.response.answer() {
-            None => self.forward(target, &asked, caller).await,
-            Some(answer) => self.answer(target, answer, &asked, caller).await,
+        match request.response.answer() {
+            None => self.forward(target, &request, caller).await,
+            Some(answer) => self.answer(target, answer, &request, caller).await,
         }
     }
 
     async fn forward(
         &self,
         target: EventTarget,
-        asked: &Respond,
+        request: &Respond,
         caller: &dyn ClientPrompts,
     ) -> Result<Response> {
         let mut report = WriteReport::default();
         let mut to: Vec<Guest> = Vec::new();
-        for one in &asked.to {
+        for one in &request.to {
             let one = guest("to", one, &mut report.notes)?;
             let same = |known: &Guest| known.address.eq_ignore_ascii_case(&one.address);
             if !to.iter().any(same) {
                 to.push(one);
             }
         }
-        if asked.propose.is_some() {
+        if request.propose.is_some() {
             return Err(Error::argument("`propose` cannot be forwarded")
                 .next("leave it out, or answer first"));
         }
         let addresses: Vec<String> = to.iter().map(|one| one.address.clone()).collect();
-        let comment = asked.comment.as_deref();
+        let comment = request.comment.as_deref();
         let name = format!("{} {}", target.handle, title(&target.facts));
         let port = &target.owner.port;
         let own = &target.owner.account.email;
@@ -98,7 +98,7 @@ impl Pipeline {
         let logged = Entry {
             op: "forward",
             recipients: addresses.iter().map(String::as_str).collect(),
-            ..entry(&target, asked)
+            ..entry(&target, request)
         };
         let write = port.forward(&target.value, &addresses, comment);
         match self.logged(logged, &mut report.notes, write, |()| None).await {
@@ -118,7 +118,7 @@ impl Pipeline {
         &self,
         target: EventTarget,
         answer: Answer,
-        asked: &Respond,
+        request: &Respond,
         caller: &dyn ClientPrompts,
     ) -> Result<Response> {
         if target.facts.own {
@@ -133,11 +133,11 @@ impl Pipeline {
             end: target.facts.end,
             zone: target.zone(&self.config.zone),
         };
-        let (propose, echo) = self.proposal(&before, answer, asked)?;
+        let (propose, echo) = self.proposal(&before, answer, request)?;
         // A message about one occurrence is answered for that.
         let by_message =
-            HandleKind::parse(&asked.id).is_some_and(|(kind, _)| kind == HandleKind::Message);
-        let target = match (&target.facts.series, asked.scope) {
+            HandleKind::parse(&request.id).is_some_and(|(kind, _)| kind == HandleKind::Message);
+        let target = match (&target.facts.series, request.scope) {
             (Some(_), None) if by_message => target,
             (Some(_), None) => {
                 return Err(Error::argument(format!(
@@ -156,20 +156,20 @@ impl Pipeline {
             }
             _ => target,
         };
-        let response = response(answer, propose, asked);
+        let response = response(answer, propose, request);
         let name = format!("{} {}", target.handle, title(&target.facts));
         let mut report = WriteReport { notes: echo, ..WriteReport::default() };
         let about = event_line(&target.facts, &self.config.zone);
         let own = &target.owner.account.email;
         let can = target.owner.port.capabilities();
-        let audience = reply_audience(&target.facts, can, asked, own);
-        let act = act(asked_about(&about, answer, asked));
+        let audience = reply_audience(&target.facts, can, request, own);
+        let act = act(confirmed(&about, answer, request));
         self.confirm(&act, &audience, Some(caller), &mut report.notes).await?;
-        let recipients = match asked.notifies() {
+        let recipients = match request.notifies() {
             true => target.facts.organizer.iter().map(String::as_str).collect(),
             false => Vec::new(),
         };
-        let logged = Entry { recipients, ..entry(&target, asked) };
+        let logged = Entry { recipients, ..entry(&target, request) };
         let write = target.owner.port.respond(&target.value, &response);
         match self.logged(logged, &mut report.notes, write, |_| None).await {
             Ok(Some(value)) => report.events.push((target.owner.clone(), value)),
@@ -192,14 +192,14 @@ impl Pipeline {
         &self,
         before: &Before,
         answer: Answer,
-        asked: &Respond,
+        request: &Respond,
     ) -> Result<(Option<Other>, Vec<Note>)> {
-        let carried = asked.comment.is_some() || asked.propose.is_some();
-        if carried && !asked.notifies() {
+        let carried = request.comment.is_some() || request.propose.is_some();
+        if carried && !request.notifies() {
             return Err(Error::argument("a comment or proposal reaches nobody with notify=none")
                 .next("leave out either"));
         }
-        let Some(proposed) = &asked.propose else {
+        let Some(proposed) = &request.propose else {
             return Ok((None, Vec::new()));
         };
         if answer == Answer::Accepted {
@@ -231,43 +231,52 @@ impl Pipeline {
 pub(super) fn reply_audience(
     facts: &EventData,
     can: &CalendarCapabilities,
-    asked: &Respond,
+    request: &Respond,
     own: &str,
 ) -> Audience {
     let mut audience = Audience::default();
-    if asked.notifies() || can.public_answers {
+    if request.notifies() || can.public_answers {
         audience.organizer(facts);
     }
-    if can.public_answers && (asked.comment.is_some() || asked.propose.is_some()) {
+    if can.public_answers && (request.comment.is_some() || request.propose.is_some()) {
         audience.everybody_on(facts, own);
     }
     audience
 }
 
 /// Returns the question about an answer.
-pub(super) fn asked_about(about: &str, answer: Answer, asked: &Respond) -> String {
+pub(super) fn confirmed(about: &str, answer: Answer, request: &Respond) -> String {
     format!(
         "Answer an invitation?\n{about}\nAnswer: {}{}{}",
         word(answer),
-        line("Proposed", asked.propose.as_deref()),
-        line("Comment", asked.comment.as_deref())
+        line("Proposed", request.propose.as_deref()),
+        line("Comment", request.comment.as_deref())
     )
 }
 
 /// Returns the audit log's entry of an answer.
-fn entry<'a>(target: &'a EventTarget, asked: &Respond) -> Entry<'a> {
+fn entry<'a>(target: &'a EventTarget, request: &Respond) -> Entry<'a> {
     Entry {
         account: &target.owner.account.email,
         tool: TOOL,
         op: "answer",
-        ids: vec![asked.id.clone()],
+        ids: vec![request.id.clone()],
         ..Entry::default()
     }
 }
 
 /// Builds the answer for the port.
-pub(super) fn response(answer: Answer, propose: Option<Other>, asked: &Respond) -> InvitationReply {
-    InvitationReply { answer, comment: asked.comment.clone(), propose, notify: asked.notifies() }
+pub(super) fn response(
+    answer: Answer,
+    propose: Option<Other>,
+    request: &Respond,
+) -> InvitationReply {
+    InvitationReply {
+        answer,
+        comment: request.comment.clone(),
+        propose,
+        notify: request.notifies(),
+    }
 }
 
 /// Returns the answer as in the tool's argument.

@@ -2,8 +2,8 @@
 
 pub(super) mod attachment;
 mod compose;
-mod gather;
 pub(super) mod modify;
+mod pages;
 pub mod read;
 pub(super) mod search;
 pub(super) mod send;

@@ -11,7 +11,7 @@ use futures_util::future::join_all;
 use jiff::{Timestamp, ToSpan};
 use serde::{Deserialize, Serialize};
 
-use super::gather::{GatheredMessages, ListOptions, ListedRow, PagePosition, gather};
+use super::pages::{GatheredMessages, ListOptions, ListedRow, PagePosition, fetch_pages};
 use crate::encode::Document;
 use crate::error::{Error, Result};
 use crate::flatten::Room;
@@ -73,7 +73,7 @@ struct SearchPart {
     /// The label of the account in rows and notes.
     label: String,
     mailbox: Arc<dyn Mailbox>,
-    gathered: GatheredMessages,
+    fetched: GatheredMessages,
 }
 
 impl Pipeline {
@@ -122,9 +122,9 @@ impl Pipeline {
         let mut plan = plan.clone();
         plan.shown += shown;
         if before == 0 && missing.is_empty() {
-            plan.total = total(parts.iter().map(|part| part.gathered.total));
+            plan.total = total(parts.iter().map(|part| part.fetched.total));
         }
-        plan.places = parts.iter().filter_map(|part| part.gathered.rest()).collect();
+        plan.places = parts.iter().filter_map(|part| part.fetched.rest()).collect();
         // Accounts that failed temporarily are queried again with the next page.
         plan.places.extend(missing.iter().filter_map(|(_, place)| place.clone()));
 
@@ -144,11 +144,11 @@ impl Pipeline {
                 true => note.under(ours(&part.label)),
                 false => note.clone(),
             };
-            notes.extend(part.gathered.notes.iter().map(name));
-            if short && part.gathered.is_open() {
+            notes.extend(part.fetched.notes.iter().map(name));
+            if short && part.fetched.is_open() {
                 notes.push(name(&note!(
                     "{} pages were searched so far, and there are more",
-                    part.gathered.looked
+                    part.fetched.looked
                 )));
             }
         }
@@ -232,8 +232,8 @@ impl Pipeline {
             let nameless = HashMap::new();
             let asking =
                 ListOptions { table: request.table, context: &flattening.context(&nameless) };
-            let gathered = gather(&*mailbox, ask, place.clone(), asking).await?;
-            Ok((account, mailbox.clone(), gathered))
+            let fetched = fetch_pages(&*mailbox, ask, place.clone(), asking).await?;
+            Ok((account, mailbox.clone(), fetched))
         };
         let answer = match merged {
             // One slow account must not hold back the others.
@@ -241,9 +241,7 @@ impl Pipeline {
             false => answer.await,
         };
         match answer {
-            Ok((account, mailbox, gathered)) => {
-                Ok(SearchPart { account, label, mailbox, gathered })
-            }
+            Ok((account, mailbox, fetched)) => Ok(SearchPart { account, label, mailbox, fetched }),
             Err(error) if !merged => Err((error, None)),
             Err(error) => {
                 let again = error.is_passing().then(|| place.clone());
@@ -287,7 +285,7 @@ impl Pipeline {
             address: &part.account.email,
             room: Room::List,
         };
-        let names = &part.gathered.names;
+        let names = &part.fetched.names;
         let mut own = Vec::new();
         let mut rows = flattening.rows(request.table, &request.columns, &items, names, &mut own);
         own.extend(self.placeholder_rows(&mut rows, &failed, &part.account).await?);
@@ -363,12 +361,12 @@ impl Pipeline {
 fn merge(parts: &mut [SearchPart], wanted: usize) -> (Vec<usize>, Vec<Vec<ListedRow>>) {
     let mut order = Vec::new();
     let mut chosen: Vec<Vec<ListedRow>> = parts.iter().map(|_| Vec::new()).collect();
-    while order.len() < wanted && !parts.iter().any(|part| part.gathered.is_open()) {
+    while order.len() < wanted && !parts.iter().any(|part| part.fetched.is_open()) {
         // Of equal dates the first account's row comes first, so that all pages agree.
         let newest = parts
             .iter()
             .enumerate()
-            .filter_map(|(at, part)| Some((part.gathered.head()?, std::cmp::Reverse(at))))
+            .filter_map(|(at, part)| Some((part.fetched.head()?, std::cmp::Reverse(at))))
             .max();
         let Some((_, std::cmp::Reverse(at))) = newest else {
             break;
@@ -376,7 +374,7 @@ fn merge(parts: &mut [SearchPart], wanted: usize) -> (Vec<usize>, Vec<Vec<Listed
         let (Some(part), Some(taken)) = (parts.get_mut(at), chosen.get_mut(at)) else {
             break;
         };
-        taken.extend(part.gathered.take());
+        taken.extend(part.fetched.take());
         order.push(at);
     }
     (order, chosen)

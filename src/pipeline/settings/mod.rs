@@ -6,7 +6,7 @@
 //! provider has it afterwards, in the columns of a lookup.
 
 mod contacts;
-mod places;
+mod folders;
 pub(super) mod reply;
 pub(super) mod rules;
 mod words;

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use super::AgendaPart;
-use super::gather::EventRow;
-use super::place::Position;
+use super::pages::EventRow;
+use super::position::Position;
 use crate::pipeline::answer::cursor::IdDigest;
 
 /// The rows of all accounts in one order.

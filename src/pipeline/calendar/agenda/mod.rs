@@ -6,11 +6,11 @@
 
 mod by_id;
 pub(in crate::pipeline) mod calendars;
-mod gather;
 mod ics;
 mod merge;
-mod place;
+mod pages;
 mod plan;
+mod position;
 pub(in crate::pipeline) mod range;
 mod ranged;
 pub(super) mod seen;
@@ -26,10 +26,10 @@ use jiff::tz::TimeZone;
 use serde_json::Value;
 
 use self::calendars::{CalendarSelector, select_calendars, unknown_calendar};
-use self::gather::{AgendaRequest, EventRow, GatheredEvents, gather};
 use self::merge::{Merged, merge};
-use self::place::AccountPosition;
+use self::pages::{AgendaRequest, EventRow, GatheredEvents, fetch_pages};
 use self::plan::AgendaPlan;
+use self::position::AccountPosition;
 pub(in crate::pipeline) use self::ranged::Ranged;
 use crate::budget::LongText;
 use crate::encode::Document;
@@ -215,7 +215,8 @@ impl Pipeline {
             // Searching words needs no names.
             let nameless = HashMap::new();
             let context = flattening.context(&nameless);
-            let gathered = gather(&*port, calendars, place, projection, request, &context).await?;
+            let gathered =
+                fetch_pages(&*port, calendars, place, projection, request, &context).await?;
             Ok((account, port.clone(), gathered))
         };
         let answer = match plan.merged {

@@ -3,9 +3,9 @@
 use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
 
-use super::gather::EventRow;
 use super::merge::Merged;
-use super::place::{AccountPosition, IdDigests, Position};
+use super::pages::EventRow;
+use super::position::{AccountPosition, IdDigests, Position};
 use super::range::Range;
 use super::{AgendaPart, words};
 use crate::error::Result;

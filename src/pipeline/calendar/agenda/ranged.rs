@@ -4,8 +4,8 @@
 
 use jiff::tz::TimeZone;
 
-use super::gather::{AgendaRequest, EventRow};
 use super::merge::merge;
+use super::pages::{AgendaRequest, EventRow};
 use super::{AgendaPart, AgendaPlan, range::Range};
 use crate::error::{Error, Result};
 use crate::pipeline::Pipeline;

@@ -4,8 +4,8 @@ use serde_json::Value;
 
 use super::TOOL;
 use super::clash::{self, ClashCandidate, Clashes};
+use super::destination::Destination;
 use super::make::{self, PlannedChange};
-use super::place::Destination;
 use crate::client::ClientPrompts;
 use crate::error::{Error, Kind, Result};
 use crate::pipeline::access::audit::Entry;

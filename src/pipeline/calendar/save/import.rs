@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::clash::{self, ClashCandidate, Clashes};
+use super::destination::Destination;
 use super::make;
-use super::place::Destination;
 use super::{TOOL, source};
 use crate::client::ClientPrompts;
 use crate::error::{Error, Kind, Result};

@@ -6,11 +6,11 @@
 mod change;
 pub(in crate::pipeline) mod clash;
 mod create;
+mod destination;
 mod exceptions;
 mod follow;
 mod import;
 mod make;
-mod place;
 mod series;
 mod source;
 mod span;

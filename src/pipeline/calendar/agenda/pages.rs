@@ -11,7 +11,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
 use super::calendars::KnownCalendar;
-use super::place::{AccountPosition, Position, mark};
+use super::position::{AccountPosition, Position, mark};
 use super::range::Range;
 use super::words;
 use crate::error::{Error, Result};
@@ -86,7 +86,7 @@ pub(super) struct GatheredEvents {
 }
 
 /// Queries the calendars of one account from `place` on.
-pub(super) async fn gather(
+pub(super) async fn fetch_pages(
     port: &dyn Calendars,
     calendars: Vec<KnownCalendar>,
     place: &AccountPosition,

@@ -76,14 +76,14 @@ pub(super) struct ListOptions<'a> {
 }
 
 /// Fetches pages of one mailbox from `place` on.
-pub(super) async fn gather(
+pub(super) async fn fetch_pages(
     mailbox: &dyn Mailbox,
     mut ask: ListRequest,
     place: PagePosition,
     asking: ListOptions<'_>,
 ) -> Result<GatheredMessages> {
     let seen: HashSet<_> = place.seen.digests().into_iter().collect();
-    let mut gathered = GatheredMessages {
+    let mut fetched = GatheredMessages {
         rows: VecDeque::new(),
         taken: Vec::new(),
         pages: Vec::new(),
@@ -95,20 +95,20 @@ pub(super) async fn gather(
         looked: 0,
     };
     loop {
-        ask.cursor.clone_from(&gathered.next);
+        ask.cursor.clone_from(&fetched.next);
         let page = if *asking.table == THREAD {
             mailbox.threads(&ask).await?
         } else {
             mailbox.messages(&ask).await?
         };
-        gathered.add(page, ask.cursor.clone(), &seen, asking);
-        let enough = gathered.rows.len() >= ask.limit;
-        if enough || gathered.next.is_none() || gathered.looked == MOST_PAGES {
+        fetched.add(page, ask.cursor.clone(), &seen, asking);
+        let enough = fetched.rows.len() >= ask.limit;
+        if enough || fetched.next.is_none() || fetched.looked == MOST_PAGES {
             break;
         }
     }
-    gathered.sort();
-    Ok(gathered)
+    fetched.sort();
+    Ok(fetched)
 }
 
 impl GatheredMessages {

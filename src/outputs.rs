@@ -118,10 +118,10 @@ impl ResultStore {
     /// # Errors
     /// [`Kind::Store`](crate::error::Kind::Store).
     pub async fn get(&self, hash: &str) -> Result<Option<StoredOutput>> {
-        let kept = self.memory().get(hash);
-        if let Some(kept) = kept {
-            match self.signed_out(&kept.accounts, Some(kept.since)).await? {
-                None => return Ok(Some(StoredOutput::Text(kept.text))),
+        let cached = self.memory().get(hash);
+        if let Some(cached) = cached {
+            match self.signed_out(&cached.accounts, Some(cached.since)).await? {
+                None => return Ok(Some(StoredOutput::Text(cached.text))),
                 Some(account) => self.memory().purge(&account),
             }
         }
@@ -174,7 +174,7 @@ impl ResultStore {
 /// The latest outputs of this process.
 #[derive(Default)]
 struct Memory {
-    kept: HashMap<String, CachedOutput>,
+    cached: HashMap<String, CachedOutput>,
     bytes: usize,
     /// A use counter, which finds the least recently used.
     uses: u64,
@@ -194,17 +194,17 @@ impl Memory {
     fn put(&mut self, hash: &str, text: Arc<str>, accounts: Vec<String>) {
         self.uses += 1;
         self.bytes += text.len();
-        let kept =
+        let cached =
             CachedOutput { text, accounts, since: Timestamp::now().as_second(), used: self.uses };
-        if let Some(before) = self.kept.insert(hash.to_owned(), kept) {
+        if let Some(before) = self.cached.insert(hash.to_owned(), cached) {
             self.bytes -= before.text.len();
         }
         while self.bytes > ALL {
-            let oldest = self.kept.iter().min_by_key(|(_, kept)| kept.used);
+            let oldest = self.cached.iter().min_by_key(|(_, cached)| cached.used);
             let Some(oldest) = oldest.map(|(hash, _)| hash.clone()) else {
                 break;
             };
-            if let Some(gone) = self.kept.remove(&oldest) {
+            if let Some(gone) = self.cached.remove(&oldest) {
                 self.bytes -= gone.text.len();
             }
         }
@@ -212,14 +212,14 @@ impl Memory {
 
     fn get(&mut self, hash: &str) -> Option<CachedOutput> {
         self.uses += 1;
-        let kept = self.kept.get_mut(hash)?;
-        kept.used = self.uses;
-        Some(kept.clone())
+        let cached = self.cached.get_mut(hash)?;
+        cached.used = self.uses;
+        Some(cached.clone())
     }
 
     fn purge(&mut self, account: &str) {
-        self.kept.retain(|_, kept| !kept.accounts.iter().any(|id| id == account));
-        self.bytes = self.kept.values().map(|kept| kept.text.len()).sum();
+        self.cached.retain(|_, cached| !cached.accounts.iter().any(|id| id == account));
+        self.bytes = self.cached.values().map(|cached| cached.text.len()).sum();
     }
 }
 

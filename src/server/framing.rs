@@ -60,8 +60,8 @@ impl PendingRequests {
         if method == "ping" {
             return None;
         }
-        let held: usize = all.values().sum();
-        if all.len() >= OPEN || held.saturating_add(bytes) > OPEN_BYTES {
+        let total: usize = all.values().sum();
+        if all.len() >= OPEN || total.saturating_add(bytes) > OPEN_BYTES {
             return Some(id);
         }
         all.insert(id.to_string(), bytes);

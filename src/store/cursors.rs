@@ -17,7 +17,7 @@ use crate::error::Result;
 /// One day, in seconds.
 const DAY: i64 = 24 * 60 * 60;
 /// How long a cursor is stored after it was last issued, in seconds.
-const KEPT: i64 = 30 * DAY;
+const RETENTION: i64 = 30 * DAY;
 
 impl Store {
     /// Returns the number of the cursor with this state, for a handle such as `p3`.
@@ -44,7 +44,7 @@ impl Store {
         let next = self.next_number(&mut tx, HandleKind::Page).await?;
         sqlx::query("DELETE FROM cursors WHERE owner = $1 AND saved <= $2")
             .bind(OWNER)
-            .bind(now - KEPT)
+            .bind(now - RETENTION)
             .execute(&mut *tx)
             .await
             .map_err(|error| self.broken(&error))?;

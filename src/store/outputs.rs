@@ -16,7 +16,7 @@ use crate::error::{Error, Kind, Result};
 /// One day, in microseconds.
 const DAY: i64 = 24 * 60 * 60 * 1_000_000;
 /// How long a row is stored after it was last used, in microseconds.
-const KEPT: i64 = 30 * DAY;
+const RETENTION: i64 = 30 * DAY;
 /// The maximum size of all texts, in bytes as sealed.
 const TEXTS: i64 = 32 << 20;
 
@@ -71,7 +71,7 @@ impl Store {
         let mut tx = self.writing().await?;
         sqlx::query("DELETE FROM outputs WHERE owner = $1 AND saved <= $2")
             .bind(OWNER)
-            .bind(now - KEPT)
+            .bind(now - RETENTION)
             .execute(&mut *tx)
             .await
             .map_err(broken)?;
@@ -122,7 +122,7 @@ impl Store {
         )
         .bind(OWNER)
         .bind(hash)
-        .bind(now() - KEPT)
+        .bind(now() - RETENTION)
         .fetch_optional(self.pool().await?)
         .await
         .map_err(|error| self.broken(&error))?;

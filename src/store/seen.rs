@@ -15,7 +15,7 @@ use crate::error::Result;
 /// One day, in seconds.
 const DAY: i64 = 24 * 60 * 60;
 /// How long a digest is stored after it was last shown, in seconds.
-const KEPT: i64 = 30 * DAY;
+const RETENTION: i64 = 30 * DAY;
 /// The number of rows in one statement.
 const BATCH: usize = 500;
 
@@ -100,7 +100,7 @@ impl Store {
         let mut tx = self.writing().await?;
         sqlx::query("DELETE FROM seen_events WHERE owner = $1 AND saved <= $2")
             .bind(OWNER)
-            .bind(now - KEPT)
+            .bind(now - RETENTION)
             .execute(&mut *tx)
             .await
             .map_err(|error| self.broken(&error))?;
@@ -139,7 +139,7 @@ impl Store {
         )
         .bind(OWNER)
         .bind(number)
-        .bind(now() - KEPT)
+        .bind(now() - RETENTION)
         .fetch_optional(self.pool().await?)
         .await
         .map_err(|error| self.broken(&error))?;

@@ -10,7 +10,7 @@ use super::{OWNER, Store, now};
 use crate::error::{Error, Kind, Result};
 
 /// How long rows are stored, in seconds: as long as the draft may be asked about.
-const KEPT: i64 = 400 * 24 * 60 * 60;
+const RETENTION: i64 = 400 * 24 * 60 * 60;
 /// The seconds that caps are counted over.
 const HOUR: i64 = 60 * 60;
 
@@ -79,7 +79,7 @@ impl Store {
         let mut tx = self.writing().await?;
         sqlx::query("DELETE FROM sends WHERE owner = $1 AND started <= $2")
             .bind(OWNER)
-            .bind(now - KEPT)
+            .bind(now - RETENTION)
             .execute(&mut *tx)
             .await
             .map_err(broken)?;

@@ -9,7 +9,7 @@ use super::{HandleKind, OWNER, Store};
 use crate::error::Result;
 
 /// How long a change can be undone, in seconds.
-const KEPT: i64 = 30 * 24 * 60 * 60;
+const RETENTION: i64 = 30 * 24 * 60 * 60;
 
 impl Store {
     /// Stores the states before the change `what`; returns the number of the handle.
@@ -23,7 +23,7 @@ impl Store {
         let number = self.next_number(&mut tx, HandleKind::Undo).await?;
         sqlx::query("DELETE FROM undos WHERE owner = $1 AND saved <= $2")
             .bind(OWNER)
-            .bind(now - KEPT)
+            .bind(now - RETENTION)
             .execute(&mut *tx)
             .await
             .map_err(|error| self.broken(&error))?;
@@ -86,7 +86,7 @@ impl Store {
         )
         .bind(OWNER)
         .bind(number)
-        .bind(Timestamp::now().as_second() - KEPT)
+        .bind(Timestamp::now().as_second() - RETENTION)
         .fetch_optional(self.pool().await?)
         .await
         .map_err(|error| self.broken(&error))

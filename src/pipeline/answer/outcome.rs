@@ -65,7 +65,7 @@ impl Pipeline {
     /// Builds the response of a call that writes.
     pub(in crate::pipeline) async fn write_report(&self, report: WriteReport) -> Result<Response> {
         let mut response = Response::default();
-        self.held_rows(&report.events, &mut response.document, &mut response.notes).await;
+        self.written_rows(&report.events, &mut response.document, &mut response.notes).await;
         let rows = self.outcomes(&report.outcomes);
         if !rows.is_empty() {
             response.document.tables.push(rows);

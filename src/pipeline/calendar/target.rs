@@ -152,7 +152,7 @@ impl Pipeline {
     }
 
     /// Returns the target for a complete event that was fetched already.
-    pub(in crate::pipeline) async fn held(
+    pub(in crate::pipeline) async fn as_target(
         &self,
         owner: &Owner,
         value: Value,
@@ -162,8 +162,8 @@ impl Pipeline {
         Ok(EventTarget { owner: owner.clone(), handle, number, value, facts })
     }
 
-    /// Does the same as [`Pipeline::held`] for an event that was just written.
-    pub(super) async fn held_after(
+    /// Does the same as [`Pipeline::as_target`] for an event that was just written.
+    pub(super) async fn as_target_after(
         &self,
         owner: &Owner,
         value: Value,
@@ -244,7 +244,7 @@ impl Pipeline {
 
     /// Returns rows of events that were written, as their services have them, in order; from then
     /// on they count as shown. A completed write is reported, even if none of this can be stored.
-    pub(in crate::pipeline) async fn held_rows(
+    pub(in crate::pipeline) async fn written_rows(
         &self,
         events: &[(Owner, Value)],
         document: &mut Document,

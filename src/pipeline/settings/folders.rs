@@ -131,7 +131,7 @@ impl Pipeline {
         let asks = goes && fate.is_none();
         if request.dry_run || asks {
             let count = self.messages_of(owner, place, folder || labels).await?;
-            let held = match count {
+            let context = match count {
                 Some(1) => "1 message".to_owned(),
                 Some(count) => format!("{count} messages"),
                 None => "an unknown number of messages".to_owned(),
@@ -142,7 +142,7 @@ impl Pipeline {
                     false => String::new(),
                 };
                 let detail = match count {
-                    Some(_) => format!("{held}; {detail}{needs}"),
+                    Some(_) => format!("{context}; {detail}{needs}"),
                     None => format!("{detail}{needs}"),
                 };
                 let about = (place.name.as_str(), "delete", detail.as_str());
@@ -150,7 +150,7 @@ impl Pipeline {
             }
             if count != Some(0) {
                 return Err(Error::argument(format!(
-                    "{} holds {held}, including subfolders",
+                    "{} holds {context}, including subfolders",
                     brief(&place.name)
                 ))
                 .next(format!(
@@ -174,7 +174,7 @@ impl Pipeline {
         let (owner, id_or_name) = match self.handle(HandleKind::Folder, id_or_name).await? {
             Some((owner, id)) => {
                 let owner = self.owner_named(&owner, account).await?;
-                (self.held_of(owner).await?, id)
+                (self.context_of(owner).await?, id)
             }
             None => (self.mail_context(account).await?, id_or_name.to_owned()),
         };
@@ -219,12 +219,13 @@ impl Pipeline {
         };
         // Subfolders are deleted with their folder; labels have none.
         let below = format!("{}/", place.name);
-        let held = page.items.iter().filter(|item| {
+        let owner_context = page.items.iter().filter(|item| {
             flatten::key(&FOLDER, item, &context).as_ref() == Some(&place.id)
                 || !owner.mailbox.capabilities().has_labels()
                     && text(item, "name").is_some_and(|name| name.starts_with(&below))
         });
-        let totals: Option<Vec<u64>> = held.map(|item| text(item, "total")?.parse().ok()).collect();
+        let totals: Option<Vec<u64>> =
+            owner_context.map(|item| text(item, "total")?.parse().ok()).collect();
         Ok(totals.filter(|all| !all.is_empty()).map(|all| all.iter().sum()))
     }
 }

@@ -85,10 +85,10 @@ impl Pipeline {
     /// Returns the mailbox of an account, of the only one if none is named.
     async fn mail_context(&self, account: Option<&str>) -> Result<SettingsContext> {
         let account = self.accounts.find(account).await?;
-        self.held_of(account).await
+        self.context_of(account).await
     }
 
-    async fn held_of(&self, account: Account) -> Result<SettingsContext> {
+    async fn context_of(&self, account: Account) -> Result<SettingsContext> {
         Ok(SettingsContext {
             label: self.labels().await?.of(&account.id),
             mailbox: self.connect.mailbox(&account)?,

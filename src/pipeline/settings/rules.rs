@@ -138,14 +138,14 @@ impl Pipeline {
             None => owner.mailbox.rules().await?,
         };
         let answer = self.apply_settings(owner, &format!("{op} rule"), &id, &change).await;
-        let held = match answer {
-            Ok(held) => held,
+        let context = match answer {
+            Ok(context) => context,
             Err(error) => {
                 return self.settings_row(owner, &RULE, Err(error), (&name, op, "")).await;
             }
         };
         // Where rules cannot be changed they are made anew, with another id.
-        let id_now = held.as_ref().and_then(|held| held.get("id")?.as_str());
+        let id_now = context.as_ref().and_then(|context| context.get("id")?.as_str());
         let now = match owner.mailbox.rules().await {
             Ok(now) => now,
             Err(error) => {
@@ -183,7 +183,7 @@ impl Pipeline {
                 Some((owner, id)) => (self.owner_named(&owner, account).await?, Some(id)),
                 None => (self.accounts.find(account).await?, None),
             };
-        let owner = self.held_of(owner).await?;
+        let owner = self.context_of(owner).await?;
         let all = owner.mailbox.rules().await?;
         let lower = id_or_name.to_lowercase();
         let is_it = |rule: &&Rule| match &id {

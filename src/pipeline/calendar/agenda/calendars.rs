@@ -132,7 +132,7 @@ impl Pipeline {
 
     /// Returns the calendars of an account that a call means: those named, or all that
     /// show their events.
-    pub(in crate::pipeline) async fn meant_calendars(
+    pub(in crate::pipeline) async fn find_calendars(
         &self,
         account: &Account,
         port: &dyn Calendars,
@@ -163,7 +163,7 @@ impl Pipeline {
     }
 
     /// Resolves names, handles and ids of calendars.
-    pub(in crate::pipeline) async fn wanted_calendars(
+    pub(in crate::pipeline) async fn calendar_selectors(
         &self,
         name: &[String],
     ) -> Result<Vec<CalendarSelector>> {

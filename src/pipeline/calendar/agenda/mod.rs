@@ -68,7 +68,7 @@ impl Pipeline {
         let (plan, mut notes) = self.plan_agenda(request).await?;
         let zone = self.zone(plan.tz.as_deref())?;
         let query = plan.query(&zone)?;
-        let wanted = self.wanted_calendars(&plan.calendars).await?;
+        let wanted = self.calendar_selectors(&plan.calendars).await?;
         let seen = plan.seen.set();
         let request = AgendaRequest {
             range: plan.range,
@@ -199,7 +199,7 @@ impl Pipeline {
         let answer = async {
             let account = self.accounts.by_id(&place.account).await?;
             let port = self.connect.calendars(&account)?;
-            let calendars = self.meant_calendars(&account, &*port, wanted).await?;
+            let calendars = self.find_calendars(&account, &*port, wanted).await?;
             let shown = plan.requested_columns()?;
             let projection = match request.query {
                 Some(_) => words::projection(port.api(), &shown),
@@ -356,7 +356,7 @@ impl Pipeline {
                     .into(),
             );
         }
-        let owners: Vec<CalendarSelector> = self.wanted_calendars(&request.calendars).await?;
+        let owners: Vec<CalendarSelector> = self.calendar_selectors(&request.calendars).await?;
         let mut accounts = self.named_or_all(request.account.as_deref()).await?;
         let owner = |one: &CalendarSelector| match one {
             CalendarSelector::Id(account, _) => Some(account.clone()),

@@ -59,7 +59,7 @@ impl Pipeline {
         account: Option<&str>,
         name: &str,
     ) -> Result<(Owner, KnownCalendar)> {
-        let mut wanted = self.wanted_calendars(&[name.to_owned()]).await?;
+        let mut wanted = self.calendar_selectors(&[name.to_owned()]).await?;
         let Some(wanted) = wanted.pop() else {
             return Err(Error::argument("`calendar` is empty").next("give its name or id"));
         };

@@ -25,16 +25,16 @@ impl Pipeline {
         put: Put,
         report: &mut WriteReport,
     ) -> Result<()> {
-        let (Put::Created(held) | Put::Changed(held) | Put::Same(held)) = &put;
+        let (Put::Created(target) | Put::Changed(target) | Put::Same(target)) = &put;
         let mut changed = 0;
-        let ours = held.facts.own && !item.twin;
+        let ours = target.facts.own && !item.twin;
         if ours || matches!(put, Put::Created(_)) {
             for one in &item.exceptions {
                 let Some(at) = one.recurrence_id else {
                     continue;
                 };
                 let when = event_time::start(at, &self.config.zone);
-                match self.put_exception(held, one, at, &mut report.notes).await {
+                match self.put_exception(target, one, at, &mut report.notes).await {
                     Ok(done) => changed += usize::from(done),
                     Err(error) => {
                         let name = format!("{} on {when}", item.name);
@@ -47,20 +47,20 @@ impl Pipeline {
             }
         }
         match (&put, changed) {
-            (Put::Created(held) | Put::Changed(held), _) => {
-                report.events.push((held.owner.clone(), held.value.clone()));
+            (Put::Created(target) | Put::Changed(target), _) => {
+                report.events.push((target.owner.clone(), target.value.clone()));
             }
-            (Put::Same(held), 0) => {
-                let detail = match held.facts.own {
-                    true => format!("it is already {}", held.handle),
+            (Put::Same(target), 0) => {
+                let detail = match target.facts.own {
+                    true => format!("it is already {}", target.handle),
                     false => {
-                        format!("it is already {}, which only its organizer changes", held.handle)
+                        format!("it is already {}, which only its organizer changes", target.handle)
                     }
                 };
                 report.outcomes.push(Outcome::new(&item.name, "import", "unchanged", detail));
             }
-            (Put::Same(held), _) => {
-                let detail = format!("{changed} occurrences of {}", held.handle);
+            (Put::Same(target), _) => {
+                let detail = format!("{changed} occurrences of {}", target.handle);
                 report.outcomes.push(Outcome::new(&item.name, "import", "done", detail));
             }
         }

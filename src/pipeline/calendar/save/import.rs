@@ -326,7 +326,7 @@ impl Pipeline {
                         (original, at) => original == at,
                     };
                     if same && !facts.cancelled {
-                        item.there = Some(self.held(&to.owner, value, facts).await?);
+                        item.there = Some(self.as_target(&to.owner, value, facts).await?);
                         break;
                     }
                 }
@@ -551,11 +551,11 @@ impl Pipeline {
             report.events.push((to.owner.clone(), value));
             return Ok(());
         };
-        let held = self.held_after(&to.owner, value, facts, &mut report.notes).await;
+        let target = self.as_target_after(&to.owner, value, facts, &mut report.notes).await;
         let put = match (&item.there, difference == Change::default()) {
-            (None, _) => Put::Created(held),
-            (Some(_), true) => Put::Same(held),
-            (Some(_), false) => Put::Changed(held),
+            (None, _) => Put::Created(target),
+            (Some(_), true) => Put::Same(target),
+            (Some(_), false) => Put::Changed(target),
         };
         self.put_exceptions(&item, put, report).await
     }

@@ -98,11 +98,11 @@ impl Pipeline {
     }
 
     async fn edit_draft(&self, request: &DraftOf, caller: &dyn ClientPrompts) -> Result<Response> {
-        let (context, handle, held) = self.stored_draft(request).await?;
-        let draft = self.edited_content(request, &context, &held).await?;
+        let (context, handle, stored) = self.stored_draft(request).await?;
+        let draft = self.edited_content(request, &context, &stored).await?;
         let ids = vec![handle];
         self.audit(entry(&context, "edit", &ids, &draft.content, BEGUN)).await?;
-        let made = context.mailbox.update(&held, &draft.content, caller).await;
+        let made = context.mailbox.update(&stored, &draft.content, caller).await;
         let made = made.map_err(|error| match error.kind() {
             Kind::Conflict => Error::new(
                 Kind::Conflict,
@@ -115,13 +115,13 @@ impl Pipeline {
     }
 
     async fn discard_draft(&self, request: &DraftOf) -> Result<Response> {
-        let (context, handle, held) = self.stored_draft(request).await?;
+        let (context, handle, stored) = self.stored_draft(request).await?;
         let ids = [handle.clone()];
         let mut notes = Vec::new();
-        let line = entry(&context, "discard", &ids, &held.content, "");
-        let write = context.mailbox.discard(&held);
+        let line = entry(&context, "discard", &ids, &stored.content, "");
+        let write = context.mailbox.discard(&stored);
         let gone = self.logged(line, &mut notes, write, |()| None).await;
-        let name = format!("{handle} {}", short(&held.content.subject));
+        let name = format!("{handle} {}", short(&stored.content.subject));
         let outcome = match &gone {
             Ok(()) => Outcome::new(name, "discard", "done", "it was not sent"),
             Err(error) => Outcome::failed(name, "discard", error),
@@ -153,8 +153,8 @@ impl Pipeline {
         let mut notes = Vec::new();
         self.audit_after(line, &mut notes).await;
         match made {
-            Ok(held) => {
-                let mut response = self.preview(context, &held, &draft, is_reply).await;
+            Ok(stored) => {
+                let mut response = self.preview(context, &stored, &draft, is_reply).await;
                 response.notes.append(&mut notes);
                 Ok(response)
             }
@@ -261,10 +261,10 @@ impl Pipeline {
         &self,
         request: &DraftOf,
         context: &DraftContext,
-        held: &StoredDraft,
+        stored: &StoredDraft,
     ) -> Result<NewDraft> {
         let mut notes = Vec::new();
-        let mut content = held.content.clone();
+        let mut content = stored.content.clone();
         let mut alias = None;
         if request.from.is_some() || request.body.is_some() {
             let aliases = self.aliases(context, &mut notes).await;
@@ -306,18 +306,18 @@ impl Pipeline {
                 Some(one) => self.signature(context, one).await?,
                 None => None,
             };
-            let stood = quote::signature(&held.content.text, &held.content.html);
+            let stood = quote::signature(&stored.content.text, &stored.content.html);
             let from = &content.from.address;
-            let signature = match from.eq_ignore_ascii_case(&held.content.from.address) {
+            let signature = match from.eq_ignore_ascii_case(&stored.content.from.address) {
                 true => stood.clone().or(own),
                 false => own,
             };
-            notes.extend(dropped(&held.content, stood.as_ref(), signature.as_ref(), from));
+            notes.extend(dropped(&stored.content, stood.as_ref(), signature.as_ref(), from));
             let mut whole = quote::together(&body, signature.as_ref(), quote.as_ref());
             notes.extend(self.without_remote_pictures(&mut whole.html)?);
             (content.text, content.html) = (whole.text, whole.html);
         }
-        if content == held.content {
+        if content == stored.content {
             return Err(Error::argument("there is nothing to change")
                 .next("give to, cc, bcc, subject, body, attach, detach or from"));
         }
@@ -375,7 +375,7 @@ impl Pipeline {
             None => self.named_message(name, request.account.as_deref()).await?,
         };
         let context = self.draft_context(account)?;
-        let held = context.mailbox.draft(&id).await.map_err(|error| {
+        let stored = context.mailbox.draft(&id).await.map_err(|error| {
             let shown = crate::text::brief(name);
             match error.kind() {
                 Kind::NotFound => Error::new(
@@ -386,8 +386,8 @@ impl Pipeline {
                 _ => error.context(shown),
             }
         })?;
-        let handle = self.draft_handle(&context.account, &held.id).await?;
-        let noted = self.store.journalled(&context.account.id, &held.id).await?;
+        let handle = self.draft_handle(&context.account, &stored.id).await?;
+        let noted = self.store.journalled(&context.account.id, &stored.id).await?;
         if noted.is_some() {
             return Err(Error::new(
                 Kind::Conflict,
@@ -395,7 +395,7 @@ impl Pipeline {
             )
             .next(format!("call mail_send id={handle} for its state")));
         }
-        Ok((context, handle, held))
+        Ok((context, handle, stored))
     }
 
     /// Returns the handle of a draft, and assigns one if it has none.
@@ -438,7 +438,7 @@ fn body(request: &DraftOf) -> Result<Option<Both>> {
 
 /// Returns a note if a draft gets another signature than it had, or none.
 fn dropped(
-    held: &OutgoingMessage,
+    stored: &OutgoingMessage,
     stood: Option<&Both>,
     now: Option<&Both>,
     from: &str,
@@ -449,7 +449,7 @@ fn dropped(
             Some(note!("the signature is now that of {}", ours(from)))
         }
         // A draft written elsewhere may have a signature that is not marked.
-        (None, None) if !people::is_ours(&held.message_id) && !held.text.trim().is_empty() => {
+        (None, None) if !people::is_ours(&stored.message_id) && !stored.text.trim().is_empty() => {
             Some(note!("all text above the quote was replaced, including any signature: {}", SIGN))
         }
         _ => None,

@@ -16,18 +16,18 @@ impl Pipeline {
     pub(super) async fn preview(
         &self,
         context: &DraftContext,
-        held: &StoredDraft,
+        stored: &StoredDraft,
         draft: &NewDraft,
         is_reply: bool,
     ) -> Response {
         let mut response = Response::default();
-        let content = &held.content;
+        let content = &stored.content;
         let kind = HandleKind::Draft;
         let mut late = Vec::new();
-        let number = self.number_after(&context.account, kind, &held.id, &mut late).await;
+        let number = self.number_after(&context.account, kind, &stored.id, &mut late).await;
         let (cell, handle) = match number {
             Some(number) => (Cell::Handle('d', number), kind.handle(number)),
-            None => (Cell::Id(held.id.clone()), held.id.clone()),
+            None => (Cell::Id(stored.id.clone()), stored.id.clone()),
         };
         let scalars = &mut response.document.scalars;
         scalars.push(("draft", cell));
@@ -42,9 +42,9 @@ impl Pipeline {
         if !content.files.is_empty() {
             scalars.push(("attached", Cell::Text(attached(&content.files))));
         }
-        if is_reply && !held.thread.is_empty() {
+        if is_reply && !stored.thread.is_empty() {
             let kind = HandleKind::Thread;
-            let number = self.number_after(&context.account, kind, &held.thread, &mut late).await;
+            let number = self.number_after(&context.account, kind, &stored.thread, &mut late).await;
             if let Some(number) = number {
                 scalars.push(("thread", Cell::Handle('t', number)));
             }
@@ -111,7 +111,7 @@ fn amount(bytes: u64) -> String {
 }
 
 /// Returns notes on where the provider's draft differs from the request.
-fn differences(request: &OutgoingMessage, held: &OutgoingMessage) -> Vec<Note> {
+fn differences(request: &OutgoingMessage, stored: &OutgoingMessage) -> Vec<Note> {
     let mut lines = Vec::new();
     let addresses = |people: &[Person]| {
         let mut list: Vec<String> = people.iter().map(|one| one.address.to_lowercase()).collect();
@@ -120,12 +120,12 @@ fn differences(request: &OutgoingMessage, held: &OutgoingMessage) -> Vec<Note> {
         list
     };
     let lists = [
-        ("to", &request.to, &held.to),
-        ("cc", &request.cc, &held.cc),
-        ("bcc", &request.bcc, &held.bcc),
+        ("to", &request.to, &stored.to),
+        ("cc", &request.cc, &stored.cc),
+        ("bcc", &request.bcc, &stored.bcc),
     ];
-    for (name, request, held) in lists {
-        if addresses(request) != addresses(held) {
+    for (name, request, stored) in lists {
+        if addresses(request) != addresses(stored) {
             let request = match request.is_empty() {
                 true => note!("nobody"),
                 false => note!("{}", quoted_list(addresses(request))),
@@ -138,14 +138,14 @@ fn differences(request: &OutgoingMessage, held: &OutgoingMessage) -> Vec<Note> {
             ));
         }
     }
-    if !request.from.address.eq_ignore_ascii_case(&held.from.address) {
+    if !request.from.address.eq_ignore_ascii_case(&stored.from.address) {
         lines.push(note!("WRONG SENDER: {} was requested", quoted(&request.from.address)));
     }
-    if request.files.len() != held.files.len() {
+    if request.files.len() != stored.files.len() {
         lines.push(note!(
             "FILES DIFFER: {} requested, {} attached",
             request.files.len(),
-            held.files.len()
+            stored.files.len()
         ));
     }
     lines

@@ -42,7 +42,7 @@ enum ExpectedState {
     /// As it was, by the id it has now.
     Was(HashMap<String, MailState>),
     /// Not there any more.
-    Gone,
+    Deleted,
     /// Copied, which no state shows.
     Copied,
 }
@@ -84,7 +84,7 @@ impl PlannedAction {
                 (was.unread, &was.flag, &was.folder, &was.labels)
                     == (state.unread, &state.flag, &state.folder, &state.labels)
             }),
-            ExpectedState::Gone | ExpectedState::Copied => false,
+            ExpectedState::Deleted | ExpectedState::Copied => false,
         }
     }
 
@@ -97,7 +97,7 @@ impl PlannedAction {
     /// `None` if it no longer exists.
     pub(super) fn is_done(&self, id: &str, now: Option<&MailState>) -> bool {
         match (&self.expected, now) {
-            (ExpectedState::Gone, now) => now.is_none(),
+            (ExpectedState::Deleted, now) => now.is_none(),
             (ExpectedState::Copied, now) => now.is_some(),
             (_, Some(state)) => self.holds(id, state),
             (_, None) => false,
@@ -213,7 +213,7 @@ pub(in crate::pipeline) async fn plan_actions(
                 false => one(MessageAction::Unlabel(ids.clone()), ExpectedState::NotUnder(ids)),
             }
         }
-        Verb::Delete => one(MessageAction::Delete, ExpectedState::Gone),
+        Verb::Delete => one(MessageAction::Delete, ExpectedState::Deleted),
         Verb::Unsubscribe => Err(Error::new(Kind::Internal, "unsubscribing is no step")),
     }
 }

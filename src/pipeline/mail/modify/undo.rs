@@ -31,8 +31,8 @@ pub(super) struct MessageUndo {
 }
 
 /// Returns the form that is stored.
-pub(super) fn write(kept: &[AccountUndo]) -> Result<String> {
-    serde_json::to_string(kept)
+pub(super) fn write(account_undo: &[AccountUndo]) -> Result<String> {
+    serde_json::to_string(account_undo)
         .map_err(|_| Error::new(Kind::Internal, "a change could not be recorded"))
 }
 
@@ -48,9 +48,9 @@ enum UndoStep {
 }
 
 /// Returns the state to restore for a message that the change took from `before` to `after`.
-fn back(kept: &MessageUndo, now: &MailState) -> UndoStep {
-    let before = &kept.before;
-    let Some(after) = &kept.after else {
+fn back(account_undo: &MessageUndo, now: &MailState) -> UndoStep {
+    let before = &account_undo.before;
+    let Some(after) = &account_undo.after else {
         let target = MailState { id: now.id.clone(), ..before.clone() };
         return match target == *now {
             true => UndoStep::Already,
@@ -94,12 +94,12 @@ impl Pipeline {
             return Err(Error::new(Kind::NotFound, format!("there is no `{id}`, or it expired"))
                 .next("changes can be undone for 30 days, by the id mail_modify returned"));
         };
-        let kept: Vec<AccountUndo> = serde_json::from_str(&state)
+        let account_undo: Vec<AccountUndo> = serde_json::from_str(&state)
             .map_err(|_| Error::new(Kind::Store, format!("`{id}` cannot be read")))?;
         let mut choice = Choice::default();
         let mut works = Vec::new();
         let labels = self.labels().await?;
-        for one in kept {
+        for one in account_undo {
             let label = labels.of(&one.account);
             let opened = self.accounts.by_id(&one.account).await;
             let opened = opened.and_then(|account| {
@@ -137,15 +137,15 @@ fn restored_messages(
 }
 
 /// Plans which messages of an account are restored, and how.
-async fn plan(chosen: ChosenMessages, kept: Vec<MessageUndo>) -> Work {
+async fn plan(chosen: ChosenMessages, account_undo: Vec<MessageUndo>) -> Work {
     // A message may have got another id by the change.
     let id = |one: &MessageUndo| one.after.as_ref().unwrap_or(&one.before).id.clone();
-    let ids: Vec<String> = kept.iter().map(id).collect();
+    let ids: Vec<String> = account_undo.iter().map(id).collect();
     let mut states = chosen.mailbox.states(&ids).await.into_iter();
     let mut work =
         Work { chosen, actions: Vec::new(), changes: Vec::new(), unchanged: 0, misses: Vec::new() };
     let mut targets = Vec::new();
-    for (id, one) in ids.iter().zip(&kept) {
+    for (id, one) in ids.iter().zip(&account_undo) {
         match states.next() {
             Some(Ok(now)) => match back(one, &now) {
                 UndoStep::Already => work.unchanged += 1,

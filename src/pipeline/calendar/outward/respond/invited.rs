@@ -116,7 +116,7 @@ impl Pipeline {
                 continue;
             };
             let original = facts.original;
-            let held = self.held(owner, value, facts).await?;
+            let target = self.as_target(owner, value, facts).await?;
             let same = match (original, entry.recurrence_id) {
                 (Some(original), Some(at)) => {
                     event_time::same_start(original, at, &[&self.config.zone, &TimeZone::UTC])
@@ -124,17 +124,17 @@ impl Pipeline {
                 (original, at) => original == at,
             };
             if same {
-                return Ok(Some(held));
+                return Ok(Some(target));
             }
             if original.is_none() {
-                series = Some(held);
+                series = Some(target);
             }
         }
         let (Some(series), Some(at)) = (series, entry.recurrence_id) else {
             return Ok(None);
         };
         match self.occurrence(&series, at).await? {
-            Some((value, facts)) => Ok(Some(self.held(owner, value, facts).await?)),
+            Some((value, facts)) => Ok(Some(self.as_target(owner, value, facts).await?)),
             None => Ok(None),
         }
     }

@@ -1,10 +1,10 @@
-//! Sending: a letter goes from one mailbox into those of its recipients.
+//! Sending: a message goes from one mailbox into those of its recipients.
 //!
 //! The sender keeps it under SENT with its Bcc. Everybody in To, Cc and Bcc whose
 //! mailbox is here gets a copy without Bcc, with the lines that a delivery adds,
 //! unread in the inbox, as often as it is sent. All other addresses are accepted
 //! and lead nowhere. Nothing here is any one provider's, but that Gmail's
-//! filters are asked where a letter goes.
+//! filters are asked where a message goes.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -16,9 +16,9 @@ use mail_parser::parsers::MessageStream;
 use super::gmail::filtering;
 use super::state::State;
 use super::store::head;
-use super::store::letter::{self, Facts, Letter};
 use super::store::lines;
 use super::store::mailbox::change::{Change, Entry};
+use super::store::message::{self, Facts, Message};
 use super::store::mime;
 
 /// The fields that name recipients.
@@ -27,9 +27,9 @@ const RECIPIENTS: [&str; 3] = ["To", "Cc", "Bcc"];
 /// How a provider sends.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Manner {
-    /// The letter sent is the draft under its own id; else it gets another.
+    /// The message sent is the draft under its own id; else it gets another.
     pub keeps_id: bool,
-    /// What somebody sends to themselves is one letter, in the inbox and sent;
+    /// What somebody sends to themselves is one message, in the inbox and sent;
     /// else the inbox gets a copy.
     pub one_for_self: bool,
 }
@@ -45,10 +45,10 @@ impl Manner {
 /// Why nothing was sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Unsent {
-    /// There is no such mailbox or letter.
+    /// There is no such mailbox or message.
     NotThere,
-    /// These bytes are no letter.
-    NoLetter(&'static str),
+    /// These bytes are no message.
+    NoMessage(&'static str),
     /// It is addressed to nobody.
     NoRecipient,
     /// This is said to be an address, and is none. It counts before anything
@@ -56,8 +56,8 @@ pub(super) enum Unsent {
     NoAddress,
 }
 
-/// Sends a draft of the mailbox `sender`, by its letter's id, and gives the id of
-/// the letter that the sender keeps.
+/// Sends a draft of the mailbox `sender`, by its message's id, and gives the id of
+/// the message that the sender keeps.
 ///
 /// # Errors
 /// [`Unsent`]; then nothing has changed.
@@ -68,11 +68,11 @@ pub(super) fn deliver(
     manner: Manner,
 ) -> Result<u64, Unsent> {
     let mailbox = state.mailbox(sender).ok_or(Unsent::NotThere)?;
-    let letter = mailbox.letter(draft).ok_or(Unsent::NotThere)?;
-    let thread = Some(letter.thread);
-    let bytes = letter::wire_form(&letter.raw);
-    // What is no letter must not become one by the lines added here.
-    letter::facts(&bytes, None).map_err(Unsent::NoLetter)?;
+    let message = mailbox.message(draft).ok_or(Unsent::NotThere)?;
+    let thread = Some(message.thread);
+    let bytes = message::wire_form(&message.raw);
+    // What is no message must not become one by the lines added here.
+    message::facts(&bytes, None).map_err(Unsent::NoMessage)?;
     let recipients = recipients(&bytes)?;
     let date = state.tick();
     let raw: Arc<[u8]> = completed(bytes, sender, date).into();
@@ -128,23 +128,23 @@ fn hand_over(state: &State, address: &str, raw: &[u8], date: i64) -> Result<(), 
     let raw: Arc<[u8]> = copy.into();
     let facts = facts_at(&raw, date)?;
     let labels = vec!["UNREAD".to_owned(), "INBOX".to_owned()];
-    let letter = Letter::new(0, labels, facts.clone(), Arc::clone(&raw));
+    let message = Message::new(0, labels, facts.clone(), Arc::clone(&raw));
     let filters = state.settings(&owner, |settings| settings.filters.clone());
     let entry =
-        Entry { raw, facts, labels: filtering::applied(mailbox, &filters, letter), thread: None };
+        Entry { raw, facts, labels: filtering::applied(mailbox, &filters, message), thread: None };
     state.change(&owner, |_| Some(Change::Enters(Box::new(entry))));
     Ok(())
 }
 
-/// The facts of a letter that comes at a time, in milliseconds. Labels and
+/// The facts of a message that comes at a time, in milliseconds. Labels and
 /// conversations are not taken from its header section, where an export has
 /// them.
 pub(super) fn facts_at(raw: &[u8], date: i64) -> Result<Facts, Unsent> {
-    let facts = letter::facts(raw, None).map_err(Unsent::NoLetter)?;
+    let facts = message::facts(raw, None).map_err(Unsent::NoMessage)?;
     Ok(Facts { labels: None, conversation: None, date, ..facts })
 }
 
-/// The addresses that a letter is for, each once, in lower case.
+/// The addresses that a message is for, each once, in lower case.
 ///
 /// # Errors
 /// [`Unsent::NoRecipient`], [`Unsent::NoAddress`].
@@ -192,7 +192,7 @@ pub(super) fn addresses(raw: &[u8], name: &str) -> Vec<String> {
     found
 }
 
-/// A letter without the fields of some names.
+/// A message without the fields of some names.
 pub(super) fn without(raw: &[u8], names: &[&str]) -> Vec<u8> {
     let head = mime::header_section(raw);
     let body = raw.get(head.len()..).unwrap_or_default();
@@ -213,7 +213,7 @@ pub(super) fn without(raw: &[u8], names: &[&str]) -> Vec<u8> {
     left
 }
 
-/// A letter with the fields that every letter sent has: who sends it, when (in
+/// A message with the fields that every message sent has: who sends it, when (in
 /// milliseconds), and a Message-ID. What is there stays.
 pub(super) fn completed(raw: Vec<u8>, sender: &str, date: i64) -> Vec<u8> {
     let fields = head::fields(mime::header_section(&raw));
@@ -250,7 +250,7 @@ fn plain(address: &str) -> String {
     }
 }
 
-/// A time in milliseconds as letters write it.
+/// A time in milliseconds as messages write it.
 fn rfc_2822(millis: i64) -> String {
     let time = Timestamp::from_millisecond(millis).unwrap_or_default();
     time.strftime("%a, %d %b %Y %H:%M:%S +0000").to_string()

@@ -13,8 +13,8 @@
 //! know Google's APIs, and `google` what those have in common; `graph` knows
 //! Microsoft Graph, below `/v1.0/`; `auth` has both sign-ins. `store` holds mail
 //! and calendars and knows no provider, so that the providers' halves stand side
-//! by side, on the same port; `load` fills it. Both show the same letters: a label
-//! of Gmail's that is a place is a letter's folder in Graph, and the user's labels
+//! by side, on the same port; `load` fills it. Both show the same messages: a label
+//! of Gmail's that is a place is a message's folder in Graph, and the user's labels
 //! are its categories.
 //!
 //! The server runs on a thread of its own with a runtime of its own. It is to
@@ -195,50 +195,50 @@ impl Sandbox {
         self.state.sign_in().expire_access_tokens();
     }
 
-    /// Lets a letter come into a mailbox; false if there is no such mailbox, or
-    /// the letter is there already. Without a `Date` of its own it comes now.
+    /// Lets a message come into a mailbox; false if there is no such mailbox, or
+    /// the message is there already. Without a `Date` of its own it comes now.
     ///
     /// # Errors
-    /// [`Kind::Argument`] if it is no letter.
-    pub fn deliver(&self, address: &str, letter: &[u8]) -> Result<bool> {
-        let raw: Arc<[u8]> = store::letter::wire_form(letter).into();
+    /// [`Kind::Argument`] if it is no message.
+    pub fn deliver(&self, address: &str, message: &[u8]) -> Result<bool> {
+        let raw: Arc<[u8]> = store::message::wire_form(message).into();
         let now = jiff::Timestamp::now().as_second();
-        let facts = store::letter::facts(&raw, Some(now))
+        let facts = store::message::facts(&raw, Some(now))
             .map_err(|why| Error::new(Kind::Argument, format!("this is no letter: {why}")))?;
         let arrival = Arrival { name: String::new(), raw, facts };
         let come = |_: &Mailbox| Some(Change::Comes(Box::new(arrival.clone())));
         Ok(self.state.change_mailbox(address, come))
     }
 
-    /// Gives the letter with a Message-ID (without brackets) other labels, by
-    /// their ids as Gmail has them; false if there is no such letter.
+    /// Gives the message with a Message-ID (without brackets) other labels, by
+    /// their ids as Gmail has them; false if there is no such message.
     pub fn relabel(&self, address: &str, message_id: &str, labels: &[&str]) -> bool {
         let labels: Vec<String> = labels.iter().map(|label| (*label).to_owned()).collect();
         self.state.change_mailbox(address, |mailbox| {
-            let letter = mailbox.by_message_id(message_id)?;
-            Some(Change::Labels(letter.id, labels.clone()))
+            let message = mailbox.by_message_id(message_id)?;
+            Some(Change::Labels(message.id, labels.clone()))
         })
     }
 
-    /// Deletes the letter with a Message-ID (without brackets) for good; false
-    /// if there is no such letter.
+    /// Deletes the message with a Message-ID (without brackets) for good; false
+    /// if there is no such message.
     pub fn discard(&self, address: &str, message_id: &str) -> bool {
         self.state.change_mailbox(address, |mailbox| {
-            let letter = mailbox.by_message_id(message_id)?;
-            Some(Change::Goes(vec![letter.id]))
+            let message = mailbox.by_message_id(message_id)?;
+            Some(Change::Goes(vec![message.id]))
         })
     }
 
-    /// The labels of every letter with a Message-ID (without brackets) in the
-    /// mailbox of an address, newest first; each letter counts, so that two
-    /// deliveries of one letter are two. Labels are ids as Gmail has them.
+    /// The labels of every message with a Message-ID (without brackets) in the
+    /// mailbox of an address, newest first; each message counts, so that two
+    /// deliveries of one message are two. Labels are ids as Gmail has them.
     pub fn found(&self, address: &str, message_id: &str) -> Vec<Vec<String>> {
         let state = State::of(&self.state);
-        let letters = state.mailbox(address).map(|mailbox| &mailbox.letters);
+        let messages = state.mailbox(address).map(|mailbox| &mailbox.messages);
         let mut found = Vec::new();
-        for letter in letters.into_iter().flatten() {
-            if letter.facts.message_id == message_id {
-                found.push(letter.labels.clone());
+        for message in messages.into_iter().flatten() {
+            if message.facts.message_id == message_id {
+                found.push(message.labels.clone());
             }
         }
         found

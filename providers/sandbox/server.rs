@@ -33,7 +33,7 @@ use super::{gmail, google_calendar, graph};
 /// The largest request body that is read, unless the path takes larger ones.
 const MAX_REQUEST: usize = 1 << 20;
 
-/// The largest request bodies, by how paths begin: letters are sent here.
+/// The largest request bodies, by how paths begin: messages are sent here.
 const LARGER: [(&str, usize); 4] = [
     ("/upload/gmail/", 36_700_160),
     ("/gmail/", 10 << 20),

@@ -174,7 +174,7 @@ impl Shared {
         self.change(address, change).is_some()
     }
 
-    /// Changes a mailbox and gives the id of the letter that the change was
+    /// Changes a mailbox and gives the id of the message that the change was
     /// about, the last of several, 0 for none; nothing if there is no such
     /// mailbox, or nothing changes.
     pub fn change(

@@ -83,7 +83,7 @@ fn choices(state: &State, hint: &str) -> String {
     for mailbox in state.mailboxes() {
         let address = mailbox.address.as_str();
         let checked = if chosen == Some(address) { " checked" } else { "" };
-        let count = mailbox.letters.len();
+        let count = mailbox.messages.len();
         let _ = writeln!(
             choices,
             "<p><label><input type=radio name=mailbox value=\"{}\"{checked}> {} \

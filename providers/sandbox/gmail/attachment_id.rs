@@ -1,7 +1,7 @@
 //! Attachment ids as Gmail has them: long, opaque, different at every look.
 //!
 //! A real attachment id is good for a while and never twice the same, so a
-//! client that keys anything by it is wrong. These ids carry the letter and
+//! client that keys anything by it is wrong. These ids carry the message and
 //! the part in disguise, so any of them resolves without a table.
 
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -23,11 +23,11 @@ pub(crate) struct AttachmentIds {
 }
 
 impl AttachmentIds {
-    /// A new id of a letter's part, counted in reading order.
-    pub fn make(&self, letter: u64, part: u32) -> String {
+    /// A new id of a message's part, counted in reading order.
+    pub fn make(&self, message: u64, part: u32) -> String {
         let nonce = self.next.fetch_add(1, Ordering::Relaxed).to_be_bytes();
         let mut plain = Vec::with_capacity(LENGTH);
-        plain.extend_from_slice(&letter.to_be_bytes());
+        plain.extend_from_slice(&message.to_be_bytes());
         plain.extend_from_slice(&part.to_be_bytes());
         plain.extend_from_slice(&check(&plain));
         plain.resize(LENGTH, 0);
@@ -36,7 +36,7 @@ impl AttachmentIds {
         format!("{PREFIX}{}", URL_SAFE_NO_PAD.encode(bytes))
     }
 
-    /// The letter and part an id was made for.
+    /// The message and part an id was made for.
     pub fn open(&self, id: &str) -> Option<(u64, u32)> {
         let bytes = URL_SAFE_NO_PAD.decode(id.strip_prefix(PREFIX)?).ok()?;
         let (nonce, hidden) = bytes.split_first_chunk::<8>()?;
@@ -45,11 +45,11 @@ impl AttachmentIds {
         }
         let plain = disguise(nonce, hidden);
         let (named, rest) = plain.split_first_chunk::<12>()?;
-        let (letter, part) = named.split_first_chunk::<8>()?;
+        let (message, part) = named.split_first_chunk::<8>()?;
         if !rest.starts_with(&check(named)) {
             return None;
         }
-        Some((u64::from_be_bytes(*letter), u32::from_be_bytes(part.try_into().ok()?)))
+        Some((u64::from_be_bytes(*message), u32::from_be_bytes(part.try_into().ok()?)))
     }
 }
 

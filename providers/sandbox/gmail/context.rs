@@ -21,7 +21,7 @@ pub(super) struct Context<'a> {
     pub params: &'a Params<'a>,
     /// The body.
     pub body: Map<String, Value>,
-    /// A letter that was uploaded beside it.
+    /// A message that was uploaded beside it.
     pub upload: Option<Vec<u8>>,
 }
 

@@ -1,4 +1,4 @@
-//! Gmail's drafts, and sending: how the letters of requests become letters of
+//! Gmail's drafts, and sending: how the messages of requests become messages of
 //! the mailbox.
 //!
 //! A draft that is updated has another message under the same draft id, as at
@@ -16,9 +16,9 @@ use crate::delivery::{self, Manner, Unsent};
 use crate::google::body::{bytes, inner, text};
 use crate::google::error;
 use crate::http::Answer;
-use crate::store::letter::{self, Letter};
 use crate::store::mailbox::Mailbox;
 use crate::store::mailbox::change::{Change, Entry};
+use crate::store::message::{self, Message};
 use crate::store::threads;
 
 /// Parameters of the list.
@@ -33,22 +33,22 @@ struct Wanted {
 impl Context<'_> {
     /// One draft with its message.
     pub fn draft(&self, id: &str) -> Result<Value, Answer> {
-        let letter = letter_of(self.mailbox, id)?;
-        let message = self.shown(letter, self.format(true)?);
+        let message = message_of(self.mailbox, id)?;
+        let message = self.shown(message, self.format(true)?);
         Ok(json!({ "id": id, "message": message }))
     }
 
     /// Makes a draft.
     pub fn make_draft(&self) -> Result<Value, Answer> {
-        let wanted = self.message(inner(&self.body, "message")?)?;
+        let wanted = self.requested_message(inner(&self.body, "message")?)?;
         let entry = Box::new(self.entry(wanted, vec!["DRAFT".to_owned()])?);
         self.put(Change::Enters(entry))
     }
 
     /// Gives a draft another message.
     pub fn update_draft(&self, id: &str) -> Result<Value, Answer> {
-        let old = letter_of(self.mailbox, id)?;
-        let wanted = self.message(inner(&self.body, "message")?)?;
+        let old = message_of(self.mailbox, id)?;
+        let wanted = self.requested_message(inner(&self.body, "message")?)?;
         let entry = Box::new(self.entry(wanted, vec!["DRAFT".to_owned()])?);
         self.put(Change::Replaces(old.id, entry))
     }
@@ -56,13 +56,13 @@ impl Context<'_> {
     /// Sends a draft.
     pub fn send_draft(&self) -> Result<Value, Answer> {
         let id = text(&self.body, "id")?.ok_or_else(|| error::invalid("Invalid draft"))?;
-        let draft = letter_of(self.mailbox, id)?.id;
+        let draft = message_of(self.mailbox, id)?.id;
         let sender = &self.mailbox.address;
         let id = delivery::deliver(self.state, sender, draft, Manner::GMAIL).map_err(refusal)?;
         self.brief(id)
     }
 
-    /// Makes a change and gives the id of the letter it is about.
+    /// Makes a change and gives the id of the message it is about.
     fn change(&self, change: Change) -> Result<u64, Answer> {
         let about = self.state.change(&self.mailbox.address, |_| Some(change));
         about.ok_or_else(error::not_found)
@@ -76,14 +76,14 @@ impl Context<'_> {
         Ok(json!({ "id": resources::draft_id(draft), "message": self.brief(id)? }))
     }
 
-    /// A letter as the methods that write give it.
+    /// A message as the methods that write give it.
     fn brief(&self, id: u64) -> Result<Value, Answer> {
-        let letter = self.now()?.letter(id);
-        letter.map(resources::brief).ok_or_else(error::not_found)
+        let message = self.now()?.message(id);
+        message.map(resources::brief).ok_or_else(error::not_found)
     }
 
     /// The message that a request brings, in its JSON or uploaded.
-    fn message(&self, message: Option<&Map<String, Value>>) -> Result<Wanted, Answer> {
+    fn requested_message(&self, message: Option<&Map<String, Value>>) -> Result<Wanted, Answer> {
         let empty = Map::new();
         let message = message.unwrap_or(&empty);
         let raw = match &self.upload {
@@ -97,10 +97,10 @@ impl Context<'_> {
                  required",
             )
         })?;
-        Ok(Wanted { raw: letter::wire_form(&raw), thread: thread.map(number).transpose()? })
+        Ok(Wanted { raw: message::wire_form(&raw), thread: thread.map(number).transpose()? })
     }
 
-    /// A message as a letter of the mailbox that comes now.
+    /// A message as a message of the mailbox that comes now.
     fn entry(&self, wanted: Wanted, labels: Vec<String>) -> Result<Entry, Answer> {
         let date = self.state.tick();
         let thread = self.joined(&wanted)?;
@@ -114,25 +114,25 @@ impl Context<'_> {
     }
 
     /// The conversation that a message asks for, if it belongs there: it has to
-    /// refer to one of its letters, under the same subject.
+    /// refer to one of its messages, under the same subject.
     fn joined(&self, wanted: &Wanted) -> Result<Option<u64>, Answer> {
         let Some(thread) = wanted.thread else {
             return Ok(None);
         };
-        let letters = self.mailbox.thread(thread);
-        let letters = letters.ok_or_else(error::not_found)?;
-        let Ok(facts) = letter::facts(&wanted.raw, None) else {
+        let messages = self.mailbox.thread(thread);
+        let messages = messages.ok_or_else(error::not_found)?;
+        let Ok(facts) = message::facts(&wanted.raw, None) else {
             return Ok(None);
         };
         let subject = threads::subject(&facts.subject);
-        let belongs = |letter: &&Letter| {
-            facts.references.contains(&letter.facts.message_id)
-                && threads::subject(&letter.facts.subject) == subject
+        let belongs = |message: &&Message| {
+            facts.references.contains(&message.facts.message_id)
+                && threads::subject(&message.facts.subject) == subject
         };
-        Ok(letters.iter().any(belongs).then_some(thread))
+        Ok(messages.iter().any(belongs).then_some(thread))
     }
 
-    /// A letter from the owner: under an address that is none of theirs, nobody
+    /// A message from the owner: under an address that is none of theirs, nobody
     /// is written to.
     fn of_owner(&self, raw: Vec<u8>) -> Vec<u8> {
         let own = settings::addresses(self.mailbox);
@@ -146,18 +146,18 @@ impl Context<'_> {
     }
 }
 
-/// The letter of a draft's id.
-fn letter_of<'a>(mailbox: &'a Mailbox, id: &str) -> Result<&'a Letter, Answer> {
+/// The message of a draft's id.
+fn message_of<'a>(mailbox: &'a Mailbox, id: &str) -> Result<&'a Message, Answer> {
     let number = id.strip_prefix('r').and_then(|id| id.parse().ok());
-    let letter = number.and_then(|number| mailbox.draft(number));
-    letter.ok_or_else(error::not_found)
+    let message = number.and_then(|number| mailbox.draft(number));
+    message.ok_or_else(error::not_found)
 }
 
 /// Why nothing was sent, as Gmail says it.
 fn refusal(unsent: Unsent) -> Answer {
     match unsent {
         Unsent::NotThere => error::not_found(),
-        Unsent::NoLetter(_) => error::invalid("Invalid draft"),
+        Unsent::NoMessage(_) => error::invalid("Invalid draft"),
         Unsent::NoRecipient => error::invalid("Recipient address required"),
         Unsent::NoAddress => error::invalid("Invalid To header"),
     }

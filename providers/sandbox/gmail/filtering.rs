@@ -5,24 +5,24 @@ use serde_json::{Map, Value};
 use super::query;
 use super::query::matching::Matcher;
 use crate::google::body::texts;
-use crate::store::letter::Letter;
 use crate::store::mailbox::Mailbox;
+use crate::store::message::Message;
 
-/// The labels that a letter has once the filters of a mailbox have seen it.
+/// The labels that a message has once the filters of a mailbox have seen it.
 pub(crate) fn applied(
     mailbox: &Mailbox,
     filters: &[(String, Value)],
-    letter: Letter,
+    message: Message,
 ) -> Vec<String> {
     let matcher = Matcher { mailbox };
-    let mut labels = letter.labels.clone();
+    let mut labels = message.labels.clone();
     for (_, filter) in filters {
         let part = |name: &str| filter.get(name).and_then(Value::as_object);
         let (Some(criteria), Some(action)) = (part("criteria"), part("action")) else {
             continue;
         };
         let query = query::parse(&search(criteria), &mailbox.address);
-        if !matcher.matches(&query, &letter) {
+        if !matcher.matches(&query, &message) {
             continue;
         }
         let named = |name: &str| texts(action, name).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Gmail's history: what has happened to the letters of a mailbox since a
+//! Gmail's history: what has happened to the messages of a mailbox since a
 //! history id.
 //!
 //! Page tokens name the last record given; the history id that a client asks
@@ -111,7 +111,7 @@ fn kinds(params: &Params<'_>) -> Result<Vec<&'static str>, Answer> {
 /// A record as the API has it, if it is of one of the kinds.
 fn row(record: &Record, kinds: &[&str]) -> Option<Value> {
     let short = json!({
-        "id": resources::id(record.letter),
+        "id": resources::id(record.message),
         "threadId": resources::id(record.thread),
     });
     let mut message = short.clone();

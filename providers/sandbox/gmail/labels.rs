@@ -13,7 +13,7 @@ use crate::store::mailbox::change::Change;
 /// The longest name.
 const LONGEST: usize = 225;
 
-/// Whether letters in lists show a label.
+/// Whether messages in lists show a label.
 const IN_MESSAGES: [&str; 2] = ["show", "hide"];
 
 /// Whether the list of labels shows it.
@@ -58,7 +58,7 @@ pub(super) fn change(context: &Context<'_>, id: &str) -> Result<Value, Answer> {
     changed.map(|_| value).ok_or_else(error::not_found)
 }
 
-/// Deletes a label, and takes it from all letters.
+/// Deletes a label, and takes it from all messages.
 pub(super) fn delete(context: &Context<'_>, id: &str) -> Result<Value, Answer> {
     if SYSTEM.iter().any(|label| label.id == id) {
         return Err(error::invalid("Invalid delete request"));

@@ -1,7 +1,7 @@
-//! Gmail's lists: which letters or conversations, and which page of them.
+//! Gmail's lists: which messages or conversations, and which page of them.
 //!
 //! A page token names the last row given and the question it was given to, so
-//! pages part a list exactly even while new letters arrive, and a token does
+//! pages part a list exactly even while new messages arrive, and a token does
 //! not fit another question.
 
 use std::collections::HashSet;
@@ -17,8 +17,8 @@ use super::resources;
 use crate::google::error;
 use crate::google::params::Params;
 use crate::http::Answer;
-use crate::store::letter::Letter;
 use crate::store::mailbox::Mailbox;
+use crate::store::message::Message;
 
 /// Rows of a page unless said otherwise.
 const DEFAULT_ROWS: usize = 100;
@@ -60,23 +60,24 @@ pub(super) fn page(mailbox: &Mailbox, what: Listed, params: &Params<'_>) -> Resu
     let query = query::parse(q, &mailbox.address);
     let mut found = found(mailbox, &query, &labels, spam_trash);
     if what == Listed::Drafts {
-        found.retain(|letter| mailbox.draft_id(letter.id).is_some());
+        found.retain(|message| mailbox.draft_id(message.id).is_some());
     }
-    let places: Vec<(Place, &Letter)> = match what {
+    let places: Vec<(Place, &Message)> = match what {
         Listed::Messages | Listed::Drafts => {
-            found.into_iter().map(|letter| ((letter.facts.date, letter.id), letter)).collect()
+            found.into_iter().map(|message| ((message.facts.date, message.id), message)).collect()
         }
         Listed::Threads => conversations(mailbox, found),
     };
     let total = places.len();
     let mut left =
         places.into_iter().filter(|(place, _)| after.is_none_or(|after| *place < after)).peekable();
-    let page: Vec<(Place, &Letter)> = left.by_ref().take(rows).collect();
+    let page: Vec<(Place, &Message)> = left.by_ref().take(rows).collect();
     let next = match (left.peek(), page.last()) {
         (Some(_), Some((last, _))) => Some(token(&question, *last)),
         _ => None,
     };
-    let rows: Vec<Value> = page.into_iter().map(|(_, letter)| row(mailbox, what, letter)).collect();
+    let rows: Vec<Value> =
+        page.into_iter().map(|(_, message)| row(mailbox, what, message)).collect();
 
     let mut answer = Map::new();
     if !rows.is_empty() {
@@ -94,37 +95,38 @@ pub(super) fn page(mailbox: &Mailbox, what: Listed, params: &Params<'_>) -> Resu
     Ok(Value::Object(answer))
 }
 
-/// The letters a question is answered with, newest first.
+/// The messages a question is answered with, newest first.
 fn found<'a>(
     mailbox: &'a Mailbox,
     query: &Query,
     labels: &[&str],
     spam_trash: bool,
-) -> Vec<&'a Letter> {
+) -> Vec<&'a Message> {
     let named = matching::places_named(query);
     let hidden = |label: &str| !spam_trash && !labels.contains(&label) && !named.contains(&label);
     let (no_spam, no_trash) = (hidden("SPAM"), hidden("TRASH"));
     let matcher = Matcher { mailbox };
     mailbox
-        .letters
+        .messages
         .iter()
         .map(AsRef::as_ref)
-        .filter(|letter| !(no_spam && letter.has("SPAM") || no_trash && letter.has("TRASH")))
-        .filter(|letter| labels.iter().all(|label| letter.has(label)))
-        .filter(|letter| matcher.matches(query, letter))
+        .filter(|message| !(no_spam && message.has("SPAM") || no_trash && message.has("TRASH")))
+        .filter(|message| labels.iter().all(|label| message.has(label)))
+        .filter(|message| matcher.matches(query, message))
         .collect()
 }
 
-/// The conversations of some letters, by their newest letters.
-fn conversations<'a>(mailbox: &'a Mailbox, found: Vec<&'a Letter>) -> Vec<(Place, &'a Letter)> {
+/// The conversations of some messages, by their newest messages.
+fn conversations<'a>(mailbox: &'a Mailbox, found: Vec<&'a Message>) -> Vec<(Place, &'a Message)> {
     let mut seen = HashSet::new();
-    let mut threads: Vec<(Place, &Letter)> = found
+    let mut threads: Vec<(Place, &Message)> = found
         .into_iter()
-        .filter(|letter| seen.insert(letter.thread))
-        .map(|letter| {
-            let newest = mailbox.thread(letter.thread).and_then(|letters| letters.last().copied());
-            let date = newest.unwrap_or(letter).facts.date;
-            ((date, letter.thread), letter)
+        .filter(|message| seen.insert(message.thread))
+        .map(|message| {
+            let newest =
+                mailbox.thread(message.thread).and_then(|messages| messages.last().copied());
+            let date = newest.unwrap_or(message).facts.date;
+            ((date, message.thread), message)
         })
         .collect();
     threads.sort_by(|(one, _), (other, _)| other.cmp(one));
@@ -132,19 +134,19 @@ fn conversations<'a>(mailbox: &'a Mailbox, found: Vec<&'a Letter>) -> Vec<(Place
 }
 
 /// One row of a list.
-fn row(mailbox: &Mailbox, what: Listed, letter: &Letter) -> Value {
+fn row(mailbox: &Mailbox, what: Listed, message: &Message) -> Value {
     match what {
         Listed::Messages => json!({
-            "id": resources::id(letter.id),
-            "threadId": resources::id(letter.thread),
+            "id": resources::id(message.id),
+            "threadId": resources::id(message.thread),
         }),
         Listed::Drafts => json!({
-            "id": resources::draft_id(mailbox.draft_id(letter.id).unwrap_or_default()),
-            "message": row(mailbox, Listed::Messages, letter),
+            "id": resources::draft_id(mailbox.draft_id(message.id).unwrap_or_default()),
+            "message": row(mailbox, Listed::Messages, message),
         }),
         Listed::Threads => {
-            let letters = mailbox.thread(letter.thread).unwrap_or_default();
-            resources::listed_thread(letter.thread, &letters)
+            let messages = mailbox.thread(message.thread).unwrap_or_default();
+            resources::listed_thread(message.thread, &messages)
         }
     }
 }

@@ -4,7 +4,7 @@
 //! `read.rs`, their labels in `modify.rs`; labels themselves, filters and settings
 //! in files of their own. The JSON is made in `resources.rs` and `settings.rs`; the
 //! search is read in `query/mod.rs` and decided in `query/matching.rs`; lists and
-//! their pages are in `list.rs` and `history.rs`. Letters that are uploaded come in
+//! their pages are in `list.rs` and `history.rs`. Messages that are uploaded come in
 //! from `upload.rs`. What all methods share is in `context.rs`.
 
 pub(super) mod attachment_id;
@@ -203,7 +203,7 @@ pub(super) fn answer(state: &State, request: &Request, path: &[&str]) -> Answer 
     answered.unwrap_or_else(|refused| refused)
 }
 
-/// Answers a request for a route, or refuses it. `upload` is a letter that came
+/// Answers a request for a route, or refuses it. `upload` is a message that came
 /// beside the JSON.
 fn carry_out(
     state: &State,

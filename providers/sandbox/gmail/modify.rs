@@ -1,5 +1,5 @@
-//! Gmail's labels of letters: modified by the thousand, one letter trashed; and
-//! letters deleted for good.
+//! Gmail's labels of messages: modified by the thousand, one message trashed; and
+//! messages deleted for good.
 
 use serde_json::Value;
 
@@ -8,8 +8,8 @@ use super::resources;
 use crate::google::body::texts;
 use crate::google::error;
 use crate::http::Answer;
-use crate::store::letter::Letter;
 use crate::store::mailbox::change::Change;
+use crate::store::message::Message;
 
 /// The most messages of one request.
 const MOST: usize = 1_000;
@@ -18,7 +18,7 @@ const MOST: usize = 1_000;
 const FIXED: [&str; 3] = ["SENT", "DRAFT", "CHAT"];
 
 impl Context<'_> {
-    /// Changes the labels of many letters. What is not there is passed over.
+    /// Changes the labels of many messages. What is not there is passed over.
     pub fn batch_modify(&self) -> Result<Value, Answer> {
         let ids = self.ids()?;
         let add = texts(&self.body, "addLabelIds")?;
@@ -37,24 +37,24 @@ impl Context<'_> {
         Ok(Value::Null)
     }
 
-    /// Puts a letter into the trash.
+    /// Puts a message into the trash.
     pub fn trash(&self, id: &str) -> Result<Value, Answer> {
         let id = number(id)?;
-        self.mailbox.letter(id).ok_or_else(error::not_found)?;
+        self.mailbox.message(id).ok_or_else(error::not_found)?;
         self.relabel(&[id], &["TRASH"], &[]);
-        self.now()?.letter(id).map(resources::brief).ok_or_else(error::not_found)
+        self.now()?.message(id).map(resources::brief).ok_or_else(error::not_found)
     }
 
-    /// Gives letters labels and takes others from them.
+    /// Gives messages labels and takes others from them.
     fn relabel(&self, ids: &[u64], add: &[&str], remove: &[&str]) {
         self.state.change(&self.mailbox.address, |mailbox| {
-            let there = ids.iter().filter_map(|id| mailbox.letter(*id));
-            let new = there.map(|letter| (letter.id, labels(letter, add, remove)));
+            let there = ids.iter().filter_map(|id| mailbox.message(*id));
+            let new = there.map(|message| (message.id, labels(message, add, remove)));
             Some(Change::Relabels(new.collect()))
         });
     }
 
-    /// Deletes many letters for good. What is not there is passed over.
+    /// Deletes many messages for good. What is not there is passed over.
     pub fn batch_delete(&self) -> Result<Value, Answer> {
         let ids = self.ids()?;
         self.state.change(&self.mailbox.address, |_| Some(Change::Goes(ids)));
@@ -74,12 +74,12 @@ impl Context<'_> {
     }
 }
 
-/// The labels of a letter after a change.
-fn labels(letter: &Letter, add: &[&str], remove: &[&str]) -> Vec<String> {
+/// The labels of a message after a change.
+fn labels(message: &Message, add: &[&str], remove: &[&str]) -> Vec<String> {
     let kept = |label: &&String| !remove.contains(&label.as_str());
-    let mut labels: Vec<String> = letter.labels.iter().filter(kept).cloned().collect();
+    let mut labels: Vec<String> = message.labels.iter().filter(kept).cloned().collect();
     for add in add {
-        // Trash and spam are places, and a letter is in one place.
+        // Trash and spam are places, and a message is in one place.
         match *add {
             "TRASH" => labels.retain(|label| label != "INBOX" && label != "SPAM"),
             "SPAM" => labels.retain(|label| label != "INBOX" && label != "TRASH"),

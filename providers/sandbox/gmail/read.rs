@@ -6,38 +6,39 @@ use super::context::{Context, number};
 use super::resources::{self, Format};
 use crate::google::error;
 use crate::http::Answer;
-use crate::store::letter::Letter;
+use crate::store::message::Message;
 
 impl Context<'_> {
     /// One message.
     pub fn one_message(&self, id: &str) -> Result<Value, Answer> {
-        let letter = self.letter(id)?;
+        let message = self.message(id)?;
         let format = self.format(true)?;
-        Ok(self.shown(letter, format))
+        Ok(self.shown(message, format))
     }
 
     /// The bytes of an attachment.
     pub fn attachment(&self, id: &str, attachment: &str) -> Result<Value, Answer> {
-        let letter = self.letter(id)?;
+        let message = self.message(id)?;
         let invalid = || error::invalid("Invalid attachment token");
         let (of, place) = self.state.attachment_ids.open(attachment).ok_or_else(invalid)?;
-        if of != letter.id {
+        if of != message.id {
             return Err(invalid());
         }
-        resources::attachment(letter, place).ok_or_else(invalid)
+        resources::attachment(message, place).ok_or_else(invalid)
     }
 
     /// A conversation with its messages.
     pub fn thread(&self, id: &str) -> Result<Value, Answer> {
         let id = number(id)?;
-        let letters = self.mailbox.thread(id).ok_or_else(error::not_found)?;
+        let messages = self.mailbox.thread(id).ok_or_else(error::not_found)?;
         let format = self.format(false)?;
-        let messages: Vec<_> = letters.iter().map(|letter| self.shown(letter, format)).collect();
-        let history = letters.iter().map(|letter| letter.history).max();
+        let resources: Vec<_> =
+            messages.iter().map(|message| self.shown(message, format)).collect();
+        let history = messages.iter().map(|message| message.history).max();
         Ok(json!({
             "id": resources::id(id),
             "historyId": history.unwrap_or_default().to_string(),
-            "messages": messages,
+            "messages": resources,
         }))
     }
 
@@ -55,14 +56,14 @@ impl Context<'_> {
         }
     }
 
-    /// A letter in a format.
-    pub fn shown(&self, letter: &Letter, format: Format) -> Value {
+    /// A message in a format.
+    pub fn shown(&self, message: &Message, format: Format) -> Value {
         let headers: Vec<&str> = self.params.all("metadataHeaders").collect();
-        resources::message(letter, format, &headers, &self.state.attachment_ids)
+        resources::message(message, format, &headers, &self.state.attachment_ids)
     }
 
-    /// The letter of an id in the path.
-    fn letter(&self, id: &str) -> Result<&Letter, Answer> {
-        self.mailbox.letter(number(id)?).ok_or_else(error::not_found)
+    /// The message of an id in the path.
+    fn message(&self, id: &str) -> Result<&Message, Answer> {
+        self.mailbox.message(number(id)?).ok_or_else(error::not_found)
     }
 }

@@ -1,4 +1,4 @@
-//! Gmail's JSON: messages, threads, labels, made of letters on request.
+//! Gmail's JSON: messages, threads, labels, made of messages on request.
 //!
 //! Only shapes are decided here. What is left out when empty (`labelIds`,
 //! `data`, `parts`) is what the real service leaves out.
@@ -12,8 +12,8 @@ use super::attachment_id::AttachmentIds;
 use crate::google::fields::{Shape, shape};
 use crate::store::head;
 use crate::store::labels::{SYSTEM, UserLabel};
-use crate::store::letter::Letter;
 use crate::store::mailbox::Mailbox;
+use crate::store::message::Message;
 use crate::store::mime::{self, Part};
 
 /// Text parts above this come by attachment id.
@@ -76,7 +76,7 @@ pub(crate) enum Format {
     Metadata,
     /// Ids, labels, snippet.
     Minimal,
-    /// The letter's bytes.
+    /// The message's bytes.
     Raw,
 }
 
@@ -91,38 +91,38 @@ pub(super) fn draft_id(id: u64) -> String {
 }
 
 /// A message as the methods that write give it: ids and labels.
-pub(super) fn brief(letter: &Letter) -> Value {
-    let mut brief = json!({ "id": id(letter.id), "threadId": id(letter.thread) });
-    if let (Value::Object(brief), false) = (&mut brief, letter.labels.is_empty()) {
-        brief.insert("labelIds".to_owned(), letter.labels.clone().into());
+pub(super) fn brief(message: &Message) -> Value {
+    let mut brief = json!({ "id": id(message.id), "threadId": id(message.thread) });
+    if let (Value::Object(brief), false) = (&mut brief, message.labels.is_empty()) {
+        brief.insert("labelIds".to_owned(), message.labels.clone().into());
     }
     brief
 }
 
 /// A message. `headers` are the names wanted of a metadata format; none are all.
 pub(super) fn message(
-    letter: &Letter,
+    message: &Message,
     format: Format,
     headers: &[&str],
     attachment_ids: &AttachmentIds,
 ) -> Value {
-    let mut message = Map::new();
-    let mut put = |name: &str, value: Value| message.insert(name.to_owned(), value);
-    put("id", id(letter.id).into());
-    put("threadId", id(letter.thread).into());
-    if !letter.labels.is_empty() {
-        put("labelIds", letter.labels.clone().into());
+    let mut resource = Map::new();
+    let mut put = |name: &str, value: Value| resource.insert(name.to_owned(), value);
+    put("id", id(message.id).into());
+    put("threadId", id(message.thread).into());
+    if !message.labels.is_empty() {
+        put("labelIds", message.labels.clone().into());
     }
-    put("snippet", escaped(letter.snippet()).into());
+    put("snippet", escaped(message.snippet()).into());
     match format {
         Format::Full => {
-            let root = Part::of_letter(&letter.raw);
-            let mut parts = Parts { letter, attachment_ids, next: 0 };
+            let root = Part::of_message(&message.raw);
+            let mut parts = Parts { message, attachment_ids, next: 0 };
             put("payload", parts.part(&root, ""));
         }
         Format::Metadata => {
-            let root = Part::of_letter(&letter.raw);
-            let head = mime::slice(&letter.raw, &root.head);
+            let root = Part::of_message(&message.raw);
+            let head = mime::slice(&message.raw, &root.head);
             let wanted = |name: &str| {
                 headers.is_empty() || headers.iter().any(|known| known.eq_ignore_ascii_case(name))
             };
@@ -133,13 +133,13 @@ pub(super) fn message(
         }
         Format::Minimal => {}
         Format::Raw => {
-            put("raw", URL_SAFE.encode(&letter.raw).into());
+            put("raw", URL_SAFE.encode(&message.raw).into());
         }
     }
-    put("sizeEstimate", letter.raw.len().into());
-    put("historyId", letter.history.to_string().into());
-    put("internalDate", letter.facts.date.to_string().into());
-    Value::Object(message)
+    put("sizeEstimate", message.raw.len().into());
+    put("historyId", message.history.to_string().into());
+    put("internalDate", message.facts.date.to_string().into());
+    Value::Object(resource)
 }
 
 /// The snippet's text, escaped for HTML as Gmail gives it.
@@ -159,9 +159,9 @@ fn header_fields(head: &[u8], wanted: impl Fn(&str) -> bool) -> Vec<Value> {
         .collect()
 }
 
-/// The parts of one letter on their way into JSON.
+/// The parts of one message on their way into JSON.
 struct Parts<'a> {
-    letter: &'a Letter,
+    message: &'a Message,
     attachment_ids: &'a AttachmentIds,
     /// The place in reading order of the next part.
     next: u32,
@@ -170,7 +170,7 @@ struct Parts<'a> {
 impl Parts<'_> {
     /// A part under its id, which is the path to it: `1.0`.
     fn part(&mut self, part: &Part, path: &str) -> Value {
-        let raw = &self.letter.raw;
+        let raw = &self.message.raw;
         let place = self.next;
         self.next += 1;
         let body = self.body(part, place);
@@ -203,10 +203,10 @@ impl Parts<'_> {
         if part.is_multipart() {
             return json!({ "size": 0 });
         }
-        let bytes = content(part, &self.letter.raw);
+        let bytes = content(part, &self.message.raw);
         let size = bytes.len();
         if !part.is_inline_text() || size > MAX_INLINE {
-            let id = self.attachment_ids.make(self.letter.id, place);
+            let id = self.attachment_ids.make(self.message.id, place);
             return json!({ "attachmentId": id, "size": size });
         }
         match size {
@@ -216,7 +216,7 @@ impl Parts<'_> {
     }
 }
 
-/// What a part holds: text shown with the letter in UTF-8, all else as it was.
+/// What a part holds: text shown with the message in UTF-8, all else as it was.
 fn content<'a>(part: &Part, raw: &'a [u8]) -> std::borrow::Cow<'a, [u8]> {
     let bytes = part.decoded(raw);
     match part.is_inline_text() {
@@ -226,10 +226,10 @@ fn content<'a>(part: &Part, raw: &'a [u8]) -> std::borrow::Cow<'a, [u8]> {
 }
 
 /// An attachment's bytes, by the part's place in reading order.
-pub(super) fn attachment(letter: &Letter, place: u32) -> Option<Value> {
-    let root = Part::of_letter(&letter.raw);
+pub(super) fn attachment(message: &Message, place: u32) -> Option<Value> {
+    let root = Part::of_message(&message.raw);
     let part = root.walk().into_iter().nth(usize::try_from(place).ok()?)?;
-    let bytes = content(part, &letter.raw);
+    let bytes = content(part, &message.raw);
     Some(json!({ "size": bytes.len(), "data": URL_SAFE.encode(&bytes) }))
 }
 
@@ -237,7 +237,7 @@ pub(super) fn attachment(letter: &Letter, place: u32) -> Option<Value> {
 pub(super) fn profile(mailbox: &Mailbox) -> Value {
     json!({
         "emailAddress": mailbox.address,
-        "messagesTotal": mailbox.letters.len(),
+        "messagesTotal": mailbox.messages.len(),
         "threadsTotal": mailbox.thread_count(),
         "historyId": mailbox.history.to_string(),
     })
@@ -278,16 +278,16 @@ pub(super) fn own_label(label: &UserLabel) -> Value {
 /// One label with its counts.
 pub(super) fn label(mailbox: &Mailbox, id: &str) -> Option<Value> {
     let mut label = labels(mailbox).into_iter().find(|label| label["id"] == id)?;
-    let of_label = mailbox.letters.iter().filter(|letter| letter.has(id));
+    let of_label = mailbox.messages.iter().filter(|message| message.has(id));
     let (mut total, mut unread) = (0usize, 0usize);
     let mut threads = std::collections::HashSet::new();
     let mut unread_threads = std::collections::HashSet::new();
-    for letter in of_label {
+    for message in of_label {
         total += 1;
-        threads.insert(letter.thread);
-        if letter.has("UNREAD") {
+        threads.insert(message.thread);
+        if message.has("UNREAD") {
             unread += 1;
-            unread_threads.insert(letter.thread);
+            unread_threads.insert(message.thread);
         }
     }
     if let Value::Object(label) = &mut label {
@@ -300,9 +300,9 @@ pub(super) fn label(mailbox: &Mailbox, id: &str) -> Option<Value> {
 }
 
 /// A conversation as it stands in a list.
-pub(super) fn listed_thread(thread: u64, letters: &[&Letter]) -> Value {
-    let snippet = letters.last().map(|letter| escaped(letter.snippet()));
-    let history = letters.iter().map(|letter| letter.history).max();
+pub(super) fn listed_thread(thread: u64, messages: &[&Message]) -> Value {
+    let snippet = messages.last().map(|message| escaped(message.snippet()));
+    let history = messages.iter().map(|message| message.history).max();
     json!({
         "id": id(thread),
         "snippet": snippet.unwrap_or_default(),

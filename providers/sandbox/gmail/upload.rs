@@ -15,14 +15,14 @@ use crate::http::{Answer, Request};
 use crate::routes::routes;
 use crate::state::State;
 
-/// The largest letter that is taken.
+/// The largest message that is taken.
 const LARGEST: usize = 36_700_160;
 
 /// Pieces but the last are of a multiple of this.
 const UNIT: usize = 256 << 10;
 
 /// What is uploaded.
-const LETTER: &str = "message/rfc822";
+const MESSAGE_TYPE: &str = "message/rfc822";
 
 routes! { Call below "/upload/gmail/v1/users/me" {
     "POST" ["drafts"] => write(COMPOSE, &DRAFT, &DRAFT, |context| context.make_draft()),
@@ -40,7 +40,7 @@ pub(crate) fn answer(state: &State, request: Request) -> Answer {
     answered.unwrap_or_else(|refused| refused)
 }
 
-/// Opens a session for the pieces of a letter.
+/// Opens a session for the pieces of a message.
 fn open(state: &State, request: Request) -> Result<Answer, Answer> {
     let path: Vec<&str> = request.path.iter().map(String::as_str).collect();
     let ["upload", "gmail", "v1", "users", _, rest @ ..] = path.as_slice() else {
@@ -52,7 +52,7 @@ fn open(state: &State, request: Request) -> Result<Answer, Answer> {
     }
     bearer(state, &request)?;
     if let Some(kind) = request.header("x-upload-content-type") {
-        is_letter(kind)?;
+        check_message_type(kind)?;
     }
     let length = request.header("x-upload-content-length");
     let length: Option<usize> = length.and_then(|text| text.parse().ok());
@@ -135,13 +135,13 @@ fn span(range: &str, there: usize, length: usize) -> Option<(usize, Option<usize
     (fits && inside).then_some((skip, total))
 }
 
-/// Refuses what is no letter by its media type.
-fn is_letter(kind: &str) -> Result<(), Answer> {
+/// Refuses what is no message by its media type.
+fn check_message_type(kind: &str) -> Result<(), Answer> {
     let kind = kind.split(';').next().unwrap_or_default().trim();
-    match kind.eq_ignore_ascii_case(LETTER) {
+    match kind.eq_ignore_ascii_case(MESSAGE_TYPE) {
         true => Ok(()),
         false => Err(error::invalid(&format!(
-            "Media type '{kind}' is not supported. Valid media types: [{LETTER}]"
+            "Media type '{kind}' is not supported. Valid media types: [{MESSAGE_TYPE}]"
         ))),
     }
 }

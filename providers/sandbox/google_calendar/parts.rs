@@ -187,16 +187,16 @@ pub(super) fn conference(
     Ok(())
 }
 
-/// A code as Meet's are: three, four and three letters.
+/// A code as Meet's are: three, four and three messages.
 fn meet_code(seed: &str) -> String {
     let digest = Sha256::digest(seed);
-    let letters = digest.iter().take(10).map(|byte| char::from(b'a' + byte % 26));
+    let characters = digest.iter().take(10).map(|byte| char::from(b'a' + byte % 26));
     let mut code = String::new();
-    for (place, letter) in letters.enumerate() {
+    for (place, character) in characters.enumerate() {
         if place == 3 || place == 7 {
             code.push('-');
         }
-        code.push(letter);
+        code.push(character);
     }
     code
 }

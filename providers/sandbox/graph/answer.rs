@@ -69,27 +69,27 @@ impl Asked<'_> {
 
     fn message(&self, id: &str, part: &Part<'_>) -> Result<Body, Refusal> {
         let (store, options) = (self.store, self.options);
-        let letter = store.letter(id)?;
+        let message = store.message(id)?;
         match part {
             Part::Itself => {
                 options.check_select(&message::PROPERTIES, "message")?;
-                let message = message::message(store, letter, options, self.prefer)?;
-                Ok(self.single(message, "messages"))
+                let json = message::json(store, message, options, self.prefer)?;
+                Ok(self.single(json, "messages"))
             }
-            Part::Raw => Ok(Body::Bytes("text/plain", letter.raw.to_vec())),
+            Part::Raw => Ok(Body::Bytes("text/plain", message.raw.to_vec())),
             Part::Attachments => {
                 options.check_select(&attachments::PROPERTIES, "attachment")?;
-                let all = attachments::list(store, letter, options, self.prefer);
+                let all = attachments::list(store, message, options, self.prefer);
                 let of = format!("messages('{id}')/attachments");
                 self.list(&all, all.len().max(1), &of, |_, row| row.clone())
             }
             Part::Attachment(attachment) => {
                 options.check_select(&attachments::PROPERTIES, "attachment")?;
-                let found = attachments::one(store, letter, attachment, options)?;
+                let found = attachments::one(store, message, attachment, options)?;
                 Ok(self.single(found, &format!("messages('{id}')/attachments")))
             }
             Part::File(attachment) => {
-                let bytes = attachments::bytes(store, letter, attachment)?;
+                let bytes = attachments::bytes(store, message, attachment)?;
                 Ok(Body::Bytes("application/octet-stream", bytes))
             }
         }

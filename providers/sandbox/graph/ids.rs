@@ -1,18 +1,18 @@
-//! Ids as Exchange makes them: long, alike to the last letters, and full of
+//! Ids as Exchange makes them: long, alike to the last messages, and full of
 //! signs that mean something in a URL.
 //!
-//! An id carries the letter, the folder or the part in disguise, so that it is
+//! An id carries the message, the folder or the part in disguise, so that it is
 //! the same on every run and resolves without a table. Reading one is done by
 //! making it again: what does not come out the same was not made here.
 //!
-//! A letter's common id names its folder, and so would change when the letter
+//! A message's common id names its folder, and so would change when the message
 //! is moved; the immutable one does not. Folders have only one.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest, Sha256};
 
-use crate::store::letter::Letter;
+use crate::store::message::Message;
 
 /// What every id of a folder or an item begins with.
 const ITEM: [u8; 4] = [0x00, 0x03, 0x24, 0x00];
@@ -49,8 +49,8 @@ const CALENDAR: u16 = 0x0d;
 /// The bytes of a message's id, common and immutable.
 const MESSAGE_LENGTHS: [usize; 2] = [113, 51];
 
-/// Where the letter stands in a message's id, common and immutable.
-const LETTER_AT: [usize; 2] = [89, 27];
+/// Where the message stands in a message's id, common and immutable.
+const MESSAGE_AT: [usize; 2] = [89, 27];
 
 /// Where the thread stands in a conversation's id.
 const THREAD_AT: usize = 43;
@@ -92,11 +92,11 @@ impl Ids {
     }
 
     /// A message's id: 152 characters, or 68 for an immutable one.
-    pub fn message(&self, letter: u64, folder: u16, immutable: bool) -> String {
-        STANDARD.encode(self.message_bytes(letter, folder, immutable))
+    pub fn message_id(&self, message: u64, folder: u16, immutable: bool) -> String {
+        STANDARD.encode(self.message_bytes(message, folder, immutable))
     }
 
-    fn message_bytes(&self, letter: u64, folder: u16, immutable: bool) -> Vec<u8> {
+    fn message_bytes(&self, message: u64, folder: u16, immutable: bool) -> Vec<u8> {
         let mut bytes = match immutable {
             true => IMMUTABLE.to_vec(),
             false => {
@@ -108,8 +108,8 @@ impl Ids {
                 bytes
             }
         };
-        let check = digest(&[b"message", &letter.to_be_bytes(), &self.store]);
-        bytes.extend_from_slice(&self.hidden(letter));
+        let check = digest(&[b"message", &message.to_be_bytes(), &self.store]);
+        bytes.extend_from_slice(&self.hidden(message));
         bytes.extend_from_slice(check.get(..8).unwrap_or_default());
         bytes.extend_from_slice(&[0, 0]);
         bytes.extend_from_slice(check.get(8..12).unwrap_or_default());
@@ -117,20 +117,20 @@ impl Ids {
         bytes
     }
 
-    /// The letter's number in a message's id, if it has the form of one; that
+    /// The message's number in a message's id, if it has the form of one; that
     /// it is right shows when the id is made again.
-    pub fn letter(&self, id: &str) -> Option<(u64, bool)> {
+    pub fn message_of(&self, id: &str) -> Option<(u64, bool)> {
         let bytes = STANDARD.decode(id).ok()?;
-        self.letter_in(&bytes)
+        self.message_in(&bytes)
     }
 
-    fn letter_in(&self, bytes: &[u8]) -> Option<(u64, bool)> {
+    fn message_in(&self, bytes: &[u8]) -> Option<(u64, bool)> {
         let immutable = bytes.starts_with(&IMMUTABLE);
         if !immutable && !bytes.starts_with(&ITEM) {
             return None;
         }
         let [common_length, immutable_length] = MESSAGE_LENGTHS;
-        let [common_at, immutable_at] = LETTER_AT;
+        let [common_at, immutable_at] = MESSAGE_AT;
         let (length, at) = match immutable {
             true => (immutable_length, immutable_at),
             false => (common_length, common_at),
@@ -170,7 +170,7 @@ impl Ids {
             bytes.drain(at..at + OCCURRENCE.len() + 8);
             i64::from_be_bytes(stamp).div_euclid(10_000_000) - YEAR_ONE
         });
-        let (number, immutable) = self.letter_in(&bytes).ok_or(())?;
+        let (number, immutable) = self.message_in(&bytes).ok_or(())?;
         let found = usize::try_from(number).ok();
         let found = found.map(|place| (place, occurrence, immutable));
         Ok(found.filter(|(place, occurrence, immutable)| {
@@ -188,10 +188,10 @@ impl Ids {
         self.change_key(mark ^ (1 << 63))
     }
 
-    /// The id of a letter's part, counted in reading order.
-    pub fn attachment(&self, letter: &Letter, folder: u16, part: u32, immutable: bool) -> String {
-        let mut bytes = self.message_bytes(letter.id, folder, immutable);
-        let check = digest(&[b"part", &letter.id.to_be_bytes(), &part.to_be_bytes()]);
+    /// The id of a message's part, counted in reading order.
+    pub fn attachment(&self, message: &Message, folder: u16, part: u32, immutable: bool) -> String {
+        let mut bytes = self.message_bytes(message.id, folder, immutable);
+        let check = digest(&[b"part", &message.id.to_be_bytes(), &part.to_be_bytes()]);
         bytes.extend_from_slice(&PART);
         bytes.extend_from_slice(&check);
         STANDARD.encode(bytes)
@@ -235,14 +235,14 @@ impl Ids {
         Ok(thread.filter(|thread| self.conversation(*thread) == id))
     }
 
-    /// The place of a letter in its conversation, as Outlook marks it: the
+    /// The place of a message in its conversation, as Outlook marks it: the
     /// conversation, and five bytes for every answer before this one.
     /// A version, by what it is one of.
-    pub fn change_key(&self, letter: u64) -> String {
+    pub fn change_key(&self, message: u64) -> String {
         let mut bytes = vec![0x09, 0, 0, 0, 0x16, 0, 0, 0];
         bytes.extend_from_slice(&self.store);
         bytes.extend_from_slice(&[0, 0]);
-        let check = digest(&[b"version", &letter.to_be_bytes()]);
+        let check = digest(&[b"version", &message.to_be_bytes()]);
         bytes.extend_from_slice(check.get(..4).unwrap_or_default());
         STANDARD.encode(bytes)
     }

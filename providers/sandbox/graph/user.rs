@@ -42,15 +42,15 @@ pub(super) fn name<'a>(store: Store<'a>) -> &'a str {
 }
 
 /// The addresses that reach the mailbox: its own first, in capitals, then the
-/// one that every tenant gives, then those that letters were delivered to.
+/// one that every tenant gives, then those that messages were delivered to.
 fn proxies(store: Store<'_>) -> Vec<String> {
     let address = store.mailbox.address.as_str();
     let (local, domain) = address.split_once('@').unwrap_or((address, "example.com"));
     let tenant = domain.split('.').next().unwrap_or(domain);
     let mut proxies =
         vec![format!("SMTP:{address}"), format!("smtp:{local}@{tenant}.onmicrosoft.com")];
-    for letter in &store.mailbox.letters {
-        let delivered = letter.facts.delivered_to.trim_matches(['<', '>']);
+    for message in &store.mailbox.messages {
+        let delivered = message.facts.delivered_to.trim_matches(['<', '>']);
         let proxy = format!("smtp:{}", delivered.to_lowercase());
         let known = proxies.iter().any(|known| known.eq_ignore_ascii_case(&proxy));
         if delivered.contains('@') && !known && proxies.len() < 10 {

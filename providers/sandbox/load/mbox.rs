@@ -1,4 +1,4 @@
-//! Letters out of an mbox file (RFC 4155, with mboxrd's quoting undone).
+//! Messages out of an mbox file (RFC 4155, with mboxrd's quoting undone).
 //!
 //! A separator is a `From ` line at the start of the file or after an empty
 //! line that also holds a time and a year: exporters differ in what they quote,
@@ -8,17 +8,17 @@ use std::io::{self, BufRead};
 
 use mail_parser::DateTime;
 
-/// A letter and the time its separator gives.
+/// A message and the time its separator gives.
 #[derive(Debug)]
 pub(super) struct Posted {
-    /// The letter's bytes.
+    /// The message's bytes.
     pub bytes: Vec<u8>,
     /// When the separator says it came, in seconds since 1970.
     pub time: Option<i64>,
 }
 
 impl Posted {
-    /// Takes off the empty line that the format puts after every letter.
+    /// Takes off the empty line that the format puts after every message.
     fn trimmed(mut self) -> Self {
         let line_end = match self.bytes.as_slice() {
             [.., b'\n', b'\r', b'\n'] => 2,
@@ -30,16 +30,16 @@ impl Posted {
     }
 }
 
-/// Reads an mbox and hands over one letter after the other.
+/// Reads an mbox and hands over one message after the other.
 ///
-/// Bytes beyond `limit` of a letter are dropped, so that one file cannot fill
-/// the memory; the letter then is one byte longer than the limit.
+/// Bytes beyond `limit` of a message are dropped, so that one file cannot fill
+/// the memory; the message then is one byte longer than the limit.
 pub(super) fn read(
     mut file: impl BufRead,
     limit: usize,
     mut each: impl FnMut(Posted),
 ) -> io::Result<()> {
-    let mut letter: Option<Posted> = None;
+    let mut message: Option<Posted> = None;
     let mut after_empty = true;
     let mut line = Vec::new();
     loop {
@@ -50,24 +50,24 @@ pub(super) fn read(
         let text = line.trim_ascii_end();
         if after_empty && is_separator(text) {
             let next = Posted { bytes: Vec::new(), time: time(text) };
-            if let Some(done) = letter.replace(next) {
+            if let Some(done) = message.replace(next) {
                 each(done.trimmed());
             }
-        } else if let Some(letter) = &mut letter {
+        } else if let Some(message) = &mut message {
             let quoted = line.starts_with(b">") && is_quoted(&line);
             let line = if quoted { line.get(1..).unwrap_or_default() } else { &line };
-            let room = (limit + 1).saturating_sub(letter.bytes.len());
-            letter.bytes.extend_from_slice(line.get(..room).unwrap_or(line));
+            let room = (limit + 1).saturating_sub(message.bytes.len());
+            message.bytes.extend_from_slice(line.get(..room).unwrap_or(line));
         }
         after_empty = text.is_empty();
     }
-    if let Some(done) = letter {
+    if let Some(done) = message {
         each(done.trimmed());
     }
     Ok(())
 }
 
-/// True for a line that parts two letters.
+/// True for a line that parts two messages.
 fn is_separator(line: &[u8]) -> bool {
     let Some(rest) = line.strip_prefix(b"From ") else {
         return false;

@@ -1,11 +1,11 @@
 //! Mailboxes out of a folder of `.eml` and `.mbox` files, or out of the samples.
 //!
-//! Whose letters they are: those below a top-level folder with an `@` in its
+//! Whose messages they are: those below a top-level folder with an `@` in its
 //! name belong to that address. All others belong together, to the address
 //! that most of them were delivered to (`Delivered-To`), or to
 //! `me@example.com` where none says.
 //!
-//! A file or letter that cannot be used is told in the report and passed over;
+//! A file or message that cannot be used is told in the report and passed over;
 //! only a path that does not exist is an error.
 
 pub(super) mod calendar;
@@ -21,13 +21,13 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use super::store::letter::{self, MAX_LETTER};
 use super::store::mailbox::{Arrival, Mailbox};
+use super::store::message::{self, MAX_MESSAGE};
 use daysheet_core::error::Result;
 use files::{Wanted, unreadable};
 use mbox::Posted;
 
-/// The mailboxes that the sandbox comes with: file, owner, letters. One
+/// The mailboxes that the sandbox comes with: file, owner, messages. One
 /// person's, in private and at work.
 const SAMPLES: [(&str, &str, &[u8]); 2] = [
     ("sample.mbox", "mira@example.com", include_bytes!("../sample.mbox")),
@@ -43,12 +43,12 @@ const LONG: Duration = Duration::from_millis(700);
 /// What was loaded and what was not.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LoadReport {
-    /// The number of letters loaded.
+    /// The number of messages loaded.
     pub messages: usize,
     /// The number of calendar entries loaded: a recurring event is one, and each
     /// of its occurrences that differs is one more.
     pub events: usize,
-    /// What was passed over, as the file (`file:number` for a letter in an
+    /// What was passed over, as the file (`file:number` for a message in an
     /// mbox, from 1) and the reason.
     pub skipped: Vec<(String, String)>,
 }
@@ -58,8 +58,8 @@ pub(super) fn load(mail: Option<&Path>, progress: bool) -> Result<(Vec<Mailbox>,
     let mut loading = Loading::default();
     match mail {
         None => {
-            for (name, owner, letters) in SAMPLES {
-                loading.mbox(name, Some(owner), letters, |_| ());
+            for (name, owner, messages) in SAMPLES {
+                loading.mbox(name, Some(owner), messages, |_| ());
             }
         }
         Some(path) => loading.path(path, progress)?,
@@ -70,7 +70,7 @@ pub(super) fn load(mail: Option<&Path>, progress: bool) -> Result<(Vec<Mailbox>,
 /// What has been loaded so far.
 #[derive(Default)]
 struct Loading {
-    letters: BTreeMap<Option<String>, Vec<Arrival>>,
+    messages: BTreeMap<Option<String>, Vec<Arrival>>,
     report: LoadReport,
 }
 
@@ -95,9 +95,9 @@ impl Loading {
                 }
                 _ => {
                     let mut bytes = Vec::new();
-                    file.take(MAX_LETTER as u64 + 1).read_to_end(&mut bytes)?;
+                    file.take(MAX_MESSAGE as u64 + 1).read_to_end(&mut bytes)?;
                     bar.add(bytes.len());
-                    self.letter(source.name.clone(), owner, &bytes, None);
+                    self.load_message(source.name.clone(), owner, &bytes, None);
                     Ok(())
                 }
             });
@@ -109,7 +109,7 @@ impl Loading {
         Ok(())
     }
 
-    /// Loads the letters of an mbox, telling how many bytes each took.
+    /// Loads the messages of an mbox, telling how many bytes each took.
     fn mbox(
         &mut self,
         name: &str,
@@ -118,10 +118,10 @@ impl Loading {
         mut done: impl FnMut(usize),
     ) {
         let mut count = 0;
-        let read = mbox::read(file, MAX_LETTER, |Posted { bytes, time }| {
+        let read = mbox::read(file, MAX_MESSAGE, |Posted { bytes, time }| {
             count += 1;
             done(bytes.len());
-            self.letter(format!("{name}:{count}"), owner, &bytes, time);
+            self.load_message(format!("{name}:{count}"), owner, &bytes, time);
         });
         match read {
             Err(error) => self.skip(name.to_owned(), unreadable(&error)),
@@ -132,14 +132,14 @@ impl Loading {
         }
     }
 
-    /// Loads one letter.
-    fn letter(&mut self, name: String, owner: Option<&str>, bytes: &[u8], time: Option<i64>) {
-        let raw: Arc<[u8]> = letter::wire_form(bytes).into();
-        match letter::facts(&raw, time) {
+    /// Loads one message.
+    fn load_message(&mut self, name: String, owner: Option<&str>, bytes: &[u8], time: Option<i64>) {
+        let raw: Arc<[u8]> = message::wire_form(bytes).into();
+        match message::facts(&raw, time) {
             Ok(facts) => {
                 let owner = owner.map(str::to_lowercase);
                 let arrival = Arrival { name, raw, facts };
-                self.letters.entry(owner).or_default().push(arrival);
+                self.messages.entry(owner).or_default().push(arrival);
             }
             Err(why) => self.skip(name, why.to_owned()),
         }
@@ -150,35 +150,35 @@ impl Loading {
         self.report.skipped.push((name, why));
     }
 
-    /// Puts the letters into mailboxes, in the order of the addresses. There is
+    /// Puts the messages into mailboxes, in the order of the addresses. There is
     /// always one, be it empty.
     fn mailboxes(self) -> (Vec<Mailbox>, LoadReport) {
         let mut report = self.report;
         let mut owned: BTreeMap<String, Vec<Arrival>> = BTreeMap::new();
-        for (owner, letters) in self.letters {
-            let owner = owner.unwrap_or_else(|| commonest(&letters));
-            owned.entry(owner).or_default().extend(letters);
+        for (owner, messages) in self.messages {
+            let owner = owner.unwrap_or_else(|| commonest(&messages));
+            owned.entry(owner).or_default().extend(messages);
         }
         if owned.is_empty() {
             owned.insert(NOBODY.to_owned(), Vec::new());
         }
         let mailboxes: Vec<Mailbox> = owned
             .into_iter()
-            .map(|(owner, letters)| {
-                Mailbox::new(owner, letters, |name| {
+            .map(|(owner, messages)| {
+                Mailbox::new(owner, messages, |name| {
                     let why = "it is a copy of a letter already loaded".to_owned();
                     report.skipped.push((name, why));
                 })
             })
             .collect();
-        report.messages = mailboxes.iter().map(|mailbox| mailbox.letters.len()).sum();
+        report.messages = mailboxes.iter().map(|mailbox| mailbox.messages.len()).sum();
         (mailboxes, report)
     }
 }
 
 /// What a file holds, by its name.
 enum Format {
-    Letter,
+    Message,
     Mbox,
 }
 
@@ -186,7 +186,7 @@ enum Format {
 fn kind(path: &Path) -> Option<Format> {
     let extension = path.extension()?;
     if extension.eq_ignore_ascii_case("eml") {
-        Some(Format::Letter)
+        Some(Format::Message)
     } else if extension.eq_ignore_ascii_case("mbox") {
         Some(Format::Mbox)
     } else {
@@ -194,10 +194,10 @@ fn kind(path: &Path) -> Option<Format> {
     }
 }
 
-/// The address that most letters were delivered to.
-fn commonest(letters: &[Arrival]) -> String {
+/// The address that most messages were delivered to.
+fn commonest(messages: &[Arrival]) -> String {
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
-    for arrival in letters {
+    for arrival in messages {
         let address = arrival.facts.delivered_to.trim_matches(['<', '>']).to_lowercase();
         if address.contains('@') && !address.contains(char::is_whitespace) {
             *counts.entry(address).or_default() += 1;

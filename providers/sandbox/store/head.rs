@@ -1,7 +1,7 @@
 //! Header fields: where they are, and what they say.
 //!
 //! Lenient on purpose, as a mailbox full of real mail needs: lines that are no
-//! fields are passed over, bytes that are no UTF-8 are read as Latin letters.
+//! fields are passed over, bytes that are no UTF-8 are read as Latin messages.
 //! Nothing here knows what a field means; charsets and encoded words are the
 //! work of `text`.
 
@@ -11,7 +11,7 @@ use daysheet_core::text::charset;
 
 use super::lines;
 
-/// More fields than any honest letter has; the rest is not looked at.
+/// More fields than any honest message has; the rest is not looked at.
 const MAX_FIELDS: usize = 2_000;
 
 /// The server that received the sample mail; each service has its own name there.
@@ -91,7 +91,7 @@ pub(crate) fn find<'a>(fields: &[Field<'a>], name: &str) -> Option<Field<'a>> {
 }
 
 /// Bytes as text: by their charset where it is known, as UTF-8 where they are
-/// that, else as Latin letters.
+/// that, else as Latin messages.
 pub(super) fn text(bytes: &[u8], charset: Option<&str>) -> String {
     charset::decode(bytes, charset).0
 }
@@ -111,7 +111,7 @@ pub(crate) fn to_utf8<'a>(bytes: Cow<'a, [u8]>, charset: Option<&str>) -> Cow<'a
     }
 }
 
-/// True for UTF-8 and for ASCII, which many a UTF-8 letter claims to be.
+/// True for UTF-8 and for ASCII, which many a UTF-8 message claims to be.
 fn is_utf8(charset: &str) -> bool {
     ["utf-8", "utf8", "us-ascii", "ascii"].iter().any(|name| name.eq_ignore_ascii_case(charset))
 }

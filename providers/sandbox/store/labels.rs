@@ -1,6 +1,6 @@
 //! Labels: Gmail's own, the user's, and how an export names them.
 //!
-//! Google Takeout writes a letter's labels into `X-Gmail-Labels`, under the
+//! Google Takeout writes a message's labels into `X-Gmail-Labels`, under the
 //! names shown to an English-speaking user. They become the API's ids here;
 //! names that are not Gmail's own become the user's labels.
 
@@ -59,7 +59,7 @@ pub(crate) struct UserLabel {
     pub name: String,
     /// The colours of text and background, as `#rrggbb`.
     pub colour: Option<(String, String)>,
-    /// `show` or `hide`: whether letters in lists show it.
+    /// `show` or `hide`: whether messages in lists show it.
     pub message_list: String,
     /// `labelShow`, `labelShowIfUnread` or `labelHide`.
     pub label_list: String,
@@ -87,7 +87,7 @@ pub(crate) struct UserLabels {
 }
 
 impl UserLabels {
-    /// The ids of a letter's labels as exported; without an export, a letter is
+    /// The ids of a message's labels as exported; without an export, a message is
     /// new and in the inbox.
     pub fn ids(&mut self, exported: Option<&str>) -> Vec<String> {
         let Some(exported) = exported else {

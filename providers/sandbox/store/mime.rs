@@ -1,6 +1,6 @@
-//! The parts of a letter: where each begins and ends, and what it is.
+//! The parts of a message: where each begins and ends, and what it is.
 //!
-//! A walk over the raw bytes that gives ranges, not copies, so that a letter
+//! A walk over the raw bytes that gives ranges, not copies, so that a message
 //! can be taken apart anew for every request. It is limited in depth and
 //! number: mail can be nested without end, and both this walk and the JSON made
 //! of it are recursive. A multipart below the limit is given as one opaque
@@ -18,13 +18,13 @@ use super::{head, lines, transfer};
 /// levels, and a part takes two.
 const MAX_DEPTH: usize = 32;
 
-/// How many parts a letter may have.
+/// How many parts a message may have.
 const MAX_PARTS: usize = 1_000;
 
-/// A part of a letter, or the letter itself.
+/// A part of a message, or the message itself.
 #[derive(Debug)]
 pub(crate) struct Part {
-    /// Where the header section stands in the letter.
+    /// Where the header section stands in the message.
     pub head: Range<usize>,
     /// Where the body stands, still transfer-encoded.
     pub body: Range<usize>,
@@ -40,7 +40,7 @@ pub(crate) struct Part {
     pub embedded: bool,
     /// How the body is encoded.
     encoding: Encoding,
-    /// The parts of a multipart, or the one letter in a message/rfc822.
+    /// The parts of a multipart, or the one message in a message/rfc822.
     pub parts: Vec<Part>,
 }
 
@@ -53,8 +53,8 @@ enum Encoding {
 }
 
 impl Part {
-    /// Takes a letter apart.
-    pub fn of_letter(raw: &[u8]) -> Self {
+    /// Takes a message apart.
+    pub fn of_message(raw: &[u8]) -> Self {
         let mut left = MAX_PARTS;
         let (head, body) = split(raw, 0..raw.len());
         build(raw, head, body, "text/plain", MAX_DEPTH, &mut left)
@@ -75,12 +75,12 @@ impl Part {
         !self.parts.is_empty() && self.mime_type.starts_with("multipart/")
     }
 
-    /// True for a letter in the letter.
-    pub fn is_letter(&self) -> bool {
+    /// True for a message in the message.
+    pub fn is_message(&self) -> bool {
         self.mime_type == "message/rfc822"
     }
 
-    /// True for text that is shown with the letter rather than attached.
+    /// True for text that is shown with the message rather than attached.
     pub fn is_inline_text(&self) -> bool {
         self.mime_type.starts_with("text/") && self.filename.is_empty()
     }
@@ -97,10 +97,10 @@ impl Part {
         found
     }
 
-    /// The same without what is in a letter in the letter.
+    /// The same without what is in a message in the message.
     pub fn own(&self) -> Vec<&Part> {
         let mut found = vec![self];
-        if !self.is_letter() {
+        if !self.is_message() {
             found.extend(self.parts.iter().flat_map(Part::own));
         }
         found
@@ -170,7 +170,7 @@ fn build(
         if filename.is_empty() {
             "noname.eml".clone_into(&mut filename);
         }
-        // RFC 2046 (5.2.1) allows no encoding that would hide the letter.
+        // RFC 2046 (5.2.1) allows no encoding that would hide the message.
         if depth > 0 && encoding == Encoding::Identity && *left > 0 {
             let (head, body) = split(raw, body.clone());
             parts.push(build(raw, head, body, "text/plain", depth - 1, left));
@@ -210,7 +210,7 @@ fn structured(value: &str) -> Option<ContentType<'static>> {
     (!kind.c_type.is_empty()).then_some(kind)
 }
 
-/// Splits a letter or part into its header section and its body.
+/// Splits a message or part into its header section and its body.
 fn split(raw: &[u8], range: Range<usize>) -> (Range<usize>, Range<usize>) {
     let start = range.start;
     let mut at = start;
@@ -248,7 +248,7 @@ fn pieces(raw: &[u8], body: &Range<usize>, boundary: &[u8]) -> Vec<Range<usize>>
         }
         at = after;
     }
-    // No closing delimiter: the letter was cut off, and this is what is left.
+    // No closing delimiter: the message was cut off, and this is what is left.
     if let Some(start) = open.filter(|start| *start < body.end) {
         found.push(start..body.end);
     }
@@ -276,7 +276,7 @@ fn before_line_end(raw: &[u8], start: usize, end: usize) -> usize {
     end - shorter
 }
 
-/// The header section of a letter.
+/// The header section of a message.
 pub(crate) fn header_section(raw: &[u8]) -> &[u8] {
     let (head, _) = split(raw, 0..raw.len());
     slice(raw, &head)

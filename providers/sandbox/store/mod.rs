@@ -4,8 +4,8 @@
 pub(super) mod agenda;
 pub(super) mod head;
 pub(super) mod labels;
-pub(super) mod letter;
 pub(super) mod mailbox;
+pub(super) mod message;
 pub(super) mod mime;
 pub(super) mod settings;
 pub(super) mod threads;

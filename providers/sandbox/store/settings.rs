@@ -1,4 +1,4 @@
-//! What the owner of a mailbox has set, beyond letters and labels: signatures,
+//! What the owner of a mailbox has set, beyond messages and labels: signatures,
 //! the answer while away, filters, contacts made by hand.
 //!
 //! It is provider-neutral as far as the providers agree; what only one of them

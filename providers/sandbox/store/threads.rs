@@ -1,45 +1,45 @@
 //! Conversations, found as Gmail finds them.
 //!
-//! Two letters are of one conversation when one refers to the other, or both to
+//! Two messages are of one conversation when one refers to the other, or both to
 //! a third (which need not be here), and their subjects agree but for `Re:` and
 //! the like: a changed subject begins a new conversation. Where an export names
 //! the conversation, that counts too.
 
 use std::collections::HashMap;
 
-use super::letter::Letter;
+use super::message::Message;
 use super::words::number;
 
-/// Prefixes that answers and forwarded letters get, in the tongues seen most.
+/// Prefixes that answers and forwarded messages get, in the tongues seen most.
 const PREFIXES: [&str; 14] =
     ["re", "fwd", "fw", "aw", "wg", "sv", "vs", "antw", "tr", "rif", "res", "enc", "odp", "ynt"];
 
-/// Sets the thread of each letter to the id of its conversation's first.
-/// The letters stand oldest first.
-pub(super) fn join(letters: &mut [Letter]) {
-    let mut sets: Vec<usize> = (0..letters.len()).collect();
+/// Sets the thread of each message to the id of its conversation's first.
+/// The messages stand oldest first.
+pub(super) fn join(messages: &mut [Message]) {
+    let mut sets: Vec<usize> = (0..messages.len()).collect();
     let mut seen: HashMap<u64, usize> = HashMap::new();
-    for (place, letter) in letters.iter().enumerate() {
-        for key in keys(letter) {
+    for (place, message) in messages.iter().enumerate() {
+        for key in keys(message) {
             if let Some(other) = seen.insert(key, place) {
                 unite(&mut sets, place, other);
             }
         }
     }
-    // A set's root is its smallest place, which is the oldest letter.
-    let roots: Vec<usize> = (0..letters.len()).map(|place| root(&sets, place)).collect();
-    let ids: Vec<u64> = letters.iter().map(|letter| letter.id).collect();
-    for (letter, first) in letters.iter_mut().zip(roots) {
+    // A set's root is its smallest place, which is the oldest message.
+    let roots: Vec<usize> = (0..messages.len()).map(|place| root(&sets, place)).collect();
+    let ids: Vec<u64> = messages.iter().map(|message| message.id).collect();
+    for (message, first) in messages.iter_mut().zip(roots) {
         if let Some(id) = ids.get(first) {
-            letter.thread = *id;
+            message.thread = *id;
         }
     }
 }
 
-/// What a letter shares with the others of its conversation, as numbers: with
-/// any of them in common, two letters belong together.
-pub(super) fn keys(letter: &Letter) -> Vec<u64> {
-    let facts = &letter.facts;
+/// What a message shares with the others of its conversation, as numbers: with
+/// any of them in common, two messages belong together.
+pub(super) fn keys(message: &Message) -> Vec<u64> {
+    let facts = &message.facts;
     let subject = subject(&facts.subject);
     let own = Some(&facts.message_id).filter(|id| !id.is_empty());
     let mut keys: Vec<u64> = own

@@ -34,7 +34,7 @@ pub(super) fn base64(text: &[u8]) -> Vec<u8> {
         };
         bits = (bits << 6) | u32::from(value);
         count += 1;
-        // Bytes leave as soon as they are whole: after 2, 3 and 4 letters.
+        // Bytes leave as soon as they are whole: after 2, 3 and 4 messages.
         match count {
             2 => out.push((bits >> 4) as u8),
             3 => out.push((bits >> 2) as u8),

@@ -1,6 +1,6 @@
-//! Letters as a search sees them.
+//! Messages as a search sees them.
 //!
-//! Words are those of `text/words.rs`. What stands here is about letters: words
+//! Words are those of `text/words.rs`. What stands here is about messages: words
 //! as numbers, and the visible text of HTML, which is what gets searched and
 //! shown in snippets.
 

@@ -180,6 +180,6 @@ fn user_code() -> Result<String> {
     Ok(bytes
         .iter()
         .filter_map(|byte| ALPHABET.get(usize::from(byte & 31)))
-        .map(|letter| char::from(*letter))
+        .map(|digit| char::from(*digit))
         .collect())
 }

@@ -2,7 +2,7 @@
 //!
 //! Gmail never refuses a query, so this cannot fail: an operator nobody knows
 //! is a word with a colon in it, a quote that is not closed ends with the text,
-//! a bracket too many is not there. What the tests mean for a letter is decided
+//! a bracket too many is not there. What the tests mean for a message is decided
 //! in `matching.rs`.
 
 pub(super) mod matching;
@@ -44,7 +44,7 @@ pub(crate) enum Field {
     Filename,
 }
 
-/// A condition on one letter.
+/// A condition on one message.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Test {
     /// The words stand next to each other.

@@ -34,18 +34,18 @@ pub(super) fn changes(
     if round.since > 0 && round.since < mailbox.forgotten {
         return Err(sync_state_lost());
     }
-    // Of each letter, where it was before this round, and what has happened
+    // Of each message, where it was before this round, and what has happened
     // to it in it.
     let mut before: BTreeMap<u64, &Record> = BTreeMap::new();
     let mut latest: BTreeMap<u64, &Record> = BTreeMap::new();
     let mut came: Vec<u64> = Vec::new();
     for record in &mailbox.records {
         if record.history <= round.since {
-            before.insert(record.letter, record);
+            before.insert(record.message, record);
         } else if record.history <= round.until {
-            latest.insert(record.letter, record);
+            latest.insert(record.message, record);
             if record.what == What::Came {
-                came.push(record.letter);
+                came.push(record.message);
             }
         }
     }
@@ -53,11 +53,11 @@ pub(super) fn changes(
         record.what != What::Went && folders::number_of_labels(&record.labels) == folder
     };
     let mut rows: Vec<(Key, Value)> = Vec::new();
-    for (letter, record) in latest {
-        let was = before.get(&letter).is_some_and(|record| inside(record));
+    for (message, record) in latest {
+        let was = before.get(&message).is_some_and(|record| inside(record));
         let history = i64::try_from(record.history).unwrap_or(i64::MAX);
         if inside(record) {
-            let Some(letter) = mailbox.letter(letter) else {
+            let Some(message) = mailbox.message(message) else {
                 // It went after this round; the next one tells.
                 continue;
             };
@@ -65,23 +65,23 @@ pub(super) fn changes(
                 true => "updated",
                 false => "created",
             };
-            let date = letter.facts.date;
+            let date = message.facts.date;
             if wanted.is_some_and(|wanted| wanted != kind) || from.is_some_and(|from| date < from) {
                 continue;
             }
-            let message = message::message(store, letter, options, asked.prefer)?;
+            let json = message::json(store, message, options, asked.prefer)?;
             let first = if by_date { -date } else { history };
-            rows.push(((first, letter.id), there("message", message)));
+            rows.push(((first, message.id), there("message", json)));
         } else if was && wanted.is_none_or(|wanted| wanted == "deleted") {
-            let id = store.ids().message(letter, folder, asked.prefer.immutable);
-            rows.push(((history, letter), removed("message", id)));
+            let id = store.ids().message_id(message, folder, asked.prefer.immutable);
+            rows.push(((history, message), removed("message", id)));
         }
     }
     rows.sort_by_key(|(key, _)| *key);
     Ok(rows)
 }
 
-/// The only filter that there is: letters from a time on, in milliseconds.
+/// The only filter that there is: messages from a time on, in milliseconds.
 fn earliest(filter: &str) -> Result<i64, Refusal> {
     match filter::parse(filter).map_err(|why| invalid_filter(&why))? {
         Filter::Compare(path, comparison, Literal::Time(time)) if path == "receivedDateTime" => {

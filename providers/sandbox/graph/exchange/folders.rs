@@ -1,16 +1,16 @@
-//! Folders: which there are, which letter is in which, and their JSON.
+//! Folders: which there are, which message is in which, and their JSON.
 //!
 //! The folders are Exchange's own, and a few of a user's, empty: one in
 //! another, and two of the same name, as people have them. User labels make no
-//! folders, for a letter can have many labels and is in one folder only. What a
+//! folders, for a message can have many labels and is in one folder only. What a
 //! mailbox's folders become is in `mail/folders_write.rs`.
 //!
-//! A letter's labels say which folder it is in: those that are places in Gmail
+//! A message's labels say which folder it is in: those that are places in Gmail
 //! too, and one of this half's own for the others.
 
 use std::borrow::Cow;
 
-use crate::store::letter::Letter;
+use crate::store::message::Message;
 
 /// A folder.
 #[derive(Debug, Clone)]
@@ -84,13 +84,13 @@ pub(crate) const DRAFTS: u16 = 15;
 /// The folder of what was sent.
 pub(crate) const SENT: u16 = 9;
 
-/// Where letters are that are nowhere else.
+/// Where messages are that are nowhere else.
 const ARCHIVE: u16 = 33;
 
 /// The first number of a folder that somebody makes.
 pub(crate) const FIRST_OWN: u16 = 100;
 
-/// The labels that put a letter into a folder against all others, the strongest
+/// The labels that put a message into a folder against all others, the strongest
 /// first.
 const STRONG: [(&str, u16); 2] = [("TRASH", DELETED), ("SPAM", 20)];
 
@@ -111,9 +111,9 @@ pub(crate) const PROPERTIES: [&str; 7] = [
     "isHidden",
 ];
 
-/// The number of the folder that a letter is in.
-pub(crate) fn number_of(letter: &Letter) -> u16 {
-    number_of_labels(&letter.labels)
+/// The number of the folder that a message is in.
+pub(crate) fn number_of(message: &Message) -> u16 {
+    number_of_labels(&message.labels)
 }
 
 /// The number of the folder of what has these labels.
@@ -132,7 +132,7 @@ fn own_number(label: &str) -> Option<u16> {
     label.strip_prefix(OWN)?.parse().ok()
 }
 
-/// The labels of a letter that is put into another folder.
+/// The labels of a message that is put into another folder.
 pub(crate) fn labels_in(labels: &[String], folder: u16) -> Vec<String> {
     let place = |label: &&String| {
         own_number(label).is_some() || matches!(label.as_str(), "TRASH" | "SPAM" | "INBOX")

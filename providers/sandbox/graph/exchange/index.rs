@@ -18,19 +18,19 @@ pub(crate) const TABS: [(&str, &str); 5] = [
     ("CATEGORY_SOCIAL", "social"),
 ];
 
-/// What is known of a mailbox beyond its letters.
+/// What is known of a mailbox beyond its messages.
 #[derive(Debug)]
 pub(crate) struct Index {
     pub(super) ids: Ids,
     /// Places in the mailbox by folder, newest first.
     pub(super) folders: HashMap<u16, Vec<usize>>,
-    /// How many letters of a folder are unread.
+    /// How many messages of a folder are unread.
     pub(super) unread: HashMap<u16, usize>,
     /// The names of labels that are categories, by their ids.
     pub(super) categories: HashMap<String, String>,
-    /// From and Sender of each letter, by its place, once they are asked for.
+    /// From and Sender of each message, by its place, once they are asked for.
     pub(super) senders: Vec<OnceLock<[Option<Person>; 2]>>,
-    /// Places by letter.
+    /// Places by message.
     pub(super) places: HashMap<u64, usize>,
 }
 
@@ -39,12 +39,12 @@ impl Index {
     pub fn of(mailbox: &Mailbox) -> Self {
         let mut folders: HashMap<u16, Vec<usize>> = HashMap::new();
         let mut unread: HashMap<u16, usize> = HashMap::new();
-        let mut places = HashMap::with_capacity(mailbox.letters.len());
-        for (place, letter) in mailbox.letters.iter().enumerate() {
-            let folder = folders::number_of(letter);
+        let mut places = HashMap::with_capacity(mailbox.messages.len());
+        for (place, message) in mailbox.messages.iter().enumerate() {
+            let folder = folders::number_of(message);
             folders.entry(folder).or_default().push(place);
-            *unread.entry(folder).or_default() += usize::from(letter.has("UNREAD"));
-            places.insert(letter.id, place);
+            *unread.entry(folder).or_default() += usize::from(message.has("UNREAD"));
+            places.insert(message.id, place);
         }
         let tabs = TABS.iter().map(|(id, name)| (id.to_string(), *name));
         let categories = tabs.chain(mailbox.labels.all());
@@ -53,7 +53,7 @@ impl Index {
             folders,
             unread,
             categories: categories.map(|(id, name)| (id, name.to_owned())).collect(),
-            senders: mailbox.letters.iter().map(|_| OnceLock::new()).collect(),
+            senders: mailbox.messages.iter().map(|_| OnceLock::new()).collect(),
             places,
         }
     }

@@ -1,7 +1,7 @@
-//! A mailbox as Exchange would hold it: every letter in one folder, labels as
+//! A mailbox as Exchange would hold it: every message in one folder, labels as
 //! categories, ids for all.
 //!
-//! The letters are the mailbox's own; what is read from them once is in
+//! The messages are the mailbox's own; what is read from them once is in
 //! `index.rs`, and what only Exchange has in `office.rs`.
 
 pub(super) mod folders;
@@ -18,9 +18,9 @@ use super::people::{self, Person};
 use super::state::GraphState;
 use crate::state::State;
 use crate::store::head;
-use crate::store::letter::Letter;
 use crate::store::mailbox::Mailbox;
 use crate::store::mailbox::contacts::People;
+use crate::store::message::Message;
 use crate::store::mime;
 use folders::Folder;
 use index::Index;
@@ -47,39 +47,39 @@ impl<'a> Store<'a> {
         &self.index.ids
     }
 
-    /// The letters of a folder, or all, newest first.
-    pub fn letters(&self, folder: Option<&Folder>) -> Vec<&'a Letter> {
+    /// The messages of a folder, or all, newest first.
+    pub fn messages(&self, folder: Option<&Folder>) -> Vec<&'a Message> {
         let Some(folder) = folder else {
-            return self.mailbox.letters.iter().map(AsRef::as_ref).collect();
+            return self.mailbox.messages.iter().map(AsRef::as_ref).collect();
         };
         let places = self.index.folders.get(&folder.number);
         places
             .into_iter()
             .flatten()
-            .filter_map(|place| self.mailbox.letters.get(*place))
+            .filter_map(|place| self.mailbox.messages.get(*place))
             .map(AsRef::as_ref)
             .collect()
     }
 
-    /// How many letters of a folder there are, and how many of them unread.
+    /// How many messages of a folder there are, and how many of them unread.
     pub fn counts(&self, folder: &Folder) -> (usize, usize) {
-        let letters = self.index.folders.get(&folder.number);
+        let messages = self.index.folders.get(&folder.number);
         let unread = self.index.unread.get(&folder.number);
-        (letters.map_or(0, Vec::len), unread.copied().unwrap_or(0))
+        (messages.map_or(0, Vec::len), unread.copied().unwrap_or(0))
     }
 
-    /// The id of a letter.
-    pub fn message_id(&self, letter: &Letter, immutable: bool) -> String {
-        let folder = folders::number_of(letter);
-        self.ids().message(letter.id, folder, immutable)
+    /// The id of a message.
+    pub fn message_id(&self, message: &Message, immutable: bool) -> String {
+        let folder = folders::number_of(message);
+        self.ids().message_id(message.id, folder, immutable)
     }
 
-    /// The letter of an id of either form.
-    pub fn letter(&self, id: &str) -> Result<&'a Letter, Refusal> {
-        let (number, immutable) = self.ids().letter(id).ok_or_else(malformed_id)?;
-        let letter = self.mailbox.letter(number).ok_or_else(not_found)?;
-        match self.message_id(letter, immutable) == id {
-            true => Ok(letter),
+    /// The message of an id of either form.
+    pub fn message(&self, id: &str) -> Result<&'a Message, Refusal> {
+        let (number, immutable) = self.ids().message_of(id).ok_or_else(malformed_id)?;
+        let message = self.mailbox.message(number).ok_or_else(not_found)?;
+        match self.message_id(message, immutable) == id {
+            true => Ok(message),
             false => Err(not_found()),
         }
     }
@@ -105,9 +105,9 @@ impl<'a> Store<'a> {
         self.with(|office| Arc::clone(&office.folders))
     }
 
-    /// What is known of a letter beyond its bytes and labels.
-    pub fn notes(&self, letter: &Letter) -> Notes {
-        self.with(|office| office.notes.get(&letter.id).cloned()).unwrap_or_default()
+    /// What is known of a message beyond its bytes and labels.
+    pub fn notes(&self, message: &Message) -> Notes {
+        self.with(|office| office.notes.get(&message.id).cloned()).unwrap_or_default()
     }
 
     /// Reads or changes what this half keeps of the mailbox.
@@ -115,35 +115,35 @@ impl<'a> Store<'a> {
         self.graph.office(&self.mailbox.address, then)
     }
 
-    /// The version of a letter: another after every change of it.
-    pub fn change_key(&self, letter: &Letter) -> String {
-        let changes = self.notes(letter).changes;
-        let version = letter.id ^ letter.history.rotate_left(40) ^ changes.rotate_left(20);
+    /// The version of a message: another after every change of it.
+    pub fn change_key(&self, message: &Message) -> String {
+        let changes = self.notes(message).changes;
+        let version = message.id ^ message.history.rotate_left(40) ^ changes.rotate_left(20);
         self.ids().change_key(version)
     }
 
-    /// The categories of a letter, in the order of its labels.
-    pub fn categories(&self, letter: &Letter) -> Vec<&'a str> {
-        let names = letter.labels.iter();
+    /// The categories of a message, in the order of its labels.
+    pub fn categories(&self, message: &Message) -> Vec<&'a str> {
+        let names = message.labels.iter();
         names.filter_map(|id| self.index.categories.get(id)).map(String::as_str).collect()
     }
 
-    /// From of a letter.
-    pub fn from(&self, letter: &Letter) -> Option<&'a Person> {
-        self.people_of(letter)?.first()?.as_ref()
+    /// From of a message.
+    pub fn from(&self, message: &Message) -> Option<&'a Person> {
+        self.people_of(message)?.first()?.as_ref()
     }
 
-    /// Sender of a letter; who wrote it, where nobody else sent it.
-    pub fn sender(&self, letter: &Letter) -> Option<&'a Person> {
-        let [from, sender] = self.people_of(letter)?;
+    /// Sender of a message; who wrote it, where nobody else sent it.
+    pub fn sender(&self, message: &Message) -> Option<&'a Person> {
+        let [from, sender] = self.people_of(message)?;
         sender.as_ref().or(from.as_ref())
     }
 
-    fn people_of(&self, letter: &Letter) -> Option<&'a [Option<Person>; 2]> {
-        let place = *self.index.places.get(&letter.id)?;
+    fn people_of(&self, message: &Message) -> Option<&'a [Option<Person>; 2]> {
+        let place = *self.index.places.get(&message.id)?;
         let senders = self.index.senders.get(place)?;
         Some(senders.get_or_init(|| {
-            let fields = head::fields(mime::header_section(&letter.raw));
+            let fields = head::fields(mime::header_section(&message.raw));
             ["From", "Sender"].map(|name| people::persons(&fields, name).into_iter().next())
         }))
     }

@@ -1,5 +1,5 @@
 //! What belongs to a mailbox that only Exchange has: its folders, rules,
-//! settings, categories and contacts, and what is noted of its letters.
+//! settings, categories and contacts, and what is noted of its messages.
 //!
 //! It stands beside the mailbox, whose states are never altered, and is changed
 //! where it stands.
@@ -16,17 +16,17 @@ use super::folders::{self, Folder};
 pub(crate) struct Office {
     /// All folders.
     pub folders: Arc<Vec<Folder>>,
-    /// What is noted of letters, by their ids.
+    /// What is noted of messages, by their ids.
     pub notes: HashMap<u64, Notes>,
     /// The rules, in the order in which they are looked at.
     pub rules: Vec<Map<String, Value>>,
-    /// The history id up to which the rules have looked at letters.
+    /// The history id up to which the rules have looked at messages.
     pub ruled: u64,
     /// The settings that somebody has changed.
     pub settings: Map<String, Value>,
     /// The colours that somebody has chosen, by the category's name.
     pub colours: HashMap<String, String>,
-    /// Categories that are not in the list, though letters have them: names.
+    /// Categories that are not in the list, though messages have them: names.
     pub unlisted: HashSet<String>,
     /// Contacts that were made or changed, by their ids; nothing for those that
     /// were deleted.
@@ -58,15 +58,15 @@ impl Office {
         self.made
     }
 
-    /// Notes something of a letter, which is another version then.
-    pub fn note(&mut self, letter: u64, change: impl FnOnce(&mut Notes)) {
-        let notes = self.notes.entry(letter).or_default();
+    /// Notes something of a message, which is another version then.
+    pub fn note(&mut self, message: u64, change: impl FnOnce(&mut Notes)) {
+        let notes = self.notes.entry(message).or_default();
         change(notes);
         notes.changes += 1;
     }
 }
 
-/// What is noted of a letter: what neither its bytes nor its labels say.
+/// What is noted of a message: what neither its bytes nor its labels say.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Notes {
     /// How often it was changed.

@@ -1,7 +1,7 @@
-//! A letter that is being written: what is in it, read from its bytes or from
+//! A message that is being written: what is in it, read from its bytes or from
 //! Graph's JSON, and written as MIME.
 //!
-//! Exchange keeps one body, HTML or plain, and so does this; a letter with both
+//! Exchange keeps one body, HTML or plain, and so does this; a message with both
 //! becomes one of HTML when it is written anew.
 
 use mail_builder::MessageBuilder;
@@ -18,11 +18,11 @@ use crate::graph::calendar::draft::person;
 use crate::graph::error::{Refusal, bad_request};
 use crate::graph::people::{self, Person};
 use crate::store::head::{self, Field};
-use crate::store::letter::Letter;
+use crate::store::message::Message;
 use crate::store::mime::{self, Part};
 use daysheet_core::compose;
 
-/// A letter that is being written.
+/// A message that is being written.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Paper {
     /// The Message-ID without its brackets.
@@ -56,32 +56,32 @@ pub(super) struct Paper {
 }
 
 impl Paper {
-    /// A letter with nothing in it.
+    /// A message with nothing in it.
     pub fn new(message_id: String, date: i64) -> Self {
         Self { message_id, date, importance: "normal".to_owned(), ..Self::default() }
     }
 
-    /// What is in a letter.
-    pub fn of(letter: &Letter) -> Self {
-        let fields = head::fields(mime::header_section(&letter.raw));
+    /// What is in a message.
+    pub fn of(message: &Message) -> Self {
+        let fields = head::fields(mime::header_section(&message.raw));
         let people = |name: &str| people::persons(&fields, name);
         let text = |name: &str| head::find(&fields, name).map(|field| field.value());
-        let (plain, html) = letter.shown_texts();
+        let (plain, html) = message.shown_texts();
         let (is_html, texts) = match html.is_empty() {
             true => (false, plain),
             false => (true, html),
         };
         let importance = text("Importance").unwrap_or_default().to_lowercase();
         Self {
-            message_id: letter.facts.message_id.clone(),
-            date: letter.facts.date.div_euclid(1_000),
+            message_id: message.facts.message_id.clone(),
+            date: message.facts.date.div_euclid(1_000),
             from: people("From").into_iter().next(),
             sender: people("Sender").into_iter().next(),
             to: people("To"),
             cc: people("Cc"),
             bcc: people("Bcc"),
             reply_to: people("Reply-To"),
-            subject: letter.facts.subject.clone(),
+            subject: message.facts.subject.clone(),
             html: is_html,
             content: texts.join("\r\n"),
             importance: match importance.as_str() {
@@ -91,11 +91,11 @@ impl Paper {
             in_reply_to: bracketed(&text("In-Reply-To").unwrap_or_default()),
             references: bracketed(&text("References").unwrap_or_default()),
             more: more(&fields),
-            files: files(letter),
+            files: files(message),
         }
     }
 
-    /// The letter as MIME, with Bcc or without.
+    /// The message as MIME, with Bcc or without.
     pub fn bytes(&self, bcc: bool) -> Vec<u8> {
         let mut out = MessageBuilder::new()
             .message_id(self.message_id.as_str())
@@ -147,7 +147,7 @@ impl Paper {
         out.write_to_vec().unwrap_or_default()
     }
 
-    /// Makes the letter what a body says that was checked against the type of
+    /// Makes the message what a body says that was checked against the type of
     /// messages.
     pub fn apply(&mut self, members: &Map<String, Value>) -> Result<(), Refusal> {
         let text = |name: &str| members.get(name).and_then(Value::as_str);
@@ -268,13 +268,13 @@ fn more(fields: &[Field<'_>]) -> Vec<(String, String)> {
     own.map(|field| (field.name.to_owned(), field.value())).collect()
 }
 
-/// The files of a letter.
-pub(super) fn files(letter: &Letter) -> Vec<File> {
-    let root = Part::of_letter(&letter.raw);
-    let parts = attachments::numbered(letter, &root).into_iter();
+/// The files of a message.
+pub(super) fn files(message: &Message) -> Vec<File> {
+    let root = Part::of_message(&message.raw);
+    let parts = attachments::numbered(message, &root).into_iter();
     parts
         .map(|(number, part)| {
-            let fields = head::fields(mime::slice(&letter.raw, &part.head));
+            let fields = head::fields(mime::slice(&message.raw, &part.head));
             let cid = head::find(&fields, "Content-ID").map(|field| field.value());
             File {
                 name: match part.filename.as_str() {
@@ -285,7 +285,7 @@ pub(super) fn files(letter: &Letter) -> Vec<File> {
                 number: Some(number),
                 cid: cid.map(|cid| cid.trim_matches(['<', '>']).to_owned()),
                 inline: part.embedded,
-                bytes: part.decoded(&letter.raw).into_owned(),
+                bytes: part.decoded(&message.raw).into_owned(),
             }
         })
         .collect()

@@ -16,8 +16,8 @@ use crate::graph::request::Asked;
 use crate::graph::response::Reply;
 use crate::http::Request;
 use crate::state::State;
-use crate::store::letter::Letter;
 use crate::store::mailbox::change::Change;
+use crate::store::message::Message;
 
 /// A write that was let in, and the mailbox it is for.
 pub(super) struct Context<'a> {
@@ -39,27 +39,27 @@ impl<'a> Context<'a> {
         Store::of(self.state, &self.address).ok_or_else(denied)
     }
 
-    /// The letter of an id.
-    pub fn letter(&self, id: &str) -> Result<&'a Letter, Refusal> {
-        self.store()?.letter(id)
+    /// The message of an id.
+    pub fn message(&self, id: &str) -> Result<&'a Message, Refusal> {
+        self.store()?.message(id)
     }
 
-    /// The letter of an id, unless somebody was quicker than who writes.
-    pub fn current(&self, id: &str) -> Result<&'a Letter, Refusal> {
-        let letter = self.letter(id)?;
+    /// The message of an id, unless somebody was quicker than who writes.
+    pub fn current(&self, id: &str) -> Result<&'a Message, Refusal> {
+        let message = self.message(id)?;
         let wanted = self.request.header("if-match").map(str::trim);
-        let key = self.store()?.change_key(letter);
+        let key = self.store()?.change_key(message);
         let same = |wanted: &str| {
             let wanted = wanted.strip_prefix("W/").unwrap_or(wanted);
             wanted == "*" || wanted.trim_matches('"') == key
         };
         match wanted.is_none_or(same) {
-            true => Ok(letter),
+            true => Ok(message),
             false => Err(conflict()),
         }
     }
 
-    /// Changes the mailbox; the id of the letter that the change was about.
+    /// Changes the mailbox; the id of the message that the change was about.
     pub fn change(&self, change: Change) -> Result<u64, Refusal> {
         let about = self.state.change(&self.address, |_| Some(change));
         about.ok_or_else(not_found)
@@ -70,10 +70,10 @@ impl<'a> Context<'a> {
         self.state.graph.office(&self.address, then)
     }
 
-    /// Notes something of a letter, now.
-    pub fn note(&self, letter: u64, change: impl FnOnce(&mut Notes)) {
+    /// Notes something of a message, now.
+    pub fn note(&self, message: u64, change: impl FnOnce(&mut Notes)) {
         self.with(|office| {
-            office.note(letter, |notes| {
+            office.note(message, |notes| {
                 notes.changed = Some(now());
                 change(notes);
             });
@@ -90,11 +90,11 @@ impl<'a> Context<'a> {
     /// The answer with a message, as it is now.
     pub fn reply(&self, id: u64, status: StatusCode) -> Result<Reply, Refusal> {
         let store = self.store()?;
-        let letter = store.mailbox.letter(id).ok_or_else(not_found)?;
+        let message = store.mailbox.message(id).ok_or_else(not_found)?;
         let options = Options::default();
-        let message = message::message(store, letter, &options, self.prefer)?;
-        let id = store.message_id(letter, self.prefer.immutable);
-        self.entity(message, "messages", &format!("messages('{id}')"), status)
+        let json = message::json(store, message, &options, self.prefer)?;
+        let id = store.message_id(message, self.prefer.immutable);
+        self.entity(json, "messages", &format!("messages('{id}')"), status)
     }
 
     /// The answer with an entity; `of` is the set it is one of.

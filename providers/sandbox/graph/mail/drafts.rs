@@ -19,8 +19,8 @@ use crate::graph::exchange::folders::{self, DRAFTS};
 use crate::graph::response::Reply;
 use crate::graph::types::mail::{ANSWER, MESSAGE};
 use crate::graph::types::read::read;
-use crate::store::letter::Letter;
 use crate::store::mailbox::change::{Change, Entry};
+use crate::store::message::Message;
 
 /// The properties that only a draft can be given.
 const OF_DRAFTS: [&str; 9] = [
@@ -46,7 +46,7 @@ pub(super) fn create(context: &Context<'_>) -> Result<Reply, Refusal> {
     context.reply(id, StatusCode::CREATED)
 }
 
-/// A letter with nothing in it but its Message-ID, as Exchange makes them.
+/// A message with nothing in it but its Message-ID, as Exchange makes them.
 fn blank(context: &Context<'_>) -> Paper {
     let number = context.with(|office| office.number());
     let (local, domain) = context.address.split_once('@').unwrap_or((&context.address, ""));
@@ -62,7 +62,7 @@ fn enclosed(members: &Map<String, Value>) -> Result<Vec<File>, Refusal> {
     files.map(File::of).collect()
 }
 
-/// Puts a draft among the others; in the conversation of another letter where
+/// Puts a draft among the others; in the conversation of another message where
 /// that is said.
 fn put(context: &Context<'_>, raw: Vec<u8>, thread: Option<u64>) -> Result<u64, Refusal> {
     let labels = folders::labels_in(&["DRAFT".to_owned()], DRAFTS);
@@ -70,7 +70,7 @@ fn put(context: &Context<'_>, raw: Vec<u8>, thread: Option<u64>) -> Result<u64, 
     context.change(Change::Enters(Box::new(entry)))
 }
 
-/// A letter on its way into the mailbox, now.
+/// A message on its way into the mailbox, now.
 pub(super) fn entry(
     context: &Context<'_>,
     raw: Vec<u8>,
@@ -86,45 +86,45 @@ pub(super) fn entry(
 /// Writes a draft anew in its place.
 pub(super) fn rewrite(
     context: &Context<'_>,
-    letter: &Letter,
+    message: &Message,
     paper: &Paper,
 ) -> Result<(), Refusal> {
-    let mut entry = entry(context, paper.bytes(true), letter.labels.clone(), None)?;
-    entry.facts.date = letter.facts.date;
-    context.change(Change::Rewrites(letter.id, Box::new(entry)))?;
-    context.note(letter.id, |_| {});
+    let mut entry = entry(context, paper.bytes(true), message.labels.clone(), None)?;
+    entry.facts.date = message.facts.date;
+    context.change(Change::Rewrites(message.id, Box::new(entry)))?;
+    context.note(message.id, |_| {});
     Ok(())
 }
 
 /// Changes a message.
 pub(super) fn change(context: &Context<'_>, id: &str) -> Result<Reply, Refusal> {
     let members = read(context.request, &MESSAGE, true)?;
-    let letter = context.current(id)?;
+    let message = context.current(id)?;
     let content = OF_DRAFTS.iter().any(|name| members.contains_key(*name));
-    let importance = members.contains_key("importance") && letter.has("DRAFT");
-    if content && !letter.has("DRAFT") {
+    let importance = members.contains_key("importance") && message.has("DRAFT");
+    if content && !message.has("DRAFT") {
         return Err(not_draft());
     }
     // What is wrong with the flag is told before anything changes.
     flag::of(&members)?;
     if content || importance {
-        let mut paper = Paper::of(letter);
+        let mut paper = Paper::of(message);
         paper.apply(&members)?;
-        rewrite(context, letter, &paper)?;
+        rewrite(context, message, &paper)?;
     }
-    arrange(context, letter.id, &members)?;
-    context.reply(letter.id, StatusCode::OK)
+    arrange(context, message.id, &members)?;
+    context.reply(message.id, StatusCode::OK)
 }
 
-/// Gives a letter what a body says of it beside its contents.
+/// Gives a message what a body says of it beside its contents.
 pub(super) fn arrange(
     context: &Context<'_>,
     id: u64,
     members: &Map<String, Value>,
 ) -> Result<(), Refusal> {
     let store = context.store()?;
-    let letter = store.mailbox.letter(id).ok_or_else(not_draft)?;
-    let mut labels = letter.labels.clone();
+    let message = store.mailbox.message(id).ok_or_else(not_draft)?;
+    let mut labels = message.labels.clone();
     let mut set = |label: &str, wanted: bool| {
         labels.retain(|known| known != label);
         if wanted {
@@ -164,7 +164,7 @@ pub(super) fn arrange(
             }
         });
     }
-    if labels != letter.labels {
+    if labels != message.labels {
         context.change(Change::Labels(id, labels))?;
         context.with(|office| office.notes.entry(id).or_default().changed = Some(now()));
     }
@@ -174,7 +174,7 @@ pub(super) fn arrange(
 /// Makes a draft that answers a message.
 pub(super) fn answer(context: &Context<'_>, id: &str, how: How) -> Result<Reply, Refusal> {
     read(context.request, &ANSWER, false)?;
-    let original = context.letter(id)?;
+    let original = context.message(id)?;
     let mut paper = blank(context);
     quote::begin(context, &mut paper, original, how)?;
     let id = put(context, paper.bytes(true), Some(original.thread))?;

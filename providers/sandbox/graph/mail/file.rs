@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use crate::graph::error::{Refusal, invalid_property, wrong_body};
 
-/// A file that goes with a letter.
+/// A file that goes with a message.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct File {
     /// Its name.
@@ -56,7 +56,7 @@ pub(crate) struct Upload {
     /// The mailbox.
     pub address: String,
     /// The draft.
-    pub letter: u64,
+    pub message: u64,
     /// The file, as far as it is here.
     pub file: File,
     /// How long it will be.

@@ -52,7 +52,7 @@ pub(super) fn of(members: &Map<String, Value>) -> Result<Option<Flag>, Refusal> 
 }
 
 impl Flag {
-    /// Puts the flag into a letter's notes.
+    /// Puts the flag into a message's notes.
     pub fn note(self, notes: &mut Notes) {
         notes.complete = self.complete;
         match self.set {

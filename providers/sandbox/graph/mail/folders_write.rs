@@ -76,13 +76,13 @@ pub(super) fn delete(context: &Context<'_>, id: &str) -> Result<Reply, Refusal> 
             doomed.push(known.clone());
         }
     }
-    let letters = doomed
+    let messages = doomed
         .iter()
-        .flat_map(|folder| store.letters(Some(folder)))
-        .map(|letter| letter.id)
+        .flat_map(|folder| store.messages(Some(folder)))
+        .map(|message| message.id)
         .collect::<Vec<u64>>();
-    if !letters.is_empty() {
-        context.change(Change::Goes(letters))?;
+    if !messages.is_empty() {
+        context.change(Change::Goes(messages))?;
     }
     context.with(|office| {
         let gone = |known: &Folder| doomed.iter().any(|it| it.number == known.number);

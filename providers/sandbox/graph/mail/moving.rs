@@ -13,29 +13,29 @@ use crate::graph::exchange::office::Notes;
 use crate::graph::response::{Reply, done};
 use crate::graph::types::mail::MOVE;
 use crate::graph::types::read::read;
-use crate::store::letter::Letter;
 use crate::store::mailbox::change::{Change, Entry};
+use crate::store::message::Message;
 
 /// Moves a message.
 pub(super) fn relocate(context: &Context<'_>, id: &str) -> Result<Reply, Refusal> {
-    let letter = context.current(id)?;
+    let message = context.current(id)?;
     let folder = destination(context)?;
-    put(context, letter, folder.number)?;
-    context.reply(letter.id, StatusCode::CREATED)
+    put(context, message, folder.number)?;
+    context.reply(message.id, StatusCode::CREATED)
 }
 
 /// Copies a message; the copy is a message of its own.
 pub(super) fn copy(context: &Context<'_>, id: &str) -> Result<Reply, Refusal> {
-    let letter = context.letter(id)?;
+    let message = context.message(id)?;
     let folder = destination(context)?;
-    let notes = context.store()?.notes(letter);
-    let mut facts = letter.facts.as_ref().clone();
+    let notes = context.store()?.notes(message);
+    let mut facts = message.facts.as_ref().clone();
     facts.labels = None;
     let entry = Entry {
-        raw: letter.raw.clone(),
+        raw: message.raw.clone(),
         facts,
-        labels: folders::labels_in(&letter.labels, folder.number),
-        thread: Some(letter.thread),
+        labels: folders::labels_in(&message.labels, folder.number),
+        thread: Some(message.thread),
     };
     let copy = context.change(Change::Enters(Box::new(entry)))?;
     context.note(copy, |new| *new = Notes { due: None, ..notes });
@@ -44,31 +44,31 @@ pub(super) fn copy(context: &Context<'_>, id: &str) -> Result<Reply, Refusal> {
 
 /// Deletes a message: into the folder for that, and out of it for good.
 pub(super) fn delete(context: &Context<'_>, id: &str) -> Result<Reply, Refusal> {
-    let letter = context.current(id)?;
-    match folders::number_of(letter) == DELETED {
-        true => gone(context, letter)?,
-        false => put(context, letter, DELETED)?,
+    let message = context.current(id)?;
+    match folders::number_of(message) == DELETED {
+        true => gone(context, message)?,
+        false => put(context, message, DELETED)?,
     }
     Ok(done())
 }
 
 /// Deletes a message for good.
 pub(super) fn erase(context: &Context<'_>, id: &str) -> Result<Reply, Refusal> {
-    let letter = context.current(id)?;
-    gone(context, letter)?;
+    let message = context.current(id)?;
+    gone(context, message)?;
     Ok(done())
 }
 
-/// Puts a letter into a folder.
-pub(super) fn put(context: &Context<'_>, letter: &Letter, folder: u16) -> Result<(), Refusal> {
-    let labels = folders::labels_in(&letter.labels, folder);
-    context.change(Change::Labels(letter.id, labels))?;
+/// Puts a message into a folder.
+pub(super) fn put(context: &Context<'_>, message: &Message, folder: u16) -> Result<(), Refusal> {
+    let labels = folders::labels_in(&message.labels, folder);
+    context.change(Change::Labels(message.id, labels))?;
     Ok(())
 }
 
-fn gone(context: &Context<'_>, letter: &Letter) -> Result<(), Refusal> {
-    context.change(Change::Goes(vec![letter.id]))?;
-    context.with(|office| office.notes.remove(&letter.id));
+fn gone(context: &Context<'_>, message: &Message) -> Result<(), Refusal> {
+    context.change(Change::Goes(vec![message.id]))?;
+    context.with(|office| office.notes.remove(&message.id));
     Ok(())
 }
 

@@ -7,7 +7,7 @@ use super::context::Context;
 use crate::graph::error::Refusal;
 use crate::graph::people::Person;
 use crate::graph::user;
-use crate::store::letter::Letter;
+use crate::store::message::Message;
 
 /// How a message is answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,14 +17,14 @@ pub(crate) enum How {
     Forward,
 }
 
-/// Begins an answer to a letter.
+/// Begins an answer to a message.
 pub(super) fn begin(
     context: &Context<'_>,
     paper: &mut Paper,
-    letter: &Letter,
+    message: &Message,
     how: How,
 ) -> Result<(), Refusal> {
-    let original = Paper::of(letter);
+    let original = Paper::of(message);
     let prefix = match how {
         How::Forward => "FW: ",
         How::Reply | How::ReplyAll => "RE: ",

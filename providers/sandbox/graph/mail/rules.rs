@@ -18,8 +18,8 @@ use crate::graph::response::{Body, Reply, done};
 use crate::graph::types::mail::RULE;
 use crate::graph::types::read::read;
 use crate::state::State;
-use crate::store::letter::Letter;
 use crate::store::mailbox::change::{Change, What};
+use crate::store::message::Message;
 
 /// The properties of a rule, in the order of the wire.
 pub(super) const PROPERTIES: [&str; 9] = [
@@ -192,17 +192,17 @@ pub(crate) fn catch_up(state: &State, address: &str) {
     let came: Vec<u64> = came
         .take_while(|record| record.history > since)
         .filter(|record| record.what == What::Came)
-        .map(|record| record.letter)
+        .map(|record| record.message)
         .collect();
-    for letter in came.into_iter().rev().filter_map(|id| mailbox.letter(id)) {
-        if !letter.has("INBOX") || letter.has("SENT") || letter.has("DRAFT") {
+    for message in came.into_iter().rev().filter_map(|id| mailbox.message(id)) {
+        if !message.has("INBOX") || message.has("SENT") || message.has("DRAFT") {
             continue;
         }
-        let mut labels = letter.labels.clone();
+        let mut labels = message.labels.clone();
         for rule in rules.iter().filter(|rule| enabled(rule)) {
             let part = |name: &str| rule.get(name).and_then(Value::as_object);
-            let met = part("conditions").is_none_or(|it| all_met(it, letter));
-            let excepted = part("exceptions").is_some_and(|it| any_met(it, letter));
+            let met = part("conditions").is_none_or(|it| all_met(it, message));
+            let excepted = part("exceptions").is_some_and(|it| any_met(it, message));
             if !met || excepted {
                 continue;
             }
@@ -214,8 +214,8 @@ pub(crate) fn catch_up(state: &State, address: &str) {
         }
         let gone = labels.iter().any(|label| label == GONE);
         let change = match gone {
-            true => Change::Goes(vec![letter.id]),
-            false => Change::Labels(letter.id, labels),
+            true => Change::Goes(vec![message.id]),
+            false => Change::Labels(message.id, labels),
         };
         state.change(address, |_| Some(change));
     }
@@ -224,10 +224,10 @@ pub(crate) fn catch_up(state: &State, address: &str) {
     state.graph.office(address, |office| office.ruled = now);
 }
 
-/// What a letter is marked with that a rule deletes for good.
+/// What a message is marked with that a rule deletes for good.
 const GONE: &str = " gone";
 
-/// The labels of a letter after a rule's actions.
+/// The labels of a message after a rule's actions.
 fn carried_out(
     state: &State,
     store: Store<'_>,
@@ -262,15 +262,15 @@ fn carried_out(
     labels
 }
 
-/// True when a letter meets all conditions; one that is not known is not met.
-fn all_met(conditions: &Map<String, Value>, letter: &Letter) -> bool {
+/// True when a message meets all conditions; one that is not known is not met.
+fn all_met(conditions: &Map<String, Value>, message: &Message) -> bool {
     let mut conditions = given(conditions);
-    conditions.all(|(name, value)| met(name, value, letter))
+    conditions.all(|(name, value)| met(name, value, message))
 }
 
-/// True when a letter meets any of some exceptions.
-fn any_met(exceptions: &Map<String, Value>, letter: &Letter) -> bool {
-    given(exceptions).any(|(name, value)| met(name, value, letter))
+/// True when a message meets any of some exceptions.
+fn any_met(exceptions: &Map<String, Value>, message: &Message) -> bool {
+    given(exceptions).any(|(name, value)| met(name, value, message))
 }
 
 /// Those that say something.
@@ -280,9 +280,9 @@ fn given(all: &Map<String, Value>) -> impl Iterator<Item = (&str, &Value)> {
     all.filter(move |(_, value)| said(value))
 }
 
-/// True when a letter meets one condition.
-fn met(name: &str, wanted: &Value, letter: &Letter) -> bool {
-    let facts = &letter.facts;
+/// True when a message meets one condition.
+fn met(name: &str, wanted: &Value, message: &Message) -> bool {
+    let facts = &message.facts;
     let contains = |held: &str| {
         let held = held.to_lowercase();
         let wanted = wanted.as_array().into_iter().flatten();
@@ -296,7 +296,7 @@ fn met(name: &str, wanted: &Value, letter: &Letter) -> bool {
         wanted.any(|address| held.contains(&address.to_lowercase()))
     };
     let body = || {
-        let (plain, html) = letter.shown_texts();
+        let (plain, html) = message.shown_texts();
         [plain, html].concat().join("\n")
     };
     match name {
@@ -307,8 +307,8 @@ fn met(name: &str, wanted: &Value, letter: &Letter) -> bool {
         "recipientContains" => contains(&facts.to) || contains(&facts.cc),
         "fromAddresses" => addresses(&facts.from),
         "sentToAddresses" => addresses(&facts.to) || addresses(&facts.cc),
-        "hasAttachments" => wanted.as_bool() == Some(!letter.filenames().is_empty()),
-        "importance" => wanted.as_str() == Some(Importance::of(letter).name()),
+        "hasAttachments" => wanted.as_bool() == Some(!message.filenames().is_empty()),
+        "importance" => wanted.as_str() == Some(Importance::of(message).name()),
         _ => false,
     }
 }

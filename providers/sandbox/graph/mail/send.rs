@@ -18,33 +18,33 @@ use crate::graph::people::Person;
 use crate::graph::response::{Reply, accepted};
 use crate::graph::user;
 use crate::state::State;
-use crate::store::letter::Letter;
 use crate::store::mailbox::change::Change;
+use crate::store::message::Message;
 
 /// The property that says when a message is to be sent.
 const DEFERRED: &str = "systemtime 0x3fef";
 
 /// Sends a draft.
 pub(super) fn send(context: &Context<'_>, id: &str) -> Result<Reply, Refusal> {
-    let letter = context.current(id)?;
-    if !letter.has("DRAFT") {
+    let message = context.current(id)?;
+    if !message.has("DRAFT") {
         return Err(not_draft());
     }
-    send_draft(context, letter.id)?;
+    send_draft(context, message.id)?;
     Ok(accepted())
 }
 
 /// Sends a draft, or puts it into the outbox until its time.
 fn send_draft(context: &Context<'_>, draft: u64) -> Result<(), Refusal> {
     let store = context.store()?;
-    let letter = store.mailbox.letter(draft).ok_or_else(not_found)?;
-    let paper = signed(context, Paper::of(letter))?;
+    let message = store.mailbox.message(draft).ok_or_else(not_found)?;
+    let paper = signed(context, Paper::of(message))?;
     let recipients = paper.recipients();
     if recipients.is_empty() || recipients.iter().any(|address| !address.contains('@')) {
         return Err(invalid_recipients());
     }
-    drafts::rewrite(context, letter, &paper)?;
-    let notes = store.notes(letter);
+    drafts::rewrite(context, message, &paper)?;
+    let notes = store.notes(message);
     let due = notes.properties.iter();
     let due = due
         .filter_map(|(id, value)| deferred(id, value).ok().flatten())
@@ -52,19 +52,19 @@ fn send_draft(context: &Context<'_>, draft: u64) -> Result<(), Refusal> {
         .filter(|due| *due > Timestamp::now().as_millisecond());
     match due {
         Some(due) => {
-            let labels = folders::labels_in(&letter.labels, OUTBOX);
+            let labels = folders::labels_in(&message.labels, OUTBOX);
             context.change(Change::Labels(draft, labels))?;
             context.note(draft, |notes| notes.due = Some(due));
             Ok(())
         }
-        None => go(context.state, &context.address, letter),
+        None => go(context.state, &context.address, message),
     }
 }
 
 /// Sends a draft that is ready; what it is marked with stays.
-fn go(state: &State, address: &str, letter: &Letter) -> Result<(), Refusal> {
-    let marks: Vec<String> = letter.labels.clone();
-    let sent = delivery::deliver(state, address, letter.id, Manner::EXCHANGE);
+fn go(state: &State, address: &str, message: &Message) -> Result<(), Refusal> {
+    let marks: Vec<String> = message.labels.clone();
+    let sent = delivery::deliver(state, address, message.id, Manner::EXCHANGE);
     let sent = sent.map_err(unsent)?;
     state.graph.office(address, |office| {
         office.note(sent, |notes| notes.due = None);
@@ -89,13 +89,13 @@ pub(crate) fn send_due(state: &State) {
                 .collect()
         });
         for id in due {
-            let letter = state.mailbox(&address).and_then(|it| it.letter(id));
+            let message = state.mailbox(&address).and_then(|it| it.message(id));
             // Who takes it out of the outbox does not want it sent.
-            let waits =
-                letter.filter(|letter| letter.has("DRAFT") && folders::number_of(letter) == OUTBOX);
-            if let Some(letter) = waits {
+            let waits = message
+                .filter(|message| message.has("DRAFT") && folders::number_of(message) == OUTBOX);
+            if let Some(message) = waits {
                 // What cannot be sent stays where it is, as in Exchange.
-                let _ = go(state, &address, letter);
+                let _ = go(state, &address, message);
             }
             state.graph.office(&address, |office| {
                 office.notes.entry(id).or_default().due = None;
@@ -104,7 +104,7 @@ pub(crate) fn send_due(state: &State) {
     }
 }
 
-/// A letter with who it is from, if they may send it.
+/// A message with who it is from, if they may send it.
 fn signed(context: &Context<'_>, mut paper: Paper) -> Result<Paper, Refusal> {
     let store = context.store()?;
     let me = Person { name: user::name(store).to_owned(), address: store.mailbox.address.clone() };
@@ -145,7 +145,7 @@ fn unsent(why: Unsent) -> Refusal {
     match why {
         Unsent::NotThere => not_found(),
         Unsent::NoRecipient | Unsent::NoAddress => invalid_recipients(),
-        Unsent::NoLetter(_) => Refusal::new(
+        Unsent::NoMessage(_) => Refusal::new(
             StatusCode::BAD_REQUEST,
             "ErrorMimeContentInvalid",
             "Invalid MIME content.",

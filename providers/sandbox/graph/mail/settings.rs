@@ -41,9 +41,9 @@ pub(super) fn change(context: &Context<'_>) -> Result<Reply, Refusal> {
         let locale = language.get("locale").and_then(Value::as_str);
         let good = |locale: &&str| {
             let mut parts = locale.split('-');
-            let letters = |text: &str| text.bytes().all(|byte| byte.is_ascii_alphanumeric());
-            parts.next().is_some_and(|tongue| (2..=3).contains(&tongue.len()) && letters(tongue))
-                && parts.all(|part| (2..=8).contains(&part.len()) && letters(part))
+            let messages = |text: &str| text.bytes().all(|byte| byte.is_ascii_alphanumeric());
+            parts.next().is_some_and(|tongue| (2..=3).contains(&tongue.len()) && messages(tongue))
+                && parts.all(|part| (2..=8).contains(&part.len()) && messages(part))
         };
         let locale = locale.filter(good).ok_or_else(invalid_property)?.to_owned();
         // The service names the language itself; this one knows no names.

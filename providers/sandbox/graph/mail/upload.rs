@@ -27,8 +27,8 @@ use crate::graph::types::mail::{ATTACHMENT, UPLOAD};
 use crate::graph::types::read::read;
 use crate::http::Request;
 use crate::state::State;
-use crate::store::letter::Letter;
 use crate::store::mailbox::change::{Change, Entry};
+use crate::store::message::Message;
 
 /// The bytes of a file that is sent at once, at most.
 const AT_ONCE: usize = 3 << 20;
@@ -55,18 +55,18 @@ pub(super) fn attach(context: &Context<'_>, id: &str) -> Result<Reply, Refusal> 
         Some(_) => {}
     }
     let members = read(context.request, &ATTACHMENT, true)?;
-    let letter = draft(context, id)?;
+    let message = draft(context, id)?;
     let file = File::of(&members)?;
     if file.bytes.len() > AT_ONCE {
         return Err(attachment_too_large());
     }
-    let mut paper = Paper::of(letter);
+    let mut paper = Paper::of(message);
     paper.files.push(file);
-    drafts::rewrite(context, letter, &paper)?;
+    drafts::rewrite(context, message, &paper)?;
     let store = context.store()?;
-    let letter = store.mailbox.letter(letter.id).ok_or_else(not_found)?;
+    let message = store.mailbox.message(message.id).ok_or_else(not_found)?;
     let options = Options::default();
-    let list = attachments::list(store, letter, &options, context.prefer);
+    let list = attachments::list(store, message, &options, context.prefer);
     let Some(Value::Object(last)) = list.into_iter().next_back() else {
         return Err(not_found());
     };
@@ -78,22 +78,22 @@ pub(super) fn attach(context: &Context<'_>, id: &str) -> Result<Reply, Refusal> 
 
 /// Takes a file out of a draft.
 pub(super) fn detach(context: &Context<'_>, id: &str, part: &str) -> Result<Reply, Refusal> {
-    let letter = draft(context, id)?;
-    let place = attachments::place(context.store()?, letter, part)?;
-    let mut paper = Paper::of(letter);
+    let message = draft(context, id)?;
+    let place = attachments::place(context.store()?, message, part)?;
+    let mut paper = Paper::of(message);
     if place >= paper.files.len() {
         return Err(not_found());
     }
     paper.files.remove(place);
-    drafts::rewrite(context, letter, &paper)?;
+    drafts::rewrite(context, message, &paper)?;
     Ok(done())
 }
 
 /// The draft of an id; files go into nothing else.
-fn draft<'a>(context: &Context<'a>, id: &str) -> Result<&'a Letter, Refusal> {
-    let letter = context.letter(id)?;
-    match letter.has("DRAFT") {
-        true => Ok(letter),
+fn draft<'a>(context: &Context<'a>, id: &str) -> Result<&'a Message, Refusal> {
+    let message = context.message(id)?;
+    match message.has("DRAFT") {
+        true => Ok(message),
         false => Err(not_draft()),
     }
 }
@@ -111,14 +111,14 @@ pub(super) fn begin(context: &Context<'_>, id: &str) -> Result<Reply, Refusal> {
     if size > MOST {
         return Err(attachment_too_large());
     }
-    let letter = draft(context, id)?;
+    let message = draft(context, id)?;
     let number = context.with(|office| office.number());
     let secret = tokens::random("", 24).map_err(|_| no_session())?;
     let token = format!("{}{number:x}", secret.trim());
     let upload = Upload {
         token: token.clone(),
         address: context.address.clone(),
-        letter: letter.id,
+        message: message.id,
         file: File {
             name: name.to_owned(),
             media: file::media(text("contentType"), name),
@@ -200,30 +200,30 @@ fn piece(state: &State, request: &Request, token: &str) -> Result<Reply, Refusal
 /// Puts a file that is whole into its draft.
 fn finish(state: &State, request: &Request, upload: Upload) -> Result<Reply, Refusal> {
     let store = Store::of(state, &upload.address).ok_or_else(no_session)?;
-    let letter = store.mailbox.letter(upload.letter).ok_or_else(not_found)?;
-    if !letter.has("DRAFT") {
+    let message = store.mailbox.message(upload.message).ok_or_else(not_found)?;
+    if !message.has("DRAFT") {
         return Err(not_draft());
     }
-    let mut paper = Paper::of(letter);
+    let mut paper = Paper::of(message);
     paper.files.push(upload.file);
     let raw: Arc<[u8]> = paper.bytes(true).into();
-    let facts = delivery::facts_at(&raw, letter.facts.date).map_err(|_| no_session())?;
-    let entry = Entry { raw, facts, labels: letter.labels.clone(), thread: None };
-    let rewritten = Change::Rewrites(letter.id, Box::new(entry));
+    let facts = delivery::facts_at(&raw, message.facts.date).map_err(|_| no_session())?;
+    let entry = Entry { raw, facts, labels: message.labels.clone(), thread: None };
+    let rewritten = Change::Rewrites(message.id, Box::new(entry));
     state.change(&upload.address, |_| Some(rewritten));
     state.graph.office(&upload.address, |office| {
-        office.note(upload.letter, |notes| notes.changed = Some(state.tick()));
+        office.note(upload.message, |notes| notes.changed = Some(state.tick()));
     });
     let store = Store::of(state, &upload.address).ok_or_else(no_session)?;
-    let letter = store.mailbox.letter(upload.letter).ok_or_else(not_found)?;
-    let message = store.message_id(letter, false);
-    let part = attachments::last_id(store, letter).ok_or_else(not_found)?;
+    let message = store.mailbox.message(upload.message).ok_or_else(not_found)?;
+    let message_id = store.message_id(message, false);
+    let part = attachments::last_id(store, message).ok_or_else(not_found)?;
     let base = pages::base(request);
     let user = store.ids().mailbox();
     Ok(Reply {
         status: StatusCode::CREATED,
         location: Some(format!(
-            "{base}/v1.0/users('{user}')/messages('{message}')/attachments('{part}')"
+            "{base}/v1.0/users('{user}')/messages('{message_id}')/attachments('{part}')"
         )),
         ..Reply::of(Body::Nothing)
     })

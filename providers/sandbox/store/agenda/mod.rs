@@ -248,14 +248,14 @@ pub(crate) fn same(one: &str, other: &str) -> bool {
     one.eq_ignore_ascii_case(other)
 }
 
-/// The id of a UID's event, the same on every run, in the letters that Google
+/// The id of a UID's event, the same on every run, in the messages that Google
 /// takes for ids (base32hex).
 pub(crate) fn event_id(uid: &str) -> String {
-    const LETTERS: &[u8; 32] = b"0123456789abcdefghijklmnopqrstuv";
+    const DIGITS: &[u8; 32] = b"0123456789abcdefghijklmnopqrstuv";
     let digest = Sha256::digest(uid);
     let bytes = digest.iter().take(26);
-    let letters = bytes.filter_map(|byte| LETTERS.get(usize::from(byte & 31)));
-    letters.map(|letter| char::from(*letter)).collect()
+    let digits = bytes.filter_map(|byte| DIGITS.get(usize::from(byte & 31)));
+    digits.map(|digit| char::from(*digit)).collect()
 }
 
 /// The id of an occurrence, as Google writes it: the id of the series and the

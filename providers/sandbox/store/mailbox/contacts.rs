@@ -1,7 +1,7 @@
 //! The people of a mailbox: who wrote, and whom its owner wrote to.
 //!
 //! The sandbox keeps no address book of its own; it makes one of the mail, so
-//! that a look-up finds the people the letters are about. Whom the owner wrote
+//! that a look-up finds the people the messages are about. Whom the owner wrote
 //! to counts as saved, as if by hand; everybody else is known from mail only.
 //! Provider-neutral: each provider's shapes are made of it elsewhere.
 
@@ -13,33 +13,33 @@ use sha2::{Digest, Sha256};
 
 use super::Mailbox;
 use crate::store::head;
-use crate::store::letter::Letter;
+use crate::store::message::Message;
 use crate::store::mime;
 use crate::store::words::words;
 
 /// Mail under these labels makes nobody known.
 const PASSED_OVER: [&str; 3] = ["SPAM", "TRASH", "DRAFT"];
 
-/// The most people taken from one letter; a longer list is a mailing.
-const MAX_PER_LETTER: usize = 100;
+/// The most people taken from one message; a longer list is a mailing.
+const MAX_PER_MESSAGE: usize = 100;
 
 /// All people of a mailbox.
 #[derive(Debug, Default)]
 pub(crate) struct People {
-    /// The owner's name, where a letter of theirs gives one.
+    /// The owner's name, where a message of theirs gives one.
     pub owner: Option<String>,
-    /// Everybody else, those of most letters first.
+    /// Everybody else, those of most messages first.
     pub others: Vec<Person>,
 }
 
 /// One person, that is, one address.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Person {
-    /// The name in the newest letter that gives one; else empty.
+    /// The name in the newest message that gives one; else empty.
     pub name: String,
     /// The address in lower case.
     pub email: String,
-    /// How many letters were exchanged.
+    /// How many messages were exchanged.
     pub count: usize,
     /// True when the owner wrote to them.
     pub saved: bool,
@@ -66,23 +66,23 @@ impl Person {
     }
 }
 
-/// Reads the people out of a mailbox's letters.
+/// Reads the people out of a mailbox's messages.
 pub(super) fn people(mailbox: &Mailbox) -> People {
     let mut owner = None;
     let mut known: HashMap<String, Person> = HashMap::new();
     // Newest first, so the first name found is the newest.
-    for letter in &mailbox.letters {
-        if PASSED_OVER.iter().any(|label| letter.has(label)) {
+    for message in &mailbox.messages {
+        if PASSED_OVER.iter().any(|label| message.has(label)) {
             continue;
         }
-        let from = addresses(letter, &["From"]);
-        let own = letter.has("SENT") || from.iter().any(|(_, email)| is_owner(mailbox, email));
+        let from = addresses(message, &["From"]);
+        let own = message.has("SENT") || from.iter().any(|(_, email)| is_owner(mailbox, email));
         if own && owner.is_none() {
             let mut names = from.iter().filter(|(name, _)| !name.is_empty());
             owner = names.next().map(|(name, _)| name.clone());
         }
         let met = match own {
-            true => addresses(letter, &["To", "Cc", "Bcc"]),
+            true => addresses(message, &["To", "Cc", "Bcc"]),
             false => from,
         };
         for (name, email) in met {
@@ -120,9 +120,9 @@ fn is_owner(mailbox: &Mailbox, email: &str) -> bool {
 }
 
 /// Names and addresses of some header fields, each address once.
-fn addresses(letter: &Letter, names: &[&str]) -> Vec<(String, String)> {
+fn addresses(message: &Message, names: &[&str]) -> Vec<(String, String)> {
     let mut found: Vec<(String, String)> = Vec::new();
-    for field in head::fields(mime::header_section(&letter.raw)) {
+    for field in head::fields(mime::header_section(&message.raw)) {
         if !names.iter().any(|name| field.name.eq_ignore_ascii_case(name)) {
             continue;
         }
@@ -134,7 +134,7 @@ fn addresses(letter: &Letter, names: &[&str]) -> Vec<(String, String)> {
             let email = entry.address.as_deref().unwrap_or_default().trim();
             let email = email.to_lowercase();
             let whole = email.contains('@') && !email.contains(char::is_whitespace);
-            if !whole || found.len() == MAX_PER_LETTER || found.iter().any(|(_, e)| *e == email) {
+            if !whole || found.len() == MAX_PER_MESSAGE || found.iter().any(|(_, e)| *e == email) {
                 continue;
             }
             let name = entry.name.as_deref().unwrap_or_default().trim();

@@ -1,8 +1,8 @@
-//! A mailbox: letters in order, in conversations, under labels.
+//! A mailbox: messages in order, in conversations, under labels.
 //!
 //! It is the same for every provider; Gmail's shapes are made of it elsewhere.
-//! A mailbox is built of letters; what becomes of it is in `change.rs`,
-//! which works on copies. They are cheap: letters and records are shared.
+//! A mailbox is built of messages; what becomes of it is in `change.rs`,
+//! which works on copies. They are cheap: messages and records are shared.
 
 pub(crate) mod change;
 pub(crate) mod contacts;
@@ -13,16 +13,16 @@ use std::sync::{Arc, OnceLock};
 use sha2::{Digest, Sha256};
 
 use super::labels::UserLabels;
-use super::letter::{Facts, Letter};
+use super::message::{Facts, Message};
 use super::threads;
 use super::words::number;
 use change::{Record, What};
 use contacts::People;
 
-/// The history id before the first letter came.
+/// The history id before the first message came.
 const FIRST_HISTORY: u64 = 100_000;
 
-/// A letter on its way into a mailbox.
+/// A message on its way into a mailbox.
 #[derive(Debug, Clone)]
 pub(crate) struct Arrival {
     /// Where it was found, for the report.
@@ -38,100 +38,100 @@ pub(crate) struct Arrival {
 pub(crate) struct Mailbox {
     /// Whose mail it is.
     pub address: String,
-    /// The letters, newest first.
-    pub letters: Vec<Arc<Letter>>,
+    /// The messages, newest first.
+    pub messages: Vec<Arc<Message>>,
     /// The labels beyond the provider's own.
     pub labels: UserLabels,
     /// The history id of now.
     pub history: u64,
-    /// What has happened, in order; the letters it began with came too.
+    /// What has happened, in order; the messages it began with came too.
     pub records: Vec<Arc<Record>>,
     /// What happened up to this history id is not told any more.
     pub forgotten: u64,
-    by_id: HashMap<u64, Arc<Letter>>,
-    /// The letters of a conversation, oldest first.
-    threads: HashMap<u64, Arc<Vec<Arc<Letter>>>>,
-    /// Conversations by what their letters share.
+    by_id: HashMap<u64, Arc<Message>>,
+    /// The messages of a conversation, oldest first.
+    threads: HashMap<u64, Arc<Vec<Arc<Message>>>>,
+    /// Conversations by what their messages share.
     keys: HashMap<u64, u64>,
-    /// The ids of drafts, by the letters they have now.
+    /// The ids of drafts, by the messages they have now.
     drafts: HashMap<u64, u64>,
     /// Worked out at the first need.
     pub(crate) people: OnceLock<Arc<People>>,
 }
 
 impl Mailbox {
-    /// Puts letters into a mailbox; a letter that is there already, to the
+    /// Puts messages into a mailbox; a message that is there already, to the
     /// byte, is told by its name to `twice` and left out.
     pub fn new(address: String, arrivals: Vec<Arrival>, mut twice: impl FnMut(String)) -> Self {
         let mut labels = UserLabels::default();
         let mut seen = HashSet::new();
-        let mut letters = Vec::with_capacity(arrivals.len());
+        let mut messages = Vec::with_capacity(arrivals.len());
         for arrival in arrivals {
-            let id = Self::letter_id(&address, &arrival.facts, &arrival.raw, None);
+            let id = Self::message_id(&address, &arrival.facts, &arrival.raw, None);
             if !seen.insert(id) {
                 twice(arrival.name);
                 continue;
             }
             let labels = labels.ids(arrival.facts.labels.as_deref());
-            letters.push(Letter::new(id, labels, arrival.facts, arrival.raw));
+            messages.push(Message::new(id, labels, arrival.facts, arrival.raw));
         }
         // Oldest first, for history and conversations; equal times by id, so
-        // that the order does not hang on where the letters came from.
-        letters.sort_by_key(|letter| (letter.facts.date, letter.id));
-        for (letter, history) in letters.iter_mut().zip(FIRST_HISTORY + 1..) {
-            letter.history = history;
+        // that the order does not hang on where the messages came from.
+        messages.sort_by_key(|message| (message.facts.date, message.id));
+        for (message, history) in messages.iter_mut().zip(FIRST_HISTORY + 1..) {
+            message.history = history;
         }
-        threads::join(&mut letters);
-        let last = letters.last().map(|letter| letter.history);
-        let records = letters.iter().map(|letter| Record::of(letter, What::Came));
+        threads::join(&mut messages);
+        let last = messages.last().map(|message| message.history);
+        let records = messages.iter().map(|message| Record::of(message, What::Came));
         let mut mailbox = Self {
             address,
             labels,
             history: last.unwrap_or(FIRST_HISTORY),
             records: records.map(Arc::new).collect(),
             forgotten: FIRST_HISTORY,
-            by_id: HashMap::with_capacity(letters.len()),
+            by_id: HashMap::with_capacity(messages.len()),
             threads: HashMap::new(),
             keys: HashMap::new(),
             drafts: HashMap::new(),
             people: OnceLock::new(),
-            letters: letters.into_iter().rev().map(Arc::new).collect(),
+            messages: messages.into_iter().rev().map(Arc::new).collect(),
         };
-        for letter in mailbox.letters.clone().into_iter().rev() {
-            mailbox.enter(letter);
+        for message in mailbox.messages.clone().into_iter().rev() {
+            mailbox.enter(message);
         }
         mailbox
     }
 
-    /// Puts a letter into its place, or in the place of its former self.
-    pub(crate) fn put(&mut self, letter: Letter) {
-        self.take(letter.id);
-        let letter = Arc::new(letter);
-        let place = self.letters.partition_point(|known| order(known) > order(&letter));
-        self.letters.insert(place, Arc::clone(&letter));
-        self.enter(letter);
+    /// Puts a message into its place, or in the place of its former self.
+    pub(crate) fn put(&mut self, message: Message) {
+        self.take(message.id);
+        let message = Arc::new(message);
+        let place = self.messages.partition_point(|known| order(known) > order(&message));
+        self.messages.insert(place, Arc::clone(&message));
+        self.enter(message);
     }
 
-    /// Takes a letter out for good.
-    pub(super) fn lose(&mut self, id: u64) -> Option<Arc<Letter>> {
+    /// Takes a message out for good.
+    pub(super) fn lose(&mut self, id: u64) -> Option<Arc<Message>> {
         self.drafts.remove(&id);
         self.take(id)
     }
 
-    /// Gives the draft of one letter another letter; one that is no draft, such
-    /// as a letter that was sent, ends it.
+    /// Gives the draft of one message another message; one that is no draft, such
+    /// as a message that was sent, ends it.
     pub(super) fn hand_on_draft(&mut self, from: u64, to: u64) {
         let draft = self.drafts.remove(&from);
-        let is_draft = self.letter(to).is_some_and(|letter| letter.has("DRAFT"));
+        let is_draft = self.message(to).is_some_and(|message| message.has("DRAFT"));
         if let Some(draft) = draft.filter(|_| is_draft) {
             self.drafts.insert(to, draft);
         }
     }
 
-    /// The conversation that a letter belongs to, where one is here already:
+    /// The conversation that a message belongs to, where one is here already:
     /// the oldest of several.
-    pub(super) fn conversation_of(&self, letter: &Letter) -> Option<u64> {
-        threads::keys(letter)
+    pub(super) fn conversation_of(&self, message: &Message) -> Option<u64> {
+        threads::keys(message)
             .iter()
             .filter_map(|key| self.keys.get(key).copied())
             .filter_map(|thread| Some((order(self.threads.get(&thread)?.first()?), thread)))
@@ -139,73 +139,73 @@ impl Mailbox {
             .map(|(_, thread)| thread)
     }
 
-    /// Notes where a letter is that has its place in the list.
-    fn enter(&mut self, letter: Arc<Letter>) {
-        for key in threads::keys(&letter) {
-            let known = self.keys.entry(key).or_insert(letter.thread);
+    /// Notes where a message is that has its place in the list.
+    fn enter(&mut self, message: Arc<Message>) {
+        for key in threads::keys(&message) {
+            let known = self.keys.entry(key).or_insert(message.thread);
             if !self.threads.contains_key(known) {
-                *known = letter.thread;
+                *known = message.thread;
             }
         }
-        match letter.has("DRAFT") {
+        match message.has("DRAFT") {
             true => {
-                let draft = || number(&format!("draft {:x}", letter.id)) >> 1;
-                self.drafts.entry(letter.id).or_insert_with(draft);
+                let draft = || number(&format!("draft {:x}", message.id)) >> 1;
+                self.drafts.entry(message.id).or_insert_with(draft);
             }
             false => {
-                self.drafts.remove(&letter.id);
+                self.drafts.remove(&message.id);
             }
         }
-        let thread = Arc::make_mut(self.threads.entry(letter.thread).or_default());
-        let place = thread.partition_point(|known| order(known) < order(&letter));
-        thread.insert(place, Arc::clone(&letter));
-        self.by_id.insert(letter.id, letter);
+        let thread = Arc::make_mut(self.threads.entry(message.thread).or_default());
+        let place = thread.partition_point(|known| order(known) < order(&message));
+        thread.insert(place, Arc::clone(&message));
+        self.by_id.insert(message.id, message);
     }
 
-    /// Takes a letter out of all places but its draft.
-    fn take(&mut self, id: u64) -> Option<Arc<Letter>> {
-        let letter = self.by_id.remove(&id)?;
-        self.letters.retain(|known| known.id != id);
-        if let Some(thread) = self.threads.get_mut(&letter.thread) {
+    /// Takes a message out of all places but its draft.
+    fn take(&mut self, id: u64) -> Option<Arc<Message>> {
+        let message = self.by_id.remove(&id)?;
+        self.messages.retain(|known| known.id != id);
+        if let Some(thread) = self.threads.get_mut(&message.thread) {
             let thread = Arc::make_mut(thread);
             thread.retain(|known| known.id != id);
             if thread.is_empty() {
-                self.threads.remove(&letter.thread);
+                self.threads.remove(&message.thread);
             }
         }
-        Some(letter)
+        Some(message)
     }
 
-    /// The letter of an id.
-    pub fn letter(&self, id: u64) -> Option<&Letter> {
+    /// The message of an id.
+    pub fn message(&self, id: u64) -> Option<&Message> {
         self.by_id.get(&id).map(Arc::as_ref)
     }
 
-    /// The letter of a draft's id.
-    pub fn draft(&self, draft: u64) -> Option<&Letter> {
+    /// The message of a draft's id.
+    pub fn draft(&self, draft: u64) -> Option<&Message> {
         let mut drafts = self.drafts.iter();
-        let (letter, _) = drafts.find(|(_, known)| **known == draft)?;
-        self.letter(*letter)
+        let (message, _) = drafts.find(|(_, known)| **known == draft)?;
+        self.message(*message)
     }
 
-    /// The draft's id of a letter; nothing for one that is no draft.
-    pub fn draft_id(&self, letter: u64) -> Option<u64> {
-        self.drafts.get(&letter).copied()
+    /// The draft's id of a message; nothing for one that is no draft.
+    pub fn draft_id(&self, message: u64) -> Option<u64> {
+        self.drafts.get(&message).copied()
     }
 
-    /// The letter of a Message-ID, without its brackets.
-    pub fn by_message_id(&self, id: &str) -> Option<&Letter> {
-        let mut letters = self.letters.iter();
-        letters.find(|letter| letter.facts.message_id == id).map(Arc::as_ref)
+    /// The message of a Message-ID, without its brackets.
+    pub fn by_message_id(&self, id: &str) -> Option<&Message> {
+        let mut messages = self.messages.iter();
+        messages.find(|message| message.facts.message_id == id).map(Arc::as_ref)
     }
 
-    /// The letters of a conversation, oldest first.
-    pub fn thread(&self, id: u64) -> Option<Vec<&Letter>> {
-        let letters = self.threads.get(&id)?;
-        Some(letters.iter().map(Arc::as_ref).collect())
+    /// The messages of a conversation, oldest first.
+    pub fn thread(&self, id: u64) -> Option<Vec<&Message>> {
+        let messages = self.threads.get(&id)?;
+        Some(messages.iter().map(Arc::as_ref).collect())
     }
 
-    /// The people of its letters.
+    /// The people of its messages.
     pub fn people(&self) -> &People {
         self.people.get_or_init(|| Arc::new(contacts::people(self)))
     }
@@ -215,10 +215,10 @@ impl Mailbox {
         self.threads.len()
     }
 
-    /// The id of a letter. Of those at the start: the same for the same letter
+    /// The id of a message. Of those at the start: the same for the same message
     /// in the same mailbox, on every run. Of one that comes later under a
     /// history id: one of its own, however often the same bytes come.
-    pub(super) fn letter_id(address: &str, facts: &Facts, raw: &[u8], later: Option<u64>) -> u64 {
+    pub(super) fn message_id(address: &str, facts: &Facts, raw: &[u8], later: Option<u64>) -> u64 {
         let mut digest = Sha256::new()
             .chain_update(address)
             .chain_update([0])
@@ -236,7 +236,7 @@ impl Mailbox {
     }
 }
 
-/// What letters are ordered by, the oldest first.
-fn order(letter: &Letter) -> (i64, u64) {
-    (letter.facts.date, letter.id)
+/// What messages are ordered by, the oldest first.
+fn order(message: &Message) -> (i64, u64) {
+    (message.facts.date, message.id)
 }

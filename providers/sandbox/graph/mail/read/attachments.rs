@@ -1,4 +1,4 @@
-//! Graph's attachments: files, and letters in letters.
+//! Graph's attachments: files, and messages in messages.
 //!
 //! What Gmail's half calls an attachment is one here too, and so are the
 //! pictures that the text shows; those say that they are inline. `contentBytes`
@@ -19,7 +19,7 @@ use crate::graph::params::{Options, Prefer};
 use crate::graph::people::object;
 use crate::graph::zones::time;
 use crate::store::head;
-use crate::store::letter::Letter;
+use crate::store::message::Message;
 use crate::store::mime::{self, Part};
 
 /// The properties that can be selected.
@@ -41,21 +41,21 @@ pub(crate) const NUMBER: &str = "X-Part-Number";
 /// Those of files alone.
 const OF_FILES: [&str; 3] = ["contentId", "contentLocation", "contentBytes"];
 
-/// The attachments of a letter, as far as they are wanted.
+/// The attachments of a message, as far as they are wanted.
 pub(crate) fn list(
     store: Store<'_>,
-    letter: &Letter,
+    message: &Message,
     options: &Options<'_>,
     prefer: &Prefer,
 ) -> Vec<Value> {
-    let root = Part::of_letter(&letter.raw);
-    let found = numbered(letter, &root).into_iter();
+    let root = Part::of_message(&message.raw);
+    let found = numbered(message, &root).into_iter();
     found
         .map(|(number, part)| {
-            let folder = folders::number_of(letter);
+            let folder = folders::number_of(message);
             let ids = store.ids();
-            let id = ids.attachment(letter, folder, number, prefer.immutable);
-            Value::Object(attachment(letter, part, id, options))
+            let id = ids.attachment(message, folder, number, prefer.immutable);
+            Value::Object(attachment(message, part, id, options))
         })
         .collect()
 }
@@ -63,49 +63,49 @@ pub(crate) fn list(
 /// One attachment by its id, of either form.
 pub(crate) fn one(
     store: Store<'_>,
-    letter: &Letter,
+    message: &Message,
     id: &str,
     options: &Options<'_>,
 ) -> Result<Map<String, Value>, Refusal> {
-    let root = Part::of_letter(&letter.raw);
-    let part = find(store, letter, &root, id)?;
-    Ok(attachment(letter, part, id.to_owned(), options))
+    let root = Part::of_message(&message.raw);
+    let part = find(store, message, &root, id)?;
+    Ok(attachment(message, part, id.to_owned(), options))
 }
 
 /// The bytes of an attachment.
-pub(crate) fn bytes(store: Store<'_>, letter: &Letter, id: &str) -> Result<Vec<u8>, Refusal> {
-    let root = Part::of_letter(&letter.raw);
-    let part = find(store, letter, &root, id)?;
-    Ok(part.decoded(&letter.raw).into_owned())
+pub(crate) fn bytes(store: Store<'_>, message: &Message, id: &str) -> Result<Vec<u8>, Refusal> {
+    let root = Part::of_message(&message.raw);
+    let part = find(store, message, &root, id)?;
+    Ok(part.decoded(&message.raw).into_owned())
 }
 
-/// The place of an attachment among those of its letter.
-pub(crate) fn place(store: Store<'_>, letter: &Letter, id: &str) -> Result<usize, Refusal> {
-    let root = Part::of_letter(&letter.raw);
-    let part = find(store, letter, &root, id)?;
-    let all = numbered(letter, &root);
+/// The place of an attachment among those of its message.
+pub(crate) fn place(store: Store<'_>, message: &Message, id: &str) -> Result<usize, Refusal> {
+    let root = Part::of_message(&message.raw);
+    let part = find(store, message, &root, id)?;
+    let all = numbered(message, &root);
     let place = all.iter().position(|(_, known)| known.body == part.body);
     place.ok_or_else(not_found)
 }
 
-/// The id of a letter's last attachment.
-pub(crate) fn last_id(store: Store<'_>, letter: &Letter) -> Option<String> {
-    let root = Part::of_letter(&letter.raw);
-    let all = numbered(letter, &root);
+/// The id of a message's last attachment.
+pub(crate) fn last_id(store: Store<'_>, message: &Message) -> Option<String> {
+    let root = Part::of_message(&message.raw);
+    let all = numbered(message, &root);
     let (number, _) = all.last()?;
-    let folder = folders::number_of(letter);
-    Some(store.ids().attachment(letter, folder, *number, false))
+    let folder = folders::number_of(message);
+    Some(store.ids().attachment(message, folder, *number, false))
 }
 
 /// The parts that are attachments, with their numbers: those that drafts give
 /// them, so that they stay when others go; else their places in reading order.
-pub(crate) fn numbered<'a>(letter: &Letter, root: &'a Part) -> Vec<(u32, &'a Part)> {
+pub(crate) fn numbered<'a>(message: &Message, root: &'a Part) -> Vec<(u32, &'a Part)> {
     let mut parts: Vec<(u32, &Part)> = (0u32..)
         .zip(root.own())
         .filter(|(_, part)| !part.filename.is_empty() || part.embedded)
         .collect();
     let given = parts.iter().map(|(_, part)| {
-        let fields = head::fields(mime::slice(&letter.raw, &part.head));
+        let fields = head::fields(mime::slice(&message.raw, &part.head));
         head::find(&fields, NUMBER)?.value().parse().ok()
     });
     let given: Option<Vec<u32>> = given.collect();
@@ -122,16 +122,16 @@ pub(crate) fn numbered<'a>(letter: &Letter, root: &'a Part) -> Vec<(u32, &'a Par
 /// The part of an attachment's id.
 fn find<'a>(
     store: Store<'_>,
-    letter: &Letter,
+    message: &Message,
     root: &'a Part,
     id: &str,
 ) -> Result<&'a Part, Refusal> {
     if !Ids::is_attachment(id) {
         return Err(malformed_id());
     }
-    let folder = folders::number_of(letter);
-    let is = |number, immutable| store.ids().attachment(letter, folder, number, immutable) == id;
-    let mut parts = numbered(letter, root).into_iter();
+    let folder = folders::number_of(message);
+    let is = |number, immutable| store.ids().attachment(message, folder, number, immutable) == id;
+    let mut parts = numbered(message, root).into_iter();
     parts
         .find(|(number, _)| is(*number, false) || is(*number, true))
         .map(|(_, part)| part)
@@ -140,25 +140,25 @@ fn find<'a>(
 
 /// An attachment's JSON.
 fn attachment(
-    letter: &Letter,
+    message: &Message,
     part: &Part,
     id: String,
     options: &Options<'_>,
 ) -> Map<String, Value> {
-    let fields = head::fields(mime::slice(&letter.raw, &part.head));
+    let fields = head::fields(mime::slice(&message.raw, &part.head));
     let content_type = part.mime_type.as_str();
-    let bytes: Cow<'_, [u8]> = part.decoded(&letter.raw);
+    let bytes: Cow<'_, [u8]> = part.decoded(&message.raw);
     let mut members = object(json!({
         "@odata.type": "#microsoft.graph.fileAttachment",
         "@odata.mediaContentType": content_type,
         "id": id,
-        "lastModifiedDateTime": time(letter.facts.date),
-        "name": name(letter, part),
+        "lastModifiedDateTime": time(message.facts.date),
+        "name": name(message, part),
         "contentType": content_type,
         "size": bytes.len(),
         "isInline": part.embedded,
     }));
-    if part.is_letter() {
+    if part.is_message() {
         members.insert("@odata.type".to_owned(), "#microsoft.graph.itemAttachment".into());
         // An item is no file: it has neither a media type nor bytes.
         members.shift_remove("@odata.mediaContentType");
@@ -189,11 +189,11 @@ fn attachment(
     members
 }
 
-/// The name shown: a file's, or a letter's subject.
-fn name(letter: &Letter, part: &Part) -> String {
-    let inner = part.parts.first().filter(|_| part.is_letter());
+/// The name shown: a file's, or a message's subject.
+fn name(message: &Message, part: &Part) -> String {
+    let inner = part.parts.first().filter(|_| part.is_message());
     let subject = inner.and_then(|inner| {
-        let fields = head::fields(mime::slice(&letter.raw, &inner.head));
+        let fields = head::fields(mime::slice(&message.raw, &inner.head));
         Some(head::find(&fields, "Subject")?.value())
     });
     match subject.filter(|subject| !subject.is_empty()) {

@@ -1,4 +1,4 @@
-//! Graph's lists of messages: which letters, in which order, and which page.
+//! Graph's lists of messages: which messages, in which order, and which page.
 
 use serde_json::Value;
 
@@ -12,7 +12,7 @@ use crate::graph::exchange::folders::Folder;
 use crate::graph::pages;
 use crate::graph::params::{Options, Prefer, unquoted};
 use crate::http::Request;
-use crate::store::letter::Letter;
+use crate::store::message::Message;
 
 /// Rows of a page unless said otherwise.
 pub(crate) const DEFAULT_TOP: usize = 10;
@@ -30,10 +30,10 @@ pub(crate) fn messages(
 ) -> Result<Value, Refusal> {
     options.check_select(&message::PROPERTIES, "message")?;
     let page = pages::page(request, options, prefer, DEFAULT_TOP)?;
-    let letters = found(store, folder, options)?;
-    let rows = letters.iter().skip(page.rows.start).take(page.rows.len());
+    let messages = found(store, folder, options)?;
+    let rows = messages.iter().skip(page.rows.start).take(page.rows.len());
     let rows = rows
-        .map(|letter| message::message(store, letter, options, prefer).map(Value::Object))
+        .map(|message| message::json(store, message, options, prefer).map(Value::Object))
         .collect::<Result<Vec<Value>, Refusal>>()?;
     let of = match folder {
         Some(folder) => format!(
@@ -44,16 +44,16 @@ pub(crate) fn messages(
     };
     let address = &store.mailbox.address;
     let context = pages::context(request, address, &of, options, false);
-    let total = letters.len();
+    let total = messages.len();
     Ok(pages::answer(request, options, &page, total, context, rows))
 }
 
-/// The letters a request is answered with, in their order.
+/// The messages a request is answered with, in their order.
 fn found<'a>(
     store: Store<'a>,
     folder: Option<&Folder>,
     options: &Options<'_>,
-) -> Result<Vec<&'a Letter>, Refusal> {
+) -> Result<Vec<&'a Message>, Refusal> {
     if let Some(search) = options.search {
         let refused =
             [("$filter", options.filter.is_some()), ("$orderby", options.orderby.is_some())];
@@ -62,20 +62,20 @@ fn found<'a>(
         }
         let search = unquoted(search).map_err(bad_request)?;
         let query = search::parse(&search).map_err(bad_request)?;
-        let letters = store.letters(folder).into_iter();
-        return Ok(letters
-            .filter(|letter| found::matches(&query, letter))
+        let messages = store.messages(folder).into_iter();
+        return Ok(messages
+            .filter(|message| found::matches(&query, message))
             .take(MAX_FOUND)
             .collect());
     }
     let filter = options.filter.map(|text| matching::filter(store, text)).transpose()?;
     let oldest_first = matching::order(options.orderby, filter.as_ref())?;
-    let mut letters = store.letters(folder);
+    let mut messages = store.messages(folder);
     if let Some(filter) = &filter {
-        letters.retain(|letter| matching::meets(store, filter, letter));
+        messages.retain(|message| matching::meets(store, filter, message));
     }
     if oldest_first {
-        letters.reverse();
+        messages.reverse();
     }
-    Ok(letters)
+    Ok(messages)
 }

@@ -1,7 +1,7 @@
 //! Filters and orders of messages, decided.
 //!
 //! A filter is checked once against the properties that the store can compare,
-//! and then asked for each letter. Texts compare whatever their case, as in
+//! and then asked for each message. Texts compare whatever their case, as in
 //! Exchange.
 
 use super::message::{self, Importance};
@@ -13,7 +13,7 @@ use crate::graph::exchange::Store;
 use crate::graph::exchange::folders;
 use crate::graph::filter::{self, Comparison, Filter, Literal, TextTest};
 use crate::graph::ids::Ids;
-use crate::store::letter::Letter;
+use crate::store::message::Message;
 
 /// What a property is compared as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,7 +50,7 @@ const FILTERED: [(&str, Kind); 17] = [
     ("sender/emailAddress/name", Kind::Words),
 ];
 
-/// A property's value in one letter.
+/// A property's value in one message.
 #[derive(Debug)]
 enum Held {
     Text(String),
@@ -146,14 +146,14 @@ fn is_property(path: &str) -> bool {
     message::PROPERTIES.contains(&first)
 }
 
-/// True when a letter meets a filter that was checked.
-pub(super) fn meets(store: Store<'_>, filter: &Filter, letter: &Letter) -> bool {
+/// True when a message meets a filter that was checked.
+pub(super) fn meets(store: Store<'_>, filter: &Filter, message: &Message) -> bool {
     match filter {
-        Filter::All(parts) => parts.iter().all(|part| meets(store, part, letter)),
-        Filter::Any(parts) => parts.iter().any(|part| meets(store, part, letter)),
-        Filter::Not(part) => !meets(store, part, letter),
+        Filter::All(parts) => parts.iter().all(|part| meets(store, part, message)),
+        Filter::Any(parts) => parts.iter().any(|part| meets(store, part, message)),
+        Filter::Not(part) => !meets(store, part, message),
         Filter::Compare(path, comparison, literal) => {
-            let ordering = match (held(store, path, letter), literal) {
+            let ordering = match (held(store, path, message), literal) {
                 (Some(Held::Text(held)), Literal::Text(text)) => {
                     held.to_lowercase().cmp(&text.to_lowercase())
                 }
@@ -170,14 +170,14 @@ pub(super) fn meets(store: Store<'_>, filter: &Filter, letter: &Letter) -> bool 
                 Comparison::LessThanOrEqual => ordering.is_le(),
             }
         }
-        Filter::Text(test, path, text) => match held(store, path, letter) {
+        Filter::Text(test, path, text) => match held(store, path, message) {
             Some(Held::Text(held)) => text_meets(*test, &held, text),
             _ => false,
         },
         Filter::Member(_, inner) => match &**inner {
             Filter::Compare(_, _, Literal::Text(text)) => {
                 let text = text.to_lowercase();
-                let mut names = store.categories(letter).into_iter();
+                let mut names = store.categories(message).into_iter();
                 names.any(|name| name.to_lowercase() == text)
             }
             _ => false,
@@ -194,32 +194,32 @@ fn text_meets(test: TextTest, held: &str, text: &str) -> bool {
     }
 }
 
-/// What a letter has of a property.
-fn held(store: Store<'_>, path: &str, letter: &Letter) -> Option<Held> {
+/// What a message has of a property.
+fn held(store: Store<'_>, path: &str, message: &Message) -> Option<Held> {
     let text = |text: &str| Some(Held::Text(text.to_owned()));
     match path {
         "lastModifiedDateTime" => {
-            let changed = message::changed(letter, &store.notes(letter));
+            let changed = message::changed(message, &store.notes(message));
             Some(Held::Time(changed / 1_000 * 1_000))
         }
         "receivedDateTime" | "sentDateTime" | "createdDateTime" => {
             // The wire has whole seconds, and so has the comparison.
-            Some(Held::Time(letter.facts.date / 1_000 * 1_000))
+            Some(Held::Time(message.facts.date / 1_000 * 1_000))
         }
-        "isRead" => Some(Held::Truth(!letter.has("UNREAD"))),
-        "isDraft" => Some(Held::Truth(letter.has("DRAFT"))),
-        "hasAttachments" => Some(Held::Truth(!letter.filenames().is_empty())),
-        "importance" => text(Importance::noted(letter, &store.notes(letter)).name()),
-        "flag/flagStatus" => text(message::flag(letter, &store.notes(letter))),
-        "subject" => text(&letter.facts.subject),
-        "internetMessageId" => Some(Held::Text(message::internet_message_id(letter)?)),
+        "isRead" => Some(Held::Truth(!message.has("UNREAD"))),
+        "isDraft" => Some(Held::Truth(message.has("DRAFT"))),
+        "hasAttachments" => Some(Held::Truth(!message.filenames().is_empty())),
+        "importance" => text(Importance::noted(message, &store.notes(message)).name()),
+        "flag/flagStatus" => text(message::flag(message, &store.notes(message))),
+        "subject" => text(&message.facts.subject),
+        "internetMessageId" => Some(Held::Text(message::internet_message_id(message)?)),
         // Numbers, as `check` has put into the filter.
-        "conversationId" => Some(Held::Text(letter.thread.to_string())),
-        "parentFolderId" => Some(Held::Text(folders::number_of(letter).to_string())),
-        "from/emailAddress/address" => text(&store.from(letter)?.address),
-        "from/emailAddress/name" => text(&store.from(letter)?.name),
-        "sender/emailAddress/address" => text(&store.sender(letter)?.address),
-        "sender/emailAddress/name" => text(&store.sender(letter)?.name),
+        "conversationId" => Some(Held::Text(message.thread.to_string())),
+        "parentFolderId" => Some(Held::Text(folders::number_of(message).to_string())),
+        "from/emailAddress/address" => text(&store.from(message)?.address),
+        "from/emailAddress/name" => text(&store.from(message)?.name),
+        "sender/emailAddress/address" => text(&store.sender(message)?.address),
+        "sender/emailAddress/name" => text(&store.sender(message)?.name),
         _ => None,
     }
 }

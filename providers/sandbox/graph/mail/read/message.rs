@@ -1,6 +1,6 @@
 //! Graph's JSON of a message.
 //!
-//! Everything is read from the letter on request. What takes decoding is only
+//! Everything is read from the message on request. What takes decoding is only
 //! made where it is wanted, so that a list of subjects costs no bodies.
 
 use serde_json::{Map, Value, json};
@@ -14,7 +14,7 @@ use crate::graph::params::{Options, Prefer};
 use crate::graph::people::{self, Person};
 use crate::graph::zones::time;
 use crate::store::head::{self, Field};
-use crate::store::letter::Letter;
+use crate::store::message::Message;
 use crate::store::mime;
 
 /// The properties of a message, in the order of the wire.
@@ -48,7 +48,7 @@ pub(crate) const PROPERTIES: [&str; 27] = [
     "flag",
 ];
 
-/// How much a letter matters.
+/// How much a message matters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Importance {
     Low,
@@ -58,16 +58,16 @@ pub(crate) enum Importance {
 
 impl Importance {
     /// By the label that Gmail gives.
-    pub fn of(letter: &Letter) -> Self {
-        match letter.has("IMPORTANT") {
+    pub fn of(message: &Message) -> Self {
+        match message.has("IMPORTANT") {
             true => Self::High,
             false => Self::Normal,
         }
     }
 
     /// By that, and by what was said of it here.
-    pub fn noted(letter: &Letter, notes: &Notes) -> Self {
-        match (Self::of(letter), notes.low) {
+    pub fn noted(message: &Message, notes: &Notes) -> Self {
+        match (Self::of(message), notes.low) {
             (Self::Normal, true) => Self::Low,
             (known, _) => known,
         }
@@ -84,17 +84,17 @@ impl Importance {
 }
 
 /// `focused`, but for the tabs that Gmail takes out of the inbox.
-fn inference(letter: &Letter) -> &'static str {
+fn inference(message: &Message) -> &'static str {
     let aside = |id: &String| id.starts_with("CATEGORY_") && id != "CATEGORY_PERSONAL";
-    match letter.labels.iter().any(aside) {
+    match message.labels.iter().any(aside) {
         true => "other",
         false => "focused",
     }
 }
 
 /// The state of the flag.
-pub(crate) fn flag(letter: &Letter, notes: &Notes) -> &'static str {
-    match (letter.has("STARRED"), notes.complete) {
+pub(crate) fn flag(message: &Message, notes: &Notes) -> &'static str {
+    match (message.has("STARRED"), notes.complete) {
         (true, _) => "flagged",
         (false, true) => "complete",
         (false, false) => "notFlagged",
@@ -102,8 +102,8 @@ pub(crate) fn flag(letter: &Letter, notes: &Notes) -> &'static str {
 }
 
 /// The flag of a message as it is told.
-fn flag_json(letter: &Letter, notes: &Notes) -> Value {
-    let status = flag(letter, notes);
+fn flag_json(message: &Message, notes: &Notes) -> Value {
+    let status = flag(message, notes);
     let mut flag = Map::new();
     flag.insert("flagStatus".to_owned(), status.into());
     if status != "notFlagged" {
@@ -113,39 +113,39 @@ fn flag_json(letter: &Letter, notes: &Notes) -> Value {
 }
 
 /// The Message-ID with its brackets, where there is one.
-pub(super) fn internet_message_id(letter: &Letter) -> Option<String> {
-    let id = &letter.facts.message_id;
+pub(super) fn internet_message_id(message: &Message) -> Option<String> {
+    let id = &message.facts.message_id;
     (!id.is_empty()).then(|| format!("<{id}>"))
 }
 
-/// When a letter was changed last, in milliseconds since 1970.
-pub(super) fn changed(letter: &Letter, notes: &Notes) -> i64 {
-    let date = letter.facts.date;
+/// When a message was changed last, in milliseconds since 1970.
+pub(super) fn changed(message: &Message, notes: &Notes) -> i64 {
+    let date = message.facts.date;
     notes.changed.map_or(date, |changed| changed.max(date))
 }
 
 /// A message with the properties that are wanted.
-pub(crate) fn message(
+pub(crate) fn json(
     store: Store<'_>,
-    letter: &Letter,
+    message: &Message,
     options: &Options<'_>,
     prefer: &Prefer,
 ) -> Result<Map<String, Value>, Refusal> {
-    let section = mime::header_section(&letter.raw);
-    let (notes, fields) = (store.notes(letter), head::fields(section));
-    let maker = Maker { store, letter, prefer, notes, fields };
-    let mut message = Map::new();
-    if let Some(method) = letter.calendar_method() {
+    let section = mime::header_section(&message.raw);
+    let (notes, fields) = (store.notes(message), head::fields(section));
+    let maker = Maker { store, message, prefer, notes, fields };
+    let mut json = Map::new();
+    if let Some(method) = message.calendar_method() {
         let kind = match method.to_ascii_uppercase().as_str() {
             "REQUEST" => "eventMessageRequest",
             "REPLY" | "COUNTER" => "eventMessageResponse",
             _ => "eventMessage",
         };
         let name = format!("#microsoft.graph.{kind}");
-        message.insert("@odata.type".to_owned(), name.into());
+        json.insert("@odata.type".to_owned(), name.into());
     }
-    let etag = format!("W/\"{}\"", store.change_key(letter));
-    message.insert("@odata.etag".to_owned(), etag.into());
+    let etag = format!("W/\"{}\"", store.change_key(message));
+    json.insert("@odata.etag".to_owned(), etag.into());
     for name in PROPERTIES {
         let wanted = match name {
             "id" => true,
@@ -154,48 +154,48 @@ pub(crate) fn message(
             _ => options.wants(name),
         };
         if let Some(value) = wanted.then(|| maker.property(name)).flatten() {
-            message.insert(name.to_owned(), value);
+            json.insert(name.to_owned(), value);
         }
     }
-    Ok(message)
+    Ok(json)
 }
 
 /// What a message is made of.
 struct Maker<'a> {
     store: Store<'a>,
-    letter: &'a Letter,
+    message: &'a Message,
     prefer: &'a Prefer,
     notes: Notes,
     fields: Vec<Field<'a>>,
 }
 
 impl Maker<'_> {
-    /// One property; nothing for what this letter does not have at all.
+    /// One property; nothing for what this message does not have at all.
     fn property(&self, name: &str) -> Option<Value> {
-        let (store, letter) = (self.store, self.letter);
+        let (store, message) = (self.store, self.message);
         let ids = store.ids();
         Some(match name {
-            "id" => store.message_id(letter, self.prefer.immutable).into(),
+            "id" => store.message_id(message, self.prefer.immutable).into(),
             "createdDateTime" | "receivedDateTime" | "sentDateTime" => {
-                time(letter.facts.date).into()
+                time(message.facts.date).into()
             }
-            "lastModifiedDateTime" => time(changed(letter, &self.notes)).into(),
-            "changeKey" => store.change_key(letter).into(),
-            "categories" => store.categories(letter).into(),
-            "hasAttachments" => (!letter.filenames().is_empty()).into(),
-            "internetMessageId" => internet_message_id(letter).into(),
-            "subject" => letter.facts.subject.as_str().into(),
-            "bodyPreview" => letter.preview().into(),
-            "importance" => Importance::noted(letter, &self.notes).name().into(),
-            "parentFolderId" => ids.folder(folders::number_of(letter)).into(),
-            "conversationId" => ids.conversation(letter.thread).into(),
-            "isRead" => (!letter.has("UNREAD")).into(),
-            "isDraft" => letter.has("DRAFT").into(),
+            "lastModifiedDateTime" => time(changed(message, &self.notes)).into(),
+            "changeKey" => store.change_key(message).into(),
+            "categories" => store.categories(message).into(),
+            "hasAttachments" => (!message.filenames().is_empty()).into(),
+            "internetMessageId" => internet_message_id(message).into(),
+            "subject" => message.facts.subject.as_str().into(),
+            "bodyPreview" => message.preview().into(),
+            "importance" => Importance::noted(message, &self.notes).name().into(),
+            "parentFolderId" => ids.folder(folders::number_of(message)).into(),
+            "conversationId" => ids.conversation(message.thread).into(),
+            "isRead" => (!message.has("UNREAD")).into(),
+            "isDraft" => message.has("DRAFT").into(),
             "webLink" => {
-                let id = store.message_id(letter, self.prefer.immutable);
+                let id = store.message_id(message, self.prefer.immutable);
                 pages::web_link(&id).into()
             }
-            "inferenceClassification" => inference(letter).into(),
+            "inferenceClassification" => inference(message).into(),
             "internetMessageHeaders" => {
                 let fields = self.fields.iter();
                 fields
@@ -204,13 +204,13 @@ impl Maker<'_> {
             }
             "body" => self.body(),
             // A draft that nobody has begun to send has neither.
-            "from" => store.from(letter)?.json(),
-            "sender" => store.sender(letter)?.json(),
+            "from" => store.from(message)?.json(),
+            "sender" => store.sender(message)?.json(),
             "toRecipients" => self.recipients("To"),
             "ccRecipients" => self.recipients("Cc"),
             "bccRecipients" => self.recipients("Bcc"),
             "replyTo" => self.recipients("Reply-To"),
-            _ => flag_json(letter, &self.notes),
+            _ => flag_json(message, &self.notes),
         })
     }
 
@@ -221,7 +221,7 @@ impl Maker<'_> {
 
     /// The body as it was written: HTML where there is some, else plain text.
     fn body(&self) -> Value {
-        let (plain, html) = self.letter.shown_texts();
+        let (plain, html) = self.message.shown_texts();
         let (kind, texts) = match html.is_empty() {
             true => ("text", plain),
             false => ("html", html),

@@ -44,7 +44,7 @@ pub(crate) enum Field {
     Attachment,
 }
 
-/// A condition on one letter.
+/// A condition on one message.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Test {
     /// The words stand next to each other.
@@ -57,7 +57,7 @@ pub(crate) enum Test {
     Size(u64, u64),
     /// Came at this time or later, and before that one, in milliseconds.
     Time(i64, i64),
-    /// Met by every letter.
+    /// Met by every message.
     Always,
     /// Met by none: the value makes no sense.
     Never,
@@ -198,8 +198,8 @@ impl<'a> Reader<'a> {
 
     /// A word, a phrase, or a property with its value.
     fn condition(&mut self) -> Result<Query, String> {
-        let letters = |c: char| !c.is_ascii_alphabetic();
-        let end = self.rest.find(letters).unwrap_or(self.rest.len());
+        let messages = |c: char| !c.is_ascii_alphabetic();
+        let end = self.rest.find(messages).unwrap_or(self.rest.len());
         let (name, after) = self.rest.split_at_checked(end).unwrap_or((self.rest, ""));
         let name = name.to_ascii_lowercase();
         let sign = SIGNS.iter().find(|(sign, _)| after.starts_with(sign));

@@ -1,8 +1,8 @@
-//! One letter: its bytes, the facts read from them, and what a search needs.
+//! One message: its bytes, the facts read from them, and what a search needs.
 //!
-//! The facts are read when the letter is loaded; what takes decoding the whole
+//! The facts are read when the message is loaded; what takes decoding the whole
 //! body (snippet, words, file names) is worked out when somebody first asks,
-//! so that ten thousand letters load in moments. Nothing here is any one
+//! so that ten thousand messages load in moments. Nothing here is any one
 //! provider's, but for the two header fields that Gmail's exports add.
 
 use std::sync::{Arc, OnceLock};
@@ -17,8 +17,8 @@ use super::words::{beginning, each_word, has_phrase, number, visible, words};
 use daysheet_core::ical;
 use daysheet_core::text::flowed::unflow;
 
-/// No letter is larger: Gmail's own limit is 50 MB, with encoding.
-pub(crate) const MAX_LETTER: usize = 64 << 20;
+/// No message is larger: Gmail's own limit is 50 MB, with encoding.
+pub(crate) const MAX_MESSAGE: usize = 64 << 20;
 
 /// How much of a text part a search sees.
 const MAX_SEARCHED: usize = 1 << 20;
@@ -29,7 +29,7 @@ const SNIPPET: usize = 200;
 /// The characters of a preview, which is the same but longer.
 const PREVIEW: usize = 255;
 
-/// Fields of which a letter has at least one; without any, it is none.
+/// Fields of which a message has at least one; without any, it is none.
 const TELLING: [&str; 10] = [
     "From",
     "To",
@@ -43,7 +43,7 @@ const TELLING: [&str; 10] = [
     "MIME-Version",
 ];
 
-/// What a letter's header section says.
+/// What a message's header section says.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Facts {
     /// From, decoded.
@@ -77,16 +77,16 @@ struct Content {
     preview: String,
     filenames: Vec<String>,
     calendar_method: Option<String>,
-    /// The words of the letter as sorted numbers.
+    /// The words of the message as sorted numbers.
     words: Box<[u64]>,
 }
 
-/// A letter in a mailbox.
+/// A message in a mailbox.
 #[derive(Debug, Clone)]
-pub(crate) struct Letter {
+pub(crate) struct Message {
     /// The id; 16 hexadecimal digits on the wire.
     pub id: u64,
-    /// The id of the conversation's first letter.
+    /// The id of the conversation's first message.
     pub thread: u64,
     /// The history id of its arrival.
     pub history: u64,
@@ -96,12 +96,12 @@ pub(crate) struct Letter {
     pub facts: Arc<Facts>,
     /// The bytes.
     pub raw: Arc<[u8]>,
-    /// Worked out at the first need, once for all states of the letter.
+    /// Worked out at the first need, once for all states of the message.
     content: Arc<OnceLock<Content>>,
 }
 
-impl Letter {
-    /// A letter that is a conversation of its own, as yet.
+impl Message {
+    /// A message that is a conversation of its own, as yet.
     pub fn new(id: u64, labels: Vec<String>, facts: Facts, raw: Arc<[u8]>) -> Self {
         Self {
             id,
@@ -114,7 +114,7 @@ impl Letter {
         }
     }
 
-    /// True for a letter that carries a label.
+    /// True for a message that carries a label.
     pub fn has(&self, label: &str) -> bool {
         self.labels.iter().any(|id| id == label)
     }
@@ -130,9 +130,9 @@ impl Letter {
     }
 
     /// The texts as they are shown: those that are plain, and those in HTML.
-    /// Exchange keeps no lines that flow: it joins them when a letter comes in.
+    /// Exchange keeps no lines that flow: it joins them when a message comes in.
     pub fn shown_texts(&self) -> (Vec<String>, Vec<String>) {
-        let part = Part::of_letter(&self.raw);
+        let part = Part::of_message(&self.raw);
         let texts = part.own().into_iter().filter(|part| part.is_inline_text());
         let mut plain = Vec::new();
         let mut html = Vec::new();
@@ -142,7 +142,7 @@ impl Letter {
                 ("text/html", _) => html.push(text),
                 ("text/plain", Some(delsp)) => plain.push(unflow(&text, delsp)),
                 ("text/plain" | "", None) => plain.push(text),
-                // A calendar or the headers of a letter that bounced: no text
+                // A calendar or the headers of a message that bounced: no text
                 // that anybody wrote.
                 _ => {}
             }
@@ -150,7 +150,7 @@ impl Letter {
         (plain, html)
     }
 
-    /// What a calendar in the letter asks for: `REQUEST`, `REPLY`, `CANCEL`, …
+    /// What a calendar in the message asks for: `REQUEST`, `REPLY`, `CANCEL`, …
     /// (RFC 6047); nothing when there is none, or it is attached as a file.
     pub fn calendar_method(&self) -> Option<&str> {
         self.content().calendar_method.as_deref()
@@ -177,14 +177,14 @@ impl Letter {
         if !all {
             return false;
         }
-        let (plain, html) = bodies(&Part::of_letter(&self.raw), &self.raw);
+        let (plain, html) = bodies(&Part::of_message(&self.raw), &self.raw);
         let mut texts = plain.iter().chain(&html);
         texts.any(|text| has_phrase(&words(text), phrase))
     }
 
     fn content(&self) -> &Content {
         self.content.get_or_init(|| {
-            let part = Part::of_letter(&self.raw);
+            let part = Part::of_message(&self.raw);
             let (plain, html) = bodies(&part, &self.raw);
             let mut words = Vec::new();
             let texts = plain.iter().chain(&html).map(String::as_str);
@@ -224,17 +224,17 @@ impl Letter {
 
     /// All texts that free words are looked for in.
     fn texts(&self) -> Vec<String> {
-        let (plain, html) = bodies(&Part::of_letter(&self.raw), &self.raw);
+        let (plain, html) = bodies(&Part::of_message(&self.raw), &self.raw);
         let headers = self.headers().into_iter().map(str::to_owned);
         headers.chain(plain).chain(html).collect()
     }
 }
 
-/// The texts of a letter: those that are plain, and those made from HTML.
-fn bodies(letter: &Part, raw: &[u8]) -> (Vec<String>, Vec<String>) {
+/// The texts of a message: those that are plain, and those made from HTML.
+fn bodies(message: &Part, raw: &[u8]) -> (Vec<String>, Vec<String>) {
     let mut plain = Vec::new();
     let mut html = Vec::new();
-    for part in letter.own().into_iter().filter(|part| part.is_inline_text()) {
+    for part in message.own().into_iter().filter(|part| part.is_inline_text()) {
         let bytes = part.decoded(raw);
         let text = head::text(beginning_of(&bytes), part.charset.as_deref());
         match part.mime_type.as_str() {
@@ -254,7 +254,7 @@ fn beginning_of(text: &[u8]) -> &[u8] {
     text.get(..end).unwrap_or(text)
 }
 
-/// Brings a letter's bytes into the form of the wire: no mbox separator or byte
+/// Brings a message's bytes into the form of the wire: no mbox separator or byte
 /// order mark in front, and line ends as in RFC 5322 where the file's are
 /// Unix's.
 pub(crate) fn wire_form(bytes: &[u8]) -> Vec<u8> {
@@ -285,13 +285,13 @@ pub(crate) fn wire_form(bytes: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Reads the facts of a letter, or says why it is none. `posted` is the time
+/// Reads the facts of a message, or says why it is none. `posted` is the time
 /// that the mbox gives, in seconds.
 pub(crate) fn facts(raw: &[u8], posted: Option<i64>) -> Result<Facts, &'static str> {
     if raw.is_empty() {
         return Err("it is empty");
     }
-    if raw.len() > MAX_LETTER {
+    if raw.len() > MAX_MESSAGE {
         return Err("it is larger than 64 MiB");
     }
     let head = mime::header_section(raw);
@@ -321,7 +321,7 @@ pub(crate) fn facts(raw: &[u8], posted: Option<i64>) -> Result<Facts, &'static s
     })
 }
 
-/// When a letter came: its Date, else the last hop's, else the mbox's, else the
+/// When a message came: its Date, else the last hop's, else the mbox's, else the
 /// beginning of time.
 fn date(fields: &[Field<'_>], posted: Option<i64>) -> i64 {
     let read = |text: &str| {

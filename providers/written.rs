@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 use super::json::text;
 use daysheet_core::event_time;
 
-/// Returns eight letters for an id, to recognize it.
+/// Returns eight messages for an id, to recognize it.
 pub fn hash(id: &str) -> String {
     let digest = Sha256::digest(id.as_bytes());
     URL_SAFE_NO_PAD.encode(digest.get(..6).unwrap_or_default())

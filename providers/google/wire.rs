@@ -31,7 +31,7 @@ pub const LISTS: usize = 8 << 20;
 /// The longest list of ids, in bytes: 500 of them, at 60 bytes each.
 const IDS: usize = 256 << 10;
 /// The maximum size of a message, in bytes as Gmail writes it.
-const LETTERS: usize = 64 << 20;
+const MESSAGES: usize = 64 << 20;
 /// The maximum size of an attachment, in bytes as Gmail writes it: Base64 of the 50 MB
 /// that it accepts.
 const FILES: usize = 72 << 20;
@@ -107,7 +107,7 @@ fn most(uri: &Uri) -> usize {
     if path.contains("/attachments/") {
         FILES
     } else if asks("format=full") || asks("format=raw") {
-        LETTERS
+        MESSAGES
     } else if path.ends_with("/me/messages") || path.ends_with("/me/threads") {
         IDS
     } else {

@@ -45,7 +45,7 @@ const LABEL_LISTED: &[&str] = &["id", "name", "type"];
 /// How long label names are cached.
 const NAMES_LAST: Duration = Duration::from_secs(60);
 /// Messages fetched concurrently; each may have a few megabytes.
-const LETTERS_AT_ONCE: usize = 8;
+const MESSAGES_AT_ONCE: usize = 8;
 /// A message larger than this is not shown raw, in bytes.
 const RAW_LIMIT: u64 = 5 << 20;
 
@@ -99,8 +99,8 @@ macro_rules! with_headers {
 mod arrange;
 mod changes;
 mod compose;
-mod letters;
 mod lists;
+mod messages;
 mod organize;
 mod parts;
 mod places;
@@ -363,8 +363,8 @@ impl Mailbox for Gmail {
         projection: &Projection,
         form: BodyForm,
     ) -> Vec<Result<MessageContent>> {
-        let calls: Vec<_> = ids.iter().map(|id| self.letter(id, projection, form)).collect();
-        stream::iter(calls).buffered(LETTERS_AT_ONCE).collect().await
+        let calls: Vec<_> = ids.iter().map(|id| self.read_message(id, projection, form)).collect();
+        stream::iter(calls).buffered(MESSAGES_AT_ONCE).collect().await
     }
 
     async fn thread(&self, id: &str) -> Result<Vec<String>> {
@@ -389,7 +389,7 @@ impl Mailbox for Gmail {
 }
 
 impl Gmail {
-    async fn letter(
+    async fn read_message(
         &self,
         id: &str,
         projection: &Projection,
@@ -423,7 +423,7 @@ impl Gmail {
                     let data = self.fetch_part(id, part.attachment()).await?;
                     part.bring(data);
                 }
-                Ok(tree.letter(item))
+                Ok(tree.into_message(item))
             }
         }
     }

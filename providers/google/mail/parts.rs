@@ -108,7 +108,7 @@ impl Tree {
     }
 
     /// Returns the message, once all texts are complete.
-    pub fn letter(self, item: Value) -> MessageContent {
+    pub fn into_message(self, item: Value) -> MessageContent {
         let mut notes = self.notes;
         if self.inline_images > 0 {
             notes.push(note!("{} inline images are not listed", ours(&self.inline_images)));

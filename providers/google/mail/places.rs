@@ -344,7 +344,7 @@ fn unknown(labels: &[Value], name: &str, kind: FolderKind) -> Error {
 }
 
 /// Returns the distance of two names; `None` if they have nothing in common. One within
-/// the other is nearest, then names that differ by a few letters.
+/// the other is nearest, then names that differ by a few messages.
 fn unlike(known: &str, said: &str) -> Option<usize> {
     let (known, said) = (known.to_lowercase(), said.to_lowercase());
     if known.contains(&said) || said.contains(&known) {

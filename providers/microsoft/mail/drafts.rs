@@ -42,19 +42,19 @@ fn recipients(people: &[Person]) -> Value {
 }
 
 /// Returns a message's properties without its attachments, Message-ID and sender.
-pub fn properties(letter: &OutgoingMessage) -> Map<String, Value> {
-    let body = match letter.html.trim().is_empty() {
-        true => json!({"contentType": "text", "content": letter.text}),
-        false => json!({"contentType": "html", "content": letter.html}),
+pub fn properties(outgoing: &OutgoingMessage) -> Map<String, Value> {
+    let body = match outgoing.html.trim().is_empty() {
+        true => json!({"contentType": "text", "content": outgoing.text}),
+        false => json!({"contentType": "html", "content": outgoing.html}),
     };
     [
-        ("subject", letter.subject.as_str().into()),
+        ("subject", outgoing.subject.as_str().into()),
         ("body", body),
-        ("toRecipients", recipients(&letter.to)),
-        ("ccRecipients", recipients(&letter.cc)),
-        ("bccRecipients", recipients(&letter.bcc)),
-        ("replyTo", recipients(&letter.reply_to)),
-        ("importance", importance(letter.importance).into()),
+        ("toRecipients", recipients(&outgoing.to)),
+        ("ccRecipients", recipients(&outgoing.cc)),
+        ("bccRecipients", recipients(&outgoing.bcc)),
+        ("replyTo", recipients(&outgoing.reply_to)),
+        ("importance", importance(outgoing.importance).into()),
     ]
     .into_iter()
     .map(|(key, value)| (key.to_owned(), value))
@@ -143,7 +143,7 @@ fn references(message: &Value) -> Vec<String> {
 
 /// Returns the content of a document's body; all of it if there are no body tags.
 fn inner(document: &str) -> &str {
-    // Only ASCII letters change, so positions stay the same.
+    // Only ASCII messages change, so positions stay the same.
     let lower = document.to_ascii_lowercase();
     let start = lower.find("<body").and_then(|at| Some(at + lower.get(at..)?.find('>')? + 1));
     let start = start.unwrap_or(0);
@@ -227,7 +227,7 @@ pub fn stored_draft(message: &Value, files: &[Value], address: &str) -> StoredDr
     let (document, plain) = body(message);
     let html_text = document.map(inner).unwrap_or_default().trim();
     let own = || Person { name: None, address: address.to_owned() };
-    let letter = OutgoingMessage {
+    let outgoing = OutgoingMessage {
         message_id: bare(text(message, "internetMessageId")).to_owned(),
         from: person(nested(message, "from")).unwrap_or_else(own),
         to: people(message, "toRecipients"),
@@ -254,7 +254,7 @@ pub fn stored_draft(message: &Value, files: &[Value], address: &str) -> StoredDr
         id,
         thread: text(message, "conversationId").to_owned(),
         version: version.to_owned(),
-        content: letter,
+        content: outgoing,
     }
 }
 

@@ -3,7 +3,7 @@
 //! Graph lists messages with any of their properties, so a page costs one request, and a second
 //! batch if folder names or the trash matter. Only what the projection names is requested
 //! (`$select`). The registry defines the columns; `list.rs` requests lists, `query/mod.rs` writes
-//! queries, `threads.rs` assembles threads, `letter.rs` reads messages, `folders.rs` has the
+//! queries, `threads.rs` assembles threads, `message.rs` reads messages, `folders.rs` has the
 //! names of folders, and `changes.rs` the changes since a cursor.
 
 mod arrange;
@@ -11,8 +11,8 @@ mod changes;
 mod compose;
 mod drafts;
 mod folders;
-mod letter;
 mod list;
+mod message;
 mod onward;
 mod organize;
 mod places;
@@ -239,13 +239,13 @@ impl Mailbox for Outlook {
                 good.push(id.as_str());
             }
         }
-        let mut letters = letter::fetch(&self.graph, &good, projection, form).await.into_iter();
+        let mut messages = message::fetch(&self.graph, &good, projection, form).await.into_iter();
         checked
             .into_iter()
             .map(|checked| {
                 checked?;
                 let lost = || Err(Error::new(Kind::Internal, "a message was left out"));
-                letters.next().unwrap_or_else(lost)
+                messages.next().unwrap_or_else(lost)
             })
             .collect()
     }

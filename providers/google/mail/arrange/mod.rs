@@ -11,7 +11,7 @@ use hyper::Method;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::letters::as_html;
+use super::messages::as_html;
 use super::{Gmail, check, list};
 use crate::google::client;
 use crate::json::text;

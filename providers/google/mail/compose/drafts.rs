@@ -5,7 +5,7 @@
 
 use serde_json::Value;
 
-use crate::google::mail::letters::{
+use crate::google::mail::messages::{
     as_html, field, fields, held, importance, is_under, message_id, message_ids, people, subject,
 };
 use crate::google::mail::{Gmail, ME, Scope, check, list};

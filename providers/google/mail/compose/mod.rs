@@ -13,7 +13,7 @@ use hyper::Method;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::letters::{
+use super::messages::{
     ascii, field, fields, held, is_under, message_id, message_ids, people, sent, subject,
 };
 use super::{Gmail, check, list};
@@ -89,7 +89,7 @@ impl Drafts for Gmail {
     async fn create(
         &self,
         origin: &Origin,
-        letter: &OutgoingMessage,
+        outgoing: &OutgoingMessage,
         caller: &dyn ClientPrompts,
     ) -> Result<StoredDraft> {
         // A forwarded message starts a new thread.
@@ -97,12 +97,12 @@ impl Drafts for Gmail {
             Origin::Reply { id, .. } => Some(self.thread_of(id).await?),
             Origin::New | Origin::Forward { .. } => None,
         };
-        let bytes = mime(letter)?;
+        let bytes = mime(outgoing)?;
         let made = self.put_draft(None, thread.as_deref(), &bytes, caller).await;
         let id = match made {
             Ok(made) => text(&made, "id").to_owned(),
             Err(error) => {
-                let made = || self.made_as(&letter.message_id);
+                let made = || self.made_as(&outgoing.message_id);
                 self.google.settle(error, made).await?
             }
         };
@@ -112,11 +112,11 @@ impl Drafts for Gmail {
     async fn update(
         &self,
         current: &StoredDraft,
-        letter: &OutgoingMessage,
+        outgoing: &OutgoingMessage,
         caller: &dyn ClientPrompts,
     ) -> Result<StoredDraft> {
         self.unchanged(current).await?;
-        let bytes = mime(&self.with_bytes(current, letter).await?)?;
+        let bytes = mime(&self.with_bytes(current, outgoing).await?)?;
         // Uploading may have taken time. Gmail has no version condition for the change itself.
         if !current.content.files.is_empty() {
             self.unchanged(current).await?;
@@ -128,7 +128,7 @@ impl Drafts for Gmail {
             let changed = async || {
                 let found = self.draft_of(&current.id).await?;
                 let another = found.version != current.version;
-                Ok((another && says(&found.content, letter)).then_some(found))
+                Ok((another && says(&found.content, outgoing)).then_some(found))
             };
             return self.google.settle(error, changed).await;
         }
@@ -260,27 +260,27 @@ impl Gmail {
     async fn with_bytes(
         &self,
         current: &StoredDraft,
-        letter: &OutgoingMessage,
+        outgoing: &OutgoingMessage,
     ) -> Result<OutgoingMessage> {
-        let mut letter = letter.clone();
+        let mut outgoing = outgoing.clone();
         let is_held =
             |content: &AttachmentContent| matches!(content, AttachmentContent::Existing { .. });
-        if !letter.files.iter().any(|file| is_held(&file.content)) {
-            return Ok(letter);
+        if !outgoing.files.iter().any(|file| is_held(&file.content)) {
+            return Ok(outgoing);
         }
         let item = self.whole(&current.message).await.map_err(|error| match error.kind() {
             Kind::NotFound => changed(),
             _ => error,
         })?;
         let most = u64::try_from(MOST).unwrap_or(u64::MAX);
-        for file in &mut letter.files {
+        for file in &mut outgoing.files {
             if let AttachmentContent::Existing { id, .. } = &file.content {
                 let part = id.rsplit('/').next().unwrap_or_default();
                 let bytes = self.bytes_of(&item, part, most).await?;
                 file.content = AttachmentContent::Bytes(Arc::from(bytes));
             }
         }
-        Ok(letter)
+        Ok(outgoing)
     }
 }
 
@@ -314,22 +314,22 @@ fn usable(aliases: &[Value]) -> Vec<Alias> {
 }
 
 /// Returns true if a draft has the content of a message, as far as Gmail stores it unchanged.
-fn says(held: &OutgoingMessage, letter: &OutgoingMessage) -> bool {
+fn says(held: &OutgoingMessage, outgoing: &OutgoingMessage) -> bool {
     let people = |list: &[Person]| -> Vec<String> {
         list.iter().map(|one| one.address.to_lowercase()).collect()
     };
     let bare = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let names = |letter: &OutgoingMessage| -> Vec<String> {
-        letter.files.iter().map(|file| file.name.clone()).collect()
+    let names = |outgoing: &OutgoingMessage| -> Vec<String> {
+        outgoing.files.iter().map(|file| file.name.clone()).collect()
     };
-    people(&held.to) == people(&letter.to)
-        && people(&held.cc) == people(&letter.cc)
-        && people(&held.bcc) == people(&letter.bcc)
-        && bare(&held.subject) == bare(&letter.subject)
-        && bare(&held.text) == bare(&letter.text)
-        && bare(&held.html) == bare(&letter.html)
-        && held.importance == letter.importance
-        && names(held) == names(letter)
+    people(&held.to) == people(&outgoing.to)
+        && people(&held.cc) == people(&outgoing.cc)
+        && people(&held.bcc) == people(&outgoing.bcc)
+        && bare(&held.subject) == bare(&outgoing.subject)
+        && bare(&held.text) == bare(&outgoing.text)
+        && bare(&held.html) == bare(&outgoing.html)
+        && held.importance == outgoing.importance
+        && names(held) == names(outgoing)
 }
 
 /// Returns true for a message with this Message-ID, now or before Gmail replaced it.

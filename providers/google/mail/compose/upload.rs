@@ -43,13 +43,13 @@ impl Gmail {
         &self,
         draft: Option<&str>,
         thread: Option<&str>,
-        letter: &[u8],
+        outgoing: &[u8],
         caller: &dyn ClientPrompts,
     ) -> Result<Value> {
-        if letter.len() > MOST {
+        if outgoing.len() > MOST {
             return Err(Error::argument(format!(
                 "with its files the message is {} MB, but Gmail takes {} MB",
-                letter.len().div_ceil(1 << 20),
+                outgoing.len().div_ceil(1 << 20),
                 MOST >> 20
             ))
             .next("attach fewer or smaller files, or share them and send a link"));
@@ -62,12 +62,12 @@ impl Gmail {
             Some(thread) => json!({ "threadId": thread }),
             None => json!({}),
         };
-        if letter.len() > AT_ONCE {
+        if outgoing.len() > AT_ONCE {
             let about = json!({ "message": message });
-            return self.in_pieces(method, &path, &about, letter, caller).await;
+            return self.in_pieces(method, &path, &about, outgoing, caller).await;
         }
         if let Some(message) = message.as_object_mut() {
-            message.insert("raw".to_owned(), URL_SAFE.encode(letter).into());
+            message.insert("raw".to_owned(), URL_SAFE.encode(outgoing).into());
         }
         let body = json!({ "message": message });
         self.change(method, &path, Some(&body)).await
@@ -78,17 +78,17 @@ impl Gmail {
         method: Method,
         path: &[&str],
         about: &Value,
-        letter: &[u8],
+        outgoing: &[u8],
         caller: &dyn ClientPrompts,
     ) -> Result<Value> {
-        let total = letter.len();
+        let total = outgoing.len();
         let session = self.begin(method, path, about, total).await?;
         let whole = bytes(total);
         let (mut done, mut stumbles, mut ask) = (0, 0, false);
         caller.progress(0, whole, WHAT).await;
         loop {
             let end = total.min(done + PIECE);
-            let (range, piece) = match letter.get(done..end) {
+            let (range, piece) = match outgoing.get(done..end) {
                 Some(piece) if !ask && !piece.is_empty() => {
                     (format!("bytes {done}-{}/{total}", end - 1), piece)
                 }

@@ -22,7 +22,7 @@ impl Outlook {
     pub(super) async fn drop_copies(
         &self,
         draft: &str,
-        letter: &OutgoingMessage,
+        outgoing: &OutgoingMessage,
         forwards: bool,
     ) -> Result<()> {
         let request = self.graph().mine(&files(draft), &[("$select", FILES)]);
@@ -30,13 +30,13 @@ impl Outlook {
             |error: Error| error.context("the draft was created, but its files are unknown");
         let answer = self.graph().get(&request).await.map_err(unseen)?;
         let (copies, _) = self.graph().all(answer, MOST_FILES, PAGES).await.map_err(unseen)?;
-        let named = forwards && !letter.files.is_empty();
+        let named = forwards && !outgoing.files.is_empty();
         // From the last on, whatever becomes of the numbers of the others.
         for copy in copies.iter().rev() {
             let held = held_file(copy);
             let shown =
-                held.cid.as_ref().is_some_and(|cid| letter.html.contains(&format!("cid:{cid}")));
-            let own = letter.files.iter().any(|file| file.cid.is_some() && file.cid == held.cid);
+                held.cid.as_ref().is_some_and(|cid| outgoing.html.contains(&format!("cid:{cid}")));
+            let own = outgoing.files.iter().any(|file| file.cid.is_some() && file.cid == held.cid);
             let stays = match is(copy, "isInline") {
                 true => shown && !own,
                 false => forwards && !named,
@@ -92,8 +92,8 @@ impl Outlook {
 }
 
 /// Refuses files that are too large, before anything is done.
-pub fn sizes(letter: &OutgoingMessage) -> Result<()> {
-    for file in &letter.files {
+pub fn sizes(outgoing: &OutgoingMessage) -> Result<()> {
+    for file in &outgoing.files {
         if let AttachmentContent::Bytes(bytes) = &file.content {
             check(file, count(bytes.len()))?;
         }

@@ -125,29 +125,29 @@ impl Drafts for Outlook {
     async fn create(
         &self,
         origin: &Origin,
-        letter: &OutgoingMessage,
+        outgoing: &OutgoingMessage,
         caller: &dyn ClientPrompts,
     ) -> Result<StoredDraft> {
-        sizes(letter)?;
-        let mut body = properties(letter);
-        let id = bracketed(&letter.message_id);
+        sizes(outgoing)?;
+        let mut body = properties(outgoing);
+        let id = bracketed(&outgoing.message_id);
         // Our own Message-ID, by which a message in doubt is found again.
         body.insert("internetMessageId".to_owned(), id.into());
         // Exchange checks a given sender against the right to send as them, so the
         // user's own address is left out.
-        let own = letter.from.address.eq_ignore_ascii_case(self.address());
+        let own = outgoing.from.address.eq_ignore_ascii_case(self.address());
         if !own || self.graph().is_shared() {
-            body.insert("from".to_owned(), recipient(&letter.from));
+            body.insert("from".to_owned(), recipient(&outgoing.from));
         }
         let draft = match origin {
-            Origin::New => self.posted(&Value::Object(body), letter).await?,
+            Origin::New => self.posted(&Value::Object(body), outgoing).await?,
             Origin::Reply { id, all } => {
                 let action = if *all { "createReplyAll" } else { "createReply" };
-                self.answered(id, action, body, letter).await?
+                self.answered(id, action, body, outgoing).await?
             }
-            Origin::Forward { id } => self.answered(id, "createForward", body, letter).await?,
+            Origin::Forward { id } => self.answered(id, "createForward", body, outgoing).await?,
         };
-        self.put_files(&draft, &letter.files, caller).await?;
+        self.put_files(&draft, &outgoing.files, caller).await?;
         self.draft(&draft)
             .await
             .map_err(|error| error.context("the draft was created, but could not be read back"))
@@ -156,13 +156,13 @@ impl Drafts for Outlook {
     async fn update(
         &self,
         current: &StoredDraft,
-        letter: &OutgoingMessage,
+        outgoing: &OutgoingMessage,
         caller: &dyn ClientPrompts,
     ) -> Result<StoredDraft> {
         check_id(&current.id)?;
-        sizes(letter)?;
+        sizes(outgoing)?;
         let path = at(&current.id);
-        let body = differences(&current.content, letter);
+        let body = differences(&current.content, outgoing);
         if body.is_empty() {
             // Files have no version of their own.
             let now = self.graph().mine(&path, &[("$select", "id,changeKey,isDraft")]);
@@ -189,7 +189,7 @@ impl Drafts for Outlook {
                 .await?;
         }
         let stays = |id: &str| {
-            letter.files.iter().any(|file| match &file.content {
+            outgoing.files.iter().any(|file| match &file.content {
                 AttachmentContent::Existing { id: held, .. } => held == id,
                 AttachmentContent::Bytes(_) => false,
             })
@@ -206,7 +206,7 @@ impl Drafts for Outlook {
                 })?;
             }
         }
-        self.put_files(&current.id, &letter.files, caller).await?;
+        self.put_files(&current.id, &outgoing.files, caller).await?;
         self.draft(&current.id)
             .await
             .map_err(|error| error.context("the draft was changed, but could not be read back"))
@@ -334,7 +334,7 @@ impl Outlook {
     }
 
     /// Makes a new draft; its id.
-    async fn posted(&self, body: &Value, letter: &OutgoingMessage) -> Result<String> {
+    async fn posted(&self, body: &Value, outgoing: &OutgoingMessage) -> Result<String> {
         let request = self.graph().mine("messages", &[]);
         let made = self.graph().write(&Method::POST, &request, None, Some(body));
         match made.await {
@@ -342,7 +342,7 @@ impl Outlook {
             Err(error) => {
                 let place = "mailFolders/drafts/messages";
                 let made = async || {
-                    let found = self.by_message_id(place, &letter.message_id).await?;
+                    let found = self.by_message_id(place, &outgoing.message_id).await?;
                     Ok(found.first().map(|draft| text(draft, "id").to_owned()))
                 };
                 self.graph().settle(error, made).await.map_err(maybe_made)
@@ -356,7 +356,7 @@ impl Outlook {
         message: &str,
         action: &str,
         body: Map<String, Value>,
-        letter: &OutgoingMessage,
+        outgoing: &OutgoingMessage,
     ) -> Result<String> {
         check_id(message)?;
         let since = Timestamp::now();
@@ -404,7 +404,7 @@ impl Outlook {
                 }
             });
         }
-        self.drop_copies(&draft, letter, action == "createForward").await?;
+        self.drop_copies(&draft, outgoing, action == "createForward").await?;
         Ok(draft)
     }
 

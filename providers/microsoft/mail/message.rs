@@ -65,11 +65,11 @@ pub async fn fetch(
             stream::iter(calls).buffered(RAW_AT_ONCE).collect().await
         }
         BodyForm::Parts => {
-            let mut letters: Vec<Result<MessageContent>> =
+            let mut messages: Vec<Result<MessageContent>> =
                 items.map(|item| item.map(parts)).collect();
-            attachments(graph, ids, &mut letters).await;
-            invitations(graph, ids, &mut letters).await;
-            letters
+            attachments(graph, ids, &mut messages).await;
+            invitations(graph, ids, &mut messages).await;
+            messages
         }
     }
 }
@@ -98,23 +98,23 @@ fn parts(mut item: Value) -> MessageContent {
 
 /// Returns true if a message may have attachments. Graph does not count those that its
 /// HTML shows, so the HTML is searched as well.
-fn may_have_files(letter: &MessageContent) -> bool {
+fn may_have_files(message: &MessageContent) -> bool {
     let shows = |part: &TextPart| match part {
         TextPart::Html(html) => html.to_ascii_lowercase().contains("cid:"),
         TextPart::Plain(_) => false,
     };
-    letter.item.get("hasAttachments") == Some(&Value::Bool(true))
-        || letter.parts.iter().flatten().flatten().any(shows)
+    message.item.get("hasAttachments") == Some(&Value::Bool(true))
+        || message.parts.iter().flatten().flatten().any(shows)
 }
 
 /// Adds the attachments of those messages that may have any.
-async fn attachments(graph: &Graph, ids: &[&str], letters: &mut [Result<MessageContent>]) {
+async fn attachments(graph: &Graph, ids: &[&str], messages: &mut [Result<MessageContent>]) {
     let mut wanted: Vec<(&str, &mut MessageContent)> = Vec::new();
-    for (id, letter) in ids.iter().zip(letters) {
-        if let Ok(letter) = letter
-            && may_have_files(letter)
+    for (id, message) in ids.iter().zip(messages) {
+        if let Ok(message) = message
+            && may_have_files(message)
         {
-            wanted.push((id, letter));
+            wanted.push((id, message));
         }
     }
     let requests: Vec<String> = wanted
@@ -125,7 +125,7 @@ async fn attachments(graph: &Graph, ids: &[&str], letters: &mut [Result<MessageC
         })
         .collect();
     let answers = graph.batch(&requests).await;
-    for ((id, letter), answer) in wanted.into_iter().zip(answers) {
+    for ((id, message), answer) in wanted.into_iter().zip(answers) {
         let files = match answer {
             Ok(answer) => graph.all(answer, FILES, PAGES).await,
             Err(error) => Err(error),
@@ -133,15 +133,15 @@ async fn attachments(graph: &Graph, ids: &[&str], letters: &mut [Result<MessageC
         match files {
             Ok((files, whole)) => {
                 if !whole {
-                    letter.notes.push(note!(
+                    message.notes.push(note!(
                         "it has more than {} attachments; the rest are not listed",
                         files.len()
                     ));
                 }
-                sort_in(id, files, letter);
+                sort_in(id, files, message);
             }
             Err(error) => {
-                letter.notes.push(note!("its attachments could not be listed ({})", error));
+                message.notes.push(note!("its attachments could not be listed ({})", error));
             }
         }
     }
@@ -149,18 +149,18 @@ async fn attachments(graph: &Graph, ids: &[&str], letters: &mut [Result<MessageC
 
 /// Adds the calendar parts of messages. Graph removes them from the body, so they are
 /// read from the message as it was transmitted.
-async fn invitations(graph: &Graph, ids: &[&str], letters: &mut [Result<MessageContent>]) {
+async fn invitations(graph: &Graph, ids: &[&str], messages: &mut [Result<MessageContent>]) {
     let calls: Vec<_> = ids
         .iter()
-        .zip(letters)
-        .filter_map(|(id, letter)| {
-            let letter = letter.as_mut().ok().filter(|letter| brings_calendar(letter))?;
+        .zip(messages)
+        .filter_map(|(id, message)| {
+            let message = message.as_mut().ok().filter(|message| brings_calendar(message))?;
             Some(async move {
                 let request = graph.mine(&format!("{}/$value", at(id)), &[]);
                 match graph.bytes(&request, RAW_LIMIT).await {
-                    Ok(bytes) => letter.invitation = calendar(&bytes),
+                    Ok(bytes) => message.invitation = calendar(&bytes),
                     Err(error) => {
-                        letter.notes.push(note!("its invitation could not be read ({})", error));
+                        message.notes.push(note!("its invitation could not be read ({})", error));
                     }
                 }
             })
@@ -170,13 +170,13 @@ async fn invitations(graph: &Graph, ids: &[&str], letters: &mut [Result<MessageC
 }
 
 /// Returns true for a meeting message, and if an iCalendar file is attached.
-fn brings_calendar(letter: &MessageContent) -> bool {
+fn brings_calendar(message: &MessageContent) -> bool {
     let is_calendar = |file: &Value| {
         text(file, "contentType").eq_ignore_ascii_case("text/calendar")
             || text(file, "name").to_ascii_lowercase().ends_with(".ics")
     };
-    text(&letter.item, "@odata.type").contains("eventMessage")
-        || letter.attachments.iter().any(is_calendar)
+    text(&message.item, "@odata.type").contains("eventMessage")
+        || message.attachments.iter().any(is_calendar)
 }
 
 /// Returns the first calendar part of a transmitted message.
@@ -196,7 +196,7 @@ fn calendar(bytes: &[u8]) -> Option<String> {
 }
 
 /// Separates attachments from the pictures that the text shows.
-fn sort_in(id: &str, files: Vec<Value>, letter: &mut MessageContent) {
+fn sort_in(id: &str, files: Vec<Value>, message: &mut MessageContent) {
     let mut inline = 0;
     for file in files {
         let kind = text(&file, "contentType").to_ascii_lowercase();
@@ -204,7 +204,7 @@ fn sort_in(id: &str, files: Vec<Value>, letter: &mut MessageContent) {
             inline += 1;
             continue;
         }
-        letter.attachments.push(json!({
+        message.attachments.push(json!({
             "id": format!("{id}{BETWEEN}{}", text(&file, "id")),
             "message": id,
             "name": file.get("name"),
@@ -213,7 +213,7 @@ fn sort_in(id: &str, files: Vec<Value>, letter: &mut MessageContent) {
         }));
     }
     if inline > 0 {
-        letter.notes.push(note!("{} inline images are not listed", ours(inline)));
+        message.notes.push(note!("{} inline images are not listed", ours(inline)));
     }
 }
 

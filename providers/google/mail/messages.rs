@@ -64,7 +64,7 @@ impl Gmail {
             let data = self.fetch_part(id, part.attachment()).await?;
             part.bring(data);
         }
-        Ok(texts(&tree.letter(Value::Null).parts))
+        Ok(texts(&tree.into_message(Value::Null).parts))
     }
 
     /// Returns the bytes of a message's attachment, by the number of its part, with or

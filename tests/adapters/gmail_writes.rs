@@ -16,8 +16,8 @@ use crate::common::messages::{file, outgoing, person};
 
 const ME: &str = "mira@example.com";
 
-/// A small letter of Mira's.
-fn letter() -> OutgoingMessage {
+/// A small message of Mira's.
+fn sample_message() -> OutgoingMessage {
     let from = person("Mira Lindqvist", ME);
     OutgoingMessage {
         bcc: vec![person("", "ana@example.com")],
@@ -34,7 +34,7 @@ fn draft() -> StoredDraft {
         message: "a1".to_owned(),
         thread: "t1".to_owned(),
         version: "a1".to_owned(),
-        content: letter(),
+        content: sample_message(),
     }
 }
 

@@ -205,17 +205,17 @@ async fn letters_come_by_the_batch() {
     outlook.tap.requests();
     for form in [BodyForm::None, BodyForm::Headers, BodyForm::Parts] {
         for count in [1, 20, 25, 60] {
-            let letters = mailbox.read_messages(&ids[..count], &wanted.projection, form).await;
-            let with_files = letters
+            let messages = mailbox.read_messages(&ids[..count], &wanted.projection, form).await;
+            let with_files = messages
                 .iter()
-                .filter(|letter| {
-                    let letter = letter.as_ref().unwrap();
-                    letter.item["hasAttachments"] == true
-                        || letter.notes.iter().any(|note| note.contains("inline"))
+                .filter(|message| {
+                    let message = message.as_ref().unwrap();
+                    message.item["hasAttachments"] == true
+                        || message.notes.iter().any(|note| note.contains("inline"))
                 })
                 .count();
-            let calendars = letters.iter().flatten();
-            let calendars = calendars.filter(|letter| letter.invitation.is_some());
+            let calendars = messages.iter().flatten();
+            let calendars = calendars.filter(|message| message.invitation.is_some());
             let trips = count.div_ceil(20) + with_files.div_ceil(20) + calendars.count();
             let asked = outlook.tap.lines();
             assert_eq!(asked.len(), trips, "{form:?} {count} {with_files}");
@@ -245,8 +245,8 @@ async fn a_letter_is_read_in_every_form() {
     let gone = "AAkALgAAAAAAHYQDEapmEc2byACqAC/EWg0ADDDDDDDDDDDDDDDDDDDDDDDDDAA=".to_owned();
     let ids = [id.clone(), gone, "x/../y".to_owned()];
 
-    let letters = mailbox.read_messages(&ids, &wanted.projection, BodyForm::Parts).await;
-    let first = letters[0].as_ref().unwrap();
+    let messages = mailbox.read_messages(&ids, &wanted.projection, BodyForm::Parts).await;
+    let first = messages[0].as_ref().unwrap();
     assert_eq!(first.item["subject"], "both");
     assert_eq!(first.item.get("body"), None);
     assert_eq!(first.notes, ["1 inline images are not listed"]);
@@ -267,7 +267,7 @@ async fn a_letter_is_read_in_every_form() {
         (1, "Outlook has no such item: it may have been deleted; search again for its handle"),
         (2, "the id is not Outlook's: use a handle such as m12 from a search"),
     ] {
-        assert_eq!(letters[at].as_ref().unwrap_err().to_string(), said);
+        assert_eq!(messages[at].as_ref().unwrap_err().to_string(), said);
     }
 
     let headers = mailbox.read_messages(&ids[..1], &wanted.projection, BodyForm::Headers).await;
@@ -533,8 +533,8 @@ async fn a_token_that_ended_is_renewed_once_for_all_parts() {
     for _ in 0..2 {
         outlook.tap.requests();
         outlook.sandbox.as_ref().unwrap().expire_access_tokens();
-        let letters = mailbox.read_messages(&ids, &wanted.projection, BodyForm::None).await;
-        assert!(letters.iter().all(Result::is_ok), "{letters:?}");
+        let messages = mailbox.read_messages(&ids, &wanted.projection, BodyForm::None).await;
+        assert!(messages.iter().all(Result::is_ok), "{messages:?}");
         let seen = outlook.tap.requests();
         assert_eq!(seen.len(), 2);
         assert_ne!(seen[0].header("authorization"), seen[1].header("authorization"));
@@ -742,12 +742,12 @@ async fn parts_of_a_batch_succeed_and_fail_singly() {
     let ids: Vec<String> = (0..22).map(id).collect();
     let projection = ask(&MESSAGE, &["id", "subject"], "", 1).projection;
     let start = Instant::now();
-    let letters = mailbox.read_messages(&ids, &projection, BodyForm::None).await;
+    let messages = mailbox.read_messages(&ids, &projection, BodyForm::None).await;
     assert!(start.elapsed() >= Duration::from_secs(1));
-    let shown: Vec<String> = letters
+    let shown: Vec<String> = messages
         .iter()
-        .map(|letter| match letter {
-            Ok(letter) => letter.item["subject"].as_str().unwrap().to_owned(),
+        .map(|message| match message {
+            Ok(message) => message.item["subject"].as_str().unwrap().to_owned(),
             Err(error) => error.to_string(),
         })
         .collect();
@@ -779,17 +779,17 @@ async fn words_of_graph_are_read_in_any_case() {
     let mailbox = outlook.mailbox().await;
     let ids = ["AAMkAGVmMDEzMTM4LTZmYWUtNDdkNC1h".to_owned()];
     let projection = ask(&MESSAGE, &["subject"], "", 1).projection;
-    let letters = mailbox.read_messages(&ids, &projection, BodyForm::Parts).await;
-    let letter = letters[0].as_ref().unwrap();
-    assert_eq!(letter.notes, ["1 inline images are not listed"]);
+    let messages = mailbox.read_messages(&ids, &projection, BodyForm::Parts).await;
+    let message = messages[0].as_ref().unwrap();
+    assert_eq!(message.notes, ["1 inline images are not listed"]);
     assert_eq!(
-        letter.attachments,
+        message.attachments,
         [json!({
             "id": format!("{}:A2", ids[0]), "message": ids[0], "name": "minutes",
             "contentType": null, "size": 9,
         })]
     );
-    assert!(format!("{:?}", letter.parts).contains("Html"));
+    assert!(format!("{:?}", message.parts).contains("Html"));
 }
 
 #[tokio::test]
@@ -804,9 +804,9 @@ async fn a_raw_message_has_a_cap_and_so_has_an_answer() {
     let mailbox = outlook.mailbox().await;
     let ids = ["AAMkAGVmMDEzMTM4LTZmYWUtNDdkNC1h".to_owned()];
     let projection = ask(&MESSAGE, &["id"], "", 1).projection;
-    let letters = mailbox.read_messages(&ids, &projection, BodyForm::Raw).await;
+    let messages = mailbox.read_messages(&ids, &projection, BodyForm::Raw).await;
     assert_eq!(
-        letters[0].as_ref().unwrap_err().to_string(),
+        messages[0].as_ref().unwrap_err().to_string(),
         "the message is too large to show raw (5242880 bytes): read it with body=text or \
          body=headers"
     );
@@ -948,10 +948,10 @@ async fn lists_without_an_end_are_cut_and_that_is_said() {
          by subject and date, and read those"
     );
     let projection = ask(&MESSAGE, &["id"], "", 1).projection;
-    let letters = mailbox.read_messages(&[id.to_owned()], &projection, BodyForm::Parts).await;
-    let letter = letters[0].as_ref().unwrap();
-    assert_eq!(letter.notes, ["it has more than 10 attachments; the rest are not listed"]);
-    assert_eq!(letter.attachments.len(), 10);
+    let messages = mailbox.read_messages(&[id.to_owned()], &projection, BodyForm::Parts).await;
+    let message = messages[0].as_ref().unwrap();
+    assert_eq!(message.notes, ["it has more than 10 attachments; the rest are not listed"]);
+    assert_eq!(message.attachments.len(), 10);
 }
 
 /// Graph's search as it is: the newest first, 1,000 at most, from a time on if one
@@ -1096,9 +1096,9 @@ async fn a_long_wait_for_one_part_holds_back_all_calls() {
     let ids: Vec<String> =
         (0..2).map(|n| format!("AAMkAGVmMDEzMTM4LTZmYWUtNDdkNC1h{n:03}")).collect();
     let projection = ask(&MESSAGE, &["id", "subject"], "", 1).projection;
-    let letters = mailbox.read_messages(&ids, &projection, BodyForm::None).await;
+    let messages = mailbox.read_messages(&ids, &projection, BodyForm::None).await;
     let wait = |kind: Kind| matches!(kind, Kind::RateLimited(Some(wait)) if wait.as_secs() > 100);
-    assert!(letters.iter().all(|letter| wait(letter.as_ref().unwrap_err().kind())));
+    assert!(messages.iter().all(|message| wait(message.as_ref().unwrap_err().kind())));
     let error = mailbox.messages(&ask(&MESSAGE, &["id"], "in:anywhere", 1)).await.unwrap_err();
     assert!(wait(error.kind()), "{error}");
     assert_eq!(outlook.tap.requests().len(), 1);

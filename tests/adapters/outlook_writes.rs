@@ -111,8 +111,8 @@ fn missing() -> Answer {
     refused(404, "ErrorItemNotFound")
 }
 
-/// A letter to one, without files.
-fn letter() -> OutgoingMessage {
+/// A message to one, without files.
+fn sample_message() -> OutgoingMessage {
     let to = vec![person("Lena Okafor", "lena@studio.example")];
     OutgoingMessage {
         cc: vec![person("", "bo@example.com")],
@@ -124,7 +124,7 @@ fn letter() -> OutgoingMessage {
     }
 }
 
-/// The letter as Graph has it, a draft with the files named.
+/// The message as Graph has it, a draft with the files named.
 fn graph_draft() -> Value {
     json!({
         "@odata.etag": "W/\"v1\"", "id": DRAFT, "conversationId": "the-conversation",
@@ -147,7 +147,7 @@ fn graph_file() -> Value {
     })
 }
 
-/// What the letter is sent as.
+/// What the message is sent as.
 fn sent_properties() -> Value {
     json!({
         "subject": "Proofs",

@@ -18,17 +18,17 @@ pub async fn signed_in(sandbox: &Sandbox) -> User {
     User::at_graph(sandbox.base(), ME, ALL).await
 }
 
-/// Letters for the mailboxes of three people, who each sent one.
+/// Messages for the mailboxes of three people, who each sent one.
 pub fn mailboxes_of_three() -> TempDir {
     let dir = TempDir::new().unwrap();
     for (address, name) in [(ME, "Mira Lindqvist"), (ANA, "Ana Lima"), (BEN, "Ben Ochs")] {
-        let letter = format!(
+        let message = format!(
             "X-Gmail-Labels: Sent\nFrom: {name} <{address}>\nTo: all@example.com\n\
              Subject: Hello\nDate: Mon, 5 Jan 2026 08:00:00 +0000\n\
              Message-ID: <hello@{address}>\n\nhi\n"
         );
         fs::create_dir(dir.path().join(address)).unwrap();
-        fs::write(dir.path().join(address).join("hello.eml"), letter).unwrap();
+        fs::write(dir.path().join(address).join("hello.eml"), message).unwrap();
     }
     dir
 }

@@ -55,20 +55,20 @@ async fn sandbox(dir: &Path) -> Sandbox {
     Sandbox::start(options).await.unwrap()
 }
 
-/// A folder of letters for [`ME`], by file name.
-fn folder(letters: &[(&str, &str)]) -> TempDir {
+/// A folder of messages for [`ME`], by file name.
+fn folder(messages: &[(&str, &str)]) -> TempDir {
     let dir = TempDir::new().unwrap();
     let mine = dir.path().join(ME);
     fs::create_dir(&mine).unwrap();
-    for (name, letter) in letters {
-        fs::write(mine.join(format!("{name}.eml")), letter).unwrap();
+    for (name, message) in messages {
+        fs::write(mine.join(format!("{name}.eml")), message).unwrap();
     }
     dir
 }
 
-/// One letter's message resource.
-async fn only_message(letter: &str) -> (Value, Sandbox, User) {
-    let dir = folder(&[("only", letter)]);
+/// One message's message resource.
+async fn only_message(message: &str) -> (Value, Sandbox, User) {
+    let dir = folder(&[("only", message)]);
     let sandbox = sandbox(dir.path()).await;
     assert_eq!(sandbox.report().skipped, []);
     let user = signed_in(&sandbox, ME).await;
@@ -358,12 +358,12 @@ async fn a_full_message() {
         assert_eq!(user.error(&format!("{path}{bad}")).await, (400, message));
     }
 
-    let letter = &parts[2];
-    assert_eq!(letter["mimeType"], "message/rfc822");
-    assert_eq!(letter["filename"], "noname.eml");
-    assert_eq!(letter["parts"][0]["partId"], "2.0");
-    assert_eq!(letter["parts"][0]["headers"][0]["value"], "inside");
-    assert_eq!(decoded(&letter["parts"][0]["body"]["data"]), b"nested text");
+    let message = &parts[2];
+    assert_eq!(message["mimeType"], "message/rfc822");
+    assert_eq!(message["filename"], "noname.eml");
+    assert_eq!(message["parts"][0]["partId"], "2.0");
+    assert_eq!(message["parts"][0]["headers"][0]["value"], "inside");
+    assert_eq!(decoded(&message["parts"][0]["body"]["data"]), b"nested text");
 }
 
 #[tokio::test]
@@ -411,8 +411,8 @@ async fn charsets_and_names() {
         "Content-Type: multipart/mixed; boundary=b", "no delimiter", "no delimiter";
         "Content-Type: garbage", "kept", "kept";
     } {
-        let letter = format!("From: a@x\n{headers}\n\n{body}");
-        let (message, _sandbox, user) = only_message(&letter).await;
+        let message = format!("From: a@x\n{headers}\n\n{body}");
+        let (message, _sandbox, user) = only_message(&message).await;
         let body = &message["payload"]["body"];
         let data = match body["attachmentId"].as_str() {
             None => decoded(&body["data"]),
@@ -427,14 +427,14 @@ async fn charsets_and_names() {
     for (value, shown) in [
         ("=?utf-8?q?a?= =?utf-8?q?b?=", "ab"),
         ("=?utf-8?B?w4M=?= x =?iso-8859-1?q?=FC?=", "Ã x ü"),
-        // One letter, cut in two.
+        // One message, cut in two.
         ("=?utf-8?B?ww==?= =?UTF-8?B?vA==?=", "ü"),
         ("=?x-none?q?a?= =? ?= =?utf-8?x?a?=", "a =? ?= =?utf-8?x?a?="),
         ("folded\n  value", "folded  value"),
         ("=?utf-8*en?q?h=5Fi_?= there", "h_i  there"),
     ] {
-        let letter = format!("From: a@x\nSubject: {value}\n\nx\n");
-        let (message, ..) = only_message(&letter).await;
+        let message = format!("From: a@x\nSubject: {value}\n\nx\n");
+        let (message, ..) = only_message(&message).await;
         assert_eq!(message["payload"]["headers"][1]["value"], shown, "{value}");
     }
     for (headers, name) in cases! {
@@ -453,19 +453,19 @@ async fn charsets_and_names() {
 
 #[tokio::test]
 async fn labels_and_profile() {
-    let letter = |labels: &str| format!("From: a@x\nX-Gmail-Labels: {labels}\n\n{labels}\n");
+    let message = |labels: &str| format!("From: a@x\nX-Gmail-Labels: {labels}\n\n{labels}\n");
     let texts = [
-        letter("Inbox,Unread,Category updates,Work/Projects"),
-        letter("Archived,Opened,Starred,Important,\"a, b\",Work/Projects"),
-        letter("=?UTF-8?Q?Sent,Caf=C3=A9?="),
-        letter("Drafts,Unread"),
-        letter("Spam"),
-        letter("Trash"),
-        letter("Archived,Opened"),
+        message("Inbox,Unread,Category updates,Work/Projects"),
+        message("Archived,Opened,Starred,Important,\"a, b\",Work/Projects"),
+        message("=?UTF-8?Q?Sent,Caf=C3=A9?="),
+        message("Drafts,Unread"),
+        message("Spam"),
+        message("Trash"),
+        message("Archived,Opened"),
     ];
     let names = ["a", "b", "c", "d", "e", "f", "g"];
-    let letters: Vec<(&str, &str)> = names.into_iter().zip(texts.iter().map(|t| &**t)).collect();
-    let dir = folder(&letters);
+    let messages: Vec<(&str, &str)> = names.into_iter().zip(texts.iter().map(|t| &**t)).collect();
+    let dir = folder(&messages);
     let sandbox = sandbox(dir.path()).await;
     let user = signed_in(&sandbox, ME).await;
     let list = user.json("labels").await;
@@ -505,7 +505,7 @@ async fn labels_and_profile() {
     assert_eq!(profile["messagesTotal"], 7);
     assert_eq!(profile["threadsTotal"], 7);
     assert!(profile["historyId"].is_string());
-    // A letter without labels has no list of them.
+    // A message without labels has no list of them.
     let bare = user.json("messages?q=Archived%20Opened%20-starred").await;
     let id = bare["messages"][0]["id"].as_str().unwrap();
     let bare = user.json(&format!("messages/{id}?format=minimal")).await;
@@ -514,26 +514,26 @@ async fn labels_and_profile() {
 
 #[tokio::test]
 async fn conversations() {
-    let letter = |id: &str, day: u32, subject: &str, more: &str| {
+    let message = |id: &str, day: u32, subject: &str, more: &str| {
         format!(
             "From: a@x\nMessage-ID: <{id}>\nDate: {day} Feb 2024 10:00 +0000\n\
              Subject: {subject}\n{more}\nText {id}\n"
         )
     };
     let texts = [
-        ("a", letter("a", 1, "Plan", "")),
-        ("b", letter("b", 2, "Re: Plan", "In-Reply-To: <a>\n")),
-        // The letter it answers is not here, but they share what came before.
-        ("c", letter("c", 5, "AW: re[2]: plan", "References: <a> <gone>\n")),
-        ("d", letter("d", 3, "Re: Plan", "References: <gone>\n")),
+        ("a", message("a", 1, "Plan", "")),
+        ("b", message("b", 2, "Re: Plan", "In-Reply-To: <a>\n")),
+        // The message it answers is not here, but they share what came before.
+        ("c", message("c", 5, "AW: re[2]: plan", "References: <a> <gone>\n")),
+        ("d", message("d", 3, "Re: Plan", "References: <gone>\n")),
         // A new subject, a new conversation.
-        ("e", letter("e", 4, "Another plan", "References: <a> <b>\n")),
-        ("f", letter("f", 6, "Plan", "")),
-        ("g", letter("g", 7, "Export", "X-GM-THRID: 17\n")),
-        ("h", letter("h", 8, "Other words", "X-GM-THRID: 17\n")),
+        ("e", message("e", 4, "Another plan", "References: <a> <b>\n")),
+        ("f", message("f", 6, "Plan", "")),
+        ("g", message("g", 7, "Export", "X-GM-THRID: 17\n")),
+        ("h", message("h", 8, "Other words", "X-GM-THRID: 17\n")),
     ];
-    let letters: Vec<(&str, &str)> = texts.iter().map(|(name, text)| (*name, &**text)).collect();
-    let dir = folder(&letters);
+    let messages: Vec<(&str, &str)> = texts.iter().map(|(name, text)| (*name, &**text)).collect();
+    let dir = folder(&messages);
     let sandbox = sandbox(dir.path()).await;
     let user = signed_in(&sandbox, ME).await;
     let list = user.json("threads").await;
@@ -635,7 +635,7 @@ async fn requests_refused() {
 
 // Search ------------------------------------------------------------------
 
-/// The mailbox of the search tests: each letter's name is its Message-ID.
+/// The mailbox of the search tests: each message's name is its Message-ID.
 fn search_folder() -> TempDir {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();
     let recent = jiff::Timestamp::from_second(i64::try_from(now).unwrap() - 2 * 86_400).unwrap();
@@ -647,7 +647,7 @@ fn search_folder() -> TempDir {
         "QUJD\n".repeat(10_000)
     );
     let now_labels = format!("Inbox,Opened,\"Notes, etc\"\nDate: {recent}");
-    let letters: Vec<(&str, String)> = cases! {
+    let messages: Vec<(&str, String)> = cases! {
         "a", "Inbox,Unread,Important,Category Personal",
             "From: Ana Lindqvist <ana.lindqvist@mail.example.org>\nTo: Mira <mira@example.com>\n\
              Subject: Budget plan\nDate: Sat, 3 Feb 2024 10:00:00 +0000",
@@ -697,11 +697,11 @@ fn search_folder() -> TempDir {
         (id, format!("{head}{headers}\n\n{body}\n"))
     })
     .into();
-    let letters: Vec<(&str, &str)> = letters.iter().map(|(id, text)| (*id, &**text)).collect();
-    folder(&letters)
+    let messages: Vec<(&str, &str)> = messages.iter().map(|(id, text)| (*id, &**text)).collect();
+    folder(&messages)
 }
 
-/// Queries and the letters they find, by name.
+/// Queries and the messages they find, by name.
 const QUERIES: &[(&str, &str)] = &[
     // Places. Without one, neither spam nor trash is found.
     ("", "abcdghij"),
@@ -861,7 +861,7 @@ async fn search_finds() {
 
 #[tokio::test]
 async fn pages_part_a_list_exactly() {
-    let letters: Vec<(String, String)> = (0..137)
+    let messages: Vec<(String, String)> = (0..137)
         .map(|n| {
             // Many of one second, so that dates alone would not part them.
             let text = format!(
@@ -872,8 +872,8 @@ async fn pages_part_a_list_exactly() {
             (format!("{n:03}"), text)
         })
         .collect();
-    let letters: Vec<(&str, &str)> = letters.iter().map(|(id, text)| (&**id, &**text)).collect();
-    let dir = folder(&letters);
+    let messages: Vec<(&str, &str)> = messages.iter().map(|(id, text)| (&**id, &**text)).collect();
+    let dir = folder(&messages);
     let sandbox = sandbox(dir.path()).await;
     let user = signed_in(&sandbox, ME).await;
     for (list, rows) in [("messages", 10), ("messages", 137), ("threads", 50), ("messages", 1)] {
@@ -992,11 +992,11 @@ async fn hostile_mail_is_survived() {
     let deep: String = (0..10_000)
         .map(|n| format!("Content-Type: multipart/mixed; boundary=b{n}\n\n--b{n}\n"))
         .collect();
-    let letters_in_letters = "Content-Type: message/rfc822\n\n".repeat(10_000);
+    let messages_in_messages = "Content-Type: message/rfc822\n\n".repeat(10_000);
     let good: [(&str, Vec<u8>); 12] = cases! {
         "20-truncated", format!("{multipart}\n--b\nContent-Type: text/plain\n\ncut o").into();
         "21-deep", format!("From: a@x\n{deep}\n\nbottom").into();
-        "22-letters", format!("From: a@x\n{letters_in_letters}\nbottom").into();
+        "22-letters", format!("From: a@x\n{messages_in_messages}\nbottom").into();
         "23-base64", b"From: a@x\nContent-Transfer-Encoding: base64\n\n%%%\xff=AB=C".to_vec();
         "24-charset",
             b"Subject: x\nContent-Type: text/plain; charset=\"no;such\"\n\n\xff\xfe".to_vec();
@@ -1050,10 +1050,10 @@ async fn folders_and_files() {
     let dir = TempDir::new().unwrap();
     let path = |name: &str| dir.path().join(name);
     fs::create_dir_all(path("Zoe@Example.com/deep/er")).unwrap();
-    let letter = |text: &str| format!("From: a@x\nSubject: {text}\n\n{text}\n");
-    fs::write(path("Zoe@Example.com/deep/er/1.EML"), letter("one")).unwrap();
-    fs::write(path("Zoe@Example.com/2.eml"), letter("two").replace('\n', "\r\n")).unwrap();
-    fs::write(path("Zoe@Example.com/copy.eml"), letter("one")).unwrap();
+    let message = |text: &str| format!("From: a@x\nSubject: {text}\n\n{text}\n");
+    fs::write(path("Zoe@Example.com/deep/er/1.EML"), message("one")).unwrap();
+    fs::write(path("Zoe@Example.com/2.eml"), message("two").replace('\n', "\r\n")).unwrap();
+    fs::write(path("Zoe@Example.com/copy.eml"), message("one")).unwrap();
     let mbox = "From x@y Tue Mar  3 18:05:00 2026\n\
                 Subject: first\nDelivered-To: <Me@Corp.example>\n\nFrom the start\n\n\
                 From here it goes on\n>From quoted\n>>From twice\n\n\

@@ -32,8 +32,8 @@ async fn sandbox() -> Sandbox {
     for address in [MIRA, ZOE] {
         let folder = dir.path().join(address);
         fs::create_dir(&folder).unwrap();
-        let letter = format!("From: a@example.com\nTo: {address}\nMessage-ID: <first>\n\nhi\n");
-        fs::write(folder.join("a.eml"), letter).unwrap();
+        let message = format!("From: a@example.com\nTo: {address}\nMessage-ID: <first>\n\nhi\n");
+        fs::write(folder.join("a.eml"), message).unwrap();
     }
     let options = Options { mail: Some(dir.path().to_owned()), ..Options::default() };
     Sandbox::start(options).await.unwrap()

@@ -111,18 +111,18 @@ impl Web {
     }
 }
 
-fn letters(letters: &[&str]) -> TempDir {
+fn messages(messages: &[&str]) -> TempDir {
     let dir = TempDir::new().unwrap();
     let mine = dir.path().join(ME);
     fs::create_dir(&mine).unwrap();
-    for (number, letter) in letters.iter().enumerate() {
-        fs::write(mine.join(format!("{number}.eml")), letter).unwrap();
+    for (number, message) in messages.iter().enumerate() {
+        fs::write(mine.join(format!("{number}.eml")), message).unwrap();
     }
     dir
 }
 
 async fn small(options: Options) -> (TempDir, Sandbox, Web) {
-    let dir = letters(&["From: a@x.example\nSubject: hi\n\nhello\n"]);
+    let dir = messages(&["From: a@x.example\nSubject: hi\n\nhello\n"]);
     let mail = Some(dir.path().to_owned());
     let sandbox = Sandbox::start(Options { mail, ..options }).await.unwrap();
     let web = Web(User::nobody(sandbox.base()));
@@ -488,7 +488,7 @@ const CONTACTS: &str = "https://www.googleapis.com/auth/contacts.readonly";
 const OTHERS: &str = "https://www.googleapis.com/auth/contacts.other.readonly";
 
 async fn people() -> (TempDir, Sandbox, Web) {
-    let dir = letters(&[
+    let dir = messages(&[
         "From: Mira L <mira@example.com>\nTo: \"Voss, Anna\" <Anna@Voss.example>, b@x.example\n\
          Cc: Mira <mira+news@example.com>\nDate: Tue, 3 Mar 2026 10:00:00 +0000\n\nhello\n",
         "From: =?utf-8?q?Anna_V=C3=B6ss?= <anna@voss.example>\nTo: mira@example.com\n\

@@ -2,7 +2,7 @@
 //! pages, batches, refusals.
 //!
 //! Everything goes over HTTP, as the rest of the program does it, over a small
-//! mailbox whose letters are all here.
+//! mailbox whose messages are all here.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -21,8 +21,8 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use crate::common::client::{GOOGLE, ME, User, encoded, form};
 use crate::graph_client::{TEAM, column, keys, signed_in, text};
 
-/// The letters of [`ME`], by file name.
-const LETTERS: [(&str, &str); 9] = cases! {
+/// The messages of [`ME`], by file name.
+const MESSAGES: [(&str, &str); 9] = cases! {
     "budget",
         "X-Gmail-Labels: Inbox,Unread,Important\nFrom: Ana Lima <ana@example.com>\n\
          To: Mira Lindqvist <mira@example.com>\nSubject: Budget plan\n\
@@ -102,13 +102,14 @@ async fn over(dir: &Path) -> Sandbox {
 /// The mailboxes of this file, and a user with all permissions.
 async fn sandbox() -> (TempDir, Sandbox, User) {
     let dir = TempDir::new().unwrap();
-    for (address, letters) in
-        [(ME, &LETTERS[..]), (TEAM, &[("t", "From: a@x.example\nSubject: For all\n\nhello\n")][..])]
-    {
+    for (address, messages) in [
+        (ME, &MESSAGES[..]),
+        (TEAM, &[("t", "From: a@x.example\nSubject: For all\n\nhello\n")][..]),
+    ] {
         let mailbox = dir.path().join(address);
         fs::create_dir(&mailbox).unwrap();
-        for (name, letter) in letters {
-            fs::write(mailbox.join(format!("{name}.eml")), letter).unwrap();
+        for (name, message) in messages {
+            fs::write(mailbox.join(format!("{name}.eml")), message).unwrap();
         }
     }
     let sandbox = over(dir.path()).await;
@@ -503,7 +504,7 @@ async fn ids_are_awkward_and_hold() {
     for id in column(&user.json("me/mailFolders").await, "id") {
         assert!(id.len() == 120 && id.starts_with("AAMkA"), "{id}");
     }
-    // The same letters in another run have the same ids.
+    // The same messages in another run have the same ids.
     let again = signed_in(&sandbox).await;
     assert_eq!(column(&again.json("me/messages").await, "id"), ids);
 
@@ -686,7 +687,7 @@ async fn the_owner_and_others() {
     );
     let by_address = "me/contacts?$filter=emailAddresses/any(a:a/address%20eq%20'ANA@example.com')";
     for (path, expected) in [
-        // Those the owner wrote to; a later letter gave Ben a name.
+        // Those the owner wrote to; a later message gave Ben a name.
         ("me/contacts", &["Ana Lima", "Lima, Ben"][..]),
         (by_address, &["Ana Lima"]),
         ("me/people?$search=%22ana%22", &["Ana Lima"]),
@@ -985,14 +986,14 @@ async fn large_mailboxes_stay_quick() {
     }
 }
 
-/// Odd letters come out whole as JSON, or at least come out.
+/// Odd messages come out whole as JSON, or at least come out.
 #[tokio::test]
 async fn hostile_mail_is_survived() {
     let deep: String = (0..300)
         .map(|depth| format!("Content-Type: multipart/mixed; boundary=b{depth}\n\n--b{depth}\n"))
         .collect();
     let many = "a@x.example, ".repeat(5_000);
-    let letters: [(&str, Vec<u8>); 7] = [
+    let messages: [(&str, Vec<u8>); 7] = [
         ("bytes", b"From: \xff\xfe <\xe9@x>\nSubject: \xe9\xe8\n\n\xff\xfe\x00".to_vec()),
         ("brackets", b"From: <<<<a@b>>>>, ,;:\nTo: :;:;,,\nSubject: <>\n\nx".to_vec()),
         ("quotes", b"From: \"never closed <a@b>\nTo: (((((\nSubject: \"\\\n\nx".to_vec()),
@@ -1003,8 +1004,8 @@ async fn hostile_mail_is_survived() {
     ];
     let dir = TempDir::new().unwrap();
     fs::create_dir(dir.path().join(ME)).unwrap();
-    for (name, letter) in &letters {
-        fs::write(dir.path().join(ME).join(format!("{name}.eml")), letter).unwrap();
+    for (name, message) in &messages {
+        fs::write(dir.path().join(ME).join(format!("{name}.eml")), message).unwrap();
     }
     let sandbox = over(dir.path()).await;
     assert_eq!(sandbox.report().skipped, []);
@@ -1013,7 +1014,7 @@ async fn hostile_mail_is_survived() {
                   internetMessageHeaders,hasAttachments";
     let list = user.json(&format!("me/messages?%24top=50&%24select={select}")).await;
     let rows = list["value"].as_array().unwrap();
-    assert_eq!(rows.len(), letters.len());
+    assert_eq!(rows.len(), messages.len());
     let of = |subject: &str| rows.iter().find(|row| row["subject"] == subject).unwrap();
     assert_eq!(of("éè")["from"]["emailAddress"]["address"], "é@x");
     assert_eq!(of("many")["toRecipients"].as_array().unwrap().len(), 500);

@@ -20,7 +20,7 @@ mod writes;
 /// All that a calendar takes.
 const SCOPES: &str = "User.Read Mail.Read MailboxSettings.Read Calendars.ReadWrite";
 
-/// Three people with a letter each.
+/// Three people with a message each.
 async fn sandbox() -> (TempDir, Sandbox) {
     let dir = mailboxes_of_three();
     let options = Options { mail: Some(dir.path().to_owned()), ..Options::default() };

@@ -25,17 +25,17 @@ const SCOPES: &str = "User.Read Mail.ReadWrite Mail.Send MailboxSettings.ReadWri
 /// The preference for ids that stay.
 const IMMUTABLE: (&str, &str) = ("prefer", "IdType=\"ImmutableId\"");
 
-/// Three people; Mira has a letter that she sent and twenty that came.
+/// Three people; Mira has a message that she sent and twenty that came.
 async fn sandbox() -> (TempDir, Sandbox) {
     let dir = mailboxes_of_three();
     for number in 1..=20 {
-        let letter = format!(
+        let message = format!(
             "From: Ana Lima <{ANA}>\nTo: {ME}\nSubject: Report {number}\n\
              Date: Tue, 6 Jan 2026 08:{number:02}:00 +0000\n\
              Message-ID: <report.{number}@example.com>\n\nSee below.\n"
         );
         let path = dir.path().join(ME).join(format!("{number}.eml"));
-        fs::write(path, letter).unwrap();
+        fs::write(path, message).unwrap();
     }
     let options = Options { mail: Some(dir.path().to_owned()), ..Options::default() };
     let sandbox = Sandbox::start(options).await.unwrap();

@@ -74,14 +74,14 @@ async fn sandbox(mail: Option<&Path>, calendar: Option<&Path>) -> Sandbox {
     Sandbox::start(options).await.unwrap()
 }
 
-/// A folder with one letter for each address.
+/// A folder with one message for each address.
 fn mail(addresses: &[&str]) -> TempDir {
     let folder = TempDir::new().unwrap();
     for address in addresses {
         let own = folder.path().join(address);
         fs::create_dir(&own).unwrap();
-        let letter = "From: a@example.com\r\nSubject: hello\r\n\r\nhello\r\n";
-        fs::write(own.join("1.eml"), letter).unwrap();
+        let message = "From: a@example.com\r\nSubject: hello\r\n\r\nhello\r\n";
+        fs::write(own.join("1.eml"), message).unwrap();
     }
     folder
 }

@@ -29,17 +29,17 @@ const ZOE: &str = "zoe@example.com";
 const MODIFY: &str = "https://www.googleapis.com/auth/gmail.modify";
 const ALL: &str = "https://mail.google.com/";
 
-/// A sandbox with two mailboxes, of one letter each, and nothing on the disk.
+/// A sandbox with two mailboxes, of one message each, and nothing on the disk.
 async fn sandbox() -> Sandbox {
     let dir = TempDir::new().unwrap();
     for (address, name) in [(MIRA, "mira"), (ZOE, "zoe")] {
         let folder = dir.path().join(address);
         fs::create_dir(&folder).unwrap();
-        let letter = format!(
+        let message = format!(
             "From: Ada <ada@example.com>\nTo: {address}\nSubject: Lamps\n\
              Message-ID: <first.{name}@example.com>\nDate: Mon, 2 Nov 2026 09:00:00 +0000\n\nhi\n"
         );
-        fs::write(folder.join("a.eml"), letter).unwrap();
+        fs::write(folder.join("a.eml"), message).unwrap();
     }
     let options = Options { mail: Some(dir.path().to_owned()), ..Options::default() };
     Sandbox::start(options).await.unwrap()
@@ -71,20 +71,20 @@ impl User {
     }
 }
 
-/// A letter as requests carry it, of header lines and a text.
+/// A message as requests carry it, of header lines and a text.
 fn raw(head: &[&str], text: &str) -> String {
     URL_SAFE_NO_PAD.encode(wire(head, text))
 }
 
-/// A letter's bytes; with the fields that would be added at the time.
+/// A message's bytes; with the fields that would be added at the time.
 fn wire(head: &[&str], text: &str) -> String {
-    let mut letter = String::new();
+    let mut message = String::new();
     for line in head {
-        letter.push_str(line);
-        letter.push_str("\r\n");
+        message.push_str(line);
+        message.push_str("\r\n");
     }
-    letter.push_str("Date: Tue, 3 Nov 2026 10:00:00 +0000\r\n");
-    format!("{letter}\r\n{text}\r\n")
+    message.push_str("Date: Tue, 3 Nov 2026 10:00:00 +0000\r\n");
+    format!("{message}\r\n{text}\r\n")
 }
 
 /// The path of a member's id: `drafts/` and the id.

@@ -14,7 +14,7 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::gmail::{Gmail, broken, empty, ok, refused};
-use super::{ME, draft, file, letter, person, reported};
+use super::{ME, draft, file, person, reported, sample_message};
 use crate::tap::{HttpRequest, turns};
 
 fn aliases() -> Value {
@@ -60,7 +60,7 @@ fn data(text: &str) -> Value {
     json!({"size": text.len(), "data": URL_SAFE.encode(text)})
 }
 
-/// A letter with everything in it.
+/// A message with everything in it.
 fn full() -> Value {
     let kind = |kind: &str| json!([{"name": "Content-Type", "value": kind}]);
     json!({
@@ -225,13 +225,13 @@ async fn a_draft_is_a_letter_again() {
         (&*found.id, &*found.message, &*found.thread, &*found.version),
         ("r1", "a1", "t1", "a1")
     );
-    let letter = found.content;
-    assert_eq!(letter.message_id, "one@studio.example");
-    assert_eq!(letter.in_reply_to.as_deref(), Some("half@studio.example"));
-    assert_eq!(letter.references, ["zero@studio.example", "half@studio.example"]);
-    assert_eq!(letter.bcc, [person("", "ana@example.com")]);
-    assert_eq!(letter.importance, Importance::High);
-    assert_eq!(letter.text, "Dear Mira,\nhere it is.");
+    let message = found.content;
+    assert_eq!(message.message_id, "one@studio.example");
+    assert_eq!(message.in_reply_to.as_deref(), Some("half@studio.example"));
+    assert_eq!(message.references, ["zero@studio.example", "half@studio.example"]);
+    assert_eq!(message.bcc, [person("", "ana@example.com")]);
+    assert_eq!(message.importance, Importance::High);
+    assert_eq!(message.text, "Dear Mira,\nhere it is.");
     let held = |part: &str, size| AttachmentContent::Existing { id: format!("a1/{part}"), size };
     let enclosure = |name: &str, media: &str, cid: Option<&str>, content| Attachment {
         name: name.to_owned(),
@@ -240,7 +240,7 @@ async fn a_draft_is_a_letter_again() {
         content,
     };
     assert_eq!(
-        letter.files,
+        message.files,
         [
             enclosure("image.png", "image/png", Some("logo@studio"), held("0.1", 3)),
             enclosure("proofs.pdf", "application/pdf", None, held("1", 9_000)),
@@ -284,8 +284,8 @@ async fn a_draft_is_found_by_its_message() {
     let gmail =
         Gmail::scripted(|asked| (asked.target == "GET drafts/r1").then(|| ok(&reported("a1")))?)
             .await;
-    let letter = gmail.mail.draft("r1").await.unwrap().content;
-    assert_eq!((&*letter.text, &*letter.html), ("Done.", "Done."));
+    let message = gmail.mail.draft("r1").await.unwrap().content;
+    assert_eq!((&*message.text, &*message.html), ("Done.", "Done."));
 }
 
 /// What was sent in a `raw`.
@@ -308,7 +308,7 @@ async fn a_draft_is_made_in_its_conversation() {
             _ => None,
         })
         .await;
-        let made = gmail.mail.create(&origin, &letter(), &NonInteractive).await.unwrap();
+        let made = gmail.mail.create(&origin, &sample_message(), &NonInteractive).await.unwrap();
         assert_eq!((&*made.id, &*made.version), ("r1", "a1"));
         let written = gmail.written();
         assert_eq!(written.len(), 1);
@@ -343,7 +343,7 @@ async fn a_draft_whose_making_broke_off_is_looked_for() {
             _ => None,
         })
         .await;
-        let made = gmail.mail.create(&Origin::New, &letter(), &NonInteractive).await;
+        let made = gmail.mail.create(&Origin::New, &sample_message(), &NonInteractive).await;
         assert_eq!(
             made.map(|draft| draft.id).map_err(|error| error.to_string()),
             expected.map(str::to_owned).map_err(str::to_owned)
@@ -374,7 +374,7 @@ async fn a_changed_draft_keeps_its_files_and_its_conversation() {
         content: AttachmentContent::Existing { id: "a1/0.1".to_owned(), size: 3 },
     };
     current.content.files = vec![image.clone()];
-    let mut changed = letter();
+    let mut changed = sample_message();
     changed.files = vec![image, file("proofs.pdf", b"%PDF")];
     let held = gmail.mail.update(&current, &changed, &NonInteractive).await.unwrap();
     assert_eq!(held.version, "a2");
@@ -389,7 +389,7 @@ async fn a_changed_draft_keeps_its_files_and_its_conversation() {
         files,
         [("logo.png".to_owned(), bytes(b"PNG")), ("proofs.pdf".to_owned(), bytes(b"%PDF")),]
     );
-    assert_eq!(read.message_id, letter().message_id);
+    assert_eq!(read.message_id, sample_message().message_id);
 }
 
 #[tokio::test]
@@ -417,7 +417,7 @@ async fn a_draft_that_has_changed_is_neither_changed_nor_sent() {
             bcc: Vec::new(),
             text: "Done.".to_owned(),
             html: "Done.".to_owned(),
-            ..letter()
+            ..sample_message()
         };
         let done = gmail.mail.update(&draft(), &wanted, &NonInteractive).await;
         assert_eq!(
@@ -526,7 +526,7 @@ async fn a_draft_that_is_discarded_can_be_had_back() {
     }
 }
 
-/// Where a letter is, by what the search, the drafts and the conversation tell.
+/// Where a message is, by what the search, the drafts and the conversation tell.
 #[tokio::test]
 async fn a_letter_that_may_have_gone_is_looked_for() {
     let message = |id: &str, labels: Value, header: &str, value: &str, ms: &str| {
@@ -560,7 +560,7 @@ async fn a_letter_that_may_have_gone_is_looked_for() {
                 message("c0", json!(["SENT"]), "Message-ID", "<a@example.com>", before),
                 message("c4", json!(["SENT"]), "Message-ID", "<b@mail.example>", after),
             ],
-            // It may be another letter of the conversation.
+            // It may be another message of the conversation.
             SendStatus::Nowhere;
         "nowhere", None, false,
             vec![

@@ -131,7 +131,7 @@ async fn no_more_is_fetched_than_was_asked_for() {
     assert!(gmail.tap.requests().len() <= 2 * 4 + 1);
 }
 
-/// Large letters are read one after the other, small ones at once.
+/// Large messages are read one after the other, small ones at once.
 #[tokio::test]
 async fn one_large_letter_is_read_at_a_time() {
     let most = Arc::new(AtomicUsize::new(0));
@@ -145,13 +145,13 @@ async fn one_large_letter_is_read_at_a_time() {
     .await;
     let ids: Vec<String> = (0..4).map(|n| format!("a{n}")).collect();
     let projection = project(Api::Gmail, &MESSAGE.up_to(Level::Core));
-    let letters = gmail.mail.read_messages(&ids, &projection, BodyForm::Parts).await;
-    assert!(letters.iter().all(Result::is_ok), "{:?}", letters[0].as_ref().err());
+    let messages = gmail.mail.read_messages(&ids, &projection, BodyForm::Parts).await;
+    assert!(messages.iter().all(Result::is_ok), "{:?}", messages[0].as_ref().err());
     assert_eq!(most.load(Ordering::Relaxed), 4);
     assert_eq!(gmail.tap.taken.at_once.load(Ordering::Relaxed), 1);
 }
 
-/// A letter is asked for in parts, and one part without padding costs none of it.
+/// A message is asked for in parts, and one part without padding costs none of it.
 #[tokio::test]
 async fn a_letter_is_read_part_by_part() {
     let gmail = Gmail::scripted(|_| {
@@ -160,8 +160,8 @@ async fn a_letter_is_read_part_by_part() {
     })
     .await;
     let projection = project(Api::Gmail, &MESSAGE.up_to(Level::Core));
-    let letters = gmail.mail.read_messages(&["a1".to_owned()], &projection, BodyForm::Parts).await;
-    let parts = format!("{:?}", letters[0].as_ref().unwrap().parts);
+    let messages = gmail.mail.read_messages(&["a1".to_owned()], &projection, BodyForm::Parts).await;
+    let parts = format!("{:?}", messages[0].as_ref().unwrap().parts);
     assert!(parts.contains("\"Lamp\""), "{parts}");
     let asked = gmail.tap.requests();
     assert_eq!((asked[0].target.as_str(), asked[0].param("format")), ("GET messages/a1", "full"));

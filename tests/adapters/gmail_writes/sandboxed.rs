@@ -1,4 +1,4 @@
-//! The same over the sandbox: a letter's life, messages put in order, a mailbox
+//! The same over the sandbox: a message's life, messages put in order, a mailbox
 //! set up.
 
 use std::sync::Arc;
@@ -18,12 +18,12 @@ use jiff::tz::TimeZone;
 use tempfile::TempDir;
 
 use super::gmail::Watcher;
-use super::{ME, file, letter, person};
+use super::{ME, file, person, sample_message};
 use crate::tap::Tapped;
 
 const ZOE: &str = "zoe@example.com";
 
-/// Two mailboxes with two letters each.
+/// Two mailboxes with two messages each.
 async fn sandbox() -> Tapped {
     let mail = TempDir::new().unwrap();
     for owner in [ME, ZOE] {
@@ -75,7 +75,7 @@ async fn a_letter_lives() {
     assert_eq!(original.from, [person("Ada", "ada@example.com")]);
     assert_eq!((original.text.as_deref(), original.own), (Some("hi"), false));
 
-    let mut answer = letter();
+    let mut answer = sample_message();
     answer.to = vec![person("", ZOE)];
     answer.bcc = Vec::new();
     answer.subject = "Re: Lamps".to_owned();
@@ -88,7 +88,7 @@ async fn a_letter_lives() {
     assert_eq!(made.thread, original.thread);
     let held = made.content.files[0].content.clone();
     assert!(matches!(held, AttachmentContent::Existing { size: 4, .. }), "{held:?}");
-    // But for the file's bytes, it is the letter that was given.
+    // But for the file's bytes, it is the message that was given.
     let mut same = made.content.clone();
     same.files[0].content = answer.files[0].content.clone();
     assert_eq!(same, answer);
@@ -142,7 +142,7 @@ async fn a_letter_lives() {
 async fn a_large_draft_gets_there_and_can_be_discarded() {
     let sandbox = sandbox().await;
     let mira = sandbox.mailbox().await;
-    let mut large = letter();
+    let mut large = sample_message();
     let bytes: Vec<u8> = (0..7_000_000_u32).map(|at| (at % 251) as u8).collect();
     large.files = vec![file("proofs.pdf", &bytes)];
     let watcher = Watcher::default();

@@ -6,7 +6,7 @@ use daysheet_core::provider::mail::Origin;
 use serde_json::json;
 
 use super::gmail::{Gmail, Watcher, ok, refused};
-use super::{draft, file, letter, reported};
+use super::{draft, file, reported, sample_message};
 use crate::tap::{HttpRequest, HttpResponse, empty, respond};
 
 const PIECE: usize = 4 << 20;
@@ -89,7 +89,7 @@ async fn a_large_draft_goes_in_pieces_and_breaks_are_mended() {
     for (name, stumble, pieces) in cases {
         let upload = Arc::new(Mutex::new(Upload::default()));
         let gmail = Gmail::scripted(taking(upload.clone(), stumble)).await;
-        let mut large = letter();
+        let mut large = sample_message();
         large.files.push(file("proofs.pdf", &vec![7; 7 << 20]));
         let watcher = Watcher::default();
         let made = gmail.mail.create(&Origin::New, &large, &watcher).await.unwrap();
@@ -114,7 +114,7 @@ async fn an_upload_that_gets_nowhere_ends() {
     let upload = Arc::new(Mutex::new(Upload::default()));
     let gmail =
         Gmail::scripted(taking(upload, |_| Some((0, refused(503, "backendError", "x"))))).await;
-    let mut large = letter();
+    let mut large = sample_message();
     large.files.push(file("proofs.pdf", &vec![7; 4 << 20]));
     let error = gmail.mail.create(&Origin::New, &large, &Watcher::default()).await.unwrap_err();
     // It was looked for, and is not there.
@@ -127,7 +127,7 @@ async fn an_upload_that_gets_nowhere_ends() {
 #[tokio::test]
 async fn what_gmail_does_not_take_is_not_sent() {
     let gmail = Gmail::scripted(|_| None).await;
-    let mut large = letter();
+    let mut large = sample_message();
     large.files.push(file("film.mov", &vec![0; 27 << 20]));
     let error = gmail.mail.create(&Origin::New, &large, &Watcher::default()).await.unwrap_err();
     assert_eq!(

@@ -437,14 +437,14 @@ async fn mail_that_comes_changes_and_goes_is_reported() {
     let cursor = mail.changes(None, &projection).await.unwrap().cursor;
     let quiet = mail.changes(Some(&cursor), &projection).await.unwrap();
     assert!(quiet.new.is_empty() && quiet.changed.is_empty() && quiet.gone.is_empty());
-    let letter = |id: &str| {
+    let message = |id: &str| {
         format!(
             "Message-ID: <{id}@studio.example>\r\nFrom: lena@studio.example\r\nTo: {ME}\r\n\
              Subject: {id}\r\nDate: Tue, 03 Feb 2026 18:05:00 +0100\r\n\r\nHello.\r\n"
         )
     };
     for id in ["one", "two"] {
-        assert!(sandbox.deliver(ME, letter(id).as_bytes()).unwrap());
+        assert!(sandbox.deliver(ME, message(id).as_bytes()).unwrap());
     }
     let first = mail.changes(Some(&quiet.cursor), &projection).await.unwrap();
     let subjects = |list: &[Value]| -> Vec<String> {

@@ -305,10 +305,10 @@ async fn changes_of_mail_are_reported() {
     let mailbox = outlook.mailbox().await;
     let sandbox = outlook.sandbox.as_ref().unwrap();
     let deliver = |id: &str, subject: &str| {
-        let letter = format!(
+        let message = format!(
             "From: lena@studio.example\r\nTo: {ME}\r\nMessage-ID: <{id}@x.example>\r\nSubject: {subject}\r\n\r\nInk.\r\n"
         );
-        assert!(sandbox.deliver(ME, letter.as_bytes()).unwrap());
+        assert!(sandbox.deliver(ME, message.as_bytes()).unwrap());
     };
     deliver("old", "Old");
     deliver("lost", "Lost");

@@ -29,7 +29,7 @@ fn held() -> StoredDraft {
                 content: AttachmentContent::Existing { id: FILE.to_owned(), size: 1234 },
                 ..file("proofs.pdf", b"")
             }],
-            ..letter()
+            ..sample_message()
         },
     }
 }
@@ -43,14 +43,14 @@ async fn a_letter_becomes_a_draft() {
     })
     .await;
     let mailbox = outlook.mailbox().await;
-    let letter = OutgoingMessage {
+    let message = OutgoingMessage {
         files: vec![
             file("proofs.pdf", b"%PDF"),
             Attachment { cid: Some("logo@daysheet".to_owned()), ..file("logo.png", b"png") },
         ],
-        ..letter()
+        ..sample_message()
     };
-    let made = mailbox.create(&Origin::New, &letter, &NonInteractive).await;
+    let made = mailbox.create(&Origin::New, &message, &NonInteractive).await;
     assert_eq!(made, Ok(held()));
     let files = format!("POST /me/messages/{DRAFT}/attachments");
     assert_eq!(
@@ -81,8 +81,9 @@ async fn another_address_is_named_as_the_sender() {
     })
     .await;
     let mailbox = outlook.mailbox().await;
-    let letter = OutgoingMessage { from: person("Studio", "studio@example.com"), ..letter() };
-    mailbox.create(&Origin::New, &letter, &NonInteractive).await.unwrap();
+    let message =
+        OutgoingMessage { from: person("Studio", "studio@example.com"), ..sample_message() };
+    mailbox.create(&Origin::New, &message, &NonInteractive).await.unwrap();
     assert_eq!(
         written(&outlook)[0].1["from"],
         json!({"emailAddress": {"name": "Studio", "address": "studio@example.com"}})
@@ -124,8 +125,8 @@ async fn answers_and_forwards_are_made_from_the_message() {
         let mailbox = outlook.mailbox().await;
         let html = "<p>Here they are.</p><img src=\"cid:seen@x\">";
         let has_own = !files.is_empty();
-        let letter = OutgoingMessage { html: html.to_owned(), files, ..letter() };
-        mailbox.create(&origin, &letter, &NonInteractive).await.unwrap();
+        let message = OutgoingMessage { html: html.to_owned(), files, ..sample_message() };
+        mailbox.create(&origin, &message, &NonInteractive).await.unwrap();
         let mut properties = sent_properties();
         properties["body"]["content"] = html.into();
         let mut expected = lines([
@@ -165,7 +166,7 @@ async fn no_draft_is_made_twice() {
         })
         .await;
         let mailbox = outlook.mailbox().await;
-        let made = mailbox.create(&Origin::New, &letter(), &NonInteractive).await;
+        let made = mailbox.create(&Origin::New, &sample_message(), &NonInteractive).await;
         assert_eq!(written(&outlook).len(), 1);
         match expected {
             None => assert_eq!(made, Ok(held())),
@@ -206,7 +207,7 @@ async fn no_answer_is_made_twice() {
         .await;
         let mailbox = outlook.mailbox().await;
         let origin = Origin::Reply { id: MESSAGE.to_owned(), all: false };
-        let made = mailbox.create(&origin, &letter(), &NonInteractive).await;
+        let made = mailbox.create(&origin, &sample_message(), &NonInteractive).await;
         let replies = written(&outlook);
         let replies = replies.iter().filter(|(line, _)| line.ends_with("createReply"));
         assert_eq!((made.is_ok(), replies.count()), (found, 1));
@@ -224,13 +225,13 @@ async fn a_draft_is_changed() {
     })
     .await;
     let mailbox = outlook.mailbox().await;
-    let letter = OutgoingMessage {
+    let message = OutgoingMessage {
         subject: "Proofs, again".to_owned(),
         importance: Importance::Normal,
         files: vec![file("new.pdf", b"%PDF")],
         ..held().content
     };
-    let changed = mailbox.update(&held(), &letter, &NonInteractive).await;
+    let changed = mailbox.update(&held(), &message, &NonInteractive).await;
     assert_eq!(changed, Ok(held()));
     let seen = outlook.tap.requests();
     let patch = seen.iter().find(|seen| seen.line.starts_with("PATCH"));
@@ -260,8 +261,8 @@ async fn what_has_changed_meanwhile_stays() {
     let stale = StoredDraft { version: "W/\"v0\"".to_owned(), ..held() };
     let other = OutgoingMessage { subject: "Other".to_owned(), ..held().content };
     let only_files = OutgoingMessage { files: Vec::new(), ..held().content };
-    for (letter, writes) in [(other, 1), (only_files, 0)] {
-        let failed = mailbox.update(&stale, &letter, &NonInteractive).await.unwrap_err();
+    for (message, writes) in [(other, 1), (only_files, 0)] {
+        let failed = mailbox.update(&stale, &message, &NonInteractive).await.unwrap_err();
         assert_eq!(failed.kind(), Kind::Conflict);
         assert_eq!(
             failed.next_step(),
@@ -283,11 +284,11 @@ async fn a_file_that_fails_is_named() {
     })
     .await;
     let mailbox = outlook.mailbox().await;
-    let letter = OutgoingMessage {
+    let message = OutgoingMessage {
         files: ["one.pdf", "two.pdf", "three.pdf"].map(|name| file(name, b"%PDF")).to_vec(),
-        ..letter()
+        ..sample_message()
     };
-    let made = mailbox.create(&Origin::New, &letter, &NonInteractive).await;
+    let made = mailbox.create(&Origin::New, &message, &NonInteractive).await;
     assert_eq!(
         error(made),
         "the draft exists, but without `two.pdf`, `three.pdf`: Outlook answered with status 403: \
@@ -403,9 +404,9 @@ async fn a_message_tells_what_an_answer_takes() {
             let mut picture = graph_file();
             picture["isInline"] = true.into();
             picture["contentId"] = "<logo@x>".into();
-            let letter = json!({"@odata.type": "#microsoft.graph.itemAttachment", "id": "x",
+            let message = json!({"@odata.type": "#microsoft.graph.itemAttachment", "id": "x",
                                 "name": "Re: Proofs", "contentType": null, "size": 7});
-            return (200, json!({"value": [picture, letter]}));
+            return (200, json!({"value": [picture, message]}));
         }
         let mut message = graph_draft();
         message["sentDateTime"] = "2026-02-03T17:05:00Z".into();
@@ -434,8 +435,8 @@ async fn a_message_tells_what_an_answer_takes() {
         (true, vec!["a@x".to_owned(), "b@x".to_owned()], "proofs-1@daysheet.example")
     );
     assert_eq!(found.from, [person("Mira", ME)]);
-    assert_eq!(found.to, letter().to);
-    assert_eq!(found.cc, letter().cc);
+    assert_eq!(found.to, sample_message().to);
+    assert_eq!(found.cc, sample_message().cc);
     assert_eq!(found.sent, Some("2026-02-03T17:05:00Z".parse().unwrap()));
     assert!(found.html.unwrap().contains("<p>Here they are.</p>"));
     assert_eq!(
@@ -512,8 +513,8 @@ async fn a_shared_mailbox_writes_as_itself() {
     })
     .await;
     let shared = outlook.shared("team@example.com").await;
-    let letter = OutgoingMessage { from: person("", "team@example.com"), ..letter() };
-    let draft = shared.create(&Origin::New, &letter, &NonInteractive).await.unwrap();
+    let message = OutgoingMessage { from: person("", "team@example.com"), ..sample_message() };
+    let draft = shared.create(&Origin::New, &message, &NonInteractive).await.unwrap();
     shared.send(&draft, None).await.unwrap();
     let seen = written(&outlook);
     let paths: Vec<&str> = seen.iter().map(|(line, _)| line.as_str()).collect();

@@ -37,7 +37,7 @@ fn to_other() -> OutgoingMessage {
         to: vec![person("Mira", OTHER)],
         cc: Vec::new(),
         importance: Importance::Normal,
-        ..letter()
+        ..sample_message()
     }
 }
 
@@ -63,15 +63,15 @@ async fn a_letter_lives() {
 
     // It is made with a small file and a large one.
     let large = vec![7; (4 << 20) + 11];
-    let letter = OutgoingMessage {
+    let message = OutgoingMessage {
         files: vec![file("proofs.pdf", b"%PDF"), file("film.pdf", &large)],
         ..to_other()
     };
     let reported = ProgressLog::default();
-    let made = mine.create(&Origin::New, &letter, &reported).await.unwrap();
+    let made = mine.create(&Origin::New, &message, &reported).await.unwrap();
     assert_eq!(names(&made), ["proofs.pdf", "film.pdf"]);
-    assert_eq!(made.content.message_id, letter.message_id);
-    assert_eq!((&made.content.to, &made.content.subject), (&letter.to, &letter.subject));
+    assert_eq!(made.content.message_id, message.message_id);
+    assert_eq!((&made.content.to, &made.content.subject), (&message.to, &message.subject));
     assert_eq!(made.content.text, "Here they are.");
     assert_eq!(reported.0.lock().unwrap().len(), 3);
     let AttachmentContent::Existing { id: film, .. } = &made.content.files[1].content else {
@@ -93,7 +93,7 @@ async fn a_letter_lives() {
     let stale = mine.update(&made, &other, &NonInteractive).await.unwrap_err();
     assert_eq!(stale.kind(), Kind::Conflict);
 
-    // It is sent, and is where sent letters are.
+    // It is sent, and is where sent messages are.
     assert_eq!(mine.send_status(&send_lookup(&now)).await, Ok(SendStatus::Draft));
     let sent = mine.send(&now, None).await.unwrap();
     assert_eq!(mine.send_status(&send_lookup(&now)).await, Ok(SendStatus::Sent(sent.clone())));
@@ -102,7 +102,7 @@ async fn a_letter_lives() {
     // It is answered in its conversation.
     let came = ids(&*theirs, "inbox").await.remove(0);
     let original = theirs.source_message(&came).await.unwrap();
-    assert_eq!((original.message_id.as_str(), original.own), (letter.message_id.as_str(), false));
+    assert_eq!((original.message_id.as_str(), original.own), (message.message_id.as_str(), false));
     assert_eq!(original.files.len(), 2);
     let reply = Origin::Reply { id: came.clone(), all: true };
     let thanks = OutgoingMessage {
@@ -121,7 +121,7 @@ async fn a_letter_lives() {
     let back = ids(&*mine, "inbox").await.remove(0);
     let back = mine.source_message(&back).await.unwrap();
     assert_eq!(Some(back.thread), sent.thread);
-    assert_eq!(back.references.last(), Some(&letter.message_id));
+    assert_eq!(back.references.last(), Some(&message.message_id));
 
     // It is sent on with its files.
     let forward = OutgoingMessage {

@@ -51,7 +51,7 @@ async fn taker(
 }
 
 fn large() -> OutgoingMessage {
-    OutgoingMessage { files: vec![file("film.pdf", &vec![7; 2 * PIECE + 5])], ..letter() }
+    OutgoingMessage { files: vec![file("film.pdf", &vec![7; 2 * PIECE + 5])], ..sample_message() }
 }
 
 /// The requests about pieces.
@@ -169,9 +169,11 @@ async fn files_go_to_safe_addresses_alone() {
 async fn what_is_too_large_is_refused_before_anything_is_done() {
     let outlook = service(|_, _| missing()).await;
     let mailbox = outlook.mailbox().await;
-    let letter =
-        OutgoingMessage { files: vec![file("film.pdf", &vec![0; (150 << 20) + 1])], ..letter() };
-    let failed = mailbox.create(&Origin::New, &letter, &NonInteractive).await;
+    let message = OutgoingMessage {
+        files: vec![file("film.pdf", &vec![0; (150 << 20) + 1])],
+        ..sample_message()
+    };
+    let failed = mailbox.create(&Origin::New, &message, &NonInteractive).await;
     assert_eq!(failed.unwrap_err().kind(), Kind::Argument);
     assert_eq!(asked(&outlook), []);
 }

@@ -1,4 +1,4 @@
-//! Letters that come, change and go while the sandbox runs, and Gmail's history
+//! Messages that come, change and go while the sandbox runs, and Gmail's history
 //! of it.
 
 use super::*;
@@ -14,7 +14,7 @@ async fn now(user: &User) -> String {
     user.json("profile").await["historyId"].as_str().unwrap().to_owned()
 }
 
-fn letter(id: &str, more: &str) -> Vec<u8> {
+fn message(id: &str, more: &str) -> Vec<u8> {
     format!("From: a@example.com\nMessage-ID: <{id}>\nSubject: plan\n{more}\nhello\n").into_bytes()
 }
 
@@ -27,8 +27,8 @@ async fn what_happens_to_letters_is_reported() {
     assert_eq!(none, json!({ "historyId": start }));
 
     // The second answers the first, though it says that it is older.
-    assert!(sandbox.deliver(MIRA, &letter("one", "")).unwrap());
-    let answer = letter("two", "In-Reply-To: <one>\nDate: Mon, 5 Jan 2026 10:00:00 +0000\n");
+    assert!(sandbox.deliver(MIRA, &message("one", "")).unwrap());
+    let answer = message("two", "In-Reply-To: <one>\nDate: Mon, 5 Jan 2026 10:00:00 +0000\n");
     assert!(sandbox.deliver(MIRA, &answer).unwrap());
     assert!(!sandbox.deliver(MIRA, &answer).unwrap(), "it is there already");
     assert!(!sandbox.deliver("nobody@example.com", &answer).unwrap());

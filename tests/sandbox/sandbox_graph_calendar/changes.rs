@@ -97,7 +97,7 @@ async fn changes_of_a_calendar() {
 #[tokio::test]
 async fn changes_of_a_folder() {
     let (_dir, sandbox, user) = mira().await;
-    let letter = |number: u8| {
+    let message = |number: u8| {
         format!(
             "From: Ana Lima <{ANA}>\nTo: {ME}\nSubject: News {number}\n\
              Date: Tue, 3 Feb 2026 10:0{number}:00 +0000\nMessage-ID: <n{number}@example.com>\n\
@@ -110,7 +110,7 @@ async fn changes_of_a_folder() {
     ]);
     let path = "me/mailFolders/inbox/messages/delta";
     for number in 1..4 {
-        assert!(sandbox.deliver(ME, letter(number).as_bytes()).unwrap());
+        assert!(sandbox.deliver(ME, message(number).as_bytes()).unwrap());
     }
     let (entries, link) = round(&user, &format!("{path}?{query}"), 1).await;
     let subjects: Vec<&str> = entries.iter().map(|it| text(&it["subject"])).collect();
@@ -127,7 +127,7 @@ async fn changes_of_a_folder() {
     assert!(sandbox.relabel(ME, "n2@example.com", &["INBOX"]));
     assert!(sandbox.relabel(ME, "n3@example.com", &["TRASH"]));
     assert!(sandbox.discard(ME, "n1@example.com"));
-    sandbox.deliver(ME, letter(4).as_bytes()).unwrap();
+    sandbox.deliver(ME, message(4).as_bytes()).unwrap();
     let gone = |subject: &str| {
         json!({
             "@odata.type": "#microsoft.graph.message", "id": ids[subject],

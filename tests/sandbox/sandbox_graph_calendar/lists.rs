@@ -80,9 +80,9 @@ async fn lists_of_events() {
         let reply = user.get(&format!("me/events/{id}")).await;
         assert_eq!(refused(&reply), (status, code.to_owned()), "{id}");
     }
-    let letter = user.json("me/messages?%24top=1").await;
-    let letter = encoded(text(&letter["value"][0]["id"]));
-    let reply = user.get(&format!("me/events/{letter}")).await;
+    let message = user.json("me/messages?%24top=1").await;
+    let message = encoded(text(&message["value"][0]["id"]));
+    let reply = user.get(&format!("me/events/{message}")).await;
     assert_eq!(refused(&reply), (404, "ErrorItemNotFound".to_owned()));
 }
 

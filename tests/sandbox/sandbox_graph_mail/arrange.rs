@@ -43,14 +43,14 @@ async fn rules() {
     )
     .await;
     assert_eq!(column(&user.json(RULES).await, "displayName"), ["Away", "Bills"]);
-    let letter = |subject: &str, from: &str| {
+    let message = |subject: &str, from: &str| {
         format!(
             "From: {from}\r\nTo: {ME}\r\nSubject: {subject}\r\nMessage-ID: <{}@x.example>\r\n\r\nx\r\n",
             subject.replace(' ', ".")
         )
     };
     for (subject, from) in [("Your Invoice", ANA), ("invoice of Ben", BEN), ("News", ANA)] {
-        assert!(sandbox.deliver(ME, letter(subject, from).as_bytes()).unwrap());
+        assert!(sandbox.deliver(ME, message(subject, from).as_bytes()).unwrap());
     }
     let bills = format!("me/mailFolders/{}/messages", encoded(text(&folder["id"])));
     let list = user.json(&bills).await;
@@ -62,7 +62,7 @@ async fn rules() {
     let path = format!("{RULES}/{}", encoded(text(&first["id"])));
     let on = changed(&user, &path, json!({ "isEnabled": true })).await;
     assert_eq!((&on["isEnabled"], &on["displayName"]), (&json!(true), &json!("Away")));
-    assert!(sandbox.deliver(ME, letter("Another bill", ANA).as_bytes()).unwrap());
+    assert!(sandbox.deliver(ME, message("Another bill", ANA).as_bytes()).unwrap());
     assert_eq!(subjects(&user, "deleteditems").await, ["Another bill"]);
     assert_eq!(subjects(&user, "inbox").await.len(), 22);
     does(&user, "DELETE", &path, Value::Null, 204).await;

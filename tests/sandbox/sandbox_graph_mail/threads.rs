@@ -65,7 +65,7 @@ async fn between_graph_and_gmail() {
 #[tokio::test]
 async fn recipients() {
     let (_dir, sandbox, user) = mira().await;
-    let letter = |subject: &str, head: &str| {
+    let message = |subject: &str, head: &str| {
         format!(
             "{head}\r\nSubject: {subject}\r\nMessage-ID: <{subject}@example.com>\r\nDate: Tue, 3 Feb 2026 10:00:00 +0000\r\n\r\nx\r\n"
         )
@@ -82,7 +82,7 @@ async fn recipients() {
         "on", format!("From: {ANA}\r\nTo: {ME}"), "createForward", vec![], vec![], "FW: on";
     };
     for (subject, head, how, to, cc, title) in cases {
-        assert!(sandbox.deliver(ME, letter(subject, &head).as_bytes()).unwrap());
+        assert!(sandbox.deliver(ME, message(subject, &head).as_bytes()).unwrap());
         let message = user.message(subject).await;
         let reply = made(&user, &format!("{}/{how}", at(&message)), json!({})).await;
         assert_eq!(addresses(&reply["toRecipients"]), to, "{subject}");

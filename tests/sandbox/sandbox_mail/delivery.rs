@@ -2,9 +2,9 @@
 
 use super::*;
 
-/// The lines of a letter's header section but for what a delivery adds.
-fn head(letter: &str) -> Vec<&str> {
-    let (head, _) = letter.split_once("\r\n\r\n").unwrap();
+/// The lines of a message's header section but for what a delivery adds.
+fn head(message: &str) -> Vec<&str> {
+    let (head, _) = message.split_once("\r\n\r\n").unwrap();
     head.split("\r\n").collect()
 }
 
@@ -116,7 +116,7 @@ async fn an_answer_joins_the_conversation_on_both_sides() {
     );
 }
 
-/// Who is written to oneself has one letter; under a tag it is the same person;
+/// Who is written to oneself has one message; under a tag it is the same person;
 /// under the name of somebody else nobody writes.
 #[tokio::test]
 async fn the_sender_is_the_owner() {
@@ -134,8 +134,8 @@ async fn the_sender_is_the_owner() {
         let lines = [format!("From: {from}"), format!("To: {to}"), format!("Message-ID: <{id}>")];
         let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
         let sent = user.sends(json!({ "raw": raw(&lines, "x") })).await;
-        let letter = user.bytes(&sent["id"]).await;
-        assert!(letter.contains(&format!("From: {shown}\r\n")), "{letter}");
+        let message = user.bytes(&sent["id"]).await;
+        assert!(message.contains(&format!("From: {shown}\r\n")), "{message}");
         let mut found = sandbox.found(MIRA, &id);
         found.sort_by_key(|labels| labels.contains(&"SENT".to_owned()));
         assert_eq!(found, labels, "{from} to {to}");

@@ -69,9 +69,9 @@ async fn a_draft_lives_from_making_to_sending() {
 async fn what_is_missing_is_added_and_what_is_there_stays() {
     let sandbox = sandbox().await;
     let user = signed_in(&sandbox, MIRA).await;
-    let letter = "Subject: bare\r\n\r\nx\r\n";
+    let message = "Subject: bare\r\n\r\nx\r\n";
     let made =
-        user.post("drafts", json!({ "message": { "raw": URL_SAFE_NO_PAD.encode(letter) } })).await;
+        user.post("drafts", json!({ "message": { "raw": URL_SAFE_NO_PAD.encode(message) } })).await;
     let path = format!("{}?format=full&fields=message/payload/headers", at("drafts", &made));
     let headers = user.json(&path).await;
     let headers = headers["message"]["payload"]["headers"].as_array().unwrap();

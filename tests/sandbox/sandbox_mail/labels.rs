@@ -32,11 +32,11 @@ async fn a_label_is_made_changed_and_deleted() {
         .collect();
     assert_eq!(own, [wanted]);
 
-    let letter = user.json("messages").await["messages"][0].clone();
-    let path = at("messages", &letter);
-    user.relabels(&letter, &["Label_1"], &[]).await;
+    let message = user.json("messages").await["messages"][0].clone();
+    let path = at("messages", &message);
+    user.relabels(&message, &["Label_1"], &[]).await;
     let found = user.json("messages?q=label:lamps-silk").await;
-    assert_eq!(found["messages"], json!([letter]));
+    assert_eq!(found["messages"], json!([message]));
     assert_eq!(user.call("DELETE", "labels/Label_1", Value::Null).await, (204, Value::Null));
     let shown = user.json(&format!("{path}?format=minimal&fields=labelIds")).await;
     assert_eq!(shown, json!({ "labelIds": ["UNREAD", "INBOX"] }));

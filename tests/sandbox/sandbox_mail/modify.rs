@@ -1,8 +1,8 @@
-//! Labels of letters: what modifying does, and what the history tells of it.
+//! Labels of messages: what modifying does, and what the history tells of it.
 
 use super::*;
 
-/// The mailbox's only letter at the start.
+/// The mailbox's only message at the start.
 async fn first(user: &User) -> Value {
     user.json("messages").await["messages"][0].clone()
 }
@@ -11,8 +11,8 @@ async fn first(user: &User) -> Value {
 async fn labels_are_added_and_taken_away() {
     let sandbox = sandbox().await;
     let user = signed_in(&sandbox, MIRA).await;
-    let letter = first(&user).await;
-    let path = at("messages", &letter);
+    let message = first(&user).await;
+    let path = at("messages", &message);
     for (add, remove, labels) in [
         (&["STARRED"][..], &["UNREAD"][..], &["INBOX", "STARRED"][..]),
         (&["STARRED"], &[], &["INBOX", "STARRED"]),
@@ -21,7 +21,7 @@ async fn labels_are_added_and_taken_away() {
         (&["INBOX", "IMPORTANT"], &[], &["STARRED", "INBOX", "IMPORTANT"]),
         (&["SPAM"], &[], &["STARRED", "IMPORTANT", "SPAM"]),
     ] {
-        user.relabels(&letter, add, remove).await;
+        user.relabels(&message, add, remove).await;
         let shown = user.json(&format!("{path}?format=minimal")).await;
         assert_eq!(shown["labelIds"], json!(labels), "{add:?} {remove:?}");
     }
@@ -35,21 +35,21 @@ async fn labels_are_added_and_taken_away() {
 async fn the_history_tells_it_all() {
     let sandbox = sandbox().await;
     let user = User::at_gmail(sandbox.base(), MIRA, ALL).await;
-    let letter = first(&user).await;
+    let message = first(&user).await;
     let start = user.json("profile").await["historyId"].clone();
     let start = start.as_str().unwrap();
     for _ in 0..2 {
-        user.relabels(&letter, &["STARRED"], &["UNREAD"]).await;
+        user.relabels(&message, &["STARRED"], &["UNREAD"]).await;
     }
     let lines = ["From: mira@example.com", "To: a@example.org", "Subject: New"];
-    let message = |text: &str| json!({ "message": { "raw": raw(&lines, text) } });
-    let draft = user.post("drafts", message("one")).await;
-    user.ok("PUT", &at("drafts", &draft), message("two")).await;
+    let draft_with = |text: &str| json!({ "message": { "raw": raw(&lines, text) } });
+    let draft = user.post("drafts", draft_with("one")).await;
+    user.ok("PUT", &at("drafts", &draft), draft_with("two")).await;
     user.post("drafts/send", json!({ "id": draft["id"] })).await;
-    user.ok("POST", "messages/batchDelete", json!({ "ids": [letter["id"]] })).await;
+    user.ok("POST", "messages/batchDelete", json!({ "ids": [message["id"]] })).await;
 
     let history = user.json(&format!("history?startHistoryId={start}")).await;
-    let mut seen = vec![letter["id"].as_str().unwrap().to_owned()];
+    let mut seen = vec![message["id"].as_str().unwrap().to_owned()];
     let rows: Vec<Value> = history["history"]
         .as_array()
         .unwrap()
@@ -86,8 +86,8 @@ async fn a_thousand_letters_change_in_one_request() {
     let sandbox = sandbox().await;
     let user = User::at_gmail(sandbox.base(), MIRA, ALL).await;
     for number in 0..1_000 {
-        let letter = format!("From: a@example.com\r\nMessage-ID: <{number}@n>\r\n\r\n{number}");
-        assert!(sandbox.deliver(MIRA, letter.as_bytes()).unwrap());
+        let message = format!("From: a@example.com\r\nMessage-ID: <{number}@n>\r\n\r\n{number}");
+        assert!(sandbox.deliver(MIRA, message.as_bytes()).unwrap());
     }
     let mut ids: Vec<Value> = Vec::new();
     let mut page = "messages?maxResults=500".to_owned();

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// A letter to nobody.
+/// A message to nobody.
 const NOBODY: &str = "U3ViamVjdDogeA0KDQp4";
 
 #[tokio::test]

@@ -1,4 +1,4 @@
-//! Filters and what they do to letters that come; vacation, signatures,
+//! Filters and what they do to messages that come; vacation, signatures,
 //! language.
 
 use super::*;

@@ -16,8 +16,8 @@ async fn a_letter_is_uploaded_in_pieces() {
     const UNIT: usize = 256 << 10;
     let sandbox = sandbox().await;
     let user = signed_in(&sandbox, MIRA).await;
-    let letter = wire(&HEAD, &"0123456789".repeat(60_000)).into_bytes();
-    let total = letter.len();
+    let message = wire(&HEAD, &"0123456789".repeat(60_000)).into_bytes();
+    let total = message.len();
     assert!(total > 2 * UNIT && total < 3 * UNIT);
     let length = total.to_string();
     let headers = [
@@ -36,23 +36,23 @@ async fn a_letter_is_uploaded_in_pieces() {
     };
     let asked = put(format!("bytes */{total}"), &[]).await;
     assert_eq!((asked.status, asked.headers.contains_key("range")), (308, false));
-    let first = put(format!("bytes 0-{}/{total}", UNIT - 1), &letter[..UNIT]).await;
+    let first = put(format!("bytes 0-{}/{total}", UNIT - 1), &message[..UNIT]).await;
     assert_eq!((first.status, first.header("range")), (308, "bytes=0-262143"));
     // A piece of no fit size, and one from further on, are not taken.
-    let odd = put(format!("bytes {UNIT}-{}/{total}", UNIT + 9), &letter[UNIT..UNIT + 10]).await;
+    let odd = put(format!("bytes {UNIT}-{}/{total}", UNIT + 9), &message[UNIT..UNIT + 10]).await;
     assert_eq!(odd.status, 400);
-    let far = put(format!("bytes {}-{}/{total}", 2 * UNIT, total - 1), &letter[2 * UNIT..]).await;
+    let far = put(format!("bytes {}-{}/{total}", 2 * UNIT, total - 1), &message[2 * UNIT..]).await;
     assert_eq!(far.status, 400);
     let asked = put(format!("bytes */{total}"), &[]).await;
     assert_eq!((asked.status, asked.header("range")), (308, "bytes=0-262143"));
     // What is there already is not taken twice.
-    let second = put(format!("bytes 0-{}/{total}", 2 * UNIT - 1), &letter[..2 * UNIT]).await;
+    let second = put(format!("bytes 0-{}/{total}", 2 * UNIT - 1), &message[..2 * UNIT]).await;
     assert_eq!((second.status, second.header("range")), (308, "bytes=0-524287"));
-    let last = put(format!("bytes {}-{}/{total}", 2 * UNIT, total - 1), &letter[2 * UNIT..]).await;
+    let last = put(format!("bytes {}-{}/{total}", 2 * UNIT, total - 1), &message[2 * UNIT..]).await;
     let (status, made) = last.answer();
     assert_eq!(status, 200, "{made}");
     assert_eq!(made["message"]["labelIds"], json!(["DRAFT"]));
-    assert_eq!(user.bytes(&made["message"]["id"]).await.into_bytes(), letter);
+    assert_eq!(user.bytes(&made["message"]["id"]).await.into_bytes(), message);
     assert_eq!(put(format!("bytes */{total}"), &[]).await.status, 404);
 }
 

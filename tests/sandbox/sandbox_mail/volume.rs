@@ -12,7 +12,7 @@ fn memory() -> Option<u64> {
     Some(kib << 10)
 }
 
-/// A thousand letters of 20 KB, sent and delivered: 20 MB, as both share theirs
+/// A thousand messages of 20 KB, sent and delivered: 20 MB, as both share theirs
 /// with nobody 40 MB, and not the thousand states between.
 #[tokio::test]
 async fn a_thousand_letters_are_sent() {

@@ -71,7 +71,7 @@ impl Request {
 }
 
 /// An answer, not yet sent.
-pub(crate) struct Answer {
+pub(crate) struct Response {
     /// The status.
     pub status: StatusCode,
     /// Headers beyond `Content-Type` and `Content-Length`.
@@ -82,7 +82,7 @@ pub(crate) struct Answer {
     pub(super) body: Vec<u8>,
 }
 
-impl Answer {
+impl Response {
     /// JSON text, already written.
     pub fn json(status: StatusCode, body: Vec<u8>) -> Self {
         Self::of(status, "application/json; charset=UTF-8", body)

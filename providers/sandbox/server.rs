@@ -16,7 +16,7 @@ use hyper::body::{Bytes, Frame, Incoming};
 use hyper::header::{self, HeaderValue};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
-use hyper::{Method, Response, StatusCode};
+use hyper::{Method, StatusCode};
 use hyper_util::rt::TokioIo;
 use tokio::net::{TcpListener, TcpStream};
 
@@ -25,7 +25,7 @@ use super::faults::Fault;
 use super::gmail::upload as gmail_upload;
 use super::google::error as google_error;
 use super::graph::error as graph_error;
-use super::http::{Answer, Request};
+use super::http::{Request, Response};
 use super::people as google_people;
 use super::state::{Shared, State};
 use super::{gmail, google_calendar, graph};
@@ -71,13 +71,13 @@ async fn connection(stream: TcpStream, state: Arc<Shared>) {
 }
 
 /// A body on its way: whole, or about to break.
-type Body = UnsyncBoxBody<Bytes, io::Error>;
+type HttpBody = UnsyncBoxBody<Bytes, io::Error>;
 
 /// Answers one request. An error closes the connection without an answer.
 async fn answer(
     shared: Arc<Shared>,
     request: hyper::Request<Incoming>,
-) -> io::Result<Response<Body>> {
+) -> io::Result<hyper::Response<HttpBody>> {
     let state = State::of(&shared);
     let path = request.uri().path();
     let graph = path.starts_with("/v1.0/");
@@ -145,7 +145,7 @@ async fn carry_out_late(shared: Arc<Shared>, request: Request) {
 }
 
 /// Leads a request to the half it is for.
-fn route(state: &State, request: &Request) -> Answer {
+fn route(state: &State, request: &Request) -> Response {
     let path: Vec<&str> = request.path.iter().map(String::as_str).collect();
     match path.as_slice() {
         ["v1.0", rest @ ..] => graph::answer(state, request, rest),
@@ -222,14 +222,14 @@ fn is_local(host: &HeaderValue) -> bool {
 }
 
 /// Puts an answer on the wire, or only its first half.
-fn response(answer: Answer, half: bool) -> Response<Body> {
+fn response(answer: Response, half: bool) -> hyper::Response<HttpBody> {
     let length = answer.body.len();
     let body = Bytes::from(answer.body);
     let body = match half {
         true => broken(body.slice(..length / 2)),
         false => Full::new(body).map_err(|never: Infallible| match never {}).boxed_unsync(),
     };
-    let mut response = Response::new(body);
+    let mut response = hyper::Response::new(body);
     *response.status_mut() = answer.status;
     let headers = response.headers_mut();
     if !answer.content_type.is_empty() {
@@ -249,7 +249,7 @@ fn response(answer: Answer, half: bool) -> Response<Body> {
 }
 
 /// A body that breaks off after `first`.
-fn broken(first: Bytes) -> Body {
+fn broken(first: Bytes) -> HttpBody {
     let frames = stream::unfold(Some(first), |first| async move {
         let Some(first) = first else {
             // Time for what was written to leave: the peer shall see the half.

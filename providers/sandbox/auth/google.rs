@@ -14,13 +14,13 @@ use super::oauth::{self, CONSENT_HEADER, challenge_of, field, is_loopback};
 use super::pages;
 use super::tokens::{Access, Code, Issued, Issuer, SignIn, Standing, Wish};
 use crate::google::error;
-use crate::http::{Answer, Request};
+use crate::http::{Request, Response};
 use crate::routes::routes;
 use crate::state::State;
 use crate::store::mailbox::Mailbox;
 
 /// What a route leads to.
-struct Call<'a>(&'a dyn Fn(&State, &Request) -> Answer);
+struct Call<'a>(&'a dyn Fn(&State, &Request) -> Response);
 
 routes! { Call below "" {
     "GET" ["o", "oauth2", "v2", "auth"] => Call(&ask),
@@ -30,7 +30,7 @@ routes! { Call below "" {
 }}
 
 /// Answers the paths of the sign-in; `None` for any other.
-pub(crate) fn answer(state: &State, request: &Request, path: &[&str]) -> Option<Answer> {
+pub(crate) fn answer(state: &State, request: &Request, path: &[&str]) -> Option<Response> {
     let (name, call) = route(request.method.as_str(), path)?;
     let answer = call.0(state, request);
     if answer.status.as_u16() < 400 {
@@ -43,7 +43,7 @@ pub(crate) fn answer(state: &State, request: &Request, path: &[&str]) -> Option<
 pub(crate) fn bearer<'a>(
     state: &'a State,
     request: &Request,
-) -> Result<(&'a Mailbox, Access), Answer> {
+) -> Result<(&'a Mailbox, Access), Response> {
     let token = request
         .header("authorization")
         .and_then(|value| value.split_once(' '))
@@ -60,7 +60,7 @@ pub(crate) fn bearer<'a>(
 }
 
 /// Checks an authorization request and shows the consent page.
-fn ask(state: &State, request: &Request) -> Answer {
+fn ask(state: &State, request: &Request) -> Response {
     let wish = match wish(request) {
         Ok(wish) => wish,
         Err((error, why)) => return error::refused(error, &why),
@@ -122,7 +122,7 @@ fn is_scope(scope: &str) -> bool {
 }
 
 /// Takes the consent page's form.
-fn consent(state: &State, request: &Request) -> Answer {
+fn consent(state: &State, request: &Request) -> Response {
     let form = request.form();
     let wish = state.sign_in().take(Issuer::Google, field(&form, "request").unwrap_or_default());
     let Some(wish) = wish else {
@@ -139,7 +139,7 @@ fn consent(state: &State, request: &Request) -> Answer {
 }
 
 /// Sends the browser back with a code.
-fn allow(state: &State, wish: Wish, mailbox: String) -> Answer {
+fn allow(state: &State, wish: Wish, mailbox: String) -> Response {
     let (redirect_uri, its_state) = (wish.redirect_uri.clone(), wish.state.clone());
     let scope = wish.scope.clone();
     match state.sign_in().issue_code(wish, mailbox) {
@@ -151,18 +151,18 @@ fn allow(state: &State, wish: Wish, mailbox: String) -> Answer {
 }
 
 /// Sends the browser back with the refusal.
-fn deny(wish: &Wish) -> Answer {
+fn deny(wish: &Wish) -> Response {
     back(&wish.redirect_uri, &[("error", "access_denied"), ("state", &wish.state)])
 }
 
 /// Redirects to the client.
-fn back(redirect_uri: &str, pairs: &[(&str, &str)]) -> Answer {
+fn back(redirect_uri: &str, pairs: &[(&str, &str)]) -> Response {
     oauth::back(redirect_uri, pairs)
         .unwrap_or_else(|| error::refused("redirect_uri_mismatch", "redirect_uri is no URI"))
 }
 
 /// Trades a code or refresh token for an access token.
-fn token(state: &State, request: &Request) -> Answer {
+fn token(state: &State, request: &Request) -> Response {
     let form = request.form();
     let client =
         field(&form, "client_id").map_or_else(|| basic_user(request), |id| Some(id.to_owned()));
@@ -179,7 +179,7 @@ fn token(state: &State, request: &Request) -> Answer {
 }
 
 /// The authorization code grant, with PKCE's check.
-fn by_code(state: &State, form: &[(String, String)], client: &str) -> Answer {
+fn by_code(state: &State, form: &[(String, String)], client: &str) -> Response {
     let Some(code) = field(form, "code") else {
         return missing("code");
     };
@@ -211,7 +211,7 @@ fn by_code(state: &State, form: &[(String, String)], client: &str) -> Answer {
 }
 
 /// The refresh token grant.
-fn by_refresh_token(state: &State, form: &[(String, String)], client: &str) -> Answer {
+fn by_refresh_token(state: &State, form: &[(String, String)], client: &str) -> Response {
     let Some(token) = field(form, "refresh_token") else {
         return missing("refresh_token");
     };
@@ -233,7 +233,7 @@ fn by_refresh_token(state: &State, form: &[(String, String)], client: &str) -> A
 }
 
 /// Ends a grant by any of its tokens.
-fn revoke(state: &State, request: &Request) -> Answer {
+fn revoke(state: &State, request: &Request) -> Response {
     let form = request.form();
     let token = field(&form, "token").or_else(|| request.param("token"));
     match token {
@@ -256,27 +256,27 @@ fn basic_user(request: &Request) -> Option<String> {
 }
 
 /// An error of the token endpoint (RFC 6749, 5.2).
-fn refusal(status: StatusCode, error: &str, description: &str) -> Answer {
+fn refusal(status: StatusCode, error: &str, description: &str) -> Response {
     json_answer(status, &json!({ "error": error, "error_description": description }))
 }
 
 /// The commonest kind, 400.
-fn bad(error: &str, description: &str) -> Answer {
+fn bad(error: &str, description: &str) -> Response {
     refusal(StatusCode::BAD_REQUEST, error, description)
 }
 
 /// 400 for a field that is not there.
-fn missing(name: &str) -> Answer {
+fn missing(name: &str) -> Response {
     bad("invalid_request", &format!("Required parameter is missing: {name}"))
 }
 
 /// 500, should the machine have no random numbers to give.
-fn failure(why: &str) -> Answer {
+fn failure(why: &str) -> Response {
     refusal(StatusCode::INTERNAL_SERVER_ERROR, "server_error", why)
 }
 
 /// Tokens, which nobody may keep on the way.
-fn tokens(sign_in: &SignIn, issued: Issued) -> Answer {
+fn tokens(sign_in: &SignIn, issued: Issued) -> Response {
     let mut body = json!({
         "access_token": issued.access,
         "expires_in": sign_in.lifetime().as_secs(),
@@ -289,7 +289,7 @@ fn tokens(sign_in: &SignIn, issued: Issued) -> Answer {
     json_answer(StatusCode::OK, &body)
 }
 
-fn json_answer(status: StatusCode, body: &Value) -> Answer {
+fn json_answer(status: StatusCode, body: &Value) -> Response {
     let body = serde_json::to_vec_pretty(body).unwrap_or_default();
-    Answer::json(status, body).with("cache-control", "no-cache, no-store, max-age=0")
+    Response::json(status, body).with("cache-control", "no-cache, no-store, max-age=0")
 }

@@ -10,11 +10,11 @@ use html_escape::{encode_double_quoted_attribute as attribute, encode_text as te
 use hyper::StatusCode;
 
 use super::tokens::{Issuer, Wish};
-use crate::http::Answer;
+use crate::http::Response;
 use crate::state::State;
 
 /// The consent page: which mailbox, and yes or no.
-pub(super) fn consent(state: &State, wish: &Wish, ticket: &str, hint: &str) -> Answer {
+pub(super) fn consent(state: &State, wish: &Wish, ticket: &str, hint: &str) -> Response {
     let (name, action) = match wish.issuer {
         Issuer::Google => ("Google", "/o/oauth2/v2/consent"),
         Issuer::Microsoft => ("Microsoft", "/common/oauth2/v2.0/consent"),
@@ -45,7 +45,7 @@ pub(super) fn device(
     user_code: &str,
     hint: &str,
     complaint: Option<&str>,
-) -> Answer {
+) -> Response {
     let status = match complaint {
         None => StatusCode::OK,
         Some(_) => StatusCode::BAD_REQUEST,
@@ -67,7 +67,7 @@ pub(super) fn device(
 }
 
 /// A page that only says something.
-pub(super) fn message(status: StatusCode, title: &str, sentence: &str) -> Answer {
+pub(super) fn message(status: StatusCode, title: &str, sentence: &str) -> Response {
     page(status, title, &format!("<p>{}\n", text(sentence)))
 }
 
@@ -96,9 +96,9 @@ fn choices(state: &State, hint: &str) -> String {
 }
 
 /// A page with a heading.
-fn page(status: StatusCode, title: &str, body: &str) -> Answer {
+fn page(status: StatusCode, title: &str, body: &str) -> Response {
     let title = text(title);
-    Answer::html(
+    Response::html(
         status,
         format!(
             "<!DOCTYPE html>\n<html lang=en>\n<meta charset=utf-8>\n\

@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use crate::google::error;
 use crate::google::params::Params;
-use crate::http::Answer;
+use crate::http::Response;
 use crate::state::State;
 use crate::store::mailbox::Mailbox;
 
@@ -27,14 +27,14 @@ pub(super) struct Context<'a> {
 
 impl<'a> Context<'a> {
     /// The mailbox as it is now.
-    pub fn now(&self) -> Result<&'a Mailbox, Answer> {
+    pub fn now(&self) -> Result<&'a Mailbox, Response> {
         let now = self.state.mailbox(&self.mailbox.address);
         now.ok_or_else(error::not_found)
     }
 }
 
 /// An id as a number; ids are hexadecimal.
-pub(super) fn number(id: &str) -> Result<u64, Answer> {
+pub(super) fn number(id: &str) -> Result<u64, Response> {
     let digits = id.len() <= 16 && id.bytes().all(|byte| byte.is_ascii_hexdigit());
     let number = u64::from_str_radix(id, 16).ok().filter(|_| digits);
     number.ok_or_else(|| error::invalid("Invalid id value"))

@@ -15,7 +15,7 @@ use super::settings;
 use crate::delivery::{self, Manner, Unsent};
 use crate::google::body::{bytes, inner, text};
 use crate::google::error;
-use crate::http::Answer;
+use crate::http::Response;
 use crate::store::mailbox::Mailbox;
 use crate::store::mailbox::change::{Change, Entry};
 use crate::store::message::{self, Message};
@@ -32,21 +32,21 @@ struct Wanted {
 
 impl Context<'_> {
     /// One draft with its message.
-    pub fn draft(&self, id: &str) -> Result<Value, Answer> {
+    pub fn draft(&self, id: &str) -> Result<Value, Response> {
         let message = message_of(self.mailbox, id)?;
         let message = self.shown(message, self.format(true)?);
         Ok(json!({ "id": id, "message": message }))
     }
 
     /// Makes a draft.
-    pub fn make_draft(&self) -> Result<Value, Answer> {
+    pub fn make_draft(&self) -> Result<Value, Response> {
         let wanted = self.requested_message(inner(&self.body, "message")?)?;
         let entry = Box::new(self.entry(wanted, vec!["DRAFT".to_owned()])?);
         self.put(Change::Enters(entry))
     }
 
     /// Gives a draft another message.
-    pub fn update_draft(&self, id: &str) -> Result<Value, Answer> {
+    pub fn update_draft(&self, id: &str) -> Result<Value, Response> {
         let old = message_of(self.mailbox, id)?;
         let wanted = self.requested_message(inner(&self.body, "message")?)?;
         let entry = Box::new(self.entry(wanted, vec!["DRAFT".to_owned()])?);
@@ -54,7 +54,7 @@ impl Context<'_> {
     }
 
     /// Sends a draft.
-    pub fn send_draft(&self) -> Result<Value, Answer> {
+    pub fn send_draft(&self) -> Result<Value, Response> {
         let id = text(&self.body, "id")?.ok_or_else(|| error::invalid("Invalid draft"))?;
         let draft = message_of(self.mailbox, id)?.id;
         let sender = &self.mailbox.address;
@@ -63,13 +63,13 @@ impl Context<'_> {
     }
 
     /// Makes a change and gives the id of the message it is about.
-    fn change(&self, change: Change) -> Result<u64, Answer> {
+    fn change(&self, change: Change) -> Result<u64, Response> {
         let about = self.state.change(&self.mailbox.address, |_| Some(change));
         about.ok_or_else(error::not_found)
     }
 
     /// Makes a change and gives the draft it made.
-    fn put(&self, change: Change) -> Result<Value, Answer> {
+    fn put(&self, change: Change) -> Result<Value, Response> {
         let id = self.change(change)?;
         let draft = self.now()?.draft_id(id);
         let draft = draft.ok_or_else(error::not_found)?;
@@ -77,13 +77,13 @@ impl Context<'_> {
     }
 
     /// A message as the methods that write give it.
-    fn brief(&self, id: u64) -> Result<Value, Answer> {
+    fn brief(&self, id: u64) -> Result<Value, Response> {
         let message = self.now()?.message(id);
         message.map(resources::brief).ok_or_else(error::not_found)
     }
 
     /// The message that a request brings, in its JSON or uploaded.
-    fn requested_message(&self, message: Option<&Map<String, Value>>) -> Result<Wanted, Answer> {
+    fn requested_message(&self, message: Option<&Map<String, Value>>) -> Result<Wanted, Response> {
         let empty = Map::new();
         let message = message.unwrap_or(&empty);
         let raw = match &self.upload {
@@ -101,7 +101,7 @@ impl Context<'_> {
     }
 
     /// A message as a message of the mailbox that comes now.
-    fn entry(&self, wanted: Wanted, labels: Vec<String>) -> Result<Entry, Answer> {
+    fn entry(&self, wanted: Wanted, labels: Vec<String>) -> Result<Entry, Response> {
         let date = self.state.tick();
         let thread = self.joined(&wanted)?;
         let raw = match labels.iter().any(|label| label == "DRAFT") {
@@ -115,7 +115,7 @@ impl Context<'_> {
 
     /// The conversation that a message asks for, if it belongs there: it has to
     /// refer to one of its messages, under the same subject.
-    fn joined(&self, wanted: &Wanted) -> Result<Option<u64>, Answer> {
+    fn joined(&self, wanted: &Wanted) -> Result<Option<u64>, Response> {
         let Some(thread) = wanted.thread else {
             return Ok(None);
         };
@@ -147,14 +147,14 @@ impl Context<'_> {
 }
 
 /// The message of a draft's id.
-fn message_of<'a>(mailbox: &'a Mailbox, id: &str) -> Result<&'a Message, Answer> {
+fn message_of<'a>(mailbox: &'a Mailbox, id: &str) -> Result<&'a Message, Response> {
     let number = id.strip_prefix('r').and_then(|id| id.parse().ok());
     let message = number.and_then(|number| mailbox.draft(number));
     message.ok_or_else(error::not_found)
 }
 
 /// Why nothing was sent, as Gmail says it.
-fn refusal(unsent: Unsent) -> Answer {
+fn refusal(unsent: Unsent) -> Response {
     match unsent {
         Unsent::NotThere => error::not_found(),
         Unsent::NoMessage(_) => error::invalid("Invalid draft"),

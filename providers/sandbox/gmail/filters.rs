@@ -8,7 +8,7 @@ use super::context::Context;
 use crate::google::body::{inner, text, texts};
 use crate::google::error;
 use crate::google::fields::{Shape, shape};
-use crate::http::Answer;
+use crate::http::Response;
 
 /// The type of a filter.
 pub(super) static FILTER: Shape = shape! {
@@ -33,13 +33,13 @@ pub(super) fn list(context: &Context<'_>) -> Value {
 }
 
 /// One filter.
-pub(super) fn get(context: &Context<'_>, id: &str) -> Result<Value, Answer> {
+pub(super) fn get(context: &Context<'_>, id: &str) -> Result<Value, Response> {
     let found = all(context).into_iter().find(|(known, _)| known == id);
     found.map(|(_, filter)| filter).ok_or_else(error::not_found)
 }
 
 /// Makes a filter.
-pub(super) fn make(context: &Context<'_>) -> Result<Value, Answer> {
+pub(super) fn make(context: &Context<'_>) -> Result<Value, Response> {
     let criteria = inner(&context.body, "criteria")?.filter(|it| !it.is_empty());
     let criteria = criteria.ok_or_else(|| error::invalid("Missing filter criteria"))?;
     let action = inner(&context.body, "action")?.filter(|it| !it.is_empty());
@@ -80,7 +80,7 @@ pub(super) fn make(context: &Context<'_>) -> Result<Value, Answer> {
 }
 
 /// Deletes a filter.
-pub(super) fn delete(context: &Context<'_>, id: &str) -> Result<Value, Answer> {
+pub(super) fn delete(context: &Context<'_>, id: &str) -> Result<Value, Response> {
     let gone = context.state.settings(&context.mailbox.address, |settings| {
         let before = settings.filters.len();
         settings.filters.retain(|(known, _)| known != id);

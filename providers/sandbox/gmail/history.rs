@@ -10,7 +10,7 @@ use super::resources;
 use crate::google::error;
 use crate::google::fields::{Shape, shape};
 use crate::google::params::Params;
-use crate::http::Answer;
+use crate::http::Response;
 use crate::store::mailbox::Mailbox;
 use crate::store::mailbox::change::{Record, What};
 
@@ -41,7 +41,7 @@ const KINDS: [(&str, &str); 4] = [
 ];
 
 /// One page of the history.
-pub(super) fn page(mailbox: &Mailbox, params: &Params<'_>) -> Result<Value, Answer> {
+pub(super) fn page(mailbox: &Mailbox, params: &Params<'_>) -> Result<Value, Response> {
     let number = |name: &str, field: &str| match params.one(name) {
         None => Ok(None),
         Some(text) => match text.parse::<u64>() {
@@ -89,8 +89,8 @@ pub(super) fn page(mailbox: &Mailbox, params: &Params<'_>) -> Result<Value, Answ
 
 /// The kinds that are asked for, by their names in the answer; all, if none is
 /// named.
-fn kinds(params: &Params<'_>) -> Result<Vec<&'static str>, Answer> {
-    let named: Result<Vec<_>, Answer> = params
+fn kinds(params: &Params<'_>) -> Result<Vec<&'static str>, Response> {
+    let named: Result<Vec<_>, Response> = params
         .all("historyTypes")
         .filter(|name| !name.is_empty())
         .map(|name| {

@@ -6,7 +6,7 @@ use super::context::Context;
 use super::resources;
 use crate::google::body::{inner, text};
 use crate::google::error;
-use crate::http::Answer;
+use crate::http::Response;
 use crate::store::labels::{SYSTEM, UserLabel};
 use crate::store::mailbox::change::Change;
 
@@ -20,7 +20,7 @@ const IN_MESSAGES: [&str; 2] = ["show", "hide"];
 const IN_LABELS: [&str; 3] = ["labelShow", "labelShowIfUnread", "labelHide"];
 
 /// Makes a label.
-pub(super) fn make(context: &Context<'_>) -> Result<Value, Answer> {
+pub(super) fn make(context: &Context<'_>) -> Result<Value, Response> {
     let name = name(&context.body)?.ok_or_else(bad_name)?;
     let mut made = UserLabel::new(String::new(), name);
     read(&context.body, &mut made)?;
@@ -37,7 +37,7 @@ pub(super) fn make(context: &Context<'_>) -> Result<Value, Answer> {
 }
 
 /// Changes a label.
-pub(super) fn change(context: &Context<'_>, id: &str) -> Result<Value, Answer> {
+pub(super) fn change(context: &Context<'_>, id: &str) -> Result<Value, Response> {
     if SYSTEM.iter().any(|label| label.id == id) {
         return Err(error::invalid("Invalid update request"));
     }
@@ -59,7 +59,7 @@ pub(super) fn change(context: &Context<'_>, id: &str) -> Result<Value, Answer> {
 }
 
 /// Deletes a label, and takes it from all messages.
-pub(super) fn delete(context: &Context<'_>, id: &str) -> Result<Value, Answer> {
+pub(super) fn delete(context: &Context<'_>, id: &str) -> Result<Value, Response> {
     if SYSTEM.iter().any(|label| label.id == id) {
         return Err(error::invalid("Invalid delete request"));
     }
@@ -69,7 +69,7 @@ pub(super) fn delete(context: &Context<'_>, id: &str) -> Result<Value, Answer> {
 }
 
 /// The name in a body, if there is one and it can be a label's.
-fn name(body: &Map<String, Value>) -> Result<Option<&str>, Answer> {
+fn name(body: &Map<String, Value>) -> Result<Option<&str>, Response> {
     let Some(name) = text(body, "name")? else {
         return Ok(None);
     };
@@ -82,7 +82,7 @@ fn name(body: &Map<String, Value>) -> Result<Option<&str>, Answer> {
 }
 
 /// Reads into a label what a body says besides the name.
-fn read(body: &Map<String, Value>, label: &mut UserLabel) -> Result<(), Answer> {
+fn read(body: &Map<String, Value>, label: &mut UserLabel) -> Result<(), Response> {
     let one_of = |name: &str, known: &[&str]| match text(body, name)? {
         Some(value) if !known.contains(&value) => {
             let kind = "type.googleapis.com/caribou.api.proto.Label";
@@ -116,10 +116,10 @@ fn is_colour(text: &str) -> bool {
     digits.len() == 6 && digits.bytes().all(good)
 }
 
-fn bad_name() -> Answer {
+fn bad_name() -> Response {
     error::invalid("Invalid label name")
 }
 
-fn exists() -> Answer {
+fn exists() -> Response {
     error::conflict("Label name exists or conflicts")
 }

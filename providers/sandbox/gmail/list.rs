@@ -16,7 +16,7 @@ use super::query::{self, Query};
 use super::resources;
 use crate::google::error;
 use crate::google::params::Params;
-use crate::http::Answer;
+use crate::http::Response;
 use crate::store::mailbox::Mailbox;
 use crate::store::message::Message;
 
@@ -41,7 +41,11 @@ pub(super) enum Listed {
 type Place = (i64, u64);
 
 /// One page of a list.
-pub(super) fn page(mailbox: &Mailbox, what: Listed, params: &Params<'_>) -> Result<Value, Answer> {
+pub(super) fn page(
+    mailbox: &Mailbox,
+    what: Listed,
+    params: &Params<'_>,
+) -> Result<Value, Response> {
     let rows = params.number("maxResults", "max_results")?;
     let rows = rows.unwrap_or(DEFAULT_ROWS).min(MAX_ROWS);
     let spam_trash = params.flag("includeSpamTrash", "include_spam_trash")?;

@@ -30,7 +30,7 @@ use super::auth::google::bearer;
 use super::google::fields::{Shape, shape};
 use super::google::params::Params;
 use super::google::{body, error};
-use super::http::{Answer, Request};
+use super::http::{Request, Response};
 use super::routes::routes;
 use super::state::State;
 use context::{Context, SERVICE};
@@ -81,14 +81,14 @@ struct Call<'a> {
     handle: Handler<'a>,
 }
 
-type Handler<'a> = Box<dyn Fn(&Context<'_>) -> Result<Value, Answer> + 'a>;
+type Handler<'a> = Box<dyn Fn(&Context<'_>) -> Result<Value, Response> + 'a>;
 
 /// A method that reads.
 fn read<'a>(
     scopes: &'static [&'static str],
     params: &'static [&'static str],
     answer: &'static Shape,
-    handle: impl Fn(&Context<'_>) -> Result<Value, Answer> + 'a,
+    handle: impl Fn(&Context<'_>) -> Result<Value, Response> + 'a,
 ) -> Call<'a> {
     Call { scopes, params, body: &NOTHING, answer, handle: Box::new(handle) }
 }
@@ -98,7 +98,7 @@ fn write<'a>(
     scopes: &'static [&'static str],
     body: &'static Shape,
     answer: &'static Shape,
-    handle: impl Fn(&Context<'_>) -> Result<Value, Answer> + 'a,
+    handle: impl Fn(&Context<'_>) -> Result<Value, Response> + 'a,
 ) -> Call<'a> {
     Call { scopes, params: &[], body, answer, handle: Box::new(handle) }
 }
@@ -192,7 +192,7 @@ routes! { Call below "/gmail/v1/users/me" {
 }}
 
 /// Answers what comes below `/gmail`.
-pub(super) fn answer(state: &State, request: &Request, path: &[&str]) -> Answer {
+pub(super) fn answer(state: &State, request: &Request, path: &[&str]) -> Response {
     let ["v1", "users", user, rest @ ..] = path else {
         return error::no_method();
     };
@@ -212,7 +212,7 @@ fn carry_out(
     name: &'static str,
     call: &Call<'_>,
     upload: Option<Vec<u8>>,
-) -> Result<Answer, Answer> {
+) -> Result<Response, Response> {
     let (mailbox, access) = bearer(state, request)?;
     if user != "me" && !user.eq_ignore_ascii_case(&mailbox.address) {
         let message = format!("Delegation denied for {}", mailbox.address);
@@ -231,7 +231,7 @@ fn carry_out(
     let value = (call.handle)(&context)?;
     state.hit(name);
     Ok(match value {
-        Value::Null => Answer::empty(StatusCode::NO_CONTENT),
+        Value::Null => Response::empty(StatusCode::NO_CONTENT),
         value => params.answer(value),
     })
 }

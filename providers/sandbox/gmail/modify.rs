@@ -7,7 +7,7 @@ use super::context::{Context, number};
 use super::resources;
 use crate::google::body::texts;
 use crate::google::error;
-use crate::http::Answer;
+use crate::http::Response;
 use crate::store::mailbox::change::Change;
 use crate::store::message::Message;
 
@@ -19,7 +19,7 @@ const FIXED: [&str; 3] = ["SENT", "DRAFT", "CHAT"];
 
 impl Context<'_> {
     /// Changes the labels of many messages. What is not there is passed over.
-    pub fn batch_modify(&self) -> Result<Value, Answer> {
+    pub fn batch_modify(&self) -> Result<Value, Response> {
         let ids = self.ids()?;
         let add = texts(&self.body, "addLabelIds")?;
         let remove = texts(&self.body, "removeLabelIds")?;
@@ -38,7 +38,7 @@ impl Context<'_> {
     }
 
     /// Puts a message into the trash.
-    pub fn trash(&self, id: &str) -> Result<Value, Answer> {
+    pub fn trash(&self, id: &str) -> Result<Value, Response> {
         let id = number(id)?;
         self.mailbox.message(id).ok_or_else(error::not_found)?;
         self.relabel(&[id], &["TRASH"], &[]);
@@ -55,14 +55,14 @@ impl Context<'_> {
     }
 
     /// Deletes many messages for good. What is not there is passed over.
-    pub fn batch_delete(&self) -> Result<Value, Answer> {
+    pub fn batch_delete(&self) -> Result<Value, Response> {
         let ids = self.ids()?;
         self.state.change(&self.mailbox.address, |_| Some(Change::Goes(ids)));
         Ok(Value::Null)
     }
 
     /// The ids that the body names.
-    fn ids(&self) -> Result<Vec<u64>, Answer> {
+    fn ids(&self) -> Result<Vec<u64>, Response> {
         let ids = texts(&self.body, "ids")?;
         if ids.is_empty() {
             return Err(error::invalid("No message ids specified"));

@@ -5,19 +5,19 @@ use serde_json::{Value, json};
 use super::context::{Context, number};
 use super::resources::{self, Format};
 use crate::google::error;
-use crate::http::Answer;
+use crate::http::Response;
 use crate::store::message::Message;
 
 impl Context<'_> {
     /// One message.
-    pub fn one_message(&self, id: &str) -> Result<Value, Answer> {
+    pub fn one_message(&self, id: &str) -> Result<Value, Response> {
         let message = self.message(id)?;
         let format = self.format(true)?;
         Ok(self.shown(message, format))
     }
 
     /// The bytes of an attachment.
-    pub fn attachment(&self, id: &str, attachment: &str) -> Result<Value, Answer> {
+    pub fn attachment(&self, id: &str, attachment: &str) -> Result<Value, Response> {
         let message = self.message(id)?;
         let invalid = || error::invalid("Invalid attachment token");
         let (of, place) = self.state.attachment_ids.open(attachment).ok_or_else(invalid)?;
@@ -28,7 +28,7 @@ impl Context<'_> {
     }
 
     /// A conversation with its messages.
-    pub fn thread(&self, id: &str) -> Result<Value, Answer> {
+    pub fn thread(&self, id: &str) -> Result<Value, Response> {
         let id = number(id)?;
         let messages = self.mailbox.thread(id).ok_or_else(error::not_found)?;
         let format = self.format(false)?;
@@ -43,7 +43,7 @@ impl Context<'_> {
     }
 
     /// The format asked for.
-    pub fn format(&self, raw: bool) -> Result<Format, Answer> {
+    pub fn format(&self, raw: bool) -> Result<Format, Response> {
         match self.params.one("format").map(str::to_ascii_lowercase).as_deref() {
             None | Some("full") => Ok(Format::Full),
             Some("metadata") => Ok(Format::Metadata),
@@ -63,7 +63,7 @@ impl Context<'_> {
     }
 
     /// The message of an id in the path.
-    fn message(&self, id: &str) -> Result<&Message, Answer> {
+    fn message(&self, id: &str) -> Result<&Message, Response> {
         self.mailbox.message(number(id)?).ok_or_else(error::not_found)
     }
 }

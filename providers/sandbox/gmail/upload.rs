@@ -11,7 +11,7 @@ use super::{COMPOSE, Call, carry_out, write};
 use crate::auth::google::bearer;
 use crate::auth::tokens::random;
 use crate::google::error;
-use crate::http::{Answer, Request};
+use crate::http::{Request, Response};
 use crate::routes::routes;
 use crate::state::State;
 
@@ -32,7 +32,7 @@ routes! { Call below "/upload/gmail/v1/users/me" {
 }}
 
 /// Answers what comes below `/upload/gmail`.
-pub(crate) fn answer(state: &State, request: Request) -> Answer {
+pub(crate) fn answer(state: &State, request: Request) -> Response {
     let answered = match request.param("upload_id").map(str::to_owned) {
         Some(id) => piece(state, &request, &id),
         None => open(state, request),
@@ -41,7 +41,7 @@ pub(crate) fn answer(state: &State, request: Request) -> Answer {
 }
 
 /// Opens a session for the pieces of a message.
-fn open(state: &State, request: Request) -> Result<Answer, Answer> {
+fn open(state: &State, request: Request) -> Result<Response, Response> {
     let path: Vec<&str> = request.path.iter().map(String::as_str).collect();
     let ["upload", "gmail", "v1", "users", _, rest @ ..] = path.as_slice() else {
         return Err(error::no_method());
@@ -65,11 +65,11 @@ fn open(state: &State, request: Request) -> Result<Answer, Answer> {
     let path = request.path.join("/");
     let location = format!("http://{host}/{path}?uploadType=resumable&upload_id={id}");
     state.uploads.open(id.clone(), Session { request, data: Vec::new() });
-    Ok(Answer::empty(StatusCode::OK).with("location", location).with("x-guploader-uploadid", id))
+    Ok(Response::empty(StatusCode::OK).with("location", location).with("x-guploader-uploadid", id))
 }
 
 /// Takes a piece, or tells how far the upload is.
-fn piece(state: &State, request: &Request, id: &str) -> Result<Answer, Answer> {
+fn piece(state: &State, request: &Request, id: &str) -> Result<Response, Response> {
     if request.method != Method::PUT {
         return Err(error::no_method());
     }
@@ -97,7 +97,7 @@ fn piece(state: &State, request: &Request, id: &str) -> Result<Answer, Answer> {
         if odd {
             return Err(error::invalid("Chunks other than the last are multiples of 256 KiB."));
         }
-        let answer = Answer::empty(StatusCode::PERMANENT_REDIRECT);
+        let answer = Response::empty(StatusCode::PERMANENT_REDIRECT);
         return Ok(match far.checked_sub(1) {
             Some(last) => answer.with("range", format!("bytes=0-{last}")),
             None => answer,
@@ -136,7 +136,7 @@ fn span(range: &str, there: usize, length: usize) -> Option<(usize, Option<usize
 }
 
 /// Refuses what is no message by its media type.
-fn check_message_type(kind: &str) -> Result<(), Answer> {
+fn check_message_type(kind: &str) -> Result<(), Response> {
     let kind = kind.split(';').next().unwrap_or_default().trim();
     match kind.eq_ignore_ascii_case(MESSAGE_TYPE) {
         true => Ok(()),

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use super::error;
 use super::fields::Shape;
-use crate::http::Answer;
+use crate::http::Response;
 
 /// How bytes stand in JSON: with padding or without.
 const BYTES: GeneralPurpose = GeneralPurpose::new(
@@ -19,7 +19,7 @@ const BYTES: GeneralPurpose = GeneralPurpose::new(
 );
 
 /// An object of known names; nothing at all is an empty one.
-pub(crate) fn object(body: &[u8], shape: &Shape) -> Result<Map<String, Value>, Answer> {
+pub(crate) fn object(body: &[u8], shape: &Shape) -> Result<Map<String, Value>, Response> {
     if body.trim_ascii().is_empty() {
         return Ok(Map::new());
     }
@@ -34,7 +34,7 @@ pub(crate) fn object(body: &[u8], shape: &Shape) -> Result<Map<String, Value>, A
 }
 
 /// Refuses the first name that a type does not have, at any depth.
-fn known(members: &Map<String, Value>, shape: &Shape, at: &str) -> Result<(), Answer> {
+fn known(members: &Map<String, Value>, shape: &Shape, at: &str) -> Result<(), Response> {
     for (name, value) in members {
         let field = shape.0.iter().find(|(known, _)| known == name);
         let Some((_, inner)) = field else {
@@ -66,7 +66,7 @@ fn known(members: &Map<String, Value>, shape: &Shape, at: &str) -> Result<(), An
 pub(crate) fn text<'a>(
     body: &'a Map<String, Value>,
     name: &str,
-) -> Result<Option<&'a str>, Answer> {
+) -> Result<Option<&'a str>, Response> {
     match body.get(name) {
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(text)) => Ok(Some(text)),
@@ -75,7 +75,7 @@ pub(crate) fn text<'a>(
 }
 
 /// A truth value.
-pub(crate) fn flag(body: &Map<String, Value>, name: &str) -> Result<Option<bool>, Answer> {
+pub(crate) fn flag(body: &Map<String, Value>, name: &str) -> Result<Option<bool>, Response> {
     match body.get(name) {
         None | Some(Value::Null) => Ok(None),
         Some(Value::Bool(flag)) => Ok(Some(*flag)),
@@ -84,7 +84,10 @@ pub(crate) fn flag(body: &Map<String, Value>, name: &str) -> Result<Option<bool>
 }
 
 /// A list of texts; an empty one where it is missing.
-pub(crate) fn texts<'a>(body: &'a Map<String, Value>, name: &str) -> Result<Vec<&'a str>, Answer> {
+pub(crate) fn texts<'a>(
+    body: &'a Map<String, Value>,
+    name: &str,
+) -> Result<Vec<&'a str>, Response> {
     match body.get(name) {
         None | Some(Value::Null) => Ok(Vec::new()),
         Some(Value::Array(items)) => items
@@ -102,7 +105,7 @@ pub(crate) fn texts<'a>(body: &'a Map<String, Value>, name: &str) -> Result<Vec<
 pub(crate) fn inner<'a>(
     body: &'a Map<String, Value>,
     name: &str,
-) -> Result<Option<&'a Map<String, Value>>, Answer> {
+) -> Result<Option<&'a Map<String, Value>>, Response> {
     match body.get(name) {
         None | Some(Value::Null) => Ok(None),
         Some(Value::Object(members)) => Ok(Some(members)),
@@ -111,7 +114,7 @@ pub(crate) fn inner<'a>(
 }
 
 /// Bytes, which stand there as base64url.
-pub(crate) fn bytes(body: &Map<String, Value>, name: &str) -> Result<Option<Vec<u8>>, Answer> {
+pub(crate) fn bytes(body: &Map<String, Value>, name: &str) -> Result<Option<Vec<u8>>, Response> {
     let Some(text) = text(body, name)?.filter(|text| !text.is_empty()) else {
         return Ok(None);
     };
@@ -127,7 +130,7 @@ pub(crate) fn bytes(body: &Map<String, Value>, name: &str) -> Result<Option<Vec<
 }
 
 /// The refusal of a value that is not of the field's type.
-fn wrong(name: &str, kind: &str, value: &Value) -> Answer {
+fn wrong(name: &str, kind: &str, value: &Value) -> Response {
     let shown = match value {
         Value::String(text) => text.clone(),
         Value::Number(_) | Value::Bool(_) => value.to_string(),

@@ -7,13 +7,13 @@ use hyper::StatusCode;
 use serde_json::{Value, json};
 
 use crate::faults::Fault;
-use crate::http::Answer;
+use crate::http::Response;
 
 /// An error in Google's JSON shape.
 ///
 /// `reason` is the old per-error word (`notFound`), `status` the canonical one
 /// (`NOT_FOUND`); clients in the wild read either.
-pub(crate) fn error(code: StatusCode, status: &str, reason: &str, message: &str) -> Answer {
+pub(crate) fn error(code: StatusCode, status: &str, reason: &str, message: &str) -> Response {
     detailed(code, status, message, json!({ "reason": reason }), None)
 }
 
@@ -24,7 +24,7 @@ fn detailed(
     message: &str,
     entry: Value,
     details: Option<Value>,
-) -> Answer {
+) -> Response {
     let mut first = json!({ "message": message, "domain": "global" });
     merge(&mut first, entry);
     let mut error = json!({
@@ -37,7 +37,7 @@ fn detailed(
         merge(&mut error, json!({ "details": details }));
     }
     let body = serde_json::to_vec_pretty(&json!({ "error": error })).unwrap_or_default();
-    Answer::json(code, body)
+    Response::json(code, body)
 }
 
 /// Puts the members of one object into another.
@@ -48,12 +48,12 @@ fn merge(into: &mut Value, from: Value) {
 }
 
 /// 400: an argument that is no good.
-pub(crate) fn invalid(message: &str) -> Answer {
+pub(crate) fn invalid(message: &str) -> Response {
     error(StatusCode::BAD_REQUEST, "INVALID_ARGUMENT", "invalidArgument", message)
 }
 
 /// 400: a query parameter that the method does not have.
-pub(super) fn unknown_name(name: &str) -> Answer {
+pub(super) fn unknown_name(name: &str) -> Response {
     let message = format!(
         "Invalid JSON payload received. Unknown name \"{name}\": Cannot bind query parameter. \
          Field '{name}' could not be found in request message."
@@ -62,7 +62,7 @@ pub(super) fn unknown_name(name: &str) -> Answer {
 }
 
 /// 400: a name in the body that the type at that place does not have.
-pub(super) fn unknown_field(at: &str, name: &str) -> Answer {
+pub(super) fn unknown_field(at: &str, name: &str) -> Response {
     let place = match at {
         "" => String::new(),
         _ => format!(" at '{at}'"),
@@ -74,27 +74,27 @@ pub(super) fn unknown_field(at: &str, name: &str) -> Answer {
 }
 
 /// 400: a body that is not understood.
-pub(super) fn parse_error(message: &str) -> Answer {
+pub(super) fn parse_error(message: &str) -> Response {
     error(StatusCode::BAD_REQUEST, "INVALID_ARGUMENT", "parseError", message)
 }
 
 /// 400: something that the state of things does not allow.
-pub(crate) fn failed_precondition(message: &str) -> Answer {
+pub(crate) fn failed_precondition(message: &str) -> Response {
     error(StatusCode::BAD_REQUEST, "FAILED_PRECONDITION", "failedPrecondition", message)
 }
 
 /// 409: something of that name is there already.
-pub(crate) fn conflict(message: &str) -> Answer {
+pub(crate) fn conflict(message: &str) -> Response {
     error(StatusCode::CONFLICT, "ABORTED", "aborted", message)
 }
 
 /// 400: a query parameter whose value is not of the parameter's type.
-pub(crate) fn invalid_value(field: &str, kind: &str, value: &str) -> Answer {
+pub(crate) fn invalid_value(field: &str, kind: &str, value: &str) -> Response {
     bad_field(field, &format!("Invalid value at '{field}' ({kind}), \"{value}\""))
 }
 
 /// 400 with the details that Google's front end adds for a field.
-pub(super) fn bad_field(field: &str, message: &str) -> Answer {
+pub(super) fn bad_field(field: &str, message: &str) -> Response {
     let mut violation = json!({ "description": message });
     if !field.is_empty() {
         violation = json!({ "field": field, "description": message });
@@ -112,7 +112,7 @@ pub(super) fn bad_field(field: &str, message: &str) -> Answer {
 }
 
 /// 400: a `fields` mask that asks for what the answer does not have.
-pub(super) fn invalid_fields(selection: &str) -> Answer {
+pub(super) fn invalid_fields(selection: &str) -> Response {
     detailed(
         StatusCode::BAD_REQUEST,
         "INVALID_ARGUMENT",
@@ -127,7 +127,7 @@ pub(super) fn invalid_fields(selection: &str) -> Answer {
 }
 
 /// 401: no token, or not one that is good now.
-pub(crate) fn unauthenticated() -> Answer {
+pub(crate) fn unauthenticated() -> Response {
     let message = "Request had invalid authentication credentials. Expected OAuth 2 access token, \
                    login cookie or other valid authentication credential. See \
                    https://developers.google.com/identity/sign-in/web/devconsole-project.";
@@ -150,7 +150,7 @@ pub(crate) fn unauthenticated() -> Answer {
 }
 
 /// 403: the token is good, but not for this method of a service.
-pub(crate) fn insufficient_scopes(service: &str) -> Answer {
+pub(crate) fn insufficient_scopes(service: &str) -> Response {
     detailed(
         StatusCode::FORBIDDEN,
         "PERMISSION_DENIED",
@@ -166,22 +166,22 @@ pub(crate) fn insufficient_scopes(service: &str) -> Answer {
 }
 
 /// 403: refused for a reason told in `message`.
-pub(crate) fn forbidden(message: &str) -> Answer {
+pub(crate) fn forbidden(message: &str) -> Response {
     error(StatusCode::FORBIDDEN, "PERMISSION_DENIED", "forbidden", message)
 }
 
 /// 404: a well-formed id of nothing.
-pub(crate) fn not_found() -> Answer {
+pub(crate) fn not_found() -> Response {
     error(StatusCode::NOT_FOUND, "NOT_FOUND", "notFound", "Requested entity was not found.")
 }
 
 /// 404: a path or method that the API does not have.
-pub(crate) fn no_method() -> Answer {
+pub(crate) fn no_method() -> Response {
     error(StatusCode::NOT_FOUND, "NOT_FOUND", "notFound", "Method not found.")
 }
 
 /// 413: a request body over the cap, in bytes.
-pub(crate) fn too_large(most: usize) -> Answer {
+pub(crate) fn too_large(most: usize) -> Response {
     error(
         StatusCode::PAYLOAD_TOO_LARGE,
         "INVALID_ARGUMENT",
@@ -191,12 +191,12 @@ pub(crate) fn too_large(most: usize) -> Answer {
 }
 
 /// 403: a `Host` that is not this machine.
-pub(crate) fn not_local() -> Answer {
+pub(crate) fn not_local() -> Response {
     page(StatusCode::FORBIDDEN, "The sandbox answers to 127.0.0.1 and localhost only.")
 }
 
 /// 404 outside the APIs.
-pub(crate) fn not_found_page() -> Answer {
+pub(crate) fn not_found_page() -> Response {
     page(
         StatusCode::NOT_FOUND,
         "The requested URL was not found on this server. That’s all we know.",
@@ -204,7 +204,7 @@ pub(crate) fn not_found_page() -> Answer {
 }
 
 /// A failure on purpose, as Google words it.
-pub(crate) fn fault(fault: Fault) -> Answer {
+pub(crate) fn fault(fault: Fault) -> Response {
     match fault {
         Fault::TooMany => {
             let message = "Quota exceeded for quota metric 'Queries' and limit 'Queries per \
@@ -249,13 +249,13 @@ pub(crate) fn fault(fault: Fault) -> Answer {
 }
 
 /// A refusal for now.
-fn limited(code: StatusCode, status: &str, message: &str) -> Answer {
+fn limited(code: StatusCode, status: &str, message: &str) -> Response {
     let entry = json!({ "domain": "usageLimits", "reason": "rateLimitExceeded" });
     detailed(code, status, message, entry, None)
 }
 
 /// The page that stands where the sign-in cannot redirect.
-pub(crate) fn refused(error: &str, why: &str) -> Answer {
+pub(crate) fn refused(error: &str, why: &str) -> Response {
     page(
         StatusCode::BAD_REQUEST,
         &format!("Access blocked: authorization error. Error 400: {error}. {why}"),
@@ -263,11 +263,11 @@ pub(crate) fn refused(error: &str, why: &str) -> Answer {
 }
 
 /// Google's page for people, with a status and a sentence.
-pub(super) fn page(status: StatusCode, sentence: &str) -> Answer {
+pub(super) fn page(status: StatusCode, sentence: &str) -> Response {
     let code = status.as_u16();
     let word = status.canonical_reason().unwrap_or_default();
     let sentence = html_escape::encode_text(sentence);
-    Answer::html(
+    Response::html(
         status,
         format!(
             "<!DOCTYPE html>\n<html lang=en>\n<meta charset=utf-8>\n\

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::error;
 use super::fields::{Mask, Shape};
-use crate::http::Answer;
+use crate::http::Response;
 
 /// Parameters that every method takes.
 const COMMON: [&str; 13] = [
@@ -38,7 +38,7 @@ impl<'a> Params<'a> {
         pairs: &'a [(String, String)],
         known: &[&str],
         shape: &Shape,
-    ) -> Result<Self, Answer> {
+    ) -> Result<Self, Response> {
         let unknown = pairs
             .iter()
             .map(|(name, _)| name.as_str())
@@ -67,7 +67,7 @@ impl<'a> Params<'a> {
     }
 
     /// A number. Zero counts as not said, as it does where the API is defined.
-    pub fn number(&self, name: &str, field: &str) -> Result<Option<usize>, Answer> {
+    pub fn number(&self, name: &str, field: &str) -> Result<Option<usize>, Response> {
         let Some(value) = self.one(name) else {
             return Ok(None);
         };
@@ -77,7 +77,7 @@ impl<'a> Params<'a> {
     }
 
     /// A truth value.
-    pub fn flag(&self, name: &str, field: &str) -> Result<bool, Answer> {
+    pub fn flag(&self, name: &str, field: &str) -> Result<bool, Response> {
         match self.one(name).map(str::to_ascii_lowercase).as_deref() {
             Some("true" | "1") => Ok(true),
             None | Some("false" | "0") => Ok(false),
@@ -87,7 +87,7 @@ impl<'a> Params<'a> {
 
     /// The answer to a request that was carried out: masked, and indented
     /// unless the client minds.
-    pub fn answer(&self, value: Value) -> Answer {
+    pub fn answer(&self, value: Value) -> Response {
         let value = match &self.mask {
             Some(mask) => mask.apply(value),
             None => value,
@@ -97,6 +97,6 @@ impl<'a> Params<'a> {
             true => serde_json::to_vec(&value),
             false => serde_json::to_vec_pretty(&value),
         };
-        Answer::json(StatusCode::OK, body.unwrap_or_default())
+        Response::json(StatusCode::OK, body.unwrap_or_default())
     }
 }

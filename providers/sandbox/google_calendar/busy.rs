@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use super::error::{self as refuse, bad_value};
 use super::event::{date_time, stamp};
 use super::read::{rfc3339, text};
-use crate::http::Answer;
+use crate::http::Response;
 use crate::store::agenda::Agenda;
 use daysheet_core::provider::calendar::{self, Show};
 
@@ -15,7 +15,11 @@ use daysheet_core::provider::calendar::{self, Show};
 const MOST: usize = 50;
 
 /// The busy times of the calendars that a body names.
-pub(super) fn query(agenda: &Agenda, me: &str, body: &Map<String, Value>) -> Result<Value, Answer> {
+pub(super) fn query(
+    agenda: &Agenda,
+    me: &str,
+    body: &Map<String, Value>,
+) -> Result<Value, Response> {
     let time = |name: &str| {
         let text = text(body, name)?.filter(|text| !text.is_empty());
         let text = text.ok_or_else(|| refuse::required(&format!("Missing {name} parameter.")))?;

@@ -8,7 +8,7 @@ use super::event::etag;
 use super::list::{default_reminders, role};
 use super::read::text;
 use crate::google::params::Params;
-use crate::http::Answer;
+use crate::http::Response;
 use crate::store::agenda::{Access, Agenda, Calendar};
 
 /// Rows of a page unless said otherwise, and at most.
@@ -57,7 +57,7 @@ fn head(calendar: &Calendar, kind: &str) -> Map<String, Value> {
 }
 
 /// The list of somebody's calendars.
-pub(super) fn entries(agenda: &Agenda, me: &str, params: &Params<'_>) -> Result<Value, Answer> {
+pub(super) fn entries(agenda: &Agenda, me: &str, params: &Params<'_>) -> Result<Value, Response> {
     let rows = match params.one("maxResults").map(str::parse::<usize>) {
         None => ROWS.0,
         Some(Ok(rows)) if rows > 0 => rows.min(ROWS.1),
@@ -89,7 +89,7 @@ pub(super) fn insert(
     agenda: &mut Agenda,
     me: &str,
     body: &Map<String, Value>,
-) -> Result<usize, Answer> {
+) -> Result<usize, Response> {
     let name = text(body, "summary")?.filter(|name| !name.is_empty());
     let name = name.ok_or_else(|| refuse::required("Missing required field: summary"))?;
     let usual = agenda.main_of(me).and_then(|place| agenda.calendar(place));
@@ -113,7 +113,7 @@ pub(super) fn change(
     agenda: &mut Agenda,
     place: usize,
     body: &Map<String, Value>,
-) -> Result<(), Answer> {
+) -> Result<(), Response> {
     let calendar = agenda.calendar(place).ok_or_else(refuse::not_found)?;
     if calendar.access != Access::Owner {
         return Err(refuse::access("owner"));
@@ -138,7 +138,7 @@ pub(super) fn change(
     Ok(())
 }
 
-fn zone(body: &Map<String, Value>) -> Result<Option<String>, Answer> {
+fn zone(body: &Map<String, Value>) -> Result<Option<String>, Response> {
     let Some(name) = text(body, "timeZone")?.filter(|name| !name.is_empty()) else {
         return Ok(None);
     };
@@ -149,7 +149,7 @@ fn zone(body: &Map<String, Value>) -> Result<Option<String>, Answer> {
 }
 
 /// Deletes a calendar with its events.
-pub(super) fn delete(agenda: &mut Agenda, place: usize) -> Result<(), Answer> {
+pub(super) fn delete(agenda: &mut Agenda, place: usize) -> Result<(), Response> {
     let calendar = agenda.calendar(place).ok_or_else(refuse::not_found)?;
     if calendar.main {
         let message = "The primary calendar of a user cannot be deleted.";

@@ -16,7 +16,7 @@ use super::event::{View, etag, stamp};
 use super::pages::{Item, Page, digest, gives_sync, page, since, sync_token};
 use super::read::rfc3339;
 use crate::google::params::Params;
-use crate::http::Answer;
+use crate::http::Response;
 use crate::store::agenda::expand::Occurrence;
 use crate::store::agenda::{Access, Agenda, Calendar, Event};
 
@@ -42,7 +42,7 @@ pub(super) fn events(
     calendar: &Calendar,
     params: &Params<'_>,
     epoch: u64,
-) -> Result<Value, Answer> {
+) -> Result<Value, Response> {
     let question = question(params)?;
     let view = view(agenda, calendar);
     let sync = params.one("syncToken");
@@ -72,7 +72,7 @@ pub(super) fn view<'a>(agenda: &'a Agenda, calendar: &'a Calendar) -> View<'a> {
 }
 
 /// Reads what every list is asked for.
-fn question(params: &Params<'_>) -> Result<Question, Answer> {
+fn question(params: &Params<'_>) -> Result<Question, Response> {
     let time = |name: &str| match params.one(name) {
         None => Ok(None),
         Some(text) => rfc3339(text).map(Some).ok_or_else(refuse::bad_request),

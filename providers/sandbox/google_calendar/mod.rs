@@ -25,7 +25,7 @@ use super::auth::google::bearer;
 use super::google::error as google_error;
 use super::google::fields::{Shape, shape};
 use super::google::params::Params;
-use super::http::{Answer, Request};
+use super::http::{Request, Response};
 use super::routes::routes;
 use super::state::State;
 use super::store::agenda::{Agenda, Calendar};
@@ -55,13 +55,13 @@ struct Call<'a> {
     handle: Handler<'a>,
 }
 
-type Handler<'a> = Box<dyn Fn(&Context<'_>, &mut Agenda) -> Result<Value, Answer> + 'a>;
+type Handler<'a> = Box<dyn Fn(&Context<'_>, &mut Agenda) -> Result<Value, Response> + 'a>;
 
 fn call<'a>(
     scopes: &'static [&'static str],
     params: &'static [&'static str],
     answer: &'static Shape,
-    handle: impl Fn(&Context<'_>, &mut Agenda) -> Result<Value, Answer> + 'a,
+    handle: impl Fn(&Context<'_>, &mut Agenda) -> Result<Value, Response> + 'a,
 ) -> Call<'a> {
     Call { scopes, params, answer, handle: Box::new(handle) }
 }
@@ -138,12 +138,12 @@ routes! { Call below "/calendar/v3" {
 }}
 
 /// Answers what comes below `/calendar`.
-pub(super) fn answer(state: &State, request: &Request, path: &[&str]) -> Answer {
+pub(super) fn answer(state: &State, request: &Request, path: &[&str]) -> Response {
     carry_out(state, request, path).unwrap_or_else(|refused| refused)
 }
 
 /// Answers a request, or refuses it.
-fn carry_out(state: &State, request: &Request, path: &[&str]) -> Result<Answer, Answer> {
+fn carry_out(state: &State, request: &Request, path: &[&str]) -> Result<Response, Response> {
     let ["v3", rest @ ..] = path else {
         return Err(google_error::no_method());
     };
@@ -163,7 +163,7 @@ fn carry_out(state: &State, request: &Request, path: &[&str]) -> Result<Answer, 
     let value = (call.handle)(&context, &mut agenda)?;
     state.hit(name);
     if value.is_null() {
-        return Ok(Answer::json(StatusCode::NO_CONTENT, Vec::new()));
+        return Ok(Response::json(StatusCode::NO_CONTENT, Vec::new()));
     }
     let tag = value.get("etag").and_then(Value::as_str).map(str::to_owned);
     let answer = params.answer(value);
@@ -183,7 +183,7 @@ struct Context<'a> {
 
 impl Context<'_> {
     /// An event or an occurrence, gone or not.
-    fn get(&self, agenda: &Agenda, calendar: &str, id: &str) -> Result<Value, Answer> {
+    fn get(&self, agenda: &Agenda, calendar: &str, id: &str) -> Result<Value, Response> {
         let place = self.calendar(agenda, calendar)?;
         let view = list::view(agenda, agenda.at(place)?);
         if let Some(event) = agenda.find(place, id).and_then(|place| agenda.event(place)) {
@@ -194,7 +194,7 @@ impl Context<'_> {
     }
 
     /// The place of the calendar of an id.
-    fn calendar(&self, agenda: &Agenda, id: &str) -> Result<usize, Answer> {
+    fn calendar(&self, agenda: &Agenda, id: &str) -> Result<usize, Response> {
         let place = match id {
             "primary" => agenda.main_of(self.me),
             _ => agenda.calendar_by_id(self.me, id),
@@ -202,20 +202,20 @@ impl Context<'_> {
         place.ok_or_else(refuse::not_found)
     }
 
-    fn write<'b>(&'b self, agenda: &'b mut Agenda, id: &str) -> Result<Write<'b>, Answer> {
+    fn write<'b>(&'b self, agenda: &'b mut Agenda, id: &str) -> Result<Write<'b>, Response> {
         let at = self.calendar(agenda, id)?;
         let calendar = agenda.at(at)?.clone();
         Ok(Write { agenda, at, calendar, request: self.request, params: self.params })
     }
 
-    fn body(&self, shape: &Shape) -> Result<Map<String, Value>, Answer> {
+    fn body(&self, shape: &Shape) -> Result<Map<String, Value>, Response> {
         object(&self.request.body, shape)
     }
 }
 
 impl Agenda {
     /// The calendar at a place, or the refusal that there is none.
-    fn at(&self, place: usize) -> Result<&Calendar, Answer> {
+    fn at(&self, place: usize) -> Result<&Calendar, Response> {
         self.calendar(place).ok_or_else(refuse::not_found)
     }
 }

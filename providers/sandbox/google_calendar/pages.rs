@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 
 use super::error::{self as refuse, bad_value};
 use crate::google::params::Params;
-use crate::http::Answer;
+use crate::http::Response;
 use crate::store::agenda::{Calendar, Event};
 
 /// Items of a page unless said otherwise, and at most.
@@ -50,7 +50,7 @@ pub(super) fn page<'a>(
     params: &Params<'_>,
     digest: &[u8; 8],
     mark: u64,
-) -> Result<Page<'a>, Answer> {
+) -> Result<Page<'a>, Response> {
     let rows = match params.one("maxResults") {
         None => ROWS.0,
         Some(text) => match text.parse::<usize>() {
@@ -122,7 +122,7 @@ pub(super) fn since(
     calendar: &Calendar,
     single: bool,
     epoch: u64,
-) -> Result<u64, Answer> {
+) -> Result<u64, Response> {
     if NO_SYNC.iter().any(|name| params.one(name).is_some()) {
         let message = "Sync token cannot be used with other request restrictions.";
         return Err(refuse::bad(message));

@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 
 use super::error::{self as refuse, bad_value};
 use super::event::{AS_SENT, MEET, ORGANIZER_ASKED, is_organizer, meet, own as own_of};
-use crate::http::Answer;
+use crate::http::Response;
 use crate::store::agenda::{Calendar, Event, Reply, same};
 use daysheet_core::provider::calendar::{self, Guest, Show, Visibility};
 
@@ -31,7 +31,7 @@ pub(super) fn attendees(
     event: &mut Event,
     own: &mut Map<String, Value>,
     reading: &Reading<'_>,
-) -> Result<(), Answer> {
+) -> Result<(), Response> {
     let sent = match body.get("attendees") {
         None | Some(Value::Null) => &[],
         Some(Value::Array(sent)) => sent.as_slice(),
@@ -130,7 +130,7 @@ pub(super) fn conference(
     event: &mut Event,
     own: &mut Map<String, Value>,
     reading: &Reading<'_>,
-) -> Result<(), Answer> {
+) -> Result<(), Response> {
     const KEY: &str = "conferenceData";
     let had = own_of(base).and_then(|own| own.get(KEY));
     let mut keep = |data: Value| own.insert(KEY.to_owned(), data);
@@ -207,7 +207,7 @@ pub(super) fn as_sent(
     base: &Event,
     own: &mut Map<String, Value>,
     reading: &Reading<'_>,
-) -> Result<(), Answer> {
+) -> Result<(), Response> {
     for key in AS_SENT {
         if key == "attachments" && !reading.attachments {
             let had = own_of(base).and_then(|own| own.get(key));
@@ -244,7 +244,7 @@ pub(super) fn status_event(
     free: bool,
     own: &mut Map<String, Value>,
     reading: &Reading<'_>,
-) -> Result<(), Answer> {
+) -> Result<(), Response> {
     let (reason, noun) = match event.show {
         Show::Oof => ("malformedOutOfOfficeEvent", "An out of office event"),
         Show::Focus => ("malformedFocusTimeEvent", "A focus time event"),

@@ -17,7 +17,7 @@ use super::error::{self as refuse, bad_value};
 use super::event::{OWN, REMINDERS, TYPES, first_reminder};
 use super::parts::{self, Reading};
 use crate::google::fields::Shape;
-use crate::http::Answer;
+use crate::http::Response;
 use crate::store::agenda::Event;
 use crate::store::agenda::expand::moment;
 use daysheet_core::event_time::{ZonedTime, resolve};
@@ -31,7 +31,7 @@ const MAX_REMINDERS: usize = 5;
 const MAX_MINUTES: u64 = 40_320;
 
 /// A request's body as a JSON object with known names.
-pub(super) fn object(body: &[u8], shape: &Shape) -> Result<Map<String, Value>, Answer> {
+pub(super) fn object(body: &[u8], shape: &Shape) -> Result<Map<String, Value>, Response> {
     if body.trim_ascii().is_empty() {
         return Ok(Map::new());
     }
@@ -69,7 +69,7 @@ pub(super) fn event(
     body: &Map<String, Value>,
     base: &Event,
     reading: &Reading<'_>,
-) -> Result<Event, Answer> {
+) -> Result<Event, Response> {
     let mut event = base.clone();
     event.title = text(body, "summary")?.unwrap_or_default();
     event.notes = text(body, "description")?.unwrap_or_default();
@@ -144,7 +144,7 @@ fn kind(
     body: &Map<String, Value>,
     base: &Event,
     reading: &Reading<'_>,
-) -> Result<Option<Show>, Answer> {
+) -> Result<Option<Show>, Response> {
     let was = TYPES.iter().find(|(show, ..)| *show == base.show);
     let said = text(body, "eventType")?;
     let said = match said.as_deref() {
@@ -174,7 +174,7 @@ fn recurrence(
     body: &Map<String, Value>,
     event: &mut Event,
     reading: &Reading<'_>,
-) -> Result<(), Answer> {
+) -> Result<(), Response> {
     let lines = match body.get("recurrence") {
         None | Some(Value::Null) => Vec::new(),
         Some(Value::Array(lines)) => lines
@@ -220,7 +220,7 @@ fn recurrence(
 }
 
 /// The lines of a recurrence.
-fn repeat(lines: &[&str], start: &ZonedTime, reading: &Reading<'_>) -> Result<Repeat, Answer> {
+fn repeat(lines: &[&str], start: &ZonedTime, reading: &Reading<'_>) -> Result<Repeat, Response> {
     let refused = || refuse::invalid("Invalid recurrence rule.");
     let zone = match start {
         ZonedTime::At(_, zone) => zone,
@@ -261,7 +261,7 @@ fn time(
     which: &str,
     recurs: bool,
     reading: &Reading<'_>,
-) -> Result<ZonedTime, Answer> {
+) -> Result<ZonedTime, Response> {
     let missing = || refuse::required(&format!("Missing {which} time."));
     let wrong = || refuse::invalid(&format!("Invalid {which} time."));
     let time = match value {
@@ -338,7 +338,7 @@ fn reminders(
     body: &Map<String, Value>,
     event: &mut Event,
     private: &mut Map<String, Value>,
-) -> Result<(), Answer> {
+) -> Result<(), Response> {
     let reminders = match body.get("reminders") {
         None | Some(Value::Null) => {
             event.reminder = None;
@@ -383,7 +383,7 @@ fn reminders(
     Ok(())
 }
 
-fn colour(body: &Map<String, Value>) -> Result<Option<u8>, Answer> {
+fn colour(body: &Map<String, Value>) -> Result<Option<u8>, Response> {
     let Some(text) = text(body, "colorId")?.filter(|text| !text.is_empty()) else {
         return Ok(None);
     };
@@ -392,7 +392,7 @@ fn colour(body: &Map<String, Value>) -> Result<Option<u8>, Answer> {
 }
 
 /// A text, where there is one.
-pub(super) fn text(body: &Map<String, Value>, key: &str) -> Result<Option<String>, Answer> {
+pub(super) fn text(body: &Map<String, Value>, key: &str) -> Result<Option<String>, Response> {
     match body.get(key) {
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(text)) => Ok(Some(text.clone())),

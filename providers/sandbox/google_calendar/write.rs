@@ -13,7 +13,7 @@ use super::parts::Reading;
 use super::read::{self, text};
 use super::shape::EVENT;
 use crate::google::params::Params;
-use crate::http::{Answer, Request};
+use crate::http::{Request, Response};
 use crate::store::agenda::{Access, Agenda, Calendar, Event, Reply, event_id, same};
 use daysheet_core::event_time::{EventTime, ZonedTime};
 use daysheet_core::provider::calendar::Guest;
@@ -51,7 +51,7 @@ pub(super) struct Write<'a> {
 
 impl Write<'_> {
     /// Makes an event.
-    pub fn insert(&mut self) -> Result<Value, Answer> {
+    pub fn insert(&mut self) -> Result<Value, Response> {
         self.may_write()?;
         let tell = self.tells()?;
         let body = self.body()?;
@@ -76,7 +76,7 @@ impl Write<'_> {
 
     /// Takes over an event from elsewhere, or what stands for an occurrence of
     /// one; the same UID once more replaces it. Nobody is told.
-    pub fn import(&mut self) -> Result<Value, Answer> {
+    pub fn import(&mut self) -> Result<Value, Response> {
         self.may_write()?;
         let body = self.body()?;
         let uid = text(&body, "iCalUID")?.filter(|uid| !uid.is_empty());
@@ -124,7 +124,7 @@ impl Write<'_> {
     }
 
     /// Lays a patch over an event.
-    pub fn patch(&mut self, id: &str) -> Result<Value, Answer> {
+    pub fn patch(&mut self, id: &str) -> Result<Value, Response> {
         let patch = self.body()?;
         let target = self.target(id)?;
         self.fits(&target.event)?;
@@ -137,7 +137,7 @@ impl Write<'_> {
     }
 
     /// Replaces an event.
-    pub fn update(&mut self, id: &str) -> Result<Value, Answer> {
+    pub fn update(&mut self, id: &str) -> Result<Value, Response> {
         let body = self.body()?;
         let target = self.target(id)?;
         self.fits(&target.event)?;
@@ -145,7 +145,7 @@ impl Write<'_> {
     }
 
     /// Deletes an event.
-    pub fn delete(&mut self, id: &str) -> Result<(), Answer> {
+    pub fn delete(&mut self, id: &str) -> Result<(), Response> {
         self.may_write()?;
         let tell = self.tells()?;
         let target = self.target(id)?;
@@ -158,7 +158,7 @@ impl Write<'_> {
     }
 
     /// Writes what a body makes of an event.
-    fn apply(&mut self, target: Target, body: Map<String, Value>) -> Result<Value, Answer> {
+    fn apply(&mut self, target: Target, body: Map<String, Value>) -> Result<Value, Response> {
         self.may_write()?;
         let tell = self.tells()?;
         let old = &target.event;
@@ -239,7 +239,7 @@ impl Write<'_> {
     }
 
     /// Finds an event or an occurrence, gone or not.
-    fn target(&self, id: &str) -> Result<Target, Answer> {
+    fn target(&self, id: &str) -> Result<Target, Response> {
         if let Some(place) = self.agenda.find(self.at, id) {
             let event = self.agenda.event(place).cloned();
             return Ok(Target {
@@ -264,7 +264,7 @@ impl Write<'_> {
         event
     }
 
-    fn reading(&self, new: bool, import: bool) -> Result<Reading<'_>, Answer> {
+    fn reading(&self, new: bool, import: bool) -> Result<Reading<'_>, Response> {
         let version = match self.params.one("conferenceDataVersion") {
             None | Some("0") => false,
             Some("1") => true,
@@ -280,7 +280,7 @@ impl Write<'_> {
     }
 
     /// The start that a body names for an occurrence.
-    fn original(&self, time: &Value) -> Result<EventTime, Answer> {
+    fn original(&self, time: &Value) -> Result<EventTime, Response> {
         let wrong = || refuse::invalid("Invalid original start time.");
         let part = |name: &str| time.get(name).and_then(Value::as_str);
         if let Some(day) = part("date") {
@@ -291,7 +291,7 @@ impl Write<'_> {
         at.map(EventTime::At).ok_or_else(wrong)
     }
 
-    fn body(&self) -> Result<Map<String, Value>, Answer> {
+    fn body(&self) -> Result<Map<String, Value>, Response> {
         read::object(&self.request.body, &EVENT)
     }
 
@@ -300,12 +300,12 @@ impl Write<'_> {
     }
 
     /// An event after it was written.
-    fn shown(&self, place: usize) -> Result<Value, Answer> {
+    fn shown(&self, place: usize) -> Result<Value, Response> {
         let event = self.agenda.event(place).ok_or_else(refuse::not_found)?;
         Ok(self.view().event(event))
     }
 
-    fn may_write(&self) -> Result<(), Answer> {
+    fn may_write(&self) -> Result<(), Response> {
         match self.calendar.access {
             Access::Owner | Access::Writer => Ok(()),
             Access::Reader | Access::Busy => Err(refuse::access("writer")),
@@ -313,7 +313,7 @@ impl Write<'_> {
     }
 
     /// Checks that the event is the one that the client has read.
-    fn fits(&self, event: &Event) -> Result<(), Answer> {
+    fn fits(&self, event: &Event) -> Result<(), Response> {
         let Some(wanted) = self.request.header("if-match") else {
             return Ok(());
         };
@@ -326,7 +326,7 @@ impl Write<'_> {
     }
 
     /// True when people are told.
-    fn tells(&self) -> Result<bool, Answer> {
+    fn tells(&self) -> Result<bool, Response> {
         match self.params.one("sendUpdates") {
             Some("all" | "externalOnly") => Ok(true),
             Some("none") => Ok(false),

@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::faults::Fault;
-use crate::http::Answer;
+use crate::http::Response;
 
 /// An error on its way out.
 #[derive(Debug)]
@@ -294,21 +294,21 @@ pub(super) fn fault(fault: Fault) -> Option<Refusal> {
 }
 
 /// 502 as the gateway in front of Graph words it: a page for people.
-pub(super) fn gateway_page() -> Answer {
+pub(super) fn gateway_page() -> Response {
     page(StatusCode::BAD_GATEWAY, "The web server reported a bad gateway error.")
 }
 
 /// 411: a body without an end, which the real front end never looks into.
-pub(crate) fn length_required() -> Answer {
+pub(crate) fn length_required() -> Response {
     page(
         StatusCode::LENGTH_REQUIRED,
         "HTTP Error 411. The request must be chunked or have a content length.",
     )
 }
 
-fn page(status: StatusCode, sentence: &str) -> Answer {
+fn page(status: StatusCode, sentence: &str) -> Response {
     let word = status.canonical_reason().unwrap_or_default();
-    Answer::html(
+    Response::html(
         status,
         format!(
             "<!DOCTYPE html PUBLIC \"-//W3C//DTD HTML 4.01//EN\">\r\n\

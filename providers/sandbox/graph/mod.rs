@@ -37,7 +37,7 @@ use serde_json::Value;
 
 use super::auth::tokens::Access;
 use super::faults::Fault;
-use super::http::{Answer, Request};
+use super::http::{Request, Response};
 use super::routes::routes;
 use super::state::State;
 use access::{access, let_in};
@@ -56,7 +56,7 @@ use response::{Body, JSON, Reply};
 use state::Place;
 
 /// Answers what comes below `/v1.0`.
-pub(super) fn answer(state: &State, request: &Request, path: &[&str]) -> Answer {
+pub(super) fn answer(state: &State, request: &Request, path: &[&str]) -> Response {
     let result = match path {
         ["$batch"] => batch::carry_out(state, request).inspect(|_| state.hit(BATCH)),
         ["uploads", token] => upload::answer(state, request, token),
@@ -66,7 +66,7 @@ pub(super) fn answer(state: &State, request: &Request, path: &[&str]) -> Answer 
 }
 
 /// A failure on purpose, in Graph's looks.
-pub(super) fn fault(state: &State, headers: &HeaderMap, fault: Fault) -> Answer {
+pub(super) fn fault(state: &State, headers: &HeaderMap, fault: Fault) -> Response {
     match error::fault(fault) {
         Some(refusal) => wire(state, headers, Err(refusal)),
         None => error::gateway_page(),
@@ -74,7 +74,7 @@ pub(super) fn fault(state: &State, headers: &HeaderMap, fault: Fault) -> Answer 
 }
 
 /// A body that is larger than any that is read.
-pub(super) fn too_large(state: &State) -> Answer {
+pub(super) fn too_large(state: &State) -> Response {
     wire(state, &HeaderMap::new(), Err(error::too_large()))
 }
 
@@ -84,7 +84,7 @@ pub(super) fn enter<'a>(
     state: &'a State,
     path: &str,
     headers: &HeaderMap,
-) -> Result<Option<Place<'a>>, Answer> {
+) -> Result<Option<Place<'a>>, Response> {
     let Ok(access) = access(state, headers) else {
         return Ok(None);
     };
@@ -99,7 +99,7 @@ pub(super) fn enter<'a>(
 }
 
 /// Puts an answer or a refusal on the wire.
-fn wire(state: &State, headers: &HeaderMap, result: Result<Reply, Refusal>) -> Answer {
+fn wire(state: &State, headers: &HeaderMap, result: Result<Reply, Refusal>) -> Response {
     let id = state.graph.request_id();
     let client = headers.get("client-request-id");
     let client = client.and_then(|id| id.to_str().ok()).unwrap_or(&id);
@@ -107,9 +107,9 @@ fn wire(state: &State, headers: &HeaderMap, result: Result<Reply, Refusal>) -> A
     let answer = match result {
         Ok(reply) => {
             let answer = match &reply.body {
-                Body::Nothing => Answer::empty(reply.status),
-                Body::Json(value) => Answer::of(reply.status, JSON, text(value)),
-                Body::Bytes(kind, bytes) => Answer::of(reply.status, kind, bytes.clone()),
+                Body::Nothing => Response::empty(reply.status),
+                Body::Json(value) => Response::of(reply.status, JSON, text(value)),
+                Body::Bytes(kind, bytes) => Response::of(reply.status, kind, bytes.clone()),
             };
             let answer = match reply.location {
                 Some(location) => answer.with("location", location),
@@ -122,7 +122,7 @@ fn wire(state: &State, headers: &HeaderMap, result: Result<Reply, Refusal>) -> A
         }
         Err(refusal) => {
             let body = refusal.body(&id, client);
-            let answer = Answer::of(refusal.status, "application/json", text(&body));
+            let answer = Response::of(refusal.status, "application/json", text(&body));
             let headers = refusal.headers.into_iter();
             headers.fold(answer, |answer, (name, value)| answer.with(name, value))
         }

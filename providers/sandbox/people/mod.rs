@@ -17,7 +17,7 @@ use super::auth::google::bearer;
 use super::google::error;
 use super::google::fields::{Shape, shape};
 use super::google::params::Params;
-use super::http::{Answer, Request};
+use super::http::{Request, Response};
 use super::routes::routes;
 use super::state::State;
 use super::store::mailbox::contacts::Person;
@@ -59,7 +59,7 @@ routes! { Call below "/v1" {
 }}
 
 /// Answers what comes below `/v1`.
-pub(super) fn answer(state: &State, request: &Request, path: &[&str]) -> Answer {
+pub(super) fn answer(state: &State, request: &Request, path: &[&str]) -> Response {
     // What is done with a contact stands behind a colon.
     let path: Vec<&str> = match path {
         ["people", one] => ["people"].into_iter().chain(one.split(':')).collect(),
@@ -77,7 +77,7 @@ pub(super) fn answer(state: &State, request: &Request, path: &[&str]) -> Answer 
     }
 }
 
-fn carry_out(state: &State, request: &Request, call: Call<'_>) -> Result<Answer, Answer> {
+fn carry_out(state: &State, request: &Request, call: Call<'_>) -> Result<Response, Response> {
     let (mailbox, access) = bearer(state, request)?;
     let (kind, list) = match call {
         Call::Search(kind) => (kind, false),
@@ -125,7 +125,7 @@ fn connections(
     params: &Params<'_>,
     people: &[(Person, Option<Contact>)],
     fields: &[&str],
-) -> Result<Value, Answer> {
+) -> Result<Value, Response> {
     let rows = rows(params, LIST_ROWS)?;
     let start = match params.one("pageToken") {
         None => 0,
@@ -151,7 +151,7 @@ fn connections(
 }
 
 /// The rows wanted.
-fn rows(params: &Params<'_>, (usual, most): (usize, usize)) -> Result<usize, Answer> {
+fn rows(params: &Params<'_>, (usual, most): (usize, usize)) -> Result<usize, Response> {
     let rows = params.number("pageSize", "page_size")?;
     Ok(rows.unwrap_or(usual).min(most))
 }

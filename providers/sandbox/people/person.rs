@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::google::error;
 use crate::google::fields::{Shape, shape};
 use crate::google::params::Params;
-use crate::http::Answer;
+use crate::http::Response;
 use crate::store::mailbox::contacts::Person;
 use crate::store::settings::Contact;
 
@@ -80,7 +80,7 @@ pub(super) fn mask<'a>(
     params: &Params<'a>,
     name: &str,
     kind: Kind,
-) -> Result<Vec<&'a str>, Answer> {
+) -> Result<Vec<&'a str>, Response> {
     let text = params.all(name).find(|text| !text.is_empty());
     let text = text.ok_or_else(|| error::invalid(&format!("{name} mask is required.")))?;
     let fields: Vec<&str> = text.split(',').map(str::trim).collect();

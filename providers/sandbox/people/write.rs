@@ -10,7 +10,7 @@ use crate::auth::tokens::Access;
 use crate::google::body::{inner, object, text};
 use crate::google::error;
 use crate::google::params::Params;
-use crate::http::{Answer, Request};
+use crate::http::{Request, Response};
 use crate::state::State;
 use crate::store::mailbox::Mailbox;
 use crate::store::mailbox::contacts::Person;
@@ -38,7 +38,7 @@ pub(super) fn carry_out(
     mailbox: &Mailbox,
     access: &Access,
     call: &Call<'_>,
-) -> Result<Answer, Answer> {
+) -> Result<Response, Response> {
     let reads = matches!(call, Call::Get(_)) && access.has("contacts.readonly");
     if !reads && !access.has("contacts") {
         return Err(error::insufficient_scopes(SERVICE));
@@ -81,7 +81,7 @@ pub(super) fn carry_out(
 }
 
 /// The number in a contact's id.
-fn number(id: &str) -> Result<u64, Answer> {
+fn number(id: &str) -> Result<u64, Response> {
     let number = id.strip_prefix('c').and_then(|number| number.parse().ok());
     number.ok_or_else(error::not_found)
 }
@@ -121,14 +121,14 @@ fn shown(id: u64, contact: &Contact) -> (Person, Option<Contact>) {
 }
 
 /// The contact of a number.
-fn find(state: &State, mailbox: &Mailbox, id: u64) -> Result<(Person, Option<Contact>), Answer> {
+fn find(state: &State, mailbox: &Mailbox, id: u64) -> Result<(Person, Option<Contact>), Response> {
     let mut all = all(state, mailbox).into_iter();
     let found = all.find(|(person, _)| person.id == id);
     found.ok_or_else(error::not_found)
 }
 
 /// Makes a contact and gives its number.
-fn create(state: &State, mailbox: &Mailbox, body: &Map<String, Value>) -> Result<u64, Answer> {
+fn create(state: &State, mailbox: &Mailbox, body: &Map<String, Value>) -> Result<u64, Response> {
     let mut contact = Contact::default();
     for field in WRITTEN {
         write(&mut contact, field, body)?;
@@ -148,7 +148,7 @@ fn update(
     id: u64,
     params: &Params<'_>,
     body: &Map<String, Value>,
-) -> Result<(), Answer> {
+) -> Result<(), Response> {
     let named = params.one("updatePersonFields").unwrap_or_default();
     let named: Vec<&str> = named.split(',').filter(|name| !name.is_empty()).collect();
     if named.is_empty() {
@@ -200,7 +200,7 @@ fn of_mail(person: &Person) -> Contact {
 
 /// Writes one field of a body into a contact; a field that is missing there is
 /// taken away.
-fn write(contact: &mut Contact, field: &str, body: &Map<String, Value>) -> Result<(), Answer> {
+fn write(contact: &mut Contact, field: &str, body: &Map<String, Value>) -> Result<(), Response> {
     let entries = match body.get(field) {
         None | Some(Value::Null) => Vec::new(),
         Some(Value::Array(entries)) => entries.iter().filter_map(Value::as_object).collect(),
@@ -226,7 +226,7 @@ fn write(contact: &mut Contact, field: &str, body: &Map<String, Value>) -> Resul
             }
         }
         "emailAddresses" => {
-            let emails: Result<Vec<_>, Answer> = entries
+            let emails: Result<Vec<_>, Response> = entries
                 .into_iter()
                 .map(|entry| Ok(text(entry, "value")?.unwrap_or_default().to_owned()))
                 .collect();

@@ -8,11 +8,11 @@ use super::scopes;
 use crate::auth::oauth::{self, CONSENT_HEADER, field, is_loopback};
 use crate::auth::pages;
 use crate::auth::tokens::{Issuer, Wish};
-use crate::http::{Answer, Request};
+use crate::http::{Request, Response};
 use crate::state::State;
 
 /// Checks an authorization request and shows the consent page.
-pub(super) fn ask(state: &State, request: &Request) -> Answer {
+pub(super) fn ask(state: &State, request: &Request) -> Response {
     let (client_id, redirect_uri) = match client(request) {
         Ok(client) => client,
         Err(refusal) => return refusal.page(),
@@ -120,7 +120,7 @@ fn wish(request: &Request, client_id: &str, redirect_uri: &str) -> Result<Wish, 
 }
 
 /// Takes the consent page's form.
-pub(super) fn consent(state: &State, request: &Request) -> Answer {
+pub(super) fn consent(state: &State, request: &Request) -> Response {
     let form = request.form();
     let ticket = field(&form, "request").unwrap_or_default();
     let wish = state.sign_in().take(Issuer::Microsoft, ticket);
@@ -140,7 +140,7 @@ pub(super) fn consent(state: &State, request: &Request) -> Answer {
 }
 
 /// Sends the browser back with a code.
-fn allow(state: &State, wish: Wish, mailbox: String) -> Answer {
+fn allow(state: &State, wish: Wish, mailbox: String) -> Response {
     let (redirect_uri, its_state) = (wish.redirect_uri.clone(), wish.state.clone());
     let code = match state.sign_in().issue_code(wish, mailbox) {
         Ok(code) => code,
@@ -157,7 +157,7 @@ fn allow(state: &State, wish: Wish, mailbox: String) -> Answer {
 }
 
 /// Sends the browser back with the person's refusal.
-fn deny(wish: &Wish) -> Answer {
+fn deny(wish: &Wish) -> Response {
     Refusal::new("access_denied", 65_004, "User declined to consent to access the app.")
         .suberror("cancel")
         .redirect(&wish.redirect_uri, &wish.state)

@@ -10,11 +10,11 @@ use super::scopes;
 use crate::auth::oauth::{CONSENT_HEADER, field};
 use crate::auth::pages;
 use crate::auth::tokens::{Issuer, Wish};
-use crate::http::{Answer, Request};
+use crate::http::{Request, Response};
 use crate::state::State;
 
 /// Gives a device its codes.
-pub(super) fn issue(state: &State, request: &Request) -> Answer {
+pub(super) fn issue(state: &State, request: &Request) -> Response {
     let form = request.form();
     let wish = match wish(&form) {
         Ok(wish) => wish,
@@ -67,7 +67,7 @@ fn wish(form: &[(String, String)]) -> Result<Wish, Refusal> {
 
 /// The page where a person types the code: shown, or sent in. With the consent
 /// header, one request is enough, and a GET does.
-pub(super) fn page(state: &State, request: &Request) -> Answer {
+pub(super) fn page(state: &State, request: &Request) -> Response {
     let form = request.form();
     let given = |name: &str| field(&form, name).or_else(|| request.param(name));
     let user_code = given("user_code").or_else(|| given("otc")).unwrap_or_default();

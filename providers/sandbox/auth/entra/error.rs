@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::auth::oauth;
 use crate::auth::pages;
-use crate::http::Answer;
+use crate::http::Response;
 
 /// A request that was refused.
 #[derive(Debug)]
@@ -62,7 +62,7 @@ impl Refusal {
     }
 
     /// The JSON of the token endpoint and its like.
-    pub fn json(&self) -> Answer {
+    pub fn json(&self) -> Response {
         let mut body = json!({
             "error": self.error,
             "error_description": self.description(),
@@ -75,13 +75,13 @@ impl Refusal {
     }
 
     /// The page that stands where a redirect would be wrong.
-    pub fn page(&self) -> Answer {
+    pub fn page(&self) -> Response {
         let title = "Sorry, but we’re having trouble signing you in.";
         pages::message(self.status, title, &self.description())
     }
 
     /// The redirect back to the client.
-    pub fn redirect(&self, redirect_uri: &str, state: &str) -> Answer {
+    pub fn redirect(&self, redirect_uri: &str, state: &str) -> Response {
         let description = self.description();
         let mut pairs = vec![("error", self.error), ("error_description", &description)];
         if let Some(suberror) = self.suberror {
@@ -99,9 +99,9 @@ impl Refusal {
 }
 
 /// JSON that nobody may keep on the way.
-pub(super) fn answer(status: StatusCode, body: &Value) -> Answer {
+pub(super) fn answer(status: StatusCode, body: &Value) -> Response {
     let body = serde_json::to_vec(body).unwrap_or_default();
-    Answer::json(status, body)
+    Response::json(status, body)
         .with("cache-control", "no-store, no-cache")
         .with("pragma", "no-cache")
 }

@@ -11,7 +11,7 @@ mod error;
 mod scopes;
 mod token;
 
-use crate::http::{Answer, Request};
+use crate::http::{Request, Response};
 use crate::routes::routes;
 use crate::state::State;
 use error::Refusal;
@@ -23,7 +23,7 @@ struct Call<'a> {
     /// True for what is shown to people.
     page: bool,
     /// What it does.
-    handle: fn(&State, &Request) -> Answer,
+    handle: fn(&State, &Request) -> Response,
 }
 
 routes! { Call below "" {
@@ -44,7 +44,7 @@ routes! { Call below "" {
 }}
 
 /// Answers the paths of the sign-in; `None` for any other.
-pub(crate) fn answer(state: &State, request: &Request, path: &[&str]) -> Option<Answer> {
+pub(crate) fn answer(state: &State, request: &Request, path: &[&str]) -> Option<Response> {
     let (name, call) = route(request.method.as_str(), path)?;
     if !is_tenant(call.tenant) {
         let unknown = unknown_tenant(call.tenant);

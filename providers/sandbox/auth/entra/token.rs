@@ -8,18 +8,18 @@ use super::scopes;
 use crate::auth::oauth::{challenge_of, field};
 use crate::auth::tokens::device_codes::Polled;
 use crate::auth::tokens::{Code, Issued, Issuer, NoCode, SignIn, Standing, Wish};
-use crate::http::{Answer, Request};
+use crate::http::{Request, Response};
 use crate::state::State;
 
 /// The grant type of a device.
 pub(super) const DEVICE_GRANT: &str = "urn:ietf:params:oauth:grant-type:device_code";
 
 /// Trades what the form brings for tokens.
-pub(super) fn answer(state: &State, request: &Request) -> Answer {
+pub(super) fn answer(state: &State, request: &Request) -> Response {
     trade(state, request).unwrap_or_else(|refusal| refusal.json())
 }
 
-fn trade(state: &State, request: &Request) -> Result<Answer, Refusal> {
+fn trade(state: &State, request: &Request) -> Result<Response, Refusal> {
     let form = Form(request.form());
     let grant = form.need("grant_type")?;
     let client = form.need("client_id")?;

@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 use super::error::{self as refuse, bad_value};
 use super::event::{AS_SENT, MEET, ORGANIZER_ASKED, is_organizer, meet, own as own_of};
 use crate::http::Response;
-use crate::store::agenda::{Calendar, Event, Reply, same};
+use crate::store::agenda::{Calendar, Event, GuestAnswer, same};
 use daysheet_core::provider::calendar::{self, Guest, Show, Visibility};
 
 /// How a body is to be taken.
@@ -101,7 +101,7 @@ fn comment(event: &mut Event, address: &str, comment: Option<&str>) {
     let known = event.replies.iter_mut().find(|it| same(&it.address, address));
     match (known, comment) {
         (Some(known), comment) => known.comment = comment.map(str::to_owned),
-        (None, Some(comment)) => event.replies.push(Reply {
+        (None, Some(comment)) => event.replies.push(GuestAnswer {
             address: address.to_owned(),
             at: Timestamp::now(),
             comment: Some(comment.to_owned()),

@@ -14,7 +14,7 @@ use super::read::{self, text};
 use super::shape::EVENT;
 use crate::google::params::Params;
 use crate::http::{Request, Response};
-use crate::store::agenda::{Access, Agenda, Calendar, Event, Reply, event_id, same};
+use crate::store::agenda::{Access, Agenda, Calendar, Event, GuestAnswer, event_id, same};
 use daysheet_core::event_time::{EventTime, ZonedTime};
 use daysheet_core::provider::calendar::Guest;
 
@@ -222,7 +222,8 @@ impl Write<'_> {
         if said(&old) != (answer, comment.clone())
             && let Some(answer) = answer
         {
-            let reply = Reply { address: owner, at: Timestamp::now(), comment, proposed: None };
+            let reply =
+                GuestAnswer { address: owner, at: Timestamp::now(), comment, proposed: None };
             self.agenda.answer(place, answer, Some(reply), true);
         }
     }

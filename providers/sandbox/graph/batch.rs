@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 
 use super::access;
 use super::error::{self, Refusal, bad_request, not_allowed};
-use super::response::{Body, Reply};
+use super::response::{Body, GraphResponse};
 use crate::faults::Fault;
 use crate::http::Request;
 use crate::state::State;
@@ -23,7 +23,7 @@ use crate::state::State;
 const MAX_ITEMS: usize = 20;
 
 /// Answers a batch.
-pub(super) fn carry_out(state: &State, request: &Request) -> Result<Reply, Refusal> {
+pub(super) fn carry_out(state: &State, request: &Request) -> Result<GraphResponse, Refusal> {
     // A batch without a token is refused whole, not item by item.
     access::access(state, &request.headers)?;
     if request.method != Method::POST {
@@ -49,7 +49,7 @@ pub(super) fn carry_out(state: &State, request: &Request) -> Result<Reply, Refus
     let mut responses: Vec<Value> =
         items.into_iter().map(|item| response(state, request, item)).collect();
     responses.reverse();
-    Ok(Reply::of(Body::Json(json!({ "responses": responses }))))
+    Ok(GraphResponse::of(Body::Json(json!({ "responses": responses }))))
 }
 
 /// One request of a batch.

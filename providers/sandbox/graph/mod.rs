@@ -48,11 +48,11 @@ use call::{Call as Read, Part};
 use delta::Call as Delta;
 use error::{Refusal, denied, no_segment, not_allowed};
 use exchange::Store;
-use mail::quote::How;
+use mail::quote::ReplyKind;
 use mail::{Call as Write, rules, send, upload};
 use params::{Options, Prefer};
 use request::Asked;
-use response::{Body, JSON, Reply};
+use response::{Body, GraphResponse, JSON};
 use state::Place;
 
 /// Answers what comes below `/v1.0`.
@@ -99,7 +99,7 @@ pub(super) fn enter<'a>(
 }
 
 /// Puts an answer or a refusal on the wire.
-fn wire(state: &State, headers: &HeaderMap, result: Result<Reply, Refusal>) -> Response {
+fn wire(state: &State, headers: &HeaderMap, result: Result<GraphResponse, Refusal>) -> Response {
     let id = state.graph.request_id();
     let client = headers.get("client-request-id");
     let client = client.and_then(|id| id.to_str().ok()).unwrap_or(&id);
@@ -186,9 +186,9 @@ routes! { Call below "/v1.0/me" {
     "POST" ["messages", id, "copy"] => Call::Write(Write::Copy(id)),
     "POST" ["messages", id, "permanentDelete"] => Call::Write(Write::Erase(id)),
     "POST" ["messages", id, "send"] => Call::Write(Write::Send(id)),
-    "POST" ["messages", id, "createReply"] => Call::Write(Write::Answer(id, How::Reply)),
-    "POST" ["messages", id, "createReplyAll"] => Call::Write(Write::Answer(id, How::ReplyAll)),
-    "POST" ["messages", id, "createForward"] => Call::Write(Write::Answer(id, How::Forward)),
+    "POST" ["messages", id, "createReply"] => Call::Write(Write::Answer(id, ReplyKind::Reply)),
+    "POST" ["messages", id, "createReplyAll"] => Call::Write(Write::Answer(id, ReplyKind::ReplyAll)),
+    "POST" ["messages", id, "createForward"] => Call::Write(Write::Answer(id, ReplyKind::Forward)),
     "GET" ["messages", id, "attachments"] => Call::Read(Read::Message(id, Part::Attachments)),
     "POST" ["messages", id, "attachments"] => Call::Write(Write::Attach(id)),
     "POST" ["messages", id, "attachments", "createUploadSession"] => {
@@ -234,7 +234,11 @@ const BATCH: &str = "POST /v1.0/$batch";
 const ROOMS: &str = "GET /v1.0/places/microsoft.graph.room";
 
 /// Answers one request, or refuses it.
-pub(super) fn carry_out(state: &State, request: &Request, path: &[&str]) -> Result<Reply, Refusal> {
+pub(super) fn carry_out(
+    state: &State,
+    request: &Request,
+    path: &[&str],
+) -> Result<GraphResponse, Refusal> {
     let access = access(state, &request.headers)?;
     let (user, rest) = match path {
         ["me", rest @ ..] => (None, rest),
@@ -242,7 +246,7 @@ pub(super) fn carry_out(state: &State, request: &Request, path: &[&str]) -> Resu
         ["places", "microsoft.graph.room"] => {
             let body = rooms(state, request, &access)?;
             state.hit(ROOMS);
-            return Ok(Reply::of(body));
+            return Ok(GraphResponse::of(body));
         }
         other => return Err(no_segment(other.first().unwrap_or(&""))),
     };
@@ -273,13 +277,13 @@ fn read(
     user: Option<&str>,
     access: &Access,
     call: &Read<'_>,
-) -> Result<Reply, Refusal> {
+) -> Result<GraphResponse, Refusal> {
     let store = let_in(state, access, user, call.permissions())?;
     let options = Options::read(request, call.options())?;
     let prefer = Prefer::read(request);
     let asked = Asked { state, request, store, options: &options, prefer: &prefer };
     let body = asked.carry_out(call)?;
-    Ok(Reply { applied: prefer.applied, ..Reply::of(body) })
+    Ok(GraphResponse { applied: prefer.applied, ..GraphResponse::of(body) })
 }
 
 /// Sends what is due, and lets rules look at what has come into a mailbox: in

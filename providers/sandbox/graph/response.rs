@@ -8,7 +8,7 @@ pub(super) const JSON: &str = "application/json; odata.metadata=minimal; odata.s
                     IEEE754Compatible=false; charset=utf-8";
 
 /// An answer, before it is known whether a batch is around it.
-pub(crate) struct Reply {
+pub(crate) struct GraphResponse {
     /// The status.
     pub status: StatusCode,
     /// The body.
@@ -19,7 +19,7 @@ pub(crate) struct Reply {
     pub applied: Vec<String>,
 }
 
-impl Reply {
+impl GraphResponse {
     /// An answer with nothing special to it.
     pub fn of(body: Body) -> Self {
         Self { status: StatusCode::OK, body, location: None, applied: Vec::new() }
@@ -42,13 +42,13 @@ pub(crate) enum Body {
 }
 
 /// The answer that all went well, with nothing to say.
-pub(super) fn done() -> Reply {
-    Reply::done(StatusCode::NO_CONTENT)
+pub(super) fn done() -> GraphResponse {
+    GraphResponse::done(StatusCode::NO_CONTENT)
 }
 
 /// The answer that it will be done.
-pub(super) fn accepted() -> Reply {
-    Reply { status: StatusCode::ACCEPTED, ..Reply::of(Body::Nothing) }
+pub(super) fn accepted() -> GraphResponse {
+    GraphResponse { status: StatusCode::ACCEPTED, ..GraphResponse::of(Body::Nothing) }
 }
 
 /// An entity under its context.

@@ -22,7 +22,7 @@ use super::error::{Refusal, denied, folder_exists, invalid_property, invalid_req
 use super::params::{Options, Prefer};
 use super::people::object;
 use super::request::Asked;
-use super::response::{Body, Reply};
+use super::response::{Body, GraphResponse};
 use super::types::CALENDAR;
 use super::types::read::read;
 use super::zones::Zone;
@@ -84,7 +84,7 @@ pub(super) fn carry_out(
     user: Option<&str>,
     access: &tokens::Access,
     call: &Call<'_>,
-) -> Result<Reply, Refusal> {
+) -> Result<GraphResponse, Refusal> {
     let store = access::let_in(state, access, user, call.permissions(&request.method))?;
     let options = Options::read(request, call.options())?;
     let prefer = Prefer::read(request);
@@ -94,11 +94,11 @@ pub(super) fn carry_out(
     let mut context =
         Context { asked: &asked, agenda: &mut agenda, zone: zone.unwrap_or_else(Zone::utc) };
     let reply = context.carry_out(call)?;
-    Ok(Reply { applied: prefer.applied, ..reply })
+    Ok(GraphResponse { applied: prefer.applied, ..reply })
 }
 
 impl Context<'_> {
-    fn carry_out(&mut self, call: &Call<'_>) -> Result<Reply, Refusal> {
+    fn carry_out(&mut self, call: &Call<'_>) -> Result<GraphResponse, Refusal> {
         let method = &self.asked.request.method;
         let creates = method == Method::POST;
         let body = match *call {
@@ -124,7 +124,7 @@ impl Context<'_> {
             Call::Event(id) => answer::event(self, id)?,
             Call::Instances(id) => answer::instances(self, id)?,
         };
-        Ok(Reply::of(body))
+        Ok(GraphResponse::of(body))
     }
 
     fn calendars(&self) -> Result<Body, Refusal> {
@@ -144,7 +144,7 @@ impl Context<'_> {
         Ok(self.asked.single(members, "calendars"))
     }
 
-    fn create_calendar(&mut self) -> Result<Reply, Refusal> {
+    fn create_calendar(&mut self) -> Result<GraphResponse, Refusal> {
         let body = read(self.asked.request, &CALENDAR, true)?;
         let name = name_in(&body).ok_or_else(invalid_property)?;
         if self.named(name).is_some() {
@@ -162,14 +162,14 @@ impl Context<'_> {
             calendar.id = agenda::Calendar::further(self.owner(), &other, &zone).id;
         }
         let place = self.agenda.add_calendar(calendar);
-        Ok(Reply {
+        Ok(GraphResponse {
             status: StatusCode::CREATED,
             location: self.calendar_link(place),
-            ..Reply::of(self.calendar(place)?)
+            ..GraphResponse::of(self.calendar(place)?)
         })
     }
 
-    fn rename(&mut self, id: &str) -> Result<Reply, Refusal> {
+    fn rename(&mut self, id: &str) -> Result<GraphResponse, Refusal> {
         let body = read(self.asked.request, &CALENDAR, true)?;
         let place = self.calendar_at(At::Id(id))?;
         let calendar = self.agenda.calendar(place).ok_or_else(not_found)?;
@@ -187,10 +187,10 @@ impl Context<'_> {
             let change = |calendar: &mut agenda::Calendar| calendar.name = name.to_owned();
             self.agenda.change_calendar(place, change);
         }
-        Ok(Reply::of(self.calendar(place)?))
+        Ok(GraphResponse::of(self.calendar(place)?))
     }
 
-    fn delete_calendar(&mut self, id: &str) -> Result<Reply, Refusal> {
+    fn delete_calendar(&mut self, id: &str) -> Result<GraphResponse, Refusal> {
         let place = self.calendar_at(At::Id(id))?;
         let calendar = self.agenda.calendar(place).ok_or_else(not_found)?;
         if calendar.main {
@@ -200,7 +200,7 @@ impl Context<'_> {
             return Err(denied());
         }
         self.agenda.remove_calendar(place);
-        Ok(Reply::done(StatusCode::NO_CONTENT))
+        Ok(GraphResponse::done(StatusCode::NO_CONTENT))
     }
 
     /// The calendar of a name.

@@ -11,7 +11,7 @@ use super::draft::{person, stated};
 use super::event::{called_off, is_organizer};
 use super::write::{open, own_place, remove};
 use crate::graph::error::{Refusal, invalid_recipients, invalid_request, not_found};
-use crate::graph::response::Reply;
+use crate::graph::response::GraphResponse;
 use crate::graph::types::read::read;
 use crate::graph::types::{ACCEPT, CANCEL, DECLINE, FORWARD};
 use crate::store::agenda::{self, same};
@@ -37,7 +37,7 @@ pub(super) fn carry_out(
     context: &mut Context<'_>,
     id: &str,
     action: Action,
-) -> Result<Reply, Refusal> {
+) -> Result<GraphResponse, Refusal> {
     let request = context.asked.request;
     match action {
         Action::Respond(answer) => {
@@ -63,7 +63,7 @@ pub(super) fn carry_out(
             forward(context, found, &body)?;
         }
     }
-    Ok(Reply::done(StatusCode::ACCEPTED))
+    Ok(GraphResponse::done(StatusCode::ACCEPTED))
 }
 
 fn organizes(context: &Context<'_>, found: Found) -> Result<bool, Refusal> {
@@ -99,7 +99,7 @@ fn respond(
     }
     let comment = body.get("comment").and_then(Value::as_str);
     let comment = comment.filter(|it| !it.is_empty()).map(str::to_owned);
-    let reply = agenda::Reply {
+    let reply = agenda::GuestAnswer {
         address: context.owner().to_owned(),
         at: Timestamp::now(),
         comment,

@@ -10,7 +10,7 @@ use super::places::is_room;
 use crate::graph::error::{Refusal, invalid_parameter, invalid_property};
 use crate::graph::pages;
 use crate::graph::people::object;
-use crate::graph::response::{Body, Reply};
+use crate::graph::response::{Body, GraphResponse};
 use crate::graph::types::SCHEDULE;
 use crate::graph::types::read::read;
 use crate::graph::zones::{Zone, windows_name};
@@ -33,7 +33,7 @@ struct Ask {
 }
 
 /// Answers with a schedule for each address.
-pub(super) fn schedules(context: &Context<'_>) -> Result<Reply, Refusal> {
+pub(super) fn schedules(context: &Context<'_>) -> Result<GraphResponse, Refusal> {
     let body = read(context.asked.request, &SCHEDULE, true)?;
     let who = body.get("schedules").and_then(Value::as_array);
     let who = who.filter(|all| !all.is_empty());
@@ -51,7 +51,7 @@ pub(super) fn schedules(context: &Context<'_>) -> Result<Reply, Refusal> {
         .collect();
     let base = pages::base(context.asked.request);
     let of = format!("{base}/v1.0/$metadata#Collection(microsoft.graph.scheduleInformation)");
-    Ok(Reply::of(Body::Json(json!({
+    Ok(GraphResponse::of(Body::Json(json!({
         "@odata.context": of,
         "value": rows,
     }))))

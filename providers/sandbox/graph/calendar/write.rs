@@ -11,7 +11,7 @@ use super::context::{At, Context};
 use super::draft::Draft;
 use super::event::{called_off, is_organizer};
 use crate::graph::error::{Refusal, conflict, crossing, denied, invalid_property, not_found};
-use crate::graph::response::{Body, Reply};
+use crate::graph::response::{Body, GraphResponse};
 use crate::graph::types::EVENT;
 use crate::graph::types::read::read;
 use crate::store::agenda::share::CALLED_OFF;
@@ -23,7 +23,7 @@ use daysheet_core::provider::calendar::Guest;
 const NEIGHBOURS: SignedDuration = SignedDuration::from_hours(24 * 400);
 
 /// Makes an event.
-pub(super) fn create(context: &mut Context<'_>, at: At<'_>) -> Result<Reply, Refusal> {
+pub(super) fn create(context: &mut Context<'_>, at: At<'_>) -> Result<GraphResponse, Refusal> {
     let place = context.calendar_at(at)?;
     writable(context, place)?;
     let members = read(context.asked.request, &EVENT, true)?;
@@ -62,7 +62,7 @@ fn organizer(context: &Context<'_>) -> Guest {
 }
 
 /// The answer with an event that was made.
-fn created(context: &Context<'_>, place: usize) -> Result<Reply, Refusal> {
+fn created(context: &Context<'_>, place: usize) -> Result<GraphResponse, Refusal> {
     let found = Found { place, original: None };
     let body = answer::single(context, found)?;
     let id = match &body {
@@ -72,11 +72,11 @@ fn created(context: &Context<'_>, place: usize) -> Result<Reply, Refusal> {
     let base = crate::graph::pages::base(context.asked.request);
     let user = context.ids().mailbox();
     let location = id.map(|id| format!("{base}/v1.0/users('{user}')/events('{id}')"));
-    Ok(Reply { status: StatusCode::CREATED, location, ..Reply::of(body) })
+    Ok(GraphResponse { status: StatusCode::CREATED, location, ..GraphResponse::of(body) })
 }
 
 /// Changes an event.
-pub(super) fn update(context: &mut Context<'_>, id: &str) -> Result<Reply, Refusal> {
+pub(super) fn update(context: &mut Context<'_>, id: &str) -> Result<GraphResponse, Refusal> {
     let members = read(context.asked.request, &EVENT, true)?;
     let found = open(context, id)?;
     let shown = found.shown(context)?;
@@ -104,14 +104,14 @@ pub(super) fn update(context: &mut Context<'_>, id: &str) -> Result<Reply, Refus
             };
         });
     }
-    Ok(Reply::of(answer::single(context, found)?))
+    Ok(GraphResponse::of(answer::single(context, found)?))
 }
 
 /// Deletes an event; those who were asked to one's own hear of it.
-pub(super) fn delete(context: &mut Context<'_>, id: &str) -> Result<Reply, Refusal> {
+pub(super) fn delete(context: &mut Context<'_>, id: &str) -> Result<GraphResponse, Refusal> {
     let found = open(context, id)?;
     remove(context, found)?;
-    Ok(Reply::done(StatusCode::NO_CONTENT))
+    Ok(GraphResponse::done(StatusCode::NO_CONTENT))
 }
 
 /// Takes an event out of its calendar.

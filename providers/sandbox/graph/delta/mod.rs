@@ -21,7 +21,7 @@ use super::ids::named_guid;
 use super::pages;
 use super::params::{Options, Prefer};
 use super::request::Asked;
-use super::response::{Body, Reply};
+use super::response::{Body, GraphResponse};
 use super::zones::Zone;
 use crate::auth::tokens::Access;
 use crate::http::Request;
@@ -84,7 +84,7 @@ pub(super) fn carry_out(
     user: Option<&str>,
     access: &Access,
     call: Call<'_>,
-) -> Result<Reply, Refusal> {
+) -> Result<GraphResponse, Refusal> {
     let store = access::let_in(state, access, user, call.permissions())?;
     supported(request, call)?;
     let token = {
@@ -132,7 +132,7 @@ pub(super) fn carry_out(
         }
     };
     let body = page(state, &asked, &round, kind, rows, top);
-    Ok(Reply { applied: prefer.applied, ..Reply::of(body) })
+    Ok(GraphResponse { applied: prefer.applied, ..GraphResponse::of(body) })
 }
 
 /// Refuses the options that a calendar's changes do not have.

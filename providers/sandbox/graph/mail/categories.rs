@@ -11,7 +11,7 @@ use crate::graph::exchange::Store;
 use crate::graph::exchange::index::TABS;
 use crate::graph::ids::named_guid;
 use crate::graph::people::object;
-use crate::graph::response::{Reply, done};
+use crate::graph::response::{GraphResponse, done};
 use crate::graph::types::mail::CATEGORY;
 use crate::graph::types::read::read;
 
@@ -52,7 +52,7 @@ pub(crate) fn one(store: Store<'_>, id: &str) -> Result<Map<String, Value>, Refu
 }
 
 /// Makes a category.
-pub(super) fn create(context: &Context<'_>) -> Result<Reply, Refusal> {
+pub(super) fn create(context: &Context<'_>) -> Result<GraphResponse, Refusal> {
     let members = read(context.request, &CATEGORY, true)?;
     let text = |name: &str| members.get(name).and_then(Value::as_str);
     let name = text("displayName").map(str::trim);
@@ -76,7 +76,7 @@ pub(super) fn create(context: &Context<'_>) -> Result<Reply, Refusal> {
 }
 
 /// Gives a category another colour; its name stays.
-pub(super) fn change(context: &Context<'_>, id: &str) -> Result<Reply, Refusal> {
+pub(super) fn change(context: &Context<'_>, id: &str) -> Result<GraphResponse, Refusal> {
     let members = read(context.request, &CATEGORY, true)?;
     let known = one(context.store()?, id)?;
     let name = known.get("displayName").and_then(Value::as_str);
@@ -92,7 +92,7 @@ pub(super) fn change(context: &Context<'_>, id: &str) -> Result<Reply, Refusal> 
 }
 
 /// Takes a category out of the list.
-pub(super) fn delete(context: &Context<'_>, id: &str) -> Result<Reply, Refusal> {
+pub(super) fn delete(context: &Context<'_>, id: &str) -> Result<GraphResponse, Refusal> {
     let known = one(context.store()?, id)?;
     let name = known.get("displayName").and_then(Value::as_str);
     let name = name.unwrap_or_default().to_lowercase();
@@ -107,7 +107,7 @@ fn reply(
     context: &Context<'_>,
     category: Map<String, Value>,
     status: StatusCode,
-) -> Result<Reply, Refusal> {
+) -> Result<GraphResponse, Refusal> {
     let id = category.get("id").and_then(Value::as_str).unwrap_or_default();
     let path = format!("{OF}('{id}')");
     context.entity(category, OF, &path, status)

@@ -8,7 +8,7 @@ use super::context::{Context, now};
 use crate::graph::error::{Refusal, invalid_property, not_found};
 use crate::graph::exchange::Store;
 use crate::graph::people;
-use crate::graph::response::{Reply, done};
+use crate::graph::response::{GraphResponse, done};
 use crate::graph::types::mail::CONTACT;
 use crate::graph::types::read::read;
 use crate::graph::zones::time;
@@ -48,7 +48,7 @@ fn id_of(contact: &Map<String, Value>) -> String {
 }
 
 /// Makes a contact.
-pub(super) fn create(context: &Context<'_>) -> Result<Reply, Refusal> {
+pub(super) fn create(context: &Context<'_>) -> Result<GraphResponse, Refusal> {
     let members = read(context.request, &CONTACT, true)?;
     let store = context.store()?;
     let number = context.with(|office| office.number());
@@ -70,7 +70,7 @@ pub(super) fn create(context: &Context<'_>) -> Result<Reply, Refusal> {
 }
 
 /// Changes a contact.
-pub(super) fn change(context: &Context<'_>, id: &str) -> Result<Reply, Refusal> {
+pub(super) fn change(context: &Context<'_>, id: &str) -> Result<GraphResponse, Refusal> {
     let members = read(context.request, &CONTACT, true)?;
     let contact = one(context.store()?, id)?;
     let contact = changed(context, contact, members)?;
@@ -78,7 +78,7 @@ pub(super) fn change(context: &Context<'_>, id: &str) -> Result<Reply, Refusal> 
 }
 
 /// Deletes a contact.
-pub(super) fn delete(context: &Context<'_>, id: &str) -> Result<Reply, Refusal> {
+pub(super) fn delete(context: &Context<'_>, id: &str) -> Result<GraphResponse, Refusal> {
     one(context.store()?, id)?;
     context.with(|office| office.contacts.insert(id.to_owned(), None));
     Ok(done())
@@ -123,7 +123,7 @@ fn reply(
     context: &Context<'_>,
     contact: Map<String, Value>,
     status: StatusCode,
-) -> Result<Reply, Refusal> {
+) -> Result<GraphResponse, Refusal> {
     let path = format!("contacts('{}')", id_of(&contact));
     context.entity(contact, "contacts", &path, status)
 }

@@ -13,7 +13,7 @@ use crate::graph::exchange::office::{Notes, Office};
 use crate::graph::pages;
 use crate::graph::params::{Options, Prefer};
 use crate::graph::request::Asked;
-use crate::graph::response::Reply;
+use crate::graph::response::GraphResponse;
 use crate::http::Request;
 use crate::state::State;
 use crate::store::mailbox::change::Change;
@@ -88,7 +88,7 @@ impl<'a> Context<'a> {
     }
 
     /// The answer with a message, as it is now.
-    pub fn reply(&self, id: u64, status: StatusCode) -> Result<Reply, Refusal> {
+    pub fn reply(&self, id: u64, status: StatusCode) -> Result<GraphResponse, Refusal> {
         let store = self.store()?;
         let message = store.mailbox.message(id).ok_or_else(not_found)?;
         let options = Options::default();
@@ -104,7 +104,7 @@ impl<'a> Context<'a> {
         of: &str,
         path: &str,
         status: StatusCode,
-    ) -> Result<Reply, Refusal> {
+    ) -> Result<GraphResponse, Refusal> {
         let store = self.store()?;
         let options = Options::default();
         let asked = Asked {
@@ -116,7 +116,7 @@ impl<'a> Context<'a> {
         };
         let created = status == StatusCode::CREATED;
         let location = created.then(|| self.location(path)).transpose()?;
-        Ok(Reply { status, location, ..Reply::of(asked.single(members, of)) })
+        Ok(GraphResponse { status, location, ..GraphResponse::of(asked.single(members, of)) })
     }
 }
 

@@ -12,11 +12,11 @@ use super::body::Paper;
 use super::context::{Context, now};
 use super::file::File;
 use super::flag;
-use super::quote::{self, How};
+use super::quote::{self, ReplyKind};
 use crate::delivery::facts_at;
 use crate::graph::error::{Refusal, bad_request, not_draft};
 use crate::graph::exchange::folders::{self, DRAFTS};
-use crate::graph::response::Reply;
+use crate::graph::response::GraphResponse;
 use crate::graph::types::mail::{ANSWER, MESSAGE};
 use crate::graph::types::read::read;
 use crate::store::mailbox::change::{Change, Entry};
@@ -36,7 +36,7 @@ const OF_DRAFTS: [&str; 9] = [
 ];
 
 /// Makes a draft.
-pub(super) fn create(context: &Context<'_>) -> Result<Reply, Refusal> {
+pub(super) fn create(context: &Context<'_>) -> Result<GraphResponse, Refusal> {
     let members = read(context.request, &MESSAGE, true)?;
     let mut paper = blank(context);
     paper.apply(&members)?;
@@ -97,7 +97,7 @@ pub(super) fn rewrite(
 }
 
 /// Changes a message.
-pub(super) fn change(context: &Context<'_>, id: &str) -> Result<Reply, Refusal> {
+pub(super) fn change(context: &Context<'_>, id: &str) -> Result<GraphResponse, Refusal> {
     let members = read(context.request, &MESSAGE, true)?;
     let message = context.current(id)?;
     let content = OF_DRAFTS.iter().any(|name| members.contains_key(*name));
@@ -172,7 +172,11 @@ pub(super) fn arrange(
 }
 
 /// Makes a draft that answers a message.
-pub(super) fn answer(context: &Context<'_>, id: &str, how: How) -> Result<Reply, Refusal> {
+pub(super) fn answer(
+    context: &Context<'_>,
+    id: &str,
+    how: ReplyKind,
+) -> Result<GraphResponse, Refusal> {
     read(context.request, &ANSWER, false)?;
     let original = context.message(id)?;
     let mut paper = blank(context);

@@ -11,7 +11,7 @@ use crate::graph::error::{
     Refusal, distinguished_folder, folder_exists, invalid_property, invalid_request, not_found,
 };
 use crate::graph::exchange::folders::{DELETED, FIRST_OWN, Folder, ROOT};
-use crate::graph::response::{Reply, done};
+use crate::graph::response::{GraphResponse, done};
 use crate::graph::types::mail::FOLDER;
 use crate::graph::types::read::read;
 use crate::store::mailbox::change::Change;
@@ -23,7 +23,10 @@ const MOST: usize = 10_000;
 const LONGEST: usize = 255;
 
 /// Makes a folder, in another or at the top.
-pub(super) fn create(context: &Context<'_>, parent: Option<&str>) -> Result<Reply, Refusal> {
+pub(super) fn create(
+    context: &Context<'_>,
+    parent: Option<&str>,
+) -> Result<GraphResponse, Refusal> {
     let members = read(context.request, &FOLDER, true)?;
     let parent = match parent {
         Some(id) => context.store()?.folder(id)?.number,
@@ -51,7 +54,7 @@ pub(super) fn create(context: &Context<'_>, parent: Option<&str>) -> Result<Repl
 }
 
 /// Renames a folder.
-pub(super) fn rename(context: &Context<'_>, id: &str) -> Result<Reply, Refusal> {
+pub(super) fn rename(context: &Context<'_>, id: &str) -> Result<GraphResponse, Refusal> {
     let members = read(context.request, &FOLDER, true)?;
     let folder = own(context, id)?;
     if let Some(name) = name(&members)? {
@@ -62,7 +65,7 @@ pub(super) fn rename(context: &Context<'_>, id: &str) -> Result<Reply, Refusal> 
 }
 
 /// Deletes a folder: into that of what was deleted, and out of it for good.
-pub(super) fn delete(context: &Context<'_>, id: &str) -> Result<Reply, Refusal> {
+pub(super) fn delete(context: &Context<'_>, id: &str) -> Result<GraphResponse, Refusal> {
     let folder = own(context, id)?;
     if !lineage(context, folder.parent)?.contains(&DELETED) {
         // Two of the same name can be there: nobody chose it.
@@ -92,7 +95,7 @@ pub(super) fn delete(context: &Context<'_>, id: &str) -> Result<Reply, Refusal> 
 }
 
 /// The answer with a folder.
-fn reply(context: &Context<'_>, number: u16, status: StatusCode) -> Result<Reply, Refusal> {
+fn reply(context: &Context<'_>, number: u16, status: StatusCode) -> Result<GraphResponse, Refusal> {
     let store = context.store()?;
     let folders = store.folders();
     let folder = folders.iter().find(|folder| folder.number == number);

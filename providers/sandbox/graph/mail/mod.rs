@@ -23,12 +23,12 @@ pub(super) mod upload;
 use super::access::let_in;
 use super::error::Refusal;
 use super::params::Prefer;
-use super::response::Reply;
+use super::response::GraphResponse;
 use crate::auth::tokens::Access;
 use crate::http::Request;
 use crate::state::State;
 use context::Context;
-use quote::How;
+use quote::ReplyKind;
 
 /// A write, with the ids of its path.
 #[derive(Debug, Clone, Copy)]
@@ -41,7 +41,7 @@ pub(super) enum Call<'a> {
     Move(&'a str),
     Copy(&'a str),
     /// A draft is made that answers a message.
-    Answer(&'a str, How),
+    Answer(&'a str, ReplyKind),
     Send(&'a str),
     Attach(&'a str),
     Detach(&'a str, &'a str),
@@ -89,7 +89,7 @@ pub(super) fn carry_out(
     user: Option<&str>,
     access: &Access,
     call: Call<'_>,
-) -> Result<Reply, Refusal> {
+) -> Result<GraphResponse, Refusal> {
     let store = let_in(state, access, user, call.permissions())?;
     let prefer = Prefer::read(request);
     let context =
@@ -120,5 +120,5 @@ pub(super) fn carry_out(
         Call::ChangeContact(id) => contacts::change(&context, id),
         Call::DeleteContact(id) => contacts::delete(&context, id),
     }?;
-    Ok(Reply { applied: prefer.applied.clone(), ..reply })
+    Ok(GraphResponse { applied: prefer.applied.clone(), ..reply })
 }

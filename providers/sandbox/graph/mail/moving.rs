@@ -10,14 +10,14 @@ use super::context::Context;
 use crate::graph::error::{Refusal, wrong_body};
 use crate::graph::exchange::folders::{self, DELETED, Folder};
 use crate::graph::exchange::office::Notes;
-use crate::graph::response::{Reply, done};
+use crate::graph::response::{GraphResponse, done};
 use crate::graph::types::mail::MOVE;
 use crate::graph::types::read::read;
 use crate::store::mailbox::change::{Change, Entry};
 use crate::store::message::Message;
 
 /// Moves a message.
-pub(super) fn relocate(context: &Context<'_>, id: &str) -> Result<Reply, Refusal> {
+pub(super) fn relocate(context: &Context<'_>, id: &str) -> Result<GraphResponse, Refusal> {
     let message = context.current(id)?;
     let folder = destination(context)?;
     put(context, message, folder.number)?;
@@ -25,7 +25,7 @@ pub(super) fn relocate(context: &Context<'_>, id: &str) -> Result<Reply, Refusal
 }
 
 /// Copies a message; the copy is a message of its own.
-pub(super) fn copy(context: &Context<'_>, id: &str) -> Result<Reply, Refusal> {
+pub(super) fn copy(context: &Context<'_>, id: &str) -> Result<GraphResponse, Refusal> {
     let message = context.message(id)?;
     let folder = destination(context)?;
     let notes = context.store()?.notes(message);
@@ -43,7 +43,7 @@ pub(super) fn copy(context: &Context<'_>, id: &str) -> Result<Reply, Refusal> {
 }
 
 /// Deletes a message: into the folder for that, and out of it for good.
-pub(super) fn delete(context: &Context<'_>, id: &str) -> Result<Reply, Refusal> {
+pub(super) fn delete(context: &Context<'_>, id: &str) -> Result<GraphResponse, Refusal> {
     let message = context.current(id)?;
     match folders::number_of(message) == DELETED {
         true => gone(context, message)?,
@@ -53,7 +53,7 @@ pub(super) fn delete(context: &Context<'_>, id: &str) -> Result<Reply, Refusal> 
 }
 
 /// Deletes a message for good.
-pub(super) fn erase(context: &Context<'_>, id: &str) -> Result<Reply, Refusal> {
+pub(super) fn erase(context: &Context<'_>, id: &str) -> Result<GraphResponse, Refusal> {
     let message = context.current(id)?;
     gone(context, message)?;
     Ok(done())

@@ -11,7 +11,7 @@ use crate::store::message::Message;
 
 /// How a message is answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum How {
+pub(crate) enum ReplyKind {
     Reply,
     ReplyAll,
     Forward,
@@ -22,15 +22,15 @@ pub(super) fn begin(
     context: &Context<'_>,
     paper: &mut Paper,
     message: &Message,
-    how: How,
+    how: ReplyKind,
 ) -> Result<(), Refusal> {
     let original = Paper::of(message);
     let prefix = match how {
-        How::Forward => "FW: ",
-        How::Reply | How::ReplyAll => "RE: ",
+        ReplyKind::Forward => "FW: ",
+        ReplyKind::Reply | ReplyKind::ReplyAll => "RE: ",
     };
     paper.subject = prefixed(&original.subject, prefix);
-    if how != How::Forward {
+    if how != ReplyKind::Forward {
         recipients(context, paper, &original, how)?;
     }
     if !original.message_id.is_empty() {
@@ -47,7 +47,7 @@ pub(super) fn begin(
     paper.html = true;
     // Files go on; pictures that the quoted text shows stay with it.
     paper.files = original.files;
-    paper.files.retain(|file| how == How::Forward || file.inline);
+    paper.files.retain(|file| how == ReplyKind::Forward || file.inline);
     for file in &mut paper.files {
         file.number = None;
     }
@@ -70,7 +70,7 @@ fn recipients(
     context: &Context<'_>,
     paper: &mut Paper,
     original: &Paper,
-    how: How,
+    how: ReplyKind,
 ) -> Result<(), Refusal> {
     let own = user::addresses(context.store()?);
     let is_own = |person: &Person| {
@@ -81,7 +81,7 @@ fn recipients(
         true => original.from.iter().cloned().collect(),
         false => original.reply_to.clone(),
     };
-    if how == How::ReplyAll {
+    if how == ReplyKind::ReplyAll {
         let mut all: Vec<Person> = Vec::new();
         let mut take = |people: &[Person]| {
             let mut taken = Vec::new();

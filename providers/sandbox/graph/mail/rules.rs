@@ -14,7 +14,7 @@ use crate::graph::error::{Refusal, invalid_request, not_found, rule_refused};
 use crate::graph::exchange::Store;
 use crate::graph::exchange::folders;
 use crate::graph::request::Asked;
-use crate::graph::response::{Body, Reply, done};
+use crate::graph::response::{Body, GraphResponse, done};
 use crate::graph::types::mail::RULE;
 use crate::graph::types::read::read;
 use crate::state::State;
@@ -59,7 +59,7 @@ pub(crate) fn one(asked: &Asked<'_>, folder: &str, id: &str) -> Result<Body, Ref
 }
 
 /// Makes a rule.
-pub(super) fn create(context: &Context<'_>, folder: &str) -> Result<Reply, Refusal> {
+pub(super) fn create(context: &Context<'_>, folder: &str) -> Result<GraphResponse, Refusal> {
     inbox(context.store()?, folder)?;
     let members = read(context.request, &RULE, true)?;
     for needed in ["displayName", "actions"] {
@@ -88,7 +88,11 @@ pub(super) fn create(context: &Context<'_>, folder: &str) -> Result<Reply, Refus
 }
 
 /// Changes a rule; conditions, actions and exceptions are replaced whole.
-pub(super) fn change(context: &Context<'_>, folder: &str, id: &str) -> Result<Reply, Refusal> {
+pub(super) fn change(
+    context: &Context<'_>,
+    folder: &str,
+    id: &str,
+) -> Result<GraphResponse, Refusal> {
     inbox(context.store()?, folder)?;
     let members = read(context.request, &RULE, true)?;
     let rule = context.with(|office| office.rules.iter().find(|rule| is(rule, id)).cloned());
@@ -98,7 +102,11 @@ pub(super) fn change(context: &Context<'_>, folder: &str, id: &str) -> Result<Re
 }
 
 /// Deletes a rule.
-pub(super) fn delete(context: &Context<'_>, folder: &str, id: &str) -> Result<Reply, Refusal> {
+pub(super) fn delete(
+    context: &Context<'_>,
+    folder: &str,
+    id: &str,
+) -> Result<GraphResponse, Refusal> {
     inbox(context.store()?, folder)?;
     let gone = context.with(|office| {
         let before = office.rules.len();
@@ -174,7 +182,7 @@ fn reply(
     context: &Context<'_>,
     rule: Map<String, Value>,
     status: StatusCode,
-) -> Result<Reply, Refusal> {
+) -> Result<GraphResponse, Refusal> {
     let id = rule.get("id").and_then(Value::as_str).unwrap_or_default();
     let path = format!("mailFolders('inbox')/messageRules('{id}')");
     context.entity(rule, "mailFolders('inbox')/messageRules", &path, status)

@@ -15,7 +15,7 @@ use crate::graph::error::{
 };
 use crate::graph::exchange::folders::{self, OUTBOX};
 use crate::graph::people::Person;
-use crate::graph::response::{Reply, accepted};
+use crate::graph::response::{GraphResponse, accepted};
 use crate::graph::user;
 use crate::state::State;
 use crate::store::mailbox::change::Change;
@@ -25,7 +25,7 @@ use crate::store::message::Message;
 const DEFERRED: &str = "systemtime 0x3fef";
 
 /// Sends a draft.
-pub(super) fn send(context: &Context<'_>, id: &str) -> Result<Reply, Refusal> {
+pub(super) fn send(context: &Context<'_>, id: &str) -> Result<GraphResponse, Refusal> {
     let message = context.current(id)?;
     if !message.has("DRAFT") {
         return Err(not_draft());

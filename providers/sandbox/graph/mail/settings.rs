@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use super::context::Context;
 use crate::graph::calendar::draft::stated;
 use crate::graph::error::{Refusal, invalid_property};
-use crate::graph::response::Reply;
+use crate::graph::response::GraphResponse;
 use crate::graph::types::mail::SETTINGS;
 use crate::graph::types::read::read;
 use crate::graph::user;
@@ -19,7 +19,7 @@ const READ_ONLY: [&str; 2] = ["archiveFolder", "userPurpose"];
 const TIMES: [&str; 2] = ["scheduledStartDateTime", "scheduledEndDateTime"];
 
 /// Changes the settings that a body names.
-pub(super) fn change(context: &Context<'_>) -> Result<Reply, Refusal> {
+pub(super) fn change(context: &Context<'_>) -> Result<GraphResponse, Refusal> {
     let mut members = read(context.request, &SETTINGS, true)?;
     members.retain(|name, value| !READ_ONLY.contains(&name.as_str()) && !value.is_null());
     let store = context.store()?;

@@ -22,7 +22,7 @@ use crate::graph::exchange::Store;
 use crate::graph::pages;
 use crate::graph::params::Options;
 use crate::graph::people::object;
-use crate::graph::response::{Body, Reply, done, with_context};
+use crate::graph::response::{Body, GraphResponse, done, with_context};
 use crate::graph::types::mail::{ATTACHMENT, UPLOAD};
 use crate::graph::types::read::read;
 use crate::http::Request;
@@ -40,7 +40,7 @@ const MOST: i64 = 150 << 20;
 const LIFETIME: SignedDuration = SignedDuration::from_hours(24 * 7);
 
 /// Puts a file into a draft.
-pub(super) fn attach(context: &Context<'_>, id: &str) -> Result<Reply, Refusal> {
+pub(super) fn attach(context: &Context<'_>, id: &str) -> Result<GraphResponse, Refusal> {
     let kind = serde_json::from_slice::<Value>(&context.request.body).ok();
     let kind = kind.as_ref().and_then(|body| body.get("@odata.type")?.as_str());
     match kind {
@@ -77,7 +77,11 @@ pub(super) fn attach(context: &Context<'_>, id: &str) -> Result<Reply, Refusal> 
 }
 
 /// Takes a file out of a draft.
-pub(super) fn detach(context: &Context<'_>, id: &str, part: &str) -> Result<Reply, Refusal> {
+pub(super) fn detach(
+    context: &Context<'_>,
+    id: &str,
+    part: &str,
+) -> Result<GraphResponse, Refusal> {
     let message = draft(context, id)?;
     let place = attachments::place(context.store()?, message, part)?;
     let mut paper = Paper::of(message);
@@ -99,7 +103,7 @@ fn draft<'a>(context: &Context<'a>, id: &str) -> Result<&'a Message, Refusal> {
 }
 
 /// Gives the address under which a file can be sent up.
-pub(super) fn begin(context: &Context<'_>, id: &str) -> Result<Reply, Refusal> {
+pub(super) fn begin(context: &Context<'_>, id: &str) -> Result<GraphResponse, Refusal> {
     let members = read(context.request, &UPLOAD, true)?;
     let item = members.get("attachmentItem").and_then(Value::as_object);
     let item = item.ok_or_else(|| wrong_body("The parameter 'attachmentItem' is required."))?;
@@ -138,7 +142,10 @@ pub(super) fn begin(context: &Context<'_>, id: &str) -> Result<Reply, Refusal> {
     }));
     context.state.graph.uploads(|all| all.push(upload));
     let of = format!("{base}/v1.0/$metadata#microsoft.graph.uploadSession");
-    Ok(Reply { status: StatusCode::CREATED, ..Reply::of(with_context(of, session)) })
+    Ok(GraphResponse {
+        status: StatusCode::CREATED,
+        ..GraphResponse::of(with_context(of, session))
+    })
 }
 
 /// The routes of an upload's own address.
@@ -146,7 +153,11 @@ pub(crate) const PUT: &str = "PUT /v1.0/uploads/token";
 pub(crate) const GET: &str = "GET /v1.0/uploads/token";
 
 /// Answers at the address of an upload.
-pub(crate) fn answer(state: &State, request: &Request, token: &str) -> Result<Reply, Refusal> {
+pub(crate) fn answer(
+    state: &State,
+    request: &Request,
+    token: &str,
+) -> Result<GraphResponse, Refusal> {
     let now = Timestamp::now();
     state.graph.uploads(|all| all.retain(|upload| upload.expires > now));
     match request.method {
@@ -161,16 +172,16 @@ pub(crate) fn answer(state: &State, request: &Request, token: &str) -> Result<Re
 }
 
 /// What of a file is still to come.
-fn standing(upload: &Upload) -> Reply {
+fn standing(upload: &Upload) -> GraphResponse {
     let next = format!("{}-", upload.file.bytes.len());
-    Reply::of(Body::Json(json!({
+    GraphResponse::of(Body::Json(json!({
         "expirationDateTime": upload.expires.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
         "nextExpectedRanges": [next],
     })))
 }
 
 /// Takes a piece of a file; after the last, the draft has it.
-fn piece(state: &State, request: &Request, token: &str) -> Result<Reply, Refusal> {
+fn piece(state: &State, request: &Request, token: &str) -> Result<GraphResponse, Refusal> {
     let range = request.header("content-range").and_then(range);
     let (from, to, total) = range.ok_or_else(range_refused)?;
     let whole = state.graph.uploads(|all| {
@@ -198,7 +209,7 @@ fn piece(state: &State, request: &Request, token: &str) -> Result<Reply, Refusal
 }
 
 /// Puts a file that is whole into its draft.
-fn finish(state: &State, request: &Request, upload: Upload) -> Result<Reply, Refusal> {
+fn finish(state: &State, request: &Request, upload: Upload) -> Result<GraphResponse, Refusal> {
     let store = Store::of(state, &upload.address).ok_or_else(no_session)?;
     let message = store.mailbox.message(upload.message).ok_or_else(not_found)?;
     if !message.has("DRAFT") {
@@ -220,12 +231,12 @@ fn finish(state: &State, request: &Request, upload: Upload) -> Result<Reply, Ref
     let part = attachments::last_id(store, message).ok_or_else(not_found)?;
     let base = pages::base(request);
     let user = store.ids().mailbox();
-    Ok(Reply {
+    Ok(GraphResponse {
         status: StatusCode::CREATED,
         location: Some(format!(
             "{base}/v1.0/users('{user}')/messages('{message_id}')/attachments('{part}')"
         )),
-        ..Reply::of(Body::Nothing)
+        ..GraphResponse::of(Body::Nothing)
     })
 }
 

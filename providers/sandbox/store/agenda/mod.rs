@@ -176,7 +176,7 @@ pub(crate) struct Event {
     /// iCalendar's SEQUENCE.
     pub sequence: u32,
     /// What people wrote with their answers, of each the last.
-    pub replies: Vec<Reply>,
+    pub replies: Vec<GuestAnswer>,
     /// What only one provider's API knows of, by its own names there. A half
     /// looks here for nothing but what it put in itself.
     pub more: Map<String, Value>,
@@ -187,7 +187,7 @@ pub(crate) struct Event {
 
 /// An answer as it was sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Reply {
+pub(crate) struct GuestAnswer {
     /// Whose it is.
     pub address: String,
     /// When it was sent.

@@ -5,7 +5,7 @@
 use jiff::Timestamp;
 use serde_json::Map;
 
-use super::{Agenda, Event, Reply, instance_id, same};
+use super::{Agenda, Event, GuestAnswer, instance_id, same};
 use daysheet_core::provider::calendar::{Answer, Guest};
 
 /// What an event has among its `more` that was called off by somebody else.
@@ -19,7 +19,7 @@ impl Agenda {
         &mut self,
         place: usize,
         answer: Option<Answer>,
-        reply: Option<Reply>,
+        reply: Option<GuestAnswer>,
         tell: bool,
     ) {
         let Some((event, owner)) = self.with_owner(place) else {
@@ -161,7 +161,7 @@ impl Agenda {
         place: usize,
         owner: &str,
         answer: Option<Answer>,
-        reply: Option<Reply>,
+        reply: Option<GuestAnswer>,
     ) {
         if let Some(target) = self.at_organizer(place) {
             self.note(target, owner, answer, reply);
@@ -207,7 +207,13 @@ impl Agenda {
     }
 
     /// Writes down an answer.
-    fn note(&mut self, place: usize, who: &str, answer: Option<Answer>, reply: Option<Reply>) {
+    fn note(
+        &mut self,
+        place: usize,
+        who: &str,
+        answer: Option<Answer>,
+        reply: Option<GuestAnswer>,
+    ) {
         self.alter(place, |event| {
             if same(&event.organizer.address, who) {
                 event.organizer.answer = answer;

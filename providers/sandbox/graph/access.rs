@@ -2,7 +2,7 @@
 
 use hyper::header::HeaderMap;
 
-use super::error::{Refusal, denied, invalid_user, unauthenticated};
+use super::error::{GraphError, denied, invalid_user, unauthenticated};
 use super::exchange::Store;
 use crate::auth::tokens::{Access, Issuer};
 use crate::state::State;
@@ -15,7 +15,7 @@ fn bearer(headers: &HeaderMap) -> Option<&str> {
 }
 
 /// What the token of a request allows. It has to be Microsoft's.
-pub(super) fn access(state: &State, headers: &HeaderMap) -> Result<Access, Refusal> {
+pub(super) fn access(state: &State, headers: &HeaderMap) -> Result<Access, GraphError> {
     let token = bearer(headers).unwrap_or_default();
     let access = state.sign_in().access(token);
     access.filter(|access| access.issuer == Issuer::Microsoft).ok_or_else(|| unauthenticated(token))
@@ -28,7 +28,7 @@ pub(super) fn let_in<'a>(
     access: &Access,
     user: Option<&str>,
     [own, shared]: [&[&str]; 2],
-) -> Result<Store<'a>, Refusal> {
+) -> Result<Store<'a>, GraphError> {
     let own_store = Store::of(state, &access.mailbox);
     let own_store = own_store.ok_or_else(|| invalid_user(&access.mailbox))?;
     let (store, needed) = match user {

@@ -4,7 +4,7 @@
 //! elsewhere. Lists of messages have a file of their own, `mail/read/list.rs`.
 
 use super::call::{Call, Part};
-use super::error::{Refusal, bad_request, unsupported_filter};
+use super::error::{GraphError, bad_request, unsupported_filter};
 use super::exchange::folders;
 use super::filter::{Comparison, Filter, Literal};
 use super::mail::categories;
@@ -22,7 +22,7 @@ use crate::store::mailbox::contacts::Person;
 
 impl Asked<'_> {
     /// Makes the answer's body.
-    pub fn carry_out(&self, call: &Call<'_>) -> Result<Body, Refusal> {
+    pub fn carry_out(&self, call: &Call<'_>) -> Result<Body, GraphError> {
         let (store, options) = (self.store, self.options);
         match call {
             Call::User => {
@@ -67,7 +67,7 @@ impl Asked<'_> {
         }
     }
 
-    fn message(&self, id: &str, part: &Part<'_>) -> Result<Body, Refusal> {
+    fn message(&self, id: &str, part: &Part<'_>) -> Result<Body, GraphError> {
         let (store, options) = (self.store, self.options);
         let message = store.message(id)?;
         match part {
@@ -95,7 +95,7 @@ impl Asked<'_> {
         }
     }
 
-    fn folders(&self, parent: Option<&str>) -> Result<Body, Refusal> {
+    fn folders(&self, parent: Option<&str>) -> Result<Body, GraphError> {
         let (store, options) = (self.store, self.options);
         options.check_select(&folders::PROPERTIES, "mailFolder")?;
         let parent = parent.map(|id| store.folder(id)).transpose()?;
@@ -106,7 +106,7 @@ impl Asked<'_> {
         })
     }
 
-    fn contacts(&self) -> Result<Body, Refusal> {
+    fn contacts(&self) -> Result<Body, GraphError> {
         let (store, options) = (self.store, self.options);
         options.check_select(&people::CONTACT, "contact")?;
         let mut contacts = contacts::all(store);
@@ -128,7 +128,7 @@ impl Asked<'_> {
         })
     }
 
-    fn people(&self) -> Result<Body, Refusal> {
+    fn people(&self) -> Result<Body, GraphError> {
         let (store, options) = (self.store, self.options);
         options.check_select(&people::PERSON, "person")?;
         let search = options.search.map(unquoted).transpose();

@@ -13,7 +13,7 @@ use hyper::header::{HeaderMap, HeaderName, HeaderValue};
 use serde_json::{Map, Value, json};
 
 use super::access;
-use super::error::{self, Refusal, bad_request, not_allowed};
+use super::error::{self, GraphError, bad_request, not_allowed};
 use super::response::{Body, GraphResponse};
 use crate::faults::Fault;
 use crate::http::Request;
@@ -23,7 +23,7 @@ use crate::state::State;
 const MAX_ITEMS: usize = 20;
 
 /// Answers a batch.
-pub(super) fn carry_out(state: &State, request: &Request) -> Result<GraphResponse, Refusal> {
+pub(super) fn carry_out(state: &State, request: &Request) -> Result<GraphResponse, GraphError> {
     // A batch without a token is refused whole, not item by item.
     access::access(state, &request.headers)?;
     if request.method != Method::POST {
@@ -40,7 +40,7 @@ pub(super) fn carry_out(state: &State, request: &Request) -> Result<GraphRespons
             "Number of batch request steps exceeds the max value of {MAX_ITEMS}."
         )));
     }
-    let items: Vec<Item> = items.iter().map(item).collect::<Result<_, Refusal>>()?;
+    let items: Vec<Item> = items.iter().map(item).collect::<Result<_, GraphError>>()?;
     let mut ids: Vec<String> = items.iter().map(|item| item.id.to_lowercase()).collect();
     ids.sort_unstable();
     if ids.windows(2).any(|pair| pair.first() == pair.last()) {
@@ -62,7 +62,7 @@ struct Item {
 }
 
 /// Reads one request of a batch.
-fn item(item: &Value) -> Result<Item, Refusal> {
+fn item(item: &Value) -> Result<Item, GraphError> {
     let wrong = |what: &str| bad_request(format!("Invalid batch payload format. {what}"));
     let text = |name: &str| item.get(name).and_then(Value::as_str);
     let id = text("id").filter(|id| !id.is_empty());

@@ -14,7 +14,7 @@ use crate::http::Response;
 
 /// An error on its way out.
 #[derive(Debug)]
-pub(crate) struct Refusal {
+pub(crate) struct GraphError {
     /// The status.
     pub status: StatusCode,
     /// The word for programs.
@@ -25,7 +25,7 @@ pub(crate) struct Refusal {
     pub headers: Vec<(&'static str, String)>,
 }
 
-impl Refusal {
+impl GraphError {
     /// A refusal without headers of its own.
     pub fn new(status: StatusCode, code: &'static str, message: impl Into<String>) -> Self {
         Self { status, code, message: message.into(), headers: Vec::new() }
@@ -57,8 +57,8 @@ impl Refusal {
 /// Makes the refusals that are the same whatever was asked.
 macro_rules! refusals {
     ($($(#[$doc:meta])* $name:ident: $status:ident, $code:literal, $message:literal;)*) => {
-        $($(#[$doc])* pub(super) fn $name() -> Refusal {
-            Refusal::new(StatusCode::$status, $code, $message)
+        $($(#[$doc])* pub(super) fn $name() -> GraphError {
+            GraphError::new(StatusCode::$status, $code, $message)
         })*
     };
 }
@@ -128,17 +128,17 @@ refusals! {
 }
 
 /// 400 in the front end's name.
-pub(super) fn bad_request(message: impl Into<String>) -> Refusal {
-    Refusal::new(StatusCode::BAD_REQUEST, "BadRequest", message)
+pub(super) fn bad_request(message: impl Into<String>) -> GraphError {
+    GraphError::new(StatusCode::BAD_REQUEST, "BadRequest", message)
 }
 
 /// 400: a query option that cannot be read.
-pub(super) fn unreadable(message: impl Into<String>) -> Refusal {
-    Refusal::new(StatusCode::BAD_REQUEST, "RequestBroker--ParseUri", message)
+pub(super) fn unreadable(message: impl Into<String>) -> GraphError {
+    GraphError::new(StatusCode::BAD_REQUEST, "RequestBroker--ParseUri", message)
 }
 
 /// 400: a property that a type does not have.
-pub(super) fn no_property(name: &str, kind: &str) -> Refusal {
+pub(super) fn no_property(name: &str, kind: &str) -> GraphError {
     unreadable(no_property_message(name, kind))
 }
 
@@ -148,13 +148,13 @@ pub(super) fn no_property_message(name: &str, kind: &str) -> String {
 }
 
 /// 400: a filter that is no filter.
-pub(super) fn invalid_filter(why: &str) -> Refusal {
+pub(super) fn invalid_filter(why: &str) -> GraphError {
     bad_request(format!("Invalid filter clause: {why}"))
 }
 
 /// 400: an order that the store does not have.
-pub(super) fn unsupported_order(name: &str) -> Refusal {
-    Refusal::new(
+pub(super) fn unsupported_order(name: &str) -> GraphError {
+    GraphError::new(
         StatusCode::BAD_REQUEST,
         "ErrorInvalidUrlQuery",
         format!("The property '{name}' does not support sorting."),
@@ -162,18 +162,18 @@ pub(super) fn unsupported_order(name: &str) -> Refusal {
 }
 
 /// 400: an option that does not go with `$search`.
-pub(super) fn not_with_search(option: &str) -> Refusal {
+pub(super) fn not_with_search(option: &str) -> GraphError {
     let code = match option {
         "$filter" => "SearchWithFilter",
         _ => "SearchWithOrderBy",
     };
     let message = format!("The query parameter '{option}' is not supported with '$search'.");
-    Refusal::new(StatusCode::BAD_REQUEST, code, message)
+    GraphError::new(StatusCode::BAD_REQUEST, code, message)
 }
 
 /// 404: a user that is not in the directory.
-pub(super) fn invalid_user(user: &str) -> Refusal {
-    Refusal::new(
+pub(super) fn invalid_user(user: &str) -> GraphError {
+    GraphError::new(
         StatusCode::NOT_FOUND,
         "ErrorInvalidUser",
         format!("The requested user '{user}' is invalid."),
@@ -181,13 +181,13 @@ pub(super) fn invalid_user(user: &str) -> Refusal {
 }
 
 /// 400: a path that leads nowhere.
-pub(super) fn no_segment(segment: &str) -> Refusal {
+pub(super) fn no_segment(segment: &str) -> GraphError {
     bad_request(format!("Resource not found for the segment '{segment}'."))
 }
 
 /// 400: a zone that nobody knows.
-pub(super) fn unknown_zone(name: &str) -> Refusal {
-    Refusal::new(
+pub(super) fn unknown_zone(name: &str) -> GraphError {
+    GraphError::new(
         StatusCode::BAD_REQUEST,
         "TimeZoneNotSupportedException",
         format!(
@@ -198,13 +198,13 @@ pub(super) fn unknown_zone(name: &str) -> Refusal {
 }
 
 /// 400: a parameter that makes no sense.
-pub(super) fn invalid_parameter(message: impl Into<String>) -> Refusal {
-    Refusal::new(StatusCode::BAD_REQUEST, "ErrorInvalidParameter", message)
+pub(super) fn invalid_parameter(message: impl Into<String>) -> GraphError {
+    GraphError::new(StatusCode::BAD_REQUEST, "ErrorInvalidParameter", message)
 }
 
 /// 400: a request that can be read and not be carried out.
-pub(super) fn invalid_request(why: &str) -> Refusal {
-    Refusal::new(
+pub(super) fn invalid_request(why: &str) -> GraphError {
+    GraphError::new(
         StatusCode::BAD_REQUEST,
         "ErrorInvalidRequest",
         format!("Your request can't be completed. {why}"),
@@ -212,8 +212,8 @@ pub(super) fn invalid_request(why: &str) -> Refusal {
 }
 
 /// 400: a rule that makes no sense.
-pub(super) fn rule_refused(why: &str) -> Refusal {
-    Refusal::new(
+pub(super) fn rule_refused(why: &str) -> GraphError {
+    GraphError::new(
         StatusCode::BAD_REQUEST,
         "ErrorInboxRulesValidationError",
         format!("A validation error occurred while executing a rule operation. {why}"),
@@ -221,7 +221,7 @@ pub(super) fn rule_refused(why: &str) -> Refusal {
 }
 
 /// 400: a body that is no JSON.
-pub(super) fn unreadable_body() -> Refusal {
+pub(super) fn unreadable_body() -> GraphError {
     bad_request(
         "Unable to read JSON request payload. Please ensure Content-Type header is set and \
          payload is of valid JSON format.",
@@ -229,17 +229,17 @@ pub(super) fn unreadable_body() -> Refusal {
 }
 
 /// 400: a body that is not what it has to be.
-pub(super) fn wrong_body(message: impl Into<String>) -> Refusal {
-    Refusal::new(StatusCode::BAD_REQUEST, "RequestBodyRead", message)
+pub(super) fn wrong_body(message: impl Into<String>) -> GraphError {
+    GraphError::new(StatusCode::BAD_REQUEST, "RequestBodyRead", message)
 }
 
 /// 401: no token, or not one that is good now.
-pub(super) fn unauthenticated(token: &str) -> Refusal {
+pub(super) fn unauthenticated(token: &str) -> GraphError {
     let message = match token {
         "" => "Access token is empty.",
         _ => "Lifetime validation failed, the token is expired.",
     };
-    Refusal::new(StatusCode::UNAUTHORIZED, "InvalidAuthenticationToken", message).with(
+    GraphError::new(StatusCode::UNAUTHORIZED, "InvalidAuthenticationToken", message).with(
         "www-authenticate",
         "Bearer realm=\"\", \
          authorization_uri=\"https://login.microsoftonline.com/common/oauth2/authorize\", \
@@ -248,8 +248,8 @@ pub(super) fn unauthenticated(token: &str) -> Refusal {
 }
 
 /// 429: more requests at a time than a mailbox takes.
-pub(super) fn too_many_at_once() -> Refusal {
-    Refusal::new(
+pub(super) fn too_many_at_once() -> GraphError {
+    GraphError::new(
         StatusCode::TOO_MANY_REQUESTS,
         "ApplicationThrottled",
         "Application is over its MailboxConcurrency limit.",
@@ -259,27 +259,27 @@ pub(super) fn too_many_at_once() -> Refusal {
 
 /// A failure on purpose, where it has Graph's shape; a page for people, a
 /// connection that breaks, have none.
-pub(super) fn fault(fault: Fault) -> Option<Refusal> {
+pub(super) fn fault(fault: Fault) -> Option<GraphError> {
     let refusal = match fault {
-        Fault::TooMany => Refusal::new(
+        Fault::TooMany => GraphError::new(
             StatusCode::TOO_MANY_REQUESTS,
             "TooManyRequests",
             "Too many requests. Please retry again later.",
         )
         .with("retry-after", "1"),
         Fault::Forbidden => denied(),
-        Fault::Server => Refusal::new(
+        Fault::Server => GraphError::new(
             StatusCode::INTERNAL_SERVER_ERROR,
             "InternalServerError",
             "An internal server error occurred. The operation failed.",
         ),
-        Fault::Unavailable => Refusal::new(
+        Fault::Unavailable => GraphError::new(
             StatusCode::SERVICE_UNAVAILABLE,
             "ErrorServerBusy",
             "The server is busy. Please try again later.",
         )
         .with("retry-after", "1"),
-        Fault::Timeout => Refusal::new(StatusCode::GATEWAY_TIMEOUT, "UnknownError", ""),
+        Fault::Timeout => GraphError::new(StatusCode::GATEWAY_TIMEOUT, "UnknownError", ""),
         Fault::Html
         | Fault::Reset
         | Fault::Half

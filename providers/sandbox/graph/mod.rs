@@ -46,7 +46,7 @@ use calendar::respond::Action;
 use calendar::{Call as Calendar, places};
 use call::{Call as Read, Part};
 use delta::Call as Delta;
-use error::{Refusal, denied, no_segment, not_allowed};
+use error::{GraphError, denied, no_segment, not_allowed};
 use exchange::Store;
 use mail::quote::ReplyKind;
 use mail::{Call as Write, rules, send, upload};
@@ -99,7 +99,7 @@ pub(super) fn enter<'a>(
 }
 
 /// Puts an answer or a refusal on the wire.
-fn wire(state: &State, headers: &HeaderMap, result: Result<GraphResponse, Refusal>) -> Response {
+fn wire(state: &State, headers: &HeaderMap, result: Result<GraphResponse, GraphError>) -> Response {
     let id = state.graph.request_id();
     let client = headers.get("client-request-id");
     let client = client.and_then(|id| id.to_str().ok()).unwrap_or(&id);
@@ -238,7 +238,7 @@ pub(super) fn carry_out(
     state: &State,
     request: &Request,
     path: &[&str],
-) -> Result<GraphResponse, Refusal> {
+) -> Result<GraphResponse, GraphError> {
     let access = access(state, &request.headers)?;
     let (user, rest) = match path {
         ["me", rest @ ..] => (None, rest),
@@ -277,7 +277,7 @@ fn read(
     user: Option<&str>,
     access: &Access,
     call: &Read<'_>,
-) -> Result<GraphResponse, Refusal> {
+) -> Result<GraphResponse, GraphError> {
     let store = let_in(state, access, user, call.permissions())?;
     let options = Options::read(request, call.options())?;
     let prefer = Prefer::read(request);
@@ -296,7 +296,7 @@ fn catch_up(state: &State, access: &Access, user: Option<&str>) {
 }
 
 /// Answers with the tenant's rooms, which take an administrator's consent.
-fn rooms(state: &State, request: &Request, access: &Access) -> Result<Body, Refusal> {
+fn rooms(state: &State, request: &Request, access: &Access) -> Result<Body, GraphError> {
     if request.method != Method::GET {
         return Err(not_allowed());
     }

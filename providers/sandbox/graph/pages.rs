@@ -12,7 +12,7 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
-use super::error::{Refusal, invalid_page};
+use super::error::{GraphError, invalid_page};
 use super::params::{Options, Prefer};
 use crate::http::Request;
 
@@ -34,7 +34,7 @@ pub(super) fn page(
     options: &Options<'_>,
     prefer: &Prefer,
     default: usize,
-) -> Result<Page, Refusal> {
+) -> Result<Page, GraphError> {
     let size = options.top.or(prefer.page_size).unwrap_or(default);
     let by_token = options.search.is_some();
     let mut start = options.skip.unwrap_or_default();

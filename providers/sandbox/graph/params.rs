@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value};
 
-use super::error::{Refusal, bad_request, no_property, unreadable};
+use super::error::{GraphError, bad_request, no_property, unreadable};
 use crate::http::Request;
 
 /// Rows of a page at most.
@@ -36,7 +36,7 @@ pub(crate) struct Options<'a> {
 
 impl<'a> Options<'a> {
     /// Reads the options of a request; `known` are those its path has.
-    pub fn read(request: &'a Request, known: &[&str]) -> Result<Self, Refusal> {
+    pub fn read(request: &'a Request, known: &[&str]) -> Result<Self, GraphError> {
         let mut options = Self::default();
         let mut seen: Vec<&str> = Vec::new();
         for (name, value) in &request.query {
@@ -81,7 +81,7 @@ impl<'a> Options<'a> {
     }
 
     /// Checks the properties wanted against those a type has.
-    pub fn check_select(&self, properties: &[&str], kind: &str) -> Result<(), Refusal> {
+    pub fn check_select(&self, properties: &[&str], kind: &str) -> Result<(), GraphError> {
         let mut wanted = self.select.iter().flatten();
         match wanted.find(|name| **name != "*" && !properties.contains(name)) {
             Some(name) => Err(no_property(name, kind)),
@@ -115,7 +115,7 @@ fn list(value: &str) -> Vec<&str> {
     names.filter(|name| !name.is_empty()).collect()
 }
 
-fn number(name: &str, value: &str) -> Result<usize, Refusal> {
+fn number(name: &str, value: &str) -> Result<usize, GraphError> {
     let number = value.parse::<u32>().ok();
     number.and_then(|number| usize::try_from(number).ok()).ok_or_else(|| {
         unreadable(format!(
@@ -125,7 +125,7 @@ fn number(name: &str, value: &str) -> Result<usize, Refusal> {
     })
 }
 
-fn truth(name: &str, value: &str) -> Result<bool, Refusal> {
+fn truth(name: &str, value: &str) -> Result<bool, GraphError> {
     match value.to_ascii_lowercase().as_str() {
         "true" => Ok(true),
         "false" => Ok(false),

@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value};
 
-use super::error::{Refusal, invalid_filter};
+use super::error::{GraphError, invalid_filter};
 use super::exchange::Store;
 use super::filter;
 use super::pages;
@@ -28,7 +28,7 @@ pub(crate) struct Asked<'a> {
 
 impl Asked<'_> {
     /// The filter, where there is one.
-    pub fn filter(&self) -> Result<Option<filter::Filter>, Refusal> {
+    pub fn filter(&self) -> Result<Option<filter::Filter>, GraphError> {
         let filter = self.options.filter.map(filter::parse).transpose();
         filter.map_err(|why| invalid_filter(&why))
     }
@@ -40,7 +40,7 @@ impl Asked<'_> {
         default: usize,
         of: &str,
         row: impl Fn(usize, &T) -> Value,
-    ) -> Result<Body, Refusal> {
+    ) -> Result<Body, GraphError> {
         let (request, options) = (self.request, self.options);
         let page = pages::page(request, options, self.prefer, default)?;
         let rows = all.iter().enumerate();

@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 
-use super::error::{Refusal, unknown_zone};
+use super::error::{GraphError, unknown_zone};
 
 /// A zone under the name it was asked for by.
 #[derive(Debug, Clone)]
@@ -23,7 +23,7 @@ impl Zone {
     }
 
     /// The zone of a name, Windows' or IANA's; others are refused.
-    pub fn of(name: &str) -> Result<Self, Refusal> {
+    pub fn of(name: &str) -> Result<Self, GraphError> {
         let zone = find(name).ok_or_else(|| unknown_zone(name))?;
         Ok(Self { name: name.to_owned(), zone })
     }

@@ -3,7 +3,7 @@
 //! What is wrong with the client or its redirect is told to the person, on a
 //! page; everything else goes back to the client (RFC 6749, 4.1.2.1).
 
-use super::error::Refusal;
+use super::error::EntraError;
 use super::scopes;
 use crate::auth::oauth::{self, CONSENT_HEADER, field, is_loopback};
 use crate::auth::pages;
@@ -18,7 +18,7 @@ pub(super) fn ask(state: &State, request: &Request) -> Response {
         Err(refusal) => return refusal.page(),
     };
     let its_state = request.param("state").unwrap_or_default();
-    let refused = |refusal: Refusal| refusal.redirect(redirect_uri, its_state);
+    let refused = |refusal: EntraError| refusal.redirect(redirect_uri, its_state);
     let wish = match wish(request, client_id, redirect_uri) {
         Ok(wish) => wish,
         Err(refusal) => return refused(refusal),
@@ -28,29 +28,29 @@ pub(super) fn ask(state: &State, request: &Request) -> Response {
         (Some(mailbox), Some("allow")) => allow(state, wish, mailbox.address.clone()),
         (Some(_), Some("deny")) => deny(&wish),
         // Nobody stays signed in here, so nothing can go on in silence.
-        _ if request.param("prompt") == Some("none") => refused(Refusal::new(
+        _ if request.param("prompt") == Some("none") => refused(EntraError::new(
             "login_required",
             50_058,
             "A silent sign-in request was sent but no user is signed in.",
         )),
         _ => match state.sign_in().hold(wish.clone()) {
             Ok(ticket) => pages::consent(state, &wish, &ticket, hint),
-            Err(error) => refused(Refusal::failure(error.message())),
+            Err(error) => refused(EntraError::failure(error.message())),
         },
     }
 }
 
 /// Who asks, and where the answer goes: what must be right before anything is
 /// sent there.
-fn client(request: &Request) -> Result<(&str, &str), Refusal> {
+fn client(request: &Request) -> Result<(&str, &str), EntraError> {
     let need = |name: &str| {
         let value = request.param(name).filter(|value| !value.is_empty());
-        value.ok_or_else(|| Refusal::missing(name))
+        value.ok_or_else(|| EntraError::missing(name))
     };
     let client_id = need("client_id")?;
     let redirect_uri = need("redirect_uri")?;
     if !is_loopback(redirect_uri) {
-        return Err(Refusal::new(
+        return Err(EntraError::new(
             "invalid_request",
             50_011,
             format!(
@@ -65,12 +65,12 @@ fn client(request: &Request) -> Result<(&str, &str), Refusal> {
 }
 
 /// Reads the rest of an authorization request.
-fn wish(request: &Request, client_id: &str, redirect_uri: &str) -> Result<Wish, Refusal> {
+fn wish(request: &Request, client_id: &str, redirect_uri: &str) -> Result<Wish, EntraError> {
     let param = |name: &str| request.param(name).filter(|value| !value.is_empty());
-    match param("response_type").ok_or_else(|| Refusal::missing("response_type"))? {
+    match param("response_type").ok_or_else(|| EntraError::missing("response_type"))? {
         "code" => {}
         other => {
-            return Err(Refusal::new(
+            return Err(EntraError::new(
                 "unsupported_response_type",
                 700_054,
                 format!("response_type '{other}' is not enabled for the application."),
@@ -78,7 +78,7 @@ fn wish(request: &Request, client_id: &str, redirect_uri: &str) -> Result<Wish, 
         }
     }
     if let Some(mode) = param("response_mode").filter(|mode| *mode != "query") {
-        return Err(Refusal::new(
+        return Err(EntraError::new(
             "invalid_request",
             70_007,
             format!("'{mode}' is not a supported value of 'response_mode' when requesting a code."),
@@ -86,23 +86,23 @@ fn wish(request: &Request, client_id: &str, redirect_uri: &str) -> Result<Wish, 
     }
     let prompts = ["none", "login", "consent", "select_account"];
     if let Some(prompt) = param("prompt").filter(|prompt| !prompts.contains(prompt)) {
-        return Err(Refusal::new(
+        return Err(EntraError::new(
             "invalid_request",
             90_023,
             format!("Unsupported 'prompt' value '{prompt}'."),
         ));
     }
-    let scopes = param("scope").ok_or_else(|| Refusal::missing("scope"))?;
+    let scopes = param("scope").ok_or_else(|| EntraError::missing("scope"))?;
     let scopes = scopes::read(scopes)?;
     let challenge = param("code_challenge").ok_or_else(|| {
-        Refusal::new(
+        EntraError::new(
             "invalid_request",
             9_002_325,
             "Proof Key for Code Exchange is required for authorization code redemption.",
         )
     })?;
     if param("code_challenge_method") != Some("S256") || challenge.len() != oauth::CHALLENGE {
-        return Err(Refusal::new(
+        return Err(EntraError::new(
             "invalid_request",
             501_491,
             "The Code_Challenge is not an S256 challenge of 43 characters.",
@@ -125,7 +125,7 @@ pub(super) fn consent(state: &State, request: &Request) -> Response {
     let ticket = field(&form, "request").unwrap_or_default();
     let wish = state.sign_in().take(Issuer::Microsoft, ticket);
     let Some(wish) = wish else {
-        return Refusal::new(
+        return EntraError::new(
             "invalid_request",
             90_100,
             "This page was used before or is too old. Start the sign-in again.",
@@ -145,7 +145,7 @@ fn allow(state: &State, wish: Wish, mailbox: String) -> Response {
     let code = match state.sign_in().issue_code(wish, mailbox) {
         Ok(code) => code,
         Err(error) => {
-            return Refusal::failure(error.message()).redirect(&redirect_uri, &its_state);
+            return EntraError::failure(error.message()).redirect(&redirect_uri, &its_state);
         }
     };
     let mut pairs = vec![("code", code.as_str())];
@@ -153,12 +153,12 @@ fn allow(state: &State, wish: Wish, mailbox: String) -> Response {
         pairs.push(("state", its_state.as_str()));
     }
     oauth::back(&redirect_uri, &pairs)
-        .unwrap_or_else(|| Refusal::failure("redirect_uri is no URI").page())
+        .unwrap_or_else(|| EntraError::failure("redirect_uri is no URI").page())
 }
 
 /// Sends the browser back with the person's refusal.
 fn deny(wish: &Wish) -> Response {
-    Refusal::new("access_denied", 65_004, "User declined to consent to access the app.")
+    EntraError::new("access_denied", 65_004, "User declined to consent to access the app.")
         .suberror("cancel")
         .redirect(&wish.redirect_uri, &wish.state)
 }

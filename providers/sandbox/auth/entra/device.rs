@@ -5,7 +5,7 @@
 use hyper::{Method, StatusCode};
 use serde_json::json;
 
-use super::error::{Refusal, answer};
+use super::error::{EntraError, answer};
 use super::scopes;
 use crate::auth::oauth::{CONSENT_HEADER, field};
 use crate::auth::pages;
@@ -23,7 +23,7 @@ pub(super) fn issue(state: &State, request: &Request) -> Response {
     let mut sign_in = state.sign_in();
     let (device_code, user_code) = match sign_in.devices.issue(wish) {
         Ok(codes) => codes,
-        Err(error) => return Refusal::failure(error.message()).json(),
+        Err(error) => return EntraError::failure(error.message()).json(),
     };
     let host = request.header("host").unwrap_or("127.0.0.1");
     let tenant = request.path.first().map_or("common", String::as_str);
@@ -47,10 +47,10 @@ pub(super) fn issue(state: &State, request: &Request) -> Response {
 }
 
 /// Reads a device's request.
-fn wish(form: &[(String, String)]) -> Result<Wish, Refusal> {
+fn wish(form: &[(String, String)]) -> Result<Wish, EntraError> {
     let need = |name: &str| {
         let value = field(form, name).filter(|value| !value.is_empty());
-        value.ok_or_else(|| Refusal::missing(name))
+        value.ok_or_else(|| EntraError::missing(name))
     };
     let client_id = need("client_id")?;
     let scopes = scopes::read(need("scope")?)?;

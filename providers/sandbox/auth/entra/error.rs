@@ -1,6 +1,6 @@
 //! Entra's errors: an OAuth word, and an AADSTS number with its sentence.
 //!
-//! One [`Refusal`] has three looks: JSON for programs, a page for people, and
+//! One [`EntraError`] has three looks: JSON for programs, a page for people, and
 //! the query of a redirect. The numbers are the service's; which of them a
 //! request deserves is decided where the request is understood.
 
@@ -13,7 +13,7 @@ use crate::http::Response;
 
 /// A request that was refused.
 #[derive(Debug)]
-pub(crate) struct Refusal {
+pub(crate) struct EntraError {
     status: StatusCode,
     error: &'static str,
     number: u32,
@@ -21,7 +21,7 @@ pub(crate) struct Refusal {
     suberror: Option<&'static str>,
 }
 
-impl Refusal {
+impl EntraError {
     /// A refusal with 400.
     pub fn new(error: &'static str, number: u32, text: impl Into<String>) -> Self {
         let status = StatusCode::BAD_REQUEST;

@@ -14,7 +14,7 @@ mod token;
 use crate::http::{Request, Response};
 use crate::routes::routes;
 use crate::state::State;
-use error::Refusal;
+use error::EntraError;
 
 /// What a route leads to.
 struct Call<'a> {
@@ -61,9 +61,9 @@ pub(crate) fn answer(state: &State, request: &Request, path: &[&str]) -> Option<
 }
 
 /// A tenant that is none.
-fn unknown_tenant(name: &str) -> Refusal {
+fn unknown_tenant(name: &str) -> EntraError {
     let text = format!("Tenant '{name}' not found. Check to make sure you have the correct one.");
-    Refusal::new("invalid_request", 90_002, text)
+    EntraError::new("invalid_request", 90_002, text)
 }
 
 /// True for a path segment that names a tenant: by a word, its GUID or a domain.

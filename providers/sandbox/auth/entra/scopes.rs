@@ -4,7 +4,7 @@
 //! what is granted is told in the service's spelling and the form it was asked
 //! in.
 
-use super::error::Refusal;
+use super::error::EntraError;
 
 /// What a permission's name begins with in full.
 const GRAPH: &str = "https://graph.microsoft.com/";
@@ -42,7 +42,7 @@ pub(super) struct Scopes {
 }
 
 /// Reads a `scope` parameter.
-pub(super) fn read(text: &str) -> Result<Scopes, Refusal> {
+pub(super) fn read(text: &str) -> Result<Scopes, EntraError> {
     let mut granted: Vec<String> = Vec::new();
     let mut offline = false;
     for scope in text.split_ascii_whitespace() {
@@ -56,7 +56,7 @@ pub(super) fn read(text: &str) -> Result<Scopes, Refusal> {
         }
     }
     if granted.is_empty() && !offline {
-        return Err(Refusal::missing("scope"));
+        return Err(EntraError::missing("scope"));
     }
     Ok(Scopes { granted: granted.join(" "), offline })
 }
@@ -94,8 +94,8 @@ fn short(scope: &str) -> &str {
 }
 
 /// A scope that the service does not have.
-fn unknown(scope: &str) -> Refusal {
-    Refusal::new(
+fn unknown(scope: &str) -> EntraError {
+    EntraError::new(
         "invalid_scope",
         70_011,
         format!(

@@ -3,7 +3,7 @@
 use hyper::StatusCode;
 use serde_json::{Value, json};
 
-use super::error::{Refusal, answer as json_answer};
+use super::error::{EntraError, answer as json_answer};
 use super::scopes;
 use crate::auth::oauth::{challenge_of, field};
 use crate::auth::tokens::device_codes::Polled;
@@ -19,12 +19,12 @@ pub(super) fn answer(state: &State, request: &Request) -> Response {
     trade(state, request).unwrap_or_else(|refusal| refusal.json())
 }
 
-fn trade(state: &State, request: &Request) -> Result<Response, Refusal> {
+fn trade(state: &State, request: &Request) -> Result<Response, EntraError> {
     let form = Form(request.form());
     let grant = form.need("grant_type")?;
     let client = form.need("client_id")?;
     if form.has("client_secret") || form.has("client_assertion") {
-        return Err(Refusal::new(
+        return Err(EntraError::new(
             "invalid_client",
             700_025,
             "Client is public so neither 'client_assertion' nor 'client_secret' should be \
@@ -47,7 +47,7 @@ fn trade(state: &State, request: &Request) -> Result<Response, Refusal> {
             let token = form.need("refresh_token")?;
             may_refresh(&sign_in, &form, client, token)?;
             let issued = sign_in.rotate(token).transpose();
-            issued.ok_or_else(Refusal::malformed)?
+            issued.ok_or_else(EntraError::malformed)?
         }
         DEVICE_GRANT => {
             let code = form.need("device_code")?;
@@ -56,14 +56,14 @@ fn trade(state: &State, request: &Request) -> Result<Response, Refusal> {
             sign_in.issue_tokens(&wish, mailbox)
         }
         other => {
-            return Err(Refusal::new(
+            return Err(EntraError::new(
                 "unsupported_grant_type",
                 70_003,
                 format!("The app requested an unsupported grant type '{other}'."),
             ));
         }
     };
-    let issued = issued.map_err(|error| Refusal::failure(error.message()))?;
+    let issued = issued.map_err(|error| EntraError::failure(error.message()))?;
     Ok(json_answer(StatusCode::OK, &body(&sign_in, issued)))
 }
 
@@ -79,25 +79,25 @@ impl Form {
         field(&self.0, name).is_some()
     }
 
-    fn need(&self, name: &str) -> Result<&str, Refusal> {
-        self.get(name).ok_or_else(|| Refusal::missing(name))
+    fn need(&self, name: &str) -> Result<&str, EntraError> {
+        self.get(name).ok_or_else(|| EntraError::missing(name))
     }
 }
 
 /// The authorization code grant's checks, with PKCE's.
-fn by_code(sign_in: &mut SignIn, form: &Form, client: &str) -> Result<Code, Refusal> {
+fn by_code(sign_in: &mut SignIn, form: &Form, client: &str) -> Result<Code, EntraError> {
     let code = form.need("code")?;
     let redirect_uri = form.need("redirect_uri")?;
     // A code is good for one try, so it is gone even if the try fails.
     let code = sign_in.take_code(Issuer::Microsoft, code).map_err(|why| match why {
-        NoCode::Unknown => Refusal::malformed(),
-        NoCode::Spent => Refusal::new(
+        NoCode::Unknown => EntraError::malformed(),
+        NoCode::Spent => EntraError::new(
             "invalid_grant",
             54_005,
             "OAuth2 Authorization code was already redeemed, please retry with a new valid \
                  code or use an existing refresh token.",
         ),
-        NoCode::Expired => Refusal::new(
+        NoCode::Expired => EntraError::new(
             "invalid_grant",
             70_008,
             "The provided authorization code or refresh token has expired due to inactivity. \
@@ -109,7 +109,7 @@ fn by_code(sign_in: &mut SignIn, form: &Form, client: &str) -> Result<Code, Refu
         return Err(not_this_grant());
     }
     if wish.redirect_uri != redirect_uri {
-        return Err(Refusal::new(
+        return Err(EntraError::new(
             "invalid_client",
             500_112,
             format!(
@@ -121,7 +121,7 @@ fn by_code(sign_in: &mut SignIn, form: &Form, client: &str) -> Result<Code, Refu
         .status(StatusCode::UNAUTHORIZED));
     }
     if form.get("code_verifier").map(challenge_of).as_ref() != Some(&wish.challenge) {
-        return Err(Refusal::new(
+        return Err(EntraError::new(
             "invalid_grant",
             501_481,
             "The Code_Verifier does not match the code_challenge supplied in the authorization \
@@ -133,11 +133,11 @@ fn by_code(sign_in: &mut SignIn, form: &Form, client: &str) -> Result<Code, Refu
 }
 
 /// The refresh token grant's checks.
-fn may_refresh(sign_in: &SignIn, form: &Form, client: &str, token: &str) -> Result<(), Refusal> {
+fn may_refresh(sign_in: &SignIn, form: &Form, client: &str, token: &str) -> Result<(), EntraError> {
     match sign_in.standing(Issuer::Microsoft, token) {
-        Standing::Unknown => Err(Refusal::malformed()),
+        Standing::Unknown => Err(EntraError::malformed()),
         Standing::Rotated => Err(not_this_grant()),
-        Standing::Revoked => Err(Refusal::new(
+        Standing::Revoked => Err(EntraError::new(
             "invalid_grant",
             50_173,
             "The provided grant has expired due to it being revoked, a fresh auth token is \
@@ -150,9 +150,9 @@ fn may_refresh(sign_in: &SignIn, form: &Form, client: &str, token: &str) -> Resu
 }
 
 /// Refuses scopes beyond those that the person granted.
-fn consented(form: &Form, client: &str, granted: &str) -> Result<(), Refusal> {
+fn consented(form: &Form, client: &str, granted: &str) -> Result<(), EntraError> {
     match form.get("scope") {
-        Some(asked) if !scopes::covers(granted, asked) => Err(Refusal::new(
+        Some(asked) if !scopes::covers(granted, asked) => Err(EntraError::new(
             "invalid_grant",
             65_001,
             format!(
@@ -167,31 +167,31 @@ fn consented(form: &Form, client: &str, granted: &str) -> Result<(), Refusal> {
 }
 
 /// What a device is told.
-fn granted(polled: Polled) -> Result<(Wish, String), Refusal> {
+fn granted(polled: Polled) -> Result<(Wish, String), EntraError> {
     Err(match polled {
         Polled::Granted { wish, mailbox } => return Ok((wish, mailbox)),
-        Polled::Pending => Refusal::new(
+        Polled::Pending => EntraError::new(
             "authorization_pending",
             70_016,
             "OAuth 2.0 device flow error. Authorization is pending. Continue polling.",
         ),
-        Polled::TooFast => Refusal::new(
+        Polled::TooFast => EntraError::new(
             "slow_down",
             70_016,
             "OAuth 2.0 device flow error. Authorization is pending. Polling is too frequent.",
         ),
-        Polled::Declined => Refusal::new(
+        Polled::Declined => EntraError::new(
             "authorization_declined",
             65_004,
             "User declined to consent to access the app.",
         ),
-        Polled::Expired => Refusal::new(
+        Polled::Expired => EntraError::new(
             "expired_token",
             70_020,
             "The provided value for the input parameter 'device_code' is not valid. This device \
              code has expired.",
         ),
-        Polled::Unknown => Refusal::new(
+        Polled::Unknown => EntraError::new(
             "bad_verification_code",
             70_018,
             "The provided value for the input parameter 'device_code' is not valid.",
@@ -200,8 +200,8 @@ fn granted(polled: Polled) -> Result<(Wish, String), Refusal> {
 }
 
 /// A grant that was good once, or for another.
-fn not_this_grant() -> Refusal {
-    Refusal::new("invalid_grant", 70_000, "Provided grant is invalid or malformed.")
+fn not_this_grant() -> EntraError {
+    EntraError::new("invalid_grant", 70_000, "Provided grant is invalid or malformed.")
 }
 
 /// The answer with tokens.

@@ -9,7 +9,9 @@ use super::context::{At, Context};
 use super::event::{PROPERTIES, called_off};
 use super::filter::{self, instant};
 use super::shown::{Kind, Shown};
-use crate::graph::error::{Refusal, invalid_parameter, invalid_request, malformed_id, not_found};
+use crate::graph::error::{
+    GraphError, invalid_parameter, invalid_request, malformed_id, not_found,
+};
 use crate::graph::mail::read::list::DEFAULT_TOP;
 use crate::graph::response::Body;
 use crate::store::agenda::expand::Occurrence;
@@ -30,13 +32,13 @@ pub(super) struct Found {
 
 impl Found {
     /// The place of its calendar.
-    pub fn calendar(&self, agenda: &Agenda) -> Result<usize, Refusal> {
+    pub fn calendar(&self, agenda: &Agenda) -> Result<usize, GraphError> {
         let event = agenda.event(self.place).ok_or_else(not_found)?;
         Ok(event.calendar)
     }
 
     /// The event as it is shown.
-    pub fn shown<'a>(&self, context: &'a Context<'_>) -> Result<Shown<'a>, Refusal> {
+    pub fn shown<'a>(&self, context: &'a Context<'_>) -> Result<Shown<'a>, GraphError> {
         let it = match self.original {
             Some(original) => context.agenda.occurrence(self.place, original),
             None => as_is(context.agenda, self.place),
@@ -97,7 +99,7 @@ pub(crate) fn as_is(agenda: &Agenda, place: usize) -> Option<Occurrence<'_>> {
 }
 
 /// Finds what an id stands for.
-pub(super) fn find(context: &Context<'_>, id: &str) -> Result<Found, Refusal> {
+pub(super) fn find(context: &Context<'_>, id: &str) -> Result<Found, GraphError> {
     let found = context.ids().event_of(id).map_err(|()| malformed_id())?;
     let (place, second, _) = found.ok_or_else(not_found)?;
     let event = context.agenda.event(place).ok_or_else(not_found)?;
@@ -127,14 +129,14 @@ pub(super) fn find(context: &Context<'_>, id: &str) -> Result<Found, Refusal> {
 }
 
 /// One event.
-pub(super) fn event(context: &Context<'_>, id: &str) -> Result<Body, Refusal> {
+pub(super) fn event(context: &Context<'_>, id: &str) -> Result<Body, GraphError> {
     context.asked.options.check_select(&PROPERTIES, "event")?;
     let found = find(context, id)?;
     single(context, found)
 }
 
 /// The answer with one event.
-pub(super) fn single(context: &Context<'_>, found: Found) -> Result<Body, Refusal> {
+pub(super) fn single(context: &Context<'_>, found: Found) -> Result<Body, GraphError> {
     let shown = found.shown(context)?;
     let mut members = shown.json(context);
     if let Some(link) = context.calendar_link(shown.it.event.calendar) {
@@ -146,7 +148,7 @@ pub(super) fn single(context: &Context<'_>, found: Found) -> Result<Body, Refusa
 }
 
 /// The single events and the series of a calendar, the newest first.
-pub(super) fn list(context: &Context<'_>, at: At<'_>) -> Result<Body, Refusal> {
+pub(super) fn list(context: &Context<'_>, at: At<'_>) -> Result<Body, GraphError> {
     let calendar = context.calendar_at(at)?;
     let places = context.agenda.events_of(calendar);
     let events = places
@@ -160,7 +162,7 @@ pub(super) fn list(context: &Context<'_>, at: At<'_>) -> Result<Body, Refusal> {
 }
 
 /// What a calendar shows of a stretch of time.
-pub(super) fn view(context: &Context<'_>, at: At<'_>) -> Result<Body, Refusal> {
+pub(super) fn view(context: &Context<'_>, at: At<'_>) -> Result<Body, GraphError> {
     let calendar = context.calendar_at(at)?;
     let (from, to) = window(context)?;
     let mut found = context.agenda.occurrences(calendar, from, to);
@@ -172,7 +174,7 @@ pub(super) fn view(context: &Context<'_>, at: At<'_>) -> Result<Body, Refusal> {
 
 /// The occurrences of a series in a stretch of time; of what does not recur,
 /// none.
-pub(super) fn instances(context: &Context<'_>, id: &str) -> Result<Body, Refusal> {
+pub(super) fn instances(context: &Context<'_>, id: &str) -> Result<Body, GraphError> {
     let (from, to) = window(context)?;
     let found = find(context, id)?;
     let mut all = Vec::new();
@@ -187,7 +189,7 @@ pub(super) fn instances(context: &Context<'_>, id: &str) -> Result<Body, Refusal
 }
 
 /// A page of events.
-fn page(context: &Context<'_>, events: Vec<Shown<'_>>, of: &str) -> Result<Body, Refusal> {
+fn page(context: &Context<'_>, events: Vec<Shown<'_>>, of: &str) -> Result<Body, GraphError> {
     context.asked.options.check_select(&PROPERTIES, "event")?;
     let events = filter::applied(context, events)?;
     context.asked.list(&events, DEFAULT_TOP, of, |_, shown| Value::Object(shown.json(context)))
@@ -202,7 +204,7 @@ fn of(at: At<'_>, what: &str) -> String {
 }
 
 /// The stretch of time that a request is about.
-pub(crate) fn window(context: &Context<'_>) -> Result<(Timestamp, Timestamp), Refusal> {
+pub(crate) fn window(context: &Context<'_>) -> Result<(Timestamp, Timestamp), GraphError> {
     let query = &context.asked.request.query;
     let text = |name: &str| {
         let mut pairs = query.iter();

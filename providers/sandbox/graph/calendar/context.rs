@@ -1,7 +1,7 @@
 //! What all requests for calendars share: the one that was let in, the
 //! calendars of its mailbox, and the one that its path names.
 
-use crate::graph::error::{Refusal, malformed_id, not_found};
+use crate::graph::error::{GraphError, malformed_id, not_found};
 use crate::graph::ids::Ids;
 use crate::graph::pages;
 use crate::graph::people::display_name;
@@ -40,7 +40,7 @@ impl<'a> Context<'a> {
     }
 
     /// The place of the calendar of a path.
-    pub fn calendar_at(&self, at: At<'_>) -> Result<usize, Refusal> {
+    pub fn calendar_at(&self, at: At<'_>) -> Result<usize, GraphError> {
         match at {
             At::Any => self.agenda.main_of(self.owner()).ok_or_else(not_found),
             At::Id(id) => {

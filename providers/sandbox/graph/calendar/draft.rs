@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::body::{TEAMS, is_html, without_blob};
 use super::recurrence;
-use crate::graph::error::{Refusal, invalid_property, invalid_recipients, unknown_zone};
+use crate::graph::error::{GraphError, invalid_property, invalid_recipients, unknown_zone};
 use crate::graph::ids::named_guid;
 use crate::graph::zones::{Zone, iana_name};
 use crate::store::agenda::{Event, same};
@@ -49,7 +49,7 @@ impl Draft {
 
     /// Makes an event what the body says. `zone` is the one its calendar's days
     /// begin in, `owner` the calendar's.
-    pub fn apply(&self, event: &mut Event, zone: &str, owner: &str) -> Result<(), Refusal> {
+    pub fn apply(&self, event: &mut Event, zone: &str, owner: &str) -> Result<(), GraphError> {
         self.times(event, zone)?;
         self.recurrence(event, zone)?;
         if let Some(title) = self.members.get("subject") {
@@ -94,14 +94,14 @@ impl Draft {
     }
 
     /// The start or the end, where the body has it.
-    fn time(&self, name: &str) -> Result<Option<Stated>, Refusal> {
+    fn time(&self, name: &str) -> Result<Option<Stated>, GraphError> {
         let Some(time) = self.members.get(name).filter(|time| time.is_object()) else {
             return Ok(None);
         };
         stated(time).map(Some)
     }
 
-    fn times(&self, event: &mut Event, zone: &str) -> Result<(), Refusal> {
+    fn times(&self, event: &mut Event, zone: &str) -> Result<(), GraphError> {
         let was_whole = matches!(event.start, ZonedTime::Day(_));
         let whole = self.truth("isAllDay").unwrap_or(was_whole);
         let (start, end) = (self.time("start")?, self.time("end")?);
@@ -141,7 +141,7 @@ impl Draft {
         Ok(())
     }
 
-    fn recurrence(&self, event: &mut Event, zone: &str) -> Result<(), Refusal> {
+    fn recurrence(&self, event: &mut Event, zone: &str) -> Result<(), GraphError> {
         let recurrence = match self.members.get("recurrence") {
             None => return Ok(()),
             Some(Value::Null) => {
@@ -176,7 +176,7 @@ impl Draft {
         }
     }
 
-    fn guests(&self, event: &mut Event, owner: &str) -> Result<(), Refusal> {
+    fn guests(&self, event: &mut Event, owner: &str) -> Result<(), GraphError> {
         let Some(attendees) = self.members.get("attendees").and_then(Value::as_array) else {
             return Ok(());
         };
@@ -204,7 +204,7 @@ impl Draft {
         Ok(())
     }
 
-    fn reminder(&self, event: &mut Event) -> Result<(), Refusal> {
+    fn reminder(&self, event: &mut Event) -> Result<(), GraphError> {
         let minutes = self.members.get("reminderMinutesBeforeStart");
         let minutes = minutes.and_then(Value::as_i64);
         let minutes = match minutes.map(u32::try_from) {
@@ -246,7 +246,7 @@ impl Draft {
 }
 
 /// A time that is said with its zone; without one it is in UTC.
-pub(crate) fn stated(time: &Value) -> Result<Stated, Refusal> {
+pub(crate) fn stated(time: &Value) -> Result<Stated, GraphError> {
     let text = time.get("dateTime").and_then(Value::as_str);
     let text = text.ok_or_else(invalid_property)?;
     let name = time.get("timeZone").and_then(Value::as_str);
@@ -262,7 +262,7 @@ pub(crate) fn stated(time: &Value) -> Result<Stated, Refusal> {
 }
 
 /// Somebody with an address.
-pub(crate) fn person(recipient: &Value) -> Result<(Option<String>, String), Refusal> {
+pub(crate) fn person(recipient: &Value) -> Result<(Option<String>, String), GraphError> {
     let text = |name: &str| {
         let pointer = format!("/emailAddress/{name}");
         let text = recipient.pointer(&pointer).and_then(Value::as_str);

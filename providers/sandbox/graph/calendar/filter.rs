@@ -8,14 +8,14 @@ use serde_json::Value;
 use super::context::Context;
 use super::event::Maker;
 use super::shown::Shown;
-use crate::graph::error::{Refusal, invalid_filter, unsupported_filter, unsupported_order};
+use crate::graph::error::{GraphError, invalid_filter, unsupported_filter, unsupported_order};
 use crate::graph::filter::{self, Comparison, Filter, Literal};
 
 /// Keeps the events that the request's filter is for, in the order it wants.
 pub(super) fn applied<'a>(
     context: &Context<'_>,
     mut events: Vec<Shown<'a>>,
-) -> Result<Vec<Shown<'a>>, Refusal> {
+) -> Result<Vec<Shown<'a>>, GraphError> {
     let options = context.asked.options;
     if let Some(filter) = options.filter {
         let filter = filter::parse(filter).map_err(|why| invalid_filter(&why))?;

@@ -18,7 +18,9 @@ use hyper::{Method, StatusCode};
 use serde_json::{Map, Value, json};
 
 use super::access;
-use super::error::{Refusal, denied, folder_exists, invalid_property, invalid_request, not_found};
+use super::error::{
+    GraphError, denied, folder_exists, invalid_property, invalid_request, not_found,
+};
 use super::params::{Options, Prefer};
 use super::people::object;
 use super::request::Asked;
@@ -84,7 +86,7 @@ pub(super) fn carry_out(
     user: Option<&str>,
     access: &tokens::Access,
     call: &Call<'_>,
-) -> Result<GraphResponse, Refusal> {
+) -> Result<GraphResponse, GraphError> {
     let store = access::let_in(state, access, user, call.permissions(&request.method))?;
     let options = Options::read(request, call.options())?;
     let prefer = Prefer::read(request);
@@ -98,7 +100,7 @@ pub(super) fn carry_out(
 }
 
 impl Context<'_> {
-    fn carry_out(&mut self, call: &Call<'_>) -> Result<GraphResponse, Refusal> {
+    fn carry_out(&mut self, call: &Call<'_>) -> Result<GraphResponse, GraphError> {
         let method = &self.asked.request.method;
         let creates = method == Method::POST;
         let body = match *call {
@@ -127,7 +129,7 @@ impl Context<'_> {
         Ok(GraphResponse::of(body))
     }
 
-    fn calendars(&self) -> Result<Body, Refusal> {
+    fn calendars(&self) -> Result<Body, GraphError> {
         let options = self.asked.options;
         self.check_select()?;
         let all: Vec<_> = self.agenda.calendars_of(self.owner()).collect();
@@ -137,14 +139,14 @@ impl Context<'_> {
     }
 
     /// One calendar.
-    pub fn calendar(&self, place: usize) -> Result<Body, Refusal> {
+    pub fn calendar(&self, place: usize) -> Result<Body, GraphError> {
         self.check_select()?;
         let calendar = self.agenda.calendar(place).ok_or_else(not_found)?;
         let members = self.asked.options.cut(self.calendar_json(calendar));
         Ok(self.asked.single(members, "calendars"))
     }
 
-    fn create_calendar(&mut self) -> Result<GraphResponse, Refusal> {
+    fn create_calendar(&mut self) -> Result<GraphResponse, GraphError> {
         let body = read(self.asked.request, &CALENDAR, true)?;
         let name = name_in(&body).ok_or_else(invalid_property)?;
         if self.named(name).is_some() {
@@ -169,7 +171,7 @@ impl Context<'_> {
         })
     }
 
-    fn rename(&mut self, id: &str) -> Result<GraphResponse, Refusal> {
+    fn rename(&mut self, id: &str) -> Result<GraphResponse, GraphError> {
         let body = read(self.asked.request, &CALENDAR, true)?;
         let place = self.calendar_at(At::Id(id))?;
         let calendar = self.agenda.calendar(place).ok_or_else(not_found)?;
@@ -190,7 +192,7 @@ impl Context<'_> {
         Ok(GraphResponse::of(self.calendar(place)?))
     }
 
-    fn delete_calendar(&mut self, id: &str) -> Result<GraphResponse, Refusal> {
+    fn delete_calendar(&mut self, id: &str) -> Result<GraphResponse, GraphError> {
         let place = self.calendar_at(At::Id(id))?;
         let calendar = self.agenda.calendar(place).ok_or_else(not_found)?;
         if calendar.main {
@@ -210,7 +212,7 @@ impl Context<'_> {
         found.map(|(place, _)| place)
     }
 
-    fn check_select(&self) -> Result<(), Refusal> {
+    fn check_select(&self) -> Result<(), GraphError> {
         self.asked.options.check_select(&PROPERTIES, "calendar")
     }
 

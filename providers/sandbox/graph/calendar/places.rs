@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::graph::error::Refusal;
+use crate::graph::error::GraphError;
 use crate::graph::ids::named_guid;
 use crate::graph::pages;
 use crate::graph::request::Asked;
@@ -21,7 +21,7 @@ pub(super) fn is_room(address: &str) -> bool {
 }
 
 /// The rooms of the tenant.
-pub(crate) fn rooms(asked: &Asked<'_>) -> Result<Body, Refusal> {
+pub(crate) fn rooms(asked: &Asked<'_>) -> Result<Body, GraphError> {
     let rows: Vec<Value> = ROOMS
         .iter()
         .map(|(address, name, building, seats)| {

@@ -9,7 +9,7 @@ use jiff::ToSpan;
 use jiff::civil::{Date, Weekday};
 use serde_json::Value;
 
-use crate::graph::error::{Refusal, invalid_property, unknown_zone};
+use crate::graph::error::{GraphError, invalid_property, unknown_zone};
 use crate::graph::zones::iana_name;
 use daysheet_core::recurrence::Repeat;
 use daysheet_core::recurrence::graph;
@@ -22,7 +22,7 @@ const MOST: i64 = 999;
 
 /// Checks a recurrence of an event that starts on `start`: its rule, and the
 /// first day that it really happens on.
-pub(super) fn read(recurrence: &Value, start: Date) -> Result<(Repeat, Date), Refusal> {
+pub(super) fn read(recurrence: &Value, start: Date) -> Result<(Repeat, Date), GraphError> {
     let pattern = recurrence.get("pattern").filter(|it| it.is_object());
     let range = recurrence.get("range").filter(|it| it.is_object());
     let (pattern, range) = pattern.zip(range).ok_or_else(invalid_property)?;
@@ -38,7 +38,7 @@ pub(super) fn read(recurrence: &Value, start: Date) -> Result<(Repeat, Date), Re
     Ok((repeat, first))
 }
 
-fn check_pattern(pattern: &Value) -> Result<(), Refusal> {
+fn check_pattern(pattern: &Value) -> Result<(), GraphError> {
     let number = |name: &str| pattern.get(name).and_then(Value::as_i64);
     let between = |name: &str, low: i64, high: i64| {
         let good = number(name).is_some_and(|it| (low..=high).contains(&it));
@@ -74,7 +74,7 @@ fn check_pattern(pattern: &Value) -> Result<(), Refusal> {
     }
 }
 
-fn check_range(range: &Value, start: Date) -> Result<(), Refusal> {
+fn check_range(range: &Value, start: Date) -> Result<(), GraphError> {
     let day = |name: &str| {
         let text = range.get(name).and_then(Value::as_str)?;
         text.parse::<Date>().ok()

@@ -10,7 +10,7 @@ use super::context::Context;
 use super::draft::{person, stated};
 use super::event::{called_off, is_organizer};
 use super::write::{open, own_place, remove};
-use crate::graph::error::{Refusal, invalid_recipients, invalid_request, not_found};
+use crate::graph::error::{GraphError, invalid_recipients, invalid_request, not_found};
 use crate::graph::response::GraphResponse;
 use crate::graph::types::read::read;
 use crate::graph::types::{ACCEPT, CANCEL, DECLINE, FORWARD};
@@ -37,7 +37,7 @@ pub(super) fn carry_out(
     context: &mut Context<'_>,
     id: &str,
     action: Action,
-) -> Result<GraphResponse, Refusal> {
+) -> Result<GraphResponse, GraphError> {
     let request = context.asked.request;
     match action {
         Action::Respond(answer) => {
@@ -66,7 +66,7 @@ pub(super) fn carry_out(
     Ok(GraphResponse::done(StatusCode::ACCEPTED))
 }
 
-fn organizes(context: &Context<'_>, found: Found) -> Result<bool, Refusal> {
+fn organizes(context: &Context<'_>, found: Found) -> Result<bool, GraphError> {
     let shown = found.shown(context)?;
     Ok(is_organizer(&shown.it.event, context.owner()))
 }
@@ -76,7 +76,7 @@ fn respond(
     found: Found,
     answer: Answer,
     body: &Map<String, Value>,
-) -> Result<(), Refusal> {
+) -> Result<(), GraphError> {
     if organizes(context, found)? {
         return Err(invalid_request(
             "You can't respond to this meeting because you're the meeting organizer.",
@@ -84,7 +84,7 @@ fn respond(
     }
     let send = body.get("sendResponse").and_then(Value::as_bool);
     let send = send.unwrap_or(true);
-    let allows = |name: &str| -> Result<bool, Refusal> {
+    let allows = |name: &str| -> Result<bool, GraphError> {
         let shown = found.shown(context)?;
         let value = shown.it.event.more.get(name).and_then(Value::as_bool);
         Ok(value.unwrap_or(true))
@@ -118,7 +118,7 @@ fn respond(
 }
 
 /// A start and an end.
-fn slot(slot: &Value) -> Result<(ZonedTime, ZonedTime), Refusal> {
+fn slot(slot: &Value) -> Result<(ZonedTime, ZonedTime), GraphError> {
     let time = |name: &str| {
         let time = slot.get(name).filter(|time| time.is_object());
         let time = time.ok_or_else(crate::graph::error::invalid_property)?;
@@ -137,7 +137,7 @@ fn forward(
     context: &mut Context<'_>,
     found: Found,
     body: &Map<String, Value>,
-) -> Result<(), Refusal> {
+) -> Result<(), GraphError> {
     let recipients = body.get("toRecipients").and_then(Value::as_array);
     let recipients = recipients.filter(|all| !all.is_empty());
     let recipients = recipients.ok_or_else(invalid_recipients)?;
@@ -157,7 +157,7 @@ fn forward(
 }
 
 /// The organizer's copy of a meeting, where it is in this sandbox.
-fn organizers_copy(context: &mut Context<'_>, found: Found) -> Result<Option<usize>, Refusal> {
+fn organizers_copy(context: &mut Context<'_>, found: Found) -> Result<Option<usize>, GraphError> {
     if organizes(context, found)? {
         return own_place(context, found).map(Some);
     }

@@ -7,7 +7,7 @@ use super::context::Context;
 use super::draft::stated;
 use super::event::show_as;
 use super::places::is_room;
-use crate::graph::error::{Refusal, invalid_parameter, invalid_property};
+use crate::graph::error::{GraphError, invalid_parameter, invalid_property};
 use crate::graph::pages;
 use crate::graph::people::object;
 use crate::graph::response::{Body, GraphResponse};
@@ -33,7 +33,7 @@ struct Ask {
 }
 
 /// Answers with a schedule for each address.
-pub(super) fn schedules(context: &Context<'_>) -> Result<GraphResponse, Refusal> {
+pub(super) fn schedules(context: &Context<'_>) -> Result<GraphResponse, GraphError> {
     let body = read(context.asked.request, &SCHEDULE, true)?;
     let who = body.get("schedules").and_then(Value::as_array);
     let who = who.filter(|all| !all.is_empty());
@@ -57,7 +57,7 @@ pub(super) fn schedules(context: &Context<'_>) -> Result<GraphResponse, Refusal>
     }))))
 }
 
-fn ask(body: &Map<String, Value>) -> Result<Ask, Refusal> {
+fn ask(body: &Map<String, Value>) -> Result<Ask, GraphError> {
     let time = |name: &str| {
         let time = body.get(name).filter(|time| time.is_object());
         let time =

@@ -10,7 +10,7 @@ use super::answer::{self, Found};
 use super::context::{At, Context};
 use super::draft::Draft;
 use super::event::{called_off, is_organizer};
-use crate::graph::error::{Refusal, conflict, crossing, denied, invalid_property, not_found};
+use crate::graph::error::{GraphError, conflict, crossing, denied, invalid_property, not_found};
 use crate::graph::response::{Body, GraphResponse};
 use crate::graph::types::EVENT;
 use crate::graph::types::read::read;
@@ -23,7 +23,7 @@ use daysheet_core::provider::calendar::Guest;
 const NEIGHBOURS: SignedDuration = SignedDuration::from_hours(24 * 400);
 
 /// Makes an event.
-pub(super) fn create(context: &mut Context<'_>, at: At<'_>) -> Result<GraphResponse, Refusal> {
+pub(super) fn create(context: &mut Context<'_>, at: At<'_>) -> Result<GraphResponse, GraphError> {
     let place = context.calendar_at(at)?;
     writable(context, place)?;
     let members = read(context.asked.request, &EVENT, true)?;
@@ -62,7 +62,7 @@ fn organizer(context: &Context<'_>) -> Guest {
 }
 
 /// The answer with an event that was made.
-fn created(context: &Context<'_>, place: usize) -> Result<GraphResponse, Refusal> {
+fn created(context: &Context<'_>, place: usize) -> Result<GraphResponse, GraphError> {
     let found = Found { place, original: None };
     let body = answer::single(context, found)?;
     let id = match &body {
@@ -76,7 +76,7 @@ fn created(context: &Context<'_>, place: usize) -> Result<GraphResponse, Refusal
 }
 
 /// Changes an event.
-pub(super) fn update(context: &mut Context<'_>, id: &str) -> Result<GraphResponse, Refusal> {
+pub(super) fn update(context: &mut Context<'_>, id: &str) -> Result<GraphResponse, GraphError> {
     let members = read(context.asked.request, &EVENT, true)?;
     let found = open(context, id)?;
     let shown = found.shown(context)?;
@@ -108,14 +108,14 @@ pub(super) fn update(context: &mut Context<'_>, id: &str) -> Result<GraphRespons
 }
 
 /// Deletes an event; those who were asked to one's own hear of it.
-pub(super) fn delete(context: &mut Context<'_>, id: &str) -> Result<GraphResponse, Refusal> {
+pub(super) fn delete(context: &mut Context<'_>, id: &str) -> Result<GraphResponse, GraphError> {
     let found = open(context, id)?;
     remove(context, found)?;
     Ok(GraphResponse::done(StatusCode::NO_CONTENT))
 }
 
 /// Takes an event out of its calendar.
-pub(super) fn remove(context: &mut Context<'_>, found: Found) -> Result<(), Refusal> {
+pub(super) fn remove(context: &mut Context<'_>, found: Found) -> Result<(), GraphError> {
     let shown = found.shown(context)?;
     if called_off(&shown.it.event) {
         let place = shown.it.place;
@@ -138,7 +138,7 @@ pub(super) fn remove(context: &mut Context<'_>, found: Found) -> Result<(), Refu
 }
 
 /// Finds what is to be written, if it may be and nobody was quicker.
-pub(super) fn open(context: &Context<'_>, id: &str) -> Result<Found, Refusal> {
+pub(super) fn open(context: &Context<'_>, id: &str) -> Result<Found, GraphError> {
     let found = answer::find(context, id)?;
     writable(context, found.calendar(context.agenda)?)?;
     let wanted = context.asked.request.header("if-match").map(str::trim);
@@ -153,7 +153,7 @@ pub(super) fn open(context: &Context<'_>, id: &str) -> Result<Found, Refusal> {
 }
 
 /// The place of an event, or of an occurrence that is its own from now on.
-pub(super) fn own_place(context: &mut Context<'_>, found: Found) -> Result<usize, Refusal> {
+pub(super) fn own_place(context: &mut Context<'_>, found: Found) -> Result<usize, GraphError> {
     match found.original {
         None => Ok(found.place),
         Some(_) if called_off(&found.shown(context)?.it.event) => {
@@ -167,7 +167,7 @@ pub(super) fn own_place(context: &mut Context<'_>, found: Found) -> Result<usize
 }
 
 /// Refuses to write where one may only read.
-pub(super) fn writable(context: &Context<'_>, place: usize) -> Result<(), Refusal> {
+pub(super) fn writable(context: &Context<'_>, place: usize) -> Result<(), GraphError> {
     let calendar = context.agenda.calendar(place).ok_or_else(not_found)?;
     match calendar.access {
         Access::Owner | Access::Writer => Ok(()),
@@ -188,7 +188,7 @@ fn made_by(context: &Context<'_>, id: &str) -> Option<usize> {
 }
 
 /// An occurrence stays between the days of those before and after it.
-fn keep_apart(context: &Context<'_>, found: Found, after: &Event) -> Result<(), Refusal> {
+fn keep_apart(context: &Context<'_>, found: Found, after: &Event) -> Result<(), GraphError> {
     let Some(original) = found.original else {
         return Ok(());
     };

@@ -12,7 +12,7 @@ use crate::graph::calendar::answer::{as_is, touches, window};
 use crate::graph::calendar::context::{At, Context};
 use crate::graph::calendar::event::called_off;
 use crate::graph::calendar::shown::{Kind, Shown, second};
-use crate::graph::error::Refusal;
+use crate::graph::error::GraphError;
 use crate::store::agenda::Event;
 use daysheet_core::event_time::EventTime;
 
@@ -24,7 +24,7 @@ pub(super) fn changes(
     context: &Context<'_>,
     at: At<'_>,
     round: &Round,
-) -> Result<Vec<(Key, Value)>, Refusal> {
+) -> Result<Vec<(Key, Value)>, GraphError> {
     let calendar = context.calendar_at(at)?;
     let (from, to) = window(context)?;
     let first = round.since == 0;

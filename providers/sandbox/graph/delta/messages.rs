@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::{Key, Round, removed, there};
 use crate::graph::error::{
-    Refusal, bad_request, invalid_filter, sync_state_lost, unsupported_filter, unsupported_order,
+    GraphError, bad_request, invalid_filter, sync_state_lost, unsupported_filter, unsupported_order,
 };
 use crate::graph::exchange::folders;
 use crate::graph::filter::{self, Comparison, Filter, Literal};
@@ -19,7 +19,7 @@ pub(super) fn changes(
     asked: &Asked<'_>,
     folder: &str,
     round: &Round,
-) -> Result<Vec<(Key, Value)>, Refusal> {
+) -> Result<Vec<(Key, Value)>, GraphError> {
     let (store, options) = (asked.store, asked.options);
     options.check_select(&message::PROPERTIES, "message")?;
     let folder = store.folder(folder)?.number;
@@ -82,7 +82,7 @@ pub(super) fn changes(
 }
 
 /// The only filter that there is: messages from a time on, in milliseconds.
-fn earliest(filter: &str) -> Result<i64, Refusal> {
+fn earliest(filter: &str) -> Result<i64, GraphError> {
     match filter::parse(filter).map_err(|why| invalid_filter(&why))? {
         Filter::Compare(path, comparison, Literal::Time(time)) if path == "receivedDateTime" => {
             match comparison {
@@ -96,7 +96,7 @@ fn earliest(filter: &str) -> Result<i64, Refusal> {
 }
 
 /// The kind of changes that is wanted, where it is one alone.
-fn change_type<'a>(asked: &'a Asked<'_>) -> Result<Option<&'a str>, Refusal> {
+fn change_type<'a>(asked: &'a Asked<'_>) -> Result<Option<&'a str>, GraphError> {
     let mut query = asked.request.query.iter();
     let found = query.find(|(name, _)| name.eq_ignore_ascii_case("changeType"));
     match found.map(|(_, value)| value.as_str()) {

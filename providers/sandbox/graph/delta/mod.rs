@@ -16,7 +16,7 @@ use serde_json::{Map, Value, json};
 
 use super::access;
 use super::calendar::context::{At, Context};
-use super::error::{Refusal, sync_state_lost};
+use super::error::{GraphError, sync_state_lost};
 use super::ids::named_guid;
 use super::pages;
 use super::params::{Options, Prefer};
@@ -84,7 +84,7 @@ pub(super) fn carry_out(
     user: Option<&str>,
     access: &Access,
     call: Call<'_>,
-) -> Result<GraphResponse, Refusal> {
+) -> Result<GraphResponse, GraphError> {
     let store = access::let_in(state, access, user, call.permissions())?;
     supported(request, call)?;
     let token = {
@@ -136,11 +136,11 @@ pub(super) fn carry_out(
 }
 
 /// Refuses the options that a calendar's changes do not have.
-fn supported(request: &Request, call: Call<'_>) -> Result<(), Refusal> {
+fn supported(request: &Request, call: Call<'_>) -> Result<(), GraphError> {
     const REFUSED: [&str; 6] = ["$select", "$filter", "$orderby", "$expand", "$search", "$top"];
     let mut names = request.query.iter().map(|(name, _)| name.as_str());
     match matches!(call, Call::View(_)) && names.any(|name| REFUSED.contains(&name)) {
-        true => Err(Refusal::new(
+        true => Err(GraphError::new(
             StatusCode::BAD_REQUEST,
             "ErrorInvalidUrlQuery",
             "The following parameters are not supported with change tracking over the \
@@ -217,7 +217,7 @@ struct Token {
 
 impl Token {
     /// Reads a token, if it is of this generation and this path.
-    fn read(text: &str, state: &State, question: &str) -> Result<Self, Refusal> {
+    fn read(text: &str, state: &State, question: &str) -> Result<Self, GraphError> {
         let bytes = URL_SAFE_NO_PAD.decode(text).ok();
         let parsed = bytes.and_then(|bytes| serde_json::from_slice::<Value>(&bytes).ok());
         let parsed = parsed.ok_or_else(malformed)?;
@@ -264,8 +264,8 @@ impl Token {
     }
 }
 
-fn malformed() -> Refusal {
-    Refusal::new(StatusCode::BAD_REQUEST, "SyncStateInvalid", "The sync state is badly formed.")
+fn malformed() -> GraphError {
+    GraphError::new(StatusCode::BAD_REQUEST, "SyncStateInvalid", "The sync state is badly formed.")
 }
 
 /// What of a query stays the same from round to round.

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
-use super::error::{Refusal, folder_not_found, malformed_id, not_found};
+use super::error::{GraphError, folder_not_found, malformed_id, not_found};
 use super::ids::Ids;
 use super::people::{self, Person};
 use super::state::GraphState;
@@ -75,7 +75,7 @@ impl<'a> Store<'a> {
     }
 
     /// The message of an id of either form.
-    pub fn message(&self, id: &str) -> Result<&'a Message, Refusal> {
+    pub fn message(&self, id: &str) -> Result<&'a Message, GraphError> {
         let (number, immutable) = self.ids().message_of(id).ok_or_else(malformed_id)?;
         let message = self.mailbox.message(number).ok_or_else(not_found)?;
         match self.message_id(message, immutable) == id {
@@ -85,7 +85,7 @@ impl<'a> Store<'a> {
     }
 
     /// The folder of an id or of a well-known name.
-    pub fn folder(&self, id: &str) -> Result<Folder, Refusal> {
+    pub fn folder(&self, id: &str) -> Result<Folder, GraphError> {
         if let Some(folder) = folders::well_known(id) {
             return Ok(folder.clone());
         }

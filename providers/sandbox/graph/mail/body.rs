@@ -15,7 +15,7 @@ use serde_json::{Map, Value};
 use super::file::{File, line};
 use super::read::attachments::{self, NUMBER};
 use crate::graph::calendar::draft::person;
-use crate::graph::error::{Refusal, bad_request};
+use crate::graph::error::{GraphError, bad_request};
 use crate::graph::people::{self, Person};
 use crate::store::head::{self, Field};
 use crate::store::message::Message;
@@ -149,7 +149,7 @@ impl Paper {
 
     /// Makes the message what a body says that was checked against the type of
     /// messages.
-    pub fn apply(&mut self, members: &Map<String, Value>) -> Result<(), Refusal> {
+    pub fn apply(&mut self, members: &Map<String, Value>) -> Result<(), GraphError> {
         let text = |name: &str| members.get(name).and_then(Value::as_str);
         if let Some(subject) = members.get("subject") {
             self.subject = line(subject.as_str().unwrap_or_default());
@@ -203,14 +203,14 @@ impl Paper {
 }
 
 /// A recipient of Graph's.
-pub(super) fn recipient(value: &Value) -> Result<Person, Refusal> {
+pub(super) fn recipient(value: &Value) -> Result<Person, GraphError> {
     let (name, address) = person(value)?;
     let name = name.map_or_else(|| address.clone(), |name| line(&name));
     Ok(Person { name, address })
 }
 
 /// A Message-ID without its brackets.
-fn message_id(text: &str) -> Result<String, Refusal> {
+fn message_id(text: &str) -> Result<String, GraphError> {
     let inner = text.trim().strip_prefix('<').and_then(|rest| rest.strip_suffix('>'));
     let good = |id: &&str| {
         id.contains('@') && id.bytes().all(|byte| byte.is_ascii_graphic() && !b"<>".contains(&byte))

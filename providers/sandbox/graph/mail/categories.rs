@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::context::Context;
 use super::flag;
-use crate::graph::error::{Refusal, category_exists, invalid_property, not_found};
+use crate::graph::error::{GraphError, category_exists, invalid_property, not_found};
 use crate::graph::exchange::Store;
 use crate::graph::exchange::index::TABS;
 use crate::graph::ids::named_guid;
@@ -45,14 +45,14 @@ pub(crate) fn all(store: Store<'_>) -> Vec<Map<String, Value>> {
 }
 
 /// The category of an id.
-pub(crate) fn one(store: Store<'_>, id: &str) -> Result<Map<String, Value>, Refusal> {
+pub(crate) fn one(store: Store<'_>, id: &str) -> Result<Map<String, Value>, GraphError> {
     let mut all = all(store).into_iter();
     all.find(|category| category.get("id").and_then(Value::as_str) == Some(id))
         .ok_or_else(not_found)
 }
 
 /// Makes a category.
-pub(super) fn create(context: &Context<'_>) -> Result<GraphResponse, Refusal> {
+pub(super) fn create(context: &Context<'_>) -> Result<GraphResponse, GraphError> {
     let members = read(context.request, &CATEGORY, true)?;
     let text = |name: &str| members.get(name).and_then(Value::as_str);
     let name = text("displayName").map(str::trim);
@@ -76,7 +76,7 @@ pub(super) fn create(context: &Context<'_>) -> Result<GraphResponse, Refusal> {
 }
 
 /// Gives a category another colour; its name stays.
-pub(super) fn change(context: &Context<'_>, id: &str) -> Result<GraphResponse, Refusal> {
+pub(super) fn change(context: &Context<'_>, id: &str) -> Result<GraphResponse, GraphError> {
     let members = read(context.request, &CATEGORY, true)?;
     let known = one(context.store()?, id)?;
     let name = known.get("displayName").and_then(Value::as_str);
@@ -92,7 +92,7 @@ pub(super) fn change(context: &Context<'_>, id: &str) -> Result<GraphResponse, R
 }
 
 /// Takes a category out of the list.
-pub(super) fn delete(context: &Context<'_>, id: &str) -> Result<GraphResponse, Refusal> {
+pub(super) fn delete(context: &Context<'_>, id: &str) -> Result<GraphResponse, GraphError> {
     let known = one(context.store()?, id)?;
     let name = known.get("displayName").and_then(Value::as_str);
     let name = name.unwrap_or_default().to_lowercase();
@@ -107,7 +107,7 @@ fn reply(
     context: &Context<'_>,
     category: Map<String, Value>,
     status: StatusCode,
-) -> Result<GraphResponse, Refusal> {
+) -> Result<GraphResponse, GraphError> {
     let id = category.get("id").and_then(Value::as_str).unwrap_or_default();
     let path = format!("{OF}('{id}')");
     context.entity(category, OF, &path, status)

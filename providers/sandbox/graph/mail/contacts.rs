@@ -5,7 +5,7 @@ use hyper::StatusCode;
 use serde_json::{Map, Value};
 
 use super::context::{Context, now};
-use crate::graph::error::{Refusal, invalid_property, not_found};
+use crate::graph::error::{GraphError, invalid_property, not_found};
 use crate::graph::exchange::Store;
 use crate::graph::people;
 use crate::graph::response::{GraphResponse, done};
@@ -37,7 +37,7 @@ pub(crate) fn all(store: Store<'_>) -> Vec<Map<String, Value>> {
 }
 
 /// The contact of an id.
-pub(crate) fn one(store: Store<'_>, id: &str) -> Result<Map<String, Value>, Refusal> {
+pub(crate) fn one(store: Store<'_>, id: &str) -> Result<Map<String, Value>, GraphError> {
     let mut contacts = all(store).into_iter();
     contacts.find(|contact| id_of(contact) == id).ok_or_else(not_found)
 }
@@ -48,7 +48,7 @@ fn id_of(contact: &Map<String, Value>) -> String {
 }
 
 /// Makes a contact.
-pub(super) fn create(context: &Context<'_>) -> Result<GraphResponse, Refusal> {
+pub(super) fn create(context: &Context<'_>) -> Result<GraphResponse, GraphError> {
     let members = read(context.request, &CONTACT, true)?;
     let store = context.store()?;
     let number = context.with(|office| office.number());
@@ -70,7 +70,7 @@ pub(super) fn create(context: &Context<'_>) -> Result<GraphResponse, Refusal> {
 }
 
 /// Changes a contact.
-pub(super) fn change(context: &Context<'_>, id: &str) -> Result<GraphResponse, Refusal> {
+pub(super) fn change(context: &Context<'_>, id: &str) -> Result<GraphResponse, GraphError> {
     let members = read(context.request, &CONTACT, true)?;
     let contact = one(context.store()?, id)?;
     let contact = changed(context, contact, members)?;
@@ -78,7 +78,7 @@ pub(super) fn change(context: &Context<'_>, id: &str) -> Result<GraphResponse, R
 }
 
 /// Deletes a contact.
-pub(super) fn delete(context: &Context<'_>, id: &str) -> Result<GraphResponse, Refusal> {
+pub(super) fn delete(context: &Context<'_>, id: &str) -> Result<GraphResponse, GraphError> {
     one(context.store()?, id)?;
     context.with(|office| office.contacts.insert(id.to_owned(), None));
     Ok(done())
@@ -89,7 +89,7 @@ fn changed(
     context: &Context<'_>,
     mut contact: Map<String, Value>,
     members: Map<String, Value>,
-) -> Result<Map<String, Value>, Refusal> {
+) -> Result<Map<String, Value>, GraphError> {
     for (name, mut value) in members {
         if READ_ONLY.contains(&name.as_str()) {
             continue;
@@ -123,7 +123,7 @@ fn reply(
     context: &Context<'_>,
     contact: Map<String, Value>,
     status: StatusCode,
-) -> Result<GraphResponse, Refusal> {
+) -> Result<GraphResponse, GraphError> {
     let path = format!("contacts('{}')", id_of(&contact));
     context.entity(contact, "contacts", &path, status)
 }

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::read::message;
 use crate::auth::tokens::Access;
-use crate::graph::error::{Refusal, conflict, denied, not_found};
+use crate::graph::error::{GraphError, conflict, denied, not_found};
 use crate::graph::exchange::Store;
 use crate::graph::exchange::office::{Notes, Office};
 use crate::graph::pages;
@@ -35,17 +35,17 @@ pub(super) struct Context<'a> {
 
 impl<'a> Context<'a> {
     /// The mailbox as it is now.
-    pub fn store(&self) -> Result<Store<'a>, Refusal> {
+    pub fn store(&self) -> Result<Store<'a>, GraphError> {
         Store::of(self.state, &self.address).ok_or_else(denied)
     }
 
     /// The message of an id.
-    pub fn message(&self, id: &str) -> Result<&'a Message, Refusal> {
+    pub fn message(&self, id: &str) -> Result<&'a Message, GraphError> {
         self.store()?.message(id)
     }
 
     /// The message of an id, unless somebody was quicker than who writes.
-    pub fn current(&self, id: &str) -> Result<&'a Message, Refusal> {
+    pub fn current(&self, id: &str) -> Result<&'a Message, GraphError> {
         let message = self.message(id)?;
         let wanted = self.request.header("if-match").map(str::trim);
         let key = self.store()?.change_key(message);
@@ -60,7 +60,7 @@ impl<'a> Context<'a> {
     }
 
     /// Changes the mailbox; the id of the message that the change was about.
-    pub fn change(&self, change: Change) -> Result<u64, Refusal> {
+    pub fn change(&self, change: Change) -> Result<u64, GraphError> {
         let about = self.state.change(&self.address, |_| Some(change));
         about.ok_or_else(not_found)
     }
@@ -81,14 +81,14 @@ impl<'a> Context<'a> {
     }
 
     /// The address of something of the mailbox, as answers give it.
-    pub fn location(&self, path: &str) -> Result<String, Refusal> {
+    pub fn location(&self, path: &str) -> Result<String, GraphError> {
         let base = pages::base(self.request);
         let user = self.store()?.ids().mailbox();
         Ok(format!("{base}/v1.0/users('{user}')/{path}"))
     }
 
     /// The answer with a message, as it is now.
-    pub fn reply(&self, id: u64, status: StatusCode) -> Result<GraphResponse, Refusal> {
+    pub fn reply(&self, id: u64, status: StatusCode) -> Result<GraphResponse, GraphError> {
         let store = self.store()?;
         let message = store.mailbox.message(id).ok_or_else(not_found)?;
         let options = Options::default();
@@ -104,7 +104,7 @@ impl<'a> Context<'a> {
         of: &str,
         path: &str,
         status: StatusCode,
-    ) -> Result<GraphResponse, Refusal> {
+    ) -> Result<GraphResponse, GraphError> {
         let store = self.store()?;
         let options = Options::default();
         let asked = Asked {

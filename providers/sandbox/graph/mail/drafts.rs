@@ -14,7 +14,7 @@ use super::file::File;
 use super::flag;
 use super::quote::{self, ReplyKind};
 use crate::delivery::facts_at;
-use crate::graph::error::{Refusal, bad_request, not_draft};
+use crate::graph::error::{GraphError, bad_request, not_draft};
 use crate::graph::exchange::folders::{self, DRAFTS};
 use crate::graph::response::GraphResponse;
 use crate::graph::types::mail::{ANSWER, MESSAGE};
@@ -36,7 +36,7 @@ const OF_DRAFTS: [&str; 9] = [
 ];
 
 /// Makes a draft.
-pub(super) fn create(context: &Context<'_>) -> Result<GraphResponse, Refusal> {
+pub(super) fn create(context: &Context<'_>) -> Result<GraphResponse, GraphError> {
     let members = read(context.request, &MESSAGE, true)?;
     let mut paper = blank(context);
     paper.apply(&members)?;
@@ -56,7 +56,7 @@ fn blank(context: &Context<'_>) -> Paper {
 }
 
 /// The files in the body of a message.
-fn enclosed(members: &Map<String, Value>) -> Result<Vec<File>, Refusal> {
+fn enclosed(members: &Map<String, Value>) -> Result<Vec<File>, GraphError> {
     let files = members.get("attachments").and_then(Value::as_array);
     let files = files.into_iter().flatten().filter_map(Value::as_object);
     files.map(File::of).collect()
@@ -64,7 +64,7 @@ fn enclosed(members: &Map<String, Value>) -> Result<Vec<File>, Refusal> {
 
 /// Puts a draft among the others; in the conversation of another message where
 /// that is said.
-fn put(context: &Context<'_>, raw: Vec<u8>, thread: Option<u64>) -> Result<u64, Refusal> {
+fn put(context: &Context<'_>, raw: Vec<u8>, thread: Option<u64>) -> Result<u64, GraphError> {
     let labels = folders::labels_in(&["DRAFT".to_owned()], DRAFTS);
     let entry = entry(context, raw, labels, thread)?;
     context.change(Change::Enters(Box::new(entry)))
@@ -76,7 +76,7 @@ pub(super) fn entry(
     raw: Vec<u8>,
     labels: Vec<String>,
     thread: Option<u64>,
-) -> Result<Entry, Refusal> {
+) -> Result<Entry, GraphError> {
     let raw: Arc<[u8]> = raw.into();
     let wrong = |_| bad_request("The message can't be read.");
     let facts = facts_at(&raw, context.state.tick()).map_err(wrong)?;
@@ -88,7 +88,7 @@ pub(super) fn rewrite(
     context: &Context<'_>,
     message: &Message,
     paper: &Paper,
-) -> Result<(), Refusal> {
+) -> Result<(), GraphError> {
     let mut entry = entry(context, paper.bytes(true), message.labels.clone(), None)?;
     entry.facts.date = message.facts.date;
     context.change(Change::Rewrites(message.id, Box::new(entry)))?;
@@ -97,7 +97,7 @@ pub(super) fn rewrite(
 }
 
 /// Changes a message.
-pub(super) fn change(context: &Context<'_>, id: &str) -> Result<GraphResponse, Refusal> {
+pub(super) fn change(context: &Context<'_>, id: &str) -> Result<GraphResponse, GraphError> {
     let members = read(context.request, &MESSAGE, true)?;
     let message = context.current(id)?;
     let content = OF_DRAFTS.iter().any(|name| members.contains_key(*name));
@@ -121,7 +121,7 @@ pub(super) fn arrange(
     context: &Context<'_>,
     id: u64,
     members: &Map<String, Value>,
-) -> Result<(), Refusal> {
+) -> Result<(), GraphError> {
     let store = context.store()?;
     let message = store.mailbox.message(id).ok_or_else(not_draft)?;
     let mut labels = message.labels.clone();
@@ -176,7 +176,7 @@ pub(super) fn answer(
     context: &Context<'_>,
     id: &str,
     how: ReplyKind,
-) -> Result<GraphResponse, Refusal> {
+) -> Result<GraphResponse, GraphError> {
     read(context.request, &ANSWER, false)?;
     let original = context.message(id)?;
     let mut paper = blank(context);

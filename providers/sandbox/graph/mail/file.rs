@@ -5,7 +5,7 @@ use base64::engine::general_purpose::STANDARD;
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 
-use crate::graph::error::{Refusal, invalid_property, wrong_body};
+use crate::graph::error::{GraphError, invalid_property, wrong_body};
 
 /// A file that goes with a message.
 #[derive(Debug, Clone, Default)]
@@ -26,7 +26,7 @@ pub(crate) struct File {
 
 impl File {
     /// The file of an attachment's body, which was checked against its type.
-    pub fn of(members: &Map<String, Value>) -> Result<Self, Refusal> {
+    pub fn of(members: &Map<String, Value>) -> Result<Self, GraphError> {
         let text = |name: &str| members.get(name).and_then(Value::as_str);
         let name = text("name").map(line).filter(|name| !name.is_empty());
         let name = name.ok_or_else(invalid_property)?;

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::context::Context;
 use crate::graph::calendar::draft::stated;
-use crate::graph::error::{Refusal, invalid_request, not_found};
+use crate::graph::error::{GraphError, invalid_request, not_found};
 use crate::graph::exchange::index::TABS;
 use crate::graph::exchange::office::Notes;
 use crate::state::State;
@@ -23,7 +23,7 @@ pub(super) struct Flag {
 }
 
 /// The flag of a message's body, where it has one.
-pub(super) fn of(members: &Map<String, Value>) -> Result<Option<Flag>, Refusal> {
+pub(super) fn of(members: &Map<String, Value>) -> Result<Option<Flag>, GraphError> {
     let Some(flag) = members.get("flag").and_then(Value::as_object) else {
         return Ok(None);
     };
@@ -67,7 +67,7 @@ pub(super) fn categorised(
     context: &Context<'_>,
     labels: &[String],
     names: &[&str],
-) -> Result<Vec<String>, Refusal> {
+) -> Result<Vec<String>, GraphError> {
     let mailbox = context.store()?.mailbox;
     let is_category =
         |id: &String| TABS.iter().any(|(tab, _)| tab == id) || mailbox.labels.get(id).is_some();

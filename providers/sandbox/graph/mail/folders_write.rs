@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use super::context::Context;
 use crate::graph::error::{
-    Refusal, distinguished_folder, folder_exists, invalid_property, invalid_request, not_found,
+    GraphError, distinguished_folder, folder_exists, invalid_property, invalid_request, not_found,
 };
 use crate::graph::exchange::folders::{DELETED, FIRST_OWN, Folder, ROOT};
 use crate::graph::response::{GraphResponse, done};
@@ -26,7 +26,7 @@ const LONGEST: usize = 255;
 pub(super) fn create(
     context: &Context<'_>,
     parent: Option<&str>,
-) -> Result<GraphResponse, Refusal> {
+) -> Result<GraphResponse, GraphError> {
     let members = read(context.request, &FOLDER, true)?;
     let parent = match parent {
         Some(id) => context.store()?.folder(id)?.number,
@@ -54,7 +54,7 @@ pub(super) fn create(
 }
 
 /// Renames a folder.
-pub(super) fn rename(context: &Context<'_>, id: &str) -> Result<GraphResponse, Refusal> {
+pub(super) fn rename(context: &Context<'_>, id: &str) -> Result<GraphResponse, GraphError> {
     let members = read(context.request, &FOLDER, true)?;
     let folder = own(context, id)?;
     if let Some(name) = name(&members)? {
@@ -65,7 +65,7 @@ pub(super) fn rename(context: &Context<'_>, id: &str) -> Result<GraphResponse, R
 }
 
 /// Deletes a folder: into that of what was deleted, and out of it for good.
-pub(super) fn delete(context: &Context<'_>, id: &str) -> Result<GraphResponse, Refusal> {
+pub(super) fn delete(context: &Context<'_>, id: &str) -> Result<GraphResponse, GraphError> {
     let folder = own(context, id)?;
     if !lineage(context, folder.parent)?.contains(&DELETED) {
         // Two of the same name can be there: nobody chose it.
@@ -95,7 +95,11 @@ pub(super) fn delete(context: &Context<'_>, id: &str) -> Result<GraphResponse, R
 }
 
 /// The answer with a folder.
-fn reply(context: &Context<'_>, number: u16, status: StatusCode) -> Result<GraphResponse, Refusal> {
+fn reply(
+    context: &Context<'_>,
+    number: u16,
+    status: StatusCode,
+) -> Result<GraphResponse, GraphError> {
     let store = context.store()?;
     let folders = store.folders();
     let folder = folders.iter().find(|folder| folder.number == number);
@@ -105,7 +109,7 @@ fn reply(context: &Context<'_>, number: u16, status: StatusCode) -> Result<Graph
 }
 
 /// A folder that may be changed.
-fn own(context: &Context<'_>, id: &str) -> Result<Folder, Refusal> {
+fn own(context: &Context<'_>, id: &str) -> Result<Folder, GraphError> {
     let folder = context.store()?.folder(id)?;
     match folder.well_known.is_empty() {
         true => Ok(folder),
@@ -114,7 +118,7 @@ fn own(context: &Context<'_>, id: &str) -> Result<Folder, Refusal> {
 }
 
 /// A folder's number and those of all it is in.
-fn lineage(context: &Context<'_>, number: u16) -> Result<Vec<u16>, Refusal> {
+fn lineage(context: &Context<'_>, number: u16) -> Result<Vec<u16>, GraphError> {
     let folders = context.store()?.folders();
     let mut line = vec![number];
     let mut at = number;
@@ -129,7 +133,7 @@ fn lineage(context: &Context<'_>, number: u16) -> Result<Vec<u16>, Refusal> {
 }
 
 /// The name in a body, where there is one.
-fn name(members: &Map<String, Value>) -> Result<Option<String>, Refusal> {
+fn name(members: &Map<String, Value>) -> Result<Option<String>, GraphError> {
     let Some(name) = members.get("displayName").and_then(Value::as_str) else {
         return Ok(None);
     };
@@ -143,7 +147,7 @@ fn name(members: &Map<String, Value>) -> Result<Option<String>, Refusal> {
 }
 
 /// Refuses a name that another folder of the same one has.
-fn free(context: &Context<'_>, parent: u16, name: &str, but: u16) -> Result<(), Refusal> {
+fn free(context: &Context<'_>, parent: u16, name: &str, but: u16) -> Result<(), GraphError> {
     let folders = context.store()?.folders();
     let taken = folders.iter().any(|folder| {
         folder.parent == parent
@@ -161,7 +165,7 @@ fn alter(
     context: &Context<'_>,
     number: u16,
     change: impl FnOnce(&mut Folder),
-) -> Result<(), Refusal> {
+) -> Result<(), GraphError> {
     context
         .with(|office| {
             let folders = Arc::make_mut(&mut office.folders);

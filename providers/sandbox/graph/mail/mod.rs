@@ -21,7 +21,7 @@ mod settings;
 pub(super) mod upload;
 
 use super::access::let_in;
-use super::error::Refusal;
+use super::error::GraphError;
 use super::params::Prefer;
 use super::response::GraphResponse;
 use crate::auth::tokens::Access;
@@ -89,7 +89,7 @@ pub(super) fn carry_out(
     user: Option<&str>,
     access: &Access,
     call: Call<'_>,
-) -> Result<GraphResponse, Refusal> {
+) -> Result<GraphResponse, GraphError> {
     let store = let_in(state, access, user, call.permissions())?;
     let prefer = Prefer::read(request);
     let context =

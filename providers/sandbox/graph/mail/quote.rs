@@ -4,7 +4,7 @@
 
 use super::body::Paper;
 use super::context::Context;
-use crate::graph::error::Refusal;
+use crate::graph::error::GraphError;
 use crate::graph::people::Person;
 use crate::graph::user;
 use crate::store::message::Message;
@@ -23,7 +23,7 @@ pub(super) fn begin(
     paper: &mut Paper,
     message: &Message,
     how: ReplyKind,
-) -> Result<(), Refusal> {
+) -> Result<(), GraphError> {
     let original = Paper::of(message);
     let prefix = match how {
         ReplyKind::Forward => "FW: ",
@@ -71,7 +71,7 @@ fn recipients(
     paper: &mut Paper,
     original: &Paper,
     how: ReplyKind,
-) -> Result<(), Refusal> {
+) -> Result<(), GraphError> {
     let own = user::addresses(context.store()?);
     let is_own = |person: &Person| {
         let mut own = own.iter();

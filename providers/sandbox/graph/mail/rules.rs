@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use super::context::Context;
 use super::flag;
 use super::read::message::Importance;
-use crate::graph::error::{Refusal, invalid_request, not_found, rule_refused};
+use crate::graph::error::{GraphError, invalid_request, not_found, rule_refused};
 use crate::graph::exchange::Store;
 use crate::graph::exchange::folders;
 use crate::graph::request::Asked;
@@ -38,7 +38,7 @@ pub(super) const PROPERTIES: [&str; 9] = [
 const INBOX: u16 = 12;
 
 /// The rules, in their order.
-pub(crate) fn list(asked: &Asked<'_>, folder: &str) -> Result<Body, Refusal> {
+pub(crate) fn list(asked: &Asked<'_>, folder: &str) -> Result<Body, GraphError> {
     inbox(asked.store, folder)?;
     asked.options.check_select(&PROPERTIES, "messageRule")?;
     let rules = asked.store.with(|office| office.rules.clone());
@@ -47,7 +47,7 @@ pub(crate) fn list(asked: &Asked<'_>, folder: &str) -> Result<Body, Refusal> {
 }
 
 /// One rule.
-pub(crate) fn one(asked: &Asked<'_>, folder: &str, id: &str) -> Result<Body, Refusal> {
+pub(crate) fn one(asked: &Asked<'_>, folder: &str, id: &str) -> Result<Body, GraphError> {
     inbox(asked.store, folder)?;
     asked.options.check_select(&PROPERTIES, "messageRule")?;
     let rule = asked.store.with(|office| {
@@ -59,7 +59,7 @@ pub(crate) fn one(asked: &Asked<'_>, folder: &str, id: &str) -> Result<Body, Ref
 }
 
 /// Makes a rule.
-pub(super) fn create(context: &Context<'_>, folder: &str) -> Result<GraphResponse, Refusal> {
+pub(super) fn create(context: &Context<'_>, folder: &str) -> Result<GraphResponse, GraphError> {
     inbox(context.store()?, folder)?;
     let members = read(context.request, &RULE, true)?;
     for needed in ["displayName", "actions"] {
@@ -92,7 +92,7 @@ pub(super) fn change(
     context: &Context<'_>,
     folder: &str,
     id: &str,
-) -> Result<GraphResponse, Refusal> {
+) -> Result<GraphResponse, GraphError> {
     inbox(context.store()?, folder)?;
     let members = read(context.request, &RULE, true)?;
     let rule = context.with(|office| office.rules.iter().find(|rule| is(rule, id)).cloned());
@@ -106,7 +106,7 @@ pub(super) fn delete(
     context: &Context<'_>,
     folder: &str,
     id: &str,
-) -> Result<GraphResponse, Refusal> {
+) -> Result<GraphResponse, GraphError> {
     inbox(context.store()?, folder)?;
     let gone = context.with(|office| {
         let before = office.rules.len();
@@ -120,7 +120,7 @@ pub(super) fn delete(
 }
 
 /// Only the inbox has rules.
-fn inbox(store: Store<'_>, folder: &str) -> Result<(), Refusal> {
+fn inbox(store: Store<'_>, folder: &str) -> Result<(), GraphError> {
     match store.folder(folder)?.number == INBOX {
         true => Ok(()),
         false => Err(invalid_request("Only the inbox has message rules.")),
@@ -140,7 +140,7 @@ fn changed(
     context: &Context<'_>,
     mut rule: Map<String, Value>,
     members: Map<String, Value>,
-) -> Result<Map<String, Value>, Refusal> {
+) -> Result<Map<String, Value>, GraphError> {
     const OURS: [&str; 3] = ["id", "hasError", "isReadOnly"];
     for (name, value) in members {
         if !OURS.contains(&name.as_str()) {
@@ -182,7 +182,7 @@ fn reply(
     context: &Context<'_>,
     rule: Map<String, Value>,
     status: StatusCode,
-) -> Result<GraphResponse, Refusal> {
+) -> Result<GraphResponse, GraphError> {
     let id = rule.get("id").and_then(Value::as_str).unwrap_or_default();
     let path = format!("mailFolders('inbox')/messageRules('{id}')");
     context.entity(rule, "mailFolders('inbox')/messageRules", &path, status)

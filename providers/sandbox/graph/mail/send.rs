@@ -11,7 +11,7 @@ use super::context::Context;
 use super::drafts;
 use crate::delivery::{self, Manner, Unsent};
 use crate::graph::error::{
-    Refusal, bad_request, invalid_recipients, not_draft, not_found, send_as_denied,
+    GraphError, bad_request, invalid_recipients, not_draft, not_found, send_as_denied,
 };
 use crate::graph::exchange::folders::{self, OUTBOX};
 use crate::graph::people::Person;
@@ -25,7 +25,7 @@ use crate::store::message::Message;
 const DEFERRED: &str = "systemtime 0x3fef";
 
 /// Sends a draft.
-pub(super) fn send(context: &Context<'_>, id: &str) -> Result<GraphResponse, Refusal> {
+pub(super) fn send(context: &Context<'_>, id: &str) -> Result<GraphResponse, GraphError> {
     let message = context.current(id)?;
     if !message.has("DRAFT") {
         return Err(not_draft());
@@ -35,7 +35,7 @@ pub(super) fn send(context: &Context<'_>, id: &str) -> Result<GraphResponse, Ref
 }
 
 /// Sends a draft, or puts it into the outbox until its time.
-fn send_draft(context: &Context<'_>, draft: u64) -> Result<(), Refusal> {
+fn send_draft(context: &Context<'_>, draft: u64) -> Result<(), GraphError> {
     let store = context.store()?;
     let message = store.mailbox.message(draft).ok_or_else(not_found)?;
     let paper = signed(context, Paper::of(message))?;
@@ -62,7 +62,7 @@ fn send_draft(context: &Context<'_>, draft: u64) -> Result<(), Refusal> {
 }
 
 /// Sends a draft that is ready; what it is marked with stays.
-fn go(state: &State, address: &str, message: &Message) -> Result<(), Refusal> {
+fn go(state: &State, address: &str, message: &Message) -> Result<(), GraphError> {
     let marks: Vec<String> = message.labels.clone();
     let sent = delivery::deliver(state, address, message.id, Manner::EXCHANGE);
     let sent = sent.map_err(unsent)?;
@@ -105,7 +105,7 @@ pub(crate) fn send_due(state: &State) {
 }
 
 /// A message with who it is from, if they may send it.
-fn signed(context: &Context<'_>, mut paper: Paper) -> Result<Paper, Refusal> {
+fn signed(context: &Context<'_>, mut paper: Paper) -> Result<Paper, GraphError> {
     let store = context.store()?;
     let me = Person { name: user::name(store).to_owned(), address: store.mailbox.address.clone() };
     let own = user::addresses(store);
@@ -131,7 +131,7 @@ fn signed(context: &Context<'_>, mut paper: Paper) -> Result<Paper, Refusal> {
 }
 
 /// The time of a property that says when to send.
-fn deferred(id: &str, value: &str) -> Result<Option<i64>, Refusal> {
+fn deferred(id: &str, value: &str) -> Result<Option<i64>, GraphError> {
     if !id.trim().eq_ignore_ascii_case(DEFERRED) {
         return Ok(None);
     }
@@ -141,11 +141,11 @@ fn deferred(id: &str, value: &str) -> Result<Option<i64>, Refusal> {
 }
 
 /// Why nothing was sent, as Exchange says it.
-fn unsent(why: Unsent) -> Refusal {
+fn unsent(why: Unsent) -> GraphError {
     match why {
         Unsent::NotThere => not_found(),
         Unsent::NoRecipient | Unsent::NoAddress => invalid_recipients(),
-        Unsent::NoMessage(_) => Refusal::new(
+        Unsent::NoMessage(_) => GraphError::new(
             StatusCode::BAD_REQUEST,
             "ErrorMimeContentInvalid",
             "Invalid MIME content.",

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use super::context::Context;
 use crate::graph::calendar::draft::stated;
-use crate::graph::error::{Refusal, invalid_property};
+use crate::graph::error::{GraphError, invalid_property};
 use crate::graph::response::GraphResponse;
 use crate::graph::types::mail::SETTINGS;
 use crate::graph::types::read::read;
@@ -19,7 +19,7 @@ const READ_ONLY: [&str; 2] = ["archiveFolder", "userPurpose"];
 const TIMES: [&str; 2] = ["scheduledStartDateTime", "scheduledEndDateTime"];
 
 /// Changes the settings that a body names.
-pub(super) fn change(context: &Context<'_>) -> Result<GraphResponse, Refusal> {
+pub(super) fn change(context: &Context<'_>) -> Result<GraphResponse, GraphError> {
     let mut members = read(context.request, &SETTINGS, true)?;
     members.retain(|name, value| !READ_ONLY.contains(&name.as_str()) && !value.is_null());
     let store = context.store()?;
@@ -69,7 +69,7 @@ pub(super) fn change(context: &Context<'_>) -> Result<GraphResponse, Refusal> {
 }
 
 /// Checks the times of automatic answers and writes them as the service does.
-fn scheduled(replies: &mut Map<String, Value>, before: Option<&Value>) -> Result<(), Refusal> {
+fn scheduled(replies: &mut Map<String, Value>, before: Option<&Value>) -> Result<(), GraphError> {
     for name in TIMES {
         let Some(time) = replies.get(name).filter(|time| time.is_object()) else {
             continue;

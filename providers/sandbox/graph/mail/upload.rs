@@ -15,8 +15,8 @@ use super::read::attachments;
 use crate::auth::tokens;
 use crate::delivery;
 use crate::graph::error::{
-    Refusal, attachment_too_large, invalid_property, no_session, not_allowed, not_draft, not_found,
-    range_refused, wrong_body,
+    GraphError, attachment_too_large, invalid_property, no_session, not_allowed, not_draft,
+    not_found, range_refused, wrong_body,
 };
 use crate::graph::exchange::Store;
 use crate::graph::pages;
@@ -40,7 +40,7 @@ const MOST: i64 = 150 << 20;
 const LIFETIME: SignedDuration = SignedDuration::from_hours(24 * 7);
 
 /// Puts a file into a draft.
-pub(super) fn attach(context: &Context<'_>, id: &str) -> Result<GraphResponse, Refusal> {
+pub(super) fn attach(context: &Context<'_>, id: &str) -> Result<GraphResponse, GraphError> {
     let kind = serde_json::from_slice::<Value>(&context.request.body).ok();
     let kind = kind.as_ref().and_then(|body| body.get("@odata.type")?.as_str());
     match kind {
@@ -81,7 +81,7 @@ pub(super) fn detach(
     context: &Context<'_>,
     id: &str,
     part: &str,
-) -> Result<GraphResponse, Refusal> {
+) -> Result<GraphResponse, GraphError> {
     let message = draft(context, id)?;
     let place = attachments::place(context.store()?, message, part)?;
     let mut paper = Paper::of(message);
@@ -94,7 +94,7 @@ pub(super) fn detach(
 }
 
 /// The draft of an id; files go into nothing else.
-fn draft<'a>(context: &Context<'a>, id: &str) -> Result<&'a Message, Refusal> {
+fn draft<'a>(context: &Context<'a>, id: &str) -> Result<&'a Message, GraphError> {
     let message = context.message(id)?;
     match message.has("DRAFT") {
         true => Ok(message),
@@ -103,7 +103,7 @@ fn draft<'a>(context: &Context<'a>, id: &str) -> Result<&'a Message, Refusal> {
 }
 
 /// Gives the address under which a file can be sent up.
-pub(super) fn begin(context: &Context<'_>, id: &str) -> Result<GraphResponse, Refusal> {
+pub(super) fn begin(context: &Context<'_>, id: &str) -> Result<GraphResponse, GraphError> {
     let members = read(context.request, &UPLOAD, true)?;
     let item = members.get("attachmentItem").and_then(Value::as_object);
     let item = item.ok_or_else(|| wrong_body("The parameter 'attachmentItem' is required."))?;
@@ -157,7 +157,7 @@ pub(crate) fn answer(
     state: &State,
     request: &Request,
     token: &str,
-) -> Result<GraphResponse, Refusal> {
+) -> Result<GraphResponse, GraphError> {
     let now = Timestamp::now();
     state.graph.uploads(|all| all.retain(|upload| upload.expires > now));
     match request.method {
@@ -181,7 +181,7 @@ fn standing(upload: &Upload) -> GraphResponse {
 }
 
 /// Takes a piece of a file; after the last, the draft has it.
-fn piece(state: &State, request: &Request, token: &str) -> Result<GraphResponse, Refusal> {
+fn piece(state: &State, request: &Request, token: &str) -> Result<GraphResponse, GraphError> {
     let range = request.header("content-range").and_then(range);
     let (from, to, total) = range.ok_or_else(range_refused)?;
     let whole = state.graph.uploads(|all| {
@@ -209,7 +209,7 @@ fn piece(state: &State, request: &Request, token: &str) -> Result<GraphResponse,
 }
 
 /// Puts a file that is whole into its draft.
-fn finish(state: &State, request: &Request, upload: Upload) -> Result<GraphResponse, Refusal> {
+fn finish(state: &State, request: &Request, upload: Upload) -> Result<GraphResponse, GraphError> {
     let store = Store::of(state, &upload.address).ok_or_else(no_session)?;
     let message = store.mailbox.message(upload.message).ok_or_else(not_found)?;
     if !message.has("DRAFT") {

@@ -8,7 +8,7 @@ use jiff::civil::Date;
 use serde_json::{Map, Value};
 
 use super::{Shape, Type};
-use crate::graph::error::{Refusal, bad_request, unreadable_body, wrong_body};
+use crate::graph::error::{GraphError, bad_request, unreadable_body, wrong_body};
 use crate::http::Request;
 
 use Type::{Day, Instant, Many, Number, Of, Text, Truth, Word};
@@ -19,7 +19,7 @@ pub(crate) fn read(
     request: &Request,
     shape: &'static Shape,
     needed: bool,
-) -> Result<Map<String, Value>, Refusal> {
+) -> Result<Map<String, Value>, GraphError> {
     if request.body.is_empty() {
         return match needed {
             true => Err(bad_request("Empty Payload. JSON content expected.")),
@@ -33,7 +33,7 @@ pub(crate) fn read(
     parse(&request.body, shape)
 }
 
-fn parse(body: &Bytes, shape: &'static Shape) -> Result<Map<String, Value>, Refusal> {
+fn parse(body: &Bytes, shape: &'static Shape) -> Result<Map<String, Value>, GraphError> {
     let value: Value = serde_json::from_slice(body).map_err(|_| unreadable_body())?;
     let members = match value {
         Value::Object(members) => members,
@@ -46,7 +46,7 @@ fn parse(body: &Bytes, shape: &'static Shape) -> Result<Map<String, Value>, Refu
 fn checked(
     members: Map<String, Value>,
     shape: &'static Shape,
-) -> Result<Map<String, Value>, Refusal> {
+) -> Result<Map<String, Value>, GraphError> {
     let mut out = Map::new();
     for (name, mut value) in members {
         if name.contains('@') {
@@ -76,7 +76,7 @@ fn checked(
 }
 
 /// Checks a value; words come to be spelled as in their list.
-fn check(value: &mut Value, kind: &'static Type) -> Result<(), Refusal> {
+fn check(value: &mut Value, kind: &'static Type) -> Result<(), GraphError> {
     let taken = value.take();
     *value = match (kind, taken) {
         (Many(_), Value::Null) => return Err(node(&Value::Null, "StartArray")),
@@ -127,7 +127,7 @@ fn whole_number(number: &serde_json::Number) -> Option<i32> {
     i32::try_from(number.as_i64()?).ok()
 }
 
-fn mismatch(kind: &Type, value: &Value) -> Refusal {
+fn mismatch(kind: &Type, value: &Value) -> GraphError {
     let kind = match kind {
         Truth => "Edm.Boolean",
         Number => "Edm.Int32",
@@ -141,11 +141,11 @@ fn mismatch(kind: &Type, value: &Value) -> Refusal {
     }
 }
 
-fn literal(text: &str, kind: &str) -> Refusal {
+fn literal(text: &str, kind: &str) -> GraphError {
     wrong_body(format!("Cannot convert the literal '{text}' to the expected type '{kind}'."))
 }
 
-fn node(value: &Value, wanted: &str) -> Refusal {
+fn node(value: &Value, wanted: &str) -> GraphError {
     let found = match value {
         Value::Object(_) => "StartObject",
         Value::Array(_) => "StartArray",

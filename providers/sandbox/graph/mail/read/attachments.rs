@@ -11,7 +11,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value, json};
 
-use crate::graph::error::{Refusal, malformed_id, not_found};
+use crate::graph::error::{GraphError, malformed_id, not_found};
 use crate::graph::exchange::Store;
 use crate::graph::exchange::folders;
 use crate::graph::ids::Ids;
@@ -66,21 +66,21 @@ pub(crate) fn one(
     message: &Message,
     id: &str,
     options: &Options<'_>,
-) -> Result<Map<String, Value>, Refusal> {
+) -> Result<Map<String, Value>, GraphError> {
     let root = Part::of_message(&message.raw);
     let part = find(store, message, &root, id)?;
     Ok(attachment(message, part, id.to_owned(), options))
 }
 
 /// The bytes of an attachment.
-pub(crate) fn bytes(store: Store<'_>, message: &Message, id: &str) -> Result<Vec<u8>, Refusal> {
+pub(crate) fn bytes(store: Store<'_>, message: &Message, id: &str) -> Result<Vec<u8>, GraphError> {
     let root = Part::of_message(&message.raw);
     let part = find(store, message, &root, id)?;
     Ok(part.decoded(&message.raw).into_owned())
 }
 
 /// The place of an attachment among those of its message.
-pub(crate) fn place(store: Store<'_>, message: &Message, id: &str) -> Result<usize, Refusal> {
+pub(crate) fn place(store: Store<'_>, message: &Message, id: &str) -> Result<usize, GraphError> {
     let root = Part::of_message(&message.raw);
     let part = find(store, message, &root, id)?;
     let all = numbered(message, &root);
@@ -125,7 +125,7 @@ fn find<'a>(
     message: &Message,
     root: &'a Part,
     id: &str,
-) -> Result<&'a Part, Refusal> {
+) -> Result<&'a Part, GraphError> {
     if !Ids::is_attachment(id) {
         return Err(malformed_id());
     }

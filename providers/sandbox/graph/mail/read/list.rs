@@ -6,7 +6,7 @@ use super::matching;
 use super::message;
 use super::search;
 use super::search::found;
-use crate::graph::error::{Refusal, bad_request, not_with_search};
+use crate::graph::error::{GraphError, bad_request, not_with_search};
 use crate::graph::exchange::Store;
 use crate::graph::exchange::folders::Folder;
 use crate::graph::pages;
@@ -27,14 +27,14 @@ pub(crate) fn messages(
     folder: Option<&Folder>,
     options: &Options<'_>,
     prefer: &Prefer,
-) -> Result<Value, Refusal> {
+) -> Result<Value, GraphError> {
     options.check_select(&message::PROPERTIES, "message")?;
     let page = pages::page(request, options, prefer, DEFAULT_TOP)?;
     let messages = found(store, folder, options)?;
     let rows = messages.iter().skip(page.rows.start).take(page.rows.len());
     let rows = rows
         .map(|message| message::json(store, message, options, prefer).map(Value::Object))
-        .collect::<Result<Vec<Value>, Refusal>>()?;
+        .collect::<Result<Vec<Value>, GraphError>>()?;
     let of = match folder {
         Some(folder) => format!(
             "mailFolders('{}')/messages",
@@ -53,7 +53,7 @@ fn found<'a>(
     store: Store<'a>,
     folder: Option<&Folder>,
     options: &Options<'_>,
-) -> Result<Vec<&'a Message>, Refusal> {
+) -> Result<Vec<&'a Message>, GraphError> {
     if let Some(search) = options.search {
         let refused =
             [("$filter", options.filter.is_some()), ("$orderby", options.orderby.is_some())];

@@ -6,7 +6,7 @@
 
 use super::message::{self, Importance};
 use crate::graph::error::{
-    Refusal, inefficient, invalid_filter, malformed_id, no_property_message, unsupported_filter,
+    GraphError, inefficient, invalid_filter, malformed_id, no_property_message, unsupported_filter,
     unsupported_order,
 };
 use crate::graph::exchange::Store;
@@ -59,7 +59,7 @@ enum Held {
 }
 
 /// Reads a filter of messages and checks that the store can carry it out.
-pub(super) fn filter(store: Store<'_>, text: &str) -> Result<Filter, Refusal> {
+pub(super) fn filter(store: Store<'_>, text: &str) -> Result<Filter, GraphError> {
     let mut filter = filter::parse(text).map_err(|why| invalid_filter(&why))?;
     check(store, &mut filter)?;
     Ok(filter)
@@ -67,7 +67,7 @@ pub(super) fn filter(store: Store<'_>, text: &str) -> Result<Filter, Refusal> {
 
 /// Checks a filter, and puts numbers in the place of ids: making ten thousand
 /// ids to compare them with one would take its time.
-fn check(store: Store<'_>, filter: &mut Filter) -> Result<(), Refusal> {
+fn check(store: Store<'_>, filter: &mut Filter) -> Result<(), GraphError> {
     match filter {
         Filter::All(parts) | Filter::Any(parts) => {
             parts.iter_mut().try_for_each(|part| check(store, part))
@@ -124,7 +124,7 @@ fn check(store: Store<'_>, filter: &mut Filter) -> Result<(), Refusal> {
 
 /// The number of a folder's id; that of none for a well-formed id of nothing.
 /// Well-known names are for paths only.
-fn folder(store: Store<'_>, id: &str) -> Result<u16, Refusal> {
+fn folder(store: Store<'_>, id: &str) -> Result<u16, GraphError> {
     match Ids::is_folder(id) {
         true => Ok(store.folder(id).map_or(0, |folder| folder.number)),
         false => Err(malformed_id()),
@@ -132,7 +132,7 @@ fn folder(store: Store<'_>, id: &str) -> Result<u16, Refusal> {
 }
 
 /// The kind of a property that can be filtered by.
-fn kind(path: &str) -> Result<Kind, Refusal> {
+fn kind(path: &str) -> Result<Kind, GraphError> {
     match FILTERED.iter().find(|(known, _)| *known == path) {
         Some((_, kind)) => Ok(*kind),
         None if is_property(path) => Err(unsupported_filter()),
@@ -227,7 +227,7 @@ fn held(store: Store<'_>, path: &str, message: &Message) -> Option<Held> {
 /// Reads an order, which is by time alone, and checks it against the filter it comes
 /// with: the store walks one index for both, so the time must come first in it. True
 /// for one that begins with the oldest.
-pub(super) fn order(text: Option<&str>, filter: Option<&Filter>) -> Result<bool, Refusal> {
+pub(super) fn order(text: Option<&str>, filter: Option<&Filter>) -> Result<bool, GraphError> {
     let oldest_first = match text {
         None => return Ok(false),
         Some("receivedDateTime desc") => false,

@@ -5,7 +5,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::graph::error::Refusal;
+use crate::graph::error::GraphError;
 use crate::graph::exchange::Store;
 use crate::graph::exchange::folders;
 use crate::graph::exchange::office::Notes;
@@ -130,7 +130,7 @@ pub(crate) fn json(
     message: &Message,
     options: &Options<'_>,
     prefer: &Prefer,
-) -> Result<Map<String, Value>, Refusal> {
+) -> Result<Map<String, Value>, GraphError> {
     let section = mime::header_section(&message.raw);
     let (notes, fields) = (store.notes(message), head::fields(section));
     let maker = Maker { store, message, prefer, notes, fields };

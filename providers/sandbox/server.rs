@@ -105,7 +105,7 @@ async fn answer(
                     fault = fault.or_else(|| state.write_fault(&request));
                     match fault {
                         Some(Fault::Late | Fault::Overdue) => {
-                            tokio::spawn(carry_out_late(shared, request));
+                            tokio::spawn(handle_late(shared, request));
                             google_error::fault(Fault::Timeout)
                         }
                         Some(Fault::Reset) => return Err(io::ErrorKind::ConnectionReset.into()),
@@ -139,7 +139,7 @@ async fn answer(
 }
 
 /// Carries out a request that its sender has given up.
-async fn carry_out_late(shared: Arc<Shared>, request: Request) {
+async fn handle_late(shared: Arc<Shared>, request: Request) {
     tokio::time::sleep(shared.lateness()).await;
     route(&State::of(&shared), &request);
 }

@@ -81,7 +81,7 @@ impl MessageActions for Gmail {
         };
         for (work, places) in &work {
             for some in places.chunks(AT_ONCE) {
-                self.carry_out(work, messages, some, &mut sent).await;
+                self.run_work(work, messages, some, &mut sent).await;
             }
         }
         let history = match since {
@@ -138,7 +138,7 @@ impl Gmail {
 
     /// Sends one request for these messages. If Gmail refuses all of them because some
     /// do not exist, those are found and the others sent again.
-    async fn carry_out(
+    async fn run_work(
         &self,
         work: &Work,
         messages: &[MailState],

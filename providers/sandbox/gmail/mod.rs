@@ -197,7 +197,7 @@ pub(super) fn answer(state: &State, request: &Request, path: &[&str]) -> Respons
         return error::no_method();
     };
     let answered = match route(request.method.as_str(), rest) {
-        Some((name, call)) => carry_out(state, request, user, name, &call, None),
+        Some((name, call)) => handle(state, request, user, name, &call, None),
         None => Err(error::no_method()),
     };
     answered.unwrap_or_else(|refused| refused)
@@ -205,7 +205,7 @@ pub(super) fn answer(state: &State, request: &Request, path: &[&str]) -> Respons
 
 /// Answers a request for a route, or refuses it. `upload` is a message that came
 /// beside the JSON.
-fn carry_out(
+fn handle(
     state: &State,
     request: &Request,
     user: &str,

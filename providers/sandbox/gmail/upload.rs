@@ -7,7 +7,7 @@ use hyper::{Method, StatusCode};
 
 use super::resources::DRAFT;
 use super::sessions::Session;
-use super::{COMPOSE, Call, carry_out, write};
+use super::{COMPOSE, Call, handle, write};
 use crate::auth::google::bearer;
 use crate::auth::tokens::random;
 use crate::google::error;
@@ -109,7 +109,7 @@ fn piece(state: &State, request: &Request, id: &str) -> Result<Response, Respons
         return Err(error::no_method());
     };
     let (name, call) = route(request.method.as_str(), rest).ok_or_else(error::no_method)?;
-    carry_out(state, &request, user, name, &call, Some(data))
+    handle(state, &request, user, name, &call, Some(data))
 }
 
 /// How much of a piece is there already, and how long the whole is where that

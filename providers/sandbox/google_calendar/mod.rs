@@ -139,11 +139,11 @@ routes! { Call below "/calendar/v3" {
 
 /// Answers what comes below `/calendar`.
 pub(super) fn answer(state: &State, request: &Request, path: &[&str]) -> Response {
-    carry_out(state, request, path).unwrap_or_else(|refused| refused)
+    handle(state, request, path).unwrap_or_else(|refused| refused)
 }
 
 /// Answers a request, or refuses it.
-fn carry_out(state: &State, request: &Request, path: &[&str]) -> Result<Response, Response> {
+fn handle(state: &State, request: &Request, path: &[&str]) -> Result<Response, Response> {
     let ["v3", rest @ ..] = path else {
         return Err(google_error::no_method());
     };

@@ -22,7 +22,7 @@ use crate::store::mailbox::contacts::Person;
 
 impl Asked<'_> {
     /// Makes the answer's body.
-    pub fn carry_out(&self, call: &Call<'_>) -> Result<Body, GraphError> {
+    pub fn handle(&self, call: &Call<'_>) -> Result<Body, GraphError> {
         let (store, options) = (self.store, self.options);
         match call {
             Call::User => {

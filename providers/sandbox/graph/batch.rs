@@ -23,7 +23,7 @@ use crate::state::State;
 const MAX_ITEMS: usize = 20;
 
 /// Answers a batch.
-pub(super) fn carry_out(state: &State, request: &Request) -> Result<GraphResponse, GraphError> {
+pub(super) fn handle(state: &State, request: &Request) -> Result<GraphResponse, GraphError> {
     // A batch without a token is refused whole, not item by item.
     access::access(state, &request.headers)?;
     if request.method != Method::POST {
@@ -130,7 +130,7 @@ fn response(state: &State, outer: &Request, item: Item) -> Value {
     });
     let result = match fault.flatten() {
         Some(refusal) => Err(refusal),
-        None => super::carry_out(state, &request, &path),
+        None => super::handle(state, &request, &path),
     };
     let mut headers = Map::new();
     let mut put = |name: &str, value: String| headers.insert(name.to_owned(), value.into());

@@ -58,9 +58,9 @@ use state::Place;
 /// Answers what comes below `/v1.0`.
 pub(super) fn answer(state: &State, request: &Request, path: &[&str]) -> Response {
     let result = match path {
-        ["$batch"] => batch::carry_out(state, request).inspect(|_| state.hit(BATCH)),
+        ["$batch"] => batch::handle(state, request).inspect(|_| state.hit(BATCH)),
         ["uploads", token] => upload::answer(state, request, token),
-        path => carry_out(state, request, path),
+        path => handle(state, request, path),
     };
     wire(state, &request.headers, result)
 }
@@ -234,7 +234,7 @@ const BATCH: &str = "POST /v1.0/$batch";
 const ROOMS: &str = "GET /v1.0/places/microsoft.graph.room";
 
 /// Answers one request, or refuses it.
-pub(super) fn carry_out(
+pub(super) fn handle(
     state: &State,
     request: &Request,
     path: &[&str],
@@ -262,9 +262,9 @@ pub(super) fn carry_out(
     }
     let reply = match call {
         Call::Read(call) => read(state, request, user, &access, &call),
-        Call::Write(call) => mail::carry_out(state, request, user, &access, call),
-        Call::Calendar(call) => calendar::carry_out(state, request, user, &access, &call),
-        Call::Delta(call) => delta::carry_out(state, request, user, &access, call),
+        Call::Write(call) => mail::handle(state, request, user, &access, call),
+        Call::Calendar(call) => calendar::handle(state, request, user, &access, &call),
+        Call::Delta(call) => delta::handle(state, request, user, &access, call),
     }?;
     state.hit(name);
     Ok(reply)
@@ -282,7 +282,7 @@ fn read(
     let options = Options::read(request, call.options())?;
     let prefer = Prefer::read(request);
     let asked = Asked { state, request, store, options: &options, prefer: &prefer };
-    let body = asked.carry_out(call)?;
+    let body = asked.handle(call)?;
     Ok(GraphResponse { applied: prefer.applied, ..GraphResponse::of(body) })
 }
 

@@ -68,7 +68,7 @@ pub(super) fn answer(state: &State, request: &Request, path: &[&str]) -> Respons
     let Some((name, call)) = route(request.method.as_str(), &path) else {
         return error::no_method();
     };
-    match carry_out(state, request, call) {
+    match handle(state, request, call) {
         Ok(answer) => {
             state.hit(name);
             answer
@@ -77,12 +77,12 @@ pub(super) fn answer(state: &State, request: &Request, path: &[&str]) -> Respons
     }
 }
 
-fn carry_out(state: &State, request: &Request, call: Call<'_>) -> Result<Response, Response> {
+fn handle(state: &State, request: &Request, call: Call<'_>) -> Result<Response, Response> {
     let (mailbox, access) = bearer(state, request)?;
     let (kind, list) = match call {
         Call::Search(kind) => (kind, false),
         Call::List => (Kind::Contacts, true),
-        Call::One(call) => return write::carry_out(state, request, mailbox, &access, &call),
+        Call::One(call) => return write::handle(state, request, mailbox, &access, &call),
     };
     if !kind.open_to(|scope| access.has(scope)) {
         return Err(error::insufficient_scopes(SERVICE));

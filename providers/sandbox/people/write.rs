@@ -32,7 +32,7 @@ pub(super) enum Call<'a> {
 }
 
 /// Answers one of these methods, or refuses it.
-pub(super) fn carry_out(
+pub(super) fn handle(
     state: &State,
     request: &Request,
     mailbox: &Mailbox,

@@ -80,7 +80,7 @@ impl Call<'_> {
 }
 
 /// Answers a request for calendars, or refuses it.
-pub(super) fn carry_out(
+pub(super) fn handle(
     state: &State,
     request: &Request,
     user: Option<&str>,
@@ -95,12 +95,12 @@ pub(super) fn carry_out(
     let mut agenda = state.agenda();
     let mut context =
         Context { asked: &asked, agenda: &mut agenda, zone: zone.unwrap_or_else(Zone::utc) };
-    let reply = context.carry_out(call)?;
+    let reply = context.handle(call)?;
     Ok(GraphResponse { applied: prefer.applied, ..reply })
 }
 
 impl Context<'_> {
-    fn carry_out(&mut self, call: &Call<'_>) -> Result<GraphResponse, GraphError> {
+    fn handle(&mut self, call: &Call<'_>) -> Result<GraphResponse, GraphError> {
         let method = &self.asked.request.method;
         let creates = method == Method::POST;
         let body = match *call {
@@ -114,7 +114,7 @@ impl Context<'_> {
             Call::Event(id) if method == Method::DELETE => {
                 return write::delete(self, id);
             }
-            Call::Action(id, action) => return respond::carry_out(self, id, action),
+            Call::Action(id, action) => return respond::handle(self, id, action),
             Call::Schedules => return schedule::schedules(self),
             Call::Calendars => self.calendars()?,
             Call::Calendar(id) => {

@@ -33,7 +33,7 @@ impl Action {
 }
 
 /// Carries an action out.
-pub(super) fn carry_out(
+pub(super) fn handle(
     context: &mut Context<'_>,
     id: &str,
     action: Action,

@@ -78,7 +78,7 @@ pub(super) struct Round {
 }
 
 /// Answers a request for changes.
-pub(super) fn carry_out(
+pub(super) fn handle(
     state: &State,
     request: &Request,
     user: Option<&str>,

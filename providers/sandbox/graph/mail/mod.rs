@@ -83,7 +83,7 @@ impl Call<'_> {
 }
 
 /// Carries a write out.
-pub(super) fn carry_out(
+pub(super) fn handle(
     state: &State,
     request: &Request,
     user: Option<&str>,

@@ -85,11 +85,11 @@ impl Mailbox {
     pub fn next(&self, change: Change) -> Option<(Self, u64)> {
         let mut next = self.clone();
         next.people.take();
-        let about = next.carry_out(change)?;
+        let about = next.apply(change)?;
         Some((next, about))
     }
 
-    fn carry_out(&mut self, change: Change) -> Option<u64> {
+    fn apply(&mut self, change: Change) -> Option<u64> {
         match change {
             Change::Comes(arrival) => {
                 let Arrival { raw, facts, .. } = *arrival;

@@ -20,13 +20,13 @@ use crate::state::State;
 use crate::store::mailbox::Mailbox;
 
 /// What a route leads to.
-struct Call<'a>(&'a dyn Fn(&State, &Request) -> Response);
+struct GoogleAuthCall<'a>(&'a dyn Fn(&State, &Request) -> Response);
 
-routes! { Call below "" {
-    "GET" ["o", "oauth2", "v2", "auth"] => Call(&ask),
-    "POST" ["o", "oauth2", "v2", "consent"] => Call(&consent),
-    "POST" ["token"] => Call(&token),
-    "POST" ["revoke"] => Call(&revoke),
+routes! { GoogleAuthCall below "" {
+    "GET" ["o", "oauth2", "v2", "auth"] => GoogleAuthCall(&ask),
+    "POST" ["o", "oauth2", "v2", "consent"] => GoogleAuthCall(&consent),
+    "POST" ["token"] => GoogleAuthCall(&token),
+    "POST" ["revoke"] => GoogleAuthCall(&revoke),
 }}
 
 /// Answers the paths of the sign-in; `None` for any other.

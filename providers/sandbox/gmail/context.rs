@@ -12,7 +12,7 @@ use crate::store::mailbox::Mailbox;
 pub(super) const SERVICE: &str = "gmail.googleapis.com";
 
 /// A request that was let in.
-pub(super) struct Context<'a> {
+pub(super) struct GmailContext<'a> {
     /// The sandbox.
     pub state: &'a State,
     /// The mailbox as it was when the request came.
@@ -25,7 +25,7 @@ pub(super) struct Context<'a> {
     pub upload: Option<Vec<u8>>,
 }
 
-impl<'a> Context<'a> {
+impl<'a> GmailContext<'a> {
     /// The mailbox as it is now.
     pub fn now(&self) -> Result<&'a Mailbox, Response> {
         let now = self.state.mailbox(&self.mailbox.address);

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
-use super::context::{Context, number};
+use super::context::{GmailContext, number};
 use super::resources;
 use super::settings;
 use crate::delivery::{self, Manner, Unsent};
@@ -30,7 +30,7 @@ struct Wanted {
     thread: Option<u64>,
 }
 
-impl Context<'_> {
+impl GmailContext<'_> {
     /// One draft with its message.
     pub fn draft(&self, id: &str) -> Result<Value, Response> {
         let message = message_of(self.mailbox, id)?;

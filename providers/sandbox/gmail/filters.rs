@@ -4,7 +4,7 @@
 use hyper::StatusCode;
 use serde_json::{Value, json};
 
-use super::context::Context;
+use super::context::GmailContext;
 use crate::google::body::{inner, text, texts};
 use crate::google::error;
 use crate::google::fields::{Shape, shape};
@@ -24,7 +24,7 @@ pub(super) static FILTER: Shape = shape! {
 pub(super) static FILTERS: Shape = shape! { "filter": &FILTER };
 
 /// All filters.
-pub(super) fn list(context: &Context<'_>) -> Value {
+pub(super) fn list(context: &GmailContext<'_>) -> Value {
     let filters = all(context);
     match filters.is_empty() {
         true => json!({}),
@@ -33,13 +33,13 @@ pub(super) fn list(context: &Context<'_>) -> Value {
 }
 
 /// One filter.
-pub(super) fn get(context: &Context<'_>, id: &str) -> Result<Value, Response> {
+pub(super) fn get(context: &GmailContext<'_>, id: &str) -> Result<Value, Response> {
     let found = all(context).into_iter().find(|(known, _)| known == id);
     found.map(|(_, filter)| filter).ok_or_else(error::not_found)
 }
 
 /// Makes a filter.
-pub(super) fn make(context: &Context<'_>) -> Result<Value, Response> {
+pub(super) fn make(context: &GmailContext<'_>) -> Result<Value, Response> {
     let criteria = inner(&context.body, "criteria")?.filter(|it| !it.is_empty());
     let criteria = criteria.ok_or_else(|| error::invalid("Missing filter criteria"))?;
     let action = inner(&context.body, "action")?.filter(|it| !it.is_empty());
@@ -80,7 +80,7 @@ pub(super) fn make(context: &Context<'_>) -> Result<Value, Response> {
 }
 
 /// Deletes a filter.
-pub(super) fn delete(context: &Context<'_>, id: &str) -> Result<Value, Response> {
+pub(super) fn delete(context: &GmailContext<'_>, id: &str) -> Result<Value, Response> {
     let gone = context.state.settings(&context.mailbox.address, |settings| {
         let before = settings.filters.len();
         settings.filters.retain(|(known, _)| known != id);
@@ -92,7 +92,7 @@ pub(super) fn delete(context: &Context<'_>, id: &str) -> Result<Value, Response>
     }
 }
 
-fn all(context: &Context<'_>) -> Vec<(String, Value)> {
+fn all(context: &GmailContext<'_>) -> Vec<(String, Value)> {
     let address = &context.mailbox.address;
     context.state.settings(address, |settings| settings.filters.clone())
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::context::Context;
+use super::context::GmailContext;
 use super::resources;
 use crate::google::body::{inner, text};
 use crate::google::error;
@@ -20,7 +20,7 @@ const IN_MESSAGES: [&str; 2] = ["show", "hide"];
 const IN_LABELS: [&str; 3] = ["labelShow", "labelShowIfUnread", "labelHide"];
 
 /// Makes a label.
-pub(super) fn make(context: &Context<'_>) -> Result<Value, Response> {
+pub(super) fn make(context: &GmailContext<'_>) -> Result<Value, Response> {
     let name = name(&context.body)?.ok_or_else(bad_name)?;
     let mut made = UserLabel::new(String::new(), name);
     read(&context.body, &mut made)?;
@@ -37,7 +37,7 @@ pub(super) fn make(context: &Context<'_>) -> Result<Value, Response> {
 }
 
 /// Changes a label.
-pub(super) fn change(context: &Context<'_>, id: &str) -> Result<Value, Response> {
+pub(super) fn change(context: &GmailContext<'_>, id: &str) -> Result<Value, Response> {
     if SYSTEM.iter().any(|label| label.id == id) {
         return Err(error::invalid("Invalid update request"));
     }
@@ -59,7 +59,7 @@ pub(super) fn change(context: &Context<'_>, id: &str) -> Result<Value, Response>
 }
 
 /// Deletes a label, and takes it from all messages.
-pub(super) fn delete(context: &Context<'_>, id: &str) -> Result<Value, Response> {
+pub(super) fn delete(context: &GmailContext<'_>, id: &str) -> Result<Value, Response> {
     if SYSTEM.iter().any(|label| label.id == id) {
         return Err(error::invalid("Invalid delete request"));
     }

@@ -33,7 +33,7 @@ use super::google::{body, error};
 use super::http::{Request, Response};
 use super::routes::routes;
 use super::state::State;
-use context::{Context, SERVICE};
+use context::{GmailContext, SERVICE};
 use list::Listed;
 use resources::{DRAFT, LABEL, MESSAGE, THREAD};
 use settings::{LANGUAGE, SEND_AS, VACATION};
@@ -68,7 +68,7 @@ const READ_SETTINGS: &[&str] =
     &["https://mail.google.com/", "gmail.modify", "gmail.readonly", "gmail.settings.basic"];
 
 /// What a route leads to.
-struct Call<'a> {
+struct GmailCall<'a> {
     /// The scopes of which one is needed.
     scopes: &'static [&'static str],
     /// The parameters.
@@ -78,19 +78,19 @@ struct Call<'a> {
     /// The type of the answer.
     answer: &'static Shape,
     /// What it does. Null is an answer without a body.
-    handle: Handler<'a>,
+    handle: GmailHandler<'a>,
 }
 
-type Handler<'a> = Box<dyn Fn(&Context<'_>) -> Result<Value, Response> + 'a>;
+type GmailHandler<'a> = Box<dyn Fn(&GmailContext<'_>) -> Result<Value, Response> + 'a>;
 
 /// A method that reads.
 fn read<'a>(
     scopes: &'static [&'static str],
     params: &'static [&'static str],
     answer: &'static Shape,
-    handle: impl Fn(&Context<'_>) -> Result<Value, Response> + 'a,
-) -> Call<'a> {
-    Call { scopes, params, body: &NOTHING, answer, handle: Box::new(handle) }
+    handle: impl Fn(&GmailContext<'_>) -> Result<Value, Response> + 'a,
+) -> GmailCall<'a> {
+    GmailCall { scopes, params, body: &NOTHING, answer, handle: Box::new(handle) }
 }
 
 /// A method that writes.
@@ -98,12 +98,12 @@ fn write<'a>(
     scopes: &'static [&'static str],
     body: &'static Shape,
     answer: &'static Shape,
-    handle: impl Fn(&Context<'_>) -> Result<Value, Response> + 'a,
-) -> Call<'a> {
-    Call { scopes, params: &[], body, answer, handle: Box::new(handle) }
+    handle: impl Fn(&GmailContext<'_>) -> Result<Value, Response> + 'a,
+) -> GmailCall<'a> {
+    GmailCall { scopes, params: &[], body, answer, handle: Box::new(handle) }
 }
 
-routes! { Call below "/gmail/v1/users/me" {
+routes! { GmailCall below "/gmail/v1/users/me" {
     "GET" ["profile"] => read(READ_DRAFTS, &[], &resources::PROFILE, |context| {
         Ok(resources::profile(context.mailbox))
     }),
@@ -210,7 +210,7 @@ fn handle(
     request: &Request,
     user: &str,
     name: &'static str,
-    call: &Call<'_>,
+    call: &GmailCall<'_>,
     upload: Option<Vec<u8>>,
 ) -> Result<Response, Response> {
     let (mailbox, access) = bearer(state, request)?;
@@ -227,7 +227,7 @@ fn handle(
     }
     let params = Params::check(&request.query, call.params, call.answer)?;
     let body = body::object(&request.body, call.body)?;
-    let context = Context { state, mailbox, params: &params, body, upload };
+    let context = GmailContext { state, mailbox, params: &params, body, upload };
     let value = (call.handle)(&context)?;
     state.hit(name);
     Ok(match value {

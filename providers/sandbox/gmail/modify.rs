@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use super::context::{Context, number};
+use super::context::{GmailContext, number};
 use super::resources;
 use crate::google::body::texts;
 use crate::google::error;
@@ -17,7 +17,7 @@ const MOST: usize = 1_000;
 /// Labels that only Gmail itself sets.
 const FIXED: [&str; 3] = ["SENT", "DRAFT", "CHAT"];
 
-impl Context<'_> {
+impl GmailContext<'_> {
     /// Changes the labels of many messages. What is not there is passed over.
     pub fn batch_modify(&self) -> Result<Value, Response> {
         let ids = self.ids()?;

@@ -2,13 +2,13 @@
 
 use serde_json::{Value, json};
 
-use super::context::{Context, number};
+use super::context::{GmailContext, number};
 use super::resources::{self, Format};
 use crate::google::error;
 use crate::http::Response;
 use crate::store::message::Message;
 
-impl Context<'_> {
+impl GmailContext<'_> {
     /// One message.
     pub fn one_message(&self, id: &str) -> Result<Value, Response> {
         let message = self.message(id)?;

@@ -6,7 +6,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::context::Context;
+use super::context::GmailContext;
 use crate::google::body::{flag, text};
 use crate::google::error;
 use crate::google::fields::{Shape, shape};
@@ -57,13 +57,13 @@ pub(super) fn send_as(state: &State, mailbox: &Mailbox) -> Value {
 }
 
 /// One of the addresses, or the refusal that it is none.
-pub(super) fn one_send_as(context: &Context<'_>, address: &str) -> Result<Value, Response> {
+pub(super) fn one_send_as(context: &GmailContext<'_>, address: &str) -> Result<Value, Response> {
     let known = known(context, address)?;
     Ok(entry(context.state, context.mailbox, &known))
 }
 
 /// Changes the name and signature that one sends with under an address.
-pub(super) fn change_send_as(context: &Context<'_>, address: &str) -> Result<Value, Response> {
+pub(super) fn change_send_as(context: &GmailContext<'_>, address: &str) -> Result<Value, Response> {
     let known = known(context, address)?;
     let name = text(&context.body, "displayName")?;
     let signature = text(&context.body, "signature")?;
@@ -79,7 +79,7 @@ pub(super) fn change_send_as(context: &Context<'_>, address: &str) -> Result<Val
 }
 
 /// The address as it is written in the settings.
-fn known(context: &Context<'_>, address: &str) -> Result<String, Response> {
+fn known(context: &GmailContext<'_>, address: &str) -> Result<String, Response> {
     let mut addresses = addresses(context.mailbox).into_iter();
     let known = addresses.find(|known| known.eq_ignore_ascii_case(address));
     known.ok_or_else(error::not_found)
@@ -128,7 +128,7 @@ pub(super) fn vacation(state: &State, mailbox: &Mailbox) -> Value {
 }
 
 /// Sets the vacation responder; what is not said is taken away.
-pub(super) fn set_vacation(context: &Context<'_>) -> Result<Value, Response> {
+pub(super) fn set_vacation(context: &GmailContext<'_>) -> Result<Value, Response> {
     let body = &context.body;
     let on = flag(body, "enableAutoReply")?.unwrap_or(false);
     let mut set = Map::new();
@@ -172,7 +172,7 @@ pub(super) fn language(state: &State, mailbox: &Mailbox) -> Value {
 }
 
 /// Sets the language.
-pub(super) fn set_language(context: &Context<'_>) -> Result<Value, Response> {
+pub(super) fn set_language(context: &GmailContext<'_>) -> Result<Value, Response> {
     let language = text(&context.body, "displayLanguage")?.unwrap_or_default();
     let good = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
     if language.len() < 2 || !language.bytes().all(good) {
@@ -185,7 +185,7 @@ fn kept(state: &State, mailbox: &Mailbox, name: &str) -> Option<Value> {
     state.settings(&mailbox.address, |settings| settings.values.get(name).cloned())
 }
 
-fn keep(context: &Context<'_>, name: &str, value: &Value) -> Result<Value, Response> {
+fn keep(context: &GmailContext<'_>, name: &str, value: &Value) -> Result<Value, Response> {
     context.state.settings(&context.mailbox.address, |settings| {
         settings.values.insert(name.to_owned(), value.clone());
     });

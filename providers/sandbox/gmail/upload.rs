@@ -7,7 +7,7 @@ use hyper::{Method, StatusCode};
 
 use super::resources::DRAFT;
 use super::sessions::Session;
-use super::{COMPOSE, Call, handle, write};
+use super::{COMPOSE, GmailCall, handle, write};
 use crate::auth::google::bearer;
 use crate::auth::tokens::random;
 use crate::google::error;
@@ -24,7 +24,7 @@ const UNIT: usize = 256 << 10;
 /// What is uploaded.
 const MESSAGE_TYPE: &str = "message/rfc822";
 
-routes! { Call below "/upload/gmail/v1/users/me" {
+routes! { GmailCall below "/upload/gmail/v1/users/me" {
     "POST" ["drafts"] => write(COMPOSE, &DRAFT, &DRAFT, |context| context.make_draft()),
     "PUT" ["drafts", id] => {
         write(COMPOSE, &DRAFT, &DRAFT, move |context| context.update_draft(id))

@@ -44,7 +44,7 @@ static BUSY_BODY: Shape = shape! {
 };
 
 /// What a route leads to.
-struct Call<'a> {
+struct GoogleCalendarCall<'a> {
     /// The scopes of which one is needed.
     scopes: &'static [&'static str],
     /// The parameters.
@@ -52,21 +52,22 @@ struct Call<'a> {
     /// The type of the answer.
     answer: &'static Shape,
     /// What it does. Null is an answer without a body.
-    handle: Handler<'a>,
+    handle: CalendarHandler<'a>,
 }
 
-type Handler<'a> = Box<dyn Fn(&Context<'_>, &mut Agenda) -> Result<Value, Response> + 'a>;
+type CalendarHandler<'a> =
+    Box<dyn Fn(&GoogleCalendarContext<'_>, &mut Agenda) -> Result<Value, Response> + 'a>;
 
 fn call<'a>(
     scopes: &'static [&'static str],
     params: &'static [&'static str],
     answer: &'static Shape,
-    handle: impl Fn(&Context<'_>, &mut Agenda) -> Result<Value, Response> + 'a,
-) -> Call<'a> {
-    Call { scopes, params, answer, handle: Box::new(handle) }
+    handle: impl Fn(&GoogleCalendarContext<'_>, &mut Agenda) -> Result<Value, Response> + 'a,
+) -> GoogleCalendarCall<'a> {
+    GoogleCalendarCall { scopes, params, answer, handle: Box::new(handle) }
 }
 
-routes! { Call below "/calendar/v3" {
+routes! { GoogleCalendarCall below "/calendar/v3" {
     "GET" ["users", "me", "calendarList"] => {
         call(READ_ENTRIES, shape::ENTRIES_LIST, &shape::ENTRIES, |context, agenda| {
             lists::entries(agenda, context.me, context.params)
@@ -159,7 +160,7 @@ fn handle(state: &State, request: &Request, path: &[&str]) -> Result<Response, R
     let params = Params::check(&request.query, call.params, call.answer)?;
     let mut agenda = state.agenda();
     let epoch = state.sync_epoch();
-    let context = Context { me: &mailbox.address, request, params: &params, epoch };
+    let context = GoogleCalendarContext { me: &mailbox.address, request, params: &params, epoch };
     let value = (call.handle)(&context, &mut agenda)?;
     state.hit(name);
     if value.is_null() {
@@ -174,14 +175,14 @@ fn handle(state: &State, request: &Request, path: &[&str]) -> Result<Response, R
 }
 
 /// A request that was let in.
-struct Context<'a> {
+struct GoogleCalendarContext<'a> {
     me: &'a str,
     request: &'a Request,
     params: &'a Params<'a>,
     epoch: u64,
 }
 
-impl Context<'_> {
+impl GoogleCalendarContext<'_> {
     /// An event or an occurrence, gone or not.
     fn get(&self, agenda: &Agenda, calendar: &str, id: &str) -> Result<Value, Response> {
         let place = self.calendar(agenda, calendar)?;

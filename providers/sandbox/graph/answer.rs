@@ -3,7 +3,7 @@
 //! Each method's answer is put together here; what it is made of is known
 //! elsewhere. Lists of messages have a file of their own, `mail/read/list.rs`.
 
-use super::call::{Call, Part};
+use super::call::{Part, ReadCall};
 use super::error::{GraphError, bad_request, unsupported_filter};
 use super::exchange::folders;
 use super::filter::{Comparison, Filter, Literal};
@@ -22,18 +22,18 @@ use crate::store::mailbox::contacts::Person;
 
 impl Asked<'_> {
     /// Makes the answer's body.
-    pub fn handle(&self, call: &Call<'_>) -> Result<Body, GraphError> {
+    pub fn handle(&self, call: &ReadCall<'_>) -> Result<Body, GraphError> {
         let (store, options) = (self.store, self.options);
         match call {
-            Call::User => {
+            ReadCall::User => {
                 options.check_select(&user::USER, "user")?;
                 Ok(self.one_user(user::user(store, options)))
             }
-            Call::Settings => {
+            ReadCall::Settings => {
                 let settings = user::settings(store, &user::mailbox_zone(self.state, store));
                 Ok(self.single(options.cut(settings), "mailboxSettings"))
             }
-            Call::Categories => {
+            ReadCall::Categories => {
                 options.check_select(&categories::PROPERTIES, "outlookCategory")?;
                 let all = categories::all(store);
                 // The whole list is one page, unless the client wants less.
@@ -42,28 +42,28 @@ impl Asked<'_> {
                     options.cut(category.clone()).into()
                 })
             }
-            Call::Rules(folder) => rules::list(self, folder),
-            Call::Rule(folder, id) => rules::one(self, folder, id),
-            Call::Contact(id) => {
+            ReadCall::Rules(folder) => rules::list(self, folder),
+            ReadCall::Rule(folder, id) => rules::one(self, folder, id),
+            ReadCall::Contact(id) => {
                 options.check_select(&people::CONTACT, "contact")?;
                 let contact = contacts::one(store, id)?;
                 Ok(self.single(options.cut(contact), "contacts"))
             }
-            Call::Contacts => self.contacts(),
-            Call::People => self.people(),
-            Call::Folders(parent) => self.folders(*parent),
-            Call::Folder(id) => {
+            ReadCall::Contacts => self.contacts(),
+            ReadCall::People => self.people(),
+            ReadCall::Folders(parent) => self.folders(*parent),
+            ReadCall::Folder(id) => {
                 options.check_select(&folders::PROPERTIES, "mailFolder")?;
                 let folder = store.folder(id)?;
                 Ok(self.single(options.cut(store.folder_json(&folder)), "mailFolders"))
             }
-            Call::Messages(folder) => {
+            ReadCall::Messages(folder) => {
                 let folder = folder.map(|id| store.folder(id)).transpose()?;
                 let list =
                     list::messages(self.request, store, folder.as_ref(), options, self.prefer)?;
                 Ok(Body::Json(list))
             }
-            Call::Message(id, part) => self.message(id, part),
+            ReadCall::Message(id, part) => self.message(id, part),
         }
     }
 

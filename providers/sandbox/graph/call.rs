@@ -8,7 +8,7 @@ const MESSAGES: &[&str] =
 const LIST: &[&str] = &["$select", "$top", "$skip", "$count", "$filter", "$skiptoken"];
 
 /// A method of the API, with the ids of its path.
-pub(crate) enum Call<'a> {
+pub(crate) enum ReadCall<'a> {
     User,
     Settings,
     Categories,
@@ -32,7 +32,7 @@ pub(crate) enum Part<'a> {
     File(&'a str),
 }
 
-impl Call<'_> {
+impl ReadCall<'_> {
     /// The permissions of which one is enough, for one's own mailbox and for
     /// another's.
     pub fn permissions(&self) -> [&'static [&'static str]; 2] {

@@ -43,13 +43,13 @@ use super::state::State;
 use access::{access, let_in};
 use calendar::context::At;
 use calendar::respond::Action;
-use calendar::{Call as Calendar, places};
-use call::{Call as Read, Part};
-use delta::Call as Delta;
+use calendar::{CalendarCall as Calendar, places};
+use call::{Part, ReadCall as Read};
+use delta::DeltaCall as Delta;
 use error::{GraphError, denied, no_segment, not_allowed};
 use exchange::Store;
 use mail::quote::ReplyKind;
-use mail::{Call as Write, rules, send, upload};
+use mail::{WriteCall as Write, rules, send, upload};
 use params::{Options, Prefer};
 use request::Asked;
 use response::{Body, GraphResponse, JSON};
@@ -135,97 +135,97 @@ fn wire(state: &State, headers: &HeaderMap, result: Result<GraphResponse, GraphE
 }
 
 /// What a route leads to.
-enum Call<'a> {
+enum GraphCall<'a> {
     /// Something of the owner's or of their mail is read.
-    Read(call::Call<'a>),
+    Read(call::ReadCall<'a>),
     /// It is written.
-    Write(mail::Call<'a>),
+    Write(mail::WriteCall<'a>),
     /// Something is done with calendars.
-    Calendar(calendar::Call<'a>),
+    Calendar(calendar::CalendarCall<'a>),
     /// Changes are told.
-    Delta(delta::Call<'a>),
+    Delta(delta::DeltaCall<'a>),
 }
 
-routes! { Call below "/v1.0/me" {
-    "GET" [] => Call::Read(Read::User),
-    "GET" ["mailboxSettings"] => Call::Read(Read::Settings),
-    "PATCH" ["mailboxSettings"] => Call::Write(Write::Settings),
-    "GET" ["outlook", "masterCategories"] => Call::Read(Read::Categories),
-    "POST" ["outlook", "masterCategories"] => Call::Write(Write::CreateCategory),
-    "PATCH" ["outlook", "masterCategories", id] => Call::Write(Write::ChangeCategory(id)),
-    "DELETE" ["outlook", "masterCategories", id] => Call::Write(Write::DeleteCategory(id)),
-    "GET" ["people"] => Call::Read(Read::People),
-    "GET" ["contacts"] => Call::Read(Read::Contacts),
-    "POST" ["contacts"] => Call::Write(Write::CreateContact),
-    "GET" ["contacts", id] => Call::Read(Read::Contact(id)),
-    "PATCH" ["contacts", id] => Call::Write(Write::ChangeContact(id)),
-    "DELETE" ["contacts", id] => Call::Write(Write::DeleteContact(id)),
-    "GET" ["mailFolders"] => Call::Read(Read::Folders(None)),
-    "POST" ["mailFolders"] => Call::Write(Write::CreateFolder(None)),
-    "GET" ["mailFolders", id] => Call::Read(Read::Folder(id)),
-    "PATCH" ["mailFolders", id] => Call::Write(Write::ChangeFolder(id)),
-    "DELETE" ["mailFolders", id] => Call::Write(Write::DeleteFolder(id)),
-    "GET" ["mailFolders", id, "childFolders"] => Call::Read(Read::Folders(Some(id))),
-    "POST" ["mailFolders", id, "childFolders"] => Call::Write(Write::CreateFolder(Some(id))),
-    "GET" ["mailFolders", id, "messages"] => Call::Read(Read::Messages(Some(id))),
-    "GET" ["mailFolders", id, "messages", "delta"] => Call::Delta(Delta::Messages(id)),
-    "GET" ["mailFolders", id, "messageRules"] => Call::Read(Read::Rules(id)),
-    "POST" ["mailFolders", id, "messageRules"] => Call::Write(Write::CreateRule(id)),
-    "GET" ["mailFolders", id, "messageRules", rule] => Call::Read(Read::Rule(id, rule)),
-    "PATCH" ["mailFolders", id, "messageRules", rule] => Call::Write(Write::ChangeRule(id, rule)),
+routes! { GraphCall below "/v1.0/me" {
+    "GET" [] => GraphCall::Read(Read::User),
+    "GET" ["mailboxSettings"] => GraphCall::Read(Read::Settings),
+    "PATCH" ["mailboxSettings"] => GraphCall::Write(Write::Settings),
+    "GET" ["outlook", "masterCategories"] => GraphCall::Read(Read::Categories),
+    "POST" ["outlook", "masterCategories"] => GraphCall::Write(Write::CreateCategory),
+    "PATCH" ["outlook", "masterCategories", id] => GraphCall::Write(Write::ChangeCategory(id)),
+    "DELETE" ["outlook", "masterCategories", id] => GraphCall::Write(Write::DeleteCategory(id)),
+    "GET" ["people"] => GraphCall::Read(Read::People),
+    "GET" ["contacts"] => GraphCall::Read(Read::Contacts),
+    "POST" ["contacts"] => GraphCall::Write(Write::CreateContact),
+    "GET" ["contacts", id] => GraphCall::Read(Read::Contact(id)),
+    "PATCH" ["contacts", id] => GraphCall::Write(Write::ChangeContact(id)),
+    "DELETE" ["contacts", id] => GraphCall::Write(Write::DeleteContact(id)),
+    "GET" ["mailFolders"] => GraphCall::Read(Read::Folders(None)),
+    "POST" ["mailFolders"] => GraphCall::Write(Write::CreateFolder(None)),
+    "GET" ["mailFolders", id] => GraphCall::Read(Read::Folder(id)),
+    "PATCH" ["mailFolders", id] => GraphCall::Write(Write::ChangeFolder(id)),
+    "DELETE" ["mailFolders", id] => GraphCall::Write(Write::DeleteFolder(id)),
+    "GET" ["mailFolders", id, "childFolders"] => GraphCall::Read(Read::Folders(Some(id))),
+    "POST" ["mailFolders", id, "childFolders"] => GraphCall::Write(Write::CreateFolder(Some(id))),
+    "GET" ["mailFolders", id, "messages"] => GraphCall::Read(Read::Messages(Some(id))),
+    "GET" ["mailFolders", id, "messages", "delta"] => GraphCall::Delta(Delta::Messages(id)),
+    "GET" ["mailFolders", id, "messageRules"] => GraphCall::Read(Read::Rules(id)),
+    "POST" ["mailFolders", id, "messageRules"] => GraphCall::Write(Write::CreateRule(id)),
+    "GET" ["mailFolders", id, "messageRules", rule] => GraphCall::Read(Read::Rule(id, rule)),
+    "PATCH" ["mailFolders", id, "messageRules", rule] => GraphCall::Write(Write::ChangeRule(id, rule)),
     "DELETE" ["mailFolders", id, "messageRules", rule] => {
-        Call::Write(Write::DeleteRule(id, rule))
+        GraphCall::Write(Write::DeleteRule(id, rule))
     },
-    "GET" ["messages"] => Call::Read(Read::Messages(None)),
-    "POST" ["messages"] => Call::Write(Write::Create),
-    "GET" ["messages", id] => Call::Read(Read::Message(id, Part::Itself)),
-    "PATCH" ["messages", id] => Call::Write(Write::Change(id)),
-    "DELETE" ["messages", id] => Call::Write(Write::Delete(id)),
-    "GET" ["messages", id, "$value"] => Call::Read(Read::Message(id, Part::Raw)),
-    "POST" ["messages", id, "move"] => Call::Write(Write::Move(id)),
-    "POST" ["messages", id, "copy"] => Call::Write(Write::Copy(id)),
-    "POST" ["messages", id, "permanentDelete"] => Call::Write(Write::Erase(id)),
-    "POST" ["messages", id, "send"] => Call::Write(Write::Send(id)),
-    "POST" ["messages", id, "createReply"] => Call::Write(Write::Answer(id, ReplyKind::Reply)),
-    "POST" ["messages", id, "createReplyAll"] => Call::Write(Write::Answer(id, ReplyKind::ReplyAll)),
-    "POST" ["messages", id, "createForward"] => Call::Write(Write::Answer(id, ReplyKind::Forward)),
-    "GET" ["messages", id, "attachments"] => Call::Read(Read::Message(id, Part::Attachments)),
-    "POST" ["messages", id, "attachments"] => Call::Write(Write::Attach(id)),
+    "GET" ["messages"] => GraphCall::Read(Read::Messages(None)),
+    "POST" ["messages"] => GraphCall::Write(Write::Create),
+    "GET" ["messages", id] => GraphCall::Read(Read::Message(id, Part::Itself)),
+    "PATCH" ["messages", id] => GraphCall::Write(Write::Change(id)),
+    "DELETE" ["messages", id] => GraphCall::Write(Write::Delete(id)),
+    "GET" ["messages", id, "$value"] => GraphCall::Read(Read::Message(id, Part::Raw)),
+    "POST" ["messages", id, "move"] => GraphCall::Write(Write::Move(id)),
+    "POST" ["messages", id, "copy"] => GraphCall::Write(Write::Copy(id)),
+    "POST" ["messages", id, "permanentDelete"] => GraphCall::Write(Write::Erase(id)),
+    "POST" ["messages", id, "send"] => GraphCall::Write(Write::Send(id)),
+    "POST" ["messages", id, "createReply"] => GraphCall::Write(Write::Reply(id, ReplyKind::Reply)),
+    "POST" ["messages", id, "createReplyAll"] => GraphCall::Write(Write::Reply(id, ReplyKind::ReplyAll)),
+    "POST" ["messages", id, "createForward"] => GraphCall::Write(Write::Reply(id, ReplyKind::Forward)),
+    "GET" ["messages", id, "attachments"] => GraphCall::Read(Read::Message(id, Part::Attachments)),
+    "POST" ["messages", id, "attachments"] => GraphCall::Write(Write::Attach(id)),
     "POST" ["messages", id, "attachments", "createUploadSession"] => {
-        Call::Write(Write::Session(id))
+        GraphCall::Write(Write::Session(id))
     },
     "GET" ["messages", id, "attachments", file] => {
-        Call::Read(Read::Message(id, Part::Attachment(file)))
+        GraphCall::Read(Read::Message(id, Part::Attachment(file)))
     },
-    "DELETE" ["messages", id, "attachments", file] => Call::Write(Write::Detach(id, file)),
+    "DELETE" ["messages", id, "attachments", file] => GraphCall::Write(Write::Detach(id, file)),
     "GET" ["messages", id, "attachments", file, "$value"] => {
-        Call::Read(Read::Message(id, Part::File(file)))
+        GraphCall::Read(Read::Message(id, Part::File(file)))
     },
-    "GET" ["calendars"] => Call::Calendar(Calendar::Calendars),
-    "POST" ["calendars"] => Call::Calendar(Calendar::Calendars),
-    "GET" ["calendars", id] => Call::Calendar(Calendar::Calendar(id)),
-    "PATCH" ["calendars", id] => Call::Calendar(Calendar::Calendar(id)),
-    "DELETE" ["calendars", id] => Call::Calendar(Calendar::Calendar(id)),
-    "GET" ["calendars", id, "events"] => Call::Calendar(Calendar::Events(At::Id(id))),
-    "POST" ["calendars", id, "events"] => Call::Calendar(Calendar::Events(At::Id(id))),
-    "GET" ["calendars", id, "calendarView"] => Call::Calendar(Calendar::View(At::Id(id))),
-    "GET" ["calendars", id, "calendarView", "delta"] => Call::Delta(Delta::View(At::Id(id))),
-    "GET" ["calendarView"] => Call::Calendar(Calendar::View(At::Any)),
-    "GET" ["calendarView", "delta"] => Call::Delta(Delta::View(At::Any)),
-    "POST" ["calendar", "getSchedule"] => Call::Calendar(Calendar::Schedules),
-    "GET" ["events"] => Call::Calendar(Calendar::Events(At::Any)),
-    "POST" ["events"] => Call::Calendar(Calendar::Events(At::Any)),
-    "GET" ["events", id] => Call::Calendar(Calendar::Event(id)),
-    "PATCH" ["events", id] => Call::Calendar(Calendar::Event(id)),
-    "DELETE" ["events", id] => Call::Calendar(Calendar::Event(id)),
-    "GET" ["events", id, "instances"] => Call::Calendar(Calendar::Instances(id)),
-    "POST" ["events", id, "accept"] => Call::Calendar(Calendar::Action(id, Action::ACCEPT)),
-    "POST" ["events", id, "decline"] => Call::Calendar(Calendar::Action(id, Action::DECLINE)),
+    "GET" ["calendars"] => GraphCall::Calendar(Calendar::Calendars),
+    "POST" ["calendars"] => GraphCall::Calendar(Calendar::Calendars),
+    "GET" ["calendars", id] => GraphCall::Calendar(Calendar::Calendar(id)),
+    "PATCH" ["calendars", id] => GraphCall::Calendar(Calendar::Calendar(id)),
+    "DELETE" ["calendars", id] => GraphCall::Calendar(Calendar::Calendar(id)),
+    "GET" ["calendars", id, "events"] => GraphCall::Calendar(Calendar::Events(At::Id(id))),
+    "POST" ["calendars", id, "events"] => GraphCall::Calendar(Calendar::Events(At::Id(id))),
+    "GET" ["calendars", id, "calendarView"] => GraphCall::Calendar(Calendar::View(At::Id(id))),
+    "GET" ["calendars", id, "calendarView", "delta"] => GraphCall::Delta(Delta::View(At::Id(id))),
+    "GET" ["calendarView"] => GraphCall::Calendar(Calendar::View(At::Any)),
+    "GET" ["calendarView", "delta"] => GraphCall::Delta(Delta::View(At::Any)),
+    "POST" ["calendar", "getSchedule"] => GraphCall::Calendar(Calendar::Schedules),
+    "GET" ["events"] => GraphCall::Calendar(Calendar::Events(At::Any)),
+    "POST" ["events"] => GraphCall::Calendar(Calendar::Events(At::Any)),
+    "GET" ["events", id] => GraphCall::Calendar(Calendar::Event(id)),
+    "PATCH" ["events", id] => GraphCall::Calendar(Calendar::Event(id)),
+    "DELETE" ["events", id] => GraphCall::Calendar(Calendar::Event(id)),
+    "GET" ["events", id, "instances"] => GraphCall::Calendar(Calendar::Instances(id)),
+    "POST" ["events", id, "accept"] => GraphCall::Calendar(Calendar::Action(id, Action::ACCEPT)),
+    "POST" ["events", id, "decline"] => GraphCall::Calendar(Calendar::Action(id, Action::DECLINE)),
     "POST" ["events", id, "tentativelyAccept"] => {
-        Call::Calendar(Calendar::Action(id, Action::TENTATIVE))
+        GraphCall::Calendar(Calendar::Action(id, Action::TENTATIVE))
     },
-    "POST" ["events", id, "cancel"] => Call::Calendar(Calendar::Action(id, Action::Cancel)),
-    "POST" ["events", id, "forward"] => Call::Calendar(Calendar::Action(id, Action::Forward)),
+    "POST" ["events", id, "cancel"] => GraphCall::Calendar(Calendar::Action(id, Action::Cancel)),
+    "POST" ["events", id, "forward"] => GraphCall::Calendar(Calendar::Action(id, Action::Forward)),
 }}
 
 /// The routes that are no user's.
@@ -257,14 +257,14 @@ pub(super) fn handle(
             false => no_segment(rest.last().unwrap_or(&"")),
         });
     };
-    if matches!(call, Call::Read(_) | Call::Write(_)) {
+    if matches!(call, GraphCall::Read(_) | GraphCall::Write(_)) {
         catch_up(state, &access, user);
     }
     let reply = match call {
-        Call::Read(call) => read(state, request, user, &access, &call),
-        Call::Write(call) => mail::handle(state, request, user, &access, call),
-        Call::Calendar(call) => calendar::handle(state, request, user, &access, &call),
-        Call::Delta(call) => delta::handle(state, request, user, &access, call),
+        GraphCall::Read(call) => read(state, request, user, &access, &call),
+        GraphCall::Write(call) => mail::handle(state, request, user, &access, call),
+        GraphCall::Calendar(call) => calendar::handle(state, request, user, &access, &call),
+        GraphCall::Delta(call) => delta::handle(state, request, user, &access, call),
     }?;
     state.hit(name);
     Ok(reply)

@@ -39,23 +39,23 @@ static CONNECTIONS: Shape = shape! {
 };
 
 /// What a route leads to.
-enum Call<'a> {
+enum PeopleCall<'a> {
     /// A search, among those.
     Search(Kind),
     /// The list of contacts.
     List,
     /// A single contact.
-    One(write::Call<'a>),
+    One(write::ContactCall<'a>),
 }
 
-routes! { Call below "/v1" {
-    "GET" ["people:searchContacts"] => Call::Search(Kind::Contacts),
-    "GET" ["otherContacts:search"] => Call::Search(Kind::Others),
-    "GET" ["people", "me", "connections"] => Call::List,
-    "GET" ["people", id] => Call::One(write::Call::Get(id)),
-    "POST" ["people:createContact"] => Call::One(write::Call::Create),
-    "PATCH" ["people", id, "updateContact"] => Call::One(write::Call::Update(id)),
-    "DELETE" ["people", id, "deleteContact"] => Call::One(write::Call::Delete(id)),
+routes! { PeopleCall below "/v1" {
+    "GET" ["people:searchContacts"] => PeopleCall::Search(Kind::Contacts),
+    "GET" ["otherContacts:search"] => PeopleCall::Search(Kind::Others),
+    "GET" ["people", "me", "connections"] => PeopleCall::List,
+    "GET" ["people", id] => PeopleCall::One(write::ContactCall::Get(id)),
+    "POST" ["people:createContact"] => PeopleCall::One(write::ContactCall::Create),
+    "PATCH" ["people", id, "updateContact"] => PeopleCall::One(write::ContactCall::Update(id)),
+    "DELETE" ["people", id, "deleteContact"] => PeopleCall::One(write::ContactCall::Delete(id)),
 }}
 
 /// Answers what comes below `/v1`.
@@ -77,12 +77,12 @@ pub(super) fn answer(state: &State, request: &Request, path: &[&str]) -> Respons
     }
 }
 
-fn handle(state: &State, request: &Request, call: Call<'_>) -> Result<Response, Response> {
+fn handle(state: &State, request: &Request, call: PeopleCall<'_>) -> Result<Response, Response> {
     let (mailbox, access) = bearer(state, request)?;
     let (kind, list) = match call {
-        Call::Search(kind) => (kind, false),
-        Call::List => (Kind::Contacts, true),
-        Call::One(call) => return write::handle(state, request, mailbox, &access, &call),
+        PeopleCall::Search(kind) => (kind, false),
+        PeopleCall::List => (Kind::Contacts, true),
+        PeopleCall::One(call) => return write::handle(state, request, mailbox, &access, &call),
     };
     if !kind.open_to(|scope| access.has(scope)) {
         return Err(error::insufficient_scopes(SERVICE));

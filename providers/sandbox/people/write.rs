@@ -24,7 +24,7 @@ const WRITTEN: [&str; 5] =
 const KEPT: [&str; 3] = ["phoneNumbers", "organizations", "biographies"];
 
 /// A method, with the id of a contact.
-pub(super) enum Call<'a> {
+pub(super) enum ContactCall<'a> {
     Get(&'a str),
     Create,
     Update(&'a str),
@@ -37,28 +37,28 @@ pub(super) fn handle(
     request: &Request,
     mailbox: &Mailbox,
     access: &Access,
-    call: &Call<'_>,
+    call: &ContactCall<'_>,
 ) -> Result<Response, Response> {
-    let reads = matches!(call, Call::Get(_)) && access.has("contacts.readonly");
+    let reads = matches!(call, ContactCall::Get(_)) && access.has("contacts.readonly");
     if !reads && !access.has("contacts") {
         return Err(error::insufficient_scopes(SERVICE));
     }
     let known: &[&str] = match call {
-        Call::Get(_) | Call::Create => &["personFields", "sources"],
-        Call::Update(_) => &["personFields", "updatePersonFields", "sources"],
-        Call::Delete(_) => &[],
+        ContactCall::Get(_) | ContactCall::Create => &["personFields", "sources"],
+        ContactCall::Update(_) => &["personFields", "updatePersonFields", "sources"],
+        ContactCall::Delete(_) => &[],
     };
     let params = Params::check(&request.query, known, &PERSON)?;
     let body = object(&request.body, &PERSON)?;
     let id = match call {
-        Call::Get(id) => number(id)?,
-        Call::Create => create(state, mailbox, &body)?,
-        Call::Update(id) => {
+        ContactCall::Get(id) => number(id)?,
+        ContactCall::Create => create(state, mailbox, &body)?,
+        ContactCall::Update(id) => {
             let id = number(id)?;
             update(state, mailbox, id, &params, &body)?;
             id
         }
-        Call::Delete(id) => {
+        ContactCall::Delete(id) => {
             let id = number(id)?;
             find(state, mailbox, id)?;
             state.settings(&mailbox.address, |settings| {
@@ -68,7 +68,7 @@ pub(super) fn handle(
         }
     };
     let fields = match (call, params.one("personFields")) {
-        (Call::Create | Call::Update(_), None) => {
+        (ContactCall::Create | ContactCall::Update(_), None) => {
             let mut fields = WRITTEN.to_vec();
             fields.push("metadata");
             fields

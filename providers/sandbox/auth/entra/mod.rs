@@ -17,7 +17,7 @@ use crate::state::State;
 use error::EntraError;
 
 /// What a route leads to.
-struct Call<'a> {
+struct EntraCall<'a> {
     /// The tenant of its path.
     tenant: &'a str,
     /// True for what is shown to people.
@@ -26,21 +26,21 @@ struct Call<'a> {
     handle: fn(&State, &Request) -> Response,
 }
 
-routes! { Call below "" {
+routes! { EntraCall below "" {
     "GET" [tenant, "oauth2", "v2.0", "authorize"] => {
-        Call { tenant, page: true, handle: authorize::ask }
+        EntraCall { tenant, page: true, handle: authorize::ask }
     },
     "POST" [tenant, "oauth2", "v2.0", "consent"] => {
-        Call { tenant, page: true, handle: authorize::consent }
+        EntraCall { tenant, page: true, handle: authorize::consent }
     },
     "POST" [tenant, "oauth2", "v2.0", "token"] => {
-        Call { tenant, page: false, handle: token::answer }
+        EntraCall { tenant, page: false, handle: token::answer }
     },
     "POST" [tenant, "oauth2", "v2.0", "devicecode"] => {
-        Call { tenant, page: false, handle: device::issue }
+        EntraCall { tenant, page: false, handle: device::issue }
     },
-    "GET" [tenant, "oauth2", "deviceauth"] => Call { tenant, page: true, handle: device::page },
-    "POST" [tenant, "oauth2", "deviceauth"] => Call { tenant, page: true, handle: device::page },
+    "GET" [tenant, "oauth2", "deviceauth"] => EntraCall { tenant, page: true, handle: device::page },
+    "POST" [tenant, "oauth2", "deviceauth"] => EntraCall { tenant, page: true, handle: device::page },
 }}
 
 /// Answers the paths of the sign-in; `None` for any other.

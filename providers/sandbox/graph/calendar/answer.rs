@@ -5,7 +5,7 @@ use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
-use super::context::{At, Context};
+use super::context::{At, CalendarContext};
 use super::event::{PROPERTIES, called_off};
 use super::filter::{self, instant};
 use super::shown::{Kind, Shown};
@@ -38,7 +38,7 @@ impl Found {
     }
 
     /// The event as it is shown.
-    pub fn shown<'a>(&self, context: &'a Context<'_>) -> Result<Shown<'a>, GraphError> {
+    pub fn shown<'a>(&self, context: &'a CalendarContext<'_>) -> Result<Shown<'a>, GraphError> {
         let it = match self.original {
             Some(original) => context.agenda.occurrence(self.place, original),
             None => as_is(context.agenda, self.place),
@@ -61,7 +61,7 @@ fn is_there(event: &Event) -> bool {
 
 /// What was called off of some events after `from` and before `to`.
 fn remains<'a>(
-    context: &'a Context<'_>,
+    context: &'a CalendarContext<'_>,
     events: impl Iterator<Item = (usize, &'a Event)>,
     from: Timestamp,
     to: Timestamp,
@@ -99,7 +99,7 @@ pub(crate) fn as_is(agenda: &Agenda, place: usize) -> Option<Occurrence<'_>> {
 }
 
 /// Finds what an id stands for.
-pub(super) fn find(context: &Context<'_>, id: &str) -> Result<Found, GraphError> {
+pub(super) fn find(context: &CalendarContext<'_>, id: &str) -> Result<Found, GraphError> {
     let found = context.ids().event_of(id).map_err(|()| malformed_id())?;
     let (place, second, _) = found.ok_or_else(not_found)?;
     let event = context.agenda.event(place).ok_or_else(not_found)?;
@@ -129,14 +129,14 @@ pub(super) fn find(context: &Context<'_>, id: &str) -> Result<Found, GraphError>
 }
 
 /// One event.
-pub(super) fn event(context: &Context<'_>, id: &str) -> Result<Body, GraphError> {
+pub(super) fn event(context: &CalendarContext<'_>, id: &str) -> Result<Body, GraphError> {
     context.asked.options.check_select(&PROPERTIES, "event")?;
     let found = find(context, id)?;
     single(context, found)
 }
 
 /// The answer with one event.
-pub(super) fn single(context: &Context<'_>, found: Found) -> Result<Body, GraphError> {
+pub(super) fn single(context: &CalendarContext<'_>, found: Found) -> Result<Body, GraphError> {
     let shown = found.shown(context)?;
     let mut members = shown.json(context);
     if let Some(link) = context.calendar_link(shown.it.event.calendar) {
@@ -148,7 +148,7 @@ pub(super) fn single(context: &Context<'_>, found: Found) -> Result<Body, GraphE
 }
 
 /// The single events and the series of a calendar, the newest first.
-pub(super) fn list(context: &Context<'_>, at: At<'_>) -> Result<Body, GraphError> {
+pub(super) fn list(context: &CalendarContext<'_>, at: At<'_>) -> Result<Body, GraphError> {
     let calendar = context.calendar_at(at)?;
     let places = context.agenda.events_of(calendar);
     let events = places
@@ -162,7 +162,7 @@ pub(super) fn list(context: &Context<'_>, at: At<'_>) -> Result<Body, GraphError
 }
 
 /// What a calendar shows of a stretch of time.
-pub(super) fn view(context: &Context<'_>, at: At<'_>) -> Result<Body, GraphError> {
+pub(super) fn view(context: &CalendarContext<'_>, at: At<'_>) -> Result<Body, GraphError> {
     let calendar = context.calendar_at(at)?;
     let (from, to) = window(context)?;
     let mut found = context.agenda.occurrences(calendar, from, to);
@@ -174,7 +174,7 @@ pub(super) fn view(context: &Context<'_>, at: At<'_>) -> Result<Body, GraphError
 
 /// The occurrences of a series in a stretch of time; of what does not recur,
 /// none.
-pub(super) fn instances(context: &Context<'_>, id: &str) -> Result<Body, GraphError> {
+pub(super) fn instances(context: &CalendarContext<'_>, id: &str) -> Result<Body, GraphError> {
     let (from, to) = window(context)?;
     let found = find(context, id)?;
     let mut all = Vec::new();
@@ -189,7 +189,11 @@ pub(super) fn instances(context: &Context<'_>, id: &str) -> Result<Body, GraphEr
 }
 
 /// A page of events.
-fn page(context: &Context<'_>, events: Vec<Shown<'_>>, of: &str) -> Result<Body, GraphError> {
+fn page(
+    context: &CalendarContext<'_>,
+    events: Vec<Shown<'_>>,
+    of: &str,
+) -> Result<Body, GraphError> {
     context.asked.options.check_select(&PROPERTIES, "event")?;
     let events = filter::applied(context, events)?;
     context.asked.list(&events, DEFAULT_TOP, of, |_, shown| Value::Object(shown.json(context)))
@@ -204,7 +208,7 @@ fn of(at: At<'_>, what: &str) -> String {
 }
 
 /// The stretch of time that a request is about.
-pub(crate) fn window(context: &Context<'_>) -> Result<(Timestamp, Timestamp), GraphError> {
+pub(crate) fn window(context: &CalendarContext<'_>) -> Result<(Timestamp, Timestamp), GraphError> {
     let query = &context.asked.request.query;
     let text = |name: &str| {
         let mut pairs = query.iter();

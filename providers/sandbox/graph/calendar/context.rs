@@ -19,7 +19,7 @@ pub(crate) enum At<'a> {
 }
 
 /// A request for calendars that was let in.
-pub(crate) struct Context<'a> {
+pub(crate) struct CalendarContext<'a> {
     /// The request.
     pub asked: &'a Asked<'a>,
     /// All calendars.
@@ -28,7 +28,7 @@ pub(crate) struct Context<'a> {
     pub zone: Zone,
 }
 
-impl<'a> Context<'a> {
+impl<'a> CalendarContext<'a> {
     /// Whose calendars they are.
     pub fn owner(&self) -> &'a str {
         &self.asked.store.mailbox.address

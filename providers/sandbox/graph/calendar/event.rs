@@ -9,7 +9,7 @@ use jiff::tz::TimeZone;
 use serde_json::{Map, Value, json};
 
 use super::body::{TEAMS, html, plain};
-use super::context::Context;
+use super::context::CalendarContext;
 use super::shown::{Kind, Shown};
 use crate::graph::pages;
 use crate::graph::people::object;
@@ -72,7 +72,7 @@ const PREVIEW: usize = 255;
 
 /// What the properties of one event are made of.
 pub(super) struct Maker<'a> {
-    context: &'a Context<'a>,
+    context: &'a CalendarContext<'a>,
     shown: &'a Shown<'a>,
     event: &'a Event,
     /// The address of the calendar's owner.
@@ -82,7 +82,7 @@ pub(super) struct Maker<'a> {
 
 impl<'a> Maker<'a> {
     /// The maker of an event's properties.
-    pub fn of(context: &'a Context<'_>, shown: &'a Shown<'_>) -> Self {
+    pub fn of(context: &'a CalendarContext<'_>, shown: &'a Shown<'_>) -> Self {
         let event = &*shown.it.event;
         let calendar = context.agenda.calendar(event.calendar);
         Self {
@@ -396,7 +396,7 @@ fn precise(at: Timestamp) -> String {
 
 impl Shown<'_> {
     /// The properties that are wanted.
-    pub fn json(&self, context: &Context<'_>) -> Map<String, Value> {
+    pub fn json(&self, context: &CalendarContext<'_>) -> Map<String, Value> {
         let options = context.asked.options;
         let maker = Maker::of(context, self);
         let mut members = Map::new();
@@ -415,7 +415,7 @@ impl Shown<'_> {
     }
 
     /// The few properties of an occurrence among changes.
-    pub fn sketch(&self, context: &Context<'_>) -> Map<String, Value> {
+    pub fn sketch(&self, context: &CalendarContext<'_>) -> Map<String, Value> {
         let maker = Maker::of(context, self);
         let mut members = Map::new();
         members.insert("@odata.etag".to_owned(), self.etag(context).into());

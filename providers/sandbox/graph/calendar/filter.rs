@@ -5,7 +5,7 @@ use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 use serde_json::Value;
 
-use super::context::Context;
+use super::context::CalendarContext;
 use super::event::Maker;
 use super::shown::Shown;
 use crate::graph::error::{GraphError, invalid_filter, unsupported_filter, unsupported_order};
@@ -13,7 +13,7 @@ use crate::graph::filter::{self, Comparison, Filter, Literal};
 
 /// Keeps the events that the request's filter is for, in the order it wants.
 pub(super) fn applied<'a>(
-    context: &Context<'_>,
+    context: &CalendarContext<'_>,
     mut events: Vec<Shown<'a>>,
 ) -> Result<Vec<Shown<'a>>, GraphError> {
     let options = context.asked.options;

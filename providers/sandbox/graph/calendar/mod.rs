@@ -32,7 +32,7 @@ use crate::auth::tokens;
 use crate::http::Request;
 use crate::state::State;
 use crate::store::agenda::{self, Access};
-use context::{At, Context};
+use context::{At, CalendarContext};
 use respond::Action;
 
 /// The properties of a calendar, in the order of the wire.
@@ -41,7 +41,7 @@ const PROPERTIES: [&str; 7] =
 
 /// What is wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Call<'a> {
+pub(super) enum CalendarCall<'a> {
     Calendars,
     Calendar(&'a str),
     Events(At<'a>),
@@ -52,7 +52,7 @@ pub(super) enum Call<'a> {
     Action(&'a str, Action),
 }
 
-impl Call<'_> {
+impl CalendarCall<'_> {
     /// The permissions of which one is enough, for one's own mailbox and for
     /// another's.
     fn permissions(&self, method: &Method) -> [&'static [&'static str]; 2] {
@@ -85,7 +85,7 @@ pub(super) fn handle(
     request: &Request,
     user: Option<&str>,
     access: &tokens::Access,
-    call: &Call<'_>,
+    call: &CalendarCall<'_>,
 ) -> Result<GraphResponse, GraphError> {
     let store = access::let_in(state, access, user, call.permissions(&request.method))?;
     let options = Options::read(request, call.options())?;
@@ -93,38 +93,43 @@ pub(super) fn handle(
     let zone = prefer.zone.as_deref().map(Zone::of).transpose()?;
     let asked = Asked { state, request, store, options: &options, prefer: &prefer };
     let mut agenda = state.agenda();
-    let mut context =
-        Context { asked: &asked, agenda: &mut agenda, zone: zone.unwrap_or_else(Zone::utc) };
+    let mut context = CalendarContext {
+        asked: &asked,
+        agenda: &mut agenda,
+        zone: zone.unwrap_or_else(Zone::utc),
+    };
     let reply = context.handle(call)?;
     Ok(GraphResponse { applied: prefer.applied, ..reply })
 }
 
-impl Context<'_> {
-    fn handle(&mut self, call: &Call<'_>) -> Result<GraphResponse, GraphError> {
+impl CalendarContext<'_> {
+    fn handle(&mut self, call: &CalendarCall<'_>) -> Result<GraphResponse, GraphError> {
         let method = &self.asked.request.method;
         let creates = method == Method::POST;
         let body = match *call {
-            Call::Calendars if creates => return self.create_calendar(),
-            Call::Events(at) if creates => return write::create(self, at),
-            Call::Calendar(id) if method == Method::PATCH => return self.rename(id),
-            Call::Calendar(id) if method == Method::DELETE => return self.delete_calendar(id),
-            Call::Event(id) if method == Method::PATCH => {
+            CalendarCall::Calendars if creates => return self.create_calendar(),
+            CalendarCall::Events(at) if creates => return write::create(self, at),
+            CalendarCall::Calendar(id) if method == Method::PATCH => return self.rename(id),
+            CalendarCall::Calendar(id) if method == Method::DELETE => {
+                return self.delete_calendar(id);
+            }
+            CalendarCall::Event(id) if method == Method::PATCH => {
                 return write::update(self, id);
             }
-            Call::Event(id) if method == Method::DELETE => {
+            CalendarCall::Event(id) if method == Method::DELETE => {
                 return write::delete(self, id);
             }
-            Call::Action(id, action) => return respond::handle(self, id, action),
-            Call::Schedules => return schedule::schedules(self),
-            Call::Calendars => self.calendars()?,
-            Call::Calendar(id) => {
+            CalendarCall::Action(id, action) => return respond::handle(self, id, action),
+            CalendarCall::Schedules => return schedule::schedules(self),
+            CalendarCall::Calendars => self.calendars()?,
+            CalendarCall::Calendar(id) => {
                 let place = self.calendar_at(At::Id(id))?;
                 self.calendar(place)?
             }
-            Call::Events(at) => answer::list(self, at)?,
-            Call::View(at) => answer::view(self, at)?,
-            Call::Event(id) => answer::event(self, id)?,
-            Call::Instances(id) => answer::instances(self, id)?,
+            CalendarCall::Events(at) => answer::list(self, at)?,
+            CalendarCall::View(at) => answer::view(self, at)?,
+            CalendarCall::Event(id) => answer::event(self, id)?,
+            CalendarCall::Instances(id) => answer::instances(self, id)?,
         };
         Ok(GraphResponse::of(body))
     }

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use serde_json::{Map, Value};
 
 use super::answer::Found;
-use super::context::Context;
+use super::context::CalendarContext;
 use super::draft::{person, stated};
 use super::event::{called_off, is_organizer};
 use super::write::{open, own_place, remove};
@@ -34,7 +34,7 @@ impl Action {
 
 /// Carries an action out.
 pub(super) fn handle(
-    context: &mut Context<'_>,
+    context: &mut CalendarContext<'_>,
     id: &str,
     action: Action,
 ) -> Result<GraphResponse, GraphError> {
@@ -66,13 +66,13 @@ pub(super) fn handle(
     Ok(GraphResponse::done(StatusCode::ACCEPTED))
 }
 
-fn organizes(context: &Context<'_>, found: Found) -> Result<bool, GraphError> {
+fn organizes(context: &CalendarContext<'_>, found: Found) -> Result<bool, GraphError> {
     let shown = found.shown(context)?;
     Ok(is_organizer(&shown.it.event, context.owner()))
 }
 
 fn respond(
-    context: &mut Context<'_>,
+    context: &mut CalendarContext<'_>,
     found: Found,
     answer: Answer,
     body: &Map<String, Value>,
@@ -134,7 +134,7 @@ fn slot(slot: &Value) -> Result<(ZonedTime, ZonedTime), GraphError> {
 
 /// Forwards a meeting: those it goes to are asked from now on.
 fn forward(
-    context: &mut Context<'_>,
+    context: &mut CalendarContext<'_>,
     found: Found,
     body: &Map<String, Value>,
 ) -> Result<(), GraphError> {
@@ -157,7 +157,10 @@ fn forward(
 }
 
 /// The organizer's copy of a meeting, where it is in this sandbox.
-fn organizers_copy(context: &mut Context<'_>, found: Found) -> Result<Option<usize>, GraphError> {
+fn organizers_copy(
+    context: &mut CalendarContext<'_>,
+    found: Found,
+) -> Result<Option<usize>, GraphError> {
     if organizes(context, found)? {
         return own_place(context, found).map(Some);
     }

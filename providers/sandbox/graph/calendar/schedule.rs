@@ -3,7 +3,7 @@
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Map, Value, json};
 
-use super::context::Context;
+use super::context::CalendarContext;
 use super::draft::stated;
 use super::event::show_as;
 use super::places::is_room;
@@ -33,7 +33,7 @@ struct Ask {
 }
 
 /// Answers with a schedule for each address.
-pub(super) fn schedules(context: &Context<'_>) -> Result<GraphResponse, GraphError> {
+pub(super) fn schedules(context: &CalendarContext<'_>) -> Result<GraphResponse, GraphError> {
     let body = read(context.asked.request, &SCHEDULE, true)?;
     let who = body.get("schedules").and_then(Value::as_array);
     let who = who.filter(|all| !all.is_empty());
@@ -86,7 +86,7 @@ fn ask(body: &Map<String, Value>) -> Result<Ask, GraphError> {
 }
 
 /// The schedule of one address.
-fn schedule(context: &Context<'_>, address: &str, ask: &Ask) -> Value {
+fn schedule(context: &CalendarContext<'_>, address: &str, ask: &Ask) -> Value {
     let main = context.agenda.main_of(address);
     if main.is_none() && !is_room(address) {
         return json!({
@@ -129,7 +129,7 @@ fn schedule(context: &Context<'_>, address: &str, ask: &Ask) -> Value {
 /// One stretch of somebody's time. What it is about is told to themselves
 /// alone, for nobody has said that others may know.
 fn item(
-    context: &Context<'_>,
+    context: &CalendarContext<'_>,
     address: &str,
     event: &Event,
     status: &str,

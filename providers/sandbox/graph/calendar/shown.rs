@@ -3,7 +3,7 @@
 
 use jiff::tz::TimeZone;
 
-use super::context::Context;
+use super::context::CalendarContext;
 use crate::store::agenda::expand::Occurrence;
 use daysheet_core::event_time::EventTime;
 
@@ -41,7 +41,7 @@ pub(crate) struct Shown<'a> {
 
 impl<'a> Shown<'a> {
     /// An event, a series, or an occurrence.
-    pub fn of(context: &Context<'_>, it: Occurrence<'a>) -> Self {
+    pub fn of(context: &CalendarContext<'_>, it: Occurrence<'a>) -> Self {
         let series = it.event.instead_of.as_ref();
         let series = series.and_then(|(id, _)| context.agenda.find(it.event.calendar, id));
         let kind = match series {
@@ -54,7 +54,7 @@ impl<'a> Shown<'a> {
     }
 
     /// Its id.
-    pub fn id(&self, context: &Context<'_>) -> String {
+    pub fn id(&self, context: &CalendarContext<'_>) -> String {
         let immutable = context.asked.prefer.immutable;
         let original = self.it.event.original().map(second);
         match self.series {
@@ -64,12 +64,12 @@ impl<'a> Shown<'a> {
     }
 
     /// Its version.
-    pub fn change_key(&self, context: &Context<'_>) -> String {
+    pub fn change_key(&self, context: &CalendarContext<'_>) -> String {
         context.ids().version(self.it.event.mark)
     }
 
     /// Its etag.
-    pub fn etag(&self, context: &Context<'_>) -> String {
+    pub fn etag(&self, context: &CalendarContext<'_>) -> String {
         format!("W/\"{}\"", self.change_key(context))
     }
 }

@@ -7,7 +7,7 @@ use jiff::{SignedDuration, Timestamp, ToSpan};
 use serde_json::Value;
 
 use super::answer::{self, Found};
-use super::context::{At, Context};
+use super::context::{At, CalendarContext};
 use super::draft::Draft;
 use super::event::{called_off, is_organizer};
 use crate::graph::error::{GraphError, conflict, crossing, denied, invalid_property, not_found};
@@ -23,7 +23,10 @@ use daysheet_core::provider::calendar::Guest;
 const NEIGHBOURS: SignedDuration = SignedDuration::from_hours(24 * 400);
 
 /// Makes an event.
-pub(super) fn create(context: &mut Context<'_>, at: At<'_>) -> Result<GraphResponse, GraphError> {
+pub(super) fn create(
+    context: &mut CalendarContext<'_>,
+    at: At<'_>,
+) -> Result<GraphResponse, GraphError> {
     let place = context.calendar_at(at)?;
     writable(context, place)?;
     let members = read(context.asked.request, &EVENT, true)?;
@@ -52,7 +55,7 @@ pub(super) fn create(context: &mut Context<'_>, at: At<'_>) -> Result<GraphRespo
 }
 
 /// The mailbox's owner, as who calls a meeting.
-fn organizer(context: &Context<'_>) -> Guest {
+fn organizer(context: &CalendarContext<'_>) -> Guest {
     Guest {
         name: Some(context.name_of(context.owner())),
         address: context.owner().to_owned(),
@@ -62,7 +65,7 @@ fn organizer(context: &Context<'_>) -> Guest {
 }
 
 /// The answer with an event that was made.
-fn created(context: &Context<'_>, place: usize) -> Result<GraphResponse, GraphError> {
+fn created(context: &CalendarContext<'_>, place: usize) -> Result<GraphResponse, GraphError> {
     let found = Found { place, original: None };
     let body = answer::single(context, found)?;
     let id = match &body {
@@ -76,7 +79,10 @@ fn created(context: &Context<'_>, place: usize) -> Result<GraphResponse, GraphEr
 }
 
 /// Changes an event.
-pub(super) fn update(context: &mut Context<'_>, id: &str) -> Result<GraphResponse, GraphError> {
+pub(super) fn update(
+    context: &mut CalendarContext<'_>,
+    id: &str,
+) -> Result<GraphResponse, GraphError> {
     let members = read(context.asked.request, &EVENT, true)?;
     let found = open(context, id)?;
     let shown = found.shown(context)?;
@@ -108,14 +114,17 @@ pub(super) fn update(context: &mut Context<'_>, id: &str) -> Result<GraphRespons
 }
 
 /// Deletes an event; those who were asked to one's own hear of it.
-pub(super) fn delete(context: &mut Context<'_>, id: &str) -> Result<GraphResponse, GraphError> {
+pub(super) fn delete(
+    context: &mut CalendarContext<'_>,
+    id: &str,
+) -> Result<GraphResponse, GraphError> {
     let found = open(context, id)?;
     remove(context, found)?;
     Ok(GraphResponse::done(StatusCode::NO_CONTENT))
 }
 
 /// Takes an event out of its calendar.
-pub(super) fn remove(context: &mut Context<'_>, found: Found) -> Result<(), GraphError> {
+pub(super) fn remove(context: &mut CalendarContext<'_>, found: Found) -> Result<(), GraphError> {
     let shown = found.shown(context)?;
     if called_off(&shown.it.event) {
         let place = shown.it.place;
@@ -138,7 +147,7 @@ pub(super) fn remove(context: &mut Context<'_>, found: Found) -> Result<(), Grap
 }
 
 /// Finds what is to be written, if it may be and nobody was quicker.
-pub(super) fn open(context: &Context<'_>, id: &str) -> Result<Found, GraphError> {
+pub(super) fn open(context: &CalendarContext<'_>, id: &str) -> Result<Found, GraphError> {
     let found = answer::find(context, id)?;
     writable(context, found.calendar(context.agenda)?)?;
     let wanted = context.asked.request.header("if-match").map(str::trim);
@@ -153,7 +162,10 @@ pub(super) fn open(context: &Context<'_>, id: &str) -> Result<Found, GraphError>
 }
 
 /// The place of an event, or of an occurrence that is its own from now on.
-pub(super) fn own_place(context: &mut Context<'_>, found: Found) -> Result<usize, GraphError> {
+pub(super) fn own_place(
+    context: &mut CalendarContext<'_>,
+    found: Found,
+) -> Result<usize, GraphError> {
     match found.original {
         None => Ok(found.place),
         Some(_) if called_off(&found.shown(context)?.it.event) => {
@@ -167,7 +179,7 @@ pub(super) fn own_place(context: &mut Context<'_>, found: Found) -> Result<usize
 }
 
 /// Refuses to write where one may only read.
-pub(super) fn writable(context: &Context<'_>, place: usize) -> Result<(), GraphError> {
+pub(super) fn writable(context: &CalendarContext<'_>, place: usize) -> Result<(), GraphError> {
     let calendar = context.agenda.calendar(place).ok_or_else(not_found)?;
     match calendar.access {
         Access::Owner | Access::Writer => Ok(()),
@@ -176,7 +188,7 @@ pub(super) fn writable(context: &Context<'_>, place: usize) -> Result<(), GraphE
 }
 
 /// The event that was made under a transaction's id.
-fn made_by(context: &Context<'_>, id: &str) -> Option<usize> {
+fn made_by(context: &CalendarContext<'_>, id: &str) -> Option<usize> {
     let mine = context.agenda.calendars_of(context.owner());
     let mut events = mine.flat_map(|(place, _)| context.agenda.events_of(place));
     let found = events.find(|(_, event)| {
@@ -188,7 +200,11 @@ fn made_by(context: &Context<'_>, id: &str) -> Option<usize> {
 }
 
 /// An occurrence stays between the days of those before and after it.
-fn keep_apart(context: &Context<'_>, found: Found, after: &Event) -> Result<(), GraphError> {
+fn keep_apart(
+    context: &CalendarContext<'_>,
+    found: Found,
+    after: &Event,
+) -> Result<(), GraphError> {
     let Some(original) = found.original else {
         return Ok(());
     };

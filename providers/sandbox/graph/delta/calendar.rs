@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::{Key, Round, removed, there};
 use crate::graph::calendar::answer::{as_is, touches, window};
-use crate::graph::calendar::context::{At, Context};
+use crate::graph::calendar::context::{At, CalendarContext};
 use crate::graph::calendar::event::called_off;
 use crate::graph::calendar::shown::{Kind, Shown, second};
 use crate::graph::error::GraphError;
@@ -21,7 +21,7 @@ const MOST: usize = 1_000;
 
 /// The entries of a round, in order.
 pub(super) fn changes(
-    context: &Context<'_>,
+    context: &CalendarContext<'_>,
     at: At<'_>,
     round: &Round,
 ) -> Result<Vec<(Key, Value)>, GraphError> {
@@ -47,7 +47,12 @@ pub(super) fn changes(
 }
 
 /// A single event, or what stands for an occurrence.
-fn single(context: &Context<'_>, place: usize, from: Timestamp, to: Timestamp) -> Vec<Value> {
+fn single(
+    context: &CalendarContext<'_>,
+    place: usize,
+    from: Timestamp,
+    to: Timestamp,
+) -> Vec<Value> {
     let Some(it) = as_is(context.agenda, place) else {
         return Vec::new();
     };
@@ -62,7 +67,7 @@ fn single(context: &Context<'_>, place: usize, from: Timestamp, to: Timestamp) -
 
 /// A series, and its occurrences that are as it has them.
 fn series(
-    context: &Context<'_>,
+    context: &CalendarContext<'_>,
     place: usize,
     event: &Event,
     from: Timestamp,

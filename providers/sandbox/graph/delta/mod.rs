@@ -15,7 +15,7 @@ use hyper::StatusCode;
 use serde_json::{Map, Value, json};
 
 use super::access;
-use super::calendar::context::{At, Context};
+use super::calendar::context::{At, CalendarContext};
 use super::error::{GraphError, sync_state_lost};
 use super::ids::named_guid;
 use super::pages;
@@ -35,14 +35,14 @@ pub(super) type Key = (i64, u64);
 
 /// Whose changes are wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Call<'a> {
+pub(super) enum DeltaCall<'a> {
     /// A calendar's, within a stretch of time.
     View(At<'a>),
     /// A folder's messages.
     Messages(&'a str),
 }
 
-impl Call<'_> {
+impl DeltaCall<'_> {
     fn permissions(&self) -> [&'static [&'static str]; 2] {
         match self {
             Self::View(_) => [
@@ -83,7 +83,7 @@ pub(super) fn handle(
     request: &Request,
     user: Option<&str>,
     access: &Access,
-    call: Call<'_>,
+    call: DeltaCall<'_>,
 ) -> Result<GraphResponse, GraphError> {
     let store = access::let_in(state, access, user, call.permissions())?;
     supported(request, call)?;
@@ -111,19 +111,19 @@ pub(super) fn handle(
     let asked = Asked { state, request: &first, store, options: &options, prefer: &prefer };
     let mut agenda = state.agenda();
     let now = match call {
-        Call::View(_) => agenda.mark,
-        Call::Messages(_) => store.mailbox.history,
+        DeltaCall::View(_) => agenda.mark,
+        DeltaCall::Messages(_) => store.mailbox.history,
     };
     let round = token.map_or(Round { since: 0, until: now, after: None }, |token| token.round(now));
     let top = options.top.or(prefer.page_size).unwrap_or(DEFAULT_TOP);
     let (kind, rows) = match call {
-        Call::Messages(folder) => {
+        DeltaCall::Messages(folder) => {
             drop(agenda);
             let rows = messages::changes(&asked, folder, &round)?;
             ("message", rows)
         }
-        Call::View(at) => {
-            let context = Context {
+        DeltaCall::View(at) => {
+            let context = CalendarContext {
                 asked: &asked,
                 agenda: &mut agenda,
                 zone: zone.unwrap_or_else(Zone::utc),
@@ -136,10 +136,10 @@ pub(super) fn handle(
 }
 
 /// Refuses the options that a calendar's changes do not have.
-fn supported(request: &Request, call: Call<'_>) -> Result<(), GraphError> {
+fn supported(request: &Request, call: DeltaCall<'_>) -> Result<(), GraphError> {
     const REFUSED: [&str; 6] = ["$select", "$filter", "$orderby", "$expand", "$search", "$top"];
     let mut names = request.query.iter().map(|(name, _)| name.as_str());
-    match matches!(call, Call::View(_)) && names.any(|name| REFUSED.contains(&name)) {
+    match matches!(call, DeltaCall::View(_)) && names.any(|name| REFUSED.contains(&name)) {
         true => Err(GraphError::new(
             StatusCode::BAD_REQUEST,
             "ErrorInvalidUrlQuery",

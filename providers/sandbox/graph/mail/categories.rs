@@ -4,7 +4,7 @@
 use hyper::StatusCode;
 use serde_json::{Map, Value, json};
 
-use super::context::Context;
+use super::context::MailContext;
 use super::flag;
 use crate::graph::error::{GraphError, category_exists, invalid_property, not_found};
 use crate::graph::exchange::Store;
@@ -52,7 +52,7 @@ pub(crate) fn one(store: Store<'_>, id: &str) -> Result<Map<String, Value>, Grap
 }
 
 /// Makes a category.
-pub(super) fn create(context: &Context<'_>) -> Result<GraphResponse, GraphError> {
+pub(super) fn create(context: &MailContext<'_>) -> Result<GraphResponse, GraphError> {
     let members = read(context.request, &CATEGORY, true)?;
     let text = |name: &str| members.get(name).and_then(Value::as_str);
     let name = text("displayName").map(str::trim);
@@ -76,7 +76,7 @@ pub(super) fn create(context: &Context<'_>) -> Result<GraphResponse, GraphError>
 }
 
 /// Gives a category another colour; its name stays.
-pub(super) fn change(context: &Context<'_>, id: &str) -> Result<GraphResponse, GraphError> {
+pub(super) fn change(context: &MailContext<'_>, id: &str) -> Result<GraphResponse, GraphError> {
     let members = read(context.request, &CATEGORY, true)?;
     let known = one(context.store()?, id)?;
     let name = known.get("displayName").and_then(Value::as_str);
@@ -92,7 +92,7 @@ pub(super) fn change(context: &Context<'_>, id: &str) -> Result<GraphResponse, G
 }
 
 /// Takes a category out of the list.
-pub(super) fn delete(context: &Context<'_>, id: &str) -> Result<GraphResponse, GraphError> {
+pub(super) fn delete(context: &MailContext<'_>, id: &str) -> Result<GraphResponse, GraphError> {
     let known = one(context.store()?, id)?;
     let name = known.get("displayName").and_then(Value::as_str);
     let name = name.unwrap_or_default().to_lowercase();
@@ -104,7 +104,7 @@ pub(super) fn delete(context: &Context<'_>, id: &str) -> Result<GraphResponse, G
 }
 
 fn reply(
-    context: &Context<'_>,
+    context: &MailContext<'_>,
     category: Map<String, Value>,
     status: StatusCode,
 ) -> Result<GraphResponse, GraphError> {

@@ -4,7 +4,7 @@
 use hyper::StatusCode;
 use serde_json::{Map, Value};
 
-use super::context::{Context, now};
+use super::context::{MailContext, now};
 use crate::graph::error::{GraphError, invalid_property, not_found};
 use crate::graph::exchange::Store;
 use crate::graph::people;
@@ -48,7 +48,7 @@ fn id_of(contact: &Map<String, Value>) -> String {
 }
 
 /// Makes a contact.
-pub(super) fn create(context: &Context<'_>) -> Result<GraphResponse, GraphError> {
+pub(super) fn create(context: &MailContext<'_>) -> Result<GraphResponse, GraphError> {
     let members = read(context.request, &CONTACT, true)?;
     let store = context.store()?;
     let number = context.with(|office| office.number());
@@ -70,7 +70,7 @@ pub(super) fn create(context: &Context<'_>) -> Result<GraphResponse, GraphError>
 }
 
 /// Changes a contact.
-pub(super) fn change(context: &Context<'_>, id: &str) -> Result<GraphResponse, GraphError> {
+pub(super) fn change(context: &MailContext<'_>, id: &str) -> Result<GraphResponse, GraphError> {
     let members = read(context.request, &CONTACT, true)?;
     let contact = one(context.store()?, id)?;
     let contact = changed(context, contact, members)?;
@@ -78,7 +78,7 @@ pub(super) fn change(context: &Context<'_>, id: &str) -> Result<GraphResponse, G
 }
 
 /// Deletes a contact.
-pub(super) fn delete(context: &Context<'_>, id: &str) -> Result<GraphResponse, GraphError> {
+pub(super) fn delete(context: &MailContext<'_>, id: &str) -> Result<GraphResponse, GraphError> {
     one(context.store()?, id)?;
     context.with(|office| office.contacts.insert(id.to_owned(), None));
     Ok(done())
@@ -86,7 +86,7 @@ pub(super) fn delete(context: &Context<'_>, id: &str) -> Result<GraphResponse, G
 
 /// A contact with what a body says, which is kept.
 fn changed(
-    context: &Context<'_>,
+    context: &MailContext<'_>,
     mut contact: Map<String, Value>,
     members: Map<String, Value>,
 ) -> Result<Map<String, Value>, GraphError> {
@@ -120,7 +120,7 @@ fn changed(
 }
 
 fn reply(
-    context: &Context<'_>,
+    context: &MailContext<'_>,
     contact: Map<String, Value>,
     status: StatusCode,
 ) -> Result<GraphResponse, GraphError> {

@@ -20,7 +20,7 @@ use crate::store::mailbox::change::Change;
 use crate::store::message::Message;
 
 /// A write that was let in, and the mailbox it is for.
-pub(super) struct Context<'a> {
+pub(super) struct MailContext<'a> {
     /// All there is.
     pub state: &'a State,
     /// The request.
@@ -33,7 +33,7 @@ pub(super) struct Context<'a> {
     pub prefer: &'a Prefer,
 }
 
-impl<'a> Context<'a> {
+impl<'a> MailContext<'a> {
     /// The mailbox as it is now.
     pub fn store(&self) -> Result<Store<'a>, GraphError> {
         Store::of(self.state, &self.address).ok_or_else(denied)

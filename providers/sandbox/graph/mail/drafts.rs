@@ -9,7 +9,7 @@ use hyper::StatusCode;
 use serde_json::{Map, Value};
 
 use super::body::Paper;
-use super::context::{Context, now};
+use super::context::{MailContext, now};
 use super::file::File;
 use super::flag;
 use super::quote::{self, ReplyKind};
@@ -36,7 +36,7 @@ const OF_DRAFTS: [&str; 9] = [
 ];
 
 /// Makes a draft.
-pub(super) fn create(context: &Context<'_>) -> Result<GraphResponse, GraphError> {
+pub(super) fn create(context: &MailContext<'_>) -> Result<GraphResponse, GraphError> {
     let members = read(context.request, &MESSAGE, true)?;
     let mut paper = blank(context);
     paper.apply(&members)?;
@@ -47,7 +47,7 @@ pub(super) fn create(context: &Context<'_>) -> Result<GraphResponse, GraphError>
 }
 
 /// A message with nothing in it but its Message-ID, as Exchange makes them.
-fn blank(context: &Context<'_>) -> Paper {
+fn blank(context: &MailContext<'_>) -> Paper {
     let number = context.with(|office| office.number());
     let (local, domain) = context.address.split_once('@').unwrap_or((&context.address, ""));
     let date = context.state.tick();
@@ -64,7 +64,7 @@ fn enclosed(members: &Map<String, Value>) -> Result<Vec<File>, GraphError> {
 
 /// Puts a draft among the others; in the conversation of another message where
 /// that is said.
-fn put(context: &Context<'_>, raw: Vec<u8>, thread: Option<u64>) -> Result<u64, GraphError> {
+fn put(context: &MailContext<'_>, raw: Vec<u8>, thread: Option<u64>) -> Result<u64, GraphError> {
     let labels = folders::labels_in(&["DRAFT".to_owned()], DRAFTS);
     let entry = entry(context, raw, labels, thread)?;
     context.change(Change::Enters(Box::new(entry)))
@@ -72,7 +72,7 @@ fn put(context: &Context<'_>, raw: Vec<u8>, thread: Option<u64>) -> Result<u64, 
 
 /// A message on its way into the mailbox, now.
 pub(super) fn entry(
-    context: &Context<'_>,
+    context: &MailContext<'_>,
     raw: Vec<u8>,
     labels: Vec<String>,
     thread: Option<u64>,
@@ -85,7 +85,7 @@ pub(super) fn entry(
 
 /// Writes a draft anew in its place.
 pub(super) fn rewrite(
-    context: &Context<'_>,
+    context: &MailContext<'_>,
     message: &Message,
     paper: &Paper,
 ) -> Result<(), GraphError> {
@@ -97,7 +97,7 @@ pub(super) fn rewrite(
 }
 
 /// Changes a message.
-pub(super) fn change(context: &Context<'_>, id: &str) -> Result<GraphResponse, GraphError> {
+pub(super) fn change(context: &MailContext<'_>, id: &str) -> Result<GraphResponse, GraphError> {
     let members = read(context.request, &MESSAGE, true)?;
     let message = context.current(id)?;
     let content = OF_DRAFTS.iter().any(|name| members.contains_key(*name));
@@ -118,7 +118,7 @@ pub(super) fn change(context: &Context<'_>, id: &str) -> Result<GraphResponse, G
 
 /// Gives a message what a body says of it beside its contents.
 pub(super) fn arrange(
-    context: &Context<'_>,
+    context: &MailContext<'_>,
     id: u64,
     members: &Map<String, Value>,
 ) -> Result<(), GraphError> {
@@ -173,7 +173,7 @@ pub(super) fn arrange(
 
 /// Makes a draft that answers a message.
 pub(super) fn answer(
-    context: &Context<'_>,
+    context: &MailContext<'_>,
     id: &str,
     how: ReplyKind,
 ) -> Result<GraphResponse, GraphError> {

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::context::Context;
+use super::context::MailContext;
 use crate::graph::calendar::draft::stated;
 use crate::graph::error::{GraphError, invalid_request, not_found};
 use crate::graph::exchange::index::TABS;
@@ -64,7 +64,7 @@ impl Flag {
 
 /// Labels with other categories: those that are no categories stay.
 pub(super) fn categorised(
-    context: &Context<'_>,
+    context: &MailContext<'_>,
     labels: &[String],
     names: &[&str],
 ) -> Result<Vec<String>, GraphError> {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use hyper::StatusCode;
 use serde_json::{Map, Value};
 
-use super::context::Context;
+use super::context::MailContext;
 use crate::graph::error::{
     GraphError, distinguished_folder, folder_exists, invalid_property, invalid_request, not_found,
 };
@@ -24,7 +24,7 @@ const LONGEST: usize = 255;
 
 /// Makes a folder, in another or at the top.
 pub(super) fn create(
-    context: &Context<'_>,
+    context: &MailContext<'_>,
     parent: Option<&str>,
 ) -> Result<GraphResponse, GraphError> {
     let members = read(context.request, &FOLDER, true)?;
@@ -54,7 +54,7 @@ pub(super) fn create(
 }
 
 /// Renames a folder.
-pub(super) fn rename(context: &Context<'_>, id: &str) -> Result<GraphResponse, GraphError> {
+pub(super) fn rename(context: &MailContext<'_>, id: &str) -> Result<GraphResponse, GraphError> {
     let members = read(context.request, &FOLDER, true)?;
     let folder = own(context, id)?;
     if let Some(name) = name(&members)? {
@@ -65,7 +65,7 @@ pub(super) fn rename(context: &Context<'_>, id: &str) -> Result<GraphResponse, G
 }
 
 /// Deletes a folder: into that of what was deleted, and out of it for good.
-pub(super) fn delete(context: &Context<'_>, id: &str) -> Result<GraphResponse, GraphError> {
+pub(super) fn delete(context: &MailContext<'_>, id: &str) -> Result<GraphResponse, GraphError> {
     let folder = own(context, id)?;
     if !lineage(context, folder.parent)?.contains(&DELETED) {
         // Two of the same name can be there: nobody chose it.
@@ -96,7 +96,7 @@ pub(super) fn delete(context: &Context<'_>, id: &str) -> Result<GraphResponse, G
 
 /// The answer with a folder.
 fn reply(
-    context: &Context<'_>,
+    context: &MailContext<'_>,
     number: u16,
     status: StatusCode,
 ) -> Result<GraphResponse, GraphError> {
@@ -109,7 +109,7 @@ fn reply(
 }
 
 /// A folder that may be changed.
-fn own(context: &Context<'_>, id: &str) -> Result<Folder, GraphError> {
+fn own(context: &MailContext<'_>, id: &str) -> Result<Folder, GraphError> {
     let folder = context.store()?.folder(id)?;
     match folder.well_known.is_empty() {
         true => Ok(folder),
@@ -118,7 +118,7 @@ fn own(context: &Context<'_>, id: &str) -> Result<Folder, GraphError> {
 }
 
 /// A folder's number and those of all it is in.
-fn lineage(context: &Context<'_>, number: u16) -> Result<Vec<u16>, GraphError> {
+fn lineage(context: &MailContext<'_>, number: u16) -> Result<Vec<u16>, GraphError> {
     let folders = context.store()?.folders();
     let mut line = vec![number];
     let mut at = number;
@@ -147,7 +147,7 @@ fn name(members: &Map<String, Value>) -> Result<Option<String>, GraphError> {
 }
 
 /// Refuses a name that another folder of the same one has.
-fn free(context: &Context<'_>, parent: u16, name: &str, but: u16) -> Result<(), GraphError> {
+fn free(context: &MailContext<'_>, parent: u16, name: &str, but: u16) -> Result<(), GraphError> {
     let folders = context.store()?.folders();
     let taken = folders.iter().any(|folder| {
         folder.parent == parent
@@ -162,7 +162,7 @@ fn free(context: &Context<'_>, parent: u16, name: &str, but: u16) -> Result<(), 
 
 /// Changes a folder.
 fn alter(
-    context: &Context<'_>,
+    context: &MailContext<'_>,
     number: u16,
     change: impl FnOnce(&mut Folder),
 ) -> Result<(), GraphError> {

@@ -27,12 +27,12 @@ use super::response::GraphResponse;
 use crate::auth::tokens::Access;
 use crate::http::Request;
 use crate::state::State;
-use context::Context;
+use context::MailContext;
 use quote::ReplyKind;
 
 /// A write, with the ids of its path.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Call<'a> {
+pub(super) enum WriteCall<'a> {
     /// A draft is made.
     Create,
     Change(&'a str),
@@ -41,7 +41,7 @@ pub(super) enum Call<'a> {
     Move(&'a str),
     Copy(&'a str),
     /// A draft is made that answers a message.
-    Answer(&'a str, ReplyKind),
+    Reply(&'a str, ReplyKind),
     Send(&'a str),
     Attach(&'a str),
     Detach(&'a str, &'a str),
@@ -61,7 +61,7 @@ pub(super) enum Call<'a> {
     DeleteContact(&'a str),
 }
 
-impl Call<'_> {
+impl WriteCall<'_> {
     /// The permissions of which one is enough, for one's own mailbox and for
     /// another's.
     fn permissions(&self) -> [&'static [&'static str]; 2] {
@@ -88,37 +88,42 @@ pub(super) fn handle(
     request: &Request,
     user: Option<&str>,
     access: &Access,
-    call: Call<'_>,
+    call: WriteCall<'_>,
 ) -> Result<GraphResponse, GraphError> {
     let store = let_in(state, access, user, call.permissions())?;
     let prefer = Prefer::read(request);
-    let context =
-        Context { state, request, access, address: store.mailbox.address.clone(), prefer: &prefer };
+    let context = MailContext {
+        state,
+        request,
+        access,
+        address: store.mailbox.address.clone(),
+        prefer: &prefer,
+    };
     let reply = match call {
-        Call::Create => drafts::create(&context),
-        Call::Change(id) => drafts::change(&context, id),
-        Call::Answer(id, how) => drafts::answer(&context, id, how),
-        Call::Send(id) => send::send(&context, id),
-        Call::Delete(id) => moving::delete(&context, id),
-        Call::Erase(id) => moving::erase(&context, id),
-        Call::Move(id) => moving::relocate(&context, id),
-        Call::Copy(id) => moving::copy(&context, id),
-        Call::Attach(id) => upload::attach(&context, id),
-        Call::Detach(id, part) => upload::detach(&context, id, part),
-        Call::Session(id) => upload::begin(&context, id),
-        Call::CreateFolder(parent) => folders_write::create(&context, parent),
-        Call::ChangeFolder(id) => folders_write::rename(&context, id),
-        Call::DeleteFolder(id) => folders_write::delete(&context, id),
-        Call::CreateRule(folder) => rules::create(&context, folder),
-        Call::ChangeRule(folder, id) => rules::change(&context, folder, id),
-        Call::DeleteRule(folder, id) => rules::delete(&context, folder, id),
-        Call::Settings => settings::change(&context),
-        Call::CreateCategory => categories::create(&context),
-        Call::ChangeCategory(id) => categories::change(&context, id),
-        Call::DeleteCategory(id) => categories::delete(&context, id),
-        Call::CreateContact => contacts::create(&context),
-        Call::ChangeContact(id) => contacts::change(&context, id),
-        Call::DeleteContact(id) => contacts::delete(&context, id),
+        WriteCall::Create => drafts::create(&context),
+        WriteCall::Change(id) => drafts::change(&context, id),
+        WriteCall::Reply(id, how) => drafts::answer(&context, id, how),
+        WriteCall::Send(id) => send::send(&context, id),
+        WriteCall::Delete(id) => moving::delete(&context, id),
+        WriteCall::Erase(id) => moving::erase(&context, id),
+        WriteCall::Move(id) => moving::relocate(&context, id),
+        WriteCall::Copy(id) => moving::copy(&context, id),
+        WriteCall::Attach(id) => upload::attach(&context, id),
+        WriteCall::Detach(id, part) => upload::detach(&context, id, part),
+        WriteCall::Session(id) => upload::begin(&context, id),
+        WriteCall::CreateFolder(parent) => folders_write::create(&context, parent),
+        WriteCall::ChangeFolder(id) => folders_write::rename(&context, id),
+        WriteCall::DeleteFolder(id) => folders_write::delete(&context, id),
+        WriteCall::CreateRule(folder) => rules::create(&context, folder),
+        WriteCall::ChangeRule(folder, id) => rules::change(&context, folder, id),
+        WriteCall::DeleteRule(folder, id) => rules::delete(&context, folder, id),
+        WriteCall::Settings => settings::change(&context),
+        WriteCall::CreateCategory => categories::create(&context),
+        WriteCall::ChangeCategory(id) => categories::change(&context, id),
+        WriteCall::DeleteCategory(id) => categories::delete(&context, id),
+        WriteCall::CreateContact => contacts::create(&context),
+        WriteCall::ChangeContact(id) => contacts::change(&context, id),
+        WriteCall::DeleteContact(id) => contacts::delete(&context, id),
     }?;
     Ok(GraphResponse { applied: prefer.applied.clone(), ..reply })
 }

@@ -6,7 +6,7 @@
 use hyper::StatusCode;
 use serde_json::Value;
 
-use super::context::Context;
+use super::context::MailContext;
 use crate::graph::error::{GraphError, wrong_body};
 use crate::graph::exchange::folders::{self, DELETED, Folder};
 use crate::graph::exchange::office::Notes;
@@ -17,7 +17,7 @@ use crate::store::mailbox::change::{Change, Entry};
 use crate::store::message::Message;
 
 /// Moves a message.
-pub(super) fn relocate(context: &Context<'_>, id: &str) -> Result<GraphResponse, GraphError> {
+pub(super) fn relocate(context: &MailContext<'_>, id: &str) -> Result<GraphResponse, GraphError> {
     let message = context.current(id)?;
     let folder = destination(context)?;
     put(context, message, folder.number)?;
@@ -25,7 +25,7 @@ pub(super) fn relocate(context: &Context<'_>, id: &str) -> Result<GraphResponse,
 }
 
 /// Copies a message; the copy is a message of its own.
-pub(super) fn copy(context: &Context<'_>, id: &str) -> Result<GraphResponse, GraphError> {
+pub(super) fn copy(context: &MailContext<'_>, id: &str) -> Result<GraphResponse, GraphError> {
     let message = context.message(id)?;
     let folder = destination(context)?;
     let notes = context.store()?.notes(message);
@@ -43,7 +43,7 @@ pub(super) fn copy(context: &Context<'_>, id: &str) -> Result<GraphResponse, Gra
 }
 
 /// Deletes a message: into the folder for that, and out of it for good.
-pub(super) fn delete(context: &Context<'_>, id: &str) -> Result<GraphResponse, GraphError> {
+pub(super) fn delete(context: &MailContext<'_>, id: &str) -> Result<GraphResponse, GraphError> {
     let message = context.current(id)?;
     match folders::number_of(message) == DELETED {
         true => gone(context, message)?,
@@ -53,27 +53,31 @@ pub(super) fn delete(context: &Context<'_>, id: &str) -> Result<GraphResponse, G
 }
 
 /// Deletes a message for good.
-pub(super) fn erase(context: &Context<'_>, id: &str) -> Result<GraphResponse, GraphError> {
+pub(super) fn erase(context: &MailContext<'_>, id: &str) -> Result<GraphResponse, GraphError> {
     let message = context.current(id)?;
     gone(context, message)?;
     Ok(done())
 }
 
 /// Puts a message into a folder.
-pub(super) fn put(context: &Context<'_>, message: &Message, folder: u16) -> Result<(), GraphError> {
+pub(super) fn put(
+    context: &MailContext<'_>,
+    message: &Message,
+    folder: u16,
+) -> Result<(), GraphError> {
     let labels = folders::labels_in(&message.labels, folder);
     context.change(Change::Labels(message.id, labels))?;
     Ok(())
 }
 
-fn gone(context: &Context<'_>, message: &Message) -> Result<(), GraphError> {
+fn gone(context: &MailContext<'_>, message: &Message) -> Result<(), GraphError> {
     context.change(Change::Goes(vec![message.id]))?;
     context.with(|office| office.notes.remove(&message.id));
     Ok(())
 }
 
 /// The folder that a request names.
-pub(super) fn destination(context: &Context<'_>) -> Result<Folder, GraphError> {
+pub(super) fn destination(context: &MailContext<'_>) -> Result<Folder, GraphError> {
     let members = read(context.request, &MOVE, true)?;
     let id = members.get("destinationId").and_then(Value::as_str);
     let id = id.filter(|id| !id.is_empty());

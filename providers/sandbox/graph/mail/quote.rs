@@ -3,7 +3,7 @@
 //! here: every client of ours writes it anew.
 
 use super::body::Paper;
-use super::context::Context;
+use super::context::MailContext;
 use crate::graph::error::GraphError;
 use crate::graph::people::Person;
 use crate::graph::user;
@@ -19,7 +19,7 @@ pub(crate) enum ReplyKind {
 
 /// Begins an answer to a message.
 pub(super) fn begin(
-    context: &Context<'_>,
+    context: &MailContext<'_>,
     paper: &mut Paper,
     message: &Message,
     how: ReplyKind,
@@ -67,7 +67,7 @@ fn prefixed(subject: &str, prefix: &str) -> String {
 
 /// Whom an answer goes to.
 fn recipients(
-    context: &Context<'_>,
+    context: &MailContext<'_>,
     paper: &mut Paper,
     original: &Paper,
     how: ReplyKind,

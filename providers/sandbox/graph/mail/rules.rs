@@ -7,7 +7,7 @@
 use hyper::StatusCode;
 use serde_json::{Map, Value, json};
 
-use super::context::Context;
+use super::context::MailContext;
 use super::flag;
 use super::read::message::Importance;
 use crate::graph::error::{GraphError, invalid_request, not_found, rule_refused};
@@ -59,7 +59,7 @@ pub(crate) fn one(asked: &Asked<'_>, folder: &str, id: &str) -> Result<Body, Gra
 }
 
 /// Makes a rule.
-pub(super) fn create(context: &Context<'_>, folder: &str) -> Result<GraphResponse, GraphError> {
+pub(super) fn create(context: &MailContext<'_>, folder: &str) -> Result<GraphResponse, GraphError> {
     inbox(context.store()?, folder)?;
     let members = read(context.request, &RULE, true)?;
     for needed in ["displayName", "actions"] {
@@ -89,7 +89,7 @@ pub(super) fn create(context: &Context<'_>, folder: &str) -> Result<GraphRespons
 
 /// Changes a rule; conditions, actions and exceptions are replaced whole.
 pub(super) fn change(
-    context: &Context<'_>,
+    context: &MailContext<'_>,
     folder: &str,
     id: &str,
 ) -> Result<GraphResponse, GraphError> {
@@ -103,7 +103,7 @@ pub(super) fn change(
 
 /// Deletes a rule.
 pub(super) fn delete(
-    context: &Context<'_>,
+    context: &MailContext<'_>,
     folder: &str,
     id: &str,
 ) -> Result<GraphResponse, GraphError> {
@@ -137,7 +137,7 @@ fn sequence(rule: &Map<String, Value>) -> i64 {
 
 /// A rule with what a body says, in the order of the wire.
 fn changed(
-    context: &Context<'_>,
+    context: &MailContext<'_>,
     mut rule: Map<String, Value>,
     members: Map<String, Value>,
 ) -> Result<Map<String, Value>, GraphError> {
@@ -169,7 +169,7 @@ fn changed(
 }
 
 /// Puts a rule into its place.
-fn keep(context: &Context<'_>, rule: Map<String, Value>) {
+fn keep(context: &MailContext<'_>, rule: Map<String, Value>) {
     context.with(|office| {
         let id = rule.get("id").and_then(Value::as_str).map(str::to_owned);
         office.rules.retain(|known| !is(known, id.as_deref().unwrap_or_default()));
@@ -179,7 +179,7 @@ fn keep(context: &Context<'_>, rule: Map<String, Value>) {
 }
 
 fn reply(
-    context: &Context<'_>,
+    context: &MailContext<'_>,
     rule: Map<String, Value>,
     status: StatusCode,
 ) -> Result<GraphResponse, GraphError> {

@@ -7,7 +7,7 @@ use hyper::StatusCode;
 use jiff::Timestamp;
 
 use super::body::Paper;
-use super::context::Context;
+use super::context::MailContext;
 use super::drafts;
 use crate::delivery::{self, Manner, Unsent};
 use crate::graph::error::{
@@ -25,7 +25,7 @@ use crate::store::message::Message;
 const DEFERRED: &str = "systemtime 0x3fef";
 
 /// Sends a draft.
-pub(super) fn send(context: &Context<'_>, id: &str) -> Result<GraphResponse, GraphError> {
+pub(super) fn send(context: &MailContext<'_>, id: &str) -> Result<GraphResponse, GraphError> {
     let message = context.current(id)?;
     if !message.has("DRAFT") {
         return Err(not_draft());
@@ -35,7 +35,7 @@ pub(super) fn send(context: &Context<'_>, id: &str) -> Result<GraphResponse, Gra
 }
 
 /// Sends a draft, or puts it into the outbox until its time.
-fn send_draft(context: &Context<'_>, draft: u64) -> Result<(), GraphError> {
+fn send_draft(context: &MailContext<'_>, draft: u64) -> Result<(), GraphError> {
     let store = context.store()?;
     let message = store.mailbox.message(draft).ok_or_else(not_found)?;
     let paper = signed(context, Paper::of(message))?;
@@ -105,7 +105,7 @@ pub(crate) fn send_due(state: &State) {
 }
 
 /// A message with who it is from, if they may send it.
-fn signed(context: &Context<'_>, mut paper: Paper) -> Result<Paper, GraphError> {
+fn signed(context: &MailContext<'_>, mut paper: Paper) -> Result<Paper, GraphError> {
     let store = context.store()?;
     let me = Person { name: user::name(store).to_owned(), address: store.mailbox.address.clone() };
     let own = user::addresses(store);

@@ -3,7 +3,7 @@
 use hyper::StatusCode;
 use serde_json::{Map, Value, json};
 
-use super::context::Context;
+use super::context::MailContext;
 use crate::graph::calendar::draft::stated;
 use crate::graph::error::{GraphError, invalid_property};
 use crate::graph::response::GraphResponse;
@@ -19,7 +19,7 @@ const READ_ONLY: [&str; 2] = ["archiveFolder", "userPurpose"];
 const TIMES: [&str; 2] = ["scheduledStartDateTime", "scheduledEndDateTime"];
 
 /// Changes the settings that a body names.
-pub(super) fn change(context: &Context<'_>) -> Result<GraphResponse, GraphError> {
+pub(super) fn change(context: &MailContext<'_>) -> Result<GraphResponse, GraphError> {
     let mut members = read(context.request, &SETTINGS, true)?;
     members.retain(|name, value| !READ_ONLY.contains(&name.as_str()) && !value.is_null());
     let store = context.store()?;

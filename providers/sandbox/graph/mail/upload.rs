@@ -8,7 +8,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
 use super::body::Paper;
-use super::context::Context;
+use super::context::MailContext;
 use super::drafts;
 use super::file::{self, File, Upload};
 use super::read::attachments;
@@ -40,7 +40,7 @@ const MOST: i64 = 150 << 20;
 const LIFETIME: SignedDuration = SignedDuration::from_hours(24 * 7);
 
 /// Puts a file into a draft.
-pub(super) fn attach(context: &Context<'_>, id: &str) -> Result<GraphResponse, GraphError> {
+pub(super) fn attach(context: &MailContext<'_>, id: &str) -> Result<GraphResponse, GraphError> {
     let kind = serde_json::from_slice::<Value>(&context.request.body).ok();
     let kind = kind.as_ref().and_then(|body| body.get("@odata.type")?.as_str());
     match kind {
@@ -78,7 +78,7 @@ pub(super) fn attach(context: &Context<'_>, id: &str) -> Result<GraphResponse, G
 
 /// Takes a file out of a draft.
 pub(super) fn detach(
-    context: &Context<'_>,
+    context: &MailContext<'_>,
     id: &str,
     part: &str,
 ) -> Result<GraphResponse, GraphError> {
@@ -94,7 +94,7 @@ pub(super) fn detach(
 }
 
 /// The draft of an id; files go into nothing else.
-fn draft<'a>(context: &Context<'a>, id: &str) -> Result<&'a Message, GraphError> {
+fn draft<'a>(context: &MailContext<'a>, id: &str) -> Result<&'a Message, GraphError> {
     let message = context.message(id)?;
     match message.has("DRAFT") {
         true => Ok(message),
@@ -103,7 +103,7 @@ fn draft<'a>(context: &Context<'a>, id: &str) -> Result<&'a Message, GraphError>
 }
 
 /// Gives the address under which a file can be sent up.
-pub(super) fn begin(context: &Context<'_>, id: &str) -> Result<GraphResponse, GraphError> {
+pub(super) fn begin(context: &MailContext<'_>, id: &str) -> Result<GraphResponse, GraphError> {
     let members = read(context.request, &UPLOAD, true)?;
     let item = members.get("attachmentItem").and_then(Value::as_object);
     let item = item.ok_or_else(|| wrong_body("The parameter 'attachmentItem' is required."))?;

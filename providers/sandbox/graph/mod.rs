@@ -48,7 +48,7 @@ use call::{Part, ReadCall as Read};
 use delta::DeltaCall as Delta;
 use error::{GraphError, denied, no_segment, not_allowed};
 use exchange::Store;
-use mail::quote::ReplyKind;
+use mail::reply_body::ReplyKind;
 use mail::{WriteCall as Write, rules, send, upload};
 use params::{Options, Prefer};
 use request::Asked;

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use super::exchange::office::Office;
+use super::exchange::state::ExchangeState;
 use super::ids::named_guid;
 use super::mail::file::Upload;
 
@@ -20,7 +20,7 @@ pub(crate) struct GraphState {
     requests: AtomicU64,
     items: AtomicU64,
     busy: Mutex<HashMap<String, usize>>,
-    offices: Mutex<HashMap<String, Office>>,
+    exchanges: Mutex<HashMap<String, ExchangeState>>,
     uploads: Mutex<Vec<Upload>>,
 }
 
@@ -59,10 +59,10 @@ impl GraphState {
 
     /// Reads or changes what is kept of a mailbox; `then` must not ask for it
     /// again.
-    pub fn office<T>(&self, address: &str, then: impl FnOnce(&mut Office) -> T) -> T {
-        let offices = self.offices.lock();
-        let mut offices = offices.unwrap_or_else(PoisonError::into_inner);
-        then(offices.entry(address.to_lowercase()).or_default())
+    pub fn exchange<T>(&self, address: &str, then: impl FnOnce(&mut ExchangeState) -> T) -> T {
+        let exchanges = self.exchanges.lock();
+        let mut exchanges = exchanges.unwrap_or_else(PoisonError::into_inner);
+        then(exchanges.entry(address.to_lowercase()).or_default())
     }
 
     /// Reads or changes what is being sent up piece by piece.

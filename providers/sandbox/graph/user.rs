@@ -86,7 +86,7 @@ pub(super) fn settings(store: Store<'_>, zone: &str) -> Map<String, Value> {
             "timeZone": { "name": zone },
         },
     }));
-    store.with(|office| settings.extend(office.settings.clone()));
+    store.with(|exchange| settings.extend(exchange.settings.clone()));
     settings
 }
 
@@ -106,8 +106,8 @@ pub(super) fn addresses(store: Store<'_>) -> Vec<String> {
 /// Windows' name of the zone that a mailbox's owner is in: the one they chose,
 /// or that of their main calendar.
 pub(super) fn mailbox_zone(state: &State, store: Store<'_>) -> String {
-    let chosen = store.with(|office| {
-        let zone = office.settings.get("timeZone").and_then(Value::as_str);
+    let chosen = store.with(|exchange| {
+        let zone = exchange.settings.get("timeZone").and_then(Value::as_str);
         zone.map(str::to_owned)
     });
     if let Some(zone) = chosen {

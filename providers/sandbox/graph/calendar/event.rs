@@ -71,7 +71,7 @@ const NEVER: &str = "0001-01-01T00:00:00Z";
 const PREVIEW: usize = 255;
 
 /// What the properties of one event are made of.
-pub(super) struct Maker<'a> {
+pub(super) struct EventSerializer<'a> {
     context: &'a CalendarContext<'a>,
     shown: &'a Shown<'a>,
     event: &'a Event,
@@ -80,8 +80,8 @@ pub(super) struct Maker<'a> {
     html: OnceCell<String>,
 }
 
-impl<'a> Maker<'a> {
-    /// The maker of an event's properties.
+impl<'a> EventSerializer<'a> {
+    /// What writes an event's properties.
     pub fn of(context: &'a CalendarContext<'_>, shown: &'a Shown<'_>) -> Self {
         let event = &*shown.it.event;
         let calendar = context.agenda.calendar(event.calendar);
@@ -398,7 +398,7 @@ impl Shown<'_> {
     /// The properties that are wanted.
     pub fn json(&self, context: &CalendarContext<'_>) -> Map<String, Value> {
         let options = context.asked.options;
-        let maker = Maker::of(context, self);
+        let serializer = EventSerializer::of(context, self);
         let mut members = Map::new();
         members.insert("@odata.etag".to_owned(), self.etag(context).into());
         for name in PROPERTIES {
@@ -407,7 +407,7 @@ impl Shown<'_> {
                 "cancelledOccurrences" => options.names(name) && self.kind == Kind::Master,
                 _ => name == "id" || options.wants(name),
             };
-            if let Some(value) = wanted.then(|| maker.property(name)).flatten() {
+            if let Some(value) = wanted.then(|| serializer.property(name)).flatten() {
                 members.insert(name.to_owned(), value);
             }
         }
@@ -416,11 +416,11 @@ impl Shown<'_> {
 
     /// The few properties of an occurrence among changes.
     pub fn sketch(&self, context: &CalendarContext<'_>) -> Map<String, Value> {
-        let maker = Maker::of(context, self);
+        let serializer = EventSerializer::of(context, self);
         let mut members = Map::new();
         members.insert("@odata.etag".to_owned(), self.etag(context).into());
         for name in ["seriesMasterId", "type", "id", "start", "end"] {
-            members.extend(maker.property(name).map(|value| (name.to_owned(), value)));
+            members.extend(serializer.property(name).map(|value| (name.to_owned(), value)));
         }
         members
     }

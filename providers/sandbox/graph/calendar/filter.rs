@@ -6,7 +6,7 @@ use jiff::tz::TimeZone;
 use serde_json::Value;
 
 use super::context::CalendarContext;
-use super::event::Maker;
+use super::event::EventSerializer;
 use super::shown::Shown;
 use crate::graph::error::{GraphError, invalid_filter, unsupported_filter, unsupported_order};
 use crate::graph::filter::{self, Comparison, Filter, Literal};
@@ -26,7 +26,7 @@ pub(super) fn applied<'a>(
             _ => return Err(unsupported_filter()),
         };
         events.retain(|shown| {
-            let held = Maker::of(context, shown).property("iCalUId");
+            let held = EventSerializer::of(context, shown).property("iCalUId");
             held.as_ref().and_then(Value::as_str).is_some_and(|it| it.eq_ignore_ascii_case(&uid))
         });
     }

@@ -2,11 +2,11 @@
 //! categories, ids for all.
 //!
 //! The messages are the mailbox's own; what is read from them once is in
-//! `index.rs`, and what only Exchange has in `office.rs`.
+//! `index.rs`, and what only Exchange has in `state.rs`.
 
 pub(super) mod folders;
 pub(crate) mod index;
-pub(super) mod office;
+pub(super) mod state;
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ use crate::store::message::Message;
 use crate::store::mime;
 use folders::Folder;
 use index::Index;
-use office::{Notes, Office};
+use state::{ExchangeState, Notes};
 
 /// A mailbox with its index.
 #[derive(Debug, Clone, Copy)]
@@ -102,17 +102,17 @@ impl<'a> Store<'a> {
 
     /// All folders.
     pub fn folders(&self) -> Arc<Vec<Folder>> {
-        self.with(|office| Arc::clone(&office.folders))
+        self.with(|exchange| Arc::clone(&exchange.folders))
     }
 
     /// What is known of a message beyond its bytes and labels.
     pub fn notes(&self, message: &Message) -> Notes {
-        self.with(|office| office.notes.get(&message.id).cloned()).unwrap_or_default()
+        self.with(|exchange| exchange.notes.get(&message.id).cloned()).unwrap_or_default()
     }
 
     /// Reads or changes what this half keeps of the mailbox.
-    pub fn with<T>(&self, then: impl FnOnce(&mut Office) -> T) -> T {
-        self.graph.office(&self.mailbox.address, then)
+    pub fn with<T>(&self, then: impl FnOnce(&mut ExchangeState) -> T) -> T {
+        self.graph.exchange(&self.mailbox.address, then)
     }
 
     /// The version of a message: another after every change of it.

@@ -24,7 +24,7 @@ use daysheet_core::compose;
 
 /// A message that is being written.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Paper {
+pub(super) struct EditableMessage {
     /// The Message-ID without its brackets.
     pub message_id: String,
     /// When it was written, in seconds since 1970.
@@ -55,7 +55,7 @@ pub(super) struct Paper {
     pub files: Vec<File>,
 }
 
-impl Paper {
+impl EditableMessage {
     /// A message with nothing in it.
     pub fn new(message_id: String, date: i64) -> Self {
         Self { message_id, date, importance: "normal".to_owned(), ..Self::default() }

@@ -26,13 +26,13 @@ pub(crate) fn all(store: Store<'_>) -> Vec<Map<String, Value>> {
     let tabs = TABS.iter().map(|(_, name)| (*name).to_owned());
     let own = store.mailbox.labels.all().map(|(_, name)| name.to_owned());
     let names = tabs.chain(own);
-    store.with(|office| {
-        let listed = names.filter(|name| !office.unlisted.contains(&name.to_lowercase()));
+    store.with(|exchange| {
+        let listed = names.filter(|name| !exchange.unlisted.contains(&name.to_lowercase()));
         (0..25)
             .cycle()
             .zip(listed)
             .map(|(place, name)| {
-                let colour = office.colours.get(&name.to_lowercase());
+                let colour = exchange.colours.get(&name.to_lowercase());
                 let colour = colour.cloned().unwrap_or_else(|| format!("preset{place}"));
                 object(json!({
                     "id": named_guid(&format!("{}/{name}", store.mailbox.address)),
@@ -67,9 +67,9 @@ pub(super) fn create(context: &MailContext<'_>) -> Result<GraphResponse, GraphEr
         return Err(category_exists());
     }
     flag::category(context.state, &context.address, name).ok_or_else(not_found)?;
-    context.with(|office| {
-        office.unlisted.remove(&name.to_lowercase());
-        office.colours.insert(name.to_lowercase(), colour);
+    context.with(|exchange| {
+        exchange.unlisted.remove(&name.to_lowercase());
+        exchange.colours.insert(name.to_lowercase(), colour);
     });
     let made = all(context.store()?).into_iter().find(named);
     reply(context, made.ok_or_else(not_found)?, StatusCode::CREATED)
@@ -86,7 +86,7 @@ pub(super) fn change(context: &MailContext<'_>, id: &str) -> Result<GraphRespons
         return Err(invalid_property());
     }
     if let Some(colour) = members.get("color").and_then(Value::as_str) {
-        context.with(|office| office.colours.insert(name.to_lowercase(), colour.to_owned()));
+        context.with(|exchange| exchange.colours.insert(name.to_lowercase(), colour.to_owned()));
     }
     reply(context, one(context.store()?, id)?, StatusCode::OK)
 }
@@ -96,9 +96,9 @@ pub(super) fn delete(context: &MailContext<'_>, id: &str) -> Result<GraphRespons
     let known = one(context.store()?, id)?;
     let name = known.get("displayName").and_then(Value::as_str);
     let name = name.unwrap_or_default().to_lowercase();
-    context.with(|office| {
-        office.colours.remove(&name);
-        office.unlisted.insert(name);
+    context.with(|exchange| {
+        exchange.colours.remove(&name);
+        exchange.unlisted.insert(name);
     });
     Ok(done())
 }

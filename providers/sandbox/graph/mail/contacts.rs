@@ -25,7 +25,7 @@ pub(crate) fn all(store: Store<'_>) -> Vec<Map<String, Value>> {
     let people = store.people().others.iter();
     let known =
         people.filter(|person| person.saved).map(|person| people::contact(store.ids(), person));
-    let mut own = store.with(|office| office.contacts.clone());
+    let mut own = store.with(|exchange| exchange.contacts.clone());
     let mut contacts: Vec<Map<String, Value>> = known
         .filter_map(|contact| match own.remove(&id_of(&contact)) {
             Some(other) => other,
@@ -51,7 +51,7 @@ fn id_of(contact: &Map<String, Value>) -> String {
 pub(super) fn create(context: &MailContext<'_>) -> Result<GraphResponse, GraphError> {
     let members = read(context.request, &CONTACT, true)?;
     let store = context.store()?;
-    let number = context.with(|office| office.number());
+    let number = context.with(|exchange| exchange.number());
     let id = store.ids().other("contact made", &number.to_string());
     let mut contact = Map::new();
     for name in people::CONTACT {
@@ -80,7 +80,7 @@ pub(super) fn change(context: &MailContext<'_>, id: &str) -> Result<GraphRespons
 /// Deletes a contact.
 pub(super) fn delete(context: &MailContext<'_>, id: &str) -> Result<GraphResponse, GraphError> {
     one(context.store()?, id)?;
-    context.with(|office| office.contacts.insert(id.to_owned(), None));
+    context.with(|exchange| exchange.contacts.insert(id.to_owned(), None));
     Ok(done())
 }
 
@@ -110,12 +110,12 @@ fn changed(
         }
         contact.insert(name, value);
     }
-    let number = context.with(|office| office.number());
+    let number = context.with(|exchange| exchange.number());
     let key = context.store()?.ids().version(number);
     let time = time(now());
     contact.insert("lastModifiedDateTime".to_owned(), time.into());
     contact.insert("changeKey".to_owned(), key.into());
-    context.with(|office| office.contacts.insert(id_of(&contact), Some(contact.clone())));
+    context.with(|exchange| exchange.contacts.insert(id_of(&contact), Some(contact.clone())));
     Ok(contact)
 }
 

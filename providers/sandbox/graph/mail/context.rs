@@ -9,7 +9,7 @@ use super::read::message;
 use crate::auth::tokens::Access;
 use crate::graph::error::{GraphError, conflict, denied, not_found};
 use crate::graph::exchange::Store;
-use crate::graph::exchange::office::{Notes, Office};
+use crate::graph::exchange::state::{ExchangeState, Notes};
 use crate::graph::pages;
 use crate::graph::params::{Options, Prefer};
 use crate::graph::request::Asked;
@@ -66,14 +66,14 @@ impl<'a> MailContext<'a> {
     }
 
     /// Reads or changes what only this half keeps of the mailbox.
-    pub fn with<T>(&self, then: impl FnOnce(&mut Office) -> T) -> T {
-        self.state.graph.office(&self.address, then)
+    pub fn with<T>(&self, then: impl FnOnce(&mut ExchangeState) -> T) -> T {
+        self.state.graph.exchange(&self.address, then)
     }
 
     /// Notes something of a message, now.
     pub fn note(&self, message: u64, change: impl FnOnce(&mut Notes)) {
-        self.with(|office| {
-            office.note(message, |notes| {
+        self.with(|exchange| {
+            exchange.note(message, |notes| {
                 notes.changed = Some(now());
                 change(notes);
             });

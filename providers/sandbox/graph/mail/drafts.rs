@@ -8,11 +8,11 @@ use std::sync::Arc;
 use hyper::StatusCode;
 use serde_json::{Map, Value};
 
-use super::body::Paper;
+use super::body::EditableMessage;
 use super::context::{MailContext, now};
 use super::file::File;
 use super::flag;
-use super::quote::{self, ReplyKind};
+use super::reply_body::{self, ReplyKind};
 use crate::delivery::facts_at;
 use crate::graph::error::{GraphError, bad_request, not_draft};
 use crate::graph::exchange::folders::{self, DRAFTS};
@@ -38,21 +38,21 @@ const OF_DRAFTS: [&str; 9] = [
 /// Makes a draft.
 pub(super) fn create(context: &MailContext<'_>) -> Result<GraphResponse, GraphError> {
     let members = read(context.request, &MESSAGE, true)?;
-    let mut paper = blank(context);
-    paper.apply(&members)?;
-    paper.files = enclosed(&members)?;
-    let id = put(context, paper.bytes(true), None)?;
+    let mut editable = blank(context);
+    editable.apply(&members)?;
+    editable.files = enclosed(&members)?;
+    let id = put(context, editable.bytes(true), None)?;
     arrange(context, id, &members)?;
     context.reply(id, StatusCode::CREATED)
 }
 
 /// A message with nothing in it but its Message-ID, as Exchange makes them.
-fn blank(context: &MailContext<'_>) -> Paper {
-    let number = context.with(|office| office.number());
+fn blank(context: &MailContext<'_>) -> EditableMessage {
+    let number = context.with(|exchange| exchange.number());
     let (local, domain) = context.address.split_once('@').unwrap_or((&context.address, ""));
     let date = context.state.tick();
     let id = format!("{number:04X}.{date:X}.{local}@{domain}");
-    Paper::new(id, date.div_euclid(1_000))
+    EditableMessage::new(id, date.div_euclid(1_000))
 }
 
 /// The files in the body of a message.
@@ -87,9 +87,9 @@ pub(super) fn entry(
 pub(super) fn rewrite(
     context: &MailContext<'_>,
     message: &Message,
-    paper: &Paper,
+    editable: &EditableMessage,
 ) -> Result<(), GraphError> {
-    let mut entry = entry(context, paper.bytes(true), message.labels.clone(), None)?;
+    let mut entry = entry(context, editable.bytes(true), message.labels.clone(), None)?;
     entry.facts.date = message.facts.date;
     context.change(Change::Rewrites(message.id, Box::new(entry)))?;
     context.note(message.id, |_| {});
@@ -108,9 +108,9 @@ pub(super) fn change(context: &MailContext<'_>, id: &str) -> Result<GraphRespons
     // What is wrong with the flag is told before anything changes.
     flag::of(&members)?;
     if content || importance {
-        let mut paper = Paper::of(message);
-        paper.apply(&members)?;
-        rewrite(context, message, &paper)?;
+        let mut editable = EditableMessage::of(message);
+        editable.apply(&members)?;
+        rewrite(context, message, &editable)?;
     }
     arrange(context, message.id, &members)?;
     context.reply(message.id, StatusCode::OK)
@@ -166,7 +166,7 @@ pub(super) fn arrange(
     }
     if labels != message.labels {
         context.change(Change::Labels(id, labels))?;
-        context.with(|office| office.notes.entry(id).or_default().changed = Some(now()));
+        context.with(|exchange| exchange.notes.entry(id).or_default().changed = Some(now()));
     }
     Ok(())
 }
@@ -179,8 +179,8 @@ pub(super) fn answer(
 ) -> Result<GraphResponse, GraphError> {
     read(context.request, &ANSWER, false)?;
     let original = context.message(id)?;
-    let mut paper = blank(context);
-    quote::begin(context, &mut paper, original, how)?;
-    let id = put(context, paper.bytes(true), Some(original.thread))?;
+    let mut editable = blank(context);
+    reply_body::begin(context, &mut editable, original, how)?;
+    let id = put(context, editable.bytes(true), Some(original.thread))?;
     context.reply(id, StatusCode::CREATED)
 }

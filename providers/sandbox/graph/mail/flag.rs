@@ -6,7 +6,7 @@ use super::context::MailContext;
 use crate::graph::calendar::draft::stated;
 use crate::graph::error::{GraphError, invalid_request, not_found};
 use crate::graph::exchange::index::TABS;
-use crate::graph::exchange::office::Notes;
+use crate::graph::exchange::state::Notes;
 use crate::state::State;
 use crate::store::labels::UserLabel;
 use crate::store::mailbox::change::Change;
@@ -96,8 +96,8 @@ pub(super) fn category(state: &State, address: &str, name: &str) -> Option<Strin
     let label = UserLabel::new(mailbox.labels.fresh(), name);
     let id = label.id.clone();
     state.change(address, |_| Some(Change::Label(Box::new(label))))?;
-    state.graph.office(address, |office| {
-        office.unlisted.insert(name.to_lowercase());
+    state.graph.exchange(address, |exchange| {
+        exchange.unlisted.insert(name.to_lowercase());
     });
     Some(id)
 }

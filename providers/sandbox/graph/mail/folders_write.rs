@@ -35,8 +35,8 @@ pub(super) fn create(
     let name = name(&members)?.ok_or_else(invalid_property)?;
     free(context, parent, &name, 0)?;
     let hidden = members.get("isHidden").and_then(Value::as_bool);
-    let number = context.with(|office| {
-        let folders = Arc::make_mut(&mut office.folders);
+    let number = context.with(|exchange| {
+        let folders = Arc::make_mut(&mut exchange.folders);
         let last = folders.iter().map(|folder| folder.number).max();
         let number = last.unwrap_or(0).max(FIRST_OWN - 1).checked_add(1);
         let number = number.filter(|_| folders.len() < MOST)?;
@@ -87,9 +87,9 @@ pub(super) fn delete(context: &MailContext<'_>, id: &str) -> Result<GraphRespons
     if !messages.is_empty() {
         context.change(Change::Goes(messages))?;
     }
-    context.with(|office| {
+    context.with(|exchange| {
         let gone = |known: &Folder| doomed.iter().any(|it| it.number == known.number);
-        Arc::make_mut(&mut office.folders).retain(|known| !gone(known));
+        Arc::make_mut(&mut exchange.folders).retain(|known| !gone(known));
     });
     Ok(done())
 }
@@ -167,8 +167,8 @@ fn alter(
     change: impl FnOnce(&mut Folder),
 ) -> Result<(), GraphError> {
     context
-        .with(|office| {
-            let folders = Arc::make_mut(&mut office.folders);
+        .with(|exchange| {
+            let folders = Arc::make_mut(&mut exchange.folders);
             let folder = folders.iter_mut().find(|folder| folder.number == number);
             folder.map(change)
         })

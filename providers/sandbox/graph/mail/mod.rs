@@ -13,8 +13,8 @@ pub(super) mod file;
 mod flag;
 mod folders_write;
 mod moving;
-pub(super) mod quote;
 pub(super) mod read;
+pub(super) mod reply_body;
 pub(super) mod rules;
 pub(super) mod send;
 mod settings;
@@ -28,7 +28,7 @@ use crate::auth::tokens::Access;
 use crate::http::Request;
 use crate::state::State;
 use context::MailContext;
-use quote::ReplyKind;
+use reply_body::ReplyKind;
 
 /// A write, with the ids of its path.
 #[derive(Debug, Clone, Copy)]

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::context::MailContext;
 use crate::graph::error::{GraphError, wrong_body};
 use crate::graph::exchange::folders::{self, DELETED, Folder};
-use crate::graph::exchange::office::Notes;
+use crate::graph::exchange::state::Notes;
 use crate::graph::response::{GraphResponse, done};
 use crate::graph::types::mail::MOVE;
 use crate::graph::types::read::read;
@@ -72,7 +72,7 @@ pub(super) fn put(
 
 fn gone(context: &MailContext<'_>, message: &Message) -> Result<(), GraphError> {
     context.change(Change::Goes(vec![message.id]))?;
-    context.with(|office| office.notes.remove(&message.id));
+    context.with(|exchange| exchange.notes.remove(&message.id));
     Ok(())
 }
 

@@ -41,7 +41,7 @@ const INBOX: u16 = 12;
 pub(crate) fn list(asked: &Asked<'_>, folder: &str) -> Result<Body, GraphError> {
     inbox(asked.store, folder)?;
     asked.options.check_select(&PROPERTIES, "messageRule")?;
-    let rules = asked.store.with(|office| office.rules.clone());
+    let rules = asked.store.with(|exchange| exchange.rules.clone());
     let of = "mailFolders('inbox')/messageRules";
     asked.list(&rules, rules.len().max(1), of, |_, rule| asked.options.cut(rule.clone()).into())
 }
@@ -50,8 +50,8 @@ pub(crate) fn list(asked: &Asked<'_>, folder: &str) -> Result<Body, GraphError> 
 pub(crate) fn one(asked: &Asked<'_>, folder: &str, id: &str) -> Result<Body, GraphError> {
     inbox(asked.store, folder)?;
     asked.options.check_select(&PROPERTIES, "messageRule")?;
-    let rule = asked.store.with(|office| {
-        let found = office.rules.iter().find(|rule| is(rule, id));
+    let rule = asked.store.with(|exchange| {
+        let found = exchange.rules.iter().find(|rule| is(rule, id));
         found.cloned()
     });
     let rule = asked.options.cut(rule.ok_or_else(not_found)?);
@@ -68,13 +68,13 @@ pub(super) fn create(context: &MailContext<'_>, folder: &str) -> Result<GraphRes
         }
     }
     let mailbox = context.store()?.mailbox;
-    let (number, next) = context.with(|office| {
-        let last = office.rules.iter().map(sequence).max().unwrap_or(0);
-        if office.rules.is_empty() {
+    let (number, next) = context.with(|exchange| {
+        let last = exchange.rules.iter().map(sequence).max().unwrap_or(0);
+        if exchange.rules.is_empty() {
             // What has come so far came without rules.
-            office.ruled = mailbox.history;
+            exchange.ruled = mailbox.history;
         }
-        (office.number(), last + 1)
+        (exchange.number(), last + 1)
     });
     let mut rule = Map::new();
     rule.insert("id".to_owned(), format!("AQAA{number:08X}=").into());
@@ -95,7 +95,7 @@ pub(super) fn change(
 ) -> Result<GraphResponse, GraphError> {
     inbox(context.store()?, folder)?;
     let members = read(context.request, &RULE, true)?;
-    let rule = context.with(|office| office.rules.iter().find(|rule| is(rule, id)).cloned());
+    let rule = context.with(|exchange| exchange.rules.iter().find(|rule| is(rule, id)).cloned());
     let rule = changed(context, rule.ok_or_else(not_found)?, members)?;
     keep(context, rule.clone());
     reply(context, rule, StatusCode::OK)
@@ -108,10 +108,10 @@ pub(super) fn delete(
     id: &str,
 ) -> Result<GraphResponse, GraphError> {
     inbox(context.store()?, folder)?;
-    let gone = context.with(|office| {
-        let before = office.rules.len();
-        office.rules.retain(|rule| !is(rule, id));
-        office.rules.len() < before
+    let gone = context.with(|exchange| {
+        let before = exchange.rules.len();
+        exchange.rules.retain(|rule| !is(rule, id));
+        exchange.rules.len() < before
     });
     match gone {
         true => Ok(done()),
@@ -170,11 +170,11 @@ fn changed(
 
 /// Puts a rule into its place.
 fn keep(context: &MailContext<'_>, rule: Map<String, Value>) {
-    context.with(|office| {
+    context.with(|exchange| {
         let id = rule.get("id").and_then(Value::as_str).map(str::to_owned);
-        office.rules.retain(|known| !is(known, id.as_deref().unwrap_or_default()));
-        office.rules.push(rule);
-        office.rules.sort_by_key(sequence);
+        exchange.rules.retain(|known| !is(known, id.as_deref().unwrap_or_default()));
+        exchange.rules.push(rule);
+        exchange.rules.sort_by_key(sequence);
     });
 }
 
@@ -190,7 +190,8 @@ fn reply(
 
 /// Lets the rules look at what has come into an inbox.
 pub(crate) fn catch_up(state: &State, address: &str) {
-    let (rules, since) = state.graph.office(address, |office| (office.rules.clone(), office.ruled));
+    let (rules, since) =
+        state.graph.exchange(address, |exchange| (exchange.rules.clone(), exchange.ruled));
     let enabled = |rule: &Map<String, Value>| rule.get("isEnabled") == Some(&Value::Bool(true));
     let Some(store) = Store::of(state, address).filter(|_| !rules.is_empty()) else {
         return;
@@ -229,7 +230,7 @@ pub(crate) fn catch_up(state: &State, address: &str) {
     }
     // What the rules have done is nothing that came.
     let now = state.mailbox(address).map_or(since, |it| it.history);
-    state.graph.office(address, |office| office.ruled = now);
+    state.graph.exchange(address, |exchange| exchange.ruled = now);
 }
 
 /// What a message is marked with that a rule deletes for good.

@@ -6,7 +6,7 @@
 use hyper::StatusCode;
 use jiff::Timestamp;
 
-use super::body::Paper;
+use super::body::EditableMessage;
 use super::context::MailContext;
 use super::drafts;
 use crate::delivery::{self, Manner, Unsent};
@@ -38,12 +38,12 @@ pub(super) fn send(context: &MailContext<'_>, id: &str) -> Result<GraphResponse,
 fn send_draft(context: &MailContext<'_>, draft: u64) -> Result<(), GraphError> {
     let store = context.store()?;
     let message = store.mailbox.message(draft).ok_or_else(not_found)?;
-    let paper = signed(context, Paper::of(message))?;
-    let recipients = paper.recipients();
+    let editable = signed(context, EditableMessage::of(message))?;
+    let recipients = editable.recipients();
     if recipients.is_empty() || recipients.iter().any(|address| !address.contains('@')) {
         return Err(invalid_recipients());
     }
-    drafts::rewrite(context, message, &paper)?;
+    drafts::rewrite(context, message, &editable)?;
     let notes = store.notes(message);
     let due = notes.properties.iter();
     let due = due
@@ -66,8 +66,8 @@ fn go(state: &State, address: &str, message: &Message) -> Result<(), GraphError>
     let marks: Vec<String> = message.labels.clone();
     let sent = delivery::deliver(state, address, message.id, Manner::EXCHANGE);
     let sent = sent.map_err(unsent)?;
-    state.graph.office(address, |office| {
-        office.note(sent, |notes| notes.due = None);
+    state.graph.exchange(address, |exchange| {
+        exchange.note(sent, |notes| notes.due = None);
     });
     let marks: Vec<String> =
         marks.into_iter().filter(|label| label != "DRAFT").chain(["SENT".to_owned()]).collect();
@@ -81,8 +81,8 @@ pub(crate) fn send_due(state: &State) {
     let now = Timestamp::now().as_millisecond();
     let addresses: Vec<String> = state.mailboxes().map(|mailbox| mailbox.address.clone()).collect();
     for address in addresses {
-        let due: Vec<u64> = state.graph.office(&address, |office| {
-            let notes = office.notes.iter();
+        let due: Vec<u64> = state.graph.exchange(&address, |exchange| {
+            let notes = exchange.notes.iter();
             notes
                 .filter(|(_, notes)| notes.due.is_some_and(|due| due <= now))
                 .map(|(id, _)| *id)
@@ -97,20 +97,23 @@ pub(crate) fn send_due(state: &State) {
                 // What cannot be sent stays where it is, as in Exchange.
                 let _ = go(state, &address, message);
             }
-            state.graph.office(&address, |office| {
-                office.notes.entry(id).or_default().due = None;
+            state.graph.exchange(&address, |exchange| {
+                exchange.notes.entry(id).or_default().due = None;
             });
         }
     }
 }
 
 /// A message with who it is from, if they may send it.
-fn signed(context: &MailContext<'_>, mut paper: Paper) -> Result<Paper, GraphError> {
+fn signed(
+    context: &MailContext<'_>,
+    mut editable: EditableMessage,
+) -> Result<EditableMessage, GraphError> {
     let store = context.store()?;
     let me = Person { name: user::name(store).to_owned(), address: store.mailbox.address.clone() };
     let own = user::addresses(store);
     let is_own = |person: &Person| own.iter().any(|it| it.eq_ignore_ascii_case(&person.address));
-    let from = match paper.from.take() {
+    let from = match editable.from.take() {
         None => me.clone(),
         Some(from) if is_own(&from) => from,
         Some(from) => {
@@ -118,16 +121,16 @@ fn signed(context: &MailContext<'_>, mut paper: Paper) -> Result<Paper, GraphErr
             if !shared || context.state.mailbox(&from.address).is_none() {
                 return Err(send_as_denied());
             }
-            paper.sender = Some(me.clone());
+            editable.sender = Some(me.clone());
             from
         }
     };
-    if paper.sender.as_ref().is_some_and(|sender| !is_own(sender)) {
+    if editable.sender.as_ref().is_some_and(|sender| !is_own(sender)) {
         return Err(send_as_denied());
     }
-    paper.from = Some(from);
-    paper.date = Timestamp::now().as_second();
-    Ok(paper)
+    editable.from = Some(from);
+    editable.date = Timestamp::now().as_second();
+    Ok(editable)
 }
 
 /// The time of a property that says when to send.

@@ -49,9 +49,9 @@ pub(super) fn change(context: &MailContext<'_>) -> Result<GraphResponse, GraphEr
         // The service names the language itself; this one knows no names.
         language.insert("displayName".to_owned(), locale.into());
     }
-    context.with(|office| {
+    context.with(|exchange| {
         for (name, value) in members {
-            let held = office.settings.get(&name).or_else(|| before.get(&name));
+            let held = exchange.settings.get(&name).or_else(|| before.get(&name));
             let merged = match (held, value) {
                 (Some(Value::Object(held)), Value::Object(new)) => {
                     let mut merged = held.clone();
@@ -60,7 +60,7 @@ pub(super) fn change(context: &MailContext<'_>) -> Result<GraphResponse, GraphEr
                 }
                 (_, value) => value,
             };
-            office.settings.insert(name, merged);
+            exchange.settings.insert(name, merged);
         }
     });
     let zone = user::mailbox_zone(context.state, store);

@@ -7,7 +7,7 @@ use hyper::{Method, StatusCode};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
-use super::body::Paper;
+use super::body::EditableMessage;
 use super::context::MailContext;
 use super::drafts;
 use super::file::{self, File, Upload};
@@ -60,9 +60,9 @@ pub(super) fn attach(context: &MailContext<'_>, id: &str) -> Result<GraphRespons
     if file.bytes.len() > AT_ONCE {
         return Err(attachment_too_large());
     }
-    let mut paper = Paper::of(message);
-    paper.files.push(file);
-    drafts::rewrite(context, message, &paper)?;
+    let mut editable = EditableMessage::of(message);
+    editable.files.push(file);
+    drafts::rewrite(context, message, &editable)?;
     let store = context.store()?;
     let message = store.mailbox.message(message.id).ok_or_else(not_found)?;
     let options = Options::default();
@@ -84,12 +84,12 @@ pub(super) fn detach(
 ) -> Result<GraphResponse, GraphError> {
     let message = draft(context, id)?;
     let place = attachments::place(context.store()?, message, part)?;
-    let mut paper = Paper::of(message);
-    if place >= paper.files.len() {
+    let mut editable = EditableMessage::of(message);
+    if place >= editable.files.len() {
         return Err(not_found());
     }
-    paper.files.remove(place);
-    drafts::rewrite(context, message, &paper)?;
+    editable.files.remove(place);
+    drafts::rewrite(context, message, &editable)?;
     Ok(done())
 }
 
@@ -116,7 +116,7 @@ pub(super) fn begin(context: &MailContext<'_>, id: &str) -> Result<GraphResponse
         return Err(attachment_too_large());
     }
     let message = draft(context, id)?;
-    let number = context.with(|office| office.number());
+    let number = context.with(|exchange| exchange.number());
     let secret = tokens::random("", 24).map_err(|_| no_session())?;
     let token = format!("{}{number:x}", secret.trim());
     let upload = Upload {
@@ -215,15 +215,15 @@ fn finish(state: &State, request: &Request, upload: Upload) -> Result<GraphRespo
     if !message.has("DRAFT") {
         return Err(not_draft());
     }
-    let mut paper = Paper::of(message);
-    paper.files.push(upload.file);
-    let raw: Arc<[u8]> = paper.bytes(true).into();
+    let mut editable = EditableMessage::of(message);
+    editable.files.push(upload.file);
+    let raw: Arc<[u8]> = editable.bytes(true).into();
     let facts = delivery::facts_at(&raw, message.facts.date).map_err(|_| no_session())?;
     let entry = Entry { raw, facts, labels: message.labels.clone(), thread: None };
     let rewritten = Change::Rewrites(message.id, Box::new(entry));
     state.change(&upload.address, |_| Some(rewritten));
-    state.graph.office(&upload.address, |office| {
-        office.note(upload.message, |notes| notes.changed = Some(state.tick()));
+    state.graph.exchange(&upload.address, |exchange| {
+        exchange.note(upload.message, |notes| notes.changed = Some(state.tick()));
     });
     let store = Store::of(state, &upload.address).ok_or_else(no_session)?;
     let message = store.mailbox.message(upload.message).ok_or_else(not_found)?;

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use crate::graph::error::GraphError;
 use crate::graph::exchange::Store;
 use crate::graph::exchange::folders;
-use crate::graph::exchange::office::Notes;
+use crate::graph::exchange::state::Notes;
 use crate::graph::pages;
 use crate::graph::params::{Options, Prefer};
 use crate::graph::people::{self, Person};
@@ -133,7 +133,7 @@ pub(crate) fn json(
 ) -> Result<Map<String, Value>, GraphError> {
     let section = mime::header_section(&message.raw);
     let (notes, fields) = (store.notes(message), head::fields(section));
-    let maker = Maker { store, message, prefer, notes, fields };
+    let serializer = MessageSerializer { store, message, prefer, notes, fields };
     let mut json = Map::new();
     if let Some(method) = message.calendar_method() {
         let kind = match method.to_ascii_uppercase().as_str() {
@@ -153,7 +153,7 @@ pub(crate) fn json(
             "internetMessageHeaders" => options.names(name),
             _ => options.wants(name),
         };
-        if let Some(value) = wanted.then(|| maker.property(name)).flatten() {
+        if let Some(value) = wanted.then(|| serializer.property(name)).flatten() {
             json.insert(name.to_owned(), value);
         }
     }
@@ -161,7 +161,7 @@ pub(crate) fn json(
 }
 
 /// What a message is made of.
-struct Maker<'a> {
+struct MessageSerializer<'a> {
     store: Store<'a>,
     message: &'a Message,
     prefer: &'a Prefer,
@@ -169,7 +169,7 @@ struct Maker<'a> {
     fields: Vec<Field<'a>>,
 }
 
-impl Maker<'_> {
+impl MessageSerializer<'_> {
     /// One property; nothing for what this message does not have at all.
     fn property(&self, name: &str) -> Option<Value> {
         let (store, message) = (self.store, self.message);

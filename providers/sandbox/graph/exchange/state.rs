@@ -13,7 +13,7 @@ use super::folders::{self, Folder};
 
 /// What is kept of a mailbox.
 #[derive(Debug)]
-pub(crate) struct Office {
+pub(crate) struct ExchangeState {
     /// All folders.
     pub folders: Arc<Vec<Folder>>,
     /// What is noted of messages, by their ids.
@@ -35,7 +35,7 @@ pub(crate) struct Office {
     made: u64,
 }
 
-impl Default for Office {
+impl Default for ExchangeState {
     fn default() -> Self {
         Self {
             folders: Arc::new(folders::first()),
@@ -51,7 +51,7 @@ impl Default for Office {
     }
 }
 
-impl Office {
+impl ExchangeState {
     /// A number that was not given before.
     pub fn number(&mut self) -> u64 {
         self.made += 1;

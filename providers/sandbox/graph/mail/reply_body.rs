@@ -2,7 +2,7 @@
 //! of Message-IDs. The body, which Exchange begins with what is answered, is empty
 //! here: every client of ours writes it anew.
 
-use super::body::Paper;
+use super::body::EditableMessage;
 use super::context::MailContext;
 use crate::graph::error::GraphError;
 use crate::graph::people::Person;
@@ -20,35 +20,35 @@ pub(crate) enum ReplyKind {
 /// Begins an answer to a message.
 pub(super) fn begin(
     context: &MailContext<'_>,
-    paper: &mut Paper,
+    editable: &mut EditableMessage,
     message: &Message,
     how: ReplyKind,
 ) -> Result<(), GraphError> {
-    let original = Paper::of(message);
+    let original = EditableMessage::of(message);
     let prefix = match how {
         ReplyKind::Forward => "FW: ",
         ReplyKind::Reply | ReplyKind::ReplyAll => "RE: ",
     };
-    paper.subject = prefixed(&original.subject, prefix);
+    editable.subject = prefixed(&original.subject, prefix);
     if how != ReplyKind::Forward {
-        recipients(context, paper, &original, how)?;
+        recipients(context, editable, &original, how)?;
     }
     if !original.message_id.is_empty() {
-        paper.in_reply_to = vec![original.message_id.clone()];
+        editable.in_reply_to = vec![original.message_id.clone()];
         let chain = match original.references.is_empty() {
             true => &original.in_reply_to,
             false => &original.references,
         };
-        paper.references = chain.clone();
-        paper.references.retain(|id| *id != original.message_id);
-        paper.references.push(original.message_id.clone());
+        editable.references = chain.clone();
+        editable.references.retain(|id| *id != original.message_id);
+        editable.references.push(original.message_id.clone());
     }
     // Whoever answers writes the body, and what it quotes.
-    paper.html = true;
+    editable.html = true;
     // Files go on; pictures that the quoted text shows stay with it.
-    paper.files = original.files;
-    paper.files.retain(|file| how == ReplyKind::Forward || file.inline);
-    for file in &mut paper.files {
+    editable.files = original.files;
+    editable.files.retain(|file| how == ReplyKind::Forward || file.inline);
+    for file in &mut editable.files {
         file.number = None;
     }
     Ok(())
@@ -68,8 +68,8 @@ fn prefixed(subject: &str, prefix: &str) -> String {
 /// Whom an answer goes to.
 fn recipients(
     context: &MailContext<'_>,
-    paper: &mut Paper,
-    original: &Paper,
+    editable: &mut EditableMessage,
+    original: &EditableMessage,
     how: ReplyKind,
 ) -> Result<(), GraphError> {
     let own = user::addresses(context.store()?);
@@ -77,7 +77,7 @@ fn recipients(
         let mut own = own.iter();
         own.any(|address| address.eq_ignore_ascii_case(&person.address))
     };
-    paper.to = match original.reply_to.is_empty() {
+    editable.to = match original.reply_to.is_empty() {
         true => original.from.iter().cloned().collect(),
         false => original.reply_to.clone(),
     };
@@ -95,12 +95,12 @@ fn recipients(
             }
             taken
         };
-        let to = [paper.to.as_slice(), &original.to].concat();
+        let to = [editable.to.as_slice(), &original.to].concat();
         let taken = take(&to);
-        paper.cc = take(&original.cc);
+        editable.cc = take(&original.cc);
         // Who answers only themselves does so.
-        if !taken.is_empty() || !paper.cc.is_empty() {
-            paper.to = taken;
+        if !taken.is_empty() || !editable.cc.is_empty() {
+            editable.to = taken;
         }
     }
     Ok(())

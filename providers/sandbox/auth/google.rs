@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::oauth::{self, CONSENT_HEADER, challenge_of, field, is_loopback};
 use super::pages;
-use super::tokens::{Access, Code, Issued, Issuer, SignIn, Standing, Wish};
+use super::tokens::{Access, AuthorizationRequest, Code, Issued, Issuer, RefreshStatus, SignIn};
 use crate::google::error;
 use crate::http::{Request, Response};
 use crate::routes::routes;
@@ -61,23 +61,23 @@ pub(crate) fn bearer<'a>(
 
 /// Checks an authorization request and shows the consent page.
 fn ask(state: &State, request: &Request) -> Response {
-    let wish = match wish(request) {
-        Ok(wish) => wish,
+    let authorization = match authorization(request) {
+        Ok(authorization) => authorization,
         Err((error, why)) => return error::refused(error, &why),
     };
     let hint = request.param("login_hint").unwrap_or_default();
     match (state.mailbox(hint), request.header(CONSENT_HEADER)) {
-        (Some(mailbox), Some("allow")) => allow(state, wish, mailbox.address.clone()),
-        (Some(_), Some("deny")) => deny(&wish),
-        _ => match state.sign_in().hold(wish.clone()) {
-            Ok(ticket) => pages::consent(state, &wish, &ticket, hint),
+        (Some(mailbox), Some("allow")) => allow(state, authorization, mailbox.address.clone()),
+        (Some(_), Some("deny")) => deny(&authorization),
+        _ => match state.sign_in().hold(authorization.clone()) {
+            Ok(ticket) => pages::consent(state, &authorization, &ticket, hint),
             Err(error) => error::refused("server_error", error.message()),
         },
     }
 }
 
 /// Reads an authorization request, or says which error the page shows and why.
-fn wish(request: &Request) -> Result<Wish, (&'static str, String)> {
+fn authorization(request: &Request) -> Result<AuthorizationRequest, (&'static str, String)> {
     let need = |name: &str| {
         let value = request.param(name).filter(|value| !value.is_empty());
         value.ok_or_else(|| ("invalid_request", format!("Required parameter is missing: {name}")))
@@ -104,7 +104,7 @@ fn wish(request: &Request) -> Result<Wish, (&'static str, String)> {
     if challenge.len() != oauth::CHALLENGE {
         return Err(("invalid_request", "code_challenge is no S256 challenge".to_owned()));
     }
-    Ok(Wish {
+    Ok(AuthorizationRequest {
         issuer: Issuer::Google,
         client_id: client_id.to_owned(),
         redirect_uri: redirect_uri.to_owned(),
@@ -124,8 +124,9 @@ fn is_scope(scope: &str) -> bool {
 /// Takes the consent page's form.
 fn consent(state: &State, request: &Request) -> Response {
     let form = request.form();
-    let wish = state.sign_in().take(Issuer::Google, field(&form, "request").unwrap_or_default());
-    let Some(wish) = wish else {
+    let authorization =
+        state.sign_in().take(Issuer::Google, field(&form, "request").unwrap_or_default());
+    let Some(authorization) = authorization else {
         return error::refused(
             "invalid_request",
             "This page was used before or is too old. Start the sign-in again.",
@@ -133,16 +134,17 @@ fn consent(state: &State, request: &Request) -> Response {
     };
     let mailbox = state.mailbox(field(&form, "mailbox").unwrap_or_default());
     match (mailbox, field(&form, "decision")) {
-        (Some(mailbox), Some("allow")) => allow(state, wish, mailbox.address.clone()),
-        _ => deny(&wish),
+        (Some(mailbox), Some("allow")) => allow(state, authorization, mailbox.address.clone()),
+        _ => deny(&authorization),
     }
 }
 
 /// Sends the browser back with a code.
-fn allow(state: &State, wish: Wish, mailbox: String) -> Response {
-    let (redirect_uri, its_state) = (wish.redirect_uri.clone(), wish.state.clone());
-    let scope = wish.scope.clone();
-    match state.sign_in().issue_code(wish, mailbox) {
+fn allow(state: &State, authorization: AuthorizationRequest, mailbox: String) -> Response {
+    let (redirect_uri, its_state) =
+        (authorization.redirect_uri.clone(), authorization.state.clone());
+    let scope = authorization.scope.clone();
+    match state.sign_in().issue_code(authorization, mailbox) {
         Ok(code) => {
             back(&redirect_uri, &[("state", &its_state), ("code", &code), ("scope", &scope)])
         }
@@ -151,8 +153,11 @@ fn allow(state: &State, wish: Wish, mailbox: String) -> Response {
 }
 
 /// Sends the browser back with the refusal.
-fn deny(wish: &Wish) -> Response {
-    back(&wish.redirect_uri, &[("error", "access_denied"), ("state", &wish.state)])
+fn deny(authorization: &AuthorizationRequest) -> Response {
+    back(
+        &authorization.redirect_uri,
+        &[("error", "access_denied"), ("state", &authorization.state)],
+    )
 }
 
 /// Redirects to the client.
@@ -188,23 +193,23 @@ fn by_code(state: &State, form: &[(String, String)], client: &str) -> Response {
     };
     let mut sign_in = state.sign_in();
     // A code is good for one try, so it is gone even if the try fails.
-    let Ok(Code { wish, mailbox }) = sign_in.take_code(Issuer::Google, code) else {
+    let Ok(Code { authorization, mailbox }) = sign_in.take_code(Issuer::Google, code) else {
         return bad("invalid_grant", "Malformed auth code.");
     };
-    if wish.client_id != client {
+    if authorization.client_id != client {
         return refusal(StatusCode::UNAUTHORIZED, "unauthorized_client", "Unauthorized");
     }
-    if wish.redirect_uri != redirect_uri {
+    if authorization.redirect_uri != redirect_uri {
         return bad("redirect_uri_mismatch", "Bad Request");
     }
     match field(form, "code_verifier") {
         None => return bad("invalid_grant", "Missing code verifier."),
-        Some(verifier) if challenge_of(verifier) != wish.challenge => {
+        Some(verifier) if challenge_of(verifier) != authorization.challenge => {
             return bad("invalid_grant", "Invalid code verifier.");
         }
         Some(_) => {}
     }
-    match sign_in.issue_tokens(&wish, mailbox) {
+    match sign_in.issue_tokens(&authorization, mailbox) {
         Ok(issued) => tokens(&sign_in, issued),
         Err(error) => failure(error.message()),
     }
@@ -217,11 +222,11 @@ fn by_refresh_token(state: &State, form: &[(String, String)], client: &str) -> R
     };
     let mut sign_in = state.sign_in();
     match sign_in.standing(Issuer::Google, token) {
-        Standing::Good { client_id, .. } if client_id != client => {
+        RefreshStatus::Good { client_id, .. } if client_id != client => {
             return refusal(StatusCode::UNAUTHORIZED, "unauthorized_client", "Unauthorized");
         }
-        Standing::Good { .. } => {}
-        Standing::Unknown | Standing::Rotated | Standing::Revoked => {
+        RefreshStatus::Good { .. } => {}
+        RefreshStatus::Unknown | RefreshStatus::Rotated | RefreshStatus::Revoked => {
             return bad("invalid_grant", "Token has been expired or revoked.");
         }
     }

@@ -9,18 +9,23 @@ use std::fmt::Write;
 use html_escape::{encode_double_quoted_attribute as attribute, encode_text as text};
 use hyper::StatusCode;
 
-use super::tokens::{Issuer, Wish};
+use super::tokens::{AuthorizationRequest, Issuer};
 use crate::http::Response;
 use crate::state::State;
 
 /// The consent page: which mailbox, and yes or no.
-pub(super) fn consent(state: &State, wish: &Wish, ticket: &str, hint: &str) -> Response {
-    let (name, action) = match wish.issuer {
+pub(super) fn consent(
+    state: &State,
+    authorization: &AuthorizationRequest,
+    ticket: &str,
+    hint: &str,
+) -> Response {
+    let (name, action) = match authorization.issuer {
         Issuer::Google => ("Google", "/o/oauth2/v2/consent"),
         Issuer::Microsoft => ("Microsoft", "/common/oauth2/v2.0/consent"),
     };
     let mut scopes = String::new();
-    for scope in wish.scope.split(' ') {
+    for scope in authorization.scope.split(' ') {
         // Writing into a String does not fail.
         let _ = writeln!(scopes, "<li><code>{}</code>", text(scope));
     }
@@ -32,7 +37,7 @@ pub(super) fn consent(state: &State, wish: &Wish, ticket: &str, hint: &str) -> R
              that Daysheet holds in memory, with:\n<ul>\n{scopes}</ul>\n\
              <form method=post action=\"{action}\">\n\
              <input type=hidden name=request value=\"{ticket}\">\n{choices}{DECISION}</form>\n",
-            client = text(&wish.client_id),
+            client = text(&authorization.client_id),
             ticket = attribute(ticket),
             choices = choices(state, hint),
         ),

@@ -7,7 +7,7 @@ use super::error::EntraError;
 use super::scopes;
 use crate::auth::oauth::{self, CONSENT_HEADER, field, is_loopback};
 use crate::auth::pages;
-use crate::auth::tokens::{Issuer, Wish};
+use crate::auth::tokens::{AuthorizationRequest, Issuer};
 use crate::http::{Request, Response};
 use crate::state::State;
 
@@ -19,22 +19,22 @@ pub(super) fn ask(state: &State, request: &Request) -> Response {
     };
     let its_state = request.param("state").unwrap_or_default();
     let refused = |refusal: EntraError| refusal.redirect(redirect_uri, its_state);
-    let wish = match wish(request, client_id, redirect_uri) {
-        Ok(wish) => wish,
+    let authorization = match authorization(request, client_id, redirect_uri) {
+        Ok(authorization) => authorization,
         Err(refusal) => return refused(refusal),
     };
     let hint = request.param("login_hint").unwrap_or_default();
     match (state.mailbox(hint), request.header(CONSENT_HEADER)) {
-        (Some(mailbox), Some("allow")) => allow(state, wish, mailbox.address.clone()),
-        (Some(_), Some("deny")) => deny(&wish),
+        (Some(mailbox), Some("allow")) => allow(state, authorization, mailbox.address.clone()),
+        (Some(_), Some("deny")) => deny(&authorization),
         // Nobody stays signed in here, so nothing can go on in silence.
         _ if request.param("prompt") == Some("none") => refused(EntraError::new(
             "login_required",
             50_058,
             "A silent sign-in request was sent but no user is signed in.",
         )),
-        _ => match state.sign_in().hold(wish.clone()) {
-            Ok(ticket) => pages::consent(state, &wish, &ticket, hint),
+        _ => match state.sign_in().hold(authorization.clone()) {
+            Ok(ticket) => pages::consent(state, &authorization, &ticket, hint),
             Err(error) => refused(EntraError::failure(error.message())),
         },
     }
@@ -65,7 +65,11 @@ fn client(request: &Request) -> Result<(&str, &str), EntraError> {
 }
 
 /// Reads the rest of an authorization request.
-fn wish(request: &Request, client_id: &str, redirect_uri: &str) -> Result<Wish, EntraError> {
+fn authorization(
+    request: &Request,
+    client_id: &str,
+    redirect_uri: &str,
+) -> Result<AuthorizationRequest, EntraError> {
     let param = |name: &str| request.param(name).filter(|value| !value.is_empty());
     match param("response_type").ok_or_else(|| EntraError::missing("response_type"))? {
         "code" => {}
@@ -108,7 +112,7 @@ fn wish(request: &Request, client_id: &str, redirect_uri: &str) -> Result<Wish, 
             "The Code_Challenge is not an S256 challenge of 43 characters.",
         ));
     }
-    Ok(Wish {
+    Ok(AuthorizationRequest {
         issuer: Issuer::Microsoft,
         client_id: client_id.to_owned(),
         redirect_uri: redirect_uri.to_owned(),
@@ -123,8 +127,8 @@ fn wish(request: &Request, client_id: &str, redirect_uri: &str) -> Result<Wish, 
 pub(super) fn consent(state: &State, request: &Request) -> Response {
     let form = request.form();
     let ticket = field(&form, "request").unwrap_or_default();
-    let wish = state.sign_in().take(Issuer::Microsoft, ticket);
-    let Some(wish) = wish else {
+    let authorization = state.sign_in().take(Issuer::Microsoft, ticket);
+    let Some(authorization) = authorization else {
         return EntraError::new(
             "invalid_request",
             90_100,
@@ -134,15 +138,16 @@ pub(super) fn consent(state: &State, request: &Request) -> Response {
     };
     let mailbox = state.mailbox(field(&form, "mailbox").unwrap_or_default());
     match (mailbox, field(&form, "decision")) {
-        (Some(mailbox), Some("allow")) => allow(state, wish, mailbox.address.clone()),
-        _ => deny(&wish),
+        (Some(mailbox), Some("allow")) => allow(state, authorization, mailbox.address.clone()),
+        _ => deny(&authorization),
     }
 }
 
 /// Sends the browser back with a code.
-fn allow(state: &State, wish: Wish, mailbox: String) -> Response {
-    let (redirect_uri, its_state) = (wish.redirect_uri.clone(), wish.state.clone());
-    let code = match state.sign_in().issue_code(wish, mailbox) {
+fn allow(state: &State, authorization: AuthorizationRequest, mailbox: String) -> Response {
+    let (redirect_uri, its_state) =
+        (authorization.redirect_uri.clone(), authorization.state.clone());
+    let code = match state.sign_in().issue_code(authorization, mailbox) {
         Ok(code) => code,
         Err(error) => {
             return EntraError::failure(error.message()).redirect(&redirect_uri, &its_state);
@@ -157,8 +162,8 @@ fn allow(state: &State, wish: Wish, mailbox: String) -> Response {
 }
 
 /// Sends the browser back with the person's refusal.
-fn deny(wish: &Wish) -> Response {
+fn deny(authorization: &AuthorizationRequest) -> Response {
     EntraError::new("access_denied", 65_004, "User declined to consent to access the app.")
         .suberror("cancel")
-        .redirect(&wish.redirect_uri, &wish.state)
+        .redirect(&authorization.redirect_uri, &authorization.state)
 }

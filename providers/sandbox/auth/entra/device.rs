@@ -9,19 +9,19 @@ use super::error::{EntraError, answer};
 use super::scopes;
 use crate::auth::oauth::{CONSENT_HEADER, field};
 use crate::auth::pages;
-use crate::auth::tokens::{Issuer, Wish};
+use crate::auth::tokens::{AuthorizationRequest, Issuer};
 use crate::http::{Request, Response};
 use crate::state::State;
 
 /// Gives a device its codes.
 pub(super) fn issue(state: &State, request: &Request) -> Response {
     let form = request.form();
-    let wish = match wish(&form) {
-        Ok(wish) => wish,
+    let authorization = match authorization(&form) {
+        Ok(authorization) => authorization,
         Err(refusal) => return refusal.json(),
     };
     let mut sign_in = state.sign_in();
-    let (device_code, user_code) = match sign_in.devices.issue(wish) {
+    let (device_code, user_code) = match sign_in.devices.issue(authorization) {
         Ok(codes) => codes,
         Err(error) => return EntraError::failure(error.message()).json(),
     };
@@ -47,14 +47,14 @@ pub(super) fn issue(state: &State, request: &Request) -> Response {
 }
 
 /// Reads a device's request.
-fn wish(form: &[(String, String)]) -> Result<Wish, EntraError> {
+fn authorization(form: &[(String, String)]) -> Result<AuthorizationRequest, EntraError> {
     let need = |name: &str| {
         let value = field(form, name).filter(|value| !value.is_empty());
         value.ok_or_else(|| EntraError::missing(name))
     };
     let client_id = need("client_id")?;
     let scopes = scopes::read(need("scope")?)?;
-    Ok(Wish {
+    Ok(AuthorizationRequest {
         issuer: Issuer::Microsoft,
         client_id: client_id.to_owned(),
         redirect_uri: String::new(),

@@ -6,8 +6,10 @@ use serde_json::{Value, json};
 use super::error::{EntraError, answer as json_answer};
 use super::scopes;
 use crate::auth::oauth::{challenge_of, field};
-use crate::auth::tokens::device_codes::Polled;
-use crate::auth::tokens::{Code, Issued, Issuer, NoCode, SignIn, Standing, Wish};
+use crate::auth::tokens::device_codes::PollResult;
+use crate::auth::tokens::{
+    AuthorizationRequest, Code, Issued, Issuer, NoCode, RefreshStatus, SignIn,
+};
 use crate::http::{Request, Response};
 use crate::state::State;
 
@@ -40,8 +42,8 @@ fn trade(state: &State, request: &Request) -> Result<Response, EntraError> {
     let mut sign_in = state.sign_in();
     let issued = match grant {
         "authorization_code" => {
-            let Code { wish, mailbox } = by_code(&mut sign_in, &form, client)?;
-            sign_in.issue_tokens(&wish, mailbox)
+            let Code { authorization, mailbox } = by_code(&mut sign_in, &form, client)?;
+            sign_in.issue_tokens(&authorization, mailbox)
         }
         "refresh_token" => {
             let token = form.need("refresh_token")?;
@@ -52,8 +54,8 @@ fn trade(state: &State, request: &Request) -> Result<Response, EntraError> {
         DEVICE_GRANT => {
             let code = form.need("device_code")?;
             let polled = sign_in.devices.poll(Issuer::Microsoft, client, code);
-            let (wish, mailbox) = granted(polled)?;
-            sign_in.issue_tokens(&wish, mailbox)
+            let (authorization, mailbox) = granted(polled)?;
+            sign_in.issue_tokens(&authorization, mailbox)
         }
         other => {
             return Err(EntraError::new(
@@ -104,23 +106,23 @@ fn by_code(sign_in: &mut SignIn, form: &Form, client: &str) -> Result<Code, Entr
                  Send a new interactive authorization request for this user and resource.",
         ),
     })?;
-    let wish = &code.wish;
-    if wish.client_id != client {
+    let authorization = &code.authorization;
+    if authorization.client_id != client {
         return Err(not_this_grant());
     }
-    if wish.redirect_uri != redirect_uri {
+    if authorization.redirect_uri != redirect_uri {
         return Err(EntraError::new(
             "invalid_client",
             500_112,
             format!(
                 "The reply address '{redirect_uri}' does not match the reply address '{}' \
                  provided when requesting Authorization code.",
-                wish.redirect_uri
+                authorization.redirect_uri
             ),
         )
         .status(StatusCode::UNAUTHORIZED));
     }
-    if form.get("code_verifier").map(challenge_of).as_ref() != Some(&wish.challenge) {
+    if form.get("code_verifier").map(challenge_of).as_ref() != Some(&authorization.challenge) {
         return Err(EntraError::new(
             "invalid_grant",
             501_481,
@@ -128,24 +130,24 @@ fn by_code(sign_in: &mut SignIn, form: &Form, client: &str) -> Result<Code, Entr
              request.",
         ));
     }
-    consented(form, client, &wish.scope)?;
+    consented(form, client, &authorization.scope)?;
     Ok(code)
 }
 
 /// The refresh token grant's checks.
 fn may_refresh(sign_in: &SignIn, form: &Form, client: &str, token: &str) -> Result<(), EntraError> {
     match sign_in.standing(Issuer::Microsoft, token) {
-        Standing::Unknown => Err(EntraError::malformed()),
-        Standing::Rotated => Err(not_this_grant()),
-        Standing::Revoked => Err(EntraError::new(
+        RefreshStatus::Unknown => Err(EntraError::malformed()),
+        RefreshStatus::Rotated => Err(not_this_grant()),
+        RefreshStatus::Revoked => Err(EntraError::new(
             "invalid_grant",
             50_173,
             "The provided grant has expired due to it being revoked, a fresh auth token is \
              needed. The user might have changed or reset their password.",
         )
         .suberror("bad_token")),
-        Standing::Good { client_id, .. } if client_id != client => Err(not_this_grant()),
-        Standing::Good { scope, .. } => consented(form, client, scope),
+        RefreshStatus::Good { client_id, .. } if client_id != client => Err(not_this_grant()),
+        RefreshStatus::Good { scope, .. } => consented(form, client, scope),
     }
 }
 
@@ -167,31 +169,31 @@ fn consented(form: &Form, client: &str, granted: &str) -> Result<(), EntraError>
 }
 
 /// What a device is told.
-fn granted(polled: Polled) -> Result<(Wish, String), EntraError> {
+fn granted(polled: PollResult) -> Result<(AuthorizationRequest, String), EntraError> {
     Err(match polled {
-        Polled::Granted { wish, mailbox } => return Ok((wish, mailbox)),
-        Polled::Pending => EntraError::new(
+        PollResult::Granted { authorization, mailbox } => return Ok((authorization, mailbox)),
+        PollResult::Pending => EntraError::new(
             "authorization_pending",
             70_016,
             "OAuth 2.0 device flow error. Authorization is pending. Continue polling.",
         ),
-        Polled::TooFast => EntraError::new(
+        PollResult::TooFast => EntraError::new(
             "slow_down",
             70_016,
             "OAuth 2.0 device flow error. Authorization is pending. Polling is too frequent.",
         ),
-        Polled::Declined => EntraError::new(
+        PollResult::Declined => EntraError::new(
             "authorization_declined",
             65_004,
             "User declined to consent to access the app.",
         ),
-        Polled::Expired => EntraError::new(
+        PollResult::Expired => EntraError::new(
             "expired_token",
             70_020,
             "The provided value for the input parameter 'device_code' is not valid. This device \
              code has expired.",
         ),
-        Polled::Unknown => EntraError::new(
+        PollResult::Unknown => EntraError::new(
             "bad_verification_code",
             70_018,
             "The provided value for the input parameter 'device_code' is not valid.",

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use daysheet_core::error::Result;
 
-use super::{Issuer, Wish, fill, random};
+use super::{AuthorizationRequest, Issuer, fill, random};
 
 /// How many codes are kept at a time; the oldest go first.
 const MAX_KEPT: usize = 256;
@@ -36,23 +36,23 @@ pub(crate) struct DeviceCodes {
 struct Device {
     device_code: String,
     user_code: String,
-    wish: Wish,
+    authorization: AuthorizationRequest,
     issued: Instant,
     asked: Option<Instant>,
-    said: Said,
+    consent: Consent,
 }
 
-/// What the person said.
+/// What the person answered.
 #[derive(Debug)]
-enum Said {
-    Nothing,
-    Yes { mailbox: String },
-    No,
+enum Consent {
+    Pending,
+    Granted { mailbox: String },
+    Refused,
 }
 
 /// What a device is told when it asks.
 #[derive(Debug)]
-pub(crate) enum Polled {
+pub(crate) enum PollResult {
     /// No such code, or one whose tokens were fetched.
     Unknown,
     /// It asked sooner than it may.
@@ -66,7 +66,7 @@ pub(crate) enum Polled {
     /// The person said yes. A device is told so once.
     Granted {
         /// What was wished for.
-        wish: Wish,
+        authorization: AuthorizationRequest,
         /// Whose mail may be read.
         mailbox: String,
     },
@@ -79,78 +79,78 @@ impl DeviceCodes {
     }
 
     /// Makes a pair of codes: the device's and the person's.
-    pub fn issue(&mut self, wish: Wish) -> Result<(String, String)> {
+    pub fn issue(&mut self, authorization: AuthorizationRequest) -> Result<(String, String)> {
         let device_code = random("", 160)?;
         let user_code = user_code()?;
         self.kept.truncate(MAX_KEPT - 1);
         self.kept.push_front(Device {
             device_code: device_code.clone(),
             user_code: user_code.clone(),
-            wish,
+            authorization,
             issued: Instant::now(),
             asked: None,
-            said: Said::Nothing,
+            consent: Consent::Pending,
         });
         Ok((device_code, user_code))
     }
 
     /// The wish that waits for a user code, as typed by a person: in any case,
     /// with spaces or hyphens.
-    pub fn wish(&self, user_code: &str) -> Option<&Wish> {
+    pub fn authorization(&self, user_code: &str) -> Option<&AuthorizationRequest> {
         let code = typed(user_code);
         let mut waiting = self.kept.iter().filter(|device| self.waits(device));
         let device = waiting.find(|device| device.user_code == code)?;
-        Some(&device.wish)
+        Some(&device.authorization)
     }
 
     /// Keeps what the person said: yes for a mailbox, or no. False when no
     /// device waits for that code.
     pub fn say(&mut self, user_code: &str, mailbox: Option<String>) -> bool {
-        if self.wish(user_code).is_none() {
+        if self.authorization(user_code).is_none() {
             return false;
         }
         let code = typed(user_code);
         let Some(device) = self
             .kept
             .iter_mut()
-            .find(|device| device.user_code == code && matches!(device.said, Said::Nothing))
+            .find(|device| device.user_code == code && matches!(device.consent, Consent::Pending))
         else {
             return false;
         };
-        device.said = mailbox.map_or(Said::No, |mailbox| Said::Yes { mailbox });
+        device.consent = mailbox.map_or(Consent::Refused, |mailbox| Consent::Granted { mailbox });
         true
     }
 
     /// Answers a device.
-    pub fn poll(&mut self, issuer: Issuer, client_id: &str, device_code: &str) -> Polled {
+    pub fn poll(&mut self, issuer: Issuer, client_id: &str, device_code: &str) -> PollResult {
         let place = self.kept.iter().position(|device| {
             device.device_code == device_code
-                && device.wish.issuer == issuer
-                && device.wish.client_id == client_id
+                && device.authorization.issuer == issuer
+                && device.authorization.client_id == client_id
         });
         let Some((place, device)) =
             place.and_then(|place| Some((place, self.kept.get_mut(place)?)))
         else {
-            return Polled::Unknown;
+            return PollResult::Unknown;
         };
         let now = Instant::now();
         let before = device.asked.replace(now);
         if now.duration_since(device.issued) >= self.lifetime {
-            return Polled::Expired;
+            return PollResult::Expired;
         }
         if before.is_some_and(|before| now.duration_since(before) < self.interval) {
-            return Polled::TooFast;
+            return PollResult::TooFast;
         }
-        match &device.said {
-            Said::Nothing => return Polled::Pending,
-            Said::No => return Polled::Declined,
-            Said::Yes { .. } => {}
+        match &device.consent {
+            Consent::Pending => return PollResult::Pending,
+            Consent::Refused => return PollResult::Declined,
+            Consent::Granted { .. } => {}
         }
         match self.kept.remove(place) {
-            Some(Device { wish, said: Said::Yes { mailbox }, .. }) => {
-                Polled::Granted { wish, mailbox }
+            Some(Device { authorization, consent: Consent::Granted { mailbox }, .. }) => {
+                PollResult::Granted { authorization, mailbox }
             }
-            _ => Polled::Unknown,
+            _ => PollResult::Unknown,
         }
     }
 
@@ -160,7 +160,7 @@ impl DeviceCodes {
     }
 
     fn waits(&self, device: &Device) -> bool {
-        matches!(device.said, Said::Nothing) && device.issued.elapsed() < self.lifetime
+        matches!(device.consent, Consent::Pending) && device.issued.elapsed() < self.lifetime
     }
 }
 

@@ -65,7 +65,7 @@ impl Issuer {
 
 /// An authorization request that passed the checks.
 #[derive(Debug, Clone)]
-pub(crate) struct Wish {
+pub(crate) struct AuthorizationRequest {
     /// Whom it was sent to.
     pub issuer: Issuer,
     /// Who asks.
@@ -95,7 +95,7 @@ pub(crate) enum NoCode {
 
 /// How a refresh token stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Standing<'a> {
+pub(crate) enum RefreshStatus<'a> {
     /// It was never given out.
     Unknown,
     /// Its successor was used, so it is over.
@@ -132,7 +132,7 @@ enum Life {
 #[derive(Debug)]
 pub(crate) struct Code {
     /// What was wished for.
-    pub wish: Wish,
+    pub authorization: AuthorizationRequest,
     /// Whose mail may be read.
     pub mailbox: String,
 }
@@ -185,7 +185,7 @@ impl Access {
 pub(crate) struct SignIn {
     lifetime: Duration,
     grants: u64,
-    open: VecDeque<(String, Wish)>,
+    open: VecDeque<(String, AuthorizationRequest)>,
     /// A code that was traded leaves its place behind, so that it is known again.
     codes: VecDeque<(String, Issuer, Instant, Option<Code>)>,
     access: HashMap<String, (Instant, Grant)>,
@@ -209,29 +209,35 @@ impl SignIn {
     }
 
     /// Keeps a wish until its consent page comes back with the ticket.
-    pub fn hold(&mut self, wish: Wish) -> Result<String> {
+    pub fn hold(&mut self, authorization: AuthorizationRequest) -> Result<String> {
         let ticket = random("", 24)?;
         self.open.truncate(MAX_OPEN - 1);
-        self.open.push_front((ticket.clone(), wish));
+        self.open.push_front((ticket.clone(), authorization));
         Ok(ticket)
     }
 
     /// Gives the wish of a ticket, once.
-    pub fn take(&mut self, issuer: Issuer, ticket: &str) -> Option<Wish> {
-        let place =
-            self.open.iter().position(|(known, wish)| known == ticket && wish.issuer == issuer)?;
-        self.open.remove(place).map(|(_, wish)| wish)
+    pub fn take(&mut self, issuer: Issuer, ticket: &str) -> Option<AuthorizationRequest> {
+        let place = self
+            .open
+            .iter()
+            .position(|(known, authorization)| known == ticket && authorization.issuer == issuer)?;
+        self.open.remove(place).map(|(_, authorization)| authorization)
     }
 
     /// Grants a wish.
-    pub fn issue_code(&mut self, wish: Wish, mailbox: String) -> Result<String> {
-        let code = wish.issuer.code()?;
+    pub fn issue_code(
+        &mut self,
+        authorization: AuthorizationRequest,
+        mailbox: String,
+    ) -> Result<String> {
+        let code = authorization.issuer.code()?;
         self.codes.truncate(MAX_OPEN - 1);
         self.codes.push_front((
             code.clone(),
-            wish.issuer,
+            authorization.issuer,
             Instant::now(),
-            Some(Code { wish, mailbox }),
+            Some(Code { authorization, mailbox }),
         ));
         Ok(code)
     }
@@ -251,33 +257,37 @@ impl SignIn {
     }
 
     /// Makes the tokens of a new grant.
-    pub fn issue_tokens(&mut self, wish: &Wish, mailbox: String) -> Result<Issued> {
+    pub fn issue_tokens(
+        &mut self,
+        authorization: &AuthorizationRequest,
+        mailbox: String,
+    ) -> Result<Issued> {
         self.grants += 1;
         let grant = Grant {
             number: self.grants,
-            issuer: wish.issuer,
-            client_id: wish.client_id.clone(),
-            scope: wish.scope.clone(),
+            issuer: authorization.issuer,
+            client_id: authorization.client_id.clone(),
+            scope: authorization.scope.clone(),
             mailbox,
         };
         let mut issued = self.issue_access(grant.clone())?;
-        if wish.offline {
+        if authorization.offline {
             issued.refresh = Some(self.issue_refresh(grant, None)?);
         }
         Ok(issued)
     }
 
     /// How a refresh token stands with an issuer.
-    pub fn standing(&self, issuer: Issuer, refresh_token: &str) -> Standing<'_> {
+    pub fn standing(&self, issuer: Issuer, refresh_token: &str) -> RefreshStatus<'_> {
         let known = self.refresh.get(refresh_token);
         let Some(kept) = known.filter(|kept| kept.grant.issuer == issuer) else {
-            return Standing::Unknown;
+            return RefreshStatus::Unknown;
         };
         match kept.life {
-            Life::Rotated => Standing::Rotated,
-            Life::Revoked => Standing::Revoked,
+            Life::Rotated => RefreshStatus::Rotated,
+            Life::Revoked => RefreshStatus::Revoked,
             Life::Good => {
-                Standing::Good { client_id: &kept.grant.client_id, scope: &kept.grant.scope }
+                RefreshStatus::Good { client_id: &kept.grant.client_id, scope: &kept.grant.scope }
             }
         }
     }

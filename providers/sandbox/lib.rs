@@ -54,7 +54,7 @@ pub use load::LoadReport;
 
 use auth::tokens::SignIn;
 use auth::tokens::device_codes::DeviceCodes;
-use load::calendar::From;
+use load::calendar::CalendarSource;
 use state::{Shared, State};
 use store::mailbox::change::Change;
 use store::mailbox::{Arrival, Mailbox};
@@ -317,9 +317,9 @@ async fn prepare(options: Options) -> Result<(TcpListener, Ready)> {
     let sign_in = SignIn::new(options.token_lifetime, devices);
     let addresses: Vec<String> = mailboxes.iter().map(|mailbox| mailbox.address.clone()).collect();
     let from = match (&options.calendar, &options.mail) {
-        (Some(path), _) => From::Path(path),
-        (None, None) => From::Samples,
-        (None, Some(_)) => From::Nothing,
+        (Some(path), _) => CalendarSource::Path(path),
+        (None, None) => CalendarSource::Samples,
+        (None, Some(_)) => CalendarSource::Nothing,
     };
     let calendars = load::calendar::load(from, &addresses)?;
     report.events = calendars.events;

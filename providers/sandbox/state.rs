@@ -29,7 +29,7 @@ use super::store::settings::Settings;
 /// The state of one running sandbox, shared by all requests.
 #[derive(Debug)]
 pub(crate) struct Shared {
-    mailboxes: Vec<Kept>,
+    mailboxes: Vec<MailboxSlot>,
     /// The maker and reader of attachment ids.
     pub attachment_ids: AttachmentIds,
     /// What Graph's half remembers.
@@ -50,9 +50,9 @@ pub(crate) struct Shared {
 
 /// The place of a mailbox's state of now.
 #[derive(Debug)]
-struct Kept {
+struct MailboxSlot {
     address: String,
-    now: Mutex<Arc<Held>>,
+    now: Mutex<Arc<IndexedMailbox>>,
 }
 
 /// The sandbox as one request sees it. What it was shown of mailboxes stays as
@@ -60,24 +60,24 @@ struct Kept {
 #[derive(Debug)]
 pub(crate) struct State {
     shared: Arc<Shared>,
-    seen: OnceLock<Box<Seen>>,
+    seen: OnceLock<Box<SeenMailbox>>,
 }
 
 /// A mailbox's state that a request has seen, and the next one.
 #[derive(Debug)]
-struct Seen {
-    held: Arc<Held>,
-    next: OnceLock<Box<Seen>>,
+struct SeenMailbox {
+    indexed: Arc<IndexedMailbox>,
+    next: OnceLock<Box<SeenMailbox>>,
 }
 
 /// A mailbox with what is worked out of it at the first need.
 #[derive(Debug)]
-struct Held {
+struct IndexedMailbox {
     mailbox: Mailbox,
     index: OnceLock<Index>,
 }
 
-impl Held {
+impl IndexedMailbox {
     fn new(mailbox: Mailbox) -> Self {
         Self { mailbox, index: OnceLock::new() }
     }
@@ -99,31 +99,32 @@ impl State {
 
     /// The mailboxes as they are now, in the order of their addresses.
     pub fn mailboxes(&self) -> impl Iterator<Item = &Mailbox> {
-        let kept = self.shared.mailboxes.iter();
-        kept.map(|kept| &self.see(kept).mailbox)
+        let slot = self.shared.mailboxes.iter();
+        slot.map(|slot| &self.see(slot).mailbox)
     }
 
     /// The mailbox of an address as it is now, whatever the address's case.
     pub fn mailbox(&self, address: &str) -> Option<&Mailbox> {
-        let kept = self.shared.kept(address)?;
-        Some(&self.see(kept).mailbox)
+        let slot = self.shared.slot(address)?;
+        Some(&self.see(slot).mailbox)
     }
 
     /// The same, with Graph's index of it.
     pub fn indexed(&self, address: &str) -> Option<(&Mailbox, &Index)> {
-        let Held { mailbox, index } = self.see(self.shared.kept(address)?);
+        let IndexedMailbox { mailbox, index } = self.see(self.shared.slot(address)?);
         Some((mailbox, index.get_or_init(|| Index::of(mailbox))))
     }
 
     /// The state of now, kept for as long as this look.
-    fn see(&self, kept: &Kept) -> &Held {
-        let held = Arc::clone(&lock(&kept.now));
+    fn see(&self, slot: &MailboxSlot) -> &IndexedMailbox {
+        let indexed = Arc::clone(&lock(&slot.now));
         let mut link = &self.seen;
         loop {
-            let seen = link
-                .get_or_init(|| Box::new(Seen { held: Arc::clone(&held), next: OnceLock::new() }));
-            if Arc::ptr_eq(&seen.held, &held) {
-                return &seen.held;
+            let seen = link.get_or_init(|| {
+                Box::new(SeenMailbox { indexed: Arc::clone(&indexed), next: OnceLock::new() })
+            });
+            if Arc::ptr_eq(&seen.indexed, &indexed) {
+                return &seen.indexed;
             }
             link = &seen.next;
         }
@@ -133,9 +134,9 @@ impl State {
 impl Shared {
     /// The state at the start.
     pub fn new(mailboxes: Vec<Mailbox>, agenda: Agenda, faults: Faults, sign_in: SignIn) -> Self {
-        let keep = |mailbox: Mailbox| Kept {
+        let keep = |mailbox: Mailbox| MailboxSlot {
             address: mailbox.address.clone(),
-            now: Mutex::new(Arc::new(Held::new(mailbox))),
+            now: Mutex::new(Arc::new(IndexedMailbox::new(mailbox))),
         };
         Self {
             graph: GraphState::default(),
@@ -182,9 +183,9 @@ impl Shared {
         address: &str,
         change: impl FnOnce(&Mailbox) -> Option<Change>,
     ) -> Option<u64> {
-        let mut now = lock(&self.kept(address)?.now);
+        let mut now = lock(&self.slot(address)?.now);
         let (next, about) = now.mailbox.next(change(&now.mailbox)?)?;
-        *now = Arc::new(Held::new(next));
+        *now = Arc::new(IndexedMailbox::new(next));
         Some(about)
     }
 
@@ -195,9 +196,9 @@ impl Shared {
         with(settings.entry(address.to_lowercase()).or_default())
     }
 
-    fn kept(&self, address: &str) -> Option<&Kept> {
-        let mut kept = self.mailboxes.iter();
-        kept.find(|kept| kept.address.eq_ignore_ascii_case(address))
+    fn slot(&self, address: &str) -> Option<&MailboxSlot> {
+        let mut slot = self.mailboxes.iter();
+        slot.find(|slot| slot.address.eq_ignore_ascii_case(address))
     }
 
     /// The calendars.
@@ -281,8 +282,8 @@ impl Shared {
     /// Makes all of Google's sync tokens and history ids too old.
     pub fn expire_sync_tokens(&self) {
         self.sync_epoch.fetch_add(1, Ordering::Relaxed);
-        for kept in &self.mailboxes {
-            self.change_mailbox(&kept.address, |_| Some(Change::Forgets));
+        for slot in &self.mailboxes {
+            self.change_mailbox(&slot.address, |_| Some(Change::Forgets));
         }
     }
 

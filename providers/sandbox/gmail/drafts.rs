@@ -25,7 +25,7 @@ use crate::store::threads;
 pub(super) const LIST: &[&str] = &["q", "maxResults", "pageToken", "includeSpamTrash"];
 
 /// A message of a request: its bytes, and the conversation it asks for.
-struct Wanted {
+struct RequestedMessage {
     raw: Vec<u8>,
     thread: Option<u64>,
 }
@@ -40,16 +40,16 @@ impl GmailContext<'_> {
 
     /// Makes a draft.
     pub fn make_draft(&self) -> Result<Value, Response> {
-        let wanted = self.requested_message(inner(&self.body, "message")?)?;
-        let entry = Box::new(self.entry(wanted, vec!["DRAFT".to_owned()])?);
+        let requested = self.requested_message(inner(&self.body, "message")?)?;
+        let entry = Box::new(self.entry(requested, vec!["DRAFT".to_owned()])?);
         self.put(Change::Enters(entry))
     }
 
     /// Gives a draft another message.
     pub fn update_draft(&self, id: &str) -> Result<Value, Response> {
         let old = message_of(self.mailbox, id)?;
-        let wanted = self.requested_message(inner(&self.body, "message")?)?;
-        let entry = Box::new(self.entry(wanted, vec!["DRAFT".to_owned()])?);
+        let requested = self.requested_message(inner(&self.body, "message")?)?;
+        let entry = Box::new(self.entry(requested, vec!["DRAFT".to_owned()])?);
         self.put(Change::Replaces(old.id, entry))
     }
 
@@ -83,7 +83,10 @@ impl GmailContext<'_> {
     }
 
     /// The message that a request brings, in its JSON or uploaded.
-    fn requested_message(&self, message: Option<&Map<String, Value>>) -> Result<Wanted, Response> {
+    fn requested_message(
+        &self,
+        message: Option<&Map<String, Value>>,
+    ) -> Result<RequestedMessage, Response> {
         let empty = Map::new();
         let message = message.unwrap_or(&empty);
         let raw = match &self.upload {
@@ -97,16 +100,19 @@ impl GmailContext<'_> {
                  required",
             )
         })?;
-        Ok(Wanted { raw: message::wire_form(&raw), thread: thread.map(number).transpose()? })
+        Ok(RequestedMessage {
+            raw: message::wire_form(&raw),
+            thread: thread.map(number).transpose()?,
+        })
     }
 
     /// A message as a message of the mailbox that comes now.
-    fn entry(&self, wanted: Wanted, labels: Vec<String>) -> Result<Entry, Response> {
+    fn entry(&self, requested: RequestedMessage, labels: Vec<String>) -> Result<Entry, Response> {
         let date = self.state.tick();
-        let thread = self.joined(&wanted)?;
+        let thread = self.joined(&requested)?;
         let raw = match labels.iter().any(|label| label == "DRAFT") {
-            true => delivery::completed(self.of_owner(wanted.raw), &self.mailbox.address, date),
-            false => wanted.raw,
+            true => delivery::completed(self.of_owner(requested.raw), &self.mailbox.address, date),
+            false => requested.raw,
         };
         let raw: Arc<[u8]> = raw.into();
         let facts = delivery::facts_at(&raw, date).map_err(refusal)?;
@@ -115,13 +121,13 @@ impl GmailContext<'_> {
 
     /// The conversation that a message asks for, if it belongs there: it has to
     /// refer to one of its messages, under the same subject.
-    fn joined(&self, wanted: &Wanted) -> Result<Option<u64>, Response> {
-        let Some(thread) = wanted.thread else {
+    fn joined(&self, requested: &RequestedMessage) -> Result<Option<u64>, Response> {
+        let Some(thread) = requested.thread else {
             return Ok(None);
         };
         let messages = self.mailbox.thread(thread);
         let messages = messages.ok_or_else(error::not_found)?;
-        let Ok(facts) = message::facts(&wanted.raw, None) else {
+        let Ok(facts) = message::facts(&requested.raw, None) else {
             return Ok(None);
         };
         let subject = threads::subject(&facts.subject);

@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
 use super::query::matching::{self, Matcher};
-use super::query::{self, Query};
+use super::query::{self, GmailQuery};
 use super::resources;
 use crate::google::error;
 use crate::google::params::Params;
@@ -38,7 +38,7 @@ pub(super) enum Listed {
 }
 
 /// A row's place in the list: newest first, then by id.
-type Place = (i64, u64);
+type RowKey = (i64, u64);
 
 /// One page of a list.
 pub(super) fn page(
@@ -66,7 +66,7 @@ pub(super) fn page(
     if what == Listed::Drafts {
         found.retain(|message| mailbox.draft_id(message.id).is_some());
     }
-    let places: Vec<(Place, &Message)> = match what {
+    let places: Vec<(RowKey, &Message)> = match what {
         Listed::Messages | Listed::Drafts => {
             found.into_iter().map(|message| ((message.facts.date, message.id), message)).collect()
         }
@@ -75,7 +75,7 @@ pub(super) fn page(
     let total = places.len();
     let mut left =
         places.into_iter().filter(|(place, _)| after.is_none_or(|after| *place < after)).peekable();
-    let page: Vec<(Place, &Message)> = left.by_ref().take(rows).collect();
+    let page: Vec<(RowKey, &Message)> = left.by_ref().take(rows).collect();
     let next = match (left.peek(), page.last()) {
         (Some(_), Some((last, _))) => Some(token(&question, *last)),
         _ => None,
@@ -102,7 +102,7 @@ pub(super) fn page(
 /// The messages a question is answered with, newest first.
 fn found<'a>(
     mailbox: &'a Mailbox,
-    query: &Query,
+    query: &GmailQuery,
     labels: &[&str],
     spam_trash: bool,
 ) -> Vec<&'a Message> {
@@ -121,9 +121,9 @@ fn found<'a>(
 }
 
 /// The conversations of some messages, by their newest messages.
-fn conversations<'a>(mailbox: &'a Mailbox, found: Vec<&'a Message>) -> Vec<(Place, &'a Message)> {
+fn conversations<'a>(mailbox: &'a Mailbox, found: Vec<&'a Message>) -> Vec<(RowKey, &'a Message)> {
     let mut seen = HashSet::new();
-    let mut threads: Vec<(Place, &Message)> = found
+    let mut threads: Vec<(RowKey, &Message)> = found
         .into_iter()
         .filter(|message| seen.insert(message.thread))
         .map(|message| {
@@ -178,13 +178,13 @@ fn question(
 }
 
 /// The token of the page after a row.
-fn token(question: &[u8; 8], (date, id): Place) -> String {
+fn token(question: &[u8; 8], (date, id): RowKey) -> String {
     let bytes = [*question, date.to_be_bytes(), id.to_be_bytes()].concat();
     URL_SAFE_NO_PAD.encode(bytes)
 }
 
 /// The row a token stands behind, if it belongs to the question.
-fn place(token: &str, question: &[u8; 8]) -> Option<Place> {
+fn place(token: &str, question: &[u8; 8]) -> Option<RowKey> {
     let bytes = URL_SAFE_NO_PAD.decode(token).ok()?;
     let rest = bytes.strip_prefix(question)?;
     let (date, id) = rest.split_first_chunk::<8>()?;

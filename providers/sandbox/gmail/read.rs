@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::context::{GmailContext, number};
-use super::resources::{self, Format};
+use super::resources::{self, MessageFormat};
 use crate::google::error;
 use crate::http::Response;
 use crate::store::message::Message;
@@ -43,12 +43,12 @@ impl GmailContext<'_> {
     }
 
     /// The format asked for.
-    pub fn format(&self, raw: bool) -> Result<Format, Response> {
+    pub fn format(&self, raw: bool) -> Result<MessageFormat, Response> {
         match self.params.one("format").map(str::to_ascii_lowercase).as_deref() {
-            None | Some("full") => Ok(Format::Full),
-            Some("metadata") => Ok(Format::Metadata),
-            Some("minimal") => Ok(Format::Minimal),
-            Some("raw") if raw => Ok(Format::Raw),
+            None | Some("full") => Ok(MessageFormat::Full),
+            Some("metadata") => Ok(MessageFormat::Metadata),
+            Some("minimal") => Ok(MessageFormat::Minimal),
+            Some("raw") if raw => Ok(MessageFormat::Raw),
             Some(other) => {
                 let kind = "type.googleapis.com/caribou.api.proto.MailFormat.Format";
                 Err(error::invalid_value("format", kind, other))
@@ -57,7 +57,7 @@ impl GmailContext<'_> {
     }
 
     /// A message in a format.
-    pub fn shown(&self, message: &Message, format: Format) -> Value {
+    pub fn shown(&self, message: &Message, format: MessageFormat) -> Value {
         let headers: Vec<&str> = self.params.all("metadataHeaders").collect();
         resources::message(message, format, &headers, &self.state.attachment_ids)
     }

@@ -69,7 +69,7 @@ pub(super) static THREADS: Shape =
 
 /// How much of a message is wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Format {
+pub(crate) enum MessageFormat {
     /// Everything, the parts taken apart.
     Full,
     /// The header fields.
@@ -102,7 +102,7 @@ pub(super) fn brief(message: &Message) -> Value {
 /// A message. `headers` are the names wanted of a metadata format; none are all.
 pub(super) fn message(
     message: &Message,
-    format: Format,
+    format: MessageFormat,
     headers: &[&str],
     attachment_ids: &AttachmentIds,
 ) -> Value {
@@ -115,12 +115,12 @@ pub(super) fn message(
     }
     put("snippet", escaped(message.snippet()).into());
     match format {
-        Format::Full => {
+        MessageFormat::Full => {
             let root = Part::of_message(&message.raw);
             let mut parts = Parts { message, attachment_ids, next: 0 };
             put("payload", parts.part(&root, ""));
         }
-        Format::Metadata => {
+        MessageFormat::Metadata => {
             let root = Part::of_message(&message.raw);
             let head = mime::slice(&message.raw, &root.head);
             let wanted = |name: &str| {
@@ -131,8 +131,8 @@ pub(super) fn message(
                 json!({ "mimeType": root.mime_type, "headers": header_fields(head, wanted) }),
             );
         }
-        Format::Minimal => {}
-        Format::Raw => {
+        MessageFormat::Minimal => {}
+        MessageFormat::Raw => {
             put("raw", URL_SAFE.encode(&message.raw).into());
         }
     }

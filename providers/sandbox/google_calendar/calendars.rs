@@ -9,7 +9,7 @@ use super::list::{default_reminders, role};
 use super::read::text;
 use crate::google::params::Params;
 use crate::http::Response;
-use crate::store::agenda::{Access, Agenda, Calendar};
+use crate::store::agenda::{Agenda, Calendar, CalendarAccess};
 
 /// Rows of a page unless said otherwise, and at most.
 const ROWS: (usize, usize) = (100, 250);
@@ -115,7 +115,7 @@ pub(super) fn change(
     body: &Map<String, Value>,
 ) -> Result<(), Response> {
     let calendar = agenda.calendar(place).ok_or_else(refuse::not_found)?;
-    if calendar.access != Access::Owner {
+    if calendar.access != CalendarAccess::Owner {
         return Err(refuse::access("owner"));
     }
     let name = text(body, "summary")?.filter(|name| !name.is_empty());
@@ -155,7 +155,7 @@ pub(super) fn delete(agenda: &mut Agenda, place: usize) -> Result<(), Response> 
         let message = "The primary calendar of a user cannot be deleted.";
         return Err(refuse::broken("cannotDeletePrimaryCalendar", message));
     }
-    if calendar.access != Access::Owner {
+    if calendar.access != CalendarAccess::Owner {
         return Err(refuse::access("owner"));
     }
     agenda.remove_calendar(place);

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use crate::http::Response;
 
 /// Where the fault lies: `parameter` or `header`, and its name.
-type Place<'a> = Option<(&'a str, &'a str)>;
+type ErrorLocation<'a> = Option<(&'a str, &'a str)>;
 
 /// An error with the domain and the word that clients go by.
 fn error(
@@ -15,7 +15,7 @@ fn error(
     domain: &str,
     reason: &str,
     message: &str,
-    place: Place<'_>,
+    place: ErrorLocation<'_>,
 ) -> Response {
     let mut entry = Map::new();
     let mut put = |key: &str, value: &str| entry.insert(key.to_owned(), value.into());

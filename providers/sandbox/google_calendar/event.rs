@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::{Map, Value, json};
 
-use crate::store::agenda::{Access, Agenda, Calendar, Event, same};
+use crate::store::agenda::{Agenda, Calendar, CalendarAccess, Event, same};
 use daysheet_core::event_time::{EventTime, ZonedTime};
 use daysheet_core::provider::calendar::{Answer, Guest, Show, Visibility};
 
@@ -86,7 +86,7 @@ impl View<'_> {
     /// An event, whole.
     pub fn event(&self, event: &Event) -> Value {
         let mut out = self.head(event);
-        if self.calendar.access == Access::Busy {
+        if self.calendar.access == CalendarAccess::Busy {
             out.insert("start".to_owned(), self.time(&event.start));
             out.insert("end".to_owned(), self.time(&event.end));
             out.insert("visibility".to_owned(), "private".into());

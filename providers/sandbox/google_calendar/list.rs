@@ -13,12 +13,12 @@ use serde_json::{Map, Value, json};
 
 use super::error::{self as refuse, bad_value};
 use super::event::{View, etag, stamp};
-use super::pages::{Item, Page, digest, gives_sync, page, since, sync_token};
+use super::pages::{EventItem, EventPage, digest, gives_sync, page, since, sync_token};
 use super::read::rfc3339;
 use crate::google::params::Params;
 use crate::http::Response;
 use crate::store::agenda::expand::Occurrence;
-use crate::store::agenda::{Access, Agenda, Calendar, Event};
+use crate::store::agenda::{Agenda, Calendar, CalendarAccess, Event};
 
 /// How far without an end occurrences go: two years.
 const AHEAD: SignedDuration = SignedDuration::from_hours(2 * 366 * 24);
@@ -112,10 +112,10 @@ impl Question {
     }
 
     /// An item that is gone, in its place.
-    fn gone<'a>(&self, agenda: &Agenda, place: usize, event: &'a Event) -> Item<'a> {
+    fn gone<'a>(&self, agenda: &Agenda, place: usize, event: &'a Event) -> EventItem<'a> {
         let start = || event.start.when().instant(&agenda.zone_of(event));
         let key = if self.by_start { start().as_nanosecond() } else { wide(place) };
-        Item { key, event: Cow::Borrowed(event), gone: true }
+        EventItem { key, event: Cow::Borrowed(event), gone: true }
     }
 }
 
@@ -132,12 +132,12 @@ fn key_of(it: &Occurrence<'_>, question: &Question) -> i128 {
 }
 
 /// Single events and occurrences.
-fn occurrences<'a>(agenda: &'a Agenda, place: usize, question: &Question) -> Vec<Item<'a>> {
+fn occurrences<'a>(agenda: &'a Agenda, place: usize, question: &Question) -> Vec<EventItem<'a>> {
     let (from, to) = question.range();
-    let mut items: Vec<Item<'_>> = agenda
+    let mut items: Vec<EventItem<'_>> = agenda
         .occurrences(place, from, to)
         .into_iter()
-        .map(|it| Item { key: key_of(&it, question), event: it.event, gone: false })
+        .map(|it| EventItem { key: key_of(&it, question), event: it.event, gone: false })
         .collect();
     if question.deleted {
         let gone = agenda.events_of(place).filter(|(_, event)| {
@@ -149,7 +149,7 @@ fn occurrences<'a>(agenda: &'a Agenda, place: usize, question: &Question) -> Vec
 }
 
 /// Series, single events, and what stands for occurrences.
-fn masters<'a>(agenda: &'a Agenda, place: usize, question: &Question) -> Vec<Item<'a>> {
+fn masters<'a>(agenda: &'a Agenda, place: usize, question: &Question) -> Vec<EventItem<'a>> {
     let in_range = |place: usize, event: &Event| match &event.repeat {
         Some(_) if question.from.is_some() || question.to.is_some() => {
             let (from, _) = question.range();
@@ -171,14 +171,19 @@ fn masters<'a>(agenda: &'a Agenda, place: usize, question: &Question) -> Vec<Ite
                 items.push(question.gone(agenda, place, event));
             }
         } else if in_range(place, event) {
-            items.push(Item { key: wide(place), event: Cow::Borrowed(event), gone: false });
+            items.push(EventItem { key: wide(place), event: Cow::Borrowed(event), gone: false });
         }
     }
     items
 }
 
 /// What has changed since a mark.
-fn changed<'a>(agenda: &'a Agenda, place: usize, mark: u64, question: &Question) -> Vec<Item<'a>> {
+fn changed<'a>(
+    agenda: &'a Agenda,
+    place: usize,
+    mark: u64,
+    question: &Question,
+) -> Vec<EventItem<'a>> {
     let now = Timestamp::now();
     let from = now.checked_sub(BACK).unwrap_or(Timestamp::MIN);
     let to = now.checked_add(AHEAD).unwrap_or(Timestamp::MAX);
@@ -189,16 +194,20 @@ fn changed<'a>(agenda: &'a Agenda, place: usize, mark: u64, question: &Question)
         if series {
             // What stands for an occurrence has its own mark.
             let all = agenda.expanded(place, from, to);
-            items.extend(all.into_iter().map(|it| Item { key, gone: event.gone, event: it.event }));
+            items.extend(all.into_iter().map(|it| EventItem {
+                key,
+                gone: event.gone,
+                event: it.event,
+            }));
         } else {
-            items.push(Item { key, event: Cow::Borrowed(event), gone: event.gone });
+            items.push(EventItem { key, event: Cow::Borrowed(event), gone: event.gone });
         }
     }
     items
 }
 
 /// A page as the API has it.
-fn answer(agenda: &Agenda, place: usize, view: &View<'_>, page: Page<'_>) -> Value {
+fn answer(agenda: &Agenda, place: usize, view: &View<'_>, page: EventPage<'_>) -> Value {
     let calendar = view.calendar;
     let events = agenda.events_of(place);
     let updated = events.map(|(_, event)| event.updated).max();
@@ -234,12 +243,12 @@ fn answer(agenda: &Agenda, place: usize, view: &View<'_>, page: Page<'_>) -> Val
 }
 
 /// The word for what somebody may do with a calendar.
-pub(super) fn role(access: Access) -> &'static str {
+pub(super) fn role(access: CalendarAccess) -> &'static str {
     match access {
-        Access::Owner => "owner",
-        Access::Writer => "writer",
-        Access::Reader => "reader",
-        Access::Busy => "freeBusyReader",
+        CalendarAccess::Owner => "owner",
+        CalendarAccess::Writer => "writer",
+        CalendarAccess::Reader => "reader",
+        CalendarAccess::Busy => "freeBusyReader",
     }
 }
 

@@ -23,7 +23,7 @@ const ROWS: (usize, usize) = (250, 2_500);
 const NO_SYNC: [&str; 4] = ["iCalUID", "orderBy", "timeMin", "timeMax"];
 
 /// An item of a list.
-pub(super) struct Item<'a> {
+pub(super) struct EventItem<'a> {
     /// Its place in the order; equal ones stand by their ids.
     pub key: i128,
     /// What is shown.
@@ -33,9 +33,9 @@ pub(super) struct Item<'a> {
 }
 
 /// A page of a list.
-pub(super) struct Page<'a> {
+pub(super) struct EventPage<'a> {
     /// The items.
-    pub items: Vec<Item<'a>>,
+    pub items: Vec<EventItem<'a>>,
     /// The token of the next page.
     pub next: Option<String>,
     /// The mark when the first page was made.
@@ -46,11 +46,11 @@ pub(super) struct Page<'a> {
 
 /// Takes the page that is asked for.
 pub(super) fn page<'a>(
-    mut items: Vec<Item<'a>>,
+    mut items: Vec<EventItem<'a>>,
     params: &Params<'_>,
     digest: &[u8; 8],
     mark: u64,
-) -> Result<Page<'a>, Response> {
+) -> Result<EventPage<'a>, Response> {
     let rows = match params.one("maxResults") {
         None => ROWS.0,
         Some(text) => match text.parse::<usize>() {
@@ -76,7 +76,7 @@ pub(super) fn page<'a>(
         let text = format!("{}|{mark}|{}", last.key, last.event.id);
         URL_SAFE_NO_PAD.encode([digest.as_slice(), text.as_bytes()].concat())
     });
-    Ok(Page { items, next, mark, sync: None })
+    Ok(EventPage { items, next, mark, sync: None })
 }
 
 /// What a page token says, if it belongs to the question.

@@ -14,21 +14,21 @@ use super::read::{self, text};
 use super::shape::EVENT;
 use crate::google::params::Params;
 use crate::http::{Request, Response};
-use crate::store::agenda::{Access, Agenda, Calendar, Event, GuestAnswer, event_id, same};
+use crate::store::agenda::{Agenda, Calendar, CalendarAccess, Event, GuestAnswer, event_id, same};
 use daysheet_core::event_time::{EventTime, ZonedTime};
 use daysheet_core::provider::calendar::Guest;
 
 /// An event that a request is about.
 struct Target {
     /// What is to be written to.
-    place: Place,
+    place: WriteTarget,
     /// The event as it is shown.
     event: Event,
 }
 
 /// Where a change goes.
 #[derive(Debug, Clone, Copy)]
-enum Place {
+enum WriteTarget {
     /// To an event of its own.
     Event(usize),
     /// To an occurrence that does not differ from its series yet.
@@ -183,8 +183,8 @@ impl Write<'_> {
             return Err(refuse::not_organizer());
         }
         let place = match target.place {
-            Place::Event(place) => place,
-            Place::Occurrence(series, original) => {
+            WriteTarget::Event(place) => place,
+            WriteTarget::Occurrence(series, original) => {
                 self.agenda.exception(series, original).ok_or_else(refuse::not_found)?
             }
         };
@@ -232,8 +232,8 @@ impl Write<'_> {
         // Deleting an invitation declines it, whoever is told by mail.
         let tell = tell || !is_organizer(&target.event, &self.calendar);
         match target.place {
-            Place::Event(place) => self.agenda.remove(place, tell),
-            Place::Occurrence(series, original) => {
+            WriteTarget::Event(place) => self.agenda.remove(place, tell),
+            WriteTarget::Occurrence(series, original) => {
                 self.agenda.remove_occurrence(series, original, tell);
             }
         }
@@ -244,7 +244,7 @@ impl Write<'_> {
         if let Some(place) = self.agenda.find(self.at, id) {
             let event = self.agenda.event(place).cloned();
             return Ok(Target {
-                place: Place::Event(place),
+                place: WriteTarget::Event(place),
                 event: event.ok_or_else(refuse::not_found)?,
             });
         }
@@ -252,7 +252,7 @@ impl Write<'_> {
             self.agenda.series_of(self.at, id).ok_or_else(refuse::not_found)?;
         let found = self.agenda.occurrence(series, original);
         Ok(Target {
-            place: Place::Occurrence(series, original),
+            place: WriteTarget::Occurrence(series, original),
             event: found.ok_or_else(refuse::not_found)?.event.into_owned(),
         })
     }
@@ -308,8 +308,8 @@ impl Write<'_> {
 
     fn may_write(&self) -> Result<(), Response> {
         match self.calendar.access {
-            Access::Owner | Access::Writer => Ok(()),
-            Access::Reader | Access::Busy => Err(refuse::access("writer")),
+            CalendarAccess::Owner | CalendarAccess::Writer => Ok(()),
+            CalendarAccess::Reader | CalendarAccess::Busy => Err(refuse::access("writer")),
         }
     }
 

@@ -3,7 +3,7 @@
 //! Each method's answer is put together here; what it is made of is known
 //! elsewhere. Lists of messages have a file of their own, `mail/read/list.rs`.
 
-use super::call::{Part, ReadCall};
+use super::call::{MessagePart, ReadCall};
 use super::error::{GraphError, bad_request, unsupported_filter};
 use super::exchange::folders;
 use super::filter::{Comparison, Filter, Literal};
@@ -67,28 +67,28 @@ impl Asked<'_> {
         }
     }
 
-    fn message(&self, id: &str, part: &Part<'_>) -> Result<Body, GraphError> {
+    fn message(&self, id: &str, part: &MessagePart<'_>) -> Result<Body, GraphError> {
         let (store, options) = (self.store, self.options);
         let message = store.message(id)?;
         match part {
-            Part::Itself => {
+            MessagePart::Itself => {
                 options.check_select(&message::PROPERTIES, "message")?;
                 let json = message::json(store, message, options, self.prefer)?;
                 Ok(self.single(json, "messages"))
             }
-            Part::Raw => Ok(Body::Bytes("text/plain", message.raw.to_vec())),
-            Part::Attachments => {
+            MessagePart::Raw => Ok(Body::Bytes("text/plain", message.raw.to_vec())),
+            MessagePart::Attachments => {
                 options.check_select(&attachments::PROPERTIES, "attachment")?;
                 let all = attachments::list(store, message, options, self.prefer);
                 let of = format!("messages('{id}')/attachments");
                 self.list(&all, all.len().max(1), &of, |_, row| row.clone())
             }
-            Part::Attachment(attachment) => {
+            MessagePart::Attachment(attachment) => {
                 options.check_select(&attachments::PROPERTIES, "attachment")?;
                 let found = attachments::one(store, message, attachment, options)?;
                 Ok(self.single(found, &format!("messages('{id}')/attachments")))
             }
-            Part::File(attachment) => {
+            MessagePart::File(attachment) => {
                 let bytes = attachments::bytes(store, message, attachment)?;
                 Ok(Body::Bytes("application/octet-stream", bytes))
             }

@@ -40,7 +40,7 @@ pub(super) fn handle(state: &State, request: &Request) -> Result<GraphResponse, 
             "Number of batch request steps exceeds the max value of {MAX_ITEMS}."
         )));
     }
-    let items: Vec<Item> = items.iter().map(item).collect::<Result<_, GraphError>>()?;
+    let items: Vec<BatchItem> = items.iter().map(item).collect::<Result<_, GraphError>>()?;
     let mut ids: Vec<String> = items.iter().map(|item| item.id.to_lowercase()).collect();
     ids.sort_unstable();
     if ids.windows(2).any(|pair| pair.first() == pair.last()) {
@@ -53,7 +53,7 @@ pub(super) fn handle(state: &State, request: &Request) -> Result<GraphResponse, 
 }
 
 /// One request of a batch.
-struct Item {
+struct BatchItem {
     id: String,
     method: Method,
     url: String,
@@ -62,7 +62,7 @@ struct Item {
 }
 
 /// Reads one request of a batch.
-fn item(item: &Value) -> Result<Item, GraphError> {
+fn item(item: &Value) -> Result<BatchItem, GraphError> {
     let wrong = |what: &str| bad_request(format!("Invalid batch payload format. {what}"));
     let text = |name: &str| item.get(name).and_then(Value::as_str);
     let id = text("id").filter(|id| !id.is_empty());
@@ -93,7 +93,7 @@ fn item(item: &Value) -> Result<Item, GraphError> {
     if body.is_some() && !typed {
         return Err(wrong("A body has no Content-Type."));
     }
-    Ok(Item {
+    Ok(BatchItem {
         id: id.to_owned(),
         method,
         url: url.ok_or_else(|| wrong("A request has no relative url."))?.to_owned(),
@@ -113,7 +113,7 @@ fn bytes(body: &Value, headers: &HeaderMap) -> Bytes {
 }
 
 /// Answers one request of a batch.
-fn response(state: &State, outer: &Request, item: Item) -> Value {
+fn response(state: &State, outer: &Request, item: BatchItem) -> Value {
     let mut headers = item.headers;
     for name in ["authorization", "host"] {
         if let Some(value) = outer.headers.get(name) {

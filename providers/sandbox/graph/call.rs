@@ -20,11 +20,11 @@ pub(crate) enum ReadCall<'a> {
     Folders(Option<&'a str>),
     Folder(&'a str),
     Messages(Option<&'a str>),
-    Message(&'a str, Part<'a>),
+    Message(&'a str, MessagePart<'a>),
 }
 
 /// What is wanted of a message.
-pub(crate) enum Part<'a> {
+pub(crate) enum MessagePart<'a> {
     Itself,
     Raw,
     Attachments,
@@ -68,12 +68,12 @@ impl ReadCall<'_> {
             Self::Folders(_) => &["$select", "$top", "$skip", "$count", "$skiptoken"],
             Self::People => &["$select", "$top", "$skip", "$skiptoken", "$search"],
             Self::Messages(_) => MESSAGES,
-            Self::Message(_, Part::Itself) => &["$select"],
-            Self::Message(_, Part::Attachments) => {
+            Self::Message(_, MessagePart::Itself) => &["$select"],
+            Self::Message(_, MessagePart::Attachments) => {
                 &["$select", "$top", "$skip", "$skiptoken", "$count"]
             }
-            Self::Message(_, Part::Attachment(_)) => &["$select"],
-            Self::Message(_, Part::Raw | Part::File(_)) => &[],
+            Self::Message(_, MessagePart::Attachment(_)) => &["$select"],
+            Self::Message(_, MessagePart::Raw | MessagePart::File(_)) => &[],
         }
     }
 }

@@ -97,23 +97,23 @@ impl Filter {
 
 /// Reads a filter, or says why it is none.
 pub(super) fn parse(text: &str) -> Result<Filter, String> {
-    let mut reader = Reader { text, rest: text, variables: Vec::new() };
-    let filter = reader.any(MAX_DEPTH)?;
-    match reader.rest.trim_start().is_empty() {
+    let mut parser = FilterParser { text, rest: text, variables: Vec::new() };
+    let filter = parser.any(MAX_DEPTH)?;
+    match parser.rest.trim_start().is_empty() {
         true => Ok(filter),
-        false => Err(reader.wrong()),
+        false => Err(parser.wrong()),
     }
 }
 
 /// A filter on its way.
-struct Reader<'a> {
+struct FilterParser<'a> {
     text: &'a str,
     rest: &'a str,
     /// The variables of the lambdas around this place.
     variables: Vec<&'a str>,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> FilterParser<'a> {
     /// The complaint about this place.
     fn wrong(&self) -> String {
         let position = self.text.len() - self.rest.len();

@@ -44,16 +44,16 @@ use access::{access, let_in};
 use calendar::context::At;
 use calendar::respond::Action;
 use calendar::{CalendarCall as Calendar, places};
-use call::{Part, ReadCall as Read};
+use call::{MessagePart, ReadCall as Read};
 use delta::DeltaCall as Delta;
 use error::{GraphError, denied, no_segment, not_allowed};
 use exchange::Store;
 use mail::reply_body::ReplyKind;
 use mail::{WriteCall as Write, rules, send, upload};
-use params::{Options, Prefer};
+use params::{Prefer, QueryOptions};
 use request::Asked;
 use response::{Body, GraphResponse, JSON};
-use state::Place;
+use state::ConcurrencySlot;
 
 /// Answers what comes below `/v1.0`.
 pub(super) fn answer(state: &State, request: &Request, path: &[&str]) -> Response {
@@ -84,7 +84,7 @@ pub(super) fn enter<'a>(
     state: &'a State,
     path: &str,
     headers: &HeaderMap,
-) -> Result<Option<Place<'a>>, Response> {
+) -> Result<Option<ConcurrencySlot<'a>>, Response> {
     let Ok(access) = access(state, headers) else {
         return Ok(None);
     };
@@ -178,10 +178,10 @@ routes! { GraphCall below "/v1.0/me" {
     },
     "GET" ["messages"] => GraphCall::Read(Read::Messages(None)),
     "POST" ["messages"] => GraphCall::Write(Write::Create),
-    "GET" ["messages", id] => GraphCall::Read(Read::Message(id, Part::Itself)),
+    "GET" ["messages", id] => GraphCall::Read(Read::Message(id, MessagePart::Itself)),
     "PATCH" ["messages", id] => GraphCall::Write(Write::Change(id)),
     "DELETE" ["messages", id] => GraphCall::Write(Write::Delete(id)),
-    "GET" ["messages", id, "$value"] => GraphCall::Read(Read::Message(id, Part::Raw)),
+    "GET" ["messages", id, "$value"] => GraphCall::Read(Read::Message(id, MessagePart::Raw)),
     "POST" ["messages", id, "move"] => GraphCall::Write(Write::Move(id)),
     "POST" ["messages", id, "copy"] => GraphCall::Write(Write::Copy(id)),
     "POST" ["messages", id, "permanentDelete"] => GraphCall::Write(Write::Erase(id)),
@@ -189,17 +189,17 @@ routes! { GraphCall below "/v1.0/me" {
     "POST" ["messages", id, "createReply"] => GraphCall::Write(Write::Reply(id, ReplyKind::Reply)),
     "POST" ["messages", id, "createReplyAll"] => GraphCall::Write(Write::Reply(id, ReplyKind::ReplyAll)),
     "POST" ["messages", id, "createForward"] => GraphCall::Write(Write::Reply(id, ReplyKind::Forward)),
-    "GET" ["messages", id, "attachments"] => GraphCall::Read(Read::Message(id, Part::Attachments)),
+    "GET" ["messages", id, "attachments"] => GraphCall::Read(Read::Message(id, MessagePart::Attachments)),
     "POST" ["messages", id, "attachments"] => GraphCall::Write(Write::Attach(id)),
     "POST" ["messages", id, "attachments", "createUploadSession"] => {
         GraphCall::Write(Write::Session(id))
     },
     "GET" ["messages", id, "attachments", file] => {
-        GraphCall::Read(Read::Message(id, Part::Attachment(file)))
+        GraphCall::Read(Read::Message(id, MessagePart::Attachment(file)))
     },
     "DELETE" ["messages", id, "attachments", file] => GraphCall::Write(Write::Detach(id, file)),
     "GET" ["messages", id, "attachments", file, "$value"] => {
-        GraphCall::Read(Read::Message(id, Part::File(file)))
+        GraphCall::Read(Read::Message(id, MessagePart::File(file)))
     },
     "GET" ["calendars"] => GraphCall::Calendar(Calendar::Calendars),
     "POST" ["calendars"] => GraphCall::Calendar(Calendar::Calendars),
@@ -279,7 +279,7 @@ fn read(
     call: &Read<'_>,
 ) -> Result<GraphResponse, GraphError> {
     let store = let_in(state, access, user, call.permissions())?;
-    let options = Options::read(request, call.options())?;
+    let options = QueryOptions::read(request, call.options())?;
     let prefer = Prefer::read(request);
     let asked = Asked { state, request, store, options: &options, prefer: &prefer };
     let body = asked.handle(call)?;
@@ -304,7 +304,7 @@ fn rooms(state: &State, request: &Request, access: &Access) -> Result<Body, Grap
     if !state.graph.rooms() {
         return Err(denied());
     }
-    let options = Options::read(request, &["$select", "$top", "$skip", "$count", "$filter"])?;
+    let options = QueryOptions::read(request, &["$select", "$top", "$skip", "$count", "$filter"])?;
     let prefer = Prefer::read(request);
     let asked = Asked { state, request, store, options: &options, prefer: &prefer };
     places::rooms(&asked)

@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
 use super::error::{GraphError, invalid_page};
-use super::params::{Options, Prefer};
+use super::params::{Prefer, QueryOptions};
 use crate::http::Request;
 
 /// What is written with signs in addresses.
@@ -31,7 +31,7 @@ pub(super) struct Page {
 /// Finds the page that a request wants of a list of `default` rows a page.
 pub(super) fn page(
     request: &Request,
-    options: &Options<'_>,
+    options: &QueryOptions<'_>,
     prefer: &Prefer,
     default: usize,
 ) -> Result<Page, GraphError> {
@@ -50,7 +50,7 @@ pub(super) fn page(
 /// Puts a page of a list of `total` rows together.
 pub(super) fn answer(
     request: &Request,
-    options: &Options<'_>,
+    options: &QueryOptions<'_>,
     page: &Page,
     total: usize,
     context: String,
@@ -79,7 +79,7 @@ pub(super) fn context(
     request: &Request,
     address: &str,
     of: &str,
-    options: &Options<'_>,
+    options: &QueryOptions<'_>,
     single: bool,
 ) -> String {
     let selected = match &options.select {

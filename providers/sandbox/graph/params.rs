@@ -11,7 +11,7 @@ pub(super) const MAX_TOP: usize = 1_000;
 
 /// The options of one request.
 #[derive(Debug, Default)]
-pub(crate) struct Options<'a> {
+pub(crate) struct QueryOptions<'a> {
     /// The properties wanted.
     pub select: Option<Vec<&'a str>>,
     /// The rows of a page.
@@ -34,7 +34,7 @@ pub(crate) struct Options<'a> {
     pub hidden: bool,
 }
 
-impl<'a> Options<'a> {
+impl<'a> QueryOptions<'a> {
     /// Reads the options of a request; `known` are those its path has.
     pub fn read(request: &'a Request, known: &[&str]) -> Result<Self, GraphError> {
         let mut options = Self::default();

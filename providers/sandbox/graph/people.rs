@@ -9,7 +9,7 @@ use mail_parser::{Addr, Address, HeaderValue};
 use serde_json::{Map, Value, json};
 
 use super::ids::{Ids, named_guid};
-use crate::store::head::{self, Field};
+use crate::store::head::{self, HeaderField};
 use crate::store::mailbox::contacts;
 
 /// More people than any honest header names; the rest is not looked at.
@@ -17,14 +17,14 @@ const MAX_PEOPLE: usize = 500;
 
 /// Somebody in a header.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Person {
+pub(crate) struct EmailAddress {
     /// The name; the address, where there is none.
     pub name: String,
     /// The address.
     pub address: String,
 }
 
-impl Person {
+impl EmailAddress {
     /// As a recipient.
     pub fn json(&self) -> Value {
         json!({ "emailAddress": { "name": self.name, "address": self.address } })
@@ -32,7 +32,7 @@ impl Person {
 }
 
 /// The people of a header field, in their order; those of groups like others.
-pub(super) fn persons(fields: &[Field<'_>], name: &str) -> Vec<Person> {
+pub(super) fn persons(fields: &[HeaderField<'_>], name: &str) -> Vec<EmailAddress> {
     let Some(field) = head::find(fields, name) else {
         return Vec::new();
     };
@@ -53,7 +53,7 @@ pub(super) fn persons(fields: &[Field<'_>], name: &str) -> Vec<Person> {
 }
 
 /// Somebody with an address, or at least a name.
-fn person(found: &Addr<'_>) -> Option<Person> {
+fn person(found: &Addr<'_>) -> Option<EmailAddress> {
     let text = |text: Option<&str>| text.unwrap_or_default().trim().to_owned();
     let address = text(found.address.as_deref());
     let name = text(found.name.as_deref());
@@ -61,7 +61,7 @@ fn person(found: &Addr<'_>) -> Option<Person> {
         true => address.clone(),
         false => name,
     };
-    (!name.is_empty()).then_some(Person { name, address })
+    (!name.is_empty()).then_some(EmailAddress { name, address })
 }
 
 /// The name shown of somebody: the address, where there is no name.

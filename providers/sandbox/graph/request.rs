@@ -7,7 +7,7 @@ use super::error::{GraphError, invalid_filter};
 use super::exchange::Store;
 use super::filter;
 use super::pages;
-use super::params::{Options, Prefer};
+use super::params::{Prefer, QueryOptions};
 use super::response::{Body, with_context};
 use crate::http::Request;
 use crate::state::State;
@@ -21,7 +21,7 @@ pub(crate) struct Asked<'a> {
     /// The mailbox.
     pub store: Store<'a>,
     /// Its options.
-    pub options: &'a Options<'a>,
+    pub options: &'a QueryOptions<'a>,
     /// Its preferences.
     pub prefer: &'a Prefer,
 }

@@ -73,7 +73,7 @@ impl GraphState {
 
     /// Takes one of the places that a mailbox has for requests; nothing when
     /// all are taken. The place is free again when the guard goes.
-    pub fn enter(&self, address: &str) -> Option<Place<'_>> {
+    pub fn enter(&self, address: &str) -> Option<ConcurrencySlot<'_>> {
         let address = address.to_lowercase();
         let mut busy = self.busy.lock().unwrap_or_else(PoisonError::into_inner);
         let count = busy.entry(address.clone()).or_default();
@@ -81,18 +81,18 @@ impl GraphState {
             return None;
         }
         *count += 1;
-        Some(Place { state: self, address })
+        Some(ConcurrencySlot { state: self, address })
     }
 }
 
 /// One request's place at a mailbox.
 #[derive(Debug)]
-pub(crate) struct Place<'a> {
+pub(crate) struct ConcurrencySlot<'a> {
     state: &'a GraphState,
     address: String,
 }
 
-impl Drop for Place<'_> {
+impl Drop for ConcurrencySlot<'_> {
     fn drop(&mut self) {
         let busy = self.state.busy.lock();
         let mut busy = busy.unwrap_or_else(PoisonError::into_inner);

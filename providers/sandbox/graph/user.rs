@@ -4,7 +4,7 @@
 use serde_json::{Map, Value, json};
 
 use super::exchange::Store;
-use super::params::Options;
+use super::params::QueryOptions;
 use super::people::object;
 use super::zones::windows_name;
 use crate::state::State;
@@ -14,7 +14,7 @@ pub(super) const USER: [&str; 5] =
     ["id", "displayName", "mail", "userPrincipalName", "proxyAddresses"];
 
 /// A mailbox's owner.
-pub(super) fn user(store: Store<'_>, options: &Options<'_>) -> Map<String, Value> {
+pub(super) fn user(store: Store<'_>, options: &QueryOptions<'_>) -> Map<String, Value> {
     let address = &store.mailbox.address;
     let mut members = object(json!({
         "displayName": name(store),

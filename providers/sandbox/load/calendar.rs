@@ -23,8 +23,8 @@ use std::path::Path;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan};
 
-use super::files::{self, Wanted, unreadable};
-use crate::store::agenda::{Access, Agenda, Calendar, Event, event_id, instance_id};
+use super::files::{self, FileFilter, unreadable};
+use crate::store::agenda::{Agenda, Calendar, CalendarAccess, Event, event_id, instance_id};
 use daysheet_core::error::Result;
 use daysheet_core::event_time::{self, EventTime};
 use daysheet_core::ical::{self, CalendarDocument, Entry};
@@ -64,7 +64,7 @@ const MAIN: [&str; 2] = ["calendar", "main"];
 
 /// Where calendars come from.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum From<'a> {
+pub(crate) enum CalendarSource<'a> {
     /// A folder of files, or one file.
     Path(&'a Path),
     /// The samples.
@@ -85,29 +85,29 @@ pub(crate) struct Loaded {
 }
 
 /// Loads the calendars for mailboxes of these addresses.
-pub(crate) fn load(from: From<'_>, addresses: &[String]) -> Result<Loaded> {
-    let mut loading = Loading { files: Vec::new(), skipped: Vec::new(), addresses };
+pub(crate) fn load(from: CalendarSource<'_>, addresses: &[String]) -> Result<Loaded> {
+    let mut loader = CalendarLoader { files: Vec::new(), skipped: Vec::new(), addresses };
     match from {
-        From::Path(path) => loading.path(path)?,
-        From::Samples => {
+        CalendarSource::Path(path) => loader.path(path)?,
+        CalendarSource::Samples => {
             for (name, content) in SAMPLES {
-                loading.file(name, files::owner(name), content);
+                loader.file(name, files::owner(name), content);
             }
         }
-        From::Nothing => {}
+        CalendarSource::Nothing => {}
     }
-    Ok(loading.agenda())
+    Ok(loader.agenda())
 }
 
 /// What has been read so far.
-struct Loading<'a> {
-    files: Vec<Found>,
+struct CalendarLoader<'a> {
+    files: Vec<CalendarFile>,
     skipped: Vec<(String, String)>,
     addresses: &'a [String],
 }
 
 /// A file that was read.
-struct Found {
+struct CalendarFile {
     /// Its path below the one that was named, for the report.
     path: String,
     /// What it is called: its name without the endings.
@@ -117,7 +117,7 @@ struct Found {
     document: CalendarDocument,
 }
 
-impl Found {
+impl CalendarFile {
     /// What the calendar is called.
     fn name(&self) -> &str {
         match self.document.name.as_deref() {
@@ -136,10 +136,10 @@ impl Found {
     }
 }
 
-impl Loading<'_> {
+impl CalendarLoader<'_> {
     /// Reads every file of a path.
     fn path(&mut self, path: &Path) -> Result<()> {
-        let wanted = Wanted {
+        let wanted = FileFilter {
             what: "calendars",
             next: "name a folder of .ics files, or one such file",
             is: is_calendar,
@@ -174,7 +174,7 @@ impl Loading<'_> {
         let Some(owner) = owner.or_else(|| self.owner(&document)) else {
             return self.skip(path, "there is no mailbox that it could belong to");
         };
-        self.files.push(Found {
+        self.files.push(CalendarFile {
             path: path.to_owned(),
             stem,
             owner: owner.to_lowercase(),
@@ -199,7 +199,7 @@ impl Loading<'_> {
     /// Puts what was read into calendars: those of the mailboxes first, then
     /// those of others, each owner's main one first.
     fn agenda(mut self) -> Loaded {
-        let mut files: BTreeMap<String, Vec<Found>> = BTreeMap::new();
+        let mut files: BTreeMap<String, Vec<CalendarFile>> = BTreeMap::new();
         for file in std::mem::take(&mut self.files) {
             files.entry(file.owner.clone()).or_default().push(file);
         }
@@ -221,7 +221,7 @@ impl Loading<'_> {
             let place = agenda.add_calendar(calendar);
             events += self.fill(&mut agenda, place, &owner, &main);
             // Two files of one name are one calendar.
-            let mut named: BTreeMap<String, Vec<Found>> = BTreeMap::new();
+            let mut named: BTreeMap<String, Vec<CalendarFile>> = BTreeMap::new();
             for file in further {
                 named.entry(file.name().to_owned()).or_default().push(file);
             }
@@ -246,7 +246,7 @@ impl Loading<'_> {
         agenda: &mut Agenda,
         calendar: usize,
         owner: &str,
-        files: &[Found],
+        files: &[CalendarFile],
     ) -> usize {
         let mut entries: Vec<&Entry> = Vec::new();
         let mut places: HashMap<(&str, Option<EventTime>), usize> = HashMap::new();
@@ -279,12 +279,12 @@ impl Loading<'_> {
 }
 
 /// Gives a calendar what its file says of it.
-fn dress(calendar: &mut Calendar, file: &Found) {
+fn dress(calendar: &mut Calendar, file: &CalendarFile) {
     if let Some(zone) = file.document.zone.as_deref().and_then(event_time::zone_name) {
         calendar.zone = zone;
     }
     if file.readonly {
-        calendar.access = Access::Reader;
+        calendar.access = CalendarAccess::Reader;
     }
 }
 

@@ -21,7 +21,7 @@ pub(super) struct Source {
 }
 
 /// Which files are looked for.
-pub(super) struct Wanted {
+pub(super) struct FileFilter {
     /// What they hold, for the error.
     pub what: &'static str,
     /// What to name instead, for the error.
@@ -34,7 +34,7 @@ pub(super) struct Wanted {
 /// the file system. What cannot be used is told in `skipped`.
 pub(super) fn sources(
     path: &Path,
-    wanted: &Wanted,
+    wanted: &FileFilter,
     skipped: &mut Vec<(String, String)>,
 ) -> Result<Vec<Source>> {
     let unusable = |error: io::Error| {

@@ -24,7 +24,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use super::store::mailbox::{Arrival, Mailbox};
 use super::store::message::{self, MAX_MESSAGE};
 use daysheet_core::error::Result;
-use files::{Wanted, unreadable};
+use files::{FileFilter, unreadable};
 use mbox::Posted;
 
 /// The mailboxes that the sandbox comes with: file, owner, messages. One
@@ -55,39 +55,39 @@ pub struct LoadReport {
 
 /// Loads the mailboxes of a path, or the samples.
 pub(super) fn load(mail: Option<&Path>, progress: bool) -> Result<(Vec<Mailbox>, LoadReport)> {
-    let mut loading = Loading::default();
+    let mut loader = MailLoader::default();
     match mail {
         None => {
             for (name, owner, messages) in SAMPLES {
-                loading.mbox(name, Some(owner), messages, |_| ());
+                loader.mbox(name, Some(owner), messages, |_| ());
             }
         }
-        Some(path) => loading.path(path, progress)?,
+        Some(path) => loader.path(path, progress)?,
     }
-    Ok(loading.mailboxes())
+    Ok(loader.mailboxes())
 }
 
 /// What has been loaded so far.
 #[derive(Default)]
-struct Loading {
+struct MailLoader {
     messages: BTreeMap<Option<String>, Vec<Arrival>>,
     report: LoadReport,
 }
 
-impl Loading {
+impl MailLoader {
     /// Loads every file of a path.
     fn path(&mut self, path: &Path, progress: bool) -> Result<()> {
-        let wanted = Wanted {
+        let wanted = FileFilter {
             what: "mail",
             next: "name a folder of .eml and .mbox files, or one such file",
             is: |path| kind(path).is_some(),
         };
         let sources = files::sources(path, &wanted, &mut self.report.skipped)?;
-        let mut bar = Bar::new(progress, sources.iter().map(|source| source.size).sum());
+        let mut bar = LoadProgress::new(progress, sources.iter().map(|source| source.size).sum());
         for source in sources {
             let owner = source.owner.as_deref();
             let read = File::open(&source.path).and_then(|file| match kind(&source.path) {
-                Some(Format::Mbox) => {
+                Some(MailFormat::Mbox) => {
                     self.mbox(&source.name, owner, BufReader::new(file), |done| {
                         bar.add(done);
                     });
@@ -177,18 +177,18 @@ impl Loading {
 }
 
 /// What a file holds, by its name.
-enum Format {
+enum MailFormat {
     Message,
     Mbox,
 }
 
 /// The format of a file, for those that are mail.
-fn kind(path: &Path) -> Option<Format> {
+fn kind(path: &Path) -> Option<MailFormat> {
     let extension = path.extension()?;
     if extension.eq_ignore_ascii_case("eml") {
-        Some(Format::Message)
+        Some(MailFormat::Message)
     } else if extension.eq_ignore_ascii_case("mbox") {
-        Some(Format::Mbox)
+        Some(MailFormat::Mbox)
     } else {
         None
     }
@@ -209,12 +209,12 @@ fn commonest(messages: &[Arrival]) -> String {
 }
 
 /// A progress bar that appears only when loading takes its time.
-struct Bar {
+struct LoadProgress {
     bar: Option<ProgressBar>,
     since: Instant,
 }
 
-impl Bar {
+impl LoadProgress {
     fn new(wanted: bool, total: u64) -> Self {
         let style = ProgressStyle::with_template("loading mail {wide_bar} {bytes}/{total_bytes}");
         let bar = wanted.then(|| {

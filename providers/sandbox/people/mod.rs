@@ -22,7 +22,7 @@ use super::routes::routes;
 use super::state::State;
 use super::store::mailbox::contacts::Person;
 use super::store::settings::Contact;
-use person::{Kind, PERSON, SERVICE, mask, resource};
+use person::{PERSON, PeopleSource, SERVICE, mask, resource};
 
 /// Rows of a search unless said otherwise, and at most.
 const SEARCH_ROWS: (usize, usize) = (10, 30);
@@ -41,7 +41,7 @@ static CONNECTIONS: Shape = shape! {
 /// What a route leads to.
 enum PeopleCall<'a> {
     /// A search, among those.
-    Search(Kind),
+    Search(PeopleSource),
     /// The list of contacts.
     List,
     /// A single contact.
@@ -49,8 +49,8 @@ enum PeopleCall<'a> {
 }
 
 routes! { PeopleCall below "/v1" {
-    "GET" ["people:searchContacts"] => PeopleCall::Search(Kind::Contacts),
-    "GET" ["otherContacts:search"] => PeopleCall::Search(Kind::Others),
+    "GET" ["people:searchContacts"] => PeopleCall::Search(PeopleSource::Contacts),
+    "GET" ["otherContacts:search"] => PeopleCall::Search(PeopleSource::Others),
     "GET" ["people", "me", "connections"] => PeopleCall::List,
     "GET" ["people", id] => PeopleCall::One(write::ContactCall::Get(id)),
     "POST" ["people:createContact"] => PeopleCall::One(write::ContactCall::Create),
@@ -81,15 +81,15 @@ fn handle(state: &State, request: &Request, call: PeopleCall<'_>) -> Result<Resp
     let (mailbox, access) = bearer(state, request)?;
     let (kind, list) = match call {
         PeopleCall::Search(kind) => (kind, false),
-        PeopleCall::List => (Kind::Contacts, true),
+        PeopleCall::List => (PeopleSource::Contacts, true),
         PeopleCall::One(call) => return write::handle(state, request, mailbox, &access, &call),
     };
     if !kind.open_to(|scope| access.has(scope)) {
         return Err(error::insufficient_scopes(SERVICE));
     }
     let people: Vec<(Person, Option<Contact>)> = match kind {
-        Kind::Contacts => write::all(state, mailbox),
-        Kind::Others => {
+        PeopleSource::Contacts => write::all(state, mailbox),
+        PeopleSource::Others => {
             let others = mailbox.people().others.iter();
             let others = others.filter(|person| !person.saved);
             others.map(|person| (person.clone(), None)).collect()
@@ -133,7 +133,7 @@ fn connections(
     };
     let page = people.iter().skip(start).take(rows);
     let page: Vec<Value> = page
-        .map(|(person, contact)| resource(person, contact.as_ref(), Kind::Contacts, fields))
+        .map(|(person, contact)| resource(person, contact.as_ref(), PeopleSource::Contacts, fields))
         .collect();
     let mut answer = Map::new();
     let next = start.saturating_add(page.len());

@@ -50,14 +50,14 @@ pub(super) static PERSON: Shape = shape! {
 
 /// Whom a method is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum PeopleSource {
     /// Those in the address book.
     Contacts,
     /// Those known from mail.
     Others,
 }
 
-impl Kind {
+impl PeopleSource {
     /// Whether a token's scopes open this.
     pub fn open_to(self, has: impl Fn(&str) -> bool) -> bool {
         match self {
@@ -79,7 +79,7 @@ impl Kind {
 pub(super) fn mask<'a>(
     params: &Params<'a>,
     name: &str,
-    kind: Kind,
+    kind: PeopleSource,
 ) -> Result<Vec<&'a str>, Response> {
     let text = params.all(name).find(|text| !text.is_empty());
     let text = text.ok_or_else(|| error::invalid(&format!("{name} mask is required.")))?;
@@ -106,12 +106,12 @@ pub(super) fn etag(id: u64, contact: Option<&Contact>) -> String {
 pub(super) fn resource(
     person: &Person,
     contact: Option<&Contact>,
-    kind: Kind,
+    kind: PeopleSource,
     fields: &[&str],
 ) -> Value {
     let (collection, source) = match kind {
-        Kind::Contacts => ("people", "CONTACT"),
-        Kind::Others => ("otherContacts", "OTHER_CONTACT"),
+        PeopleSource::Contacts => ("people", "CONTACT"),
+        PeopleSource::Others => ("otherContacts", "OTHER_CONTACT"),
     };
     let has = |name: &str| {
         let mut fields = fields.iter();

@@ -5,7 +5,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::person::{Kind, PERSON, SERVICE, etag, mask, resource};
+use super::person::{PERSON, PeopleSource, SERVICE, etag, mask, resource};
 use crate::auth::tokens::Access;
 use crate::google::body::{inner, object, text};
 use crate::google::error;
@@ -73,10 +73,10 @@ pub(super) fn handle(
             fields.push("metadata");
             fields
         }
-        _ => mask(&params, "personFields", Kind::Contacts)?,
+        _ => mask(&params, "personFields", PeopleSource::Contacts)?,
     };
     let (person, contact) = find(state, mailbox, id)?;
-    let entry = resource(&person, contact.as_ref(), Kind::Contacts, &fields);
+    let entry = resource(&person, contact.as_ref(), PeopleSource::Contacts, &fields);
     Ok(params.answer(entry))
 }
 

@@ -19,14 +19,14 @@ const RECEIVER: &str = "mx.example.com;";
 
 /// One header field.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Field<'a> {
+pub(crate) struct HeaderField<'a> {
     /// The name as written.
     pub name: &'a str,
     /// Everything after the colon, still folded and encoded.
     raw: &'a [u8],
 }
 
-impl Field<'_> {
+impl HeaderField<'_> {
     /// The value unfolded, with its encoded words (RFC 2047) decoded.
     pub fn value(&self) -> String {
         let text = self.unfolded();
@@ -53,7 +53,7 @@ impl Field<'_> {
 }
 
 /// The fields of a header section, in their order.
-pub(crate) fn fields(head: &[u8]) -> Vec<Field<'_>> {
+pub(crate) fn fields(head: &[u8]) -> Vec<HeaderField<'_>> {
     let mut spans: Vec<(&str, usize, usize)> = Vec::new();
     let mut at = 0;
     let mut open = false;
@@ -73,7 +73,10 @@ pub(crate) fn fields(head: &[u8]) -> Vec<Field<'_>> {
     }
     spans
         .into_iter()
-        .map(|(name, start, end)| Field { name, raw: head.get(start..end).unwrap_or_default() })
+        .map(|(name, start, end)| HeaderField {
+            name,
+            raw: head.get(start..end).unwrap_or_default(),
+        })
         .collect()
 }
 
@@ -86,7 +89,7 @@ pub(crate) fn field_name(line: &[u8]) -> Option<(&str, usize)> {
 }
 
 /// The first field of a name, whatever its case.
-pub(crate) fn find<'a>(fields: &[Field<'a>], name: &str) -> Option<Field<'a>> {
+pub(crate) fn find<'a>(fields: &[HeaderField<'a>], name: &str) -> Option<HeaderField<'a>> {
     fields.iter().find(|field| field.name.eq_ignore_ascii_case(name)).copied()
 }
 

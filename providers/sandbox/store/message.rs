@@ -10,7 +10,7 @@ use std::sync::{Arc, OnceLock};
 use jiff::tz::TimeZone;
 use mail_parser::DateTime;
 
-use super::head::{self, Field};
+use super::head::{self, HeaderField};
 use super::lines;
 use super::mime::{self, Part};
 use super::words::{beginning, each_word, has_phrase, number, visible, words};
@@ -323,7 +323,7 @@ pub(crate) fn facts(raw: &[u8], posted: Option<i64>) -> Result<Facts, &'static s
 
 /// When a message came: its Date, else the last hop's, else the mbox's, else the
 /// beginning of time.
-fn date(fields: &[Field<'_>], posted: Option<i64>) -> i64 {
+fn date(fields: &[HeaderField<'_>], posted: Option<i64>) -> i64 {
     let read = |text: &str| {
         let date = DateTime::parse_rfc822(&format!("{text}\n"))?;
         date.is_valid().then(|| date.to_timestamp())

@@ -3,7 +3,7 @@
 //! Words are whole words, whatever their case; an address or a domain is a
 //! phrase of its words, so `from:example.com` finds everybody there.
 
-use super::{Field, Query, Test};
+use super::{GmailField, GmailQuery, GmailTest};
 use crate::store::mailbox::Mailbox;
 use crate::store::message::Message;
 use crate::store::words::{has_phrase, words};
@@ -19,29 +19,29 @@ pub(crate) struct Matcher<'a> {
 
 impl Matcher<'_> {
     /// True when a message meets a query.
-    pub fn matches(&self, query: &Query, message: &Message) -> bool {
+    pub fn matches(&self, query: &GmailQuery, message: &Message) -> bool {
         match query {
-            Query::All(all) => all.iter().all(|query| self.matches(query, message)),
-            Query::Any(any) => any.iter().any(|query| self.matches(query, message)),
-            Query::Not(query) => !self.matches(query, message),
-            Query::Test(test) => self.meets(test, message),
+            GmailQuery::All(all) => all.iter().all(|query| self.matches(query, message)),
+            GmailQuery::Any(any) => any.iter().any(|query| self.matches(query, message)),
+            GmailQuery::Not(query) => !self.matches(query, message),
+            GmailQuery::Test(test) => self.meets(test, message),
         }
     }
 
-    fn meets(&self, test: &Test, message: &Message) -> bool {
+    fn meets(&self, test: &GmailTest, message: &Message) -> bool {
         match test {
-            Test::Says(field, phrase) => says(message, *field, phrase),
-            Test::Label(name) => self.labelled(name, message),
-            Test::Category(name) => category(name, message),
+            GmailTest::Says(field, phrase) => says(message, *field, phrase),
+            GmailTest::Label(name) => self.labelled(name, message),
+            GmailTest::Category(name) => category(name, message),
             // Gmail takes `is:inbox` and `in:unread` as well.
-            Test::In(place) | Test::Is(place) => self.is_in(place, message),
-            Test::Has(what) => what == "attachment" && !message.filenames().is_empty(),
-            Test::Larger(bytes) => message.raw.len() > *bytes,
-            Test::Smaller(bytes) => message.raw.len() < *bytes,
-            Test::Before(time) => message.facts.date < *time,
-            Test::After(time) => message.facts.date >= *time,
-            Test::MessageId(id) => message.facts.message_id == *id,
-            Test::Never => false,
+            GmailTest::In(place) | GmailTest::Is(place) => self.is_in(place, message),
+            GmailTest::Has(what) => what == "attachment" && !message.filenames().is_empty(),
+            GmailTest::Larger(bytes) => message.raw.len() > *bytes,
+            GmailTest::Smaller(bytes) => message.raw.len() < *bytes,
+            GmailTest::Before(time) => message.facts.date < *time,
+            GmailTest::After(time) => message.facts.date >= *time,
+            GmailTest::MessageId(id) => message.facts.message_id == *id,
+            GmailTest::Never => false,
         }
     }
 
@@ -67,36 +67,40 @@ impl Matcher<'_> {
 
 /// The labels SPAM and TRASH, where a query asks for messages in them, which
 /// lists else leave out.
-pub(crate) fn places_named(query: &Query) -> Vec<&'static str> {
+pub(crate) fn places_named(query: &GmailQuery) -> Vec<&'static str> {
     match query {
-        Query::All(queries) | Query::Any(queries) => {
+        GmailQuery::All(queries) | GmailQuery::Any(queries) => {
             queries.iter().flat_map(places_named).collect()
         }
-        Query::Not(_) => Vec::new(),
-        Query::Test(Test::In(name) | Test::Is(name) | Test::Label(name)) => match name.as_str() {
-            "anywhere" => vec!["SPAM", "TRASH"],
-            "spam" | "junk" => vec!["SPAM"],
-            "trash" | "bin" => vec!["TRASH"],
-            _ => Vec::new(),
-        },
-        Query::Test(_) => Vec::new(),
+        GmailQuery::Not(_) => Vec::new(),
+        GmailQuery::Test(GmailTest::In(name) | GmailTest::Is(name) | GmailTest::Label(name)) => {
+            match name.as_str() {
+                "anywhere" => vec!["SPAM", "TRASH"],
+                "spam" | "junk" => vec!["SPAM"],
+                "trash" | "bin" => vec!["TRASH"],
+                _ => Vec::new(),
+            }
+        }
+        GmailQuery::Test(_) => Vec::new(),
     }
 }
 
 /// True when the words stand next to each other in a field.
-fn says(message: &Message, field: Field, phrase: &[String]) -> bool {
+fn says(message: &Message, field: GmailField, phrase: &[String]) -> bool {
     let facts = &message.facts;
     let in_text = |text: &str| has_phrase(&words(text), phrase);
     // A phrase does not run from a name into the address behind it.
     let in_people = |text: &str| text.split(['<', '>']).any(in_text);
     match field {
-        Field::Anywhere => message.says(phrase),
-        Field::From => in_people(&facts.from),
-        Field::To => [&facts.to, &facts.cc, &facts.bcc].into_iter().any(|text| in_people(text)),
-        Field::Cc => in_people(&facts.cc),
-        Field::Bcc => in_people(&facts.bcc),
-        Field::Subject => in_text(&facts.subject),
-        Field::Filename => message.filenames().iter().any(|name| in_text(name)),
+        GmailField::Anywhere => message.says(phrase),
+        GmailField::From => in_people(&facts.from),
+        GmailField::To => {
+            [&facts.to, &facts.cc, &facts.bcc].into_iter().any(|text| in_people(text))
+        }
+        GmailField::Cc => in_people(&facts.cc),
+        GmailField::Bcc => in_people(&facts.bcc),
+        GmailField::Subject => in_text(&facts.subject),
+        GmailField::Filename => message.filenames().iter().any(|name| in_text(name)),
     }
 }
 

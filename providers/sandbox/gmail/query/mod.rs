@@ -14,20 +14,20 @@ const MAX_DEPTH: usize = 40;
 
 /// A query, or a part of one.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Query {
+pub(crate) enum GmailQuery {
     /// All of them; none is no condition.
-    All(Vec<Query>),
+    All(Vec<GmailQuery>),
     /// Any of them.
-    Any(Vec<Query>),
+    Any(Vec<GmailQuery>),
     /// Not this.
-    Not(Box<Query>),
+    Not(Box<GmailQuery>),
     /// One condition.
-    Test(Test),
+    Test(GmailTest),
 }
 
 /// Where words are looked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Field {
+pub(crate) enum GmailField {
     /// Headers and text.
     Anywhere,
     /// The sender.
@@ -46,9 +46,9 @@ pub(crate) enum Field {
 
 /// A condition on one message.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Test {
+pub(crate) enum GmailTest {
     /// The words stand next to each other.
-    Says(Field, Vec<String>),
+    Says(GmailField, Vec<String>),
     /// A label by its name.
     Label(String),
     /// A tab of the inbox.
@@ -74,22 +74,22 @@ pub(crate) enum Test {
 }
 
 /// Reads a query of the mailbox `me`.
-pub(super) fn parse(text: &str, me: &str) -> Query {
-    let mut reader = Reader { rest: text, me };
-    reader.group(false, "", MAX_DEPTH)
+pub(super) fn parse(text: &str, me: &str) -> GmailQuery {
+    let mut parser = GmailParser { rest: text, me };
+    parser.group(false, "", MAX_DEPTH)
 }
 
 /// A query on its way.
-struct Reader<'a> {
+struct GmailParser<'a> {
     rest: &'a str,
     me: &'a str,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> GmailParser<'a> {
     /// Reads up to a closing bracket, or to the end. Words in it belong to the
     /// operator in front of it, if any.
-    fn group(&mut self, inner: bool, operator: &str, depth: usize) -> Query {
-        let mut items: Vec<Query> = Vec::new();
+    fn group(&mut self, inner: bool, operator: &str, depth: usize) -> GmailQuery {
+        let mut items: Vec<GmailQuery> = Vec::new();
         let mut or = false;
         loop {
             self.rest = self.rest.trim_start();
@@ -115,11 +115,11 @@ impl<'a> Reader<'a> {
             };
             // `OR` binds its two neighbours before the rest are joined.
             match items.pop() {
-                Some(Query::Any(mut any)) if or => {
+                Some(GmailQuery::Any(mut any)) if or => {
                     any.push(item);
-                    items.push(Query::Any(any));
+                    items.push(GmailQuery::Any(any));
                 }
-                Some(last) if or => items.push(Query::Any(vec![last, item])),
+                Some(last) if or => items.push(GmailQuery::Any(vec![last, item])),
                 last => {
                     items.extend(last);
                     items.push(item);
@@ -128,8 +128,8 @@ impl<'a> Reader<'a> {
             or = false;
         }
         match items.len() {
-            1 => items.pop().unwrap_or(Query::All(Vec::new())),
-            _ => Query::All(items),
+            1 => items.pop().unwrap_or(GmailQuery::All(Vec::new())),
+            _ => GmailQuery::All(items),
         }
     }
 
@@ -152,7 +152,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads one word, phrase, group or operator; `None` for what says nothing.
-    fn operand(&mut self, operator: &str, depth: usize) -> Option<Query> {
+    fn operand(&mut self, operator: &str, depth: usize) -> Option<GmailQuery> {
         // As a loop, for nobody says how many signs there are.
         let mut negated = false;
         while let Some(rest) = self.rest.strip_prefix('-') {
@@ -165,20 +165,20 @@ impl<'a> Reader<'a> {
             _ => self.bare_operand(operator, depth),
         };
         match negated {
-            true => operand.map(|operand| Query::Not(Box::new(operand))),
+            true => operand.map(|operand| GmailQuery::Not(Box::new(operand))),
             false => operand,
         }
     }
 
     /// The same, past its signs.
-    fn bare_operand(&mut self, operator: &str, depth: usize) -> Option<Query> {
+    fn bare_operand(&mut self, operator: &str, depth: usize) -> Option<GmailQuery> {
         let first = self.rest.chars().next()?;
         match first {
             '(' => {
                 self.skip(first);
                 let depth = depth.checked_sub(1)?;
                 match self.group(true, operator, depth) {
-                    Query::All(none) if none.is_empty() => None,
+                    GmailQuery::All(none) if none.is_empty() => None,
                     group => Some(group),
                 }
             }
@@ -199,7 +199,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads what an operator applies to: a word, a phrase or a group.
-    fn value(&mut self, operator: &str, depth: usize) -> Option<Query> {
+    fn value(&mut self, operator: &str, depth: usize) -> Option<GmailQuery> {
         // People write `from: ana`, and Gmail understands.
         self.rest = self.rest.trim_start();
         match self.rest.chars().next()? {
@@ -230,44 +230,45 @@ impl<'a> Reader<'a> {
 
     /// The condition that an operator makes of a value. The operators are
     /// those of [`OPERATORS`].
-    fn test(&self, operator: &str, value: &str) -> Option<Query> {
+    fn test(&self, operator: &str, value: &str) -> Option<GmailQuery> {
         let field = match operator {
-            "" => Some(Field::Anywhere),
-            "from" => Some(Field::From),
-            "to" => Some(Field::To),
-            "cc" => Some(Field::Cc),
-            "bcc" => Some(Field::Bcc),
-            "subject" => Some(Field::Subject),
-            "filename" => Some(Field::Filename),
+            "" => Some(GmailField::Anywhere),
+            "from" => Some(GmailField::From),
+            "to" => Some(GmailField::To),
+            "cc" => Some(GmailField::Cc),
+            "bcc" => Some(GmailField::Bcc),
+            "subject" => Some(GmailField::Subject),
+            "filename" => Some(GmailField::Filename),
             _ => None,
         };
         if let Some(field) = field {
-            let people = [Field::From, Field::To, Field::Cc, Field::Bcc];
+            let people = [GmailField::From, GmailField::To, GmailField::Cc, GmailField::Bcc];
             let me = people.contains(&field) && value.eq_ignore_ascii_case("me");
             let phrase = words(if me { self.me } else { value });
-            return (!phrase.is_empty()).then_some(Query::Test(Test::Says(field, phrase)));
+            return (!phrase.is_empty())
+                .then_some(GmailQuery::Test(GmailTest::Says(field, phrase)));
         }
         if value.is_empty() {
             return None;
         }
         let name = value.to_lowercase();
         let test = match operator {
-            "label" => Some(Test::Label(name)),
-            "category" => Some(Test::Category(name)),
-            "in" => Some(Test::In(name)),
-            "is" => Some(Test::Is(name)),
-            "has" => Some(Test::Has(name)),
-            "larger" => name.parse().ok().map(Test::Larger),
-            "smaller" => name.parse().ok().map(Test::Smaller),
-            "before" => instant(&name).map(Test::Before),
-            "after" => instant(&name).map(Test::After),
+            "label" => Some(GmailTest::Label(name)),
+            "category" => Some(GmailTest::Category(name)),
+            "in" => Some(GmailTest::In(name)),
+            "is" => Some(GmailTest::Is(name)),
+            "has" => Some(GmailTest::Has(name)),
+            "larger" => name.parse().ok().map(GmailTest::Larger),
+            "smaller" => name.parse().ok().map(GmailTest::Smaller),
+            "before" => instant(&name).map(GmailTest::Before),
+            "after" => instant(&name).map(GmailTest::After),
             "rfc822msgid" => {
                 let id = value.trim_matches(['<', '>']);
-                Some(Test::MessageId(id.to_owned()))
+                Some(GmailTest::MessageId(id.to_owned()))
             }
             _ => None,
         };
-        Some(Query::Test(test.unwrap_or(Test::Never)))
+        Some(GmailQuery::Test(test.unwrap_or(GmailTest::Never)))
     }
 }
 

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::context::{At, CalendarContext};
 use super::event::{PROPERTIES, called_off};
 use super::filter::{self, instant};
-use super::shown::{Kind, Shown};
+use super::shown::{EventKind, Shown};
 use crate::graph::error::{
     GraphError, invalid_parameter, invalid_request, malformed_id, not_found,
 };
@@ -23,14 +23,14 @@ const MOST_DAYS: i64 = 1_825;
 
 /// What an id stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Found {
+pub(super) struct EventRef {
     /// The place of the event or the series.
     pub place: usize,
     /// The occurrence of the series that is meant.
     pub original: Option<EventTime>,
 }
 
-impl Found {
+impl EventRef {
     /// The place of its calendar.
     pub fn calendar(&self, agenda: &Agenda) -> Result<usize, GraphError> {
         let event = agenda.event(self.place).ok_or_else(not_found)?;
@@ -99,7 +99,7 @@ pub(crate) fn as_is(agenda: &Agenda, place: usize) -> Option<Occurrence<'_>> {
 }
 
 /// Finds what an id stands for.
-pub(super) fn find(context: &CalendarContext<'_>, id: &str) -> Result<Found, GraphError> {
+pub(super) fn find(context: &CalendarContext<'_>, id: &str) -> Result<EventRef, GraphError> {
     let found = context.ids().event_of(id).map_err(|()| malformed_id())?;
     let (place, second, _) = found.ok_or_else(not_found)?;
     let event = context.agenda.event(place).ok_or_else(not_found)?;
@@ -119,7 +119,7 @@ pub(super) fn find(context: &CalendarContext<'_>, id: &str) -> Result<Found, Gra
             })
         }
     };
-    let found = Found { place, original };
+    let found = EventRef { place, original };
     // What stands for an occurrence goes by the occurrence's id.
     let shown = found.shown(context)?;
     match original.is_none() && shown.series.is_some() {
@@ -136,7 +136,7 @@ pub(super) fn event(context: &CalendarContext<'_>, id: &str) -> Result<Body, Gra
 }
 
 /// The answer with one event.
-pub(super) fn single(context: &CalendarContext<'_>, found: Found) -> Result<Body, GraphError> {
+pub(super) fn single(context: &CalendarContext<'_>, found: EventRef) -> Result<Body, GraphError> {
     let shown = found.shown(context)?;
     let mut members = shown.json(context);
     if let Some(link) = context.calendar_link(shown.it.event.calendar) {
@@ -155,7 +155,7 @@ pub(super) fn list(context: &CalendarContext<'_>, at: At<'_>) -> Result<Body, Gr
         .filter(|(_, event)| is_there(event))
         .filter_map(|(place, _)| as_is(context.agenda, place))
         .map(|it| Shown::of(context, it))
-        .filter(|shown| shown.kind != Kind::Exception);
+        .filter(|shown| shown.kind != EventKind::Exception);
     let mut events: Vec<Shown<'_>> = events.collect();
     events.reverse();
     page(context, events, &of(at, "events"))

@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 
 use super::body::{TEAMS, html, plain};
 use super::context::CalendarContext;
-use super::shown::{Kind, Shown};
+use super::shown::{EventKind, Shown};
 use crate::graph::pages;
 use crate::graph::people::object;
 use crate::graph::zones::{windows_name, written};
@@ -404,7 +404,7 @@ impl Shown<'_> {
         for name in PROPERTIES {
             let wanted = match name {
                 // Worked out for series alone, and only when it is asked for.
-                "cancelledOccurrences" => options.names(name) && self.kind == Kind::Master,
+                "cancelledOccurrences" => options.names(name) && self.kind == EventKind::Master,
                 _ => name == "id" || options.wants(name),
             };
             if let Some(value) = wanted.then(|| serializer.property(name)).flatten() {

@@ -21,7 +21,7 @@ use super::access;
 use super::error::{
     GraphError, denied, folder_exists, invalid_property, invalid_request, not_found,
 };
-use super::params::{Options, Prefer};
+use super::params::{Prefer, QueryOptions};
 use super::people::object;
 use super::request::Asked;
 use super::response::{Body, GraphResponse};
@@ -31,7 +31,7 @@ use super::zones::Zone;
 use crate::auth::tokens;
 use crate::http::Request;
 use crate::state::State;
-use crate::store::agenda::{self, Access};
+use crate::store::agenda::{self, CalendarAccess};
 use context::{At, CalendarContext};
 use respond::Action;
 
@@ -88,7 +88,7 @@ pub(super) fn handle(
     call: &CalendarCall<'_>,
 ) -> Result<GraphResponse, GraphError> {
     let store = access::let_in(state, access, user, call.permissions(&request.method))?;
-    let options = Options::read(request, call.options())?;
+    let options = QueryOptions::read(request, call.options())?;
     let prefer = Prefer::read(request);
     let zone = prefer.zone.as_deref().map(Zone::of).transpose()?;
     let asked = Asked { state, request, store, options: &options, prefer: &prefer };
@@ -180,7 +180,7 @@ impl CalendarContext<'_> {
         let body = read(self.asked.request, &CALENDAR, true)?;
         let place = self.calendar_at(At::Id(id))?;
         let calendar = self.agenda.calendar(place).ok_or_else(not_found)?;
-        if calendar.access != Access::Owner {
+        if calendar.access != CalendarAccess::Owner {
             return Err(denied());
         }
         if let Some(name) = name_in(&body) {
@@ -203,7 +203,7 @@ impl CalendarContext<'_> {
         if calendar.main {
             return Err(invalid_request("The default calendar of a mailbox can't be deleted."));
         }
-        if calendar.access != Access::Owner {
+        if calendar.access != CalendarAccess::Owner {
             return Err(denied());
         }
         self.agenda.remove_calendar(place);
@@ -223,8 +223,8 @@ impl CalendarContext<'_> {
 
     fn calendar_json(&self, calendar: &agenda::Calendar) -> Map<String, Value> {
         let ids = self.ids();
-        let writable = matches!(calendar.access, Access::Owner | Access::Writer);
-        let own = calendar.access == Access::Owner;
+        let writable = matches!(calendar.access, CalendarAccess::Owner | CalendarAccess::Writer);
+        let own = calendar.access == CalendarAccess::Owner;
         object(json!({
             "id": ids.calendar(&calendar.id),
             "name": shown_name(calendar),

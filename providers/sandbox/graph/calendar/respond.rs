@@ -5,7 +5,7 @@ use hyper::StatusCode;
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 
-use super::answer::Found;
+use super::answer::EventRef;
 use super::context::CalendarContext;
 use super::draft::{person, stated};
 use super::event::{called_off, is_organizer};
@@ -66,14 +66,14 @@ pub(super) fn handle(
     Ok(GraphResponse::done(StatusCode::ACCEPTED))
 }
 
-fn organizes(context: &CalendarContext<'_>, found: Found) -> Result<bool, GraphError> {
+fn organizes(context: &CalendarContext<'_>, found: EventRef) -> Result<bool, GraphError> {
     let shown = found.shown(context)?;
     Ok(is_organizer(&shown.it.event, context.owner()))
 }
 
 fn respond(
     context: &mut CalendarContext<'_>,
-    found: Found,
+    found: EventRef,
     answer: Answer,
     body: &Map<String, Value>,
 ) -> Result<(), GraphError> {
@@ -135,7 +135,7 @@ fn slot(slot: &Value) -> Result<(ZonedTime, ZonedTime), GraphError> {
 /// Forwards a meeting: those it goes to are asked from now on.
 fn forward(
     context: &mut CalendarContext<'_>,
-    found: Found,
+    found: EventRef,
     body: &Map<String, Value>,
 ) -> Result<(), GraphError> {
     let recipients = body.get("toRecipients").and_then(Value::as_array);
@@ -159,7 +159,7 @@ fn forward(
 /// The organizer's copy of a meeting, where it is in this sandbox.
 fn organizers_copy(
     context: &mut CalendarContext<'_>,
-    found: Found,
+    found: EventRef,
 ) -> Result<Option<usize>, GraphError> {
     if organizes(context, found)? {
         return own_place(context, found).map(Some);

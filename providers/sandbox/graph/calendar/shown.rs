@@ -9,14 +9,14 @@ use daysheet_core::event_time::EventTime;
 
 /// What an event is in its series.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum EventKind {
     Single,
     Master,
     Occurrence,
     Exception,
 }
 
-impl Kind {
+impl EventKind {
     /// The word on the wire.
     pub fn name(self) -> &'static str {
         match self {
@@ -34,7 +34,7 @@ pub(crate) struct Shown<'a> {
     /// What is shown.
     pub it: Occurrence<'a>,
     /// What it is in its series.
-    pub kind: Kind,
+    pub kind: EventKind,
     /// The place of the series, for what is part of one.
     pub series: Option<usize>,
 }
@@ -45,10 +45,10 @@ impl<'a> Shown<'a> {
         let series = it.event.instead_of.as_ref();
         let series = series.and_then(|(id, _)| context.agenda.find(it.event.calendar, id));
         let kind = match series {
-            _ if it.event.repeat.is_some() => Kind::Master,
-            None => Kind::Single,
-            Some(series) if series == it.place => Kind::Occurrence,
-            Some(_) => Kind::Exception,
+            _ if it.event.repeat.is_some() => EventKind::Master,
+            None => EventKind::Single,
+            Some(series) if series == it.place => EventKind::Occurrence,
+            Some(_) => EventKind::Exception,
         };
         Self { it, kind, series }
     }

@@ -6,7 +6,7 @@ use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp, ToSpan};
 use serde_json::Value;
 
-use super::answer::{self, Found};
+use super::answer::{self, EventRef};
 use super::context::{At, CalendarContext};
 use super::draft::Draft;
 use super::event::{called_off, is_organizer};
@@ -15,7 +15,7 @@ use crate::graph::response::{Body, GraphResponse};
 use crate::graph::types::EVENT;
 use crate::graph::types::read::read;
 use crate::store::agenda::share::CALLED_OFF;
-use crate::store::agenda::{Access, Event, event_id, same};
+use crate::store::agenda::{CalendarAccess, Event, event_id, same};
 use daysheet_core::event_time::ZonedTime;
 use daysheet_core::provider::calendar::Guest;
 
@@ -66,7 +66,7 @@ fn organizer(context: &CalendarContext<'_>) -> Guest {
 
 /// The answer with an event that was made.
 fn created(context: &CalendarContext<'_>, place: usize) -> Result<GraphResponse, GraphError> {
-    let found = Found { place, original: None };
+    let found = EventRef { place, original: None };
     let body = answer::single(context, found)?;
     let id = match &body {
         Body::Json(event) => event.get("id").and_then(Value::as_str),
@@ -124,7 +124,7 @@ pub(super) fn delete(
 }
 
 /// Takes an event out of its calendar.
-pub(super) fn remove(context: &mut CalendarContext<'_>, found: Found) -> Result<(), GraphError> {
+pub(super) fn remove(context: &mut CalendarContext<'_>, found: EventRef) -> Result<(), GraphError> {
     let shown = found.shown(context)?;
     if called_off(&shown.it.event) {
         let place = shown.it.place;
@@ -147,7 +147,7 @@ pub(super) fn remove(context: &mut CalendarContext<'_>, found: Found) -> Result<
 }
 
 /// Finds what is to be written, if it may be and nobody was quicker.
-pub(super) fn open(context: &CalendarContext<'_>, id: &str) -> Result<Found, GraphError> {
+pub(super) fn open(context: &CalendarContext<'_>, id: &str) -> Result<EventRef, GraphError> {
     let found = answer::find(context, id)?;
     writable(context, found.calendar(context.agenda)?)?;
     let wanted = context.asked.request.header("if-match").map(str::trim);
@@ -164,7 +164,7 @@ pub(super) fn open(context: &CalendarContext<'_>, id: &str) -> Result<Found, Gra
 /// The place of an event, or of an occurrence that is its own from now on.
 pub(super) fn own_place(
     context: &mut CalendarContext<'_>,
-    found: Found,
+    found: EventRef,
 ) -> Result<usize, GraphError> {
     match found.original {
         None => Ok(found.place),
@@ -182,8 +182,8 @@ pub(super) fn own_place(
 pub(super) fn writable(context: &CalendarContext<'_>, place: usize) -> Result<(), GraphError> {
     let calendar = context.agenda.calendar(place).ok_or_else(not_found)?;
     match calendar.access {
-        Access::Owner | Access::Writer => Ok(()),
-        Access::Reader | Access::Busy => Err(denied()),
+        CalendarAccess::Owner | CalendarAccess::Writer => Ok(()),
+        CalendarAccess::Reader | CalendarAccess::Busy => Err(denied()),
     }
 }
 
@@ -202,7 +202,7 @@ fn made_by(context: &CalendarContext<'_>, id: &str) -> Option<usize> {
 /// An occurrence stays between the days of those before and after it.
 fn keep_apart(
     context: &CalendarContext<'_>,
-    found: Found,
+    found: EventRef,
     after: &Event,
 ) -> Result<(), GraphError> {
     let Some(original) = found.original else {

@@ -11,7 +11,7 @@ use super::{Key, Round, removed, there};
 use crate::graph::calendar::answer::{as_is, touches, window};
 use crate::graph::calendar::context::{At, CalendarContext};
 use crate::graph::calendar::event::called_off;
-use crate::graph::calendar::shown::{Kind, Shown, second};
+use crate::graph::calendar::shown::{EventKind, Shown, second};
 use crate::graph::error::GraphError;
 use crate::store::agenda::Event;
 use daysheet_core::event_time::EventTime;
@@ -102,7 +102,7 @@ fn series(
     );
     let same = occurrences.into_iter().map(|it| Shown::of(context, it));
     entries.extend(
-        same.filter(|shown| shown.kind == Kind::Occurrence)
+        same.filter(|shown| shown.kind == EventKind::Occurrence)
             .map(|shown| there("event", shown.sketch(context))),
     );
     entries

@@ -19,7 +19,7 @@ use super::calendar::context::{At, CalendarContext};
 use super::error::{GraphError, sync_state_lost};
 use super::ids::named_guid;
 use super::pages;
-use super::params::{Options, Prefer};
+use super::params::{Prefer, QueryOptions};
 use super::request::Asked;
 use super::response::{Body, GraphResponse};
 use super::zones::Zone;
@@ -88,7 +88,7 @@ pub(super) fn handle(
     let store = access::let_in(state, access, user, call.permissions())?;
     supported(request, call)?;
     let token = {
-        let options = Options::read(request, call.options())?;
+        let options = QueryOptions::read(request, call.options())?;
         let token = options.deltatoken.or(options.skiptoken);
         token
             .map(|token| Token::read(token, state, &question(request, &store.mailbox.address)))
@@ -105,7 +105,7 @@ pub(super) fn handle(
         headers: request.headers.clone(),
         body: request.body.clone(),
     };
-    let options = Options::read(&first, call.options())?;
+    let options = QueryOptions::read(&first, call.options())?;
     let prefer = Prefer::read(request);
     let zone = prefer.zone.as_deref().map(Zone::of).transpose()?;
     let asked = Asked { state, request: &first, store, options: &options, prefer: &prefer };

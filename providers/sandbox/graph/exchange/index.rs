@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 
 use super::folders;
 use crate::graph::ids::Ids;
-use crate::graph::people::Person;
+use crate::graph::people::EmailAddress;
 use crate::store::mailbox::Mailbox;
 
 /// What Gmail's tabs are called; as categories they have these names.
@@ -29,7 +29,7 @@ pub(crate) struct Index {
     /// The names of labels that are categories, by their ids.
     pub(super) categories: HashMap<String, String>,
     /// From and Sender of each message, by its place, once they are asked for.
-    pub(super) senders: Vec<OnceLock<[Option<Person>; 2]>>,
+    pub(super) senders: Vec<OnceLock<[Option<EmailAddress>; 2]>>,
     /// Places by message.
     pub(super) places: HashMap<u64, usize>,
 }

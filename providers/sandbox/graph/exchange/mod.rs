@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 
 use super::error::{GraphError, folder_not_found, malformed_id, not_found};
 use super::ids::Ids;
-use super::people::{self, Person};
+use super::people::{self, EmailAddress};
 use super::state::GraphState;
 use crate::state::State;
 use crate::store::head;
@@ -129,17 +129,17 @@ impl<'a> Store<'a> {
     }
 
     /// From of a message.
-    pub fn from(&self, message: &Message) -> Option<&'a Person> {
+    pub fn from(&self, message: &Message) -> Option<&'a EmailAddress> {
         self.people_of(message)?.first()?.as_ref()
     }
 
     /// Sender of a message; who wrote it, where nobody else sent it.
-    pub fn sender(&self, message: &Message) -> Option<&'a Person> {
+    pub fn sender(&self, message: &Message) -> Option<&'a EmailAddress> {
         let [from, sender] = self.people_of(message)?;
         sender.as_ref().or(from.as_ref())
     }
 
-    fn people_of(&self, message: &Message) -> Option<&'a [Option<Person>; 2]> {
+    fn people_of(&self, message: &Message) -> Option<&'a [Option<EmailAddress>; 2]> {
         let place = *self.index.places.get(&message.id)?;
         let senders = self.index.senders.get(place)?;
         Some(senders.get_or_init(|| {

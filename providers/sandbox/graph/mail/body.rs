@@ -16,8 +16,8 @@ use super::file::{File, line};
 use super::read::attachments::{self, NUMBER};
 use crate::graph::calendar::draft::person;
 use crate::graph::error::{GraphError, bad_request};
-use crate::graph::people::{self, Person};
-use crate::store::head::{self, Field};
+use crate::graph::people::{self, EmailAddress};
+use crate::store::head::{self, HeaderField};
 use crate::store::message::Message;
 use crate::store::mime::{self, Part};
 use daysheet_core::compose;
@@ -30,14 +30,14 @@ pub(super) struct EditableMessage {
     /// When it was written, in seconds since 1970.
     pub date: i64,
     /// From.
-    pub from: Option<Person>,
+    pub from: Option<EmailAddress>,
     /// Sender, where it is somebody else.
-    pub sender: Option<Person>,
+    pub sender: Option<EmailAddress>,
     /// To, Cc, Bcc and Reply-To.
-    pub to: Vec<Person>,
-    pub cc: Vec<Person>,
-    pub bcc: Vec<Person>,
-    pub reply_to: Vec<Person>,
+    pub to: Vec<EmailAddress>,
+    pub cc: Vec<EmailAddress>,
+    pub bcc: Vec<EmailAddress>,
+    pub reply_to: Vec<EmailAddress>,
     /// The subject.
     pub subject: String,
     /// True for a body in HTML.
@@ -203,10 +203,10 @@ impl EditableMessage {
 }
 
 /// A recipient of Graph's.
-pub(super) fn recipient(value: &Value) -> Result<Person, GraphError> {
+pub(super) fn recipient(value: &Value) -> Result<EmailAddress, GraphError> {
     let (name, address) = person(value)?;
     let name = name.map_or_else(|| address.clone(), |name| line(&name));
-    Ok(Person { name, address })
+    Ok(EmailAddress { name, address })
 }
 
 /// A Message-ID without its brackets.
@@ -233,7 +233,7 @@ fn document(html: &str) -> String {
 }
 
 /// Somebody for a header field.
-fn address(person: &Person) -> Address<'_> {
+fn address(person: &EmailAddress) -> Address<'_> {
     let name = (person.name != person.address).then_some(person.name.as_str());
     Address::new_address(name, person.address.as_str())
 }
@@ -260,7 +260,7 @@ fn bracketed(field: &str) -> Vec<String> {
 }
 
 /// The header fields of somebody's own.
-fn more(fields: &[Field<'_>]) -> Vec<(String, String)> {
+fn more(fields: &[HeaderField<'_>]) -> Vec<(String, String)> {
     let own = fields.iter().filter(|field| {
         let name = field.name.to_ascii_lowercase();
         name.starts_with("x-") && !name.starts_with("x-gm")

@@ -11,7 +11,7 @@ use crate::graph::error::{GraphError, conflict, denied, not_found};
 use crate::graph::exchange::Store;
 use crate::graph::exchange::state::{ExchangeState, Notes};
 use crate::graph::pages;
-use crate::graph::params::{Options, Prefer};
+use crate::graph::params::{Prefer, QueryOptions};
 use crate::graph::request::Asked;
 use crate::graph::response::GraphResponse;
 use crate::http::Request;
@@ -91,7 +91,7 @@ impl<'a> MailContext<'a> {
     pub fn reply(&self, id: u64, status: StatusCode) -> Result<GraphResponse, GraphError> {
         let store = self.store()?;
         let message = store.mailbox.message(id).ok_or_else(not_found)?;
-        let options = Options::default();
+        let options = QueryOptions::default();
         let json = message::json(store, message, &options, self.prefer)?;
         let id = store.message_id(message, self.prefer.immutable);
         self.entity(json, "messages", &format!("messages('{id}')"), status)
@@ -106,7 +106,7 @@ impl<'a> MailContext<'a> {
         status: StatusCode,
     ) -> Result<GraphResponse, GraphError> {
         let store = self.store()?;
-        let options = Options::default();
+        let options = QueryOptions::default();
         let asked = Asked {
             state: self.state,
             request: self.request,

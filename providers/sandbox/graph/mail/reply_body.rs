@@ -5,7 +5,7 @@
 use super::body::EditableMessage;
 use super::context::MailContext;
 use crate::graph::error::GraphError;
-use crate::graph::people::Person;
+use crate::graph::people::EmailAddress;
 use crate::graph::user;
 use crate::store::message::Message;
 
@@ -73,7 +73,7 @@ fn recipients(
     how: ReplyKind,
 ) -> Result<(), GraphError> {
     let own = user::addresses(context.store()?);
-    let is_own = |person: &Person| {
+    let is_own = |person: &EmailAddress| {
         let mut own = own.iter();
         own.any(|address| address.eq_ignore_ascii_case(&person.address))
     };
@@ -82,8 +82,8 @@ fn recipients(
         false => original.reply_to.clone(),
     };
     if how == ReplyKind::ReplyAll {
-        let mut all: Vec<Person> = Vec::new();
-        let mut take = |people: &[Person]| {
+        let mut all: Vec<EmailAddress> = Vec::new();
+        let mut take = |people: &[EmailAddress]| {
             let mut taken = Vec::new();
             for person in people {
                 let known =

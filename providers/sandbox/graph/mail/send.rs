@@ -14,7 +14,7 @@ use crate::graph::error::{
     GraphError, bad_request, invalid_recipients, not_draft, not_found, send_as_denied,
 };
 use crate::graph::exchange::folders::{self, OUTBOX};
-use crate::graph::people::Person;
+use crate::graph::people::EmailAddress;
 use crate::graph::response::{GraphResponse, accepted};
 use crate::graph::user;
 use crate::state::State;
@@ -110,9 +110,11 @@ fn signed(
     mut editable: EditableMessage,
 ) -> Result<EditableMessage, GraphError> {
     let store = context.store()?;
-    let me = Person { name: user::name(store).to_owned(), address: store.mailbox.address.clone() };
+    let me =
+        EmailAddress { name: user::name(store).to_owned(), address: store.mailbox.address.clone() };
     let own = user::addresses(store);
-    let is_own = |person: &Person| own.iter().any(|it| it.eq_ignore_ascii_case(&person.address));
+    let is_own =
+        |person: &EmailAddress| own.iter().any(|it| it.eq_ignore_ascii_case(&person.address));
     let from = match editable.from.take() {
         None => me.clone(),
         Some(from) if is_own(&from) => from,

@@ -20,7 +20,7 @@ use crate::graph::error::{
 };
 use crate::graph::exchange::Store;
 use crate::graph::pages;
-use crate::graph::params::Options;
+use crate::graph::params::QueryOptions;
 use crate::graph::people::object;
 use crate::graph::response::{Body, GraphResponse, done, with_context};
 use crate::graph::types::mail::{ATTACHMENT, UPLOAD};
@@ -65,7 +65,7 @@ pub(super) fn attach(context: &MailContext<'_>, id: &str) -> Result<GraphRespons
     drafts::rewrite(context, message, &editable)?;
     let store = context.store()?;
     let message = store.mailbox.message(message.id).ok_or_else(not_found)?;
-    let options = Options::default();
+    let options = QueryOptions::default();
     let list = attachments::list(store, message, &options, context.prefer);
     let Some(Value::Object(last)) = list.into_iter().next_back() else {
         return Err(not_found());

@@ -2,29 +2,29 @@
 //! and the parameters of actions. Bodies are held against them in
 //! `read.rs`.
 
-use super::{ADDRESS, BODY, RECIPIENT, Shape, TIME, Type, WEEKDAYS, action, shape};
+use super::{ADDRESS, BODY, ObjectType, RECIPIENT, TIME, Type, WEEKDAYS, action, object};
 
 use Type::{Instant, Many, Number, Of, Text, Truth, Word};
 
 /// How much something matters.
 const IMPORTANCE: Type = Word(&["low", "normal", "high"]);
 
-static FLAG: Shape = shape! { "followupFlag";
+static FLAG: ObjectType = object! { "followupFlag";
     "flagStatus": Word(&["notFlagged", "complete", "flagged"]), "startDateTime": Of(&TIME),
     "dueDateTime": Of(&TIME),
 };
 
-static PROPERTY: Shape =
-    shape("singleValueLegacyExtendedProperty", &[("id", Text), ("value", Text)]);
+static PROPERTY: ObjectType =
+    object("singleValueLegacyExtendedProperty", &[("id", Text), ("value", Text)]);
 
 /// An attachment that is a file.
-pub(crate) static ATTACHMENT: Shape = shape! { "fileAttachment";
+pub(crate) static ATTACHMENT: ObjectType = object! { "fileAttachment";
     "id": Text, "lastModifiedDateTime": Instant, "name": Text, "contentType": Text, "size": Number,
     "isInline": Truth, "contentId": Text, "contentLocation": Text, "contentBytes": Text,
 };
 
 /// A message; what is only read may be sent too, and is passed over.
-pub(crate) static MESSAGE: Shape = shape! { "message";
+pub(crate) static MESSAGE: ObjectType = object! { "message";
     "id": Text, "createdDateTime": Instant, "lastModifiedDateTime": Instant, "changeKey": Text,
     "categories": Many(&Text), "receivedDateTime": Instant, "sentDateTime": Instant,
     "hasAttachments": Truth, "internetMessageId": Text, "subject": Text, "bodyPreview": Text,
@@ -38,28 +38,28 @@ pub(crate) static MESSAGE: Shape = shape! { "message";
 
 /// The parameters of what makes a draft of a message: those that say nothing of
 /// it, which is written afterwards.
-pub(crate) static ANSWER: Shape = action(&[]);
+pub(crate) static ANSWER: ObjectType = action(&[]);
 
 /// The parameters of `move` and `copy`.
-pub(crate) static MOVE: Shape = action(&[("destinationId", Text)]);
+pub(crate) static MOVE: ObjectType = action(&[("destinationId", Text)]);
 
-static ATTACHMENT_ITEM: Shape = shape! { "attachmentItem";
+static ATTACHMENT_ITEM: ObjectType = object! { "attachmentItem";
     "attachmentType": Word(&["file", "item", "reference"]), "name": Text, "size": Number,
     "contentType": Text, "contentId": Text, "isInline": Truth,
 };
 
 /// The parameters of `createUploadSession`.
-pub(crate) static UPLOAD: Shape = action(&[("attachmentItem", Of(&ATTACHMENT_ITEM))]);
+pub(crate) static UPLOAD: ObjectType = action(&[("attachmentItem", Of(&ATTACHMENT_ITEM))]);
 
 /// A folder.
-pub(crate) static FOLDER: Shape = shape! { "mailFolder";
+pub(crate) static FOLDER: ObjectType = object! { "mailFolder";
     "id": Text, "displayName": Text, "parentFolderId": Text, "childFolderCount": Number,
     "unreadItemCount": Number, "totalItemCount": Number, "isHidden": Truth,
 };
 
-static SIZES: Shape = shape("sizeRange", &[("minimumSize", Number), ("maximumSize", Number)]);
+static SIZES: ObjectType = object("sizeRange", &[("minimumSize", Number), ("maximumSize", Number)]);
 
-static PREDICATES: Shape = shape! { "messageRulePredicates";
+static PREDICATES: ObjectType = object! { "messageRulePredicates";
     "bodyContains": Many(&Text), "bodyOrSubjectContains": Many(&Text), "categories": Many(&Text),
     "fromAddresses": Many(&Of(&RECIPIENT)), "hasAttachments": Truth, "headerContains": Many(&Text),
     "importance": IMPORTANCE, "isAutomaticReply": Truth, "isSigned": Truth,
@@ -69,7 +69,7 @@ static PREDICATES: Shape = shape! { "messageRulePredicates";
     "withinSizeRange": Of(&SIZES),
 };
 
-static ACTIONS: Shape = shape! { "messageRuleActions";
+static ACTIONS: ObjectType = object! { "messageRuleActions";
     "assignCategories": Many(&Text), "copyToFolder": Text, "delete": Truth,
     "forwardAsAttachmentTo": Many(&Of(&RECIPIENT)), "forwardTo": Many(&Of(&RECIPIENT)),
     "markAsRead": Truth, "markImportance": IMPORTANCE, "moveToFolder": Text,
@@ -77,34 +77,34 @@ static ACTIONS: Shape = shape! { "messageRuleActions";
 };
 
 /// A rule of the inbox.
-pub(crate) static RULE: Shape = shape! { "messageRule";
+pub(crate) static RULE: ObjectType = object! { "messageRule";
     "id": Text, "displayName": Text, "sequence": Number, "isEnabled": Truth, "hasError": Truth,
     "isReadOnly": Truth, "conditions": Of(&PREDICATES), "actions": Of(&ACTIONS),
     "exceptions": Of(&PREDICATES),
 };
 
-static REPLIES: Shape = shape! { "automaticRepliesSetting";
+static REPLIES: ObjectType = object! { "automaticRepliesSetting";
     "status": Word(&["disabled", "alwaysEnabled", "scheduled"]),
     "externalAudience": Word(&["none", "contactsOnly", "all"]), "scheduledStartDateTime": Of(&TIME),
     "scheduledEndDateTime": Of(&TIME), "internalReplyMessage": Text, "externalReplyMessage": Text,
 };
 
-static LANGUAGE: Shape = shape("localeInfo", &[("locale", Text), ("displayName", Text)]);
+static LANGUAGE: ObjectType = object("localeInfo", &[("locale", Text), ("displayName", Text)]);
 
-static ZONE: Shape = shape("timeZoneBase", &[("name", Text)]);
+static ZONE: ObjectType = object("timeZoneBase", &[("name", Text)]);
 
-static HOURS: Shape = shape! { "workingHours";
+static HOURS: ObjectType = object! { "workingHours";
     "daysOfWeek": Many(&WEEKDAYS), "startTime": Text, "endTime": Text, "timeZone": Of(&ZONE),
 };
 
 /// The settings of a mailbox.
-pub(crate) static SETTINGS: Shape = shape! { "mailboxSettings";
+pub(crate) static SETTINGS: ObjectType = object! { "mailboxSettings";
     "timeZone": Text, "automaticRepliesSetting": Of(&REPLIES), "language": Of(&LANGUAGE),
     "workingHours": Of(&HOURS),
 };
 
 /// A category.
-pub(crate) static CATEGORY: Shape = shape! { "outlookCategory";
+pub(crate) static CATEGORY: ObjectType = object! { "outlookCategory";
     "id": Text, "displayName": Text,
     "color": Word(&[
         "none", "preset0", "preset1", "preset2", "preset3", "preset4", "preset5", "preset6",
@@ -115,7 +115,7 @@ pub(crate) static CATEGORY: Shape = shape! { "outlookCategory";
 };
 
 /// A contact.
-pub(crate) static CONTACT: Shape = shape! { "contact";
+pub(crate) static CONTACT: ObjectType = object! { "contact";
     "id": Text, "createdDateTime": Instant, "lastModifiedDateTime": Instant, "changeKey": Text,
     "categories": Many(&Text), "parentFolderId": Text, "displayName": Text,
     "emailAddresses": Many(&Of(&ADDRESS)), "companyName": Text, "jobTitle": Text,

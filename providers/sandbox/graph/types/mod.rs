@@ -3,9 +3,9 @@
 //! `read.rs`.
 
 /// A type by its name, and the names and types of its members.
-macro_rules! shape {
+macro_rules! object {
     ($of:literal; $($name:literal: $kind:expr),+ $(,)?) => {
-        $crate::graph::types::shape($of, &[$(($name, $kind)),+])
+        $crate::graph::types::object($of, &[$(($name, $kind)),+])
     };
 }
 
@@ -22,11 +22,11 @@ pub(crate) enum Type {
     /// A word of a list, whatever its case.
     Word(&'static [&'static str]),
     Many(&'static Type),
-    Of(&'static Shape),
+    Of(&'static ObjectType),
 }
 
 /// A type with members.
-pub(crate) struct Shape {
+pub(crate) struct ObjectType {
     /// Its name below `microsoft.graph`.
     pub name: &'static str,
     /// True when the names of members are read whatever their case.
@@ -35,12 +35,15 @@ pub(crate) struct Shape {
     pub members: &'static [(&'static str, Type)],
 }
 
-pub(super) const fn shape(name: &'static str, members: &'static [(&'static str, Type)]) -> Shape {
-    Shape { name, loose: false, members }
+pub(super) const fn object(
+    name: &'static str,
+    members: &'static [(&'static str, Type)],
+) -> ObjectType {
+    ObjectType { name, loose: false, members }
 }
 
-pub(super) const fn action(members: &'static [(&'static str, Type)]) -> Shape {
-    Shape { name: "action", loose: true, members }
+pub(super) const fn action(members: &'static [(&'static str, Type)]) -> ObjectType {
+    ObjectType { name: "action", loose: true, members }
 }
 
 use Type::{Day, Instant, Many, Number, Of, Text, Truth, Word};
@@ -51,33 +54,34 @@ pub(super) const WEEKDAYS: Type =
 const PROVIDERS: Type =
     Word(&["unknown", "teamsForBusiness", "skypeForBusiness", "skypeForConsumer"]);
 
-pub(super) static TIME: Shape =
-    shape("dateTimeTimeZone", &[("dateTime", Text), ("timeZone", Text)]);
+pub(super) static TIME: ObjectType =
+    object("dateTimeTimeZone", &[("dateTime", Text), ("timeZone", Text)]);
 
-static SLOT: Shape = shape("timeSlot", &[("start", Of(&TIME)), ("end", Of(&TIME))]);
+static SLOT: ObjectType = object("timeSlot", &[("start", Of(&TIME)), ("end", Of(&TIME))]);
 
-pub(super) static ADDRESS: Shape = shape("emailAddress", &[("name", Text), ("address", Text)]);
+pub(super) static ADDRESS: ObjectType =
+    object("emailAddress", &[("name", Text), ("address", Text)]);
 
-pub(super) static RECIPIENT: Shape = shape("recipient", &[("emailAddress", Of(&ADDRESS))]);
+pub(super) static RECIPIENT: ObjectType = object("recipient", &[("emailAddress", Of(&ADDRESS))]);
 
-static STATUS: Shape = shape! { "responseStatus";
+static STATUS: ObjectType = object! { "responseStatus";
     "response": Word(&[
         "none", "organizer", "tentativelyAccepted", "accepted", "declined", "notResponded",
     ]),
     "time": Instant,
 };
 
-static ATTENDEE: Shape = shape! { "attendee";
+static ATTENDEE: ObjectType = object! { "attendee";
     "emailAddress": Of(&ADDRESS), "type": Word(&["required", "optional", "resource"]),
     "status": Of(&STATUS), "proposedNewTime": Of(&SLOT),
 };
 
-pub(super) static BODY: Shape =
-    shape("itemBody", &[("contentType", Word(&["text", "html"])), ("content", Text)]);
+pub(super) static BODY: ObjectType =
+    object("itemBody", &[("contentType", Word(&["text", "html"])), ("content", Text)]);
 
-static PLACE: Shape = shape("location", &[("displayName", Text)]);
+static PLACE: ObjectType = object("location", &[("displayName", Text)]);
 
-static PATTERN: Shape = shape! { "recurrencePattern";
+static PATTERN: ObjectType = object! { "recurrencePattern";
     "type": Word(&[
         "daily", "weekly", "absoluteMonthly", "relativeMonthly", "absoluteYearly", "relativeYearly",
     ]),
@@ -85,18 +89,18 @@ static PATTERN: Shape = shape! { "recurrencePattern";
     "firstDayOfWeek": WEEKDAYS, "index": Word(&["first", "second", "third", "fourth", "last"]),
 };
 
-static RANGE: Shape = shape! { "recurrenceRange";
+static RANGE: ObjectType = object! { "recurrenceRange";
     "type": Word(&["endDate", "noEnd", "numbered"]), "startDate": Day, "endDate": Day,
     "recurrenceTimeZone": Text, "numberOfOccurrences": Number,
 };
 
-static RECURRENCE: Shape =
-    shape("patternedRecurrence", &[("pattern", Of(&PATTERN)), ("range", Of(&RANGE))]);
+static RECURRENCE: ObjectType =
+    object("patternedRecurrence", &[("pattern", Of(&PATTERN)), ("range", Of(&RANGE))]);
 
-static ONLINE: Shape = shape("onlineMeetingInfo", &[("joinUrl", Text)]);
+static ONLINE: ObjectType = object("onlineMeetingInfo", &[("joinUrl", Text)]);
 
 /// An event; what is only read may be sent too, and is passed over.
-pub(super) static EVENT: Shape = shape! { "event";
+pub(super) static EVENT: ObjectType = object! { "event";
     "id": Text, "createdDateTime": Instant, "lastModifiedDateTime": Instant, "changeKey": Text,
     "categories": Many(&Text), "transactionId": Text, "originalStart": Instant,
     "originalStartTimeZone": Text, "originalEndTimeZone": Text, "iCalUId": Text,
@@ -115,27 +119,27 @@ pub(super) static EVENT: Shape = shape! { "event";
 };
 
 /// A calendar.
-pub(super) static CALENDAR: Shape = shape! { "calendar";
+pub(super) static CALENDAR: ObjectType = object! { "calendar";
     "id": Text, "name": Text, "isDefaultCalendar": Truth, "canShare": Truth, "canEdit": Truth,
     "owner": Of(&ADDRESS),
 };
 
 /// The parameters of `accept`.
-pub(super) static ACCEPT: Shape = action(&[("comment", Text), ("sendResponse", Truth)]);
+pub(super) static ACCEPT: ObjectType = action(&[("comment", Text), ("sendResponse", Truth)]);
 
 /// The parameters of `decline` and `tentativelyAccept`.
-pub(super) static DECLINE: Shape =
+pub(super) static DECLINE: ObjectType =
     action(&[("comment", Text), ("sendResponse", Truth), ("proposedNewTime", Of(&SLOT))]);
 
 /// The parameters of `cancel`.
-pub(super) static CANCEL: Shape = action(&[("comment", Text)]);
+pub(super) static CANCEL: ObjectType = action(&[("comment", Text)]);
 
 /// The parameters of `forward`.
-pub(super) static FORWARD: Shape =
+pub(super) static FORWARD: ObjectType =
     action(&[("comment", Text), ("toRecipients", Many(&Of(&RECIPIENT)))]);
 
 /// The parameters of `getSchedule`.
-pub(super) static SCHEDULE: Shape = action(&[
+pub(super) static SCHEDULE: ObjectType = action(&[
     ("schedules", Many(&Text)),
     ("startTime", Of(&TIME)),
     ("endTime", Of(&TIME)),

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use jiff::civil::Date;
 use serde_json::{Map, Value};
 
-use super::{Shape, Type};
+use super::{ObjectType, Type};
 use crate::graph::error::{GraphError, bad_request, unreadable_body, wrong_body};
 use crate::http::Request;
 
@@ -17,7 +17,7 @@ use Type::{Day, Instant, Many, Number, Of, Text, Truth, Word};
 /// needed. Members with annotations, and those that are null, are gone from it.
 pub(crate) fn read(
     request: &Request,
-    shape: &'static Shape,
+    object: &'static ObjectType,
     needed: bool,
 ) -> Result<Map<String, Value>, GraphError> {
     if request.body.is_empty() {
@@ -30,34 +30,34 @@ pub(crate) fn read(
     if !kind.to_ascii_lowercase().starts_with("application/json") {
         return Err(unreadable_body());
     }
-    parse(&request.body, shape)
+    parse(&request.body, object)
 }
 
-fn parse(body: &Bytes, shape: &'static Shape) -> Result<Map<String, Value>, GraphError> {
+fn parse(body: &Bytes, object: &'static ObjectType) -> Result<Map<String, Value>, GraphError> {
     let value: Value = serde_json::from_slice(body).map_err(|_| unreadable_body())?;
     let members = match value {
         Value::Object(members) => members,
         other => return Err(node(&other, "StartObject")),
     };
-    checked(members, shape)
+    checked(members, object)
 }
 
 /// Checks the members of a shape; their names come back as they are defined.
 fn checked(
     members: Map<String, Value>,
-    shape: &'static Shape,
+    object: &'static ObjectType,
 ) -> Result<Map<String, Value>, GraphError> {
     let mut out = Map::new();
     for (name, mut value) in members {
         if name.contains('@') {
             continue;
         }
-        let same = |known: &str| match shape.loose {
+        let same = |known: &str| match object.loose {
             true => known.eq_ignore_ascii_case(&name),
             false => known == name,
         };
-        let Some((known, kind)) = shape.members.iter().find(|(known, _)| same(known)) else {
-            return Err(wrong_body(match shape.loose {
+        let Some((known, kind)) = object.members.iter().find(|(known, _)| same(known)) else {
+            return Err(wrong_body(match object.loose {
                 true => format!(
                     "The parameter '{name}' in the request payload is not a valid parameter for \
                      the operation."
@@ -65,7 +65,7 @@ fn checked(
                 false => format!(
                     "The property '{name}' does not exist on type 'microsoft.graph.{}'. Make \
                      sure to only use property names that are defined by the type.",
-                    shape.name
+                    object.name
                 ),
             }));
         };
@@ -115,7 +115,7 @@ fn check(value: &mut Value, kind: &'static Type) -> Result<(), GraphError> {
             values.retain(|value| !value.is_null());
             values.into()
         }
-        (Of(shape), Value::Object(members)) => checked(members, shape)?.into(),
+        (Of(object), Value::Object(members)) => checked(members, object)?.into(),
         (Many(_), other) => return Err(node(&other, "StartArray")),
         (Of(_), other) => return Err(node(&other, "StartObject")),
         (kind, other) => return Err(mismatch(kind, &other)),

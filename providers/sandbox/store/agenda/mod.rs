@@ -60,7 +60,7 @@ pub(crate) struct Calendar {
     /// True for the owner's main calendar.
     pub main: bool,
     /// What the owner may do with it.
-    pub access: Access,
+    pub access: CalendarAccess,
     /// Google's number of its colour.
     pub colour: u8,
     /// True once it is deleted.
@@ -79,7 +79,7 @@ impl Calendar {
             notes: String::new(),
             zone: zone.to_owned(),
             main: true,
-            access: Access::Owner,
+            access: CalendarAccess::Owner,
             colour: 14,
             gone: false,
             mark: 0,
@@ -113,7 +113,7 @@ impl Calendar {
 
 /// What somebody may do with a calendar.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Access {
+pub(crate) enum CalendarAccess {
     /// All.
     Owner,
     /// Write events.

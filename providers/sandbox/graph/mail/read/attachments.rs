@@ -15,7 +15,7 @@ use crate::graph::error::{GraphError, malformed_id, not_found};
 use crate::graph::exchange::Store;
 use crate::graph::exchange::folders;
 use crate::graph::ids::Ids;
-use crate::graph::params::{Options, Prefer};
+use crate::graph::params::{Prefer, QueryOptions};
 use crate::graph::people::object;
 use crate::graph::zones::time;
 use crate::store::head;
@@ -45,7 +45,7 @@ const OF_FILES: [&str; 3] = ["contentId", "contentLocation", "contentBytes"];
 pub(crate) fn list(
     store: Store<'_>,
     message: &Message,
-    options: &Options<'_>,
+    options: &QueryOptions<'_>,
     prefer: &Prefer,
 ) -> Vec<Value> {
     let root = Part::of_message(&message.raw);
@@ -65,7 +65,7 @@ pub(crate) fn one(
     store: Store<'_>,
     message: &Message,
     id: &str,
-    options: &Options<'_>,
+    options: &QueryOptions<'_>,
 ) -> Result<Map<String, Value>, GraphError> {
     let root = Part::of_message(&message.raw);
     let part = find(store, message, &root, id)?;
@@ -143,7 +143,7 @@ fn attachment(
     message: &Message,
     part: &Part,
     id: String,
-    options: &Options<'_>,
+    options: &QueryOptions<'_>,
 ) -> Map<String, Value> {
     let fields = head::fields(mime::slice(&message.raw, &part.head));
     let content_type = part.mime_type.as_str();

@@ -10,7 +10,7 @@ use crate::graph::error::{GraphError, bad_request, not_with_search};
 use crate::graph::exchange::Store;
 use crate::graph::exchange::folders::Folder;
 use crate::graph::pages;
-use crate::graph::params::{Options, Prefer, unquoted};
+use crate::graph::params::{Prefer, QueryOptions, unquoted};
 use crate::http::Request;
 use crate::store::message::Message;
 
@@ -25,7 +25,7 @@ pub(crate) fn messages(
     request: &Request,
     store: Store<'_>,
     folder: Option<&Folder>,
-    options: &Options<'_>,
+    options: &QueryOptions<'_>,
     prefer: &Prefer,
 ) -> Result<Value, GraphError> {
     options.check_select(&message::PROPERTIES, "message")?;
@@ -52,7 +52,7 @@ pub(crate) fn messages(
 fn found<'a>(
     store: Store<'a>,
     folder: Option<&Folder>,
-    options: &Options<'_>,
+    options: &QueryOptions<'_>,
 ) -> Result<Vec<&'a Message>, GraphError> {
     if let Some(search) = options.search {
         let refused =

@@ -17,7 +17,7 @@ use crate::store::message::Message;
 
 /// What a property is compared as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum PropertyType {
     Text,
     /// Text of which pieces can be looked for too.
     Words,
@@ -30,29 +30,29 @@ enum Kind {
 }
 
 /// The properties that can be filtered by.
-const FILTERED: [(&str, Kind); 17] = [
-    ("receivedDateTime", Kind::Time),
-    ("sentDateTime", Kind::Time),
-    ("createdDateTime", Kind::Time),
-    ("lastModifiedDateTime", Kind::Time),
-    ("isRead", Kind::Truth),
-    ("isDraft", Kind::Truth),
-    ("hasAttachments", Kind::Truth),
-    ("importance", Kind::Enum),
-    ("flag/flagStatus", Kind::Enum),
-    ("subject", Kind::Words),
-    ("internetMessageId", Kind::Text),
-    ("conversationId", Kind::Conversation),
-    ("parentFolderId", Kind::Folder),
-    ("from/emailAddress/address", Kind::Words),
-    ("from/emailAddress/name", Kind::Words),
-    ("sender/emailAddress/address", Kind::Words),
-    ("sender/emailAddress/name", Kind::Words),
+const FILTERED: [(&str, PropertyType); 17] = [
+    ("receivedDateTime", PropertyType::Time),
+    ("sentDateTime", PropertyType::Time),
+    ("createdDateTime", PropertyType::Time),
+    ("lastModifiedDateTime", PropertyType::Time),
+    ("isRead", PropertyType::Truth),
+    ("isDraft", PropertyType::Truth),
+    ("hasAttachments", PropertyType::Truth),
+    ("importance", PropertyType::Enum),
+    ("flag/flagStatus", PropertyType::Enum),
+    ("subject", PropertyType::Words),
+    ("internetMessageId", PropertyType::Text),
+    ("conversationId", PropertyType::Conversation),
+    ("parentFolderId", PropertyType::Folder),
+    ("from/emailAddress/address", PropertyType::Words),
+    ("from/emailAddress/name", PropertyType::Words),
+    ("sender/emailAddress/address", PropertyType::Words),
+    ("sender/emailAddress/name", PropertyType::Words),
 ];
 
 /// A property's value in one message.
 #[derive(Debug)]
-enum Held {
+enum PropertyValue {
     Text(String),
     Truth(bool),
     Time(i64),
@@ -76,8 +76,8 @@ fn check(store: Store<'_>, filter: &mut Filter) -> Result<(), GraphError> {
         Filter::Compare(path, comparison, literal) => {
             let kind = kind(path)?;
             let expected = match kind {
-                Kind::Truth => "Edm.Boolean",
-                Kind::Time => "Edm.DateTimeOffset",
+                PropertyType::Truth => "Edm.Boolean",
+                PropertyType::Time => "Edm.DateTimeOffset",
                 _ => "Edm.String",
             };
             if literal.kind() != expected {
@@ -89,11 +89,11 @@ fn check(store: Store<'_>, filter: &mut Filter) -> Result<(), GraphError> {
             }
             if let Literal::Text(id) = literal {
                 let number = match kind {
-                    Kind::Conversation => {
+                    PropertyType::Conversation => {
                         let thread = store.ids().thread(id).map_err(|()| malformed_id())?;
                         Some(thread.unwrap_or_default())
                     }
-                    Kind::Folder => Some(folder(store, id)?.into()),
+                    PropertyType::Folder => Some(folder(store, id)?.into()),
                     _ => None,
                 };
                 if let Some(number) = number {
@@ -101,13 +101,15 @@ fn check(store: Store<'_>, filter: &mut Filter) -> Result<(), GraphError> {
                 }
             }
             let equal = matches!(comparison, Comparison::Equal | Comparison::NotEqual);
-            match equal || matches!(kind, Kind::Time | Kind::Words | Kind::Text) {
+            match equal
+                || matches!(kind, PropertyType::Time | PropertyType::Words | PropertyType::Text)
+            {
                 true => Ok(()),
                 false => Err(unsupported_filter()),
             }
         }
         Filter::Text(_, path, _) => match kind(path)? {
-            Kind::Words => Ok(()),
+            PropertyType::Words => Ok(()),
             _ => Err(unsupported_filter()),
         },
         Filter::Member(path, inner) => match (path.as_str(), &**inner) {
@@ -132,7 +134,7 @@ fn folder(store: Store<'_>, id: &str) -> Result<u16, GraphError> {
 }
 
 /// The kind of a property that can be filtered by.
-fn kind(path: &str) -> Result<Kind, GraphError> {
+fn kind(path: &str) -> Result<PropertyType, GraphError> {
     match FILTERED.iter().find(|(known, _)| *known == path) {
         Some((_, kind)) => Ok(*kind),
         None if is_property(path) => Err(unsupported_filter()),
@@ -153,12 +155,14 @@ pub(super) fn meets(store: Store<'_>, filter: &Filter, message: &Message) -> boo
         Filter::Any(parts) => parts.iter().any(|part| meets(store, part, message)),
         Filter::Not(part) => !meets(store, part, message),
         Filter::Compare(path, comparison, literal) => {
-            let ordering = match (held(store, path, message), literal) {
-                (Some(Held::Text(held)), Literal::Text(text)) => {
-                    held.to_lowercase().cmp(&text.to_lowercase())
+            let ordering = match (value_of(store, path, message), literal) {
+                (Some(PropertyValue::Text(value_of)), Literal::Text(text)) => {
+                    value_of.to_lowercase().cmp(&text.to_lowercase())
                 }
-                (Some(Held::Truth(held)), Literal::Truth(truth)) => held.cmp(truth),
-                (Some(Held::Time(held)), Literal::Time(time)) => held.cmp(time),
+                (Some(PropertyValue::Truth(value_of)), Literal::Truth(truth)) => {
+                    value_of.cmp(truth)
+                }
+                (Some(PropertyValue::Time(value_of)), Literal::Time(time)) => value_of.cmp(time),
                 _ => return *comparison == Comparison::NotEqual,
             };
             match comparison {
@@ -170,8 +174,8 @@ pub(super) fn meets(store: Store<'_>, filter: &Filter, message: &Message) -> boo
                 Comparison::LessThanOrEqual => ordering.is_le(),
             }
         }
-        Filter::Text(test, path, text) => match held(store, path, message) {
-            Some(Held::Text(held)) => text_meets(*test, &held, text),
+        Filter::Text(test, path, text) => match value_of(store, path, message) {
+            Some(PropertyValue::Text(value_of)) => text_meets(*test, &value_of, text),
             _ => false,
         },
         Filter::Member(_, inner) => match &**inner {
@@ -186,36 +190,36 @@ pub(super) fn meets(store: Store<'_>, filter: &Filter, message: &Message) -> boo
 }
 
 /// Decides `startswith` and `contains`.
-fn text_meets(test: TextTest, held: &str, text: &str) -> bool {
-    let (held, text) = (held.to_lowercase(), text.to_lowercase());
+fn text_meets(test: TextTest, value_of: &str, text: &str) -> bool {
+    let (value_of, text) = (value_of.to_lowercase(), text.to_lowercase());
     match test {
-        TextTest::StartsWith => held.starts_with(&text),
-        TextTest::Contains => held.contains(&text),
+        TextTest::StartsWith => value_of.starts_with(&text),
+        TextTest::Contains => value_of.contains(&text),
     }
 }
 
 /// What a message has of a property.
-fn held(store: Store<'_>, path: &str, message: &Message) -> Option<Held> {
-    let text = |text: &str| Some(Held::Text(text.to_owned()));
+fn value_of(store: Store<'_>, path: &str, message: &Message) -> Option<PropertyValue> {
+    let text = |text: &str| Some(PropertyValue::Text(text.to_owned()));
     match path {
         "lastModifiedDateTime" => {
             let changed = message::changed(message, &store.notes(message));
-            Some(Held::Time(changed / 1_000 * 1_000))
+            Some(PropertyValue::Time(changed / 1_000 * 1_000))
         }
         "receivedDateTime" | "sentDateTime" | "createdDateTime" => {
             // The wire has whole seconds, and so has the comparison.
-            Some(Held::Time(message.facts.date / 1_000 * 1_000))
+            Some(PropertyValue::Time(message.facts.date / 1_000 * 1_000))
         }
-        "isRead" => Some(Held::Truth(!message.has("UNREAD"))),
-        "isDraft" => Some(Held::Truth(message.has("DRAFT"))),
-        "hasAttachments" => Some(Held::Truth(!message.filenames().is_empty())),
+        "isRead" => Some(PropertyValue::Truth(!message.has("UNREAD"))),
+        "isDraft" => Some(PropertyValue::Truth(message.has("DRAFT"))),
+        "hasAttachments" => Some(PropertyValue::Truth(!message.filenames().is_empty())),
         "importance" => text(Importance::noted(message, &store.notes(message)).name()),
         "flag/flagStatus" => text(message::flag(message, &store.notes(message))),
         "subject" => text(&message.facts.subject),
-        "internetMessageId" => Some(Held::Text(message::internet_message_id(message)?)),
+        "internetMessageId" => Some(PropertyValue::Text(message::internet_message_id(message)?)),
         // Numbers, as `check` has put into the filter.
-        "conversationId" => Some(Held::Text(message.thread.to_string())),
-        "parentFolderId" => Some(Held::Text(folders::number_of(message).to_string())),
+        "conversationId" => Some(PropertyValue::Text(message.thread.to_string())),
+        "parentFolderId" => Some(PropertyValue::Text(folders::number_of(message).to_string())),
         "from/emailAddress/address" => text(&store.from(message)?.address),
         "from/emailAddress/name" => text(&store.from(message)?.name),
         "sender/emailAddress/address" => text(&store.sender(message)?.address),

@@ -10,10 +10,10 @@ use crate::graph::exchange::Store;
 use crate::graph::exchange::folders;
 use crate::graph::exchange::state::Notes;
 use crate::graph::pages;
-use crate::graph::params::{Options, Prefer};
-use crate::graph::people::{self, Person};
+use crate::graph::params::{Prefer, QueryOptions};
+use crate::graph::people::{self, EmailAddress};
 use crate::graph::zones::time;
-use crate::store::head::{self, Field};
+use crate::store::head::{self, HeaderField};
 use crate::store::message::Message;
 use crate::store::mime;
 
@@ -128,7 +128,7 @@ pub(super) fn changed(message: &Message, notes: &Notes) -> i64 {
 pub(crate) fn json(
     store: Store<'_>,
     message: &Message,
-    options: &Options<'_>,
+    options: &QueryOptions<'_>,
     prefer: &Prefer,
 ) -> Result<Map<String, Value>, GraphError> {
     let section = mime::header_section(&message.raw);
@@ -166,7 +166,7 @@ struct MessageSerializer<'a> {
     message: &'a Message,
     prefer: &'a Prefer,
     notes: Notes,
-    fields: Vec<Field<'a>>,
+    fields: Vec<HeaderField<'a>>,
 }
 
 impl MessageSerializer<'_> {
@@ -216,7 +216,7 @@ impl MessageSerializer<'_> {
 
     fn recipients(&self, field: &str) -> Value {
         let people = people::persons(&self.fields, field);
-        people.iter().map(Person::json).collect()
+        people.iter().map(EmailAddress::json).collect()
     }
 
     /// The body as it was written: HTML where there is some, else plain text.

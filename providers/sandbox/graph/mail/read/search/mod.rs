@@ -1,4 +1,4 @@
-//! Graph's `$search` over mail: Keyword Query Language, read.
+//! Graph's `$search` over mail: Keyword KqlQuery Language, read.
 //!
 //! Here is the query without the quotes around it. Connectives are in capitals; two conditions side by
 //! side are joined by AND; NOT binds closer than AND, and AND closer than OR.
@@ -17,20 +17,20 @@ const MAX_DEPTH: usize = 40;
 
 /// A query, or a part of one.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Query {
+pub(crate) enum KqlQuery {
     /// All of them.
-    All(Vec<Query>),
+    All(Vec<KqlQuery>),
     /// Any of them.
-    Any(Vec<Query>),
+    Any(Vec<KqlQuery>),
     /// Not this.
-    Not(Box<Query>),
+    Not(Box<KqlQuery>),
     /// One condition.
-    Test(Test),
+    Test(KqlTest),
 }
 
 /// Where words are looked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Field {
+pub(crate) enum KqlField {
     /// Headers and text.
     Anywhere,
     From,
@@ -46,9 +46,9 @@ pub(crate) enum Field {
 
 /// A condition on one message.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Test {
+pub(crate) enum KqlTest {
     /// The words stand next to each other.
-    Says(Field, Vec<String>),
+    Says(KqlField, Vec<String>),
     /// Has attachments.
     HasAttachments,
     /// Is important.
@@ -64,18 +64,18 @@ pub(crate) enum Test {
 }
 
 /// Reads a query, or says what is wrong with it.
-pub(super) fn parse(text: &str) -> Result<Query, String> {
-    let mut reader = Reader { text, rest: text };
-    let query = reader.any(MAX_DEPTH)?;
-    match reader.rest.is_empty() {
+pub(super) fn parse(text: &str) -> Result<KqlQuery, String> {
+    let mut parser = KqlParser { text, rest: text };
+    let query = parser.any(MAX_DEPTH)?;
+    match parser.rest.is_empty() {
         true => Ok(query),
-        false => Err(reader.wrong()),
+        false => Err(parser.wrong()),
     }
 }
 
 /// The signs between a property and its value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Sign {
+enum Operator {
     Equal,
     Less,
     Greater,
@@ -83,18 +83,22 @@ enum Sign {
 }
 
 /// The longer sign first, for the shorter one begins it.
-const SIGNS: [(&str, Sign); 4] =
-    [(">=", Sign::GreaterEqual), ("<", Sign::Less), (">", Sign::Greater), (":", Sign::Equal)];
+const SIGNS: [(&str, Operator); 4] = [
+    (">=", Operator::GreaterEqual),
+    ("<", Operator::Less),
+    (">", Operator::Greater),
+    (":", Operator::Equal),
+];
 
 /// The properties that mail has, as far as anybody asks for them.
-const PROPERTIES: [(&str, Option<Field>); 11] = [
-    ("from", Some(Field::From)),
-    ("to", Some(Field::To)),
-    ("cc", Some(Field::Cc)),
-    ("bcc", Some(Field::Bcc)),
-    ("subject", Some(Field::Subject)),
-    ("body", Some(Field::Body)),
-    ("attachment", Some(Field::Attachment)),
+const PROPERTIES: [(&str, Option<KqlField>); 11] = [
+    ("from", Some(KqlField::From)),
+    ("to", Some(KqlField::To)),
+    ("cc", Some(KqlField::Cc)),
+    ("bcc", Some(KqlField::Bcc)),
+    ("subject", Some(KqlField::Subject)),
+    ("body", Some(KqlField::Body)),
+    ("attachment", Some(KqlField::Attachment)),
     ("hasattachments", None),
     ("importance", None),
     ("size", None),
@@ -102,12 +106,12 @@ const PROPERTIES: [(&str, Option<Field>); 11] = [
 ];
 
 /// A query on its way.
-struct Reader<'a> {
+struct KqlParser<'a> {
     text: &'a str,
     rest: &'a str,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> KqlParser<'a> {
     /// The complaint about this place.
     fn wrong(&self) -> String {
         let position = self.text.len() - self.rest.len();
@@ -136,16 +140,16 @@ impl<'a> Reader<'a> {
     }
 
     /// Conditions joined by OR.
-    fn any(&mut self, depth: usize) -> Result<Query, String> {
+    fn any(&mut self, depth: usize) -> Result<KqlQuery, String> {
         let mut parts = vec![self.all(depth)?];
         while self.connective("OR") {
             parts.push(self.all(depth)?);
         }
-        Ok(only(parts, Query::Any))
+        Ok(only(parts, KqlQuery::Any))
     }
 
     /// Conditions joined by AND or by nothing.
-    fn all(&mut self, depth: usize) -> Result<Query, String> {
+    fn all(&mut self, depth: usize) -> Result<KqlQuery, String> {
         let mut parts = vec![self.one(depth)?];
         loop {
             if self.connective("AND") {
@@ -156,17 +160,17 @@ impl<'a> Reader<'a> {
             let ends = rest.is_empty() || rest.starts_with(')') || self.connective("OR");
             self.rest = rest;
             if ends {
-                return Ok(only(parts, Query::All));
+                return Ok(only(parts, KqlQuery::All));
             }
             parts.push(self.one(depth)?);
         }
     }
 
     /// One condition, one group, or the opposite of one.
-    fn one(&mut self, depth: usize) -> Result<Query, String> {
+    fn one(&mut self, depth: usize) -> Result<KqlQuery, String> {
         let depth = depth.checked_sub(1).ok_or_else(|| self.wrong())?;
         if self.connective("NOT") {
-            return Ok(Query::Not(Box::new(self.one(depth)?)));
+            return Ok(KqlQuery::Not(Box::new(self.one(depth)?)));
         }
         for word in ["AND", "OR"] {
             let here = self.rest;
@@ -197,7 +201,7 @@ impl<'a> Reader<'a> {
     }
 
     /// A word, a phrase, or a property with its value.
-    fn condition(&mut self) -> Result<Query, String> {
+    fn condition(&mut self) -> Result<KqlQuery, String> {
         let messages = |c: char| !c.is_ascii_alphabetic();
         let end = self.rest.find(messages).unwrap_or(self.rest.len());
         let (name, after) = self.rest.split_at_checked(end).unwrap_or((self.rest, ""));
@@ -209,7 +213,7 @@ impl<'a> Reader<'a> {
             let value = self.value()?;
             return Ok(restriction(known, *field, *meaning, &value));
         }
-        Ok(says(Field::Anywhere, &self.value()?))
+        Ok(says(KqlField::Anywhere, &self.value()?))
     }
 
     /// A phrase in quotes, or a word up to white space or a bracket.
@@ -236,54 +240,56 @@ impl<'a> Reader<'a> {
 }
 
 /// The condition that a property, a sign and a value make.
-fn restriction(name: &str, field: Option<Field>, sign: Sign, value: &str) -> Query {
+fn restriction(name: &str, field: Option<KqlField>, sign: Operator, value: &str) -> KqlQuery {
     let test = match (field, name, sign) {
-        (Some(field), _, Sign::Equal) => return says(field, value),
+        (Some(field), _, Operator::Equal) => return says(field, value),
         (None, "size", sign) => size(sign, value),
         (None, "received", sign) => time(sign, value),
-        (None, "hasattachments", Sign::Equal) if value == "true" => Some(Test::HasAttachments),
-        (None, "importance", Sign::Equal) if value == "high" => Some(Test::Important),
+        (None, "hasattachments", Operator::Equal) if value == "true" => {
+            Some(KqlTest::HasAttachments)
+        }
+        (None, "importance", Operator::Equal) if value == "high" => Some(KqlTest::Important),
         _ => None,
     };
-    Query::Test(test.unwrap_or(Test::Never))
+    KqlQuery::Test(test.unwrap_or(KqlTest::Never))
 }
 
 /// The time before a day in UTC, from one on, or during one.
-fn time(sign: Sign, value: &str) -> Option<Test> {
+fn time(sign: Operator, value: &str) -> Option<KqlTest> {
     let midnight = |day: Date| Some(day.to_zoned(TimeZone::UTC).ok()?.timestamp().as_millisecond());
     let day: Date = value.parse().ok()?;
     let (start, end) = (midnight(day)?, midnight(day.checked_add(1.day()).ok()?)?);
     Some(match sign {
-        Sign::Less => Test::Time(i64::MIN, start),
-        Sign::Greater => Test::Time(end, i64::MAX),
-        Sign::GreaterEqual => Test::Time(start, i64::MAX),
-        Sign::Equal => Test::Time(start, end),
+        Operator::Less => KqlTest::Time(i64::MIN, start),
+        Operator::Greater => KqlTest::Time(end, i64::MAX),
+        Operator::GreaterEqual => KqlTest::Time(start, i64::MAX),
+        Operator::Equal => KqlTest::Time(start, end),
     })
 }
 
 /// A size in bytes.
-fn size(sign: Sign, value: &str) -> Option<Test> {
+fn size(sign: Operator, value: &str) -> Option<KqlTest> {
     let bytes: u64 = value.parse().ok()?;
     let next = bytes.checked_add(1)?;
     Some(match sign {
-        Sign::Less => Test::Size(0, bytes),
-        Sign::Greater => Test::Size(next, u64::MAX),
-        Sign::GreaterEqual => Test::Size(bytes, u64::MAX),
-        Sign::Equal => Test::Size(bytes, next),
+        Operator::Less => KqlTest::Size(0, bytes),
+        Operator::Greater => KqlTest::Size(next, u64::MAX),
+        Operator::GreaterEqual => KqlTest::Size(bytes, u64::MAX),
+        Operator::Equal => KqlTest::Size(bytes, next),
     })
 }
 
 /// The words of a value, in a field. A value without words says nothing.
-fn says(field: Field, value: &str) -> Query {
+fn says(field: KqlField, value: &str) -> KqlQuery {
     let phrase = words(value);
     match phrase.is_empty() {
-        true => Query::Test(Test::Always),
-        false => Query::Test(Test::Says(field, phrase)),
+        true => KqlQuery::Test(KqlTest::Always),
+        false => KqlQuery::Test(KqlTest::Says(field, phrase)),
     }
 }
 
 /// One part as it is, several together.
-fn only(mut parts: Vec<Query>, join: fn(Vec<Query>) -> Query) -> Query {
+fn only(mut parts: Vec<KqlQuery>, join: fn(Vec<KqlQuery>) -> KqlQuery) -> KqlQuery {
     match (parts.len(), parts.pop()) {
         (1, Some(part)) => part,
         (_, last) => {

@@ -26,7 +26,7 @@ const RECIPIENTS: [&str; 3] = ["To", "Cc", "Bcc"];
 
 /// How a provider sends.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Manner {
+pub(super) struct SendOptions {
     /// The message sent is the draft under its own id; else it gets another.
     pub keeps_id: bool,
     /// What somebody sends to themselves is one message, in the inbox and sent;
@@ -34,7 +34,7 @@ pub(super) struct Manner {
     pub one_for_self: bool,
 }
 
-impl Manner {
+impl SendOptions {
     /// Gmail's.
     pub const GMAIL: Self = Self { keeps_id: false, one_for_self: true };
 
@@ -65,7 +65,7 @@ pub(super) fn deliver(
     state: &State,
     sender: &str,
     draft: u64,
-    manner: Manner,
+    options: SendOptions,
 ) -> Result<u64, Unsent> {
     let mailbox = state.mailbox(sender).ok_or(Unsent::NotThere)?;
     let message = mailbox.message(draft).ok_or(Unsent::NotThere)?;
@@ -78,14 +78,14 @@ pub(super) fn deliver(
     let raw: Arc<[u8]> = completed(bytes, sender, date).into();
     let facts = facts_at(&raw, date)?;
     let own = |address: &String| address.eq_ignore_ascii_case(sender);
-    let to_self = manner.one_for_self && recipients.iter().any(own);
+    let to_self = options.one_for_self && recipients.iter().any(own);
     let mut labels = vec!["SENT".to_owned()];
     if to_self {
         labels.splice(0..0, ["UNREAD".to_owned()]);
         labels.push("INBOX".to_owned());
     }
     let entry = Entry { raw: Arc::clone(&raw), facts, labels, thread };
-    let kept = keep(state, sender, draft, entry, manner)?;
+    let kept = keep(state, sender, draft, entry, options)?;
     for address in recipients {
         if !(to_self && own(&address)) {
             hand_over(state, &address, &raw, date)?;
@@ -100,10 +100,10 @@ fn keep(
     sender: &str,
     draft: u64,
     entry: Entry,
-    manner: Manner,
+    options: SendOptions,
 ) -> Result<u64, Unsent> {
     let entry = Box::new(entry);
-    let change = match manner.keeps_id {
+    let change = match options.keeps_id {
         true => Change::Rewrites(draft, entry),
         false => Change::Replaces(draft, entry),
     };

@@ -110,7 +110,7 @@ pub struct Sandbox {
 }
 
 /// What the server's thread tells when it is ready.
-struct Ready {
+struct Started {
     port: u16,
     report: LoadReport,
     state: Arc<Shared>,
@@ -125,7 +125,7 @@ impl Sandbox {
             .name("sandbox".to_owned())
             .spawn(move || run(options, ready, stopping))
             .map_err(|error| internal("cannot start the sandbox's thread", &error))?;
-        let Ready { port, report, state } = match started.await {
+        let Started { port, report, state } = match started.await {
             Ok(ready) => ready?,
             Err(error) => return Err(internal("the sandbox's thread ended early", &error)),
         };
@@ -272,7 +272,7 @@ impl Drop for Sandbox {
 /// The server's thread, from loading to stopping.
 fn run(
     options: Options,
-    ready: oneshot::Sender<Result<Ready>>,
+    ready: oneshot::Sender<Result<Started>>,
     mut stopping: watch::Receiver<bool>,
 ) {
     let runtime = match runtime::Builder::new_current_thread().enable_all().build() {
@@ -303,7 +303,7 @@ fn run(
 }
 
 /// Loads the mail and opens the port.
-async fn prepare(options: Options) -> Result<(TcpListener, Ready)> {
+async fn prepare(options: Options) -> Result<(TcpListener, Started)> {
     // The port first: a port that is taken should not cost a long load.
     let port = options.port;
     let unusable = |error: std::io::Error| {
@@ -325,7 +325,7 @@ async fn prepare(options: Options) -> Result<(TcpListener, Ready)> {
     report.events = calendars.events;
     report.skipped.extend(calendars.skipped);
     let state = Shared::new(mailboxes, calendars.agenda, options.faults, sign_in);
-    let ready = Ready { port, report, state: Arc::new(state) };
+    let ready = Started { port, report, state: Arc::new(state) };
     Ok((listener, ready))
 }
 

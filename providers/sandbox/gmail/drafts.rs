@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 use super::context::{GmailContext, number};
 use super::resources;
 use super::settings;
-use crate::delivery::{self, Manner, Unsent};
+use crate::delivery::{self, SendOptions, Unsent};
 use crate::google::body::{bytes, inner, text};
 use crate::google::error;
 use crate::http::Response;
@@ -58,7 +58,8 @@ impl GmailContext<'_> {
         let id = text(&self.body, "id")?.ok_or_else(|| error::invalid("Invalid draft"))?;
         let draft = message_of(self.mailbox, id)?.id;
         let sender = &self.mailbox.address;
-        let id = delivery::deliver(self.state, sender, draft, Manner::GMAIL).map_err(refusal)?;
+        let id =
+            delivery::deliver(self.state, sender, draft, SendOptions::GMAIL).map_err(refusal)?;
         self.brief(id)
     }
 

@@ -12,7 +12,7 @@ use crate::google::fields::{Shape, shape};
 use crate::google::params::Params;
 use crate::http::Response;
 use crate::store::mailbox::Mailbox;
-use crate::store::mailbox::change::{Record, What};
+use crate::store::mailbox::change::{HistoryEvent, Record};
 
 /// The parameters of the list.
 pub(super) const PARAMS: &[&str] =
@@ -115,7 +115,7 @@ fn row(record: &Record, kinds: &[&str]) -> Option<Value> {
         "threadId": resources::id(record.thread),
     });
     let mut message = short.clone();
-    if let (Value::Object(message), true) = (&mut message, record.what != What::Went) {
+    if let (Value::Object(message), true) = (&mut message, record.what != HistoryEvent::Deleted) {
         message.insert("labelIds".to_owned(), record.labels.clone().into());
     }
     let mut row = Map::new();
@@ -128,9 +128,9 @@ fn row(record: &Record, kinds: &[&str]) -> Option<Value> {
         }
     };
     match &record.what {
-        What::Came => put("messagesAdded", json!({ "message": message })),
-        What::Went => put("messagesDeleted", json!({ "message": message })),
-        What::Labels(more, less) => {
+        HistoryEvent::Added => put("messagesAdded", json!({ "message": message })),
+        HistoryEvent::Deleted => put("messagesDeleted", json!({ "message": message })),
+        HistoryEvent::Labels(more, less) => {
             for (key, labels) in [("labelsAdded", more), ("labelsRemoved", less)] {
                 if !labels.is_empty() {
                     put(key, json!({ "message": message, "labelIds": labels }));

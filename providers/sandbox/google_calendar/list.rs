@@ -27,7 +27,7 @@ const AHEAD: SignedDuration = SignedDuration::from_hours(2 * 366 * 24);
 const BACK: SignedDuration = SignedDuration::from_hours(366 * 24);
 
 /// What a list is asked for.
-struct Question {
+struct EventQuery {
     from: Option<Timestamp>,
     to: Option<Timestamp>,
     single: bool,
@@ -72,7 +72,7 @@ pub(super) fn view<'a>(agenda: &'a Agenda, calendar: &'a Calendar) -> View<'a> {
 }
 
 /// Reads what every list is asked for.
-fn question(params: &Params<'_>) -> Result<Question, Response> {
+fn question(params: &Params<'_>) -> Result<EventQuery, Response> {
     let time = |name: &str| match params.one(name) {
         None => Ok(None),
         Some(text) => rfc3339(text).map(Some).ok_or_else(refuse::bad_request),
@@ -91,10 +91,16 @@ fn question(params: &Params<'_>) -> Result<Question, Response> {
         }
         Some(_) => return Err(bad_value("orderBy")),
     };
-    Ok(Question { from, to, single, deleted: params.flag("showDeleted", "showDeleted")?, by_start })
+    Ok(EventQuery {
+        from,
+        to,
+        single,
+        deleted: params.flag("showDeleted", "showDeleted")?,
+        by_start,
+    })
 }
 
-impl Question {
+impl EventQuery {
     /// The range with the ends that it has where none were named.
     fn range(&self) -> (Timestamp, Timestamp) {
         let now = Timestamp::now();
@@ -124,7 +130,7 @@ fn wide(place: usize) -> i128 {
     i128::try_from(place).unwrap_or(i128::MAX)
 }
 
-fn key_of(it: &Occurrence<'_>, question: &Question) -> i128 {
+fn key_of(it: &Occurrence<'_>, question: &EventQuery) -> i128 {
     match question.by_start {
         true => it.from.as_nanosecond(),
         false => wide(it.place),
@@ -132,7 +138,7 @@ fn key_of(it: &Occurrence<'_>, question: &Question) -> i128 {
 }
 
 /// Single events and occurrences.
-fn occurrences<'a>(agenda: &'a Agenda, place: usize, question: &Question) -> Vec<EventItem<'a>> {
+fn occurrences<'a>(agenda: &'a Agenda, place: usize, question: &EventQuery) -> Vec<EventItem<'a>> {
     let (from, to) = question.range();
     let mut items: Vec<EventItem<'_>> = agenda
         .occurrences(place, from, to)
@@ -149,7 +155,7 @@ fn occurrences<'a>(agenda: &'a Agenda, place: usize, question: &Question) -> Vec
 }
 
 /// Series, single events, and what stands for occurrences.
-fn masters<'a>(agenda: &'a Agenda, place: usize, question: &Question) -> Vec<EventItem<'a>> {
+fn masters<'a>(agenda: &'a Agenda, place: usize, question: &EventQuery) -> Vec<EventItem<'a>> {
     let in_range = |place: usize, event: &Event| match &event.repeat {
         Some(_) if question.from.is_some() || question.to.is_some() => {
             let (from, _) = question.range();
@@ -182,7 +188,7 @@ fn changed<'a>(
     agenda: &'a Agenda,
     place: usize,
     mark: u64,
-    question: &Question,
+    question: &EventQuery,
 ) -> Vec<EventItem<'a>> {
     let now = Timestamp::now();
     let from = now.checked_sub(BACK).unwrap_or(Timestamp::MIN);

@@ -15,12 +15,12 @@ use super::mail::read::message;
 use super::mail::rules;
 use super::params::unquoted;
 use super::people;
-use super::request::Asked;
+use super::request::RequestContext;
 use super::response::Body;
 use super::user;
 use crate::store::mailbox::contacts::Person;
 
-impl Asked<'_> {
+impl RequestContext<'_> {
     /// Makes the answer's body.
     pub fn handle(&self, call: &ReadCall<'_>) -> Result<Body, GraphError> {
         let (store, options) = (self.store, self.options);

@@ -41,7 +41,7 @@ use super::http::{Request, Response};
 use super::routes::routes;
 use super::state::State;
 use access::{access, let_in};
-use calendar::context::At;
+use calendar::context::CalendarRef;
 use calendar::respond::Action;
 use calendar::{CalendarCall as Calendar, places};
 use call::{MessagePart, ReadCall as Read};
@@ -51,7 +51,7 @@ use exchange::Store;
 use mail::reply_body::ReplyKind;
 use mail::{WriteCall as Write, rules, send, upload};
 use params::{Prefer, QueryOptions};
-use request::Asked;
+use request::RequestContext;
 use response::{Body, GraphResponse, JSON};
 use state::ConcurrencySlot;
 
@@ -206,15 +206,15 @@ routes! { GraphCall below "/v1.0/me" {
     "GET" ["calendars", id] => GraphCall::Calendar(Calendar::Calendar(id)),
     "PATCH" ["calendars", id] => GraphCall::Calendar(Calendar::Calendar(id)),
     "DELETE" ["calendars", id] => GraphCall::Calendar(Calendar::Calendar(id)),
-    "GET" ["calendars", id, "events"] => GraphCall::Calendar(Calendar::Events(At::Id(id))),
-    "POST" ["calendars", id, "events"] => GraphCall::Calendar(Calendar::Events(At::Id(id))),
-    "GET" ["calendars", id, "calendarView"] => GraphCall::Calendar(Calendar::View(At::Id(id))),
-    "GET" ["calendars", id, "calendarView", "delta"] => GraphCall::Delta(Delta::View(At::Id(id))),
-    "GET" ["calendarView"] => GraphCall::Calendar(Calendar::View(At::Any)),
-    "GET" ["calendarView", "delta"] => GraphCall::Delta(Delta::View(At::Any)),
+    "GET" ["calendars", id, "events"] => GraphCall::Calendar(Calendar::Events(CalendarRef::Id(id))),
+    "POST" ["calendars", id, "events"] => GraphCall::Calendar(Calendar::Events(CalendarRef::Id(id))),
+    "GET" ["calendars", id, "calendarView"] => GraphCall::Calendar(Calendar::View(CalendarRef::Id(id))),
+    "GET" ["calendars", id, "calendarView", "delta"] => GraphCall::Delta(Delta::View(CalendarRef::Id(id))),
+    "GET" ["calendarView"] => GraphCall::Calendar(Calendar::View(CalendarRef::Any)),
+    "GET" ["calendarView", "delta"] => GraphCall::Delta(Delta::View(CalendarRef::Any)),
     "POST" ["calendar", "getSchedule"] => GraphCall::Calendar(Calendar::Schedules),
-    "GET" ["events"] => GraphCall::Calendar(Calendar::Events(At::Any)),
-    "POST" ["events"] => GraphCall::Calendar(Calendar::Events(At::Any)),
+    "GET" ["events"] => GraphCall::Calendar(Calendar::Events(CalendarRef::Any)),
+    "POST" ["events"] => GraphCall::Calendar(Calendar::Events(CalendarRef::Any)),
     "GET" ["events", id] => GraphCall::Calendar(Calendar::Event(id)),
     "PATCH" ["events", id] => GraphCall::Calendar(Calendar::Event(id)),
     "DELETE" ["events", id] => GraphCall::Calendar(Calendar::Event(id)),
@@ -281,8 +281,8 @@ fn read(
     let store = let_in(state, access, user, call.permissions())?;
     let options = QueryOptions::read(request, call.options())?;
     let prefer = Prefer::read(request);
-    let asked = Asked { state, request, store, options: &options, prefer: &prefer };
-    let body = asked.handle(call)?;
+    let context = RequestContext { state, request, store, options: &options, prefer: &prefer };
+    let body = context.handle(call)?;
     Ok(GraphResponse { applied: prefer.applied, ..GraphResponse::of(body) })
 }
 
@@ -306,6 +306,6 @@ fn rooms(state: &State, request: &Request, access: &Access) -> Result<Body, Grap
     }
     let options = QueryOptions::read(request, &["$select", "$top", "$skip", "$count", "$filter"])?;
     let prefer = Prefer::read(request);
-    let asked = Asked { state, request, store, options: &options, prefer: &prefer };
-    places::rooms(&asked)
+    let context = RequestContext { state, request, store, options: &options, prefer: &prefer };
+    places::rooms(&context)
 }

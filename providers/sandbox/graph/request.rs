@@ -13,7 +13,7 @@ use crate::http::Request;
 use crate::state::State;
 
 /// A request that was let in.
-pub(crate) struct Asked<'a> {
+pub(crate) struct RequestContext<'a> {
     /// All there is.
     pub state: &'a State,
     /// The request, for what an answer repeats of it.
@@ -26,7 +26,7 @@ pub(crate) struct Asked<'a> {
     pub prefer: &'a Prefer,
 }
 
-impl Asked<'_> {
+impl RequestContext<'_> {
     /// The filter, where there is one.
     pub fn filter(&self) -> Result<Option<filter::Filter>, GraphError> {
         let filter = self.options.filter.map(filter::parse).transpose();

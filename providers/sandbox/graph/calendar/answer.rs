@@ -5,7 +5,7 @@ use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
-use super::context::{At, CalendarContext};
+use super::context::{CalendarContext, CalendarRef};
 use super::event::{PROPERTIES, called_off};
 use super::filter::{self, instant};
 use super::shown::{EventKind, Shown};
@@ -130,7 +130,7 @@ pub(super) fn find(context: &CalendarContext<'_>, id: &str) -> Result<EventRef, 
 
 /// One event.
 pub(super) fn event(context: &CalendarContext<'_>, id: &str) -> Result<Body, GraphError> {
-    context.asked.options.check_select(&PROPERTIES, "event")?;
+    context.base.options.check_select(&PROPERTIES, "event")?;
     let found = find(context, id)?;
     single(context, found)
 }
@@ -144,11 +144,11 @@ pub(super) fn single(context: &CalendarContext<'_>, found: EventRef) -> Result<B
         members.insert("calendar@odata.associationLink".into(), association.into());
         members.insert("calendar@odata.navigationLink".into(), link.into());
     }
-    Ok(context.asked.single(members, "events"))
+    Ok(context.base.single(members, "events"))
 }
 
 /// The single events and the series of a calendar, the newest first.
-pub(super) fn list(context: &CalendarContext<'_>, at: At<'_>) -> Result<Body, GraphError> {
+pub(super) fn list(context: &CalendarContext<'_>, at: CalendarRef<'_>) -> Result<Body, GraphError> {
     let calendar = context.calendar_at(at)?;
     let places = context.agenda.events_of(calendar);
     let events = places
@@ -162,7 +162,7 @@ pub(super) fn list(context: &CalendarContext<'_>, at: At<'_>) -> Result<Body, Gr
 }
 
 /// What a calendar shows of a stretch of time.
-pub(super) fn view(context: &CalendarContext<'_>, at: At<'_>) -> Result<Body, GraphError> {
+pub(super) fn view(context: &CalendarContext<'_>, at: CalendarRef<'_>) -> Result<Body, GraphError> {
     let calendar = context.calendar_at(at)?;
     let (from, to) = window(context)?;
     let mut found = context.agenda.occurrences(calendar, from, to);
@@ -194,22 +194,22 @@ fn page(
     events: Vec<Shown<'_>>,
     of: &str,
 ) -> Result<Body, GraphError> {
-    context.asked.options.check_select(&PROPERTIES, "event")?;
+    context.base.options.check_select(&PROPERTIES, "event")?;
     let events = filter::applied(context, events)?;
-    context.asked.list(&events, DEFAULT_TOP, of, |_, shown| Value::Object(shown.json(context)))
+    context.base.list(&events, DEFAULT_TOP, of, |_, shown| Value::Object(shown.json(context)))
 }
 
 /// The path to a calendar's collection, for the context.
-fn of(at: At<'_>, what: &str) -> String {
+fn of(at: CalendarRef<'_>, what: &str) -> String {
     match at {
-        At::Any => what.to_owned(),
-        At::Id(id) => format!("calendars('{id}')/{what}"),
+        CalendarRef::Any => what.to_owned(),
+        CalendarRef::Id(id) => format!("calendars('{id}')/{what}"),
     }
 }
 
 /// The stretch of time that a request is about.
 pub(crate) fn window(context: &CalendarContext<'_>) -> Result<(Timestamp, Timestamp), GraphError> {
-    let query = &context.asked.request.query;
+    let query = &context.base.request.query;
     let text = |name: &str| {
         let mut pairs = query.iter();
         let found = pairs.find(|(key, _)| key.eq_ignore_ascii_case(name));

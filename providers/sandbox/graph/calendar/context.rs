@@ -5,13 +5,13 @@ use crate::graph::error::{GraphError, malformed_id, not_found};
 use crate::graph::ids::Ids;
 use crate::graph::pages;
 use crate::graph::people::display_name;
-use crate::graph::request::Asked;
+use crate::graph::request::RequestContext;
 use crate::graph::zones::Zone;
 use crate::store::agenda::{self, Agenda};
 
 /// The calendar of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum At<'a> {
+pub(crate) enum CalendarRef<'a> {
     /// None is named: the main one, for what needs one.
     Any,
     /// The one of an id.
@@ -21,7 +21,7 @@ pub(crate) enum At<'a> {
 /// A request for calendars that was let in.
 pub(crate) struct CalendarContext<'a> {
     /// The request.
-    pub asked: &'a Asked<'a>,
+    pub base: &'a RequestContext<'a>,
     /// All calendars.
     pub agenda: &'a mut Agenda,
     /// The zone that times are told in.
@@ -31,19 +31,19 @@ pub(crate) struct CalendarContext<'a> {
 impl<'a> CalendarContext<'a> {
     /// Whose calendars they are.
     pub fn owner(&self) -> &'a str {
-        &self.asked.store.mailbox.address
+        &self.base.store.mailbox.address
     }
 
     /// The ids of their mailbox.
     pub fn ids(&self) -> &'a Ids {
-        self.asked.store.ids()
+        self.base.store.ids()
     }
 
     /// The place of the calendar of a path.
-    pub fn calendar_at(&self, at: At<'_>) -> Result<usize, GraphError> {
+    pub fn calendar_at(&self, at: CalendarRef<'_>) -> Result<usize, GraphError> {
         match at {
-            At::Any => self.agenda.main_of(self.owner()).ok_or_else(not_found),
-            At::Id(id) => {
+            CalendarRef::Any => self.agenda.main_of(self.owner()).ok_or_else(not_found),
+            CalendarRef::Id(id) => {
                 if !Ids::is_folder(id) {
                     return Err(malformed_id());
                 }
@@ -56,7 +56,7 @@ impl<'a> CalendarContext<'a> {
 
     /// What somebody is called; the address, where that is not known.
     pub fn name_of(&self, address: &str) -> String {
-        let people = self.asked.store.people();
+        let people = self.base.store.people();
         let name = match agenda::same(address, self.owner()) {
             true => people.owner.as_deref(),
             false => {
@@ -73,7 +73,7 @@ impl<'a> CalendarContext<'a> {
         let id = self.ids().calendar(&self.agenda.calendar(place)?.id);
         Some(format!(
             "{}/v1.0/users('{}')/calendars('{id}')",
-            pages::base(self.asked.request),
+            pages::base(self.base.request),
             self.ids().mailbox()
         ))
     }

@@ -21,7 +21,7 @@ const MOST_PEOPLE: usize = 500;
 const KEPT: [&str; 3] = ["importance", "allowNewTimeProposals", "responseRequested"];
 
 /// A time as it was written: local, with IANA's name of its zone.
-type Stated = (DateTime, String);
+type LocalTime = (DateTime, String);
 
 /// A body of an event.
 pub(super) struct Draft {
@@ -94,7 +94,7 @@ impl Draft {
     }
 
     /// The start or the end, where the body has it.
-    fn time(&self, name: &str) -> Result<Option<Stated>, GraphError> {
+    fn time(&self, name: &str) -> Result<Option<LocalTime>, GraphError> {
         let Some(time) = self.members.get(name).filter(|time| time.is_object()) else {
             return Ok(None);
         };
@@ -246,7 +246,7 @@ impl Draft {
 }
 
 /// A time that is said with its zone; without one it is in UTC.
-pub(crate) fn stated(time: &Value) -> Result<Stated, GraphError> {
+pub(crate) fn stated(time: &Value) -> Result<LocalTime, GraphError> {
     let text = time.get("dateTime").and_then(Value::as_str);
     let text = text.ok_or_else(invalid_property)?;
     let name = time.get("timeZone").and_then(Value::as_str);
@@ -279,7 +279,7 @@ pub(crate) fn person(recipient: &Value) -> Result<(Option<String>, String), Grap
 }
 
 /// A time as a local one; a day begins in `zone`.
-fn local(moment: &ZonedTime, zone: &str) -> Stated {
+fn local(moment: &ZonedTime, zone: &str) -> LocalTime {
     match moment {
         ZonedTime::Day(day) => (day.at(0, 0, 0, 0), zone.to_owned()),
         ZonedTime::At(local, zone) => (*local, zone.clone()),

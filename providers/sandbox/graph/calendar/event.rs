@@ -133,7 +133,7 @@ impl<'a> EventSerializer<'a> {
             },
             "seriesMasterId" => shown
                 .series
-                .map(|series| context.ids().event(series, None, context.asked.prefer.immutable))
+                .map(|series| context.ids().event(series, None, context.base.prefer.immutable))
                 .into(),
             "showAs" => self.show().into(),
             "type" => shown.kind.name().into(),
@@ -187,7 +187,7 @@ impl<'a> EventSerializer<'a> {
         windows_name(zone.map_or("UTC", String::as_str)).to_owned()
     }
 
-    /// A time in the zone that was asked for; days are days anywhere.
+    /// A time in the zone that was base for; days are days anywhere.
     fn time(&self, moment: &ZonedTime, at: Timestamp) -> Value {
         let zone = &self.context.zone;
         let local = match moment {
@@ -397,13 +397,13 @@ fn precise(at: Timestamp) -> String {
 impl Shown<'_> {
     /// The properties that are wanted.
     pub fn json(&self, context: &CalendarContext<'_>) -> Map<String, Value> {
-        let options = context.asked.options;
+        let options = context.base.options;
         let serializer = EventSerializer::of(context, self);
         let mut members = Map::new();
         members.insert("@odata.etag".to_owned(), self.etag(context).into());
         for name in PROPERTIES {
             let wanted = match name {
-                // Worked out for series alone, and only when it is asked for.
+                // Worked out for series alone, and only when it is base for.
                 "cancelledOccurrences" => options.names(name) && self.kind == EventKind::Master,
                 _ => name == "id" || options.wants(name),
             };

@@ -16,7 +16,7 @@ pub(super) fn applied<'a>(
     context: &CalendarContext<'_>,
     mut events: Vec<Shown<'a>>,
 ) -> Result<Vec<Shown<'a>>, GraphError> {
-    let options = context.asked.options;
+    let options = context.base.options;
     if let Some(filter) = options.filter {
         let filter = filter::parse(filter).map_err(|why| invalid_filter(&why))?;
         let uid = match filter {

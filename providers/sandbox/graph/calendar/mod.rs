@@ -23,7 +23,7 @@ use super::error::{
 };
 use super::params::{Prefer, QueryOptions};
 use super::people::object;
-use super::request::Asked;
+use super::request::RequestContext;
 use super::response::{Body, GraphResponse};
 use super::types::CALENDAR;
 use super::types::read::read;
@@ -32,7 +32,7 @@ use crate::auth::tokens;
 use crate::http::Request;
 use crate::state::State;
 use crate::store::agenda::{self, CalendarAccess};
-use context::{At, CalendarContext};
+use context::{CalendarContext, CalendarRef};
 use respond::Action;
 
 /// The properties of a calendar, in the order of the wire.
@@ -44,8 +44,8 @@ const PROPERTIES: [&str; 7] =
 pub(super) enum CalendarCall<'a> {
     Calendars,
     Calendar(&'a str),
-    Events(At<'a>),
-    View(At<'a>),
+    Events(CalendarRef<'a>),
+    View(CalendarRef<'a>),
     Event(&'a str),
     Instances(&'a str),
     Schedules,
@@ -91,20 +91,17 @@ pub(super) fn handle(
     let options = QueryOptions::read(request, call.options())?;
     let prefer = Prefer::read(request);
     let zone = prefer.zone.as_deref().map(Zone::of).transpose()?;
-    let asked = Asked { state, request, store, options: &options, prefer: &prefer };
+    let base = RequestContext { state, request, store, options: &options, prefer: &prefer };
     let mut agenda = state.agenda();
-    let mut context = CalendarContext {
-        asked: &asked,
-        agenda: &mut agenda,
-        zone: zone.unwrap_or_else(Zone::utc),
-    };
+    let mut context =
+        CalendarContext { base: &base, agenda: &mut agenda, zone: zone.unwrap_or_else(Zone::utc) };
     let reply = context.handle(call)?;
     Ok(GraphResponse { applied: prefer.applied, ..reply })
 }
 
 impl CalendarContext<'_> {
     fn handle(&mut self, call: &CalendarCall<'_>) -> Result<GraphResponse, GraphError> {
-        let method = &self.asked.request.method;
+        let method = &self.base.request.method;
         let creates = method == Method::POST;
         let body = match *call {
             CalendarCall::Calendars if creates => return self.create_calendar(),
@@ -123,7 +120,7 @@ impl CalendarContext<'_> {
             CalendarCall::Schedules => return schedule::schedules(self),
             CalendarCall::Calendars => self.calendars()?,
             CalendarCall::Calendar(id) => {
-                let place = self.calendar_at(At::Id(id))?;
+                let place = self.calendar_at(CalendarRef::Id(id))?;
                 self.calendar(place)?
             }
             CalendarCall::Events(at) => answer::list(self, at)?,
@@ -135,10 +132,10 @@ impl CalendarContext<'_> {
     }
 
     fn calendars(&self) -> Result<Body, GraphError> {
-        let options = self.asked.options;
+        let options = self.base.options;
         self.check_select()?;
         let all: Vec<_> = self.agenda.calendars_of(self.owner()).collect();
-        self.asked.list(&all, 10, "calendars", |_, (_, calendar)| {
+        self.base.list(&all, 10, "calendars", |_, (_, calendar)| {
             options.cut(self.calendar_json(calendar)).into()
         })
     }
@@ -147,12 +144,12 @@ impl CalendarContext<'_> {
     pub fn calendar(&self, place: usize) -> Result<Body, GraphError> {
         self.check_select()?;
         let calendar = self.agenda.calendar(place).ok_or_else(not_found)?;
-        let members = self.asked.options.cut(self.calendar_json(calendar));
-        Ok(self.asked.single(members, "calendars"))
+        let members = self.base.options.cut(self.calendar_json(calendar));
+        Ok(self.base.single(members, "calendars"))
     }
 
     fn create_calendar(&mut self) -> Result<GraphResponse, GraphError> {
-        let body = read(self.asked.request, &CALENDAR, true)?;
+        let body = read(self.base.request, &CALENDAR, true)?;
         let name = name_in(&body).ok_or_else(invalid_property)?;
         if self.named(name).is_some() {
             return Err(folder_exists());
@@ -177,8 +174,8 @@ impl CalendarContext<'_> {
     }
 
     fn rename(&mut self, id: &str) -> Result<GraphResponse, GraphError> {
-        let body = read(self.asked.request, &CALENDAR, true)?;
-        let place = self.calendar_at(At::Id(id))?;
+        let body = read(self.base.request, &CALENDAR, true)?;
+        let place = self.calendar_at(CalendarRef::Id(id))?;
         let calendar = self.agenda.calendar(place).ok_or_else(not_found)?;
         if calendar.access != CalendarAccess::Owner {
             return Err(denied());
@@ -198,7 +195,7 @@ impl CalendarContext<'_> {
     }
 
     fn delete_calendar(&mut self, id: &str) -> Result<GraphResponse, GraphError> {
-        let place = self.calendar_at(At::Id(id))?;
+        let place = self.calendar_at(CalendarRef::Id(id))?;
         let calendar = self.agenda.calendar(place).ok_or_else(not_found)?;
         if calendar.main {
             return Err(invalid_request("The default calendar of a mailbox can't be deleted."));
@@ -218,7 +215,7 @@ impl CalendarContext<'_> {
     }
 
     fn check_select(&self) -> Result<(), GraphError> {
-        self.asked.options.check_select(&PROPERTIES, "calendar")
+        self.base.options.check_select(&PROPERTIES, "calendar")
     }
 
     fn calendar_json(&self, calendar: &agenda::Calendar) -> Map<String, Value> {

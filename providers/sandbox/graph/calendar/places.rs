@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::graph::error::GraphError;
 use crate::graph::ids::named_guid;
 use crate::graph::pages;
-use crate::graph::request::Asked;
+use crate::graph::request::RequestContext;
 use crate::graph::response::Body;
 use crate::store::agenda::same;
 
@@ -21,7 +21,7 @@ pub(super) fn is_room(address: &str) -> bool {
 }
 
 /// The rooms of the tenant.
-pub(crate) fn rooms(asked: &Asked<'_>) -> Result<Body, GraphError> {
+pub(crate) fn rooms(base: &RequestContext<'_>) -> Result<Body, GraphError> {
     let rows: Vec<Value> = ROOMS
         .iter()
         .map(|(address, name, building, seats)| {
@@ -34,10 +34,10 @@ pub(crate) fn rooms(asked: &Asked<'_>) -> Result<Body, GraphError> {
                 "floorLabel": null,
                 "capacity": seats,
             });
-            asked.options.cut(crate::graph::people::object(members)).into()
+            base.options.cut(crate::graph::people::object(members)).into()
         })
         .collect();
-    let base = pages::base(asked.request);
-    let context = format!("{base}/v1.0/$metadata#places/microsoft.graph.room");
+    let base_url = pages::base(base.request);
+    let context = format!("{base_url}/v1.0/$metadata#places/microsoft.graph.room");
     Ok(Body::Json(json!({ "@odata.context": context, "value": rows })))
 }

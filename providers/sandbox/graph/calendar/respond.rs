@@ -38,7 +38,7 @@ pub(super) fn handle(
     id: &str,
     action: Action,
 ) -> Result<GraphResponse, GraphError> {
-    let request = context.asked.request;
+    let request = context.base.request;
     match action {
         Action::Respond(answer) => {
             let shape = match answer {
@@ -132,7 +132,7 @@ fn slot(slot: &Value) -> Result<(ZonedTime, ZonedTime), GraphError> {
     }
 }
 
-/// Forwards a meeting: those it goes to are asked from now on.
+/// Forwards a meeting: those it goes to are base from now on.
 fn forward(
     context: &mut CalendarContext<'_>,
     found: EventRef,

@@ -25,7 +25,7 @@ const MOST: usize = 20;
 const LONGEST: SignedDuration = SignedDuration::from_hours(24 * 62);
 
 /// What is wanted.
-struct Ask {
+struct ScheduleRequest {
     from: Timestamp,
     to: Timestamp,
     /// Minutes of a sign in the merged view.
@@ -34,7 +34,7 @@ struct Ask {
 
 /// Answers with a schedule for each address.
 pub(super) fn schedules(context: &CalendarContext<'_>) -> Result<GraphResponse, GraphError> {
-    let body = read(context.asked.request, &SCHEDULE, true)?;
+    let body = read(context.base.request, &SCHEDULE, true)?;
     let who = body.get("schedules").and_then(Value::as_array);
     let who = who.filter(|all| !all.is_empty());
     let who = who.ok_or_else(|| invalid_parameter("The parameter 'schedules' is missing."))?;
@@ -49,15 +49,15 @@ pub(super) fn schedules(context: &CalendarContext<'_>) -> Result<GraphResponse, 
         .filter_map(Value::as_str)
         .map(|address| schedule(context, address, &ask))
         .collect();
-    let base = pages::base(context.asked.request);
-    let of = format!("{base}/v1.0/$metadata#Collection(microsoft.graph.scheduleInformation)");
+    let base_url = pages::base(context.base.request);
+    let of = format!("{base_url}/v1.0/$metadata#Collection(microsoft.graph.scheduleInformation)");
     Ok(GraphResponse::of(Body::Json(json!({
         "@odata.context": of,
         "value": rows,
     }))))
 }
 
-fn ask(body: &Map<String, Value>) -> Result<Ask, GraphError> {
+fn ask(body: &Map<String, Value>) -> Result<ScheduleRequest, GraphError> {
     let time = |name: &str| {
         let time = body.get(name).filter(|time| time.is_object());
         let time =
@@ -82,11 +82,11 @@ fn ask(body: &Map<String, Value>) -> Result<Ask, GraphError> {
             "The time window has to be longer than the interval and shorter than 62 days.",
         ));
     }
-    Ok(Ask { from, to, interval })
+    Ok(ScheduleRequest { from, to, interval })
 }
 
 /// The schedule of one address.
-fn schedule(context: &CalendarContext<'_>, address: &str, ask: &Ask) -> Value {
+fn schedule(context: &CalendarContext<'_>, address: &str, ask: &ScheduleRequest) -> Value {
     let main = context.agenda.main_of(address);
     if main.is_none() && !is_room(address) {
         return json!({
@@ -154,7 +154,7 @@ fn item(
 }
 
 /// The merged view: a sign for each interval, of the busiest that is in it.
-fn merged(spans: &[(Timestamp, Timestamp, &str)], ask: &Ask) -> String {
+fn merged(spans: &[(Timestamp, Timestamp, &str)], ask: &ScheduleRequest) -> String {
     let length = SignedDuration::from_mins(ask.interval);
     let mut view = String::new();
     let mut from = ask.from;

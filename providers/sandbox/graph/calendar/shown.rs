@@ -55,7 +55,7 @@ impl<'a> Shown<'a> {
 
     /// Its id.
     pub fn id(&self, context: &CalendarContext<'_>) -> String {
-        let immutable = context.asked.prefer.immutable;
+        let immutable = context.base.prefer.immutable;
         let original = self.it.event.original().map(second);
         match self.series {
             Some(series) => context.ids().event(series, original, immutable),

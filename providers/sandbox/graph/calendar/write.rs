@@ -7,7 +7,7 @@ use jiff::{SignedDuration, Timestamp, ToSpan};
 use serde_json::Value;
 
 use super::answer::{self, EventRef};
-use super::context::{At, CalendarContext};
+use super::context::{CalendarContext, CalendarRef};
 use super::draft::Draft;
 use super::event::{called_off, is_organizer};
 use crate::graph::error::{GraphError, conflict, crossing, denied, invalid_property, not_found};
@@ -25,11 +25,11 @@ const NEIGHBOURS: SignedDuration = SignedDuration::from_hours(24 * 400);
 /// Makes an event.
 pub(super) fn create(
     context: &mut CalendarContext<'_>,
-    at: At<'_>,
+    at: CalendarRef<'_>,
 ) -> Result<GraphResponse, GraphError> {
     let place = context.calendar_at(at)?;
     writable(context, place)?;
-    let members = read(context.asked.request, &EVENT, true)?;
+    let members = read(context.base.request, &EVENT, true)?;
     let (start, end) = (members.get("start"), members.get("end"));
     let is_given = |it: Option<&Value>| it.is_some_and(Value::is_object);
     if is_given(start) != is_given(end) {
@@ -72,9 +72,9 @@ fn created(context: &CalendarContext<'_>, place: usize) -> Result<GraphResponse,
         Body::Json(event) => event.get("id").and_then(Value::as_str),
         _ => None,
     };
-    let base = crate::graph::pages::base(context.asked.request);
+    let base_url = crate::graph::pages::base(context.base.request);
     let user = context.ids().mailbox();
-    let location = id.map(|id| format!("{base}/v1.0/users('{user}')/events('{id}')"));
+    let location = id.map(|id| format!("{base_url}/v1.0/users('{user}')/events('{id}')"));
     Ok(GraphResponse { status: StatusCode::CREATED, location, ..GraphResponse::of(body) })
 }
 
@@ -83,7 +83,7 @@ pub(super) fn update(
     context: &mut CalendarContext<'_>,
     id: &str,
 ) -> Result<GraphResponse, GraphError> {
-    let members = read(context.asked.request, &EVENT, true)?;
+    let members = read(context.base.request, &EVENT, true)?;
     let found = open(context, id)?;
     let shown = found.shown(context)?;
     let before = shown.it.event.clone().into_owned();
@@ -113,7 +113,7 @@ pub(super) fn update(
     Ok(GraphResponse::of(answer::single(context, found)?))
 }
 
-/// Deletes an event; those who were asked to one's own hear of it.
+/// Deletes an event; those who were base to one's own hear of it.
 pub(super) fn delete(
     context: &mut CalendarContext<'_>,
     id: &str,
@@ -150,7 +150,7 @@ pub(super) fn remove(context: &mut CalendarContext<'_>, found: EventRef) -> Resu
 pub(super) fn open(context: &CalendarContext<'_>, id: &str) -> Result<EventRef, GraphError> {
     let found = answer::find(context, id)?;
     writable(context, found.calendar(context.agenda)?)?;
-    let wanted = context.asked.request.header("if-match").map(str::trim);
+    let wanted = context.base.request.header("if-match").map(str::trim);
     if let Some(wanted) = wanted.filter(|wanted| *wanted != "*") {
         let shown = found.shown(context)?;
         let key = shown.change_key(context);

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::{Key, Round, removed, there};
 use crate::graph::calendar::answer::{as_is, touches, window};
-use crate::graph::calendar::context::{At, CalendarContext};
+use crate::graph::calendar::context::{CalendarContext, CalendarRef};
 use crate::graph::calendar::event::called_off;
 use crate::graph::calendar::shown::{EventKind, Shown, second};
 use crate::graph::error::GraphError;
@@ -22,7 +22,7 @@ const MOST: usize = 1_000;
 /// The entries of a round, in order.
 pub(super) fn changes(
     context: &CalendarContext<'_>,
-    at: At<'_>,
+    at: CalendarRef<'_>,
     round: &Round,
 ) -> Result<Vec<(Key, Value)>, GraphError> {
     let calendar = context.calendar_at(at)?;
@@ -74,7 +74,7 @@ fn series(
     to: Timestamp,
 ) -> Vec<Value> {
     let id = |original: Option<EventTime>| {
-        let immutable = context.asked.prefer.immutable;
+        let immutable = context.base.prefer.immutable;
         removed("event", context.ids().event(place, original.map(second), immutable))
     };
     let occurrences = context.agenda.instances(place, from, to);

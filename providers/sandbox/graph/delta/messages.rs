@@ -11,16 +11,16 @@ use crate::graph::error::{
 use crate::graph::exchange::folders;
 use crate::graph::filter::{self, Comparison, Filter, Literal};
 use crate::graph::mail::read::message;
-use crate::graph::request::Asked;
-use crate::store::mailbox::change::{Record, What};
+use crate::graph::request::RequestContext;
+use crate::store::mailbox::change::{HistoryEvent, Record};
 
 /// The entries of a round, in order.
 pub(super) fn changes(
-    asked: &Asked<'_>,
+    base: &RequestContext<'_>,
     folder: &str,
     round: &Round,
 ) -> Result<Vec<(Key, Value)>, GraphError> {
-    let (store, options) = (asked.store, asked.options);
+    let (store, options) = (base.store, base.options);
     options.check_select(&message::PROPERTIES, "message")?;
     let folder = store.folder(folder)?.number;
     let from = options.filter.map(earliest).transpose()?;
@@ -29,7 +29,7 @@ pub(super) fn changes(
         Some("receivedDateTime desc") => true,
         Some(other) => return Err(unsupported_order(other)),
     };
-    let wanted = change_type(asked)?;
+    let wanted = change_type(base)?;
     let mailbox = store.mailbox;
     if round.since > 0 && round.since < mailbox.forgotten {
         return Err(sync_state_lost());
@@ -44,13 +44,13 @@ pub(super) fn changes(
             before.insert(record.message, record);
         } else if record.history <= round.until {
             latest.insert(record.message, record);
-            if record.what == What::Came {
+            if record.what == HistoryEvent::Added {
                 came.push(record.message);
             }
         }
     }
     let inside = |record: &Record| {
-        record.what != What::Went && folders::number_of_labels(&record.labels) == folder
+        record.what != HistoryEvent::Deleted && folders::number_of_labels(&record.labels) == folder
     };
     let mut rows: Vec<(Key, Value)> = Vec::new();
     for (message, record) in latest {
@@ -69,11 +69,11 @@ pub(super) fn changes(
             if wanted.is_some_and(|wanted| wanted != kind) || from.is_some_and(|from| date < from) {
                 continue;
             }
-            let json = message::json(store, message, options, asked.prefer)?;
+            let json = message::json(store, message, options, base.prefer)?;
             let first = if by_date { -date } else { history };
             rows.push(((first, message.id), there("message", json)));
         } else if was && wanted.is_none_or(|wanted| wanted == "deleted") {
-            let id = store.ids().message_id(message, folder, asked.prefer.immutable);
+            let id = store.ids().message_id(message, folder, base.prefer.immutable);
             rows.push(((history, message), removed("message", id)));
         }
     }
@@ -96,8 +96,8 @@ fn earliest(filter: &str) -> Result<i64, GraphError> {
 }
 
 /// The kind of changes that is wanted, where it is one alone.
-fn change_type<'a>(asked: &'a Asked<'_>) -> Result<Option<&'a str>, GraphError> {
-    let mut query = asked.request.query.iter();
+fn change_type<'a>(base: &'a RequestContext<'_>) -> Result<Option<&'a str>, GraphError> {
+    let mut query = base.request.query.iter();
     let found = query.find(|(name, _)| name.eq_ignore_ascii_case("changeType"));
     match found.map(|(_, value)| value.as_str()) {
         None => Ok(None),

@@ -15,12 +15,12 @@ use hyper::StatusCode;
 use serde_json::{Map, Value, json};
 
 use super::access;
-use super::calendar::context::{At, CalendarContext};
+use super::calendar::context::{CalendarContext, CalendarRef};
 use super::error::{GraphError, sync_state_lost};
 use super::ids::named_guid;
 use super::pages;
 use super::params::{Prefer, QueryOptions};
-use super::request::Asked;
+use super::request::RequestContext;
 use super::response::{Body, GraphResponse};
 use super::zones::Zone;
 use crate::auth::tokens::Access;
@@ -37,7 +37,7 @@ pub(super) type Key = (i64, u64);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum DeltaCall<'a> {
     /// A calendar's, within a stretch of time.
-    View(At<'a>),
+    View(CalendarRef<'a>),
     /// A folder's messages.
     Messages(&'a str),
 }
@@ -94,7 +94,7 @@ pub(super) fn handle(
             .map(|token| Token::read(token, state, &question(request, &store.mailbox.address)))
             .transpose()?
     };
-    // What the first request asked for holds for all of its rounds.
+    // What the first request base for holds for all of its rounds.
     let first = Request {
         method: request.method.clone(),
         path: request.path.clone(),
@@ -108,7 +108,7 @@ pub(super) fn handle(
     let options = QueryOptions::read(&first, call.options())?;
     let prefer = Prefer::read(request);
     let zone = prefer.zone.as_deref().map(Zone::of).transpose()?;
-    let asked = Asked { state, request: &first, store, options: &options, prefer: &prefer };
+    let base = RequestContext { state, request: &first, store, options: &options, prefer: &prefer };
     let mut agenda = state.agenda();
     let now = match call {
         DeltaCall::View(_) => agenda.mark,
@@ -119,19 +119,19 @@ pub(super) fn handle(
     let (kind, rows) = match call {
         DeltaCall::Messages(folder) => {
             drop(agenda);
-            let rows = messages::changes(&asked, folder, &round)?;
+            let rows = messages::changes(&base, folder, &round)?;
             ("message", rows)
         }
         DeltaCall::View(at) => {
             let context = CalendarContext {
-                asked: &asked,
+                base: &base,
                 agenda: &mut agenda,
                 zone: zone.unwrap_or_else(Zone::utc),
             };
             ("event", calendar::changes(&context, at, &round)?)
         }
     };
-    let body = page(state, &asked, &round, kind, rows, top);
+    let body = page(state, &base, &round, kind, rows, top);
     Ok(GraphResponse { applied: prefer.applied, ..GraphResponse::of(body) })
 }
 
@@ -171,7 +171,7 @@ pub(super) fn removed(kind: &str, id: String) -> Value {
 /// A page of a round, whose entries are in the order of their keys.
 fn page(
     state: &State,
-    asked: &Asked<'_>,
+    base: &RequestContext<'_>,
     round: &Round,
     kind: &str,
     rows: Vec<(Key, Value)>,
@@ -188,21 +188,21 @@ fn page(
         since: round.since,
         until: round.until,
         after: round.after,
-        query: kept(&asked.request.query),
+        query: kept(&base.request.query),
     };
     let (link, name) = match more {
         true => ("@odata.nextLink", "%24skiptoken"),
         false => ("@odata.deltaLink", "%24deltatoken"),
     };
-    let address = &asked.store.mailbox.address;
-    let token = token.write(state, &question(asked.request, address));
-    let base = pages::base(asked.request);
+    let address = &base.store.mailbox.address;
+    let token = token.write(state, &question(base.request, address));
+    let base_url = pages::base(base.request);
     let mut answer = Map::new();
-    let context = format!("{base}/v1.0/$metadata#Collection({kind})");
+    let context = format!("{base_url}/v1.0/$metadata#Collection({kind})");
     answer.insert("@odata.context".to_owned(), context.into());
     answer.insert("value".to_owned(), values.into());
-    let path = pages::path(asked.request);
-    let address = format!("{base}/{path}?{name}={token}");
+    let path = pages::path(base.request);
+    let address = format!("{base_url}/{path}?{name}={token}");
     answer.insert(link.to_owned(), address.into());
     Body::Json(answer.into())
 }

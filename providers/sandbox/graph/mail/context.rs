@@ -12,7 +12,7 @@ use crate::graph::exchange::Store;
 use crate::graph::exchange::state::{ExchangeState, Notes};
 use crate::graph::pages;
 use crate::graph::params::{Prefer, QueryOptions};
-use crate::graph::request::Asked;
+use crate::graph::request::RequestContext;
 use crate::graph::response::GraphResponse;
 use crate::http::Request;
 use crate::state::State;
@@ -107,7 +107,7 @@ impl<'a> MailContext<'a> {
     ) -> Result<GraphResponse, GraphError> {
         let store = self.store()?;
         let options = QueryOptions::default();
-        let asked = Asked {
+        let context = RequestContext {
             state: self.state,
             request: self.request,
             store,
@@ -116,7 +116,7 @@ impl<'a> MailContext<'a> {
         };
         let created = status == StatusCode::CREATED;
         let location = created.then(|| self.location(path)).transpose()?;
-        Ok(GraphResponse { status, location, ..GraphResponse::of(asked.single(members, of)) })
+        Ok(GraphResponse { status, location, ..GraphResponse::of(context.single(members, of)) })
     }
 }
 

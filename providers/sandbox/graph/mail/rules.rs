@@ -13,12 +13,12 @@ use super::read::message::Importance;
 use crate::graph::error::{GraphError, invalid_request, not_found, rule_refused};
 use crate::graph::exchange::Store;
 use crate::graph::exchange::folders;
-use crate::graph::request::Asked;
+use crate::graph::request::RequestContext;
 use crate::graph::response::{Body, GraphResponse, done};
 use crate::graph::types::mail::RULE;
 use crate::graph::types::read::read;
 use crate::state::State;
-use crate::store::mailbox::change::{Change, What};
+use crate::store::mailbox::change::{Change, HistoryEvent};
 use crate::store::message::Message;
 
 /// The properties of a rule, in the order of the wire.
@@ -38,24 +38,28 @@ pub(super) const PROPERTIES: [&str; 9] = [
 const INBOX: u16 = 12;
 
 /// The rules, in their order.
-pub(crate) fn list(asked: &Asked<'_>, folder: &str) -> Result<Body, GraphError> {
-    inbox(asked.store, folder)?;
-    asked.options.check_select(&PROPERTIES, "messageRule")?;
-    let rules = asked.store.with(|exchange| exchange.rules.clone());
+pub(crate) fn list(context: &RequestContext<'_>, folder: &str) -> Result<Body, GraphError> {
+    inbox(context.store, folder)?;
+    context.options.check_select(&PROPERTIES, "messageRule")?;
+    let rules = context.store.with(|exchange| exchange.rules.clone());
     let of = "mailFolders('inbox')/messageRules";
-    asked.list(&rules, rules.len().max(1), of, |_, rule| asked.options.cut(rule.clone()).into())
+    context.list(&rules, rules.len().max(1), of, |_, rule| context.options.cut(rule.clone()).into())
 }
 
 /// One rule.
-pub(crate) fn one(asked: &Asked<'_>, folder: &str, id: &str) -> Result<Body, GraphError> {
-    inbox(asked.store, folder)?;
-    asked.options.check_select(&PROPERTIES, "messageRule")?;
-    let rule = asked.store.with(|exchange| {
+pub(crate) fn one(
+    context: &RequestContext<'_>,
+    folder: &str,
+    id: &str,
+) -> Result<Body, GraphError> {
+    inbox(context.store, folder)?;
+    context.options.check_select(&PROPERTIES, "messageRule")?;
+    let rule = context.store.with(|exchange| {
         let found = exchange.rules.iter().find(|rule| is(rule, id));
         found.cloned()
     });
-    let rule = asked.options.cut(rule.ok_or_else(not_found)?);
-    Ok(asked.single(rule, "mailFolders('inbox')/messageRules"))
+    let rule = context.options.cut(rule.ok_or_else(not_found)?);
+    Ok(context.single(rule, "mailFolders('inbox')/messageRules"))
 }
 
 /// Makes a rule.
@@ -200,7 +204,7 @@ pub(crate) fn catch_up(state: &State, address: &str) {
     let came = mailbox.records.iter().rev();
     let came: Vec<u64> = came
         .take_while(|record| record.history > since)
-        .filter(|record| record.what == What::Came)
+        .filter(|record| record.what == HistoryEvent::Added)
         .map(|record| record.message)
         .collect();
     for message in came.into_iter().rev().filter_map(|id| mailbox.message(id)) {

@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use super::body::EditableMessage;
 use super::context::MailContext;
 use super::drafts;
-use crate::delivery::{self, Manner, Unsent};
+use crate::delivery::{self, SendOptions, Unsent};
 use crate::graph::error::{
     GraphError, bad_request, invalid_recipients, not_draft, not_found, send_as_denied,
 };
@@ -64,7 +64,7 @@ fn send_draft(context: &MailContext<'_>, draft: u64) -> Result<(), GraphError> {
 /// Sends a draft that is ready; what it is marked with stays.
 fn go(state: &State, address: &str, message: &Message) -> Result<(), GraphError> {
     let marks: Vec<String> = message.labels.clone();
-    let sent = delivery::deliver(state, address, message.id, Manner::EXCHANGE);
+    let sent = delivery::deliver(state, address, message.id, SendOptions::EXCHANGE);
     let sent = sent.map_err(unsent)?;
     state.graph.exchange(address, |exchange| {
         exchange.note(sent, |notes| notes.due = None);

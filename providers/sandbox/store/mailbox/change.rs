@@ -64,18 +64,18 @@ pub(crate) struct Record {
     /// The message's labels afterwards, or when it went.
     pub labels: Vec<String>,
     /// What has happened to it.
-    pub what: What,
+    pub what: HistoryEvent,
 }
 
 /// What has happened to a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum What {
+pub(crate) enum HistoryEvent {
     /// It came.
-    Came,
+    Added,
     /// It has labels more, and labels less; with neither, other contents.
     Labels(Vec<String>, Vec<String>),
     /// It was deleted for good.
-    Went,
+    Deleted,
 }
 
 impl Mailbox {
@@ -119,7 +119,7 @@ impl Mailbox {
                 let (more, less) = difference(&old.labels, &entry.labels);
                 let mut message = Message::new(id, entry.labels, entry.facts, entry.raw);
                 message.thread = old.thread;
-                self.record(&mut message, What::Labels(more, less));
+                self.record(&mut message, HistoryEvent::Labels(more, less));
                 self.put(message);
                 Some(id)
             }
@@ -179,7 +179,7 @@ impl Mailbox {
         let thread = thread.filter(|thread| self.thread(*thread).is_some());
         let thread = thread.or_else(|| self.conversation_of(&message));
         message.thread = thread.unwrap_or(message.id);
-        self.record(&mut message, What::Came);
+        self.record(&mut message, HistoryEvent::Added);
         self.put(message);
     }
 
@@ -194,7 +194,7 @@ impl Mailbox {
         }
         let mut message = old.clone();
         message.labels = labels;
-        self.record(&mut message, What::Labels(more, less));
+        self.record(&mut message, HistoryEvent::Labels(more, less));
         self.put(message);
     }
 
@@ -204,12 +204,12 @@ impl Mailbox {
             return false;
         };
         let mut message = Message::clone(&message);
-        self.record(&mut message, What::Went);
+        self.record(&mut message, HistoryEvent::Deleted);
         true
     }
 
     /// Notes what has happened to a message, under the next number.
-    fn record(&mut self, message: &mut Message, what: What) {
+    fn record(&mut self, message: &mut Message, what: HistoryEvent) {
         self.history += 1;
         message.history = self.history;
         self.records.push(Arc::new(Record::of(message, what)));
@@ -227,7 +227,7 @@ fn difference(old: &[String], new: &[String]) -> (Vec<String>, Vec<String>) {
 
 impl Record {
     /// What has happened to a message at its history id.
-    pub fn of(message: &Message, what: What) -> Self {
+    pub fn of(message: &Message, what: HistoryEvent) -> Self {
         Self {
             history: message.history,
             message: message.id,

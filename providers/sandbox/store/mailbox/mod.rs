@@ -16,7 +16,7 @@ use super::labels::UserLabels;
 use super::message::{Facts, Message};
 use super::threads;
 use super::words::number;
-use change::{Record, What};
+use change::{HistoryEvent, Record};
 use contacts::People;
 
 /// The history id before the first message came.
@@ -83,7 +83,7 @@ impl Mailbox {
         }
         threads::join(&mut messages);
         let last = messages.last().map(|message| message.history);
-        let records = messages.iter().map(|message| Record::of(message, What::Came));
+        let records = messages.iter().map(|message| Record::of(message, HistoryEvent::Added));
         let mut mailbox = Self {
             address,
             labels,

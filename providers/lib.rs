@@ -10,11 +10,11 @@ pub mod google;
 mod json;
 #[cfg(any(feature = "google", feature = "microsoft"))]
 mod labels;
+#[cfg(any(feature = "google", feature = "microsoft"))]
+pub mod limiter;
 #[cfg(feature = "microsoft")]
 pub mod microsoft;
 pub mod net;
-#[cfg(any(feature = "google", feature = "microsoft"))]
-pub mod pace;
 #[cfg(any(feature = "google", feature = "microsoft"))]
 pub mod written;
 

@@ -2,8 +2,8 @@
 //!
 //! The generated client has no timeout, drops status and `Retry-After` unless a
 //! delegate keeps them, reads a response of any length ([`wire`] limits that), and
-//! decodes it completely or not at all. [`Google::call`] adds what is missing: the pace
-//! of `pace.rs`, and errors in our words. Responses are read as plain JSON, because the
+//! decodes it completely or not at all. [`Google::call`] adds what is missing: the limiter
+//! of `limiter.rs`, and errors in our words. Responses are read as plain JSON, because the
 //! generated types drop a whole message for one part with unpadded base64.
 //!
 //! [`wire`]: super::wire
@@ -21,8 +21,8 @@ use serde_json::{Map, Value};
 use url::Url;
 
 use super::wire::{Failed, LISTS};
+use crate::limiter::{self, RateLimiter};
 use crate::net;
-use crate::pace::{self, Pace};
 use daysheet_core::access::Access;
 use daysheet_core::error::{Error, Kind, Result};
 use daysheet_core::provider::{ServiceSettings, TokenSource};
@@ -93,7 +93,7 @@ pub const CALENDAR: &Service =
 
 /// The client of one account for one of Google's services.
 pub struct Google {
-    pace: Pace,
+    limiter: RateLimiter,
     service: &'static Service,
 }
 
@@ -159,24 +159,27 @@ impl Delegate for Watch {
 impl Google {
     /// Creates a client for a service with the tokens of one account.
     pub fn new(services: &ServiceSettings, tokens: TokenSource, service: &'static Service) -> Self {
-        Self { pace: Pace::new(tokens, "google", "Google", IN_FLIGHT, services.look), service }
+        Self {
+            limiter: RateLimiter::new(tokens, "google", "Google", IN_FLIGHT, services.look),
+            service,
+        }
     }
 
     /// Returns the token source in the form that the generated hub takes.
     pub fn bearer(&self) -> Bearer {
-        Bearer(self.pace.tokens().clone())
+        Bearer(self.limiter.tokens().clone())
     }
 
     /// Makes a call that only reads, and returns its JSON.
     ///
     /// `make` builds the call anew for every attempt; it asks for its token itself, and
-    /// gets the one that the pace knows of.
+    /// gets the one that the limiter knows of.
     pub async fn call<T, F>(&self, make: impl Fn(Watch) -> F) -> Result<Value>
     where
         F: Future<Output = Answer<T>>,
     {
-        self.pace
-            .call(|_token| async {
+        self.limiter
+            .read(|_token| async {
                 let watch = Watch::default();
                 match make(watch.clone()).await {
                     Ok((response, _)) => match response.into_body().collect().await {
@@ -191,8 +194,8 @@ impl Google {
 
     /// Fetches JSON from a Google API that has no generated client here.
     pub async fn get(&self, url: &Url) -> Result<Value> {
-        self.pace
-            .call(|token| async move {
+        self.limiter
+            .read(|token| async move {
                 let request = hyper::Request::get(url.as_str())
                     .header(AUTHORIZATION, format!("Bearer {token}"))
                     .body(Vec::new())
@@ -222,22 +225,22 @@ impl Google {
         body: Option<&Value>,
     ) -> Result<Value> {
         let (call, time) = self.write(method, url, version, body);
-        self.pace.change_within(time, call).await
+        self.limiter.write_within(time, call).await
     }
 
     /// Sends a write as [`Google::send`] does, but does not repeat it even if it was
     /// throttled: for sending messages.
     pub async fn send_once(&self, url: &Url, body: &Value) -> Result<Value> {
         let (call, time) = self.write(Method::POST, url, None, Some(body));
-        self.pace.once_only(time, call).await
+        self.limiter.send_once(time, call).await
     }
 
-    /// Looks up the effect of an interrupted write: see [`Pace::settle`].
+    /// Looks up the effect of an interrupted write: see [`RateLimiter::settle`].
     pub async fn settle<T, F>(&self, error: Error, look: impl Fn() -> F) -> Result<T>
     where
         F: Future<Output = Result<Option<T>>>,
     {
-        self.pace.settle(error, look).await
+        self.limiter.settle(error, look).await
     }
 
     /// Returns one attempt at a write, and its time limit.
@@ -287,8 +290,8 @@ impl Google {
         bytes: &[u8],
     ) -> Result<Whole> {
         let time = time_for(bytes.len());
-        self.pace
-            .change_within(time, |token| {
+        self.limiter
+            .write_within(time, |token| {
                 let method = method.clone();
                 async move {
                     let mut request = hyper::Request::builder()
@@ -358,7 +361,7 @@ fn unwritten(_opaque: hyper::http::Error) -> Error {
 /// Reads how long a response says to wait.
 fn retry_after(headers: &hyper::HeaderMap) -> Option<Duration> {
     let value = headers.get(hyper::header::RETRY_AFTER)?.to_str().ok()?;
-    pace::retry_after(value, Timestamp::now())
+    limiter::retry_after(value, Timestamp::now())
 }
 
 /// Reads a response that the generated client could not decode, or returns its error.

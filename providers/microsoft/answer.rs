@@ -10,8 +10,8 @@ use std::time::Duration;
 use jiff::Timestamp;
 use serde_json::Value;
 
+use crate::limiter::retry_after;
 use crate::net::{self, LARGE, Turn};
-use crate::pace::retry_after;
 use daysheet_core::error::{Error, Kind, Result};
 use daysheet_core::text::quoted_words;
 

@@ -85,11 +85,11 @@ impl Graph {
                 let later = answer.as_ref().err().and_then(|error| {
                     // A wait that is too long for this call still applies to all calls.
                     if let Kind::RateLimited(Some(after)) = error.kind() {
-                        self.pace.hush(after);
+                        self.limiter.pause_for(after);
                     }
-                    let wait = self.pace.wait(attempt, error)?;
+                    let wait = self.limiter.wait(attempt, error)?;
                     if error.kind() == Kind::RateLimited(None) {
-                        self.pace.hush(wait);
+                        self.limiter.pause_for(wait);
                     }
                     Some(wait)
                 });
@@ -101,7 +101,7 @@ impl Graph {
                     None => {
                         let request = requests.get(at).map_or("", String::as_str);
                         let answer =
-                            answer.map_err(|error| self.whose(request, self.pace.advise(error)));
+                            answer.map_err(|error| self.whose(request, self.limiter.advise(error)));
                         answers.insert(at, answer);
                     }
                 }
@@ -146,7 +146,7 @@ impl Graph {
             }
         };
         // Graph sends the mailbox four parts at a time, so a batch takes all permits.
-        self.pace.call_of(IN_FLIGHT, call).await
+        self.limiter.read_weighted(IN_FLIGHT, call).await
     }
 
     /// Carries out changes, 20 in one round trip, each once; one result for each, in
@@ -207,9 +207,9 @@ impl Graph {
                     }
                     Err(error) => {
                         if let Kind::RateLimited(after) = error.kind()
-                            && let Some(pause) = self.pace.wait(attempt, error)
+                            && let Some(pause) = self.limiter.wait(attempt, error)
                         {
-                            self.pace.hush(after.unwrap_or(pause));
+                            self.limiter.pause_for(after.unwrap_or(pause));
                             wait = wait.max(pause);
                             again.push(at);
                             continue;
@@ -220,12 +220,12 @@ impl Graph {
                 let request = parts.get(at).map_or("", |part| part.request.as_str());
                 let answer = answer
                     .map(|body| Some(body).filter(|body| !body.is_null()))
-                    .map_err(|error| self.whose(request, self.pace.advise(open(error))));
+                    .map_err(|error| self.whose(request, self.limiter.advise(open(error))));
                 answers.insert(at, answer);
             }
             if refused {
                 refreshed = true;
-                if let Err(error) = self.pace.tokens().refreshed_after_401(&token).await {
+                if let Err(error) = self.limiter.tokens().refreshed_after_401(&token).await {
                     answers.extend(again.iter().map(|at| (*at, Err(error.clone()))));
                     break;
                 }
@@ -281,7 +281,7 @@ impl Graph {
             let answer = self.send(call).await?.json()?;
             Ok((token, sub_answers(answer)?))
         };
-        self.pace.change_of(IN_FLIGHT, call).await.map_err(|error| {
+        self.limiter.write_weighted(IN_FLIGHT, call).await.map_err(|error| {
             let unread = too_long(&error) || matches!(error.kind(), Kind::Provider(500..=599));
             open(match unread {
                 true => Error::new(Kind::Provider(502), "Outlook's response was lost"),

@@ -25,7 +25,7 @@ impl ClientApplication for Bearer {
         token.map_err(|error| AuthExecutionError::Other(error.into()))
     }
 
-    // The pace requests a new token if one was refused.
+    // The limiter requests a new token if one was refused.
     fn with_force_token_refresh(&mut self, _: ForceTokenRefresh) {}
 }
 

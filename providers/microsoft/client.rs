@@ -1,7 +1,7 @@
 //! One account's client for Microsoft Graph.
 //!
 //! The SDK builds each request and adds the token; this module adds what it lacks or
-//! does badly: the pace of `pace.rs`, a client that follows no redirect, a cap on the
+//! does badly: the rate limiter of `limiter.rs`, a client that follows no redirect, a cap on the
 //! length of a response, and page links that can lead only to the configured endpoint.
 //! `answer.rs` reads responses, `batch.rs` has `$batch`.
 //!
@@ -23,8 +23,8 @@ use url::Url;
 
 use super::answer::{Answer, LONGEST, broken, page, read};
 use super::bearer::{Bearer, no_token};
+use crate::limiter::RateLimiter;
 use crate::net;
-use crate::pace::Pace;
 use daysheet_core::error::{Error, Kind, Result};
 use daysheet_core::provider::{ServiceSettings, TokenSource};
 
@@ -61,7 +61,7 @@ pub struct Graph {
     pub(crate) base: Url,
     /// `me`, or `users/ADDRESS` for a mailbox that is shared with the user.
     owner: String,
-    pub(crate) pace: Pace,
+    pub(crate) limiter: RateLimiter,
 }
 
 /// One attempt at a request.
@@ -119,9 +119,9 @@ impl Graph {
                 Error::new(Kind::Internal, format!("TLS cannot be set up: {error}"))
             })?;
         let in_flight = IN_FLIGHT as usize;
-        let pace = Pace::new(tokens, "microsoft", "Outlook", in_flight, services.look);
+        let limiter = RateLimiter::new(tokens, "microsoft", "Outlook", in_flight, services.look);
         let sdk = GraphClientConfiguration::new()
-            .client_application(Bearer(pace.tokens().clone()))
+            .client_application(Bearer(limiter.tokens().clone()))
             .user_agent(HeaderValue::from_static(agent))
             .referer(false)
             .https_only(secure);
@@ -133,7 +133,7 @@ impl Graph {
                 Some(address) => format!("users/{}", net::path_segment(address)),
                 None => "me".to_owned(),
             },
-            pace,
+            limiter,
         })
     }
 
@@ -173,7 +173,7 @@ impl Graph {
     /// Gets JSON.
     pub async fn get(&self, request: &str) -> Result<Value> {
         let call = |_token| async { self.send(Call::get(request)).await?.json() };
-        self.pace.call(call).await.map_err(|error| self.whose(request, error))
+        self.limiter.read(call).await.map_err(|error| self.whose(request, error))
     }
 
     /// Gets the JSON of a question that is too long for a path; it changes
@@ -183,7 +183,7 @@ impl Graph {
             let call = Call { method: &Method::POST, body: Some(question), ..Call::get(request) };
             self.send(call).await?.json()
         };
-        self.pace.call(call).await
+        self.limiter.read(call).await
     }
 
     /// Sends a write, once: it is repeated only if the service said that it has done
@@ -201,15 +201,15 @@ impl Graph {
             let call = Call { method, version, body, ..Call::get(request) };
             self.send(call).await?.some_json()
         };
-        self.pace.change(call).await.map_err(|error| self.whose(request, open(error)))
+        self.limiter.write(call).await.map_err(|error| self.whose(request, open(error)))
     }
 
-    /// Looks up the effect of an interrupted write: see [`Pace::settle`].
+    /// Looks up the effect of an interrupted write: see [`RateLimiter::settle`].
     pub async fn settle<T, F>(&self, error: Error, look: impl Fn() -> F) -> Result<T>
     where
         F: Future<Output = Result<Option<T>>>,
     {
-        self.pace.settle(error, look).await
+        self.limiter.settle(error, look).await
     }
 
     /// Writes as [`Graph::write`] does; an interrupted write is looked up with `look`.
@@ -255,8 +255,8 @@ impl Graph {
             let call = Call { method: &Method::POST, ..Call::get(request) };
             self.send(call).await?.some_json()
         };
-        self.pace
-            .once_only(Duration::ZERO, call)
+        self.limiter
+            .send_once(Duration::ZERO, call)
             .await
             .map(drop)
             .map_err(|error| self.whose(request, open(error)))
@@ -270,7 +270,7 @@ impl Graph {
         let call = |_token| async move {
             let before = slow.fetch_add(1, Ordering::Relaxed);
             if before >= SLOW_ATTEMPTS {
-                // Broken off by the pace, which counts on more attempts.
+                // Broken off by the limiter, which counts on more attempts.
                 return Ok(Err(Error::new(Kind::Timeout, "Outlook did not answer in time")));
             }
             let answer = self.send(Call::get(request)).await;
@@ -283,9 +283,9 @@ impl Graph {
                 }
             }
         };
-        match self.pace.call(call).await {
+        match self.limiter.read(call).await {
             Ok(Ok(answer)) => Ok(answer),
-            Ok(Err(error)) => Err(self.pace.advise(error)),
+            Ok(Err(error)) => Err(self.limiter.advise(error)),
             Err(error) => Err(self.whose(request, error)),
         }
     }
@@ -321,7 +321,7 @@ impl Graph {
             let call = Call { most, ..Call::get(request) };
             self.send(call).await?.bytes()
         };
-        self.pace.call(call).await.map_err(|error| self.whose(request, error))
+        self.limiter.read(call).await.map_err(|error| self.whose(request, error))
     }
 
     /// Makes one attempt. The SDK builds the request; our client sends it,

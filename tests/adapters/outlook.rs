@@ -1191,7 +1191,7 @@ fn a_wait_is_given_in_seconds_or_by_a_date() {
         ("soon", None),
     ] {
         assert_eq!(
-            daysheet_providers::pace::retry_after(value, now),
+            daysheet_providers::limiter::retry_after(value, now),
             seconds.map(Duration::from_secs),
             "{value}"
         );

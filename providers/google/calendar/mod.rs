@@ -20,8 +20,8 @@ use url::Url;
 use super::client::{CALENDAR, Google, page};
 use super::wire::{self, Wire};
 use crate::json::text;
+use crate::limiter::rehearsed;
 use crate::net::path_segment;
-use crate::pace::rehearsed;
 use daysheet_core::error::{Error, Kind, Result};
 use daysheet_core::project::Projection;
 use daysheet_core::provider::Page;
@@ -247,7 +247,7 @@ impl Calendars for GoogleCalendar {
             .calendars
             .iter()
             .map(|(calendar, cursor)| self.page(ask, calendar, cursor.as_deref()));
-        // The pace limits how many of them are in flight.
+        // The limiter limits how many of them are in flight.
         join_all(pages).await
     }
 

@@ -15,7 +15,7 @@ use super::messages::as_html;
 use super::{Gmail, check, list};
 use crate::google::client;
 use crate::json::text;
-use crate::pace::rehearsed;
+use crate::limiter::rehearsed;
 use crate::written::holds;
 use daysheet_core::error::{Error, Kind, Result};
 use daysheet_core::provider::Mailbox;

@@ -1,8 +1,8 @@
 //! Limits the pace of calls to one account: how many at once, when to wait, when to retry.
 //!
-//! Every read goes through [`Pace::call`]: it limits the calls in flight, holds all of them back
+//! Every read goes through [`RateLimiter::read`]: it limits the calls in flight, holds all of them back
 //! if the provider throttles, retries temporary errors, and gets one new token if one was
-//! refused. Every write goes through [`Pace::change`], which repeats only what the provider
+//! refused. Every write goes through [`RateLimiter::write`], which repeats only what the provider
 //! certainly has not carried out. It knows no provider; the callers interpret responses.
 
 use std::cell::Cell;
@@ -25,7 +25,7 @@ const PATIENCE: Duration = Duration::from_secs(45);
 const ATTEMPTS: u32 = 5;
 /// The maximum time that a response can hold an account back; a service that requests
 /// more is broken, or hostile.
-const LONGEST_HUSH: Duration = Duration::from_secs(24 * 60 * 60);
+const LONGEST_PAUSE: Duration = Duration::from_secs(24 * 60 * 60);
 /// The maximum wait before another attempt; a longer one that the provider requests is
 /// reported to the caller instead.
 const LONGEST_WAIT: Duration = Duration::from_secs(20);
@@ -58,8 +58,8 @@ fn in_earnest() -> Result<()> {
     }
 }
 
-/// The pace of one account's calls.
-pub struct Pace {
+/// The rate limiter of one account's calls.
+pub struct RateLimiter {
     tokens: TokenSource,
     /// The provider's name in commands, and for people.
     provider: &'static str,
@@ -71,7 +71,7 @@ pub struct Pace {
     quiet_until: Mutex<Option<Instant>>,
 }
 
-impl Pace {
+impl RateLimiter {
     /// Creates the pace of the account with these tokens, with at most `in_flight`
     /// calls at once. `provider` is the name in commands, `title` that for people;
     /// `look` is how long the effect of a lost write is looked for.
@@ -102,27 +102,27 @@ impl Pace {
     /// `make` makes one attempt with the given access token, and reports errors as
     /// [`Kind::RateLimited`], [`Kind::Network`] or [`Kind::Provider`] with the status;
     /// temporary ones are retried. Other errors are final.
-    pub async fn call<T, F>(&self, make: impl Fn(String) -> F) -> Result<T>
+    pub async fn read<T, F>(&self, make: impl Fn(String) -> F) -> Result<T>
     where
         F: Future<Output = Result<T>>,
     {
-        self.call_of(1, make).await
+        self.read_weighted(1, make).await
     }
 
     /// Makes a call that writes.
     ///
-    /// As [`Pace::call`], but it is repeated only after a response that it was
+    /// As [`RateLimiter::read`], but it is repeated only after a response that it was
     /// throttled, or that its token is invalid: then nothing has been done.
-    pub async fn change<T, F>(&self, make: impl Fn(String) -> F) -> Result<T>
+    pub async fn write<T, F>(&self, make: impl Fn(String) -> F) -> Result<T>
     where
         F: Future<Output = Result<T>>,
     {
-        self.change_within(PATIENCE, make).await
+        self.write_within(PATIENCE, make).await
     }
 
-    /// Makes a call as [`Pace::change`] does with another time limit, for large
+    /// Makes a call as [`RateLimiter::write`] does with another time limit, for large
     /// requests; never less than the usual one.
-    pub async fn change_within<T, F>(
+    pub async fn write_within<T, F>(
         &self,
         patience: Duration,
         make: impl Fn(String) -> F,
@@ -135,9 +135,9 @@ impl Pace {
         self.attempts(1, patience.max(PATIENCE), limited, make).await
     }
 
-    /// Makes a call as [`Pace::change`] does, for one that the provider carries out as
+    /// Makes a call as [`RateLimiter::write`] does, for one that the provider carries out as
     /// `weight` calls at once.
-    pub async fn change_of<T, F>(&self, weight: u32, make: impl Fn(String) -> F) -> Result<T>
+    pub async fn write_weighted<T, F>(&self, weight: u32, make: impl Fn(String) -> F) -> Result<T>
     where
         F: Future<Output = Result<T>>,
     {
@@ -148,7 +148,7 @@ impl Pace {
 
     /// Makes a call once, whatever the response: only an invalid token is replaced,
     /// because then nothing has been done.
-    pub async fn once_only<T, F>(&self, patience: Duration, make: impl Fn(String) -> F) -> Result<T>
+    pub async fn send_once<T, F>(&self, patience: Duration, make: impl Fn(String) -> F) -> Result<T>
     where
         F: Future<Output = Result<T>>,
     {
@@ -175,9 +175,9 @@ impl Pace {
         Box::pin(look_for(self.look, found)).await.ok_or(error)
     }
 
-    /// Makes a call as [`Pace::call`] does, for one that the provider carries out as
-    /// `weight` calls at once; no more than the pace allows.
-    pub async fn call_of<T, F>(&self, weight: u32, make: impl Fn(String) -> F) -> Result<T>
+    /// Makes a call as [`RateLimiter::read`] does, for one that the provider carries out as
+    /// `weight` calls at once; no more than it allows.
+    pub async fn read_weighted<T, F>(&self, weight: u32, make: impl Fn(String) -> F) -> Result<T>
     where
         F: Future<Output = Result<T>>,
     {
@@ -211,7 +211,7 @@ impl Pace {
             }
             if let Kind::RateLimited(after) = error.kind() {
                 // All calls of the account wait, not only this one.
-                self.hush(after.unwrap_or_else(|| backoff(attempt)));
+                self.pause_for(after.unwrap_or_else(|| backoff(attempt)));
             }
             match self.wait(attempt, &error).filter(|_| again(&error)) {
                 Some(wait) => tokio::time::sleep(wait).await,
@@ -251,8 +251,8 @@ impl Pace {
     }
 
     /// Holds back every call of the account for a while.
-    pub fn hush(&self, wait: Duration) {
-        let until = Instant::now() + wait.min(LONGEST_HUSH);
+    pub fn pause_for(&self, wait: Duration) {
+        let until = Instant::now() + wait.min(LONGEST_PAUSE);
         let mut quiet = self.quiet_until.lock().unwrap_or_else(PoisonError::into_inner);
         if quiet.is_none_or(|already| already < until) {
             *quiet = Some(until);

@@ -25,7 +25,7 @@ const LONGEST_WRITTEN: usize = 128 << 20;
 pub struct Part {
     /// The HTTP method.
     pub method: Method,
-    /// The resource, as [`Graph::mine`] names it.
+    /// The resource, as [`Graph::mailbox_url`] names it.
     pub request: String,
     /// The body; an empty object where Graph requires a body and there is none.
     pub body: Option<Value>,
@@ -100,8 +100,9 @@ impl Graph {
                     }
                     None => {
                         let request = requests.get(at).map_or("", String::as_str);
-                        let answer =
-                            answer.map_err(|error| self.whose(request, self.limiter.advise(error)));
+                        let answer = answer.map_err(|error| {
+                            self.with_account(request, self.limiter.advise(error))
+                        });
                         answers.insert(at, answer);
                     }
                 }
@@ -220,7 +221,7 @@ impl Graph {
                 let request = parts.get(at).map_or("", |part| part.request.as_str());
                 let answer = answer
                     .map(|body| Some(body).filter(|body| !body.is_null()))
-                    .map_err(|error| self.whose(request, self.limiter.advise(open(error))));
+                    .map_err(|error| self.with_account(request, self.limiter.advise(open(error))));
                 answers.insert(at, answer);
             }
             if refused {

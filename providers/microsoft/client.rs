@@ -144,12 +144,12 @@ impl Graph {
 
     /// Returns a request about the mailbox: `path` below its owner, its ids encoded by
     /// [`net::path_segment`], and an unencoded query.
-    pub fn mine(&self, path: &str, query: &[(&str, &str)]) -> String {
+    pub fn mailbox_url(&self, path: &str, query: &[(&str, &str)]) -> String {
         request(&format!("{}/{path}", self.owner), query)
     }
 
     /// Returns a request about the mailbox's owner.
-    pub fn owner(&self, query: &[(&str, &str)]) -> String {
+    pub fn user_url(&self, query: &[(&str, &str)]) -> String {
         request(&self.owner, query)
     }
 
@@ -158,7 +158,7 @@ impl Graph {
     ///
     /// # Errors
     /// [`Kind::Provider`] if the link leads out of the API.
-    pub fn linked(&self, link: &str) -> Result<String> {
+    pub fn resolve_next_link(&self, link: &str) -> Result<String> {
         let outside =
             || Error::new(Kind::Provider(200), "Outlook's link to the next page leaves its API");
         let url = Url::parse(link).map_err(|_opaque| outside())?;
@@ -173,12 +173,12 @@ impl Graph {
     /// Gets JSON.
     pub async fn get(&self, request: &str) -> Result<Value> {
         let call = |_token| async { self.send(Call::get(request)).await?.json() };
-        self.limiter.read(call).await.map_err(|error| self.whose(request, error))
+        self.limiter.read(call).await.map_err(|error| self.with_account(request, error))
     }
 
     /// Gets the JSON of a question that is too long for a path; it changes
     /// nothing, so it is tried again as any read.
-    pub async fn ask(&self, request: &str, question: &Value) -> Result<Value> {
+    pub async fn post_query(&self, request: &str, question: &Value) -> Result<Value> {
         let call = |_token| async {
             let call = Call { method: &Method::POST, body: Some(question), ..Call::get(request) };
             self.send(call).await?.json()
@@ -201,7 +201,7 @@ impl Graph {
             let call = Call { method, version, body, ..Call::get(request) };
             self.send(call).await?.some_json()
         };
-        self.limiter.write(call).await.map_err(|error| self.whose(request, open(error)))
+        self.limiter.write(call).await.map_err(|error| self.with_account(request, open(error)))
     }
 
     /// Looks up the effect of an interrupted write: see [`RateLimiter::settle`].
@@ -259,7 +259,7 @@ impl Graph {
             .send_once(Duration::ZERO, call)
             .await
             .map(drop)
-            .map_err(|error| self.whose(request, open(error)))
+            .map_err(|error| self.with_account(request, open(error)))
     }
 
     /// Gets JSON that the service may be too slow for: then once more and no
@@ -286,7 +286,7 @@ impl Graph {
         match self.limiter.read(call).await {
             Ok(Ok(answer)) => Ok(answer),
             Ok(Err(error)) => Err(self.limiter.advise(error)),
-            Err(error) => Err(self.whose(request, error)),
+            Err(error) => Err(self.with_account(request, error)),
         }
     }
 
@@ -302,7 +302,7 @@ impl Graph {
         let mut read = 1;
         let mut last = String::new();
         while let Some(next) = link {
-            let request = self.linked(&next)?;
+            let request = self.resolve_next_link(&next)?;
             // A page that names itself as the next would go on for ever.
             if items.len() >= enough || read >= pages || request == last {
                 return Ok((items, false));
@@ -321,7 +321,7 @@ impl Graph {
             let call = Call { most, ..Call::get(request) };
             self.send(call).await?.bytes()
         };
-        self.limiter.read(call).await.map_err(|error| self.whose(request, error))
+        self.limiter.read(call).await.map_err(|error| self.with_account(request, error))
     }
 
     /// Makes one attempt. The SDK builds the request; our client sends it,
@@ -369,7 +369,7 @@ impl Graph {
     }
 
     /// Access to another's mail is the owner's to give, not a scope's.
-    pub(crate) fn whose(&self, request: &str, error: Error) -> Error {
+    pub(crate) fn with_account(&self, request: &str, error: Error) -> Error {
         let below = request.strip_prefix(self.owner.as_str());
         let mail = ["/messages", "/mailFolders"];
         let is_mail = below.is_some_and(|below| mail.iter().any(|mail| below.starts_with(mail)));

@@ -182,7 +182,7 @@ fn add(graph: &Graph, round: &mut Round, last: &mut Vec<String>, answer: Value) 
     if link.is_empty() {
         return Err(not_ours("list of changes"));
     }
-    round.link = graph.linked(&link)?;
+    round.link = graph.resolve_next_link(&link)?;
     Ok(())
 }
 

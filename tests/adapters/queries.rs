@@ -9,7 +9,7 @@ use std::collections::HashMap;
 
 use daysheet_core::query::{MessagePart, Query, Term, parse};
 use daysheet_providers::google::mail::query as gmail_query;
-use daysheet_providers::microsoft::mail::query::mine;
+use daysheet_providers::microsoft::mail::query::resolve_me;
 use daysheet_providers::microsoft::mail::query::{
     self as outlook_query, Compiled, Places, Scope, folders, matches, reads,
 };
@@ -139,7 +139,7 @@ fn folders_are_named_once_and_without_places() {
 fn i_am_known_by_my_address() {
     let query = parsed("from:me OR (-to:ME cc:meg subject:me me)");
     assert_eq!(
-        show(&mine(&query, "mira@example.com")),
+        show(&resolve_me(&query, "mira@example.com")),
         r#"(from:"mira@example.com" OR (-to:"mira@example.com" cc:"meg" subject:"me" "me"))"#
     );
 }

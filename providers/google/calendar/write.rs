@@ -92,7 +92,7 @@ impl GoogleCalendar {
     }
 
     pub(super) async fn remove(&self, current: &Value, notify: Notify) -> Result<()> {
-        let (calendar, id) = self.whose(current).await?;
+        let (calendar, id) = self.calendar_and_id(current).await?;
         let url =
             self.at(&["calendars", &calendar, "events", &id], &[("sendUpdates", word(notify))])?;
         let version = some(current, "etag");
@@ -118,7 +118,7 @@ impl GoogleCalendar {
         let zone = match named.filter(|zone| !zone.is_empty()).and_then(event_time::find_zone) {
             Some(zone) => zone,
             None => {
-                let (calendar, _) = self.whose(current).await?;
+                let (calendar, _) = self.calendar_and_id(current).await?;
                 let zone = self.zone(&calendar).await?;
                 event_time::find_zone(&zone).unwrap_or(jiff::tz::TimeZone::UTC)
             }
@@ -152,7 +152,7 @@ impl GoogleCalendar {
 
     /// Changes an event unless it is another by now.
     async fn modify(&self, current: &Value, body: &Value, notify: Notify) -> Result<Value> {
-        let (calendar, id) = self.whose(current).await?;
+        let (calendar, id) = self.calendar_and_id(current).await?;
         let url = self.at(
             &["calendars", &calendar, "events", &id],
             &[
@@ -333,7 +333,7 @@ impl GoogleCalendar {
     }
 
     /// Returns the calendar and the id of an event that was fetched.
-    async fn whose(&self, event: &Value) -> Result<(String, String)> {
+    async fn calendar_and_id(&self, event: &Value) -> Result<(String, String)> {
         let id = some(event, "id").ok_or_else(|| {
             Error::new(Kind::Internal, "an event without an id was to be changed")
         })?;

@@ -119,7 +119,7 @@ fn start(graph: &Graph, calendar: &Value, now: Timestamp) -> String {
     let from = day(now.checked_sub(BACK).unwrap_or(now));
     let to = day(now.checked_add(AHEAD).unwrap_or(now));
     let query = [("startDateTime", from.as_str()), ("endDateTime", &to)];
-    graph.mine(&path, &query)
+    graph.mailbox_url(&path, &query)
 }
 
 /// Sorts the changes of the rounds: new, changed, deleted.

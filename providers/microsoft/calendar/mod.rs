@@ -67,7 +67,7 @@ impl OutlookCalendar {
     fn one(&self, id: &str) -> Result<String> {
         events::check_calendar(id)?;
         let path = format!("calendars/{}", net::path_segment(id));
-        Ok(self.graph.mine(&path, &[]))
+        Ok(self.graph.mailbox_url(&path, &[]))
     }
 
     /// Returns a calendar that was written, as in the list.
@@ -83,8 +83,10 @@ impl OutlookCalendar {
 
     async fn all_calendars(&self) -> Result<Vec<Value>> {
         let list = [("$top", CALENDAR_TOP), ("$select", CALENDAR)];
-        let requests =
-            [self.graph.mine("calendars", &list), self.graph.mine("mailboxSettings", &[])];
+        let requests = [
+            self.graph.mailbox_url("calendars", &list),
+            self.graph.mailbox_url("mailboxSettings", &[]),
+        ];
         let mut answers = self.graph.batch(&requests).await.into_iter();
         let lost = || Err(Error::new(Kind::Internal, "the calendars were left out"));
         let answer = answers.next().unwrap_or_else(lost)?;
@@ -140,7 +142,7 @@ impl Calendars for OutlookCalendar {
                     .next("leave out the zone"))
             }
             CalendarOp::Create { name, zone: None } => {
-                let list = self.graph.mine("calendars", &[]);
+                let list = self.graph.mailbox_url("calendars", &[]);
                 let body = json!({"name": name});
                 // No other calendar of the account has this name.
                 let made = async || {

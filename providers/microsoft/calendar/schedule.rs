@@ -105,8 +105,8 @@ async fn ask(graph: &Graph, who: &[String], from: Timestamp, to: Timestamp) -> R
         "endTime": utc(to),
         "availabilityViewInterval": STEP,
     });
-    let request = graph.mine("calendar/getSchedule", &[]);
-    Ok(page(graph.ask(&request, &question).await?)?.0)
+    let request = graph.mailbox_url("calendar/getSchedule", &[]);
+    Ok(page(graph.post_query(&request, &question).await?)?.0)
 }
 
 /// Reads one person's schedule from the results.
@@ -160,7 +160,8 @@ async fn own(graph: &Graph, from: Timestamp, to: Timestamp) -> Result<Value> {
         ("$select", OWN),
         ("$top", "500"),
     ];
-    let requests = [graph.mine("calendarView", &query), graph.mine("mailboxSettings", &[])];
+    let requests =
+        [graph.mailbox_url("calendarView", &query), graph.mailbox_url("mailboxSettings", &[])];
     let mut answers = graph.batch(&requests).await.into_iter();
     let lost = || Err(Error::new(Kind::Internal, "the account's own events were left out"));
     let view = answers.next().unwrap_or_else(lost)?;

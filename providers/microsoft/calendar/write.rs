@@ -103,7 +103,7 @@ async fn posted(
     id: &str,
     change: &Change,
 ) -> Result<Value> {
-    let request = graph.mine(path, &[]);
+    let request = graph.mailbox_url(path, &[]);
     let send = || graph.write(&Method::POST, &request, None, Some(body));
     let answer = match send().await {
         // The one write that is repeated: the transaction id makes it safe.
@@ -154,7 +154,7 @@ async fn find(graph: &Graph, path: &str, id: &str, change: &Change) -> Result<Op
     ];
     let query: Vec<(&str, &str)> =
         query.iter().map(|(key, value)| (*key, value.as_str())).collect();
-    let answer = graph.get(&graph.mine(&view, &query)).await?;
+    let answer = graph.get(&graph.mailbox_url(&view, &query)).await?;
     let (events, _) = graph.all(answer, usize::MAX, PAGES).await?;
     let is_ours = |event: &&Value| text(event, "transactionId") == id;
     let Some(event) = events.iter().find(is_ours) else {
@@ -214,7 +214,7 @@ fn half(done: &str, error: Error) -> Error {
 }
 
 async fn patch(graph: &Graph, id: &str, version: Option<&str>, body: &Value) -> Result<Value> {
-    let request = graph.mine(&at(id), &[]);
+    let request = graph.mailbox_url(&at(id), &[]);
     // Another version may be someone else's: it is ours if it has the content to be written.
     let written = async || {
         let found = graph.there(&whole(graph, id)).await?;
@@ -252,14 +252,14 @@ async fn leave_out(graph: &Graph, series: &Value, except: &[EventTime]) -> Resul
         ("$select", OCCURRENCE),
         ("$top", TOP),
     ];
-    let answer = graph.get(&graph.mine(&path, &query)).await.map_err(untouched)?;
+    let answer = graph.get(&graph.mailbox_url(&path, &query)).await.map_err(untouched)?;
     let found = graph.all(answer, usize::MAX, PAGES).await;
     let (occurrences, _) = found.map_err(untouched)?;
     let zone = zone(series);
     for occurrence in
         occurrences.iter().filter(|occurrence| body::is_out(occurrence, except, &zone))
     {
-        let request = graph.mine(&at(text(occurrence, "id")), &[]);
+        let request = graph.mailbox_url(&at(text(occurrence, "id")), &[]);
         match graph.delete(&request, None).await {
             Ok(()) => {}
             // It is out already.
@@ -287,13 +287,13 @@ pub async fn delete(
             return Err(Error::argument("only the organizer can cancel a meeting with a message")
                 .next("decline it with calendar_respond and a comment, or leave out the message"));
         }
-        let request = graph.mine(&at(id), &[]);
+        let request = graph.mailbox_url(&at(id), &[]);
         let deleted = graph.delete(&request, version(current));
         return deleted.await.map_err(refused);
     }
     // `cancel` takes no version, so it is compared right before.
     unchanged(graph, current).await?;
-    let request = graph.mine(&format!("{}/cancel", at(id)), &[]);
+    let request = graph.mailbox_url(&format!("{}/cancel", at(id)), &[]);
     let body = match message {
         Some(message) => json!({"comment": message}),
         None => json!({}),
@@ -313,7 +313,7 @@ async fn unchanged(graph: &Graph, current: &Value) -> Result<()> {
     let Some(version) = version(current) else {
         return Ok(());
     };
-    let request = graph.mine(&at(text(current, "id")), &[("$select", "id")]);
+    let request = graph.mailbox_url(&at(text(current, "id")), &[("$select", "id")]);
     let now = graph.get(&request).await?;
     match self::version(&now) {
         Some(now) if now != version => Err(Error::new(Kind::Conflict, "it was changed meanwhile")
@@ -357,7 +357,7 @@ pub async fn respond(
             body.insert("proposedNewTime".to_owned(), slot);
         }
     }
-    let request = graph.mine(&format!("{}/{action}", at(id)), &[]);
+    let request = graph.mailbox_url(&format!("{}/{action}", at(id)), &[]);
     let before = version(current);
     let answered = async || {
         let Some(found) = graph.there(&whole(graph, id)).await? else {
@@ -411,7 +411,7 @@ pub async fn forward(
     if let (Some(body), Some(comment)) = (body.as_object_mut(), comment) {
         body.insert("comment".to_owned(), comment.into());
     }
-    let request = graph.mine(&format!("{}/forward", at(id)), &[]);
+    let request = graph.mailbox_url(&format!("{}/forward", at(id)), &[]);
     // Nothing of ours shows whether it went out.
     let forwarded = graph.write(&Method::POST, &request, None, Some(&body));
     forwarded.await.map(drop).map_err(refused)
@@ -434,7 +434,7 @@ async fn day_zone(graph: &Graph, change: &Change, current: Option<&Value>) -> St
     if daysheet_core::event_time::find_zone(own).is_some() {
         return own.to_owned();
     }
-    let settings = graph.get(&graph.mine("mailboxSettings", &[])).await;
+    let settings = graph.get(&graph.mailbox_url("mailboxSettings", &[])).await;
     let settings = settings.unwrap_or_default();
     let zone = nested(&settings, "timeZone").as_str();
     let zone = zone.filter(|zone| daysheet_core::event_time::find_zone(zone).is_some());

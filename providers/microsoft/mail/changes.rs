@@ -142,7 +142,7 @@ fn start(graph: &Graph, folder: &str, select: &[String], now: Timestamp) -> Stri
     let filter = format!("receivedDateTime ge {}", since.strftime("%Y-%m-%dT%H:%M:%SZ"));
     let path = format!("mailFolders/{}/messages/delta", net::path_segment(folder));
     let query = [("$filter", filter.as_str()), ("$select", &select.join(","))];
-    graph.mine(&path, &query)
+    graph.mailbox_url(&path, &query)
 }
 
 /// Sorts the results of the rounds.
@@ -202,7 +202,7 @@ async fn tell(
         .iter()
         .map(|id| {
             let path = format!("messages/{}", net::path_segment(id));
-            graph.mine(&path, &[("$select", &select.join(","))])
+            graph.mailbox_url(&path, &[("$select", &select.join(","))])
         })
         .collect();
     for (id, whole) in part.into_iter().zip(graph.batch(&requests).await) {

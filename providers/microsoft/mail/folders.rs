@@ -70,12 +70,12 @@ impl Tree {
         let list = |path: &str| {
             let query =
                 [("$select", select.as_str()), ("$top", "100"), ("includeHiddenFolders", "true")];
-            graph.mine(path, &query)
+            graph.mailbox_url(path, &query)
         };
         let mut first = vec![list("mailFolders")];
         first.extend(KNOWN.iter().map(|(_, name)| {
             let path = format!("mailFolders/{name}");
-            graph.mine(&path, &[("$select", "id")])
+            graph.mailbox_url(&path, &[("$select", "id")])
         }));
         let mut answers = graph.batch(&first).await.into_iter();
 

@@ -81,7 +81,7 @@ impl Outlook {
         let compiled = match &ask.query {
             None => query::compile(None)?,
             Some(query) => {
-                let mut query = query::mine(query, self.address());
+                let mut query = query::resolve_me(query, self.address());
                 let named = query::folders(&query);
                 if !named.is_empty() {
                     let known = self.tree().await?;
@@ -219,7 +219,7 @@ impl Outlook {
         if count && compiled.rest.is_none() {
             query.push(("$count", "true"));
         }
-        self.graph().mine(folder, &query)
+        self.graph().mailbox_url(folder, &query)
     }
 
     /// Returns the request for the first page of a search, of messages until `bound` if
@@ -230,7 +230,7 @@ impl Outlook {
             bound => format!("\"({}) AND received<={bound}\"", search.kql),
         };
         let query = [("$search", kql.as_str()), ("$select", &search.select), ("$top", &search.top)];
-        self.graph().mine(&search.folder, &query)
+        self.graph().mailbox_url(&search.folder, &query)
     }
 
     /// Fetches a page and checks its messages.
@@ -243,7 +243,7 @@ impl Outlook {
         let count = answer.get("@odata.count").and_then(Value::as_u64);
         let (mut items, link) = page(answer)?;
         items.retain(|item| !text(item, "id").is_empty());
-        let mut next = link.map(|link| self.graph().linked(&link)).transpose()?;
+        let mut next = link.map(|link| self.graph().resolve_next_link(&link)).transpose()?;
         let mut note = None;
         if let Some((search, before)) = &plan.search {
             let step = before.step(&mut items, next.is_none());

@@ -45,7 +45,7 @@ pub async fn fetch(
     select.extend(more.copied());
     let select = select.join(",");
     let requests: Vec<String> =
-        ids.iter().map(|id| graph.mine(&at(id), &[("$select", &select)])).collect();
+        ids.iter().map(|id| graph.mailbox_url(&at(id), &[("$select", &select)])).collect();
     // Projections begin with the key: an answer without an id is no message.
     let items = graph.batch(&requests).await.into_iter();
     let items = items.map(|item| {
@@ -121,7 +121,7 @@ async fn attachments(graph: &Graph, ids: &[&str], messages: &mut [Result<Message
         .iter()
         .map(|(id, _)| {
             let select = [("$select", "id,name,contentType,size,isInline")];
-            graph.mine(&format!("{}/attachments", at(id)), &select)
+            graph.mailbox_url(&format!("{}/attachments", at(id)), &select)
         })
         .collect();
     let answers = graph.batch(&requests).await;
@@ -156,7 +156,7 @@ async fn invitations(graph: &Graph, ids: &[&str], messages: &mut [Result<Message
         .filter_map(|(id, message)| {
             let message = message.as_mut().ok().filter(|message| brings_calendar(message))?;
             Some(async move {
-                let request = graph.mine(&format!("{}/$value", at(id)), &[]);
+                let request = graph.mailbox_url(&format!("{}/$value", at(id)), &[]);
                 match graph.bytes(&request, RAW_LIMIT).await {
                     Ok(bytes) => message.invitation = calendar(&bytes),
                     Err(error) => {
@@ -237,7 +237,7 @@ fn headers(item: Value) -> MessageContent {
 
 async fn raw(graph: &Graph, id: &str, item: Result<Value>) -> Result<MessageContent> {
     let item = item?;
-    let request = graph.mine(&format!("{}/$value", at(id)), &[]);
+    let request = graph.mailbox_url(&format!("{}/$value", at(id)), &[]);
     let bytes = graph.bytes(&request, RAW_LIMIT).await.map_err(|error| {
         if too_long(&error) {
             return Error::argument(format!(

@@ -123,7 +123,7 @@ impl Outlook {
 
     pub(crate) async fn categories(&self, projection: &Projection) -> Result<Page> {
         let select = projection.roots().join(",");
-        let request = self.graph.mine("outlook/masterCategories", &[("$select", &select)]);
+        let request = self.graph.mailbox_url("outlook/masterCategories", &[("$select", &select)]);
         let answer = self.graph.get(&request).await?;
         let (mut items, all) = self.graph.all(answer, CATEGORIES, CATEGORY_PAGES).await?;
         items.sort_by_key(|item| text(item, "displayName").to_lowercase());
@@ -137,7 +137,7 @@ impl Outlook {
 
     async fn aliases(&self) -> Result<Page> {
         let select = [("$select", "mail,userPrincipalName,proxyAddresses")];
-        let user = self.graph.get(&self.graph.owner(&select)).await?;
+        let user = self.graph.get(&self.graph.user_url(&select)).await?;
         let item = |(address, primary)| json!({"address": address, "primary": primary});
         Ok(whole(addresses(&user).into_iter().map(item).collect()))
     }
@@ -152,7 +152,7 @@ impl Outlook {
     }
 
     async fn settings(&self) -> Result<Page> {
-        let settings = self.graph.get(&self.graph.mine("mailboxSettings", &[])).await?;
+        let settings = self.graph.get(&self.graph.mailbox_url("mailboxSettings", &[])).await?;
         Ok(whole(vec![settings]))
     }
 }
@@ -276,14 +276,14 @@ pub async fn address(
     mailbox: Option<&str>,
 ) -> Result<String> {
     let own = Graph::new(services, TokenSource::fixed(token), None)?;
-    let user = own.owner(&[("$select", "mail,userPrincipalName")]);
+    let user = own.user_url(&[("$select", "mail,userPrincipalName")]);
     let address = main_address(&own.get(&user).await?).to_owned();
     if address.is_empty() {
         return Err(Error::new(Kind::Provider(200), "Microsoft did not say whose mailbox it is"));
     }
     if let Some(mailbox) = mailbox {
         let shared = Graph::new(services, TokenSource::fixed(token), Some(mailbox))?;
-        let inbox = shared.mine("mailFolders/inbox", &[("$select", "id")]);
+        let inbox = shared.mailbox_url("mailFolders/inbox", &[("$select", "id")]);
         shared.get(&inbox).await.map_err(|error| match error.kind() {
             Kind::NotFound | Kind::Provider(403) => Error::new(
                 Kind::Provider(403),

@@ -34,7 +34,7 @@ impl MessageActions for Outlook {
             .iter()
             .zip(&checked)
             .filter(|(_, checked)| checked.is_ok())
-            .map(|(id, _)| self.graph().mine(&at(id), &[("$select", STATE)]))
+            .map(|(id, _)| self.graph().mailbox_url(&at(id), &[("$select", STATE)]))
             .collect();
         let mut answers = self.graph().batch(&requests).await.into_iter();
         checked
@@ -117,7 +117,7 @@ impl Outlook {
     async fn file_in(&self, place: &str, messages: &[MailState]) -> Vec<Result<Option<MailState>>> {
         let known = folders::known(place).unwrap_or(place);
         let path = format!("mailFolders/{known}");
-        let folder = self.graph().mine(&path, &[("$select", "id")]);
+        let folder = self.graph().mailbox_url(&path, &[("$select", "id")]);
         // The folder's id shows which messages are in it already: Exchange refuses to
         // move a message to where it is.
         match self.graph().get(&folder).await {
@@ -152,7 +152,7 @@ impl Outlook {
     fn action(&self, message: &MailState, action: &str, body: Option<Value>) -> Part {
         Part {
             method: Method::POST,
-            request: self.graph().mine(&format!("{}/{action}", at(&message.id)), &[]),
+            request: self.graph().mailbox_url(&format!("{}/{action}", at(&message.id)), &[]),
             body,
         }
     }
@@ -301,7 +301,7 @@ impl Outlook {
 fn patched(outlook: &Outlook, message: &MailState, body: Value) -> Part {
     Part {
         method: Method::PATCH,
-        request: outlook.graph().mine(&at(&message.id), &[]),
+        request: outlook.graph().mailbox_url(&at(&message.id), &[]),
         body: Some(body),
     }
 }

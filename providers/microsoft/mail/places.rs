@@ -149,7 +149,7 @@ async fn post(outlook: &Outlook, parent: Option<&str>, name: &str) -> Result<Val
         Some(parent) => format!("mailFolders/{}/childFolders", net::path_segment(parent)),
         None => "mailFolders".to_owned(),
     };
-    let request = outlook.graph().mine(&path, &[]);
+    let request = outlook.graph().mailbox_url(&path, &[]);
     let body = json!({ "displayName": name });
     let made = outlook.graph().write(&Method::POST, &request, None, Some(&body)).await?;
     let made = made.unwrap_or_default();
@@ -176,7 +176,7 @@ pub async fn create_folder(outlook: &Outlook, name: &str) -> Result<Value> {
 async fn read_folder(outlook: &Outlook, id: &str) -> Result<Value> {
     let path = format!("mailFolders/{}", net::path_segment(id));
     let select = [("$select", "id,displayName,parentFolderId,unreadItemCount,totalItemCount")];
-    outlook.graph().get(&outlook.graph().mine(&path, &select)).await
+    outlook.graph().get(&outlook.graph().mailbox_url(&path, &select)).await
 }
 
 /// Gives a folder another name.
@@ -192,7 +192,8 @@ pub async fn rename_folder(outlook: &Outlook, id: &str, name: &str) -> Result<Va
     if last.is_empty() {
         return Err(Error::argument("a folder needs a name").next("give its new name"));
     }
-    let request = outlook.graph().mine(&format!("mailFolders/{}", net::path_segment(id)), &[]);
+    let request =
+        outlook.graph().mailbox_url(&format!("mailFolders/{}", net::path_segment(id)), &[]);
     let body = json!({ "displayName": last });
     let named = async || {
         let found = outlook.graph().there(&request).await?;
@@ -213,7 +214,8 @@ pub async fn delete_folder(outlook: &Outlook, id: &str) -> Result<()> {
         return Err(Error::argument("the folder is already in Deleted Items")
             .next("let the user empty Deleted Items"));
     }
-    let request = outlook.graph().mine(&format!("mailFolders/{}", net::path_segment(id)), &[]);
+    let request =
+        outlook.graph().mailbox_url(&format!("mailFolders/{}", net::path_segment(id)), &[]);
     // It is in Deleted Items then, under the same id.
     let gone = async || {
         outlook.forget_tree().await;
@@ -265,7 +267,7 @@ pub async fn category(outlook: &Outlook, name: &str, create: bool) -> Result<Fol
 async fn categories(outlook: &Outlook) -> Result<Vec<Value>> {
     outlook.own("categories")?;
     let select = [("$select", "id,displayName,color")];
-    let request = outlook.graph().mine("outlook/masterCategories", &select);
+    let request = outlook.graph().mailbox_url("outlook/masterCategories", &select);
     let answer = outlook.graph().get(&request).await?;
     Ok(outlook.graph().all(answer, CATEGORIES, PAGES).await?.0)
 }
@@ -299,7 +301,7 @@ async fn post_category(
             .unwrap_or_else(|| "none".to_owned())
     };
     let body = json!({"displayName": name, "color": colour.unwrap_or_else(free)});
-    let request = outlook.graph().mine("outlook/masterCategories", &[]);
+    let request = outlook.graph().mailbox_url("outlook/masterCategories", &[]);
     let made = async || Ok(called(&categories(outlook).await?, name).cloned());
     let made = outlook.graph().write_for_sure(&Method::POST, &request, None, Some(&body), made);
     let made = made.await?.unwrap_or_default();
@@ -340,7 +342,7 @@ pub async fn update_category(
         return Ok(found.clone());
     };
     let path = format!("outlook/masterCategories/{}", net::path_segment(text(found, "id")));
-    let request = outlook.graph().mine(&path, &[]);
+    let request = outlook.graph().mailbox_url(&path, &[]);
     let body = json!({ "color": colour });
     let painted = async || {
         let all = categories(outlook).await?;
@@ -363,7 +365,7 @@ pub async fn delete_category(outlook: &Outlook, id: &str) -> Result<()> {
     let all = categories(outlook).await?;
     let found = called(&all, id).ok_or_else(no_category)?;
     let path = format!("outlook/masterCategories/{}", net::path_segment(text(found, "id")));
-    let request = outlook.graph().mine(&path, &[]);
+    let request = outlook.graph().mailbox_url(&path, &[]);
     let gone = async || {
         let all = categories(outlook).await?;
         let stays = all.iter().any(|one| text(one, "id") == text(found, "id"));

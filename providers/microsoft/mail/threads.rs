@@ -179,7 +179,7 @@ pub async fn ids(graph: &Graph, id: &str) -> Result<Vec<String>> {
 fn request(graph: &Graph, id: &str, select: &[&str]) -> String {
     let filter = format!("conversationId eq '{}'", id.replace('\'', "''"));
     let query = [("$filter", filter.as_str()), ("$select", &select.join(",")), ("$top", TOP)];
-    graph.mine("messages", &query)
+    graph.mailbox_url("messages", &query)
 }
 
 /// Returns the messages of a response and of the next pages, oldest first; and whether

@@ -175,7 +175,7 @@ impl Drafts for Gmail {
         let url = self.at(&["drafts", "send"], &[])?;
         // Not repeated even after a 429: a message must not be sent twice.
         let sent = self.google.send_once(&url, &body).await?;
-        Ok(whose(&sent))
+        Ok(sent_message(&sent))
     }
 
     /// Looks up a message. Gmail's search finds it some seconds after it was sent: soon after an
@@ -200,7 +200,7 @@ impl Drafts for Gmail {
             ];
             match self.get(&["messages", id], &params).await {
                 Ok(item) if is_under(&item, "SENT") && is_it(&item, &lookup.message_id) => {
-                    return Ok(SendStatus::Sent(whose(&item)));
+                    return Ok(SendStatus::Sent(sent_message(&item)));
                 }
                 Ok(_) => {}
                 Err(gone) if gone.kind() == Kind::NotFound => {}
@@ -236,7 +236,7 @@ impl Gmail {
         let messages = list(&thread, "messages");
         let sent = || messages.iter().filter(|item| is_under(item, "SENT"));
         let found = sent().find(|item| is_it(item, &lookup.message_id));
-        Ok(found.map(whose))
+        Ok(found.map(sent_message))
     }
 
     async fn thread_of(&self, id: &str) -> Result<String> {
@@ -339,7 +339,7 @@ fn is_it(item: &Value, wanted: &str) -> bool {
         .any(|name| message_id(&field(item, name)).as_deref() == Some(wanted))
 }
 
-fn whose(item: &Value) -> Sent {
+fn sent_message(item: &Value) -> Sent {
     let some = |key| Some(text(item, key).to_owned()).filter(|id| !id.is_empty());
     Sent { id: some("id"), thread: some("threadId") }
 }

@@ -117,7 +117,7 @@ pub fn at(id: &str) -> String {
 
 /// Returns the request for a complete event.
 pub fn whole(graph: &Graph, id: &str) -> String {
-    graph.mine(&at(id), &[("$select", &WHOLE.join(","))])
+    graph.mailbox_url(&at(id), &[("$select", &WHOLE.join(","))])
 }
 
 /// Returns the properties that a projection reads, under Graph's names, and those that
@@ -252,7 +252,7 @@ impl Span<'_> {
             // Events outside the range are removed here, so pages are long.
             let top = MOST.to_string();
             let query = [order, ("$top", &top), ("$select", &select)];
-            return Ok(graph.mine(&format!("calendars/{calendar}/events"), &query));
+            return Ok(graph.mailbox_url(&format!("calendars/{calendar}/events"), &query));
         }
         let (from, to) = (self.from.to_string(), self.to.to_string());
         let top = ask.limit.clamp(1, MOST).to_string();
@@ -264,7 +264,7 @@ impl Span<'_> {
             ("$top", &top),
             ("$select", &select),
         ];
-        Ok(graph.mine(&format!("calendars/{calendar}/calendarView"), &query))
+        Ok(graph.mailbox_url(&format!("calendars/{calendar}/calendarView"), &query))
     }
 
     fn read(
@@ -291,7 +291,7 @@ impl Span<'_> {
         }
         Ok(Page {
             items,
-            next: self.next(ask, link.map(|link| graph.linked(&link)).transpose()?),
+            next: self.next(ask, link.map(|link| graph.resolve_next_link(&link)).transpose()?),
             ..Page::default()
         })
     }
@@ -375,7 +375,7 @@ pub fn one(mut event: Value) -> Result<Value> {
 pub async fn by_uid(graph: &Graph, uid: &str) -> Result<Vec<Value>> {
     let filter = format!("iCalUId eq '{}'", uid.replace('\'', "''"));
     let query = [("$filter", filter.as_str()), ("$select", "id")];
-    let answer = graph.get(&graph.mine("events", &query)).await?;
+    let answer = graph.get(&graph.mailbox_url("events", &query)).await?;
     let (found, _) = graph.all(answer, COPIES, 1).await?;
     let ids: Vec<String> = found
         .iter()
@@ -414,7 +414,7 @@ async fn exceptions(graph: &Graph, master: &Value) -> Result<Vec<String>> {
         ("$top", &top),
     ];
     let path = format!("{}/instances", at(text(master, "id")));
-    let answer = graph.get(&graph.mine(&path, &query)).await?;
+    let answer = graph.get(&graph.mailbox_url(&path, &query)).await?;
     let (all, _) = graph.all(answer, usize::MAX, EXCEPTION_PAGES).await?;
     Ok(all
         .iter()

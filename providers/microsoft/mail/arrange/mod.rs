@@ -87,7 +87,7 @@ impl Outlook {
     /// Returns Graph's rules, in the order they apply.
     async fn raw_rules(&self) -> Result<Vec<Value>> {
         self.own("rules")?;
-        let answer = self.graph().get(&self.graph().mine(RULES, &[])).await?;
+        let answer = self.graph().get(&self.graph().mailbox_url(RULES, &[])).await?;
         let (mut rules, whole) = self.graph().all(answer, MOST, PAGES).await?;
         if !whole {
             return Err(Error::new(Kind::Provider(200), "the mailbox has too many rules to read")
@@ -107,7 +107,7 @@ impl Outlook {
         body.insert("sequence".to_owned(), place.into());
         // A new rule contains only the given parts.
         body.retain(|_, value| !value.is_null());
-        let request = self.graph().mine(RULES, &[]);
+        let request = self.graph().mailbox_url(RULES, &[]);
         let body = Value::Object(body);
         let made = async || {
             let is_new = |rule: &Value| {
@@ -162,7 +162,7 @@ impl Outlook {
             return Err(Error::argument("the id is not an Outlook rule's")
                 .next("use one from lookup kind=rules"));
         }
-        Ok(self.graph().mine(&format!("{RULES}/{}", net::path_segment(id)), &[]))
+        Ok(self.graph().mailbox_url(&format!("{RULES}/{}", net::path_segment(id)), &[]))
     }
 }
 

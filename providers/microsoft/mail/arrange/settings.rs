@@ -19,7 +19,7 @@ use daysheet_core::text::brief;
 /// Returns the settings.
 pub async fn settings(outlook: &Outlook) -> Result<Value> {
     outlook.own("settings")?;
-    let request = outlook.graph().mine("mailboxSettings", &[]);
+    let request = outlook.graph().mailbox_url("mailboxSettings", &[]);
     outlook.graph().get(&request).await
 }
 
@@ -151,7 +151,7 @@ pub async fn set(
 }
 
 async fn change(outlook: &Outlook, body: &Value) -> Result<Value> {
-    let request = outlook.graph().mine("mailboxSettings", &[]);
+    let request = outlook.graph().mailbox_url("mailboxSettings", &[]);
     let set = async || {
         let found = settings(outlook).await?;
         Ok(Some(found).filter(|found| holds(Some(found), body)))

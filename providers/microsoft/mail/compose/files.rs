@@ -25,7 +25,7 @@ impl Outlook {
         outgoing: &OutgoingMessage,
         forwards: bool,
     ) -> Result<()> {
-        let request = self.graph().mine(&files(draft), &[("$select", FILES)]);
+        let request = self.graph().mailbox_url(&files(draft), &[("$select", FILES)]);
         let unseen =
             |error: Error| error.context("the draft was created, but its files are unknown");
         let answer = self.graph().get(&request).await.map_err(unseen)?;
@@ -53,7 +53,7 @@ impl Outlook {
     /// Deletes an attachment of a draft; one that is already gone is no error.
     pub(super) async fn drop_file(&self, draft: &str, file: &str) -> Result<()> {
         let path = format!("{}/{}", files(draft), net::path_segment(file));
-        let request = self.graph().mine(&path, &[]);
+        let request = self.graph().mailbox_url(&path, &[]);
         let drop_it = || self.graph().write(&Method::DELETE, &request, None, None);
         let dropped = match drop_it().await {
             // Once more does no harm.

@@ -60,7 +60,7 @@ impl Drafts for Outlook {
             return Ok(vec![alias(None, self.address().to_owned(), true)]);
         }
         let select = [("$select", "displayName,mail,userPrincipalName,proxyAddresses")];
-        let user = self.graph().get(&self.graph().owner(&select)).await?;
+        let user = self.graph().get(&self.graph().user_url(&select)).await?;
         let name = Some(cell(text(&user, "displayName"))).filter(|name| !name.is_empty());
         Ok(addresses(&user)
             .into_iter()
@@ -80,7 +80,7 @@ impl Drafts for Outlook {
         check_id(message)?;
         check_as(file, "a3 from mail_read")?;
         let path = format!("{}/{}", files(message), net::path_segment(file));
-        let about = self.graph().mine(&path, &[("$select", "id,name,size")]);
+        let about = self.graph().mailbox_url(&path, &[("$select", "id,name,size")]);
         let about = self.graph().get(&about).await?;
         let size = about.get("size").and_then(Value::as_u64).unwrap_or(0);
         let large = || {
@@ -101,7 +101,7 @@ impl Drafts for Outlook {
             .next("open the link in the message"));
         }
         let cap = usize::try_from(most).unwrap_or(usize::MAX);
-        let request = self.graph().mine(&format!("{path}/$value"), &[]);
+        let request = self.graph().mailbox_url(&format!("{path}/$value"), &[]);
         let bytes = self.graph().bytes(&request, cap).await;
         bytes.map_err(|error| if too_long(&error) { large() } else { error })
     }
@@ -165,19 +165,19 @@ impl Drafts for Outlook {
         let body = differences(&current.content, outgoing);
         if body.is_empty() {
             // Files have no version of their own.
-            let now = self.graph().mine(&path, &[("$select", "id,changeKey,isDraft")]);
+            let now = self.graph().mailbox_url(&path, &[("$select", "id,changeKey,isDraft")]);
             let now = self.graph().get(&now).await?;
             if !is(&now, "isDraft") || stored_draft(&now, &[], "").version != current.version {
                 return Err(Error::new(Kind::Conflict, "the draft was changed meanwhile")
                     .next("read it again, and repeat the change if it still fits"));
             }
         } else {
-            let request = self.graph().mine(&path, &[]);
+            let request = self.graph().mailbox_url(&path, &[]);
             let version = Some(current.version.as_str()).filter(|version| !version.is_empty());
             let body = Value::Object(body);
             let written = async || {
                 let select = [("$select", DRAFT)];
-                let found = self.graph().there(&self.graph().mine(&path, &select)).await?;
+                let found = self.graph().there(&self.graph().mailbox_url(&path, &select)).await?;
                 let is_ours = |found: &Value| {
                     let now = stored_draft(found, &[], "").version;
                     now != current.version && holds(Some(found), &body)
@@ -215,7 +215,7 @@ impl Drafts for Outlook {
     async fn discard(&self, current: &StoredDraft) -> Result<()> {
         check_id(&current.id)?;
         // Exchange moves a message deleted this way to Deleted Items.
-        let request = self.graph().mine(&at(&current.id), &[]);
+        let request = self.graph().mailbox_url(&at(&current.id), &[]);
         let gone = async || match self.draft(&current.id).await {
             Err(gone) if gone.kind() == Kind::NotFound => Ok(Some(Value::Null)),
             found => found.map(|_| None),
@@ -231,11 +231,11 @@ impl Drafts for Outlook {
             let later = json!({
                 "singleValueExtendedProperties": [{"id": DEFERRED, "value": value}],
             });
-            let request = self.graph().mine(&path, &[]);
+            let request = self.graph().mailbox_url(&path, &[]);
             let version = Some(current.version.as_str()).filter(|version| !version.is_empty());
             let set = async || {
                 let select = [("$select", "id,changeKey,isDraft")];
-                let now = self.graph().get(&self.graph().mine(&path, &select)).await?;
+                let now = self.graph().get(&self.graph().mailbox_url(&path, &select)).await?;
                 let another = stored_draft(&now, &[], "").version != current.version;
                 Ok(another.then_some(now))
             };
@@ -244,7 +244,7 @@ impl Drafts for Outlook {
                 .await
                 .map_err(not_sent)?;
         }
-        let request = self.graph().mine(&format!("{path}/send"), &[]);
+        let request = self.graph().mailbox_url(&format!("{path}/send"), &[]);
         // Not repeated even after a 429: a message must not be sent twice.
         let sent = self.graph().post_once(&request).await;
         if let (Some(_), Err(error)) = (when, &sent)
@@ -255,7 +255,7 @@ impl Drafts for Outlook {
             let now = json!({
                 "singleValueExtendedProperties": [{"id": DEFERRED, "value": PAST}],
             });
-            let request = self.graph().mine(&path, &[]);
+            let request = self.graph().mailbox_url(&path, &[]);
             self.graph()
                 .write(&Method::PATCH, &request, None, Some(&now))
                 .await
@@ -273,8 +273,8 @@ impl Drafts for Outlook {
         check_id(&lookup.draft)?;
         let select = [("$select", "id,conversationId,isDraft,parentFolderId")];
         let requests = [
-            self.graph().mine(&at(&lookup.draft), &select),
-            self.graph().mine("mailFolders/outbox", &[("$select", "id")]),
+            self.graph().mailbox_url(&at(&lookup.draft), &select),
+            self.graph().mailbox_url("mailFolders/outbox", &[("$select", "id")]),
         ];
         let mut answers = self.graph().batch(&requests).await.into_iter();
         let message = answers.next().unwrap_or_else(|| Err(not_ours("message")));
@@ -314,8 +314,8 @@ impl Outlook {
     async fn with_files(&self, id: &str, select: &str) -> Result<(Value, Vec<Value>)> {
         check_id(id)?;
         let requests = [
-            self.graph().mine(&at(id), &[("$select", select)]),
-            self.graph().mine(&files(id), &[("$select", FILES)]),
+            self.graph().mailbox_url(&at(id), &[("$select", select)]),
+            self.graph().mailbox_url(&files(id), &[("$select", FILES)]),
         ];
         let mut answers = self.graph().batch(&requests).await.into_iter();
         let message = answers.next().unwrap_or_else(|| Err(not_ours("message")))?;
@@ -335,7 +335,7 @@ impl Outlook {
 
     /// Makes a new draft; its id.
     async fn posted(&self, body: &Value, outgoing: &OutgoingMessage) -> Result<String> {
-        let request = self.graph().mine("messages", &[]);
+        let request = self.graph().mailbox_url("messages", &[]);
         let made = self.graph().write(&Method::POST, &request, None, Some(body));
         match made.await {
             Ok(made) => id_of(made),
@@ -360,7 +360,7 @@ impl Outlook {
     ) -> Result<String> {
         check_id(message)?;
         let since = Timestamp::now();
-        let request = self.graph().mine(&format!("{}/{action}", at(message)), &[]);
+        let request = self.graph().mailbox_url(&format!("{}/{action}", at(message)), &[]);
         let nothing = json!({});
         let made = self.graph().write(&Method::POST, &request, None, Some(&nothing));
         let draft = match made.await {
@@ -371,7 +371,7 @@ impl Outlook {
             }
         };
         let body = Value::Object(body);
-        let request = self.graph().mine(&at(&draft), &[]);
+        let request = self.graph().mailbox_url(&at(&draft), &[]);
         let write = || self.graph().write(&Method::PATCH, &request, None, Some(&body));
         let written = match write().await {
             // The same properties once more do no harm.
@@ -382,7 +382,7 @@ impl Outlook {
             Err(error) => {
                 let filled = async || {
                     let select = [("$select", DRAFT)];
-                    let found = self.graph().mine(&at(&draft), &select);
+                    let found = self.graph().mailbox_url(&at(&draft), &select);
                     let found = self.graph().there(&found).await?;
                     Ok(found.filter(|found| holds(Some(found), &body)))
                 };
@@ -410,13 +410,13 @@ impl Outlook {
 
     /// Returns the one draft of a message's thread that was created just now.
     async fn made_since(&self, message: &str, since: Timestamp) -> Result<Option<String>> {
-        let request = self.graph().mine(&at(message), &[("$select", "id,conversationId")]);
+        let request = self.graph().mailbox_url(&at(message), &[("$select", "id,conversationId")]);
         let message = self.graph().get(&request).await?;
         let thread = text(&message, "conversationId");
         let filter = format!("conversationId eq '{}'", thread.replace('\'', "''"));
         let query =
             [("$filter", filter.as_str()), ("$select", "id,createdDateTime"), ("$top", "100")];
-        let request = self.graph().mine("mailFolders/drafts/messages", &query);
+        let request = self.graph().mailbox_url("mailFolders/drafts/messages", &query);
         let answer = self.graph().get(&request).await?;
         let (drafts, _) = self.graph().all(answer, MOST_FILES, PAGES).await?;
         let new: Vec<&Value> = drafts
@@ -438,7 +438,7 @@ impl Outlook {
         let filter = format!("internetMessageId eq '{quoted}'");
         let query =
             [("$filter", filter.as_str()), ("$select", "id,conversationId,isDraft,parentFolderId")];
-        let answer = self.graph().get(&self.graph().mine(list, &query)).await?;
+        let answer = self.graph().get(&self.graph().mailbox_url(list, &query)).await?;
         Ok(self.graph().all(answer, MOST_FILES, PAGES).await?.0)
     }
 }

@@ -61,7 +61,7 @@ pub async fn attach(
     if let (Some(body), Some(cid)) = (body.as_object_mut(), &file.cid) {
         body.insert("contentId".to_owned(), cid.as_str().into());
     }
-    let request = graph.mine(&files(message), &[]);
+    let request = graph.mailbox_url(&files(message), &[]);
     let size = crate::microsoft::mail::count(bytes.len());
     let put = async || {
         let there = is_there(graph, message, file, size, alike).await?;
@@ -93,7 +93,7 @@ async fn in_pieces(
     if let (Some(item), Some(cid)) = (item.as_object_mut(), &file.cid) {
         item.insert("contentId".to_owned(), cid.as_str().into());
     }
-    let request = graph.mine(&format!("{}/createUploadSession", files(message)), &[]);
+    let request = graph.mailbox_url(&format!("{}/createUploadSession", files(message)), &[]);
     let body = json!({ "attachmentItem": item });
     let begin = || graph.write(&Method::POST, &request, None, Some(&body));
     let session = match begin().await {
@@ -242,7 +242,7 @@ async fn is_there(
     size: u64,
     alike: usize,
 ) -> Result<bool> {
-    let request = graph.mine(&files(message), &[("$select", "id,name,size")]);
+    let request = graph.mailbox_url(&files(message), &[("$select", "id,name,size")]);
     let answer = graph.get(&request).await?;
     let (found, _) = graph.all(answer, 500, 10).await?;
     let named = found.iter().filter(|held| text(held, "name") == file.name);

@@ -122,7 +122,7 @@ pub fn folders(query: &Query) -> Vec<String> {
 }
 
 /// Replaces `me` in a query by the account's address: Gmail supports `from:me`, Graph does not.
-pub fn mine(query: &Query, address: &str) -> Query {
+pub fn resolve_me(query: &Query, address: &str) -> Query {
     query.map(&|term| match term {
         Term::In(
             part @ (MessagePart::From | MessagePart::To | MessagePart::Cc | MessagePart::Bcc),

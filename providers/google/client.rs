@@ -64,11 +64,11 @@ const GO_ON: u16 = 308;
 /// One attempt at a write.
 type Attempt<'a> = Pin<Box<dyn Future<Output = Result<Value>> + Send + 'a>>;
 /// The result of a generated call.
-pub type Answer<T> = google_apis_common::Result<(Response, T)>;
+pub type CallResult<T> = google_apis_common::Result<(Response, T)>;
 
 /// A response with its headers.
 #[derive(Debug)]
-pub struct Whole {
+pub struct FullResponse {
     /// True if an upload is incomplete, and more is expected.
     pub more: bool,
     /// The headers.
@@ -99,9 +99,9 @@ pub struct Google {
 
 /// Provides our tokens to the generated client, which asks before every request.
 #[derive(Clone)]
-pub struct Bearer(TokenSource);
+pub struct GoogleTokens(TokenSource);
 
-impl GetToken for Bearer {
+impl GetToken for GoogleTokens {
     fn get_token<'a>(
         &'a self,
         _scopes: &'a [&str],
@@ -128,26 +128,26 @@ impl GetToken for Bearer {
 /// Keeps the parts of a failed response that the generated client would drop. Clones
 /// share them, because the call owns one while it runs.
 #[derive(Debug, Clone, Default)]
-pub struct Watch(Arc<Mutex<Seen>>);
+pub struct FailureWatch(Arc<Mutex<FailureInfo>>);
 
 /// The status of a failed response, and how long it said to wait.
 #[derive(Debug, Clone, Copy, Default)]
-struct Seen {
+struct FailureInfo {
     status: u16,
     retry_after: Option<Duration>,
     /// Why there is no whole answer.
     failed: Option<Failed>,
 }
 
-impl Watch {
-    fn seen(&self) -> Seen {
+impl FailureWatch {
+    fn seen(&self) -> FailureInfo {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Delegate for Watch {
+impl Delegate for FailureWatch {
     fn http_failure(&mut self, response: &Response, _: Option<&Value>) -> Retry {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Seen {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = FailureInfo {
             status: response.status().as_u16(),
             retry_after: retry_after(response.headers()),
             failed: Failed::from_headers(response.headers()),
@@ -166,21 +166,21 @@ impl Google {
     }
 
     /// Returns the token source in the form that the generated hub takes.
-    pub fn bearer(&self) -> Bearer {
-        Bearer(self.limiter.tokens().clone())
+    pub fn bearer(&self) -> GoogleTokens {
+        GoogleTokens(self.limiter.tokens().clone())
     }
 
     /// Makes a call that only reads, and returns its JSON.
     ///
     /// `make` builds the call anew for every attempt; it asks for its token itself, and
     /// gets the one that the limiter knows of.
-    pub async fn call<T, F>(&self, make: impl Fn(Watch) -> F) -> Result<Value>
+    pub async fn call<T, F>(&self, make: impl Fn(FailureWatch) -> F) -> Result<Value>
     where
-        F: Future<Output = Answer<T>>,
+        F: Future<Output = CallResult<T>>,
     {
         self.limiter
             .read(|_token| async {
-                let watch = Watch::default();
+                let watch = FailureWatch::default();
                 match make(watch.clone()).await {
                     Ok((response, _)) => match response.into_body().collect().await {
                         Ok(body) => json(&body.to_bytes()),
@@ -288,7 +288,7 @@ impl Google {
         url: &Url,
         headers: &[(&str, &str)],
         bytes: &[u8],
-    ) -> Result<Whole> {
+    ) -> Result<FullResponse> {
         let time = time_for(bytes.len());
         self.limiter
             .write_within(time, |token| {
@@ -310,7 +310,7 @@ impl Google {
                         true => Value::Null,
                         false => self.answered(&answer).map_err(open)?,
                     };
-                    Ok(Whole {
+                    Ok(FullResponse {
                         more: status == GO_ON,
                         headers: answer.into_parts().0.headers,
                         body,
@@ -324,7 +324,7 @@ impl Google {
         if answer.status().is_success() {
             return json(answer.body());
         }
-        let seen = Seen {
+        let seen = FailureInfo {
             status: answer.status().as_u16(),
             retry_after: retry_after(answer.headers()),
             failed: None,
@@ -365,7 +365,11 @@ fn retry_after(headers: &hyper::HeaderMap) -> Option<Duration> {
 }
 
 /// Reads a response that the generated client could not decode, or returns its error.
-fn recover(service: &Service, error: google_apis_common::Error, seen: Seen) -> Result<Value> {
+fn recover(
+    service: &Service,
+    error: google_apis_common::Error,
+    seen: FailureInfo,
+) -> Result<Value> {
     use google_apis_common::Error as Generated;
     if let Some(failed) = seen.failed {
         return Err(failed.error());
@@ -451,7 +455,7 @@ fn detail(error: &Value) -> Option<&str> {
 }
 
 /// Converts Google's error response to our kinds.
-fn refused(service: &Service, seen: Seen, body: &Value) -> Error {
+fn refused(service: &Service, seen: FailureInfo, body: &Value) -> Error {
     let error = body.get("error").unwrap_or(&Value::Null);
     let text = |key: &str| error.get(key).and_then(Value::as_str).unwrap_or_default();
     let reason = error

@@ -116,7 +116,7 @@ fn most(uri: &Uri) -> usize {
 }
 
 /// Forwards a request of the generated client to its real destination.
-async fn pass(at: Uri, request: Request<Incoming>) -> Result<Response<Held>, Infallible> {
+async fn pass(at: Uri, request: Request<Incoming>) -> Result<Response<ResponseBody>, Infallible> {
     let most = most(request.uri());
     let answered = match whole(at, request).await {
         Some(request) => net::exchange(request, most).await,
@@ -131,11 +131,11 @@ async fn pass(at: Uri, request: Request<Incoming>) -> Result<Response<Held>, Inf
             }
             parts.headers.remove(FAILED);
             parts.version = hyper::Version::HTTP_11;
-            Response::from_parts(parts, Held::new(bytes, turn))
+            Response::from_parts(parts, ResponseBody::new(bytes, turn))
         }
         Err(failure) => {
             tracing::debug!(?failure, "an incomplete response from Google");
-            let mut answer = Response::new(Held::new(Vec::new(), None));
+            let mut answer = Response::new(ResponseBody::new(Vec::new(), None));
             *answer.status_mut() = StatusCode::BAD_GATEWAY;
             let word = HeaderValue::from_static(Failed::from(&failure).word());
             answer.headers_mut().insert(FAILED, word);
@@ -219,18 +219,18 @@ impl AsyncWrite for Near {
 
 /// A body, and the turn of a long one until it was passed on.
 #[derive(Debug)]
-struct Held {
+struct ResponseBody {
     bytes: Full<Bytes>,
     _turn: Option<Turn>,
 }
 
-impl Held {
+impl ResponseBody {
     fn new(bytes: Vec<u8>, turn: Option<Turn>) -> Self {
         Self { bytes: Full::new(Bytes::from(bytes)), _turn: turn }
     }
 }
 
-impl Body for Held {
+impl Body for ResponseBody {
     type Data = Bytes;
     type Error = Infallible;
 

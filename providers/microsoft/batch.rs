@@ -10,8 +10,8 @@ use std::time::Duration;
 use graph_rs_sdk::http::Method;
 use serde_json::{Map, Value, json};
 
-use super::answer::{sub_answers, too_long};
-use super::client::{Call, Graph, IN_FLIGHT, PREFER, left_out, open};
+use super::client::{Graph, GraphRequest, IN_FLIGHT, PREFER, left_out, open};
+use super::response::{sub_answers, too_long};
 use daysheet_core::error::{Error, Kind, Result};
 
 /// The maximum number of requests in a batch at Graph.
@@ -22,7 +22,7 @@ const LONGEST_WRITTEN: usize = 128 << 20;
 
 /// One change in a batch.
 #[derive(Debug, Clone)]
-pub struct Part {
+pub struct BatchChange {
     /// The HTTP method.
     pub method: Method,
     /// The resource, as [`Graph::mailbox_url`] names it.
@@ -137,7 +137,11 @@ impl Graph {
             .collect();
         let body = &json!({ "requests": parts });
         let call = |_token| async {
-            let call = Call { method: &Method::POST, body: Some(body), ..Call::get("$batch") };
+            let call = GraphRequest {
+                method: &Method::POST,
+                body: Some(body),
+                ..GraphRequest::get("$batch")
+            };
             let found = sub_answers(self.send(call).await?.json()?)?;
             // A token that ended between the envelope and a part is renewed as any.
             let refused = |answer: &Result<Value>| matches!(answer, Err(error) if error.kind() == Kind::Provider(401));
@@ -155,7 +159,7 @@ impl Graph {
     /// open whether it was done.
     ///
     /// A throttled part is certain not to have been done, and is sent again after the given time.
-    pub async fn change_all(&self, parts: &[Part]) -> Vec<Result<Option<Value>>> {
+    pub async fn change_all(&self, parts: &[BatchChange]) -> Vec<Result<Option<Value>>> {
         let mut answers = Vec::with_capacity(parts.len());
         for some in parts.chunks(BATCH) {
             match self.change_some(some).await {
@@ -180,7 +184,7 @@ impl Graph {
     }
 
     /// Carries out 20 changes at most. Fails if there was no response at all.
-    async fn change_some(&self, parts: &[Part]) -> Result<Vec<Result<Option<Value>>>> {
+    async fn change_some(&self, parts: &[BatchChange]) -> Result<Vec<Result<Option<Value>>>> {
         let mut answers: HashMap<usize, Result<Option<Value>>> = HashMap::new();
         let mut waiting: Vec<usize> = (0..parts.len()).collect();
         let mut attempt = 0;
@@ -244,7 +248,7 @@ impl Graph {
     /// Makes one round trip, with the given token.
     async fn change_round(
         &self,
-        parts: &[Part],
+        parts: &[BatchChange],
         waiting: &[usize],
     ) -> Result<(String, HashMap<usize, Result<Value>>)> {
         let parts: Vec<Value> = waiting
@@ -273,11 +277,11 @@ impl Graph {
             .collect();
         let body = &json!({ "requests": parts });
         let call = |token| async move {
-            let call = Call {
+            let call = GraphRequest {
                 method: &Method::POST,
                 body: Some(body),
                 most: LONGEST_WRITTEN,
-                ..Call::get("$batch")
+                ..GraphRequest::get("$batch")
             };
             let answer = self.send(call).await?.json()?;
             Ok((token, sub_answers(answer)?))

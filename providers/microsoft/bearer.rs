@@ -11,10 +11,10 @@ use daysheet_core::provider::TokenSource;
 
 /// Provides our tokens to the SDK, which asks before every request.
 #[derive(Clone)]
-pub struct Bearer(pub TokenSource);
+pub struct GraphTokens(pub TokenSource);
 
 #[async_trait]
-impl ClientApplication for Bearer {
+impl ClientApplication for GraphTokens {
     fn get_token_silent(&mut self) -> AuthExecutionResult<String> {
         let error = Error::new(Kind::Internal, "the SDK requested a token synchronously");
         Err(AuthExecutionError::Other(error.into()))

@@ -3,7 +3,7 @@
 //! The SDK builds each request and adds the token; this module adds what it lacks or
 //! does badly: the rate limiter of `limiter.rs`, a client that follows no redirect, a cap on the
 //! length of a response, and page links that can lead only to the configured endpoint.
-//! `answer.rs` reads responses, `batch.rs` has `$batch`.
+//! `response.rs` reads responses, `batch.rs` has `$batch`.
 //!
 //! Reads are retried, writes are not: see [`Graph::write`].
 //!
@@ -21,8 +21,8 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::Value;
 use url::Url;
 
-use super::answer::{Answer, LONGEST, broken, page, read};
-use super::bearer::{Bearer, no_token};
+use super::bearer::{GraphTokens, no_token};
+use super::response::{GraphResponse, LONGEST, broken, page, read};
 use crate::limiter::RateLimiter;
 use crate::net;
 use daysheet_core::error::{Error, Kind, Result};
@@ -66,7 +66,7 @@ pub struct Graph {
 
 /// One attempt at a request.
 #[derive(Clone, Copy)]
-pub(crate) struct Call<'a> {
+pub(crate) struct GraphRequest<'a> {
     pub method: &'a Method,
     pub request: &'a str,
     pub prefer: &'a str,
@@ -77,7 +77,7 @@ pub(crate) struct Call<'a> {
     pub most: usize,
 }
 
-impl<'a> Call<'a> {
+impl<'a> GraphRequest<'a> {
     pub fn get(request: &'a str) -> Self {
         Self {
             method: &Method::GET,
@@ -121,7 +121,7 @@ impl Graph {
         let in_flight = IN_FLIGHT as usize;
         let limiter = RateLimiter::new(tokens, "microsoft", "Outlook", in_flight, services.look);
         let sdk = GraphClientConfiguration::new()
-            .client_application(Bearer(limiter.tokens().clone()))
+            .client_application(GraphTokens(limiter.tokens().clone()))
             .user_agent(HeaderValue::from_static(agent))
             .referer(false)
             .https_only(secure);
@@ -172,7 +172,7 @@ impl Graph {
 
     /// Gets JSON.
     pub async fn get(&self, request: &str) -> Result<Value> {
-        let call = |_token| async { self.send(Call::get(request)).await?.json() };
+        let call = |_token| async { self.send(GraphRequest::get(request)).await?.json() };
         self.limiter.read(call).await.map_err(|error| self.with_account(request, error))
     }
 
@@ -180,7 +180,11 @@ impl Graph {
     /// nothing, so it is tried again as any read.
     pub async fn post_query(&self, request: &str, question: &Value) -> Result<Value> {
         let call = |_token| async {
-            let call = Call { method: &Method::POST, body: Some(question), ..Call::get(request) };
+            let call = GraphRequest {
+                method: &Method::POST,
+                body: Some(question),
+                ..GraphRequest::get(request)
+            };
             self.send(call).await?.json()
         };
         self.limiter.read(call).await
@@ -198,7 +202,7 @@ impl Graph {
         body: Option<&Value>,
     ) -> Result<Option<Value>> {
         let call = |_token| async {
-            let call = Call { method, version, body, ..Call::get(request) };
+            let call = GraphRequest { method, version, body, ..GraphRequest::get(request) };
             self.send(call).await?.some_json()
         };
         self.limiter.write(call).await.map_err(|error| self.with_account(request, open(error)))
@@ -252,7 +256,7 @@ impl Graph {
     /// message. The request has no body, and the response none.
     pub async fn post_once(&self, request: &str) -> Result<()> {
         let call = |_token| async {
-            let call = Call { method: &Method::POST, ..Call::get(request) };
+            let call = GraphRequest { method: &Method::POST, ..GraphRequest::get(request) };
             self.send(call).await?.some_json()
         };
         self.limiter
@@ -273,8 +277,8 @@ impl Graph {
                 // Broken off by the limiter, which counts on more attempts.
                 return Ok(Err(Error::new(Kind::Timeout, "Outlook did not answer in time")));
             }
-            let answer = self.send(Call::get(request)).await;
-            match answer.and_then(Answer::json) {
+            let answer = self.send(GraphRequest::get(request)).await;
+            match answer.and_then(GraphResponse::json) {
                 Err(error) if is_slow(&error) && before + 1 >= SLOW_ATTEMPTS => Ok(Err(error)),
                 Err(error) if is_slow(&error) => Err(error),
                 other => {
@@ -318,7 +322,7 @@ impl Graph {
     /// Gets the bytes of something that is no JSON, at most `most` of them.
     pub async fn bytes(&self, request: &str, most: usize) -> Result<Vec<u8>> {
         let call = |_token| async {
-            let call = Call { most, ..Call::get(request) };
+            let call = GraphRequest { most, ..GraphRequest::get(request) };
             self.send(call).await?.bytes()
         };
         self.limiter.read(call).await.map_err(|error| self.with_account(request, error))
@@ -326,7 +330,7 @@ impl Graph {
 
     /// Makes one attempt. The SDK builds the request; our client sends it,
     /// because the SDK's follows redirects.
-    pub(crate) async fn send(&self, call: Call<'_>) -> Result<Answer> {
+    pub(crate) async fn send(&self, call: GraphRequest<'_>) -> Result<GraphResponse> {
         // The variable parts of a request came from Graph: ids, versions, page links.
         let unwritten = || {
             let what = "an id or version from Outlook cannot be sent back";
@@ -376,7 +380,7 @@ impl Graph {
         if self.is_shared()
             && is_mail
             && error.kind() == Kind::Auth
-            && error.message() == super::answer::DENIED
+            && error.message() == super::response::DENIED
         {
             return Error::new(
                 Kind::Provider(403),

@@ -10,8 +10,8 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::answer::{not_ours, page};
 use super::client::Graph;
+use super::response::{not_ours, page};
 use crate::json::text;
 use daysheet_core::error::{Error, Kind, Result};
 
@@ -23,7 +23,7 @@ const SHORTLY: SignedDuration = SignedDuration::from_mins(5);
 
 /// Where a feed was left.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Mark {
+pub struct DeltaPoint {
     /// The request for the next changes.
     pub link: String,
     /// When that was, by our clock.
@@ -38,28 +38,28 @@ pub struct Mark {
     pub begun: Timestamp,
 }
 
-impl Mark {
-    /// Returns the mark of a feed after a round; `mark` is the previous one.
+impl DeltaPoint {
+    /// Returns the mark of a feed after a round; `point` is the previous one.
     pub fn next(
-        mark: Option<&Self>,
-        round: &Round,
+        point: Option<&Self>,
+        round: &DeltaRound,
         now: Timestamp,
         created: impl Fn(&Value) -> Option<Timestamp>,
     ) -> Self {
         let mut edge: Vec<String> = Vec::new();
         let (mut seen, mut begun) = (now, now);
-        if let Some(mark) = mark {
-            begun = mark.begun;
+        if let Some(point) = point {
+            begun = point.begun;
             // The remaining pages belong to the present request.
             if round.more {
-                seen = mark.seen;
+                seen = point.seen;
             }
-            if seen.duration_since(mark.seen) < SHORTLY {
-                edge.clone_from(&mark.edge);
+            if seen.duration_since(point.seen) < SHORTLY {
+                edge.clone_from(&point.edge);
             }
         }
         let from = seen.checked_sub(SHORTLY).unwrap_or(seen);
-        if mark.is_none() || !round.more {
+        if point.is_none() || !round.more {
             for item in &round.items {
                 let id = text(item, "id");
                 let shortly = created(item).is_some_and(|created| created >= from);
@@ -100,11 +100,11 @@ mod millis {
 }
 
 /// Where each feed was left, by its id.
-pub type Marks = BTreeMap<String, Mark>;
+pub type DeltaPoints = BTreeMap<String, DeltaPoint>;
 
 /// The result of one round of a feed.
 #[derive(Debug, Default)]
-pub struct Round {
+pub struct DeltaRound {
     /// Items that are new or have changed, the latest state of each.
     pub items: Vec<Value>,
     /// Ids of those that are not there any more.
@@ -116,10 +116,12 @@ pub struct Round {
 }
 
 /// Queries feeds, each completely: one result for each, in their order.
-pub async fn rounds(graph: &Graph, requests: &[String]) -> Vec<Result<Round>> {
-    let mut rounds: Vec<Result<Round>> = requests
+pub async fn rounds(graph: &Graph, requests: &[String]) -> Vec<Result<DeltaRound>> {
+    let mut rounds: Vec<Result<DeltaRound>> = requests
         .iter()
-        .map(|request| Ok(Round { link: request.clone(), more: true, ..Round::default() }))
+        .map(|request| {
+            Ok(DeltaRound { link: request.clone(), more: true, ..DeltaRound::default() })
+        })
         .collect();
     let mut pages: Vec<Vec<String>> = vec![Vec::new(); requests.len()];
     for _ in 0..PAGES {
@@ -155,7 +157,7 @@ pub async fn rounds(graph: &Graph, requests: &[String]) -> Vec<Result<Round>> {
 }
 
 /// Adds a page to a round; `last` are the ids of the page before.
-fn add(graph: &Graph, round: &mut Round, last: &mut Vec<String>, answer: Value) -> Result<()> {
+fn add(graph: &Graph, round: &mut DeltaRound, last: &mut Vec<String>, answer: Value) -> Result<()> {
     let delta = text(&answer, "@odata.deltaLink").to_owned();
     let (items, next) = page(answer)?;
     let ids: Vec<String> = items.iter().map(|item| text(item, "id").to_owned()).collect();
@@ -200,7 +202,7 @@ pub fn read<T: DeserializeOwned>(cursor: &str) -> Result<T> {
 }
 
 /// Writes a cursor.
-pub fn write(marks: &Marks) -> Result<String> {
-    serde_json::to_string(marks)
+pub fn write(points: &DeltaPoints) -> Result<String> {
+    serde_json::to_string(points)
         .map_err(|_opaque| Error::new(Kind::Internal, "a cursor could not be saved"))
 }

@@ -2,7 +2,6 @@
 
 use daysheet_core::provider::{CalendarCapabilities, MailCapabilities};
 
-mod answer;
 mod batch;
 mod bearer;
 pub mod calendar;
@@ -10,6 +9,7 @@ mod client;
 mod delta;
 pub mod mail;
 mod people;
+mod response;
 pub(super) mod scopes;
 
 /// The features of Outlook's mail.

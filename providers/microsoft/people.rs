@@ -6,8 +6,8 @@
 
 use serde_json::Value;
 
-use super::answer::page as items_of;
 use super::client::{Graph, request};
+use super::response::page as items_of;
 use crate::json::text;
 use daysheet_core::error::Result;
 use daysheet_core::project::Projection;
@@ -29,7 +29,7 @@ const EVERY_PAGES: usize = 10;
 
 /// Finds people, saved contacts first.
 pub async fn find(graph: &Graph, people: &People, projection: &Projection) -> Result<Page> {
-    let ways = Ways::new(people, projection);
+    let ways = PeopleRequests::new(people, projection);
     let mut page = Page::default();
     match (&people.q, people.emails.as_slice()) {
         (None, []) => {
@@ -66,13 +66,13 @@ pub async fn find(graph: &Graph, people: &People, projection: &Projection) -> Re
 }
 
 /// The requests for the two lists.
-struct Ways {
+struct PeopleRequests {
     contact: String,
     person: String,
     top: String,
 }
 
-impl Ways {
+impl PeopleRequests {
     fn new(people: &People, projection: &Projection) -> Self {
         let roots = projection.roots();
         let of = |has: &[&str], address: &'static str| {
@@ -158,7 +158,12 @@ fn is_called(person: &Value, q: &str) -> bool {
 }
 
 /// Contacts with these addresses; people for the addresses that no contact has.
-async fn by_address(graph: &Graph, ways: &Ways, emails: &[String], page: &mut Page) -> Result<()> {
+async fn by_address(
+    graph: &Graph,
+    ways: &PeopleRequests,
+    emails: &[String],
+    page: &mut Page,
+) -> Result<()> {
     let requests: Vec<String> = emails.iter().map(|email| ways.with(email)).collect();
     for answer in graph.batch(&requests).await {
         add_new(&mut page.items, items_of(answer?)?.0);

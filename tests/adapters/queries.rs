@@ -11,7 +11,7 @@ use daysheet_core::query::{MessagePart, Query, Term, parse};
 use daysheet_providers::google::mail::query as gmail_query;
 use daysheet_providers::microsoft::mail::query::resolve_me;
 use daysheet_providers::microsoft::mail::query::{
-    self as outlook_query, Compiled, Places, Scope, folders, matches, reads,
+    self as outlook_query, GraphQuery, Places, Scope, folders, matches, reads,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -46,11 +46,11 @@ fn gmail(query: &Query) -> Vec<String> {
 
 /// What Graph is asked: a line for all that is there.
 fn graph(query: &Query) -> Vec<String> {
-    let Compiled { scope, filter, search, rest, notes } = match outlook_query::compile(Some(query))
-    {
-        Ok(compiled) => compiled,
-        Err(error) => return vec![format!("! {error}")],
-    };
+    let GraphQuery { scope, filter, search, rest, notes } =
+        match outlook_query::compile(Some(query)) {
+            Ok(compiled) => compiled,
+            Err(error) => return vec![format!("! {error}")],
+        };
     let mut lines = vec![match scope {
         Scope::Mail => "mail".to_owned(),
         Scope::Anywhere => "anywhere".to_owned(),
@@ -122,7 +122,7 @@ fn no_case_is_there_twice() {
 
 #[test]
 fn no_query_is_every_message() {
-    assert_eq!(outlook_query::compile(None).unwrap(), Compiled::default());
+    assert_eq!(outlook_query::compile(None).unwrap(), GraphQuery::default());
 }
 
 #[test]
@@ -295,7 +295,7 @@ fn odd_query() -> impl Strategy<Value = Query> {
 }
 
 /// True when the mail is found: what Graph is asked, and what is checked after.
-fn found(compiled: &Compiled, mail: &Mail) -> bool {
+fn found(compiled: &GraphQuery, mail: &Mail) -> bool {
     let names = places();
     let places = Places { names: &names };
     let in_scope = match &compiled.scope {

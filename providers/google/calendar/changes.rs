@@ -37,11 +37,11 @@ const KNOWN: usize = 2_000;
 const SHORTLY: SignedDuration = SignedDuration::from_mins(2);
 
 /// Where each calendar was left, by its id.
-type Marks = BTreeMap<String, Mark>;
+type SyncPoints = BTreeMap<String, SyncPoint>;
 
 /// Where a calendar was left.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-struct Mark {
+struct SyncPoint {
     /// Google's sync token.
     sync: String,
     /// When the calendar had last changed then; events created later are new.
@@ -59,8 +59,8 @@ struct Mark {
 
 /// The changes in one calendar.
 #[derive(Default)]
-struct Step {
-    mark: Mark,
+struct CalendarChanges {
+    point: SyncPoint,
     items: Vec<Value>,
     started_over: bool,
 }
@@ -71,8 +71,8 @@ impl GoogleCalendar {
         cursor: Option<&str>,
         projection: &Projection,
     ) -> Result<Changes> {
-        let known: Marks = match cursor {
-            None => Marks::new(),
+        let known: SyncPoints = match cursor {
+            None => SyncPoints::new(),
             Some(cursor) => serde_json::from_str(cursor).map_err(|_opaque| {
                 Error::argument("the cursor is not Google Calendar's")
                     .next("call changes without cursor")
@@ -82,10 +82,10 @@ impl GoogleCalendar {
         let readable = |calendar: &&Value| text(calendar, "accessRole") != "freeBusyReader";
         let ids = calendars.iter().filter(readable).map(|one| text(one, "id"));
         let steps = join_all(ids.map(|id| {
-            let mark = known.get(id);
-            async move { (id, self.step(id, mark, projection).await) }
+            let point = known.get(id);
+            async move { (id, self.step(id, point, projection).await) }
         }));
-        let mut marks = Marks::new();
+        let mut points = SyncPoints::new();
         let mut changes = Changes::default();
         for (id, step) in steps.await {
             let step = match step {
@@ -97,17 +97,17 @@ impl GoogleCalendar {
                 Err(error) => return Err(error),
             };
             changes.started_over |= step.started_over;
-            changes.more |= step.mark.page.is_some();
+            changes.more |= step.point.page.is_some();
             for item in step.items {
                 if text(&item, "status") == "cancelled" {
                     changes.gone.push(read::join(Some(id), text(&item, "id")));
-                } else if known.get(id).is_some_and(|mark| mark.is_new(&item)) {
+                } else if known.get(id).is_some_and(|point| point.is_new(&item)) {
                     changes.new.push(item);
                 } else {
                     changes.changed.push(item);
                 }
             }
-            marks.insert(id.to_owned(), step.mark);
+            points.insert(id.to_owned(), step.point);
         }
         changes.names = calendars
             .iter()
@@ -116,7 +116,7 @@ impl GoogleCalendar {
                 Some((some(one, "id")?, name?))
             })
             .collect();
-        changes.cursor = serde_json::to_string(&marks)
+        changes.cursor = serde_json::to_string(&points)
             .map_err(|error| Error::new(Kind::Internal, error.to_string()))?;
         Ok(changes)
     }
@@ -124,23 +124,23 @@ impl GoogleCalendar {
     async fn step(
         &self,
         calendar: &str,
-        mark: Option<&Mark>,
+        point: Option<&SyncPoint>,
         projection: &Projection,
-    ) -> Result<Step> {
+    ) -> Result<CalendarChanges> {
         // A calendar added after the cursor was created starts here, too.
-        let Some(mark) = mark else {
+        let Some(point) = point else {
             return self.begin(calendar).await;
         };
-        match self.proceed(calendar, mark, projection).await {
+        match self.proceed(calendar, point, projection).await {
             Err(error) if error.kind() == Kind::Provider(410) => {
-                Ok(Step { started_over: true, ..self.begin(calendar).await? })
+                Ok(CalendarChanges { started_over: true, ..self.begin(calendar).await? })
             }
             step => step,
         }
     }
 
     /// Requests a token, with enough of each event to recognize it.
-    async fn begin(&self, calendar: &str) -> Result<Step> {
+    async fn begin(&self, calendar: &str) -> Result<CalendarChanges> {
         let id = &path_segment(calendar);
         let now = Timestamp::now();
         let from = time(now.checked_sub(BACK.hours()).unwrap_or(now))?;
@@ -159,13 +159,13 @@ impl GoogleCalendar {
             })?;
             there.extend_from_slice(list(&answer, "items"));
             if let Some(sync) = some(&answer, "nextSyncToken") {
-                let mut mark = Mark {
+                let mut point = SyncPoint {
                     sync,
                     seen: some(&answer, "updated").unwrap_or_else(|| now.to_string()),
-                    ..Mark::default()
+                    ..SyncPoint::default()
                 };
-                mark.know(&there);
-                return Ok(Step { mark, ..Step::default() });
+                point.know(&there);
+                return Ok(CalendarChanges { point, ..CalendarChanges::default() });
             }
             match some(&answer, "nextPageToken") {
                 Some(next) if next != page => page = next,
@@ -176,14 +176,19 @@ impl GoogleCalendar {
     }
 
     /// Fetches one page of changes.
-    async fn proceed(&self, calendar: &str, mark: &Mark, projection: &Projection) -> Result<Step> {
+    async fn proceed(
+        &self,
+        calendar: &str,
+        point: &SyncPoint,
+        projection: &Projection,
+    ) -> Result<CalendarChanges> {
         let id = &path_segment(calendar);
         let items = mask(&projection.paths);
         let fields = &format!("nextPageToken,nextSyncToken,updated,items(created,{items})");
         let answer = call!(self, fields, |hub| {
             let mut call = hub.events().list(id);
-            call = call.sync_token(&mark.sync).max_results(AT_ONCE);
-            if let Some(page) = &mark.page {
+            call = call.sync_token(&point.sync).max_results(AT_ONCE);
+            if let Some(page) = &point.page {
                 call = call.page_token(page);
             }
             call
@@ -193,20 +198,20 @@ impl GoogleCalendar {
             read::place(item, calendar, &self.own);
         }
         let mut next = match some(&answer, "nextSyncToken") {
-            Some(sync) => Mark {
+            Some(sync) => SyncPoint {
                 sync,
-                seen: some(&answer, "updated").unwrap_or_else(|| mark.seen.clone()),
+                seen: some(&answer, "updated").unwrap_or_else(|| point.seen.clone()),
                 page: None,
-                ..mark.clone()
+                ..point.clone()
             },
-            None => Mark { page: some(&answer, "nextPageToken"), ..mark.clone() },
+            None => SyncPoint { page: some(&answer, "nextPageToken"), ..point.clone() },
         };
         next.know(&items);
-        Ok(Step { mark: next, items, started_over: false })
+        Ok(CalendarChanges { point: next, items, started_over: false })
     }
 }
 
-impl Mark {
+impl SyncPoint {
     /// Returns true for an event that did not exist at the mark.
     fn is_new(&self, item: &Value) -> bool {
         let known = |id: &str| self.known.contains(&hash(id));

@@ -29,7 +29,7 @@ type Drafts = BTreeMap<String, String>;
 
 /// The net effect of a page of the history on a message.
 #[derive(Clone, Copy, PartialEq)]
-enum Fate {
+enum HistoryOutcome {
     New,
     Changed,
     Gone,
@@ -121,23 +121,23 @@ impl Gmail {
     /// Fetches the messages that still exist.
     async fn fetch_changed(
         &self,
-        fates: &[(Value, Fate)],
+        fates: &[(Value, HistoryOutcome)],
         projection: &Projection,
     ) -> Result<Changes> {
         let mut changes = Changes::default();
-        let listed = |wanted: Fate| -> Vec<Value> {
+        let listed = |wanted: HistoryOutcome| -> Vec<Value> {
             let those = fates.iter().filter(|(_, fate)| *fate == wanted);
             those.map(|(message, _)| message.clone()).collect()
         };
         let ids = |list: Vec<Value>| list.into_iter().map(|one| text(&one, "id").to_owned());
-        changes.gone = ids(listed(Fate::Gone)).collect();
-        changes.gone_drafts = ids(listed(Fate::GoneDraft)).collect();
+        changes.gone = ids(listed(HistoryOutcome::Gone)).collect();
+        changes.gone_drafts = ids(listed(HistoryOutcome::GoneDraft)).collect();
         let form = format(projection);
         for (fate, into) in [
-            (Fate::New, &mut changes.new),
-            (Fate::Changed, &mut changes.changed),
-            (Fate::Sent, &mut changes.sent),
-            (Fate::Deleted, &mut changes.deleted),
+            (HistoryOutcome::New, &mut changes.new),
+            (HistoryOutcome::Changed, &mut changes.changed),
+            (HistoryOutcome::Sent, &mut changes.sent),
+            (HistoryOutcome::Deleted, &mut changes.deleted),
         ] {
             let page = self
                 .each(listed(fate), LISTED, projection, |id| async move {
@@ -148,8 +148,12 @@ impl Gmail {
             for failed in page.failed {
                 match failed.error.kind() {
                     // It was deleted meanwhile; a message that was never shown is not reported.
-                    Kind::NotFound if fate == Fate::Changed => changes.gone.push(failed.id),
-                    Kind::NotFound if fate == Fate::Deleted => changes.gone_drafts.push(failed.id),
+                    Kind::NotFound if fate == HistoryOutcome::Changed => {
+                        changes.gone.push(failed.id);
+                    }
+                    Kind::NotFound if fate == HistoryOutcome::Deleted => {
+                        changes.gone_drafts.push(failed.id);
+                    }
                     Kind::NotFound => {}
                     _ => return Err(failed.error),
                 }
@@ -177,14 +181,14 @@ fn number(answer: &Value) -> Option<String> {
 }
 
 /// Returns the net effect of the records, in the order of the first of each.
-fn fates(answer: &Value) -> Vec<(Value, Fate)> {
-    let mut fates: Vec<(Value, Option<Fate>)> = Vec::new();
+fn fates(answer: &Value) -> Vec<(Value, HistoryOutcome)> {
+    let mut fates: Vec<(Value, Option<HistoryOutcome>)> = Vec::new();
     for record in list(answer, "history") {
         for (key, fate) in [
-            ("messagesAdded", Fate::New),
-            ("labelsAdded", Fate::Changed),
-            ("labelsRemoved", Fate::Changed),
-            ("messagesDeleted", Fate::Gone),
+            ("messagesAdded", HistoryOutcome::New),
+            ("labelsAdded", HistoryOutcome::Changed),
+            ("labelsRemoved", HistoryOutcome::Changed),
+            ("messagesDeleted", HistoryOutcome::Gone),
         ] {
             for entry in list(&record, key) {
                 let Some(message) = entry.get("message").filter(|one| !text(one, "id").is_empty())
@@ -201,8 +205,10 @@ fn fates(answer: &Value) -> Vec<(Value, Fate)> {
                         }
                         *known = match (*known, fate) {
                             // It came and went between two calls: not reported.
-                            (Some(Fate::New) | None, Fate::Gone) => None,
-                            (Some(Fate::New), Fate::Changed) => Some(Fate::New),
+                            (Some(HistoryOutcome::New) | None, HistoryOutcome::Gone) => None,
+                            (Some(HistoryOutcome::New), HistoryOutcome::Changed) => {
+                                Some(HistoryOutcome::New)
+                            }
                             (_, fate) => Some(fate),
                         };
                     }
@@ -217,10 +223,10 @@ fn fates(answer: &Value) -> Vec<(Value, Fate)> {
 ///
 /// `before` are the drafts as the cursor has them, `now` the present ones; drafts that
 /// another page of the history reports keep their earlier state.
-fn drafted(fates: &mut Vec<(Value, Fate)>, before: &Drafts, now: &mut Drafts) {
+fn drafted(fates: &mut Vec<(Value, HistoryOutcome)>, before: &Drafts, now: &mut Drafts) {
     // Reported with an earlier page.
     let known = |one: &Value| before.values().any(|message| message == text(one, "id"));
-    fates.retain(|(one, fate)| *fate != Fate::New || !known(one));
+    fates.retain(|(one, fate)| *fate != HistoryOutcome::New || !known(one));
     for (draft, message) in before {
         let old = place(fates, message);
         match now.get(draft) {
@@ -231,8 +237,8 @@ fn drafted(fates: &mut Vec<(Value, Fate)>, before: &Drafts, now: &mut Drafts) {
                     fates.remove(at);
                 }
                 match place(fates, other).and_then(|at| fates.get_mut(at)) {
-                    Some((_, fate)) => *fate = Fate::Changed,
-                    None => fates.push((json!({ "id": other }), Fate::Changed)),
+                    Some((_, fate)) => *fate = HistoryOutcome::Changed,
+                    None => fates.push((json!({ "id": other }), HistoryOutcome::Changed)),
                 }
             }
             None => {
@@ -243,19 +249,19 @@ fn drafted(fates: &mut Vec<(Value, Fate)>, before: &Drafts, now: &mut Drafts) {
                 let thread = text(one, "threadId").to_owned();
                 let trashed = labels(one).contains("TRASH");
                 *fate = match *fate {
-                    Fate::Gone => Fate::GoneDraft,
-                    _ if labels(one).contains("SENT") => Fate::Sent,
-                    _ if trashed => Fate::Deleted,
+                    HistoryOutcome::Gone => HistoryOutcome::GoneDraft,
+                    _ if labels(one).contains("SENT") => HistoryOutcome::Sent,
+                    _ if trashed => HistoryOutcome::Deleted,
                     fate => fate,
                 };
                 let sent = fates.iter().position(|(one, fate)| {
-                    *fate == Fate::New
+                    *fate == HistoryOutcome::New
                         && text(one, "threadId") == thread
                         && labels(one).contains("SENT")
                 });
                 if let (Some(at), false) = (sent, trashed) {
                     if let Some((_, fate)) = fates.get_mut(at) {
-                        *fate = Fate::Sent;
+                        *fate = HistoryOutcome::Sent;
                     }
                     fates.retain(|(one, _)| text(one, "id") != message);
                 }
@@ -264,7 +270,7 @@ fn drafted(fates: &mut Vec<(Value, Fate)>, before: &Drafts, now: &mut Drafts) {
     }
 }
 
-fn place(fates: &[(Value, Fate)], id: &str) -> Option<usize> {
+fn place(fates: &[(Value, HistoryOutcome)], id: &str) -> Option<usize> {
     let mut all = fates.iter();
     all.position(|(one, _)| text(one, "id") == id)
 }

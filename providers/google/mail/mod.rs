@@ -18,7 +18,7 @@ use serde_json::Value;
 use tokio::sync::Mutex;
 use url::Url;
 
-use super::client::{self, Bearer, GMAIL, Google, IN_FLIGHT};
+use super::client::{self, GMAIL, Google, GoogleTokens, IN_FLIGHT};
 use super::people;
 use super::wire::{self, Wire};
 use crate::json::text;
@@ -205,9 +205,9 @@ impl Gmail {
     }
 
     /// Writes the query in Gmail's language, after checking the labels it names.
-    async fn compile(&self, ask: &ListRequest) -> Result<query::Compiled> {
+    async fn compile(&self, ask: &ListRequest) -> Result<query::GmailQuery> {
         let Some(query) = &ask.query else {
-            return Ok(query::Compiled::default());
+            return Ok(query::GmailQuery::default());
         };
         let wanted = query.alternatives().into_iter();
         let wanted: Vec<(&str, bool)> =
@@ -472,7 +472,7 @@ pub async fn address(services: &ServiceSettings, token: &str) -> Result<String> 
     Ok(address)
 }
 
-fn hub(services: &ServiceSettings, bearer: Bearer) -> Hub<Wire> {
+fn hub(services: &ServiceSettings, bearer: GoogleTokens) -> Hub<Wire> {
     let mut hub = Hub::new(wire::client(), bearer);
     let base = services.endpoints.gmail.as_str();
     hub.base_url(base.to_owned());

@@ -35,7 +35,7 @@ enum Work {
 
 /// The progress of one message.
 #[derive(Clone)]
-enum Sent {
+enum WriteOutcome {
     Done,
     /// Nobody knows.
     Open(Error),
@@ -65,8 +65,8 @@ impl MessageActions for Gmail {
         let mut sent: Vec<_> = messages
             .iter()
             .map(|message| match check(&message.id) {
-                Ok(()) => Sent::Done,
-                Err(error) => Sent::Refused(error),
+                Ok(()) => WriteOutcome::Done,
+                Err(error) => WriteOutcome::Refused(error),
             })
             .collect();
         let work = match plan(messages, step, &mut sent) {
@@ -100,7 +100,7 @@ impl MessageActions for Gmail {
 fn plan(
     messages: &[MailState],
     step: &MessageAction,
-    sent: &mut [Sent],
+    sent: &mut [WriteOutcome],
 ) -> Result<Vec<(Work, Vec<usize>)>> {
     let mut work = match step {
         MessageAction::Delete => vec![(Work::Delete, (0..messages.len()).collect())],
@@ -108,7 +108,7 @@ fn plan(
             let (groups, unknown) = grouped(messages, then);
             for at in unknown {
                 if let Some(sent) = sent.get_mut(at) {
-                    *sent = Sent::Refused(Error::argument(
+                    *sent = WriteOutcome::Refused(Error::argument(
                         "the earlier state of this message is unknown",
                     ));
                 }
@@ -119,7 +119,7 @@ fn plan(
         step => vec![(Work::Labels(of_step(step)?), (0..messages.len()).collect::<Vec<_>>())],
     };
     for (_, places) in &mut work {
-        places.retain(|at| matches!(sent.get(*at), Some(Sent::Done)));
+        places.retain(|at| matches!(sent.get(*at), Some(WriteOutcome::Done)));
     }
     Ok(work)
 }
@@ -143,9 +143,9 @@ impl Gmail {
         work: &Work,
         messages: &[MailState],
         places: &[usize],
-        sent: &mut [Sent],
+        sent: &mut [WriteOutcome],
     ) {
-        let mut set = |at: usize, how: Sent| {
+        let mut set = |at: usize, how: WriteOutcome| {
             if let Some(sent) = sent.get_mut(at) {
                 *sent = how;
             }
@@ -168,7 +168,9 @@ impl Gmail {
                 let mut there = Vec::new();
                 for (at, found) in places.iter().zip(found) {
                     match found {
-                        Err(gone) if gone.kind() == Kind::NotFound => set(*at, Sent::Refused(gone)),
+                        Err(gone) if gone.kind() == Kind::NotFound => {
+                            set(*at, WriteOutcome::Refused(gone));
+                        }
                         _ => there.push(*at),
                     }
                 }
@@ -182,8 +184,8 @@ impl Gmail {
                 set(
                     at,
                     match error.is_open() {
-                        true => Sent::Open(error.clone()),
-                        false => Sent::Refused(error.clone()),
+                        true => WriteOutcome::Open(error.clone()),
+                        false => WriteOutcome::Refused(error.clone()),
                     },
                 );
             }
@@ -245,13 +247,13 @@ impl Gmail {
         &self,
         messages: &[MailState],
         work: &[(Work, Vec<usize>)],
-        sent: &[Sent],
+        sent: &[WriteOutcome],
         history: LabelHistory,
     ) -> Vec<Result<Option<MailState>>> {
         let mut answers: Vec<Option<Result<Option<MailState>>>> = Vec::new();
         for (message, sent) in messages.iter().zip(sent) {
             answers.push(match sent {
-                Sent::Refused(error) => Some(Err(error.clone())),
+                WriteOutcome::Refused(error) => Some(Err(error.clone())),
                 _ if history.gone.contains(&message.id) => Some(Ok(None)),
                 _ => None,
             });
@@ -309,10 +311,10 @@ impl LabelHistory {
 }
 
 /// Returns the outcome for a message that was read again.
-fn came_of(work: &Work, sent: &Sent, found: Result<Value>) -> Result<Option<MailState>> {
+fn came_of(work: &Work, sent: &WriteOutcome, found: Result<Value>) -> Result<Option<MailState>> {
     let failed = || match sent {
-        Sent::Open(error) | Sent::Refused(error) => error.clone(),
-        Sent::Done => as_before(),
+        WriteOutcome::Open(error) | WriteOutcome::Refused(error) => error.clone(),
+        WriteOutcome::Done => as_before(),
     };
     match (work, found) {
         (Work::Delete, Err(gone)) if gone.kind() == Kind::NotFound => Ok(None),
@@ -325,11 +327,11 @@ fn came_of(work: &Work, sent: &Sent, found: Result<Value>) -> Result<Option<Mail
         // It could not be read whether it was done.
         (_, Err(error)) => Err(match sent {
             // That it cannot be read does not mean that it was not done.
-            Sent::Done => Error::new(
+            WriteOutcome::Done => Error::new(
                 Kind::Network,
                 format!("it was changed, but could not be read back: {}", error.message()),
             ),
-            Sent::Open(error) | Sent::Refused(error) => error.clone(),
+            WriteOutcome::Open(error) | WriteOutcome::Refused(error) => error.clone(),
         }),
     }
 }

@@ -26,12 +26,12 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
 
 /// A message, with texts and attachments separated.
 #[derive(Debug, Default)]
-pub struct Tree {
+pub struct MessageTree {
     /// The texts to read, in order.
     texts: Vec<Alternatives>,
     files: Vec<Value>,
     /// The first part that is a calendar: an invitation, as a rule.
-    calendar: Option<Part>,
+    calendar: Option<BodyPart>,
     inline_images: usize,
     notes: Vec<Note>,
 }
@@ -40,12 +40,12 @@ pub struct Tree {
 /// A form may be a sequence of parts, as when a file stands between two texts.
 #[derive(Debug, Default)]
 struct Alternatives {
-    forms: Vec<Vec<Part>>,
+    forms: Vec<Vec<BodyPart>>,
 }
 
 /// One form of a text.
 #[derive(Debug)]
-pub enum Part {
+pub enum BodyPart {
     /// The bytes are here.
     Here {
         /// Media type and its parameters.
@@ -70,7 +70,7 @@ pub struct ContentType {
     flowed: Option<bool>,
 }
 
-impl Part {
+impl BodyPart {
     /// Returns the id to fetch, if the bytes were left out.
     pub fn attachment(&self) -> &str {
         match self {
@@ -88,23 +88,23 @@ impl Part {
 }
 
 /// Reads the tree of the message `id`.
-pub fn read(id: &str, item: &Value) -> Tree {
-    let mut tree = Tree::default();
+pub fn read(id: &str, item: &Value) -> MessageTree {
+    let mut tree = MessageTree::default();
     if let Some(payload) = item.get("payload") {
         tree.part(id, payload, None);
     }
     tree
 }
 
-impl Tree {
+impl MessageTree {
     /// Returns the texts whose bytes have to be fetched.
-    pub fn elsewhere(&mut self) -> impl Iterator<Item = &mut Part> {
+    pub fn elsewhere(&mut self) -> impl Iterator<Item = &mut BodyPart> {
         self.texts
             .iter_mut()
             .flat_map(|text| &mut text.forms)
             .flatten()
             .chain(&mut self.calendar)
-            .filter(|part| matches!(part, Part::Elsewhere { .. }))
+            .filter(|part| matches!(part, BodyPart::Elsewhere { .. }))
     }
 
     /// Returns the message, once all texts are complete.
@@ -182,13 +182,13 @@ impl Tree {
     fn alternative(&mut self, id: &str, children: &[Value]) {
         let mut forms = Vec::new();
         for child in children {
-            let mut below = Tree::default();
+            let mut below = MessageTree::default();
             below.part(id, child, Some("multipart/alternative"));
             self.files.append(&mut below.files);
             self.calendar = self.calendar.take().or(below.calendar.take());
             self.inline_images += below.inline_images;
             // An alternative inside an alternative is the richest of its own.
-            let form: Vec<Part> =
+            let form: Vec<BodyPart> =
                 below.texts.into_iter().filter_map(|mut text| text.forms.pop()).flatten().collect();
             if !form.is_empty() {
                 forms.push(form);
@@ -219,7 +219,7 @@ impl Tree {
     }
 }
 
-impl Part {
+impl BodyPart {
     fn text(self, notes: &mut Vec<Note>) -> Option<TextPart> {
         let Self::Here { kind, data } = self else {
             return None;
@@ -274,15 +274,16 @@ pub fn decode(data: &str) -> (Vec<u8>, bool) {
     }
 }
 
-fn form(part: &Value, mime: &str) -> Option<Part> {
+fn form(part: &Value, mime: &str) -> Option<BodyPart> {
     let mut kind = content_type(header(part, "Content-Type").unwrap_or_default());
     kind.html = mime == "text/html";
     let body = part.get("body")?;
     let attachment = text(body, "attachmentId");
     if let Some(data) = body.get("data").and_then(Value::as_str) {
-        return Some(Part::Here { kind, data: data.to_owned() });
+        return Some(BodyPart::Here { kind, data: data.to_owned() });
     }
-    (!attachment.is_empty()).then(|| Part::Elsewhere { kind, attachment: attachment.to_owned() })
+    (!attachment.is_empty())
+        .then(|| BodyPart::Elsewhere { kind, attachment: attachment.to_owned() })
 }
 
 fn content_type(value: &str) -> ContentType {

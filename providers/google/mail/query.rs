@@ -10,7 +10,7 @@ use crate::labels::{is_category, label};
 
 /// A query in Gmail's language.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Compiled {
+pub struct GmailQuery {
     /// The value of the parameter `q`.
     pub q: String,
     /// Notes on what was lost.
@@ -18,8 +18,8 @@ pub struct Compiled {
 }
 
 /// Writes `query` in Gmail's language.
-pub fn compile(query: &Query) -> Compiled {
-    let mut compiled = Compiled::default();
+pub fn compile(query: &Query) -> GmailQuery {
+    let mut compiled = GmailQuery::default();
     let mut notes = Vec::new();
     match query {
         // The outermost AND needs no parentheses.

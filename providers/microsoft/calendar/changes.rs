@@ -12,7 +12,9 @@ use serde_json::Value;
 use super::events::{by_id, put_in};
 use crate::json::{is, text};
 use crate::microsoft::client::Graph;
-use crate::microsoft::delta::{Mark, Marks, Round, is_too_old, read, rounds, write};
+use crate::microsoft::delta::{
+    DeltaPoint, DeltaPoints, DeltaRound, is_too_old, read, rounds, write,
+};
 use crate::net;
 use daysheet_core::error::{Error, Kind, Result};
 use daysheet_core::provider::calendar::Changes;
@@ -34,32 +36,32 @@ pub async fn changes(
     cursor: Option<&str>,
     now: Timestamp,
 ) -> Result<Changes> {
-    let known: Marks = cursor.map(read).transpose()?.unwrap_or_default();
+    let known: DeltaPoints = cursor.map(read).transpose()?.unwrap_or_default();
     let mut found = Changes::default();
-    let mut marks = Marks::new();
+    let mut points = DeltaPoints::new();
     let mut begin = Vec::new();
     let mut proceed = Vec::new();
     for calendar in calendars {
         let id = text(calendar, "id");
         match known.get(id) {
-            Some(mark) => proceed.push((calendar, mark)),
+            Some(point) => proceed.push((calendar, point)),
             None => begin.push(calendar),
         }
         found.names.insert(id.to_owned(), text(calendar, "name").to_owned());
     }
-    let links: Vec<String> = proceed.iter().map(|(_, mark)| mark.link.clone()).collect();
+    let links: Vec<String> = proceed.iter().map(|(_, point)| point.link.clone()).collect();
     let mut continued = Vec::new();
-    for ((calendar, mark), round) in proceed.into_iter().zip(rounds(graph, &links).await) {
+    for ((calendar, point), round) in proceed.into_iter().zip(rounds(graph, &links).await) {
         let id = text(calendar, "id");
         match round {
             Ok(round) => {
-                let old = now.duration_since(mark.begun) > LASTS && !round.more;
+                let old = now.duration_since(point.begun) > LASTS && !round.more;
                 if old {
                     begin.push(calendar);
                 }
                 found.more |= round.more;
-                let next = Mark::next(Some(mark), &round, now, created);
-                marks.insert(id.to_owned(), next);
+                let next = DeltaPoint::next(Some(point), &round, now, created);
+                points.insert(id.to_owned(), next);
                 continued.push((id, round));
             }
             Err(error) if is_too_old(&error) => {
@@ -69,7 +71,7 @@ pub async fn changes(
             // It was in the list a moment ago, and is shared no longer.
             Err(error) if error.kind() == Kind::NotFound => {}
             Err(error) if is_closed(&error) => {
-                marks.insert(id.to_owned(), mark.clone());
+                points.insert(id.to_owned(), point.clone());
             }
             Err(error) => return Err(error),
         }
@@ -81,8 +83,8 @@ pub async fn changes(
             // Existing events are not changes.
             Ok(round) => {
                 found.more |= round.more;
-                let next = Mark::next(None, &round, now, created);
-                marks.insert(id.to_owned(), next);
+                let next = DeltaPoint::next(None, &round, now, created);
+                points.insert(id.to_owned(), next);
             }
             Err(error) if is_closed(&error) => found.notes.push(note!(
                 "Outlook does not report changes in the calendar {}",
@@ -92,7 +94,7 @@ pub async fn changes(
         }
     }
     sort_out(graph, continued, &known, &mut found).await?;
-    found.cursor = write(&marks)?;
+    found.cursor = write(&points)?;
     Ok(found)
 }
 
@@ -125,8 +127,8 @@ fn start(graph: &Graph, calendar: &Value, now: Timestamp) -> String {
 /// Sorts the changes of the rounds: new, changed, deleted.
 async fn sort_out(
     graph: &Graph,
-    continued: Vec<(&str, Round)>,
-    known: &Marks,
+    continued: Vec<(&str, DeltaRound)>,
+    known: &DeltaPoints,
     found: &mut Changes,
 ) -> Result<()> {
     // The events to report, each with its calendar.
@@ -137,7 +139,7 @@ async fn sort_out(
     let mut gone = Vec::new();
     for (calendar, round) in continued {
         gone.extend(round.gone.into_iter().map(|id| (calendar, id)));
-        let mark = known.get(calendar);
+        let point = known.get(calendar);
         for item in round.items {
             let id = text(&item, "id").to_owned();
             let kind = text(&item, "type");
@@ -149,7 +151,7 @@ async fn sort_out(
                 continue;
             }
             let changed = text(&item, "lastModifiedDateTime").parse::<Timestamp>().ok();
-            let is_old = mark.is_some_and(|mark| mark.is_old(changed));
+            let is_old = point.is_some_and(|point| point.is_old(changed));
             there.insert(id.clone());
             if is("exception") && is_old {
                 // Listed beside its series.
@@ -183,8 +185,8 @@ async fn sort_out(
     found.gone = gone.into_iter().map(|(_, id)| id).collect();
     for (calendar, mut event) in events {
         put_in(&mut event, Some(calendar));
-        let mark = known.get(calendar);
-        match mark.is_some_and(|mark| mark.is_new(text(&event, "id"), created(&event))) {
+        let point = known.get(calendar);
+        match point.is_some_and(|point| point.is_new(text(&event, "id"), created(&event))) {
             true => found.new.push(event),
             false => found.changed.push(event),
         }

@@ -19,8 +19,8 @@ use graph_rs_sdk::http::Method;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::answer::{DENIED, not_ours};
 use super::client::{Graph, request};
+use super::response::{DENIED, not_ours};
 use crate::json::{is, nested, text};
 use crate::limiter::rehearsed;
 use crate::net;

@@ -13,8 +13,8 @@ use serde_json::{Value, json};
 
 use super::events::facts;
 use crate::json::{nested, text};
-use crate::microsoft::answer::page;
 use crate::microsoft::client::Graph;
+use crate::microsoft::response::page;
 use daysheet_core::error::{Error, Kind, Result};
 use daysheet_core::event_time;
 use daysheet_core::provider::calendar::{Hours, Schedule};

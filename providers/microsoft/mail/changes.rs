@@ -13,7 +13,9 @@ use serde_json::Value;
 use super::Outlook;
 use crate::json::text;
 use crate::microsoft::client::Graph;
-use crate::microsoft::delta::{Mark, Marks, Round, is_too_old, read, rounds, write};
+use crate::microsoft::delta::{
+    DeltaPoint, DeltaPoints, DeltaRound, is_too_old, read, rounds, write,
+};
 use crate::net;
 use daysheet_core::error::{Kind, Result};
 use daysheet_core::project::Projection;
@@ -37,7 +39,7 @@ pub async fn changes(
     now: Timestamp,
 ) -> Result<Changes> {
     let graph = outlook.graph();
-    let known: Option<Marks> = cursor.map(read).transpose()?;
+    let known: Option<DeltaPoints> = cursor.map(read).transpose()?;
     let tree = outlook.tree().await?;
     let folders: Vec<String> = tree
         .items()
@@ -50,18 +52,18 @@ pub async fn changes(
     if folders.len() > FOLDERS || tree.is_cut() {
         found.notes.push(note!("only the mailbox's first {} folders are tracked", FOLDERS));
     }
-    let mark = |folder: &String| known.as_ref()?.get(folder);
+    let point = |folder: &String| known.as_ref()?.get(folder);
     let (old, new): (Vec<&String>, Vec<&String>) =
-        folders.iter().take(FOLDERS).partition(|folder| mark(folder).is_some());
-    let old: Vec<(&String, &Mark)> =
-        old.into_iter().filter_map(|folder| Some((folder, mark(folder)?))).collect();
+        folders.iter().take(FOLDERS).partition(|folder| point(folder).is_some());
+    let old: Vec<(&String, &DeltaPoint)> =
+        old.into_iter().filter_map(|folder| Some((folder, point(folder)?))).collect();
 
     let mut rounds = Rounds::new(now);
-    let requests: Vec<String> = old.iter().map(|(_, mark)| mark.link.clone()).collect();
+    let requests: Vec<String> = old.iter().map(|(_, point)| point.link.clone()).collect();
     let mut begin = new;
-    for ((folder, mark), round) in old.into_iter().zip(self::rounds(graph, &requests).await) {
+    for ((folder, point), round) in old.into_iter().zip(self::rounds(graph, &requests).await) {
         match round {
-            Ok(round) => rounds.keep(folder, Some(mark), round),
+            Ok(round) => rounds.keep(folder, Some(point), round),
             Err(error) if is_too_old(&error) => {
                 found.started_over = true;
                 begin.push(folder);
@@ -81,7 +83,7 @@ pub async fn changes(
         }
     }
     found.more = rounds.more;
-    found.cursor = write(&rounds.marks)?;
+    found.cursor = write(&rounds.points)?;
     if let Some(known) = known {
         let names = tree.names();
         let drafts = names.iter().find(|(_, name)| *name == "drafts");
@@ -94,9 +96,9 @@ pub async fn changes(
 /// The results of the folders.
 struct Rounds {
     now: Timestamp,
-    marks: Marks,
+    points: DeltaPoints,
     /// Of folders that were followed before, by their ids.
-    followed: Vec<(String, Round)>,
+    followed: Vec<(String, DeltaRound)>,
     /// Messages in folders that are followed from now on.
     there: Vec<Value>,
     more: bool,
@@ -104,15 +106,21 @@ struct Rounds {
 
 impl Rounds {
     fn new(now: Timestamp) -> Self {
-        Self { now, marks: Marks::new(), followed: Vec::new(), there: Vec::new(), more: false }
+        Self {
+            now,
+            points: DeltaPoints::new(),
+            followed: Vec::new(),
+            there: Vec::new(),
+            more: false,
+        }
     }
 
     /// Adds the result of a folder, and its new mark.
-    fn keep(&mut self, folder: &str, mark: Option<&Mark>, round: Round) {
+    fn keep(&mut self, folder: &str, point: Option<&DeltaPoint>, round: DeltaRound) {
         self.more |= round.more;
-        let next = Mark::next(mark, &round, self.now, came);
-        self.marks.insert(folder.to_owned(), next);
-        match mark {
+        let next = DeltaPoint::next(point, &round, self.now, came);
+        self.points.insert(folder.to_owned(), next);
+        match point {
             Some(_) => self.followed.push((folder.to_owned(), round)),
             None => self.there.extend(round.items),
         }
@@ -150,7 +158,7 @@ async fn tell(
     graph: &Graph,
     rounds: Rounds,
     select: &[String],
-    (known, drafts): (&Marks, &str),
+    (known, drafts): (&DeltaPoints, &str),
     found: &mut Changes,
 ) -> Result<()> {
     let mut order = Vec::new();
@@ -174,7 +182,7 @@ async fn tell(
     // Known to none of the folders: a message may have moved.
     let is_new = |item: &Value| {
         let (id, came) = (text(item, "id"), came(item));
-        !known.is_empty() && known.values().all(|mark| mark.is_new(id, came))
+        !known.is_empty() && known.values().all(|point| point.is_new(id, came))
     };
     // In a folder that was not followed, the news are messages that came or were moved there.
     rounds

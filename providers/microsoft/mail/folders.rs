@@ -33,7 +33,7 @@ const PAGES: usize = 100;
 
 /// The folders of a mailbox.
 #[derive(Debug, Clone, Default)]
-pub struct Tree {
+pub struct FolderTree {
     /// Depth first, the inbox before its siblings.
     folders: Vec<Folder>,
     /// Folder id → well-known word, else path.
@@ -58,7 +58,7 @@ pub fn known(place: &str) -> Option<&'static str> {
     found.map(|(_, name)| *name)
 }
 
-impl Tree {
+impl FolderTree {
     /// Reads the tree, with the further properties that `select` names.
     ///
     /// # Errors
@@ -221,7 +221,7 @@ impl Tree {
     /// Returns the id of the folder at this path, which may be an id or a well-known word.
     ///
     /// # Errors
-    /// Those of [`Tree::resolve`].
+    /// Those of [`FolderTree::resolve`].
     pub fn at_path(&self, said: &str) -> Result<&str> {
         self.found(said, &|_| false)
     }

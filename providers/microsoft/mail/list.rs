@@ -11,12 +11,12 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::Outlook;
-use super::folders::{self, Tree};
+use super::folders::{self, FolderTree};
 use super::onward::{Progress, Search};
-use super::query::{self, Compiled, Places, Scope};
+use super::query::{self, GraphQuery, Places, Scope};
 use crate::json::text;
 use crate::labels::same_label;
-use crate::microsoft::answer::page;
+use crate::microsoft::response::page;
 use crate::net;
 use daysheet_core::error::{Error, Kind, Result};
 use daysheet_core::project::project;
@@ -40,7 +40,7 @@ pub(crate) struct Plan {
     only: Option<String>,
     /// Messages in the trash and in spam are left out.
     hide: bool,
-    tree: Option<Arc<Tree>>,
+    tree: Option<Arc<FolderTree>>,
     pub notes: Vec<Note>,
     /// Set when the service has to filter or search.
     narrowed: bool,
@@ -51,7 +51,7 @@ pub(crate) struct Plan {
 }
 
 /// A request for a list of messages.
-pub(super) struct Wanted<'a> {
+pub(super) struct ListQuery<'a> {
     /// Properties that are read of each message.
     pub select: &'a [&'a str],
     /// The approximate number of messages in a page.
@@ -75,7 +75,7 @@ pub(crate) struct Listed {
 
 impl Outlook {
     /// Plans the list for `ask`.
-    pub(super) async fn plan(&self, ask: &ListRequest, wanted: Wanted<'_>) -> Result<Plan> {
+    pub(super) async fn plan(&self, ask: &ListRequest, wanted: ListQuery<'_>) -> Result<Plan> {
         let mut tree = None;
         let mut notes = Vec::new();
         let compiled = match &ask.query {
@@ -145,7 +145,7 @@ impl Outlook {
 
     /// Returns the query in Graph's languages. A category in an OR that cannot be
     /// expressed is dropped if the account has no such category.
-    async fn compiled(&self, query: &Query, notes: &mut Vec<Note>) -> Result<Compiled> {
+    async fn compiled(&self, query: &Query, notes: &mut Vec<Note>) -> Result<GraphQuery> {
         let compiled = compile(query);
         let mut named = Vec::new();
         for (term, other) in query.alternatives() {
@@ -204,7 +204,7 @@ impl Outlook {
     fn first(
         &self,
         folder: &str,
-        compiled: &Compiled,
+        compiled: &GraphQuery,
         select: &str,
         top: &str,
         count: bool,
@@ -378,13 +378,14 @@ impl Plan {
 
 /// Returns the query in Graph's languages. Graph's own syntax is used alone, or with
 /// the folder that a call names.
-fn compile(query: &Query) -> Result<Compiled> {
+fn compile(query: &Query) -> Result<GraphQuery> {
     match query {
         Query::All(parts) => match parts.as_slice() {
             [one] => compile(one),
-            [raw @ Query::Raw(_), Query::Term(Term::Folder(folder))] => {
-                Ok(Compiled { scope: Scope::Folder(folder.clone()), ..query::compile(Some(raw))? })
-            }
+            [raw @ Query::Raw(_), Query::Term(Term::Folder(folder))] => Ok(GraphQuery {
+                scope: Scope::Folder(folder.clone()),
+                ..query::compile(Some(raw))?
+            }),
             _ => query::compile(Some(query)),
         },
         _ => query::compile(Some(query)),
@@ -392,7 +393,12 @@ fn compile(query: &Query) -> Result<Compiled> {
 }
 
 /// Returns the query with its folders by their ids, and without unknown folders in an OR.
-fn by_id(query: &Query, named: &[String], tree: &Tree, notes: &mut Vec<Note>) -> Result<Query> {
+fn by_id(
+    query: &Query,
+    named: &[String],
+    tree: &FolderTree,
+    notes: &mut Vec<Note>,
+) -> Result<Query> {
     let mut ids: HashMap<&str, &str> = HashMap::new();
     let mut missing = None;
     for name in named {

@@ -9,8 +9,8 @@ use mail_parser::{MessageParser, MimeHeaders};
 use serde_json::{Value, json};
 
 use crate::json::text;
-use crate::microsoft::answer::{not_ours, too_long};
 use crate::microsoft::client::Graph;
+use crate::microsoft::response::{not_ours, too_long};
 use crate::net;
 use daysheet_core::error::{Error, Result};
 use daysheet_core::project::Projection;

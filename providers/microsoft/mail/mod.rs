@@ -40,8 +40,8 @@ use daysheet_core::provider::{
     BodyForm, ListRequest, Mailbox, MessageContent, Page, People, Total, no_list,
 };
 use daysheet_core::schemas::{Api, Table};
-use folders::Tree;
-use list::{OVERLAP, Wanted, moved_up};
+use folders::FolderTree;
+use list::{ListQuery, OVERLAP, moved_up};
 
 /// How long folder names are cached.
 const NAMES_LAST: Duration = Duration::from_secs(60);
@@ -54,7 +54,7 @@ pub struct Outlook {
     graph: Graph,
     /// The mailbox's address.
     address: String,
-    folders: Mutex<Option<(Instant, Arc<Tree>)>>,
+    folders: Mutex<Option<(Instant, Arc<FolderTree>)>>,
 }
 
 impl Outlook {
@@ -82,14 +82,14 @@ impl Outlook {
     }
 
     /// Returns the folders, cached for a while.
-    pub(super) async fn tree(&self) -> Result<Arc<Tree>> {
+    pub(super) async fn tree(&self) -> Result<Arc<FolderTree>> {
         let mut known = self.folders.lock().await;
         if let Some((when, tree)) = known.as_ref()
             && when.elapsed() < NAMES_LAST
         {
             return Ok(tree.clone());
         }
-        let tree = Arc::new(Tree::load(&self.graph, &[]).await?);
+        let tree = Arc::new(FolderTree::load(&self.graph, &[]).await?);
         *known = Some((Instant::now(), tree.clone()));
         Ok(tree)
     }
@@ -105,7 +105,7 @@ impl Outlook {
             .into_iter()
             .filter(|root| !matches!(*root, "id" | "displayName"))
             .collect();
-        let tree = Arc::new(Tree::load(&self.graph, &counts).await?);
+        let tree = Arc::new(FolderTree::load(&self.graph, &counts).await?);
         *self.folders.lock().await = Some((Instant::now(), tree.clone()));
         let items = tree.items();
         let mut notes = Vec::new();
@@ -168,7 +168,7 @@ impl Mailbox for Outlook {
     }
 
     async fn messages(&self, ask: &ListRequest) -> Result<Page> {
-        let wanted = Wanted {
+        let wanted = ListQuery {
             select: &ask.projection.roots(),
             top: ask.limit,
             count: true,

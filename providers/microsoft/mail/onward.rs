@@ -38,7 +38,7 @@ pub(super) struct Progress {
 }
 
 /// The result of a page.
-pub(super) struct Step {
+pub(super) struct PageOutcome {
     /// The progress of the search after it.
     pub progress: Progress,
     /// True if the search has to be repeated.
@@ -80,7 +80,7 @@ impl Progress {
 
     /// Takes in a page, which is the `last` one that Graph returns, and removes from it
     /// what came before.
-    pub fn step(&self, items: &mut Vec<Value>, last: bool) -> Step {
+    pub fn step(&self, items: &mut Vec<Value>, last: bool) -> PageOutcome {
         let mut progress = self.clone();
         progress.count = self.count.saturating_add(length(items.len()));
         // A repeated search begins with known messages; if it does not, the time was
@@ -95,7 +95,7 @@ impl Progress {
             progress.count = 0;
             progress.bound.clone_from(&progress.oldest);
         }
-        Step { progress, anew: full, ends }
+        PageOutcome { progress, anew: full, ends }
     }
 
     /// Returns true for a message that came before.

@@ -15,8 +15,8 @@ use super::compose::at;
 use super::{Outlook, check_as};
 use super::{folders, places};
 use crate::json::{is, nested, text};
-use crate::microsoft::answer::not_ours;
-use crate::microsoft::batch::Part;
+use crate::microsoft::batch::BatchChange;
+use crate::microsoft::response::not_ours;
 use daysheet_core::error::{Error, Kind, Result};
 use daysheet_core::event_time;
 use daysheet_core::provider::mail::{
@@ -149,8 +149,8 @@ impl Outlook {
     }
 
     /// Returns the part that performs a named action on a message.
-    fn action(&self, message: &MailState, action: &str, body: Option<Value>) -> Part {
-        Part {
+    fn action(&self, message: &MailState, action: &str, body: Option<Value>) -> BatchChange {
+        BatchChange {
             method: Method::POST,
             request: self.graph().mailbox_url(&format!("{}/{action}", at(&message.id)), &[]),
             body,
@@ -161,11 +161,11 @@ impl Outlook {
     async fn send_all(
         &self,
         messages: &[MailState],
-        part: impl Fn(&MailState) -> Option<Part>,
+        part: impl Fn(&MailState) -> Option<BatchChange>,
     ) -> Vec<Result<Option<Value>>> {
-        let wanted: Vec<Result<Option<Part>>> =
+        let wanted: Vec<Result<Option<BatchChange>>> =
             messages.iter().map(|message| check_id(&message.id).map(|()| part(message))).collect();
-        let parts: Vec<Part> =
+        let parts: Vec<BatchChange> =
             wanted.iter().filter_map(|part| part.clone().ok().flatten()).collect();
         let mut answers = self.graph().change_all(&parts).await.into_iter();
         wanted
@@ -181,7 +181,7 @@ impl Outlook {
     async fn run(
         &self,
         messages: &[MailState],
-        part: impl Fn(&MailState) -> Option<Part>,
+        part: impl Fn(&MailState) -> Option<BatchChange>,
     ) -> Vec<Result<Option<MailState>>> {
         let touched: Vec<bool> = messages.iter().map(|one| part(one).is_some()).collect();
         let answers = self.send_all(messages, &part).await;
@@ -281,7 +281,7 @@ impl Outlook {
     async fn stage(
         &self,
         mut messages: Vec<Result<Option<MailState>>>,
-        part: impl Fn(&MailState) -> Option<Part>,
+        part: impl Fn(&MailState) -> Option<BatchChange>,
     ) -> Vec<Result<Option<MailState>>> {
         let (places, here): (Vec<usize>, Vec<MailState>) = messages
             .iter()
@@ -298,8 +298,8 @@ impl Outlook {
     }
 }
 
-fn patched(outlook: &Outlook, message: &MailState, body: Value) -> Part {
-    Part {
+fn patched(outlook: &Outlook, message: &MailState, body: Value) -> BatchChange {
+    BatchChange {
         method: Method::PATCH,
         request: outlook.graph().mailbox_url(&at(&message.id), &[]),
         body: Some(body),

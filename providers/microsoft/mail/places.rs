@@ -6,10 +6,10 @@
 use graph_rs_sdk::http::Method;
 use serde_json::{Value, json};
 
-use super::folders::{Tree, known};
+use super::folders::{FolderTree, known};
 use super::{Outlook, check_as};
 use crate::json::text;
-use crate::microsoft::answer::not_ours;
+use crate::microsoft::response::not_ours;
 use crate::net;
 use crate::written::holds;
 use daysheet_core::error::{Error, Kind, Result};
@@ -89,7 +89,7 @@ async fn at_path(outlook: &Outlook, path: &str) -> Result<FolderRef> {
     Ok(there(&tree, tree.at_path(path)?))
 }
 
-fn there(tree: &Tree, id: &str) -> FolderRef {
+fn there(tree: &FolderTree, id: &str) -> FolderRef {
     let name = tree.names().get(id);
     FolderRef {
         id: id.to_owned(),

@@ -13,7 +13,7 @@ use std::collections::HashMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::list::Wanted;
+use super::list::ListQuery;
 use super::{Outlook, count};
 use crate::json::text;
 use crate::microsoft::client::Graph;
@@ -44,7 +44,7 @@ struct Cursor {
 pub async fn page(outlook: &Outlook, ask: &ListRequest) -> Result<Page> {
     let mut cursor = ask.cursor.as_deref().map(read).transpose()?;
     let link = cursor.as_ref().map(|cursor| cursor.link.as_str());
-    let wanted = Wanted {
+    let wanted = ListQuery {
         select: &["conversationId", "receivedDateTime"],
         // Half of a mailbox's messages are answers, so twice as many are looked at.
         top: ask.limit.saturating_mul(2),

@@ -13,7 +13,7 @@ use hyper::header::{CONTENT_RANGE, CONTENT_TYPE, LOCATION, RANGE};
 use serde_json::{Value, json};
 use url::Url;
 
-use crate::google::client::Whole;
+use crate::google::client::FullResponse;
 use crate::google::mail::Gmail;
 use daysheet_core::call::client::ClientPrompts;
 use daysheet_core::error::{Error, Kind, Result};
@@ -175,7 +175,7 @@ impl Gmail {
 }
 
 /// Returns the number of bytes received, counted from the first.
-fn received(answer: &Whole) -> usize {
+fn received(answer: &FullResponse) -> usize {
     let range = answer.headers.get(RANGE);
     range
         .and_then(|value| value.to_str().ok()?.rsplit_once('-')?.1.trim().parse().ok())

@@ -12,9 +12,9 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
 use crate::json::text;
-use crate::microsoft::answer::{not_ours, page};
 use crate::microsoft::client::Graph;
 use crate::microsoft::mail::check_as;
+use crate::microsoft::response::{not_ours, page};
 use crate::net;
 use daysheet_core::error::{Error, Kind, Result};
 use daysheet_core::event_time::{EventTime, ZonedTime};

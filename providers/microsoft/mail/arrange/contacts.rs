@@ -8,9 +8,9 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::{Map, Value, json};
 
 use crate::json::text;
-use crate::microsoft::answer::not_ours;
 use crate::microsoft::client::request;
 use crate::microsoft::mail::{Outlook, check_as};
+use crate::microsoft::response::not_ours;
 use crate::net;
 use crate::written::holds;
 use daysheet_core::error::{Error, Result};

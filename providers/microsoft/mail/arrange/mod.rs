@@ -15,7 +15,7 @@ use super::Outlook;
 use super::places;
 use crate::json::text;
 use crate::limiter::rehearsed;
-use crate::microsoft::answer::not_ours;
+use crate::microsoft::response::not_ours;
 use crate::net;
 use crate::written::holds;
 use daysheet_core::error::{Error, Kind, Result};

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 use crate::json::{is, nested, text};
 use crate::microsoft::mail::drafts;
-use crate::microsoft::mail::folders::Tree;
+use crate::microsoft::mail::folders::FolderTree;
 use daysheet_core::error::{Error, Result};
 use daysheet_core::provider::mail::{Person, Rule, RuleStep};
 use daysheet_core::query::{MessagePart, Query, State, Term, one_or};
@@ -23,7 +23,7 @@ const SAYABLE: &str = "use from:, to:, subject:, body:, plain words, category:, 
                        one, and - before exceptions";
 
 /// Converts a rule of Graph's to our words.
-pub fn rule(rule: &Value, tree: &Tree) -> Rule {
+pub fn rule(rule: &Value, tree: &FolderTree) -> Rule {
     let mut other = Vec::new();
     let mut parts = conditions(nested(rule, "conditions"), "if", &mut other);
     for excepted in conditions(nested(rule, "exceptions"), "except if", &mut other) {
@@ -136,7 +136,7 @@ fn spaced(key: &str) -> String {
     words
 }
 
-fn steps(actions: &Value, tree: &Tree, other: &mut Vec<String>) -> Vec<RuleStep> {
+fn steps(actions: &Value, tree: &FolderTree, other: &mut Vec<String>) -> Vec<RuleStep> {
     let mut steps = Vec::new();
     let name = |id: &Value| {
         let id = id.as_str().unwrap_or_default();
@@ -178,7 +178,7 @@ fn steps(actions: &Value, tree: &Tree, other: &mut Vec<String>) -> Vec<RuleStep>
 /// # Errors
 /// [`daysheet_core::error::Kind::Argument`] for what Outlook's rules cannot express,
 /// [`daysheet_core::error::Kind::NotFound`] for unknown folders.
-pub fn body(rule: &Rule, tree: &Tree) -> Result<Map<String, Value>> {
+pub fn body(rule: &Rule, tree: &FolderTree) -> Result<Map<String, Value>> {
     if let Some(other) = rule.other.first() {
         return Err(Error::argument(format!(
             "the rule has parts not supported here: {}",
@@ -186,7 +186,7 @@ pub fn body(rule: &Rule, tree: &Tree) -> Result<Map<String, Value>> {
         ))
         .next("change it in Outlook"));
     }
-    let mut said = Said::default();
+    let mut said = RuleConditions::default();
     if let Some(when) = &rule.when {
         said.all(when)?;
     }
@@ -211,12 +211,12 @@ fn written(predicates: Map<String, Value>) -> Value {
 
 /// The predicates of a query.
 #[derive(Default)]
-struct Said {
+struct RuleConditions {
     conditions: Map<String, Value>,
     exceptions: Map<String, Value>,
 }
 
-impl Said {
+impl RuleConditions {
     /// Adds conditions that all have to hold.
     fn all(&mut self, query: &Query) -> Result<()> {
         match query {
@@ -380,7 +380,7 @@ fn unsayable(what: &str) -> Error {
     Error::argument(format!("an Outlook rule cannot have {what}")).next(SAYABLE)
 }
 
-fn actions(rule: &Rule, tree: &Tree) -> Result<Value> {
+fn actions(rule: &Rule, tree: &FolderTree) -> Result<Value> {
     let mut actions = Map::new();
     let mut categories: Vec<&str> = Vec::new();
     let refused = |what: &str, next: &str| Err(Error::argument(what.to_owned()).next(next));

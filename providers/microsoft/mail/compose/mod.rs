@@ -21,7 +21,7 @@ use super::drafts::{
 };
 use super::{Outlook, addresses, check_as};
 use crate::json::{is, text};
-use crate::microsoft::answer::{not_ours, too_long};
+use crate::microsoft::response::{not_ours, too_long};
 use crate::net;
 use crate::written::holds;
 use daysheet_core::call::client::ClientPrompts;

@@ -14,8 +14,8 @@ use serde_json::{Value, json};
 use url::Url;
 
 use crate::json::text;
-use crate::microsoft::answer::{Answer, broken, read};
 use crate::microsoft::client::Graph;
+use crate::microsoft::response::{GraphResponse, broken, read};
 use crate::net;
 use daysheet_core::call::client::ClientPrompts;
 use daysheet_core::error::{Error, Kind, Result};
@@ -200,7 +200,7 @@ impl Upload<'_> {
 }
 
 /// Makes one request to the URL of an upload: no token, no cookie, no redirect.
-async fn exchange(request: reqwest::RequestBuilder) -> Result<Answer> {
+async fn exchange(request: reqwest::RequestBuilder) -> Result<GraphResponse> {
     let sent = async {
         let answer = request.send().await.map_err(|error| broken(&error))?;
         read(answer, ANSWER).await

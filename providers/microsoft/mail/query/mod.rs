@@ -31,7 +31,7 @@ pub enum Scope {
 
 /// A query in Graph's languages; without any of them, every message matches.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Compiled {
+pub struct GraphQuery {
     /// Where to look.
     pub scope: Scope,
     /// The whole `$filter`, in the order that `$orderby=receivedDateTime desc`
@@ -49,13 +49,13 @@ pub struct Compiled {
 ///
 /// Fails with [`daysheet_core::error::Kind::Argument`] on conditions that neither Graph
 /// nor a message's properties can decide.
-pub fn compile(query: Option<&Query>) -> Result<Compiled> {
+pub fn compile(query: Option<&Query>) -> Result<GraphQuery> {
     let normal = match query {
-        None => return Ok(Compiled::default()),
+        None => return Ok(GraphQuery::default()),
         Some(Query::Raw(raw)) => return passed_on(raw),
         Some(query) => normal::read(query)?,
     };
-    let mut compiled = Compiled { notes: normal.notes, ..Compiled::default() };
+    let mut compiled = GraphQuery { notes: normal.notes, ..GraphQuery::default() };
     let mut rest = Vec::new();
     let parts = place(normal.all, &normal.places, &mut compiled.scope, &mut rest);
 
@@ -182,7 +182,7 @@ fn settled(part: &Query, scope: &Scope) -> bool {
 }
 
 /// Reads Graph's own syntax: `$filter=…`, `$search=…`, or KQL.
-fn passed_on(raw: &str) -> Result<Compiled> {
+fn passed_on(raw: &str) -> Result<GraphQuery> {
     let (filter, search) = match raw.strip_prefix('$').map(|raw| raw.split_once('=')) {
         None => (None, Some(raw)),
         Some(Some(("filter", filter))) => (Some(filter.trim()), None),
@@ -199,10 +199,10 @@ fn passed_on(raw: &str) -> Result<Compiled> {
             Error::argument("the raw query has nothing after the `=`").next("add the expression")
         );
     }
-    Ok(Compiled {
+    Ok(GraphQuery {
         filter: filter.map(write::raw_filter),
         search: search.map(write::raw_kql),
-        ..Compiled::default()
+        ..GraphQuery::default()
     })
 }
 

@@ -23,7 +23,7 @@ pub const DENIED: &str = "the sign-in does not allow this";
 const TOO_LONG: &str = "Outlook's response is longer than";
 
 /// A whole answer.
-pub struct Answer {
+pub struct GraphResponse {
     status: u16,
     retry_after: Option<Duration>,
     body: Vec<u8>,
@@ -32,7 +32,7 @@ pub struct Answer {
 }
 
 /// Reads an answer of at most `most` bytes, unpacked.
-pub async fn read(mut answer: reqwest::Response, most: usize) -> Result<Answer> {
+pub async fn read(mut answer: reqwest::Response, most: usize) -> Result<GraphResponse> {
     let status = answer.status().as_u16();
     let retry_after = answer
         .headers()
@@ -51,7 +51,7 @@ pub async fn read(mut answer: reqwest::Response, most: usize) -> Result<Answer> 
         }
         body.extend_from_slice(&some);
     }
-    Ok(Answer { status, retry_after, body, _turn: turn })
+    Ok(GraphResponse { status, retry_after, body, _turn: turn })
 }
 
 /// Returns true for the error that [`read`] returns for a long response.
@@ -59,7 +59,7 @@ pub fn too_long(error: &Error) -> bool {
     error.message().starts_with(TOO_LONG)
 }
 
-impl Answer {
+impl GraphResponse {
     /// Returns the status as HTTP numbers it.
     pub fn status(&self) -> u16 {
         self.status

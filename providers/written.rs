@@ -82,10 +82,10 @@ fn shows(document: &str, html: &str) -> bool {
 
 /// Returns the instant of a `dateTime`, which has an offset or a zone beside it.
 fn moment(value: &Value) -> Option<Timestamp> {
-    let said = value.get("dateTime")?.as_str()?;
+    let time = value.get("dateTime")?.as_str()?;
     let zone = match text(value, "timeZone") {
         "" => "UTC",
         zone => zone,
     };
-    said.parse().ok().or_else(|| event_time::local(said, zone))
+    time.parse().ok().or_else(|| event_time::local(time, zone))
 }

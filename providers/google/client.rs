@@ -468,11 +468,11 @@ fn refused(service: &Service, seen: FailureInfo, body: &Value) -> Error {
         "rateLimitExceeded" | "userRateLimitExceeded" | "quotaExceeded" | "RESOURCE_EXHAUSTED"
     );
     // The message is Google's own, and may contain untrusted names.
-    let said = text("message").lines().next().unwrap_or_default().trim_end_matches('.');
-    let message = if said.is_empty() {
+    let summary = text("message").lines().next().unwrap_or_default().trim_end_matches('.');
+    let message = if summary.is_empty() {
         format!("Google answered with status {}", seen.status)
     } else {
-        format!("Google answered with status {}: {}", seen.status, quoted_words(said))
+        format!("Google answered with status {}: {}", seen.status, quoted_words(summary))
     };
     let missing = || Error::new(Kind::NotFound, format!("{} has no such item", service.name));
     match seen.status {
@@ -499,7 +499,7 @@ fn refused(service: &Service, seen: FailureInfo, body: &Value) -> Error {
                 .next("lookup kind=calendars shows its access")
         }
         404 => missing(),
-        400 if said.starts_with("Invalid id") => missing(),
+        400 if summary.starts_with("Invalid id") => missing(),
         410 if reason == "deleted" => missing(),
         412 => Error::new(Kind::Conflict, "it was changed meanwhile")
             .next("read it again, and repeat the change if it still fits"),

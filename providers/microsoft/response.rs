@@ -180,11 +180,11 @@ fn refused(status: u16, retry_after: Option<Duration>, body: &Value) -> Error {
     let code = text("code");
     let is = |known: &[&str]| known.iter().any(|known| code.eq_ignore_ascii_case(known));
     // Graph's own message may contain untrusted names.
-    let said = text("message").lines().next().unwrap_or_default().trim_end_matches('.');
-    let message = match (said, code) {
+    let summary = text("message").lines().next().unwrap_or_default().trim_end_matches('.');
+    let message = match (summary, code) {
         ("", "") => format!("Outlook answered with status {status}"),
-        ("", said) | (said, _) => {
-            format!("Outlook answered with status {status}: {}", quoted_words(said))
+        ("", summary) | (summary, _) => {
+            format!("Outlook answered with status {status}: {}", quoted_words(summary))
         }
     };
     match status {

@@ -28,20 +28,20 @@ pub fn new(change: &Change, request: &str, zone: &str) -> Result<Value> {
     let mut body = Map::new();
     let mut put = |key: &str, value: Value| body.insert(key.to_owned(), value);
     // Google has no whole-day events of these types: a day becomes its first instant.
-    let timed = |said: &ZonedTime| match (said, change.show) {
+    let timed = |requested: &ZonedTime| match (requested, change.show) {
         (ZonedTime::Day(day), Some(Show::Oof | Show::Focus)) => {
             ZonedTime::At(day.at(0, 0, 0, 0), zone.to_owned())
         }
-        _ => said.clone(),
+        _ => requested.clone(),
     };
-    for (key, said) in [
+    for (key, requested) in [
         ("summary", &change.title),
         ("location", &change.place),
         ("description", &change.notes),
         ("iCalUID", &change.uid),
     ] {
-        if let Some(said) = said.as_ref().filter(|said| !said.is_empty()) {
-            put(key, said.as_str().into());
+        if let Some(requested) = requested.as_ref().filter(|requested| !requested.is_empty()) {
+            put(key, requested.as_str().into());
         }
     }
     if let Some((start, end)) = &change.time {
@@ -83,11 +83,11 @@ pub fn changed(current: &Value, change: &Change, request: &str) -> Result<Value>
             body.insert(key.to_owned(), value);
         }
     };
-    for (key, said) in
+    for (key, requested) in
         [("summary", &change.title), ("location", &change.place), ("description", &change.notes)]
     {
-        if let Some(said) = said {
-            put(key, or_null(said));
+        if let Some(requested) = requested {
+            put(key, or_null(requested));
         }
     }
     if let Some((start, end)) = &change.time
@@ -262,8 +262,8 @@ fn meeting(request: &str) -> Value {
 
 /// Returns a day, or a local time with its zone; and with its offset, so that a
 /// repeated local time is unambiguous, and the reader need not know the zone.
-fn moment(said: &ZonedTime) -> Value {
-    match (said, said.when()) {
+fn moment(requested: &ZonedTime) -> Value {
+    match (requested, requested.when()) {
         (ZonedTime::At(local, zone), EventTime::At(at)) => {
             let known = event_time::find_zone(zone).unwrap_or(TimeZone::UTC);
             let offset = known.to_offset(at);
@@ -286,8 +286,8 @@ fn recurrence(repeat: &Repeat, start: Option<ZonedTime>) -> Value {
 
 /// Returns the same for an event that has a time: a patch would leave the fields that
 /// are not named, and a day with a time of day is refused.
-fn replaced(said: &ZonedTime, now: Option<&Value>) -> Value {
-    let mut value = moment(said);
+fn replaced(requested: &ZonedTime, now: Option<&Value>) -> Value {
+    let mut value = moment(requested);
     if let Some(parts) = value.as_object_mut() {
         for key in ["date", "dateTime", "timeZone"] {
             let there = now.and_then(|now| now.get(key));
@@ -300,15 +300,15 @@ fn replaced(said: &ZonedTime, now: Option<&Value>) -> Value {
 }
 
 /// Returns true if the event already has this time, in this zone.
-fn same(current: &Value, key: &str, said: &ZonedTime) -> bool {
+fn same(current: &Value, key: &str, requested: &ZonedTime) -> bool {
     let Some(now) = current.get(key) else {
         return false;
     };
-    let zone = match said {
-        ZonedTime::Day(_) => return read_when(now) == Some(said.when()),
+    let zone = match requested {
+        ZonedTime::Day(_) => return read_when(now) == Some(requested.when()),
         ZonedTime::At(_, zone) => zone,
     };
-    read_when(now) == Some(said.when()) && text(now, "timeZone") == zone
+    read_when(now) == Some(requested.when()) && text(now, "timeZone") == zone
 }
 
 fn person(guest: &Guest) -> Value {
@@ -474,10 +474,10 @@ fn show_changed(body: &mut Map<String, Value>, current: &Value, show: Option<Sho
     Ok(())
 }
 
-fn or_null(said: &str) -> Value {
-    match said {
+fn or_null(requested: &str) -> Value {
+    match requested {
         "" => Value::Null,
-        said => said.into(),
+        requested => requested.into(),
     }
 }
 

@@ -320,12 +320,12 @@ pub(super) fn message_ids(value: &str) -> Vec<String> {
 pub(super) fn sent(item: &Value) -> Option<Timestamp> {
     let line = format!("Date: {}\r\n\r\n", field(item, "Date"));
     let parsed = MessageParser::new().parse_headers(line.as_bytes());
-    let said = parsed
+    let declared = parsed
         .as_ref()
         .and_then(|message| message.date())
         .filter(|date| date.is_valid())
         .and_then(|date| Timestamp::from_second(date.to_timestamp()).ok());
-    said.or_else(|| received(item))
+    declared.or_else(|| received(item))
 }
 
 /// Returns when Gmail received a message.
@@ -336,9 +336,9 @@ pub(super) fn received(item: &Value) -> Option<Timestamp> {
 
 /// Returns the importance of a message, as in its header.
 pub(super) fn importance(item: &Value) -> Importance {
-    let said = field(item, "Importance").to_ascii_lowercase();
+    let declared = field(item, "Importance").to_ascii_lowercase();
     let priority = field(item, "X-Priority");
-    match (said.trim(), priority.trim().chars().next()) {
+    match (declared.trim(), priority.trim().chars().next()) {
         ("high", _) | ("", Some('1' | '2')) => Importance::High,
         ("low", _) | ("", Some('4' | '5')) => Importance::Low,
         _ => Importance::Normal,

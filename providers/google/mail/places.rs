@@ -345,18 +345,18 @@ fn unknown(labels: &[Value], name: &str, kind: FolderKind) -> Error {
 
 /// Returns the distance of two names; `None` if they have nothing in common. One within
 /// the other is nearest, then names that differ by a few messages.
-fn unlike(known: &str, said: &str) -> Option<usize> {
-    let (known, said) = (known.to_lowercase(), said.to_lowercase());
-    if known.contains(&said) || said.contains(&known) {
+fn unlike(known: &str, requested: &str) -> Option<usize> {
+    let (known, requested) = (known.to_lowercase(), requested.to_lowercase());
+    if known.contains(&requested) || requested.contains(&known) {
         return Some(0);
     }
     let last = |name: &str| name.rsplit('/').next().unwrap_or_default().to_owned();
-    let letters = said.chars().count();
+    let letters = requested.chars().count();
     if letters > LONGEST {
         return None;
     }
-    let whole = strsim::levenshtein(&known, &said);
-    let ends = strsim::levenshtein(&last(&known), &last(&said));
+    let whole = strsim::levenshtein(&known, &requested);
+    let ends = strsim::levenshtein(&last(&known), &last(&requested));
     let apart = whole.min(ends);
     (apart <= 1 + letters / 4).then_some(apart)
 }

@@ -187,14 +187,14 @@ async fn own(graph: &Graph, from: Timestamp, to: Timestamp) -> Result<Value> {
     }))
 }
 
-fn unknown(who: &str, said: &str) -> Error {
-    let (said, _) = clip(cell(said.lines().next().unwrap_or_default()), 160);
+fn unknown(who: &str, reason: &str) -> Error {
+    let (reason, _) = clip(cell(reason.lines().next().unwrap_or_default()), 160);
     let what = format!("Outlook does not say when {} is busy", brief(who));
     Error::new(
         Kind::NotFound,
-        match said.trim().trim_end_matches('.') {
+        match reason.trim().trim_end_matches('.') {
             "" => what,
-            said => format!("{what}: {said}"),
+            reason => format!("{what}: {reason}"),
         },
     )
     .next("check the address; people in other organisations may not share their times")

@@ -209,31 +209,31 @@ impl FolderTree {
         self.folders.iter().filter(shown).map(|folder| folder.item.clone()).collect()
     }
 
-    /// Returns the id of the folder called `said`: an id, a well-known word, a path, or
+    /// Returns the id of the folder called `requested`: an id, a well-known word, a path, or
     /// a name that only one folder has.
     ///
     /// # Errors
     /// [`Kind::NotFound`], or [`Kind::Argument`] with the paths to choose from.
-    pub fn resolve(&self, said: &str) -> Result<&str> {
-        self.found(said, &|folder| same_name(text(&folder.item, "displayName"), said))
+    pub fn resolve(&self, requested: &str) -> Result<&str> {
+        self.found(requested, &|folder| same_name(text(&folder.item, "displayName"), requested))
     }
 
     /// Returns the id of the folder at this path, which may be an id or a well-known word.
     ///
     /// # Errors
     /// Those of [`FolderTree::resolve`].
-    pub fn at_path(&self, said: &str) -> Result<&str> {
-        self.found(said, &|_| false)
+    pub fn at_path(&self, requested: &str) -> Result<&str> {
+        self.found(requested, &|_| false)
     }
 
-    /// Returns the folder called `said`, or else the one that `otherwise` accepts.
-    fn found(&self, said: &str, otherwise: &dyn Fn(&Folder) -> bool) -> Result<&str> {
-        let word = place(said);
+    /// Returns the folder called `requested`, or else the one that `otherwise` accepts.
+    fn found(&self, requested: &str, otherwise: &dyn Fn(&Folder) -> bool) -> Result<&str> {
+        let word = place(requested);
         let is_place = PLACES.contains(&word.as_str());
         let tests: [&dyn Fn(&Folder) -> bool; 4] = [
-            &|folder| folder.id == said,
+            &|folder| folder.id == requested,
             &|folder| is_place && self.names.get(&folder.id) == Some(&word),
-            &|folder| same_name(&folder.path, said) || self.placed(folder, said),
+            &|folder| same_name(&folder.path, requested) || self.placed(folder, requested),
             otherwise,
         ];
         for test in tests {
@@ -241,18 +241,18 @@ impl FolderTree {
             match found.as_slice() {
                 [] => {}
                 [one] => return Ok(&one.id),
-                several => return Err(ambiguous(said, several)),
+                several => return Err(ambiguous(requested, several)),
             }
         }
-        Err(Error::new(Kind::NotFound, format!("there is no folder `{}`", brief(said)))
+        Err(Error::new(Kind::NotFound, format!("there is no folder `{}`", brief(requested)))
             .next("lookup kind=folders lists them"))
     }
 
-    /// Returns true if `said` is the folder's path with the well-known word for its
+    /// Returns true if `requested` is the folder's path with the well-known word for its
     /// first folder: `inbox/Clients`, whatever the inbox is called.
-    fn placed(&self, folder: &Folder, said: &str) -> bool {
-        let (Some((first, rest)), Some((said_first, said_rest))) =
-            (folder.path.split_once('/'), said.split_once('/'))
+    fn placed(&self, folder: &Folder, requested: &str) -> bool {
+        let (Some((first, rest)), Some((requested_first, requested_rest))) =
+            (folder.path.split_once('/'), requested.split_once('/'))
         else {
             return false;
         };
@@ -261,15 +261,16 @@ impl FolderTree {
             .iter()
             .find(|root| root.path == first)
             .and_then(|root| self.names.get(&root.id));
-        same_name(rest, said_rest) && root == Some(&place(said_first))
+        same_name(rest, requested_rest) && root == Some(&place(requested_first))
     }
 }
 
-fn ambiguous(said: &str, several: &[&Folder]) -> Error {
+fn ambiguous(requested: &str, several: &[&Folder]) -> Error {
     let mut paths: Vec<&str> = several.iter().map(|folder| folder.path.as_str()).collect();
     paths.dedup();
     let shown: Vec<String> = paths.iter().take(8).map(|path| brief(path)).collect();
-    let error = Error::argument(format!("{} folders are called `{}`", several.len(), brief(said)));
+    let error =
+        Error::argument(format!("{} folders are called `{}`", several.len(), brief(requested)));
     if paths.len() < several.len() {
         return error.next("give a handle from lookup kind=folders");
     }

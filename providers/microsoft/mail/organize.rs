@@ -192,8 +192,8 @@ impl Outlook {
             after.push(match answer {
                 Err(error) => Err(error),
                 Ok(_) if !touched => Ok(Some(message.clone())),
-                Ok(said) => {
-                    let now = said.as_ref().and_then(state);
+                Ok(response) => {
+                    let now = response.as_ref().and_then(state);
                     if now.is_none() {
                         unknown.push((after.len(), message.id.clone()));
                     }

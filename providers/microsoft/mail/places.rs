@@ -273,11 +273,14 @@ async fn categories(outlook: &Outlook) -> Result<Vec<Value>> {
 }
 
 /// Finds the category of a name or an id.
-fn called<'v>(all: &'v [Value], said: &str) -> Option<&'v Value> {
-    let said = said.trim();
-    all.iter().find(|one| text(one, "displayName") == said || text(one, "id") == said).or_else(
-        || all.iter().find(|one| text(one, "displayName").to_lowercase() == said.to_lowercase()),
-    )
+fn called<'v>(all: &'v [Value], requested: &str) -> Option<&'v Value> {
+    let requested = requested.trim();
+    all.iter()
+        .find(|one| text(one, "displayName") == requested || text(one, "id") == requested)
+        .or_else(|| {
+            all.iter()
+                .find(|one| text(one, "displayName").to_lowercase() == requested.to_lowercase())
+        })
 }
 
 async fn post_category(
@@ -400,11 +403,11 @@ fn preset(colour: &str) -> Result<String> {
 }
 
 /// Adds similar names to the error about an unknown name.
-fn like(missing: Error, said: &str, names: &[&str]) -> Error {
-    let said = place(said).to_lowercase();
+fn like(missing: Error, requested: &str, names: &[&str]) -> Error {
+    let requested = place(requested).to_lowercase();
     let mut near: Vec<(usize, &str)> = names
         .iter()
-        .filter_map(|name| Some((distance(&said, &name.to_lowercase())?, *name)))
+        .filter_map(|name| Some((distance(&requested, &name.to_lowercase())?, *name)))
         .collect();
     near.sort_unstable();
     near.dedup();
@@ -417,9 +420,9 @@ fn like(missing: Error, said: &str, names: &[&str]) -> Error {
 }
 
 /// Returns the distance of two names; `None` if they have nothing in common.
-fn distance(said: &str, name: &str) -> Option<usize> {
+fn distance(requested: &str, name: &str) -> Option<usize> {
     let last = name.rsplit('/').next().unwrap_or(name);
-    if name.contains(said) || said.contains(last) {
+    if name.contains(requested) || requested.contains(last) {
         return Some(0);
     }
     let words = |text: &str| -> Vec<String> {
@@ -429,13 +432,13 @@ fn distance(said: &str, name: &str) -> Option<usize> {
             .collect()
     };
     let known = words(name);
-    if words(said).iter().any(|word| known.contains(word)) {
+    if words(requested).iter().any(|word| known.contains(word)) {
         return Some(1);
     }
-    let letters = said.chars().count();
+    let letters = requested.chars().count();
     if letters > LONGEST {
         return None;
     }
-    let edits = strsim::levenshtein(said, last);
+    let edits = strsim::levenshtein(requested, last);
     (edits <= 1 + letters / 4).then_some(1 + edits)
 }

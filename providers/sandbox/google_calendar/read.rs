@@ -146,8 +146,8 @@ fn kind(
     reading: &Reading<'_>,
 ) -> Result<Option<Show>, Response> {
     let was = TYPES.iter().find(|(show, ..)| *show == base.show);
-    let said = text(body, "eventType")?;
-    let said = match said.as_deref() {
+    let event_type = text(body, "eventType")?;
+    let event_type = match event_type.as_deref() {
         None if reading.new => None,
         None => return Ok(was.map(|(show, ..)| *show)),
         Some("default") => None,
@@ -162,9 +162,9 @@ fn kind(
     if reading.import {
         return Ok(None);
     }
-    let said = said.map(|(show, ..)| *show);
-    match reading.new || said == was.map(|(show, ..)| *show) {
-        true => Ok(said),
+    let event_type = event_type.map(|(show, ..)| *show);
+    match reading.new || event_type == was.map(|(show, ..)| *show) {
+        true => Ok(event_type),
         false => Err(refuse::invalid("Event type cannot be changed.")),
     }
 }

@@ -213,13 +213,13 @@ impl Write<'_> {
         if !more.is_empty() {
             self.agenda.ask_more(place, more, tell);
         }
-        let said = |event: &Event| {
+        let own_answer = |event: &Event| {
             let reply = event.replies.iter().find(|it| same(&it.address, &owner));
             let comment = reply.and_then(|reply| reply.comment.clone());
             (event.guest(&owner).map(|guest| guest.answer), comment)
         };
-        let (answer, comment) = said(new);
-        if said(&old) != (answer, comment.clone())
+        let (answer, comment) = own_answer(new);
+        if own_answer(&old) != (answer, comment.clone())
             && let Some(answer) = answer
         {
             let reply =

@@ -42,14 +42,14 @@ pub(super) fn rule(filter: &Value, names: &HashMap<String, String>) -> Rule {
 fn condition(criteria: &Value, other: &mut Vec<String>) -> Option<Query> {
     let mut parts = Vec::new();
     for (key, value) in criteria.as_object().into_iter().flatten() {
-        let said = value.as_str().unwrap_or_default().trim();
+        let words = value.as_str().unwrap_or_default().trim();
         let read = match (key.as_str(), value) {
             (_, Value::Null | Value::Bool(false)) => continue,
             // Chats are not mail; excluding them has no effect here.
             ("excludeChats", _) => continue,
-            ("query", _) if said.is_empty() => continue,
-            ("negatedQuery", _) if said.is_empty() => continue,
-            (key, _) if WORDS.contains(&key) && said.is_empty() => continue,
+            ("query", _) if words.is_empty() => continue,
+            ("negatedQuery", _) if words.is_empty() => continue,
+            (key, _) if WORDS.contains(&key) && words.is_empty() => continue,
             ("hasAttachment", _) => Some(Query::Term(Term::Attachment)),
             ("size", value) => match (value.as_u64(), text(criteria, "sizeComparison")) {
                 (Some(0), _) => continue,
@@ -58,9 +58,9 @@ fn condition(criteria: &Value, other: &mut Vec<String>) -> Option<Query> {
                 _ => None,
             },
             ("sizeComparison", _) => continue,
-            ("query", _) => understood(said),
-            ("negatedQuery", _) => understood(said).map(|query| Query::Not(Box::new(query))),
-            (key, _) if WORDS.contains(&key) => within(key, said),
+            ("query", _) => understood(words),
+            ("negatedQuery", _) => understood(words).map(|query| Query::Not(Box::new(query))),
+            (key, _) if WORDS.contains(&key) => within(key, words),
             _ => None,
         };
         match read {
@@ -76,9 +76,9 @@ fn condition(criteria: &Value, other: &mut Vec<String>) -> Option<Query> {
 
 /// Returns the condition of a field as a query of its operator; `None` if a bracket in
 /// the field would close the operator's.
-fn within(key: &str, said: &str) -> Option<Query> {
+fn within(key: &str, words: &str) -> Option<Query> {
     let mut depth = 0_usize;
-    for c in said.chars() {
+    for c in words.chars() {
         match c {
             '(' => depth += 1,
             ')' => depth = depth.checked_sub(1)?,
@@ -86,19 +86,19 @@ fn within(key: &str, said: &str) -> Option<Query> {
         }
     }
     match depth {
-        0 => understood(&format!("{key}:({said})")),
+        0 => understood(&format!("{key}:({words})")),
         _ => None,
     }
 }
 
 /// Returns a Gmail query as one of ours, if it means the same in both.
-fn understood(said: &str) -> Option<Query> {
-    let lower = said.to_lowercase();
-    if DATED.iter().any(|word| lower.contains(word)) || daysheet_core::query::is_raw(said) {
+fn understood(words: &str) -> Option<Query> {
+    let lower = words.to_lowercase();
+    if DATED.iter().any(|word| lower.contains(word)) || daysheet_core::query::is_raw(words) {
         return None;
     }
     let clock = Clock { now: Timestamp::UNIX_EPOCH, zone: TimeZone::UTC };
-    parse(said, &clock).ok()
+    parse(words, &clock).ok()
 }
 
 fn shown(value: &Value) -> String {
@@ -192,11 +192,10 @@ fn fields(query: &Query) -> Option<Map<String, Value>> {
     for part in parts {
         let Query::Term(term) = part else { return None };
         let (key, value) = match term {
-            Term::In(part @ (MessagePart::From | MessagePart::To | MessagePart::Subject), said)
-                if is_word(said) =>
-            {
-                (part.operator(), Value::from(said.as_str()))
-            }
+            Term::In(
+                part @ (MessagePart::From | MessagePart::To | MessagePart::Subject),
+                words,
+            ) if is_word(words) => (part.operator(), Value::from(words.as_str())),
             Term::Attachment => ("hasAttachment", true.into()),
             Term::Larger(size) | Term::Smaller(size) => {
                 let size = i32::try_from(*size).ok()?;
@@ -216,7 +215,7 @@ fn fields(query: &Query) -> Option<Map<String, Value>> {
     Some(fields)
 }
 
-fn is_word(said: &str) -> bool {
-    said.chars().all(|c| c.is_alphanumeric() || matches!(c, '@' | '.' | '_' | '+'))
-        && !matches!(said, "OR" | "AND" | "AROUND")
+fn is_word(words: &str) -> bool {
+    words.chars().all(|c| c.is_alphanumeric() || matches!(c, '@' | '.' | '_' | '+'))
+        && !matches!(words, "OR" | "AND" | "AROUND")
 }

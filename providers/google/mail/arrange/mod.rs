@@ -81,15 +81,15 @@ impl MailboxSettings for Gmail {
 
 impl Gmail {
     async fn new_label(&self, name: &str, colour: Option<&str>) -> Result<Value> {
-        let said = name.trim().trim_matches('/');
+        let name = name.trim().trim_matches('/');
         let labels = self.labels().await?;
         let there =
-            labels.iter().any(|label| text(label, "name").to_lowercase() == said.to_lowercase());
+            labels.iter().any(|label| text(label, "name").to_lowercase() == name.to_lowercase());
         if there {
-            return Err(Error::argument(format!("a label `{}` already exists", brief(said)))
+            return Err(Error::argument(format!("a label `{}` already exists", brief(name)))
                 .next("use it, or choose another name"));
         }
-        let made = self.make_label(said, colour).await?;
+        let made = self.make_label(name, colour).await?;
         // The response to a creation has fewer properties than the label itself.
         self.label(text(&made, "id")).await.or(Ok(made))
     }

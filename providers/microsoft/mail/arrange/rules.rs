@@ -186,17 +186,17 @@ pub fn body(rule: &Rule, tree: &FolderTree) -> Result<Map<String, Value>> {
         ))
         .next("change it in Outlook"));
     }
-    let mut said = RuleConditions::default();
+    let mut collected = RuleConditions::default();
     if let Some(when) = &rule.when {
-        said.all(when)?;
+        collected.all(when)?;
     }
     let mut body = Map::new();
     if let Some(name) = &rule.name {
         body.insert("displayName".to_owned(), name.as_str().into());
     }
     body.insert("isEnabled".to_owned(), rule.enabled.into());
-    body.insert("conditions".to_owned(), written(said.conditions));
-    body.insert("exceptions".to_owned(), written(said.exceptions));
+    body.insert("conditions".to_owned(), written(collected.conditions));
+    body.insert("exceptions".to_owned(), written(collected.exceptions));
     body.insert("actions".to_owned(), actions(rule, tree)?);
     Ok(body)
 }

@@ -179,18 +179,18 @@ impl Upload<'_> {
             .body(piece.to_vec());
         let answer = exchange(request).await?;
         let made = answer.status() == 201;
-        let said = answer.some_json()?.unwrap_or_default();
+        let progress = answer.some_json()?.unwrap_or_default();
         Ok(match made {
             true => total,
-            false => expected(&said).unwrap_or(to),
+            false => expected(&progress).unwrap_or(to),
         })
     }
 
     /// Returns where the missing part begins.
     async fn missing(&self) -> Result<usize> {
         let answer = exchange(self.graph.http.get(self.url.clone())).await?;
-        let said = answer.json()?;
-        Ok(expected(&said).unwrap_or(self.bytes.len()))
+        let progress = answer.json()?;
+        Ok(expected(&progress).unwrap_or(self.bytes.len()))
     }
 
     /// Cancels the upload; if that fails, it expires by itself.
@@ -211,8 +211,8 @@ async fn exchange(request: reqwest::RequestBuilder) -> Result<GraphResponse> {
 }
 
 /// Returns the beginning of the first missing range: `["3932160-"]`.
-fn expected(said: &Value) -> Option<usize> {
-    let first = said.get("nextExpectedRanges")?.as_array()?.first()?;
+fn expected(progress: &Value) -> Option<usize> {
+    let first = progress.get("nextExpectedRanges")?.as_array()?.first()?;
     let from = first.as_str()?.split('-').next()?;
     from.trim().parse().ok()
 }

@@ -61,13 +61,13 @@ pub fn compile(query: Option<&Query>) -> Result<GraphQuery> {
 
     let searches = parts.iter().any(wants_search);
     let say = if searches { write::kql } else { write::odata };
-    let mut said = Vec::new();
+    let mut clauses = Vec::new();
     for part in parts {
         if let Some(text) = say(&part) {
-            said.push(text);
+            clauses.push(text);
         } else if check::can(&part) {
             if searches {
-                said.extend(write::kql_days(&part));
+                clauses.extend(write::kql_days(&part));
             }
             rest.push(part);
         } else {
@@ -75,9 +75,9 @@ pub fn compile(query: Option<&Query>) -> Result<GraphQuery> {
         }
     }
     if searches {
-        compiled.search = Some(write::search(said));
+        compiled.search = Some(write::search(clauses));
     } else {
-        compiled.filter = write::filter(said);
+        compiled.filter = write::filter(clauses);
     }
     compiled.rest = match rest.len() {
         0 | 1 => rest.pop(),

@@ -67,7 +67,7 @@ pub(crate) struct Upload {
 
 /// The media type of a file: the one that is said if it is one, else the one
 /// that the name says.
-pub(super) fn media(said: Option<&str>, name: &str) -> String {
+pub(super) fn media(declared: Option<&str>, name: &str) -> String {
     let good = |media: &&str| {
         let token = |text: &str| {
             !text.is_empty()
@@ -77,7 +77,7 @@ pub(super) fn media(said: Option<&str>, name: &str) -> String {
         };
         media.split_once('/').is_some_and(|(kind, sub)| token(kind) && token(sub))
     };
-    match said.filter(good) {
+    match declared.filter(good) {
         Some(media) => media.to_ascii_lowercase(),
         None => mime_guess::from_path(name).first_or_octet_stream().essence_str().to_owned(),
     }

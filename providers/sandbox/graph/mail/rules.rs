@@ -288,9 +288,10 @@ fn any_met(exceptions: &Map<String, Value>, message: &Message) -> bool {
 
 /// Those that say something.
 fn given(all: &Map<String, Value>) -> impl Iterator<Item = (&str, &Value)> {
-    let said = |value: &Value| !value.is_null() && value.as_array().is_none_or(|it| !it.is_empty());
+    let is_set =
+        |value: &Value| !value.is_null() && value.as_array().is_none_or(|it| !it.is_empty());
     let all = all.iter().map(|(name, value)| (name.as_str(), value));
-    all.filter(move |(_, value)| said(value))
+    all.filter(move |(_, value)| is_set(value))
 }
 
 /// True when a message meets one condition.

@@ -263,11 +263,11 @@ async fn a_letter_is_read_in_every_form() {
     assert_eq!(files, [json!(["bill.pdf", "application/pdf", id])]);
     let text = format!("{:?}", first.parts);
     assert!(text.contains("Html(") && text.contains("Look: <img"), "{text}");
-    for (at, said) in [
+    for (at, expected) in [
         (1, "Outlook has no such item: it may have been deleted; search again for its handle"),
         (2, "the id is not Outlook's: use a handle such as m12 from a search"),
     ] {
-        assert_eq!(messages[at].as_ref().unwrap_err().to_string(), said);
+        assert_eq!(messages[at].as_ref().unwrap_err().to_string(), expected);
     }
 
     let headers = mailbox.read_messages(&ids[..1], &wanted.projection, BodyForm::Headers).await;
@@ -318,7 +318,7 @@ async fn folders_are_found_by_name_path_and_id() {
         let found = page.names.iter().find(|(_, known)| *known == name);
         found.unwrap().0.clone()
     };
-    for (said, folder) in [
+    for (name, folder) in [
         ("projects/2026", id("Projects/2026")),
         ("inbox/2026", id("Inbox/2026")),
         ("PROJECTS", id("Projects")),
@@ -326,16 +326,16 @@ async fn folders_are_found_by_name_path_and_id() {
         ("Junk", "junkemail".to_owned()),
     ] {
         outlook.tap.requests();
-        mailbox.messages(&ask(&MESSAGE, &["id"], &format!("in:{said}"), 5)).await.unwrap();
+        mailbox.messages(&ask(&MESSAGE, &["id"], &format!("in:{name}"), 5)).await.unwrap();
         let asked = outlook.tap.lines();
         let start = format!("GET /me/mailFolders/{folder}/messages?");
-        assert!(asked.last().unwrap().starts_with(&start), "{said}: {asked:?}");
+        assert!(asked.last().unwrap().starts_with(&start), "{name}: {asked:?}");
     }
-    for (said, reported) in cases! {
+    for (name, reported) in cases! {
         "in:2026", "2 folders are called `2026`: name one by its path: Inbox/2026, Projects/2026";
         "in:Klienten", "there is no folder `Klienten`: lookup kind=folders lists them";
     } {
-        let error = mailbox.messages(&ask(&MESSAGE, &["id"], said, 5)).await.unwrap_err();
+        let error = mailbox.messages(&ask(&MESSAGE, &["id"], name, 5)).await.unwrap_err();
         assert_eq!(error.to_string(), reported);
     }
     // Graph's own syntax in a folder that the call names.
@@ -578,7 +578,7 @@ async fn hostile_answers_are_errors_in_our_words() {
     let outside = "Outlook's link to the next page leaves its API";
     let again = "check the connection and try again";
     let mut cases = Vec::new();
-    for (said, expected, attempts) in cases! {
+    for (failure, expected, attempts) in cases! {
         page("https://evil.example/steal?x=1"), outside.to_owned(), 1;
         page("https://graph.microsoft.com/v1.0/../beta/me/messages"), outside.to_owned(), 1;
         page("https://graph.microsoft.com/v1.0/%2e%2e/beta"), outside.to_owned(), 1;
@@ -607,8 +607,8 @@ async fn hostile_answers_are_errors_in_our_words() {
             2;
     } {
         cases.push(async move {
-            let shown = format!("{said:?}");
-            let outlook = Outlook::scripted(move |_| Some(said.clone())).await;
+            let shown = format!("{failure:?}");
+            let outlook = Outlook::scripted(move |_| Some(failure.clone())).await;
             let mailbox = outlook.mailbox().await;
             let wanted = ask(&MESSAGE, &["id"], "in:anywhere is:unread", 5);
             let error = mailbox.messages(&wanted).await.unwrap_err();
@@ -696,9 +696,9 @@ fn batch(seen: &HttpRequest, answer: impl Fn(&str) -> Option<Value>) -> HttpResp
         .rev()
         .filter_map(|part| {
             let url = part["url"].as_str().unwrap();
-            let mut said = answer(url)?;
-            said["id"] = part["id"].clone();
-            Some(said)
+            let mut echo = answer(url)?;
+            echo["id"] = part["id"].clone();
+            Some(echo)
         })
         .collect();
     respond(200, &json!({ "responses": parts }))

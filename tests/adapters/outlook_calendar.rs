@@ -67,7 +67,7 @@ fn range(calendars: &[&str], from: &str, to: &str) -> EventListRequest {
 }
 
 /// What an error says.
-fn said<T>(result: Result<T>) -> String {
+fn error_text<T>(result: Result<T>) -> String {
     match result {
         Ok(_) => "nothing failed".to_owned(),
         Err(error) => error.to_string(),

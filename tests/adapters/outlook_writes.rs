@@ -34,10 +34,10 @@ type Answer = (u16, Value);
 /// A service that answers single requests, and parts of batches, alike: by
 /// method and path, and the body.
 async fn service(answer: impl Fn(&str, &Value) -> Answer + Send + Sync + 'static) -> Outlook {
-    Outlook::scripted(move |seen| Some(said(&answer, seen))).await
+    Outlook::scripted(move |seen| Some(answer_request(&answer, seen))).await
 }
 
-fn said(answer: &dyn Fn(&str, &Value) -> Answer, seen: &HttpRequest) -> HttpResponse {
+fn answer_request(answer: &dyn Fn(&str, &Value) -> Answer, seen: &HttpRequest) -> HttpResponse {
     if !seen.line.starts_with("POST /$batch") {
         let (status, body) = answer(&seen.line, &seen.body);
         return match body {

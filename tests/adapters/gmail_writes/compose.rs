@@ -438,8 +438,8 @@ async fn a_draft_goes_once() {
     let open = "the connection to Google broke; whether it was done is unknown: check before \
                 retrying";
     let limited = || {
-        let said = refused(429, "rateLimitExceeded", "Slow down");
-        said.map(|said| said.header("retry-after", "0"))
+        let refusal = refused(429, "rateLimitExceeded", "Slow down");
+        refusal.map(|it| it.header("retry-after", "0"))
     };
     let gone = || ok(&json!({"id": "c1", "threadId": "t1", "labelIds": ["SENT"]}));
     for (answers, expected, times) in cases! {

@@ -45,9 +45,9 @@ fn people() -> People {
 
 /// What every kind of read comes to when all answers are like this.
 async fn all(
-    said: impl Fn() -> Option<HttpResponse> + Send + Sync + 'static,
+    answer: impl Fn() -> Option<HttpResponse> + Send + Sync + 'static,
 ) -> (Gmail, Vec<Error>) {
-    let gmail = Gmail::scripted(move |_| said()).await;
+    let gmail = Gmail::scripted(move |_| answer()).await;
     let nothing = Projection::default();
     let events = events();
     let (ask, people) = (ask(3), people());
@@ -92,8 +92,8 @@ async fn an_answer_of_another_shape_is_an_error() {
         "{\"error\":\"none of Google's\"}",
     ];
     let tries = bodies.map(|body| async move {
-        let said = move || Some(empty(200).body(body));
-        (body, all(said).await.1)
+        let answer = move || Some(empty(200).body(body));
+        (body, all(answer).await.1)
     });
     for (body, errors) in join_all(tries).await {
         for error in errors {

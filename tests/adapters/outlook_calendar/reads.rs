@@ -109,7 +109,7 @@ async fn calendars_are_listed_with_their_zone() {
         (json!({"timeZone": "W. Europe Standard Time"}), json!("W. Europe Standard Time")),
         (json!({}), Value::Null),
     ] {
-        let said = settings.clone();
+        let plain = settings.clone();
         let outlook = Outlook::scripted(move |seen| {
             all(seen, |part| match part.contains("/calendars") {
                 true => json!({"value": [
@@ -117,7 +117,7 @@ async fn calendars_are_listed_with_their_zone() {
                     {"name": "no id"},
                     {"id": "AAMkMain", "name": "Calendar", "isDefaultCalendar": true},
                 ]}),
-                false => said.clone(),
+                false => plain.clone(),
             })
         })
         .await;
@@ -164,7 +164,7 @@ async fn rooms_are_contacts() {
         Some(respond(403, &error))
     });
     assert_eq!(
-        said(calendars.rooms().await),
+        error_text(calendars.rooms().await),
         "this sign-in may not list rooms: that needs the permission Place.Read.All from an \
          administrator: request it, or name the room by its address"
     );
@@ -226,12 +226,12 @@ async fn busy_times_are_reported_for_each() {
     let bo = found.next().unwrap().unwrap();
     assert_eq!((bo.who.as_str(), bo.busy.len(), bo.hours), ("bo@example.com", 0, None));
     assert_eq!(
-        said(found.next().unwrap()),
+        error_text(found.next().unwrap()),
         "Outlook does not say when nobody@example.com is busy: Unable to resolve the address: \
          check the address; people in other organisations may not share their times"
     );
     assert_eq!(
-        said(found.next().unwrap()),
+        error_text(found.next().unwrap()),
         "Outlook does not say when lost@example.com is busy: check the address; people in other \
          organisations may not share their times"
     );

@@ -250,7 +250,7 @@ async fn what_outlook_cannot_do_is_refused_before_anything_is_written() {
             "Outlook cannot repeat an event like this: a series cannot have dates besides its rule \
              (RDATE): create separate events for these dates";
     } {
-        assert_eq!(said(calendars.create(None, &new, notify).await), expected);
+        assert_eq!(error_text(calendars.create(None, &new, notify).await), expected);
     }
     let mut unknown = meeting();
     unknown["body"]["content"] = json!("<p>https://teams.example/l/meetup-join/1</p>");
@@ -268,18 +268,18 @@ async fn what_outlook_cannot_do_is_refused_before_anything_is_written() {
         json!({"id": "e7"}), Change::default(), Notify::All,
             "the id is not Outlook's: use a handle such as e7 from calendar_search";
     } {
-        assert_eq!(said(calendars.update(&current, &change, notify).await), expected);
+        assert_eq!(error_text(calendars.update(&current, &change, notify).await), expected);
     }
-    assert_eq!(said(calendars.delete(&meeting(), None, Notify::Nobody).await), always);
+    assert_eq!(error_text(calendars.delete(&meeting(), None, Notify::Nobody).await), always);
     assert_eq!(
-        said(calendars.delete(&invitation(), Some("Sorry"), Notify::All).await),
+        error_text(calendars.delete(&invitation(), Some("Sorry"), Notify::All).await),
         "only the organizer can cancel a meeting with a message: decline it with calendar_respond \
          and a comment, or leave out the message"
     );
     let zoned = CalendarOp::Create { name: "x".to_owned(), zone: Some("Asia/Tokyo".to_owned()) };
     let mailbox = "Outlook's calendars have the mailbox's time zone: leave out the zone";
-    assert_eq!(said(calendars.manage(&zoned).await), mailbox);
-    assert_eq!(said(calendars.rehearse_op(&zoned).await), mailbox);
+    assert_eq!(error_text(calendars.manage(&zoned).await), mailbox);
+    assert_eq!(error_text(calendars.rehearse_op(&zoned).await), mailbox);
     let answer = InvitationReply {
         answer: Answer::Accepted,
         comment: None,
@@ -309,7 +309,7 @@ async fn what_outlook_cannot_do_is_refused_before_anything_is_written() {
             InvitationReply { comment: Some("Gladly".to_owned()), propose: None, ..answer.clone() },
             "the organizer requests no answers: answer without a comment, and write to the organizer";
     } {
-        assert_eq!(said(calendars.respond(&current, &response).await), expected);
+        assert_eq!(error_text(calendars.respond(&current, &response).await), expected);
     }
     assert_eq!(outlook.tap.lines(), Vec::<String>::new());
 }
@@ -404,7 +404,7 @@ async fn a_write_is_tried_again_only_when_nothing_was_done() {
         let done = calendars.update(&invitation(), &title, Notify::All).await;
         assert_eq!(done.as_ref().err().map(|error| error.kind()), kind, "{done:?}");
         if kind.is_some() {
-            assert_eq!(said(done), expected);
+            assert_eq!(error_text(done), expected);
         }
         let asked = outlook.tap.lines();
         let sent = asked.iter().filter(|asked| asked.starts_with("PATCH"));
@@ -431,9 +431,9 @@ async fn a_lost_creation_is_sent_once_more() {
         let outlook = Outlook::scripted(move |seen| {
             let mut id = id.lock().unwrap();
             if seen.line.starts_with("POST") {
-                let said = seen.body["transactionId"].as_str().unwrap();
-                assert!(id.is_empty() || *id == said, "another id");
-                *id = said.to_owned();
+                let sent = seen.body["transactionId"].as_str().unwrap();
+                assert!(id.is_empty() || *id == sent, "another id");
+                *id = sent.to_owned();
                 let made = json!({"id": ID, "subject": "made"});
                 return Some(match left.lock().unwrap().remove(0) {
                     0 => respond(201, &json!({"id": ID})).cut(),

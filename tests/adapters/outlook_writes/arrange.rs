@@ -8,12 +8,12 @@ use super::*;
 /// A service with folders, categories, settings and contacts that takes changes.
 async fn taker() -> Outlook {
     service(|line, body| {
-        let mut said = body.clone();
+        let mut echo = body.clone();
         match line.split(' ').next().unwrap() {
             "DELETE" => (204, Value::Null),
             "POST" => {
-                said["id"] = "AAkALgAAthingNew000001=".into();
-                (201, said)
+                echo["id"] = "AAkALgAAthingNew000001=".into();
+                (201, echo)
             }
             "PATCH" => (200, Value::Null),
             _ if line == "GET /me/mailboxSettings" => (200, settings()),

@@ -26,8 +26,8 @@ async fn taker(
             asked if asked.contains("/upload/") => {
                 assert_eq!(seen.header("authorization"), "", "a token went to {asked}");
                 let number = count.fetch_add(1, Ordering::Relaxed);
-                if let Some(said) = trouble(number, seen, asked) {
-                    return Some(said);
+                if let Some(response) = trouble(number, seen, asked) {
+                    return Some(response);
                 }
                 let (range, total) = seen.header("content-range").split_once('/').unwrap();
                 let last: usize = range.rsplit('-').next().unwrap().parse().unwrap();
@@ -38,7 +38,7 @@ async fn taker(
                     }
                 }
             }
-            _ => said(
+            _ => answer_request(
                 &|line, _| match line.contains("/attachments?") {
                     true => (200, json!({"value": [graph_file()]})),
                     false => (200, graph_draft()),
@@ -160,8 +160,11 @@ async fn files_go_to_safe_addresses_alone() {
         .await;
         let mailbox = outlook.mailbox().await;
         let failed = mailbox.create(&Origin::New, &large(), &NonInteractive).await;
-        let said = error(failed);
-        assert!(said.contains("Outlook gave no safe address for a file"), "{url}: {said}");
+        let error_text = error(failed);
+        assert!(
+            error_text.contains("Outlook gave no safe address for a file"),
+            "{url}: {error_text}"
+        );
     }
 }
 

@@ -96,8 +96,8 @@ async fn answers_reach_the_organizer() {
         let event = made(&user, "me/events", with(open.clone(), more)).await;
         let path = at(&view(&ana).await[0]);
         let reply = ana.write("POST", &format!("{path}/decline"), &[], &body).await;
-        let (status, code, said) = reply.refusal();
-        assert_eq!((status, code.as_str(), said.as_str()), (400, "ErrorInvalidRequest", message));
+        let (status, code, detail) = reply.refusal();
+        assert_eq!((status, code.as_str(), detail.as_str()), (400, "ErrorInvalidRequest", message));
         user.write("DELETE", &at(&event), &[], &Value::Null).await;
         clear(&ana).await;
     }

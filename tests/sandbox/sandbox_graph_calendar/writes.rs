@@ -185,9 +185,9 @@ async fn bodies_refused() {
         let mut headers = headers.to_vec();
         headers.push(("authorization", &bearer));
         let reply = user.send("POST", "/v1.0/me/events", &headers, body).await;
-        let (status, code, said) = reply.refusal();
+        let (status, code, detail) = reply.refusal();
         assert_eq!((status, code.as_str()), (400, "BadRequest"));
-        assert!(said.starts_with(message), "{said}");
+        assert!(detail.starts_with(message), "{detail}");
     }
     let long = json!({ "subject": "x".repeat(5 << 20) });
     let reply = user.write("POST", "me/events", &[], &long).await;

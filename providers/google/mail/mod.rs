@@ -99,11 +99,11 @@ macro_rules! with_headers {
 mod arrange;
 mod changes;
 mod compose;
+mod labels;
 mod lists;
 mod messages;
 mod organize;
 mod parts;
-mod places;
 pub mod query;
 mod requests;
 mod states;

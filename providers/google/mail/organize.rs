@@ -92,7 +92,7 @@ impl MessageActions for Gmail {
     }
 
     async fn find_folder(&self, name: &str, kind: FolderKind, create: bool) -> Result<FolderRef> {
-        self.find_place(name, kind, create).await
+        self.find_label(name, kind, create).await
     }
 }
 

@@ -11,11 +11,11 @@ mod changes;
 mod compose;
 mod drafts;
 mod folders;
+mod folders_write;
 mod list;
 mod message;
 mod onward;
 mod organize;
-mod places;
 pub mod query;
 mod threads;
 

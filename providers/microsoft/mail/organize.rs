@@ -2,7 +2,7 @@
 //!
 //! Twenty messages are sent in one batch, and each part is carried out once. The response to a
 //! part has the message's state afterwards; if it does not, the message is read. Changes without
-//! effect are not sent. `places.rs` resolves folders and categories.
+//! effect are not sent. `folders_write.rs` resolves folders and categories.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use super::compose::at;
 use super::{Outlook, check_as};
-use super::{folders, places};
+use super::{folders, folders_write};
 use crate::json::{is, nested, text};
 use crate::microsoft::batch::BatchChange;
 use crate::microsoft::response::not_ours;
@@ -106,8 +106,8 @@ impl MessageActions for Outlook {
 
     async fn find_folder(&self, name: &str, kind: FolderKind, create: bool) -> Result<FolderRef> {
         match kind {
-            FolderKind::Folder => places::folder(self, name, create).await,
-            FolderKind::Label => places::category(self, name, create).await,
+            FolderKind::Folder => folders_write::folder(self, name, create).await,
+            FolderKind::Label => folders_write::category(self, name, create).await,
         }
     }
 }

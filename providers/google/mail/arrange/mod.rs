@@ -206,7 +206,7 @@ impl Gmail {
                 RuleStep::NeverSpam => drop(remove.insert(own("SPAM"))),
                 RuleStep::Important => drop(add.insert(own("IMPORTANT"))),
                 RuleStep::Label(name) | RuleStep::Move(name) => {
-                    let place = self.find_place(name, FolderKind::Label, false).await?;
+                    let place = self.find_label(name, FolderKind::Label, false).await?;
                     let moves = matches!(step, RuleStep::Move(_));
                     match place.id.as_str() {
                         "" if moves => {}

@@ -1,7 +1,7 @@
 //! The settings of an Outlook mailbox.
 //!
 //! A request is checked completely before anything is changed. Folders and categories are in
-//! `mail/places.rs`, rules in our words in `rules.rs`, automatic replies in `settings.rs`.
+//! `mail/folders_write.rs`, rules in our words in `rules.rs`, automatic replies in `settings.rs`.
 
 mod contacts;
 mod rules;
@@ -12,7 +12,7 @@ use graph_rs_sdk::http::Method;
 use serde_json::Value;
 
 use super::Outlook;
-use super::places;
+use super::folders_write;
 use crate::json::text;
 use crate::limiter::rehearsed;
 use crate::microsoft::response::not_ours;
@@ -46,21 +46,21 @@ impl MailboxSettings for Outlook {
 
     async fn apply_settings(&self, change: &SettingsChange) -> Result<Option<Value>> {
         match change {
-            SettingsChange::CreateFolder { name } => places::create_folder(self, name).await,
+            SettingsChange::CreateFolder { name } => folders_write::create_folder(self, name).await,
             SettingsChange::RenameFolder { id, name } => {
-                places::rename_folder(self, id, name).await
+                folders_write::rename_folder(self, id, name).await
             }
             SettingsChange::DeleteFolder { id } => {
-                return places::delete_folder(self, id).await.map(|()| None);
+                return folders_write::delete_folder(self, id).await.map(|()| None);
             }
             SettingsChange::CreateCategory { name, colour } => {
-                places::create_category(self, name, colour.as_deref()).await
+                folders_write::create_category(self, name, colour.as_deref()).await
             }
             SettingsChange::UpdateCategory { id, name, colour } => {
-                places::update_category(self, id, name.as_deref(), colour.as_deref()).await
+                folders_write::update_category(self, id, name.as_deref(), colour.as_deref()).await
             }
             SettingsChange::DeleteCategory { id } => {
-                return places::delete_category(self, id).await.map(|()| None);
+                return folders_write::delete_category(self, id).await.map(|()| None);
             }
             SettingsChange::CreateRule(rule) => self.create_rule(rule).await,
             SettingsChange::UpdateRule(rule) => self.update_rule(rule).await,

@@ -42,7 +42,7 @@ const RESERVED: &[&str] = &[
 ];
 
 impl Gmail {
-    pub(super) async fn find_place(
+    pub(super) async fn find_label(
         &self,
         name: &str,
         kind: FolderKind,
@@ -153,7 +153,7 @@ impl Gmail {
             let levels = levels(name)?;
             if let Some((_, above @ [_, ..])) = levels.split_last() {
                 let above = above.join("/");
-                self.find_place(&above, FolderKind::Label, true).await?;
+                self.find_label(&above, FolderKind::Label, true).await?;
             }
             fields.insert("name".to_owned(), levels.join("/").into());
         }

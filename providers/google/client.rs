@@ -201,7 +201,7 @@ impl Google {
                     .body(Vec::new())
                     .map_err(unwritten)?;
                 match net::exchange(request, LISTS).await {
-                    Ok(read) => self.answered(&read.answer),
+                    Ok(read) => self.success_json(&read.answer),
                     Err(failure) => Err(Failed::from(&failure).error()),
                 }
             })
@@ -271,7 +271,7 @@ impl Google {
                 if answer.status().is_success() && answer.body().is_empty() {
                     return Ok(Value::Null);
                 }
-                self.answered(&answer).map_err(open)
+                self.success_json(&answer).map_err(open)
             })
         };
         (call, time)
@@ -308,7 +308,7 @@ impl Google {
                         || (answer.status().is_success() && answer.body().is_empty())
                     {
                         true => Value::Null,
-                        false => self.answered(&answer).map_err(open)?,
+                        false => self.success_json(&answer).map_err(open)?,
                     };
                     Ok(FullResponse {
                         more: status == GO_ON,
@@ -320,7 +320,7 @@ impl Google {
             .await
     }
 
-    fn answered(&self, answer: &hyper::Response<Vec<u8>>) -> Result<Value> {
+    fn success_json(&self, answer: &hyper::Response<Vec<u8>>) -> Result<Value> {
         if answer.status().is_success() {
             return json(answer.body());
         }
@@ -330,7 +330,7 @@ impl Google {
             failed: None,
         };
         let body = serde_json::from_slice(answer.body()).unwrap_or_default();
-        Err(refused(self.service, seen, &body))
+        Err(error_of(self.service, seen, &body))
     }
 }
 
@@ -378,8 +378,8 @@ fn recover(
         // The client decodes a body that broke off as an empty one.
         Generated::JsonDecodeError(body, _) if body.is_empty() => Err(broken_off()),
         Generated::JsonDecodeError(body, _) => json(body.as_bytes()),
-        Generated::BadRequest(body) => Err(refused(service, seen, &body)),
-        Generated::Failure(_) => Err(refused(service, seen, &Value::Null)),
+        Generated::BadRequest(body) => Err(error_of(service, seen, &body)),
+        Generated::Failure(_) => Err(error_of(service, seen, &Value::Null)),
         // Our own error, boxed by the generated client.
         Generated::MissingToken(cause) => Err(match cause.downcast::<Error>() {
             Ok(ours) => *ours,
@@ -421,7 +421,7 @@ pub fn not_ours(what: &str) -> Error {
 ///
 /// # Errors
 /// [`Kind::Provider`] if it has none.
-pub fn listed(mut answer: Value, key: &str) -> Result<Vec<Value>> {
+pub fn items_of(mut answer: Value, key: &str) -> Result<Vec<Value>> {
     match answer.get_mut(key).map(Value::take) {
         Some(Value::Array(items)) => Ok(items),
         _ => Err(not_ours("list")),
@@ -455,7 +455,7 @@ fn detail(error: &Value) -> Option<&str> {
 }
 
 /// Converts Google's error response to our kinds.
-fn refused(service: &Service, seen: FailureInfo, body: &Value) -> Error {
+fn error_of(service: &Service, seen: FailureInfo, body: &Value) -> Error {
     let error = body.get("error").unwrap_or(&Value::Null);
     let text = |key: &str| error.get(key).and_then(Value::as_str).unwrap_or_default();
     let reason = error

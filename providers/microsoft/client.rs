@@ -22,7 +22,7 @@ use serde_json::Value;
 use url::Url;
 
 use super::bearer::{GraphTokens, no_token};
-use super::response::{GraphResponse, LONGEST, broken, page, read};
+use super::response::{GraphResponse, LONGEST, connection_error, page, read};
 use crate::limiter::RateLimiter;
 use crate::net;
 use daysheet_core::error::{Error, Kind, Result};
@@ -357,7 +357,7 @@ impl Graph {
         }
         let built = request.build().await.map_err(no_token)?;
         let built = built.build().map_err(|_opaque| unwritten())?;
-        let answer = self.http.execute(built).await.map_err(|error| broken(&error))?;
+        let answer = self.http.execute(built).await.map_err(|error| connection_error(&error))?;
         read(answer, call.most).await
     }
 

@@ -41,7 +41,7 @@ pub async fn read(mut answer: reqwest::Response, most: usize) -> Result<GraphRes
         .and_then(|value| retry_after(value, Timestamp::now()));
     let mut body = Vec::new();
     let mut turn = None;
-    while let Some(some) = answer.chunk().await.map_err(|error| broken(&error))? {
+    while let Some(some) = answer.chunk().await.map_err(|error| connection_error(&error))? {
         if body.len() + some.len() > most {
             return Err(Error::argument(format!("{TOO_LONG} {most} bytes"))
                 .next("ask for fewer items, or for body=headers"));
@@ -70,7 +70,7 @@ impl GraphResponse {
         if (200..300).contains(&self.status) {
             return parse(&self.body);
         }
-        Err(self.refused())
+        Err(self.error())
     }
 
     /// Returns the response's JSON if there is any, or the error of its status.
@@ -86,12 +86,12 @@ impl GraphResponse {
         if (200..300).contains(&self.status) {
             return Ok(self.body);
         }
-        Err(self.refused())
+        Err(self.error())
     }
 
-    fn refused(&self) -> Error {
+    fn error(&self) -> Error {
         let body = serde_json::from_slice(&self.body).unwrap_or_default();
-        refused(self.status, self.retry_after, &body)
+        error_of(self.status, self.retry_after, &body)
     }
 }
 
@@ -141,7 +141,7 @@ fn sub_answer(mut part: Value) -> Option<(usize, Result<Value>)> {
             Value::String(text) => retry_after(text, Timestamp::now()),
             other => other.as_u64().map(Duration::from_secs),
         });
-    Some((at, Err(refused(status, retry_after, &body))))
+    Some((at, Err(error_of(status, retry_after, &body))))
 }
 
 fn parse(body: &[u8]) -> Result<Value> {
@@ -159,7 +159,7 @@ fn no_json() -> Error {
 }
 
 /// Returns the error of a failed connection, without its own text, which may contain a URL.
-pub fn broken(error: &reqwest::Error) -> Error {
+pub fn connection_error(error: &reqwest::Error) -> Error {
     if error.is_timeout() {
         return Error::new(Kind::Timeout, "Outlook did not answer in time");
     }
@@ -174,7 +174,7 @@ pub fn broken(error: &reqwest::Error) -> Error {
 }
 
 /// Converts Graph's error response to our kinds. Codes are compared ignoring case.
-fn refused(status: u16, retry_after: Option<Duration>, body: &Value) -> Error {
+fn error_of(status: u16, retry_after: Option<Duration>, body: &Value) -> Error {
     let error = body.get("error").unwrap_or(&Value::Null);
     let text = |key: &str| error.get(key).and_then(Value::as_str).unwrap_or_default();
     let code = text("code");

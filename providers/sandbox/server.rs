@@ -226,7 +226,7 @@ fn response(answer: Response, half: bool) -> hyper::Response<HttpBody> {
     let length = answer.body.len();
     let body = Bytes::from(answer.body);
     let body = match half {
-        true => broken(body.slice(..length / 2)),
+        true => cut_body(body.slice(..length / 2)),
         false => Full::new(body).map_err(|never: Infallible| match never {}).boxed_unsync(),
     };
     let mut response = hyper::Response::new(body);
@@ -249,7 +249,7 @@ fn response(answer: Response, half: bool) -> hyper::Response<HttpBody> {
 }
 
 /// A body that breaks off after `first`.
-fn broken(first: Bytes) -> HttpBody {
+fn cut_body(first: Bytes) -> HttpBody {
     let frames = stream::unfold(Some(first), |first| async move {
         let Some(first) = first else {
             // Time for what was written to leave: the peer shall see the half.

@@ -404,7 +404,7 @@ fn a_change_writes_what_differs_and_keeps_the_rest() {
         }, json!({"attendees": [people[0], people[1]]});
         Change { guests: Some(Vec::new()), ..Change::default() }, json!({"attendees": []});
     } {
-        assert_eq!(body::changed(current, &change, "r1"), Ok(expected), "{change:?}");
+        assert_eq!(body::patch_body(current, &change, "r1"), Ok(expected), "{change:?}");
     }
 
     // The organizer stays in the list, and a series that has none gets its days.
@@ -417,7 +417,7 @@ fn a_change_writes_what_differs_and_keeps_the_rest() {
         ..Change::default()
     };
     assert_eq!(
-        body::changed(series, &change, "r1"),
+        body::patch_body(series, &change, "r1"),
         Ok(json!({
             "attendees": [series["attendees"][0], {"email": "bo@example.com"}], "recurrence": null,
             "conferenceData": {"createRequest": {
@@ -454,13 +454,13 @@ fn what_google_cannot_do_is_refused_before_it_is_asked() {
         ),
             "at Google, focus time has no guests and no online meeting: leave out people and \
              online, or use show=busy";
-        body::changed(&events[0], &show(Show::Oof), "r"), kinds;
-        body::changed(&events[4], &show(Show::Busy), "r"), kinds;
-        body::changed(&long, &Change { guests: Some(Vec::new()), ..Change::default() }, "r"),
+        body::patch_body(&events[0], &show(Show::Oof), "r"), kinds;
+        body::patch_body(&events[4], &show(Show::Busy), "r"), kinds;
+        body::patch_body(&long, &Change { guests: Some(Vec::new()), ..Change::default() }, "r"),
             "Google does not list all guests of this event: change its people in Google Calendar";
         body::invited(&long, &["bo@example.com".to_owned()]),
             "Google does not list all guests of this event: change its people in Google Calendar";
-        body::answered(
+        body::response_body(
             &events[3],
             &InvitationReply { answer: Answer::Accepted, comment: None, propose: None, notify: true },
             ME,
@@ -472,7 +472,7 @@ fn what_google_cannot_do_is_refused_before_it_is_asked() {
         assert_eq!(error.unwrap_err().to_string(), expected);
     }
     for same in [(2, Show::Oof), (3, Show::Focus), (4, Show::Elsewhere)] {
-        assert_eq!(body::changed(&events[same.0], &show(same.1), "r"), Ok(json!({})));
+        assert_eq!(body::patch_body(&events[same.0], &show(same.1), "r"), Ok(json!({})));
     }
 }
 
@@ -495,13 +495,13 @@ fn an_answer_changes_the_own_part_alone() {
     me["comment"] =
         "The train is late.\nproposed: Wed 2026-02-04 10h00 to 10h45 (Europe/Berlin)".into();
     assert_eq!(
-        body::answered(&event, &response, ME, &zone),
+        body::response_body(&event, &response, ME, &zone),
         Ok(json!({"attendees": [me, people[1], people[2], people[3]]}))
     );
     // Of a list that is not whole, nobody else is named.
     event["attendeesOmitted"] = true.into();
     assert_eq!(
-        body::answered(&event, &response, ME, &zone),
+        body::response_body(&event, &response, ME, &zone),
         Ok(json!({"attendeesOmitted": true, "attendees": [me]}))
     );
     let quiet =
@@ -509,7 +509,7 @@ fn an_answer_changes_the_own_part_alone() {
     let mut me = people[0].clone();
     me["responseStatus"] = "tentative".into();
     assert_eq!(
-        body::answered(&event, &quiet, ME, &zone),
+        body::response_body(&event, &quiet, ME, &zone),
         Ok(json!({"attendeesOmitted": true, "attendees": [me]}))
     );
 }
@@ -591,7 +591,7 @@ proptest! {
             repeat: Some(Some(weekly())),
             ..Change::default()
         };
-        let changed = body::changed(&event, &change, "r").unwrap();
+        let changed = body::patch_body(&event, &change, "r").unwrap();
         prop_assert!(changed.is_object());
     }
 }

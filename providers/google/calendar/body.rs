@@ -75,7 +75,7 @@ pub fn new(change: &Change, request: &str, zone: &str) -> Result<Value> {
 }
 
 /// Returns the body that applies the change to an existing event; empty if nothing differs.
-pub fn changed(current: &Value, change: &Change, request: &str) -> Result<Value> {
+pub fn patch_body(current: &Value, change: &Change, request: &str) -> Result<Value> {
     let mut body = Map::new();
     let mut put = |key: &str, value: Value| {
         let now = current.get(key).unwrap_or(&Value::Null);
@@ -135,7 +135,7 @@ pub fn changed(current: &Value, change: &Change, request: &str) -> Result<Value>
 }
 
 /// Returns the body that answers an invitation; times in its text are in `zone`.
-pub fn answered(
+pub fn response_body(
     current: &Value,
     response: &InvitationReply,
     own: &str,

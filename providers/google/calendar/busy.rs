@@ -84,7 +84,7 @@ fn schedule(answer: &Value, who: &str) -> Result<Schedule> {
     match (calendars(who), under("groups")(who)) {
         (Some(calendar), _) => busy.extend(intervals(calendar, who)?),
         (None, Some(group)) => {
-            refused(group, who)?;
+            check_errors(group, who)?;
             for member in list(group, "calendars").iter().filter_map(Value::as_str) {
                 if let Some(calendar) = calendars(member) {
                     busy.extend(intervals(calendar, member)?);
@@ -97,7 +97,7 @@ fn schedule(answer: &Value, who: &str) -> Result<Schedule> {
 }
 
 fn intervals(calendar: &Value, who: &str) -> Result<Vec<Value>> {
-    refused(calendar, who)?;
+    check_errors(calendar, who)?;
     let time = |interval: &Value, key: &str| json!({"dateTime": text(interval, key)});
     Ok(list(calendar, "busy")
         .iter()
@@ -105,7 +105,7 @@ fn intervals(calendar: &Value, who: &str) -> Result<Vec<Value>> {
         .collect())
 }
 
-fn refused(answer: &Value, who: &str) -> Result<()> {
+fn check_errors(answer: &Value, who: &str) -> Result<()> {
     match list(answer, "errors").first() {
         None => Ok(()),
         Some(error) => Err(match text(error, "reason") {

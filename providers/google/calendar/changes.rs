@@ -78,7 +78,7 @@ impl GoogleCalendar {
                     .next("call changes without cursor")
             })?,
         };
-        let calendars = self.listed().await?;
+        let calendars = self.calendar_list().await?;
         let readable = |calendar: &&Value| text(calendar, "accessRole") != "freeBusyReader";
         let ids = calendars.iter().filter(readable).map(|one| text(one, "id"));
         let steps = join_all(ids.map(|id| {

@@ -91,7 +91,7 @@ impl GoogleCalendar {
     }
 
     /// Returns the account's calendars, the main one first, cached for a while.
-    async fn listed(&self) -> Result<Vec<Value>> {
+    async fn calendar_list(&self) -> Result<Vec<Value>> {
         let mut known = self.calendars.lock().await;
         if let Some((when, calendars)) = known.as_ref()
             && when.elapsed() < LIST_LASTS
@@ -124,7 +124,7 @@ impl GoogleCalendar {
 
     /// Returns the main calendar's id as in the list.
     async fn primary(&self) -> Result<String> {
-        let calendars = self.listed().await?;
+        let calendars = self.calendar_list().await?;
         let main = calendars.first().filter(|first| flag(first, "primary"));
         Ok(main.and_then(|main| some(main, "id")).unwrap_or(PRIMARY.to_owned()))
     }
@@ -231,11 +231,11 @@ impl Calendars for GoogleCalendar {
     }
 
     async fn calendars(&self) -> Result<Vec<Value>> {
-        self.listed().await
+        self.calendar_list().await
     }
 
     async fn rooms(&self) -> Result<Vec<Value>> {
-        Ok(self.listed().await?.iter().filter_map(read::room).collect())
+        Ok(self.calendar_list().await?.iter().filter_map(read::room).collect())
     }
 
     async fn manage(&self, op: &CalendarOp) -> Result<Option<Value>> {
@@ -260,7 +260,7 @@ impl Calendars for GoogleCalendar {
     }
 
     async fn by_uid(&self, uid: &str) -> Result<Vec<Value>> {
-        let calendars = self.listed().await?;
+        let calendars = self.calendar_list().await?;
         let own = calendars
             .iter()
             .filter(|calendar| matches!(text(calendar, "accessRole"), "owner" | "writer"))

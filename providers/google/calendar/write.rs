@@ -83,7 +83,7 @@ impl GoogleCalendar {
         change: &Change,
         notify: Notify,
     ) -> Result<Value> {
-        let body = body::changed(current, change, &random()?)?;
+        let body = body::patch_body(current, change, &random()?)?;
         if body.as_object().is_some_and(|keys| keys.is_empty()) {
             return Ok(current.clone());
         }
@@ -123,7 +123,7 @@ impl GoogleCalendar {
                 event_time::find_zone(&zone).unwrap_or(jiff::tz::TimeZone::UTC)
             }
         };
-        let body = body::answered(current, response, &self.own, &zone)?;
+        let body = body::response_body(current, response, &self.own, &zone)?;
         let notify = match response.notify {
             true => Notify::All,
             false => Notify::Nobody,
@@ -194,7 +194,7 @@ impl GoogleCalendar {
             CalendarOp::Create { name, zone } => {
                 // The cached list may lack a calendar that was created late.
                 *self.calendars.lock().await = None;
-                let known = self.listed().await?;
+                let known = self.calendar_list().await?;
                 // A lost creation is recognized by its name, so the name must be unique.
                 if known.iter().any(|one| text(one, "summary") == name) {
                     return Err(Error::argument("a calendar of this name already exists")
@@ -253,7 +253,7 @@ impl GoogleCalendar {
     /// calendar is recognized by its name, which no other has.
     async fn kept(&self, op: &CalendarOp) -> Result<Option<Value>> {
         *self.calendars.lock().await = None;
-        let now = self.listed().await?;
+        let now = self.calendar_list().await?;
         let with = |id: &str| now.iter().find(|calendar| text(calendar, "id") == id);
         Ok(match op {
             CalendarOp::Create { name, .. } => {
@@ -271,7 +271,7 @@ impl GoogleCalendar {
     /// Returns a listed calendar that the account owns.
     async fn owned(&self, id: &str, done: &str) -> Result<Value> {
         check_calendar(id)?;
-        let calendars = self.listed().await?;
+        let calendars = self.calendar_list().await?;
         let found = calendars.into_iter().find(|calendar| {
             text(calendar, "id") == id || (id == PRIMARY && flag(calendar, "primary"))
         });
@@ -345,7 +345,7 @@ impl GoogleCalendar {
 
     /// Returns the IANA name of a calendar's zone.
     async fn zone(&self, calendar: &str) -> Result<String> {
-        let calendars = self.listed().await?;
+        let calendars = self.calendar_list().await?;
         let found = calendars.iter().find(|one| {
             text(one, "id") == calendar || (calendar == PRIMARY && flag(one, "primary"))
         });

@@ -41,7 +41,7 @@ impl Gmail {
     pub(super) async fn aliases(&self) -> Result<Page> {
         let fields = "sendAs(sendAsEmail,displayName,isPrimary)";
         let answer = call!(self, fields, |users| users.settings_send_as_list(ME))?;
-        Ok(Page { items: client::listed(answer, "sendAs")?, ..Page::default() })
+        Ok(Page { items: client::items_of(answer, "sendAs")?, ..Page::default() })
     }
 
     /// Returns the settings that rows show, each under its own key.

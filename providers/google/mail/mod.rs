@@ -76,7 +76,7 @@ macro_rules! page {
             call = call.q($q);
         }
         if let Some(folder) = &$ask.folder {
-            call = call.add_label_ids(folder).include_spam_trash(hidden(folder));
+            call = call.add_label_ids(folder).include_spam_trash(is_left_out(folder));
         }
         if let Some(token) = &$ask.cursor {
             call = call.page_token(token);
@@ -199,7 +199,7 @@ impl Gmail {
             return Ok(labels.clone());
         }
         let answer = call!(self, "labels(id,name,type)", |users| users.labels_list(ME))?;
-        let labels = client::listed(answer, "labels")?;
+        let labels = client::items_of(answer, "labels")?;
         *known = Some((Instant::now(), labels.clone()));
         Ok(labels)
     }
@@ -211,7 +211,7 @@ impl Gmail {
         };
         let wanted = query.alternatives().into_iter();
         let wanted: Vec<(&str, bool)> =
-            wanted.filter_map(|(term, other)| Some((query::labelled(term)?, other))).collect();
+            wanted.filter_map(|(term, other)| Some((query::label_of(term)?, other))).collect();
         if wanted.is_empty() {
             return Ok(query::compile(query));
         }
@@ -233,7 +233,7 @@ impl Gmail {
                 false => return Err(refused(name)),
             }
         }
-        let lacks = |term: &Term| query::labelled(term).is_some_and(|name| !is_known(name));
+        let lacks = |term: &Term| query::label_of(term).is_some_and(|name| !is_known(name));
         let query = &query.without(&lacks);
         if let (true, Some((name, _))) =
             (*query == Query::Any(Vec::new()), wanted.iter().find(|(name, _)| !is_known(name)))
@@ -509,7 +509,7 @@ fn limit(ask: &ListRequest) -> u32 {
 }
 
 /// Returns true for labels whose messages Gmail leaves out of lists by default.
-fn hidden(label: &str) -> bool {
+fn is_left_out(label: &str) -> bool {
     matches!(label, "SPAM" | "TRASH")
 }
 

@@ -52,7 +52,7 @@ struct LabelHistory {
 #[async_trait]
 impl MessageActions for Gmail {
     async fn states(&self, ids: &[String]) -> Vec<Result<MailState>> {
-        let items = self.labelled(ids).await;
+        let items = self.fetch_labels(ids).await;
         items.into_iter().map(|item| item.map(|item| state_of(&item))).collect()
     }
 
@@ -126,7 +126,7 @@ fn plan(
 
 impl Gmail {
     /// Fetches messages with only their labels, several at a time.
-    async fn labelled(&self, ids: &[String]) -> Vec<Result<Value>> {
+    async fn fetch_labels(&self, ids: &[String]) -> Vec<Result<Value>> {
         let labels_alone = &Projection {
             paths: vec!["id".to_owned(), "labelIds".to_owned()],
             ..Projection::default()
@@ -164,7 +164,7 @@ impl Gmail {
             let perhaps_missing = matches!(error.kind(), Kind::NotFound | Kind::Provider(400));
             if perhaps_missing && !missing_known {
                 missing_known = true;
-                let found = self.labelled(&ids(&places)).await;
+                let found = self.fetch_labels(&ids(&places)).await;
                 let mut there = Vec::new();
                 for (at, found) in places.iter().zip(found) {
                     match found {
@@ -282,7 +282,7 @@ impl Gmail {
             .filter_map(|(at, _)| messages.get(*at))
             .map(|message| message.id.clone())
             .collect();
-        let found = self.labelled(&ids).await;
+        let found = self.fetch_labels(&ids).await;
         for ((at, work), found) in open.into_iter().zip(found) {
             if let (Some(answer), Some(sent)) = (answers.get_mut(at), sent.get(at)) {
                 *answer = Some(came_of(work, sent, found));

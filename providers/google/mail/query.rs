@@ -35,7 +35,7 @@ pub fn compile(query: &Query) -> GmailQuery {
 }
 
 /// Returns the label of a condition; Gmail would silently treat an unknown one as empty.
-pub fn labelled(term: &Term) -> Option<&str> {
+pub fn label_of(term: &Term) -> Option<&str> {
     match term {
         Term::Label(name) => Some(name),
         Term::Folder(name) if !PLACES.contains(&name.as_str()) => Some(name),

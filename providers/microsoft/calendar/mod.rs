@@ -35,7 +35,7 @@ use daysheet_core::provider::calendar::{
 use daysheet_core::provider::{Account, ServiceSettings, TokenSource};
 use daysheet_core::schemas::Api;
 use events::facts;
-use write::refused;
+use write::calendar_error;
 
 /// The properties of a calendar that are read.
 const CALENDAR: &str = "id,name,canEdit,canShare,isDefaultCalendar,owner";
@@ -71,7 +71,7 @@ impl OutlookCalendar {
     }
 
     /// Returns a calendar that was written, as in the list.
-    async fn listed(&self, calendar: Value) -> Result<Value> {
+    async fn as_listed(&self, calendar: Value) -> Result<Value> {
         let id = text(&calendar, "id");
         if id.is_empty() {
             return Err(not_ours("calendar"));
@@ -121,7 +121,7 @@ impl Calendars for OutlookCalendar {
 
     async fn rooms(&self) -> Result<Vec<Value>> {
         let list = request("places/microsoft.graph.room", &[("$top", ROOM_TOP)]);
-        let refused = |error: Error| match error.kind() {
+        let no_rooms = |error: Error| match error.kind() {
             Kind::Auth if error.message() == DENIED => Error::new(
                 Kind::Provider(403),
                 "this sign-in may not list rooms: that needs the permission Place.Read.All from an \
@@ -130,7 +130,7 @@ impl Calendars for OutlookCalendar {
             .next("request it, or name the room by its address"),
             _ => error,
         };
-        let answer = self.graph.get(&list).await.map_err(refused)?;
+        let answer = self.graph.get(&list).await.map_err(no_rooms)?;
         let (rooms, _) = self.graph.all(answer, usize::MAX, ROOM_PAGES).await?;
         Ok(rooms.iter().filter_map(room).collect())
     }
@@ -150,7 +150,9 @@ impl Calendars for OutlookCalendar {
                     Ok(all.into_iter().find(|one| text(one, "name") == name))
                 };
                 let made = self.graph.write_for_sure(&Method::POST, &list, None, Some(&body), made);
-                self.listed(made.await.map_err(refused)?.unwrap_or_default()).await.map(Some)
+                self.as_listed(made.await.map_err(calendar_error)?.unwrap_or_default())
+                    .await
+                    .map(Some)
             }
             CalendarOp::Rename { id, name } => {
                 let body = json!({"name": name});
@@ -161,17 +163,17 @@ impl Calendars for OutlookCalendar {
                 };
                 let renamed =
                     self.graph.write_for_sure(&Method::PATCH, &one, None, Some(&body), named);
-                let answer = renamed.await.map_err(refused)?;
+                let answer = renamed.await.map_err(calendar_error)?;
                 let calendar = match answer.filter(|answer| !text(answer, "id").is_empty()) {
                     Some(calendar) => calendar,
                     None => self.graph.get(&one).await?,
                 };
-                self.listed(calendar).await.map(Some)
+                self.as_listed(calendar).await.map(Some)
             }
             CalendarOp::Delete { id } => {
                 let one = self.one(id)?;
                 let deleted = self.graph.delete(&one, None);
-                deleted.await.map_err(refused)?;
+                deleted.await.map_err(calendar_error)?;
                 Ok(None)
             }
         }

@@ -114,13 +114,13 @@ async fn posted(
             }
             Err(error) => {
                 let made = || find(graph, path, id, change);
-                return graph.settle(error, made).await.map_err(refused);
+                return graph.settle(error, made).await.map_err(calendar_error);
             }
             other => other,
         },
         other => other,
     };
-    let answer = answer.map_err(refused)?;
+    let answer = answer.map_err(calendar_error)?;
     one(answer.unwrap_or_default())
 }
 
@@ -227,7 +227,7 @@ async fn patch(graph: &Graph, id: &str, version: Option<&str>, body: &Value) -> 
     let answer = graph
         .write_for_sure(&Method::PATCH, &request, version, Some(body), written)
         .await
-        .map_err(refused)?;
+        .map_err(calendar_error)?;
     match answer.filter(|event| !text(event, "id").is_empty()) {
         Some(event) => one(event),
         None => one(graph.get(&whole(graph, id)).await?),
@@ -264,7 +264,7 @@ async fn leave_out(graph: &Graph, series: &Value, except: &[EventTime]) -> Resul
             Ok(()) => {}
             // It is out already.
             Err(error) if error.kind() == Kind::NotFound => {}
-            Err(error) => return Err(untouched(refused(error))),
+            Err(error) => return Err(untouched(calendar_error(error))),
         }
     }
     Ok(())
@@ -289,7 +289,7 @@ pub async fn delete(
         }
         let request = graph.mailbox_url(&at(id), &[]);
         let deleted = graph.delete(&request, version(current));
-        return deleted.await.map_err(refused);
+        return deleted.await.map_err(calendar_error);
     }
     // `cancel` takes no version, so it is compared right before.
     unchanged(graph, current).await?;
@@ -305,7 +305,7 @@ pub async fn delete(
         Ok((!stays).then_some(Value::Null))
     };
     let cancelled = graph.write_for_sure(&Method::POST, &request, None, Some(&body), gone);
-    cancelled.await.map(drop).map_err(refused)
+    cancelled.await.map(drop).map_err(calendar_error)
 }
 
 /// Checks that an event is as it was read, for calls that take no version.
@@ -370,7 +370,7 @@ pub async fn respond(
         Ok((another && now.eq_ignore_ascii_case(state)).then_some(Value::Null))
     };
     let answered = graph.write_for_sure(&Method::POST, &request, None, Some(&body), answered);
-    answered.await.map_err(refused)?;
+    answered.await.map_err(calendar_error)?;
     if response.answer == Answer::Declined {
         // Outlook removes a declined event from the calendar.
         return Ok(None);
@@ -414,7 +414,7 @@ pub async fn forward(
     let request = graph.mailbox_url(&format!("{}/forward", at(id)), &[]);
     // Nothing of ours shows whether it went out.
     let forwarded = graph.write(&Method::POST, &request, None, Some(&body));
-    forwarded.await.map(drop).map_err(refused)
+    forwarded.await.map(drop).map_err(calendar_error)
 }
 
 fn utc(at: Timestamp) -> Value {
@@ -468,7 +468,7 @@ fn transaction() -> Result<String> {
 }
 
 /// Explains a refused write: access may be missing to the calendar, not to the sign-in.
-pub fn refused(error: Error) -> Error {
+pub fn calendar_error(error: Error) -> Error {
     match error.kind() {
         Kind::Auth if error.message() == DENIED => Error::new(
             Kind::Provider(403),

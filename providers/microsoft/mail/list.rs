@@ -234,7 +234,7 @@ impl Outlook {
     }
 
     /// Fetches a page and checks its messages.
-    pub(crate) async fn listed(&self, plan: &Plan) -> Result<Listed> {
+    pub(crate) async fn list_page(&self, plan: &Plan) -> Result<Listed> {
         let answer = match plan.narrowed {
             true => self.graph().get_slow(&plan.request).await,
             false => self.graph().get(&plan.request).await,

@@ -175,7 +175,7 @@ impl Mailbox for Outlook {
             cursor: ask.cursor.as_deref(),
         };
         let plan = self.plan(ask, wanted).await?;
-        let listed = self.listed(&plan).await?;
+        let listed = self.list_page(&plan).await?;
         let shown = count(listed.items.len());
         let mut page = Page {
             total: match (&listed.next, listed.count) {

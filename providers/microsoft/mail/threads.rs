@@ -52,7 +52,7 @@ pub async fn page(outlook: &Outlook, ask: &ListRequest) -> Result<Page> {
         cursor: link,
     };
     let plan = outlook.plan(ask, wanted).await?;
-    let listed = outlook.listed(&plan).await?;
+    let listed = outlook.list_page(&plan).await?;
 
     let mut shown = cursor.take().map(|cursor| cursor.shown).unwrap_or_default();
     // Conversations, each with the date of its newest message that matches.

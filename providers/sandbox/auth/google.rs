@@ -63,7 +63,7 @@ pub(crate) fn bearer<'a>(
 fn ask(state: &State, request: &Request) -> Response {
     let authorization = match authorization(request) {
         Ok(authorization) => authorization,
-        Err((error, why)) => return error::refused(error, &why),
+        Err((error, why)) => return error::error_page(error, &why),
     };
     let hint = request.param("login_hint").unwrap_or_default();
     match (state.mailbox(hint), request.header(CONSENT_HEADER)) {
@@ -71,7 +71,7 @@ fn ask(state: &State, request: &Request) -> Response {
         (Some(_), Some("deny")) => deny(&authorization),
         _ => match state.sign_in().hold(authorization.clone()) {
             Ok(ticket) => pages::consent(state, &authorization, &ticket, hint),
-            Err(error) => error::refused("server_error", error.message()),
+            Err(error) => error::error_page("server_error", error.message()),
         },
     }
 }
@@ -127,7 +127,7 @@ fn consent(state: &State, request: &Request) -> Response {
     let authorization =
         state.sign_in().take(Issuer::Google, field(&form, "request").unwrap_or_default());
     let Some(authorization) = authorization else {
-        return error::refused(
+        return error::error_page(
             "invalid_request",
             "This page was used before or is too old. Start the sign-in again.",
         );
@@ -148,7 +148,7 @@ fn allow(state: &State, authorization: AuthorizationRequest, mailbox: String) ->
         Ok(code) => {
             back(&redirect_uri, &[("state", &its_state), ("code", &code), ("scope", &scope)])
         }
-        Err(error) => error::refused("server_error", error.message()),
+        Err(error) => error::error_page("server_error", error.message()),
     }
 }
 
@@ -163,7 +163,7 @@ fn deny(authorization: &AuthorizationRequest) -> Response {
 /// Redirects to the client.
 fn back(redirect_uri: &str, pairs: &[(&str, &str)]) -> Response {
     oauth::back(redirect_uri, pairs)
-        .unwrap_or_else(|| error::refused("redirect_uri_mismatch", "redirect_uri is no URI"))
+        .unwrap_or_else(|| error::error_page("redirect_uri_mismatch", "redirect_uri is no URI"))
 }
 
 /// Trades a code or refresh token for an access token.

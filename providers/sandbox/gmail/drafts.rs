@@ -34,7 +34,7 @@ impl GmailContext<'_> {
     /// One draft with its message.
     pub fn draft(&self, id: &str) -> Result<Value, Response> {
         let message = message_of(self.mailbox, id)?;
-        let message = self.shown(message, self.format(true)?);
+        let message = self.message_json(message, self.format(true)?);
         Ok(json!({ "id": id, "message": message }))
     }
 

@@ -13,7 +13,7 @@ impl GmailContext<'_> {
     pub fn one_message(&self, id: &str) -> Result<Value, Response> {
         let message = self.message(id)?;
         let format = self.format(true)?;
-        Ok(self.shown(message, format))
+        Ok(self.message_json(message, format))
     }
 
     /// The bytes of an attachment.
@@ -33,7 +33,7 @@ impl GmailContext<'_> {
         let messages = self.mailbox.thread(id).ok_or_else(error::not_found)?;
         let format = self.format(false)?;
         let resources: Vec<_> =
-            messages.iter().map(|message| self.shown(message, format)).collect();
+            messages.iter().map(|message| self.message_json(message, format)).collect();
         let history = messages.iter().map(|message| message.history).max();
         Ok(json!({
             "id": resources::id(id),
@@ -57,7 +57,7 @@ impl GmailContext<'_> {
     }
 
     /// A message in a format.
-    pub fn shown(&self, message: &Message, format: MessageFormat) -> Value {
+    pub fn message_json(&self, message: &Message, format: MessageFormat) -> Value {
         let headers: Vec<&str> = self.params.all("metadataHeaders").collect();
         resources::message(message, format, &headers, &self.state.attachment_ids)
     }

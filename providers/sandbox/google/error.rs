@@ -255,7 +255,7 @@ fn limited(code: StatusCode, status: &str, message: &str) -> Response {
 }
 
 /// The page that stands where the sign-in cannot redirect.
-pub(crate) fn refused(error: &str, why: &str) -> Response {
+pub(crate) fn error_page(error: &str, why: &str) -> Response {
     page(
         StatusCode::BAD_REQUEST,
         &format!("Access blocked: authorization error. Error 400: {error}. {why}"),

@@ -153,7 +153,7 @@ pub(super) fn delete(agenda: &mut Agenda, place: usize) -> Result<(), Response> 
     let calendar = agenda.calendar(place).ok_or_else(refuse::not_found)?;
     if calendar.main {
         let message = "The primary calendar of a user cannot be deleted.";
-        return Err(refuse::broken("cannotDeletePrimaryCalendar", message));
+        return Err(refuse::rule_broken("cannotDeletePrimaryCalendar", message));
     }
     if calendar.access != CalendarAccess::Owner {
         return Err(refuse::access("owner"));

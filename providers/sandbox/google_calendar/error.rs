@@ -67,7 +67,7 @@ pub(super) fn unparsed() -> Response {
 }
 
 /// 400: a rule of calendars is broken.
-pub(super) fn broken(reason: &str, message: &str) -> Response {
+pub(super) fn rule_broken(reason: &str, message: &str) -> Response {
     error(StatusCode::BAD_REQUEST, "calendar", reason, message, None)
 }
 

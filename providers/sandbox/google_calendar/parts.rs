@@ -263,7 +263,7 @@ pub(super) fn status_event(
         ),
     ];
     if let Some((_, fault)) = faults.iter().find(|(is, _)| *is) {
-        return Err(refuse::broken(reason, &format!("{noun} {fault}")));
+        return Err(refuse::rule_broken(reason, &format!("{noun} {fault}")));
     }
     match body.get(key) {
         Some(sent @ Value::Object(properties)) => {

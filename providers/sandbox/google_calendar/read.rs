@@ -358,7 +358,7 @@ fn reminders(
         Some(_) => return Err(bad_value("reminders.overrides")),
     };
     if usual && !overrides.is_empty() {
-        return Err(refuse::broken(
+        return Err(refuse::rule_broken(
             "cannotUseDefaultRemindersAndSpecifyOverride",
             "Cannot specify both default reminders and overrides at the same time.",
         ));

@@ -71,7 +71,7 @@ impl Write<'_> {
             return Err(bad_value("status"));
         }
         let place = self.agenda.insert(event, tell);
-        self.shown(place)
+        self.event_json(place)
     }
 
     /// Takes over an event from elsewhere, or what stands for an occurrence of
@@ -120,7 +120,7 @@ impl Write<'_> {
                 place
             }
         };
-        self.shown(place)
+        self.event_json(place)
     }
 
     /// Lays a patch over an event.
@@ -192,7 +192,7 @@ impl Write<'_> {
             true => self.agenda.change(place, tell, |event| become_(event, new)),
             false => self.attend(place, &new, tell),
         }
-        self.shown(place)
+        self.event_json(place)
     }
 
     /// Writes what somebody who is only asked may change.
@@ -301,7 +301,7 @@ impl Write<'_> {
     }
 
     /// An event after it was written.
-    fn shown(&self, place: usize) -> Result<Value, Response> {
+    fn event_json(&self, place: usize) -> Result<Value, Response> {
         let event = self.agenda.event(place).ok_or_else(refuse::not_found)?;
         Ok(self.view().event(event))
     }

@@ -159,7 +159,7 @@ fn response(state: &State, outer: &Request, item: BatchItem) -> Value {
             let id = state.graph.request_id();
             put("Content-Type", "application/json".to_owned());
             for (name, value) in &refusal.headers {
-                put(&written(name), value.clone());
+                put(&header_name(name), value.clone());
             }
             (refusal.status, Some(refusal.body(&id, &id)))
         }
@@ -173,7 +173,7 @@ fn response(state: &State, outer: &Request, item: BatchItem) -> Value {
 }
 
 /// A header's name as it is written: `Retry-After`.
-fn written(name: &str) -> String {
+fn header_name(name: &str) -> String {
     let mut out = String::with_capacity(name.len());
     let mut upper = true;
     for char in name.chars() {

@@ -262,7 +262,7 @@ impl<'a> FilterParser<'a> {
     fn literal(&mut self) -> Result<Literal, String> {
         self.rest = self.rest.trim_start();
         if let Some(rest) = self.rest.strip_prefix('\'') {
-            return self.quoted(rest);
+            return self.text_literal(rest);
         }
         let inside = |c: char| c.is_ascii_alphanumeric() || "-:.+".contains(c);
         let end = self.rest.find(|c| !inside(c)).unwrap_or(self.rest.len());
@@ -278,7 +278,7 @@ impl<'a> FilterParser<'a> {
     }
 
     /// Reads a text up to its quote; two quotes are one in the text.
-    fn quoted(&mut self, mut rest: &'a str) -> Result<Literal, String> {
+    fn text_literal(&mut self, mut rest: &'a str) -> Result<Literal, String> {
         let mut text = String::new();
         loop {
             let Some((piece, after)) = rest.split_once('\'') else {

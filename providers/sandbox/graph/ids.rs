@@ -109,7 +109,7 @@ impl Ids {
             }
         };
         let check = digest(&[b"message", &message.to_be_bytes(), &self.store]);
-        bytes.extend_from_slice(&self.hidden(message));
+        bytes.extend_from_slice(&self.scramble(message));
         bytes.extend_from_slice(check.get(..8).unwrap_or_default());
         bytes.extend_from_slice(&[0, 0]);
         bytes.extend_from_slice(check.get(8..12).unwrap_or_default());
@@ -136,7 +136,7 @@ impl Ids {
             false => (common_length, common_at),
         };
         let hidden = bytes.get(at..).filter(|_| bytes.len() == length)?;
-        Some((self.shown(hidden)?, immutable))
+        Some((self.unscramble(hidden)?, immutable))
     }
 
     /// The id of an event, or of an occurrence of one by the second at which it
@@ -218,7 +218,7 @@ impl Ids {
         let mut bytes = CONVERSATION.to_vec();
         bytes.extend_from_slice(self.guid.as_bytes());
         bytes.extend_from_slice(&[0x00, 0x10, 0x00]);
-        bytes.extend_from_slice(&self.hidden(thread));
+        bytes.extend_from_slice(&self.scramble(thread));
         let check = digest(&[b"thread", &thread.to_be_bytes(), &self.store]);
         bytes.extend_from_slice(check.get(..8).unwrap_or_default());
         STANDARD.encode(bytes)
@@ -231,7 +231,7 @@ impl Ids {
         if bytes.len() != THREAD_AT + 16 || !bytes.starts_with(&CONVERSATION) {
             return Err(());
         }
-        let thread = bytes.get(THREAD_AT..).and_then(|hidden| self.shown(hidden));
+        let thread = bytes.get(THREAD_AT..).and_then(|hidden| self.unscramble(hidden));
         Ok(thread.filter(|thread| self.conversation(*thread) == id))
     }
 
@@ -266,12 +266,12 @@ impl Ids {
     }
 
     /// A number in disguise.
-    fn hidden(&self, number: u64) -> [u8; 8] {
+    fn scramble(&self, number: u64) -> [u8; 8] {
         (number ^ self.mask()).wrapping_mul(FACTOR).to_be_bytes()
     }
 
     /// The number behind a disguise.
-    fn shown(&self, hidden: &[u8]) -> Option<u64> {
+    fn unscramble(&self, hidden: &[u8]) -> Option<u64> {
         let number = u64::from_be_bytes(*hidden.first_chunk()?);
         Some(number.wrapping_mul(INVERSE) ^ self.mask())
     }

@@ -26,7 +26,7 @@ impl GraphResponse {
     }
 
     /// An answer that says no more than that all went well.
-    pub fn done(status: StatusCode) -> Self {
+    pub fn empty(status: StatusCode) -> Self {
         Self { status, ..Self::of(Body::Nothing) }
     }
 }
@@ -42,8 +42,8 @@ pub(crate) enum Body {
 }
 
 /// The answer that all went well, with nothing to say.
-pub(super) fn done() -> GraphResponse {
-    GraphResponse::done(StatusCode::NO_CONTENT)
+pub(super) fn no_content() -> GraphResponse {
+    GraphResponse::empty(StatusCode::NO_CONTENT)
 }
 
 /// The answer that it will be done.

@@ -30,12 +30,12 @@ impl Zone {
 
     /// The local time of an instant, as it is written.
     pub fn local(&self, at: Timestamp) -> String {
-        written(self.zone.to_datetime(at))
+        graph_time(self.zone.to_datetime(at))
     }
 }
 
 /// A local time, as Graph writes it: seven digits of a second.
-pub(super) fn written(local: DateTime) -> String {
+pub(super) fn graph_time(local: DateTime) -> String {
     let hundred_nanoseconds = local.subsec_nanosecond() / 100;
     format!("{}.{hundred_nanoseconds:07}", local.strftime("%Y-%m-%dT%H:%M:%S"))
 }

@@ -97,19 +97,19 @@ pub(super) fn all(state: &State, mailbox: &Mailbox) -> Vec<(Person, Option<Conta
         match written.get(&person.id) {
             None => all.push(((*person).clone(), None)),
             Some(None) => {}
-            Some(Some(contact)) => all.push(shown(person.id, contact)),
+            Some(Some(contact)) => all.push(as_person(person.id, contact)),
         }
     }
     for (id, contact) in written {
         if let (Some(contact), false) = (contact, mail.iter().any(|person| person.id == id)) {
-            all.push(shown(id, &contact));
+            all.push(as_person(id, &contact));
         }
     }
     all
 }
 
 /// A contact by hand as a person.
-fn shown(id: u64, contact: &Contact) -> (Person, Option<Contact>) {
+fn as_person(id: u64, contact: &Contact) -> (Person, Option<Contact>) {
     let person = Person {
         name: contact.name(),
         email: contact.emails.first().cloned().unwrap_or_default(),

@@ -15,27 +15,27 @@ pub(crate) struct SystemLabel {
 
 /// Gmail's own labels, in the order in which the API lists them.
 pub(crate) const SYSTEM: [SystemLabel; 14] = [
-    hidden("CHAT"),
-    shown("SENT"),
-    shown("INBOX"),
-    hidden("IMPORTANT"),
-    hidden("TRASH"),
-    shown("DRAFT"),
-    hidden("SPAM"),
-    hidden("CATEGORY_FORUMS"),
-    hidden("CATEGORY_UPDATES"),
-    hidden("CATEGORY_PERSONAL"),
-    hidden("CATEGORY_PROMOTIONS"),
-    hidden("CATEGORY_SOCIAL"),
-    shown("STARRED"),
-    shown("UNREAD"),
+    hidden_label("CHAT"),
+    visible_label("SENT"),
+    visible_label("INBOX"),
+    hidden_label("IMPORTANT"),
+    hidden_label("TRASH"),
+    visible_label("DRAFT"),
+    hidden_label("SPAM"),
+    hidden_label("CATEGORY_FORUMS"),
+    hidden_label("CATEGORY_UPDATES"),
+    hidden_label("CATEGORY_PERSONAL"),
+    hidden_label("CATEGORY_PROMOTIONS"),
+    hidden_label("CATEGORY_SOCIAL"),
+    visible_label("STARRED"),
+    visible_label("UNREAD"),
 ];
 
-const fn hidden(id: &'static str) -> SystemLabel {
+const fn hidden_label(id: &'static str) -> SystemLabel {
     SystemLabel { id, hidden: true }
 }
 
-const fn shown(id: &'static str) -> SystemLabel {
+const fn visible_label(id: &'static str) -> SystemLabel {
     SystemLabel { id, hidden: false }
 }
 

@@ -65,7 +65,7 @@ fn condition(criteria: &Value, other: &mut Vec<String>) -> Option<Query> {
         };
         match read {
             Some(query) => parts.push(query),
-            None => other.push(format!("the condition {key}: {}", shown(value))),
+            None => other.push(format!("the condition {key}: {}", value_text(value))),
         }
     }
     match parts.is_empty() {
@@ -101,7 +101,7 @@ fn understood(words: &str) -> Option<Query> {
     parse(words, &clock).ok()
 }
 
-fn shown(value: &Value) -> String {
+fn value_text(value: &Value) -> String {
     match value.as_str() {
         Some(text) => brief(text),
         None => brief(&value.to_string()),
@@ -139,7 +139,7 @@ fn steps(
         match value.as_str() {
             Some(to) if key == "forward" => steps.push(RuleStep::Forward(to.to_owned())),
             _ if known.contains(&key.as_str()) => {}
-            _ => other.push(format!("does {}: {}", brief(key), shown(value))),
+            _ => other.push(format!("does {}: {}", brief(key), value_text(value))),
         }
     }
     steps

@@ -314,7 +314,7 @@ impl Gmail {
     async fn aliases_for_signing(&self) -> Result<Vec<Value>> {
         let fields = "sendAs(sendAsEmail,displayName,isPrimary,isDefault,signature)";
         let answer = self.get(&["settings", "sendAs"], &[("fields", fields)]).await?;
-        client::listed(answer, "sendAs")
+        client::items_of(answer, "sendAs")
     }
 
     async fn speak(&self, language: Option<&str>, zone: Option<&str>) -> Result<Option<Value>> {

@@ -48,7 +48,7 @@ impl Gmail {
     pub(super) async fn unchanged(&self, current: &StoredDraft) -> Result<()> {
         match self.version(&current.id).await? {
             version if version == current.version => Ok(()),
-            _ => Err(changed()),
+            _ => Err(draft_conflict()),
         }
     }
 
@@ -177,7 +177,7 @@ impl Gmail {
 }
 
 /// Returns the error for a draft that has changed since it was fetched.
-pub(super) fn changed() -> Error {
+pub(super) fn draft_conflict() -> Error {
     Error::new(Kind::Conflict, "the draft was changed meanwhile")
         .next("read it again, and repeat the change if it still fits")
 }

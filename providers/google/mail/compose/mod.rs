@@ -27,7 +27,7 @@ use daysheet_core::provider::mail::{
     Sent, SourceMessage, StoredDraft,
 };
 use daysheet_core::text::cell;
-use drafts::changed;
+use drafts::draft_conflict;
 use upload::MOST;
 
 /// The field with the original Message-ID, if Gmail has replaced it.
@@ -41,7 +41,7 @@ impl Drafts for Gmail {
         let fields = "sendAs(sendAsEmail,displayName,replyToAddress,signature,isPrimary,\
                       isDefault,verificationStatus)";
         let answer = self.get(&["settings", "sendAs"], &[("fields", fields)]).await?;
-        Ok(usable(&client::listed(answer, "sendAs")?))
+        Ok(usable(&client::items_of(answer, "sendAs")?))
     }
 
     async fn source_message(&self, id: &str) -> Result<SourceMessage> {
@@ -125,12 +125,12 @@ impl Drafts for Gmail {
         let put = self.put_draft(Some(&current.id), thread, &bytes, caller).await;
         if let Err(error) = put {
             // Another version may be someone else's: it is ours if its content is.
-            let changed = async || {
+            let changed_draft = async || {
                 let found = self.draft_of(&current.id).await?;
                 let another = found.version != current.version;
                 Ok((another && says(&found.content, outgoing)).then_some(found))
             };
-            return self.google.settle(error, changed).await;
+            return self.google.settle(error, changed_draft).await;
         }
         self.draft_of(&current.id).await.map_err(|error| made_all_the_same(error, &current.id))
     }
@@ -146,7 +146,7 @@ impl Drafts for Gmail {
         match error.kind() {
             // The message has another id by now, or the draft was deleted.
             Kind::NotFound => match self.version(&current.id).await {
-                Ok(_) => Err(changed()),
+                Ok(_) => Err(draft_conflict()),
                 Err(_) => Err(error),
             },
             _ => {
@@ -269,7 +269,7 @@ impl Gmail {
             return Ok(outgoing);
         }
         let item = self.whole(&current.message).await.map_err(|error| match error.kind() {
-            Kind::NotFound => changed(),
+            Kind::NotFound => draft_conflict(),
             _ => error,
         })?;
         let most = u64::try_from(MOST).unwrap_or(u64::MAX);

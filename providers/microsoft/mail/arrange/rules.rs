@@ -195,14 +195,14 @@ pub fn body(rule: &Rule, tree: &FolderTree) -> Result<Map<String, Value>> {
         body.insert("displayName".to_owned(), name.as_str().into());
     }
     body.insert("isEnabled".to_owned(), rule.enabled.into());
-    body.insert("conditions".to_owned(), written(collected.conditions));
-    body.insert("exceptions".to_owned(), written(collected.exceptions));
+    body.insert("conditions".to_owned(), predicates_json(collected.conditions));
+    body.insert("exceptions".to_owned(), predicates_json(collected.exceptions));
     body.insert("actions".to_owned(), actions(rule, tree)?);
     Ok(body)
 }
 
 /// Returns predicates in Graph's form; null if there are none.
-fn written(predicates: Map<String, Value>) -> Value {
+fn predicates_json(predicates: Map<String, Value>) -> Value {
     match predicates.is_empty() {
         true => Value::Null,
         false => predicates.into(),

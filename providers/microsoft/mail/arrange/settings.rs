@@ -61,11 +61,11 @@ fn read(setting: &Value) -> AutoReply {
 /// is not given stays.
 pub async fn set_auto_reply(outlook: &Outlook, reply: &AutoReply) -> Result<Value> {
     outlook.own("settings")?;
-    let body = written(reply, Timestamp::now())?;
+    let body = auto_reply_json(reply, Timestamp::now())?;
     change(outlook, &json!({ "automaticRepliesSetting": body })).await
 }
 
-fn written(reply: &AutoReply, now: Timestamp) -> Result<Value> {
+fn auto_reply_json(reply: &AutoReply, now: Timestamp) -> Result<Value> {
     if reply.subject.is_some() {
         return Err(Error::argument("Outlook's automatic replies have no subject")
             .next("leave out the subject"));

@@ -143,9 +143,9 @@ impl Drafts for Outlook {
             Origin::New => self.posted(&Value::Object(body), outgoing).await?,
             Origin::Reply { id, all } => {
                 let action = if *all { "createReplyAll" } else { "createReply" };
-                self.answered(id, action, body, outgoing).await?
+                self.draft_reply(id, action, body, outgoing).await?
             }
-            Origin::Forward { id } => self.answered(id, "createForward", body, outgoing).await?,
+            Origin::Forward { id } => self.draft_reply(id, "createForward", body, outgoing).await?,
         };
         self.put_files(&draft, &outgoing.files, caller).await?;
         self.draft(&draft)
@@ -351,7 +351,7 @@ impl Outlook {
     }
 
     /// Has Exchange create a draft from a message, and replaces its content; returns its id.
-    async fn answered(
+    async fn draft_reply(
         &self,
         message: &str,
         action: &str,

@@ -15,7 +15,7 @@ use url::Url;
 
 use crate::json::text;
 use crate::microsoft::client::Graph;
-use crate::microsoft::response::{GraphResponse, broken, read};
+use crate::microsoft::response::{GraphResponse, connection_error, read};
 use crate::net;
 use daysheet_core::call::client::ClientPrompts;
 use daysheet_core::error::{Error, Kind, Result};
@@ -202,7 +202,7 @@ impl Upload<'_> {
 /// Makes one request to the URL of an upload: no token, no cookie, no redirect.
 async fn exchange(request: reqwest::RequestBuilder) -> Result<GraphResponse> {
     let sent = async {
-        let answer = request.send().await.map_err(|error| broken(&error))?;
+        let answer = request.send().await.map_err(|error| connection_error(&error))?;
         read(answer, ANSWER).await
     };
     tokio::time::timeout(PATIENCE, sent).await.unwrap_or_else(|_elapsed| {

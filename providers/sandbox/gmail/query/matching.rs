@@ -31,7 +31,7 @@ impl Matcher<'_> {
     fn meets(&self, test: &GmailTest, message: &Message) -> bool {
         match test {
             GmailTest::Says(field, phrase) => says(message, *field, phrase),
-            GmailTest::Label(name) => self.labelled(name, message),
+            GmailTest::Label(name) => self.has_label(name, message),
             GmailTest::Category(name) => category(name, message),
             // Gmail takes `is:inbox` and `in:unread` as well.
             GmailTest::In(place) | GmailTest::Is(place) => self.is_in(place, message),
@@ -45,7 +45,7 @@ impl Matcher<'_> {
         }
     }
 
-    fn labelled(&self, name: &str, message: &Message) -> bool {
+    fn has_label(&self, name: &str, message: &Message) -> bool {
         let meant = self.mailbox.labels.meant_by(name);
         meant.iter().any(|id| message.has(id))
     }
@@ -60,7 +60,7 @@ impl Matcher<'_> {
             "junk" => message.has("SPAM"),
             "chats" => message.has("CHAT"),
             "read" => !message.has("UNREAD"),
-            label => self.labelled(label, message),
+            label => self.has_label(label, message),
         }
     }
 }

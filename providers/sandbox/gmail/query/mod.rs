@@ -184,7 +184,7 @@ impl<'a> GmailParser<'a> {
             }
             ')' => None,
             '"' => {
-                let phrase = self.quoted();
+                let phrase = self.quoted_phrase();
                 self.test(operator, phrase)
             }
             _ => {
@@ -212,7 +212,7 @@ impl<'a> GmailParser<'a> {
     }
 
     /// Reads a phrase up to its closing quote, or to the end.
-    fn quoted(&mut self) -> &'a str {
+    fn quoted_phrase(&mut self) -> &'a str {
         self.skip('"');
         let (phrase, rest) = self.rest.split_once('"').unwrap_or((self.rest, ""));
         self.rest = rest;

@@ -38,7 +38,7 @@ impl EventRef {
     }
 
     /// The event as it is shown.
-    pub fn shown<'a>(&self, context: &'a CalendarContext<'_>) -> Result<Shown<'a>, GraphError> {
+    pub fn look_up<'a>(&self, context: &'a CalendarContext<'_>) -> Result<Shown<'a>, GraphError> {
         let it = match self.original {
             Some(original) => context.agenda.occurrence(self.place, original),
             None => as_is(context.agenda, self.place),
@@ -121,7 +121,7 @@ pub(super) fn find(context: &CalendarContext<'_>, id: &str) -> Result<EventRef, 
     };
     let found = EventRef { place, original };
     // What stands for an occurrence goes by the occurrence's id.
-    let shown = found.shown(context)?;
+    let shown = found.look_up(context)?;
     match original.is_none() && shown.series.is_some() {
         true => Err(not_found()),
         false => Ok(found),
@@ -137,7 +137,7 @@ pub(super) fn event(context: &CalendarContext<'_>, id: &str) -> Result<Body, Gra
 
 /// The answer with one event.
 pub(super) fn single(context: &CalendarContext<'_>, found: EventRef) -> Result<Body, GraphError> {
-    let shown = found.shown(context)?;
+    let shown = found.look_up(context)?;
     let mut members = shown.json(context);
     if let Some(link) = context.calendar_link(shown.it.event.calendar) {
         let association = format!("{link}/$ref");

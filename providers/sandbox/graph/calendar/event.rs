@@ -13,7 +13,7 @@ use super::context::CalendarContext;
 use super::shown::{EventKind, Shown};
 use crate::graph::pages;
 use crate::graph::people::object;
-use crate::graph::zones::{windows_name, written};
+use crate::graph::zones::{graph_time, windows_name};
 use crate::store::agenda::share::CALLED_OFF;
 use crate::store::agenda::{Event, same};
 use daysheet_core::event_time::{EventTime, ZonedTime};
@@ -191,7 +191,7 @@ impl<'a> EventSerializer<'a> {
     fn time(&self, moment: &ZonedTime, at: Timestamp) -> Value {
         let zone = &self.context.zone;
         let local = match moment {
-            ZonedTime::Day(day) => written(day.at(0, 0, 0, 0)),
+            ZonedTime::Day(day) => graph_time(day.at(0, 0, 0, 0)),
             ZonedTime::At(..) => zone.local(at),
         };
         json!({ "dateTime": local, "timeZone": zone.name })

@@ -204,7 +204,7 @@ impl CalendarContext<'_> {
             return Err(denied());
         }
         self.agenda.remove_calendar(place);
-        Ok(GraphResponse::done(StatusCode::NO_CONTENT))
+        Ok(GraphResponse::empty(StatusCode::NO_CONTENT))
     }
 
     /// The calendar of a name.

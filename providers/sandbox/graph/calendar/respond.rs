@@ -63,11 +63,11 @@ pub(super) fn handle(
             forward(context, found, &body)?;
         }
     }
-    Ok(GraphResponse::done(StatusCode::ACCEPTED))
+    Ok(GraphResponse::empty(StatusCode::ACCEPTED))
 }
 
 fn organizes(context: &CalendarContext<'_>, found: EventRef) -> Result<bool, GraphError> {
-    let shown = found.shown(context)?;
+    let shown = found.look_up(context)?;
     Ok(is_organizer(&shown.it.event, context.owner()))
 }
 
@@ -85,7 +85,7 @@ fn respond(
     let send = body.get("sendResponse").and_then(Value::as_bool);
     let send = send.unwrap_or(true);
     let allows = |name: &str| -> Result<bool, GraphError> {
-        let shown = found.shown(context)?;
+        let shown = found.look_up(context)?;
         let value = shown.it.event.more.get(name).and_then(Value::as_bool);
         Ok(value.unwrap_or(true))
     };
@@ -105,7 +105,7 @@ fn respond(
         comment,
         proposed,
     };
-    if called_off(&found.shown(context)?.it.event) {
+    if called_off(&found.look_up(context)?.it.event) {
         return remove(context, found);
     }
     let place = own_place(context, found)?;

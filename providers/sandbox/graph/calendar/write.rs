@@ -85,7 +85,7 @@ pub(super) fn update(
 ) -> Result<GraphResponse, GraphError> {
     let members = read(context.base.request, &EVENT, true)?;
     let found = open(context, id)?;
-    let shown = found.shown(context)?;
+    let shown = found.look_up(context)?;
     let before = shown.it.event.clone().into_owned();
     let calendar = context.agenda.calendar(before.calendar).ok_or_else(not_found)?;
     let (zone, owner) = (calendar.zone.clone(), calendar.owner.clone());
@@ -120,12 +120,12 @@ pub(super) fn delete(
 ) -> Result<GraphResponse, GraphError> {
     let found = open(context, id)?;
     remove(context, found)?;
-    Ok(GraphResponse::done(StatusCode::NO_CONTENT))
+    Ok(GraphResponse::empty(StatusCode::NO_CONTENT))
 }
 
 /// Takes an event out of its calendar.
 pub(super) fn remove(context: &mut CalendarContext<'_>, found: EventRef) -> Result<(), GraphError> {
-    let shown = found.shown(context)?;
+    let shown = found.look_up(context)?;
     if called_off(&shown.it.event) {
         let place = shown.it.place;
         context.agenda.alter(place, |event| {
@@ -152,7 +152,7 @@ pub(super) fn open(context: &CalendarContext<'_>, id: &str) -> Result<EventRef, 
     writable(context, found.calendar(context.agenda)?)?;
     let wanted = context.base.request.header("if-match").map(str::trim);
     if let Some(wanted) = wanted.filter(|wanted| *wanted != "*") {
-        let shown = found.shown(context)?;
+        let shown = found.look_up(context)?;
         let key = shown.change_key(context);
         if wanted != shown.etag(context) && wanted.trim_matches('"') != key {
             return Err(conflict());
@@ -168,8 +168,8 @@ pub(super) fn own_place(
 ) -> Result<usize, GraphError> {
     match found.original {
         None => Ok(found.place),
-        Some(_) if called_off(&found.shown(context)?.it.event) => {
-            Ok(found.shown(context)?.it.place)
+        Some(_) if called_off(&found.look_up(context)?.it.event) => {
+            Ok(found.look_up(context)?.it.place)
         }
         Some(original) => {
             let place = context.agenda.exception(found.place, original);

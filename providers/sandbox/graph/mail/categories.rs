@@ -11,7 +11,7 @@ use crate::graph::exchange::Store;
 use crate::graph::exchange::index::TABS;
 use crate::graph::ids::named_guid;
 use crate::graph::people::object;
-use crate::graph::response::{GraphResponse, done};
+use crate::graph::response::{GraphResponse, no_content};
 use crate::graph::types::mail::CATEGORY;
 use crate::graph::types::read::read;
 
@@ -100,7 +100,7 @@ pub(super) fn delete(context: &MailContext<'_>, id: &str) -> Result<GraphRespons
         exchange.colours.remove(&name);
         exchange.unlisted.insert(name);
     });
-    Ok(done())
+    Ok(no_content())
 }
 
 fn reply(

@@ -8,7 +8,7 @@ use super::context::{MailContext, now};
 use crate::graph::error::{GraphError, invalid_property, not_found};
 use crate::graph::exchange::Store;
 use crate::graph::people;
-use crate::graph::response::{GraphResponse, done};
+use crate::graph::response::{GraphResponse, no_content};
 use crate::graph::types::mail::CONTACT;
 use crate::graph::types::read::read;
 use crate::graph::zones::time;
@@ -81,7 +81,7 @@ pub(super) fn change(context: &MailContext<'_>, id: &str) -> Result<GraphRespons
 pub(super) fn delete(context: &MailContext<'_>, id: &str) -> Result<GraphResponse, GraphError> {
     one(context.store()?, id)?;
     context.with(|exchange| exchange.contacts.insert(id.to_owned(), None));
-    Ok(done())
+    Ok(no_content())
 }
 
 /// A contact with what a body says, which is kept.

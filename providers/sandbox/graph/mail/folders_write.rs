@@ -11,7 +11,7 @@ use crate::graph::error::{
     GraphError, distinguished_folder, folder_exists, invalid_property, invalid_request, not_found,
 };
 use crate::graph::exchange::folders::{DELETED, FIRST_OWN, Folder, ROOT};
-use crate::graph::response::{GraphResponse, done};
+use crate::graph::response::{GraphResponse, no_content};
 use crate::graph::types::mail::FOLDER;
 use crate::graph::types::read::read;
 use crate::store::mailbox::change::Change;
@@ -70,7 +70,7 @@ pub(super) fn delete(context: &MailContext<'_>, id: &str) -> Result<GraphRespons
     if !lineage(context, folder.parent)?.contains(&DELETED) {
         // Two of the same name can be there: nobody chose it.
         alter(context, folder.number, |it| it.parent = DELETED)?;
-        return Ok(done());
+        return Ok(no_content());
     }
     let store = context.store()?;
     let mut doomed = Vec::new();
@@ -91,7 +91,7 @@ pub(super) fn delete(context: &MailContext<'_>, id: &str) -> Result<GraphRespons
         let gone = |known: &Folder| doomed.iter().any(|it| it.number == known.number);
         Arc::make_mut(&mut exchange.folders).retain(|known| !gone(known));
     });
-    Ok(done())
+    Ok(no_content())
 }
 
 /// The answer with a folder.

@@ -10,7 +10,7 @@ use super::context::MailContext;
 use crate::graph::error::{GraphError, wrong_body};
 use crate::graph::exchange::folders::{self, DELETED, Folder};
 use crate::graph::exchange::state::Notes;
-use crate::graph::response::{GraphResponse, done};
+use crate::graph::response::{GraphResponse, no_content};
 use crate::graph::types::mail::MOVE;
 use crate::graph::types::read::read;
 use crate::store::mailbox::change::{Change, Entry};
@@ -49,14 +49,14 @@ pub(super) fn delete(context: &MailContext<'_>, id: &str) -> Result<GraphRespons
         true => gone(context, message)?,
         false => put(context, message, DELETED)?,
     }
-    Ok(done())
+    Ok(no_content())
 }
 
 /// Deletes a message for good.
 pub(super) fn erase(context: &MailContext<'_>, id: &str) -> Result<GraphResponse, GraphError> {
     let message = context.current(id)?;
     gone(context, message)?;
-    Ok(done())
+    Ok(no_content())
 }
 
 /// Puts a message into a folder.

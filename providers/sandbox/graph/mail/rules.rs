@@ -14,7 +14,7 @@ use crate::graph::error::{GraphError, invalid_request, not_found, rule_refused};
 use crate::graph::exchange::Store;
 use crate::graph::exchange::folders;
 use crate::graph::request::RequestContext;
-use crate::graph::response::{Body, GraphResponse, done};
+use crate::graph::response::{Body, GraphResponse, no_content};
 use crate::graph::types::mail::RULE;
 use crate::graph::types::read::read;
 use crate::state::State;
@@ -118,7 +118,7 @@ pub(super) fn delete(
         exchange.rules.len() < before
     });
     match gone {
-        true => Ok(done()),
+        true => Ok(no_content()),
         false => Err(not_found()),
     }
 }

@@ -22,7 +22,7 @@ use crate::graph::exchange::Store;
 use crate::graph::pages;
 use crate::graph::params::QueryOptions;
 use crate::graph::people::object;
-use crate::graph::response::{Body, GraphResponse, done, with_context};
+use crate::graph::response::{Body, GraphResponse, no_content, with_context};
 use crate::graph::types::mail::{ATTACHMENT, UPLOAD};
 use crate::graph::types::read::read;
 use crate::http::Request;
@@ -90,7 +90,7 @@ pub(super) fn detach(
     }
     editable.files.remove(place);
     drafts::rewrite(context, message, &editable)?;
-    Ok(done())
+    Ok(no_content())
 }
 
 /// The draft of an id; files go into nothing else.

@@ -86,7 +86,7 @@ impl Agenda {
             let event = self.event(place).filter(|event| !event.gone)?;
             return self.whole(place, event);
         }
-        self.falls_on(event, original).then(|| self.shown(series, event, original))?
+        self.falls_on(event, original).then(|| self.occurrence_at(series, event, original))?
     }
 
     /// An event or an occurrence by its id, unless it is gone.
@@ -149,11 +149,11 @@ impl Agenda {
         let left = starts
             .into_iter()
             .filter(|original| !replaced.contains(&instance_id(&series.id, *original)));
-        found.extend(left.filter_map(|original| self.shown(place, series, original)));
+        found.extend(left.filter_map(|original| self.occurrence_at(place, series, original)));
     }
 
     /// An occurrence that does not differ from its series.
-    fn shown<'a>(
+    fn occurrence_at<'a>(
         &'a self,
         place: usize,
         series: &Event,

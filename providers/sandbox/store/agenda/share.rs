@@ -92,7 +92,7 @@ impl Agenda {
         let overrides = self.overrides(event.calendar, &event.id);
         wanted.extend(overrides.map(|(_, event)| event.clone()));
         for event in wanted {
-            let mut copy = self.copied(&event, main);
+            let mut copy = self.copy_into(&event, main);
             // An occurrence that they are not asked to.
             copy.gone |= event.guest(&guest.address).is_none();
             match self.copy_in(main, &event) {
@@ -229,7 +229,7 @@ impl Agenda {
     }
 
     /// An event as it comes into another calendar.
-    fn copied(&self, event: &Event, main: usize) -> Event {
+    fn copy_into(&self, event: &Event, main: usize) -> Event {
         let mut copy = Event {
             calendar: main,
             reminder: None,

@@ -214,7 +214,7 @@ impl Sender {
             };
         }
         let id = self.message_id(draft);
-        let found = id.map_or(0, |id| sandbox.found(RECIPIENT, &id).len());
+        let found = id.map_or(0, |id| sandbox.labels_of(RECIPIENT, &id).len());
         tally.messages += 1;
         match found {
             0 => tally.never += 1,

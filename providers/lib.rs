@@ -98,7 +98,7 @@ impl Providers {
 }
 
 /// Returns the object open under a key; opens it if it is not.
-fn kept<T: ?Sized>(
+fn get_or_open<T: ?Sized>(
     open: &Mutex<HashMap<Opened, Arc<T>>>,
     account: &Account,
     make: impl FnOnce() -> Result<Arc<T>>,
@@ -116,11 +116,11 @@ fn kept<T: ?Sized>(
 #[async_trait]
 impl Connect for Providers {
     fn mailbox(&self, account: &Account) -> Result<Arc<dyn Mailbox>> {
-        kept(&self.open, account, || self.open(account))
+        get_or_open(&self.open, account, || self.open(account))
     }
 
     fn calendars(&self, account: &Account) -> Result<Arc<dyn Calendars>> {
-        kept(&self.calendars, account, || self.open_calendars(account))
+        get_or_open(&self.calendars, account, || self.open_calendars(account))
     }
 
     async fn address(&self, provider: &str, token: &str, mailbox: Option<&str>) -> Result<String> {

@@ -232,7 +232,7 @@ impl Sandbox {
     /// The labels of every message with a Message-ID (without brackets) in the
     /// mailbox of an address, newest first; each message counts, so that two
     /// deliveries of one message are two. Labels are ids as Gmail has them.
-    pub fn found(&self, address: &str, message_id: &str) -> Vec<Vec<String>> {
+    pub fn labels_of(&self, address: &str, message_id: &str) -> Vec<Vec<String>> {
         let state = State::of(&self.state);
         let messages = state.mailbox(address).map(|mailbox| &mailbox.messages);
         let mut found = Vec::new();

@@ -231,7 +231,7 @@ impl GoogleCalendar {
         *self.calendars.lock().await = None;
         let done = match sent {
             Err(error) => {
-                let done = || self.kept(op);
+                let done = || self.confirm_calendar(op);
                 let done = self.google.settle(error, done).await;
                 *self.calendars.lock().await = None;
                 done?
@@ -251,7 +251,7 @@ impl GoogleCalendar {
 
     /// Looks up the calendar after a write; `None` until it has taken effect. A new
     /// calendar is recognized by its name, which no other has.
-    async fn kept(&self, op: &CalendarOp) -> Result<Option<Value>> {
+    async fn confirm_calendar(&self, op: &CalendarOp) -> Result<Option<Value>> {
         *self.calendars.lock().await = None;
         let now = self.calendar_list().await?;
         let with = |id: &str| now.iter().find(|calendar| text(calendar, "id") == id);

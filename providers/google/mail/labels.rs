@@ -53,7 +53,7 @@ impl Gmail {
             return Err(Error::argument("no label is named").next("give a label's name"));
         }
         let labels = self.labels().await?;
-        if let Some(found) = named(&labels, name) {
+        if let Some(found) = resolve_label(&labels, name) {
             return Ok(found);
         }
         if !create {
@@ -61,7 +61,7 @@ impl Gmail {
         }
         // Another program may have created the label since.
         let labels = self.labels_anew().await?;
-        if let Some(found) = named(&labels, name) {
+        if let Some(found) = resolve_label(&labels, name) {
             return Ok(found);
         }
         let made = self.make_label(name, None).await?;
@@ -204,7 +204,7 @@ impl Gmail {
     pub(super) async fn delete_label(&self, id: &str) -> Result<()> {
         self.own_label(id, "deleted").await?;
         let path = ["labels", id];
-        let gone = || self.gone(&path);
+        let gone = || self.confirm_absent(&path);
         let done = self.change_for_sure(Method::DELETE, &path, None, gone);
         let done = done.await;
         self.forget_labels().await;
@@ -229,7 +229,7 @@ impl Gmail {
 }
 
 /// Finds the label of a well-known word, an id or a name.
-fn named(labels: &[Value], name: &str) -> Option<FolderRef> {
+fn resolve_label(labels: &[Value], name: &str) -> Option<FolderRef> {
     let place =
         |id: &str, name: &str| FolderRef { id: id.to_owned(), name: name.to_owned(), made: false };
     let of = |label: &Value| place(text(label, "id"), text(label, "name"));

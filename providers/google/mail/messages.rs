@@ -317,7 +317,7 @@ pub(super) fn message_ids(value: &str) -> Vec<String> {
 }
 
 /// Returns when a message was sent, by its own date; else when Gmail received it.
-pub(super) fn sent(item: &Value) -> Option<Timestamp> {
+pub(super) fn sent_at(item: &Value) -> Option<Timestamp> {
     let line = format!("Date: {}\r\n\r\n", field(item, "Date"));
     let parsed = MessageParser::new().parse_headers(line.as_bytes());
     let declared = parsed
@@ -325,11 +325,11 @@ pub(super) fn sent(item: &Value) -> Option<Timestamp> {
         .and_then(|message| message.date())
         .filter(|date| date.is_valid())
         .and_then(|date| Timestamp::from_second(date.to_timestamp()).ok());
-    declared.or_else(|| received(item))
+    declared.or_else(|| received_at(item))
 }
 
 /// Returns when Gmail received a message.
-pub(super) fn received(item: &Value) -> Option<Timestamp> {
+pub(super) fn received_at(item: &Value) -> Option<Timestamp> {
     let millis = text(item, "internalDate").parse().ok()?;
     Timestamp::from_millisecond(millis).ok()
 }

@@ -314,7 +314,7 @@ impl Mailbox for Gmail {
         let format = format(&ask.projection);
         let page = self
             .each(
-                found(&mut answer, "messages", ask, &mut compiled.notes)?,
+                take_items(&mut answer, "messages", ask, &mut compiled.notes)?,
                 LISTED,
                 &ask.projection,
                 |id| async move { self.message(&id, &ask.projection, format).await },
@@ -332,7 +332,7 @@ impl Mailbox for Gmail {
         let format = format(&ask.projection);
         let page = self
             .each(
-                found(&mut answer, "threads", ask, &mut compiled.notes)?,
+                take_items(&mut answer, "threads", ask, &mut compiled.notes)?,
                 &["id"],
                 &ask.projection,
                 |id| async move { self.conversation(&id, &ask.projection, format).await },

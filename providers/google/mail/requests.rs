@@ -83,7 +83,7 @@ impl Gmail {
     }
 
     /// Returns null once there is no resource at a path.
-    pub(super) async fn gone(&self, path: &[&str]) -> Result<Option<Value>> {
+    pub(super) async fn confirm_absent(&self, path: &[&str]) -> Result<Option<Value>> {
         let found = self.there(path, &[]).await?;
         Ok(found.is_none().then_some(Value::Null))
     }

@@ -92,7 +92,7 @@ pub(super) fn of_step(step: &MessageAction) -> Result<Difference> {
             "TRASH" => of_step(&MessageAction::Trash)?,
             "SPAM" => of_step(&MessageAction::Spam)?,
             to => {
-                given(to)?;
+                check_assignable(to)?;
                 Difference::new(&[to], &["INBOX", "SPAM", "TRASH"])
             }
         },
@@ -102,7 +102,7 @@ pub(super) fn of_step(step: &MessageAction) -> Result<Difference> {
                     .next("name a label, or use do=archive, trash or spam"));
             }
             to => {
-                given(to)?;
+                check_assignable(to)?;
                 Difference::new(&[to], &[])
             }
         },
@@ -114,7 +114,7 @@ pub(super) fn of_step(step: &MessageAction) -> Result<Difference> {
 }
 
 /// Refuses labels that only Gmail assigns, and those that are folders.
-fn given(label: &str) -> Result<()> {
+fn check_assignable(label: &str) -> Result<()> {
     let what = match label {
         "SENT" | "DRAFT" | "CHAT" => "only Gmail decides what is sent, a draft or a chat",
         "TRASH" | "SPAM" => "trash and spam are not labels",
@@ -125,7 +125,7 @@ fn given(label: &str) -> Result<()> {
 }
 
 fn each_given(labels: &[String]) -> Result<Vec<&str>> {
-    labels.iter().map(|label| given(label).map(|()| label.as_str())).collect()
+    labels.iter().map(|label| check_assignable(label).map(|()| label.as_str())).collect()
 }
 
 /// Returns the difference between two states. Gmail keeps track itself of whether a

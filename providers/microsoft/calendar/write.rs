@@ -110,7 +110,7 @@ async fn posted(
         Err(error) if is_open(&error) => match send().await {
             // The first one had arrived.
             Err(error) if error.kind() == Kind::Provider(409) => {
-                return find(graph, path, id, change).await?.ok_or_else(lost);
+                return find(graph, path, id, change).await?.ok_or_else(unreadable_event);
             }
             Err(error) => {
                 let made = || find(graph, path, id, change);
@@ -130,7 +130,7 @@ fn is_open(error: &Error) -> bool {
 }
 
 /// Returns the error for an event that Outlook has created, but does not return.
-fn lost() -> Error {
+fn unreadable_event() -> Error {
     Error::new(Kind::Network, "the event was created, but Outlook gave no id")
         .next("find it with calendar_search")
 }
@@ -292,7 +292,7 @@ pub async fn delete(
         return deleted.await.map_err(calendar_error);
     }
     // `cancel` takes no version, so it is compared right before.
-    unchanged(graph, current).await?;
+    check_unchanged(graph, current).await?;
     let request = graph.mailbox_url(&format!("{}/cancel", at(id)), &[]);
     let body = match message {
         Some(message) => json!({"comment": message}),
@@ -309,7 +309,7 @@ pub async fn delete(
 }
 
 /// Checks that an event is as it was read, for calls that take no version.
-async fn unchanged(graph: &Graph, current: &Value) -> Result<()> {
+async fn check_unchanged(graph: &Graph, current: &Value) -> Result<()> {
     let Some(version) = version(current) else {
         return Ok(());
     };

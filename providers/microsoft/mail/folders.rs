@@ -53,7 +53,7 @@ struct Folder {
 }
 
 /// Returns Graph's name of a well-known folder, which works as an id.
-pub fn known(place: &str) -> Option<&'static str> {
+pub fn well_known_id(place: &str) -> Option<&'static str> {
     let found = KNOWN.iter().find(|(word, _)| *word == place);
     found.map(|(_, name)| *name)
 }
@@ -79,7 +79,7 @@ impl FolderTree {
         }));
         let mut answers = graph.batch(&first).await.into_iter();
 
-        let mut level = vec![(None, answers.next().unwrap_or_else(|| Err(lost()))?)];
+        let mut level = vec![(None, answers.next().unwrap_or_else(|| Err(folders_missing()))?)];
         let mut known = HashMap::new();
         for ((word, _), answer) in KNOWN.iter().zip(answers) {
             match answer {
@@ -215,7 +215,7 @@ impl FolderTree {
     /// # Errors
     /// [`Kind::NotFound`], or [`Kind::Argument`] with the paths to choose from.
     pub fn resolve(&self, requested: &str) -> Result<&str> {
-        self.found(requested, &|folder| same_name(text(&folder.item, "displayName"), requested))
+        self.find(requested, &|folder| same_name(text(&folder.item, "displayName"), requested))
     }
 
     /// Returns the id of the folder at this path, which may be an id or a well-known word.
@@ -223,11 +223,11 @@ impl FolderTree {
     /// # Errors
     /// Those of [`FolderTree::resolve`].
     pub fn at_path(&self, requested: &str) -> Result<&str> {
-        self.found(requested, &|_| false)
+        self.find(requested, &|_| false)
     }
 
     /// Returns the folder called `requested`, or else the one that `otherwise` accepts.
-    fn found(&self, requested: &str, otherwise: &dyn Fn(&Folder) -> bool) -> Result<&str> {
+    fn find(&self, requested: &str, otherwise: &dyn Fn(&Folder) -> bool) -> Result<&str> {
         let word = place(requested);
         let is_place = PLACES.contains(&word.as_str());
         let tests: [&dyn Fn(&Folder) -> bool; 4] = [
@@ -277,7 +277,7 @@ fn ambiguous(requested: &str, several: &[&Folder]) -> Error {
     error.next(format!("name one by its path: {}", shown.join(", ")))
 }
 
-fn lost() -> Error {
+fn folders_missing() -> Error {
     Error::new(Kind::Internal, "the answer with the folders is missing")
 }
 

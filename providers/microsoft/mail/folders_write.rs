@@ -6,7 +6,7 @@
 use graph_rs_sdk::http::Method;
 use serde_json::{Value, json};
 
-use super::folders::{FolderTree, known};
+use super::folders::{FolderTree, well_known_id};
 use super::{Outlook, check_as};
 use crate::json::text;
 use crate::microsoft::response::not_ours;
@@ -233,7 +233,7 @@ async fn own_folder(outlook: &Outlook, id: &str) -> Result<String> {
     let tree = outlook.tree().await?;
     let name = tree.names().get(id).map(String::as_str);
     match name {
-        Some(word) if known(word).is_some() || PLACES.contains(&word) => {
+        Some(word) if well_known_id(word).is_some() || PLACES.contains(&word) => {
             Err(Error::argument(format!("`{word}` is Outlook's own folder"))
                 .next("name a user folder"))
         }
@@ -246,7 +246,7 @@ async fn own_folder(outlook: &Outlook, id: &str) -> Result<String> {
 /// Returns the category of a name; creates it if it is missing and `create` is set.
 pub async fn category(outlook: &Outlook, name: &str, create: bool) -> Result<FolderRef> {
     let all = categories(outlook).await?;
-    if let Some(found) = called(&all, name) {
+    if let Some(found) = find_category(&all, name) {
         return Ok(FolderRef {
             id: text(found, "displayName").to_owned(),
             name: text(found, "displayName").to_owned(),
@@ -273,7 +273,7 @@ async fn categories(outlook: &Outlook) -> Result<Vec<Value>> {
 }
 
 /// Finds the category of a name or an id.
-fn called<'v>(all: &'v [Value], requested: &str) -> Option<&'v Value> {
+fn find_category<'v>(all: &'v [Value], requested: &str) -> Option<&'v Value> {
     let requested = requested.trim();
     all.iter()
         .find(|one| text(one, "displayName") == requested || text(one, "id") == requested)
@@ -305,7 +305,7 @@ async fn post_category(
     };
     let body = json!({"displayName": name, "color": colour.unwrap_or_else(free)});
     let request = outlook.graph().mailbox_url("outlook/masterCategories", &[]);
-    let made = async || Ok(called(&categories(outlook).await?, name).cloned());
+    let made = async || Ok(find_category(&categories(outlook).await?, name).cloned());
     let made = outlook.graph().write_for_sure(&Method::POST, &request, None, Some(&body), made);
     let made = made.await?.unwrap_or_default();
     match text(&made, "displayName") {
@@ -318,7 +318,7 @@ async fn post_category(
 pub async fn create_category(outlook: &Outlook, name: &str, colour: Option<&str>) -> Result<Value> {
     let colour = colour.map(preset).transpose()?;
     let all = categories(outlook).await?;
-    if called(&all, name).is_some() {
+    if find_category(&all, name).is_some() {
         return Err(Error::argument(format!("the category `{}` already exists", brief(name)))
             .next("choose another name"));
     }
@@ -335,7 +335,7 @@ pub async fn update_category(
     outlook.own("categories")?;
     let colour = colour.map(preset).transpose()?;
     let all = categories(outlook).await?;
-    let found = called(&all, id).ok_or_else(no_category)?;
+    let found = find_category(&all, id).ok_or_else(no_category)?;
     if name.is_some_and(|name| name != text(found, "displayName")) {
         return Err(Error::argument("Outlook cannot rename a category").next(
             "create one with the new name, label the messages with it, and delete this one",
@@ -349,7 +349,7 @@ pub async fn update_category(
     let body = json!({ "color": colour });
     let painted = async || {
         let all = categories(outlook).await?;
-        let found = called(&all, text(found, "id"));
+        let found = find_category(&all, text(found, "id"));
         Ok(found.filter(|found| holds(Some(found), &body)).cloned())
     };
     let changed =
@@ -358,7 +358,7 @@ pub async fn update_category(
         Some(changed) if !text(&changed, "displayName").is_empty() => Ok(changed),
         _ => {
             let all = categories(outlook).await?;
-            called(&all, text(found, "id")).cloned().ok_or_else(no_category)
+            find_category(&all, text(found, "id")).cloned().ok_or_else(no_category)
         }
     }
 }
@@ -366,7 +366,7 @@ pub async fn update_category(
 /// Deletes a category; messages keep its name.
 pub async fn delete_category(outlook: &Outlook, id: &str) -> Result<()> {
     let all = categories(outlook).await?;
-    let found = called(&all, id).ok_or_else(no_category)?;
+    let found = find_category(&all, id).ok_or_else(no_category)?;
     let path = format!("outlook/masterCategories/{}", net::path_segment(text(found, "id")));
     let request = outlook.graph().mailbox_url(&path, &[]);
     let gone = async || {

@@ -189,7 +189,7 @@ impl Outlook {
         let Some(id) = &ask.folder else {
             return Ok(match named {
                 None => "messages".to_owned(),
-                Some(name) => below(folders::known(name).unwrap_or(name)),
+                Some(name) => below(folders::well_known_id(name).unwrap_or(name)),
             });
         };
         // A folder by its handle and one by its name: the messages that are in both.

@@ -115,7 +115,7 @@ impl MessageActions for Outlook {
 impl Outlook {
     /// Moves messages into a well-known folder.
     async fn file_in(&self, place: &str, messages: &[MailState]) -> Vec<Result<Option<MailState>>> {
-        let known = folders::known(place).unwrap_or(place);
+        let known = folders::well_known_id(place).unwrap_or(place);
         let path = format!("mailFolders/{known}");
         let folder = self.graph().mailbox_url(&path, &[("$select", "id")]);
         // The folder's id shows which messages are in it already: Exchange refuses to

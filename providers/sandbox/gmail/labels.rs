@@ -26,7 +26,7 @@ pub(super) fn make(context: &GmailContext<'_>) -> Result<Value, Response> {
     read(&context.body, &mut made)?;
     let mut conflict = false;
     context.state.change(&context.mailbox.address, |mailbox| {
-        conflict = mailbox.labels.named(&made.name).is_some();
+        conflict = mailbox.labels.by_name(&made.name).is_some();
         made.id = mailbox.labels.fresh();
         (!conflict).then(|| Change::Label(Box::new(made.clone())))
     });
@@ -46,7 +46,7 @@ pub(super) fn change(context: &GmailContext<'_>, id: &str) -> Result<Value, Resp
     let name = name(&context.body)?.map_or_else(|| old.name.clone(), str::to_owned);
     let mut new = UserLabel { name, ..old.clone() };
     read(&context.body, &mut new)?;
-    let taken = labels.named(&new.name);
+    let taken = labels.by_name(&new.name);
     if taken.is_some_and(|taken| taken.id != new.id) {
         return Err(exists());
     }

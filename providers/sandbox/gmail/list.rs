@@ -62,7 +62,7 @@ pub(super) fn page(
         .transpose()?;
 
     let query = query::parse(q, &mailbox.address);
-    let mut found = found(mailbox, &query, &labels, spam_trash);
+    let mut found = matching_messages(mailbox, &query, &labels, spam_trash);
     if what == Listed::Drafts {
         found.retain(|message| mailbox.draft_id(message.id).is_some());
     }
@@ -100,7 +100,7 @@ pub(super) fn page(
 }
 
 /// The messages a question is answered with, newest first.
-fn found<'a>(
+fn matching_messages<'a>(
     mailbox: &'a Mailbox,
     query: &GmailQuery,
     labels: &[&str],

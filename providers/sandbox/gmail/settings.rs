@@ -58,13 +58,13 @@ pub(super) fn send_as(state: &State, mailbox: &Mailbox) -> Value {
 
 /// One of the addresses, or the refusal that it is none.
 pub(super) fn one_send_as(context: &GmailContext<'_>, address: &str) -> Result<Value, Response> {
-    let known = known(context, address)?;
+    let known = own_address(context, address)?;
     Ok(entry(context.state, context.mailbox, &known))
 }
 
 /// Changes the name and signature that one sends with under an address.
 pub(super) fn change_send_as(context: &GmailContext<'_>, address: &str) -> Result<Value, Response> {
-    let known = known(context, address)?;
+    let known = own_address(context, address)?;
     let name = text(&context.body, "displayName")?;
     let signature = text(&context.body, "signature")?;
     context.state.settings(&context.mailbox.address, |settings| {
@@ -79,7 +79,7 @@ pub(super) fn change_send_as(context: &GmailContext<'_>, address: &str) -> Resul
 }
 
 /// The address as it is written in the settings.
-fn known(context: &GmailContext<'_>, address: &str) -> Result<String, Response> {
+fn own_address(context: &GmailContext<'_>, address: &str) -> Result<String, Response> {
     let mut addresses = addresses(context.mailbox).into_iter();
     let known = addresses.find(|known| known.eq_ignore_ascii_case(address));
     known.ok_or_else(error::not_found)
@@ -117,7 +117,7 @@ fn entry(state: &State, mailbox: &Mailbox, address: &str) -> Value {
 
 /// The vacation responder, which is off at the start.
 pub(super) fn vacation(state: &State, mailbox: &Mailbox) -> Value {
-    kept(state, mailbox, KEPT_VACATION).unwrap_or_else(|| {
+    stored_value(state, mailbox, KEPT_VACATION).unwrap_or_else(|| {
         json!({
             "enableAutoReply": false,
             "responseSubject": "",
@@ -167,7 +167,7 @@ pub(super) fn set_vacation(context: &GmailContext<'_>) -> Result<Value, Response
 
 /// The language of Gmail's pages.
 pub(super) fn language(state: &State, mailbox: &Mailbox) -> Value {
-    let kept = kept(state, mailbox, KEPT_LANGUAGE);
+    let kept = stored_value(state, mailbox, KEPT_LANGUAGE);
     kept.unwrap_or_else(|| json!({ "displayLanguage": "en" }))
 }
 
@@ -181,7 +181,7 @@ pub(super) fn set_language(context: &GmailContext<'_>) -> Result<Value, Response
     keep(context, KEPT_LANGUAGE, &json!({ "displayLanguage": language }))
 }
 
-fn kept(state: &State, mailbox: &Mailbox, name: &str) -> Option<Value> {
+fn stored_value(state: &State, mailbox: &Mailbox, name: &str) -> Option<Value> {
     state.settings(&mailbox.address, |settings| settings.values.get(name).cloned())
 }
 

@@ -26,7 +26,7 @@ pub(crate) fn object(body: &[u8], shape: &Shape) -> Result<Map<String, Value>, R
     let unread = || error::parse_error("Invalid JSON payload received.");
     match serde_json::from_slice(body).map_err(|_| unread())? {
         Value::Object(members) => {
-            known(&members, shape, "")?;
+            check_names(&members, shape, "")?;
             Ok(members)
         }
         _ => Err(unread()),
@@ -34,7 +34,7 @@ pub(crate) fn object(body: &[u8], shape: &Shape) -> Result<Map<String, Value>, R
 }
 
 /// Refuses the first name that a type does not have, at any depth.
-fn known(members: &Map<String, Value>, shape: &Shape, at: &str) -> Result<(), Response> {
+fn check_names(members: &Map<String, Value>, shape: &Shape, at: &str) -> Result<(), Response> {
     for (name, value) in members {
         let field = shape.0.iter().find(|(known, _)| known == name);
         let Some((_, inner)) = field else {
@@ -48,11 +48,11 @@ fn known(members: &Map<String, Value>, shape: &Shape, at: &str) -> Result<(), Re
             continue;
         };
         match value {
-            Value::Object(members) => known(members, inner, &at)?,
+            Value::Object(members) => check_names(members, inner, &at)?,
             Value::Array(items) => {
                 for (place, item) in items.iter().enumerate() {
                     if let Value::Object(members) = item {
-                        known(members, inner, &format!("{at}[{place}]"))?;
+                        check_names(members, inner, &format!("{at}[{place}]"))?;
                     }
                 }
             }

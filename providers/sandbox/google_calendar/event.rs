@@ -144,7 +144,7 @@ impl View<'_> {
     }
 
     /// An event that is gone, as lists tell it: no more than which one it was.
-    pub fn gone(&self, event: &Event) -> Value {
+    pub fn tombstone(&self, event: &Event) -> Value {
         let mut out = self.head(event);
         out.insert("status".to_owned(), "cancelled".into());
         if let Some((series, original)) = &event.instead_of {

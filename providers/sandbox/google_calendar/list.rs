@@ -51,7 +51,7 @@ pub(super) fn events(
         Some(token) => Some(since(token, params, calendar, question.single, epoch)?),
     };
     let mut items = match since {
-        Some(mark) => changed(agenda, place, mark, &question),
+        Some(mark) => changes_since(agenda, place, mark, &question),
         None if question.single => occurrences(agenda, place, &question),
         None => masters(agenda, place, &question),
     };
@@ -118,7 +118,7 @@ impl EventQuery {
     }
 
     /// An item that is gone, in its place.
-    fn gone<'a>(&self, agenda: &Agenda, place: usize, event: &'a Event) -> EventItem<'a> {
+    fn tombstone_item<'a>(&self, agenda: &Agenda, place: usize, event: &'a Event) -> EventItem<'a> {
         let start = || event.start.when().instant(&agenda.zone_of(event));
         let key = if self.by_start { start().as_nanosecond() } else { wide(place) };
         EventItem { key, event: Cow::Borrowed(event), gone: true }
@@ -149,7 +149,7 @@ fn occurrences<'a>(agenda: &'a Agenda, place: usize, question: &EventQuery) -> V
         let gone = agenda.events_of(place).filter(|(_, event)| {
             event.gone && event.repeat.is_none() && question.holds(agenda, event)
         });
-        items.extend(gone.map(|(place, event)| question.gone(agenda, place, event)));
+        items.extend(gone.map(|(place, event)| question.tombstone_item(agenda, place, event)));
     }
     items
 }
@@ -174,7 +174,7 @@ fn masters<'a>(agenda: &'a Agenda, place: usize, question: &EventQuery) -> Vec<E
         let needed = series.is_some_and(|series| !series.gone);
         if event.gone {
             if (needed || question.deleted) && question.holds(agenda, event) {
-                items.push(question.gone(agenda, place, event));
+                items.push(question.tombstone_item(agenda, place, event));
             }
         } else if in_range(place, event) {
             items.push(EventItem { key: wide(place), event: Cow::Borrowed(event), gone: false });
@@ -184,7 +184,7 @@ fn masters<'a>(agenda: &'a Agenda, place: usize, question: &EventQuery) -> Vec<E
 }
 
 /// What has changed since a mark.
-fn changed<'a>(
+fn changes_since<'a>(
     agenda: &'a Agenda,
     place: usize,
     mark: u64,
@@ -221,7 +221,7 @@ fn answer(agenda: &Agenda, place: usize, view: &View<'_>, page: EventPage<'_>) -
         .items
         .iter()
         .map(|item| match item.gone {
-            true => view.gone(&item.event),
+            true => view.tombstone(&item.event),
             false => view.event(&item.event),
         })
         .collect();

@@ -154,7 +154,7 @@ impl UserLabels {
     }
 
     /// The label of a name, whatever its case.
-    pub fn named(&self, name: &str) -> Option<&UserLabel> {
+    pub fn by_name(&self, name: &str) -> Option<&UserLabel> {
         let name = name.to_lowercase();
         let mut labels = self.labels.iter();
         labels.find(|label| label.name.to_lowercase() == name)

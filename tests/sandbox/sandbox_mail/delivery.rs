@@ -63,9 +63,12 @@ async fn a_letter_sent_twice_comes_twice() {
     for _ in 0..2 {
         user.sends(json!({ "raw": raw(&lines, "x") })).await;
     }
-    assert_eq!(sandbox.found(MIRA, "twice@example.com"), [["SENT"], ["SENT"]]);
-    assert_eq!(sandbox.found(ZOE, "twice@example.com"), [["UNREAD", "INBOX"], ["UNREAD", "INBOX"]]);
-    assert_eq!(sandbox.found("nobody@example.org", "twice@example.com").len(), 0);
+    assert_eq!(sandbox.labels_of(MIRA, "twice@example.com"), [["SENT"], ["SENT"]]);
+    assert_eq!(
+        sandbox.labels_of(ZOE, "twice@example.com"),
+        [["UNREAD", "INBOX"], ["UNREAD", "INBOX"]]
+    );
+    assert_eq!(sandbox.labels_of("nobody@example.org", "twice@example.com").len(), 0);
 }
 
 #[tokio::test]
@@ -136,7 +139,7 @@ async fn the_sender_is_the_owner() {
         let sent = user.sends(json!({ "raw": raw(&lines, "x") })).await;
         let message = user.bytes(&sent["id"]).await;
         assert!(message.contains(&format!("From: {shown}\r\n")), "{message}");
-        let mut found = sandbox.found(MIRA, &id);
+        let mut found = sandbox.labels_of(MIRA, &id);
         found.sort_by_key(|labels| labels.contains(&"SENT".to_owned()));
         assert_eq!(found, labels, "{from} to {to}");
     }

@@ -61,8 +61,8 @@ async fn a_draft_lives_from_making_to_sending() {
     assert_eq!(user.json("drafts").await, json!({ "resultSizeEstimate": 0 }));
     assert_eq!(user.call("GET", &path, Value::Null).await.0, 404);
     assert_eq!(user.call("POST", "drafts/send", json!({ "id": made["id"] })).await.0, 404);
-    assert_eq!(sandbox.found(MIRA, "plan@example.com"), [["SENT"]]);
-    assert_eq!(sandbox.found(ZOE, "plan@example.com"), [["UNREAD", "INBOX"]]);
+    assert_eq!(sandbox.labels_of(MIRA, "plan@example.com"), [["SENT"]]);
+    assert_eq!(sandbox.labels_of(ZOE, "plan@example.com"), [["UNREAD", "INBOX"]]);
 }
 
 #[tokio::test]

@@ -55,7 +55,7 @@ async fn filters_are_kept_and_applied() {
         ];
         let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
         mira.sends(json!({ "raw": raw(&lines, text) })).await;
-        let found = sandbox.found(ZOE, &format!("{id}@example.com"));
+        let found = sandbox.labels_of(ZOE, &format!("{id}@example.com"));
         assert_eq!(found, [labels], "{subject}: {text}");
     }
     let path = at("settings/filters", &made[0]);

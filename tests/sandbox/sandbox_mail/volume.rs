@@ -38,5 +38,5 @@ async fn a_thousand_letters_are_sent() {
         let of = signed_in(&sandbox, address).await;
         assert_eq!(of.json("profile").await["messagesTotal"], 1_001, "{address}");
     }
-    assert_eq!(sandbox.found(ZOE, "999@example.com"), [["UNREAD", "INBOX"]]);
+    assert_eq!(sandbox.labels_of(ZOE, "999@example.com"), [["UNREAD", "INBOX"]]);
 }

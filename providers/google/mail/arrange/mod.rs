@@ -165,7 +165,7 @@ impl Gmail {
     async fn delete_filter(&self, id: &str) -> Result<()> {
         check(id)?;
         let path = ["settings", "filters", id];
-        let gone = || self.gone(&path);
+        let gone = || self.confirm_absent(&path);
         let done = self.change_for_sure(Method::DELETE, &path, None, gone);
         done.await.map(drop)
     }

@@ -45,7 +45,7 @@ impl Gmail {
     }
 
     /// Refuses a draft that is another by now.
-    pub(super) async fn unchanged(&self, current: &StoredDraft) -> Result<()> {
+    pub(super) async fn check_unchanged(&self, current: &StoredDraft) -> Result<()> {
         match self.version(&current.id).await? {
             version if version == current.version => Ok(()),
             _ => Err(draft_conflict()),

@@ -14,7 +14,7 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::messages::{
-    ascii, field, fields, held, is_under, message_id, message_ids, people, sent, subject,
+    ascii, field, fields, held, is_under, message_id, message_ids, people, sent_at, subject,
 };
 use super::{Gmail, check, list};
 use crate::google::client;
@@ -63,7 +63,7 @@ impl Drafts for Gmail {
             reply_to: people(&item, "Reply-To"),
             to: people(&item, "To"),
             cc: people(&item, "Cc"),
-            sent: sent(&item),
+            sent: sent_at(&item),
             text: texts.plain,
             html: texts.html,
             files: held(&item),
@@ -115,11 +115,11 @@ impl Drafts for Gmail {
         outgoing: &OutgoingMessage,
         caller: &dyn ClientPrompts,
     ) -> Result<StoredDraft> {
-        self.unchanged(current).await?;
+        self.check_unchanged(current).await?;
         let bytes = mime(&self.with_bytes(current, outgoing).await?)?;
         // Uploading may have taken time. Gmail has no version condition for the change itself.
         if !current.content.files.is_empty() {
-            self.unchanged(current).await?;
+            self.check_unchanged(current).await?;
         }
         let thread = Some(current.thread.as_str()).filter(|thread| !thread.is_empty());
         let put = self.put_draft(Some(&current.id), thread, &bytes, caller).await;
@@ -166,7 +166,7 @@ impl Drafts for Gmail {
             return Err(Error::argument("Gmail's API cannot schedule mail")
                 .next("send it now, or schedule the draft in Gmail"));
         }
-        self.unchanged(current).await.map_err(|error| match error.is_open() {
+        self.check_unchanged(current).await.map_err(|error| match error.is_open() {
             // It was read, and nothing was sent.
             true => Error::new(Kind::Provider(503), error.message()).next("try again"),
             false => error,

@@ -101,7 +101,7 @@ impl Gmail {
             let sent = self.google.send_bytes(Method::PUT, &session, &headers, piece).await;
             let stumbled = match sent {
                 Ok(answer) if answer.more => {
-                    let there = received(&answer);
+                    let there = bytes_received(&answer);
                     let further = there > done;
                     // The response to a status query says where to continue, even if
                     // that is where it broke off.
@@ -114,7 +114,7 @@ impl Gmail {
                     if (further || asked) && !ask {
                         continue;
                     }
-                    lost()
+                    upload_lost()
                 }
                 Ok(answer) => {
                     caller.progress(whole, whole, WHAT).await;
@@ -126,7 +126,7 @@ impl Gmail {
                 }
                 // The upload has expired; it is unknown whether it was complete before.
                 Err(error) if matches!(error.kind(), Kind::NotFound | Kind::Provider(410)) => {
-                    return Err(lost());
+                    return Err(upload_lost());
                 }
                 Err(error) => return Err(error),
             };
@@ -175,7 +175,7 @@ impl Gmail {
 }
 
 /// Returns the number of bytes received, counted from the first.
-fn received(answer: &FullResponse) -> usize {
+fn bytes_received(answer: &FullResponse) -> usize {
     let range = answer.headers.get(RANGE);
     range
         .and_then(|value| value.to_str().ok()?.rsplit_once('-')?.1.trim().parse().ok())
@@ -189,7 +189,7 @@ fn not_begun() -> Error {
         .next("try again")
 }
 
-fn lost() -> Error {
+fn upload_lost() -> Error {
     Error::new(Kind::Network, "the draft did not reach Gmail; whether it was created is unknown")
         .next("search in:drafts for it before retrying")
 }

@@ -289,7 +289,7 @@ impl Drafts for Outlook {
                 if is(&message, "isDraft") && !leaves {
                     return Ok(SendStatus::Draft);
                 }
-                return Ok(SendStatus::Sent(sent(&message)));
+                return Ok(SendStatus::Sent(sent_of(&message)));
             }
             Err(error) if error.kind() == Kind::NotFound => {}
             Err(error) => return Err(error),
@@ -299,7 +299,7 @@ impl Drafts for Outlook {
             let found = self.by_message_id(place, &lookup.message_id).await?;
             // The received copy of a message to oneself is not a draft either.
             if let Some(message) = found.iter().find(|message| !is(message, "isDraft")) {
-                return Ok(SendStatus::Sent(sent(message)));
+                return Ok(SendStatus::Sent(sent_of(message)));
             }
             if !found.is_empty() {
                 return Ok(SendStatus::Draft);
@@ -460,7 +460,7 @@ fn id_of(made: Option<Value>) -> Result<String> {
     }
 }
 
-fn sent(message: &Value) -> Sent {
+fn sent_of(message: &Value) -> Sent {
     let some = |key| Some(text(message, key).to_owned()).filter(|id| !id.is_empty());
     Sent { id: some("id"), thread: some("conversationId") }
 }

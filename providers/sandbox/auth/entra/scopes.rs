@@ -50,7 +50,7 @@ pub(super) fn read(text: &str) -> Result<Scopes, EntraError> {
             offline = true;
             continue;
         }
-        let known = known(scope).ok_or_else(|| unknown(scope))?;
+        let known = canonical_scope(scope).ok_or_else(|| unknown(scope))?;
         if !granted.contains(&known) {
             granted.push(known);
         }
@@ -73,7 +73,7 @@ pub(super) fn covers(granted: &str, asked: &str) -> bool {
 }
 
 /// A scope in the service's spelling.
-fn known(scope: &str) -> Option<String> {
+fn canonical_scope(scope: &str) -> Option<String> {
     let spelt = |names: &[&'static str], asked: &str| {
         let mut names = names.iter();
         names.find(|name| name.eq_ignore_ascii_case(asked)).copied()

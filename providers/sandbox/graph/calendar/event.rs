@@ -159,7 +159,7 @@ impl<'a> EventSerializer<'a> {
                 // What nobody called, its owner wrote down.
                 let (name, address) = match event.organizer.address.as_str() {
                     "" => (self.context.name_of(self.owner), self.owner),
-                    address => (self.called(&event.organizer), address),
+                    address => (self.display_name(&event.organizer), address),
                 };
                 json!({ "emailAddress": { "name": name, "address": address } })
             }
@@ -260,7 +260,7 @@ impl<'a> EventSerializer<'a> {
         let mut members = object(json!({
             "type": kind,
             "status": { "response": response, "time": time },
-            "emailAddress": { "name": self.called(guest), "address": guest.address },
+            "emailAddress": { "name": self.display_name(guest), "address": guest.address },
         }));
         let reply = self.event.replies.iter();
         let mut proposed = reply
@@ -284,7 +284,7 @@ impl<'a> EventSerializer<'a> {
         whole(reply.map_or(self.event.updated, |reply| reply.at))
     }
 
-    fn called(&self, guest: &Guest) -> String {
+    fn display_name(&self, guest: &Guest) -> String {
         match &guest.name {
             Some(name) => name.clone(),
             None => self.context.name_of(&guest.address),

@@ -151,7 +151,7 @@ impl CalendarContext<'_> {
     fn create_calendar(&mut self) -> Result<GraphResponse, GraphError> {
         let body = read(self.base.request, &CALENDAR, true)?;
         let name = name_in(&body).ok_or_else(invalid_property)?;
-        if self.named(name).is_some() {
+        if self.calendar_named(name).is_some() {
             return Err(folder_exists());
         }
         let main = self.agenda.main_of(self.owner());
@@ -185,7 +185,7 @@ impl CalendarContext<'_> {
             if calendar.main {
                 return Err(denied());
             }
-            if self.named(name).is_some_and(|other| other != place) {
+            if self.calendar_named(name).is_some_and(|other| other != place) {
                 return Err(folder_exists());
             }
             let change = |calendar: &mut agenda::Calendar| calendar.name = name.to_owned();
@@ -208,7 +208,7 @@ impl CalendarContext<'_> {
     }
 
     /// The calendar of a name.
-    fn named(&self, name: &str) -> Option<usize> {
+    fn calendar_named(&self, name: &str) -> Option<usize> {
         let mut all = self.agenda.calendars_of(self.owner());
         let found = all.find(|(_, calendar)| shown_name(calendar).eq_ignore_ascii_case(name));
         found.map(|(place, _)| place)

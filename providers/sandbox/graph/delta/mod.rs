@@ -188,7 +188,7 @@ fn page(
         since: round.since,
         until: round.until,
         after: round.after,
-        query: kept(&base.request.query),
+        query: stable_query(&base.request.query),
     };
     let (link, name) = match more {
         true => ("@odata.nextLink", "%24skiptoken"),
@@ -269,7 +269,7 @@ fn malformed() -> GraphError {
 }
 
 /// What of a query stays the same from round to round.
-fn kept(query: &[(String, String)]) -> Vec<(String, String)> {
+fn stable_query(query: &[(String, String)]) -> Vec<(String, String)> {
     let kept = query.iter();
     kept.filter(|(name, _)| !matches!(name.as_str(), "$deltatoken" | "$skiptoken"))
         .cloned()

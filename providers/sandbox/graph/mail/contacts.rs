@@ -65,7 +65,7 @@ pub(super) fn create(context: &MailContext<'_>) -> Result<GraphResponse, GraphEr
     let folder = store.ids().other("folder", "contacts");
     contact.insert("parentFolderId".to_owned(), folder.into());
     contact.insert("createdDateTime".to_owned(), time(now()).into());
-    let contact = changed(context, contact, members)?;
+    let contact = merge_contact(context, contact, members)?;
     reply(context, contact, StatusCode::CREATED)
 }
 
@@ -73,7 +73,7 @@ pub(super) fn create(context: &MailContext<'_>) -> Result<GraphResponse, GraphEr
 pub(super) fn change(context: &MailContext<'_>, id: &str) -> Result<GraphResponse, GraphError> {
     let members = read(context.request, &CONTACT, true)?;
     let contact = one(context.store()?, id)?;
-    let contact = changed(context, contact, members)?;
+    let contact = merge_contact(context, contact, members)?;
     reply(context, contact, StatusCode::OK)
 }
 
@@ -85,7 +85,7 @@ pub(super) fn delete(context: &MailContext<'_>, id: &str) -> Result<GraphRespons
 }
 
 /// A contact with what a body says, which is kept.
-fn changed(
+fn merge_contact(
     context: &MailContext<'_>,
     mut contact: Map<String, Value>,
     members: Map<String, Value>,

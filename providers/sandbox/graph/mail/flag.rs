@@ -90,7 +90,7 @@ pub(super) fn category(state: &State, address: &str, name: &str) -> Option<Strin
     if let Some((id, _)) = tab {
         return Some((*id).to_owned());
     }
-    if let Some(label) = mailbox.labels.named(name) {
+    if let Some(label) = mailbox.labels.by_name(name) {
         return Some(label.id.clone());
     }
     let label = UserLabel::new(mailbox.labels.fresh(), name);

@@ -46,7 +46,7 @@ pub(super) fn copy(context: &MailContext<'_>, id: &str) -> Result<GraphResponse,
 pub(super) fn delete(context: &MailContext<'_>, id: &str) -> Result<GraphResponse, GraphError> {
     let message = context.current(id)?;
     match folders::number_of(message) == DELETED {
-        true => gone(context, message)?,
+        true => delete_for_good(context, message)?,
         false => put(context, message, DELETED)?,
     }
     Ok(no_content())
@@ -55,7 +55,7 @@ pub(super) fn delete(context: &MailContext<'_>, id: &str) -> Result<GraphRespons
 /// Deletes a message for good.
 pub(super) fn erase(context: &MailContext<'_>, id: &str) -> Result<GraphResponse, GraphError> {
     let message = context.current(id)?;
-    gone(context, message)?;
+    delete_for_good(context, message)?;
     Ok(no_content())
 }
 
@@ -70,7 +70,7 @@ pub(super) fn put(
     Ok(())
 }
 
-fn gone(context: &MailContext<'_>, message: &Message) -> Result<(), GraphError> {
+fn delete_for_good(context: &MailContext<'_>, message: &Message) -> Result<(), GraphError> {
     context.change(Change::Goes(vec![message.id]))?;
     context.with(|exchange| exchange.notes.remove(&message.id));
     Ok(())

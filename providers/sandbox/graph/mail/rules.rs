@@ -86,7 +86,7 @@ pub(super) fn create(context: &MailContext<'_>, folder: &str) -> Result<GraphRes
     rule.insert("isEnabled".to_owned(), true.into());
     rule.insert("hasError".to_owned(), false.into());
     rule.insert("isReadOnly".to_owned(), false.into());
-    let rule = changed(context, rule, members)?;
+    let rule = merge_rule(context, rule, members)?;
     keep(context, rule.clone());
     reply(context, rule, StatusCode::CREATED)
 }
@@ -100,7 +100,7 @@ pub(super) fn change(
     inbox(context.store()?, folder)?;
     let members = read(context.request, &RULE, true)?;
     let rule = context.with(|exchange| exchange.rules.iter().find(|rule| is(rule, id)).cloned());
-    let rule = changed(context, rule.ok_or_else(not_found)?, members)?;
+    let rule = merge_rule(context, rule.ok_or_else(not_found)?, members)?;
     keep(context, rule.clone());
     reply(context, rule, StatusCode::OK)
 }
@@ -140,7 +140,7 @@ fn sequence(rule: &Map<String, Value>) -> i64 {
 }
 
 /// A rule with what a body says, in the order of the wire.
-fn changed(
+fn merge_rule(
     context: &MailContext<'_>,
     mut rule: Map<String, Value>,
     members: Map<String, Value>,
@@ -277,17 +277,17 @@ fn carried_out(
 
 /// True when a message meets all conditions; one that is not known is not met.
 fn all_met(conditions: &Map<String, Value>, message: &Message) -> bool {
-    let mut conditions = given(conditions);
+    let mut conditions = non_empty(conditions);
     conditions.all(|(name, value)| met(name, value, message))
 }
 
 /// True when a message meets any of some exceptions.
 fn any_met(exceptions: &Map<String, Value>, message: &Message) -> bool {
-    given(exceptions).any(|(name, value)| met(name, value, message))
+    non_empty(exceptions).any(|(name, value)| met(name, value, message))
 }
 
 /// Those that say something.
-fn given(all: &Map<String, Value>) -> impl Iterator<Item = (&str, &Value)> {
+fn non_empty(all: &Map<String, Value>) -> impl Iterator<Item = (&str, &Value)> {
     let is_set =
         |value: &Value| !value.is_null() && value.as_array().is_none_or(|it| !it.is_empty());
     let all = all.iter().map(|(name, value)| (name.as_str(), value));

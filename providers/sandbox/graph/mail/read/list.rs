@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::matching;
 use super::message;
 use super::search;
-use super::search::found;
+use super::search::evaluate;
 use crate::graph::error::{GraphError, bad_request, not_with_search};
 use crate::graph::exchange::Store;
 use crate::graph::exchange::folders::Folder;
@@ -30,7 +30,7 @@ pub(crate) fn messages(
 ) -> Result<Value, GraphError> {
     options.check_select(&message::PROPERTIES, "message")?;
     let page = pages::page(request, options, prefer, DEFAULT_TOP)?;
-    let messages = found(store, folder, options)?;
+    let messages = matching_messages(store, folder, options)?;
     let rows = messages.iter().skip(page.rows.start).take(page.rows.len());
     let rows = rows
         .map(|message| message::json(store, message, options, prefer).map(Value::Object))
@@ -49,7 +49,7 @@ pub(crate) fn messages(
 }
 
 /// The messages a request is answered with, in their order.
-fn found<'a>(
+fn matching_messages<'a>(
     store: Store<'a>,
     folder: Option<&Folder>,
     options: &QueryOptions<'_>,
@@ -64,7 +64,7 @@ fn found<'a>(
         let query = search::parse(&search).map_err(bad_request)?;
         let messages = store.messages(folder).into_iter();
         return Ok(messages
-            .filter(|message| found::matches(&query, message))
+            .filter(|message| evaluate::matches(&query, message))
             .take(MAX_FOUND)
             .collect());
     }

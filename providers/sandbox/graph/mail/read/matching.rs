@@ -203,7 +203,7 @@ fn value_of(store: Store<'_>, path: &str, message: &Message) -> Option<PropertyV
     let text = |text: &str| Some(PropertyValue::Text(text.to_owned()));
     match path {
         "lastModifiedDateTime" => {
-            let changed = message::changed(message, &store.notes(message));
+            let changed = message::last_modified(message, &store.notes(message));
             Some(PropertyValue::Time(changed / 1_000 * 1_000))
         }
         "receivedDateTime" | "sentDateTime" | "createdDateTime" => {

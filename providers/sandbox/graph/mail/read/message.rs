@@ -119,7 +119,7 @@ pub(super) fn internet_message_id(message: &Message) -> Option<String> {
 }
 
 /// When a message was changed last, in milliseconds since 1970.
-pub(super) fn changed(message: &Message, notes: &Notes) -> i64 {
+pub(super) fn last_modified(message: &Message, notes: &Notes) -> i64 {
     let date = message.facts.date;
     notes.changed.map_or(date, |changed| changed.max(date))
 }
@@ -179,7 +179,7 @@ impl MessageSerializer<'_> {
             "createdDateTime" | "receivedDateTime" | "sentDateTime" => {
                 time(message.facts.date).into()
             }
-            "lastModifiedDateTime" => time(changed(message, &self.notes)).into(),
+            "lastModifiedDateTime" => time(last_modified(message, &self.notes)).into(),
             "changeKey" => store.change_key(message).into(),
             "categories" => store.categories(message).into(),
             "hasAttachments" => (!message.filenames().is_empty()).into(),

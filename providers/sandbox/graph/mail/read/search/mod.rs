@@ -4,7 +4,7 @@
 //! side are joined by AND; NOT binds closer than AND, and AND closer than OR.
 //! A property that mail does not have is a word with a sign in it.
 
-pub(super) mod found;
+pub(super) mod evaluate;
 
 use jiff::ToSpan;
 use jiff::civil::Date;

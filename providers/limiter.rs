@@ -39,7 +39,7 @@ tokio::task_local! {
 ///
 /// # Errors
 /// Whatever the change is refused for before that.
-pub async fn rehearsed<T>(change: impl Future<Output = Result<T>>) -> Result<()> {
+pub async fn rehearse<T>(change: impl Future<Output = Result<T>>) -> Result<()> {
     let until = async {
         let done = change.await;
         (done, REHEARSED.with(Cell::get))
@@ -132,7 +132,7 @@ impl RateLimiter {
     {
         in_earnest()?;
         course::begin_write()?;
-        self.attempts(1, patience.max(PATIENCE), limited, make).await
+        self.attempts(1, patience.max(PATIENCE), is_rate_limited, make).await
     }
 
     /// Makes a call as [`RateLimiter::write`] does, for one that the provider carries out as
@@ -143,7 +143,7 @@ impl RateLimiter {
     {
         in_earnest()?;
         course::begin_write()?;
-        self.attempts(weight, PATIENCE, limited, make).await
+        self.attempts(weight, PATIENCE, is_rate_limited, make).await
     }
 
     /// Makes a call once, whatever the response: only an invalid token is replaced,
@@ -294,7 +294,7 @@ impl RateLimiter {
 }
 
 /// Returns true for a refusal because of too many calls.
-fn limited(error: &Error) -> bool {
+fn is_rate_limited(error: &Error) -> bool {
     matches!(error.kind(), Kind::RateLimited(_))
 }
 

@@ -81,7 +81,7 @@ pub struct Read {
 }
 
 /// Returns the client, which is built at the first call.
-fn shared() -> Result<&'static Client> {
+fn shared_client() -> Result<&'static Client> {
     static CLIENT: OnceLock<Client> = OnceLock::new();
     if let Some(client) = CLIENT.get() {
         return Ok(client);
@@ -167,7 +167,7 @@ pub async fn exchange(
     request: Request<Vec<u8>>,
     most: usize,
 ) -> std::result::Result<Read, Failure> {
-    let client = shared().map_err(|error| Failure::Unreached(error.message().to_owned()))?;
+    let client = shared_client().map_err(|error| Failure::Unreached(error.message().to_owned()))?;
     let request =
         request.map(|bytes| Full::new(Bytes::from(bytes)).map_err(|never| match never {}).boxed());
     let answer = client.request(request).await.map_err(|error| {

@@ -338,7 +338,7 @@ impl Graph {
                 .next("list it again, and repeat the call with the new id")
         };
         let mut sdk = self.sdk.clone();
-        sdk.use_test_endpoint(&self.checked(&format!("{}{}", self.base, call.request))?);
+        sdk.use_test_endpoint(&self.check_url(&format!("{}{}", self.base, call.request))?);
         let body = call.body.map(|body| BodyRead::new(body.to_string()));
         let has_body = body.is_some();
         let header = |text: &str| HeaderValue::from_str(text).map_err(|_opaque| unwritten());
@@ -362,7 +362,7 @@ impl Graph {
     }
 
     /// Returns `url`, if it is the base or below.
-    fn checked(&self, url: &str) -> Result<Url> {
+    fn check_url(&self, url: &str) -> Result<Url> {
         Url::parse(url)
             .ok()
             .filter(|url| {

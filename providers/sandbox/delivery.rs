@@ -75,7 +75,7 @@ pub(super) fn deliver(
     message::facts(&bytes, None).map_err(Unsent::NoMessage)?;
     let recipients = recipients(&bytes)?;
     let date = state.tick();
-    let raw: Arc<[u8]> = completed(bytes, sender, date).into();
+    let raw: Arc<[u8]> = complete(bytes, sender, date).into();
     let facts = facts_at(&raw, date)?;
     let own = |address: &String| address.eq_ignore_ascii_case(sender);
     let to_self = options.one_for_self && recipients.iter().any(own);
@@ -130,8 +130,12 @@ fn hand_over(state: &State, address: &str, raw: &[u8], date: i64) -> Result<(), 
     let labels = vec!["UNREAD".to_owned(), "INBOX".to_owned()];
     let message = Message::new(0, labels, facts.clone(), Arc::clone(&raw));
     let filters = state.settings(&owner, |settings| settings.filters.clone());
-    let entry =
-        Entry { raw, facts, labels: filtering::applied(mailbox, &filters, message), thread: None };
+    let entry = Entry {
+        raw,
+        facts,
+        labels: filtering::apply_filters(mailbox, &filters, message),
+        thread: None,
+    };
     state.change(&owner, |_| Some(Change::Enters(Box::new(entry))));
     Ok(())
 }
@@ -215,7 +219,7 @@ pub(super) fn without(raw: &[u8], names: &[&str]) -> Vec<u8> {
 
 /// A message with the fields that every message sent has: who sends it, when (in
 /// milliseconds), and a Message-ID. What is there stays.
-pub(super) fn completed(raw: Vec<u8>, sender: &str, date: i64) -> Vec<u8> {
+pub(super) fn complete(raw: Vec<u8>, sender: &str, date: i64) -> Vec<u8> {
     let fields = head::fields(mime::header_section(&raw));
     let missing = |name| head::find(&fields, name).is_none_or(|field| field.unfolded().is_empty());
     let mut front = String::new();

@@ -74,7 +74,7 @@ impl Alter {
     }
 
     /// The changed body; what is no JSON stays as it is.
-    pub(super) fn applied(&self, body: Vec<u8>) -> Vec<u8> {
+    pub(super) fn apply(&self, body: Vec<u8>) -> Vec<u8> {
         match serde_json::from_slice(&body) {
             Ok(mut value) => {
                 (self.0)(&mut value);

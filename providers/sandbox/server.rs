@@ -127,7 +127,7 @@ async fn answer(
         Some(fault) => google_error::fault(fault),
     };
     if let Some(alter) = alter {
-        answer.body = alter.applied(answer.body);
+        answer.body = alter.apply(answer.body);
     }
     match fault {
         Some(Fault::Lost | Fault::Late) => Err(io::ErrorKind::ConnectionReset.into()),

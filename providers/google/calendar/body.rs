@@ -52,7 +52,7 @@ pub fn new(change: &Change, request: &str, zone: &str) -> Result<Value> {
         put("organizer", person(organizer));
     }
     if let Some(guests) = change.guests.as_ref().filter(|guests| !guests.is_empty()) {
-        put("attendees", guests.iter().map(|one| asked(one, None)).collect());
+        put("attendees", guests.iter().map(|one| attendee(one, None)).collect());
     }
     if let Some(Some(repeat)) = &change.repeat {
         let start = change.time.as_ref().map(|(start, _)| timed(start));
@@ -93,8 +93,8 @@ pub fn patch_body(current: &Value, change: &Change, request: &str) -> Result<Val
     if let Some((start, end)) = &change.time
         && !(same(current, "start", start) && same(current, "end", end))
     {
-        put("start", replaced(start, current.get("start")));
-        put("end", replaced(end, current.get("end")));
+        put("start", replacement(start, current.get("start")));
+        put("end", replacement(end, current.get("end")));
     }
     if let Some(guests) = &change.guests {
         put("attendees", asked_again(current, guests)?);
@@ -286,7 +286,7 @@ fn recurrence(repeat: &Repeat, start: Option<ZonedTime>) -> Value {
 
 /// Returns the same for an event that has a time: a patch would leave the fields that
 /// are not named, and a day with a time of day is refused.
-fn replaced(requested: &ZonedTime, now: Option<&Value>) -> Value {
+fn replacement(requested: &ZonedTime, now: Option<&Value>) -> Value {
     let mut value = moment(requested);
     if let Some(parts) = value.as_object_mut() {
         for key in ["date", "dateTime", "timeZone"] {
@@ -319,7 +319,7 @@ fn person(guest: &Guest) -> Value {
 }
 
 /// Returns a guest, with everything that is known of them.
-fn asked(guest: &Guest, known: Option<&Value>) -> Value {
+fn attendee(guest: &Guest, known: Option<&Value>) -> Value {
     let mut value = known.cloned().unwrap_or_else(|| person(guest));
     let Some(object) = value.as_object_mut() else {
         return value;
@@ -353,7 +353,7 @@ fn asked_again(current: &Value, guests: &[Guest]) -> Result<Value> {
         .map(|guest| {
             let one =
                 known.iter().find(|one| text(one, "email").eq_ignore_ascii_case(&guest.address));
-            asked(guest, one)
+            attendee(guest, one)
         })
         .collect();
     // Existing guests keep their positions, so that an unchanged list is not sent.

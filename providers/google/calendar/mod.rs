@@ -20,7 +20,7 @@ use url::Url;
 use super::client::{CALENDAR, Google, page};
 use super::wire::{self, Wire};
 use crate::json::text;
-use crate::limiter::rehearsed;
+use crate::limiter::rehearse;
 use crate::net::path_segment;
 use daysheet_core::error::{Error, Kind, Result};
 use daysheet_core::project::Projection;
@@ -319,13 +319,13 @@ impl Calendars for GoogleCalendar {
         notify: Notify,
     ) -> Result<()> {
         match current {
-            Some(current) => rehearsed(self.update(current, change, notify)).await,
-            None => rehearsed(self.create(calendar, change, notify)).await,
+            Some(current) => rehearse(self.update(current, change, notify)).await,
+            None => rehearse(self.create(calendar, change, notify)).await,
         }
     }
 
     async fn rehearse_op(&self, op: &CalendarOp) -> Result<()> {
-        rehearsed(self.manage(op)).await
+        rehearse(self.manage(op)).await
     }
 
     fn check_id(&self, id: &str) -> Result<()> {

@@ -208,7 +208,7 @@ impl GoogleCalendar {
                 self.google.send(Method::POST, &url, None, Some(&body)).await
             }
             CalendarOp::Rename { id, name } => {
-                let calendar = self.owned(id, "renamed").await?;
+                let calendar = self.own_calendar(id, "renamed").await?;
                 // A name for oneself hides the calendar's own.
                 let (path, key): (&[&str], _) = match some(&calendar, "summaryOverride") {
                     Some(_) => (&["users", "me", "calendarList", id], "summaryOverride"),
@@ -219,7 +219,7 @@ impl GoogleCalendar {
                 self.google.send(Method::PATCH, &url, None, Some(&body)).await
             }
             CalendarOp::Delete { id } => {
-                let calendar = self.owned(id, "deleted").await?;
+                let calendar = self.own_calendar(id, "deleted").await?;
                 if id == PRIMARY || flag(&calendar, "primary") {
                     return Err(Error::argument("the main calendar cannot be deleted")
                         .next("delete its events, or name another calendar"));
@@ -269,7 +269,7 @@ impl GoogleCalendar {
     }
 
     /// Returns a listed calendar that the account owns.
-    async fn owned(&self, id: &str, done: &str) -> Result<Value> {
+    async fn own_calendar(&self, id: &str, done: &str) -> Result<Value> {
         check_calendar(id)?;
         let calendars = self.calendar_list().await?;
         let found = calendars.into_iter().find(|calendar| {

@@ -170,7 +170,7 @@ pub(super) fn as_html(plain: &str) -> String {
 }
 
 /// Returns the attachments of a message in the port's form.
-pub(super) fn held(item: &Value) -> Vec<AttachmentInfo> {
+pub(super) fn existing_files(item: &Value) -> Vec<AttachmentInfo> {
     let id = text(item, "id");
     files(item)
         .into_iter()

@@ -60,7 +60,7 @@ pub async fn changes(
                     begin.push(calendar);
                 }
                 found.more |= round.more;
-                let next = DeltaPoint::next(Some(point), &round, now, created);
+                let next = DeltaPoint::next(Some(point), &round, now, created_at);
                 points.insert(id.to_owned(), next);
                 continued.push((id, round));
             }
@@ -83,7 +83,7 @@ pub async fn changes(
             // Existing events are not changes.
             Ok(round) => {
                 found.more |= round.more;
-                let next = DeltaPoint::next(None, &round, now, created);
+                let next = DeltaPoint::next(None, &round, now, created_at);
                 points.insert(id.to_owned(), next);
             }
             Err(error) if is_closed(&error) => found.notes.push(note!(
@@ -99,7 +99,7 @@ pub async fn changes(
 }
 
 /// Returns when an event was created.
-fn created(event: &Value) -> Option<Timestamp> {
+fn created_at(event: &Value) -> Option<Timestamp> {
     text(event, "createdDateTime").parse().ok()
 }
 
@@ -186,7 +186,7 @@ async fn sort_out(
     for (calendar, mut event) in events {
         put_in(&mut event, Some(calendar));
         let point = known.get(calendar);
-        match point.is_some_and(|point| point.is_new(text(&event, "id"), created(&event))) {
+        match point.is_some_and(|point| point.is_new(text(&event, "id"), created_at(&event))) {
             true => found.new.push(event),
             false => found.changed.push(event),
         }

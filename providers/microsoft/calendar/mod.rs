@@ -22,7 +22,7 @@ use serde_json::{Value, json};
 use super::client::{Graph, request};
 use super::response::{DENIED, not_ours};
 use crate::json::{is, nested, text};
-use crate::limiter::rehearsed;
+use crate::limiter::rehearse;
 use crate::net;
 use crate::written::holds;
 use daysheet_core::error::{Error, Kind, Result};
@@ -238,13 +238,13 @@ impl Calendars for OutlookCalendar {
         notify: Notify,
     ) -> Result<()> {
         match current {
-            Some(current) => rehearsed(self.update(current, change, notify)).await,
-            None => rehearsed(self.create(calendar, change, notify)).await,
+            Some(current) => rehearse(self.update(current, change, notify)).await,
+            None => rehearse(self.create(calendar, change, notify)).await,
         }
     }
 
     async fn rehearse_op(&self, op: &CalendarOp) -> Result<()> {
-        rehearsed(self.manage(op)).await
+        rehearse(self.manage(op)).await
     }
 
     fn check_id(&self, id: &str) -> Result<()> {

@@ -64,7 +64,7 @@ fn meeting<'c>(content: &'c str, html: bool, link: &str) -> Option<&'c str> {
     let at = line
         .map(|line| first_line(content, line))
         .or_else(|| content.find(CLASS))
-        .or_else(|| linked(content, link))?;
+        .or_else(|| link_position(content, link))?;
     let start = content.get(..at)?.rfind("<div")?;
     let end = content.rfind("</body").unwrap_or(content.len());
     content.get(start..end)
@@ -81,11 +81,13 @@ fn first_line(content: &str, last: usize) -> usize {
 
 /// Returns true if a text has joining details.
 fn mentions(content: &str, link: &str) -> bool {
-    linked(content, link).is_some() || content.contains("meetup-join") || content.contains(CLASS)
+    link_position(content, link).is_some()
+        || content.contains("meetup-join")
+        || content.contains(CLASS)
 }
 
 /// Returns the position of the meeting's link.
-fn linked(content: &str, link: &str) -> Option<usize> {
+fn link_position(content: &str, link: &str) -> Option<usize> {
     let escaped = link.replace('&', "&amp;");
     let found = content.find(link).or_else(|| content.find(&escaped));
     found.filter(|_| !link.is_empty())

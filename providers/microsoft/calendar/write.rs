@@ -67,7 +67,7 @@ pub async fn create(
         // Graph creates no second event with the same id, so a lost creation may be sent again.
         body.insert("transactionId".to_owned(), id.clone().into());
     }
-    let mut event = posted(graph, &path, &body, &id, change).await?;
+    let mut event = post_event(graph, &path, &body, &id, change).await?;
     if !except.is_empty() {
         let series = text(&event, "id").to_owned();
         leave_out(graph, &event, &except)
@@ -96,7 +96,7 @@ pub async fn create(
 }
 
 /// Sends a new event, twice at most.
-async fn posted(
+async fn post_event(
     graph: &Graph,
     path: &str,
     body: &Value,

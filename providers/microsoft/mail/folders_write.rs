@@ -59,11 +59,11 @@ const COLOURS: &[&str] = &[
 /// Returns the folder of a name, an id or a word; creates it if it is missing and
 /// `create` is set.
 pub async fn folder(outlook: &Outlook, name: &str, create: bool) -> Result<FolderRef> {
-    let missing = match resolved(outlook, name).await {
+    let missing = match resolve(outlook, name).await {
         Err(error) if error.kind() == Kind::NotFound => {
             // It may have been created since the tree was read.
             outlook.forget_tree().await;
-            match resolved(outlook, name).await {
+            match resolve(outlook, name).await {
                 Err(error) if error.kind() == Kind::NotFound => error,
                 other => return other,
             }
@@ -71,14 +71,14 @@ pub async fn folder(outlook: &Outlook, name: &str, create: bool) -> Result<Folde
         other => return other,
     };
     if create {
-        return made(outlook, name).await;
+        return make_levels(outlook, name).await;
     }
     let tree = outlook.tree().await?;
     let names: Vec<&str> = tree.names().values().map(String::as_str).collect();
     Err(like(missing, name, &names))
 }
 
-async fn resolved(outlook: &Outlook, name: &str) -> Result<FolderRef> {
+async fn resolve(outlook: &Outlook, name: &str) -> Result<FolderRef> {
     let tree = outlook.tree().await?;
     Ok(there(&tree, tree.resolve(name)?))
 }
@@ -99,7 +99,7 @@ fn there(tree: &FolderTree, id: &str) -> FolderRef {
 }
 
 /// Makes the levels of a folder's name that are missing, one below the other.
-async fn made(outlook: &Outlook, name: &str) -> Result<FolderRef> {
+async fn make_levels(outlook: &Outlook, name: &str) -> Result<FolderRef> {
     let levels: Vec<&str> = name.split('/').map(str::trim).collect();
     let named = |level: &&str| !level.is_empty() && !level.chars().any(char::is_control);
     if levels.len() > LEVELS || !levels.iter().all(named) {
@@ -165,7 +165,7 @@ async fn post(outlook: &Outlook, parent: Option<&str>, name: &str) -> Result<Val
 /// [`Kind::Argument`] if it is there already.
 pub async fn create_folder(outlook: &Outlook, name: &str) -> Result<Value> {
     outlook.forget_tree().await;
-    let made = made(outlook, name).await?;
+    let made = make_levels(outlook, name).await?;
     if !made.made {
         return Err(Error::argument(format!("the folder `{}` already exists", brief(&made.name)))
             .next("choose another name"));

@@ -52,7 +52,7 @@ impl MessageActions for Outlook {
         messages: &[MailState],
         step: &MessageAction,
     ) -> Vec<Result<Option<MailState>>> {
-        let patch = |message: &MailState, body: Value| Some(patched(self, message, body));
+        let patch = |message: &MailState, body: Value| Some(patch_request(self, message, body));
         match step {
             MessageAction::Read(read) => {
                 let body = json!({ "isRead": read });
@@ -67,7 +67,7 @@ impl MessageActions for Outlook {
                     let mut labels = message.labels.clone();
                     labels.extend(names.iter().cloned());
                     (labels != message.labels)
-                        .then(|| patched(self, message, json!({ "categories": labels })))
+                        .then(|| patch_request(self, message, json!({ "categories": labels })))
                 })
                 .await
             }
@@ -76,7 +76,7 @@ impl MessageActions for Outlook {
                     let mut labels = message.labels.clone();
                     labels.retain(|label| !names.contains(label));
                     (labels != message.labels)
-                        .then(|| patched(self, message, json!({ "categories": labels })))
+                        .then(|| patch_request(self, message, json!({ "categories": labels })))
                 })
                 .await
             }
@@ -236,7 +236,7 @@ impl Outlook {
             let overdue = matches!(message.flag, Flag::Set { due: Some(_) })
                 && wanted(message)?.flag == Flag::Set { due: None };
             let body = json!({ "flag": flag_of(&Flag::None, now) });
-            overdue.then(|| patched(self, message, body))
+            overdue.then(|| patch_request(self, message, body))
         });
         let changed = self.stage(unflagged.await, |message| {
             let wanted = wanted(message)?;
@@ -250,7 +250,7 @@ impl Outlook {
             if wanted.labels != message.labels {
                 body.insert("categories".to_owned(), json!(wanted.labels));
             }
-            (!body.is_empty()).then(|| patched(self, message, body.into()))
+            (!body.is_empty()).then(|| patch_request(self, message, body.into()))
         });
         let changed = changed.await;
         let touched: Vec<bool> = changed
@@ -298,7 +298,7 @@ impl Outlook {
     }
 }
 
-fn patched(outlook: &Outlook, message: &MailState, body: Value) -> BatchChange {
+fn patch_request(outlook: &Outlook, message: &MailState, body: Value) -> BatchChange {
     BatchChange {
         method: Method::PATCH,
         request: outlook.graph().mailbox_url(&at(&message.id), &[]),

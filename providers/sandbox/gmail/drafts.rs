@@ -110,9 +110,9 @@ impl GmailContext<'_> {
     /// A message as a message of the mailbox that comes now.
     fn entry(&self, requested: RequestedMessage, labels: Vec<String>) -> Result<Entry, Response> {
         let date = self.state.tick();
-        let thread = self.joined(&requested)?;
+        let thread = self.requested_thread(&requested)?;
         let raw = match labels.iter().any(|label| label == "DRAFT") {
-            true => delivery::completed(self.of_owner(requested.raw), &self.mailbox.address, date),
+            true => delivery::complete(self.of_owner(requested.raw), &self.mailbox.address, date),
             false => requested.raw,
         };
         let raw: Arc<[u8]> = raw.into();
@@ -122,7 +122,7 @@ impl GmailContext<'_> {
 
     /// The conversation that a message asks for, if it belongs there: it has to
     /// refer to one of its messages, under the same subject.
-    fn joined(&self, requested: &RequestedMessage) -> Result<Option<u64>, Response> {
+    fn requested_thread(&self, requested: &RequestedMessage) -> Result<Option<u64>, Response> {
         let Some(thread) = requested.thread else {
             return Ok(None);
         };

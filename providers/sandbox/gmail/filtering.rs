@@ -9,7 +9,7 @@ use crate::store::mailbox::Mailbox;
 use crate::store::message::Message;
 
 /// The labels that a message has once the filters of a mailbox have seen it.
-pub(crate) fn applied(
+pub(crate) fn apply_filters(
     mailbox: &Mailbox,
     filters: &[(String, Value)],
     message: Message,

@@ -210,11 +210,11 @@ pub(crate) fn fault(fault: Fault) -> Response {
             let message = "Quota exceeded for quota metric 'Queries' and limit 'Queries per \
                            minute per user' of service 'gmail.googleapis.com' for consumer \
                            'project_number:1'.";
-            limited(StatusCode::TOO_MANY_REQUESTS, "RESOURCE_EXHAUSTED", message)
+            rate_limited(StatusCode::TOO_MANY_REQUESTS, "RESOURCE_EXHAUSTED", message)
                 .with("retry-after", "1")
         }
         Fault::Forbidden => {
-            limited(StatusCode::FORBIDDEN, "PERMISSION_DENIED", "Rate Limit Exceeded")
+            rate_limited(StatusCode::FORBIDDEN, "PERMISSION_DENIED", "Rate Limit Exceeded")
         }
         Fault::Server => error(
             StatusCode::INTERNAL_SERVER_ERROR,
@@ -249,7 +249,7 @@ pub(crate) fn fault(fault: Fault) -> Response {
 }
 
 /// A refusal for now.
-fn limited(code: StatusCode, status: &str, message: &str) -> Response {
+fn rate_limited(code: StatusCode, status: &str, message: &str) -> Response {
     let entry = json!({ "domain": "usageLimits", "reason": "rateLimitExceeded" });
     detailed(code, status, message, entry, None)
 }

@@ -179,7 +179,7 @@ impl Write<'_> {
             self.remove(&target, tell);
             return Ok(gone);
         }
-        if !mine && shared(old) != shared(&new) {
+        if !mine && shared_part(old) != shared_part(&new) {
             return Err(refuse::not_organizer());
         }
         let place = match target.place {
@@ -338,7 +338,7 @@ impl Write<'_> {
 }
 
 /// What of an event is the same for all.
-fn shared(event: &Event) -> impl PartialEq + use<> {
+fn shared_part(event: &Event) -> impl PartialEq + use<> {
     (
         event.title.clone(),
         event.notes.clone(),

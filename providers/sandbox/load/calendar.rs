@@ -320,12 +320,12 @@ fn event(entry: &Entry, calendar: usize, owner: &str, in_series: bool) -> Event 
     event.gone = entry.cancelled;
     event.sequence = entry.sequence;
     // The same on every run: two weeks before it.
-    let made = made(begins.instant(&TimeZone::UTC));
+    let made = created_at(begins.instant(&TimeZone::UTC));
     (event.created, event.updated) = (made, made);
     event
 }
 
-fn made(start: Timestamp) -> Timestamp {
+fn created_at(start: Timestamp) -> Timestamp {
     start.checked_sub((14 * 24).hours()).unwrap_or(start)
 }
 

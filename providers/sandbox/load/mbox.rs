@@ -19,7 +19,7 @@ pub(super) struct Posted {
 
 impl Posted {
     /// Takes off the empty line that the format puts after every message.
-    fn trimmed(mut self) -> Self {
+    fn trim_end(mut self) -> Self {
         let line_end = match self.bytes.as_slice() {
             [.., b'\n', b'\r', b'\n'] => 2,
             [.., b'\n', b'\n'] => 1,
@@ -51,7 +51,7 @@ pub(super) fn read(
         if after_empty && is_separator(text) {
             let next = Posted { bytes: Vec::new(), time: time(text) };
             if let Some(done) = message.replace(next) {
-                each(done.trimmed());
+                each(done.trim_end());
             }
         } else if let Some(message) = &mut message {
             let quoted = line.starts_with(b">") && is_quoted(&line);
@@ -62,7 +62,7 @@ pub(super) fn read(
         after_empty = text.is_empty();
     }
     if let Some(done) = message {
-        each(done.trimmed());
+        each(done.trim_end());
     }
     Ok(())
 }

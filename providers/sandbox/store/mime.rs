@@ -124,8 +124,8 @@ fn build(
     *left = left.saturating_sub(1);
     let fields = head::fields(slice(raw, &head));
     let text = |name| head::find(&fields, name).map(|field| field.unfolded());
-    let content_type = text("Content-Type").and_then(|value| structured(&value));
-    let disposition = text("Content-Disposition").and_then(|value| structured(&value));
+    let content_type = text("Content-Type").and_then(|value| parse_structured(&value));
+    let disposition = text("Content-Disposition").and_then(|value| parse_structured(&value));
     let encoding = match text("Content-Transfer-Encoding") {
         Some(word) if word.eq_ignore_ascii_case("base64") => Encoding::Base64,
         Some(word) if word.eq_ignore_ascii_case("quoted-printable") => Encoding::QuotedPrintable,
@@ -200,7 +200,7 @@ fn build(
 
 /// Reads a Content-Type or Content-Disposition, with its parameters in
 /// whatever form they come (RFC 2231, quoted, continued).
-fn structured(value: &str) -> Option<ContentType<'static>> {
+fn parse_structured(value: &str) -> Option<ContentType<'static>> {
     // The reader wants the line end that the unfolding took away.
     let line = format!("{value}\n");
     let parsed = MessageStream::new(line.as_bytes()).parse_content_type();

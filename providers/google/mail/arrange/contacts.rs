@@ -57,7 +57,7 @@ impl Gmail {
     }
 
     pub(super) async fn change_contact(&self, id: &str, card: &ContactCard) -> Result<Value> {
-        let id = saved(id)?;
+        let id = contact_id(id)?;
         let now = self.contact(id).await?;
         let mut body = changes(&now, card);
         if body.is_empty() {
@@ -99,7 +99,7 @@ impl Gmail {
     }
 
     pub(super) async fn delete_contact(&self, id: &str) -> Result<()> {
-        let id = saved(id)?;
+        let id = contact_id(id)?;
         let url = self.contact_at(&format!("v1/{id}:deleteContact"), &[])?;
         match self.google.send(Method::DELETE, &url, None, None).await {
             Ok(_) => Ok(()),
@@ -136,7 +136,7 @@ fn nothing() -> Error {
 }
 
 /// Returns the id of a saved contact, safe in a path.
-fn saved(id: &str) -> Result<&str> {
+fn contact_id(id: &str) -> Result<&str> {
     if id.starts_with("otherContacts/") {
         return Err(Error::argument("this person is not a saved contact, only known from mail")
             .next("save them as a new contact"));

@@ -58,8 +58,8 @@ fn condition(criteria: &Value, other: &mut Vec<String>) -> Option<Query> {
                 _ => None,
             },
             ("sizeComparison", _) => continue,
-            ("query", _) => understood(words),
-            ("negatedQuery", _) => understood(words).map(|query| Query::Not(Box::new(query))),
+            ("query", _) => parse_gmail(words),
+            ("negatedQuery", _) => parse_gmail(words).map(|query| Query::Not(Box::new(query))),
             (key, _) if WORDS.contains(&key) => within(key, words),
             _ => None,
         };
@@ -86,13 +86,13 @@ fn within(key: &str, words: &str) -> Option<Query> {
         }
     }
     match depth {
-        0 => understood(&format!("{key}:({words})")),
+        0 => parse_gmail(&format!("{key}:({words})")),
         _ => None,
     }
 }
 
 /// Returns a Gmail query as one of ours, if it means the same in both.
-fn understood(words: &str) -> Option<Query> {
+fn parse_gmail(words: &str) -> Option<Query> {
     let lower = words.to_lowercase();
     if DATED.iter().any(|word| lower.contains(word)) || daysheet_core::query::is_raw(words) {
         return None;

@@ -15,7 +15,7 @@ use super::messages::as_html;
 use super::{Gmail, check, list};
 use crate::google::client;
 use crate::json::text;
-use crate::limiter::rehearsed;
+use crate::limiter::rehearse;
 use crate::written::holds;
 use daysheet_core::error::{Error, Kind, Result};
 use daysheet_core::provider::Mailbox;
@@ -42,7 +42,7 @@ impl MailboxSettings for Gmail {
     }
 
     async fn rehearse(&self, change: &SettingsChange) -> Result<()> {
-        rehearsed(self.apply_settings(change)).await
+        rehearse(self.apply_settings(change)).await
     }
 
     async fn apply_settings(&self, change: &SettingsChange) -> Result<Option<Value>> {

@@ -6,7 +6,8 @@
 use serde_json::Value;
 
 use crate::google::mail::messages::{
-    as_html, field, fields, held, importance, is_under, message_id, message_ids, people, subject,
+    as_html, existing_files, field, fields, importance, is_under, message_id, message_ids, people,
+    subject,
 };
 use crate::google::mail::{Gmail, ME, Scope, check, list};
 use crate::json::text;
@@ -133,7 +134,7 @@ impl Gmail {
         let message = text(item, "id").to_owned();
         let texts = self.texts(item).await?;
         let shown = texts.html.clone().unwrap_or_default();
-        let files = held(item).into_iter().map(|file| Attachment {
+        let files = existing_files(item).into_iter().map(|file| Attachment {
             name: file.name,
             media: file.media,
             // Gmail gives every attachment a Content-ID, whether the HTML shows it or not.

@@ -14,7 +14,8 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::messages::{
-    ascii, field, fields, held, is_under, message_id, message_ids, people, sent_at, subject,
+    ascii, existing_files, field, fields, is_under, message_id, message_ids, people, sent_at,
+    subject,
 };
 use super::{Gmail, check, list};
 use crate::google::client;
@@ -66,7 +67,7 @@ impl Drafts for Gmail {
             sent: sent_at(&item),
             text: texts.plain,
             html: texts.html,
-            files: held(&item),
+            files: existing_files(&item),
             own,
             headers: fields(&item, HANDED_ON),
         })

@@ -145,7 +145,7 @@ pub fn select(projection: &Projection, more: &[&str]) -> String {
 pub fn put_in(event: &mut Value, calendar: Option<&str>) {
     let rule =
         event.get("recurrence").filter(|recurrence| recurrence.is_object()).and_then(graph::rule);
-    let calendar = calendar.map(str::to_owned).or_else(|| linked(event));
+    let calendar = calendar.map(str::to_owned).or_else(|| linked_calendar(event));
     let Some(event) = event.as_object_mut() else {
         return;
     };
@@ -158,7 +158,7 @@ pub fn put_in(event: &mut Value, calendar: Option<&str>) {
 }
 
 /// Returns the calendar that an event links to; only single events have a link.
-fn linked(event: &Value) -> Option<String> {
+fn linked_calendar(event: &Value) -> Option<String> {
     let link = text(event, "calendar@odata.navigationLink");
     let (_, id) = link.rsplit_once("/calendars('")?;
     let id = id.strip_suffix("')")?;

@@ -14,7 +14,7 @@ use serde_json::Value;
 use super::Outlook;
 use super::folders_write;
 use crate::json::text;
-use crate::limiter::rehearsed;
+use crate::limiter::rehearse;
 use crate::microsoft::response::not_ours;
 use crate::net;
 use crate::written::holds;
@@ -41,7 +41,7 @@ impl MailboxSettings for Outlook {
     }
 
     async fn rehearse(&self, change: &SettingsChange) -> Result<()> {
-        rehearsed(self.apply_settings(change)).await
+        rehearse(self.apply_settings(change)).await
     }
 
     async fn apply_settings(&self, change: &SettingsChange) -> Result<Option<Value>> {

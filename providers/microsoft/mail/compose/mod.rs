@@ -140,7 +140,7 @@ impl Drafts for Outlook {
             body.insert("from".to_owned(), recipient(&outgoing.from));
         }
         let draft = match origin {
-            Origin::New => self.posted(&Value::Object(body), outgoing).await?,
+            Origin::New => self.post_draft(&Value::Object(body), outgoing).await?,
             Origin::Reply { id, all } => {
                 let action = if *all { "createReplyAll" } else { "createReply" };
                 self.draft_reply(id, action, body, outgoing).await?
@@ -334,7 +334,7 @@ impl Outlook {
     }
 
     /// Makes a new draft; its id.
-    async fn posted(&self, body: &Value, outgoing: &OutgoingMessage) -> Result<String> {
+    async fn post_draft(&self, body: &Value, outgoing: &OutgoingMessage) -> Result<String> {
         let request = self.graph().mailbox_url("messages", &[]);
         let made = self.graph().write(&Method::POST, &request, None, Some(body));
         match made.await {

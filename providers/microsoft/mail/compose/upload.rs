@@ -182,7 +182,7 @@ impl Upload<'_> {
         let progress = answer.some_json()?.unwrap_or_default();
         Ok(match made {
             true => total,
-            false => expected(&progress).unwrap_or(to),
+            false => next_expected(&progress).unwrap_or(to),
         })
     }
 
@@ -190,7 +190,7 @@ impl Upload<'_> {
     async fn missing(&self) -> Result<usize> {
         let answer = exchange(self.graph.http.get(self.url.clone())).await?;
         let progress = answer.json()?;
-        Ok(expected(&progress).unwrap_or(self.bytes.len()))
+        Ok(next_expected(&progress).unwrap_or(self.bytes.len()))
     }
 
     /// Cancels the upload; if that fails, it expires by itself.
@@ -211,7 +211,7 @@ async fn exchange(request: reqwest::RequestBuilder) -> Result<GraphResponse> {
 }
 
 /// Returns the beginning of the first missing range: `["3932160-"]`.
-fn expected(progress: &Value) -> Option<usize> {
+fn next_expected(progress: &Value) -> Option<usize> {
     let first = progress.get("nextExpectedRanges")?.as_array()?.first()?;
     let from = first.as_str()?.split('-').next()?;
     from.trim().parse().ok()

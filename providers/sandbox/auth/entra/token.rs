@@ -130,7 +130,7 @@ fn by_code(sign_in: &mut SignIn, form: &Form, client: &str) -> Result<Code, Entr
              request.",
         ));
     }
-    consented(form, client, &authorization.scope)?;
+    check_consent(form, client, &authorization.scope)?;
     Ok(code)
 }
 
@@ -147,12 +147,12 @@ fn may_refresh(sign_in: &SignIn, form: &Form, client: &str, token: &str) -> Resu
         )
         .suberror("bad_token")),
         RefreshStatus::Good { client_id, .. } if client_id != client => Err(not_this_grant()),
-        RefreshStatus::Good { scope, .. } => consented(form, client, scope),
+        RefreshStatus::Good { scope, .. } => check_consent(form, client, scope),
     }
 }
 
 /// Refuses scopes beyond those that the person granted.
-fn consented(form: &Form, client: &str, granted: &str) -> Result<(), EntraError> {
+fn check_consent(form: &Form, client: &str, granted: &str) -> Result<(), EntraError> {
     match form.get("scope") {
         Some(asked) if !scopes::covers(granted, asked) => Err(EntraError::new(
             "invalid_grant",

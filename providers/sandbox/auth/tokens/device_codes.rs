@@ -97,7 +97,7 @@ impl DeviceCodes {
     /// The wish that waits for a user code, as typed by a person: in any case,
     /// with spaces or hyphens.
     pub fn authorization(&self, user_code: &str) -> Option<&AuthorizationRequest> {
-        let code = typed(user_code);
+        let code = normalize_code(user_code);
         let mut waiting = self.kept.iter().filter(|device| self.waits(device));
         let device = waiting.find(|device| device.user_code == code)?;
         Some(&device.authorization)
@@ -109,7 +109,7 @@ impl DeviceCodes {
         if self.authorization(user_code).is_none() {
             return false;
         }
-        let code = typed(user_code);
+        let code = normalize_code(user_code);
         let Some(device) = self
             .kept
             .iter_mut()
@@ -165,7 +165,7 @@ impl DeviceCodes {
 }
 
 /// A user code as it is kept.
-fn typed(user_code: &str) -> String {
+fn normalize_code(user_code: &str) -> String {
     user_code
         .chars()
         .filter(char::is_ascii_alphanumeric)

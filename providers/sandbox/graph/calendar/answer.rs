@@ -195,7 +195,7 @@ fn page(
     of: &str,
 ) -> Result<Body, GraphError> {
     context.base.options.check_select(&PROPERTIES, "event")?;
-    let events = filter::applied(context, events)?;
+    let events = filter::apply_filter(context, events)?;
     context.base.list(&events, DEFAULT_TOP, of, |_, shown| Value::Object(shown.json(context)))
 }
 

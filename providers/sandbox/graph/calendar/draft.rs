@@ -98,7 +98,7 @@ impl Draft {
         let Some(time) = self.members.get(name).filter(|time| time.is_object()) else {
             return Ok(None);
         };
-        stated(time).map(Some)
+        parse_time(time).map(Some)
     }
 
     fn times(&self, event: &mut Event, zone: &str) -> Result<(), GraphError> {
@@ -163,8 +163,8 @@ impl Draft {
         // A start that the pattern does not allow gives way to the first that
         // it does.
         let later = start.duration_until(first);
-        event.start = shifted(&event.start, later);
-        event.end = shifted(&event.end, later);
+        event.start = shift(&event.start, later);
+        event.end = shift(&event.end, later);
         event.repeat = Some(repeat);
         Ok(())
     }
@@ -246,7 +246,7 @@ impl Draft {
 }
 
 /// A time that is said with its zone; without one it is in UTC.
-pub(crate) fn stated(time: &Value) -> Result<LocalTime, GraphError> {
+pub(crate) fn parse_time(time: &Value) -> Result<LocalTime, GraphError> {
     let text = time.get("dateTime").and_then(Value::as_str);
     let text = text.ok_or_else(invalid_property)?;
     let name = time.get("timeZone").and_then(Value::as_str);
@@ -287,7 +287,7 @@ fn local(moment: &ZonedTime, zone: &str) -> LocalTime {
 }
 
 /// The same local time on a later day.
-fn shifted(moment: &ZonedTime, later: jiff::SignedDuration) -> ZonedTime {
+fn shift(moment: &ZonedTime, later: jiff::SignedDuration) -> ZonedTime {
     let days = later.as_hours() / 24;
     match moment {
         ZonedTime::Day(day) => ZonedTime::Day(day.saturating_add(days.days())),

@@ -12,7 +12,7 @@ use crate::graph::error::{GraphError, invalid_filter, unsupported_filter, unsupp
 use crate::graph::filter::{self, Comparison, Filter, Literal};
 
 /// Keeps the events that the request's filter is for, in the order it wants.
-pub(super) fn applied<'a>(
+pub(super) fn apply_filter<'a>(
     context: &CalendarContext<'_>,
     mut events: Vec<Shown<'a>>,
 ) -> Result<Vec<Shown<'a>>, GraphError> {

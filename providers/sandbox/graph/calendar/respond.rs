@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::answer::EventRef;
 use super::context::CalendarContext;
-use super::draft::{person, stated};
+use super::draft::{parse_time, person};
 use super::event::{called_off, is_organizer};
 use super::write::{open, own_place, remove};
 use crate::graph::error::{GraphError, invalid_recipients, invalid_request, not_found};
@@ -122,7 +122,7 @@ fn slot(slot: &Value) -> Result<(ZonedTime, ZonedTime), GraphError> {
     let time = |name: &str| {
         let time = slot.get(name).filter(|time| time.is_object());
         let time = time.ok_or_else(crate::graph::error::invalid_property)?;
-        stated(time).map(|(local, zone)| ZonedTime::At(local, zone))
+        parse_time(time).map(|(local, zone)| ZonedTime::At(local, zone))
     };
     let (start, end) = (time("start")?, time("end")?);
     let at = |moment: &ZonedTime| moment.when().instant(&jiff::tz::TimeZone::UTC);

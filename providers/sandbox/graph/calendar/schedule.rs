@@ -4,7 +4,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::{Map, Value, json};
 
 use super::context::CalendarContext;
-use super::draft::stated;
+use super::draft::parse_time;
 use super::event::show_as;
 use super::places::is_room;
 use crate::graph::error::{GraphError, invalid_parameter, invalid_property};
@@ -62,7 +62,7 @@ fn ask(body: &Map<String, Value>) -> Result<ScheduleRequest, GraphError> {
         let time = body.get(name).filter(|time| time.is_object());
         let time =
             time.ok_or_else(|| invalid_parameter(format!("The parameter '{name}' is missing.")))?;
-        let (local, zone) = stated(time)?;
+        let (local, zone) = parse_time(time)?;
         Ok(resolve(local, &Zone::of(&zone)?.zone))
     };
     let (from, to) = (time("startTime")?, time("endTime")?);

@@ -37,7 +37,7 @@ pub(super) fn create(
     }
     let draft = Draft::new(members);
     if let Some(place) = draft.transaction().and_then(|id| made_by(context, id)) {
-        return created(context, place);
+        return created_response(context, place);
     }
     let owner = context.owner().to_owned();
     let zone = context.agenda.calendar(place).map(|it| it.zone.clone());
@@ -51,7 +51,7 @@ pub(super) fn create(
         event.more.insert("transactionId".to_owned(), id.into());
     }
     let place = context.agenda.insert(event, true);
-    created(context, place)
+    created_response(context, place)
 }
 
 /// The mailbox's owner, as who calls a meeting.
@@ -65,7 +65,10 @@ fn organizer(context: &CalendarContext<'_>) -> Guest {
 }
 
 /// The answer with an event that was made.
-fn created(context: &CalendarContext<'_>, place: usize) -> Result<GraphResponse, GraphError> {
+fn created_response(
+    context: &CalendarContext<'_>,
+    place: usize,
+) -> Result<GraphResponse, GraphError> {
     let found = EventRef { place, original: None };
     let body = answer::single(context, found)?;
     let id = match &body {

@@ -7,7 +7,7 @@
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::{Key, Round, removed, there};
+use super::{Key, Round, removed_entry, there};
 use crate::graph::calendar::answer::{as_is, touches, window};
 use crate::graph::calendar::context::{CalendarContext, CalendarRef};
 use crate::graph::calendar::event::called_off;
@@ -61,7 +61,7 @@ fn single(
     let shown = Shown::of(context, it);
     match inside {
         true => vec![there("event", shown.json(context))],
-        false => vec![removed("event", shown.id(context))],
+        false => vec![removed_entry("event", shown.id(context))],
     }
 }
 
@@ -75,7 +75,7 @@ fn series(
 ) -> Vec<Value> {
     let id = |original: Option<EventTime>| {
         let immutable = context.base.prefer.immutable;
-        removed("event", context.ids().event(place, original.map(second), immutable))
+        removed_entry("event", context.ids().event(place, original.map(second), immutable))
     };
     let occurrences = context.agenda.instances(place, from, to);
     if event.gone || occurrences.is_empty() {

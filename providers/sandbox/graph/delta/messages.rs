@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::{Key, Round, removed, there};
+use super::{Key, Round, removed_entry, there};
 use crate::graph::error::{
     GraphError, bad_request, invalid_filter, sync_state_lost, unsupported_filter, unsupported_order,
 };
@@ -74,7 +74,7 @@ pub(super) fn changes(
             rows.push(((first, message.id), there("message", json)));
         } else if was && wanted.is_none_or(|wanted| wanted == "deleted") {
             let id = store.ids().message_id(message, folder, base.prefer.immutable);
-            rows.push(((history, message), removed("message", id)));
+            rows.push(((history, message), removed_entry("message", id)));
         }
     }
     rows.sort_by_key(|(key, _)| *key);

@@ -160,7 +160,7 @@ pub(super) fn there(kind: &str, members: Map<String, Value>) -> Value {
 }
 
 /// An entry that is not there any more.
-pub(super) fn removed(kind: &str, id: String) -> Value {
+pub(super) fn removed_entry(kind: &str, id: String) -> Value {
     json!({
         "@odata.type": format!("#microsoft.graph.{kind}"),
         "id": id,

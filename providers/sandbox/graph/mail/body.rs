@@ -271,7 +271,7 @@ fn more(fields: &[HeaderField<'_>]) -> Vec<(String, String)> {
 /// The files of a message.
 pub(super) fn files(message: &Message) -> Vec<File> {
     let root = Part::of_message(&message.raw);
-    let parts = attachments::numbered(message, &root).into_iter();
+    let parts = attachments::numbered_attachments(message, &root).into_iter();
     parts
         .map(|(number, part)| {
             let fields = head::fields(mime::slice(&message.raw, &part.head));

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::context::MailContext;
-use crate::graph::calendar::draft::stated;
+use crate::graph::calendar::draft::parse_time;
 use crate::graph::error::{GraphError, invalid_request, not_found};
 use crate::graph::exchange::index::TABS;
 use crate::graph::exchange::state::Notes;
@@ -30,7 +30,7 @@ pub(super) fn of(members: &Map<String, Value>) -> Result<Option<Flag>, GraphErro
     let mut times = Map::new();
     for name in ["startDateTime", "dueDateTime"] {
         if let Some(time) = flag.get(name).filter(|time| time.is_object()) {
-            let (local, zone) = stated(time)?;
+            let (local, zone) = parse_time(time)?;
             let zone = jiff::tz::TimeZone::get(&zone).unwrap_or(jiff::tz::TimeZone::UTC);
             let at = zone.to_timestamp(local).unwrap_or_default();
             let text = at.strftime("%Y-%m-%dT%H:%M:%S.0000000").to_string();

@@ -278,12 +278,12 @@ fn carried_out(
 /// True when a message meets all conditions; one that is not known is not met.
 fn all_met(conditions: &Map<String, Value>, message: &Message) -> bool {
     let mut conditions = non_empty(conditions);
-    conditions.all(|(name, value)| met(name, value, message))
+    conditions.all(|(name, value)| meets(name, value, message))
 }
 
 /// True when a message meets any of some exceptions.
 fn any_met(exceptions: &Map<String, Value>, message: &Message) -> bool {
-    non_empty(exceptions).any(|(name, value)| met(name, value, message))
+    non_empty(exceptions).any(|(name, value)| meets(name, value, message))
 }
 
 /// Those that say something.
@@ -295,7 +295,7 @@ fn non_empty(all: &Map<String, Value>) -> impl Iterator<Item = (&str, &Value)> {
 }
 
 /// True when a message meets one condition.
-fn met(name: &str, wanted: &Value, message: &Message) -> bool {
+fn meets(name: &str, wanted: &Value, message: &Message) -> bool {
     let facts = &message.facts;
     let contains = |held: &str| {
         let held = held.to_lowercase();

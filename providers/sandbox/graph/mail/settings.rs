@@ -4,7 +4,7 @@ use hyper::StatusCode;
 use serde_json::{Map, Value, json};
 
 use super::context::MailContext;
-use crate::graph::calendar::draft::stated;
+use crate::graph::calendar::draft::parse_time;
 use crate::graph::error::{GraphError, invalid_property};
 use crate::graph::response::GraphResponse;
 use crate::graph::types::mail::SETTINGS;
@@ -74,7 +74,7 @@ fn scheduled(replies: &mut Map<String, Value>, before: Option<&Value>) -> Result
         let Some(time) = replies.get(name).filter(|time| time.is_object()) else {
             continue;
         };
-        let (local, _) = stated(time)?;
+        let (local, _) = parse_time(time)?;
         let zone = time.get("timeZone").and_then(Value::as_str);
         let zone = zone.filter(|zone| !zone.is_empty()).unwrap_or("UTC");
         let text = local.strftime("%Y-%m-%dT%H:%M:%S.0000000").to_string();
@@ -85,7 +85,7 @@ fn scheduled(replies: &mut Map<String, Value>, before: Option<&Value>) -> Result
         let of = |name: &str| {
             let held = || before.and_then(|before| before.get(name));
             let time = replies.get(name).or_else(held);
-            let (local, zone) = stated(time?).ok()?;
+            let (local, zone) = parse_time(time?).ok()?;
             local.in_tz(&zone).ok().map(|at| at.timestamp())
         };
         let [from, to] = TIMES.map(of);

@@ -39,11 +39,11 @@ fn parse(body: &Bytes, object: &'static ObjectType) -> Result<Map<String, Value>
         Value::Object(members) => members,
         other => return Err(node(&other, "StartObject")),
     };
-    checked(members, object)
+    check_members(members, object)
 }
 
 /// Checks the members of a shape; their names come back as they are defined.
-fn checked(
+fn check_members(
     members: Map<String, Value>,
     object: &'static ObjectType,
 ) -> Result<Map<String, Value>, GraphError> {
@@ -115,7 +115,7 @@ fn check(value: &mut Value, kind: &'static Type) -> Result<(), GraphError> {
             values.retain(|value| !value.is_null());
             values.into()
         }
-        (Of(object), Value::Object(members)) => checked(members, object)?.into(),
+        (Of(object), Value::Object(members)) => check_members(members, object)?.into(),
         (Many(_), other) => return Err(node(&other, "StartArray")),
         (Of(_), other) => return Err(node(&other, "StartObject")),
         (kind, other) => return Err(mismatch(kind, &other)),

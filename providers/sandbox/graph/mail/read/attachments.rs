@@ -49,7 +49,7 @@ pub(crate) fn list(
     prefer: &Prefer,
 ) -> Vec<Value> {
     let root = Part::of_message(&message.raw);
-    let found = numbered(message, &root).into_iter();
+    let found = numbered_attachments(message, &root).into_iter();
     found
         .map(|(number, part)| {
             let folder = folders::number_of(message);
@@ -83,7 +83,7 @@ pub(crate) fn bytes(store: Store<'_>, message: &Message, id: &str) -> Result<Vec
 pub(crate) fn place(store: Store<'_>, message: &Message, id: &str) -> Result<usize, GraphError> {
     let root = Part::of_message(&message.raw);
     let part = find(store, message, &root, id)?;
-    let all = numbered(message, &root);
+    let all = numbered_attachments(message, &root);
     let place = all.iter().position(|(_, known)| known.body == part.body);
     place.ok_or_else(not_found)
 }
@@ -91,7 +91,7 @@ pub(crate) fn place(store: Store<'_>, message: &Message, id: &str) -> Result<usi
 /// The id of a message's last attachment.
 pub(crate) fn last_id(store: Store<'_>, message: &Message) -> Option<String> {
     let root = Part::of_message(&message.raw);
-    let all = numbered(message, &root);
+    let all = numbered_attachments(message, &root);
     let (number, _) = all.last()?;
     let folder = folders::number_of(message);
     Some(store.ids().attachment(message, folder, *number, false))
@@ -99,7 +99,7 @@ pub(crate) fn last_id(store: Store<'_>, message: &Message) -> Option<String> {
 
 /// The parts that are attachments, with their numbers: those that drafts give
 /// them, so that they stay when others go; else their places in reading order.
-pub(crate) fn numbered<'a>(message: &Message, root: &'a Part) -> Vec<(u32, &'a Part)> {
+pub(crate) fn numbered_attachments<'a>(message: &Message, root: &'a Part) -> Vec<(u32, &'a Part)> {
     let mut parts: Vec<(u32, &Part)> = (0u32..)
         .zip(root.own())
         .filter(|(_, part)| !part.filename.is_empty() || part.embedded)
@@ -131,7 +131,7 @@ fn find<'a>(
     }
     let folder = folders::number_of(message);
     let is = |number, immutable| store.ids().attachment(message, folder, number, immutable) == id;
-    let mut parts = numbered(message, root).into_iter();
+    let mut parts = numbered_attachments(message, root).into_iter();
     parts
         .find(|(number, _)| is(*number, false) || is(*number, true))
         .map(|(_, part)| part)

@@ -213,7 +213,7 @@ fn value_of(store: Store<'_>, path: &str, message: &Message) -> Option<PropertyV
         "isRead" => Some(PropertyValue::Truth(!message.has("UNREAD"))),
         "isDraft" => Some(PropertyValue::Truth(message.has("DRAFT"))),
         "hasAttachments" => Some(PropertyValue::Truth(!message.filenames().is_empty())),
-        "importance" => text(Importance::noted(message, &store.notes(message)).name()),
+        "importance" => text(Importance::from_notes(message, &store.notes(message)).name()),
         "flag/flagStatus" => text(message::flag(message, &store.notes(message))),
         "subject" => text(&message.facts.subject),
         "internetMessageId" => Some(PropertyValue::Text(message::internet_message_id(message)?)),

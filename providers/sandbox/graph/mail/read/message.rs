@@ -66,7 +66,7 @@ impl Importance {
     }
 
     /// By that, and by what was said of it here.
-    pub fn noted(message: &Message, notes: &Notes) -> Self {
+    pub fn from_notes(message: &Message, notes: &Notes) -> Self {
         match (Self::of(message), notes.low) {
             (Self::Normal, true) => Self::Low,
             (known, _) => known,
@@ -186,7 +186,7 @@ impl MessageSerializer<'_> {
             "internetMessageId" => internet_message_id(message).into(),
             "subject" => message.facts.subject.as_str().into(),
             "bodyPreview" => message.preview().into(),
-            "importance" => Importance::noted(message, &self.notes).name().into(),
+            "importance" => Importance::from_notes(message, &self.notes).name().into(),
             "parentFolderId" => ids.folder(folders::number_of(message)).into(),
             "conversationId" => ids.conversation(message.thread).into(),
             "isRead" => (!message.has("UNREAD")).into(),

@@ -29,15 +29,20 @@ const ARCHIVE: &str = "AAkALgAAfolderArchive01=";
 const CLIENTS: &str = "AAkALgAAfolderClients01=";
 
 /// A status and a body; nothing is said for null.
-type Answer = (u16, Value);
+type ScriptedAnswer = (u16, Value);
 
 /// A service that answers single requests, and parts of batches, alike: by
 /// method and path, and the body.
-async fn service(answer: impl Fn(&str, &Value) -> Answer + Send + Sync + 'static) -> Outlook {
+async fn service(
+    answer: impl Fn(&str, &Value) -> ScriptedAnswer + Send + Sync + 'static,
+) -> Outlook {
     Outlook::scripted(move |seen| Some(answer_request(&answer, seen))).await
 }
 
-fn answer_request(answer: &dyn Fn(&str, &Value) -> Answer, seen: &HttpRequest) -> HttpResponse {
+fn answer_request(
+    answer: &dyn Fn(&str, &Value) -> ScriptedAnswer,
+    seen: &HttpRequest,
+) -> HttpResponse {
     if !seen.line.starts_with("POST /$batch") {
         let (status, body) = answer(&seen.line, &seen.body);
         return match body {
@@ -103,11 +108,11 @@ fn lines<const N: usize>(lines: [(&str, Value); N]) -> Vec<(String, Value)> {
     lines.into_iter().map(|(line, body)| (line.to_owned(), body)).collect()
 }
 
-fn refused(status: u16, code: &str) -> Answer {
+fn refused(status: u16, code: &str) -> ScriptedAnswer {
     (status, json!({"error": {"code": code, "message": "No."}}))
 }
 
-fn missing() -> Answer {
+fn missing() -> ScriptedAnswer {
     refused(404, "ErrorItemNotFound")
 }
 

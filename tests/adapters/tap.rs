@@ -161,7 +161,7 @@ impl HttpResponse {
         Self { cut: true, ..self }
     }
 
-    fn http(self, taken: Arc<Taken>) -> Answer {
+    fn http(self, taken: Arc<Taken>) -> TapResponse {
         let mut response = hyper::Response::builder().status(self.status);
         for (name, value) in self.headers {
             response = response.header(name, value);
@@ -213,7 +213,7 @@ pub struct Taken {
     pub at_once: AtomicUsize,
 }
 
-type Answer = hyper::Response<UnsyncBoxBody<Bytes, io::Error>>;
+type TapResponse = hyper::Response<UnsyncBoxBody<Bytes, io::Error>>;
 type Rule = dyn Fn(&HttpRequest) -> Option<HttpResponse> + Send + Sync;
 
 /// The tap.
@@ -278,7 +278,7 @@ impl Tap {
         &self,
         request: hyper::Request<Incoming>,
         upstream: Option<String>,
-    ) -> std::result::Result<Answer, hyper::Error> {
+    ) -> std::result::Result<TapResponse, hyper::Error> {
         let (parts, body) = request.into_parts();
         let bytes = body.collect().await?.to_bytes();
         let request = HttpRequest::new(&self.base, &parts, bytes.clone());

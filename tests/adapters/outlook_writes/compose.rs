@@ -9,7 +9,7 @@ use daysheet_core::provider::mail::{Origin, SendLookup, SendStatus, Sent, Stored
 use super::*;
 
 /// What one reads of a draft with a file.
-fn reads(line: &str) -> Option<Answer> {
+fn reads(line: &str) -> Option<ScriptedAnswer> {
     if line.starts_with(&format!("GET /me/messages/{DRAFT}/attachments?")) {
         return Some((200, json!({"value": [graph_file()]})));
     }

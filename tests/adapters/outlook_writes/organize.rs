@@ -317,7 +317,7 @@ async fn a_flag_is_put_back_without_its_day() {
 }
 
 /// A mailbox with an inbox, an archive, and `Clients/Okafor`.
-pub(super) fn folders(line: &str) -> Option<Answer> {
+pub(super) fn folders(line: &str) -> Option<ScriptedAnswer> {
     let folder = |id: &str, name: &str, below: u32| json!({"id": id, "displayName": name, "childFolderCount": below});
     let okafor = "AAkALgAAfolderOkafor001=";
     Some(match line.strip_prefix("GET /me/mailFolders")? {
@@ -338,7 +338,7 @@ pub(super) fn folders(line: &str) -> Option<Answer> {
     })
 }
 
-fn categories() -> Answer {
+fn categories() -> ScriptedAnswer {
     let category =
         |id: &str, name: &str, color: &str| json!({"id": id, "displayName": name, "color": color});
     let all = [category("1", "Print", "preset0"), category("2", "Clients", "preset2")];

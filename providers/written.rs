@@ -29,22 +29,24 @@ pub fn holds(there: Option<&Value>, written: &Value) -> bool {
     match written {
         Value::Null | Value::Bool(false) => is_nothing(there),
         Value::Object(_) if moment(written).is_some() => moment(there) == moment(written),
-        Value::Object(wanted) => wanted.iter().all(|(key, value)| match (key.as_str(), value) {
-            (key, Value::String(html)) if HTML.contains(&key) => shows(text(there, key), html),
-            _ => holds(there.get(key), value),
-        }),
-        Value::Array(wanted) => {
+        Value::Object(expected) => {
+            expected.iter().all(|(key, value)| match (key.as_str(), value) {
+                (key, Value::String(html)) if HTML.contains(&key) => shows(text(there, key), html),
+                _ => holds(there.get(key), value),
+            })
+        }
+        Value::Array(expected) => {
             let found = there.as_array().map_or(&[][..], Vec::as_slice);
             let is_there = |one: &Value| found.iter().any(|other| holds(Some(other), one));
-            found.len() == wanted.len() && wanted.iter().all(is_there)
+            found.len() == expected.len() && expected.iter().all(is_there)
         }
-        Value::String(wanted) => match there {
-            Value::String(found) => alike(found, wanted),
-            there => wanted.is_empty() && there.is_null(),
+        Value::String(expected) => match there {
+            Value::String(found) => alike(found, expected),
+            there => expected.is_empty() && there.is_null(),
         },
-        Value::Number(wanted) => match there {
-            Value::Number(found) => found.as_f64() == wanted.as_f64(),
-            there => there.as_str() == Some(wanted.to_string().as_str()),
+        Value::Number(expected) => match there {
+            Value::Number(found) => found.as_f64() == expected.as_f64(),
+            there => there.as_str() == Some(expected.to_string().as_str()),
         },
         Value::Bool(true) => *there == Value::Bool(true),
     }

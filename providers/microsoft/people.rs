@@ -78,8 +78,8 @@ impl PeopleRequests {
         let of = |has: &[&str], address: &'static str| {
             // Without the address, people cannot be distinguished.
             let mut select = vec!["id", address];
-            let wanted = roots.iter().filter(|root| has.contains(root));
-            select.extend(wanted.filter(|root| **root != address));
+            let selected = roots.iter().filter(|root| has.contains(root));
+            select.extend(selected.filter(|root| **root != address));
             select.join(",")
         };
         Self {

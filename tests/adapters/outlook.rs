@@ -111,12 +111,12 @@ async fn searches_find_what_they_mean() {
         ("in:anywhere", 60),
     ] {
         let mut found = 0;
-        let mut wanted = ask(&MESSAGE, &["id"], q, 100);
+        let mut request = ask(&MESSAGE, &["id"], q, 100);
         loop {
-            let page = mailbox.messages(&wanted).await.unwrap();
+            let page = mailbox.messages(&request).await.unwrap();
             found += page.items.len();
             let Some(next) = page.next else { break };
-            wanted.cursor = Some(next);
+            request.cursor = Some(next);
         }
         assert_eq!(found, expected, "{q}");
     }
@@ -131,12 +131,12 @@ async fn pages_are_an_exact_partition() {
     {
         let mut all = Vec::new();
         for limit in [100, 7] {
-            let mut wanted = ask(table, &["id", "date"], q, limit);
+            let mut request = ask(table, &["id", "date"], q, limit);
             let mut ids: Vec<String> = Vec::new();
             loop {
                 let page = match table.name {
-                    "thread" => mailbox.threads(&wanted).await,
-                    _ => mailbox.messages(&wanted).await,
+                    "thread" => mailbox.threads(&request).await,
+                    _ => mailbox.messages(&request).await,
                 }
                 .unwrap();
                 for id in texts(&page.items, "id") {
@@ -147,7 +147,7 @@ async fn pages_are_an_exact_partition() {
                         ids.push(id.to_owned());
                     }
                 }
-                if wanted.cursor.is_none() && table.name == "message" {
+                if request.cursor.is_none() && table.name == "message" {
                     let counted = match q {
                         "" if limit == 7 => Total::About(60),
                         "" => Total::Exactly(56),
@@ -156,7 +156,7 @@ async fn pages_are_an_exact_partition() {
                     assert_eq!(page.total, Some(counted), "{q} {limit}");
                 }
                 let Some(next) = page.next else { break };
-                wanted.cursor = Some(next);
+                request.cursor = Some(next);
             }
             assert_eq!(ids.iter().collect::<BTreeSet<_>>().len(), ids.len());
             all.push(ids);
@@ -199,13 +199,13 @@ async fn a_conversation_is_whole_and_costs_a_part_of_a_batch() {
 async fn letters_come_by_the_batch() {
     let outlook = Outlook::sample().await;
     let mailbox = outlook.mailbox().await;
-    let wanted = ask(&MESSAGE, &["id"], "in:anywhere", 100);
-    let page = mailbox.messages(&wanted).await.unwrap();
+    let request = ask(&MESSAGE, &["id"], "in:anywhere", 100);
+    let page = mailbox.messages(&request).await.unwrap();
     let ids: Vec<String> = texts(&page.items, "id").into_iter().map(str::to_owned).collect();
     outlook.tap.requests();
     for form in [BodyForm::None, BodyForm::Headers, BodyForm::Parts] {
         for count in [1, 20, 25, 60] {
-            let messages = mailbox.read_messages(&ids[..count], &wanted.projection, form).await;
+            let messages = mailbox.read_messages(&ids[..count], &request.projection, form).await;
             let with_files = messages
                 .iter()
                 .filter(|message| {
@@ -240,12 +240,12 @@ async fn a_letter_is_read_in_every_form() {
     let outlook = Outlook::over(Some(mail.path())).await;
     let address = outlook.sandbox.as_ref().unwrap().addresses()[0].clone();
     let mailbox = outlook.mailbox_of(&address).await;
-    let wanted = ask(&MESSAGE, &["id", "subject"], "", 5);
-    let id = mailbox.messages(&wanted).await.unwrap().items[0]["id"].as_str().unwrap().to_owned();
+    let request = ask(&MESSAGE, &["id", "subject"], "", 5);
+    let id = mailbox.messages(&request).await.unwrap().items[0]["id"].as_str().unwrap().to_owned();
     let gone = "AAkALgAAAAAAHYQDEapmEc2byACqAC/EWg0ADDDDDDDDDDDDDDDDDDDDDDDDDAA=".to_owned();
     let ids = [id.clone(), gone, "x/../y".to_owned()];
 
-    let messages = mailbox.read_messages(&ids, &wanted.projection, BodyForm::Parts).await;
+    let messages = mailbox.read_messages(&ids, &request.projection, BodyForm::Parts).await;
     let first = messages[0].as_ref().unwrap();
     assert_eq!(first.item["subject"], "both");
     assert_eq!(first.item.get("body"), None);
@@ -270,10 +270,10 @@ async fn a_letter_is_read_in_every_form() {
         assert_eq!(messages[at].as_ref().unwrap_err().to_string(), expected);
     }
 
-    let headers = mailbox.read_messages(&ids[..1], &wanted.projection, BodyForm::Headers).await;
+    let headers = mailbox.read_messages(&ids[..1], &request.projection, BodyForm::Headers).await;
     let source = headers[0].as_ref().unwrap().source.clone().unwrap();
     assert!(source.contains("Message-ID: <1@x.example>\n"), "{source}");
-    let raw = mailbox.read_messages(&ids[..1], &wanted.projection, BodyForm::Raw).await;
+    let raw = mailbox.read_messages(&ids[..1], &request.projection, BodyForm::Raw).await;
     let source = raw[0].as_ref().unwrap().source.clone().unwrap();
     assert!(source.contains("Subject: both") && source.contains("%PDF"), "{source}");
 }
@@ -448,8 +448,8 @@ async fn a_shared_mailbox_is_asked_by_its_address() {
     }
     let outlook = Outlook::over(Some(mail.path())).await;
     let mailbox = outlook.shared("team@example.com").await;
-    let wanted = ask(&MESSAGE, &["id", "subject"], "in:anywhere", 5);
-    let page = mailbox.messages(&wanted).await.unwrap();
+    let request = ask(&MESSAGE, &["id", "subject"], "in:anywhere", 5);
+    let page = mailbox.messages(&request).await.unwrap();
     assert_eq!(texts(&page.items, "subject"), ["for team@example.com"]);
     assert_eq!(
         outlook.tap.lines(),
@@ -466,13 +466,13 @@ async fn a_shared_mailbox_is_asked_by_its_address() {
         ))
     })
     .await;
-    let error = outlook.shared("team@example.com").await.messages(&wanted).await.unwrap_err();
+    let error = outlook.shared("team@example.com").await.messages(&request).await.unwrap_err();
     assert_eq!(
         error.to_string(),
         "the mailbox is no longer shared with this sign-in, or not for this: ask its owner for \
          access"
     );
-    let error = outlook.mailbox().await.messages(&wanted).await.unwrap_err();
+    let error = outlook.mailbox().await.messages(&request).await.unwrap_err();
     assert_eq!(error.kind(), Kind::Auth);
     assert_eq!(
         error.to_string(),
@@ -527,13 +527,13 @@ async fn a_mailbox_that_is_not_shared_is_reported_at_sign_in() {
 async fn a_token_that_ended_is_renewed_once_for_all_parts() {
     let outlook = Outlook::sample().await;
     let mailbox = outlook.mailbox().await;
-    let wanted = ask(&MESSAGE, &["id"], "in:anywhere", 3);
-    let page = mailbox.messages(&wanted).await.unwrap();
+    let request = ask(&MESSAGE, &["id"], "in:anywhere", 3);
+    let page = mailbox.messages(&request).await.unwrap();
     let ids: Vec<String> = texts(&page.items, "id").into_iter().map(str::to_owned).collect();
     for _ in 0..2 {
         outlook.tap.requests();
         outlook.sandbox.as_ref().unwrap().expire_access_tokens();
-        let messages = mailbox.read_messages(&ids, &wanted.projection, BodyForm::None).await;
+        let messages = mailbox.read_messages(&ids, &request.projection, BodyForm::None).await;
         assert!(messages.iter().all(Result::is_ok), "{messages:?}");
         let seen = outlook.tap.requests();
         assert_eq!(seen.len(), 2);
@@ -610,8 +610,8 @@ async fn hostile_answers_are_errors_in_our_words() {
             let shown = format!("{failure:?}");
             let outlook = Outlook::scripted(move |_| Some(failure.clone())).await;
             let mailbox = outlook.mailbox().await;
-            let wanted = ask(&MESSAGE, &["id"], "in:anywhere is:unread", 5);
-            let error = mailbox.messages(&wanted).await.unwrap_err();
+            let request = ask(&MESSAGE, &["id"], "in:anywhere is:unread", 5);
+            let error = mailbox.messages(&request).await.unwrap_err();
             assert_eq!(error.to_string(), expected, "{shown}");
             assert_eq!(outlook.tap.requests().len(), attempts, "{shown}");
         });
@@ -635,23 +635,23 @@ async fn a_token_goes_to_the_configured_endpoint_only() {
     })
     .await;
     let mailbox = outlook.mailbox().await;
-    let mut wanted = ask(&MESSAGE, &["id"], "in:anywhere", 5);
-    wanted.cursor = mailbox.messages(&wanted).await.unwrap().next;
-    assert_eq!(wanted.cursor.as_deref(), Some("me/messages?$skip=5"));
-    let error = mailbox.messages(&wanted).await.unwrap_err();
+    let mut request = ask(&MESSAGE, &["id"], "in:anywhere", 5);
+    request.cursor = mailbox.messages(&request).await.unwrap().next;
+    assert_eq!(request.cursor.as_deref(), Some("me/messages?$skip=5"));
+    let error = mailbox.messages(&request).await.unwrap_err();
     assert_eq!(error.kind(), Kind::Provider(307));
     let seen = outlook.tap.requests();
     assert_eq!(seen.len(), 2);
     assert!(seen.iter().all(|seen| seen.header("authorization") == "Bearer the-token"));
     // A cursor that was tampered with leads nowhere either.
     for cursor in ["../../x", "../beta/me/messages"] {
-        wanted.cursor = Some(cursor.to_owned());
-        let error = mailbox.messages(&wanted).await.unwrap_err();
+        request.cursor = Some(cursor.to_owned());
+        let error = mailbox.messages(&request).await.unwrap_err();
         assert_eq!(error.kind(), Kind::Internal, "{cursor}: {error}");
     }
     assert_eq!(outlook.tap.requests().len(), 0);
-    wanted.cursor = Some(format!("{}/x", stranger.tap.base));
-    let _ = mailbox.messages(&wanted).await;
+    request.cursor = Some(format!("{}/x", stranger.tap.base));
+    let _ = mailbox.messages(&request).await;
     assert_eq!(outlook.tap.requests().len(), 1);
     assert_eq!(stranger.tap.requests().len(), 0);
 }
@@ -661,17 +661,17 @@ async fn a_page_that_aged_says_to_search_again() {
     let outlook = Outlook::sample().await;
     let mailbox = outlook.mailbox().await;
     for (table, by_thread) in [(&MESSAGE, false), (&THREAD, true)] {
-        let mut wanted = ask(table, &["id"], "lantern OR budget", 2);
+        let mut request = ask(table, &["id"], "lantern OR budget", 2);
         let first = match by_thread {
-            true => mailbox.threads(&wanted).await,
-            false => mailbox.messages(&wanted).await,
+            true => mailbox.threads(&request).await,
+            false => mailbox.messages(&request).await,
         };
-        wanted.cursor = first.unwrap().next;
-        assert!(wanted.cursor.is_some());
+        request.cursor = first.unwrap().next;
+        assert!(request.cursor.is_some());
         outlook.tap.say(|_| Some(refusal(400, "BadRequest", "The skip token is invalid.")));
         let second = match by_thread {
-            true => mailbox.threads(&wanted).await,
-            false => mailbox.messages(&wanted).await,
+            true => mailbox.threads(&request).await,
+            false => mailbox.messages(&request).await,
         };
         outlook.tap.say(|_| None);
         assert_eq!(
@@ -679,10 +679,10 @@ async fn a_page_that_aged_says_to_search_again() {
             "Outlook's page cursor expired: search again without cursor"
         );
     }
-    let mut wanted = ask(&THREAD, &["id"], "", 2);
-    wanted.cursor = Some("me/messages".to_owned());
+    let mut request = ask(&THREAD, &["id"], "", 2);
+    request.cursor = Some("me/messages".to_owned());
     assert_eq!(
-        mailbox.threads(&wanted).await.unwrap_err().to_string(),
+        mailbox.threads(&request).await.unwrap_err().to_string(),
         "the cursor does not belong to a list of threads: search again without cursor"
     );
 }
@@ -866,10 +866,10 @@ async fn what_leaves_a_list_while_it_is_paged_takes_nothing_with_it() {
         })
         .await;
         let mailbox = outlook.mailbox().await;
-        let mut wanted = ask(&MESSAGE, &["id"], "in:anywhere", limit);
+        let mut request = ask(&MESSAGE, &["id"], "in:anywhere", limit);
         let mut shown = BTreeSet::new();
         for _ in 0..100 {
-            let page = mailbox.messages(&wanted).await.unwrap();
+            let page = mailbox.messages(&request).await.unwrap();
             let new: Vec<String> = texts(&page.items, "id")
                 .into_iter()
                 .filter(|id| !shown.contains(*id))
@@ -881,7 +881,7 @@ async fn what_leaves_a_list_while_it_is_paged_takes_nothing_with_it() {
             }
             shown.extend(new);
             let Some(next) = page.next else { break };
-            wanted.cursor = Some(next);
+            request.cursor = Some(next);
         }
         assert_eq!(shown.len(), 90, "{limit} {leaving}");
     }
@@ -1010,18 +1010,18 @@ async fn a_search_goes_on_where_graph_ends_it() {
                 false => (&MESSAGE, &["id"]),
             };
             let limit = if threads { 60 } else { 100 };
-            let mut wanted = ask(table, columns, "lantern in:anywhere", limit);
+            let mut request = ask(table, columns, "lantern in:anywhere", limit);
             let mut ids: Vec<String> = Vec::new();
             for _ in 0..120 {
                 let page = match threads {
-                    true => mailbox.threads(&wanted).await.unwrap(),
-                    false => mailbox.messages(&wanted).await.unwrap(),
+                    true => mailbox.threads(&request).await.unwrap(),
+                    false => mailbox.messages(&request).await.unwrap(),
                 };
                 assert_eq!(page.notes, [""; 0], "{name}");
                 let found = page.items.iter().map(|item| item["id"].as_str().unwrap());
                 ids.extend(found.map(|id| id[1..].to_owned()));
-                wanted.cursor = page.next;
-                if wanted.cursor.is_none() {
+                request.cursor = page.next;
+                if request.cursor.is_none() {
                     break;
                 }
             }
@@ -1038,16 +1038,16 @@ async fn a_search_that_ends_at_its_limit_says_so() {
     for (times, bounds) in [(vec![5; 1_500], true), ((0..1_500).collect(), false)] {
         let outlook = answering(move |asked| searched(&times, asked, bounds)).await;
         let mailbox = outlook.mailbox().await;
-        let mut wanted = ask(&MESSAGE, &["id"], "lantern in:anywhere", 100);
+        let mut request = ask(&MESSAGE, &["id"], "lantern in:anywhere", 100);
         let (mut ids, mut notes) = (BTreeSet::new(), Vec::new());
         for _ in 0..60 {
-            let page = mailbox.messages(&wanted).await.unwrap();
+            let page = mailbox.messages(&request).await.unwrap();
             for item in &page.items {
                 assert!(ids.insert(item["id"].as_str().unwrap().to_owned()));
             }
             notes.extend(page.notes);
-            wanted.cursor = page.next;
-            if wanted.cursor.is_none() {
+            request.cursor = page.next;
+            if request.cursor.is_none() {
                 break;
             }
         }
@@ -1075,8 +1075,8 @@ async fn conversations_stand_by_the_date_of_their_rows() {
     })
     .await;
     let mailbox = outlook.mailbox().await;
-    let wanted = ask(&THREAD, &["id", "date"], "in:anywhere is:unread", 2);
-    let page = mailbox.threads(&wanted).await.unwrap();
+    let request = ask(&THREAD, &["id", "date"], "in:anywhere is:unread", 2);
+    let page = mailbox.threads(&request).await.unwrap();
     assert_eq!(texts(&page.items, "id"), ["B", "A"]);
     assert_eq!(page.notes, ["threads are listed by their newest matching message"]);
 }

@@ -366,9 +366,9 @@ proptest! {
             return Ok(());
         };
         for mail in mails {
-            let wanted = means(&query, &mail) && meaning::opened(&query, &mail);
+            let expected = means(&query, &mail) && meaning::opened(&query, &mail);
             prop_assert_eq!(
-                found(&compiled, &mail), wanted,
+                found(&compiled, &mail), expected,
                 "{}\n{:?}\n{:?}", show(&query), compiled, mail
             );
         }

@@ -456,7 +456,7 @@ fn show_changed(body: &mut Map<String, Value>, current: &Value, show: Option<Sho
         )
         .next("create a new event and delete this one"));
     }
-    let wanted = |key: &str, usual: &str, word: &str| {
+    let requested_word = |key: &str, usual: &str, word: &str| {
         let now = Some(text(current, key)).filter(|now| !now.is_empty());
         (now.unwrap_or(usual) != word).then(|| Value::from(word))
     };
@@ -465,10 +465,10 @@ fn show_changed(body: &mut Map<String, Value>, current: &Value, show: Option<Sho
         Show::Tentative => ("opaque", "tentative"),
         _ => ("opaque", "confirmed"),
     };
-    if let Some(word) = wanted("transparency", "opaque", transparency) {
+    if let Some(word) = requested_word("transparency", "opaque", transparency) {
         body.insert("transparency".to_owned(), word);
     }
-    if let Some(word) = wanted("status", "confirmed", status) {
+    if let Some(word) = requested_word("status", "confirmed", status) {
         body.insert("status".to_owned(), word);
     }
     Ok(())

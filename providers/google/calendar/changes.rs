@@ -239,8 +239,8 @@ impl SyncPoint {
     fn know(&mut self, items: &[Value]) {
         for item in items {
             let id = hash(text(item, "id"));
-            let wanted = is_of_others(item) || self.is_late(item);
-            if wanted && !self.known.contains(&id) {
+            let included = is_of_others(item) || self.is_late(item);
+            if included && !self.known.contains(&id) {
                 self.known.push(id);
             }
         }

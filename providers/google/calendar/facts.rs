@@ -216,16 +216,16 @@ pub fn room(calendar: &Value) -> Option<Value> {
 
 /// Returns the mask of a list's events for the paths that are read.
 pub fn mask(paths: &[String]) -> String {
-    let mut wanted: Vec<&str> = Vec::new();
+    let mut selected: Vec<&str> = Vec::new();
     let read = paths.iter().map(String::as_str).chain(FACTS.iter().copied());
     // The adapter adds `calendarId` itself.
     for path in read.filter(|path| *path != "calendarId") {
-        if !wanted.iter().any(|whole| inside(path, whole)) {
-            wanted.retain(|known| !inside(known, path));
-            wanted.push(path);
+        if !selected.iter().any(|whole| inside(path, whole)) {
+            selected.retain(|known| !inside(known, path));
+            selected.push(path);
         }
     }
-    wanted.join(",")
+    selected.join(",")
 }
 
 /// Returns true if a path is equal to another, or below it.

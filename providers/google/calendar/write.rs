@@ -162,7 +162,7 @@ impl GoogleCalendar {
             ],
         )?;
         let version = some(current, "etag");
-        let wanted = &body::lasting(body);
+        let expected = &body::lasting(body);
         let (method, body) = match body::without_nulls(current, body) {
             // The published contract has no null, so a patch cannot clear a field.
             Some(whole) => (Method::PUT, Cow::Owned(whole)),
@@ -177,7 +177,7 @@ impl GoogleCalendar {
                     let found = self.there(&calendar, &id).await?;
                     let is_ours = |found: &Value| {
                         let another = version.is_none() || some(found, "etag") != version;
-                        another && holds(Some(found), wanted)
+                        another && holds(Some(found), expected)
                     };
                     Ok(found.filter(is_ours))
                 };

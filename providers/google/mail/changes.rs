@@ -125,8 +125,8 @@ impl Gmail {
         projection: &Projection,
     ) -> Result<Changes> {
         let mut changes = Changes::default();
-        let listed = |wanted: HistoryOutcome| -> Vec<Value> {
-            let those = fates.iter().filter(|(_, fate)| *fate == wanted);
+        let listed = |outcome: HistoryOutcome| -> Vec<Value> {
+            let those = fates.iter().filter(|(_, fate)| *fate == outcome);
             those.map(|(message, _)| message.clone()).collect()
         };
         let ids = |list: Vec<Value>| list.into_iter().map(|one| text(&one, "id").to_owned());

@@ -256,7 +256,7 @@ pub(super) fn fields(item: &Value, names: &[&str]) -> Vec<(String, String)> {
         .flatten()
         .filter(|one| {
             let name = text(one, "name");
-            names.iter().any(|wanted| wanted.eq_ignore_ascii_case(name))
+            names.iter().any(|expected| expected.eq_ignore_ascii_case(name))
         })
         .map(|one| (text(one, "name").to_owned(), unfolded(text(one, "value"))))
         .collect()

@@ -209,10 +209,11 @@ impl Gmail {
         let Some(query) = &ask.query else {
             return Ok(query::GmailQuery::default());
         };
-        let wanted = query.alternatives().into_iter();
-        let wanted: Vec<(&str, bool)> =
-            wanted.filter_map(|(term, other)| Some((query::label_of(term)?, other))).collect();
-        if wanted.is_empty() {
+        let named_labels = query.alternatives().into_iter();
+        let named_labels: Vec<(&str, bool)> = named_labels
+            .filter_map(|(term, other)| Some((query::label_of(term)?, other)))
+            .collect();
+        if named_labels.is_empty() {
             return Ok(query::compile(query));
         }
         let labels = self.labels().await?;
@@ -226,7 +227,7 @@ impl Gmail {
             Error::new(Kind::NotFound, unknown(name)).next("lookup kind=folders lists them")
         };
         let mut notes = Vec::new();
-        for (name, other) in wanted.iter().filter(|(name, _)| !is_known(name)) {
+        for (name, other) in named_labels.iter().filter(|(name, _)| !is_known(name)) {
             // An unknown label silently finds nothing at Gmail; in an OR, others may hold.
             match other {
                 true => notes.push(note!("{}: {}", ours(unknown(name)), NOTHING)),
@@ -235,9 +236,10 @@ impl Gmail {
         }
         let lacks = |term: &Term| query::label_of(term).is_some_and(|name| !is_known(name));
         let query = &query.without(&lacks);
-        if let (true, Some((name, _))) =
-            (*query == Query::Any(Vec::new()), wanted.iter().find(|(name, _)| !is_known(name)))
-        {
+        if let (true, Some((name, _))) = (
+            *query == Query::Any(Vec::new()),
+            named_labels.iter().find(|(name, _)| !is_known(name)),
+        ) {
             return Err(refused(name));
         }
         let by_id = |id: &str| {

@@ -292,8 +292,8 @@ fn content_type(value: &str) -> ContentType {
     let Some(found) = parsed.as_ref().and_then(|message| message.content_type()) else {
         return ContentType::default();
     };
-    let is = |name: &str, wanted: &str| {
-        found.attribute(name).is_some_and(|value| value.eq_ignore_ascii_case(wanted))
+    let is = |name: &str, expected: &str| {
+        found.attribute(name).is_some_and(|value| value.eq_ignore_ascii_case(expected))
     };
     ContentType {
         html: false,

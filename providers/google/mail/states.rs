@@ -132,8 +132,8 @@ fn each_given(labels: &[String]) -> Result<Vec<&str>> {
 /// message was sent or is a draft.
 pub(super) fn between(now: &MailState, then: &MailState) -> Difference {
     let mut difference = Difference::default();
-    let mut mark = |label: &str, wanted: bool| {
-        let into = match wanted {
+    let mut mark = |label: &str, expected: bool| {
+        let into = match expected {
             true => &mut difference.add,
             false => &mut difference.remove,
         };
@@ -165,12 +165,12 @@ pub(super) fn grouped(
     messages: &[MailState],
     then: &[MailState],
 ) -> (BTreeMap<Difference, Vec<usize>>, Vec<usize>) {
-    let wanted: BTreeMap<&str, &MailState> =
+    let expected: BTreeMap<&str, &MailState> =
         then.iter().map(|one| (one.id.as_str(), one)).collect();
     let mut groups: BTreeMap<Difference, Vec<usize>> = BTreeMap::new();
     let mut unknown = Vec::new();
     for (at, now) in messages.iter().enumerate() {
-        match wanted.get(now.id.as_str()) {
+        match expected.get(now.id.as_str()) {
             Some(then) => groups.entry(between(now, then)).or_default().push(at),
             None => unknown.push(at),
         }

@@ -337,8 +337,8 @@ pub async fn respond(
     if response.propose.is_some() {
         can_propose(current, response)?;
     }
-    let wanted = current.get("responseRequested") != Some(&Value::Bool(false));
-    if !wanted && response.comment.is_some() {
+    let response_requested = current.get("responseRequested") != Some(&Value::Bool(false));
+    if !response_requested && response.comment.is_some() {
         return Err(Error::argument("the organizer requests no answers")
             .next("answer without a comment, and write to the organizer"));
     }
@@ -347,7 +347,7 @@ pub async fn respond(
         Answer::Declined => ("decline", "declined"),
         Answer::Tentative => ("tentativelyAccept", "tentativelyAccepted"),
     };
-    let mut body = json!({"sendResponse": response.notify && wanted});
+    let mut body = json!({"sendResponse": response.notify && response_requested});
     if let Some(body) = body.as_object_mut() {
         if let Some(comment) = &response.comment {
             body.insert("comment".to_owned(), comment.as_str().into());

@@ -75,7 +75,7 @@ pub(crate) struct Listed {
 
 impl Outlook {
     /// Plans the list for `ask`.
-    pub(super) async fn plan(&self, ask: &ListRequest, wanted: ListQuery<'_>) -> Result<Plan> {
+    pub(super) async fn plan(&self, ask: &ListRequest, list_query: ListQuery<'_>) -> Result<Plan> {
         let mut tree = None;
         let mut notes = Vec::new();
         let compiled = match &ask.query {
@@ -92,7 +92,7 @@ impl Outlook {
             }
         };
         notes.extend(compiled.notes.iter().cloned());
-        let (cursor, progress) = Progress::read(wanted.cursor);
+        let (cursor, progress) = Progress::read(list_query.cursor);
         let mut plan = Plan {
             search: None,
             request: String::new(),
@@ -101,7 +101,7 @@ impl Outlook {
             tree,
             notes,
             narrowed: compiled.filter.is_some() || compiled.search.is_some(),
-            later: wanted.cursor.is_some(),
+            later: list_query.cursor.is_some(),
             rest: None,
         };
         let folder = self.folder(ask, &compiled.scope, &mut plan).await?;
@@ -111,7 +111,7 @@ impl Outlook {
         if in_folders && plan.tree.is_none() {
             plan.tree = Some(self.tree().await?);
         }
-        let mut properties: Vec<&str> = wanted.select.to_vec();
+        let mut properties: Vec<&str> = list_query.select.to_vec();
         let more =
             [("parentFolderId", in_folders), ("receivedDateTime", compiled.search.is_some())];
         let more = more.iter().filter(|(_, read)| *read).map(|(name, _)| *name);
@@ -122,15 +122,15 @@ impl Outlook {
         }
         // Where some will not match, a few more at once save round trips.
         let top = match &compiled.rest {
-            Some(_) => wanted.top.saturating_mul(2).max(25),
-            None => wanted.top,
+            Some(_) => list_query.top.saturating_mul(2).max(25),
+            None => list_query.top,
         };
         let top = top.clamp(1, MOST).to_string();
         let select = properties.join(",");
         plan.request = match (cursor, &compiled.search) {
             (Some(cursor), _) => cursor.to_owned(),
             (None, Some(_)) => String::new(),
-            (None, None) => self.first(&folder, &compiled, &select, &top, wanted.count),
+            (None, None) => self.first(&folder, &compiled, &select, &top, list_query.count),
         };
         if let Some(kql) = compiled.search {
             let search = Search { folder, kql, select, top };

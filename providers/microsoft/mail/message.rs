@@ -109,15 +109,15 @@ fn may_have_files(message: &MessageContent) -> bool {
 
 /// Adds the attachments of those messages that may have any.
 async fn attachments(graph: &Graph, ids: &[&str], messages: &mut [Result<MessageContent>]) {
-    let mut wanted: Vec<(&str, &mut MessageContent)> = Vec::new();
+    let mut pending: Vec<(&str, &mut MessageContent)> = Vec::new();
     for (id, message) in ids.iter().zip(messages) {
         if let Ok(message) = message
             && may_have_files(message)
         {
-            wanted.push((id, message));
+            pending.push((id, message));
         }
     }
-    let requests: Vec<String> = wanted
+    let requests: Vec<String> = pending
         .iter()
         .map(|(id, _)| {
             let select = [("$select", "id,name,contentType,size,isInline")];
@@ -125,7 +125,7 @@ async fn attachments(graph: &Graph, ids: &[&str], messages: &mut [Result<Message
         })
         .collect();
     let answers = graph.batch(&requests).await;
-    for ((id, message), answer) in wanted.into_iter().zip(answers) {
+    for ((id, message), answer) in pending.into_iter().zip(answers) {
         let files = match answer {
             Ok(answer) => graph.all(answer, FILES, PAGES).await,
             Err(error) => Err(error),

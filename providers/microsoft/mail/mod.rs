@@ -168,13 +168,13 @@ impl Mailbox for Outlook {
     }
 
     async fn messages(&self, ask: &ListRequest) -> Result<Page> {
-        let wanted = ListQuery {
+        let list_query = ListQuery {
             select: &ask.projection.roots(),
             top: ask.limit,
             count: true,
             cursor: ask.cursor.as_deref(),
         };
-        let plan = self.plan(ask, wanted).await?;
+        let plan = self.plan(ask, list_query).await?;
         let listed = self.list_page(&plan).await?;
         let shown = count(listed.items.len());
         let mut page = Page {

@@ -163,12 +163,12 @@ impl Outlook {
         messages: &[MailState],
         part: impl Fn(&MailState) -> Option<BatchChange>,
     ) -> Vec<Result<Option<Value>>> {
-        let wanted: Vec<Result<Option<BatchChange>>> =
+        let planned: Vec<Result<Option<BatchChange>>> =
             messages.iter().map(|message| check_id(&message.id).map(|()| part(message))).collect();
         let parts: Vec<BatchChange> =
-            wanted.iter().filter_map(|part| part.clone().ok().flatten()).collect();
+            planned.iter().filter_map(|part| part.clone().ok().flatten()).collect();
         let mut answers = self.graph().change_all(&parts).await.into_iter();
-        wanted
+        planned
             .into_iter()
             .map(|part| match part? {
                 Some(_) => answers.next().unwrap_or_else(|| Err(not_ours("message"))),
@@ -226,29 +226,29 @@ impl Outlook {
         messages: &[MailState],
         states: &[MailState],
     ) -> Vec<Result<Option<MailState>>> {
-        let wanted: HashMap<&str, &MailState> =
+        let planned: HashMap<&str, &MailState> =
             states.iter().map(|state| (state.id.as_str(), state)).collect();
-        let wanted = |message: &MailState| wanted.get(message.id.as_str()).copied();
+        let planned = |message: &MailState| planned.get(message.id.as_str()).copied();
         let now = Timestamp::now();
         let start = messages.iter().map(|one| Ok(Some(one.clone()))).collect();
         // A flag keeps its due date until it is removed.
         let unflagged = self.stage(start, |message| {
             let overdue = matches!(message.flag, Flag::Set { due: Some(_) })
-                && wanted(message)?.flag == Flag::Set { due: None };
+                && planned(message)?.flag == Flag::Set { due: None };
             let body = json!({ "flag": flag_of(&Flag::None, now) });
             overdue.then(|| patch_request(self, message, body))
         });
         let changed = self.stage(unflagged.await, |message| {
-            let wanted = wanted(message)?;
+            let planned = planned(message)?;
             let mut body = serde_json::Map::new();
-            if wanted.unread != message.unread {
-                body.insert("isRead".to_owned(), (!wanted.unread).into());
+            if planned.unread != message.unread {
+                body.insert("isRead".to_owned(), (!planned.unread).into());
             }
-            if wanted.flag != message.flag {
-                body.insert("flag".to_owned(), flag_of(&wanted.flag, now));
+            if planned.flag != message.flag {
+                body.insert("flag".to_owned(), flag_of(&planned.flag, now));
             }
-            if wanted.labels != message.labels {
-                body.insert("categories".to_owned(), json!(wanted.labels));
+            if planned.labels != message.labels {
+                body.insert("categories".to_owned(), json!(planned.labels));
             }
             (!body.is_empty()).then(|| patch_request(self, message, body.into()))
         });
@@ -259,7 +259,7 @@ impl Outlook {
             .map(|(now, before)| !matches!(now, Ok(Some(now)) if now == before))
             .collect();
         let moved = self.stage(changed, |message| {
-            let folder = &wanted(message)?.folder;
+            let folder = &planned(message)?.folder;
             let body = json!({ "destinationId": folder });
             let moves = !folder.is_empty() && *folder != message.folder;
             moves.then(|| self.action(message, "move", Some(body)))

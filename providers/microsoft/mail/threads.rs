@@ -44,14 +44,14 @@ struct Cursor {
 pub async fn page(outlook: &Outlook, ask: &ListRequest) -> Result<Page> {
     let mut cursor = ask.cursor.as_deref().map(read).transpose()?;
     let link = cursor.as_ref().map(|cursor| cursor.link.as_str());
-    let wanted = ListQuery {
+    let list_query = ListQuery {
         select: &["conversationId", "receivedDateTime"],
         // Half of a mailbox's messages are answers, so twice as many are looked at.
         top: ask.limit.saturating_mul(2),
         count: false,
         cursor: link,
     };
-    let plan = outlook.plan(ask, wanted).await?;
+    let plan = outlook.plan(ask, list_query).await?;
     let listed = outlook.list_page(&plan).await?;
 
     let mut shown = cursor.take().map(|cursor| cursor.shown).unwrap_or_default();

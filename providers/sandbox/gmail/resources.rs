@@ -123,12 +123,12 @@ pub(super) fn message(
         MessageFormat::Metadata => {
             let root = Part::of_message(&message.raw);
             let head = mime::slice(&message.raw, &root.head);
-            let wanted = |name: &str| {
+            let includes = |name: &str| {
                 headers.is_empty() || headers.iter().any(|known| known.eq_ignore_ascii_case(name))
             };
             put(
                 "payload",
-                json!({ "mimeType": root.mime_type, "headers": header_fields(head, wanted) }),
+                json!({ "mimeType": root.mime_type, "headers": header_fields(head, includes) }),
             );
         }
         MessageFormat::Minimal => {}
@@ -151,10 +151,10 @@ fn escaped(text: &str) -> String {
 }
 
 /// Header fields as a list of names and values.
-fn header_fields(head: &[u8], wanted: impl Fn(&str) -> bool) -> Vec<Value> {
+fn header_fields(head: &[u8], includes: impl Fn(&str) -> bool) -> Vec<Value> {
     head::fields(head)
         .into_iter()
-        .filter(|field| wanted(field.name))
+        .filter(|field| includes(field.name))
         .map(|field| json!({ "name": field.name, "value": field.received_by("mx.google.com;") }))
         .collect()
 }

@@ -315,11 +315,11 @@ impl Write<'_> {
 
     /// Checks that the event is the one that the client has read.
     fn fits(&self, event: &Event) -> Result<(), Response> {
-        let Some(wanted) = self.request.header("if-match") else {
+        let Some(if_match) = self.request.header("if-match") else {
             return Ok(());
         };
         let own = etag(event.mark);
-        let mut tags = wanted.split(',').map(str::trim);
+        let mut tags = if_match.split(',').map(str::trim);
         match tags.any(|tag| tag == "*" || tag == own) {
             true => Ok(()),
             false => Err(refuse::condition()),

@@ -114,10 +114,10 @@ impl RequestContext<'_> {
             None => {}
             // By a whole address, and by nothing else.
             Some(Filter::Member(path, inner)) if path == "emailAddresses" => match *inner {
-                Filter::Compare(inside, Comparison::Equal, Literal::Text(wanted))
+                Filter::Compare(inside, Comparison::Equal, Literal::Text(expected))
                     if inside == "address" =>
                 {
-                    contacts.retain(|contact| user::has_address(contact, &wanted));
+                    contacts.retain(|contact| user::has_address(contact, &expected));
                 }
                 _ => return Err(unsupported_filter()),
             },

@@ -82,8 +82,8 @@ impl<'a> QueryOptions<'a> {
 
     /// Checks the properties wanted against those a type has.
     pub fn check_select(&self, properties: &[&str], kind: &str) -> Result<(), GraphError> {
-        let mut wanted = self.select.iter().flatten();
-        match wanted.find(|name| **name != "*" && !properties.contains(name)) {
+        let mut selected = self.select.iter().flatten();
+        match selected.find(|name| **name != "*" && !properties.contains(name)) {
             Some(name) => Err(no_property(name, kind)),
             None => Ok(()),
         }
@@ -92,14 +92,14 @@ impl<'a> QueryOptions<'a> {
     /// True when a property is to be in the answer.
     pub fn wants(&self, name: &str) -> bool {
         match &self.select {
-            Some(wanted) => wanted.contains(&name) || wanted.contains(&"*"),
+            Some(selected) => selected.contains(&name) || selected.contains(&"*"),
             None => true,
         }
     }
 
     /// True when a property is named; for those that come only then.
     pub fn names(&self, name: &str) -> bool {
-        self.select.as_ref().is_some_and(|wanted| wanted.contains(&name))
+        self.select.as_ref().is_some_and(|selected| selected.contains(&name))
     }
 
     /// Keeps of an object what was wanted, its id, and what OData adds.

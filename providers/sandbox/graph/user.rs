@@ -91,10 +91,10 @@ pub(super) fn settings(store: Store<'_>, zone: &str) -> Map<String, Value> {
 }
 
 /// True for a contact with an address, whatever its case.
-pub(super) fn has_address(contact: &Map<String, Value>, wanted: &str) -> bool {
+pub(super) fn has_address(contact: &Map<String, Value>, expected: &str) -> bool {
     let all = contact.get("emailAddresses").and_then(Value::as_array);
     let mut all = all.into_iter().flatten().filter_map(|it| it.get("address")?.as_str());
-    all.any(|address| address.to_lowercase() == wanted.to_lowercase())
+    all.any(|address| address.to_lowercase() == expected.to_lowercase())
 }
 
 /// The addresses that one sends as.

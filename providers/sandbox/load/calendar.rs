@@ -139,12 +139,12 @@ impl CalendarFile {
 impl CalendarLoader<'_> {
     /// Reads every file of a path.
     fn path(&mut self, path: &Path) -> Result<()> {
-        let wanted = FileFilter {
+        let filter = FileFilter {
             what: "calendars",
             next: "name a folder of .ics files, or one such file",
             is: is_calendar,
         };
-        for source in files::sources(path, &wanted, &mut self.skipped)? {
+        for source in files::sources(path, &filter, &mut self.skipped)? {
             let mut bytes = Vec::new();
             let read = File::open(&source.path)
                 .and_then(|file| file.take(ical::LONGEST as u64 + 1).read_to_end(&mut bytes));

@@ -34,15 +34,15 @@ pub(super) struct FileFilter {
 /// the file system. What cannot be used is told in `skipped`.
 pub(super) fn sources(
     path: &Path,
-    wanted: &FileFilter,
+    filter: &FileFilter,
     skipped: &mut Vec<(String, String)>,
 ) -> Result<Vec<Source>> {
     let unusable = |error: io::Error| {
         Error::new(
             Kind::Argument,
-            format!("cannot read {} from {}: {error}", wanted.what, path.display()),
+            format!("cannot read {} from {}: {error}", filter.what, path.display()),
         )
-        .next(wanted.next)
+        .next(filter.next)
     };
     let data = fs::metadata(path).map_err(unusable)?;
     let own = path.file_name().map(|name| name.to_string_lossy().into_owned());
@@ -70,7 +70,7 @@ pub(super) fn sources(
             // A link to a folder is not followed: it could lead in a circle.
             if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
                 folders.push(file);
-            } else if (wanted.is)(&file) {
+            } else if (filter.is)(&file) {
                 let name = below(path, &file);
                 match fs::metadata(&file) {
                     Ok(data) if data.is_file() => sources.push(Source {

@@ -77,12 +77,12 @@ struct MailLoader {
 impl MailLoader {
     /// Loads every file of a path.
     fn path(&mut self, path: &Path, progress: bool) -> Result<()> {
-        let wanted = FileFilter {
+        let filter = FileFilter {
             what: "mail",
             next: "name a folder of .eml and .mbox files, or one such file",
             is: |path| kind(path).is_some(),
         };
-        let sources = files::sources(path, &wanted, &mut self.report.skipped)?;
+        let sources = files::sources(path, &filter, &mut self.report.skipped)?;
         let mut bar = LoadProgress::new(progress, sources.iter().map(|source| source.size).sum());
         for source in sources {
             let owner = source.owner.as_deref();
@@ -215,9 +215,9 @@ struct LoadProgress {
 }
 
 impl LoadProgress {
-    fn new(wanted: bool, total: u64) -> Self {
+    fn new(shown: bool, total: u64) -> Self {
         let style = ProgressStyle::with_template("loading mail {wide_bar} {bytes}/{total_bytes}");
-        let bar = wanted.then(|| {
+        let bar = shown.then(|| {
             let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::hidden());
             match style {
                 Ok(style) => bar.with_style(style),

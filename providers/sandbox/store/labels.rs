@@ -181,11 +181,11 @@ impl UserLabels {
     /// Searches write the name in lower case with hyphens for spaces, slashes
     /// and the like.
     pub fn meant_by(&self, name: &str) -> Vec<String> {
-        let wanted = searchable(name);
+        let searched = searchable(name);
         let system = SYSTEM.iter().map(|label| (label.id.to_owned(), label.id));
         system
             .chain(self.all())
-            .filter(|(_, known)| searchable(known) == wanted)
+            .filter(|(_, known)| searchable(known) == searched)
             .map(|(id, _)| id)
             .collect()
     }

@@ -210,7 +210,7 @@ async fn a_rule_is_replaced_and_never_doubled() {
     let steps = |all: &[&str]| all.iter().map(|one| (*one).to_owned()).collect::<Vec<_>>();
     let (post, gone, back) =
         ("POST settings/filters", "DELETE settings/filters/F1", "DELETE settings/filters/F2");
-    for (old, wanted, made, deleted, expected, written) in cases! {
+    for (old, requested, made, deleted, expected, written) in cases! {
         &old, "b@example.com", ok(&new), empty(204), Ok("F2"), steps(&[post, gone]);
         // It is so already.
         &old, "a@example.com", None, None, Ok("F1"), steps(&[]);
@@ -239,7 +239,7 @@ async fn a_rule_is_replaced_and_never_doubled() {
         .await;
         let change = SettingsChange::UpdateRule(Rule {
             id: "F1".to_owned(),
-            ..rule(of(MessagePart::From, wanted))
+            ..rule(of(MessagePart::From, requested))
         });
         let done = gmail.mail.apply_settings(&change).await;
         let id = done.map(|found| found.unwrap()["id"].as_str().unwrap().to_owned());

@@ -413,13 +413,13 @@ async fn a_draft_that_has_changed_is_neither_changed_nor_sent() {
             _ => None,
         })
         .await;
-        let wanted = OutgoingMessage {
+        let requested = OutgoingMessage {
             bcc: Vec::new(),
             text: "Done.".to_owned(),
             html: "Done.".to_owned(),
             ..sample_message()
         };
-        let done = gmail.mail.update(&draft(), &wanted, &NonInteractive).await;
+        let done = gmail.mail.update(&draft(), &requested, &NonInteractive).await;
         assert_eq!(
             done.map(|draft| draft.version).map_err(|error| error.to_string()),
             expected.map(str::to_owned).map_err(str::to_owned)

@@ -148,7 +148,7 @@ async fn answers_and_forwards_are_made_from_the_message() {
 /// Whether a draft was made is looked up, and it is not made again.
 #[tokio::test]
 async fn no_draft_is_made_twice() {
-    let wanted = "GET /me/mailFolders/drafts/messages?$filter=internetMessageId eq \
+    let lookup = "GET /me/mailFolders/drafts/messages?$filter=internetMessageId eq \
                   '<proofs-1@daysheet.example>'&";
     for (found, expected) in cases! {
         vec![json!({"id": DRAFT, "isDraft": true})], None;
@@ -161,7 +161,7 @@ async fn no_draft_is_made_twice() {
     } {
         let outlook = service(move |line, _| match line {
             "POST /me/messages" => refused(500, "ErrorInternalServerError"),
-            line if line.starts_with(wanted) => (200, json!({ "value": found })),
+            line if line.starts_with(lookup) => (200, json!({ "value": found })),
             line => reads(line).unwrap_or_else(missing),
         })
         .await;

@@ -263,14 +263,14 @@ async fn what_the_answer_does_not_tell_is_read() {
 #[tokio::test]
 async fn messages_are_put_back_as_they_were() {
     let outlook = taker().await;
-    let wanted = [
+    let expected = [
         MailState { unread: false, folder: CLIENTS.to_owned(), ..state(1) },
         MailState { folder: CLIENTS.to_owned(), ..state(2) },
         state(3),
         MailState { flag: Flag::Done, labels: labels(&["A", "B"]), ..state(4) },
     ];
     let now: Vec<MailState> = (1..=5).map(state).collect();
-    let step = MessageAction::RestoreState(wanted.to_vec());
+    let step = MessageAction::RestoreState(expected.to_vec());
     let done = outlook.mailbox().await.apply(&now, &step).await;
     // The service forgets between two requests that the first was read.
     let moved = |number| Ok(Some(MailState { folder: CLIENTS.to_owned(), ..state(number) }));
@@ -279,8 +279,8 @@ async fn messages_are_put_back_as_they_were() {
         [
             moved(1),
             moved(2),
-            Ok(Some(wanted[2].clone())),
-            Ok(Some(wanted[3].clone())),
+            Ok(Some(expected[2].clone())),
+            Ok(Some(expected[3].clone())),
             Ok(Some(now[4].clone()))
         ]
     );

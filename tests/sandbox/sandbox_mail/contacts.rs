@@ -32,11 +32,11 @@ async fn a_contact_is_made_changed_and_deleted() {
         "displayName": "Nora Feldkamp", "familyName": "Feldkamp", "givenName": "Nora",
         "displayNameLastFirst": "Feldkamp, Nora", "unstructuredName": "Nora Feldkamp",
     });
-    let wanted = json!({
+    let expected = json!({
         "names": [name], "emailAddresses": [{ "value": "nora@cafe-siebenkrumen.example" }],
         "phoneNumbers": [{ "value": "+49 30 5550100" }],
     });
-    assert_eq!(plain(made.clone()), wanted);
+    assert_eq!(plain(made.clone()), expected);
     let resource = format!("/v1/{}", made["resourceName"].as_str().unwrap());
     assert_eq!(user.json(&format!("{resource}?{FIELDS}")).await, made);
     let search = "/v1/people:searchContacts?query=feld&readMask=emailAddresses";

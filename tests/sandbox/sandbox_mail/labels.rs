@@ -17,12 +17,12 @@ async fn a_label_is_made_changed_and_deleted() {
     assert_eq!(made, label("Label_1", "Lamps/Linen"));
     let colour = json!({ "textColor": "#ffffff", "backgroundColor": "#16a766" });
     let body = json!({ "color": colour, "labelListVisibility": "labelHide" });
-    let mut wanted = label("Label_1", "Lamps/Linen");
-    wanted["color"] = colour;
-    wanted["labelListVisibility"] = "labelHide".into();
-    assert_eq!(user.ok("PATCH", "labels/Label_1", body).await, wanted);
-    wanted["name"] = "Lamps/Silk".into();
-    assert_eq!(user.ok("PATCH", "labels/Label_1", json!({ "name": "Lamps/Silk" })).await, wanted);
+    let mut expected = label("Label_1", "Lamps/Linen");
+    expected["color"] = colour;
+    expected["labelListVisibility"] = "labelHide".into();
+    assert_eq!(user.ok("PATCH", "labels/Label_1", body).await, expected);
+    expected["name"] = "Lamps/Silk".into();
+    assert_eq!(user.ok("PATCH", "labels/Label_1", json!({ "name": "Lamps/Silk" })).await, expected);
     let own: Vec<Value> = user.json("labels").await["labels"]
         .as_array()
         .unwrap()
@@ -30,7 +30,7 @@ async fn a_label_is_made_changed_and_deleted() {
         .filter(|label| label["type"] == "user")
         .cloned()
         .collect();
-    assert_eq!(own, [wanted]);
+    assert_eq!(own, [expected]);
 
     let message = user.json("messages").await["messages"][0].clone();
     let path = at("messages", &message);

@@ -22,7 +22,7 @@ async fn requests_that_make_no_sense_are_refused() {
     let red = json!({ "textColor": "red", "backgroundColor": "#000000" });
     let star = json!({ "addLabelIds": ["STARRED"] });
     let unlabelled = json!({ "addLabelIds": ["Label_9"] });
-    for (method, path, body, wanted) in cases! {
+    for (method, path, body, expected) in cases! {
         "POST", "drafts", json!({}), argument;
         "POST", "drafts", json!({ "message": { "colour": 1 } }), (400, "invalid");
         "POST", "drafts", json!({ "message": { "raw": "!" } }), (400, "invalid");
@@ -55,7 +55,7 @@ async fn requests_that_make_no_sense_are_refused() {
         "PATCH", "drafts/r1", json!({}), missing;
     } {
         let (status, reason, _) = user.refused(method, path, body.clone()).await;
-        assert_eq!((status, reason.as_str()), wanted, "{method} {path} {body}");
+        assert_eq!((status, reason.as_str()), expected, "{method} {path} {body}");
     }
     // Nothing of it has come to anything.
     assert_eq!(user.json("profile").await["messagesTotal"], 3);

@@ -27,9 +27,9 @@ async fn filters_are_kept_and_applied() {
     let mut made = Vec::new();
     for body in bodies {
         let filter = owner.post("settings/filters", body.clone()).await;
-        let mut wanted = body.clone();
-        wanted["id"] = filter["id"].clone();
-        assert_eq!(filter, wanted);
+        let mut expected = body.clone();
+        expected["id"] = filter["id"].clone();
+        assert_eq!(filter, expected);
         assert_eq!(
             owner.refused("POST", "settings/filters", body).await,
             (400, "failedPrecondition".to_owned(), "Filter already exists".to_owned())

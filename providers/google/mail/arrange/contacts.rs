@@ -63,7 +63,7 @@ impl Gmail {
         if body.is_empty() {
             return Err(nothing());
         }
-        let wanted = Value::Object(body.clone());
+        let expected = Value::Object(body.clone());
         let changed: Vec<_> = body.keys().cloned().collect();
         for key in ["resourceName", "etag", "metadata"] {
             if let Some(value) = now.get(key) {
@@ -92,7 +92,7 @@ impl Gmail {
         }
         let written = async || {
             let found = self.contact(id).await?;
-            let is_ours = version(&found) != version(&now) && is_so(&found, &wanted);
+            let is_ours = version(&found) != version(&now) && is_so(&found, &expected);
             Ok(Some(found).filter(|_| is_ours))
         };
         self.google.settle(error, written).await

@@ -119,9 +119,9 @@ impl Gmail {
     }
 
     /// Creates a new filter and deletes the old one, because Gmail cannot change a filter.
-    async fn replace_filter(&self, wanted: &Rule) -> Result<Value> {
-        check(&wanted.id)?;
-        let old = self.get(&["settings", "filters", &wanted.id], &[]).await?;
+    async fn replace_filter(&self, requested: &Rule) -> Result<Value> {
+        check(&requested.id)?;
+        let old = self.get(&["settings", "filters", &requested.id], &[]).await?;
         let now = rule(&old, &self.names().await?);
         let sends_on = now.then.iter().any(|step| matches!(step, RuleStep::Forward(_)));
         if sends_on || !now.other.is_empty() {
@@ -130,13 +130,13 @@ impl Gmail {
             )
             .next("change it in Gmail's settings"));
         }
-        let filter = self.filter_of(wanted).await?;
+        let filter = self.filter_of(requested).await?;
         let same = ["criteria", "action"].iter().all(|key| old.get(*key) == filter.get(*key));
         if same {
             return Ok(old);
         }
         let made = self.add_filter(&filter).await?;
-        let error = match self.delete_filter(&wanted.id).await {
+        let error = match self.delete_filter(&requested.id).await {
             Ok(()) => return Ok(made),
             Err(error) if error.kind() == Kind::NotFound => return Ok(made),
             Err(error) => error,
@@ -243,17 +243,17 @@ impl Gmail {
         Ok(json!({ "criteria": criteria, "action": action }))
     }
 
-    async fn answer_by_itself(&self, wanted: &AutoReply) -> Result<Option<Value>> {
-        if let (Some(from), Some(to)) = (wanted.from, wanted.to)
+    async fn answer_by_itself(&self, requested: &AutoReply) -> Result<Option<Value>> {
+        if let (Some(from), Some(to)) = (requested.from, requested.to)
             && from >= to
         {
             return Err(Error::argument("the automatic reply ends before it starts")
                 .next("give an end after the start"));
         }
         let now = self.get(&VACATION, &[]).await?;
-        let body = vacation(wanted, &now);
+        let body = vacation(requested, &now);
         let says = |key: &str| !text(&body, key).trim().is_empty();
-        if wanted.on
+        if requested.on
             && !["responseSubject", "responseBodyHtml", "responseBodyPlainText"]
                 .iter()
                 .any(|key| says(key))
@@ -380,11 +380,11 @@ fn reply(vacation: &Value) -> AutoReply {
 
 /// Returns the settings of the automatic reply; text and audience that are not given
 /// stay, and times that are not given are removed.
-fn vacation(wanted: &AutoReply, now: &Value) -> Value {
-    let audience = wanted.audience.or(reply(now).audience);
+fn vacation(requested: &AutoReply, now: &Value) -> Value {
+    let audience = requested.audience.or(reply(now).audience);
     let mut body = json!({
-        "enableAutoReply": wanted.on,
-        "responseSubject": wanted.subject.as_deref().unwrap_or(text(now, "responseSubject")),
+        "enableAutoReply": requested.on,
+        "responseSubject": requested.subject.as_deref().unwrap_or(text(now, "responseSubject")),
         "restrictToContacts": audience == Some(Audience::Contacts),
         "restrictToDomain": audience == Some(Audience::Organization),
     });
@@ -393,7 +393,7 @@ fn vacation(wanted: &AutoReply, now: &Value) -> Value {
             body.insert(key.to_owned(), value);
         }
     };
-    match &wanted.html {
+    match &requested.html {
         Some(html) => set("responseBodyHtml", html.as_str().into()),
         None => {
             for key in ["responseBodyHtml", "responseBodyPlainText"] {
@@ -403,7 +403,7 @@ fn vacation(wanted: &AutoReply, now: &Value) -> Value {
             }
         }
     }
-    for (key, time) in [("startTime", wanted.from), ("endTime", wanted.to)] {
+    for (key, time) in [("startTime", requested.from), ("endTime", requested.to)] {
         if let Some(time) = time {
             set(key, time.as_millisecond().to_string().into());
         }

@@ -106,9 +106,9 @@ impl Gmail {
 
     /// Returns the id of the draft with a Message-ID of ours, if there is one. It is
     /// searched for, and because the index lags, also looked for among the newest.
-    pub(super) async fn made_as(&self, wanted: &str) -> Result<Option<String>> {
+    pub(super) async fn made_as(&self, expected: &str) -> Result<Option<String>> {
         let newest = [("maxResults", NEWEST), ("fields", "drafts(id,message/id)")];
-        let mut known = self.drafts_found(wanted).await?;
+        let mut known = self.drafts_found(expected).await?;
         known.extend(list(&self.get(&["drafts"], &newest).await?, "drafts"));
         for draft in known {
             let message = draft.get("message").unwrap_or(&Value::Null);
@@ -120,7 +120,7 @@ impl Gmail {
             // A draft that was deleted or changed meanwhile is not the one.
             let path = ["messages", text(message, "id")];
             let is_it =
-                |item: Value| message_id(&field(&item, "Message-ID")).as_deref() == Some(wanted);
+                |item: Value| message_id(&field(&item, "Message-ID")).as_deref() == Some(expected);
             if self.there(&path, &params).await?.is_some_and(is_it) {
                 return Ok(Some(text(&draft, "id").to_owned()));
             }

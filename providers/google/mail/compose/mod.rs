@@ -334,10 +334,10 @@ fn says(held: &OutgoingMessage, outgoing: &OutgoingMessage) -> bool {
 }
 
 /// Returns true for a message with this Message-ID, now or before Gmail replaced it.
-fn is_it(item: &Value, wanted: &str) -> bool {
+fn is_it(item: &Value, expected: &str) -> bool {
     ["Message-ID", REPLACED]
         .iter()
-        .any(|name| message_id(&field(item, name)).as_deref() == Some(wanted))
+        .any(|name| message_id(&field(item, name)).as_deref() == Some(expected))
 }
 
 fn sent_message(item: &Value) -> Sent {

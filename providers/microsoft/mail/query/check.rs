@@ -79,19 +79,19 @@ fn meets(term: &Term, message: &Value, places: &Places) -> bool {
         |property: &str, value: bool| message.get(property).and_then(Value::as_bool) == Some(value);
     let received = || text("receivedDateTime").and_then(|at| at.parse::<Timestamp>().ok());
     match term {
-        Term::In(MessagePart::Subject, wanted) => {
-            let phrase = words(wanted);
+        Term::In(MessagePart::Subject, expected) => {
+            let phrase = words(expected);
             text("subject").is_some_and(|subject| match phrase.is_empty() {
                 // A picture or a sign, which is no word.
-                true => subject.contains(wanted.trim()),
+                true => subject.contains(expected.trim()),
                 false => says(subject, &phrase),
             })
         }
-        Term::In(_, wanted) => {
-            let wanted = words(wanted);
+        Term::In(_, expected) => {
+            let expected = words(expected);
             properties_of(term)
                 .iter()
-                .any(|property| people(message.get(*property)).any(|who| is_called(who, &wanted)))
+                .any(|property| people(message.get(*property)).any(|who| is_called(who, &expected)))
         }
         Term::Folder(name) => is_in(name, text("parentFolderId"), places),
         Term::Label(name) | Term::Category(name) => {

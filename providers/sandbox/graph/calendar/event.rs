@@ -402,12 +402,12 @@ impl Shown<'_> {
         let mut members = Map::new();
         members.insert("@odata.etag".to_owned(), self.etag(context).into());
         for name in PROPERTIES {
-            let wanted = match name {
+            let included = match name {
                 // Worked out for series alone, and only when it is base for.
                 "cancelledOccurrences" => options.names(name) && self.kind == EventKind::Master,
                 _ => name == "id" || options.wants(name),
             };
-            if let Some(value) = wanted.then(|| serializer.property(name)).flatten() {
+            if let Some(value) = included.then(|| serializer.property(name)).flatten() {
                 members.insert(name.to_owned(), value);
             }
         }

@@ -143,14 +143,14 @@ fn nth(pattern: &Value, day: Date) -> bool {
         .filter(|other| named.contains(&other.weekday()))
         .collect();
     let index = pattern.get("index").and_then(Value::as_str);
-    let wanted = match index.unwrap_or("first") {
+    let expected = match index.unwrap_or("first") {
         "first" => all.first(),
         "second" => all.get(1),
         "third" => all.get(2),
         "fourth" => all.get(3),
         _ => all.last(),
     };
-    wanted == Some(&day)
+    expected == Some(&day)
 }
 
 fn weekday(name: &str) -> Option<Weekday> {

@@ -153,11 +153,11 @@ pub(super) fn remove(context: &mut CalendarContext<'_>, found: EventRef) -> Resu
 pub(super) fn open(context: &CalendarContext<'_>, id: &str) -> Result<EventRef, GraphError> {
     let found = answer::find(context, id)?;
     writable(context, found.calendar(context.agenda)?)?;
-    let wanted = context.base.request.header("if-match").map(str::trim);
-    if let Some(wanted) = wanted.filter(|wanted| *wanted != "*") {
+    let if_match = context.base.request.header("if-match").map(str::trim);
+    if let Some(if_match) = if_match.filter(|if_match| *if_match != "*") {
         let shown = found.look_up(context)?;
         let key = shown.change_key(context);
-        if wanted != shown.etag(context) && wanted.trim_matches('"') != key {
+        if if_match != shown.etag(context) && if_match.trim_matches('"') != key {
             return Err(conflict());
         }
     }

@@ -29,7 +29,7 @@ pub(super) fn changes(
         Some("receivedDateTime desc") => true,
         Some(other) => return Err(unsupported_order(other)),
     };
-    let wanted = change_type(base)?;
+    let requested_type = change_type(base)?;
     let mailbox = store.mailbox;
     if round.since > 0 && round.since < mailbox.forgotten {
         return Err(sync_state_lost());
@@ -66,13 +66,15 @@ pub(super) fn changes(
                 false => "created",
             };
             let date = message.facts.date;
-            if wanted.is_some_and(|wanted| wanted != kind) || from.is_some_and(|from| date < from) {
+            if requested_type.is_some_and(|requested_type| requested_type != kind)
+                || from.is_some_and(|from| date < from)
+            {
                 continue;
             }
             let json = message::json(store, message, options, base.prefer)?;
             let first = if by_date { -date } else { history };
             rows.push(((first, message.id), there("message", json)));
-        } else if was && wanted.is_none_or(|wanted| wanted == "deleted") {
+        } else if was && requested_type.is_none_or(|requested_type| requested_type == "deleted") {
             let id = store.ids().message_id(message, folder, base.prefer.immutable);
             rows.push(((history, message), removed_entry("message", id)));
         }

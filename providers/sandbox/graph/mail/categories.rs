@@ -81,8 +81,8 @@ pub(super) fn change(context: &MailContext<'_>, id: &str) -> Result<GraphRespons
     let known = one(context.store()?, id)?;
     let name = known.get("displayName").and_then(Value::as_str);
     let name = name.unwrap_or_default().to_owned();
-    let wanted = members.get("displayName").and_then(Value::as_str);
-    if wanted.is_some_and(|wanted| wanted != name) {
+    let new_name = members.get("displayName").and_then(Value::as_str);
+    if new_name.is_some_and(|new_name| new_name != name) {
         return Err(invalid_property());
     }
     if let Some(colour) = members.get("color").and_then(Value::as_str) {

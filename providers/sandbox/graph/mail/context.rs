@@ -47,13 +47,13 @@ impl<'a> MailContext<'a> {
     /// The message of an id, unless somebody was quicker than who writes.
     pub fn current(&self, id: &str) -> Result<&'a Message, GraphError> {
         let message = self.message(id)?;
-        let wanted = self.request.header("if-match").map(str::trim);
+        let if_match = self.request.header("if-match").map(str::trim);
         let key = self.store()?.change_key(message);
-        let same = |wanted: &str| {
-            let wanted = wanted.strip_prefix("W/").unwrap_or(wanted);
-            wanted == "*" || wanted.trim_matches('"') == key
+        let same = |if_match: &str| {
+            let if_match = if_match.strip_prefix("W/").unwrap_or(if_match);
+            if_match == "*" || if_match.trim_matches('"') == key
         };
-        match wanted.is_none_or(same) {
+        match if_match.is_none_or(same) {
             true => Ok(message),
             false => Err(conflict()),
         }

@@ -125,9 +125,9 @@ pub(super) fn arrange(
     let store = context.store()?;
     let message = store.mailbox.message(id).ok_or_else(not_draft)?;
     let mut labels = message.labels.clone();
-    let mut set = |label: &str, wanted: bool| {
+    let mut set = |label: &str, add: bool| {
         labels.retain(|known| known != label);
-        if wanted {
+        if add {
             labels.push(label.to_owned());
         }
     };

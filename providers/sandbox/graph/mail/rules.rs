@@ -295,19 +295,20 @@ fn non_empty(all: &Map<String, Value>) -> impl Iterator<Item = (&str, &Value)> {
 }
 
 /// True when a message meets one condition.
-fn meets(name: &str, wanted: &Value, message: &Message) -> bool {
+fn meets(name: &str, condition: &Value, message: &Message) -> bool {
     let facts = &message.facts;
     let contains = |held: &str| {
         let held = held.to_lowercase();
-        let wanted = wanted.as_array().into_iter().flatten();
-        let mut wanted = wanted.filter_map(Value::as_str);
-        wanted.any(|text| held.contains(&text.to_lowercase()))
+        let condition = condition.as_array().into_iter().flatten();
+        let mut condition = condition.filter_map(Value::as_str);
+        condition.any(|text| held.contains(&text.to_lowercase()))
     };
     let addresses = |held: &str| {
         let held = held.to_lowercase();
-        let wanted = wanted.as_array().into_iter().flatten();
-        let mut wanted = wanted.filter_map(|it| it.pointer("/emailAddress/address")?.as_str());
-        wanted.any(|address| held.contains(&address.to_lowercase()))
+        let condition = condition.as_array().into_iter().flatten();
+        let mut condition =
+            condition.filter_map(|it| it.pointer("/emailAddress/address")?.as_str());
+        condition.any(|address| held.contains(&address.to_lowercase()))
     };
     let body = || {
         let (plain, html) = message.shown_texts();
@@ -321,8 +322,8 @@ fn meets(name: &str, wanted: &Value, message: &Message) -> bool {
         "recipientContains" => contains(&facts.to) || contains(&facts.cc),
         "fromAddresses" => addresses(&facts.from),
         "sentToAddresses" => addresses(&facts.to) || addresses(&facts.cc),
-        "hasAttachments" => wanted.as_bool() == Some(!message.filenames().is_empty()),
-        "importance" => wanted.as_str() == Some(Importance::of(message).name()),
+        "hasAttachments" => condition.as_bool() == Some(!message.filenames().is_empty()),
+        "importance" => condition.as_str() == Some(Importance::of(message).name()),
         _ => false,
     }
 }

@@ -145,14 +145,14 @@ fn literal(text: &str, kind: &str) -> GraphError {
     wrong_body(format!("Cannot convert the literal '{text}' to the expected type '{kind}'."))
 }
 
-fn node(value: &Value, wanted: &str) -> GraphError {
+fn node(value: &Value, expected: &str) -> GraphError {
     let found = match value {
         Value::Object(_) => "StartObject",
         Value::Array(_) => "StartArray",
         _ => "PrimitiveValue",
     };
     wrong_body(format!(
-        "An unexpected '{found}' node was found when reading from the JSON reader. A '{wanted}' \
+        "An unexpected '{found}' node was found when reading from the JSON reader. A '{expected}' \
          node was expected."
     ))
 }

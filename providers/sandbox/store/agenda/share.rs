@@ -88,10 +88,10 @@ impl Agenda {
                 return;
             }
         }
-        let mut wanted = vec![event.clone()];
+        let mut copies = vec![event.clone()];
         let overrides = self.overrides(event.calendar, &event.id);
-        wanted.extend(overrides.map(|(_, event)| event.clone()));
-        for event in wanted {
+        copies.extend(overrides.map(|(_, event)| event.clone()));
+        for event in copies {
             let mut copy = self.copy_into(&event, main);
             // An occurrence that they are not asked to.
             copy.gone |= event.guest(&guest.address).is_none();

@@ -147,13 +147,13 @@ pub(crate) fn json(
     let etag = format!("W/\"{}\"", store.change_key(message));
     json.insert("@odata.etag".to_owned(), etag.into());
     for name in PROPERTIES {
-        let wanted = match name {
+        let included = match name {
             "id" => true,
             // Comes only when it is named.
             "internetMessageHeaders" => options.names(name),
             _ => options.wants(name),
         };
-        if let Some(value) = wanted.then(|| serializer.property(name)).flatten() {
+        if let Some(value) = included.then(|| serializer.property(name)).flatten() {
             json.insert(name.to_owned(), value);
         }
     }

@@ -173,9 +173,9 @@ async fn a_conversation_is_whole_and_costs_a_part_of_a_batch() {
     outlook.tap.requests();
     let columns = &["id", "date", "people", "count"];
     let page = mailbox.threads(&ask(&THREAD, columns, "subject:vesper", 30)).await.unwrap();
-    let asked = outlook.tap.lines();
-    assert_eq!(asked.len(), 2, "{asked:#?}");
-    assert_eq!(asked[1].lines().count(), 1 + page.items.len());
+    let requests = outlook.tap.lines();
+    assert_eq!(requests.len(), 2, "{requests:#?}");
+    assert_eq!(requests[1].lines().count(), 1 + page.items.len());
     let mut several = 0;
     for thread in &page.items {
         let messages = thread["messages"].as_array().unwrap();
@@ -217,10 +217,10 @@ async fn letters_come_by_the_batch() {
             let calendars = messages.iter().flatten();
             let calendars = calendars.filter(|message| message.invitation.is_some());
             let trips = count.div_ceil(20) + with_files.div_ceil(20) + calendars.count();
-            let asked = outlook.tap.lines();
-            assert_eq!(asked.len(), trips, "{form:?} {count} {with_files}");
-            let direct = asked[0].starts_with("GET /me/messages/");
-            assert_eq!(direct, count == 1, "{}", asked[0]);
+            let requests = outlook.tap.lines();
+            assert_eq!(requests.len(), trips, "{form:?} {count} {with_files}");
+            let direct = requests[0].starts_with("GET /me/messages/");
+            assert_eq!(direct, count == 1, "{}", requests[0]);
         }
     }
 }
@@ -327,9 +327,9 @@ async fn folders_are_found_by_name_path_and_id() {
     ] {
         outlook.tap.requests();
         mailbox.messages(&ask(&MESSAGE, &["id"], &format!("in:{name}"), 5)).await.unwrap();
-        let asked = outlook.tap.lines();
+        let requests = outlook.tap.lines();
         let start = format!("GET /me/mailFolders/{folder}/messages?");
-        assert!(asked.last().unwrap().starts_with(&start), "{name}: {asked:?}");
+        assert!(requests.last().unwrap().starts_with(&start), "{name}: {requests:?}");
     }
     for (name, reported) in cases! {
         "in:2026", "2 folders are called `2026`: name one by its path: Inbox/2026, Projects/2026";
@@ -757,7 +757,7 @@ async fn parts_of_a_batch_succeed_and_fail_singly() {
     expected[4] = "Outlook answered with status 403";
     assert_eq!(shown, expected);
     // Twenty, one of them once more, and two.
-    let sizes: Vec<_> = outlook.tap.lines().iter().map(|asked| asked.lines().count() - 1).collect();
+    let sizes: Vec<_> = outlook.tap.lines().iter().map(|it| it.lines().count() - 1).collect();
     assert_eq!(sizes, [20, 1, 2]);
 }
 
@@ -841,8 +841,8 @@ async fn what_leaves_a_list_while_it_is_paged_takes_nothing_with_it() {
     for (limit, leaving) in [(5, 5), (5, 3), (7, 7), (20, 1), (100, 60)] {
         let there: Arc<Mutex<Vec<usize>>> = Arc::new(Mutex::new((0..90).collect()));
         let mailbox_of = there.clone();
-        let outlook = answering(move |asked| {
-            let url = url::Url::parse(&format!("https://graph.microsoft.com/{asked}")).unwrap();
+        let outlook = answering(move |request| {
+            let url = url::Url::parse(&format!("https://graph.microsoft.com/{request}")).unwrap();
             let number = |name: &str| {
                 let found = url.query_pairs().find(|(key, _)| key == name);
                 found.map_or(0, |(_, value)| value.parse::<usize>().unwrap())
@@ -888,8 +888,8 @@ async fn what_leaves_a_list_while_it_is_paged_takes_nothing_with_it() {
 }
 
 /// A page of a list that never ends, the next one by its number.
-fn endless(asked: &str, path: &str, item: &Value) -> Value {
-    let at: usize = asked.rsplit_once("skip=").map_or(0, |(_, at)| at.parse().unwrap());
+fn endless(request: &str, path: &str, item: &Value) -> Value {
+    let at: usize = request.rsplit_once("skip=").map_or(0, |(_, at)| at.parse().unwrap());
     json!({
         "value": [item],
         "@odata.nextLink": format!("https://graph.microsoft.com/v1.0/{path}?skip={}", at + 1),
@@ -917,8 +917,8 @@ async fn lists_without_an_end_are_cut_and_that_is_said() {
     assert_eq!(outlook.tap.requests().len(), 2);
 
     // Contacts of which every page is empty.
-    let outlook = answering(|asked| {
-        let mut page = endless(asked, "me/contacts", &Value::Null);
+    let outlook = answering(|request| {
+        let mut page = endless(request, "me/contacts", &Value::Null);
         page["value"] = json!([]);
         page
     })
@@ -932,10 +932,10 @@ async fn lists_without_an_end_are_cut_and_that_is_said() {
     assert_eq!(outlook.tap.requests().len(), 100);
 
     // A conversation, and the attachments of a message.
-    let outlook = answering(move |asked| match asked.contains("/attachments") {
-        true => endless(asked, "me/attachments", &json!({"id": "A", "name": "a"})),
-        false if asked.contains("conversation") => {
-            endless(asked, "me/conversation", &json!({"id": id}))
+    let outlook = answering(move |request| match request.contains("/attachments") {
+        true => endless(request, "me/attachments", &json!({"id": "A", "name": "a"})),
+        false if request.contains("conversation") => {
+            endless(request, "me/conversation", &json!({"id": id}))
         }
         false => json!({"id": id, "hasAttachments": true}),
     })
@@ -956,8 +956,8 @@ async fn lists_without_an_end_are_cut_and_that_is_said() {
 
 /// Graph's search as it is: the newest first, 1,000 at most, from a time on if one
 /// is said, in pages of 100 with a link to the next.
-fn searched(times: &[i64], asked: &str, bounds: bool) -> Value {
-    let url = url::Url::parse(&format!("https://graph.microsoft.com/{asked}")).unwrap();
+fn searched(times: &[i64], request: &str, bounds: bool) -> Value {
+    let url = url::Url::parse(&format!("https://graph.microsoft.com/{request}")).unwrap();
     let pairs: HashMap<String, String> = url.query_pairs().into_owned().collect();
     let search = pairs.get("$search").cloned().unwrap_or_default();
     let bound = match search.split_once(" AND received<=") {
@@ -1002,7 +1002,7 @@ async fn a_search_goes_on_where_graph_ends_it() {
     }
     for (name, times) in [("minutes", minutes(2_300)), ("same", same), ("one hour", day)] {
         let count = times.len();
-        let outlook = answering(move |asked| searched(&times, asked, true)).await;
+        let outlook = answering(move |request| searched(&times, request, true)).await;
         let mailbox = outlook.mailbox().await;
         for threads in [false, true] {
             let (table, columns): (_, &[&str]) = match threads {
@@ -1036,7 +1036,7 @@ async fn a_search_that_ends_at_its_limit_says_so() {
     let ends = "Outlook's search stops at 1,000 results, there may be more: narrow it by date";
     // More than 1,000 in one second; and a service that takes no time.
     for (times, bounds) in [(vec![5; 1_500], true), ((0..1_500).collect(), false)] {
-        let outlook = answering(move |asked| searched(&times, asked, bounds)).await;
+        let outlook = answering(move |request| searched(&times, request, bounds)).await;
         let mailbox = outlook.mailbox().await;
         let mut request = ask(&MESSAGE, &["id"], "lantern in:anywhere", 100);
         let (mut ids, mut notes) = (BTreeSet::new(), Vec::new());
@@ -1058,13 +1058,13 @@ async fn a_search_that_ends_at_its_limit_says_so() {
 #[tokio::test]
 async fn conversations_stand_by_the_date_of_their_rows() {
     let at = |hour: &str| format!("2026-02-03T{hour}:00:00Z");
-    let outlook = answering(move |asked| {
+    let outlook = answering(move |request| {
         let message = |id: &str, hour: &str| {
             json!({"id": format!("m{hour}"), "conversationId": id, "receivedDateTime": at(hour)})
         };
-        match asked {
-            asked if asked.contains("'A'") => json!({"value": [message("A", "10")]}),
-            asked if asked.contains("'B'") => {
+        match request {
+            request if request.contains("'A'") => json!({"value": [message("A", "10")]}),
+            request if request.contains("'B'") => {
                 json!({"value": [message("B", "12"), message("B", "09")]})
             }
             _ => json!({
@@ -1134,9 +1134,9 @@ async fn of_a_shared_mailbox_only_mail_is_known() {
 async fn people_at_google_come_from_all_pages() {
     use daysheet_core::schemas::CONTACT;
     let person = |at: usize| json!({"resourceName": format!("people/c{at}")});
-    let outlook = answering(move |asked| {
-        if asked.contains("connections") {
-            let at = asked.rsplit_once("pageToken=");
+    let outlook = answering(move |request| {
+        if request.contains("connections") {
+            let at = request.rsplit_once("pageToken=");
             let at: usize = at.map_or(0, |(_, at)| at.parse().unwrap());
             let mut page = json!({"connections": [person(2 * at), person(2 * at + 1)]});
             if at < 2 {
@@ -1144,7 +1144,7 @@ async fn people_at_google_come_from_all_pages() {
             }
             return page;
         }
-        let found = match asked.contains("query=&") {
+        let found = match request.contains("query=&") {
             true => 0,
             false => 30,
         };
@@ -1158,7 +1158,7 @@ async fn people_at_google_come_from_all_pages() {
     let search = ["GET /v1/people:searchContacts?query=", "GET /v1/otherContacts:search?query="];
     let connections = "GET /v1/people/me/connections?personFields=";
     let most = "Google finds at most 30 people per list; narrow it by more letters";
-    for (q, limit, found, requests, notes) in [
+    for (q, limit, found, beginnings, notes) in [
         (None, 3, 3, vec![connections; 2], vec![]),
         (None, 50, 6, vec![connections; 3], vec![]),
         // The first search is announced to both lists.
@@ -1172,10 +1172,10 @@ async fn people_at_google_come_from_all_pages() {
             (found, notes.iter().map(|note| (*note).into()).collect()),
             "{what:?}"
         );
-        let asked = outlook.tap.lines();
-        assert_eq!(asked.len(), requests.len(), "{asked:#?}");
-        for (asked, beginning) in asked.iter().zip(requests) {
-            assert!(asked.starts_with(beginning), "{asked}");
+        let requests = outlook.tap.lines();
+        assert_eq!(requests.len(), beginnings.len(), "{requests:#?}");
+        for (line, beginning) in requests.iter().zip(beginnings) {
+            assert!(line.starts_with(beginning), "{line}");
         }
     }
 }

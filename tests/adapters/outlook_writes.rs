@@ -82,7 +82,7 @@ fn answer_request(
 
 /// What was asked since the last time: single requests, and parts of batches,
 /// with their bodies.
-fn asked(outlook: &Outlook) -> Vec<(String, Value)> {
+fn request_lines(outlook: &Outlook) -> Vec<(String, Value)> {
     let mut lines = Vec::new();
     for seen in outlook.tap.requests() {
         match seen.body["requests"].as_array() {
@@ -99,7 +99,7 @@ fn asked(outlook: &Outlook) -> Vec<(String, Value)> {
 
 /// The same without what was only read.
 fn written(outlook: &Outlook) -> Vec<(String, Value)> {
-    let lines = asked(outlook).into_iter();
+    let lines = request_lines(outlook).into_iter();
     lines.filter(|(line, _)| !line.starts_with("GET")).collect()
 }
 

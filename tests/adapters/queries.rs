@@ -94,12 +94,12 @@ fn show(query: &Query) -> String {
 fn each_provider_is_asked_in_its_language() {
     let mut wrong = Vec::new();
     for (query, for_gmail, for_graph) in CASES.iter().chain(SIGNS) {
-        let asked = match parse(query, &clock()) {
+        let parsed = match parse(query, &clock()) {
             Ok(query) => [gmail(&query), graph(&query)],
             // Refused before any provider is asked.
             Err(error) => [vec![format!("! {error}")], vec![format!("! {error}")]],
         };
-        for (is, expected) in asked.into_iter().zip([*for_gmail, *for_graph]) {
+        for (is, expected) in parsed.into_iter().zip([*for_gmail, *for_graph]) {
             if is != expected {
                 wrong.push(format!(
                     "{query}\n  is   {}\n  not  {}",

@@ -196,16 +196,16 @@ async fn sign_in_by_page() {
 #[tokio::test]
 async fn scopes_are_read_and_reported() {
     let (_dir, _sandbox, web) = small(fast()).await;
-    for (asked, reported, offline) in cases! {
+    for (request, reported, offline) in cases! {
         "mail.read", "Mail.Read", false;
         "Mail.Read offline_access Mail.Read", "Mail.Read", true;
         "https://graph.microsoft.com/mail.readwrite HTTPS://Graph.microsoft.com/Mail.Send",
             "https://graph.microsoft.com/Mail.ReadWrite https://graph.microsoft.com/Mail.Send",
             false;
     } {
-        let tokens = web.sign_in(&[("scope", asked)]).await;
-        assert_eq!(tokens["scope"], reported, "{asked}");
-        assert_eq!(tokens["refresh_token"].is_string(), offline, "{asked}");
+        let tokens = web.sign_in(&[("scope", request)]).await;
+        assert_eq!(tokens["scope"], reported, "{request}");
+        assert_eq!(tokens["refresh_token"].is_string(), offline, "{request}");
     }
 }
 

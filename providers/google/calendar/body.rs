@@ -348,7 +348,7 @@ fn asked_again(current: &Value, guests: &[Guest]) -> Result<Value> {
     let known = list(current, "attendees");
     let mut people: Vec<Value> =
         known.iter().filter(|one| flag(one, "organizer")).cloned().collect();
-    let mut asked: Vec<Value> = guests
+    let mut new_guests: Vec<Value> = guests
         .iter()
         .map(|guest| {
             let one =
@@ -364,7 +364,7 @@ fn asked_again(current: &Value, guests: &[Guest]) -> Result<Value> {
             .position(|known| text(known, "email").eq_ignore_ascii_case(address))
             .unwrap_or(known.len())
     };
-    people.append(&mut asked);
+    people.append(&mut new_guests);
     people.sort_by_key(place);
     people.dedup_by(|one, other| {
         text(one, "email").eq_ignore_ascii_case(text(other, "email"))

@@ -24,13 +24,13 @@ impl GoogleCalendar {
         from: Timestamp,
         to: Timestamp,
     ) -> Vec<Result<Schedule>> {
-        let asked = who.chunks(AT_ONCE).map(|some| async move {
+        let queries = who.chunks(AT_ONCE).map(|some| async move {
             match self.free_busy(some, from, to).await {
                 Ok(answer) => some.iter().map(|one| schedule(&answer, one)).collect(),
                 Err(error) => vec![Err(error); some.len()],
             }
         });
-        join_all(asked).await.into_iter().flatten().collect()
+        join_all(queries).await.into_iter().flatten().collect()
     }
 
     /// Queries free/busy times: the one POST that only reads.

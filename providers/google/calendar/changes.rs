@@ -218,12 +218,12 @@ impl SyncPoint {
         if known(text(item, "id")) {
             return false;
         }
-        let asked = is_of_others(item) && !self.many;
+        let may_be_new = is_of_others(item) && !self.many;
         match some(item, "recurringEventId") {
             // An exception was created with its series; one may be invited to a single
             // occurrence.
-            Some(series) => asked && !known(&series),
-            None => asked || self.is_late(item),
+            Some(series) => may_be_new && !known(&series),
+            None => may_be_new || self.is_late(item),
         }
     }
 

@@ -34,10 +34,10 @@ pub fn check(change: &Change, current: Option<&Value>, notify: Notify) -> Result
     match current {
         None => tells(notify, change.guests.iter().any(|guests| !guests.is_empty())),
         Some(current) => {
-            let asked = attendees(current).next().is_some()
+            let has_guests = attendees(current).next().is_some()
                 || change.guests.iter().any(|guests| !guests.is_empty());
             let called = is(current, "isOrganizer");
-            tells(notify, called && asked && is_seen(change))
+            tells(notify, called && has_guests && is_seen(change))
         }
     }
 }

@@ -74,8 +74,8 @@ pub async fn create(
             .await
             .map_err(|error| half("the series was created", error))?;
         if let Some(guests) = later {
-            let asked = Change { guests: Some(guests.clone()), ..Change::default() };
-            event = patch(graph, &series, None, &properties(&asked, None, &zone)?).await.map_err(
+            let invitation = Change { guests: Some(guests.clone()), ..Change::default() };
+            event = patch(graph, &series, None, &properties(&invitation, None, &zone)?).await.map_err(
                 |error| {
                     Error::new(
                         Kind::Network,
@@ -279,11 +279,11 @@ pub async fn delete(
 ) -> Result<()> {
     let id = text(current, "id");
     check(id)?;
-    let asked = attendees(current).next().is_some();
-    let cancels = is(current, "isOrganizer") && asked;
+    let has_guests = attendees(current).next().is_some();
+    let cancels = is(current, "isOrganizer") && has_guests;
     tells(notify, cancels)?;
     if !cancels {
-        if asked && message.is_some() {
+        if has_guests && message.is_some() {
             return Err(Error::argument("only the organizer can cancel a meeting with a message")
                 .next("decline it with calendar_respond and a comment, or leave out the message"));
         }

@@ -229,9 +229,9 @@ impl View<'_> {
 
     /// Who is asked.
     fn attendees(&self, event: &Event) -> Value {
-        let asked = own(event).is_some_and(|own| own.contains_key(ORGANIZER_ASKED));
+        let by_organizer = own(event).is_some_and(|own| own.contains_key(ORGANIZER_ASKED));
         let organizer = &event.organizer;
-        let organizer = (organizer.answer.is_some() || asked).then_some(organizer);
+        let organizer = (organizer.answer.is_some() || by_organizer).then_some(organizer);
         let all: Vec<(&Guest, bool)> = organizer
             .map(|organizer| (organizer, true))
             .into_iter()

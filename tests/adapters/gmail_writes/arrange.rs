@@ -19,8 +19,8 @@ fn of(part: MessagePart, text: &str) -> Query {
     Query::Term(Term::In(part, text.to_owned()))
 }
 
-fn labels(asked: &HttpRequest) -> Option<HttpResponse> {
-    (asked.target == "GET labels").then(|| {
+fn labels(request: &HttpRequest) -> Option<HttpResponse> {
+    (request.target == "GET labels").then(|| {
         ok(&json!({"labels": [
             {"id": "INBOX", "name": "INBOX", "type": "system"},
             {"id": "Label_1", "name": "Clients/Nordlicht", "type": "user"},
@@ -80,9 +80,10 @@ async fn filters_are_rules() {
             vec!["the condition subject: a) OR (b"];
     } {
         let filter = json!({"id": "F1", "criteria": criteria, "action": action});
-        let gmail = Gmail::scripted(move |asked| {
+        let gmail = Gmail::scripted(move |request| {
             let all = json!({"filter": [filter]});
-            labels(asked).or_else(|| (asked.target == "GET settings/filters").then(|| ok(&all))?)
+            labels(request)
+                .or_else(|| (request.target == "GET settings/filters").then(|| ok(&all))?)
         })
         .await;
         let rule = Rule {
@@ -140,8 +141,8 @@ async fn a_condition_is_written_as_gmail_has_it() {
             Err("the rule has no condition: give one, such as from:news@example.com"
                 .to_owned());
     } {
-        let gmail = Gmail::scripted(|asked| {
-            (asked.target == "POST settings/filters").then(|| ok(&json!({"id": "F2"})))?
+        let gmail = Gmail::scripted(|request| {
+            (request.target == "POST settings/filters").then(|| ok(&json!({"id": "F2"})))?
         })
         .await;
         let made = gmail.mail.apply_settings(&SettingsChange::CreateRule(rule(when))).await;
@@ -187,9 +188,9 @@ async fn a_rule_does_what_gmail_can_do() {
         Rule { other: vec![named("does more")], ..usual() },
             Err("the rule has parts not supported here: create it in Gmail's settings");
     } {
-        let gmail = Gmail::scripted(|asked| match asked.target.as_str() {
+        let gmail = Gmail::scripted(|request| match request.target.as_str() {
             "POST settings/filters" => ok(&json!({"id": "F2"})),
-            _ => labels(asked),
+            _ => labels(request),
         })
         .await;
         let made = gmail.mail.apply_settings(&SettingsChange::CreateRule(rule)).await;
@@ -228,13 +229,13 @@ async fn a_rule_is_replaced_and_never_doubled() {
             ), steps(&[post, gone, back]);
     } {
         let (old, new) = (old.clone(), new.clone());
-        let gmail = Gmail::scripted(move |asked| match asked.target.as_str() {
+        let gmail = Gmail::scripted(move |request| match request.target.as_str() {
             "GET settings/filters/F1" => ok(&old),
             "GET settings/filters" => ok(&json!({"filter": [old, new]})),
             "POST settings/filters" => made.clone(),
             "DELETE settings/filters/F1" => deleted.clone(),
             "DELETE settings/filters/F2" => empty(204),
-            _ => labels(asked),
+            _ => labels(request),
         })
         .await;
         let change = SettingsChange::UpdateRule(Rule {
@@ -255,10 +256,10 @@ async fn a_rule_is_replaced_and_never_doubled() {
 /// The settings with this vacation.
 fn settings(vacation: &Value) -> impl Fn(&HttpRequest) -> Option<HttpResponse> + use<> {
     let vacation = vacation.clone();
-    move |asked| match asked.target.as_str() {
+    move |request| match request.target.as_str() {
         "GET settings/vacation" => ok(&vacation),
         "GET settings/language" => ok(&json!({"displayLanguage": "en"})),
-        "PUT settings/vacation" | "PUT settings/language" => ok(&asked.body),
+        "PUT settings/vacation" | "PUT settings/language" => ok(&request.body),
         _ => None,
     }
 }
@@ -328,12 +329,12 @@ async fn the_automatic_answer_is_read_and_put() {
     }
     // Without an answer, what is there tells whether it came.
     for (found, expected) in [(json!(true), true), (json!(false), false)] {
-        let gmail = Gmail::scripted(move |asked| match asked.target.as_str() {
+        let gmail = Gmail::scripted(move |request| match request.target.as_str() {
             "PUT settings/vacation" => broken(),
             "GET settings/vacation" => {
                 ok(&json!({"enableAutoReply": found, "responseSubject": "Away"}))
             }
-            _ => settings(&json!({}))(asked),
+            _ => settings(&json!({}))(request),
         })
         .await;
         let on = AutoReply { on: true, ..AutoReply::default() };
@@ -372,13 +373,13 @@ async fn settings_and_signatures_are_changed() {
                 "the account cannot send from that address: lookup kind=aliases lists its addresses",
             );
     } {
-        let gmail = Gmail::scripted(|asked| match asked.target.as_str() {
+        let gmail = Gmail::scripted(|request| match request.target.as_str() {
             "GET settings/sendAs" => ok(&json!({"sendAs": [
                 {"sendAsEmail": ME, "isPrimary": true, "signature": ""},
                 {"sendAsEmail": "office@lamps.example", "isDefault": true},
             ]})),
             "PATCH settings/sendAs/mira%40example.com" => ok(&json!({"sendAsEmail": ME})),
-            _ => settings(&json!({"enableAutoReply": false}))(asked),
+            _ => settings(&json!({"enableAutoReply": false}))(request),
         })
         .await;
         let done = gmail.mail.apply_settings(&change).await;
@@ -393,7 +394,7 @@ async fn settings_and_signatures_are_changed() {
 #[tokio::test]
 async fn labels_are_renamed_with_those_below() {
     let own = |id: &str, name: &str| json!({"id": id, "name": name, "type": "user"});
-    let gmail = Gmail::scripted(move |asked| match asked.target.as_str() {
+    let gmail = Gmail::scripted(move |request| match request.target.as_str() {
         "GET labels" => ok(&json!({"labels": [
             own("Label_1", "Clients"), own("Label_2", "Clients/Nordlicht"),
             own("Label_3", "Clientsele"),
@@ -494,7 +495,7 @@ async fn contacts_are_saved() {
             Err("Google answered with status 400: `Invalid address`");
     } {
         let reads = turns(vec![ok(&known), ok(now)]);
-        let gmail = Gmail::scripted(move |asked| match asked.target.as_str() {
+        let gmail = Gmail::scripted(move |request| match request.target.as_str() {
             "GET /v1/people/c1" => reads(),
             "PATCH /v1/people/c1:updateContact" => patched.clone(),
             _ => None,
@@ -506,8 +507,8 @@ async fn contacts_are_saved() {
             etag.map_err(|error| error.to_string()),
             expected.map(str::to_owned).map_err(str::to_owned)
         );
-        let asked = gmail.tap.requests();
-        let sent = asked.iter().find(|asked| asked.target.starts_with("PATCH")).unwrap();
+        let requests = gmail.tap.requests();
+        let sent = requests.iter().find(|it| it.target.starts_with("PATCH")).unwrap();
         assert_eq!(sent.param("updatePersonFields"), "emailAddresses,organizations");
         assert_eq!(
             sent.body,
@@ -520,7 +521,7 @@ async fn contacts_are_saved() {
             })
         );
     }
-    let gmail = Gmail::scripted(|asked| match asked.target.as_str() {
+    let gmail = Gmail::scripted(|request| match request.target.as_str() {
         "POST /v1/people:createContact" => ok(&json!({"resourceName": "people/c2"})),
         "DELETE /v1/people/c1:deleteContact" => ok(&json!({})),
         _ => None,

@@ -30,9 +30,10 @@ fn aliases() -> Value {
 
 #[tokio::test]
 async fn senders_are_those_that_may_be_used() {
-    let gmail =
-        Gmail::scripted(|asked| (asked.target == "GET settings/sendAs").then(|| ok(&aliases()))?)
-            .await;
+    let gmail = Gmail::scripted(|request| {
+        (request.target == "GET settings/sendAs").then(|| ok(&aliases()))?
+    })
+    .await;
     assert_eq!(
         gmail.mail.senders().await.unwrap(),
         [
@@ -99,7 +100,7 @@ fn full() -> Value {
 
 #[tokio::test]
 async fn an_original_is_read_whole() {
-    let gmail = Gmail::scripted(|asked| match asked.target.as_str() {
+    let gmail = Gmail::scripted(|request| match request.target.as_str() {
         "GET messages/b1" => ok(&full()),
         "GET settings/sendAs" => ok(&aliases()),
         _ => None,
@@ -156,7 +157,7 @@ async fn what_one_wrote_oneself_is_known() {
         let mut message = full();
         message["labelIds"] = labels;
         message["payload"]["headers"] = json!([{"name": "From", "value": from}]);
-        let gmail = Gmail::scripted(move |asked| match asked.target.as_str() {
+        let gmail = Gmail::scripted(move |request| match request.target.as_str() {
             "GET messages/b1" => ok(&message),
             "GET settings/sendAs" => ok(&aliases()),
             _ => None,
@@ -183,7 +184,7 @@ async fn a_file_is_fetched_if_it_may_be_that_large() {
         "b1", "b2/2", 3, Err(missing), "";
         "b1", "b1/../x", 3, Err(missing), "";
     } {
-        let gmail = Gmail::scripted(|asked| match asked.target.as_str() {
+        let gmail = Gmail::scripted(|request| match request.target.as_str() {
             "GET messages/b1" => ok(&full()),
             "GET messages/b1/attachments/ANG%2F1" => ok(&data("PNG")),
             _ => None,
@@ -196,9 +197,9 @@ async fn a_file_is_fetched_if_it_may_be_that_large() {
             expected.map(str::to_owned).map_err(str::to_owned),
             "{file}"
         );
-        let asked = gmail.tap.requests().into_iter().map(|asked| asked.target);
-        let asked: Vec<_> = asked.filter(|what| what.contains("/attachments/")).collect();
-        assert_eq!(asked.concat(), fetched, "{file}");
+        let requests = gmail.tap.requests().into_iter().map(|it| it.target);
+        let requests: Vec<_> = requests.filter(|what| what.contains("/attachments/")).collect();
+        assert_eq!(requests.concat(), fetched, "{file}");
     }
 }
 
@@ -215,7 +216,7 @@ fn full_draft() -> Value {
 
 #[tokio::test]
 async fn a_draft_is_a_letter_again() {
-    let gmail = Gmail::scripted(|asked| match asked.target.as_str() {
+    let gmail = Gmail::scripted(|request| match request.target.as_str() {
         "GET drafts/r1" => ok(&full_draft()),
         _ => None,
     })
@@ -262,18 +263,21 @@ async fn a_draft_is_found_by_its_message() {
             Err("Gmail does not say which draft this message is: search in:drafts again");
         json!(["INBOX"]), json!([]), json!([]), Err(not);
     } {
-        let gmail = Gmail::scripted(move |asked| match (asked.target.as_str(), asked.param("q")) {
-            ("GET drafts/r1", _) => ok(&reported("a1")),
-            ("GET messages/a1", _) => {
-                let mut message = reported("a1")["message"].clone();
-                message["labelIds"] = labels.clone();
-                ok(&message)
-            }
-            ("GET drafts", "rfc822msgid:proofs-2@example.com") => ok(&json!({"drafts": searched})),
-            ("GET drafts", "") => ok(&json!({"drafts": listed})),
-            _ => None,
-        })
-        .await;
+        let gmail =
+            Gmail::scripted(move |request| match (request.target.as_str(), request.param("q")) {
+                ("GET drafts/r1", _) => ok(&reported("a1")),
+                ("GET messages/a1", _) => {
+                    let mut message = reported("a1")["message"].clone();
+                    message["labelIds"] = labels.clone();
+                    ok(&message)
+                }
+                ("GET drafts", "rfc822msgid:proofs-2@example.com") => {
+                    ok(&json!({"drafts": searched}))
+                }
+                ("GET drafts", "") => ok(&json!({"drafts": listed})),
+                _ => None,
+            })
+            .await;
         let found = gmail.mail.draft("a1").await.map(|draft| draft.id);
         assert_eq!(
             found.map_err(|error| error.to_string()),
@@ -281,9 +285,10 @@ async fn a_draft_is_found_by_its_message() {
         );
     }
     // A text of one form is given the other.
-    let gmail =
-        Gmail::scripted(|asked| (asked.target == "GET drafts/r1").then(|| ok(&reported("a1")))?)
-            .await;
+    let gmail = Gmail::scripted(|request| {
+        (request.target == "GET drafts/r1").then(|| ok(&reported("a1")))?
+    })
+    .await;
     let message = gmail.mail.draft("r1").await.unwrap().content;
     assert_eq!((&*message.text, &*message.html), ("Done.", "Done."));
 }
@@ -301,7 +306,7 @@ async fn a_draft_is_made_in_its_conversation() {
         (Origin::Forward { id: "b1".to_owned() }, Value::Null),
         (Origin::Reply { id: "b1".to_owned(), all: true }, json!("t1")),
     ] {
-        let gmail = Gmail::scripted(|asked| match asked.target.as_str() {
+        let gmail = Gmail::scripted(|request| match request.target.as_str() {
             "GET messages/b1" => ok(&json!({"id": "b1", "threadId": "t1"})),
             "POST drafts" => ok(&json!({"id": "r1", "message": {"id": "a1"}})),
             "GET drafts/r1" => ok(&reported("a1")),
@@ -332,9 +337,9 @@ async fn a_draft_whose_making_broke_off_is_looked_for() {
         (ok(&other), ok(&other), Err(open)),
         (ok(&json!({})), refused(403, "domainPolicy", "No"), Err(open)),
     ] {
-        let gmail = Gmail::scripted(move |asked| match asked.target.as_str() {
+        let gmail = Gmail::scripted(move |request| match request.target.as_str() {
             "POST drafts" => broken(),
-            "GET drafts" if asked.param("q").is_empty() => listed.clone(),
+            "GET drafts" if request.param("q").is_empty() => listed.clone(),
             "GET drafts" => searched.clone(),
             "GET messages/a1" => ok(&reported("a1")["message"]),
             "GET messages/a0" => ok(&json!({"id": "a0", "payload": {"headers": [
@@ -354,9 +359,9 @@ async fn a_draft_whose_making_broke_off_is_looked_for() {
 
 #[tokio::test]
 async fn a_changed_draft_keeps_its_files_and_its_conversation() {
-    let gmail = Gmail::scripted(|asked| {
-        let minimal = asked.param("format") == "minimal";
-        match asked.target.as_str() {
+    let gmail = Gmail::scripted(|request| {
+        let minimal = request.param("format") == "minimal";
+        match request.target.as_str() {
             "GET drafts/r1" if minimal => ok(&json!({"id": "r1", "message": {"id": "a1"}})),
             "GET drafts/r1" => ok(&reported("a2")),
             "GET messages/a1" => ok(&full_draft()["message"]),
@@ -406,8 +411,8 @@ async fn a_draft_that_has_changed_is_neither_changed_nor_sent() {
     ] {
         let minimal =
             turns(versions.map(|id| ok(&json!({"id": "r1", "message": {"id": id}}))).to_vec());
-        let gmail = Gmail::scripted(move |asked| match asked.target.as_str() {
-            "GET drafts/r1" if asked.param("format") == "minimal" => minimal(),
+        let gmail = Gmail::scripted(move |request| match request.target.as_str() {
+            "GET drafts/r1" if request.param("format") == "minimal" => minimal(),
             "GET drafts/r1" => ok(&reported(versions[1])),
             "PUT drafts/r1" => put.clone(),
             _ => None,
@@ -425,9 +430,10 @@ async fn a_draft_that_has_changed_is_neither_changed_nor_sent() {
             expected.map(str::to_owned).map_err(str::to_owned)
         );
     }
-    let gmail =
-        Gmail::scripted(|asked| (asked.target == "GET drafts/r1").then(|| ok(&reported("a9")))?)
-            .await;
+    let gmail = Gmail::scripted(|request| {
+        (request.target == "GET drafts/r1").then(|| ok(&reported("a9")))?
+    })
+    .await;
     let error = gmail.mail.send(&draft(), None).await.unwrap_err();
     assert_eq!((error.kind(), error.to_string()), (Kind::Conflict, conflict.to_owned()));
     assert_eq!(gmail.written(), []);
@@ -469,7 +475,7 @@ async fn a_draft_goes_once() {
             )), 1;
     } {
         let send = turns(answers);
-        let gmail = Gmail::scripted(move |asked| match asked.target.as_str() {
+        let gmail = Gmail::scripted(move |request| match request.target.as_str() {
             "GET drafts/r1" => ok(&reported("a1")),
             "POST drafts/send" => send(),
             _ => None,
@@ -513,7 +519,7 @@ async fn a_draft_that_is_discarded_can_be_had_back() {
                  retrying",
             );
     } {
-        let gmail = Gmail::scripted(move |asked| match asked.target.as_str() {
+        let gmail = Gmail::scripted(move |request| match request.target.as_str() {
             "POST messages/a1/trash" => trash.clone(),
             "GET drafts/r1" => draft_now.clone(),
             "GET messages/a1" => message_now.clone(),
@@ -568,10 +574,10 @@ async fn a_letter_that_may_have_gone_is_looked_for() {
                 message("c5", json!(["INBOX"]), "Message-ID", "<b@example.com>", after),
             ], SendStatus::Nowhere;
     } {
-        let rule = move |asked: &HttpRequest| match asked.target.as_str() {
+        let rule = move |request: &HttpRequest| match request.target.as_str() {
             "GET messages" => {
-                assert_eq!(asked.param("q"), "rfc822msgid:proofs-2@example.com");
-                assert_eq!(asked.param("includeSpamTrash"), "true");
+                assert_eq!(request.param("q"), "rfc822msgid:proofs-2@example.com");
+                assert_eq!(request.param("includeSpamTrash"), "true");
                 let ids = found.iter().map(|one| json!({"id": one["id"]}));
                 ok(&json!({"messages": ids.collect::<Vec<_>>()}))
             }

@@ -41,9 +41,9 @@ impl Gmail {
     pub async fn scripted(
         rule: impl Fn(&HttpRequest) -> Option<HttpResponse> + Send + Sync + 'static,
     ) -> Self {
-        let tapped = Tapped::scripted("google", move |asked| {
-            assert_eq!(asked.header("authorization"), "Bearer the-token");
-            rule(asked).or_else(|| refused(404, "notFound", "Requested entity was not found."))
+        let tapped = Tapped::scripted("google", move |request| {
+            assert_eq!(request.header("authorization"), "Bearer the-token");
+            rule(request).or_else(|| refused(404, "notFound", "Requested entity was not found."))
         });
         let tapped = tapped.await;
         Self {
@@ -56,9 +56,9 @@ impl Gmail {
 
     /// What was written: method and path, and the JSON.
     pub fn written(&self) -> Vec<(String, Value)> {
-        let asked = self.tap.requests().into_iter();
-        let written = asked.filter(|asked| !asked.target.starts_with("GET "));
-        written.map(|asked| (asked.target, asked.body)).collect()
+        let requests = self.tap.requests().into_iter();
+        let written = requests.filter(|request| !request.target.starts_with("GET "));
+        written.map(|request| (request.target, request.body)).collect()
     }
 }
 

@@ -110,7 +110,7 @@ async fn an_answer_of_another_shape_is_an_error() {
 
 #[tokio::test]
 async fn no_more_is_fetched_than_was_asked_for() {
-    let gmail = Gmail::scripted(|asked| match asked.target.as_str() {
+    let gmail = Gmail::scripted(|request| match request.target.as_str() {
         "GET messages" | "GET threads" => {
             let list: Vec<Value> = (0..3_000).map(|n| json!({"id": format!("a{n}")})).collect();
             ok(&json!({"messages": list, "threads": list, "resultSizeEstimate": 3}))
@@ -135,9 +135,9 @@ async fn no_more_is_fetched_than_was_asked_for() {
 #[tokio::test]
 async fn one_large_letter_is_read_at_a_time() {
     let most = Arc::new(AtomicUsize::new(0));
-    let asked = most.clone();
+    let requests = most.clone();
     let gmail = Gmail::scripted(move |_| {
-        asked.fetch_add(1, Ordering::Relaxed);
+        requests.fetch_add(1, Ordering::Relaxed);
         // 31 MB.
         let begin = r#"{"id":"a1","payload":{"mimeType":"text/plain","body":{"size":9,"data":""#;
         Some(long(begin, 496, "\"}}}"))
@@ -163,6 +163,9 @@ async fn a_letter_is_read_part_by_part() {
     let messages = gmail.mail.read_messages(&["a1".to_owned()], &projection, BodyForm::Parts).await;
     let parts = format!("{:?}", messages[0].as_ref().unwrap().parts);
     assert!(parts.contains("\"Lamp\""), "{parts}");
-    let asked = gmail.tap.requests();
-    assert_eq!((asked[0].target.as_str(), asked[0].param("format")), ("GET messages/a1", "full"));
+    let requests = gmail.tap.requests();
+    assert_eq!(
+        (requests[0].target.as_str(), requests[0].param("format")),
+        ("GET messages/a1", "full")
+    );
 }

@@ -42,12 +42,12 @@ fn texts(value: &Value) -> Vec<String> {
 }
 
 impl Box {
-    fn answer(&mut self, asked: &HttpRequest) -> Option<HttpResponse> {
-        match asked.target.as_str() {
+    fn answer(&mut self, request: &HttpRequest) -> Option<HttpResponse> {
+        match request.target.as_str() {
             "GET profile" => ok(&json!({"historyId": self.history.len().to_string()})),
             "GET history" => {
-                let from: usize = asked.param("startHistoryId").parse().unwrap();
-                let page: usize = asked.param("pageToken").parse().unwrap_or(0);
+                let from: usize = request.param("startHistoryId").parse().unwrap();
+                let page: usize = request.param("pageToken").parse().unwrap_or(0);
                 let new = self.history.get(from..).unwrap_or_default();
                 let new = if self.silent { &[] } else { new };
                 let mut pages = new.chunks(500).skip(page);
@@ -57,7 +57,7 @@ impl Box {
                 }
                 ok(&body)
             }
-            "POST messages/batchModify" | "POST messages/batchDelete" => self.write(asked),
+            "POST messages/batchModify" | "POST messages/batchDelete" => self.write(request),
             what => {
                 let id = what.strip_prefix("GET messages/")?;
                 let labels = self.labels.get(id)?;
@@ -66,15 +66,15 @@ impl Box {
         }
     }
 
-    fn write(&mut self, asked: &HttpRequest) -> Option<HttpResponse> {
-        let body = asked.body.clone();
+    fn write(&mut self, request: &HttpRequest) -> Option<HttpResponse> {
+        let body = request.body.clone();
         let ids = texts(&body["ids"]);
         assert!(ids.len() <= 1_000);
         if self.strict && ids.iter().any(|id| !self.labels.contains_key(id)) {
             return refused(404, "notFound", "Requested entity was not found.");
         }
         for id in ids.iter().filter(|_| !self.idle) {
-            if asked.target.ends_with("batchDelete") {
+            if request.target.ends_with("batchDelete") {
                 self.labels.remove(id);
                 self.history.push(json!({"messagesDeleted": [{"message": {"id": id}}]}));
                 continue;
@@ -101,7 +101,7 @@ impl Box {
 
 async fn gmail(mailbox: &Shared) -> Gmail {
     let mailbox = mailbox.clone();
-    Gmail::scripted(move |asked| mailbox.lock().unwrap().answer(asked)).await
+    Gmail::scripted(move |request| mailbox.lock().unwrap().answer(request)).await
 }
 
 fn state(id: &str, folder: &str, unread: bool, starred: bool, labels: &[&str]) -> MailState {
@@ -231,10 +231,10 @@ async fn a_thousand_messages_take_one_request_and_few_reads() {
         let reported: Vec<_> = done.into_iter().map(|one| one.unwrap().unwrap()).collect();
         let expected: Vec<_> = ids.iter().map(|id| at(id, "")).collect();
         assert_eq!(reported, expected);
-        let asked = gmail.tap.requests();
-        let written = asked.iter().filter(|asked| asked.target.starts_with("POST "));
+        let requests = gmail.tap.requests();
+        let written = requests.iter().filter(|it| it.target.starts_with("POST "));
         assert_eq!(written.count(), writes);
-        assert_eq!(asked.len(), writes + reads);
+        assert_eq!(requests.len(), writes + reads);
     }
 }
 
@@ -386,7 +386,8 @@ async fn a_place_is_found_by_what_it_is_called() {
         "", Err("no label is named: give a label's name".to_owned());
     } {
         let gmail =
-            Gmail::scripted(|asked| (asked.target == "GET labels").then(|| ok(&labels()))?).await;
+            Gmail::scripted(|request| (request.target == "GET labels").then(|| ok(&labels()))?)
+                .await;
         let found = gmail.mail.find_folder(name, FolderKind::Label, false).await;
         assert_eq!(
             found.map_err(|error| error.to_string()),
@@ -416,12 +417,12 @@ async fn a_place_is_made_with_those_above_it() {
         ("Travel", made(&[])),
     ] {
         let all = Arc::new(Mutex::new(labels()));
-        let gmail = Gmail::scripted(move |asked| {
+        let gmail = Gmail::scripted(move |request| {
             let mut all = all.lock().unwrap();
-            match asked.target.as_str() {
+            match request.target.as_str() {
                 "GET labels" => ok(&all),
                 "POST labels" => {
-                    let mut label = asked.body.clone();
+                    let mut label = request.body.clone();
                     label["id"] = "Label_9".into();
                     label["type"] = "user".into();
                     all["labels"].as_array_mut().unwrap().push(label.clone());

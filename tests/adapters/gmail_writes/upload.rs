@@ -34,32 +34,32 @@ fn taking(
     upload: Arc<Mutex<Upload>>,
     stumble: Stumble,
 ) -> impl Fn(&HttpRequest) -> Option<HttpResponse> + Send + Sync + 'static {
-    move |asked| {
+    move |request| {
         let mut upload = upload.lock().unwrap();
-        match asked.target.as_str() {
+        match request.target.as_str() {
             "POST /upload/gmail/v1/users/me/drafts" => {
-                assert_eq!(asked.param("uploadType"), "resumable");
-                assert_eq!(asked.body, json!({"message": {}}));
-                let session = format!("{}/session", asked.base);
+                assert_eq!(request.param("uploadType"), "resumable");
+                assert_eq!(request.body, json!({"message": {}}));
+                let session = format!("{}/session", request.base);
                 Some(respond(200, &json!({})).header("location", &session))
             }
             "PUT /session" => {
-                let (range, total) = asked.header("content-range").split_once('/').unwrap();
+                let (range, total) = request.header("content-range").split_once('/').unwrap();
                 let total: usize = total.parse().unwrap();
                 if range == "bytes *" {
-                    assert!(asked.bytes.is_empty());
+                    assert!(request.bytes.is_empty());
                 } else {
                     let (from, to) = range["bytes ".len()..].split_once('-').unwrap();
                     let (from, to): (usize, usize) = (from.parse().unwrap(), to.parse().unwrap());
                     assert_eq!(from, upload.received.len(), "bytes come once");
-                    assert_eq!(to + 1 - from, asked.bytes.len());
+                    assert_eq!(to + 1 - from, request.bytes.len());
                     upload.pieces += 1;
                     if let Some((kept, answer)) = stumble(upload.pieces) {
-                        upload.received.extend(&asked.bytes[..kept.min(asked.bytes.len())]);
+                        upload.received.extend(&request.bytes[..kept.min(request.bytes.len())]);
                         upload.done = upload.received.len() == total;
                         return answer;
                     }
-                    upload.received.extend(&asked.bytes);
+                    upload.received.extend(&request.bytes);
                 }
                 upload.done = upload.received.len() == total;
                 match upload.done {
@@ -142,9 +142,9 @@ async fn what_gmail_does_not_take_is_not_sent() {
 /// where an answer leads to.
 #[tokio::test]
 async fn the_token_goes_to_google_alone() {
-    let gmail = Gmail::scripted(|asked| {
+    let gmail = Gmail::scripted(|request| {
         let elsewhere = respond(200, &json!({})).header("location", "http://127.0.0.1:9/session");
-        asked.target.starts_with("POST ").then_some(elsewhere)
+        request.target.starts_with("POST ").then_some(elsewhere)
     })
     .await;
     let mut large = draft().content;

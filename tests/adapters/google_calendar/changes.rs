@@ -4,7 +4,7 @@ use daysheet_core::project::Projection;
 use serde_json::{Value, json};
 
 use super::ME;
-use super::google::{GROUP, asked, scripted};
+use super::google::{GROUP, request_lines, scripted};
 use crate::tap::{refused_by_google as refused, respond};
 
 #[tokio::test]
@@ -77,7 +77,7 @@ async fn changes_of_calendars_are_reported_since_a_cursor() {
     let proceed = "maxResults=2500 fields=nextPageToken,nextSyncToken,updated,items(created,FACTS)";
     let group = "GET calendars/c_1881%40group.calendar.google.com/events";
     assert_eq!(
-        asked(&google),
+        request_lines(&google),
         [
             format!("{group} syncToken=g1 {proceed}"),
             format!("{group} {begin}"),

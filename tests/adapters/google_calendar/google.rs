@@ -27,10 +27,10 @@ pub async fn sandboxed() -> Tapped {
 }
 
 /// What was asked, the list of calendars apart, in some order; the query decoded.
-pub fn asked(google: &Tapped) -> Vec<String> {
+pub fn request_lines(google: &Tapped) -> Vec<String> {
     let facts = read::mask(&[]);
     let requests = google.tap.requests().into_iter();
-    let mut asked: Vec<_> = requests
+    let mut requests: Vec<_> = requests
         .filter(|seen| !seen.raw.contains("/users/me/calendarList?"))
         .map(|seen| {
             let raw = seen.raw.replace("/calendar/v3/", "");
@@ -47,8 +47,8 @@ pub fn asked(google: &Tapped) -> Vec<String> {
             format!("{path} {}", pairs.join(" "))
         })
         .collect();
-    asked.sort();
-    asked
+    requests.sort();
+    requests
 }
 
 /// What was sent to write: method, address, version and body.

@@ -5,7 +5,7 @@ use daysheet_core::provider::calendar::EventListRequest;
 use serde_json::json;
 
 use super::ME;
-use super::google::{GROUP, HOLIDAYS, asked, event, fetched, scripted};
+use super::google::{GROUP, HOLIDAYS, event, fetched, request_lines, scripted};
 use crate::tap::{refused_by_google as refused, respond};
 
 fn ask(calendars: &[(&str, Option<&str>)], series: bool) -> EventListRequest {
@@ -53,7 +53,7 @@ async fn events_are_asked_for_calendar_by_calendar() {
     let rest = "orderBy=startTime maxResults=50 fields=nextPageToken,items(FACTS)";
     let range = "timeMin=2026-02-01T00:00:00.000Z timeMax=2026-03-01T00:00:00.000Z";
     assert_eq!(
-        asked(&google),
+        request_lines(&google),
         [
             format!(
                 "GET calendars/en.german%23holiday%40group.v.calendar.google.com/events {range} \
@@ -76,7 +76,7 @@ async fn events_are_asked_for_calendar_by_calendar() {
         ]
     );
     assert_eq!(
-        asked(&google),
+        request_lines(&google),
         [format!(
             "GET calendars/c_1881%40group.calendar.google.com/events {range} singleEvents=false \
              showDeleted=false maxResults=50 fields=nextPageToken,items(FACTS)"
@@ -135,7 +135,7 @@ async fn single_events_and_those_of_a_uid_are_fetched_whole() {
         ]
     );
     assert_eq!(
-        asked(&google),
+        request_lines(&google),
         [
             "GET calendars/en.german%23holiday%40group.v.calendar.google.com/events/a_2 fields=*",
             "GET calendars/mira%40example.com/events/a fields=*",
@@ -149,7 +149,7 @@ async fn single_events_and_those_of_a_uid_are_fetched_whole() {
     let rest = "iCalUID=p+1@studio.example fields=*";
     let own = "GET calendars/mira%40example.com/events showDeleted=false";
     assert_eq!(
-        asked(&google),
+        request_lines(&google),
         [
             format!(
                 "GET calendars/c_1881%40group.calendar.google.com/events showDeleted=false {rest}"

@@ -49,7 +49,7 @@ async fn a_new_event_is_sent_once_with_an_id_of_ours() {
 #[tokio::test]
 async fn what_broke_off_is_looked_up_and_never_done_twice() {
     let limited = || refused(429, "rateLimitExceeded", "Slow down").header("retry-after", "0");
-    for (posts, gets, expected, asked) in cases! {
+    for (posts, gets, expected, request) in cases! {
         vec![broken()], Some(respond(200, &event("x", "1"))), Ok("x"), 1;
         vec![broken()], Some(refused(404, "notFound", "Not Found")),
             Err(
@@ -85,7 +85,7 @@ async fn what_broke_off_is_looked_up_and_never_done_twice() {
         );
         let sent = sent(&google);
         let posts: Vec<_> = sent.iter().filter(|(raw, ..)| raw.starts_with("POST ")).collect();
-        assert_eq!(posts.len(), asked, "{sent:?}");
+        assert_eq!(posts.len(), request, "{sent:?}");
         assert!(posts.iter().all(|post| post == &posts[0]));
     }
 }
@@ -197,8 +197,8 @@ async fn what_clears_a_member_is_sent_whole() {
     let google = scripted(turns("PUT ", vec![respond(200, &event("a", "\"2\""))])).await;
     let change = Change { place: Some(String::new()), ..Change::default() };
     google.calendars().await.update(&now, &change, Notify::Nobody).await.unwrap();
-    let (asked, version, body) = sent(&google).remove(0);
-    assert!(asked.starts_with("PUT calendars/mira%40example.com/events/a_"), "{asked}");
+    let (request, version, body) = sent(&google).remove(0);
+    assert!(request.starts_with("PUT calendars/mira%40example.com/events/a_"), "{request}");
     assert_eq!(version, "\"1\"");
     assert_eq!((body.get("location"), &body["summary"]), (None, &now["summary"]));
 }

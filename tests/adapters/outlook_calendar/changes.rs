@@ -13,8 +13,8 @@ const CHOIR: &str = "AAMkAGVmMDEzMTM4-choir";
 /// each question that begins so, the answers one after the other.
 async fn service(script: Vec<(&'static str, u16, Value)>) -> Outlook {
     let script = Mutex::new(script);
-    let answer = move |asked: &str| {
-        if asked.starts_with("GET /me/calendars?") {
+    let answer = move |request: &str| {
+        if request.starts_with("GET /me/calendars?") {
             return (
                 200,
                 json!({"value": [
@@ -23,12 +23,12 @@ async fn service(script: Vec<(&'static str, u16, Value)>) -> Outlook {
                 ]}),
             );
         }
-        if asked == "GET /me/mailboxSettings" {
+        if request == "GET /me/mailboxSettings" {
             return (403, json!({"error": {"code": "ErrorAccessDenied"}}));
         }
         let mut script = script.lock().unwrap();
-        let at = script.iter().position(|(start, ..)| asked.starts_with(start));
-        let at = at.unwrap_or_else(|| panic!("not in the script: {asked}"));
+        let at = script.iter().position(|(start, ..)| request.starts_with(start));
+        let at = at.unwrap_or_else(|| panic!("not in the script: {request}"));
         let (_, status, body) = script.remove(at);
         (status, body)
     };
@@ -99,9 +99,9 @@ async fn a_cursor_begins_with_what_is_there() {
         links(&begun.cursor),
         json!({MAIN: {"link": "me/m?$deltatoken=1"}, CHOIR: {"link": "me/c?$deltatoken=1"}})
     );
-    let asked = outlook.tap.requests();
+    let requests = outlook.tap.requests();
     let pages = format!("{PREFER}, odata.maxpagesize=200");
-    let preferred: Vec<&Value> = asked[1].body["requests"]
+    let preferred: Vec<&Value> = requests[1].body["requests"]
         .as_array()
         .unwrap()
         .iter()
@@ -111,7 +111,7 @@ async fn a_cursor_begins_with_what_is_there() {
     // A month back and a year ahead, in whole days.
     let url = url::Url::parse(&format!(
         "http://x{}",
-        asked[1].line.lines().nth(1).unwrap().trim_start_matches("GET ")
+        requests[1].line.lines().nth(1).unwrap().trim_start_matches("GET ")
     ))
     .unwrap();
     let days: Vec<jiff::civil::Date> = url
@@ -242,14 +242,14 @@ async fn a_feed_that_does_not_end_is_an_error() {
 }
 
 /// A mailbox of an inbox and an archive, and of a bin that is not followed.
-fn folders(asked: &str) -> Option<Value> {
+fn folders(request: &str) -> Option<Value> {
     let folder = |id: &str| json!({"id": id, "displayName": id, "childFolderCount": 0});
-    if asked.starts_with("GET /me/mailFolders?") {
+    if request.starts_with("GET /me/mailFolders?") {
         return Some(
             json!({"value": [folder("inbox-id"), folder("archive-id"), folder("trash-id")]}),
         );
     }
-    let name = asked.strip_prefix("GET /me/mailFolders/")?.strip_suffix("?$select=id")?;
+    let name = request.strip_prefix("GET /me/mailFolders/")?.strip_suffix("?$select=id")?;
     Some(match name {
         "inbox" => json!({"id": "inbox-id"}),
         "archive" => json!({"id": "archive-id"}),
@@ -295,13 +295,13 @@ async fn mail_is_followed_folder_by_folder() {
         "GET /me/messages/AAMkLostMessage-1234", 404,
             json!({"error": {"code": "ErrorItemNotFound"}});
     }));
-    let answer = move |asked: &str| {
-        if let Some(folder) = folders(asked) {
+    let answer = move |request: &str| {
+        if let Some(folder) = folders(request) {
             return (200, folder);
         }
         let mut script = script.lock().unwrap();
-        let at = script.iter().position(|(start, ..)| asked.starts_with(start));
-        let at = at.unwrap_or_else(|| panic!("not in the script: {asked}"));
+        let at = script.iter().position(|(start, ..)| request.starts_with(start));
+        let at = at.unwrap_or_else(|| panic!("not in the script: {request}"));
         let (_, status, body) = script.remove(at);
         (status, body)
     };
@@ -332,11 +332,13 @@ async fn mail_is_followed_in_a_hundred_folders() {
     let ids = (0..120).map(|at| format!("folder-{at}"));
     let folders: Value =
         ids.map(|id| json!({"id": id, "displayName": id, "childFolderCount": 0})).collect();
-    let answer = move |asked: &str| {
-        let body = match asked {
-            asked if asked.starts_with("GET /me/mailFolders?") => json!({"value": folders}),
-            asked if asked.contains("/messages/delta?") => last(json!([]), "me/d?$deltatoken=1"),
-            asked => json!({"id": asked.replace(|c: char| !c.is_alphanumeric(), "-")}),
+    let answer = move |request: &str| {
+        let body = match request {
+            request if request.starts_with("GET /me/mailFolders?") => json!({"value": folders}),
+            request if request.contains("/messages/delta?") => {
+                last(json!([]), "me/d?$deltatoken=1")
+            }
+            request => json!({"id": request.replace(|c: char| !c.is_alphanumeric(), "-")}),
         };
         (200, body)
     };

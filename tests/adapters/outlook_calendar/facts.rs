@@ -126,7 +126,7 @@ async fn an_event_tells_what_it_is() {
 async fn less_is_reported_of_less() {
     let outlook = Outlook::scripted(|_| None).await;
     let calendars = outlook.calendars().await;
-    let asked = json!([{"emailAddress": {"address": "MIRA@example.com"}}]);
+    let attendees = json!([{"emailAddress": {"address": "MIRA@example.com"}}]);
     let lena = json!([{"emailAddress": {"address": "lena@studio.example"}}]);
     for (more, expected) in cases! {
         json!({}), plain();
@@ -139,7 +139,7 @@ async fn less_is_reported_of_less() {
         json!({"isCancelled": true, "showAs": "busy"}),
             EventData { busy: false, cancelled: true, ..plain() };
         // An invitation, not answered, then declined.
-        json!({"isOrganizer": false, "attendees": asked, "responseStatus": {"response": "notResponded"}}),
+        json!({"isOrganizer": false, "attendees": attendees, "responseStatus": {"response": "notResponded"}}),
             EventData {
                 own: false,
                 guests: vec![Guest { me: true, ..guest("MIRA@example.com") }],

@@ -59,9 +59,9 @@ async fn only_what_is_shown_and_known_is_asked_for() {
         pages[1].as_ref().unwrap_err().to_string(),
         "the id is not Outlook's: use a handle such as c1 from lookup kind=calendars"
     );
-    let asked = outlook.tap.lines();
-    assert_eq!(asked.len(), 1);
-    let parts: Vec<&str> = asked[0].lines().collect();
+    let requests = outlook.tap.lines();
+    assert_eq!(requests.len(), 1);
+    let parts: Vec<&str> = requests[0].lines().collect();
     assert_eq!(parts[0], "POST /$batch");
     assert!(parts[1].starts_with(&format!("GET {view}")), "{parts:?}");
     assert_eq!(parts[2], "GET /me/calendars/x/calendarView?$skip=10");
@@ -96,10 +96,10 @@ async fn what_graph_does_not_say_is_put_in() {
     assert_eq!(texts(&page.items, "id"), ["AAMkIn", "AAMkPoint"]);
     assert_eq!(texts(&page.items, "calendarId"), [CHOIR, CHOIR]);
     assert_eq!(page.next.as_deref(), Some("1769943600 me/calendars/x/calendarView?$skip=2"));
-    let asked = outlook.tap.lines();
+    let requests = outlook.tap.lines();
     assert!(
-        asked[0].starts_with("GET /me/calendars/AAMkAGVmMDEzMTM4/Y2hvaXI=/calendarView?"),
-        "{asked:?}"
+        requests[0].starts_with("GET /me/calendars/AAMkAGVmMDEzMTM4/Y2hvaXI=/calendarView?"),
+        "{requests:?}"
     );
 }
 
@@ -256,7 +256,7 @@ async fn busy_times_are_reported_for_each() {
     for (who, found) in many.iter().zip(found) {
         assert_eq!(found.unwrap().who, *who);
     }
-    let asked: Vec<(usize, String)> = outlook
+    let requests: Vec<(usize, String)> = outlook
         .tap
         .requests()
         .iter()
@@ -269,7 +269,7 @@ async fn busy_times_are_reported_for_each() {
     let expected = [20, 20, 5]
         .into_iter()
         .flat_map(|people| [(people, first.to_owned()), (people, second.to_owned())]);
-    assert_eq!(asked, expected.collect::<Vec<_>>());
+    assert_eq!(requests, expected.collect::<Vec<_>>());
 }
 
 /// Personal accounts have no schedules: one's own times are in the calendar.

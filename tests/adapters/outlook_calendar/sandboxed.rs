@@ -60,8 +60,8 @@ async fn a_meeting_lives() {
     let [invitation] = &week(&theirs).await[..] else {
         panic!("not one invitation");
     };
-    let asked = theirs.event_data(invitation).unwrap();
-    assert_eq!((asked.own, asked.answer, asked.guests[0].me), (false, None, true));
+    let requests = theirs.event_data(invitation).unwrap();
+    assert_eq!((invited.own, invited.answer, invited.guests[0].me), (false, None, true));
     let whole = fresh(&theirs, invitation).await;
     let yes = InvitationReply {
         answer: Answer::Accepted,
@@ -372,11 +372,10 @@ async fn a_series_keeps_its_hour_and_its_gaps() {
     let made = mine.create(None, &choir, Notify::All).await.unwrap();
     let id = made["id"].as_str().unwrap();
     // Those who are asked hear of the series when it has its gap.
-    let asked = outlook.tap.lines();
-    let steps: Vec<&str> =
-        asked.iter().map(|asked| asked.split(['?', ' ']).next().unwrap()).collect();
-    assert_eq!(steps, ["POST", "GET", "DELETE", "PATCH"], "{asked:#?}");
-    assert!(asked[1].starts_with(&format!("GET /me/events/{id}/instances?startDateTime=2031-03-18T00:00:00Z&endDateTime=2031-03-23T00:00:00Z&")), "{asked:#?}");
+    let requests = outlook.tap.lines();
+    let steps: Vec<&str> = requests.iter().map(|it| it.split(['?', ' ']).next().unwrap()).collect();
+    assert_eq!(steps, ["POST", "GET", "DELETE", "PATCH"], "{requests:#?}");
+    assert!(requests[1].starts_with(&format!("GET /me/events/{id}/instances?startDateTime=2031-03-18T00:00:00Z&endDateTime=2031-03-23T00:00:00Z&")), "{requests:#?}");
     let thursdays = [
         "2031-03-13T18:00:00Z",
         "2031-03-27T18:00:00Z",
@@ -547,12 +546,12 @@ async fn a_shared_mailbox_has_calendars() {
         team.create(None, &hour("Stand", "2031-03-03T09:00:00"), Notify::Nobody).await.unwrap();
     assert_eq!(made["organizer"]["emailAddress"]["address"], "team@example.com");
     assert_eq!(march(&team, false).await, [("Stand".to_owned(), when("2031-03-03T08:00:00Z"))]);
-    let asked = outlook.tap.lines();
+    let requests = outlook.tap.lines();
     assert!(
-        asked
+        requests
             .iter()
-            .flat_map(|asked| asked.lines())
+            .flat_map(|it| it.lines())
             .all(|line| line.contains("/users/team@example.com/") || line == "POST /$batch"),
-        "{asked:#?}"
+        "{requests:#?}"
     );
 }

@@ -115,8 +115,8 @@ async fn an_event_is_created_as_it_was_meant() {
             expected_answer["calendarId"] = json!(calendar);
         }
         assert_eq!(made, expected_answer);
-        let (asked, mut body) = write(&outlook);
-        assert_eq!(asked, path);
+        let (request, mut body) = write(&outlook);
+        assert_eq!(request, path);
         let id = body.as_object_mut().unwrap().remove("transactionId").unwrap();
         let id = id.as_str().unwrap().to_owned();
         let parts: Vec<usize> = id.split('-').map(str::len).collect();
@@ -215,10 +215,10 @@ async fn only_what_changes_is_sent() {
     // Nothing to change is nothing to write.
     let now = calendars.update(&meeting(), &Change::default(), Notify::Nobody).await;
     assert_eq!(now.unwrap()["subject"], "as it then is");
-    let asked = outlook.tap.lines();
+    let requests = outlook.tap.lines();
     assert!(
-        asked.len() == 1 && asked[0].starts_with(&format!("GET /me/events/{ID}?$select=id,")),
-        "{asked:?}"
+        requests.len() == 1 && requests[0].starts_with(&format!("GET /me/events/{ID}?$select=id,")),
+        "{requests:?}"
     );
     // What only the owner sees tells nobody.
     let seen_by_none =
@@ -341,8 +341,8 @@ async fn answers_deletions_and_forwards_are_sent_once() {
         let now = calendars.respond(&invitation(), &response).await.unwrap();
         let expected = json!({"id": ID, "subject": "as it then is", "calendarId": CALENDAR});
         assert_eq!(now, stays.then_some(expected));
-        let (asked, sent) = write(&outlook);
-        assert_eq!(asked, format!("POST /me/events/{ID}/{path}"));
+        let (request, sent) = write(&outlook);
+        assert_eq!(request, format!("POST /me/events/{ID}/{path}"));
         assert_eq!(sent, body);
     }
 
@@ -406,8 +406,8 @@ async fn a_write_is_tried_again_only_when_nothing_was_done() {
         if kind.is_some() {
             assert_eq!(error_text(done), expected);
         }
-        let asked = outlook.tap.lines();
-        let sent = asked.iter().filter(|asked| asked.starts_with("PATCH"));
+        let requests = outlook.tap.lines();
+        let sent = requests.iter().filter(|it| it.starts_with("PATCH"));
         assert_eq!(sent.count(), attempts, "{expected}");
     }
 }
@@ -456,8 +456,8 @@ async fn a_lost_creation_is_sent_once_more() {
         let made = calendars.create(None, &change, Notify::All).await;
         let title = made.as_ref().map(|event| event["subject"].as_str().unwrap());
         assert_eq!(title.map_err(|error| error.kind()), expected, "{statuses:?}");
-        let asked = outlook.tap.lines();
-        let sent = asked.iter().filter(|asked| asked.starts_with("POST"));
+        let requests = outlook.tap.lines();
+        let sent = requests.iter().filter(|it| it.starts_with("POST"));
         assert_eq!(sent.count(), posts, "{statuses:?}");
     }
 }

@@ -222,5 +222,5 @@ async fn a_shared_mailbox_is_not_set_up() {
     }
     assert_eq!(error(shared.rules().await), refused("rules"));
     assert_eq!(error(shared.auto_reply().await), refused("settings"));
-    assert_eq!(asked(&outlook), []);
+    assert_eq!(request_lines(&outlook), []);
 }

@@ -99,7 +99,7 @@ async fn messages_tell_how_they_are() {
         [Ok(&state(1)), Ok(&two), Err(Kind::Argument), Ok(&three), Err(Kind::NotFound)]
     );
     let select = "$select=id,isRead,flag,parentFolderId,categories";
-    assert_eq!(asked(&outlook)[0].0, format!("GET /me/messages/{}?{select}", id(1)));
+    assert_eq!(request_lines(&outlook)[0].0, format!("GET /me/messages/{}?{select}", id(1)));
 }
 
 #[tokio::test]
@@ -164,7 +164,7 @@ async fn messages_go_to_folders_by_their_part() {
         let moved = MailState { folder: ARCHIVE.to_owned(), ..state(1) };
         assert_eq!(done, [Ok(Some(moved)), Ok(Some(there))]);
         assert_eq!(
-            asked(&outlook),
+            request_lines(&outlook),
             lines([
                 (&format!("GET /me/mailFolders/{folder}?$select=id"), Value::Null),
                 (&format!("POST /me/messages/{}/move", id(1)), json!({"destinationId": ARCHIVE})),
@@ -223,7 +223,8 @@ async fn each_part_is_carried_out_once() {
             Err(Kind::Network)
         ]
     );
-    let numbers: Vec<usize> = asked(&outlook).iter().map(|(line, _)| number(line)).collect();
+    let numbers: Vec<usize> =
+        request_lines(&outlook).iter().map(|(line, _)| number(line)).collect();
     assert_eq!(numbers, [1, 2, 3, 4, 5, 6, 2]);
 }
 
@@ -256,7 +257,7 @@ async fn what_the_answer_does_not_tell_is_read() {
     let done = mailbox.apply(&[state(1)], &MessageAction::Read(true)).await;
     let after = MailState { unread: false, ..state(1) };
     assert_eq!(done, [Ok(Some(after))]);
-    assert_eq!(asked(&outlook).len(), 2);
+    assert_eq!(request_lines(&outlook).len(), 2);
 }
 
 /// Only what is different is put back: first what a message is, then where.
@@ -287,7 +288,7 @@ async fn messages_are_put_back_as_they_were() {
     let patch = |number: usize| format!("PATCH /me/messages/{}", id(number));
     let to = |number: usize| format!("POST /me/messages/{}/move", id(number));
     assert_eq!(
-        asked(&outlook),
+        request_lines(&outlook),
         lines([
             (&patch(1), json!({"isRead": true})),
             (&patch(4), json!({"flag": {"flagStatus": "complete"}, "categories": ["A", "B"]})),
@@ -308,7 +309,7 @@ async fn a_flag_is_put_back_without_its_day() {
     assert_eq!(done, [Ok(Some(flagged(None)))]);
     let patch = format!("PATCH /me/messages/{}", id(1));
     assert_eq!(
-        asked(&outlook),
+        request_lines(&outlook),
         lines([
             (&patch, json!({"flag": {"flagStatus": "notFlagged"}})),
             (&patch, json!({"flag": {"flagStatus": "flagged"}})),

@@ -20,13 +20,13 @@ async fn taker(
         let url = format!("{}/upload/secret", seen.base);
         Some(match seen.line.as_str() {
             "POST /me/messages" => respond(201, &graph_draft()),
-            asked if asked.ends_with("/createUploadSession") => {
+            request if request.ends_with("/createUploadSession") => {
                 respond(201, &json!({ "uploadUrl": url, "nextExpectedRanges": ["0-"] }))
             }
-            asked if asked.contains("/upload/") => {
-                assert_eq!(seen.header("authorization"), "", "a token went to {asked}");
+            request if request.contains("/upload/") => {
+                assert_eq!(seen.header("authorization"), "", "a token went to {request}");
                 let number = count.fetch_add(1, Ordering::Relaxed);
-                if let Some(response) = trouble(number, seen, asked) {
+                if let Some(response) = trouble(number, seen, request) {
                     return Some(response);
                 }
                 let (range, total) = seen.header("content-range").split_once('/').unwrap();
@@ -104,13 +104,13 @@ async fn a_large_file_goes_in_pieces() {
 /// What broke is taken up where it ended, as the service says.
 #[tokio::test]
 async fn a_broken_upload_is_taken_up() {
-    let outlook = taker(|number, seen, asked| match number {
+    let outlook = taker(|number, seen, request| match number {
         1 => {
-            assert!(asked.starts_with("PUT"));
+            assert!(request.starts_with("PUT"));
             Some(respond(503, &json!({"error": {"code": "busy"}})))
         }
         2 => {
-            assert_eq!((asked, seen.header("content-range")), ("GET /upload/secret", ""));
+            assert_eq!((request, seen.header("content-range")), ("GET /upload/secret", ""));
             let half = json!({"nextExpectedRanges": ["4000000-7864324"]});
             Some(respond(200, &half))
         }
@@ -132,8 +132,8 @@ async fn a_broken_upload_is_taken_up() {
 
 #[tokio::test]
 async fn a_refused_upload_is_given_up() {
-    let outlook = taker(|_, _, asked| {
-        let status = if asked.starts_with("DELETE") { 204 } else { 403 };
+    let outlook = taker(|_, _, request| {
+        let status = if request.starts_with("DELETE") { 204 } else { 403 };
         Some(respond(status, &json!({})))
     })
     .await;
@@ -178,5 +178,5 @@ async fn what_is_too_large_is_refused_before_anything_is_done() {
     };
     let failed = mailbox.create(&Origin::New, &message, &NonInteractive).await;
     assert_eq!(failed.unwrap_err().kind(), Kind::Argument);
-    assert_eq!(asked(&outlook), []);
+    assert_eq!(request_lines(&outlook), []);
 }

@@ -111,9 +111,9 @@ async fn an_invitation_is_answered() {
         { "email": "friend@example.org" },
     ] });
     zoe.patch(&format!("{event}?sendUpdates=all"), more).await;
-    let asked = mira.json(&event).await;
+    let invitation = mira.json(&event).await;
     assert_eq!(
-        each(asked["attendees"].as_array().unwrap(), "/email"),
+        each(invitation["attendees"].as_array().unwrap(), "/email"),
         [ZOE, "out@example.org", "friend@example.org"]
     );
 

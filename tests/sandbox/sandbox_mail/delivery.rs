@@ -81,7 +81,7 @@ async fn an_answer_joins_the_conversation_on_both_sides() {
         "Subject: Cable",
         "Message-ID: <ask@example.com>",
     ];
-    let asked = mira.sends(json!({ "raw": raw(&ask, "?") })).await;
+    let question = mira.sends(json!({ "raw": raw(&ask, "?") })).await;
     let came = zoe.json("messages?q=subject:cable").await["messages"][0].clone();
     let reply = [
         "From: zoe@example.com",
@@ -93,9 +93,9 @@ async fn an_answer_joins_the_conversation_on_both_sides() {
     let body = json!({ "raw": raw(&reply, "!"), "threadId": came["threadId"] });
     let answered = zoe.sends(body).await;
     assert_eq!(answered["threadId"], came["threadId"]);
-    let path = format!("threads/{}?format=minimal", asked["threadId"].as_str().unwrap());
+    let path = format!("threads/{}?format=minimal", question["threadId"].as_str().unwrap());
     let thread = mira.json(&path).await;
-    let ids = [&asked["threadId"], &asked["id"]];
+    let ids = [&question["threadId"], &question["id"]];
     let mut seen = ids.map(|id| id.as_str().unwrap().to_owned()).to_vec();
     let mut shown = steady(thread, &mut seen);
     for message in shown["messages"].as_array_mut().unwrap() {

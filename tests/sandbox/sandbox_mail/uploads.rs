@@ -34,8 +34,8 @@ async fn a_letter_is_uploaded_in_pieces() {
         let headers = [("content-range", range.as_str())];
         user.bearing("PUT", &session, &headers, piece.to_vec()).await
     };
-    let asked = put(format!("bytes */{total}"), &[]).await;
-    assert_eq!((asked.status, asked.headers.contains_key("range")), (308, false));
+    let upload_status = put(format!("bytes */{total}"), &[]).await;
+    assert_eq!((upload_status.status, upload_status.headers.contains_key("range")), (308, false));
     let first = put(format!("bytes 0-{}/{total}", UNIT - 1), &message[..UNIT]).await;
     assert_eq!((first.status, first.header("range")), (308, "bytes=0-262143"));
     // A piece of no fit size, and one from further on, are not taken.
@@ -43,8 +43,8 @@ async fn a_letter_is_uploaded_in_pieces() {
     assert_eq!(odd.status, 400);
     let far = put(format!("bytes {}-{}/{total}", 2 * UNIT, total - 1), &message[2 * UNIT..]).await;
     assert_eq!(far.status, 400);
-    let asked = put(format!("bytes */{total}"), &[]).await;
-    assert_eq!((asked.status, asked.header("range")), (308, "bytes=0-262143"));
+    let upload_status = put(format!("bytes */{total}"), &[]).await;
+    assert_eq!((upload_status.status, upload_status.header("range")), (308, "bytes=0-262143"));
     // What is there already is not taken twice.
     let second = put(format!("bytes 0-{}/{total}", 2 * UNIT - 1), &message[..2 * UNIT]).await;
     assert_eq!((second.status, second.header("range")), (308, "bytes=0-524287"));

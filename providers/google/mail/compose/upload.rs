@@ -105,13 +105,13 @@ impl Gmail {
                     let further = there > done;
                     // The response to a status query says where to continue, even if
                     // that is where it broke off.
-                    let asked = std::mem::replace(&mut ask, there >= total);
+                    let was_query = std::mem::replace(&mut ask, there >= total);
                     done = there.min(total);
                     caller.progress(bytes(done), whole, WHAT).await;
                     if further {
                         stumbles = 0;
                     }
-                    if (further || asked) && !ask {
+                    if (further || was_query) && !ask {
                         continue;
                     }
                     upload_lost()

@@ -61,9 +61,9 @@ pub(super) fn read(text: &str) -> Result<Scopes, EntraError> {
     Ok(Scopes { granted: granted.join(" "), offline })
 }
 
-/// True when all that `asked` names was granted; what is unknown was not.
-pub(super) fn covers(granted: &str, asked: &str) -> bool {
-    asked
+/// True when all that `requested` names was granted; what is unknown was not.
+pub(super) fn covers(granted: &str, requested: &str) -> bool {
+    requested
         .split_ascii_whitespace()
         .filter(|scope| !scope.eq_ignore_ascii_case("offline_access"))
         .all(|scope| {
@@ -74,9 +74,9 @@ pub(super) fn covers(granted: &str, asked: &str) -> bool {
 
 /// A scope in the service's spelling.
 fn canonical_scope(scope: &str) -> Option<String> {
-    let spelt = |names: &[&'static str], asked: &str| {
+    let spelt = |names: &[&'static str], requested: &str| {
         let mut names = names.iter();
-        names.find(|name| name.eq_ignore_ascii_case(asked)).copied()
+        names.find(|name| name.eq_ignore_ascii_case(requested)).copied()
     };
     let name = short(scope);
     match name.len() == scope.len() {

@@ -154,7 +154,7 @@ fn may_refresh(sign_in: &SignIn, form: &Form, client: &str, token: &str) -> Resu
 /// Refuses scopes beyond those that the person granted.
 fn check_consent(form: &Form, client: &str, granted: &str) -> Result<(), EntraError> {
     match form.get("scope") {
-        Some(asked) if !scopes::covers(granted, asked) => Err(EntraError::new(
+        Some(requested) if !scopes::covers(granted, requested) => Err(EntraError::new(
             "invalid_grant",
             65_001,
             format!(

@@ -38,7 +38,7 @@ struct Device {
     user_code: String,
     authorization: AuthorizationRequest,
     issued: Instant,
-    asked: Option<Instant>,
+    last_poll: Option<Instant>,
     consent: Consent,
 }
 
@@ -88,7 +88,7 @@ impl DeviceCodes {
             user_code: user_code.clone(),
             authorization,
             issued: Instant::now(),
-            asked: None,
+            last_poll: None,
             consent: Consent::Pending,
         });
         Ok((device_code, user_code))
@@ -134,7 +134,7 @@ impl DeviceCodes {
             return PollResult::Unknown;
         };
         let now = Instant::now();
-        let before = device.asked.replace(now);
+        let before = device.last_poll.replace(now);
         if now.duration_since(device.issued) >= self.lifetime {
             return PollResult::Expired;
         }

@@ -108,14 +108,14 @@ impl Agenda {
 
     /// Takes an event away from those who are not asked any more.
     fn withdraw(&mut self, place: usize, event: &Event, owner: &str) {
-        let asked = |address: &str| !event.gone && event.guest(address).is_some();
+        let is_guest = |address: &str| !event.gone && event.guest(address).is_some();
         let lost: Vec<usize> = self
             .with_uid(&event.uid)
             .filter(|(other, it)| {
                 let owner_of = self.calendar(it.calendar).map(|calendar| &calendar.owner);
                 *other != place
                     && !it.gone
-                    && owner_of.is_some_and(|it| !same(it, owner) && !asked(it))
+                    && owner_of.is_some_and(|it| !same(it, owner) && !is_guest(it))
             })
             // The one occurrence, or the whole series but for what they are
             // asked to besides.
@@ -144,7 +144,7 @@ impl Agenda {
             .filter(|(_, it)| it.repeat.is_some() && !it.gone && it.calendar != event.calendar)
             .filter(|(_, it)| {
                 let owner_of = self.calendar(it.calendar).map(|calendar| &calendar.owner);
-                owner_of.is_some_and(|it| !same(it, owner) && !asked(it))
+                owner_of.is_some_and(|it| !same(it, owner) && !is_guest(it))
             })
             .map(|(place, _)| place)
             .collect();

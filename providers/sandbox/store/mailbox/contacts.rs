@@ -52,12 +52,12 @@ impl Person {
     /// address: its last word may be cut short, those before are whole. An
     /// empty question finds nobody.
     pub fn matches(&self, question: &str) -> bool {
-        let asked = words(question);
-        let Some((last, whole)) = asked.split_last() else {
+        let query_words = words(question);
+        let Some((last, whole)) = query_words.split_last() else {
             return false;
         };
         [&self.name, &self.email].into_iter().any(|text| {
-            words(text).windows(asked.len()).any(|known| {
+            words(text).windows(query_words.len()).any(|known| {
                 known
                     .split_last()
                     .is_some_and(|(end, before)| before == whole && end.starts_with(last.as_str()))

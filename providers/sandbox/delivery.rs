@@ -85,13 +85,13 @@ pub(super) fn deliver(
         labels.push("INBOX".to_owned());
     }
     let entry = Entry { raw: Arc::clone(&raw), facts, labels, thread };
-    let kept = keep(state, sender, draft, entry, options)?;
+    let sent_id = keep(state, sender, draft, entry, options)?;
     for address in recipients {
         if !(to_self && own(&address)) {
             hand_over(state, &address, &raw, date)?;
         }
     }
-    Ok(kept)
+    Ok(sent_id)
 }
 
 /// Puts what was sent into the sender's mailbox, in place of the draft.

@@ -285,13 +285,13 @@ fn levels(name: &str) -> Result<Vec<String>> {
         return refuse(format!("a label's name has at most {LONGEST} characters"));
     }
     let first = levels.first().map(|level| level.to_lowercase());
-    let kept = |word: &str| {
+    let is_reserved = |word: &str| {
         SYSTEM.iter().any(|(known, _)| *known == query::place(word))
             || RESERVED.contains(&word)
             || word.starts_with("category_")
     };
     match first {
-        Some(first) if kept(&first) => {
+        Some(first) if is_reserved(&first) => {
             refuse(format!("Gmail reserves the name `{}`", brief(&first)))
         }
         _ => Ok(levels),

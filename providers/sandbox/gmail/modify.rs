@@ -76,8 +76,8 @@ impl GmailContext<'_> {
 
 /// The labels of a message after a change.
 fn labels(message: &Message, add: &[&str], remove: &[&str]) -> Vec<String> {
-    let kept = |label: &&String| !remove.contains(&label.as_str());
-    let mut labels: Vec<String> = message.labels.iter().filter(kept).cloned().collect();
+    let stays = |label: &&String| !remove.contains(&label.as_str());
+    let mut labels: Vec<String> = message.labels.iter().filter(stays).cloned().collect();
     for add in add {
         // Trash and spam are places, and a message is in one place.
         match *add {

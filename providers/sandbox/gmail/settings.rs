@@ -34,10 +34,10 @@ pub(super) static VACATION: Shape = shape! {
 pub(super) static LANGUAGE: Shape = shape! { "displayLanguage" };
 
 /// Where a vacation responder is kept that was set.
-const KEPT_VACATION: &str = "gmail vacation";
+const STORED_VACATION: &str = "gmail vacation";
 
 /// Where a language is kept that was set.
-const KEPT_LANGUAGE: &str = "gmail language";
+const STORED_LANGUAGE: &str = "gmail language";
 
 /// The mailbox's own address, and an alias of it: `NAME+news@DOMAIN`.
 pub(super) fn addresses(mailbox: &Mailbox) -> [String; 2] {
@@ -117,7 +117,7 @@ fn entry(state: &State, mailbox: &Mailbox, address: &str) -> Value {
 
 /// The vacation responder, which is off at the start.
 pub(super) fn vacation(state: &State, mailbox: &Mailbox) -> Value {
-    stored_value(state, mailbox, KEPT_VACATION).unwrap_or_else(|| {
+    stored_value(state, mailbox, STORED_VACATION).unwrap_or_else(|| {
         json!({
             "enableAutoReply": false,
             "responseSubject": "",
@@ -162,13 +162,13 @@ pub(super) fn set_vacation(context: &GmailContext<'_>) -> Result<Value, Response
     {
         return Err(error::invalid("Missing vacation response"));
     }
-    keep(context, KEPT_VACATION, &set.into())
+    keep(context, STORED_VACATION, &set.into())
 }
 
 /// The language of Gmail's pages.
 pub(super) fn language(state: &State, mailbox: &Mailbox) -> Value {
-    let kept = stored_value(state, mailbox, KEPT_LANGUAGE);
-    kept.unwrap_or_else(|| json!({ "displayLanguage": "en" }))
+    let stored = stored_value(state, mailbox, STORED_LANGUAGE);
+    stored.unwrap_or_else(|| json!({ "displayLanguage": "en" }))
 }
 
 /// Sets the language.
@@ -178,7 +178,7 @@ pub(super) fn set_language(context: &GmailContext<'_>) -> Result<Value, Response
     if language.len() < 2 || !language.bytes().all(good) {
         return Err(error::invalid("Invalid language"));
     }
-    keep(context, KEPT_LANGUAGE, &json!({ "displayLanguage": language }))
+    keep(context, STORED_LANGUAGE, &json!({ "displayLanguage": language }))
 }
 
 fn stored_value(state: &State, mailbox: &Mailbox, name: &str) -> Option<Value> {

@@ -84,7 +84,7 @@ impl Mask {
     }
 
     fn members(&self, members: Map<String, Value>) -> Map<String, Value> {
-        let mut kept = Map::new();
+        let mut output = Map::new();
         for (key, value) in members {
             let mut masks = self
                 .selected
@@ -102,9 +102,9 @@ impl Mask {
                 Some(below) if has_members(&value) => union(&below, value),
                 Some(_) => continue,
             };
-            kept.insert(key, value);
+            output.insert(key, value);
         }
-        kept
+        output
     }
 }
 

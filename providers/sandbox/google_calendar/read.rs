@@ -130,10 +130,10 @@ pub(super) fn event(
             event.sequence = u32::try_from(sequence).unwrap_or_default();
         }
     }
-    for (kept, new) in [(&mut event.more, own), (&mut event.private, private)] {
+    for (stored, new) in [(&mut event.more, own), (&mut event.private, private)] {
         match new.is_empty() {
-            true => kept.remove(OWN),
-            false => kept.insert(OWN.to_owned(), new.into()),
+            true => stored.remove(OWN),
+            false => stored.insert(OWN.to_owned(), new.into()),
         };
     }
     Ok(event)

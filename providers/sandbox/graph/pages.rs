@@ -116,10 +116,10 @@ pub(super) fn event_link(id: &str) -> String {
 /// The address of the page after a page.
 fn link(request: &Request, page: &Page) -> String {
     let encode = |text: &str| utf8_percent_encode(text, ENCODED).to_string();
-    let kept =
+    let parameters =
         request.query.iter().filter(|(name, _)| !matches!(name.as_str(), "$skip" | "$skiptoken"));
     let mut query: Vec<String> =
-        kept.map(|(name, value)| format!("{}={}", encode(name), encode(value))).collect();
+        parameters.map(|(name, value)| format!("{}={}", encode(name), encode(value))).collect();
     query.push(match page.by_token {
         true => format!("%24skiptoken={}", token(page.rows.end, &question(request))),
         false => format!("%24skip={}", page.rows.end),

@@ -233,7 +233,8 @@ async fn a_draft_is_a_letter_again() {
     assert_eq!(message.bcc, [person("", "ana@example.com")]);
     assert_eq!(message.importance, Importance::High);
     assert_eq!(message.text, "Dear Mira,\nhere it is.");
-    let held = |part: &str, size| AttachmentContent::Existing { id: format!("a1/{part}"), size };
+    let existing =
+        |part: &str, size| AttachmentContent::Existing { id: format!("a1/{part}"), size };
     let enclosure = |name: &str, media: &str, cid: Option<&str>, content| Attachment {
         name: name.to_owned(),
         media: media.to_owned(),
@@ -243,9 +244,9 @@ async fn a_draft_is_a_letter_again() {
     assert_eq!(
         message.files,
         [
-            enclosure("image.png", "image/png", Some("logo@studio"), held("0.1", 3)),
-            enclosure("proofs.pdf", "application/pdf", None, held("1", 9_000)),
-            enclosure("guests.csv", "text/csv", None, held("2", 3)),
+            enclosure("image.png", "image/png", Some("logo@studio"), existing("0.1", 3)),
+            enclosure("proofs.pdf", "application/pdf", None, existing("1", 9_000)),
+            enclosure("guests.csv", "text/csv", None, existing("2", 3)),
         ]
     );
 }
@@ -381,8 +382,8 @@ async fn a_changed_draft_keeps_its_files_and_its_conversation() {
     current.content.files = vec![image.clone()];
     let mut changed = sample_message();
     changed.files = vec![image, file("proofs.pdf", b"%PDF")];
-    let held = gmail.mail.update(&current, &changed, &NonInteractive).await.unwrap();
-    assert_eq!(held.version, "a2");
+    let stored = gmail.mail.update(&current, &changed, &NonInteractive).await.unwrap();
+    assert_eq!(stored.version, "a2");
     let written = gmail.written();
     assert_eq!(written[0].0, "PUT drafts/r1");
     assert_eq!(written[0].1["message"]["threadId"], "t1");

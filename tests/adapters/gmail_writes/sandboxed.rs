@@ -86,8 +86,8 @@ async fn a_letter_lives() {
     let origin = Origin::Reply { id: lamps, all: false };
     let made = mira.create(&origin, &answer, &NonInteractive).await.unwrap();
     assert_eq!(made.thread, original.thread);
-    let held = made.content.files[0].content.clone();
-    assert!(matches!(held, AttachmentContent::Existing { size: 4, .. }), "{held:?}");
+    let stored = made.content.files[0].content.clone();
+    assert!(matches!(stored, AttachmentContent::Existing { size: 4, .. }), "{stored:?}");
     // But for the file's bytes, it is the message that was given.
     let mut same = made.content.clone();
     same.files[0].content = answer.files[0].content.clone();

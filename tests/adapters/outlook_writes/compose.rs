@@ -17,7 +17,7 @@ fn reads(line: &str) -> Option<ScriptedAnswer> {
 }
 
 /// The draft as it is held.
-fn held() -> StoredDraft {
+fn stored_draft() -> StoredDraft {
     StoredDraft {
         id: DRAFT.to_owned(),
         message: DRAFT.to_owned(),
@@ -51,7 +51,7 @@ async fn a_letter_becomes_a_draft() {
         ..sample_message()
     };
     let made = mailbox.create(&Origin::New, &message, &NonInteractive).await;
-    assert_eq!(made, Ok(held()));
+    assert_eq!(made, Ok(stored_draft()));
     let files = format!("POST /me/messages/{DRAFT}/attachments");
     assert_eq!(
         written(&outlook),
@@ -169,7 +169,7 @@ async fn no_draft_is_made_twice() {
         let made = mailbox.create(&Origin::New, &sample_message(), &NonInteractive).await;
         assert_eq!(written(&outlook).len(), 1);
         match expected {
-            None => assert_eq!(made, Ok(held())),
+            None => assert_eq!(made, Ok(stored_draft())),
             Some(expected) => assert_eq!(error(made), expected),
         }
     }
@@ -229,10 +229,10 @@ async fn a_draft_is_changed() {
         subject: "Proofs, again".to_owned(),
         importance: Importance::Normal,
         files: vec![file("new.pdf", b"%PDF")],
-        ..held().content
+        ..stored_draft().content
     };
-    let changed = mailbox.update(&held(), &message, &NonInteractive).await;
-    assert_eq!(changed, Ok(held()));
+    let changed = mailbox.update(&stored_draft(), &message, &NonInteractive).await;
+    assert_eq!(changed, Ok(stored_draft()));
     let seen = outlook.tap.requests();
     let patch = seen.iter().find(|seen| seen.line.starts_with("PATCH"));
     let patch = patch.unwrap();
@@ -258,9 +258,9 @@ async fn what_has_changed_meanwhile_stays() {
     })
     .await;
     let mailbox = outlook.mailbox().await;
-    let stale = StoredDraft { version: "W/\"v0\"".to_owned(), ..held() };
-    let other = OutgoingMessage { subject: "Other".to_owned(), ..held().content };
-    let only_files = OutgoingMessage { files: Vec::new(), ..held().content };
+    let stale = StoredDraft { version: "W/\"v0\"".to_owned(), ..stored_draft() };
+    let other = OutgoingMessage { subject: "Other".to_owned(), ..stored_draft().content };
+    let only_files = OutgoingMessage { files: Vec::new(), ..stored_draft().content };
     for (message, writes) in [(other, 1), (only_files, 0)] {
         let failed = mailbox.update(&stale, &message, &NonInteractive).await.unwrap_err();
         assert_eq!(failed.kind(), Kind::Conflict);
@@ -301,12 +301,12 @@ async fn a_draft_is_sent_once() {
     let outlook = service(|_, _| (202, Value::Null)).await;
     let mailbox = outlook.mailbox().await;
     let sent = Sent { id: Some(DRAFT.to_owned()), thread: Some("the-conversation".to_owned()) };
-    assert_eq!(mailbox.send(&held(), None).await, Ok(sent.clone()));
+    assert_eq!(mailbox.send(&stored_draft(), None).await, Ok(sent.clone()));
     let send = format!("POST /me/messages/{DRAFT}/send");
     assert_eq!(written(&outlook), lines([(&send, Value::Null)]));
 
     let later = "2031-02-03T18:05:00Z".parse().unwrap();
-    assert_eq!(mailbox.send(&held(), Some(later)).await, Ok(sent));
+    assert_eq!(mailbox.send(&stored_draft(), Some(later)).await, Ok(sent));
     let value = json!([{"id": "SystemTime 0x3FEF", "value": "2031-02-03T18:05:00Z"}]);
     let patch = format!("PATCH /me/messages/{DRAFT}");
     assert_eq!(
@@ -331,7 +331,7 @@ async fn what_may_have_been_sent_is_not_sent_again() {
         .await;
         let mailbox = outlook.mailbox().await;
         let at = at.map(|at| at.parse().unwrap());
-        let failed = mailbox.send(&held(), at).await.unwrap_err();
+        let failed = mailbox.send(&stored_draft(), at).await.unwrap_err();
         assert_eq!(failed.kind(), kind, "{method} {status}");
         assert_eq!(written(&outlook).len(), writes);
     }
@@ -344,7 +344,7 @@ async fn a_letter_is_found_wherever_it_is() {
     let sent =
         |id: &str| SendStatus::Sent(Sent { id: Some(id.to_owned()), thread: Some("c".to_owned()) });
     let copy = |draft: bool| json!({"id": MESSAGE, "conversationId": "c", "isDraft": draft});
-    for (held, in_sent, anywhere, expected) in [
+    for (stored, in_sent, anywhere, expected) in [
         (Some(message(false, INBOX)), None, None, sent(DRAFT)),
         (Some(message(true, outbox)), None, None, sent(DRAFT)),
         (Some(message(true, INBOX)), None, None, SendStatus::Draft),
@@ -362,7 +362,7 @@ async fn a_letter_is_found_wherever_it_is() {
                     (200, json!({ "id": outbox }))
                 }
                 line if line.starts_with(&format!("GET /me/messages/{DRAFT}?")) => {
-                    held.clone().map_or_else(missing, |held| (200, held))
+                    stored.clone().map_or_else(missing, |stored| (200, stored))
                 }
                 line if !line.contains(filter) => missing(),
                 line if line.contains("/sentitems/") => list(&in_sent),

@@ -164,8 +164,8 @@ fn changes(now: &Value, card: &ContactCard) -> Map<String, Value> {
             let known = own(now, key);
             let entries = values.iter().map(|value| {
                 let same = |one: &&Value| text(one, "value").eq_ignore_ascii_case(value);
-                let kept = known.iter().find(same).cloned();
-                kept.unwrap_or_else(|| json!({ "value": value }))
+                let existing = known.iter().find(same).cloned();
+                existing.unwrap_or_else(|| json!({ "value": value }))
             });
             body.insert(key.to_owned(), entries.collect());
         }

@@ -315,7 +315,7 @@ fn usable(aliases: &[Value]) -> Vec<Alias> {
 }
 
 /// Returns true if a draft has the content of a message, as far as Gmail stores it unchanged.
-fn says(held: &OutgoingMessage, outgoing: &OutgoingMessage) -> bool {
+fn says(stored: &OutgoingMessage, outgoing: &OutgoingMessage) -> bool {
     let people = |list: &[Person]| -> Vec<String> {
         list.iter().map(|one| one.address.to_lowercase()).collect()
     };
@@ -323,14 +323,14 @@ fn says(held: &OutgoingMessage, outgoing: &OutgoingMessage) -> bool {
     let names = |outgoing: &OutgoingMessage| -> Vec<String> {
         outgoing.files.iter().map(|file| file.name.clone()).collect()
     };
-    people(&held.to) == people(&outgoing.to)
-        && people(&held.cc) == people(&outgoing.cc)
-        && people(&held.bcc) == people(&outgoing.bcc)
-        && bare(&held.subject) == bare(&outgoing.subject)
-        && bare(&held.text) == bare(&outgoing.text)
-        && bare(&held.html) == bare(&outgoing.html)
-        && held.importance == outgoing.importance
-        && names(held) == names(outgoing)
+    people(&stored.to) == people(&outgoing.to)
+        && people(&stored.cc) == people(&outgoing.cc)
+        && people(&stored.bcc) == people(&outgoing.bcc)
+        && bare(&stored.subject) == bare(&outgoing.subject)
+        && bare(&stored.text) == bare(&outgoing.text)
+        && bare(&stored.html) == bare(&outgoing.html)
+        && stored.importance == outgoing.importance
+        && names(stored) == names(outgoing)
 }
 
 /// Returns true for a message with this Message-ID, now or before Gmail replaced it.

@@ -33,16 +33,19 @@ impl Outlook {
         let named = forwards && !outgoing.files.is_empty();
         // From the last on, whatever becomes of the numbers of the others.
         for copy in copies.iter().rev() {
-            let held = held_file(copy);
-            let shown =
-                held.cid.as_ref().is_some_and(|cid| outgoing.html.contains(&format!("cid:{cid}")));
-            let own = outgoing.files.iter().any(|file| file.cid.is_some() && file.cid == held.cid);
+            let existing = held_file(copy);
+            let shown = existing
+                .cid
+                .as_ref()
+                .is_some_and(|cid| outgoing.html.contains(&format!("cid:{cid}")));
+            let own =
+                outgoing.files.iter().any(|file| file.cid.is_some() && file.cid == existing.cid);
             let stays = match is(copy, "isInline") {
                 true => shown && !own,
                 false => forwards && !named,
             };
             if !stays {
-                self.drop_file(draft, &held.id).await.map_err(|error| {
+                self.drop_file(draft, &existing.id).await.map_err(|error| {
                     error.context("the draft was created, but has unexpected files")
                 })?;
             }

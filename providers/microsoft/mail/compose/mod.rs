@@ -190,7 +190,7 @@ impl Drafts for Outlook {
         }
         let stays = |id: &str| {
             outgoing.files.iter().any(|file| match &file.content {
-                AttachmentContent::Existing { id: held, .. } => held == id,
+                AttachmentContent::Existing { id: existing, .. } => existing == id,
                 AttachmentContent::Bytes(_) => false,
             })
         };

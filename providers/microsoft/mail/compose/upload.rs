@@ -245,9 +245,9 @@ async fn is_there(
     let request = graph.mailbox_url(&files(message), &[("$select", "id,name,size")]);
     let answer = graph.get(&request).await?;
     let (found, _) = graph.all(answer, 500, 10).await?;
-    let named = found.iter().filter(|held| text(held, "name") == file.name);
+    let named = found.iter().filter(|existing| text(existing, "name") == file.name);
     // The size includes Exchange's overhead.
-    let fits = |held: &&Value| held.get("size").and_then(Value::as_u64) >= Some(size);
+    let fits = |existing: &&Value| existing.get("size").and_then(Value::as_u64) >= Some(size);
     Ok(named.clone().count() > alike && named.filter(fits).count() > 0)
 }
 

@@ -12,7 +12,7 @@ use daysheet_core::error::Result;
 use super::{AuthorizationRequest, Issuer, fill, random};
 
 /// How many codes are kept at a time; the oldest go first.
-const MAX_KEPT: usize = 256;
+const MAX_DEVICES: usize = 256;
 
 /// The characters of a user code: none that is easily taken for another, and
 /// 32 of them, so that five random bits are one.
@@ -28,7 +28,7 @@ pub(crate) struct DeviceCodes {
     pub interval: Duration,
     /// How long a code is good.
     pub lifetime: Duration,
-    kept: VecDeque<Device>,
+    devices: VecDeque<Device>,
 }
 
 /// One waiting device.
@@ -75,15 +75,15 @@ pub(crate) enum PollResult {
 impl DeviceCodes {
     /// No codes yet.
     pub fn new(interval: Duration, lifetime: Duration) -> Self {
-        Self { interval, lifetime, kept: VecDeque::new() }
+        Self { interval, lifetime, devices: VecDeque::new() }
     }
 
     /// Makes a pair of codes: the device's and the person's.
     pub fn issue(&mut self, authorization: AuthorizationRequest) -> Result<(String, String)> {
         let device_code = random("", 160)?;
         let user_code = user_code()?;
-        self.kept.truncate(MAX_KEPT - 1);
-        self.kept.push_front(Device {
+        self.devices.truncate(MAX_DEVICES - 1);
+        self.devices.push_front(Device {
             device_code: device_code.clone(),
             user_code: user_code.clone(),
             authorization,
@@ -98,7 +98,7 @@ impl DeviceCodes {
     /// with spaces or hyphens.
     pub fn authorization(&self, user_code: &str) -> Option<&AuthorizationRequest> {
         let code = normalize_code(user_code);
-        let mut waiting = self.kept.iter().filter(|device| self.waits(device));
+        let mut waiting = self.devices.iter().filter(|device| self.waits(device));
         let device = waiting.find(|device| device.user_code == code)?;
         Some(&device.authorization)
     }
@@ -111,7 +111,7 @@ impl DeviceCodes {
         }
         let code = normalize_code(user_code);
         let Some(device) = self
-            .kept
+            .devices
             .iter_mut()
             .find(|device| device.user_code == code && matches!(device.consent, Consent::Pending))
         else {
@@ -123,13 +123,13 @@ impl DeviceCodes {
 
     /// Answers a device.
     pub fn poll(&mut self, issuer: Issuer, client_id: &str, device_code: &str) -> PollResult {
-        let place = self.kept.iter().position(|device| {
+        let place = self.devices.iter().position(|device| {
             device.device_code == device_code
                 && device.authorization.issuer == issuer
                 && device.authorization.client_id == client_id
         });
         let Some((place, device)) =
-            place.and_then(|place| Some((place, self.kept.get_mut(place)?)))
+            place.and_then(|place| Some((place, self.devices.get_mut(place)?)))
         else {
             return PollResult::Unknown;
         };
@@ -146,7 +146,7 @@ impl DeviceCodes {
             Consent::Refused => return PollResult::Declined,
             Consent::Granted { .. } => {}
         }
-        match self.kept.remove(place) {
+        match self.devices.remove(place) {
             Some(Device { authorization, consent: Consent::Granted { mailbox }, .. }) => {
                 PollResult::Granted { authorization, mailbox }
             }
@@ -156,7 +156,7 @@ impl DeviceCodes {
 
     /// Forgets all codes.
     pub fn clear(&mut self) {
-        self.kept.clear();
+        self.devices.clear();
     }
 
     fn waits(&self, device: &Device) -> bool {

@@ -244,12 +244,12 @@ impl SignIn {
 
     /// Gives what a code was issued for, once and in time.
     pub fn take_code(&mut self, issuer: Issuer, code: &str) -> std::result::Result<Code, NoCode> {
-        let (_, _, issued, kept) = self
+        let (_, _, issued, stored) = self
             .codes
             .iter_mut()
             .find(|(known, from, ..)| known == code && *from == issuer)
             .ok_or(NoCode::Unknown)?;
-        let code = kept.take().ok_or(NoCode::Spent)?;
+        let code = stored.take().ok_or(NoCode::Spent)?;
         match issued.elapsed() < CODE_LIFETIME {
             true => Ok(code),
             false => Err(NoCode::Expired),
@@ -280,15 +280,16 @@ impl SignIn {
     /// How a refresh token stands with an issuer.
     pub fn standing(&self, issuer: Issuer, refresh_token: &str) -> RefreshStatus<'_> {
         let known = self.refresh.get(refresh_token);
-        let Some(kept) = known.filter(|kept| kept.grant.issuer == issuer) else {
+        let Some(stored) = known.filter(|stored| stored.grant.issuer == issuer) else {
             return RefreshStatus::Unknown;
         };
-        match kept.life {
+        match stored.life {
             Life::Rotated => RefreshStatus::Rotated,
             Life::Revoked => RefreshStatus::Revoked,
-            Life::Good => {
-                RefreshStatus::Good { client_id: &kept.grant.client_id, scope: &kept.grant.scope }
-            }
+            Life::Good => RefreshStatus::Good {
+                client_id: &stored.grant.client_id,
+                scope: &stored.grant.scope,
+            },
         }
     }
 
@@ -310,7 +311,7 @@ impl SignIn {
         let mut issued = self.issue_access(grant.clone())?;
         issued.refresh = Some(self.issue_refresh(grant, Some(refresh_token.to_owned()))?);
         let parent = self.refresh.get(refresh_token);
-        let parent = parent.and_then(|kept| kept.parent.clone());
+        let parent = parent.and_then(|stored| stored.parent.clone());
         if let Some(parent) = parent.and_then(|parent| self.refresh.get_mut(&parent)) {
             parent.life = Life::Rotated;
         }
@@ -318,15 +319,15 @@ impl SignIn {
     }
 
     fn good_grant(&self, refresh_token: &str) -> Option<Grant> {
-        let kept = self.refresh.get(refresh_token)?;
-        (kept.life == Life::Good).then(|| kept.grant.clone())
+        let stored = self.refresh.get(refresh_token)?;
+        (stored.life == Life::Good).then(|| stored.grant.clone())
     }
 
     fn issue_refresh(&mut self, grant: Grant, parent: Option<String>) -> Result<String> {
         let token = grant.issuer.refresh_token()?;
         let life = Life::Good;
-        let kept = Refresh { grant, parent, life };
-        self.refresh.insert(token.clone(), kept);
+        let stored = Refresh { grant, parent, life };
+        self.refresh.insert(token.clone(), stored);
         Ok(token)
     }
 
@@ -375,9 +376,9 @@ impl SignIn {
     }
 
     fn end_refresh_tokens(&mut self, which: impl Fn(&Grant) -> bool) {
-        for kept in self.refresh.values_mut() {
-            if which(&kept.grant) {
-                kept.life = Life::Revoked;
+        for stored in self.refresh.values_mut() {
+            if which(&stored.grant) {
+                stored.life = Life::Revoked;
             }
         }
     }

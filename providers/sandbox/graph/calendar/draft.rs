@@ -72,8 +72,8 @@ impl Draft {
                 "confidential" => Visibility::Confidential,
                 _ => Visibility::Default,
             };
-            let kept = ("sensitivity".to_owned(), sensitivity.into());
-            event.more.extend([kept]);
+            let member = ("sensitivity".to_owned(), sensitivity.into());
+            event.more.extend([member]);
         }
         self.reminder(event)?;
         if let Some(categories) = self.members.get("categories").and_then(Value::as_array) {

@@ -26,8 +26,8 @@ pub(super) fn apply_filter<'a>(
             _ => return Err(unsupported_filter()),
         };
         events.retain(|shown| {
-            let held = EventSerializer::of(context, shown).property("iCalUId");
-            held.as_ref().and_then(Value::as_str).is_some_and(|it| it.eq_ignore_ascii_case(&uid))
+            let stored = EventSerializer::of(context, shown).property("iCalUId");
+            stored.as_ref().and_then(Value::as_str).is_some_and(|it| it.eq_ignore_ascii_case(&uid))
         });
     }
     match options.orderby {

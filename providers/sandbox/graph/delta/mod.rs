@@ -270,8 +270,9 @@ fn malformed() -> GraphError {
 
 /// What of a query stays the same from round to round.
 fn stable_query(query: &[(String, String)]) -> Vec<(String, String)> {
-    let kept = query.iter();
-    kept.filter(|(name, _)| !matches!(name.as_str(), "$deltatoken" | "$skiptoken"))
+    let stable = query.iter();
+    stable
+        .filter(|(name, _)| !matches!(name.as_str(), "$deltatoken" | "$skiptoken"))
         .cloned()
         .collect()
 }

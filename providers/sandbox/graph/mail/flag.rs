@@ -71,8 +71,8 @@ pub(super) fn categorised(
     let mailbox = context.store()?.mailbox;
     let is_category =
         |id: &String| TABS.iter().any(|(tab, _)| tab == id) || mailbox.labels.get(id).is_some();
-    let kept = labels.iter().filter(|id| !is_category(id));
-    let mut all: Vec<String> = kept.cloned().collect();
+    let others = labels.iter().filter(|id| !is_category(id));
+    let mut all: Vec<String> = others.cloned().collect();
     for name in names {
         let id = category(context.state, &context.address, name).ok_or_else(not_found)?;
         if !all.contains(&id) {

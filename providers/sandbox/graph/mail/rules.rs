@@ -297,18 +297,18 @@ fn non_empty(all: &Map<String, Value>) -> impl Iterator<Item = (&str, &Value)> {
 /// True when a message meets one condition.
 fn meets(name: &str, condition: &Value, message: &Message) -> bool {
     let facts = &message.facts;
-    let contains = |held: &str| {
-        let held = held.to_lowercase();
+    let contains = |field_text: &str| {
+        let field_text = field_text.to_lowercase();
         let condition = condition.as_array().into_iter().flatten();
         let mut condition = condition.filter_map(Value::as_str);
-        condition.any(|text| held.contains(&text.to_lowercase()))
+        condition.any(|text| field_text.contains(&text.to_lowercase()))
     };
-    let addresses = |held: &str| {
-        let held = held.to_lowercase();
+    let addresses = |field_text: &str| {
+        let field_text = field_text.to_lowercase();
         let condition = condition.as_array().into_iter().flatten();
         let mut condition =
             condition.filter_map(|it| it.pointer("/emailAddress/address")?.as_str());
-        condition.any(|address| held.contains(&address.to_lowercase()))
+        condition.any(|address| field_text.contains(&address.to_lowercase()))
     };
     let body = || {
         let (plain, html) = message.shown_texts();

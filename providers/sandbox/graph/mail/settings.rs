@@ -51,10 +51,10 @@ pub(super) fn change(context: &MailContext<'_>) -> Result<GraphResponse, GraphEr
     }
     context.with(|exchange| {
         for (name, value) in members {
-            let held = exchange.settings.get(&name).or_else(|| before.get(&name));
-            let merged = match (held, value) {
-                (Some(Value::Object(held)), Value::Object(new)) => {
-                    let mut merged = held.clone();
+            let stored = exchange.settings.get(&name).or_else(|| before.get(&name));
+            let merged = match (stored, value) {
+                (Some(Value::Object(stored)), Value::Object(new)) => {
+                    let mut merged = stored.clone();
                     merged.extend(new.into_iter().filter(|(_, value)| !value.is_null()));
                     merged.into()
                 }
@@ -83,8 +83,8 @@ fn scheduled(replies: &mut Map<String, Value>, before: Option<&Value>) -> Result
     }
     if replies.get("status").and_then(Value::as_str) == Some("scheduled") {
         let of = |name: &str| {
-            let held = || before.and_then(|before| before.get(name));
-            let time = replies.get(name).or_else(held);
+            let stored = || before.and_then(|before| before.get(name));
+            let time = replies.get(name).or_else(stored);
             let (local, zone) = parse_time(time?).ok()?;
             local.in_tz(&zone).ok().map(|at| at.timestamp())
         };

@@ -121,7 +121,7 @@ impl Tool {
 pub const TOOLS: &[Tool] = &[
     search::Search::TOOL,
     mail::Read::TOOL,
-    mail::Attachment::TOOL,
+    mail::AttachmentRequest::TOOL,
     mail::DraftOf::TOOL,
     mail::Send::TOOL,
     mail::Modify::TOOL,
@@ -161,7 +161,7 @@ pub enum Action {
     /// `lookup`.
     Lookup(lookup::Lookup),
     /// `mail_attachment`.
-    Attachment(mail::Attachment),
+    Attachment(mail::AttachmentRequest),
     /// `mail_draft`.
     Draft(Box<mail::DraftOf>),
     /// `mail_send`.

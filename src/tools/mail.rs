@@ -63,7 +63,7 @@ words! {
 tool! {
     /// Save an attachment to a folder, or list those of a message.
     mail_attachment(Reversible, Read) => Attachment;
-    pub struct Attachment {
+    pub struct AttachmentRequest {
         /// Attachment or message id
         id: String = NEEDED,
         // By default files are saved, and those of messages listed.

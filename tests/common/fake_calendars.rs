@@ -59,7 +59,7 @@ impl Entry {
 
     fn new(title: &str, start: EventTime, end: EventTime) -> Self {
         let zone = Some("UTC".to_owned());
-        let facts = EventData { uid: None, zone, ..facts("", title, start, end) };
+        let facts = EventData { uid: None, zone, ..event_data("", title, start, end) };
         Self { facts, organizer: None, category: None, asked: Vec::new() }
     }
 
@@ -265,7 +265,7 @@ impl FakeCalendars {
         let end = start.timestamp() + jiff::SignedDuration::from_mins(minutes);
         let facts = EventData {
             zone: start.time_zone().iana_name().map(str::to_owned),
-            ..facts(id, title, EventTime::At(start.timestamp()), EventTime::At(end))
+            ..event_data(id, title, EventTime::At(start.timestamp()), EventTime::At(end))
         };
         self.set(facts.clone());
         facts
@@ -752,7 +752,7 @@ impl Calendars for FakeCalendars {
         let number = *self.count.lock().unwrap() + 1;
         let id = format!("{calendar}/new{number}");
         let (start, end) = event.time.clone().unwrap();
-        let mut new = facts(&id, "", start.when(), end.when());
+        let mut new = event_data(&id, "", start.when(), end.when());
         self.apply(&mut new, event);
         let new = self.set(new);
         after.map(|()| self.object(&new))

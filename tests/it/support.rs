@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use daysheet::cli::app::App;
-use daysheet::cli::client::{Answer, Client};
+use daysheet::cli::client::{Client, ToolAnswer};
 use daysheet::cli::sandboxed::Who;
 use daysheet::config::Config;
 use daysheet::sandbox::{Faults, Sandbox};
@@ -65,7 +65,7 @@ impl Session {
     }
 
     /// Calls a tool.
-    pub async fn call(&mut self, tool: &str, arguments: Value) -> Answer {
+    pub async fn call(&mut self, tool: &str, arguments: Value) -> ToolAnswer {
         self.client.call(tool, arguments).await.unwrap()
     }
 

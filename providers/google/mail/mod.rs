@@ -539,7 +539,7 @@ fn name(label: &Value) -> Option<(String, String)> {
 ///
 /// # Errors
 /// [`Kind::Provider`] if the response is not one of a list.
-fn found(
+fn take_items(
     answer: &mut Value,
     key: &str,
     ask: &ListRequest,

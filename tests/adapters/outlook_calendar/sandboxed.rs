@@ -60,7 +60,7 @@ async fn a_meeting_lives() {
     let [invitation] = &week(&theirs).await[..] else {
         panic!("not one invitation");
     };
-    let requests = theirs.event_data(invitation).unwrap();
+    let invited = theirs.event_data(invitation).unwrap();
     assert_eq!((invited.own, invited.answer, invited.guests[0].me), (false, None, true));
     let whole = fresh(&theirs, invitation).await;
     let yes = InvitationReply {

@@ -5,7 +5,7 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use daysheet::cli::client::{Answer, Client};
+use daysheet::cli::client::{Client, ToolAnswer};
 use daysheet::sandbox::{Faults, Sandbox};
 use daysheet::server::Server;
 use serde_json::{Value, json};
@@ -92,7 +92,7 @@ pub enum Reported {
 }
 
 /// The classes of an answer.
-pub fn reported(answer: &Answer) -> Reported {
+pub fn reported(answer: &ToolAnswer) -> Reported {
     let text = answer.blocks.join("\n");
     let has = |word: &str| {
         let quoted = format!("\"{word}\"");
@@ -136,7 +136,7 @@ pub struct Case {
 
 impl Room<'_> {
     /// Calls a tool, in JSON.
-    pub async fn call(&mut self, tool: &str, mut arguments: Value) -> Answer {
+    pub async fn call(&mut self, tool: &str, mut arguments: Value) -> ToolAnswer {
         arguments["format"] = "json".into();
         let reads = matches!(tool, "mail_search" | "calendar_search" | "lookup" | "mail_read");
         if reads {

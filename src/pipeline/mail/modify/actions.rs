@@ -171,7 +171,7 @@ pub(in crate::pipeline) async fn plan_actions(
         Verb::Archive => going(mailbox, Going::Archive).await,
         Verb::Trash => going(mailbox, Going::Trash).await,
         Verb::Spam => going(mailbox, Going::Spam).await,
-        Verb::Untrash => going(mailbox, Going::Back).await,
+        Verb::Restore => going(mailbox, Going::Back).await,
         Verb::Move | Verb::Copy => {
             let name = with.to.first().map_or("", String::as_str);
             let known = query::place(name);

@@ -47,7 +47,7 @@ fn weekly() -> Repeat {
 }
 
 #[test]
-fn an_event_tells_these_facts() {
+fn event_json_yields_these_facts() {
     let events = fixtures("event");
     assert_eq!(
         read::facts(&events[0], ME),
@@ -134,7 +134,7 @@ fn an_event_tells_these_facts() {
 }
 
 #[test]
-fn what_is_odd_reads_as_absent() {
+fn malformed_event_fields_read_as_absent() {
     for (event, title) in cases! {
         json!(null), None;
         json!([]), None;
@@ -156,7 +156,7 @@ fn what_is_odd_reads_as_absent() {
 
 /// Google marks whom the calendar belongs to; here it is told who the account is.
 #[test]
-fn who_one_is_is_put_right_in_the_calendars_of_others() {
+fn own_guest_is_marked_in_shared_calendars() {
     let event = |calendar: &str, creator: &str, organizer: &str| {
         let mut event = json!({
             "creator": {"email": creator},
@@ -189,7 +189,7 @@ fn who_one_is_is_put_right_in_the_calendars_of_others() {
 }
 
 #[test]
-fn a_mask_asks_for_facts_and_for_what_is_shown() {
+fn field_mask_covers_facts_and_shown_columns() {
     let paths =
         |paths: &[&str]| -> Vec<String> { paths.iter().map(|path| (*path).to_owned()).collect() };
     let facts = "id,etag,status,start,end,originalStartTime,recurringEventId,recurrence,iCalUID,\
@@ -212,7 +212,7 @@ fn a_mask_asks_for_facts_and_for_what_is_shown() {
 }
 
 #[test]
-fn a_new_event_is_written_so() {
+fn new_event_is_written_with_all_its_fields() {
     let time = Some((at("2026-02-03T18:05:00"), at("2026-02-03T18:50:00")));
     let days = Some((ZonedTime::Day(date(2026, 2, 9)), ZonedTime::Day(date(2026, 2, 11))));
     let start = json!({"dateTime": "2026-02-03T18:05:00+01:00", "timeZone": "Europe/Berlin"});
@@ -325,7 +325,7 @@ fn a_new_event_is_written_so() {
 }
 
 #[test]
-fn a_change_writes_what_differs_and_keeps_the_rest() {
+fn change_writes_only_the_fields_that_differ() {
     let current = &fixtures("event")[0];
     let people = current["attendees"].as_array().unwrap();
     let facts = read::facts(current, ME).unwrap();
@@ -430,7 +430,7 @@ fn a_change_writes_what_differs_and_keeps_the_rest() {
 }
 
 #[test]
-fn what_google_cannot_do_is_refused_before_it_is_asked() {
+fn unsupported_changes_are_refused_before_any_request() {
     let events = fixtures("event");
     let mut long = events[0].clone();
     long["attendeesOmitted"] = true.into();
@@ -477,7 +477,7 @@ fn what_google_cannot_do_is_refused_before_it_is_asked() {
 }
 
 #[test]
-fn an_answer_changes_the_own_part_alone() {
+fn answering_changes_only_the_own_guest_entry() {
     let mut event = fixtures("event")[0].clone();
     let zone = TimeZone::get("Europe/Berlin").unwrap();
     let people = event["attendees"].as_array().unwrap().clone();
@@ -515,7 +515,7 @@ fn an_answer_changes_the_own_part_alone() {
 }
 
 #[test]
-fn more_people_are_asked_once_each() {
+fn inviting_more_guests_adds_no_duplicates() {
     let event = &fixtures("event")[1];
     let to = ["ana@example.com", "bo@example.com", "BO@example.com"].map(str::to_owned);
     assert_eq!(
@@ -526,7 +526,7 @@ fn more_people_are_asked_once_each() {
 }
 
 #[test]
-fn rooms_are_people_that_can_be_booked() {
+fn bookable_rooms_are_listed_as_people() {
     let room = json!({"id": "r2@resource.calendar.google.com", "summary": "Room 2"});
     assert_eq!(
         read::room(&room),
@@ -582,7 +582,7 @@ fn odd() -> impl Strategy<Value = Value> {
 
 proptest! {
     #[test]
-    fn nothing_that_comes_makes_it_fail(mut event in odd(), calendar in "\\PC{0,12}") {
+    fn arbitrary_event_json_never_panics(mut event in odd(), calendar in "\\PC{0,12}") {
         read::place(&mut event, &calendar, ME);
         let facts = read::facts(&event, ME);
         let change = Change {

@@ -46,7 +46,7 @@ const NEWEST: &str = "$orderby=receivedDateTime desc&";
 
 /// Each search with its columns, and the one request it is.
 #[tokio::test]
-async fn only_what_columns_need_is_asked_for() {
+async fn only_fields_that_columns_need_are_requested() {
     let outlook = Outlook::sample().await;
     let mailbox = outlook.mailbox().await;
     let names = mailbox.names().await.unwrap();
@@ -166,7 +166,7 @@ async fn pages_are_an_exact_partition() {
 }
 
 #[tokio::test]
-async fn a_conversation_is_whole_and_costs_a_part_of_a_batch() {
+async fn thread_is_complete_and_costs_one_batch_part() {
     let outlook = Outlook::sample().await;
     let mailbox = outlook.mailbox().await;
     mailbox.names().await.unwrap();
@@ -196,7 +196,7 @@ async fn a_conversation_is_whole_and_costs_a_part_of_a_batch() {
 }
 
 #[tokio::test]
-async fn letters_come_by_the_batch() {
+async fn messages_are_fetched_in_batches() {
     let outlook = Outlook::sample().await;
     let mailbox = outlook.mailbox().await;
     let request = ask(&MESSAGE, &["id"], "in:anywhere", 100);
@@ -226,7 +226,7 @@ async fn letters_come_by_the_batch() {
 }
 
 #[tokio::test]
-async fn a_letter_is_read_in_every_form() {
+async fn message_is_read_in_every_format() {
     let mail = TempDir::new().unwrap();
     write_message(
         mail.path(),
@@ -370,7 +370,7 @@ async fn folders_are_found_by_name_path_and_id() {
 }
 
 #[tokio::test]
-async fn what_is_looked_up() {
+async fn every_kind_of_lookup_sends_its_requests() {
     let outlook = Outlook::sample().await;
     let mailbox = outlook.mailbox().await;
     let people = |q: Option<&str>, emails: &[&str]| People {
@@ -434,7 +434,7 @@ async fn what_is_looked_up() {
 }
 
 #[tokio::test]
-async fn a_shared_mailbox_is_asked_by_its_address() {
+async fn shared_mailbox_is_requested_by_its_address() {
     let mail = TempDir::new().unwrap();
     for owner in [ME, "team@example.com"] {
         write_message(
@@ -481,7 +481,7 @@ async fn a_shared_mailbox_is_asked_by_its_address() {
 }
 
 #[tokio::test]
-async fn an_address_is_found_out_from_a_token() {
+async fn account_address_is_learned_from_its_token() {
     let outlook = Outlook::sample().await;
     let token = outlook.token(ME, "User.Read").await;
     assert_eq!(outlook.address(&token, None).await.unwrap(), ME);
@@ -498,7 +498,7 @@ async fn an_address_is_found_out_from_a_token() {
 
 /// Access to another's mailbox is proved before it is kept.
 #[tokio::test]
-async fn a_mailbox_that_is_not_shared_is_reported_at_sign_in() {
+async fn mailbox_not_shared_is_reported_at_sign_in() {
     for (status, code) in [(403, "ErrorAccessDenied"), (404, "ErrorItemNotFound")] {
         let outlook = Outlook::scripted(move |seen| {
             Some(match seen.line.starts_with("GET /me?") {
@@ -524,7 +524,7 @@ async fn a_mailbox_that_is_not_shared_is_reported_at_sign_in() {
 }
 
 #[tokio::test]
-async fn a_token_that_ended_is_renewed_once_for_all_parts() {
+async fn expired_token_is_refreshed_once_per_batch() {
     let outlook = Outlook::sample().await;
     let mailbox = outlook.mailbox().await;
     let request = ask(&MESSAGE, &["id"], "in:anywhere", 3);
@@ -542,7 +542,7 @@ async fn a_token_that_ended_is_renewed_once_for_all_parts() {
 }
 
 #[tokio::test]
-async fn ids_are_looked_at_before_they_are_sent() {
+async fn malformed_ids_are_refused_before_any_request() {
     let outlook = Outlook::scripted(|_| None).await;
     let mailbox = outlook.mailbox().await;
     let foreign = "the id is not Outlook's: use a handle such as m12 from a search";
@@ -568,7 +568,7 @@ fn refusal(status: u16, code: &str, message: &str) -> HttpResponse {
 
 /// What a first page of messages is answered with, and what comes of it.
 #[tokio::test]
-async fn hostile_answers_are_errors_in_our_words() {
+async fn hostile_responses_become_errors_in_our_words() {
     let page = |link: &str| respond(200, &json!({"value": [], "@odata.nextLink": link}));
     let html = empty(200)
         .header("content-type", "text/html")
@@ -621,7 +621,7 @@ async fn hostile_answers_are_errors_in_our_words() {
 }
 
 #[tokio::test]
-async fn a_token_goes_to_the_configured_endpoint_only() {
+async fn token_is_sent_to_the_configured_endpoint_only() {
     let stranger = Outlook::scripted(|_| Some(respond(200, &json!({"value": []})))).await;
     let there = stranger.tap.base.clone();
     let outlook = Outlook::scripted(move |seen| {
@@ -657,7 +657,7 @@ async fn a_token_goes_to_the_configured_endpoint_only() {
 }
 
 #[tokio::test]
-async fn a_page_that_aged_says_to_search_again() {
+async fn expired_page_says_to_search_again() {
     let outlook = Outlook::sample().await;
     let mailbox = outlook.mailbox().await;
     for (table, by_thread) in [(&MESSAGE, false), (&THREAD, true)] {
@@ -705,7 +705,7 @@ fn batch(seen: &HttpRequest, answer: impl Fn(&str) -> Option<Value>) -> HttpResp
 }
 
 #[tokio::test]
-async fn parts_of_a_batch_succeed_and_fail_singly() {
+async fn batch_parts_succeed_and_fail_independently() {
     let id = |n: usize| format!("AAMkAGVmMDEzMTM4LTZmYWUtNDdkNC1h{n:03}");
     let counts = std::sync::Arc::new(std::sync::Mutex::new(0));
     let throttled = counts.clone();
@@ -762,7 +762,7 @@ async fn parts_of_a_batch_succeed_and_fail_singly() {
 }
 
 #[tokio::test]
-async fn words_of_graph_are_read_in_any_case() {
+async fn graph_enum_values_are_read_in_any_case() {
     let outlook = Outlook::scripted(|seen| {
         Some(match seen.line.contains("/attachments") {
             true => respond(200, &json!({"value": [
@@ -793,7 +793,7 @@ async fn words_of_graph_are_read_in_any_case() {
 }
 
 #[tokio::test]
-async fn a_raw_message_has_a_cap_and_so_has_an_answer() {
+async fn raw_messages_and_responses_are_capped() {
     let outlook = Outlook::scripted(|seen| {
         Some(match seen.line.contains("$value") {
             true => respond(200, &Value::Null).body("x".repeat((5 << 20) + 1)),
@@ -837,7 +837,7 @@ async fn answering(answer: impl Fn(&str) -> Value + Send + Sync + 'static) -> Ou
 /// What an agent does that reads mail under `is:unread`, or archives it: what it
 /// was shown leaves the list before it asks for the next page.
 #[tokio::test]
-async fn what_leaves_a_list_while_it_is_paged_takes_nothing_with_it() {
+async fn messages_leaving_a_list_during_paging_hide_none() {
     for (limit, leaving) in [(5, 5), (5, 3), (7, 7), (20, 1), (100, 60)] {
         let there: Arc<Mutex<Vec<usize>>> = Arc::new(Mutex::new((0..90).collect()));
         let mailbox_of = there.clone();
@@ -897,7 +897,7 @@ fn endless(request: &str, path: &str, item: &Value) -> Value {
 }
 
 #[tokio::test]
-async fn lists_without_an_end_are_cut_and_that_is_said() {
+async fn endless_lists_are_cut_with_a_note() {
     use daysheet_core::schemas::{CATEGORY, CONTACT};
     let id = "AAMkAGVmMDEzMTM4LTZmYWUtNDdkNC1h";
     // A page that names itself.
@@ -992,7 +992,7 @@ fn searched(times: &[i64], request: &str, bounds: bool) -> Value {
 /// Past Graph's 1,000 results a search goes on by date: each message comes once,
 /// however many are of the second where it ended.
 #[tokio::test]
-async fn a_search_goes_on_where_graph_ends_it() {
+async fn search_continues_past_graphs_result_limit() {
     let minutes = |count: i64| (0..count).map(|at| at * 60).collect::<Vec<i64>>();
     let mut same = minutes(2_500);
     same[950..1_100].fill(57_000);
@@ -1032,7 +1032,7 @@ async fn a_search_goes_on_where_graph_ends_it() {
 }
 
 #[tokio::test]
-async fn a_search_that_ends_at_its_limit_says_so() {
+async fn search_that_stops_at_its_limit_says_so() {
     let ends = "Outlook's search stops at 1,000 results, there may be more: narrow it by date";
     // More than 1,000 in one second; and a service that takes no time.
     for (times, bounds) in [(vec![5; 1_500], true), ((0..1_500).collect(), false)] {
@@ -1056,7 +1056,7 @@ async fn a_search_that_ends_at_its_limit_says_so() {
 }
 
 #[tokio::test]
-async fn conversations_stand_by_the_date_of_their_rows() {
+async fn threads_are_sorted_by_the_date_shown() {
     let at = |hour: &str| format!("2026-02-03T{hour}:00:00Z");
     let outlook = answering(move |request| {
         let message = |id: &str, hour: &str| {
@@ -1082,7 +1082,7 @@ async fn conversations_stand_by_the_date_of_their_rows() {
 }
 
 #[tokio::test]
-async fn a_long_wait_for_one_part_holds_back_all_calls() {
+async fn throttled_batch_part_pauses_all_calls() {
     let outlook = Outlook::scripted(|seen| {
         Some(batch(seen, |_| {
             Some(json!({
@@ -1105,7 +1105,7 @@ async fn a_long_wait_for_one_part_holds_back_all_calls() {
 }
 
 #[tokio::test]
-async fn of_a_shared_mailbox_only_mail_is_known() {
+async fn shared_mailbox_offers_only_mail() {
     use daysheet_core::schemas::{ALIAS, CATEGORY, CONTACT, SETTING};
     let outlook = Outlook::scripted(|_| Some(refusal(403, "ErrorAccessDenied", "x"))).await;
     let mailbox = outlook.shared("team@example.com").await;
@@ -1131,7 +1131,7 @@ async fn of_a_shared_mailbox_only_mail_is_known() {
 
 /// Google's lists of people, here because the tap is.
 #[tokio::test]
-async fn people_at_google_come_from_all_pages() {
+async fn google_people_are_read_from_all_pages() {
     use daysheet_core::schemas::CONTACT;
     let person = |at: usize| json!({"resourceName": format!("people/c{at}")});
     let outlook = answering(move |request| {
@@ -1181,7 +1181,7 @@ async fn people_at_google_come_from_all_pages() {
 }
 
 #[test]
-fn a_wait_is_given_in_seconds_or_by_a_date() {
+fn retry_after_is_read_as_seconds_or_date() {
     let now: jiff::Timestamp = "2026-02-03T17:05:00Z".parse().unwrap();
     for (value, seconds) in [
         ("7", Some(7)),

@@ -91,7 +91,7 @@ fn show(query: &Query) -> String {
 }
 
 #[test]
-fn each_provider_is_asked_in_its_language() {
+fn queries_are_written_in_each_providers_language() {
     let mut wrong = Vec::new();
     for (query, for_gmail, for_graph) in CASES.iter().chain(SIGNS) {
         let parsed = match parse(query, &clock()) {
@@ -113,7 +113,7 @@ fn each_provider_is_asked_in_its_language() {
 }
 
 #[test]
-fn no_case_is_there_twice() {
+fn query_cases_are_unique() {
     let mut seen: Vec<_> = CASES.iter().map(|(query, ..)| query).collect();
     seen.sort_unstable();
     seen.dedup();
@@ -121,12 +121,12 @@ fn no_case_is_there_twice() {
 }
 
 #[test]
-fn no_query_is_every_message() {
+fn absent_query_matches_every_message() {
     assert_eq!(outlook_query::compile(None).unwrap(), GraphQuery::default());
 }
 
 #[test]
-fn folders_are_named_once_and_without_places() {
+fn folder_names_are_collected_once_without_system_folders() {
     for (query, expected) in cases! {
         "in:inbox budget", &[][..];
         "in:Clients (in:\"Nord licht\" OR -in:Clients) label:x in:spam", &["Clients", "Nord licht"];
@@ -136,7 +136,7 @@ fn folders_are_named_once_and_without_places() {
 }
 
 #[test]
-fn i_am_known_by_my_address() {
+fn me_means_the_accounts_address() {
     let query = parsed("from:me OR (-to:ME cc:meg subject:me me)");
     assert_eq!(
         show(&resolve_me(&query, "mira@example.com")),
@@ -145,7 +145,7 @@ fn i_am_known_by_my_address() {
 }
 
 #[test]
-fn only_what_is_looked_at_is_asked_for() {
+fn only_fields_that_checks_need_are_requested() {
     for (query, expected) in cases! {
         "from:a -from:b", &["from"][..];
         "to:a", &["toRecipients", "ccRecipients", "bccRecipients"];
@@ -208,7 +208,7 @@ const MET: &[(&str, bool)] = &[
 ];
 
 #[test]
-fn a_message_is_checked_here() {
+fn messages_are_checked_against_the_query() {
     let message = json!({
         "parentFolderId": "F1=", "receivedDateTime": "2026-02-03T17:05:00Z",
         "subject": "Proof for the autumn\u{ad} catalogue 🎉", "importance": "High", "isRead": false,
@@ -314,7 +314,7 @@ proptest! {
 
     /// Whatever the query, Graph is asked in one well-formed language or in none.
     #[test]
-    fn what_graph_is_asked_is_well_formed(query in odd_query()) {
+    fn any_query_gives_well_formed_graph_requests(query in odd_query()) {
         gmail_query::compile(&query);
         let Ok(compiled) = outlook_query::compile(Some(&query)) else {
             return Ok(());
@@ -343,7 +343,7 @@ proptest! {
 
     /// Any JSON is a message, if an odd one.
     #[test]
-    fn any_message_can_be_checked(query in odd_query(), message in any_json()) {
+    fn checking_arbitrary_json_never_panics(query in odd_query(), message in any_json()) {
         let names = places();
         let places = Places { names: &names };
         let met = matches(&query, &message, &places);
@@ -353,7 +353,7 @@ proptest! {
 
     /// Without words of the text, files and sizes, a message decides all.
     #[test]
-    fn a_check_means_what_was_asked(query in any_query(false), mail in any_mail()) {
+    fn local_check_decides_as_the_query_does(query in any_query(false), mail in any_mail()) {
         let names = places();
         let met = matches(&query, &mail.json(), &Places { names: &names });
         prop_assert_eq!(met, means(&query, &mail), "{} for {:?}", show(&query), mail);
@@ -361,7 +361,7 @@ proptest! {
 
     /// What is asked and what is checked after are together what was meant.
     #[test]
-    fn what_is_found_is_what_was_asked(query in any_query(true), mails in prop::collection::vec(any_mail(), 8)) {
+    fn request_and_check_together_mean_the_query(query in any_query(true), mails in prop::collection::vec(any_mail(), 8)) {
         let Ok(compiled) = outlook_query::compile(Some(&query)) else {
             return Ok(());
         };

@@ -143,7 +143,7 @@ const REFUSED: &[(&str, &str)] = &cases! {
 };
 
 #[test]
-fn compiles_to_gmail() {
+fn queries_compile_to_gmail_search() {
     let wrong: Vec<_> = COMPILED
         .iter()
         .filter(|(query, expected)| gmail(query) != *expected)
@@ -153,7 +153,7 @@ fn compiles_to_gmail() {
 }
 
 #[test]
-fn refuses_with_the_next_step() {
+fn bad_queries_are_refused_with_next_step() {
     for (query, expected) in REFUSED {
         assert_eq!(gmail(query), format!("! {expected}"), "{query}");
     }
@@ -166,7 +166,7 @@ fn refuses_with_the_next_step() {
 }
 
 #[test]
-fn says_what_gmail_cannot_say() {
+fn conditions_gmail_lacks_are_named() {
     let query = parse("body:deadline body:plan", &clock()).unwrap();
     assert_eq!(
         compile(&query).notes,
@@ -187,7 +187,7 @@ proptest! {
 
     /// Any text is understood or refused, and never taken for «everything».
     #[test]
-    fn never_fails_open(text in "[-a-z:\"(){} O R\\PC]{0,40}") {
+    fn no_query_fails_open(text in "[-a-z:\"(){} O R\\PC]{0,40}") {
         if let Ok(query) = parse(&text, &clock()) {
             prop_assert_eq!(count(&query) == 0, text.trim().is_empty() || only_and(&text), "{}", text);
             let compiled = compile(&query);

@@ -22,7 +22,7 @@ fn along(strategy: Strategy, of: usize) -> Vec<i64> {
 }
 
 #[test]
-fn element_count_falls_in_a_line() {
+fn element_count_value_falls_linearly() {
     assert_eq!(along(Strategy::ElementCount, 1), [100]);
     assert_eq!(along(Strategy::ElementCount, 2), [100, 30]);
     assert_eq!(along(Strategy::ElementCount, 8), [100, 90, 80, 70, 60, 50, 40, 30]);
@@ -32,7 +32,7 @@ fn element_count_falls_in_a_line() {
 }
 
 #[test]
-fn thread_level_asks_who_waits() {
+fn thread_level_values_open_threads_highest() {
     let strategy = Strategy::ThreadLevel;
     for (open, end, worth) in [
         (Some(true), true, 100),
@@ -53,12 +53,12 @@ fn thread_level_asks_who_waits() {
 }
 
 #[test]
-fn uniform_is_one() {
+fn uniform_values_all_items_equally() {
     assert_eq!(along(Strategy::Uniform, 4), [100; 4]);
 }
 
 #[test]
-fn query_match_counts_words_and_keeps_the_order() {
+fn query_match_values_matches_in_order() {
     let at = |mentions, position| {
         let hint = Hint { position, of: 11, mentions, ..Hint::default() };
         value(Strategy::QueryMatch, &hint)
@@ -72,7 +72,7 @@ fn query_match_counts_words_and_keeps_the_order() {
 }
 
 #[test]
-fn parts_of_an_item_carry_parts_of_its_value() {
+fn item_parts_carry_shares_of_its_value() {
     let levels = [Level::Key, Level::Core, Level::More].map(share);
     assert_eq!(hundredths(levels), [60, 85, 100]);
     let parts = [0, 1, 25, 50, 100, 200].map(|shown| part(shown, 100));
@@ -81,7 +81,7 @@ fn parts_of_an_item_carry_parts_of_its_value() {
 }
 
 #[test]
-fn strategies_have_words() {
+fn strategies_are_found_by_name() {
     for strategy in Strategy::ALL {
         assert_eq!(Strategy::find(strategy.word()), Some(strategy));
     }
@@ -92,7 +92,7 @@ fn strategies_have_words() {
 }
 
 #[test]
-fn tools_have_strategies() {
+fn each_tool_has_its_default_strategy() {
     use Strategy::{ElementCount, QueryMatch, ThreadLevel, Uniform};
     let none: &[(&str, Strategy)] = &[];
     let search: &[_] = &[("mail_search", QueryMatch)];
@@ -133,7 +133,7 @@ fn tools_have_strategies() {
 
 /// A search for words is in the order of its matches, unless it was set.
 #[test]
-fn words_make_a_list_one_of_matches() {
+fn search_words_select_the_query_match_strategy() {
     let set = [("mail_search".to_owned(), Strategy::ElementCount)];
     assert_eq!(resolve("mail_search", &[], true), Strategy::QueryMatch);
     assert_eq!(resolve("mail_search", &set, true), Strategy::ElementCount);

@@ -29,7 +29,7 @@ fn merge_repeats(text: &str) -> [usize; 2] {
 }
 
 #[test]
-fn tokenizers_have_names() {
+fn tokenizers_are_found_by_name() {
     let found = [
         ("o200k_base", Some(Tokenizer::O200k)),
         ("o200k", Some(Tokenizer::O200k)),
@@ -100,7 +100,7 @@ const TEXTS: &[(&str, [usize; 2])] = &cases! {
 };
 
 #[test]
-fn texts_count_as_they_should() {
+fn texts_have_the_reference_token_counts() {
     for (text, count) in TEXTS {
         assert_eq!(merge_repeats(text), *count, "{text:?}");
         assert_eq!(expected(text), *count, "{text:?}");
@@ -111,7 +111,7 @@ fn texts_count_as_they_should() {
 }
 
 #[test]
-fn files_count_as_they_should() {
+fn files_have_the_reference_token_counts() {
     for text in [
         include_str!("../../README.md"),
         include_str!("../../docs/tools.md"),
@@ -125,7 +125,7 @@ fn files_count_as_they_should() {
 }
 
 #[test]
-fn long_runs_count_as_they_should() {
+fn long_runs_have_the_reference_token_counts() {
     for unit in [
         "a",
         "Ab",
@@ -186,7 +186,7 @@ const PIECES: &[(&str, &str, &str)] = &[
 ];
 
 #[test]
-fn texts_part_as_the_patterns_say() {
+fn texts_are_split_by_the_patterns() {
     for (text, cased, plain) in PIECES {
         let pieces =
             Tokenizer::ALL.map(|one| PieceIter::new(text, one).collect::<Vec<_>>().join("|"));
@@ -276,7 +276,7 @@ fn probes(c: char) -> [String; 4] {
 }
 
 #[test]
-fn newer_characters_are_where_counts_differ() {
+fn token_counts_differ_only_for_newer_characters() {
     for (first, last) in NEWER {
         for c in [*first, *last].map(|c| char::from_u32(c).unwrap()) {
             let differs = probes(c).iter().any(|text| merge_repeats(text)[0] != expected(text)[0]);
@@ -338,12 +338,12 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(12_000) })]
 
     #[test]
-    fn any_nasty_text_counts_as_it_should(text in nasty()) {
+    fn any_hostile_text_has_the_reference_count(text in nasty()) {
         check(&text)?;
     }
 
     #[test]
-    fn any_text_counts_as_it_should(text in any_text()) {
+    fn any_text_has_the_reference_count(text in any_text()) {
         check(&text)?;
     }
 }
@@ -351,7 +351,7 @@ proptest! {
 /// A step is a character, a piece or a pair that is looked at. Work that grows
 /// with the square of the length would be a thousand times the bound.
 #[test]
-fn work_grows_with_the_length() {
+fn counting_work_grows_linearly() {
     for unit in [
         "a",
         "A",
@@ -391,7 +391,7 @@ fn work_grows_with_the_length() {
 }
 
 #[test]
-fn every_token_is_found_at_its_rank() {
+fn every_token_has_its_rank() {
     for (tokenizer, count) in Tokenizer::ALL.into_iter().zip([199_998, 100_256]) {
         let vocabulary = Vocabulary::of(tokenizer.file());
         assert_eq!(vocabulary.len(), count);
@@ -418,7 +418,7 @@ fn small() -> Vec<u8> {
 }
 
 #[test]
-fn a_file_is_made_as_its_layout_says() {
+fn vocabulary_file_has_its_documented_layout() {
     let file = small();
     assert_eq!(file[..8], *vocabulary::MAGIC);
     assert_eq!(file[8..20], [6, 0, 0, 0, 9, 0, 0, 0, 3, 0, 0, 0]);
@@ -432,7 +432,7 @@ fn a_file_is_made_as_its_layout_says() {
 }
 
 #[test]
-fn a_vocabulary_can_be_too_large() {
+fn oversized_vocabulary_is_refused() {
     let tokens: Vec<_> = (0..1_u32 << 18).map(|n| n.to_le_bytes().to_vec()).collect();
     assert!(vocabulary::file(&tokens[1..]).is_some());
     assert_eq!(vocabulary::file(&tokens), None);
@@ -446,7 +446,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_damaged_file_counts_something(
+    fn damaged_vocabulary_still_counts_tokens(
         changes in proptest::collection::vec((any::<proptest::sample::Index>(), any::<u8>()), 0..12),
         cut in any::<proptest::sample::Index>(),
         piece in "[abc]{0,40}",

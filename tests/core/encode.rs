@@ -158,7 +158,7 @@ fn every_document_decodes_strictly_to_the_values_of_its_json() {
 }
 
 #[test]
-fn a_document_looks_like_this() {
+fn toon_document_is_written_like_this() {
     let columns: Vec<_> = ["id", "date", "subject", "size", "has_attachments"]
         .iter()
         .filter_map(|name| MESSAGE.field(name))

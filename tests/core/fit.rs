@@ -96,7 +96,7 @@ fn chunks(response: &Response, options: &FitOptions<'_>) -> Result<Vec<Fitted>, 
 }
 
 #[test]
-fn what_fits_is_left_as_it_is() {
+fn response_within_budget_is_unchanged() {
     let response = messages(3, Level::Core);
     let fitted = fitted(&response, &options(8_000, 1)).unwrap();
     assert_eq!(fitted.shortened, None);
@@ -111,7 +111,7 @@ fn what_fits_is_left_as_it_is() {
 }
 
 #[test]
-fn columns_go_before_rows_do() {
+fn columns_are_dropped_before_rows() {
     let response = messages(12, Level::Core);
     let whole = fitted(&response, &options(8_000, 1)).unwrap().tokens;
     let less = fitted(&response, &options(whole - 20, 1)).unwrap();
@@ -131,7 +131,7 @@ fn columns_go_before_rows_do() {
 }
 
 #[test]
-fn an_impossible_budget_is_an_error_that_says_what_would_do() {
+fn impossible_budget_error_names_a_sufficient_one() {
     for (response, budget) in [(messages(3, Level::Core), 100), (messages(60, Level::More), 110)] {
         let error = fitted(&response, &options(budget, 1)).unwrap_err();
         assert_eq!(error.kind(), Kind::BudgetTooSmall);
@@ -148,7 +148,7 @@ fn an_impossible_budget_is_an_error_that_says_what_would_do() {
 
 /// A tool without chunks shows what fits, and names the whole.
 #[test]
-fn without_chunks_the_whole_has_the_rest() {
+fn output_holds_what_unchunked_answers_omit() {
     let response = messages(60, Level::Core);
     let options = FitOptions { chunks: false, ..options(400, 1) };
     let fitted = fitted(&response, &options).unwrap();
@@ -164,7 +164,7 @@ fn without_chunks_the_whole_has_the_rest() {
 }
 
 #[test]
-fn a_chunk_that_there_is_not() {
+fn missing_chunk_is_refused() {
     let response = messages(3, Level::Core);
     assert_eq!(
         fitted(&response, &options(8_000, 2)).unwrap_err().to_string(),
@@ -204,7 +204,7 @@ fn long_message(lines: usize, tail: bool) -> Response {
 /// The markers of a window name the line at which what is missing begins, in
 /// the whole output.
 #[test]
-fn a_window_says_what_is_missing_and_where_it_is() {
+fn window_markers_name_where_missing_text_begins() {
     for (tail, budget) in [(false, 400), (true, 400), (false, 2_000), (true, 8_000)] {
         let response = long_message(9_000, tail);
         let mut output = String::new();
@@ -242,7 +242,7 @@ fn a_window_says_what_is_missing_and_where_it_is() {
 
 /// Every chunk has what no other has, and together they have all.
 #[test]
-fn chunks_are_everything_exactly_once() {
+fn chunks_hold_everything_exactly_once() {
     for (count, budget) in [(60, 700), (52, 600), (400, 1_200)] {
         let response = messages(count, Level::More);
         let all = chunks(&response, &options(budget, 1)).unwrap();
@@ -260,7 +260,7 @@ fn chunks_are_everything_exactly_once() {
 /// The ceiling holds whatever the budget, and what is over it is in chunks or
 /// behind markers.
 #[test]
-fn no_answer_is_larger_than_the_ceiling() {
+fn no_answer_exceeds_the_ceiling() {
     let response = long_message(9_000, false);
     let all = chunks(&response, &options(100_000, 1)).unwrap();
     assert_eq!(all.len(), 1);
@@ -380,7 +380,7 @@ proptest! {
 
     /// What must hold for any answer, any budget, any format.
     #[test]
-    fn invariants(made in made(), budget in budget(), format in prop::sample::select(vec![
+    fn any_answer_keeps_the_budget_invariants(made in made(), budget in budget(), format in prop::sample::select(vec![
         Format::Toon(Delimiter::Tab), Format::Toon(Delimiter::Comma), Format::Json, Format::Stc(Version::One), Format::Stc(Version::Two),
     ]), strategy in prop::sample::select(Worth::ALL.to_vec())) {
         let options = FitOptions { format, strategy, ..options(budget, 1) };

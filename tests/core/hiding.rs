@@ -283,7 +283,7 @@ fn mail(body: &str) -> String {
 }
 
 #[test]
-fn tricks_are_caught() {
+fn hidden_text_tricks_are_caught() {
     let tricks = TRICKS.iter().map(|(name, body)| (*name, (*body).to_owned()));
     let mut open = Vec::new();
     let mut count = 0;
@@ -306,7 +306,7 @@ fn tricks_are_caught() {
 }
 
 #[test]
-fn honest_mail_is_shown() {
+fn visible_text_of_honest_mail_is_shown() {
     for (name, body) in HONEST {
         let got = html(&mail(body), Style::Text, false);
         assert_eq!(got.text, "before\n\nSHOWN\n\nafter", "{name}");
@@ -320,7 +320,7 @@ fn honest_mail_is_shown() {
 
 /// A limit takes little time, however a mail reaches it.
 #[test]
-fn limits_take_little_time() {
+fn reaching_a_limit_takes_little_time() {
     let start = std::time::Instant::now();
     let universal =
         format!("<style>{}</style>{}", "*{color:red}".repeat(15_000), "<p>x</p>".repeat(30_000));

@@ -85,7 +85,7 @@ fn around(lines: &str) -> String {
 }
 
 #[test]
-fn an_invitation_as_gmail_sends_it() {
+fn gmail_invitation_is_read() {
     let document = read(
         "BEGIN:VCALENDAR\r\n\
          PRODID:-//Google Inc//Google Calendar 70.9054//EN\r\n\
@@ -159,7 +159,7 @@ fn an_invitation_as_gmail_sends_it() {
 }
 
 #[test]
-fn an_invitation_as_outlook_sends_it() {
+fn outlook_invitation_is_read() {
     let document = read(
         "BEGIN:VCALENDAR\n\
          METHOD:CANCEL\n\
@@ -214,7 +214,7 @@ fn an_invitation_as_outlook_sends_it() {
 }
 
 #[test]
-fn times_are_read_in_the_zones_they_name() {
+fn times_are_read_in_their_named_zones() {
     let zones = "BEGIN:VTIMEZONE\nTZID:Custom\nBEGIN:DAYLIGHT\nTZOFFSETTO:+0200\nEND:DAYLIGHT\n\
         BEGIN:STANDARD\nTZOFFSETTO:+0100\nEND:STANDARD\nEND:VTIMEZONE\n\
         BEGIN:VTIMEZONE\nTZID:Half\nBEGIN:STANDARD\nTZOFFSETTO:-0330\nEND:STANDARD\nEND:VTIMEZONE\n\
@@ -290,7 +290,7 @@ fn changing(id: &str, standard: &str, daylight: &str, spring: &str, autumn: &str
 /// What a `TZID` means is what its `VTIMEZONE` says, in summer as in winter, and
 /// by a name that others know where there is one with the same rules.
 #[test]
-fn the_rules_of_a_zone_are_those_of_its_definition() {
+fn zone_rules_come_from_its_vtimezone() {
     let europe = ("BYMONTH=3;BYDAY=-1SU", "BYMONTH=10;BYDAY=-1SU");
     let america = ("BYMONTH=3;BYDAY=2SU", "BYMONTH=11;BYDAY=1SU");
     let zones = [
@@ -448,7 +448,7 @@ fn an_end_that_is_not_given_is_found() {
 /// Events that say something of each other. Each case is a document of events,
 /// which are written as their lines, and everything that is read of it.
 #[test]
-fn events_of_one_uid_are_understood_together() {
+fn events_of_one_uid_are_read_together() {
     let days = "DTSTART;VALUE=DATE:20260704\nRRULE:FREQ=WEEKLY;COUNT=4";
     let timed =
         "DTSTART;TZID=Europe/Berlin:20260706T090000\nDTEND;TZID=Europe/Berlin:20260706T100000";
@@ -675,7 +675,7 @@ fn events_of_one_uid_are_understood_together() {
 }
 
 #[test]
-fn what_is_broken_is_passed_over_with_its_line() {
+fn broken_parts_are_skipped_with_their_line() {
     let document = read(
         "\u{feff}BEGIN:VCALENDAR\r\n\
          nonsense\r\n\
@@ -747,7 +747,7 @@ fn what_is_broken_is_passed_over_with_its_line() {
 }
 
 #[test]
-fn what_is_no_calendar_or_too_large_is_refused() {
+fn non_calendars_and_oversized_documents_are_refused() {
     let utc = TimeZone::UTC;
     for text in [
         "",

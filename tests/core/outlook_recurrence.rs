@@ -22,7 +22,7 @@ fn day(text: &str) -> ZonedTime {
 }
 
 #[test]
-fn rules_are_patterns_and_patterns_are_rules() {
+fn rules_and_graph_patterns_convert_both_ways() {
     let monday = "2026-02-02T18:00";
     // The rule, its start, the pattern, and the rule of the pattern.
     for (text, start, expected, back) in cases! {
@@ -118,7 +118,7 @@ fn rules_are_patterns_and_patterns_are_rules() {
 }
 
 #[test]
-fn ranges_are_converted() {
+fn recurrence_ranges_convert_both_ways() {
     let timed = local("2026-02-02T18:00");
     let whole = day("2026-02-02");
     for (start, text, expected, back) in cases! {
@@ -151,7 +151,7 @@ fn ranges_are_converted() {
 }
 
 #[test]
-fn what_graph_cannot_say_is_refused_with_the_reason() {
+fn rules_graph_lacks_are_refused_with_reason() {
     let monday = "2026-02-02T18:00";
     for (text, start, reason, next) in cases! {
         "FREQ=MONTHLY;BYMONTHDAY=31", "2026-01-31T18:00",
@@ -248,7 +248,7 @@ fn what_graph_cannot_say_is_refused_with_the_reason() {
 
 /// Patterns of Graph's own that no rule here is written as.
 #[test]
-fn other_patterns_are_read() {
+fn patterns_we_never_write_are_read() {
     for (found, expected) in cases! {
         json!({"type": "daily"}), Some("FREQ=DAILY");
         json!({"type": "DAILY", "interval": 0}), Some("FREQ=DAILY");

@@ -76,7 +76,7 @@ fn cases() -> Vec<Case<'static>> {
 }
 
 #[test]
-fn rules_give_the_times_that_python_gives() {
+fn rules_give_the_same_times_as_python() {
     let cases = cases();
     assert!(cases.len() >= 80, "{} cases", cases.len());
     for case in cases {
@@ -89,7 +89,7 @@ fn rules_give_the_times_that_python_gives() {
 
 /// A part of a list is a part of the list, wherever the search begins.
 #[test]
-fn a_window_shows_a_part_of_the_whole() {
+fn window_of_occurrences_is_part_of_all() {
     for case in cases() {
         let repeat = Repeat::from_lines(&case.lines, &zone(&case.start));
         let all = repeat.occurrences(&case.start, Timestamp::MIN, Timestamp::MAX, 40);
@@ -102,7 +102,7 @@ fn a_window_shows_a_part_of_the_whole() {
 }
 
 #[test]
-fn lines_are_read_and_written() {
+fn recurrence_lines_are_read_and_written() {
     let berlin = TimeZone::get("Europe/Berlin").unwrap();
     let timed = moment("20260203T180000", "Europe/Berlin");
     for (start, read, written) in cases! {
@@ -152,7 +152,7 @@ fn lines_are_read_and_written() {
 }
 
 #[test]
-fn rules_are_written_in_one_way() {
+fn equal_rules_are_written_the_same_way() {
     for (text, expected) in cases! {
         "FREQ=DAILY", "FREQ=DAILY";
         "RRULE:FREQ=DAILY;INTERVAL=1", "FREQ=DAILY";
@@ -174,7 +174,7 @@ fn rules_are_written_in_one_way() {
 }
 
 #[test]
-fn a_wrong_rule_is_refused_with_the_reason() {
+fn invalid_rule_is_refused_with_the_reason() {
     let like = "write it like `FREQ=WEEKLY;BYDAY=MO,WE;COUNT=10` (RFC 5545)";
     for (text, message, next) in cases! {
         "", "the rule has no FREQ", like;
@@ -222,7 +222,7 @@ fn a_wrong_rule_is_refused_with_the_reason() {
 }
 
 #[test]
-fn the_end_of_a_series_is_its_last_occurrence() {
+fn series_ends_with_its_last_occurrence() {
     for (start, zone_name, lines, expected) in cases! {
         "20260203T180000", "Europe/Berlin", vec!["RRULE:FREQ=DAILY"], None;
         "20260203T180000", "Europe/Berlin", vec!["RRULE:FREQ=DAILY;COUNT=3"],
@@ -246,7 +246,7 @@ fn the_end_of_a_series_is_its_last_occurrence() {
 
 /// Nothing here may take long, however empty or full the rule is.
 #[test]
-fn hostile_rules_end() {
+fn hostile_rules_finish_quickly() {
     let start = moment("20150105T090000", "Europe/Berlin");
     let hours: Vec<String> = (0..24).map(|hour: i32| hour.to_string()).collect();
     let full = format!(
@@ -279,7 +279,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(48) })]
 
     #[test]
-    fn no_text_is_too_odd(
+    fn no_recurrence_text_makes_reading_panic(
         rule in "(RRULE:)?(FREQ=(DAILY|WEEKLY|MONTHLY|YEARLY|HOURLY))?(;(UNTIL|COUNT|INTERVAL|BYDAY|BYMONTHDAY|BYYEARDAY|BYWEEKNO|BYMONTH|BYSETPOS|BYHOUR|WKST)=[-+0-9A-Z,:]{0,9}){0,4}|.{0,40}",
         dates in ".{0,40}|[0-9TZ,/-]{0,60}",
         year in -9999..=9999_i16,

@@ -120,7 +120,7 @@ fn prune(object: &Value, projection: &Projection) -> Value {
 }
 
 #[test]
-fn what_is_asked_for_is_enough() {
+fn projections_request_all_that_columns_read() {
     for (api, table, objects) in fixtures() {
         for level in [Level::Key, Level::Core, Level::More] {
             let columns = table.up_to(level);
@@ -139,7 +139,7 @@ fn what_is_asked_for_is_enough() {
 }
 
 #[test]
-fn each_column_alone_is_asked_for_enough() {
+fn each_column_alone_requests_what_it_reads() {
     for (api, table, objects) in fixtures() {
         for field in table.fields {
             let projection = project(api, &[field]);
@@ -240,7 +240,7 @@ fn fitted(rows: RowTable) -> (Vec<String>, usize, String) {
 /// For every column with a cap: what is longer is cut at it, counted, noted by the
 /// column's name, and stands whole in the output that the note names.
 #[test]
-fn what_is_cut_is_counted_and_whole_elsewhere() {
+fn cut_cells_are_counted_and_whole_in_output() {
     let mut long = names();
     for name in long.values_mut() {
         name.push_str(&" and so on and on".repeat(100));
@@ -295,7 +295,7 @@ fn what_is_cut_is_counted_and_whole_elsewhere() {
 
 /// Of people the address stays, whatever their names.
 #[test]
-fn a_long_name_leaves_the_address() {
+fn long_name_never_cuts_the_address() {
     let eve = "eve@the-address-that-must-be-seen.example";
     let long = "Your bank <service@bank.example> ".repeat(20);
     let domain = format!("{}@a.example", "x".repeat(90));
@@ -335,7 +335,7 @@ fn a_long_name_leaves_the_address() {
 
 /// Five people and a count of the rest; all of them where all are wanted.
 #[test]
-fn lists_in_cells_say_how_many_more_there_are() {
+fn lists_in_cells_count_what_they_omit() {
     let guests = |count: usize| -> Vec<Value> {
         let guest = |at| json!({"email": format!("p{at}@x.example"), "responseStatus": "accepted"});
         (1..=count).map(guest).collect()
@@ -425,7 +425,7 @@ fn both_providers_give_the_same_row() {
 }
 
 #[test]
-fn a_message_reads_like_this() {
+fn message_row_reads_like_this() {
     let all = fixtures();
     let (_, _, objects) =
         all.iter().find(|(api, table, _)| *api == Api::Gmail && **table == MESSAGE).unwrap();

@@ -20,7 +20,7 @@ use tables::{OTHERS, TABLE, WRONG};
 const VERSIONS: [Version; 2] = [Version::One, Version::Two];
 
 #[test]
-fn values_look_like_this_and_come_back() {
+fn values_are_written_so_and_read_back() {
     for (json, one, two) in TABLE {
         let value = Json::parse(json).unwrap();
         for (version, stc) in VERSIONS.into_iter().zip([one, two]) {
@@ -33,7 +33,7 @@ fn values_look_like_this_and_come_back() {
 
 /// What others may write is read, too; every JSON text is STC.
 #[test]
-fn other_spellings_are_read() {
+fn alternative_spellings_are_read() {
     for (stc, json) in OTHERS {
         assert_eq!(parse(stc).map(|value| value.to_json()).as_deref(), Ok(*json));
         assert_eq!(parse(json), parse(stc));
@@ -41,7 +41,7 @@ fn other_spellings_are_read() {
 }
 
 #[test]
-fn blanks_and_escapes_of_json_are_read() {
+fn json_whitespace_and_escapes_are_read() {
     for (json, canonical) in [
         (" \t\r\n[ 1 , 2 ]\n", "[1,2]"),
         ("{ \"a\" : { } , \"b\" : [ ] }", r#"{"a":{},"b":[]}"#),
@@ -52,7 +52,7 @@ fn blanks_and_escapes_of_json_are_read() {
 }
 
 #[test]
-fn what_is_wrong_is_reported_with_its_place() {
+fn syntax_errors_are_reported_with_their_position() {
     for (text, expected) in WRONG {
         let why = parse(text).map_or_else(|error| error.to_string(), |found| found.to_json());
         assert_eq!(why, *expected, "{text}");
@@ -60,7 +60,7 @@ fn what_is_wrong_is_reported_with_its_place() {
 }
 
 #[test]
-fn nesting_has_a_limit_that_both_share() {
+fn reader_and_writer_share_a_nesting_limit() {
     let json = |depth: usize| format!("{}1{}", "[".repeat(depth), "]".repeat(depth));
     let deepest = Json::parse(&json(MAX_DEPTH)).unwrap();
     assert_eq!(parse(&write(&deepest, Version::One)), Ok(deepest));
@@ -152,7 +152,7 @@ fn every_document_says_what_its_json_says() {
 }
 
 #[test]
-fn a_document_looks_like_this() {
+fn stc_document_is_written_like_this() {
     let columns = || -> Vec<_> {
         let names = ["id", "date", "subject", "size", "has_attachments"];
         names.iter().filter_map(|name| MESSAGE.field(name)).collect()

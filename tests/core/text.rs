@@ -57,7 +57,7 @@ fn cells_are_one_clean_line() {
 }
 
 #[test]
-fn clips_end_at_words_and_graphemes() {
+fn clips_end_at_word_or_grapheme_boundaries() {
     let cases = [
         ("short", 5, "short", false),
         ("shorter", 5, "shor…", true),
@@ -79,7 +79,7 @@ fn clips_end_at_words_and_graphemes() {
 }
 
 #[test]
-fn entities_and_headers_are_decoded() {
+fn html_entities_and_header_fields_are_decoded() {
     let cases = [
         ("It&#39;s &quot;Q&amp;A&quot; &lt;3", "It's \"Q&A\" <3"),
         ("a&nbsp;b &euro;5 &#x1F600; &bogus; &", "a\u{a0}b €5 😀 &bogus; &"),
@@ -117,7 +117,7 @@ fn entities_and_headers_are_decoded() {
 }
 
 #[test]
-fn address_lists() {
+fn address_lists_are_parsed() {
     let show =
         |list: Vec<Address>| list.iter().map(Address::to_string).collect::<Vec<_>>().join(" ; ");
     let cases = cases! {
@@ -150,7 +150,7 @@ fn address_lists() {
 }
 
 #[test]
-fn lines_are_tidy() {
+fn tidied_lines_have_no_stray_whitespace() {
     let cases = [
         ("\n\n a  b \r\n\r\n\r\n\r\nc\t\td \n\n", " a b\n\nc d"),
         ("x\ry\u{2028}z\u{2029}w", "x\ny\nz\nw"),
@@ -162,7 +162,7 @@ fn lines_are_tidy() {
 }
 
 #[test]
-fn bytes_become_text() {
+fn bytes_are_decoded_by_their_charset() {
     let cases: [(&[u8], Option<&str>, &str, bool); 13] = [
         ("schön".as_bytes(), Some("iso-8859-1"), "schön", false),
         (b"sch\xf6n", Some("ISO-8859-1"), "schön", false),
@@ -185,7 +185,7 @@ fn bytes_become_text() {
 }
 
 #[test]
-fn charsets_have_many_names() {
+fn charsets_are_found_by_all_their_names() {
     let cases: [(&[u8], &str, &str); 9] = cases! {
         b"\x93\xfa\x96\x7b", "日本",
             "cp932 CP-932 x-cp932 ms932 MS_932 x-ms932 windows-932 windows-31j cswindows31j ms_kanji \
@@ -226,7 +226,7 @@ fn flowed_text_is_joined() {
 }
 
 #[test]
-fn documents_become_text() {
+fn html_documents_become_plain_text() {
     let cases = cases! {
         "<p>One</p><p>Two<br>three</p>", "One\n\nTwo\nthree";
         "<div>a</div><div><br></div><div>b<br></div><div>c</div>", "a\n\nb\nc";
@@ -269,7 +269,7 @@ fn documents_become_text() {
 }
 
 #[test]
-fn documents_become_markdown() {
+fn html_documents_become_markdown() {
     let cases = cases! {
         "<h2>A <b>b</b></h2><p>x <b>bold </b>and<i> it</i>.</p>", "## A b\n\nx **bold** and *it*.";
         "<b>a</b><b>b</b> <b><p>c</p><p>d</p></b>", "**ab**\n\n**c**\n\n**d**";
@@ -285,7 +285,7 @@ fn documents_become_markdown() {
 }
 
 #[test]
-fn links_are_numbered_and_honest() {
+fn links_are_numbered_with_their_real_targets() {
     let input = "<a href='https://x.org/a?utm_source=m&id=7&fbclid=z'>Read</a> \
         <a href='https://x.org/a?id=7'>again</a> <a href='http://y.org/'>http://y.org</a> \
         <a href='mailto:ann@x.org'>ann@x.org</a> <a href='mailto:ann@x.org'>Write</a> \
@@ -393,7 +393,7 @@ const SHOWING: &[&str] = &[
 ];
 
 #[test]
-fn hidden_text_is_gone_and_the_rest_stays() {
+fn hidden_text_is_removed_and_visible_text_kept() {
     for trick in HIDING {
         for style in [Style::Text, Style::Markdown] {
             let got = html(&format!("<p>before</p>{trick}<p>after</p>"), style, true);
@@ -462,7 +462,7 @@ fn parts(fresh: &str, quoted: Option<&str>, signature: Option<&str>) -> QuotePar
 }
 
 #[test]
-fn replies_are_parted_from_what_they_quote() {
+fn replies_are_separated_from_their_quotes() {
     let gmail = "On Mon, 5 Oct 2026 at 10:12, Bob <bob@y.org> wrote:\n\n> Hi Ann,\n>\n> when?";
     let cases: Vec<(&str, String, QuoteParts)> = vec![
         ("gmail", format!("Noon.\n\n{gmail}"), parts("Noon.", Some(gmail), None)),
@@ -510,7 +510,7 @@ fn replies_are_parted_from_what_they_quote() {
 }
 
 #[test]
-fn quotes_of_mail_programs_are_found_in_html() {
+fn quotes_of_mail_clients_are_found_in_html() {
     let cases = cases! {
         "<div dir=ltr>Noon.</div><br><div class='gmail_quote gmail_quote_container'><div dir=ltr class=gmail_attr>\
         On Mon, 5 Oct 2026 at 10:12, Bob &lt;<a href='mailto:b@y.org'>b@y.org</a>&gt; wrote:<br></div>\
@@ -549,7 +549,7 @@ fn check(name: &str, input: String, holds: &str, cut: bool) {
 }
 
 #[test]
-fn deep_documents_take_no_stack_and_little_time() {
+fn deeply_nested_documents_take_little_stack_and_time() {
     check(
         "divs",
         format!("{}deep{}after", "<div>".repeat(60_000), "</div>".repeat(60_000)),
@@ -588,7 +588,7 @@ fn long_documents_take_little_time() {
 }
 
 #[test]
-fn hostile_lines_and_headers_take_little_time() {
+fn hostile_lines_and_header_fields_take_little_time() {
     let many = "=?utf-8?q?x ".repeat(1_300);
     header(&many);
     assert!(!address_list(&"(\"<=?utf-8?q?".repeat(50_000)).is_empty());
@@ -642,14 +642,14 @@ proptest! {
     }
 
     #[test]
-    fn any_lines_are_tidy_and_stay_so(s in odd()) {
+    fn tidying_any_lines_twice_changes_nothing(s in odd()) {
         let once = lines(&s);
         prop_assert!(!once.contains("\n\n\n") && !once.contains(" \n") && !once.ends_with(['\n', ' ']));
         prop_assert_eq!(lines(&once), once);
     }
 
     #[test]
-    fn any_clip_fits(s in odd(), max in 0_usize..70) {
+    fn any_clip_fits_its_limit(s in odd(), max in 0_usize..70) {
         let columns = |s: &str| s.graphemes(true).map(|g| g.width().max(g.chars().count())).sum::<usize>();
         let (got, cut) = clip(s.clone(), max);
         prop_assert!(columns(&got) <= max);
@@ -666,7 +666,7 @@ proptest! {
     }
 
     #[test]
-    fn any_list_bytes_and_headers_are_read(
+    fn any_addresses_bytes_and_header_fields_are_read(
         s in odd(),
         bytes in any::<Vec<u8>>(),
         label in "utf-(7|8|16|16le)|iso-2022-jp|gb18030|big5|euc-kr|tis-620|koi8-r|hz|[a-z0-9-]{0,12}",
@@ -684,7 +684,7 @@ proptest! {
     }
 
     #[test]
-    fn no_line_is_lost_in_parting(s in "([>-]{0,2} ?[a-z:]{0,5}(\n|On 1 Bob wrote:\n|From: a\nTo: b\nDate: c\n)){0,12}") {
+    fn no_line_is_lost_when_quotes_are_separated(s in "([>-]{0,2} ?[a-z:]{0,5}(\n|On 1 Bob wrote:\n|From: a\nTo: b\nDate: c\n)){0,12}") {
         let got = split_quoted(&lines(&s));
         let words = |s: &str| { let mut w: Vec<String> = s.split_whitespace().map(str::to_owned).collect(); w.sort(); w };
         let all = [Some(got.fresh), got.quoted, got.signature].into_iter().flatten().collect::<Vec<_>>().join("\n");

@@ -37,7 +37,7 @@ fn check(here: &TimeContext, cases: &[(&str, &str)]) {
 }
 
 #[test]
-fn words() {
+fn words_for_days_are_read() {
     check(
         &here(WEDNESDAY, "Europe/Berlin"),
         &[
@@ -100,7 +100,7 @@ fn words() {
 }
 
 #[test]
-fn distances() {
+fn relative_times_are_read() {
     check(
         &here(WEDNESDAY, "Europe/Berlin"),
         &[
@@ -138,7 +138,7 @@ fn distances() {
 }
 
 #[test]
-fn written_out() {
+fn written_dates_and_times_are_read() {
     check(
         &here(WEDNESDAY, "Europe/Berlin"),
         &cases! {
@@ -171,7 +171,7 @@ fn written_out() {
 }
 
 #[test]
-fn daylight_saving() {
+fn skipped_and_repeated_times_follow_rfc_5545() {
     check(
         &here(WEDNESDAY, "Europe/Berlin"),
         &cases! {
@@ -267,7 +267,7 @@ const FORMS: &str = "write it as `2026-02-03 18h05`, `2026-02-03`, `tomorrow 9am
                      14:00`, `+7d`, `+3h` or in RFC 3339";
 
 #[test]
-fn refused() {
+fn unclear_times_are_refused() {
     let here = here(WEDNESDAY, "Europe/Berlin");
     for text in [
         "morgen",
@@ -344,7 +344,7 @@ fn refused() {
 }
 
 #[test]
-fn an_offset_may_not_contradict_the_zone_that_was_named() {
+fn offset_that_contradicts_its_zone_is_refused() {
     let here = TimeContext { named: true, ..here(WEDNESDAY, "Europe/Berlin") };
     check(
         &here,
@@ -370,7 +370,7 @@ fn an_offset_may_not_contradict_the_zone_that_was_named() {
 }
 
 #[test]
-fn the_end_of_a_range() {
+fn range_ends_include_the_whole_period() {
     let here = here(WEDNESDAY, "Europe/Berlin");
     for (text, expected) in [
         ("next week", "Sun 2026-02-15"),
@@ -391,7 +391,7 @@ fn the_end_of_a_range() {
 }
 
 #[test]
-fn the_end_of_an_event() {
+fn event_ends_are_read_from_the_start() {
     let here = here(WEDNESDAY, "Europe/Berlin");
     let start = time_parse::read("fri 14:00", &here).unwrap();
     for (text, expected) in [
@@ -409,7 +409,7 @@ fn the_end_of_an_event() {
 }
 
 #[test]
-fn what_is_written() {
+fn times_read_become_days_and_moments() {
     let berlin = TimeZone::get("Europe/Berlin").unwrap();
     let here = here(WEDNESDAY, "europe/berlin");
     let moment = |text: &str| time_parse::read(text, &here).unwrap().moment(&berlin);
@@ -426,7 +426,7 @@ fn what_is_written() {
 }
 
 #[test]
-fn lengths() {
+fn durations_are_read_in_minutes() {
     for (text, expected) in [
         ("30m", Ok(30)),
         ("90", Ok(90)),
@@ -467,7 +467,7 @@ fn lengths() {
 
 /// Where time itself ends, words still mean something or are refused.
 #[test]
-fn at_the_ends_of_time() {
+fn times_at_the_calendars_limits_are_handled() {
     for now in [Timestamp::MIN, Timestamp::MAX] {
         for zone in ZONES {
             let here = TimeContext { now, ..here(WEDNESDAY, zone) };
@@ -520,7 +520,7 @@ proptest! {
 
     /// Whatever is said, and whenever, is read or refused.
     #[test]
-    fn never_panics(
+    fn no_time_text_makes_reading_panic(
         text in hostile(),
         second in Timestamp::MIN.as_second()..=Timestamp::MAX.as_second(),
         zone in proptest::sample::select(ZONES),
@@ -543,7 +543,7 @@ proptest! {
 
     /// What we tell is read as what was told.
     #[test]
-    fn reads_what_is_written(
+    fn written_times_read_back_unchanged(
         // From 1970 to 2099: the years that calendars are about.
         minute in 0_i64..68_000_000,
         now in 0_i64..4_000_000_000,

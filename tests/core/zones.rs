@@ -10,7 +10,7 @@ use jiff::tz::TimeZone;
 const WINDOWS: &str = include_str!("../fixtures/windows-zones.tsv");
 
 #[test]
-fn windows_names_are_as_cldr_has_them() {
+fn windows_zone_names_match_cldr() {
     let lines: Vec<(&str, &str)> =
         WINDOWS.lines().map(|line| line.split_once('\t').unwrap()).collect();
     assert_eq!(lines.len(), 142);
@@ -28,7 +28,7 @@ fn windows_names_are_as_cldr_has_them() {
 }
 
 #[test]
-fn zones_are_where_they_should_be() {
+fn windows_zone_names_have_their_offsets() {
     // Offsets of January and July, as they are kept since 2024.
     for (name, january, july) in [
         ("W. Europe Standard Time", "+01", "+02"),
@@ -73,7 +73,7 @@ fn zones_are_where_they_should_be() {
 }
 
 #[test]
-fn unknown_zones_are_refused_with_one_that_is_near() {
+fn unknown_zone_is_refused_with_a_suggestion() {
     assert_eq!(time_parse::zone("europe/berlin"), Ok(TimeZone::get("Europe/Berlin").unwrap()));
     assert_eq!(
         time_parse::zone("W. Europe Standard Time"),

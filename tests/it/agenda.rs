@@ -66,7 +66,7 @@ fn week() -> (FakeCalendars, FakeCalendars) {
 }
 
 #[tokio::test]
-async fn events_of_all_calendars_stand_in_one_order_and_once() {
+async fn events_of_all_calendars_are_merged_without_duplicates() {
     let (ana, bo) = week();
     let harness = over(vec![ana, bo]).await;
     let asked = json!({"from": "2026-02-03", "to": "2026-02-05"});
@@ -99,7 +99,7 @@ async fn events_of_all_calendars_stand_in_one_order_and_once() {
 
 /// Of the copies of a meeting the own one is shown, in whichever account it is.
 #[tokio::test]
-async fn the_copy_that_one_owns_is_shown() {
+async fn own_copy_of_a_meeting_is_shown() {
     for (owner, other) in [("ana", "bo"), ("bo", "ana")] {
         let organizer = format!("{owner}@example.com");
         let fake = |name: &'static str| {
@@ -119,7 +119,7 @@ async fn the_copy_that_one_owns_is_shown() {
 
 /// What the range is when it is said so.
 #[tokio::test]
-async fn ranges_are_reported_as_they_were_understood() {
+async fn ranges_are_echoed_as_understood() {
     let harness = over(vec![calendars("ana").calendar("Ana", "owner")]).await;
     for (from, to, reported) in [
         ("2026-02-03", "", "Tue 2026-02-03 to Mon 2026-02-09"),
@@ -155,7 +155,7 @@ async fn ranges_are_reported_as_they_were_understood() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_meant_is_refused() {
+async fn impossible_arguments_are_refused() {
     let (ana, bo) = week();
     let harness = over(vec![ana, bo]).await;
     // Gives the handle c1 to Bo's calendar.
@@ -229,7 +229,7 @@ async fn calendars_are_chosen_by_name_handle_or_id() {
 }
 
 #[tokio::test]
-async fn words_are_looked_for_in_what_an_event_says() {
+async fn search_words_match_the_text_of_events() {
     let fake = calendars("ana").calendar("Ana", "owner").calendar("Other", "reader");
     for (title, entry) in [
         ("Budget review", Entry::at("2026-02-03T08:00", 60, "Budget review").place("Room 4")),
@@ -318,7 +318,7 @@ async fn events_are_shown_by_their_ids() {
 /// Five people and a count, which is noted; all of them in full and as JSON. And a
 /// page that has one account's events alone says whose they are.
 #[tokio::test]
-async fn all_people_are_shown_where_all_are_asked_for() {
+async fn all_guests_are_shown_in_full_detail() {
     let mut entry = Entry::at("2026-02-03T10:00", 60, "Big");
     for number in 1..=8 {
         entry = entry.ask(&format!("p{number}@example.com"), "accepted");
@@ -347,7 +347,7 @@ async fn all_people_are_shown_where_all_are_asked_for() {
 
 /// What was shown is remembered, and who answers meanwhile changes nothing.
 #[tokio::test]
-async fn what_was_shown_of_an_event_is_remembered() {
+async fn shown_version_of_an_event_is_remembered() {
     let (ana, _) = week();
     let harness = over(vec![ana]).await;
     let asked = json!({"from": "2026-02-04", "to": "2026-02-04", "calendars": ["Ana"]});
@@ -396,7 +396,7 @@ async fn series_are_shown_once() {
 }
 
 #[tokio::test]
-async fn who_fails_or_is_slow_is_a_note_and_asked_again() {
+async fn failing_or_slow_account_is_noted_and_retried() {
     let fakes = ["ana", "bo", "cy", "di"].map(|name| {
         let fake = calendars(name).calendar(name, "owner").calendar("Team", "owner");
         fake.add(name, Entry::at("2026-02-03T08:00", 30, &format!("{name} early")));

@@ -191,7 +191,7 @@ pub fn remembered(
 }
 
 #[tokio::test]
-async fn every_answer_passes_the_check_and_every_column_is_reached() {
+async fn every_answer_is_valid_and_reaches_every_column() {
     let mut missing: BTreeSet<(&str, &str)> = TABLES
         .iter()
         .flat_map(|table| table.fields.iter().map(|field| (table.name, field.name)))
@@ -242,7 +242,7 @@ async fn every_answer_passes_the_check_and_every_column_is_reached() {
 
 /// The whole way: what tools answer in STC is what they answer in JSON.
 #[tokio::test]
-async fn stc_says_what_json_says() {
+async fn stc_and_json_answers_hold_equal_values() {
     let mut session = Session::sample().await;
     for (tool, arguments) in [
         ("mail_search", serde_json::json!({"limit": 25, "detail": "full"})),

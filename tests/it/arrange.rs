@@ -55,7 +55,7 @@ async fn rules_are_listed_in_words() {
 }
 
 #[tokio::test]
-async fn rules_are_made_changed_and_deleted() {
+async fn rules_are_created_changed_and_deleted() {
     let harness = MailHarness::one(Api::Outlook, "organize").await;
     let set = json!({"name": "Bills", "when": "from:bill@shop.example", "then": "label:\"My bills\" read"});
     let create = json!({"kind": "rule", "op": "create", "set": set});
@@ -106,7 +106,7 @@ async fn rules_are_made_changed_and_deleted() {
 }
 
 #[tokio::test]
-async fn rules_that_send_mail_on_are_not_made() {
+async fn forwarding_rules_are_refused() {
     let harness = MailHarness::one(Api::Gmail, "full").await;
     rules(&harness);
     let create = |then: &str| json!({"kind": "rule", "op": "create", "set": {"when": "from:a@b.example", "then": then}});
@@ -147,7 +147,7 @@ async fn rules_that_send_mail_on_are_not_made() {
 }
 
 #[tokio::test]
-async fn a_rule_runs_over_what_is_there() {
+async fn rule_can_run_over_existing_messages() {
     let harness = MailHarness::one(Api::Gmail, "organize").await;
     harness.ana().fill(1300);
     // What is not in the inbox stays as it is.
@@ -169,7 +169,7 @@ async fn a_rule_runs_over_what_is_there() {
 }
 
 #[tokio::test]
-async fn folders_and_labels() {
+async fn folders_and_labels_are_created_renamed_and_deleted() {
     let harness = MailHarness::one(Api::Gmail, "organize").await;
     let create = json!({"kind": "folder", "op": "create", "name": "Receipts"});
     let made = harness.ok("manage", create.clone()).await;
@@ -224,7 +224,7 @@ async fn folders_and_labels() {
 }
 
 #[tokio::test]
-async fn an_automatic_answer_is_switched_on_and_off() {
+async fn automatic_reply_is_switched_on_and_off() {
     let update = |set: Value| json!({"kind": "auto_reply", "op": "update", "set": set});
     let harness = MailHarness::one(Api::Outlook, "organize").await;
     let on = update(json!({"status": "on", "text": "I am *away*.\nMira"}));
@@ -279,7 +279,7 @@ async fn an_automatic_answer_is_switched_on_and_off() {
 /// Outlook keeps a text for the organization, and one for people outside: what is not
 /// named of both stays.
 #[tokio::test]
-async fn two_texts_of_an_automatic_answer_are_two() {
+async fn internal_and_external_automatic_replies_stay_separate() {
     let update = |set: Value| json!({"kind": "auto_reply", "op": "update", "set": set});
     let two = |internal: &str, external: &str| AutoReply {
         on: true,
@@ -379,7 +379,7 @@ async fn signatures_are_kept_where_the_provider_has_none() {
 }
 
 #[tokio::test]
-async fn a_contact_is_gone_when_the_user_says_so() {
+async fn contact_is_deleted_after_the_user_confirms() {
     let asked = "Delete the contact lena@studio.example of ana@example.com for good? There is no \
                  undo.";
     let delete = json!({"kind": "contact", "op": "delete", "id": "lena@studio.example"});
@@ -416,7 +416,7 @@ async fn a_contact_is_gone_when_the_user_says_so() {
 
 /// A dry run says what the provider would not take.
 #[tokio::test]
-async fn a_dry_run_is_refused_as_the_call_is() {
+async fn dry_run_is_refused_like_the_call() {
     for arguments in [
         json!({"kind": "folder", "op": "create", "name": "A//B"}),
         json!({"kind": "folder", "op": "rename", "id": "Bills", "name": "A//B"}),

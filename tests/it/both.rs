@@ -60,7 +60,7 @@ fn by(rows: Vec<Value>, key: &str, without: &[&str]) -> BTreeMap<String, Value> 
 }
 
 #[tokio::test]
-async fn the_same_messages_give_the_same_rows() {
+async fn same_messages_give_the_same_rows() {
     let mut session = Session::signed_in(TempDir::new().unwrap(), None, BOTH).await;
     let mut found = Vec::new();
     for account in [GOOGLE, MICROSOFT] {
@@ -95,7 +95,7 @@ async fn the_same_messages_give_the_same_rows() {
 /// A label or folder that an account lacks is found nowhere in it: of an OR the
 /// other parts are, with a note; alone it is a mistake.
 #[tokio::test]
-async fn what_an_account_lacks_matches_nothing_in_an_or() {
+async fn label_an_account_lacks_matches_nothing_in_or() {
     let mut session = Session::signed_in(TempDir::new().unwrap(), None, BOTH).await;
     let called = |account: &str, kind: &str| match (account, kind) {
         (GOOGLE, _) => "label or folder",
@@ -135,7 +135,7 @@ async fn what_an_account_lacks_matches_nothing_in_an_or() {
 }
 
 #[tokio::test]
-async fn the_same_messages_read_the_same() {
+async fn same_messages_read_the_same() {
     let mut session = Session::signed_in(TempDir::new().unwrap(), None, BOTH).await;
     let mut texts = Vec::new();
     for account in [GOOGLE, MICROSOFT] {
@@ -263,7 +263,7 @@ const DIFFERENT: &[(&str, &str)] = &[(
 )];
 
 #[tokio::test]
-async fn the_same_query_finds_the_same_messages() {
+async fn same_query_finds_the_same_messages() {
     let mail = TempDir::new().unwrap();
     mailbox(mail.path());
     let who = Who::Everybody(&["google", "microsoft"]);
@@ -308,7 +308,7 @@ async fn the_same_query_finds_the_same_messages() {
 }
 
 #[tokio::test]
-async fn what_only_one_provider_understands_is_refused() {
+async fn query_only_one_provider_supports_is_refused() {
     let mut session = Session::signed_in(TempDir::new().unwrap(), None, BOTH).await;
     let raw = json!({"q": "raw:$filter=isRead eq false"});
     assert_eq!(
@@ -346,7 +346,7 @@ async fn changed(session: &mut Session, account: &str, cursor: &str) -> (Vec<Str
 /// A draft that is edited, sent or deleted is told as that, and as nothing else;
 /// and of what is gone it is said what it was, if it was shown.
 #[tokio::test]
-async fn what_became_of_drafts_and_what_is_gone_is_reported() {
+async fn changes_report_drafts_and_deleted_messages_as_such() {
     for account in [GOOGLE, MICROSOFT] {
         let mut session = Session::signed_in(TempDir::new().unwrap(), None, BOTH).await;
         let begun = session.json("changes", json!({"account": account, "kinds": ["mail"]})).await;
@@ -389,7 +389,7 @@ async fn what_became_of_drafts_and_what_is_gone_is_reported() {
 /// A draft that was discarded lies in the trash, is not sent from there, and can be had
 /// back.
 #[tokio::test]
-async fn a_discarded_draft_waits_in_the_trash() {
+async fn discarded_draft_stays_in_the_trash() {
     let mut session = Session::signed_in(TempDir::new().unwrap(), None, BOTH).await;
     for account in [GOOGLE, MICROSOFT] {
         let draft = json!({"account": account, "to": ["lena@studio.example"],
@@ -411,7 +411,7 @@ async fn a_discarded_draft_waits_in_the_trash() {
 /// A folder can have the name of one within another, and goes with what it holds,
 /// in it and below it, when the call says so; a label is a name alone.
 #[tokio::test]
-async fn folders_are_made_beside_nested_ones_and_deleted_with_care() {
+async fn nested_folders_may_share_names_and_delete_recursively() {
     for account in [GOOGLE, MICROSOFT] {
         let mut session = Session::signed_in(TempDir::new().unwrap(), None, BOTH).await;
         let manage = |op: &str, more: Value| {

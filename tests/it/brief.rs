@@ -123,7 +123,7 @@ impl Day {
 }
 
 #[tokio::test]
-async fn a_day_in_one_answer() {
+async fn brief_shows_a_day_in_one_answer() {
     let day = Day::new("2026-11-16T10:05:00Z", USUAL).await;
     let before = day.sandbox.requests();
     let blocks = day.brief(json!({})).await;
@@ -169,7 +169,7 @@ async fn sections(day: &Day, arguments: Value) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn both_providers_brief_alike() {
+async fn both_providers_give_the_same_brief() {
     let mut found = Vec::new();
     for provider in ["google", "microsoft"] {
         let who: &'static [(&str, &str)] = match provider {
@@ -415,7 +415,7 @@ fn mailbox(folder: &Path) {
 }
 
 #[tokio::test]
-async fn every_message_lands_where_the_rules_say() {
+async fn every_message_lands_in_its_section() {
     let mail = TempDir::new().unwrap();
     mailbox(mail.path());
     for who in [&[("google", ME)], &[("microsoft", ME)]] {
@@ -604,7 +604,7 @@ async fn events_clash_when_both_take_time() {
 }
 
 #[tokio::test]
-async fn a_range_is_reported_with_its_own_mail() {
+async fn brief_of_a_range_has_its_mail() {
     let day = Day::new("2026-11-11T09:00:00Z", USUAL).await;
     let cases = cases! {
         json!({"from": "2026-11-09", "to": "2026-11-15"}),
@@ -643,7 +643,7 @@ async fn a_range_is_reported_with_its_own_mail() {
 }
 
 #[tokio::test]
-async fn what_fails_is_left_out_and_reported() {
+async fn failing_sections_are_left_out_and_reported() {
     let now = "2026-11-16T09:00:00Z";
     let whole = Day::new(now, USUAL).await.json(json!({})).await;
     let cases: &[(&'static [&'static str], &'static [&'static str], &str, &str)] = &cases! {
@@ -714,7 +714,7 @@ async fn an_empty_mailbox_says_so() {
 }
 
 #[tokio::test]
-async fn prompts_bring_the_brief_along() {
+async fn prompts_include_the_brief() {
     let day = Day::new("2026-11-16T10:05:00Z", USUAL).await;
     let server = Server::new(day.pipeline.clone(), day.app.config.format);
     let mut client = Client::start(server).await.unwrap();

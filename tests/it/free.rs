@@ -97,7 +97,7 @@ async fn busy_times_are_reported_by_person() {
 }
 
 #[tokio::test]
-async fn slots_are_reported_best_first() {
+async fn slots_are_listed_best_first() {
     let harness = office().await;
     let asked = |more: Value| {
         let mut asked = json!({"from": "2031-03-31", "to": "2031-03-31", "duration": "1h",
@@ -184,7 +184,7 @@ async fn slots_are_reported_best_first() {
 }
 
 #[tokio::test]
-async fn whoever_knows_is_asked() {
+async fn busy_times_come_from_whichever_account_knows() {
     let harness = office().await;
     let asked = json!({"from": "2031-03-31", "to": "2031-03-31",
                        "who": ["bo@example.com", "cy@partner.example"]});
@@ -219,7 +219,7 @@ async fn whoever_knows_is_asked() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_meant_is_refused() {
+async fn impossible_arguments_are_refused() {
     let harness = office().await;
     for (arguments, says) in cases! {
         json!({"who": ["Ana"]}), "`Ana` is not an address: give whole addresses, or `me`";
@@ -379,7 +379,7 @@ proptest! {
     /// Every slot is in the hours of everybody, says rightly who is missing, and
     /// no better one is left out; over a change of the clocks, in two zones.
     #[test]
-    fn slots_are_the_best_there_are(
+    fn no_better_slot_is_left_out(
         people in prop::collection::vec(someone(), 1..4),
         zone in 0_usize..2,
         daily in prop::option::of((0_u16..20, 4_u16..28)),
@@ -476,7 +476,7 @@ async fn several() -> CalendarHarness {
 }
 
 #[tokio::test]
-async fn all_calendars_of_ones_own_count() {
+async fn all_own_calendars_count_as_busy() {
     let harness = several().await;
     let asked = json!({"from": "2031-03-31", "to": "2031-04-02"});
     assert_eq!(
@@ -562,7 +562,7 @@ async fn slots_are_spread_over_the_range() {
 /// However many busy times there are, each is told: those that do not fit are
 /// read on from the output.
 #[tokio::test]
-async fn no_busy_time_is_left_out() {
+async fn every_busy_time_is_reported() {
     let utc = |tick: i64| TimeZone::UTC.to_datetime(at(tick)).to_string();
     let busy = (0..1_100).map(|number| (utc(12 * number), utc(12 * number + 6), "busy".to_owned()));
     let known = Known { busy: busy.collect(), hours: None };

@@ -59,7 +59,7 @@ fn schemas_are_current_and_compatible() {
 }
 
 #[test]
-fn a_column_that_goes_is_noticed() {
+fn removed_column_is_noticed() {
     let old = describe::json_schema(&daysheet::schemas::MESSAGE);
     let mut new = old.clone();
     new["properties"].as_object_mut().unwrap().remove("subject");
@@ -101,7 +101,7 @@ fn tool_list() -> String {
 }
 
 #[test]
-fn the_tool_list_is_cheap() {
+fn tool_list_costs_few_tokens() {
     let list = serde_json::json!({"tools": server::list()}).to_string();
     let tokens = daysheet::budget::count::tokens(&list);
     assert!(tokens <= 3_500, "tools/list is {tokens} tokens");

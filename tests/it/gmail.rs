@@ -14,7 +14,7 @@ use tempfile::TempDir;
 use crate::support::{ME, Session, agree, column, write_message};
 
 #[tokio::test]
-async fn a_search_shows_rows_and_says_what_is_not_shown() {
+async fn search_shows_rows_and_counts_the_rest() {
     let mut session = Session::sample().await;
     let blocks = session
         .ok("mail_search", json!({"q": "from:nordlicht -subject:vesper", "fields": ["date", "from", "subject", "flags"]}))
@@ -92,7 +92,7 @@ async fn pages_are_an_exact_partition() {
 }
 
 #[tokio::test]
-async fn a_cursor_belongs_to_its_search() {
+async fn cursor_belongs_to_its_search() {
     let mut session = Session::sample().await;
     let page = session.json("mail_search", json!({"q": "in:inbox", "limit": 2})).await;
     let next = page["next"].as_str().unwrap().to_owned();
@@ -120,7 +120,7 @@ async fn a_cursor_belongs_to_its_search() {
 }
 
 #[tokio::test]
-async fn only_what_columns_need_is_asked_for() {
+async fn only_fields_that_columns_need_are_requested() {
     let mut session = Session::sample().await;
     for (fields, requests) in [
         // The list has ids already.
@@ -140,7 +140,7 @@ async fn only_what_columns_need_is_asked_for() {
 /// The pages of a search come from several round trips at once, never from
 /// more calls than there are rows.
 #[tokio::test]
-async fn a_page_costs_a_call_per_row_and_one() {
+async fn search_costs_one_request_plus_one_per_row() {
     let mut session = Session::sample().await;
     let before = session.sandbox.requests();
     session.ok("mail_search", json!({"limit": 50})).await;
@@ -167,7 +167,7 @@ fn two_mailboxes() -> TempDir {
 }
 
 #[tokio::test]
-async fn an_account_is_added_and_removed_from_a_chat() {
+async fn account_is_added_and_removed_by_tool() {
     let mail = two_mailboxes();
     let mut session = Session::over(Some(mail.path())).await;
     let both = session.json("accounts", json!({})).await;
@@ -223,7 +223,7 @@ async fn links_are_listed_on_request() {
 }
 
 #[tokio::test]
-async fn a_message_is_read_clean_and_fenced() {
+async fn message_is_read_clean_and_fenced() {
     let mut session = Session::sample().await;
     let found = session.json("mail_search", json!({"q": "subject:(overdue 88213)"})).await;
     let id = column(&found, "messages", "id")[0].clone();
@@ -259,7 +259,7 @@ async fn threads_are_read_newest_first() {
 }
 
 #[tokio::test]
-async fn quoted_history_is_folded_with_a_line_that_says_so() {
+async fn quoted_history_is_folded_with_a_marker() {
     let mut session = Session::sample().await;
     let found = session.json("mail_search", json!({"q": "from:henrike is:starred"})).await;
     let id = column(&found, "messages", "id")[0].clone();
@@ -277,7 +277,7 @@ async fn quoted_history_is_folded_with_a_line_that_says_so() {
 }
 
 #[tokio::test]
-async fn the_forms_of_a_body() {
+async fn body_is_read_in_every_format() {
     let mut session = Session::sample().await;
     let found = session.json("mail_search", json!({"q": "filename:csv"})).await;
     let id = column(&found, "messages", "id")[0].clone();
@@ -303,7 +303,7 @@ async fn the_forms_of_a_body() {
 
 /// Every message of the sample is readable, and nothing invisible is left in it.
 #[tokio::test]
-async fn every_message_of_the_sample_reads() {
+async fn every_sample_message_is_readable() {
     let mut session = Session::sample().await;
     let found = session.json("mail_search", json!({"q": "in:anywhere", "limit": 100})).await;
     let ids = column(&found, "messages", "id");
@@ -326,7 +326,7 @@ async fn every_message_of_the_sample_reads() {
 /// A message of 200 KB is shown as a window; what it leaves out is read by the
 /// offsets that the window gives, and nothing is missing.
 #[tokio::test]
-async fn a_long_body_comes_as_a_window_that_loses_nothing() {
+async fn windowed_long_body_loses_nothing() {
     let mail = TempDir::new().unwrap();
     let mut long = String::new();
     for line in 0..4000 {
@@ -378,7 +378,7 @@ async fn a_long_body_comes_as_a_window_that_loses_nothing() {
 
 /// What a cell does not show counts, is noted, and is a call away.
 #[tokio::test]
-async fn what_a_row_does_not_show_can_be_had() {
+async fn omitted_row_content_is_noted_and_available() {
     let mail = TempDir::new().unwrap();
     let name = format!("{}the end", "Nina of the association for quiet ".repeat(5));
     let to: Vec<String> = (1..=9).map(|at| format!("p{at}@example.com")).collect();
@@ -418,7 +418,7 @@ async fn what_a_row_does_not_show_can_be_had() {
 /// What a window leaves out can be had by a process that has never seen it: it
 /// asks again, and gets the same.
 #[tokio::test]
-async fn another_process_reads_on() {
+async fn output_is_continued_by_another_process() {
     let mut session = Session::sample().await;
     let arguments = json!({"detail": "full", "limit": 60, "budget": 1500});
     let blocks = session.ok("mail_search", arguments.clone()).await;
@@ -463,7 +463,7 @@ async fn another_process_reads_on() {
 
 /// What another process gets when it asks again must be the very same.
 #[tokio::test]
-async fn an_output_that_has_changed_is_not_read_on() {
+async fn changed_output_is_not_continued() {
     let mut session = Session::sample().await;
     let short = json!({"detail": "full", "limit": 60, "budget": 1500});
     let blocks = session.ok("mail_search", short).await;
@@ -539,7 +539,7 @@ async fn chunks_are_of_one_snapshot() {
 }
 
 #[tokio::test]
-async fn who_has_the_answer_gets_a_line_that_says_so() {
+async fn unchanged_answer_is_reported_as_unchanged() {
     let mut session = Session::sample().await;
     let first = session.ok("mail_search", json!({"limit": 3, "known": "?"})).await;
     let (_, hash) = first[1].split_once("\nhash: ").unwrap();
@@ -551,7 +551,7 @@ async fn who_has_the_answer_gets_a_line_that_says_so() {
 }
 
 #[tokio::test]
-async fn reads_survive_faults_and_say_what_failed() {
+async fn reads_survive_faults_and_report_failures() {
     let mut session = Session::sample().await;
     let whole = session.json("mail_search", json!({"limit": 20})).await;
     for spec in ["429=0.2", "403=0.2", "500=0.3", "reset=0.2", "half=0.2", "html=0.2"] {
@@ -569,7 +569,7 @@ async fn reads_survive_faults_and_say_what_failed() {
 }
 
 #[tokio::test]
-async fn an_expired_token_is_refreshed_and_a_revoked_grant_is_reported() {
+async fn expired_token_is_refreshed_and_revoked_grant_reported() {
     let mut session = Session::sample().await;
     session.sandbox.expire_access_tokens();
     session.ok("mail_search", json!({"limit": 5})).await;
@@ -614,7 +614,7 @@ async fn folders_are_listed_with_counts_and_found_by_name() {
 }
 
 #[tokio::test]
-async fn handles_last_and_are_shared() {
+async fn handles_are_permanent_and_shared() {
     let mut session = Session::sample().await;
     let first = session.json("mail_search", json!({"limit": 5})).await;
     let second = session.json("mail_search", json!({"limit": 5, "q": "in:sent"})).await;
@@ -652,7 +652,7 @@ async fn handles_last_and_are_shared() {
 }
 
 #[tokio::test]
-async fn an_empty_mailbox_and_hostile_messages_give_honest_rows() {
+async fn empty_mailbox_and_hostile_messages_give_honest_rows() {
     let mail = TempDir::new().unwrap();
     let mut session = {
         std::fs::create_dir_all(mail.path().join("me@example.com")).unwrap();
@@ -738,7 +738,7 @@ async fn an_empty_mailbox_and_hostile_messages_give_honest_rows() {
 
 /// A file between two texts does not make them rivals.
 #[tokio::test]
-async fn a_form_of_several_parts_is_shown_whole() {
+async fn body_of_several_parts_is_shown_whole() {
     let mail = TempDir::new().unwrap();
     write_message(
         mail.path(),
@@ -764,7 +764,7 @@ async fn a_form_of_several_parts_is_shown_whole() {
 
 /// Characters that nobody sees reach no terminal, not even from a raw message.
 #[tokio::test]
-async fn raw_text_shows_what_is_invisible() {
+async fn raw_format_makes_invisible_characters_visible() {
     let mail = TempDir::new().unwrap();
     write_message(
         mail.path(),
@@ -780,7 +780,7 @@ async fn raw_text_shows_what_is_invisible() {
 }
 
 #[tokio::test]
-async fn what_belongs_to_a_signed_out_account_is_a_note() {
+async fn handle_of_a_signed_out_account_is_noted() {
     let mail = two_mailboxes();
     let mut session = Session::over(Some(mail.path())).await;
     for account in ["ana@example.com", "bo@example.com"] {

@@ -32,7 +32,7 @@ const TALK: &[&str] = &[
 
 /// What the service does not take is refused by a dry run, too.
 #[tokio::test]
-async fn a_dry_run_tries_events_out() {
+async fn dry_run_refuses_what_the_service_refuses() {
     let odd = [
         "BEGIN:VEVENT",
         "UID:odd@elsewhere.example",
@@ -93,7 +93,7 @@ const INVITATION: &[&str] = &[
 ];
 
 #[tokio::test]
-async fn a_document_becomes_events_once() {
+async fn document_is_imported_only_once() {
     let harness = CalendarHarness::one().await;
     let text = document(&[TALK, COURSE].concat());
     let call = |more: &str| json!({"ics": text, "dry_run": more == "dry"});
@@ -163,7 +163,7 @@ async fn a_document_becomes_events_once() {
 }
 
 #[tokio::test]
-async fn what_is_there_under_another_uid_is_not_doubled() {
+async fn event_existing_under_another_uid_is_not_duplicated() {
     let harness = CalendarHarness::outlook().await;
     let ana = harness.ana();
     ana.put("main/t", "Talk", "2036-02-05T14:00[Europe/Berlin]", 60);
@@ -189,7 +189,7 @@ async fn what_is_there_under_another_uid_is_not_doubled() {
 }
 
 #[tokio::test]
-async fn what_an_import_meets_is_reported() {
+async fn clashes_and_failures_of_an_import_are_reported() {
     let harness = CalendarHarness::one().await;
     let ana = harness.ana();
     ana.put("main/d", "Dentist", "2036-02-05T14:30[Europe/Berlin]", 60);
@@ -223,7 +223,7 @@ async fn what_an_import_meets_is_reported() {
 }
 
 #[tokio::test]
-async fn what_is_no_document_is_refused() {
+async fn non_icalendar_input_is_refused() {
     let harness = CalendarHarness::one().await;
     let folder = harness.home.path().join("files");
     std::fs::create_dir(&folder).unwrap();
@@ -323,7 +323,7 @@ fn planned(harness: &CalendarHarness) {
 }
 
 #[tokio::test]
-async fn a_message_is_answered_for_its_event() {
+async fn invitation_message_is_answered_for_its_event() {
     let harness = with_invitation(CalendarHarness::one().await, &document(INVITATION)).await;
     planned(&harness);
     let call = || json!({"id": "m1", "response": "accept", "comment": "Gladly"});
@@ -347,7 +347,7 @@ async fn a_message_is_answered_for_its_event() {
 }
 
 #[tokio::test]
-async fn a_message_about_one_occurrence_is_answered_for_that() {
+async fn message_about_one_occurrence_answers_that_one() {
     let text =
         document(INVITATION).replace("UID:plan", "RECURRENCE-ID:20360205T130000Z\r\nUID:plan");
     let harness = with_invitation(CalendarHarness::one().await, &text).await;
@@ -363,7 +363,7 @@ async fn a_message_about_one_occurrence_is_answered_for_that() {
 }
 
 #[tokio::test]
-async fn what_is_not_in_the_calendar_is_put_there() {
+async fn event_missing_from_the_calendar_is_added() {
     let harness = with_invitation(CalendarHarness::one().await, &document(INVITATION)).await;
     let call = |response: &str| json!({"id": "m1", "response": response});
     let blocks = harness.call("calendar_respond", call("tentative")).await.unwrap();
@@ -439,7 +439,7 @@ async fn what_is_not_in_the_calendar_is_put_there() {
 
 /// What a service does not take is left out and said, and the rest is written.
 #[tokio::test]
-async fn what_a_service_does_not_take_costs_a_note() {
+async fn unsupported_fields_are_left_out_with_a_note() {
     let odd = document(&[
         "BEGIN:VEVENT",
         "UID:odd@elsewhere.example",
@@ -474,7 +474,7 @@ async fn what_a_service_does_not_take_costs_a_note() {
 /// Of two versions of an event the newer one is imported, and that there were
 /// two is said.
 #[tokio::test]
-async fn versions_of_one_event_are_one() {
+async fn newest_version_of_an_event_is_imported() {
     let older = |text: &str| text.replace("Hall", "Old hall");
     let newer = ["SEQUENCE:1"];
     let text = document(&[&TALK[..TALK.len() - 1], &newer, &TALK[TALK.len() - 1..]].concat());
@@ -555,7 +555,7 @@ async fn a_long_document_is_imported_in_parts() {
 /// A cancellation need not say when the meeting was: it is a row all the same,
 /// with the times that the calendar has.
 #[tokio::test]
-async fn a_cancellation_without_a_time_is_shown() {
+async fn cancellation_without_times_is_shown() {
     let cancelled = document(&[
         "METHOD:CANCEL",
         "BEGIN:VEVENT",
@@ -577,7 +577,7 @@ async fn a_cancellation_without_a_time_is_shown() {
 /// A message about one day of a series of whole days finds it, though it tells
 /// the day as a time.
 #[tokio::test]
-async fn an_occurrence_of_whole_days_is_found_by_a_time() {
+async fn whole_day_occurrence_is_found_by_a_time() {
     let text = document(INVITATION)
         .replace("UID:plan", "RECURRENCE-ID;TZID=Europe/Berlin:20360205T000000\r\nUID:plan")
         .replace("DTSTART:20360205T130000Z", "DTSTART;VALUE=DATE:20360205")

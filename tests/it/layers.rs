@@ -123,7 +123,7 @@ fn named(text: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_file_names_lower_layers_only() {
+fn files_name_only_lower_layers() {
     let mut wrong = Vec::new();
     let mut checked = 0;
     for Source { home, module, path: file, text } in sources() {
@@ -148,7 +148,7 @@ fn a_file_names_lower_layers_only() {
 }
 
 #[test]
-fn the_map_has_every_module_in_its_layer() {
+fn map_lists_every_module_in_its_layer() {
     let map = include_str!("../../docs/architecture.md");
     for (module, layer) in LAYERS {
         let row = map.lines().find(|line| line.starts_with(&format!("| {layer} | `"))).unwrap();
@@ -158,7 +158,7 @@ fn the_map_has_every_module_in_its_layer() {
 }
 
 #[test]
-fn what_is_named_in_one_place_only() {
+fn restricted_names_stay_where_they_belong() {
     let mut wrong = Vec::new();
     for Source { module, path: file, text, .. } in sources() {
         let code = code(&text);
@@ -433,7 +433,7 @@ fn module_of(file: &Path) -> Module {
 }
 
 #[test]
-fn circles_are_seen() {
+fn import_cycles_are_detected() {
     let circles_of = |files: &[(&str, &str)]| {
         let files: BTreeMap<Module, String> = files
             .iter()
@@ -484,7 +484,7 @@ fn circles_are_seen() {
 }
 
 #[test]
-fn no_files_name_each_other_in_a_circle() {
+fn no_files_import_each_other_in_cycles() {
     let mut crates: BTreeMap<&str, BTreeMap<Module, String>> = BTreeMap::new();
     for Source { home, module, path, text } in sources() {
         if module != "main" {
@@ -512,7 +512,7 @@ fn no_files_name_each_other_in_a_circle() {
 }
 
 #[test]
-fn no_folder_is_wide() {
+fn no_folder_has_too_many_files() {
     const MOST: usize = 20;
     // The registry has a file for each table.
     let exception = Path::new("schemas");

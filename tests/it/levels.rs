@@ -33,7 +33,7 @@ fn set<'a>(words: impl IntoIterator<Item = &'a str>) -> BTreeSet<String> {
 }
 
 #[tokio::test]
-async fn the_docs_name_the_scopes_that_are_asked_for() {
+async fn docs_name_the_requested_scopes() {
     let home = TempDir::new().unwrap();
     let config = Arc::new(config(home.path(), &[]));
     let accounts = Arc::new(Accounts::new(config.clone(), Store::new(&config)));
@@ -195,7 +195,7 @@ async fn signed_in(level: Access) -> (Session, Known) {
 /// Every tool, at every level: what is refused below a level is done from it on,
 /// and the docs say which level that is.
 #[tokio::test]
-async fn the_docs_say_what_each_level_does() {
+async fn docs_describe_what_each_level_allows() {
     let mut lowest: BTreeMap<(&str, String), Access> = BTreeMap::new();
     for level in Access::ALL {
         let (mut session, known) = signed_in(level).await;

@@ -188,7 +188,7 @@ async fn rows_are_sorted_and_name_their_account() {
 /// What is on disk goes on when the program is another version: the kind of list
 /// first, then the fields of its plan.
 #[tokio::test]
-async fn cursors_are_kept_as_they_always_were() {
+async fn stored_cursor_format_is_stable() {
     let bench = bench(vec![Pile::new("ana", &[(5, true), (3, true), (1, true)], 10)]).await;
     bench.call("lookup", json!({"kind": "schemas", "limit": 2})).await.unwrap();
     let lookup = r#"{"of":"lookup","kind":"schemas","q":null,"emails":[],"fields":[],"limit":2,"merged":false,"done":0,"places":[{"account":null,"shown":2}]}"#;
@@ -225,7 +225,7 @@ async fn cursors_are_kept_as_they_always_were() {
 }
 
 #[tokio::test]
-async fn one_that_fails_or_is_slow_is_a_note() {
+async fn failing_or_slow_account_is_a_note() {
     let many: Vec<Mail> = (0..6).map(|minute| (minute, true)).collect();
     let boxes = ["ana", "bo", "cy", "di"].map(|name| Pile::new(name, &many, 10));
     let bench = bench(boxes.to_vec()).await;
@@ -270,7 +270,7 @@ fn accounts_have_as_long_as_the_settings_give() {
 
 /// A search that finds nothing on a page goes on for some pages, and then says so.
 #[tokio::test]
-async fn a_call_looks_through_a_few_pages() {
+async fn search_without_matches_reads_only_some_pages() {
     let none: Vec<Mail> = (0..30).map(|minute| (minute, false)).collect();
     let bench = bench(vec![Pile::new("ana", &none, 1)]).await;
     let mut asked = json!({"limit": 3});
@@ -315,7 +315,7 @@ async fn lookups_ask_all_accounts() {
 }
 
 #[tokio::test]
-async fn a_lookup_loses_nothing_when_an_account_fails_between_its_pages() {
+async fn lookup_survives_account_failure_between_pages() {
     let bench = bench(vec![Pile::new("ana", &[], 1), Pile::new("bo", &[], 1)]).await;
     let names = |blocks: &[String]| -> Vec<String> {
         let rows = blocks[0].lines().filter_map(|line| line.strip_prefix("  "));
@@ -343,7 +343,7 @@ async fn a_lookup_loses_nothing_when_an_account_fails_between_its_pages() {
 }
 
 #[tokio::test]
-async fn contacts_say_that_there_are_more() {
+async fn contact_lookup_says_when_more_exist() {
     let bench = bench(vec![Pile::new("ana", &[], 1)]).await;
     let mut arguments = json!({"kind": "contacts", "limit": 3});
     let mut notes = Vec::new();
@@ -359,7 +359,7 @@ async fn contacts_say_that_there_are_more() {
 }
 
 #[tokio::test]
-async fn a_page_late_costs_what_the_first_costs() {
+async fn late_pages_cost_no_more_than_first() {
     let many: Vec<Mail> = (0..600).map(|minute| (minute, true)).collect();
     let bench = bench(vec![Pile::new("ana", &many, 20), Pile::new("bo", &many, 20)]).await;
     let asked = || -> usize { bench.fakes.iter().map(|one| *one.asked.lock().unwrap()).sum() };
@@ -388,7 +388,7 @@ proptest! {
     /// New mail between the pages, pages of any size, hits few or many: what was
     /// there at the beginning is shown once, and nothing is shown twice.
     #[test]
-    fn nothing_is_lost_or_doubled(
+    fn no_row_is_lost_or_repeated_between_pages(
         boxes in prop::collection::vec((mail(), 1_usize..30), 1..4),
         limit in 1_usize..30,
         arrivals in prop::collection::vec((0_usize..4, 0_u32..9), 0..30),

@@ -11,7 +11,7 @@ use crate::common::fake_mailbox::{MailHarness, starred};
 use crate::common::harness::FakeUser;
 
 #[tokio::test]
-async fn each_verb_is_one_step() {
+async fn each_verb_becomes_its_action() {
     let cases = cases! {
         Api::Gmail, json!({"do": "read"}), "Read(true) 1";
         Api::Gmail, json!({"do": "star"}), "Flag(Set { due: None }) 1";
@@ -43,7 +43,7 @@ async fn each_verb_is_one_step() {
 }
 
 #[tokio::test]
-async fn what_is_so_already_is_not_sent() {
+async fn unchanged_messages_are_not_sent() {
     let harness = MailHarness::one(Api::Gmail, "organize").await;
     harness.ana().fill(3);
     for verb in ["unread", "unstar", "restore"] {
@@ -60,7 +60,7 @@ async fn what_is_so_already_is_not_sent() {
 }
 
 #[tokio::test]
-async fn a_thousand_messages_take_few_words() {
+async fn thousand_messages_are_reported_in_few_words() {
     let harness = MailHarness::one(Api::Gmail, "organize").await;
     harness.ana().fill(1200);
     harness.ana().touch("ana-1199", |mail| mail.unread = false);
@@ -95,7 +95,7 @@ async fn a_thousand_messages_take_few_words() {
 }
 
 #[tokio::test]
-async fn what_is_not_done_is_named() {
+async fn failed_messages_are_named() {
     let harness = MailHarness::one(Api::Gmail, "organize").await;
     harness.ana().fill(20);
     let broken = Error::new(Kind::Network, "the line broke");
@@ -124,7 +124,7 @@ async fn what_is_not_done_is_named() {
 }
 
 #[tokio::test]
-async fn what_others_did_since_stays() {
+async fn undo_keeps_later_changes_by_others() {
     let harness = MailHarness::one(Api::Outlook, "organize").await;
     harness.ana().fill(4);
     let bills = json!({"q": "is:unread", "do": "move", "to": "Bills"});
@@ -145,7 +145,7 @@ async fn what_others_did_since_stays() {
 }
 
 #[tokio::test]
-async fn a_query_runs_over_all_accounts() {
+async fn query_modifies_messages_of_all_accounts() {
     let harness = MailHarness::two().await;
     harness.ana().fill(3);
     harness.bo().fill(2);
@@ -174,7 +174,7 @@ async fn a_query_runs_over_all_accounts() {
 }
 
 #[tokio::test]
-async fn more_than_a_thousand_are_shared_out() {
+async fn large_modifications_are_split_among_accounts() {
     let harness = MailHarness::two().await;
     harness.ana().fill(1500);
     harness.bo().fill(200);
@@ -187,7 +187,7 @@ async fn more_than_a_thousand_are_shared_out() {
 }
 
 #[tokio::test]
-async fn one_account_that_cannot_is_reported() {
+async fn account_that_cannot_act_is_reported() {
     let harness = MailHarness::two().await;
     harness.ana().fill(1);
     harness.bo().fill(1);
@@ -202,7 +202,7 @@ async fn one_account_that_cannot_is_reported() {
 }
 
 #[tokio::test]
-async fn handles_threads_and_ids_are_spread_out() {
+async fn handles_threads_and_ids_are_resolved() {
     let harness = MailHarness::one(Api::Gmail, "organize").await;
     harness.ana().fill(3);
     let kind = daysheet::store::HandleKind::Thread;
@@ -238,7 +238,7 @@ async fn folders_are_made_when_asked_for() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_had_back_says_so() {
+async fn irreversible_actions_are_announced() {
     let harness = MailHarness::one(Api::Outlook, "full").await;
     harness.ana().fill(2);
     let copy = json!({"ids": ["ana-0001"], "do": "copy", "to": "Bills"});
@@ -255,7 +255,7 @@ async fn what_cannot_be_had_back_says_so() {
 
 /// What is gone for good is asked about before, with what it is; a dry run says so.
 #[tokio::test]
-async fn the_user_is_asked_before_it_is_gone_for_good() {
+async fn user_confirms_permanent_deletion() {
     let some: Vec<String> = (1..=7).map(|number| format!("ana-{number:04}")).collect();
     let delete = json!({"ids": some, "do": "delete"});
     for (reply, answer, left) in [
@@ -309,7 +309,7 @@ async fn the_user_is_asked_before_it_is_gone_for_good() {
 
 /// A folder that is to be made on the way is tried out by a dry run.
 #[tokio::test]
-async fn a_dry_run_refuses_a_folder_that_cannot_be() {
+async fn dry_run_refuses_an_impossible_folder() {
     let harness = MailHarness::one(Api::Outlook, "organize").await;
     harness.ana().fill(1);
     harness.ana().fail("set_up", Error::argument("that is no name"));
@@ -321,7 +321,7 @@ async fn a_dry_run_refuses_a_folder_that_cannot_be() {
 }
 
 #[tokio::test]
-async fn what_does_not_go_together_is_refused() {
+async fn incompatible_arguments_are_refused() {
     let harness = MailHarness::one(Api::Gmail, "organize").await;
     harness.ana().fill(1);
     let cases = cases! {

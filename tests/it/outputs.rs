@@ -110,7 +110,7 @@ fn holds(home: &Path, words: &str) -> bool {
 }
 
 #[test]
-fn a_hash_is_the_texts() {
+fn output_hash_is_derived_from_its_text() {
     assert_eq!(hash(""), "dsec266w45");
     assert_eq!(hash("messages: []"), "7u44bacz85");
     let some = hash("messages: []");
@@ -131,7 +131,7 @@ fn a_hash_is_the_texts() {
 }
 
 #[test]
-fn lines_are_cut_where_they_end() {
+fn long_texts_are_split_at_line_ends() {
     let cases: &[(&str, usize, &[&str])] = &[
         ("", 5, &[]),
         ("\n", 5, &["\n"]),
@@ -165,7 +165,7 @@ fn texts() -> impl Strategy<Value = String> {
 
 proptest! {
     #[test]
-    fn no_byte_is_lost_between_lines(text in texts(), most in 1_usize..600) {
+    fn no_byte_is_lost_between_pieces(text in texts(), most in 1_usize..600) {
         let lines = wrapped(&text, most);
         prop_assert_eq!(lines.concat(), text.as_str());
         for line in &lines {
@@ -183,7 +183,7 @@ proptest! {
 
 /// What memory lets go can be asked for again.
 #[tokio::test]
-async fn memory_keeps_what_was_used_last() {
+async fn memory_keeps_the_most_recently_used() {
     let home = TempDir::new().unwrap();
     let one = process(home.path(), "memory");
     let mut hashes = Vec::new();
@@ -218,7 +218,7 @@ async fn memory_keeps_what_was_used_last() {
 }
 
 #[tokio::test]
-async fn of_a_text_too_long_the_end_is_missing() {
+async fn oversized_text_loses_only_its_end() {
     let home = TempDir::new().unwrap();
     let one = process(home.path(), "memory");
     let full = "x".repeat(1 << 20);
@@ -252,7 +252,7 @@ async fn of_a_text_too_long_the_end_is_missing() {
 }
 
 #[tokio::test]
-async fn what_tells_of_an_account_goes_with_it() {
+async fn outputs_are_deleted_with_their_account() {
     for outputs in ["memory", "disk"] {
         let home = TempDir::new().unwrap();
         let one = process(home.path(), outputs);
@@ -293,7 +293,7 @@ async fn what_tells_of_an_account_goes_with_it() {
 
 /// Signed out elsewhere and signed in again: what was kept before is not served.
 #[tokio::test]
-async fn a_new_sign_in_brings_nothing_back() {
+async fn new_sign_in_revives_no_old_outputs() {
     let home = TempDir::new().unwrap();
     let one = process(home.path(), "disk");
     let other = process(home.path(), "disk");
@@ -307,7 +307,7 @@ async fn a_new_sign_in_brings_nothing_back() {
 
 /// An answer that comes when its account is gone is not kept.
 #[tokio::test]
-async fn an_answer_too_late_is_not_kept() {
+async fn output_of_a_removed_account_is_discarded() {
     let home = TempDir::new().unwrap();
     let one = process(home.path(), "disk");
     let hash = one.keep("of mira", &[MIRA]).await;
@@ -316,7 +316,7 @@ async fn an_answer_too_late_is_not_kept() {
 }
 
 #[tokio::test]
-async fn on_disk_is_no_text_or_a_sealed_one() {
+async fn output_text_on_disk_is_sealed_or_absent() {
     let home = TempDir::new().unwrap();
     let text = "The lamps of Anselm are blue";
     let one = process(home.path(), "memory");
@@ -348,7 +348,7 @@ fn hash_of_row(hash: &str) -> String {
 
 /// Whoever does not want texts on disk any more has none there with the next.
 #[tokio::test]
-async fn texts_go_when_they_are_not_wanted() {
+async fn stored_texts_are_deleted_when_switched_off() {
     let home = TempDir::new().unwrap();
     let disk = process(home.path(), "disk");
     let hash = disk.keep("kept on disk", &[]).await;
@@ -359,7 +359,7 @@ async fn texts_go_when_they_are_not_wanted() {
 }
 
 #[tokio::test]
-async fn the_disk_keeps_what_was_used_last() {
+async fn disk_keeps_the_most_recently_used() {
     let home = TempDir::new().unwrap();
     let one = process(home.path(), "disk");
     let mut hashes = Vec::new();
@@ -405,7 +405,7 @@ async fn outputs_are_kept_for_thirty_days() {
 }
 
 #[tokio::test]
-async fn a_store_that_cannot_be_written_is_no_error() {
+async fn unwritable_output_store_is_no_error() {
     let home = TempDir::new().unwrap();
     std::fs::write(home.path().join("daysheet.db"), vec![7; 8192]).unwrap();
     let one = process(home.path(), "disk");

@@ -39,7 +39,7 @@ fn with(harness: CalendarHarness) -> CalendarHarness {
 }
 
 #[tokio::test]
-async fn what_is_deleted_is_reported() {
+async fn deleted_events_are_reported() {
     let cases = cases! {
         json!({"id": "main/p"}), "e1 Private|delete|done|Tue 2036-02-05 08h00 to 08h30",
             "delete main/p Nobody";
@@ -87,7 +87,7 @@ async fn what_is_deleted_is_reported() {
 }
 
 #[tokio::test]
-async fn what_is_not_clear_is_not_deleted() {
+async fn ambiguous_deletions_are_refused() {
     let harness = harness().await;
     let cases = cases! {
         json!({"id": ONE}),
@@ -135,7 +135,7 @@ async fn what_is_not_clear_is_not_deleted() {
 }
 
 #[tokio::test]
-async fn an_invitation_is_answered() {
+async fn invitation_is_answered() {
     let row = |answer: &str| {
         format!(
             "zone: Europe/Berlin\n\
@@ -188,7 +188,7 @@ async fn an_invitation_is_answered() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_answered_is_refused() {
+async fn events_without_invitation_cannot_be_answered() {
     let harness = harness().await;
     let cases = cases! {
         json!({"id": "main/m", "response": "accept"}),
@@ -230,7 +230,7 @@ async fn what_cannot_be_answered_is_refused() {
 }
 
 #[tokio::test]
-async fn a_calendar_is_gone_when_the_user_says_so() {
+async fn calendar_is_deleted_after_the_user_confirms() {
     let asked = "Delete the calendar Garden of ana@example.com with all its events for good? There \
                  is no undo.";
     for (reply, result, written) in [
@@ -259,7 +259,7 @@ async fn a_calendar_is_gone_when_the_user_says_so() {
 }
 
 #[tokio::test]
-async fn calendars_are_made_renamed_and_deleted() {
+async fn calendars_are_created_renamed_and_deleted() {
     let harness = CalendarHarness::one().await;
     let call = |more: Value| {
         let mut call = json!({"kind": "calendar"});

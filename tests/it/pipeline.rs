@@ -43,7 +43,7 @@ async fn harness(names: &[&'static str]) -> MailHarness {
 }
 
 #[tokio::test]
-async fn a_message_that_is_gone_is_a_noted_row() {
+async fn missing_message_is_a_noted_row() {
     let harness = harness(&["a"]).await;
     let arguments = json!({"fields": ["subject", "flags"], "limit": 3});
     assert_eq!(
@@ -67,7 +67,7 @@ async fn a_message_that_is_gone_is_a_noted_row() {
 }
 
 #[tokio::test]
-async fn a_thread_of_sixty_is_read_in_parts() {
+async fn thread_of_sixty_is_read_in_parts() {
     let harness = harness(&["a"]).await;
     harness.call("mail_search", json!({"by": "thread"})).await.unwrap();
     let mut arguments = json!({"ids": ["t1"], "body": "none", "format": "json"});
@@ -90,7 +90,7 @@ async fn a_thread_of_sixty_is_read_in_parts() {
 }
 
 #[tokio::test]
-async fn with_several_accounts_handles_know_their_own() {
+async fn handles_remember_their_account() {
     let harness = harness(&["a", "b"]).await;
     for (account, expected) in [("a@example.com", "m1"), ("b@example.com", "m4")] {
         let found = harness.call("mail_search", json!({"account": account})).await.unwrap();

@@ -82,7 +82,7 @@ fn exists(root: &Path, name: &str) -> bool {
 }
 
 #[test]
-fn every_section_names_what_holds_it() {
+fn every_section_names_existing_tests() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut wrong = Vec::new();
     let mut named = 0;

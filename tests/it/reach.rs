@@ -169,7 +169,7 @@ fn outside() -> Vec<(&'static str, Value, &'static str)> {
 }
 
 #[tokio::test]
-async fn the_allow_list_has_whoever_is_reached() {
+async fn allow_list_covers_everybody_reached() {
     let list = &[("DAYSHEET_RECIPIENTS", "bo@example.com")];
     for (tool, call, who) in outside() {
         let harness = CalendarHarness::with(Api::Gmail, list).await;
@@ -231,7 +231,7 @@ async fn the_allow_list_has_whoever_is_reached() {
 }
 
 #[tokio::test]
-async fn a_calendar_that_may_be_shared_on_is_still_its_owners() {
+async fn reshareable_calendar_still_belongs_to_its_owner() {
     let harness = CalendarHarness::with(Api::Gmail, &[]).await;
     fill(&harness);
     for (op, more) in [("rename", json!({"name": "SECRET"})), ("delete", json!({}))] {
@@ -245,7 +245,7 @@ async fn a_calendar_that_may_be_shared_on_is_still_its_owners() {
 }
 
 #[tokio::test]
-async fn a_message_with_an_invitation_reaches_its_organizer() {
+async fn answering_an_invitation_message_reaches_its_organizer() {
     let invitation = document(
         "n@x.example",
         "ORGANIZER:mailto:eve@example.org\r\nATTENDEE:mailto:ana@example.com\r\n",
@@ -264,7 +264,7 @@ async fn a_message_with_an_invitation_reaches_its_organizer() {
 }
 
 #[tokio::test]
-async fn who_a_document_asks_is_read_as_strictly_as_recipients() {
+async fn document_guests_are_checked_like_recipients() {
     let lines = "ORGANIZER:mailto:bo@example.com\r\n\
                  ATTENDEE:mailto:ana@example.com\r\n\
                  ATTENDEE;CN=\"bo@example.com\":mailto:eve@example.org\r\n\
@@ -325,7 +325,7 @@ async fn wary(setting: &str) -> CalendarHarness {
 }
 
 #[tokio::test]
-async fn who_is_new_is_a_question_before_anything_is_written() {
+async fn new_recipients_need_confirmation_before_any_write() {
     let none = || json!({"notify": "none"});
     let when = "Tue 2036-02-05 09h00 to 10h00";
     let cases = cases! {
@@ -466,7 +466,7 @@ async fn who_is_new_is_a_question_before_anything_is_written() {
 }
 
 #[tokio::test]
-async fn what_was_agreed_to_is_what_is_written() {
+async fn only_what_was_confirmed_is_written() {
     let mallory = guest("mallory@example.org", '?');
     let on_event = |harness: &CalendarHarness, id: &str| {
         harness.ana().touch(id, |facts| facts.guests.push(mallory.clone()));
@@ -499,7 +499,7 @@ async fn what_was_agreed_to_is_what_is_written() {
 }
 
 #[tokio::test]
-async fn below_send_what_others_are_on_is_left_alone() {
+async fn below_send_events_with_others_are_refused() {
     let none = || json!({"notify": "none"});
     let title = || json!({"title": "SECRET"});
     let theirs = cases! {
@@ -575,7 +575,7 @@ async fn below_send_what_others_are_on_is_left_alone() {
 }
 
 #[tokio::test]
-async fn what_goes_to_whoever_writes_is_asked_about() {
+async fn automatic_reply_to_everybody_needs_confirmation() {
     let update = |kind: &str, set: Value| json!({"kind": kind, "op": "update", "set": set});
     let reply = |audience: &str| {
         update("auto_reply", json!({"status": "on", "text": "SECRET", "audience": audience}))
@@ -646,7 +646,7 @@ async fn what_goes_to_whoever_writes_is_asked_about() {
 }
 
 #[tokio::test]
-async fn a_clash_shows_what_strangers_wrote() {
+async fn clash_marks_text_of_unknown_senders() {
     let harness = CalendarHarness::with(Api::Gmail, &[("DAYSHEET_NEW_RECIPIENTS", "refuse")]).await;
     fill(&harness);
     let asks_eve = || create(json!({"people": [EVE]}), json!({"notify": "all", "dry_run": true}));
@@ -660,7 +660,7 @@ async fn a_clash_shows_what_strangers_wrote() {
 }
 
 #[tokio::test]
-async fn the_caps_are_about_mail() {
+async fn send_caps_apply_to_mail_only() {
     let caps = [("DAYSHEET_SENDS_PER_HOUR", "0"), ("DAYSHEET_RECIPIENTS_PER_HOUR", "0")];
     let harness = CalendarHarness::with(Api::Gmail, &caps).await;
     let call = create(json!({"people": ["bo@example.com", EVE]}), json!({"notify": "all"}));

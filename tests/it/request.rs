@@ -16,7 +16,7 @@ fn parse(tool: &str, arguments: &Value) -> String {
 }
 
 #[test]
-fn what_is_meant_is_taken() {
+fn lenient_argument_forms_are_accepted() {
     let plain = parse(
         "mail_search",
         &json!({"q": "x", "limit": 5, "by": "thread", "fields": ["id", "subject"]}),
@@ -49,7 +49,7 @@ fn what_is_meant_is_taken() {
 }
 
 #[test]
-fn what_is_not_understood_is_refused() {
+fn unintelligible_arguments_are_refused() {
     for (tool, arguments, expected) in cases! {
         "mail_search", json!({"limit": -1}), "`limit` is -1: give a whole number from 1 to 100";
         "mail_search", json!({"limit": 0}), "`limit` is 0: give a whole number from 1 to 100";
@@ -97,7 +97,7 @@ fn what_is_not_understood_is_refused() {
 }
 
 #[test]
-fn the_format_of_a_call_wins() {
+fn format_of_a_call_overrides_the_default() {
     let format = |arguments: Value, default| {
         let tool = tools::find("accounts").unwrap();
         let request = tools::read(tool, arguments.as_object().cloned(), default).unwrap();

@@ -26,7 +26,7 @@ async fn created(members: Value, more: Value) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn a_new_event_is_what_the_service_holds() {
+async fn answer_shows_the_event_the_service_stored() {
     let harness = CalendarHarness::one().await;
     let answer = harness
         .ok(
@@ -112,7 +112,7 @@ async fn what_is_given_is_what_is_written() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_is_refused_before_anything_is_written() {
+async fn invalid_events_are_refused_before_any_write() {
     let many: Vec<String> = (0..201).map(|at| format!("a{at}@example.com")).collect();
     let start = "2036-02-05 09h00";
     let cases = cases! {
@@ -225,7 +225,7 @@ async fn what_cannot_be_is_refused_before_anything_is_written() {
 }
 
 #[tokio::test]
-async fn the_calendar_decides_the_account() {
+async fn calendar_decides_the_account() {
     let harness = CalendarHarness::two().await;
     let one = json!({"title": "T", "start": "2036-02-05"});
     let call = |more| event(one.clone(), more);
@@ -260,7 +260,7 @@ async fn the_calendar_decides_the_account() {
 }
 
 #[tokio::test]
-async fn words_for_times_are_echoed() {
+async fn times_are_echoed_as_understood() {
     let harness = CalendarHarness::one().await;
     let blocks = harness
         .call(
@@ -308,7 +308,7 @@ fn four() -> Value {
 }
 
 #[tokio::test]
-async fn a_batch_that_fails_in_the_middle_says_what_was_written() {
+async fn failed_batch_says_what_was_written() {
     let rejected = Error::new(Kind::Provider(400), "the service says no");
     let busy = Error::new(Kind::RateLimited(None), "too many requests").next("try again later");
     let broken = Error::new(Kind::Network, "the connection broke");
@@ -399,7 +399,7 @@ const CLASHES: [&str; 3] = [
 ];
 
 #[tokio::test]
-async fn clashes_are_reported_before_anything_is_written() {
+async fn clashes_are_reported_before_any_write() {
     let call = |more: Value| {
         let mut more = more;
         more["account"] = "ana@example.com".into();
@@ -449,7 +449,7 @@ async fn clashes_are_reported_before_anything_is_written() {
 }
 
 #[tokio::test]
-async fn clashes_are_what_overlaps_and_takes_time() {
+async fn only_overlapping_busy_events_clash() {
     let harness = booked().await;
     let call = |one: Value| event(one, json!({"account": "ana", "if_conflict": "refuse"}));
     for one in [
@@ -624,7 +624,7 @@ async fn only_what_is_given_changes() {
 }
 
 #[tokio::test]
-async fn what_was_changed_meanwhile_is_not_changed() {
+async fn event_changed_meanwhile_is_not_overwritten() {
     let harness = CalendarHarness::one().await;
     let ana = harness.ana();
     ana.put("main/m", "Review", "2036-02-05T09:00[Europe/Berlin]", 45);
@@ -686,7 +686,7 @@ async fn what_was_changed_meanwhile_is_not_changed() {
 }
 
 #[tokio::test]
-async fn what_is_somebody_elses_is_not_changed() {
+async fn events_of_other_organizers_are_not_changed() {
     let harness = CalendarHarness::one().await;
     let ana = harness.ana();
     let mut facts = ana.put("main/i", "Invited", "2036-02-05T09:00[Europe/Berlin]", 45);
@@ -716,7 +716,7 @@ async fn what_is_somebody_elses_is_not_changed() {
 }
 
 #[tokio::test]
-async fn a_recurring_event_needs_a_scope() {
+async fn changing_a_recurring_event_needs_a_scope() {
     let harness = series("FREQ=WEEKLY").await;
     let one = "main/w@20360212T0800Z";
     let cases = cases! {
@@ -754,7 +754,7 @@ async fn a_recurring_event_needs_a_scope() {
 }
 
 #[tokio::test]
-async fn a_series_moves_as_a_whole() {
+async fn series_moves_as_a_whole() {
     let berlin = |from: &str, to: &str, rest: &str| {
         format!("update main/w Nobody: {from}[Europe/Berlin]/{to}[Europe/Berlin]{rest}")
     };
@@ -847,7 +847,7 @@ async fn a_series_moves_as_a_whole() {
 }
 
 #[tokio::test]
-async fn exceptions_move_with_their_series() {
+async fn exceptions_move_with_the_series() {
     let harness = series("FREQ=WEEKLY;BYDAY=TU").await;
     let ana = harness.ana();
     ana.touch("main/w", |facts| {
@@ -877,7 +877,7 @@ async fn exceptions_move_with_their_series() {
 }
 
 #[tokio::test]
-async fn what_follows_becomes_a_series_of_its_own() {
+async fn following_occurrences_become_a_new_series() {
     let harness = series("FREQ=WEEKLY;BYDAY=TU;COUNT=10").await;
     let ana = harness.ana();
     ana.touch("main/w", |facts| {
@@ -938,7 +938,7 @@ async fn what_follows_becomes_a_series_of_its_own() {
 }
 
 #[tokio::test]
-async fn outlooks_description_is_taken_along_without_the_meeting() {
+async fn split_copies_outlook_description_without_joining_instructions() {
     let harness = CalendarHarness::outlook().await;
     let ana = harness.ana();
     let mut facts = ana.put("main/w", "Weekly", "2036-02-05T09:00[Europe/Berlin]", 60);
@@ -964,7 +964,7 @@ async fn outlooks_description_is_taken_along_without_the_meeting() {
 }
 
 #[tokio::test]
-async fn what_a_service_cannot_do_is_refused_for_all() {
+async fn one_unsupported_item_refuses_the_whole_call() {
     let harness = CalendarHarness::outlook().await;
     let call = json!({"notify": "external", "events": [
         {"title": "A", "start": "2036-02-05 09h00"},
@@ -980,7 +980,7 @@ async fn what_a_service_cannot_do_is_refused_for_all() {
 }
 
 #[tokio::test]
-async fn a_split_that_fails_leaves_nothing_half_done() {
+async fn failed_split_leaves_nothing_half_done() {
     let one = "main/w@20360226T0800Z";
     let call = || change(one, json!({"title": "New"}), json!({"scope": "following"}));
     let refused = || Error::new(Kind::Provider(403), "the service says no");
@@ -1051,7 +1051,7 @@ async fn a_split_that_fails_leaves_nothing_half_done() {
 }
 
 #[tokio::test]
-async fn what_follows_the_first_is_the_whole() {
+async fn following_from_first_occurrence_changes_whole_series() {
     let harness = series("FREQ=WEEKLY").await;
     let call =
         change("main/w@20360205T0800Z", json!({"title": "New"}), json!({"scope": "following"}));

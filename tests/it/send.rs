@@ -113,7 +113,7 @@ fn row(answer: &str) -> &str {
 }
 
 #[tokio::test]
-async fn a_draft_is_sent_once() {
+async fn draft_is_sent_only_once() {
     let outbox = Outbox::new().await;
     let process = outbox.process(&[]);
     let d = outbox.draft("draft1").await;
@@ -139,7 +139,7 @@ async fn a_draft_is_sent_once() {
 }
 
 #[tokio::test]
-async fn a_message_in_doubt_is_looked_for_and_never_sent_again() {
+async fn message_in_doubt_is_looked_up_never_resent() {
     let cases: &[(&str, Fault, &str, &str, usize)] = &cases! {
         "draft1", Fault::Refused, "not sent|bad recipient", "sent|m1, to 1", 1;
         "draft2", Fault::After, "sent|to 1", "already sent|nothing was sent now", 1;
@@ -172,7 +172,7 @@ async fn a_message_in_doubt_is_looked_for_and_never_sent_again() {
 }
 
 #[tokio::test]
-async fn a_draft_is_the_same_by_the_message_that_it_is() {
+async fn draft_is_identified_by_its_message() {
     let outbox = Outbox::new().await;
     let process = outbox.process(&[]);
     let d = outbox.draft("draft1").await;
@@ -191,7 +191,7 @@ async fn a_draft_is_the_same_by_the_message_that_it_is() {
 
 /// What may still go out is neither changed nor deleted.
 #[tokio::test]
-async fn a_draft_that_is_being_sent_is_not_changed() {
+async fn draft_being_sent_is_not_changed() {
     let outbox = Outbox::at(Api::Outlook).await;
     let process = outbox.process(&[]);
     let (doubtful, waiting) = (outbox.draft("draft1").await, outbox.draft("draft2").await);
@@ -217,7 +217,7 @@ async fn a_draft_that_is_being_sent_is_not_changed() {
 
 /// Unless tests say otherwise, three minutes decide.
 #[tokio::test]
-async fn after_three_minutes_a_draft_was_not_sent() {
+async fn unsent_after_three_minutes_counts_as_unsent() {
     use sqlx::{Connection, SqliteConnection, sqlite::SqliteConnectOptions};
     let outbox = Outbox::new().await;
     let process = outbox.0.process(&[]);
@@ -236,7 +236,7 @@ async fn after_three_minutes_a_draft_was_not_sent() {
 }
 
 #[tokio::test]
-async fn sending_is_given_up_before_others_take_it_for_unsent() {
+async fn sending_times_out_before_counting_as_unsent() {
     let outbox = Outbox::new().await;
     let process = outbox.process(&[]);
     let d = outbox.draft("draft1").await;
@@ -248,7 +248,7 @@ async fn sending_is_given_up_before_others_take_it_for_unsent() {
 }
 
 #[tokio::test]
-async fn what_waits_for_its_time_is_neither_sent_nor_unsent() {
+async fn scheduled_message_is_neither_sent_nor_unsent() {
     let outbox = Outbox::at(Api::Outlook).await;
     let process = outbox.process(&[]);
     let (d, doubtful) = (outbox.draft("draft1").await, outbox.draft("draft2").await);
@@ -267,7 +267,7 @@ async fn what_waits_for_its_time_is_neither_sent_nor_unsent() {
 }
 
 #[tokio::test]
-async fn a_clock_that_was_set_back_makes_nothing_certain() {
+async fn clock_set_back_decides_no_doubt() {
     use sqlx::{Connection, SqliteConnection, sqlite::SqliteConnectOptions};
     let outbox = Outbox::new().await;
     let process = outbox.process(&[]);
@@ -281,7 +281,7 @@ async fn a_clock_that_was_set_back_makes_nothing_certain() {
 }
 
 #[tokio::test]
-async fn what_was_found_to_be_sent_stays_so() {
+async fn message_found_sent_stays_sent() {
     let outbox = Outbox::new().await;
     let process = outbox.process(&[]);
     let d = outbox.draft("draft1").await;
@@ -298,7 +298,7 @@ async fn what_was_found_to_be_sent_stays_so() {
 }
 
 #[tokio::test]
-async fn the_question_shows_what_goes_out() {
+async fn confirmation_shows_the_whole_message() {
     let outbox = Outbox::new().await;
     let d = outbox.draft("draft1").await;
     outbox.ana().touch_draft("draft1", |message| {
@@ -328,7 +328,7 @@ async fn the_question_shows_what_goes_out() {
 }
 
 #[tokio::test]
-async fn of_many_processes_one_sends() {
+async fn only_one_of_many_processes_sends() {
     let outbox = Outbox::new().await;
     let d = outbox.draft("draft1").await;
     let processes: Vec<Pipeline> = (0..8).map(|_| outbox.process(&[])).collect();
@@ -340,7 +340,7 @@ async fn of_many_processes_one_sends() {
 }
 
 #[tokio::test]
-async fn what_is_asked_decides() {
+async fn users_answer_decides_about_sending() {
     let outbox = Outbox::new().await;
     let process = outbox.process(&[]);
     let d = outbox.draft("draft1").await;
@@ -375,7 +375,7 @@ impl ClientPrompts for Slow<'_> {
 }
 
 #[tokio::test]
-async fn a_draft_that_changes_after_the_users_yes_is_not_sent() {
+async fn draft_changed_after_confirmation_is_not_sent() {
     let changes: [fn(&mut OutgoingMessage); 3] = [
         |message| message.bcc = message.to.clone(),
         // What the user was not shown counts as well.
@@ -402,7 +402,7 @@ async fn a_draft_that_changes_after_the_users_yes_is_not_sent() {
 }
 
 #[tokio::test]
-async fn strangers_mail_makes_new_people_a_question() {
+async fn new_recipients_need_confirmation_after_untrusted_mail() {
     use sqlx::Connection;
     let outbox = Outbox::new().await;
     outbox.put("new", &["eve@example.org"]);
@@ -469,7 +469,7 @@ async fn strangers_mail_makes_new_people_a_question() {
 }
 
 #[tokio::test]
-async fn refusals_say_what_to_do() {
+async fn refusals_name_the_next_step() {
     let outbox = Outbox::new().await;
     outbox.put("nobody", &[]);
     let nobody = outbox.draft("nobody").await;
@@ -531,7 +531,7 @@ async fn refusals_say_what_to_do() {
 }
 
 #[test]
-fn the_log_is_for_its_owner() {
+fn audit_log_is_readable_by_owner_only() {
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;

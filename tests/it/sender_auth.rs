@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::common::fake_mailbox::MailHarness;
 
 #[test]
-fn results_are_read_as_providers_write_them() {
+fn authentication_results_of_all_providers_are_read() {
     let cases = cases! {
         // Gmail's, with its name before.
         "mx.google.com;\r\n       dkim=pass header.i=@studio.example header.s=s1;\r\n       \
@@ -47,7 +47,7 @@ fn results_are_read_as_providers_write_them() {
 }
 
 #[test]
-fn only_the_provider_vouches() {
+fn only_the_providers_own_results_count() {
     // Who may have written a field: Gmail, Microsoft, neither.
     let cases = [
         ("mx.google.com; spf=pass", true, false),
@@ -73,7 +73,7 @@ fn only_the_provider_vouches() {
 }
 
 #[test]
-fn doubts_are_reported() {
+fn authentication_failures_are_reported() {
     let fail = "mx.google.com; spf=fail smtp.mailfrom=x@evil.example; dmarc=fail";
     let pass = "mx.google.com; spf=pass; dkim=pass; dmarc=pass";
     let cases: &[(&str, &str, &str, &[&str])] = &cases! {
@@ -170,7 +170,7 @@ proptest! {
 }
 
 #[test]
-fn nobody_else_is_me() {
+fn nobody_can_pose_as_me_by_name() {
     let names = HashMap::new();
     let columns: Vec<_> = ["organizer", "people"].map(|name| EVENT.field(name).unwrap()).to_vec();
     let shown = |api: Api, event: Value| -> Vec<String> {
@@ -213,7 +213,7 @@ fn nobody_else_is_me() {
 }
 
 #[tokio::test]
-async fn a_read_tells_only_what_is_wrong() {
+async fn reading_mentions_only_failed_authentication() {
     for api in [Api::Gmail, Api::Outlook] {
         let harness = MailHarness::one(api, "read").await;
         harness.ana().fill(3);

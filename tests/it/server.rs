@@ -115,7 +115,7 @@ fn at_draft() -> Vec<&'static str> {
 }
 
 #[test]
-fn serves_until_stdin_ends() {
+fn server_runs_until_stdin_ends() {
     let mut process = Process::start(&["serve", "--sandbox"], &[]);
     let info = process.initialize("2025-06-18");
     assert_eq!(info["serverInfo"]["name"], "daysheet");
@@ -132,7 +132,7 @@ fn serves_until_stdin_ends() {
 
 /// Without a subcommand a client gets the server, too.
 #[test]
-fn serves_without_a_subcommand() {
+fn server_starts_without_a_subcommand() {
     let mut process = Process::start(&[], &[]);
     process.initialize("2025-11-25");
     let list = process.ask("tools/list", &json!({}));
@@ -154,7 +154,7 @@ fn serves_without_a_subcommand() {
 
 /// The level and the choice of tools may be said on the command line.
 #[test]
-fn the_command_line_chooses_the_tools() {
+fn command_line_chooses_the_tools() {
     let all: Vec<&str> = tools::TOOLS.iter().map(|tool| tool.name).collect();
     let some = [
         "mail_search",
@@ -182,7 +182,7 @@ fn the_command_line_chooses_the_tools() {
 
 /// The era without `initialize`: every request says its version.
 #[test]
-fn serves_the_era_without_initialize() {
+fn server_accepts_clients_without_initialize() {
     let mut process = Process::start(&["serve"], &[]);
     let meta = json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -209,7 +209,7 @@ fn serves_the_era_without_initialize() {
 }
 
 #[test]
-fn resources_are_the_schemas() {
+fn schemas_are_listed_as_resources() {
     let mut process = Process::start(&["serve"], &[]);
     process.initialize("2025-11-25");
     let list = process.ask("resources/list", &json!({}));
@@ -284,7 +284,7 @@ fn bad_input_is_answered_and_survived() {
 
 /// Two processes hand out handles from one store, with no double and no gap.
 #[test]
-fn two_processes_share_a_home() {
+fn two_processes_share_one_store() {
     let home = TempDir::new().unwrap();
     let path = home.path().to_str().unwrap();
     let mut one = Process::start(&["serve", "--sandbox"], &[("DAYSHEET_HOME", path)]);
@@ -326,7 +326,7 @@ fn no_mail_is_logged() {
 
 /// What was begun is waited for, but not for ever.
 #[tokio::test]
-async fn a_server_waits_a_minute_for_what_was_begun() {
+async fn server_waits_a_minute_for_running_calls() {
     assert_eq!(daysheet::server::WRITES_END.as_secs(), 60);
     let calls = Calls::default();
     let (end, ended) = tokio::sync::oneshot::channel::<()>();
@@ -345,7 +345,7 @@ async fn a_server_waits_a_minute_for_what_was_begun() {
 /// Two hundred calls at once: sixteen run, the others wait or are refused, and
 /// pings and cancellations pass all of them.
 #[tokio::test]
-async fn a_flood_of_calls_is_worked_off_in_order() {
+async fn flood_of_calls_is_queued_in_order() {
     let home = TempDir::new().unwrap();
     let who = Who::These(&[("google", ME)]);
     let config = config(home.path(), &[]);
@@ -410,7 +410,7 @@ async fn a_flood_of_calls_is_worked_off_in_order() {
 }
 
 #[test]
-fn lines_are_repaired_or_refused() {
+fn malformed_lines_are_repaired_or_refused() {
     let cases: &[(&[u8], Option<&str>)] = &[
         (br#"{"a":1}"#, Some(r#"{"a":1}"#)),
         (br#""\ud83d""#, Some(r#""\ufffd""#)),

@@ -24,7 +24,7 @@ fn home() -> tempfile::TempDir {
 }
 
 #[tokio::test]
-async fn a_sign_in_brings_tokens() {
+async fn sign_in_returns_tokens() {
     let home = home();
     let server = TokenServer::start(|_, _| Answer::tokens("at-1", Some("rt-1"), 3599)).await;
     let config = server.config(home.path());
@@ -75,7 +75,7 @@ async fn a_sign_in_brings_tokens() {
 }
 
 #[tokio::test]
-async fn the_port_survives_everything_else() {
+async fn redirect_port_survives_stray_requests() {
     let home = home();
     let server = TokenServer::start(|_, _| Answer::tokens("at", Some("rt"), 3599)).await;
     let sign_in =
@@ -112,7 +112,7 @@ async fn the_port_survives_everything_else() {
 }
 
 #[tokio::test]
-async fn the_address_can_be_pasted() {
+async fn redirect_address_can_be_pasted() {
     let home = home();
     let server = TokenServer::start(|_, _| Answer::tokens("at", Some("rt"), 3599)).await;
     let sign_in =
@@ -143,7 +143,7 @@ async fn the_address_can_be_pasted() {
 
 /// What the token endpoint answers, and what the person is told.
 #[tokio::test]
-async fn every_refusal_has_words() {
+async fn every_token_error_is_explained() {
     type Case = (fn() -> Answer, Kind, &'static [&'static str]);
     let cases: &[Case] = &cases! {
         || Answer::error("invalid_grant"), Kind::Auth,
@@ -188,7 +188,7 @@ async fn every_refusal_has_words() {
 
 /// What the consent page sends the browser back with, and what is said then.
 #[tokio::test]
-async fn every_denial_has_words() {
+async fn every_consent_denial_is_explained() {
     for (query, words) in [
         ("error=access_denied", "consent was denied"),
         ("error=access_denied&code=c", "consent was denied"),
@@ -225,7 +225,7 @@ async fn a_sign_in_needs_a_client_and_a_known_provider() {
 }
 
 #[tokio::test]
-async fn nobody_comes() {
+async fn sign_in_times_out_without_a_redirect() {
     let home = home();
     let server = TokenServer::start(|_, _| Answer::error("unasked")).await;
     let sign_in = SignIn::start(&server.config(home.path()), "google", None, &["mail"], None)
@@ -239,7 +239,7 @@ async fn nobody_comes() {
 }
 
 #[tokio::test]
-async fn an_endpoint_out_of_reach_is_named() {
+async fn unreachable_endpoint_is_named() {
     let home = home();
     // A port that was free a moment ago.
     let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();

@@ -87,7 +87,7 @@ fn handles_are_read_strictly() {
 
 /// Two processes are shown many messages at once: no number twice, none left out.
 #[test]
-fn two_stores_count_together() {
+fn two_stores_share_one_handle_count() {
     let home = tempfile::tempdir().unwrap();
     let count = |who: usize| {
         let home = home.path().to_path_buf();
@@ -123,7 +123,7 @@ fn two_stores_count_together() {
 }
 
 #[tokio::test]
-async fn many_handles_at_once_and_concurrently() {
+async fn concurrent_stores_assign_each_handle_once() {
     let home = tempfile::tempdir().unwrap();
     let ids: Vec<String> = (0..1000).map(|n| format!("id-{n}")).collect();
     let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
@@ -140,7 +140,7 @@ async fn many_handles_at_once_and_concurrently() {
 }
 
 #[tokio::test]
-async fn known_handles_and_cursors_need_no_write() {
+async fn known_handles_and_cursors_cause_no_write() {
     let home = tempfile::tempdir().unwrap();
     let store = store(home.path());
     store.handles(MIRA, HandleKind::Folder, &["a", "b"]).await.unwrap();
@@ -155,7 +155,7 @@ async fn known_handles_and_cursors_need_no_write() {
 }
 
 #[tokio::test]
-async fn numbers_are_not_used_again() {
+async fn handle_numbers_are_never_reused() {
     let home = tempfile::tempdir().unwrap();
     let store = store(home.path());
     store.handles(MIRA, HandleKind::Draft, &["a", "b"]).await.unwrap();
@@ -164,7 +164,7 @@ async fn numbers_are_not_used_again() {
 }
 
 #[tokio::test]
-async fn cursors_keep_their_number_until_they_are_old() {
+async fn cursors_keep_their_number_until_they_expire() {
     let home = tempfile::tempdir().unwrap();
     let store = store(home.path());
     let long = "x".repeat(100_000);
@@ -186,7 +186,7 @@ async fn cursors_keep_their_number_until_they_are_old() {
 }
 
 #[tokio::test]
-async fn files_that_cannot_be_used_are_named() {
+async fn unusable_files_are_named() {
     let newer = tempfile::tempdir().unwrap();
     store(newer.path()).open().await.unwrap();
     run(newer.path(), "UPDATE schema_version SET version = 99").await;
@@ -232,7 +232,7 @@ async fn break_handles(home: &Path, how: &str) {
 /// What passes, passes: later calls work, without a restart, and nobody is told to
 /// move the file away.
 #[tokio::test]
-async fn a_failed_write_leaves_the_store_as_good_as_before() {
+async fn failed_write_leaves_the_store_usable() {
     for how in ["statement", "commit"] {
         let home = tempfile::tempdir().unwrap();
         let store = store(home.path());
@@ -262,7 +262,7 @@ async fn a_failed_write_leaves_the_store_as_good_as_before() {
 
 /// A lock that is held for too long is an error that passes with the lock.
 #[tokio::test]
-async fn a_locked_store_works_again_when_it_is_let_go() {
+async fn locked_store_works_again_after_release() {
     let home = tempfile::tempdir().unwrap();
     let store = store(home.path());
     store.open().await.unwrap();
@@ -284,7 +284,7 @@ async fn a_locked_store_works_again_when_it_is_let_go() {
 /// Closing writes the log into the database, also while another process has it
 /// open; that one goes on.
 #[tokio::test]
-async fn closing_leaves_no_log_behind() {
+async fn closing_leaves_no_write_ahead_log() {
     let home = tempfile::tempdir().unwrap();
     let wal = home.path().join("daysheet.db-wal");
     let (one, two) = (store(home.path()), store(home.path()));
@@ -300,7 +300,7 @@ async fn closing_leaves_no_log_behind() {
 
 /// A line that was cut off by a full disk spoils no other.
 #[test]
-fn lines_of_the_audit_log_stay_whole() {
+fn truncated_audit_line_spoils_no_other() {
     let home = tempfile::tempdir().unwrap();
     let store = store(home.path());
     store.append_audit("{\"a\":1}").unwrap();
@@ -331,7 +331,7 @@ async fn a_read_only_folder_is_named() {
 
 #[cfg(unix)]
 #[tokio::test]
-async fn only_the_owner_can_read_what_is_kept() {
+async fn store_is_readable_by_its_owner_only() {
     use std::os::unix::fs::PermissionsExt;
     let folder = tempfile::tempdir().unwrap();
     let home = folder.path().join("new/home");
@@ -362,7 +362,7 @@ fn account(sealed: String) -> AccountRow {
 }
 
 #[tokio::test]
-async fn a_row_changes_only_from_the_version_that_was_read() {
+async fn row_changes_only_from_the_version_read() {
     let home = tempfile::tempdir().unwrap();
     let store = store(home.path());
     let row = store.put_account(&account("f1:one".to_owned())).await.unwrap();
@@ -384,7 +384,7 @@ async fn a_row_changes_only_from_the_version_that_was_read() {
 }
 
 #[tokio::test]
-async fn what_was_shown_of_events_is_kept_and_replaced() {
+async fn shown_event_versions_are_stored_and_replaced() {
     let home = tempfile::tempdir().unwrap();
     let first = store(home.path());
     first.remember_events(&[(1, [1; 8]), (2, [2; 8])]).await.unwrap();
@@ -427,7 +427,7 @@ async fn an_older_database_gets_the_table_of_events() {
 }
 
 #[tokio::test]
-async fn the_journal_has_a_draft_once_and_counts_an_hour() {
+async fn journal_holds_each_draft_once_and_caps_sends() {
     let home = tempfile::tempdir().unwrap();
     let store = store(home.path());
     let caps = Caps { messages: 2, recipients: 5 };
@@ -495,7 +495,7 @@ async fn changes_can_be_undone_for_thirty_days() {
 }
 
 #[tokio::test]
-async fn a_signature_is_kept_by_account() {
+async fn signature_is_stored_per_account() {
     let home = tempfile::tempdir().unwrap();
     let store = store(home.path());
     assert_eq!(store.signature("a").await.unwrap(), None);

@@ -61,7 +61,7 @@ fn held(what: &str, text: &str) -> usize {
 }
 
 #[test]
-fn what_is_quoted_is_clean_and_short() {
+fn quoted_text_is_clean_and_short() {
     for (text, expected) in cases! {
         "", "``";
         "Plans", "`Plans`";
@@ -167,7 +167,7 @@ fn calendars() -> Vec<(String, String)> {
 }
 
 #[test]
-fn calendars_write_no_notes() {
+fn calendar_names_cannot_write_notes() {
     let mut quoting = 0;
     for (what, text) in calendars() {
         match ical::read(&text, &TimeZone::UTC) {
@@ -192,7 +192,7 @@ async fn calendars_held(harness: &CalendarHarness, calls: &[(&str, Value)]) -> u
 }
 
 #[tokio::test]
-async fn events_and_invitations_write_no_notes() {
+async fn events_and_invitations_cannot_write_notes() {
     for harness in [CalendarHarness::one().await, CalendarHarness::outlook().await] {
         let ana = harness.ana();
         for id in ["main/a", "main/b"] {
@@ -279,7 +279,7 @@ fn mailbox(folder: &std::path::Path) {
 }
 
 #[tokio::test]
-async fn mail_writes_no_notes() {
+async fn messages_cannot_write_notes() {
     for provider in ["google", "microsoft"] {
         let mail = TempDir::new().unwrap();
         mailbox(mail.path());

@@ -23,7 +23,7 @@ fn headers(list: &str, post: &str) -> Vec<(String, String)> {
 }
 
 #[test]
-fn the_best_way_is_found() {
+fn best_way_to_unsubscribe_is_chosen() {
     let cases = cases! {
         "<mailto:off@l.example>, <https://l.example/u?x=1>", ONE_CLICK,
             "post https://l.example/u?x=1";
@@ -112,7 +112,7 @@ async fn server(answer: &'static str) -> (u16, tokio::task::JoinHandle<String>) 
 }
 
 #[tokio::test]
-async fn one_request_is_all_that_is_sent() {
+async fn exactly_one_unsubscribe_request_is_sent() {
     let (port, reported) = server("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n").await;
     let url: Url = format!("http://127.0.0.1:{port}/off?id=7").parse().unwrap();
     OneClickUnsubscriber::on_loopback().post(&url).await.unwrap();
@@ -198,7 +198,7 @@ async fn the_user_is_asked_first() {
 }
 
 #[tokio::test]
-async fn it_needs_the_level_of_sending() {
+async fn unsubscribing_needs_the_send_level() {
     let harness = MailHarness::one(Api::Gmail, "draft").await;
     harness.ana().fill(11);
     let one = json!({"ids": ["ana-0001"], "do": "unsubscribe"});

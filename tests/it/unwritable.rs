@@ -257,18 +257,18 @@ async fn a_full_disk(provider: &'static str) {
 }
 
 #[tokio::test]
-async fn on_a_full_disk_google_is_reported_truly() {
+async fn google_writes_are_reported_truthfully_on_full_disk() {
     a_full_disk("google").await;
 }
 
 #[tokio::test]
-async fn on_a_full_disk_outlook_is_reported_truly() {
+async fn outlook_writes_are_reported_truthfully_on_full_disk() {
     a_full_disk("microsoft").await;
 }
 
 /// What was done is told when what became of it cannot be noted, and undone all the same.
 #[tokio::test]
-async fn what_became_of_it_is_reported_though_it_cannot_be_noted() {
+async fn outcome_is_reported_when_it_cannot_be_logged() {
     let mut setup = Setup::new("google").await;
     let calls = setup.calls().await;
     for table in ["sends", "undos"] {
@@ -318,19 +318,19 @@ async fn no_log(provider: &'static str) {
 }
 
 #[tokio::test]
-async fn without_a_log_nothing_is_written_at_google() {
+async fn google_writes_need_a_working_audit_log() {
     no_log("google").await;
 }
 
 #[tokio::test]
-async fn without_a_log_nothing_is_written_at_outlook() {
+async fn outlook_writes_need_a_working_audit_log() {
     no_log("microsoft").await;
 }
 
 /// A store that another process locks for longer than is waited: an event is
 /// created and reported, and the next call works when the lock is gone.
 #[tokio::test]
-async fn a_locked_store_does_not_make_a_done_write_fail() {
+async fn locked_store_does_not_fail_completed_writes() {
     let mut setup = Setup::new("google").await;
     let calls = setup.calls().await;
     let since = setup.audit(0).len();
@@ -351,7 +351,7 @@ async fn a_locked_store_does_not_make_a_done_write_fail() {
 
 /// Who is notified counts, whomever the call names; nobody does with notify=none.
 #[tokio::test]
-async fn who_is_notified_counts_in_the_log() {
+async fn audit_log_counts_everybody_notified() {
     let mut setup = Setup::new("google").await;
     let event = json!({"notify": "none", "if_conflict": "ignore",
         "events": [{"title": "Plain", "start": "2036-02-05 09:00", "duration": "1h",

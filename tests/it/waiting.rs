@@ -9,7 +9,7 @@ use daysheet::schemas::MESSAGE;
 /// Messages from the newest: when, from whom, flags, conversation; and what
 /// is thought of each.
 #[test]
-fn the_conversation_says_who_waits() {
+fn thread_shows_who_waits_for_an_answer() {
     let me = "Mira <mira@example.com>";
     let cases = [
         // A draft of one's own settles nothing, and is not settled.

@@ -85,7 +85,7 @@ fn decoded(data: &Value) -> Vec<u8> {
 // Sign-in -----------------------------------------------------------------
 
 #[tokio::test]
-async fn sign_in_by_header() {
+async fn sign_in_by_header_returns_tokens() {
     let dir = folder(&[("a", "From: a@x\nSubject: hi\n\nhello\n")]);
     let sandbox = sandbox(dir.path()).await;
     assert_eq!(sandbox.addresses(), [ME]);
@@ -119,7 +119,7 @@ async fn sign_in_by_header() {
 }
 
 #[tokio::test]
-async fn sign_in_by_page() {
+async fn sign_in_by_page_returns_tokens() {
     let dir = folder(&[("a", "From: a@x\nSubject: hi\n\nhello\n")]);
     let other = dir.path().join("zoe@example.com");
     fs::create_dir(&other).unwrap();
@@ -149,7 +149,7 @@ async fn sign_in_by_page() {
 }
 
 #[tokio::test]
-async fn authorization_requests_refused() {
+async fn invalid_authorization_requests_are_refused() {
     let dir = folder(&[("a", "From: a@x\n\nhello\n")]);
     let sandbox = sandbox(dir.path()).await;
     let user = User::nobody(sandbox.base());
@@ -175,7 +175,7 @@ async fn authorization_requests_refused() {
 }
 
 #[tokio::test]
-async fn token_requests_refused() {
+async fn invalid_token_requests_are_refused() {
     let dir = folder(&[("a", "From: a@x\n\nhello\n")]);
     let sandbox = sandbox(dir.path()).await;
     let user = User::nobody(sandbox.base());
@@ -209,7 +209,7 @@ async fn token_requests_refused() {
 }
 
 #[tokio::test]
-async fn tokens_end() {
+async fn tokens_expire_and_can_be_revoked() {
     let dir = folder(&[("a", "From: a@x\n\nhello\n")]);
     let sandbox = sandbox(dir.path()).await;
     let mut user = User::nobody(sandbox.base()).with_gmail();
@@ -251,7 +251,7 @@ async fn tokens_end() {
 }
 
 #[tokio::test]
-async fn scopes_hold() {
+async fn scopes_limit_what_is_readable() {
     let dir = folder(&[("a", "From: a@x\nMessage-ID: <a@x>\n\nhello\n")]);
     let sandbox = sandbox(dir.path()).await;
     let list = signed_in(&sandbox, ME).await.json("messages").await;
@@ -315,7 +315,7 @@ const RICH: &str = concat!(
 );
 
 #[tokio::test]
-async fn a_full_message() {
+async fn full_message_has_all_its_parts() {
     let (message, _sandbox, user) = only_message(RICH).await;
     let id = message["id"].as_str().unwrap();
     assert_eq!(id.len(), 16);
@@ -367,7 +367,7 @@ async fn a_full_message() {
 }
 
 #[tokio::test]
-async fn formats_of_a_message() {
+async fn message_is_returned_in_every_format() {
     let (full, _sandbox, user) = only_message(RICH).await;
     let path = format!("messages/{}", full["id"].as_str().unwrap());
     let metadata = user.json(&format!("{path}?format=metadata")).await;
@@ -398,7 +398,7 @@ async fn formats_of_a_message() {
 }
 
 #[tokio::test]
-async fn charsets_and_names() {
+async fn charsets_and_file_names_are_decoded() {
     for (headers, body, text) in cases! {
         "Content-Type: text/plain; charset=utf-8", "Grüße", "Grüße";
         "Content-Type: text/plain", "Grüße", "Grüße";
@@ -452,7 +452,7 @@ async fn charsets_and_names() {
 }
 
 #[tokio::test]
-async fn labels_and_profile() {
+async fn labels_and_profile_are_returned() {
     let message = |labels: &str| format!("From: a@x\nX-Gmail-Labels: {labels}\n\n{labels}\n");
     let texts = [
         message("Inbox,Unread,Category updates,Work/Projects"),
@@ -513,7 +513,7 @@ async fn labels_and_profile() {
 }
 
 #[tokio::test]
-async fn conversations() {
+async fn messages_are_grouped_into_threads() {
     let message = |id: &str, day: u32, subject: &str, more: &str| {
         format!(
             "From: a@x\nMessage-ID: <{id}>\nDate: {day} Feb 2024 10:00 +0000\n\
@@ -566,7 +566,7 @@ async fn conversations() {
 }
 
 #[tokio::test]
-async fn requests_refused() {
+async fn invalid_requests_are_refused() {
     let (message, sandbox, user) = only_message("From: a@x\n\nhello\n").await;
     let id = message["id"].as_str().unwrap();
     let many = format!("messages/{id}?fields=id(");
@@ -824,7 +824,7 @@ const QUERIES: &[(&str, &str)] = &[
 ];
 
 #[tokio::test]
-async fn search_finds() {
+async fn search_finds_matching_messages() {
     let dir = search_folder();
     let sandbox = sandbox(dir.path()).await;
     assert_eq!(sandbox.report().skipped, []);
@@ -860,7 +860,7 @@ async fn search_finds() {
 }
 
 #[tokio::test]
-async fn pages_part_a_list_exactly() {
+async fn pages_are_an_exact_partition() {
     let messages: Vec<(String, String)> = (0..137)
         .map(|n| {
             // Many of one second, so that dates alone would not part them.
@@ -912,7 +912,7 @@ async fn pages_part_a_list_exactly() {
 }
 
 #[tokio::test]
-async fn masks() {
+async fn field_masks_select_the_fields() {
     let (message, _sandbox, user) = only_message(RICH).await;
     let id = message["id"].as_str().unwrap();
     let get = |mask: &str| format!("messages/{id}?fields={}", encoded(mask));
@@ -974,7 +974,7 @@ async fn masks() {
 // Loading -----------------------------------------------------------------
 
 #[tokio::test]
-async fn hostile_mail_is_survived() {
+async fn hostile_messages_are_returned_or_skipped() {
     let dir = TempDir::new().unwrap();
     let write = |name: &str, bytes: &[u8]| fs::write(dir.path().join(name), bytes).unwrap();
     write("01-empty.eml", b"");
@@ -1046,7 +1046,7 @@ async fn hostile_mail_is_survived() {
 }
 
 #[tokio::test]
-async fn folders_and_files() {
+async fn folders_of_eml_and_mbox_are_loaded() {
     let dir = TempDir::new().unwrap();
     let path = |name: &str| dir.path().join(name);
     fs::create_dir_all(path("Zoe@Example.com/deep/er")).unwrap();
@@ -1102,7 +1102,7 @@ async fn folders_and_files() {
 }
 
 #[tokio::test]
-async fn the_sample_loads() {
+async fn sample_mail_loads() {
     let sandbox = Sandbox::start(Options::default()).await.unwrap();
     assert_eq!(sandbox.addresses(), [ME, "mira@lindqvist-lamps.example"]);
     assert_eq!(sandbox.report().skipped, []);
@@ -1120,7 +1120,7 @@ async fn the_sample_loads() {
 // Faults ------------------------------------------------------------------
 
 #[test]
-fn faults_are_read() {
+fn fault_specifications_are_parsed() {
     let spec = "429=0.2, 403=0.1,500=0.1,503=0.02,504=0.03,reset=0.05,half=0.05,html=0.1,lost=0.01,\
          gate=0.02,late=0.03,overdue=0.04,after=3s,only=/send,writes=1,nth=2,delay=50ms";
     let faults: Faults = spec.parse().unwrap();
@@ -1166,7 +1166,7 @@ fn faults_are_read() {
 }
 
 #[tokio::test]
-async fn faults_happen() {
+async fn configured_faults_occur() {
     let (message, sandbox, user) = only_message(RICH).await;
     let path = format!("messages/{}", message["id"].as_str().unwrap());
     let set = |spec: &str| sandbox.set_faults(spec.parse().unwrap());
@@ -1240,7 +1240,7 @@ async fn faults_happen() {
 }
 
 #[tokio::test]
-async fn faults_repeat() {
+async fn same_requests_fail_again() {
     let mut runs = Vec::new();
     for _ in 0..2 {
         let (_, sandbox, user) = only_message("From: a@x\n\nhello\n").await;

@@ -136,7 +136,7 @@ fn fast() -> Options {
 // Authorization -----------------------------------------------------------
 
 #[tokio::test]
-async fn sign_in_by_code() {
+async fn sign_in_by_code_returns_tokens() {
     let (_dir, _sandbox, web) = small(fast()).await;
     let back = web.authorize(&[], ALLOW).await.location();
     assert_eq!(back["state"], "st&te");
@@ -166,7 +166,7 @@ async fn sign_in_by_code() {
 }
 
 #[tokio::test]
-async fn sign_in_by_page() {
+async fn sign_in_by_page_works() {
     let (_dir, _sandbox, web) = small(fast()).await;
     let page = web.authorize(&[("client_id", "<script>")], &[]).await;
     let text = page.text();
@@ -194,7 +194,7 @@ async fn sign_in_by_page() {
 }
 
 #[tokio::test]
-async fn scopes_are_read_and_reported() {
+async fn scopes_are_parsed_and_returned() {
     let (_dir, _sandbox, web) = small(fast()).await;
     for (request, reported, offline) in cases! {
         "mail.read", "Mail.Read", false;
@@ -210,7 +210,7 @@ async fn scopes_are_read_and_reported() {
 }
 
 #[tokio::test]
-async fn authorization_requests_refused() {
+async fn invalid_authorization_requests_are_refused() {
     let (_dir, _sandbox, web) = small(fast()).await;
     // To the person: nothing may be sent to a client that is not known.
     for (change, number) in [
@@ -253,7 +253,7 @@ async fn authorization_requests_refused() {
 }
 
 #[tokio::test]
-async fn tenants() {
+async fn unknown_tenants_are_refused() {
     let (_dir, _sandbox, web) = small(fast()).await;
     let guid = "c0ffee00-1234-4abc-8def-0123456789ab";
     for tenant in ["common", "organizations", "consumers", guid, "contoso.example"] {
@@ -276,7 +276,7 @@ async fn tenants() {
 // Tokens ------------------------------------------------------------------
 
 #[tokio::test]
-async fn token_requests_refused() {
+async fn invalid_token_requests_are_refused() {
     let (_dir, _sandbox, web) = small(fast()).await;
     for (change, status, error, number) in [
         (("grant_type", ""), 400, "invalid_request", 900_144),
@@ -357,7 +357,7 @@ async fn refresh_tokens_rotate() {
 }
 
 #[tokio::test]
-async fn what_one_issuer_gave_opens_nothing_at_the_other() {
+async fn tokens_open_nothing_at_the_other_issuer() {
     let (_dir, _sandbox, web) = small(fast()).await;
     let google = web.google("https://mail.google.com/").await;
     let microsoft = web.sign_in(&[]).await;
@@ -395,7 +395,7 @@ async fn what_one_issuer_gave_opens_nothing_at_the_other() {
 // Devices -----------------------------------------------------------------
 
 #[tokio::test]
-async fn a_device_is_let_in() {
+async fn device_code_is_accepted() {
     let (_dir, sandbox, web) = small(fast()).await;
     let mut device = web.device().await;
     let code = device["user_code"].as_str().unwrap().to_owned();
@@ -447,7 +447,7 @@ async fn a_device_is_let_in() {
 }
 
 #[tokio::test]
-async fn a_device_is_refused_or_has_to_wait() {
+async fn device_code_is_refused_or_pending() {
     let (_dir, sandbox, web) = small(fast()).await;
     let device = web.device().await;
     assert_eq!(web.type_code(&device, DENY).await.status, 200);
@@ -517,7 +517,7 @@ fn found(answer: &Value) -> Vec<&str> {
 }
 
 #[tokio::test]
-async fn people_are_found() {
+async fn people_are_found_by_prefix() {
     let (_dir, sandbox, web) = people().await;
     let token = web.google(&format!("{CONTACTS} {OTHERS}")).await;
     let contacts = "/v1/people:searchContacts?readMask=names,emailAddresses&query=";
@@ -596,7 +596,7 @@ async fn people_are_found() {
 }
 
 #[tokio::test]
-async fn people_are_refused() {
+async fn invalid_people_requests_are_refused() {
     let (_dir, _sandbox, web) = people().await;
     let contacts = web.google(CONTACTS).await;
     let others = web.google(OTHERS).await;
@@ -627,7 +627,7 @@ async fn people_are_refused() {
 }
 
 #[tokio::test]
-async fn settings_are_reported() {
+async fn account_settings_are_returned() {
     let (_dir, _sandbox, web) = people().await;
     let send_as = json!({ "sendAs": [
         {

@@ -121,7 +121,7 @@ async fn sandbox() -> (TempDir, Sandbox, User) {
 // Lists -------------------------------------------------------------------
 
 #[tokio::test]
-async fn filters_find() {
+async fn filters_find_matching_messages() {
     let (_dir, _sandbox, user) = sandbox().await;
     assert_eq!(user.subjects("me/messages", &[]).await, SUBJECTS);
     let budget = user.message("Budget plan").await;
@@ -187,7 +187,7 @@ async fn filters_find() {
 }
 
 #[tokio::test]
-async fn searches_find() {
+async fn searches_find_matching_messages() {
     let (_dir, _sandbox, user) = sandbox().await;
     let [draft, spam, deals, launch, reply, plan, kept, old, forwarded] = SUBJECTS;
     for (search, expected) in [
@@ -247,7 +247,7 @@ async fn searches_find() {
 }
 
 #[tokio::test]
-async fn orders_hold() {
+async fn messages_are_ordered_as_requested() {
     let (_dir, _sandbox, user) = sandbox().await;
     let mut up = SUBJECTS;
     up.reverse();
@@ -265,7 +265,7 @@ async fn orders_hold() {
 }
 
 #[tokio::test]
-async fn lists_refused() {
+async fn invalid_list_requests_are_refused() {
     let (_dir, _sandbox, user) = sandbox().await;
     let since = "isRead eq true and receivedDateTime ge 2026-01-01";
     let to = "toRecipients/any(r:r/emailAddress/address eq 'a@x')";
@@ -306,7 +306,7 @@ async fn lists_refused() {
 }
 
 #[tokio::test]
-async fn pages_part_a_list_exactly() {
+async fn pages_are_an_exact_partition() {
     let (_dir, _sandbox, user) = sandbox().await;
     for (options, expected) in [
         (&[][..], SUBJECTS.len()),
@@ -365,7 +365,7 @@ async fn pages_part_a_list_exactly() {
 // Messages ----------------------------------------------------------------
 
 #[tokio::test]
-async fn a_message_whole() {
+async fn message_has_all_its_properties() {
     let (_dir, _sandbox, user) = sandbox().await;
     let list = user.json("me/messages?%24filter=subject%20eq%20%27Launch%20p%C3%A4rty%27").await;
     let context = format!("{}/v1.0/$metadata#users('mira%40example.com')/messages", user.base);
@@ -432,7 +432,7 @@ async fn a_message_whole() {
 }
 
 #[tokio::test]
-async fn select_is_exact() {
+async fn select_returns_exactly_the_named_properties() {
     let (_dir, _sandbox, user) = sandbox().await;
     let id = user.message("Budget plan").await["id"].clone();
     let path = format!("me/messages/{}", encoded(text(&id)));
@@ -478,7 +478,7 @@ async fn select_is_exact() {
 }
 
 #[tokio::test]
-async fn ids_are_awkward_and_hold() {
+async fn ids_with_special_characters_are_found() {
     let (_dir, sandbox, user) = sandbox().await;
     let list = user.json("me/messages").await;
     let immutable = user.prefer("me/messages", "IdType=\"ImmutableId\"").await.json();
@@ -533,7 +533,7 @@ async fn ids_are_awkward_and_hold() {
 }
 
 #[tokio::test]
-async fn attachments_of_all_kinds() {
+async fn all_kinds_of_attachments_are_returned() {
     let (_dir, _sandbox, user) = sandbox().await;
     let of = |message: &Value| format!("me/messages/{}/attachments", encoded(text(&message["id"])));
     let launch = user.message("Launch pärty").await;
@@ -593,7 +593,7 @@ async fn attachments_of_all_kinds() {
 }
 
 #[tokio::test]
-async fn folders_nest() {
+async fn folders_are_listed_with_their_children() {
     let (_dir, _sandbox, user) = sandbox().await;
     let mut tree = String::new();
     let mut open = vec![("me/mailFolders".to_owned(), 0)];
@@ -658,7 +658,7 @@ async fn folders_nest() {
 // People, settings, and who may see what ----------------------------------
 
 #[tokio::test]
-async fn the_owner_and_others() {
+async fn own_profile_contacts_and_people_are_returned() {
     let (_dir, _sandbox, user) = sandbox().await;
     let me = user.json("me").await;
     assert_eq!(
@@ -703,7 +703,7 @@ async fn the_owner_and_others() {
 }
 
 #[tokio::test]
-async fn permissions_hold() {
+async fn permissions_limit_what_is_readable() {
     let (_dir, sandbox, user) = sandbox().await;
     let team = format!("users/{TEAM}/messages");
     assert_eq!(user.subjects(&team, &[]).await, ["For all"]);
@@ -761,7 +761,7 @@ async fn permissions_hold() {
 }
 
 #[tokio::test]
-async fn requests_refused() {
+async fn invalid_requests_are_refused() {
     let (_dir, sandbox, mut user) = sandbox().await;
     for (path, status, code, message) in [
         ("me/drawings", 400, "BadRequest", "Resource not found for the segment 'drawings'."),
@@ -808,7 +808,7 @@ async fn requests_refused() {
 // Batches, throttling, failures -------------------------------------------
 
 #[tokio::test]
-async fn batches_answer_one_by_one() {
+async fn batch_parts_are_answered_individually() {
     let (_dir, sandbox, user) = sandbox().await;
     let id = text(&user.message("Budget plan").await["id"]).to_owned();
     let before = sandbox.requests();
@@ -889,7 +889,7 @@ async fn batches_answer_one_by_one() {
 }
 
 #[tokio::test]
-async fn four_requests_at_once() {
+async fn fifth_concurrent_request_is_throttled() {
     let (_dir, sandbox, user) = sandbox().await;
     sandbox.set_faults("delay=300ms".parse().unwrap());
     let many = join_all((0..7).map(|_| user.get("me"))).await;
@@ -914,7 +914,7 @@ async fn four_requests_at_once() {
 }
 
 #[tokio::test]
-async fn faults_in_graphs_looks() {
+async fn faults_have_the_form_of_graph_errors() {
     let (_dir, sandbox, user) = sandbox().await;
     for (spec, status, code, wait) in [
         ("429=1", 429, "TooManyRequests", "1"),
@@ -942,7 +942,7 @@ async fn faults_in_graphs_looks() {
 
 /// Pages of a large mailbox come quickly wherever they stand.
 #[tokio::test]
-async fn large_mailboxes_stay_quick() {
+async fn pages_of_large_mailboxes_are_quick() {
     let dir = TempDir::new().unwrap();
     let mut mbox = String::new();
     for number in 0..10_000 {
@@ -988,7 +988,7 @@ async fn large_mailboxes_stay_quick() {
 
 /// Odd messages come out whole as JSON, or at least come out.
 #[tokio::test]
-async fn hostile_mail_is_survived() {
+async fn hostile_messages_come_as_json() {
     let deep: String = (0..300)
         .map(|depth| format!("Content-Type: multipart/mixed; boundary=b{depth}\n\n--b{depth}\n"))
         .collect();

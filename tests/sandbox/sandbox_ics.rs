@@ -93,7 +93,7 @@ fn samples() -> PathBuf {
 // The samples -------------------------------------------------------------
 
 #[tokio::test]
-async fn the_samples_are_when_others_say() {
+async fn sample_events_match_an_independent_list() {
     let owners: Vec<&str> = {
         let mut owners: Vec<&str> =
             AGENDA.lines().map(|line| line.split_once('/').unwrap().0).collect();
@@ -141,7 +141,7 @@ async fn the_samples_are_when_others_say() {
 }
 
 #[tokio::test]
-async fn the_samples_come_with_the_sample_mail() {
+async fn sample_events_come_with_the_sample_mail() {
     let embedded = sandbox(None, None).await;
     assert_eq!(embedded.report().skipped, []);
     assert_eq!(embedded.report().events, 105);
@@ -168,7 +168,7 @@ async fn the_samples_come_with_the_sample_mail() {
 }
 
 #[tokio::test]
-async fn the_samples_have_what_calendars_have() {
+async fn samples_have_every_kind_of_event() {
     let sandbox = sandbox(None, None).await;
     let home = signed_in(&sandbox, ME).await;
     let work = signed_in(&sandbox, "mira@lindqvist-lamps.example").await;
@@ -259,7 +259,7 @@ async fn load(files: &[(&str, &str)]) -> (Vec<String>, Vec<String>, Vec<(String,
 const EMPTY: &str = "main bo@example.com (owner, Europe/Berlin): ";
 
 #[tokio::test]
-async fn a_file_becomes_a_calendar() {
+async fn ics_file_becomes_a_calendar() {
     // The only file is the main calendar of the first mailbox.
     let one = calendar(Some("Ana at home"), &["one", "two"]);
     let (ana, bo, skipped) = load(&[("whatever.ics", &one)]).await;
@@ -316,7 +316,7 @@ async fn a_file_becomes_a_calendar() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_used_is_reported() {
+async fn unusable_files_are_reported() {
     let twice = calendar(None, &["a", "a"]);
     let broken = calendar(None, &["b", "c"]).replace("DTSTART:20260202T", "DTSTART:2026-02-31 T");
     let orphan = "BEGIN:VCALENDAR\nX-WR-TIMEZONE:America/New_York\nBEGIN:VEVENT\n\
@@ -358,7 +358,7 @@ async fn what_cannot_be_used_is_reported() {
 }
 
 #[tokio::test]
-async fn one_file_is_enough_and_none_is_an_error() {
+async fn one_calendar_file_loads_and_missing_folder_fails() {
     let file = samples().join("mira@example.com/Family.ics");
     let one = sandbox(None, Some(&file)).await;
     assert_eq!(one.report().events, 11);

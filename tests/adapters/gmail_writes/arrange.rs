@@ -30,7 +30,7 @@ fn labels(request: &HttpRequest) -> Option<HttpResponse> {
 }
 
 #[tokio::test]
-async fn filters_are_rules() {
+async fn filters_are_listed_as_rules() {
     for (criteria, action, when, then, other) in cases! {
         json!({"from": "news@example.com", "subject": "weekly", "excludeChats": true}),
             json!({"addLabelIds": ["Label_2", "STARRED"], "removeLabelIds": ["INBOX", "UNREAD"]}),
@@ -105,7 +105,7 @@ fn rule(when: Query) -> Rule {
 }
 
 #[tokio::test]
-async fn a_condition_is_written_as_gmail_has_it() {
+async fn rule_conditions_become_gmail_search_criteria() {
     let cannot = |what: &str| {
         Err(format!(
             "a Gmail rule checks incoming mail, and cannot test {what}: use words, from:, to:, \
@@ -153,7 +153,7 @@ async fn a_condition_is_written_as_gmail_has_it() {
 }
 
 #[tokio::test]
-async fn a_rule_does_what_gmail_can_do() {
+async fn rule_actions_become_label_changes() {
     let named = |name: &str| name.to_owned();
     let usual = || rule(of(MessagePart::From, "a@example.com"));
     let with = |then: Vec<RuleStep>| Rule { then, ..usual() };
@@ -201,7 +201,7 @@ async fn a_rule_does_what_gmail_can_do() {
 }
 
 #[tokio::test]
-async fn a_rule_is_replaced_and_never_doubled() {
+async fn changed_rule_replaces_its_filter_without_a_duplicate() {
     let old = json!({"id": "F1", "criteria": {"from": "a@example.com"},
                      "action": {"removeLabelIds": ["INBOX"]}});
     let new = json!({"id": "F2", "criteria": {"from": "b@example.com"},
@@ -265,7 +265,7 @@ fn settings(vacation: &Value) -> impl Fn(&HttpRequest) -> Option<HttpResponse> +
 }
 
 #[tokio::test]
-async fn the_automatic_answer_is_read_and_put() {
+async fn automatic_reply_is_read_and_written() {
     let now = json!({"enableAutoReply": true, "responseSubject": "Away",
                      "responseBodyPlainText": "Back <soon>\nMira", "restrictToContacts": true,
                      "startTime": "1770138300000", "endTime": "0"});
@@ -344,7 +344,7 @@ async fn the_automatic_answer_is_read_and_put() {
 }
 
 #[tokio::test]
-async fn settings_and_signatures_are_changed() {
+async fn settings_and_signatures_are_written() {
     let language = |language: Option<&str>, zone: Option<&str>| SettingsChange::Settings {
         language: language.map(str::to_owned),
         time_zone: zone.map(str::to_owned),
@@ -392,7 +392,7 @@ async fn settings_and_signatures_are_changed() {
 }
 
 #[tokio::test]
-async fn labels_are_renamed_with_those_below() {
+async fn renaming_a_label_renames_its_children() {
     let own = |id: &str, name: &str| json!({"id": id, "name": name, "type": "user"});
     let gmail = Gmail::scripted(move |request| match request.target.as_str() {
         "GET labels" => ok(&json!({"labels": [

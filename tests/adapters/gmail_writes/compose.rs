@@ -29,7 +29,7 @@ fn aliases() -> Value {
 }
 
 #[tokio::test]
-async fn senders_are_those_that_may_be_used() {
+async fn only_usable_sender_addresses_are_listed() {
     let gmail = Gmail::scripted(|request| {
         (request.target == "GET settings/sendAs").then(|| ok(&aliases()))?
     })
@@ -99,7 +99,7 @@ fn full() -> Value {
 }
 
 #[tokio::test]
-async fn an_original_is_read_whole() {
+async fn source_message_is_read_whole() {
     let gmail = Gmail::scripted(|request| match request.target.as_str() {
         "GET messages/b1" => ok(&full()),
         "GET settings/sendAs" => ok(&aliases()),
@@ -147,7 +147,7 @@ async fn an_original_is_read_whole() {
 }
 
 #[tokio::test]
-async fn what_one_wrote_oneself_is_known() {
+async fn own_messages_are_recognised() {
     for (labels, from, own) in [
         (json!(["SENT"]), "somebody@example.com", true),
         (json!(["INBOX"]), "Mira <MIRA@xn--mnchen-3ya.example>", true),
@@ -172,7 +172,7 @@ async fn what_one_wrote_oneself_is_known() {
 }
 
 #[tokio::test]
-async fn a_file_is_fetched_if_it_may_be_that_large() {
+async fn attachments_above_the_size_limit_are_refused() {
     let missing = "the message has no such file: mail_attachment as=list shows its files";
     for (message, file, most, expected, fetched) in cases! {
         "b1", "b1/2", 3, Ok("a,b"), "";
@@ -215,7 +215,7 @@ fn full_draft() -> Value {
 }
 
 #[tokio::test]
-async fn a_draft_is_a_letter_again() {
+async fn stored_draft_is_read_back_as_a_message() {
     let gmail = Gmail::scripted(|request| match request.target.as_str() {
         "GET drafts/r1" => ok(&full_draft()),
         _ => None,
@@ -252,7 +252,7 @@ async fn a_draft_is_a_letter_again() {
 }
 
 #[tokio::test]
-async fn a_draft_is_found_by_its_message() {
+async fn draft_is_found_by_its_message_id() {
     let not = "the message is not a draft, or no longer: search in:drafts for drafts, or answer it \
                with mode=reply";
     for (labels, searched, listed, expected) in cases! {
@@ -301,7 +301,7 @@ fn sent(body: &Value) -> String {
 }
 
 #[tokio::test]
-async fn a_draft_is_made_in_its_conversation() {
+async fn reply_draft_is_created_in_its_thread() {
     for (origin, thread) in [
         (Origin::New, Value::Null),
         (Origin::Forward { id: "b1".to_owned() }, Value::Null),
@@ -327,7 +327,7 @@ async fn a_draft_is_made_in_its_conversation() {
 }
 
 #[tokio::test]
-async fn a_draft_whose_making_broke_off_is_looked_for() {
+async fn interrupted_draft_creation_is_looked_up() {
     let open = "the connection to Google broke; whether it was done is unknown: check before \
                 retrying";
     let ours = json!({"drafts": [{"id": "r1", "message": {"id": "a1"}}]});
@@ -359,7 +359,7 @@ async fn a_draft_whose_making_broke_off_is_looked_for() {
 }
 
 #[tokio::test]
-async fn a_changed_draft_keeps_its_files_and_its_conversation() {
+async fn changed_draft_keeps_its_attachments_and_thread() {
     let gmail = Gmail::scripted(|request| {
         let minimal = request.param("format") == "minimal";
         match request.target.as_str() {
@@ -399,7 +399,7 @@ async fn a_changed_draft_keeps_its_files_and_its_conversation() {
 }
 
 #[tokio::test]
-async fn a_draft_that_has_changed_is_neither_changed_nor_sent() {
+async fn draft_changed_elsewhere_is_neither_overwritten_nor_sent() {
     let conflict = "the draft was changed meanwhile: read it again, and repeat the change if it \
                     still fits";
     let open = "the connection to Google broke; whether it was done is unknown: check before \
@@ -441,7 +441,7 @@ async fn a_draft_that_has_changed_is_neither_changed_nor_sent() {
 }
 
 #[tokio::test]
-async fn a_draft_goes_once() {
+async fn draft_is_sent_only_once() {
     let open = "the connection to Google broke; whether it was done is unknown: check before \
                 retrying";
     let limited = || {
@@ -504,7 +504,7 @@ async fn a_draft_goes_once() {
 }
 
 #[tokio::test]
-async fn a_draft_that_is_discarded_can_be_had_back() {
+async fn discarded_draft_can_be_restored() {
     let conflict = "the draft was changed meanwhile: read it again, and repeat the change if it \
                     still fits";
     let message = |labels: Value| ok(&json!({"id": "a1", "labelIds": labels}));
@@ -535,7 +535,7 @@ async fn a_draft_that_is_discarded_can_be_had_back() {
 
 /// Where a message is, by what the search, the drafts and the conversation tell.
 #[tokio::test]
-async fn a_letter_that_may_have_gone_is_looked_for() {
+async fn possibly_sent_message_is_looked_up() {
     let message = |id: &str, labels: Value, header: &str, value: &str, ms: &str| {
         json!({"id": id, "threadId": "t1", "labelIds": labels, "internalDate": ms,
                "payload": {"headers": [{"name": header, "value": value}]}})

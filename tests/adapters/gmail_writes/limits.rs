@@ -67,7 +67,7 @@ async fn all(
 }
 
 #[tokio::test]
-async fn an_endless_answer_is_not_read_to_its_end() {
+async fn reading_an_endless_response_stops_at_a_limit() {
     let (gmail, errors) = all(|| Some(long("{\"messages\":[{\"id\":\"", ENDLESS, ""))).await;
     assert_eq!(errors.len(), 6);
     for error in errors {
@@ -81,7 +81,7 @@ async fn an_endless_answer_is_not_read_to_its_end() {
 }
 
 #[tokio::test]
-async fn an_answer_of_another_shape_is_an_error() {
+async fn response_of_unexpected_shape_is_an_error() {
     let bodies = [
         "[]",
         "null",
@@ -109,7 +109,7 @@ async fn an_answer_of_another_shape_is_an_error() {
 }
 
 #[tokio::test]
-async fn no_more_is_fetched_than_was_asked_for() {
+async fn no_more_messages_are_fetched_than_requested() {
     let gmail = Gmail::scripted(|request| match request.target.as_str() {
         "GET messages" | "GET threads" => {
             let list: Vec<Value> = (0..3_000).map(|n| json!({"id": format!("a{n}")})).collect();
@@ -133,7 +133,7 @@ async fn no_more_is_fetched_than_was_asked_for() {
 
 /// Large messages are read one after the other, small ones at once.
 #[tokio::test]
-async fn one_large_letter_is_read_at_a_time() {
+async fn large_messages_are_read_one_at_a_time() {
     let most = Arc::new(AtomicUsize::new(0));
     let requests = most.clone();
     let gmail = Gmail::scripted(move |_| {
@@ -153,7 +153,7 @@ async fn one_large_letter_is_read_at_a_time() {
 
 /// A message is asked for in parts, and one part without padding costs none of it.
 #[tokio::test]
-async fn a_letter_is_read_part_by_part() {
+async fn message_is_read_part_by_part() {
     let gmail = Gmail::scripted(|_| {
         ok(&json!({"id": "a1", "payload": {"mimeType": "text/plain",
                    "body": {"size": 4, "data": "TGFtcA"}}}))

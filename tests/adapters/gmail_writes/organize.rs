@@ -118,7 +118,7 @@ fn state(id: &str, folder: &str, unread: bool, starred: bool, labels: &[&str]) -
 }
 
 #[tokio::test]
-async fn labels_are_states() {
+async fn system_labels_become_message_states() {
     let mailbox = holding(&[
         ("a", &["INBOX", "UNREAD", "Label_2", "IMPORTANT", "CATEGORY_FORUMS"]),
         ("b", &["SENT", "INBOX", "STARRED"]),
@@ -147,7 +147,7 @@ async fn labels_are_states() {
 }
 
 #[tokio::test]
-async fn a_step_is_labels() {
+async fn actions_become_label_changes() {
     let to = |label: &str| label.to_owned();
     for (step, add, remove) in [
         (MessageAction::Read(true), json!([]), json!(["UNREAD"])),
@@ -189,7 +189,7 @@ async fn a_step_is_labels() {
 }
 
 #[tokio::test]
-async fn what_gmail_cannot_do_is_refused_before_it_is_asked() {
+async fn unsupported_actions_are_refused_before_any_request() {
     let due = Some("2026-02-03T17:05:00Z".parse().unwrap());
     let places = "trash and spam are not labels: use do=archive, trash or spam, or name a user \
                   label";
@@ -217,7 +217,7 @@ async fn what_gmail_cannot_do_is_refused_before_it_is_asked() {
 }
 
 #[tokio::test]
-async fn a_thousand_messages_take_one_request_and_few_reads() {
+async fn thousand_messages_change_in_one_request() {
     for (count, writes, reads) in [(1_000, 1, 1 + 2), (1_500, 2, 1 + 3)] {
         let mailbox = holding(&[]);
         let ids: Vec<_> = (0..count).map(|at| format!("m{at}")).collect();
@@ -241,7 +241,7 @@ async fn a_thousand_messages_take_one_request_and_few_reads() {
 /// What is told of three messages, of which the last is not there, by how the
 /// mailbox behaves.
 #[tokio::test]
-async fn each_message_is_reported_as_it_is_afterwards() {
+async fn each_message_is_reported_in_its_final_state() {
     let gone = "Gmail has no such item: it may have been deleted; search again for its handle";
     let open = "the connection to Google broke; whether it was done is unknown: check before \
                 retrying";
@@ -283,7 +283,7 @@ async fn each_message_is_reported_as_it_is_afterwards() {
 }
 
 #[tokio::test]
-async fn what_is_deleted_is_gone() {
+async fn permanently_deleted_messages_no_longer_exist() {
     for (silent, idle) in [(false, false), (true, false), (false, true)] {
         let mailbox = holding(&[("a", &["TRASH"]), ("b", &["TRASH"])]);
         (mailbox.lock().unwrap().silent, mailbox.lock().unwrap().idle) = (silent, idle);
@@ -304,7 +304,7 @@ async fn what_is_deleted_is_gone() {
 }
 
 #[tokio::test]
-async fn what_was_changed_is_put_back() {
+async fn undo_restores_the_previous_labels() {
     let mailbox = holding(&[
         ("a", &["TRASH"]),
         ("b", &["TRASH", "STARRED"]),
@@ -368,7 +368,7 @@ fn labels() -> Value {
 }
 
 #[tokio::test]
-async fn a_place_is_found_by_what_it_is_called() {
+async fn labels_and_folders_are_found_by_name() {
     let near = |names: &str| Err(format!("there is no label {names}"));
     for (name, expected) in cases! {
         "Label_3", Ok(("Label_3", "Clients/Nordlicht"));
@@ -402,7 +402,7 @@ async fn a_place_is_found_by_what_it_is_called() {
 }
 
 #[tokio::test]
-async fn a_place_is_made_with_those_above_it() {
+async fn creating_a_label_creates_its_missing_parents() {
     let made = |names: &[&str]| Ok(names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>());
     let refused =
         |what: &str| Err(format!("{what}: choose another name, with / between its levels"));

@@ -65,7 +65,7 @@ async fn found(mail: &Arc<dyn Mailbox>, query: &str) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn a_letter_lives() {
+async fn message_is_drafted_changed_sent_and_received() {
     let sandbox = sandbox().await;
     let mira = sandbox.mailbox().await;
     let zoe = sandbox.mailbox_of(ZOE).await;
@@ -139,7 +139,7 @@ async fn a_letter_lives() {
 }
 
 #[tokio::test]
-async fn a_large_draft_gets_there_and_can_be_discarded() {
+async fn large_draft_is_uploaded_and_can_be_discarded() {
     let sandbox = sandbox().await;
     let mira = sandbox.mailbox().await;
     let mut large = sample_message();
@@ -164,7 +164,7 @@ async fn a_large_draft_gets_there_and_can_be_discarded() {
 }
 
 #[tokio::test]
-async fn messages_are_put_in_order_and_back() {
+async fn message_actions_are_carried_out_and_undone() {
     let sandbox = sandbox().await;
     let mira = sandbox.mailbox().await;
     let mut ids = found(&mira, "from:ada").await;
@@ -209,7 +209,7 @@ async fn messages_are_put_in_order_and_back() {
 }
 
 #[tokio::test]
-async fn a_mailbox_is_set_up() {
+async fn mailbox_settings_are_written_and_read_back() {
     let sandbox = sandbox().await;
     let mira = sandbox.mailbox().await;
     let set = async |change: SettingsChange| mira.apply_settings(&change).await;

@@ -75,7 +75,7 @@ fn taking(
 }
 
 #[tokio::test]
-async fn a_large_draft_goes_in_pieces_and_breaks_are_mended() {
+async fn interrupted_chunked_upload_of_a_draft_is_resumed() {
     let cases: [(&str, Stumble, usize); 4] = cases! {
         "nothing breaks", |_| None, 3;
         // The second piece got there in part, and its answer did not come.
@@ -110,7 +110,7 @@ async fn a_large_draft_goes_in_pieces_and_breaks_are_mended() {
 }
 
 #[tokio::test]
-async fn an_upload_that_gets_nowhere_ends() {
+async fn upload_without_progress_is_abandoned() {
     let upload = Arc::new(Mutex::new(Upload::default()));
     let gmail =
         Gmail::scripted(taking(upload, |_| Some((0, refused(503, "backendError", "x"))))).await;
@@ -125,7 +125,7 @@ async fn an_upload_that_gets_nowhere_ends() {
 }
 
 #[tokio::test]
-async fn what_gmail_does_not_take_is_not_sent() {
+async fn messages_above_gmails_size_limit_are_not_uploaded() {
     let gmail = Gmail::scripted(|_| None).await;
     let mut large = sample_message();
     large.files.push(file("film.mov", &vec![0; 27 << 20]));
@@ -141,7 +141,7 @@ async fn what_gmail_does_not_take_is_not_sent() {
 /// An address that is somebody else's does not get the token, be it for an upload or
 /// where an answer leads to.
 #[tokio::test]
-async fn the_token_goes_to_google_alone() {
+async fn token_is_sent_to_google_only() {
     let gmail = Gmail::scripted(|request| {
         let elsewhere = respond(200, &json!({})).header("location", "http://127.0.0.1:9/session");
         request.target.starts_with("POST ").then_some(elsewhere)

@@ -8,7 +8,7 @@ use super::google::{GROUP, request_lines, scripted};
 use crate::tap::{refused_by_google as refused, respond};
 
 #[tokio::test]
-async fn changes_of_calendars_are_reported_since_a_cursor() {
+async fn calendar_changes_are_reported_since_a_cursor() {
     let google = scripted(|seen| {
         let raw = seen.raw.as_str();
         let has = |text: &str| raw.contains(text);
@@ -100,7 +100,7 @@ async fn changes_of_calendars_are_reported_since_a_cursor() {
 }
 
 #[tokio::test]
-async fn changes_of_mail_are_reported_by_the_history() {
+async fn mail_changes_are_reported_from_the_history() {
     let google = scripted(|seen| {
         let raw = seen.raw.as_str();
         let has = |text: &str| raw.contains(text);

@@ -26,7 +26,7 @@ fn ask(calendars: &[(&str, Option<&str>)], series: bool) -> EventListRequest {
 }
 
 #[tokio::test]
-async fn events_are_asked_for_calendar_by_calendar() {
+async fn events_are_requested_calendar_by_calendar() {
     let google = scripted(|seen| {
         let answer = match seen.raw.split('?').next()? {
             raw if raw.contains("holiday") => {
@@ -85,7 +85,7 @@ async fn events_are_asked_for_calendar_by_calendar() {
 }
 
 #[tokio::test]
-async fn single_events_and_those_of_a_uid_are_fetched_whole() {
+async fn events_are_fetched_whole_by_id_and_uid() {
     let google = scripted(|seen| {
         let raw = seen.raw.as_str();
         let answer = match raw {
@@ -172,7 +172,7 @@ async fn calendars_and_rooms_are_listed_once() {
 }
 
 #[tokio::test]
-async fn busy_times_are_asked_for_fifty_at_a_time() {
+async fn busy_times_are_requested_for_fifty_at_once() {
     let google = scripted(|seen| {
         assert!(seen.raw.starts_with("POST /calendar/v3/freeBusy?"));
         let mut calendars = json!({});

@@ -52,7 +52,7 @@ async fn read(calendars: &dyn Calendars, id: &str) -> Value {
 }
 
 #[tokio::test]
-async fn a_meeting_lives() {
+async fn meeting_is_created_answered_changed_and_cancelled() {
     let google = sandboxed().await;
     let (mine, work) = (google.calendars().await, google.calendars_of(WORK).await);
     let change = Change {
@@ -183,7 +183,7 @@ async fn a_meeting_lives() {
 }
 
 #[tokio::test]
-async fn a_series_keeps_its_hour_and_its_exceptions() {
+async fn series_keeps_its_local_time_and_exceptions() {
     let google = sandboxed().await;
     let mine = google.calendars().await;
     let change = Change {
@@ -269,7 +269,7 @@ async fn a_series_keeps_its_hour_and_its_exceptions() {
 }
 
 #[tokio::test]
-async fn kinds_of_time_are_written_and_read_back() {
+async fn all_kinds_of_event_time_round_trip() {
     let google = sandboxed().await;
     let mine = google.calendars().await;
     let days = Some((ZonedTime::Day(date(2026, 2, 9)), ZonedTime::Day(date(2026, 2, 11))));
@@ -308,7 +308,7 @@ async fn kinds_of_time_are_written_and_read_back() {
 }
 
 #[tokio::test]
-async fn calendars_hold_their_own_events() {
+async fn events_belong_to_their_own_calendar() {
     let google = sandboxed().await;
     let mine = google.calendars().await;
     let spring = CalendarOp::Create {
@@ -357,7 +357,7 @@ async fn calendars_hold_their_own_events() {
 }
 
 #[tokio::test]
-async fn busy_times_are_those_of_the_events() {
+async fn busy_times_match_the_events() {
     let google = sandboxed().await;
     let (mine, work) = (google.calendars().await, google.calendars_of(WORK).await);
     let own = titled("Proofs", "2026-02-03T18:05:00", "2026-02-03T18:50:00");
@@ -390,7 +390,7 @@ async fn busy_times_are_those_of_the_events() {
 }
 
 #[tokio::test]
-async fn what_happens_is_reported_once() {
+async fn each_change_is_reported_exactly_once() {
     let google = sandboxed().await;
     let mine = google.calendars().await;
     let nothing = Projection::default();
@@ -430,7 +430,7 @@ async fn what_happens_is_reported_once() {
 }
 
 #[tokio::test]
-async fn mail_that_comes_changes_and_goes_is_reported() {
+async fn new_changed_and_deleted_mail_is_reported() {
     let google = sandboxed().await;
     let (mail, sandbox) = (google.mailbox().await, google.sandbox.as_ref().unwrap());
     let projection = project(Api::Gmail, &MESSAGE.up_to(Level::Core));
@@ -471,7 +471,7 @@ async fn mail_that_comes_changes_and_goes_is_reported() {
 
 /// A token that has run out is renewed, and the write is made once.
 #[tokio::test]
-async fn a_token_that_ran_out_does_not_double_a_write() {
+async fn expired_token_does_not_repeat_a_write() {
     let google = sandboxed().await;
     let mine = google.calendars().await;
     mine.calendars().await.unwrap();

@@ -15,7 +15,7 @@ fn words(result: Result<Value, Error>) -> String {
 }
 
 #[tokio::test]
-async fn a_new_event_is_sent_once_with_an_id_of_ours() {
+async fn new_event_is_sent_once_with_our_id() {
     let google = scripted(|seen| {
         let made = event(seen.body["id"].as_str()?, "1");
         Some(respond(200, &made))
@@ -47,7 +47,7 @@ async fn a_new_event_is_sent_once_with_an_id_of_ours() {
 
 /// How a create ends, by what comes back for it and for the look at its id.
 #[tokio::test]
-async fn what_broke_off_is_looked_up_and_never_done_twice() {
+async fn interrupted_writes_are_looked_up_and_never_repeated() {
     let limited = || refused(429, "rateLimitExceeded", "Slow down").header("retry-after", "0");
     for (posts, gets, expected, request) in cases! {
         vec![broken()], Some(respond(200, &event("x", "1"))), Ok("x"), 1;
@@ -91,7 +91,7 @@ async fn what_broke_off_is_looked_up_and_never_done_twice() {
 }
 
 #[tokio::test]
-async fn what_comes_from_elsewhere_keeps_its_uid() {
+async fn imported_event_keeps_its_uid() {
     let google = scripted(|seen| {
         Some(respond(200, &event("x", "1"))).filter(|_| seen.raw.contains("/import"))
     })
@@ -133,7 +133,7 @@ async fn what_comes_from_elsewhere_keeps_its_uid() {
 }
 
 #[tokio::test]
-async fn a_change_names_the_version_it_was_made_for() {
+async fn change_names_the_version_it_was_made_for() {
     let open = "the connection to Google broke; whether it was done is unknown: check before \
                 retrying";
     let mut renamed = event("a", "\"2\"");
@@ -191,7 +191,7 @@ async fn a_change_names_the_version_it_was_made_for() {
 
 /// There is no null in the published contract: what loses a member is sent whole.
 #[tokio::test]
-async fn what_clears_a_member_is_sent_whole() {
+async fn clearing_a_field_sends_the_whole_event() {
     let mut now = fetched("a_20260203T170500Z", "\"1\"");
     now["location"] = "Room 3".into();
     let google = scripted(turns("PUT ", vec![respond(200, &event("a", "\"2\""))])).await;
@@ -204,7 +204,7 @@ async fn what_clears_a_member_is_sent_whole() {
 }
 
 #[tokio::test]
-async fn a_deletion_names_the_version_too() {
+async fn deletion_names_the_version_it_was_made_for() {
     let now = fetched("a", "\"1\"");
     let empty = || empty(204);
     let mut cancelled = event("a", "\"2\"");
@@ -246,7 +246,7 @@ async fn a_deletion_names_the_version_too() {
 }
 
 #[tokio::test]
-async fn invitations_are_answered_and_passed_on() {
+async fn invitations_are_answered_and_forwarded() {
     let mut now = fetched("a", "\"1\"");
     now["organizer"] = json!({"email": "lena@studio.example"});
     now["attendees"] = json!([{"email": ME, "self": true, "responseStatus": "needsAction"},
@@ -283,7 +283,7 @@ async fn invitations_are_answered_and_passed_on() {
 }
 
 #[tokio::test]
-async fn calendars_are_made_renamed_and_deleted() {
+async fn calendars_are_created_renamed_and_deleted() {
     let google = scripted(|seen| {
         let raw = seen.raw.as_str();
         let answer = match raw {

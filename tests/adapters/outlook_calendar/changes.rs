@@ -76,7 +76,7 @@ fn made(at: &str, main: &str, choir: &str) -> String {
 }
 
 #[tokio::test]
-async fn a_cursor_begins_with_what_is_there() {
+async fn first_cursor_begins_at_the_current_state() {
     let old = "2026-01-01T00:00:00Z";
     let outlook = service(Vec::from(cases! {
         "GET /me/calendarView/delta?startDateTime=", 200,
@@ -123,7 +123,7 @@ async fn a_cursor_begins_with_what_is_there() {
 }
 
 #[tokio::test]
-async fn what_is_new_changed_and_gone_is_reported() {
+async fn new_changed_and_deleted_events_are_reported() {
     let (before, after) = ("2026-01-01T00:00:00Z", "2026-02-02T00:00:00Z");
     let mut seventh = event("AAMkSeriesOfTheChoir", "seriesMaster", before, after);
     seventh["recurrence"] = Value::Null;
@@ -200,7 +200,7 @@ async fn what_is_new_changed_and_gone_is_reported() {
 }
 
 #[tokio::test]
-async fn a_feed_that_is_too_old_starts_over() {
+async fn expired_delta_token_starts_over() {
     let gone = json!({"error": {"code": "SyncStateNotFound", "message": "Too old."}});
     let outlook = service(vec![
         ("GET /me/m?$deltatoken=1", 410, gone),
@@ -217,7 +217,7 @@ async fn a_feed_that_is_too_old_starts_over() {
 }
 
 #[tokio::test]
-async fn a_feed_that_does_not_end_is_an_error() {
+async fn endless_delta_feed_is_an_error() {
     let same = |link: &str| page(json!([{"id": "AAMkAlwaysTheSame-12"}]), "@odata.nextLink", link);
     let outlook = service(vec![
         ("GET /me/m?$deltatoken=1", 200, same("me/m?$skiptoken=2")),
@@ -259,7 +259,7 @@ fn folders(request: &str) -> Option<Value> {
 }
 
 #[tokio::test]
-async fn mail_is_followed_folder_by_folder() {
+async fn mail_changes_are_followed_folder_by_folder() {
     let message = |id: &str, came: &str| json!({ "id": id, "receivedDateTime": came, "createdDateTime": came, "subject": id });
     let script = Mutex::new(Vec::from(cases! {
         "GET /me/mailFolders/inbox-id/messages/delta?$filter=receivedDateTime ge ", 200,
@@ -328,7 +328,7 @@ async fn mail_is_followed_folder_by_folder() {
 }
 
 #[tokio::test]
-async fn mail_is_followed_in_a_hundred_folders() {
+async fn mail_changes_are_followed_in_a_hundred_folders() {
     let ids = (0..120).map(|at| format!("folder-{at}"));
     let folders: Value =
         ids.map(|id| json!({"id": id, "displayName": id, "childFolderCount": 0})).collect();

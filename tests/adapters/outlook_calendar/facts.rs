@@ -55,7 +55,7 @@ fn event(more: Value) -> Value {
 }
 
 #[tokio::test]
-async fn an_event_tells_what_it_is() {
+async fn full_event_yields_all_facts() {
     let outlook = Outlook::scripted(|_| None).await;
     let calendars = outlook.calendars().await;
     let fixtures: Value =
@@ -123,7 +123,7 @@ async fn an_event_tells_what_it_is() {
 }
 
 #[tokio::test]
-async fn less_is_reported_of_less() {
+async fn partial_event_yields_partial_facts() {
     let outlook = Outlook::scripted(|_| None).await;
     let calendars = outlook.calendars().await;
     let attendees = json!([{"emailAddress": {"address": "MIRA@example.com"}}]);

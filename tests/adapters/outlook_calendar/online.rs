@@ -16,7 +16,7 @@ fn event(kind: &str, content: &str, online: bool) -> Value {
 }
 
 #[test]
-fn what_tells_how_to_join_stays() {
+fn changed_description_keeps_the_joining_instructions() {
     let twice = format!("{PART}<div>________________________________</div>");
     for (kind, old, expected) in cases! {
         "html", format!("<html><head></head><body><div>Bring proofs</div>{PART}</body></html>"),
@@ -37,7 +37,7 @@ fn what_tells_how_to_join_stays() {
 }
 
 #[test]
-fn without_such_a_part_the_text_is_replaced() {
+fn description_without_joining_instructions_is_replaced() {
     for (old, online) in [("<div>Bring proofs</div>", true), (PART, false), ("", true)] {
         let new = body(&event("html", old, online), "Bring ink").unwrap();
         assert_eq!(new, json!({"contentType": "text", "content": "Bring ink"}), "{old}");
@@ -45,7 +45,7 @@ fn without_such_a_part_the_text_is_replaced() {
 }
 
 #[test]
-fn what_cannot_be_distinguished_is_not_touched() {
+fn inseparable_joining_instructions_are_not_changed() {
     let old = format!("<p>Join at {}</p>", LINK.replace('&', "&amp;"));
     let error = body(&event("html", &old, true), "Bring ink").unwrap_err();
     assert_eq!(

@@ -13,7 +13,7 @@ fn all(seen: &HttpRequest, answer: impl Fn(&str) -> Value) -> Option<HttpRespons
 }
 
 #[tokio::test]
-async fn only_what_is_shown_and_known_is_asked_for() {
+async fn only_shown_columns_and_facts_are_requested() {
     let outlook = Outlook::scripted(|seen| all(seen, |_| json!({"value": []}))).await;
     let calendars = outlook.calendars().await;
     let ask = |names: &[&str], series: bool, limit: usize| EventListRequest {
@@ -68,7 +68,7 @@ async fn only_what_is_shown_and_known_is_asked_for() {
 }
 
 #[tokio::test]
-async fn what_graph_does_not_say_is_put_in() {
+async fn fields_missing_from_graph_are_filled_in() {
     let event = |id: &str, start: &str, end: &str| {
         json!({
             "id": id, "subject": "Proofs", "isAllDay": false,
@@ -104,7 +104,7 @@ async fn what_graph_does_not_say_is_put_in() {
 }
 
 #[tokio::test]
-async fn calendars_are_listed_with_their_zone() {
+async fn calendars_are_listed_with_their_time_zone() {
     for (settings, zone) in [
         (json!({"timeZone": "W. Europe Standard Time"}), json!("W. Europe Standard Time")),
         (json!({}), Value::Null),
@@ -134,7 +134,7 @@ async fn calendars_are_listed_with_their_zone() {
 }
 
 #[tokio::test]
-async fn rooms_are_contacts() {
+async fn rooms_are_looked_up_like_people() {
     let outlook = Outlook::scripted(|seen| {
         all(seen, |_| {
             json!({"value": [
@@ -171,7 +171,7 @@ async fn rooms_are_contacts() {
 }
 
 #[tokio::test]
-async fn busy_times_are_reported_for_each() {
+async fn busy_times_are_reported_per_person() {
     let outlook = Outlook::scripted(|seen| {
         let item = |status: &str, hour: u8| {
             json!({
@@ -274,7 +274,7 @@ async fn busy_times_are_reported_for_each() {
 
 /// Personal accounts have no schedules: one's own times are in the calendar.
 #[tokio::test]
-async fn own_times_are_known_without_schedules() {
+async fn own_busy_times_come_from_the_calendar() {
     let outlook = Outlook::scripted(|seen| {
         if seen.line.contains("getSchedule") {
             let error = json!({"error": {"code": "ErrorInvalidRequest", "message": "Not here."}});

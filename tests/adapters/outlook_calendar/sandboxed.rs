@@ -29,7 +29,7 @@ async fn fresh(calendars: &Arc<dyn Calendars>, event: &Value) -> Value {
 }
 
 #[tokio::test]
-async fn a_meeting_lives() {
+async fn meeting_is_created_answered_changed_and_cancelled() {
     let outlook = Outlook::without_events().await;
     let mine = outlook.calendars().await;
     let theirs = outlook.calendars_of(OTHER).await;
@@ -128,7 +128,7 @@ async fn a_meeting_lives() {
 }
 
 #[tokio::test]
-async fn declining_takes_the_event_away() {
+async fn declining_removes_the_event() {
     let outlook = Outlook::without_events().await;
     let mine = outlook.calendars().await;
     let theirs = outlook.calendars_of(OTHER).await;
@@ -153,7 +153,7 @@ async fn declining_takes_the_event_away() {
 
 /// Local times stay what they were said, on both sides of a change of the clocks.
 #[tokio::test]
-async fn times_are_what_they_were_said() {
+async fn local_times_survive_daylight_saving_changes() {
     let outlook = Outlook::without_events().await;
     let calendars = outlook.calendars().await;
     let zoned = |text: &str, zone: &str| ZonedTime::At(text.parse().unwrap(), zone.to_owned());
@@ -189,7 +189,7 @@ async fn times_are_what_they_were_said() {
 }
 
 #[tokio::test]
-async fn calendars_are_made_renamed_and_deleted() {
+async fn calendars_are_created_renamed_and_deleted() {
     let outlook = Outlook::without_events().await;
     let calendars = outlook.calendars().await;
     let create = CalendarOp::Create { name: "Choir".to_owned(), zone: None };
@@ -227,7 +227,7 @@ async fn calendars_are_made_renamed_and_deleted() {
 }
 
 #[tokio::test]
-async fn pages_follow_each_other() {
+async fn pages_of_events_follow_without_gaps() {
     let outlook = Outlook::without_events().await;
     let calendars = outlook.calendars().await;
     for hour_of in 8..15 {
@@ -252,7 +252,7 @@ async fn pages_follow_each_other() {
 }
 
 #[tokio::test]
-async fn rooms_take_an_administrator() {
+async fn listing_rooms_requires_an_administrators_consent() {
     let outlook = Outlook::without_events().await;
     let calendars = outlook.calendars().await;
     assert_eq!(calendars.rooms().await.unwrap_err().kind(), Kind::Provider(403));
@@ -263,7 +263,7 @@ async fn rooms_take_an_administrator() {
 }
 
 #[tokio::test]
-async fn changes_of_calendars_are_reported() {
+async fn calendar_changes_are_reported() {
     let outlook = Outlook::without_events().await;
     let calendars = outlook.calendars().await;
     let soon = |hours: i64, title: &str| {
@@ -300,7 +300,7 @@ async fn changes_of_calendars_are_reported() {
 }
 
 #[tokio::test]
-async fn changes_of_mail_are_reported() {
+async fn mail_changes_are_reported() {
     let outlook = Outlook::without_events().await;
     let mailbox = outlook.mailbox().await;
     let sandbox = outlook.sandbox.as_ref().unwrap();
@@ -356,7 +356,7 @@ async fn march(calendars: &Arc<dyn Calendars>, series: bool) -> Vec<(String, Eve
 }
 
 #[tokio::test]
-async fn a_series_keeps_its_hour_and_its_gaps() {
+async fn series_keeps_its_local_time_and_deletions() {
     let outlook = Outlook::without_events().await;
     let mine = outlook.calendars().await;
     let theirs = outlook.calendars_of(OTHER).await;
@@ -450,7 +450,7 @@ async fn a_series_keeps_its_hour_and_its_gaps() {
 }
 
 #[tokio::test]
-async fn days_recur_too() {
+async fn whole_day_events_recur() {
     let outlook = Outlook::without_events().await;
     let calendars = outlook.calendars().await;
     let day = |text: &str| ZonedTime::Day(text.parse().unwrap());
@@ -502,7 +502,7 @@ async fn days_recur_too() {
 }
 
 #[tokio::test]
-async fn a_series_that_changes_is_one_change() {
+async fn changed_series_is_reported_as_one_change() {
     let outlook = Outlook::without_events().await;
     let calendars = outlook.calendars().await;
     let tomorrow =
@@ -528,7 +528,7 @@ async fn a_series_that_changes_is_one_change() {
 }
 
 #[tokio::test]
-async fn a_shared_mailbox_has_calendars() {
+async fn shared_mailbox_calendars_can_be_read_and_written() {
     let mail = tempfile::TempDir::new().unwrap();
     for owner in [ME, "team@example.com"] {
         let headers =

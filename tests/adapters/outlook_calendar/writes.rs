@@ -54,7 +54,7 @@ fn full() -> Change {
 }
 
 #[tokio::test]
-async fn an_event_is_created_as_it_was_meant() {
+async fn new_event_is_written_with_all_its_fields() {
     let outlook = taker().await;
     let calendars = outlook.calendars().await;
     let time = |start: &str, end: &str, zone: &str| {
@@ -161,7 +161,7 @@ fn invitation() -> Value {
 }
 
 #[tokio::test]
-async fn only_what_changes_is_sent() {
+async fn only_changed_fields_are_sent() {
     let outlook = taker().await;
     let calendars = outlook.calendars().await;
     let tokyo = |text: &str| ZonedTime::At(text.parse().unwrap(), "Asia/Tokyo".to_owned());
@@ -229,7 +229,7 @@ async fn only_what_changes_is_sent() {
 }
 
 #[tokio::test]
-async fn what_outlook_cannot_do_is_refused_before_anything_is_written() {
+async fn unsupported_changes_are_refused_before_any_write() {
     let outlook = taker().await;
     let calendars = outlook.calendars().await;
     let always = "Outlook always notifies all guests: give notify=all, or leave out the people";
@@ -315,7 +315,7 @@ async fn what_outlook_cannot_do_is_refused_before_anything_is_written() {
 }
 
 #[tokio::test]
-async fn answers_deletions_and_forwards_are_sent_once() {
+async fn answers_deletions_and_forwards_are_never_repeated() {
     let outlook = taker().await;
     let calendars = outlook.calendars().await;
     let slot = ("2026-02-04T09:00:00Z".parse().unwrap(), "2026-02-04T10:00:00Z".parse().unwrap());
@@ -370,7 +370,7 @@ async fn answers_deletions_and_forwards_are_sent_once() {
 
 /// How a write fails, and what is known of it then.
 #[tokio::test]
-async fn a_write_is_tried_again_only_when_nothing_was_done() {
+async fn write_is_retried_only_when_nothing_was_done() {
     let error = |code: &str, message: &str| json!({"error": {"code": code, "message": message}});
     let title = Change { title: Some("x".to_owned()), ..Change::default() };
     for (first, attempts, kind, expected) in cases! {
@@ -415,7 +415,7 @@ async fn a_write_is_tried_again_only_when_nothing_was_done() {
 /// A creation carries an id of ours, and is sent once more when its answer is
 /// lost.
 #[tokio::test]
-async fn a_lost_creation_is_sent_once_more() {
+async fn creation_without_answer_is_sent_once_more() {
     let change = hour("Proofs", "2026-02-03T18:05:00");
     // The answers to the attempts, and what comes of them.
     for (statuses, posts, expected) in [
@@ -463,7 +463,7 @@ async fn a_lost_creation_is_sent_once_more() {
 }
 
 #[tokio::test]
-async fn what_has_changed_meanwhile_is_not_cancelled() {
+async fn event_changed_meanwhile_is_not_cancelled() {
     let outlook = Outlook::scripted(|seen| {
         assert_eq!(seen.line, format!("GET /me/events/{ID}?$select=id"));
         Some(respond(200, &json!({"id": ID, "@odata.etag": "W/\"2\""})))

@@ -6,7 +6,7 @@ use jiff::ToSpan;
 use jiff::civil::Date;
 
 #[test]
-fn zones_have_the_name_that_outlook_shows() {
+fn zones_are_written_with_outlooks_names() {
     for (iana, expected) in [
         ("UTC", Some("UTC")),
         ("Europe/Berlin", Some("W. Europe Standard Time")),
@@ -30,7 +30,7 @@ fn zones_have_the_name_that_outlook_shows() {
 
 /// Whatever name is chosen, it means the same local times.
 #[test]
-fn every_zone_is_written_as_one_that_shows_the_same() {
+fn every_zone_is_written_as_an_equivalent_one() {
     let day = Date::constant(2026, 2, 3);
     let mut found = 0;
     for name in jiff::tz::db().available() {

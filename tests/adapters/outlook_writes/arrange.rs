@@ -65,13 +65,13 @@ fn text(text: &str) -> Option<String> {
 }
 
 #[tokio::test]
-async fn the_automatic_answer_is_read() {
+async fn automatic_reply_is_read() {
     let outlook = taker().await;
     assert_eq!(outlook.mailbox().await.auto_reply().await, Ok(away()));
 }
 
 #[tokio::test]
-async fn everything_is_written_in_outlooks_words() {
+async fn settings_are_written_in_graphs_terms() {
     let utc = |at: &str| json!({"dateTime": at, "timeZone": "UTC"});
     let replies = |body: Value| json!({ "automaticRepliesSetting": body });
     let contact = "AAkALgAAcontact0000001=".to_owned();
@@ -159,7 +159,7 @@ async fn everything_is_written_in_outlooks_words() {
 }
 
 #[tokio::test]
-async fn what_outlook_cannot_do_is_refused_first() {
+async fn unsupported_settings_are_refused_before_any_request() {
     let from = |from: &str| AutoReply { from: Some(from.parse().unwrap()), ..away() };
     for (change, expected) in cases! {
         SettingsChange::AutoReply(AutoReply { to: None, ..away() }),
@@ -200,7 +200,7 @@ async fn what_outlook_cannot_do_is_refused_first() {
 
 /// What belongs to the person who signed in is not another mailbox's to change.
 #[tokio::test]
-async fn a_shared_mailbox_is_not_set_up() {
+async fn settings_of_a_shared_mailbox_are_refused() {
     let outlook = service(|_, _| missing()).await;
     let shared = outlook.shared("team@example.com").await;
     let id = || "AAkALgAAcontact0000001=".to_owned();

@@ -35,7 +35,7 @@ fn stored_draft() -> StoredDraft {
 }
 
 #[tokio::test]
-async fn a_letter_becomes_a_draft() {
+async fn message_is_stored_as_a_draft() {
     let outlook = service(|line, _| match line {
         "POST /me/messages" => (201, graph_draft()),
         line if line.ends_with("/attachments") => (201, graph_file()),
@@ -74,7 +74,7 @@ async fn a_letter_becomes_a_draft() {
 }
 
 #[tokio::test]
-async fn another_address_is_named_as_the_sender() {
+async fn alias_is_named_as_the_sender() {
     let outlook = service(|line, _| match line {
         "POST /me/messages" => (201, graph_draft()),
         line => reads(line).unwrap_or_else(missing),
@@ -93,7 +93,7 @@ async fn another_address_is_named_as_the_sender() {
 /// Exchange makes it, and it says what we say; its copies are taken out as far as
 /// they do not belong there.
 #[tokio::test]
-async fn answers_and_forwards_are_made_from_the_message() {
+async fn replies_and_forwards_are_created_from_the_message() {
     let picture = |id: &str, cid: &str| {
         json!({"id": id, "name": "p.png", "contentType": "image/png", "size": 9,
                "isInline": true, "contentId": cid})
@@ -147,7 +147,7 @@ async fn answers_and_forwards_are_made_from_the_message() {
 
 /// Whether a draft was made is looked up, and it is not made again.
 #[tokio::test]
-async fn no_draft_is_made_twice() {
+async fn draft_is_never_created_twice() {
     let lookup = "GET /me/mailFolders/drafts/messages?$filter=internetMessageId eq \
                   '<proofs-1@daysheet.example>'&";
     for (found, expected) in cases! {
@@ -176,7 +176,7 @@ async fn no_draft_is_made_twice() {
 }
 
 #[tokio::test]
-async fn no_answer_is_made_twice() {
+async fn reply_draft_is_never_created_twice() {
     let now = jiff::Timestamp::now();
     let hour = jiff::SignedDuration::from_hours(1);
     let made = move |ids: &[(&str, bool)]| -> Vec<Value> {
@@ -216,7 +216,7 @@ async fn no_answer_is_made_twice() {
 
 /// Only what is new is sent, and only to the version that was read.
 #[tokio::test]
-async fn a_draft_is_changed() {
+async fn changing_a_draft_sends_only_what_is_new() {
     let outlook = service(|line, _| match line {
         line if line.starts_with("PATCH") => (200, graph_draft()),
         line if line.starts_with("DELETE") => (204, Value::Null),
@@ -251,7 +251,7 @@ async fn a_draft_is_changed() {
 }
 
 #[tokio::test]
-async fn what_has_changed_meanwhile_stays() {
+async fn draft_changed_meanwhile_is_not_overwritten() {
     let outlook = service(|line, _| match line {
         line if line.starts_with("PATCH") => refused(412, "ErrorIrresolvableConflict"),
         line => reads(line).unwrap_or_else(missing),
@@ -273,7 +273,7 @@ async fn what_has_changed_meanwhile_stays() {
 }
 
 #[tokio::test]
-async fn a_file_that_fails_is_named() {
+async fn attachment_that_fails_is_named() {
     let outlook = service(|line, body| match line {
         "POST /me/messages" => (201, graph_draft()),
         line if line.ends_with("/attachments") && body["name"] == "two.pdf" => {
@@ -297,7 +297,7 @@ async fn a_file_that_fails_is_named() {
 }
 
 #[tokio::test]
-async fn a_draft_is_sent_once() {
+async fn draft_is_sent_only_once() {
     let outlook = service(|_, _| (202, Value::Null)).await;
     let mailbox = outlook.mailbox().await;
     let sent = Sent { id: Some(DRAFT.to_owned()), thread: Some("the-conversation".to_owned()) };
@@ -317,7 +317,7 @@ async fn a_draft_is_sent_once() {
 
 /// An error says whether it may have been sent.
 #[tokio::test]
-async fn what_may_have_been_sent_is_not_sent_again() {
+async fn possibly_sent_message_is_not_sent_again() {
     for (method, status, at, kind, writes) in [
         ("POST", 500, None, Kind::Network, 1),
         ("POST", 403, None, Kind::Provider(403), 1),
@@ -338,7 +338,7 @@ async fn what_may_have_been_sent_is_not_sent_again() {
 }
 
 #[tokio::test]
-async fn a_letter_is_found_wherever_it_is() {
+async fn message_is_found_in_whatever_folder() {
     let outbox = "AAkALgAAfolderOutbox001=";
     let message = |draft: bool, folder: &str| json!({"id": DRAFT, "conversationId": "c", "isDraft": draft, "parentFolderId": folder});
     let sent =
@@ -383,7 +383,7 @@ async fn a_letter_is_found_wherever_it_is() {
 }
 
 #[tokio::test]
-async fn a_draft_that_was_sent_is_none() {
+async fn sent_message_is_no_longer_a_draft() {
     let outlook = service(|line, _| {
         let (status, mut body) = reads(line).unwrap_or_else(missing);
         if body.get("isDraft").is_some() {
@@ -397,7 +397,7 @@ async fn a_draft_that_was_sent_is_none() {
 }
 
 #[tokio::test]
-async fn a_message_tells_what_an_answer_takes() {
+async fn source_message_has_what_a_reply_needs() {
     let header = |name: &str, value: &str| json!({"name": name, "value": value});
     let outlook = service(move |line, _| {
         if line.contains("/attachments?") {
@@ -446,7 +446,7 @@ async fn a_message_tells_what_an_answer_takes() {
 }
 
 #[tokio::test]
-async fn a_file_is_read_up_to_a_size() {
+async fn attachments_are_read_up_to_a_size() {
     static SIZE: AtomicUsize = AtomicUsize::new(10);
     let outlook = Outlook::scripted(|seen| {
         let path = format!("GET /me/messages/{MESSAGE}/attachments/{FILE}");
@@ -472,7 +472,7 @@ async fn a_file_is_read_up_to_a_size() {
 }
 
 #[tokio::test]
-async fn one_sends_as_the_addresses_of_the_mailbox() {
+async fn senders_are_the_addresses_of_the_mailbox() {
     let outlook = service(|_, _| {
         let proxies = ["smtp:studio@example.com", "x500:/o=x", "SMTP:mira@example.com"];
         (
@@ -502,7 +502,7 @@ async fn one_sends_as_the_addresses_of_the_mailbox() {
 
 /// A shared mailbox's drafts are its own, and it is named as the sender.
 #[tokio::test]
-async fn a_shared_mailbox_writes_as_itself() {
+async fn shared_mailbox_is_the_sender_of_its_drafts() {
     let outlook = service(|line, _| {
         let line = line.replace("/users/team@example.com/", "/me/");
         match line.as_str() {

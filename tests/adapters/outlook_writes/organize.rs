@@ -64,7 +64,7 @@ async fn taker() -> Outlook {
 }
 
 #[tokio::test]
-async fn messages_tell_how_they_are() {
+async fn message_states_are_read() {
     let outlook = service(|line, _| match number(line) {
         1 => (200, message(1)),
         2 => {
@@ -103,7 +103,7 @@ async fn messages_tell_how_they_are() {
 }
 
 #[tokio::test]
-async fn every_step_is_what_outlook_calls_it() {
+async fn every_action_becomes_its_graph_request() {
     let utc = |at: &str| json!({"dateTime": at, "timeZone": "UTC"});
     let due = |due: Option<&str>| Flag::Set { due: due.map(|due| due.parse().unwrap()) };
     let now = |change: fn(&mut MailState)| {
@@ -150,7 +150,7 @@ async fn every_step_is_what_outlook_calls_it() {
 }
 
 #[tokio::test]
-async fn messages_go_to_folders_by_their_part() {
+async fn messages_move_to_well_known_folders() {
     for (step, folder) in [
         (MessageAction::Archive, "archive"),
         (MessageAction::Trash, "deleteditems"),
@@ -191,7 +191,7 @@ async fn a_thousand_messages_take_fifty_batches() {
 /// Each part is carried out once: what came too often is sent again, what has no
 /// answer or one that leaves it open is not.
 #[tokio::test]
-async fn each_part_is_carried_out_once() {
+async fn each_batch_part_is_carried_out_once() {
     let outlook = service(|line, body| {
         static THROTTLED: AtomicUsize = AtomicUsize::new(0);
         static DENIED: AtomicUsize = AtomicUsize::new(0);
@@ -230,7 +230,7 @@ async fn each_part_is_carried_out_once() {
 
 /// When the service stops to answer, the rest is not tried, and that is certain.
 #[tokio::test]
-async fn what_comes_after_silence_is_not_tried() {
+async fn batches_stop_after_a_timeout() {
     let outlook = Outlook::scripted(|_| Some(respond(502, &json!({})))).await;
     let messages: Vec<MailState> = (0..45).map(state).collect();
     let mailbox = outlook.mailbox().await;
@@ -243,7 +243,7 @@ async fn what_comes_after_silence_is_not_tried() {
 
 /// An answer that does not tell how the message is has it read.
 #[tokio::test]
-async fn what_the_answer_does_not_tell_is_read() {
+async fn states_missing_from_the_response_are_read() {
     let outlook = service(|line, _| match line.starts_with("PATCH") {
         true => (204, Value::Null),
         false => {
@@ -262,7 +262,7 @@ async fn what_the_answer_does_not_tell_is_read() {
 
 /// Only what is different is put back: first what a message is, then where.
 #[tokio::test]
-async fn messages_are_put_back_as_they_were() {
+async fn undo_restores_only_what_differs() {
     let outlook = taker().await;
     let expected = [
         MailState { unread: false, folder: CLIENTS.to_owned(), ..state(1) },
@@ -300,7 +300,7 @@ async fn messages_are_put_back_as_they_were() {
 
 /// A day that it was not due by at first is taken off with the flag.
 #[tokio::test]
-async fn a_flag_is_put_back_without_its_day() {
+async fn undo_restores_a_flag_without_due_date() {
     let outlook = taker().await;
     let flagged = |due| MailState { flag: Flag::Set { due }, ..state(1) };
     let step = MessageAction::RestoreState(vec![flagged(None)]);
@@ -347,7 +347,7 @@ fn categories() -> ScriptedAnswer {
 }
 
 #[tokio::test]
-async fn places_go_by_name() {
+async fn folders_and_categories_are_found_by_name() {
     let outlook = service(|line, body| {
         let made = |id: &str| (201, json!({"id": id, "displayName": body["displayName"]}));
         match line {

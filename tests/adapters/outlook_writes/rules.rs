@@ -81,7 +81,7 @@ fn parts_of(query: &Query) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn a_query_is_written_and_read_back() {
+async fn rule_conditions_round_trip_through_graph() {
     let outlook = service(|line, body| match line {
         "POST /me/mailFolders/inbox/messageRules" => {
             let mut made = body.clone();
@@ -125,7 +125,7 @@ async fn a_query_is_written_and_read_back() {
 }
 
 #[tokio::test]
-async fn what_no_rule_says_is_refused() {
+async fn queries_that_no_rule_expresses_are_refused() {
     let outlook = service(|line, _| folders(line).unwrap_or_else(missing)).await;
     let mailbox = outlook.mailbox().await;
     let step = |step: RuleStep| Rule { then: vec![step], ..rule(None) };
@@ -176,7 +176,7 @@ async fn what_no_rule_says_is_refused() {
 }
 
 #[tokio::test]
-async fn what_a_rule_does_is_reported_and_written() {
+async fn rule_actions_are_read_and_written() {
     let rules = json!([
         {
             "id": "AQAAAJ5dZqB=", "displayName": "Second", "sequence": 2, "isEnabled": false,

@@ -56,7 +56,7 @@ fn names(draft: &StoredDraft) -> Vec<&str> {
 }
 
 #[tokio::test]
-async fn a_letter_lives() {
+async fn message_is_drafted_changed_sent_and_received() {
     let outlook = Outlook::sample().await;
     let mine = outlook.mailbox().await;
     let theirs = outlook.mailbox_of(OTHER).await;
@@ -138,7 +138,7 @@ async fn a_letter_lives() {
 }
 
 #[tokio::test]
-async fn a_letter_waits_for_its_time() {
+async fn scheduled_message_waits_for_its_time() {
     let outlook = Outlook::sample().await;
     let mine = outlook.mailbox().await;
     let draft = mine.create(&Origin::New, &to_other(), &NonInteractive).await.unwrap();
@@ -149,7 +149,7 @@ async fn a_letter_waits_for_its_time() {
 }
 
 #[tokio::test]
-async fn messages_are_put_in_order_and_back() {
+async fn message_actions_are_carried_out_and_undone() {
     let outlook = Outlook::sample().await;
     let mine = outlook.mailbox().await;
     let all = ids(&*mine, "inbox").await;
@@ -210,7 +210,7 @@ async fn messages_are_put_in_order_and_back() {
 }
 
 #[tokio::test]
-async fn the_mailbox_is_set_up() {
+async fn mailbox_settings_are_written_and_read_back() {
     let outlook = Outlook::sample().await;
     let mine = outlook.mailbox().await;
     let set = |change: SettingsChange| {

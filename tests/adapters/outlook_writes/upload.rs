@@ -63,7 +63,7 @@ fn pieces(outlook: &Outlook) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn a_large_file_goes_in_pieces() {
+async fn large_attachment_is_uploaded_in_pieces() {
     let outlook = taker(|_, _, _| None).await;
     let reported = ProgressLog::default();
     let mailbox = outlook.mailbox().await;
@@ -103,7 +103,7 @@ async fn a_large_file_goes_in_pieces() {
 
 /// What broke is taken up where it ended, as the service says.
 #[tokio::test]
-async fn a_broken_upload_is_taken_up() {
+async fn interrupted_upload_is_resumed() {
     let outlook = taker(|number, seen, request| match number {
         1 => {
             assert!(request.starts_with("PUT"));
@@ -131,7 +131,7 @@ async fn a_broken_upload_is_taken_up() {
 }
 
 #[tokio::test]
-async fn a_refused_upload_is_given_up() {
+async fn refused_upload_is_abandoned() {
     let outlook = taker(|_, _, request| {
         let status = if request.starts_with("DELETE") { 204 } else { 403 };
         Some(respond(status, &json!({})))
@@ -151,7 +151,7 @@ async fn a_refused_upload_is_given_up() {
 }
 
 #[tokio::test]
-async fn files_go_to_safe_addresses_alone() {
+async fn attachments_are_uploaded_to_safe_addresses_only() {
     for url in ["http://elsewhere.example/x", "ftp://127.0.0.1/x", "upload", ""] {
         let outlook = service(move |line, _| match line {
             "POST /me/messages" => (201, graph_draft()),
@@ -169,7 +169,7 @@ async fn files_go_to_safe_addresses_alone() {
 }
 
 #[tokio::test]
-async fn what_is_too_large_is_refused_before_anything_is_done() {
+async fn oversized_attachments_are_refused_before_any_request() {
     let outlook = service(|_, _| missing()).await;
     let mailbox = outlook.mailbox().await;
     let message = OutgoingMessage {

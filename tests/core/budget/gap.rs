@@ -90,7 +90,7 @@ fn measure(cases: usize, blocks: u64, budgets: u64) -> (f64, f64, f64, f64) {
 }
 
 #[test]
-fn few_blocks_are_planned_almost_as_well_as_can_be() {
+fn plans_of_few_blocks_are_nearly_optimal() {
     let (mean, worst, free, unused) = measure(5_000, 8, 60);
     let found = format!("mean {mean:.5} worst {worst:.4} free {free:.4} unused {unused:.4}");
     assert!(mean >= 0.999 && worst >= 0.75, "{found}");
@@ -99,7 +99,7 @@ fn few_blocks_are_planned_almost_as_well_as_can_be() {
 
 /// Too many for exchanges.
 #[test]
-fn so_are_many() {
+fn plans_of_many_blocks_are_nearly_optimal() {
     let (mean, worst, free, unused) = measure(150, 60, 480);
     let found = format!("mean {mean:.5} worst {worst:.4} free {free:.4} unused {unused:.4}");
     assert!(mean >= 0.998 && worst >= 0.9, "{found}");

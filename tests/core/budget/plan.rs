@@ -39,7 +39,7 @@ fn text(plan: &Result<Plan, TooSmall>) -> String {
 }
 
 #[test]
-fn plans_of_a_few_blocks() {
+fn plans_of_few_blocks_are_these() {
     use Tier::{Critical, High, Low, Medium};
     let two = |tier| block(tier, "2:0.5 5:0.8");
     for (title, blocks, headings, expected) in cases! {
@@ -103,7 +103,7 @@ fn plans_of_a_few_blocks() {
 }
 
 #[test]
-fn undoing_goes_back_through_upgrades_and_placements() {
+fn undo_reverts_upgrades_and_placements() {
     let blocks = [
         block(Tier::Medium, "2:0.5 5:0.8 9:0.9"),
         pin("1:0.1 2:0.9"),
@@ -145,7 +145,7 @@ fn chunks(
 }
 
 #[test]
-fn chunks_go_on_where_the_last_one_ended() {
+fn each_chunk_continues_where_the_last_ended() {
     let blocks: Vec<Block> =
         [1, 4, 2, 3, 2].map(|tokens| block(Tier::Medium, &format!("{tokens}:0.5/0 9:1/0"))).into();
     let parts = |budget: usize| chunks(&blocks, &[2], |_| budget);
@@ -303,7 +303,7 @@ proptest! {
     })]
 
     #[test]
-    fn any_blocks_are_planned(bytes in proptest::collection::vec(any::<u8>(), 0..72)) {
+    fn any_blocks_can_be_planned(bytes in proptest::collection::vec(any::<u8>(), 0..72)) {
         holds(&hostile(&bytes));
     }
 }

@@ -30,7 +30,7 @@ fn message_lines(telling: &[(usize, &'static str)]) -> Vec<&'static str> {
 }
 
 #[test]
-fn both_ends_are_kept_by_their_shares() {
+fn window_keeps_both_ends_by_their_shares() {
     let plain = message_lines(&[]);
     let reported = message_lines(&[(9, "J?"), (12, "M: €5 due")]);
     for (lines, budget, split, expected) in [
@@ -55,7 +55,7 @@ fn both_ends_are_kept_by_their_shares() {
 }
 
 #[test]
-fn odd_sizes_are_no_reason_to_show_nothing() {
+fn window_copes_with_odd_line_sizes() {
     let lines = ["one", "two", "three"];
     for (costs, marker, budget, expected) in [
         // The first in order is too long: another is kept.
@@ -78,7 +78,7 @@ fn odd_sizes_are_no_reason_to_show_nothing() {
 }
 
 #[test]
-fn lines_that_tell_something() {
+fn informative_lines_are_scored_higher() {
     let tells = |line: &str| {
         let mut lines = vec!["some words of no weight"; 41];
         lines[20] = line;
@@ -135,7 +135,7 @@ fn lines_that_tell_something() {
 
 /// In a log every line has a time, so a time tells nothing there.
 #[test]
-fn what_most_lines_have_tells_nothing() {
+fn patterns_common_to_most_lines_score_nothing() {
     let mut lines = vec!["2026-02-03 18:05 ok"; 40];
     lines[11] = "2026-02-03 18:05 failed, is it due?";
     let window = window(&lines, &[1; 40], 1, 20, HeadTailSplit::Tail);
@@ -160,7 +160,7 @@ proptest! {
 
     /// Within the budget, in order, and more budget keeps what less has kept.
     #[test]
-    fn windows_fit_and_grow(
+    fn windows_fit_the_budget_and_grow_with_it(
         costs in costs(),
         texts in proptest::collection::vec(0..5_usize, 24),
         marker in 0..4_usize,

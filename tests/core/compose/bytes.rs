@@ -45,7 +45,7 @@ fn full() -> OutgoingMessage {
 }
 
 #[test]
-fn a_simple_message_as_it_stands_on_the_wire() {
+fn simple_message_is_written_as_these_bytes() {
     let bytes = mime_at(&message(), Timestamp::from_second(1_770_112_800).unwrap()).unwrap();
     let text = String::from_utf8(bytes).unwrap();
     let boundary = text.split("boundary=\"").nth(1).unwrap().split('"').next().unwrap();
@@ -77,7 +77,7 @@ fn a_simple_message_as_it_stands_on_the_wire() {
 }
 
 #[test]
-fn all_of_it_comes_back() {
+fn written_message_reads_back_unchanged() {
     let message = full();
     let bytes = mime(&message).unwrap();
     assert_seven_bits(&bytes);
@@ -112,7 +112,7 @@ fn all_of_it_comes_back() {
 }
 
 #[test]
-fn fields_of_the_header_section_each_once() {
+fn each_header_field_is_written_once() {
     let names = [
         "Date",
         "Message-ID",
@@ -163,7 +163,7 @@ fn assert_seven_bits(bytes: &[u8]) {
 type Put = fn(&mut OutgoingMessage, String);
 
 #[test]
-fn nothing_begins_another_field() {
+fn no_value_starts_a_new_header_field() {
     let places: [(&str, Put); 10] = [
         ("subject", |message, text| message.subject = text),
         ("from", |message, text| message.from.name = Some(text)),
@@ -191,7 +191,7 @@ fn nothing_begins_another_field() {
 }
 
 #[test]
-fn ids_and_addresses_that_are_none() {
+fn invalid_ids_and_addresses_are_refused() {
     let places: [(&str, Put); 4] = [
         ("", |message, text| message.message_id = text),
         ("a b@x", |message, text| message.in_reply_to = Some(text)),
@@ -208,7 +208,7 @@ fn ids_and_addresses_that_are_none() {
 }
 
 #[test]
-fn what_looks_encoded_reads_as_it_was_written() {
+fn text_resembling_encoded_words_reads_back_unchanged() {
     let odd = "=?utf-8?B?ZXZlQGV4YW1wbGUubmV0?= and a longer line after it, to be folded somewhere";
     let mut message = message();
     message.subject = odd.to_owned();
@@ -221,7 +221,7 @@ fn what_looks_encoded_reads_as_it_was_written() {
 }
 
 #[test]
-fn a_message_goes_as_it_is_or_not_as_one() {
+fn attached_message_goes_unchanged_or_as_plain_file() {
     let inner = b"From: a@example.com\r\nSubject: x\r\n\r\nbody\r\n";
     for (inner, media) in [
         (inner.to_vec(), "message/rfc822"),
@@ -244,7 +244,7 @@ fn a_message_goes_as_it_is_or_not_as_one() {
 }
 
 #[test]
-fn only_one_form_makes_the_other() {
+fn missing_body_form_is_made_from_the_other() {
     let back = read(b"From: a@example.com\r\n\r\nHi <b>\r\n").unwrap();
     assert_eq!((back.text.as_str(), back.html.as_str()), ("Hi <b>\n", "<p>Hi &lt;b&gt;</p>"));
     let back = read(b"From: a@example.com\r\nContent-Type: text/html\r\n\r\n<p>Hi").unwrap();
@@ -292,7 +292,7 @@ fn hostile() -> impl Strategy<Value = String> {
 
 proptest! {
     #[test]
-    fn hostile_texts_stay_in_their_fields(
+    fn hostile_texts_stay_in_their_header_fields(
         subject in hostile(), name in hostile(), file_name in hostile(), body in hostile()
     ) {
         let mut message = full();
@@ -316,7 +316,7 @@ proptest! {
 }
 
 #[test]
-fn a_field_that_stands_twice_counts_whole() {
+fn repeated_header_fields_are_all_read() {
     let raw = "From: mira@example.com\r\nTo: bo@example.com\r\nCC: x@example.com\r\n\
                Subject: Hi\r\nto: eve@evil.example, Cy <cy@example.com>\r\nCc: y@example.com\r\n\
                Bcc: a@example.com\r\nBCC: b@example.com\r\nReply-To: c@example.com\r\n\

@@ -13,7 +13,7 @@ fn text(items: &[&str]) -> daysheet_core::error::Result<(Vec<Person>, Vec<Note>)
 }
 
 #[test]
-fn people_as_they_are_written() {
+fn recipients_are_read_as_people_write_them() {
     for (items, expected) in cases! {
         vec!["jonas@example.com"], vec![("", "jonas@example.com")];
         vec!["Jonas <jonas@Example.COM>"], vec![("Jonas", "jonas@example.com")];
@@ -41,7 +41,7 @@ fn people_as_they_are_written() {
 }
 
 #[test]
-fn what_can_be_read_in_two_ways_is_refused() {
+fn ambiguous_recipients_are_refused() {
     for (item, expected) in cases! {
         "Jonas",
             "`to` `Jonas`: `Jonas` is not an address: give an address, and quote a name with a \
@@ -127,7 +127,7 @@ fn what_can_be_read_in_two_ways_is_refused() {
 }
 
 #[test]
-fn domains_that_are_not_ascii_are_reported() {
+fn non_ascii_domains_are_reported() {
     let (people, warnings) =
         text(&["Zoë <zoe@münchen.example>", "lei@例え.example", "a@аррӏе.example"]).unwrap();
     let addresses: Vec<&str> = people.iter().map(|one| one.address.as_str()).collect();
@@ -147,7 +147,7 @@ fn domains_that_are_not_ascii_are_reported() {
 }
 
 #[test]
-fn strangers_are_answered_by_address() {
+fn unknown_senders_are_answered_by_address_alone() {
     let mut warnings = Vec::new();
     let mut one = |name: &str, address: &str| known_person(&person(name, address), &mut warnings);
     assert_eq!(
@@ -168,7 +168,7 @@ fn strangers_are_answered_by_address() {
 proptest! {
     /// Whatever is taken is one address per person, and reads the same again.
     #[test]
-    fn what_is_taken_is_plain(item in "[a-cA-C@<>\",;:()\\\\ .é=?\u{202e}\r\n-]{0,30}(@example\\.com>?)?") {
+    fn accepted_recipients_are_plain_and_reread_the_same(item in "[a-cA-C@<>\",;:()\\\\ .é=?\u{202e}\r\n-]{0,30}(@example\\.com>?)?") {
         if let Ok((people, _)) = text(&[&item]) {
             for one in people {
                 prop_assert_eq!(ascii(&one.address).unwrap(), one.address.clone());

@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use super::person;
 
 #[test]
-fn markdown_in_both_forms() {
+fn markdown_becomes_plain_text_and_html() {
     for (input, plain, html) in cases! {
         "Hi\nthere", "Hi\nthere", "<p>Hi<br>\nthere</p>";
         "# One\n\ntext *it* `x < y`", "One\n\ntext _it_ x < y",
@@ -34,7 +34,7 @@ fn markdown_in_both_forms() {
 }
 
 #[test]
-fn plain_text_and_html_in_both_forms() {
+fn plain_text_and_html_become_each_other() {
     let both = text::from_plain("A & <b>\n  two\n\n\nend  \r\n");
     assert_eq!(both.text, "A & <b>\n  two\n\n\nend");
     assert_eq!(both.html, "<p>A &amp; &lt;b&gt;<br>\n&nbsp;&nbsp;two</p>\n<p>end &nbsp;</p>");
@@ -48,7 +48,7 @@ fn plain_text_and_html_in_both_forms() {
 }
 
 #[test]
-fn subjects_are_marked_once() {
+fn subject_prefixes_are_added_once() {
     for (of, answer, forward) in [
         ("Lamps", "Re: Lamps", "Fwd: Lamps"),
         ("RE: Lamps", "Re: Lamps", "Fwd: RE: Lamps"),
@@ -78,7 +78,7 @@ fn original() -> SourceMessage {
 }
 
 #[test]
-fn whom_an_answer_goes_to() {
+fn reply_recipients_follow_the_message() {
     let own = ["mira@example.com".to_owned(), "me@example.org".to_owned()];
     let list = person("Lamps", "lamps@lists.example");
     let cases = cases! {
@@ -114,7 +114,7 @@ fn whom_an_answer_goes_to() {
 }
 
 #[test]
-fn threads_hold_together() {
+fn replies_reference_their_thread() {
     let mut original = SourceMessage {
         message_id: "last@example.com".to_owned(),
         references: vec![
@@ -142,7 +142,7 @@ fn threads_hold_together() {
 }
 
 #[test]
-fn quotes_are_found_again() {
+fn written_quotes_are_found_again() {
     let zone = TimeZone::get("Europe/Berlin").unwrap();
     let original = SourceMessage { text: Some("Hello".to_owned()), ..original() };
     let body = text::from_plain("My text");
@@ -156,7 +156,7 @@ fn quotes_are_found_again() {
 }
 
 #[test]
-fn only_html_that_may_go_on() {
+fn only_safe_html_is_passed_on() {
     for (html, expected) in cases! {
         "<p>a</p></div></blockquote>b", "<p>a</p>b";
         "<table><tr><td>x", "<table><tr><td>x</td></tr></table>";
@@ -185,7 +185,7 @@ fn only_html_that_may_go_on() {
 
 proptest! {
     #[test]
-    fn what_is_cleaned_stays_clean(bits in prop::collection::vec(prop::sample::select(vec![
+    fn cleaning_html_twice_changes_nothing(bits in prop::collection::vec(prop::sample::select(vec![
         "<", ">", "\"", "'", "<p>", "</p>", "<script>", "</script>", "<a href=", "javascript:x", " onload=x ", "<!--", "-->", "<style>",
         "</style>", "x", " ", "&lt;", "<img src=", "<svg", "/", "<![CDATA[", "]]>", "<textarea>", "</textarea>", "=", "<noscript>", "&#60;",
     ]), 0..25)) {
@@ -203,7 +203,7 @@ proptest! {
     }
 
     #[test]
-    fn markdown_never_runs(input in "[a-z<>\\[\\]()!*_`#|:/\\n -]{0,60}") {
+    fn no_markdown_yields_active_content(input in "[a-z<>\\[\\]()!*_`#|:/\\n -]{0,60}") {
         let both = text::markdown(&input);
         prop_assert!(!both.html.contains("<script") && !both.html.contains("javascript:"));
     }
@@ -212,7 +212,7 @@ proptest! {
 /// Thousands of recipients are refused before anybody is looked at; as many as a
 /// message goes to are each once, in no time.
 #[test]
-fn an_answer_to_thousands_is_refused_early() {
+fn reply_to_thousands_is_refused_early() {
     let people = |from: usize, to: usize| -> Vec<Person> {
         (from..to).map(|n| person("", &format!("p{n}@example.com"))).collect()
     };

@@ -28,7 +28,7 @@ fn local(text: &str, zone: &str) -> ZonedTime {
 }
 
 #[test]
-fn a_document_is_written() {
+fn events_are_written_as_this_document() {
     let mut entry = Entry::new(
         "1@example.com",
         local("2026-02-03T18:00", "Europe/Berlin"),
@@ -130,7 +130,7 @@ fn a_document_is_written() {
 }
 
 #[test]
-fn every_zone_has_its_rules() {
+fn every_named_zone_has_its_vtimezone() {
     let zones = ["America/New_York", "Asia/Kathmandu", "Australia/Lord_Howe", "Europe/Berlin"];
     let entries = zones.map(|zone| {
         let mut entry =
@@ -148,7 +148,7 @@ fn every_zone_has_its_rules() {
 }
 
 #[test]
-fn no_text_breaks_out_of_its_property() {
+fn no_text_escapes_its_property() {
     let evil = "x\r\nEND:VEVENT\nBEGIN:VEVENT\rATTENDEE:mailto:eve@example.com\u{2028}URL:a\u{85}\u{b}\u{0}\";:,\\n";
     let mut entry =
         Entry::new(evil, local("2026-02-03T18:00", "UTC"), local("2026-02-03T19:00", "UTC"));
@@ -349,7 +349,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(128) })]
 
     #[test]
-    fn what_is_written_is_read_again(
+    fn written_documents_read_back_unchanged(
         mut entries in prop::collection::vec(entries(), 0..4),
         method in prop::option::of(prop::sample::select(vec!["REQUEST", "REPLY", "X-OWN"])),
         name in prop::option::of(names()),
@@ -372,7 +372,7 @@ proptest! {
     }
 
     #[test]
-    fn no_document_is_too_odd(
+    fn no_document_makes_reading_panic(
         lines in prop::collection::vec(
             prop_oneof![
                 "(BEGIN|END):(VEVENT|VALARM|VTIMEZONE|STANDARD|VCALENDAR|[A-Z]{0,4})",

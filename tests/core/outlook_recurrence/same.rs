@@ -239,7 +239,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(192) })]
 
     #[test]
-    fn a_pattern_has_the_occurrences_of_its_rule(
+    fn converted_pattern_has_the_rules_occurrences(
         rule_text in expressible(),
         end in ends(),
         from in 0..800_i64,
@@ -275,7 +275,7 @@ proptest! {
 
     /// Whatever is converted is right; the rest is refused.
     #[test]
-    fn nothing_is_converted_wrongly(rule_text in any_rule(), from in 0..800_i64) {
+    fn no_rule_is_converted_wrongly(rule_text in any_rule(), from in 0..800_i64) {
         let Some(start) = start_of(&rule_text, from, None) else {
             return Ok(());
         };

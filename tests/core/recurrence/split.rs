@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use super::{cases, instant, moment, zone};
 
 #[test]
-fn a_series_is_split() {
+fn series_is_split_at_an_occurrence() {
     let utc = |text: &str| EventTime::At(instant(text));
     for (start, zone_name, lines, at, expected) in cases! {
         "20260203T180000", "Europe/Berlin",
@@ -55,7 +55,7 @@ fn a_series_is_split() {
 }
 
 #[test]
-fn a_split_in_the_wrong_place_is_refused() {
+fn split_between_occurrences_is_refused() {
     let start = moment("20260203T180000", "Europe/Berlin");
     for (lines, at, message) in cases! {
         vec!["RRULE:FREQ=DAILY"], "20260206T180000Z", "the rule has no occurrence at this time";
@@ -75,7 +75,7 @@ fn a_split_in_the_wrong_place_is_refused() {
 /// The two halves together have the occurrences of the whole: of every case,
 /// at every occurrence of its rule.
 #[test]
-fn the_halves_make_the_whole() {
+fn split_halves_have_all_occurrences() {
     let mut splits = 0;
     for case in cases() {
         let repeat = Repeat::from_lines(&case.lines, &zone(&case.start));
@@ -122,7 +122,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(48) })]
 
     #[test]
-    fn halves_of_any_rule_make_the_whole(
+    fn halves_of_any_rule_have_all_occurrences(
         rule in rules(),
         day in 0..400_i64,
         hour in 0..24_i8,

@@ -161,7 +161,7 @@ fn bytes() -> impl Strategy<Value = Vec<u8>> {
 }
 
 #[test]
-fn every_value_comes_back() {
+fn every_value_round_trips() {
     let seen = [const { Counter::new(0_u32) }; 4];
     runner(100_000)
         .run(&bytes(), |bytes| {
@@ -203,7 +203,7 @@ fn changed(bytes: &[u8]) -> String {
 }
 
 #[test]
-fn no_text_upsets_the_parser() {
+fn no_text_makes_the_parser_panic() {
     let read = [const { Counter::new(0_u32) }; 2];
     let check = |text: &str| {
         let found = parse(text);
@@ -240,7 +240,7 @@ fn no_text_upsets_the_parser() {
 
 /// Our reading of JSON against the one that the rest of the house uses.
 #[test]
-fn json_is_what_everybody_takes_for_json() {
+fn json_is_read_as_serde_reads_it() {
     let read = [const { Counter::new(0_u32) }; 2];
     runner(20_000)
         .run(&bytes(), |bytes| {

@@ -82,7 +82,7 @@ proptest! {
     /// of any size, with others arriving in between: what was there all along is
     /// shown once, nothing is shown twice, and all in order.
     #[test]
-    fn nothing_is_lost_or_doubled(
+    fn no_event_is_lost_or_repeated_between_pages(
         fakes in prop::collection::vec((prop::collection::vec(made(), 0..30), 1_usize..12, 0_usize..3), 1..4),
         limit in 1_usize..12,
         arrivals in prop::collection::vec((0_usize..4, made()), 0..12),
@@ -152,7 +152,7 @@ proptest! {
     /// An account, or a calendar of one, fails now and then: what it has comes
     /// later, and nothing is shown twice.
     #[test]
-    fn what_fails_comes_later(
+    fn events_of_failing_calendars_come_later(
         fakes in prop::collection::vec(prop::collection::vec(made(), 0..20), 2..4),
         limit in 1_usize..8,
         failing in prop::collection::vec((0_usize..3, prop::option::of(0_usize..3)), 1..10),

@@ -13,7 +13,7 @@ const COLUMNS: [&str; 8] = ["id", "start", "end", "title", "where", "organizer",
 /// Eleven events of busy weeks, attendees included: at most 520 tokens, and at
 /// most 60 % of compact JSON of the same columns with the provider's ids.
 #[tokio::test]
-async fn eleven_events_cost_little() {
+async fn eleven_events_cost_few_tokens() {
     let sign_ins: [&'static [(&str, &str)]; 2] =
         [&[("google", "mira@example.com")], &[("microsoft", "mira@example.com")]];
     for who in sign_ins {

@@ -6,7 +6,7 @@ use super::mira::{Mira, jonas};
 use crate::common::messages::person;
 
 #[tokio::test]
-async fn nothing_is_written() {
+async fn refused_drafts_write_nothing() {
     let mira =
         Mira::new(&[("DAYSHEET_RECIPIENTS", "@example.com, office@lindqvist-lamps.example")]).await;
     mira.put(jonas());
@@ -50,7 +50,7 @@ async fn nothing_is_written() {
 }
 
 #[tokio::test]
-async fn strangers_are_shown_as_what_they_are() {
+async fn unknown_senders_are_shown_as_such() {
     let mira = Mira::new(&[]).await;
     let mut message = jonas();
     message.subject = "Hi\u{202e}\r\nBcc: x".to_owned();

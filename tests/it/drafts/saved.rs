@@ -5,7 +5,7 @@ use serde_json::json;
 use super::mira::{Mira, jonas};
 
 #[tokio::test]
-async fn files_are_listed_saved_and_handed_over() {
+async fn attachments_are_listed_saved_and_returned() {
     let mira = Mira::new(&[]).await;
     mira.put(jonas());
     let message = mira.message("m1").await;

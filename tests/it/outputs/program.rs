@@ -23,7 +23,7 @@ async fn call(client: &mut Client, arguments: Value) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn outputs_are_read_on_in() {
+async fn outputs_are_read_page_by_page() {
     let home = TempDir::new().unwrap();
     let text: String = (1..=10).map(|n| format!("line {n}\n")).collect();
     let hash = process(home.path(), "disk").keep(&text, &[]).await;
@@ -77,7 +77,7 @@ async fn outputs_are_read_on_in() {
 
 /// What a call did is not done again to be read.
 #[tokio::test]
-async fn only_reads_are_asked_again() {
+async fn only_reads_are_repeated_for_outputs() {
     let home = TempDir::new().unwrap();
     let one = process(home.path(), "memory");
     let recipe = r#"{"tool":"calendar_save","arguments":null}"#;
@@ -110,7 +110,7 @@ async fn only_reads_are_asked_again() {
 }
 
 #[tokio::test]
-async fn outputs_are_resources() {
+async fn outputs_are_listed_as_resources() {
     let home = TempDir::new().unwrap();
     let hash = process(home.path(), "disk").keep("a\nb\n", &[]).await;
     let (_app, mut client) = client(home.path(), "disk").await;
@@ -144,7 +144,7 @@ async fn outputs_are_resources() {
 
 /// Signing out by the tool takes outputs along at once.
 #[tokio::test]
-async fn signing_out_forgets_outputs() {
+async fn signing_out_deletes_outputs() {
     let home = TempDir::new().unwrap();
     let one = process(home.path(), "disk");
     one.sign_in("mira@example.com").await;

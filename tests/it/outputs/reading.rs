@@ -14,7 +14,7 @@ fn ask(offset: usize, limit: usize) -> PageRequest {
 }
 
 #[test]
-fn pages_are_reported_whole() {
+fn page_of_an_output_is_reported_whole() {
     let long = format!("{}\nend", "x".repeat(1_200));
     let x = |many: usize| "x".repeat(many);
     for (text, ask, expected) in cases! {
@@ -86,7 +86,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn pages_together_are_the_text(text in texts(), limit in 1_usize..9, tokens in 0_usize..900) {
+    fn pages_together_give_the_whole_text(text in texts(), limit in 1_usize..9, tokens in 0_usize..900) {
         let total = wrapped(&text, LINE).len();
         let mut read = String::new();
         let mut offset = 1;
@@ -118,7 +118,7 @@ proptest! {
     }
 
     #[test]
-    fn pages_of_matches_are_all_matches(
+    fn pages_of_matches_give_every_match(
         text in texts(), pattern in select(&["b", "a b", "^$", "e$", "zz", "."]), limit in 1_usize..9, tokens in 0_usize..900,
     ) {
         let all = grep(&text, pattern, ask(1, usize::MAX)).unwrap();
@@ -137,7 +137,7 @@ proptest! {
 
     /// What matches is what a search of the lines one by one finds.
     #[test]
-    fn matches_are_those_of_each_line(
+    fn matches_equal_a_line_by_line_search(
         lines in proptest::collection::vec("[a-c]{0,3}", 1..30),
         pattern in select(&["b", "ab", "^a", "c$", "^$", "[ab]+c", "b?", "a|^$"]),
     ) {
@@ -197,7 +197,7 @@ fn matches_are_reported_whole() {
 
 /// A match over two pieces of a line is found, in the piece where it begins.
 #[test]
-fn long_lines_are_searched_whole() {
+fn match_across_pieces_of_a_line_is_found() {
     let line = format!("{}needle {}needle", "x".repeat(497), "y".repeat(600));
     let text = format!("first\n{line}\nlast");
     let lines = wrapped(&text, LINE);
@@ -230,7 +230,7 @@ fn long_lines_are_searched_whole() {
 }
 
 #[test]
-fn odd_patterns_are_refused() {
+fn invalid_patterns_are_refused() {
     let refused = |pattern: &str| grep("text", pattern, ask(1, 9)).unwrap_err().to_string();
     let next = "correct it; escape signs such as ( [ * + ? . with \\";
     for (pattern, expected) in [
@@ -263,7 +263,7 @@ fn odd_patterns_are_refused() {
 
 /// A pattern made to be slow on a line made for it: as many searches as pieces.
 #[test]
-fn a_hostile_pattern_ends() {
+fn hostile_pattern_finishes_quickly() {
     let text = "A".repeat(1 << 17);
     let found = grep(&text, "(?-i).*[^A-Z]|[A-Z]", ask(1, 3)).unwrap();
     assert_eq!(found.notes[0], "matches: 263 of 263 lines; offset=4 has more");

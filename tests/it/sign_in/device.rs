@@ -24,7 +24,7 @@ async fn device(server: &TokenServer, tenant: Option<&str>) -> Result<DeviceSign
 }
 
 #[tokio::test]
-async fn a_code_is_entered_on_another_machine() {
+async fn device_code_signs_in_from_another_machine() {
     let server = TokenServer::start(|number, _| match number {
         0 => code(0, 900),
         1 => Answer::entra("authorization_pending", 70_016, ""),
@@ -65,7 +65,7 @@ async fn a_code_is_entered_on_another_machine() {
 
 /// What a device flow may end with instead.
 #[tokio::test]
-async fn a_code_that_comes_to_nothing_has_words() {
+async fn every_device_code_failure_is_explained() {
     type Case = (fn() -> Answer, &'static str);
     let cases: &[Case] = &cases! {
         || Answer::entra("authorization_declined", 65_004, ""),
@@ -120,7 +120,7 @@ async fn a_code_that_comes_to_nothing_has_words() {
 }
 
 #[tokio::test]
-async fn a_device_flow_is_microsofts_alone() {
+async fn device_codes_are_offered_by_microsoft_only() {
     let home = home();
     let config = config(home.path(), "http://127.0.0.1:9", Some("the-client"));
     let error = DeviceSignIn::start(&config, "google", None, &["mail"]).await.unwrap_err();

@@ -46,7 +46,7 @@ pub fn granted(scope: &str) -> Answer {
 }
 
 #[tokio::test]
-async fn a_sign_in_goes_to_the_tenant_and_brings_short_scopes() {
+async fn sign_in_uses_the_tenant_and_short_scopes() {
     let home = home();
     let server = TokenServer::start(|_, _| {
         granted(
@@ -96,7 +96,7 @@ async fn a_sign_in_goes_to_the_tenant_and_brings_short_scopes() {
 
 /// Where one address of `localhost` is enough, the other is listened on as well.
 #[tokio::test]
-async fn both_addresses_of_localhost_are_listened_on() {
+async fn both_localhost_addresses_are_listened_on() {
     let home = home();
     let server = TokenServer::start(|_, _| granted("Mail.Read")).await;
     let config = server.config(home.path());
@@ -114,7 +114,7 @@ async fn both_addresses_of_localhost_are_listened_on() {
 
 /// Where tokens are asked for: what the account add says, else the settings.
 #[tokio::test]
-async fn a_tenant_is_chosen_checked_and_kept() {
+async fn tenant_is_chosen_checked_and_stored() {
     let server = TokenServer::start(|_, _| granted("Mail.Read")).await;
     for (asked, path) in [
         (None, "common"),
@@ -155,7 +155,7 @@ async fn a_tenant_is_chosen_checked_and_kept() {
 
 /// In a national cloud, a short name would mean the global cloud's Graph.
 #[tokio::test]
-async fn a_national_cloud_is_asked_for_its_own_permissions() {
+async fn national_cloud_is_asked_for_its_own_scopes() {
     let home = home();
     for (graph, scope) in [
         ("https://graph.microsoft.com/v1.0/", "offline_access Mail.Read"),
@@ -176,7 +176,7 @@ async fn a_national_cloud_is_asked_for_its_own_permissions() {
 
 /// An authority that ends the whole grant when a refresh token comes twice.
 #[tokio::test]
-async fn no_refresh_token_is_used_twice() {
+async fn refresh_token_is_never_used_twice() {
     let home = home();
     let server = TokenServer::start(|number, form| {
         if form["refresh_token"] != format!("rt-{number}") {
@@ -207,7 +207,7 @@ async fn no_refresh_token_is_used_twice() {
 
 /// How to sign in again is said with all that the account was added with.
 #[tokio::test]
-async fn a_shared_mailbox_says_how_it_is_added_again() {
+async fn shared_mailbox_error_repeats_its_sign_in_arguments() {
     let home = home();
     let server = TokenServer::start(|_, _| Answer::entra("invalid_grant", 70_008, "")).await;
     let accounts = server.accounts(home.path());
@@ -234,7 +234,7 @@ async fn a_shared_mailbox_says_how_it_is_added_again() {
 }
 
 #[tokio::test]
-async fn signing_out_says_where_the_grant_is_withdrawn() {
+async fn signing_out_says_where_to_revoke_the_grant() {
     let home = home();
     let server = TokenServer::start(|_, _| Answer::error("unasked")).await;
     let accounts = server.accounts(home.path());
@@ -253,7 +253,7 @@ async fn signing_out_says_where_the_grant_is_withdrawn() {
 
 /// The tool offers the providers that there are, and no other.
 #[test]
-fn the_tool_knows_every_service() {
+fn tool_offers_exactly_the_existing_providers() {
     let tool = tools::find("accounts").unwrap();
     let provider = tool.args.iter().find(|arg| arg.name == "provider").unwrap();
     let names: Vec<&str> = PROVIDERS.iter().map(|service| service.name).collect();
@@ -265,7 +265,7 @@ fn the_tool_knows_every_service() {
 
 /// The settings say the tenant, and what stands there is checked at start.
 #[test]
-fn a_tenant_is_a_setting() {
+fn tenant_setting_is_checked_at_start() {
     let set = |tenant: &str| {
         let tenant = tenant.to_owned();
         let var = move |name: &str| match name {

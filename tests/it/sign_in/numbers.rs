@@ -231,7 +231,7 @@ const CASES: &[Case] = &[
 ];
 
 #[tokio::test]
-async fn every_number_has_words() {
+async fn every_aadsts_number_is_explained() {
     for case in CASES {
         let home = home();
         let answer = || Answer::entra(case.code, case.number, case.more);
@@ -265,7 +265,7 @@ async fn every_number_has_words() {
 
 /// The number may come in the redirect, or in the description alone.
 #[tokio::test]
-async fn a_number_is_found_where_it_stands() {
+async fn error_number_is_found_wherever_it_stands() {
     let home = home();
     let server = TokenServer::start(|_, _| {
         Answer::new(

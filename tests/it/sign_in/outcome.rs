@@ -151,7 +151,7 @@ async fn the_account_is_that_of_the_tokens() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_asked_for_is_refused_before_a_page_opens() {
+async fn impossible_sign_in_is_refused_before_opening_pages() {
     let home = tempfile::tempdir().unwrap();
     let server = server().await;
     let config = server.config(home.path());
@@ -178,7 +178,7 @@ async fn call(pipeline: &Pipeline, arguments: Value) -> Value {
 }
 
 #[tokio::test]
-async fn the_tool_shows_a_code_and_finishes_by_itself() {
+async fn tool_shows_the_device_code_and_finishes_alone() {
     let home = tempfile::tempdir().unwrap();
     let server = server().await;
     let config = Arc::new(server.config(home.path()));

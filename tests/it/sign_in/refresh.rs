@@ -39,7 +39,7 @@ async fn eight(accounts: &Accounts) -> Vec<daysheet::error::Result<String>> {
 }
 
 #[tokio::test]
-async fn eight_who_ask_at_once_make_one_request() {
+async fn concurrent_callers_share_one_refresh_request() {
     let home = tempfile::tempdir().unwrap();
     let server = TokenServer::start(|number, _| {
         Answer::tokens(&format!("at-{number}"), None, 3599).after(Duration::from_millis(100))
@@ -60,7 +60,7 @@ async fn eight_who_ask_at_once_make_one_request() {
 }
 
 #[tokio::test]
-async fn several_processes_make_one_request() {
+async fn several_processes_share_one_refresh_request() {
     let home = tempfile::tempdir().unwrap();
     let server = TokenServer::start(|number, _| {
         Answer::tokens(&format!("at-{number}"), Some("rotated"), 3599)
@@ -92,7 +92,7 @@ async fn a_fresh_token_needs_no_request() {
 /// By the time that anybody has the new access token, the new refresh token is
 /// on disk.
 #[tokio::test]
-async fn a_rotated_token_is_saved_before_it_is_used() {
+async fn rotated_refresh_token_is_saved_before_use() {
     let home = tempfile::tempdir().unwrap();
     let server = TokenServer::start(|number, form| {
         let expected = ["rt-0", "rt-1", "rt-2"][number];
@@ -110,7 +110,7 @@ async fn a_rotated_token_is_saved_before_it_is_used() {
 }
 
 #[tokio::test]
-async fn a_refresh_is_finished_though_its_caller_has_gone() {
+async fn refresh_completes_after_its_caller_is_gone() {
     let home = tempfile::tempdir().unwrap();
     let server = TokenServer::start(|_, _| {
         Answer::tokens("at-new", Some("rt-new"), 3599).after(Duration::from_millis(200))
@@ -126,7 +126,7 @@ async fn a_refresh_is_finished_though_its_caller_has_gone() {
 }
 
 #[tokio::test]
-async fn a_process_killed_in_a_refresh_holds_nobody_up_for_long() {
+async fn process_killed_during_refresh_blocks_others_briefly() {
     let home = tempfile::tempdir().unwrap();
     let server = TokenServer::start(|_, _| Answer::tokens("at-new", None, 3599)).await;
     let accounts = server.accounts(home.path());
@@ -181,7 +181,7 @@ async fn a_refused_grant_is_reported_and_remembered() {
 
 /// What comes back from a refresh counts only if nobody signed in meanwhile.
 #[tokio::test]
-async fn a_sign_in_during_a_refresh_wins() {
+async fn sign_in_during_a_refresh_wins() {
     for refused in [true, false] {
         let home = tempfile::tempdir().unwrap();
         let (asked, answered) = (Arc::new(Notify::new()), asked_answer(refused));
@@ -217,7 +217,7 @@ fn asked_answer(refused: bool) -> impl Fn() -> Answer {
 }
 
 #[tokio::test]
-async fn trouble_on_the_way_is_not_held_against_the_account() {
+async fn network_errors_do_not_mark_the_account() {
     let home = tempfile::tempdir().unwrap();
     let server = TokenServer::start(|number, _| match number {
         0 => Answer::new("503 Service Unavailable", "").after(Duration::from_millis(100)),
@@ -276,7 +276,7 @@ async fn a_rejected_token_is_refreshed_once() {
 }
 
 #[tokio::test]
-async fn accounts_are_found_by_what_people_call_them() {
+async fn accounts_are_found_by_any_usual_name() {
     let home = tempfile::tempdir().unwrap();
     let server = TokenServer::start(|_, _| Answer::error("unasked")).await;
     let accounts = server.accounts(home.path());
@@ -360,7 +360,7 @@ async fn signing_out_ends_the_grant_and_keeps_the_handles() {
 /// A sign-out that cannot be written ends no grant: the account goes on, and can
 /// be signed out when there is room.
 #[tokio::test]
-async fn a_sign_out_that_cannot_be_written_ends_nothing() {
+async fn unwritable_sign_out_leaves_the_account_signed_in() {
     let home = tempfile::tempdir().unwrap();
     let server = TokenServer::start(|_, _| Answer::new("200 OK", "{}")).await;
     let accounts = server.accounts(home.path());
@@ -399,7 +399,7 @@ async fn tokens_are_not_readable_on_disk() {
 /// A token that no header can carry is refused when it comes, and gone the next
 /// time: it would end every call.
 #[tokio::test]
-async fn a_token_that_cannot_be_sent_is_refused_at_the_door() {
+async fn token_unfit_for_a_header_is_refused() {
     for odd in ["new\\r\\nX-Other: 1", "new\\n", "new one", "", "n\\u00e9w", "new\\u0000"] {
         let home = tempfile::tempdir().unwrap();
         let server = TokenServer::start(move |number, _| match number {

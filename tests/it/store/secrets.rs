@@ -22,7 +22,7 @@ fn without_keychain() -> bool {
 }
 
 #[tokio::test]
-async fn secrets_open_for_their_row_only() {
+async fn sealed_secret_opens_for_its_row_only() {
     let home = tempfile::tempdir().unwrap();
     let store = super::store(home.path());
     let sealed = store.seal("account a", b"the refresh token").await.unwrap();
@@ -63,7 +63,7 @@ async fn secrets_are_sealed_with_xchacha20_poly1305() {
 
 /// Whoever creates the key file first, all get the same key.
 #[test]
-fn processes_that_start_at_once_agree_on_one_key() {
+fn processes_starting_together_agree_on_one_key() {
     let home = tempfile::tempdir().unwrap();
     let seal = |_| {
         let home = home.path().to_path_buf();
@@ -84,7 +84,7 @@ fn processes_that_start_at_once_agree_on_one_key() {
 }
 
 #[tokio::test]
-async fn a_lost_key_file_is_never_replaced_while_it_is_needed() {
+async fn lost_key_file_is_not_replaced_while_needed() {
     let home = tempfile::tempdir().unwrap();
     let key = home.path().join("key");
     let sealed = super::store(home.path()).seal("x", b"y").await.unwrap();
@@ -122,7 +122,7 @@ async fn a_key_file_without_a_key_is_named() {
 }
 
 #[tokio::test]
-async fn without_a_keychain_the_key_is_in_a_file_and_stays_there() {
+async fn key_stays_in_a_file_without_keychain() {
     if !without_keychain() {
         return;
     }
@@ -142,7 +142,7 @@ async fn without_a_keychain_the_key_is_in_a_file_and_stays_there() {
 }
 
 #[tokio::test]
-async fn a_keychain_out_of_reach_is_no_reason_for_a_new_key() {
+async fn unreachable_keychain_creates_no_new_key() {
     if !without_keychain() {
         return;
     }
@@ -164,7 +164,7 @@ async fn a_keychain_out_of_reach_is_no_reason_for_a_new_key() {
 }
 
 #[tokio::test]
-async fn the_fence_secret_lasts_and_needs_no_key() {
+async fn fence_secret_is_permanent_and_needs_no_key() {
     let home = tempfile::tempdir().unwrap();
     let (one, two) = (super::store(home.path()), super::store(home.path()));
     let (one, two) = tokio::join!(one.fence_secret(), two.fence_secret());

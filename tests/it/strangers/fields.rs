@@ -43,7 +43,7 @@ fn visit(value: &mut Value, place: &str, each: &mut impl FnMut(String, &mut Valu
 }
 
 #[tokio::test]
-async fn no_value_of_an_answer_writes_notes() {
+async fn no_field_of_an_answer_writes_notes() {
     let mut session = Session::signed_in(TempDir::new().unwrap(), None, Who::Usual).await;
     // Once as it is, to see what values there are.
     let places: Arc<Mutex<BTreeSet<String>>> = Arc::default();

@@ -19,7 +19,7 @@ fn message(id: &str, more: &str) -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn what_happens_to_letters_is_reported() {
+async fn message_changes_appear_in_the_history() {
     let sandbox = sandbox().await;
     let mira = reader(&sandbox).await;
     let start = now(&mira).await;

@@ -3,7 +3,7 @@
 use super::*;
 
 #[tokio::test]
-async fn a_list_is_filtered_and_ordered() {
+async fn event_lists_are_filtered_and_ordered() {
     let sandbox = sandbox().await;
     let mira = signed_in(&sandbox, MIRA).await;
     for (title, day, more) in cases! {
@@ -48,7 +48,7 @@ async fn a_list_is_filtered_and_ordered() {
 }
 
 #[tokio::test]
-async fn a_sync_token_tells_what_has_changed() {
+async fn sync_token_returns_what_has_changed() {
     let sandbox = sandbox().await;
     let mira = signed_in(&sandbox, MIRA).await;
     let body = |id: &str, day: &str| {
@@ -175,7 +175,7 @@ async fn a_sync_token_tells_what_has_changed() {
 }
 
 #[tokio::test]
-async fn calendars_are_made_renamed_and_deleted() {
+async fn calendars_are_created_renamed_and_deleted() {
     let sandbox = sandbox().await;
     let mira = signed_in(&sandbox, MIRA).await;
     let entry = json!({

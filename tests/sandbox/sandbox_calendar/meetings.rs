@@ -19,7 +19,7 @@ fn invitation(id: &str) -> Value {
 }
 
 #[tokio::test]
-async fn an_invitation_is_answered() {
+async fn answer_reaches_the_organizers_copy() {
     let sandbox = sandbox().await;
     let mira = signed_in(&sandbox, MIRA).await;
     let zoe = signed_in(&sandbox, ZOE).await;
@@ -133,7 +133,7 @@ async fn an_invitation_is_answered() {
 }
 
 #[tokio::test]
-async fn a_meeting_that_is_deleted_is_deleted_for_all() {
+async fn deleting_a_meeting_deletes_every_copy() {
     let sandbox = sandbox().await;
     let mira = signed_in(&sandbox, MIRA).await;
     let zoe = signed_in(&sandbox, ZOE).await;
@@ -145,7 +145,7 @@ async fn a_meeting_that_is_deleted_is_deleted_for_all() {
 }
 
 #[tokio::test]
-async fn a_series_is_answered_and_changed_in_parts() {
+async fn single_occurrences_are_answered_and_changed() {
     let sandbox = sandbox().await;
     let mira = signed_in(&sandbox, MIRA).await;
     let zoe = signed_in(&sandbox, ZOE).await;
@@ -222,7 +222,7 @@ async fn a_series_is_answered_and_changed_in_parts() {
 }
 
 #[tokio::test]
-async fn busy_times_are_those_of_all_calendars_one_knows_of() {
+async fn busy_times_cover_all_visible_calendars() {
     let sandbox = sandbox().await;
     let mira = signed_in(&sandbox, MIRA).await;
     let zoe = signed_in(&sandbox, ZOE).await;

@@ -98,7 +98,7 @@ async fn every_method_needs_its_scope() {
 }
 
 #[tokio::test]
-async fn what_one_may_only_read_is_not_written() {
+async fn read_only_calendars_are_not_written() {
     let dir = TempDir::new().unwrap();
     let calendars = dir.path().join("calendars").join(MIRA);
     let mail = dir.path().join("mail").join(MIRA);

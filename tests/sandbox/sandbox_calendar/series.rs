@@ -72,7 +72,7 @@ async fn occurrences_keep_their_local_time() {
 }
 
 #[tokio::test]
-async fn days_recur_as_days() {
+async fn whole_day_events_recur_as_days() {
     let sandbox = sandbox().await;
     let mira = signed_in(&sandbox, MIRA).await;
     let leap = json!({
@@ -170,7 +170,7 @@ async fn one_occurrence_is_changed_and_another_cancelled() {
 }
 
 #[tokio::test]
-async fn a_series_without_an_end_is_reported_page_by_page() {
+async fn endless_series_is_listed_page_by_page() {
     let sandbox = sandbox().await;
     let mira = signed_in(&sandbox, MIRA).await;
     let daily = with(

@@ -3,7 +3,7 @@
 use super::*;
 
 #[tokio::test]
-async fn an_event_is_made_and_read() {
+async fn created_event_is_read_back() {
     let sandbox = sandbox().await;
     let mira = signed_in(&sandbox, MIRA).await;
     let body = json!({
@@ -80,7 +80,7 @@ async fn an_event_is_made_and_read() {
 }
 
 #[tokio::test]
-async fn an_event_of_days_has_no_times() {
+async fn whole_day_event_has_no_times() {
     let sandbox = sandbox().await;
     let mira = signed_in(&sandbox, MIRA).await;
     let body = json!({
@@ -113,7 +113,7 @@ async fn an_event_of_days_has_no_times() {
 }
 
 #[tokio::test]
-async fn a_patch_keeps_what_it_does_not_name() {
+async fn patch_keeps_fields_it_does_not_name() {
     let sandbox = sandbox().await;
     let mira = signed_in(&sandbox, MIRA).await;
     let body = with(
@@ -189,7 +189,7 @@ async fn a_patch_keeps_what_it_does_not_name() {
 }
 
 #[tokio::test]
-async fn an_event_that_has_changed_meanwhile_is_not_written() {
+async fn event_changed_meanwhile_is_not_written() {
     let sandbox = sandbox().await;
     let mira = signed_in(&sandbox, MIRA).await;
     let made =
@@ -230,7 +230,7 @@ async fn an_event_that_has_changed_meanwhile_is_not_written() {
 }
 
 #[tokio::test]
-async fn a_deleted_event_leaves_its_tombstone() {
+async fn deleted_event_leaves_a_tombstone() {
     let sandbox = sandbox().await;
     let mira = signed_in(&sandbox, MIRA).await;
     let body = with(
@@ -262,7 +262,7 @@ async fn a_deleted_event_leaves_its_tombstone() {
 }
 
 #[tokio::test]
-async fn events_of_what_somebody_does() {
+async fn special_event_types_are_created_and_checked() {
     let sandbox = sandbox().await;
     let mira = signed_in(&sandbox, MIRA).await;
     let away = with(
@@ -315,7 +315,7 @@ async fn events_of_what_somebody_does() {
 }
 
 #[tokio::test]
-async fn events_are_taken_over() {
+async fn events_are_imported_with_their_uid() {
     let sandbox = sandbox().await;
     let mira = signed_in(&sandbox, MIRA).await;
     // The organizer is theirs, and nobody is told.

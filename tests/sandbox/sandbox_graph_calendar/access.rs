@@ -9,7 +9,7 @@ use crate::common::client::{ME, User};
 use crate::graph_client::{column, text};
 
 #[tokio::test]
-async fn permissions_of_calendars() {
+async fn permissions_limit_access_to_calendars() {
     let (_dir, sandbox, user) = mira().await;
     let event = made(&user, "me/events", hour("x", 3, 9)).await;
     let path = at(&event);
@@ -61,7 +61,7 @@ async fn permissions_of_calendars() {
 }
 
 #[tokio::test]
-async fn batches_write() {
+async fn batches_write_events() {
     let (_dir, _sandbox, user) = mira().await;
     let event = made(&user, "me/events", hour("x", 3, 9)).await;
     let path = format!("/{}", at(&event));

@@ -28,7 +28,7 @@ pub async fn round(user: &User, path: &str, size: usize) -> (Vec<Value>, String)
 }
 
 #[tokio::test]
-async fn changes_of_a_calendar() {
+async fn calendar_delta_returns_changes() {
     let (_dir, sandbox, user) = mira().await;
     let mut events = Vec::new();
     for (subject, day) in [("One", 3), ("Two", 4), ("Three", 5)] {
@@ -95,7 +95,7 @@ async fn changes_of_a_calendar() {
 }
 
 #[tokio::test]
-async fn changes_of_a_folder() {
+async fn folder_delta_returns_changes() {
     let (_dir, sandbox, user) = mira().await;
     let message = |number: u8| {
         format!(

@@ -8,7 +8,7 @@ use crate::graph_client::text;
 
 /// Everything that is said of an event, as it comes back.
 #[tokio::test]
-async fn an_event_whole() {
+async fn event_has_all_its_properties() {
     let (_dir, _sandbox, user) = mira().await;
     let body = json!({
         "subject": "Plan",
@@ -158,7 +158,7 @@ async fn an_event_whole() {
 
 /// Times in the zone that was asked for, by either kind of name.
 #[tokio::test]
-async fn zones_of_answers() {
+async fn times_come_in_the_preferred_zone() {
     let (_dir, _sandbox, user) = mira().await;
     let timed = made(&user, "me/events", hour("Timed", 3, 18)).await;
     let whole = json!({

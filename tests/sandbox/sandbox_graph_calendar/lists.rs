@@ -7,7 +7,7 @@ use crate::common::client::{ME, encoded, form};
 use crate::graph_client::{column, text};
 
 #[tokio::test]
-async fn lists_of_events() {
+async fn event_lists_are_filtered_and_ordered() {
     let (_dir, _sandbox, user) = mira().await;
     for (subject, day, at) in
         [("Alpha", 3, 9), ("beta", 4, 9), ("Gamma", 2, 9), ("Alpha two", 5, 9)]
@@ -87,7 +87,7 @@ async fn lists_of_events() {
 }
 
 #[tokio::test]
-async fn calendars_come_and_go() {
+async fn calendars_are_created_and_deleted() {
     let (_dir, _sandbox, user) = mira().await;
     let list = user.json("me/calendars").await;
     let mut main = list["value"][0].clone();

@@ -152,7 +152,7 @@ async fn answers_reach_the_organizer() {
 }
 
 #[tokio::test]
-async fn schedules_of_all_kinds() {
+async fn schedules_show_busy_times_of_everybody() {
     let (_dir, sandbox, user) = mira().await;
     let ana = User::at_graph(sandbox.base(), ANA, SCOPES).await;
     for (body, show) in [

@@ -40,7 +40,7 @@ async fn spring(user: &User) -> Vec<Value> {
 }
 
 #[tokio::test]
-async fn series_expand_and_differ() {
+async fn series_expand_with_their_exceptions() {
     let (_dir, sandbox, user) = mira().await;
     let ana = User::at_graph(sandbox.base(), ANA, SCOPES).await;
     let master =
@@ -222,7 +222,7 @@ async fn series_expand_and_differ() {
 
 /// Recurrences as Graph takes them, with the days they begin with.
 #[tokio::test]
-async fn recurrences_read() {
+async fn recurrences_are_accepted_and_normalised() {
     let (_dir, _sandbox, user) = mira().await;
     let no_end = json!({ "type": "noEnd" });
     for (pattern, range, expected) in cases! {

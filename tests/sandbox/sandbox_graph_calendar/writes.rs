@@ -8,7 +8,7 @@ use crate::graph_client::text;
 
 /// Changes keep what they do not name; whoever is late is told so.
 #[tokio::test]
-async fn patches_and_conflicts() {
+async fn patches_keep_other_fields_and_detect_conflicts() {
     let (_dir, sandbox, user) = mira().await;
     let body = with(
         hour("First", 3, 9),
@@ -130,7 +130,7 @@ async fn patches_and_conflicts() {
 
 /// Bodies that Graph does not take.
 #[tokio::test]
-async fn bodies_refused() {
+async fn invalid_event_bodies_are_refused() {
     let (_dir, _sandbox, user) = mira().await;
     let read = "RequestBodyRead";
     let failed = "ErrorPropertyValidationFailure";

@@ -10,7 +10,7 @@ const RULES: &str = "me/mailFolders/inbox/messageRules";
 
 /// Rules are kept as they are sent, and look at what comes in.
 #[tokio::test]
-async fn rules() {
+async fn rules_are_stored_and_applied_to_new_mail() {
     let (_dir, sandbox, user) = mira().await;
     let folder = made(&user, "me/mailFolders", json!({ "displayName": "Bills" })).await;
     let rule = made(&user, RULES, json!({
@@ -89,7 +89,7 @@ async fn rules() {
 
 /// Settings are merged, and told as they are kept.
 #[tokio::test]
-async fn settings() {
+async fn settings_are_merged_and_returned() {
     let (_dir, _sandbox, user) = mira().await;
     let before = user.json("me/mailboxSettings").await;
     let time = |time: &str| json!({ "dateTime": time, "timeZone": "W. Europe Standard Time" });
@@ -135,7 +135,7 @@ async fn settings() {
 
 /// The list of categories, which messages do not change and do not follow.
 #[tokio::test]
-async fn categories() {
+async fn categories_are_managed_independently_of_messages() {
     const LIST: &str = "me/outlook/masterCategories";
     let (_dir, _sandbox, user) = mira().await;
     let before = column(&user.json(LIST).await, "displayName");
@@ -169,7 +169,7 @@ async fn categories() {
 
 /// Contacts that somebody makes, and those that the mail makes known.
 #[tokio::test]
-async fn contacts() {
+async fn contacts_are_created_changed_and_deleted() {
     let (_dir, _sandbox, user) = mira().await;
     let known = user.json("me/contacts").await["value"][0].clone();
     assert_eq!(known["emailAddresses"][0]["address"], "all@example.com");

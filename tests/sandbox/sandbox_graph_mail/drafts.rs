@@ -13,7 +13,7 @@ use crate::graph_client::text;
 /// Everything that a draft can be given is there again, and what is changed is
 /// changed alone.
 #[tokio::test]
-async fn life_of_a_draft() {
+async fn draft_keeps_its_content_until_sent() {
     let (_dir, sandbox, user) = mira().await;
     let body = json!({
         "subject": "Møte på fredag",
@@ -125,7 +125,7 @@ async fn life_of_a_draft() {
 
 /// What is to be sent later waits in the outbox, and can be called back.
 #[tokio::test]
-async fn later() {
+async fn deferred_message_waits_in_the_outbox() {
     let (_dir, sandbox, user) = mira().await;
     let ana = User::at_graph(sandbox.base(), ANA, SCOPES).await;
     let at_time =

@@ -8,7 +8,7 @@ use crate::graph_client::{column, text};
 
 /// Twenty moves in one batch; ids that stay, and ids that do not.
 #[tokio::test]
-async fn twenty_moves() {
+async fn twenty_messages_move_in_one_batch() {
     let (_dir, _sandbox, user) = mira().await;
     let folder = made(&user, "me/mailFolders", json!({ "displayName": "Reports" })).await;
     let list = user
@@ -64,7 +64,7 @@ async fn twenty_moves() {
 
 /// A common id is another one after a move, and the old one leads nowhere.
 #[tokio::test]
-async fn moved_copied_deleted() {
+async fn moving_and_copying_change_message_ids() {
     let (_dir, _sandbox, user) = mira().await;
     let message = user.message("Report 1").await;
     let moved =
@@ -101,7 +101,7 @@ async fn moved_copied_deleted() {
 
 /// What a message is marked with, and what the answer says then.
 #[tokio::test]
-async fn marks() {
+async fn message_marks_are_written_and_returned() {
     let (_dir, _sandbox, user) = mira().await;
     let message = user.message("Report 2").await;
     let path = at(&message);
@@ -147,7 +147,7 @@ async fn marks() {
 
 /// Folders made, renamed, and deleted with what is in them.
 #[tokio::test]
-async fn folders() {
+async fn folders_are_created_renamed_and_deleted() {
     let (_dir, _sandbox, user) = mira().await;
     let top = made(&user, "me/mailFolders", json!({ "displayName": "Club" })).await;
     assert_eq!(
@@ -195,7 +195,7 @@ async fn folders() {
 
 /// Another's mailbox takes the permissions for that.
 #[tokio::test]
-async fn of_others() {
+async fn other_mailboxes_need_their_permissions() {
     let (_dir, sandbox, user) = mira().await;
     let body =
         json!({ "subject": "For Ana", "toRecipients": [{ "emailAddress": { "address": ME } }] });

@@ -7,7 +7,7 @@ use crate::common::client::{User, encoded};
 
 /// One refusal for every mistake; nothing comes of any of them.
 #[tokio::test]
-async fn table() {
+async fn invalid_writes_are_refused_without_effect() {
     let (_dir, _sandbox, user) = mira().await;
     let draft = made(&user, "me/messages", json!({ "subject": "Draft" })).await;
     let path = at(&draft);
@@ -83,7 +83,7 @@ async fn table() {
 
 /// Each write takes its permission.
 #[tokio::test]
-async fn permissions() {
+async fn every_write_needs_its_permission() {
     let (_dir, sandbox, full) = mira().await;
     let report = at(&full.message("Report 1").await);
     let draft = at(&made(&full, "me/messages", json!({ "toRecipients": people(&[ANA]) })).await);

@@ -9,7 +9,7 @@ use crate::graph_client::text;
 
 /// A conversation between a mailbox of Graph's and one of Gmail's.
 #[tokio::test]
-async fn between_graph_and_gmail() {
+async fn thread_spans_graph_and_gmail_mailboxes() {
     let (_dir, sandbox, user) = mira().await;
     let first = made(
         &user,
@@ -63,7 +63,7 @@ async fn between_graph_and_gmail() {
 
 /// Whom answers go to, by what they answer.
 #[tokio::test]
-async fn recipients() {
+async fn reply_recipients_follow_the_message() {
     let (_dir, sandbox, user) = mira().await;
     let message = |subject: &str, head: &str| {
         format!(

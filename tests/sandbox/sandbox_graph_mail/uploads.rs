@@ -10,7 +10,7 @@ use crate::graph_client::{column, text};
 
 /// A file of more than one piece, and all that goes wrong on its way.
 #[tokio::test]
-async fn piece_by_piece() {
+async fn large_attachment_is_uploaded_in_pieces() {
     let (_dir, _sandbox, user) = mira().await;
     let draft = made(&user, "me/messages", json!({ "subject": "Large" })).await;
     let path = at(&draft);
@@ -53,7 +53,7 @@ async fn piece_by_piece() {
 
 /// Files and pictures that are put into a draft at once, and taken out.
 #[tokio::test]
-async fn at_once() {
+async fn small_attachments_are_added_and_removed() {
     let (_dir, _sandbox, user) = mira().await;
     let draft = made(&user, "me/messages", json!({
         "subject": "Files", "body": { "contentType": "html", "content": "<img src=\"cid:logo@x\">" },

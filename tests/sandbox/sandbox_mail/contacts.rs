@@ -18,7 +18,7 @@ fn plain(mut person: Value) -> Value {
 }
 
 #[tokio::test]
-async fn a_contact_is_made_changed_and_deleted() {
+async fn contact_is_created_changed_and_deleted() {
     let sandbox = sandbox().await;
     let user = User::at_gmail(sandbox.base(), MIRA, CONTACTS).await;
     let body = json!({
@@ -68,7 +68,7 @@ async fn a_contact_is_made_changed_and_deleted() {
 
 /// A contact that the mail gave is one to change as well.
 #[tokio::test]
-async fn a_contact_of_the_mail_is_changed() {
+async fn contact_known_from_mail_can_be_changed() {
     let sandbox = sandbox().await;
     let user = User::at_gmail(sandbox.base(), MIRA, &format!("{CONTACTS} {MODIFY}")).await;
     let lines = ["From: mira@example.com", "To: Ada Berg <ada@example.com>"];
@@ -89,7 +89,7 @@ async fn a_contact_of_the_mail_is_changed() {
 }
 
 #[tokio::test]
-async fn who_may_only_read_does_not_write() {
+async fn read_scope_does_not_write_contacts() {
     let sandbox = sandbox().await;
     let user = User::at_gmail(sandbox.base(), MIRA, &format!("{CONTACTS}.readonly")).await;
     for (method, path) in [

@@ -9,7 +9,7 @@ fn head(message: &str) -> Vec<&str> {
 }
 
 #[tokio::test]
-async fn copies_go_to_all_recipients_and_tell_no_bcc() {
+async fn copies_reach_all_recipients_without_bcc() {
     let sandbox = sandbox().await;
     let user = signed_in(&sandbox, MIRA).await;
     let lines = [
@@ -50,7 +50,7 @@ async fn copies_go_to_all_recipients_and_tell_no_bcc() {
 
 /// Everything that is sent is delivered, as often as it is sent.
 #[tokio::test]
-async fn a_letter_sent_twice_comes_twice() {
+async fn message_sent_twice_arrives_twice() {
     let sandbox = sandbox().await;
     let user = signed_in(&sandbox, MIRA).await;
     let lines = [
@@ -72,7 +72,7 @@ async fn a_letter_sent_twice_comes_twice() {
 }
 
 #[tokio::test]
-async fn an_answer_joins_the_conversation_on_both_sides() {
+async fn reply_joins_the_thread_on_both_sides() {
     let sandbox = sandbox().await;
     let (mira, zoe) = (signed_in(&sandbox, MIRA).await, signed_in(&sandbox, ZOE).await);
     let ask = [
@@ -122,7 +122,7 @@ async fn an_answer_joins_the_conversation_on_both_sides() {
 /// Who is written to oneself has one message; under a tag it is the same person;
 /// under the name of somebody else nobody writes.
 #[tokio::test]
-async fn the_sender_is_the_owner() {
+async fn sender_is_always_the_owner() {
     let sandbox = sandbox().await;
     let user = signed_in(&sandbox, MIRA).await;
     for (from, to, shown, labels) in cases! {

@@ -11,7 +11,7 @@ const HEAD: [&str; 4] = [
 ];
 
 #[tokio::test]
-async fn a_draft_lives_from_making_to_sending() {
+async fn draft_is_created_changed_and_sent() {
     let sandbox = sandbox().await;
     let user = signed_in(&sandbox, MIRA).await;
     let mut seen = Vec::new();
@@ -66,7 +66,7 @@ async fn a_draft_lives_from_making_to_sending() {
 }
 
 #[tokio::test]
-async fn what_is_missing_is_added_and_what_is_there_stays() {
+async fn missing_header_fields_are_added_to_drafts() {
     let sandbox = sandbox().await;
     let user = signed_in(&sandbox, MIRA).await;
     let message = "Subject: bare\r\n\r\nx\r\n";
@@ -101,7 +101,7 @@ async fn what_is_missing_is_added_and_what_is_there_stays() {
 
 /// A conversation is joined by a reference and the subject, not by its id.
 #[tokio::test]
-async fn a_conversation_is_joined_only_where_it_belongs() {
+async fn thread_is_joined_by_reference_and_subject() {
     let sandbox = sandbox().await;
     let user = signed_in(&sandbox, MIRA).await;
     let first = user.json("messages").await["messages"][0].clone();

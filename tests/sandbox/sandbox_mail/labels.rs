@@ -10,7 +10,7 @@ fn label(id: &str, name: &str) -> Value {
 }
 
 #[tokio::test]
-async fn a_label_is_made_changed_and_deleted() {
+async fn label_is_created_changed_and_deleted() {
     let sandbox = sandbox().await;
     let user = signed_in(&sandbox, MIRA).await;
     let made = user.post("labels", json!({ "name": "Lamps/Linen" })).await;

@@ -8,7 +8,7 @@ async fn first(user: &User) -> Value {
 }
 
 #[tokio::test]
-async fn labels_are_added_and_taken_away() {
+async fn labels_are_added_and_removed() {
     let sandbox = sandbox().await;
     let user = signed_in(&sandbox, MIRA).await;
     let message = first(&user).await;
@@ -32,7 +32,7 @@ async fn labels_are_added_and_taken_away() {
 /// Every kind of change stands in the history, in its order; what changes
 /// nothing does not.
 #[tokio::test]
-async fn the_history_tells_it_all() {
+async fn history_lists_every_change_in_order() {
     let sandbox = sandbox().await;
     let user = User::at_gmail(sandbox.base(), MIRA, ALL).await;
     let message = first(&user).await;
@@ -82,7 +82,7 @@ async fn the_history_tells_it_all() {
 }
 
 #[tokio::test]
-async fn a_thousand_letters_change_in_one_request() {
+async fn thousand_messages_change_in_one_request() {
     let sandbox = sandbox().await;
     let user = User::at_gmail(sandbox.base(), MIRA, ALL).await;
     for number in 0..1_000 {

@@ -6,7 +6,7 @@ use super::*;
 const NOBODY: &str = "U3ViamVjdDogeA0KDQp4";
 
 #[tokio::test]
-async fn requests_that_make_no_sense_are_refused() {
+async fn invalid_requests_are_refused() {
     let sandbox = sandbox().await;
     let scope = format!("{ALL} https://www.googleapis.com/auth/gmail.settings.basic");
     let user = User::at_gmail(sandbox.base(), MIRA, &scope).await;
@@ -63,7 +63,7 @@ async fn requests_that_make_no_sense_are_refused() {
 
 /// The methods that each scope opens: all others are refused, whatever is asked.
 #[tokio::test]
-async fn every_scope_opens_its_own() {
+async fn each_scope_allows_only_its_methods() {
     const METHODS: [(&str, &str, &str); 10] = [
         ("draft list", "GET", "drafts"),
         ("draft", "POST", "drafts"),

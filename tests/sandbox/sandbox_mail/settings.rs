@@ -65,7 +65,7 @@ async fn filters_are_kept_and_applied() {
 }
 
 #[tokio::test]
-async fn settings_are_set_and_stay() {
+async fn settings_are_written_and_stored() {
     let sandbox = sandbox().await;
     let user = User::at_gmail(sandbox.base(), MIRA, BASIC).await;
     let on = json!({

@@ -12,7 +12,7 @@ const HEAD: [&str; 4] = [
 const BASE: &str = "/upload/gmail/v1/users/me";
 
 #[tokio::test]
-async fn a_letter_is_uploaded_in_pieces() {
+async fn message_is_uploaded_in_pieces() {
     const UNIT: usize = 256 << 10;
     let sandbox = sandbox().await;
     let user = signed_in(&sandbox, MIRA).await;
@@ -57,7 +57,7 @@ async fn a_letter_is_uploaded_in_pieces() {
 }
 
 #[tokio::test]
-async fn what_is_no_upload_is_refused() {
+async fn invalid_uploads_are_refused() {
     let sandbox = sandbox().await;
     let user = signed_in(&sandbox, MIRA).await;
     for (method, path, kind, status) in [

@@ -15,7 +15,7 @@ fn memory() -> Option<u64> {
 /// A thousand messages of 20 KB, sent and delivered: 20 MB, as both share theirs
 /// with nobody 40 MB, and not the thousand states between.
 #[tokio::test]
-async fn a_thousand_letters_are_sent() {
+async fn thousand_messages_are_sent() {
     let sandbox = sandbox().await;
     let user = signed_in(&sandbox, MIRA).await;
     let text = "A line of some length.\r\n".repeat(850);

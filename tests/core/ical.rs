@@ -421,7 +421,7 @@ fn zone_rules_come_from_its_vtimezone() {
 }
 
 #[test]
-fn an_end_that_is_not_given_is_found() {
+fn missing_end_is_derived() {
     for (lines, expected, note) in cases! {
         "DTSTART;VALUE=DATE:20260703", "2026-07-04", None;
         "DTSTART;VALUE=DATE:20260703\nDTEND;VALUE=DATE:20260706", "2026-07-06", None;

@@ -451,7 +451,7 @@ proptest! {
 }
 
 #[test]
-fn the_days_above_are_what_they_claim() {
+fn slot_numbers_denote_these_times() {
     let berlin = TimeZone::get("Europe/Berlin").unwrap();
     let change = at(2 * 288 + 12).checked_add(SignedDuration::from_secs(1));
     assert_eq!(at(0).to_string(), "2031-03-28T00:00:00Z");

@@ -263,7 +263,7 @@ async fn failing_or_slow_account_is_a_note() {
 
 /// An account has as long as the README says. (Tests wait for less.)
 #[test]
-fn accounts_have_as_long_as_the_settings_give() {
+fn account_timeout_matches_the_readme() {
     let text = format!("takes more than {} seconds", PATIENCE.as_secs());
     assert!(include_str!("../../README.md").contains(&text), "{text}");
 }

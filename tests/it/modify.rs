@@ -220,7 +220,7 @@ async fn handles_threads_and_ids_are_resolved() {
 }
 
 #[tokio::test]
-async fn folders_are_made_when_asked_for() {
+async fn missing_folders_are_created_on_request() {
     let harness = MailHarness::one(Api::Gmail, "organize").await;
     harness.ana().fill(1);
     let to = json!({"ids": "ana-0001", "do": "label", "to": "Taxes"});

@@ -52,7 +52,7 @@ async fn answer_shows_the_event_the_service_stored() {
 }
 
 #[tokio::test]
-async fn what_is_given_is_what_is_written() {
+async fn arguments_are_written_as_given() {
     let berlin = |from: &str, to: &str| {
         format!("create main Nobody: {from}[Europe/Berlin]/{to}[Europe/Berlin] title=T")
     };
@@ -528,7 +528,7 @@ fn change(id: &str, members: Value, more: Value) -> Value {
 }
 
 #[tokio::test]
-async fn only_what_is_given_changes() {
+async fn only_given_arguments_change_an_event() {
     let put = |harness: &CalendarHarness| {
         let mut facts =
             harness.ana().put("main/m", "Review", "2036-02-05T09:00[Europe/Berlin]", 45);

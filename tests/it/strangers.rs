@@ -352,7 +352,7 @@ async fn messages_cannot_write_notes() {
 /// What is said within fences begins with their word, and what a sender writes
 /// like it does not.
 #[tokio::test]
-async fn lines_within_fences_cannot_be_forged() {
+async fn senders_cannot_forge_fence_lines() {
     let mail = TempDir::new().unwrap();
     mailbox(mail.path());
     let home = TempDir::new().unwrap();

@@ -117,12 +117,12 @@ fn entry(event: &Component, zones: &Zones, method: Option<&str>, notes: &mut Not
     };
     for line in &event.lines {
         let Some(property) = line.read() else {
-            notes.line(line.number, note!("cannot be read: {}", quoted(line.name())));
+            notes.line(line.number, note!("cannot be read: {}", quoted(line.as_str())));
             continue;
         };
         let read = take(&mut entry, &mut parts, line, &property, zones, notes);
         if read.is_none() {
-            notes.line(line.number, note!("cannot be read: {}", quoted(line.name())));
+            notes.line(line.number, note!("cannot be read: {}", quoted(line.as_str())));
         }
     }
     // A message about one occurrence may leave its own start out.

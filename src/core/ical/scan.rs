@@ -181,7 +181,7 @@ impl Line {
     }
 
     /// Returns the line unchanged.
-    pub fn name(&self) -> &str {
+    pub fn as_str(&self) -> &str {
         &self.text
     }
 }

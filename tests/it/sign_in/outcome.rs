@@ -75,7 +75,7 @@ fn add(provider: &str, address: Option<&str>, mailbox: Option<&str>) -> Add {
 
 /// What was asked for; the account, its `via`, and the note; what the page says.
 #[tokio::test]
-async fn the_account_is_that_of_the_tokens() {
+async fn account_is_the_owner_of_the_tokens() {
     type Case = (
         (&'static str, Option<&'static str>, Option<&'static str>),
         std::result::Result<

@@ -102,7 +102,7 @@ impl Pipeline {
             match op {
                 "delete" => response.notes.push("deleted for good: there is no undo".into()),
                 "copy" => {
-                    response.notes.push("no undo: trash or unlabel the copies instead".into())
+                    response.notes.push("no undo: trash or unlabel the copies instead".into());
                 }
                 _ => {}
             }

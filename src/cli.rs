@@ -49,7 +49,7 @@ use crate::config::Config;
 use crate::encode::stc::Version;
 use crate::error::{Error, Kind, Result};
 use crate::tools::accounts::{Add, Provider};
-use crate::tools::{Notation, TOOLS};
+use crate::tools::{FormatWord, TOOLS};
 use crate::words::Words;
 
 #[cfg(not(feature = "sandbox"))]
@@ -248,7 +248,7 @@ fn level(word: &str) -> std::result::Result<Access, String> {
 fn with_words(command: clap::Command) -> clap::Command {
     let words = |id: &str| match id {
         "tool" => Some(TOOLS.iter().map(|tool| tool.name).collect()),
-        "format" => Some(Notation::WORDS.to_vec()),
+        "format" => Some(FormatWord::WORDS.to_vec()),
         "provider" => Some(Provider::WORDS.to_vec()),
         _ => None,
     };

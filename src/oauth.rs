@@ -190,9 +190,10 @@ pub(crate) struct Ended {
 }
 
 /// A client of the `oauth2` crate with the settings of every flow.
-type Client = BasicClient<EndpointSet, EndpointNotSet, EndpointNotSet, EndpointNotSet, EndpointSet>;
+type OAuthClient =
+    BasicClient<EndpointSet, EndpointNotSet, EndpointNotSet, EndpointNotSet, EndpointSet>;
 
-fn client(config: &Config, authority: &Authority) -> Result<Client> {
+fn client(config: &Config, authority: &Authority) -> Result<OAuthClient> {
     let Authority { provider, tenant } = authority;
     let registered = (provider.client)(config);
     let id = registered.id.clone().ok_or_else(|| error_messages::no_client(provider))?;

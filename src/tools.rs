@@ -31,7 +31,7 @@ use serde_json::{Map, Value, json};
 use self::args::Args;
 pub use self::columns::{Columns, Detail};
 use self::kinds::Arguments;
-pub use self::view::{Call, Notation, View};
+pub use self::view::{Call, FormatWord, View};
 use crate::access::Access;
 use crate::encode::Format;
 use crate::error::Result;
@@ -135,7 +135,7 @@ pub const TOOLS: &[Tool] = &[
     changes::ChangesOf::TOOL,
     brief::Brief::TOOL,
     output::OutputRead::TOOL,
-    accounts::Accounts::TOOL,
+    accounts::AccountsRequest::TOOL,
 ];
 
 /// A call, ready to be carried out.

@@ -90,7 +90,7 @@ fn property(field: &Field, is_key: bool, settable: bool) -> Value {
     }
     if let Some(cap) = field.untrusted {
         // JSON always lists all guests of an event.
-        if !field.sources.iter().any(|(_, source)| matches!(source, Source::Guests(..))) {
+        if !matches!(field.source(Api::Gmail), Source::Guests(..)) {
             property.insert("maxLength".to_owned(), json!(longest(cap)));
         }
         property.insert("x-untrusted".to_owned(), json!(true));

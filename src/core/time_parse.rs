@@ -21,7 +21,7 @@ use crate::error::{Error, Result};
 use crate::event_time::{self, EventTime, ZonedTime};
 use crate::text;
 use clock::ClockTime;
-use words::Words;
+use words::DateWords;
 
 /// Forms of a time, suggested if one is not understood.
 const FORMS: &str = "write it as `2026-02-03 18h05`, `2026-02-03`, `tomorrow 9am`, \
@@ -219,17 +219,17 @@ fn understand(
         _ => line.clone(),
     };
     let parts = TimeParts::of(&spaced)?;
-    let days = match Words::read(&parts.date, parts.clock, context, start) {
+    let days = match DateWords::read(&parts.date, parts.clock, context, start) {
         Ok(Some(days)) => days,
         Ok(None) => return Err(unclear(&line)),
         Err(error) => return Err(error.context(format!("`{}`", text::brief(&line)))),
     };
     let (first, last) = match (days, parts.clock) {
-        (Words::Days(first, last), _) => (first, last),
-        (Words::At(at), None) if parts.offset.is_none() && parts.zone.is_none() => {
+        (DateWords::Days(first, last), _) => (first, last),
+        (DateWords::At(at), None) if parts.offset.is_none() && parts.zone.is_none() => {
             return Ok((ParsedTime::At(context.zone.to_datetime(at), at), None));
         }
-        (Words::At(_), _) => {
+        (DateWords::At(_), _) => {
             return Err(Error::argument(format!("`{}` gives the time twice", text::brief(&line)))
                 .next("count days, as in `+2d 14:00`, or leave out the time of day"));
         }

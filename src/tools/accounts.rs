@@ -8,8 +8,8 @@ use crate::words::{Words, words};
 tool! {
     /// List, add, remove or re-authorise mail accounts.
     /// `add` opens a sign-in page and finishes in the background.
-    accounts(Reversible, Read) => Accounts(Accounts::meant);
-    pub struct Accounts {
+    accounts(Reversible, Read) => Accounts(AccountsRequest::meant);
+    pub struct AccountsRequest {
         op: Op = default(),
         provider: Option<Provider> = choice(),
         account: Option<String> = ACCOUNT,
@@ -96,7 +96,7 @@ pub struct Add {
     pub device: bool,
 }
 
-impl Accounts {
+impl AccountsRequest {
     fn meant(self, _: &Args) -> Result<AccountsOp> {
         let device = self.flow == Flow::Device;
         let account = |op: &str| {

@@ -90,6 +90,6 @@ impl Agenda {
 
     /// Returns the columns that are asked for, or `None` for the default ones.
     pub fn columns(&self) -> Option<Columns> {
-        Columns::said(self.fields.as_ref(), self.detail)
+        Columns::from_arguments(self.fields.as_ref(), self.detail)
     }
 }

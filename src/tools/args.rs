@@ -44,8 +44,8 @@ impl Args {
             }
             // A client may send null, or an empty text, for an argument that is not given.
             let empty = value.as_str().is_some_and(|text| text.trim().is_empty());
-            let said = !value.is_null() && (clearing || !empty);
-            if said {
+            let has_value = !value.is_null() && (clearing || !empty);
+            if has_value {
                 given.insert(name, value);
             }
         }
@@ -183,8 +183,8 @@ impl Args {
         let Some((Arg { kind: ArgKind::Choice(words), .. }, value)) = self.arg(name) else {
             return Ok(None);
         };
-        let said = value.as_str().map(str::trim);
-        said.filter(|said| words.iter().any(|word| word.eq_ignore_ascii_case(said)))
+        let word = value.as_str().map(str::trim);
+        word.filter(|word| words.iter().any(|known| known.eq_ignore_ascii_case(word)))
             .and_then(T::of)
             .map(Some)
             .ok_or_else(|| wrong(name, value, &format!("one of: {}", words.join(", "))))
@@ -195,7 +195,7 @@ impl Args {
         else {
             return Ok(None);
         };
-        let said = match value {
+        let parsed = match value {
             Value::String(text) => text.trim().parse().ok(),
             other => other.as_i64().or_else(|| {
                 // A whole number that a client wrote with a fraction.
@@ -205,7 +205,8 @@ impl Args {
                     .map(|number| number as i64)
             }),
         };
-        said.and_then(|number| u32::try_from(number).ok())
+        parsed
+            .and_then(|number| u32::try_from(number).ok())
             .filter(|number| (least..=most).contains(&number))
             .map(Some)
             .ok_or_else(|| wrong(name, value, &format!("a whole number from {least} to {most}")))
@@ -216,7 +217,7 @@ impl Args {
             return Ok(None);
         };
         match (value, value.as_str().map(str::trim)) {
-            (Value::Bool(said), _) => Ok(Some(*said)),
+            (Value::Bool(flag), _) => Ok(Some(*flag)),
             (_, Some("true")) => Ok(Some(true)),
             (_, Some("false")) => Ok(Some(false)),
             _ => Err(wrong(name, value, "true or false")),

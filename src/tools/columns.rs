@@ -30,7 +30,10 @@ pub enum Columns {
 
 impl Columns {
     /// Returns the columns that `fields` or else `detail` name, if they name any.
-    pub(super) fn said(fields: Option<&Vec<String>>, detail: Option<Detail>) -> Option<Self> {
+    pub(super) fn from_arguments(
+        fields: Option<&Vec<String>>,
+        detail: Option<Detail>,
+    ) -> Option<Self> {
         match (fields, detail) {
             (Some(names), _) => Some(Self::Named(names.clone())),
             (None, None | Some(Detail::Auto)) => None,

@@ -53,8 +53,8 @@ impl Free {
 }
 
 /// Returns true for `me` and for a possible address.
-fn is_address(said: &str) -> bool {
+fn is_address(text: &str) -> bool {
     let whole = |(local, domain): (&str, &str)| !local.is_empty() && !domain.is_empty();
-    let plain = !said.contains(|c: char| c.is_whitespace() || c.is_control() || "<>,;".contains(c));
-    said.eq_ignore_ascii_case("me") || plain && said.rsplit_once('@').is_some_and(whole)
+    let plain = !text.contains(|c: char| c.is_whitespace() || c.is_control() || "<>,;".contains(c));
+    text.eq_ignore_ascii_case("me") || plain && text.rsplit_once('@').is_some_and(whole)
 }

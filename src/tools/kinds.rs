@@ -73,12 +73,12 @@ pub(super) const BUDGET: Kind<Option<u32>> = number(100, 100_000, 8_000).common(
 pub(super) const LIST: Kind<Vec<String>> =
     Kind::new(ArgKind::List, |args, name| Ok(args.list(name)?.unwrap_or_default()));
 /// A list that is not the same as an empty one when it is left out.
-pub(super) const LIST_IF_SAID: Kind<Option<Vec<String>>> = Kind::new(ArgKind::List, Args::list);
+pub(super) const LIST_IF_GIVEN: Kind<Option<Vec<String>>> = Kind::new(ArgKind::List, Args::list);
 /// A list whose items may hold commas.
 pub(super) const ITEMS: Kind<Vec<String>> =
     Kind::new(ArgKind::List, |args, name| Ok(args.items(name)?.unwrap_or_default()));
 /// Such a list that is not the same as an empty one when it is left out.
-pub(super) const ITEMS_IF_SAID: Kind<Option<Vec<String>>> = Kind::new(ArgKind::List, Args::items);
+pub(super) const ITEMS_IF_GIVEN: Kind<Option<Vec<String>>> = Kind::new(ArgKind::List, Args::items);
 /// Ids, each once.
 pub(super) const IDS: Kind<Vec<String>> = Kind::new(ArgKind::List, |args, name| {
     let mut ids: Vec<String> = Vec::new();
@@ -94,7 +94,7 @@ pub(super) const IDS: Kind<Vec<String>> = Kind::new(ArgKind::List, |args, name| 
 pub(super) const SWITCH: Kind<bool> =
     Kind::new(ArgKind::Switch, |args, name| Ok(args.switch(name)?.unwrap_or(false)));
 /// True or false, or not said.
-pub(super) const SWITCH_IF_SAID: Kind<Option<bool>> = Kind::new(ArgKind::Switch, Args::switch);
+pub(super) const SWITCH_IF_GIVEN: Kind<Option<bool>> = Kind::new(ArgKind::Switch, Args::switch);
 /// Columns of a table, by name.
 pub(super) const SETTINGS: Kind<Map<String, Value>> =
     Kind::new(ArgKind::Settings, |args, name| Ok(args.object(name)?.unwrap_or_default()));
@@ -148,8 +148,8 @@ pub(super) const fn objects<T: Arguments>() -> Kind<Vec<T>> {
     })
 }
 
-fn there<T>(said: Option<T>, name: &str) -> Result<T> {
-    said.ok_or_else(|| Error::argument(format!("`{name}` is missing")))
+fn there<T>(value: Option<T>, name: &str) -> Result<T> {
+    value.ok_or_else(|| Error::argument(format!("`{name}` is missing")))
 }
 
 /// Arguments that were declared together.

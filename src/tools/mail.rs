@@ -5,7 +5,7 @@
 
 use super::args::Args;
 use super::kinds::{
-    ACCOUNT, ANY_ACCOUNT, IDS, ITEMS, ITEMS_IF_SAID, NEEDED, SWITCH, TEXT, VERBATIM, WRITTEN,
+    ACCOUNT, ANY_ACCOUNT, IDS, ITEMS, ITEMS_IF_GIVEN, NEEDED, SWITCH, TEXT, VERBATIM, WRITTEN,
     choice, default, tool,
 };
 use crate::error::{Error, Result};
@@ -97,9 +97,9 @@ tool! {
         /// Message to answer, or draft
         id: Option<String> = TEXT,
         // Each one or several addresses as RFC 5322 writes them.
-        to: Option<Vec<String>> = ITEMS_IF_SAID,
-        cc: Option<Vec<String>> = ITEMS_IF_SAID,
-        bcc: Option<Vec<String>> = ITEMS_IF_SAID,
+        to: Option<Vec<String>> = ITEMS_IF_GIVEN,
+        cc: Option<Vec<String>> = ITEMS_IF_GIVEN,
+        bcc: Option<Vec<String>> = ITEMS_IF_GIVEN,
         subject: Option<String> = WRITTEN,
         /// Without signature and quote
         body: Option<String> = VERBATIM,

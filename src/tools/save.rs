@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::ArgKind;
 use super::args::Args;
 use super::kinds::{
-    ACCOUNT, Kind, LIST, LIST_IF_SAID, SWITCH, SWITCH_IF_SAID, TEXT, WRITTEN, arguments, choice,
+    ACCOUNT, Kind, LIST, LIST_IF_GIVEN, SWITCH, SWITCH_IF_GIVEN, TEXT, WRITTEN, arguments, choice,
     default, objects, tool,
 };
 use crate::error::{Error, Result};
@@ -83,7 +83,7 @@ arguments! {
         place as "where": Option<String> = WRITTEN,
         notes: Option<String> = WRITTEN,
         /// Everybody to ask; `?` behind: optional
-        people: Option<Vec<String>> = LIST_IF_SAID,
+        people: Option<Vec<String>> = LIST_IF_GIVEN,
         /// People to ask besides
         add: Vec<String> = LIST,
         // Who is not asked any more.
@@ -91,7 +91,7 @@ arguments! {
         /// RRULE, or none
         repeats: Option<String> = TEXT,
         /// With Meet or Teams link
-        online: Option<bool> = SWITCH_IF_SAID,
+        online: Option<bool> = SWITCH_IF_GIVEN,
         show: Option<Show> = choice(),
         visibility: Option<Visibility> = choice(),
         // `Some(None)` for no reminder.

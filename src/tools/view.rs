@@ -24,13 +24,13 @@ arguments! {
         chunk: Option<u32> = common(1, 10_000, 1),
         // The hash of the answer that the reader has; `?` to be told it.
         known: Option<String> = TEXT,
-        format: Option<Notation> = common_choice(),
+        format: Option<FormatWord> = common_choice(),
     }
 }
 
 words! {
     /// What an answer is written in.
-    pub enum Notation {
+    pub enum FormatWord {
         /// TOON.
         Toon = "toon",
         /// JSON.
@@ -45,11 +45,11 @@ impl View {
     pub(super) fn format_or(&self, default: Format) -> Format {
         match (self.format, default) {
             (None, default)
-            | (Some(Notation::Toon), default @ Format::Toon(_))
-            | (Some(Notation::Stc), default @ Format::Stc(_)) => default,
-            (Some(Notation::Toon), _) => Format::Toon(Delimiter::default()),
-            (Some(Notation::Json), _) => Format::Json,
-            (Some(Notation::Stc), _) => Format::Stc(Version::default()),
+            | (Some(FormatWord::Toon), default @ Format::Toon(_))
+            | (Some(FormatWord::Stc), default @ Format::Stc(_)) => default,
+            (Some(FormatWord::Toon), _) => Format::Toon(Delimiter::default()),
+            (Some(FormatWord::Json), _) => Format::Json,
+            (Some(FormatWord::Stc), _) => Format::Stc(Version::default()),
         }
     }
 }

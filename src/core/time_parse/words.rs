@@ -23,14 +23,14 @@ use crate::event_time;
 
 /// What words of a date mean.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Words {
+pub enum DateWords {
     /// From a day to another, both whole; mostly the same.
     Days(Date, Date),
     /// An instant.
     At(Timestamp),
 }
 
-impl Words {
+impl DateWords {
     /// Reads words in lower case; `None` when they are not understood. Times of
     /// day alone, and distances, count from `start` if there is one.
     ///
@@ -138,7 +138,7 @@ fn week(day: Date) -> Option<(Date, Date)> {
 }
 
 /// This, next or last week, month or year.
-fn whole(which: &str, unit: &str, today: Date) -> Option<Words> {
+fn whole(which: &str, unit: &str, today: Date) -> Option<DateWords> {
     let count = match which {
         "next" => 1,
         "last" => -1,
@@ -152,7 +152,7 @@ fn whole(which: &str, unit: &str, today: Date) -> Option<Words> {
             (first, first.last_of_year())
         }
     };
-    Some(Words::Days(first, last))
+    Some(DateWords::Days(first, last))
 }
 
 fn month_of(day: Date) -> (Date, Date) {
@@ -275,7 +275,7 @@ fn distance(
     words: &[&str],
     context: &TimeContext,
     start: Option<ParsedTime>,
-) -> Result<Option<Words>> {
+) -> Result<Option<DateWords>> {
     let line = words.join(" ");
     let (mut body, mut back, mut explicit) = (line.as_str(), false, false);
     if let Some(rest) = body.strip_prefix("in ").or(body.strip_prefix('+')) {
@@ -311,13 +311,13 @@ fn distance(
     if days {
         let from = start.map_or(context.local().date(), ParsedTime::day);
         let day = from.checked_add(span).map_err(|_| Error::argument("that is out of range"))?;
-        return Ok(Some(Words::Days(day, day)));
+        return Ok(Some(DateWords::Days(day, day)));
     }
     let from = match start {
         Some(start) => start.first(&context.zone),
         None => context.minute(),
     };
-    later(from, span, &context.zone).map(|at| Some(Words::At(at)))
+    later(from, span, &context.zone).map(|at| Some(DateWords::At(at)))
 }
 
 /// Returns the weekday of a name, or of its first letters, at least three.

@@ -47,7 +47,8 @@ pub fn placed_json(text: &str) -> Result<PlacedValue, ParseError> {
 }
 
 fn read(text: &str, syntax: Syntax) -> Result<PlacedValue> {
-    let mut parser = Parser { scanner: Scanner::new(text), syntax, places: Vec::new(), more: None };
+    let mut parser =
+        StcParser { scanner: Scanner::new(text), syntax, places: Vec::new(), more: None };
     let value = parser.root()?;
     Ok(PlacedValue { value, places: parser.places })
 }
@@ -65,7 +66,7 @@ enum Syntax {
     Two,
 }
 
-struct Parser<'a> {
+struct StcParser<'a> {
     scanner: Scanner<'a>,
     syntax: Syntax,
     places: Vec<usize>,
@@ -73,7 +74,7 @@ struct Parser<'a> {
     more: Option<Wrong>,
 }
 
-impl Parser<'_> {
+impl StcParser<'_> {
     fn root(&mut self) -> Result<Json> {
         self.scanner.blank();
         let value = match self.syntax == Syntax::One && self.is_member() {

@@ -311,6 +311,14 @@ impl Calendars for GoogleCalendar {
         self.since(cursor, projection).await
     }
 
+    fn check(&self, current: Option<&Value>, change: &Change, _notify: Notify) -> Result<()> {
+        // Google refuses what has no words in its bodies, whoever is notified.
+        match current {
+            Some(current) => body::patch_body(current, change, "").map(drop),
+            None => body::new(change, "", "UTC").map(drop),
+        }
+    }
+
     async fn rehearse(
         &self,
         calendar: Option<&str>,

@@ -230,6 +230,10 @@ impl Calendars for OutlookCalendar {
         changes::changes(&self.graph, &calendars, cursor, Timestamp::now()).await
     }
 
+    fn check(&self, current: Option<&Value>, change: &Change, notify: Notify) -> Result<()> {
+        body::check(change, current, notify)
+    }
+
     async fn rehearse(
         &self,
         calendar: Option<&str>,

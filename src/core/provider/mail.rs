@@ -593,7 +593,7 @@ pub trait MailboxSettings: Send + Sync {
     /// Refuses what [`MailboxSettings::apply_settings`] would refuse before it changes anything. Changes nothing.
     async fn rehearse(&self, change: &SettingsChange) -> Result<()> {
         let _ = change;
-        Ok(())
+        Err(unsupported())
     }
 }
 

@@ -47,7 +47,8 @@ pub struct ListRequest {
 ///
 /// It may hold fewer items than requested although there is a next page, if some were
 /// fetched and did not match. It may hold more, if the provider determines the page
-/// size. The caller keeps count.
+/// size. A page of messages may begin with some that the previous page ended with.
+/// The caller keeps count and drops these.
 #[derive(Debug, Clone, Default)]
 pub struct Page {
     /// The provider's objects, in its order.
@@ -186,7 +187,8 @@ pub trait Mailbox: Drafts + MessageActions + MailboxSettings {
     /// Returns the ids of a thread's messages, oldest first.
     async fn thread(&self, id: &str) -> Result<Vec<String>>;
 
-    /// Returns names of labels or folders by id, for items that were read singly.
+    /// Returns names of labels or folders by id, for items that were read singly;
+    /// without the provider's own labels, which columns show in words of ours.
     async fn names(&self) -> Result<HashMap<String, String>>;
 
     /// Returns the changes to messages since `cursor`; without one, only the cursor to

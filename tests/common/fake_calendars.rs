@@ -16,7 +16,7 @@ use daysheet::event_time::{self, EventTime, ZonedTime};
 use daysheet::project::Projection;
 use daysheet::provider::calendar::{
     Answer, CalendarOp, Calendars, Change, Changes, EventData, EventListRequest, Guest, Hours,
-    InvitationReply, Notify, Schedule,
+    InvitationReply, Notify, Schedule, Show,
 };
 use daysheet::provider::{ListRequest, Mailbox, MessageContent, Page};
 use daysheet::recurrence::Repeat;
@@ -858,13 +858,20 @@ impl Calendars for FakeCalendars {
     }
 
     async fn changes(&self, _: Option<&str>, _: &Projection) -> Result<Changes> {
-        Ok(Changes::default())
+        Ok(Changes { cursor: "now".to_owned(), ..Changes::default() })
     }
 
     fn check(&self, _: Option<&Value>, change: &Change, notify: Notify) -> Result<()> {
         let rule = change.repeat.as_ref().and_then(Option::as_ref);
         if rule.is_some_and(|repeat| repeat.rule.contains("BYSETPOS=2")) {
             return Err(Error::argument("this service has no words for the rule"));
+        }
+        if change.show == Some(Show::Focus) && !self.capabilities().event_kinds {
+            return Err(Error::argument("this service has no focus time"));
+        }
+        let most = self.capabilities().max_reminder;
+        if most.is_some_and(|most| change.reminder.flatten() > Some(most)) {
+            return Err(Error::argument("this service reminds no earlier"));
         }
         match (change.guests.is_some(), notify) {
             (true, Notify::External) if self.api == Api::Outlook => {

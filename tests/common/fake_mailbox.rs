@@ -281,7 +281,18 @@ impl FakeMailbox {
         let mail = self.mail.lock().unwrap();
         let inbox = |term: &Term| matches!(term, Term::Folder(name) if name == "inbox");
         let inbox = ask.query.as_ref().is_some_and(|query| query.terms().into_iter().any(inbox));
-        let there = |one: &&MailState| !inbox || one.folder == self.folder("inbox");
+        let folder = ask.folder.clone().or(inbox.then(|| self.folder("inbox")));
+        // A word is looked for in the subject, which is the id.
+        let says = |query: &Query, id: &str| {
+            query.terms().into_iter().all(|term| match term {
+                Term::Text(word) => id.contains(word.as_str()),
+                _ => true,
+            })
+        };
+        let there = |one: &&MailState| {
+            folder.as_ref().is_none_or(|folder| one.folder == *folder)
+                && ask.query.as_ref().is_none_or(|query| says(query, &one.id))
+        };
         let all: Vec<&MailState> = mail.values().take(most).filter(there).collect();
         let from: usize = ask.cursor.as_ref().map_or(0, |at| at.parse().unwrap());
         let items = all.iter().rev().skip(from).take(ask.limit);
@@ -643,10 +654,11 @@ impl Mailbox for FakeMailbox {
     ) -> Vec<Result<MessageContent>> {
         let one = |id: &String| match &self.script.read_message {
             Some(read) => read(self, id, form),
-            None => Ok(MessageContent {
-                item: self.object(&self.state(id)),
-                ..MessageContent::default()
-            }),
+            None => {
+                self.check_id(id)?;
+                let state = self.mail.lock().unwrap().get(id).cloned().ok_or_else(gone)?;
+                Ok(MessageContent { item: self.object(&state), ..MessageContent::default() })
+            }
         };
         ids.iter().map(one).collect()
     }
@@ -657,11 +669,18 @@ impl Mailbox for FakeMailbox {
     }
 
     async fn names(&self) -> Result<HashMap<String, String>> {
-        Ok(HashMap::from([("new".to_owned(), "Receipts".to_owned())]))
+        let places = self.places.lock().unwrap();
+        let mut names: HashMap<_, _> =
+            places.iter().map(|(name, id)| (id.clone(), name.clone())).collect();
+        names.insert("new".to_owned(), "Receipts".to_owned());
+        Ok(names)
     }
 
-    async fn changes(&self, _: Option<&str>, _: &Projection) -> Result<Changes> {
-        Ok(Changes::default())
+    async fn changes(&self, cursor: Option<&str>, _: &Projection) -> Result<Changes> {
+        match cursor {
+            None | Some("now") => Ok(Changes { cursor: "now".to_owned(), ..Changes::default() }),
+            Some(_) => Err(Error::argument("no cursor of ours")),
+        }
     }
 
     fn check_id(&self, id: &str) -> Result<()> {

@@ -10,6 +10,7 @@
 //! | `both` | a query means the same at both providers | 18 |
 //! | `outputs` | long answers are kept, and read on in | 13 |
 //! | `config`, `store`, `sign_in`, `files`, `unsubscribe`, `request`, `args` | layer 3 and arguments, each by itself | 16 |
+//! | `conformance` | what the port promises, of the mailboxes and calendars in memory | |
 //! | `pipeline`, `merge`, `agenda`, `free` | reads over several accounts (in memory): order, pages, one that fails | 12, 13, 17 |
 //! | `drafts`, `send`, `modify`, `arrange`, `reach` | mail is written (mailboxes in memory): whom it reaches, once, undone | 24, 26, 28 |
 //! | `save`, `import`, `outward`, `checks` | events are written (calendars in memory): all checks before the first write | 21 |
@@ -46,6 +47,7 @@ mod brief;
 mod checks;
 mod cli;
 mod config;
+mod conformance;
 mod drafts;
 mod elicitation;
 mod faults;

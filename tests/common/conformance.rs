@@ -1,0 +1,477 @@
+//! What every mailbox and all calendars promise by the doc comments of the port,
+//! whoever their provider is.
+//!
+//! The suite asks through the port alone. What cannot be known from there, such as how
+//! many messages there are, is given as a [`KnownMail`] or a [`KnownCalendar`]. All
+//! promises are tried before the suite fails, and those that are not kept are named.
+
+#![allow(dead_code, reason = "no suite needs all of it")]
+
+mod calendars;
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fmt::Debug;
+
+use daysheet_core::call::client::NonInteractive;
+use daysheet_core::error::{Error, Kind, Result};
+use daysheet_core::flatten::{Context, Report, Room, flatten, instant};
+use daysheet_core::project::{Projection, project};
+use daysheet_core::provider::calendar::Changes;
+use daysheet_core::provider::mail::{
+    AutoReply, Flag, FolderKind, MailState, MessageAction, Origin, SettingsChange,
+};
+use daysheet_core::provider::{BodyForm, ListRequest, Mailbox, Page, People, TextPart};
+use daysheet_core::query::{Query, Term};
+use daysheet_core::row::{Cell, RowTable};
+use daysheet_core::schemas::{
+    Api, EVENT, FOLDER, Field, LISTINGS, Level, MESSAGE, Origin as From, THREAD, Table,
+};
+use jiff::tz::TimeZone;
+use jiff::{SignedDuration, Timestamp};
+use serde_json::{Value, json};
+
+pub use calendars::{KnownCalendar, calendars};
+
+use super::messages::{outgoing, person, stored_draft};
+
+/// What no message says and no id is.
+const NOBODY: &str = "xylorimbaphobia";
+const RUBBISH: [&str; 4] = ["", "../me", "a b", "x/../y"];
+/// Pages after which a list is taken to have no end.
+const PAGES: usize = 200;
+/// Messages whose columns are fetched one by one.
+const SOME: usize = 6;
+
+/// What a mailbox is known to hold.
+pub struct KnownMail {
+    /// How many messages are listed without a query.
+    pub messages: usize,
+    /// Words that one message alone has, its subject, and words of its text.
+    pub words: &'static str,
+    pub subject: &'static str,
+    pub text: &'static str,
+    /// A folder by the name that queries have for it, and how many messages are in it.
+    pub folder: (&'static str, usize),
+    /// Words of a conversation, and how many messages it has.
+    pub thread: (&'static str, usize),
+    /// An id that could be a message's, and is none.
+    pub unknown: &'static str,
+    /// True if nothing can be written.
+    pub read_only: bool,
+    /// Promises that are not kept, each with the reason.
+    pub except: &'static [(&'static str, &'static str)],
+}
+
+/// The promises that were looked at, and what was found of those that are not kept.
+#[derive(Default)]
+struct Suite {
+    kept: BTreeSet<&'static str>,
+    broken: BTreeMap<&'static str, String>,
+}
+
+impl Suite {
+    fn holds(&mut self, promise: &'static str, holds: bool, found: impl Debug) {
+        self.kept.insert(promise);
+        if !holds {
+            self.broken.entry(promise).or_insert_with(|| format!("{found:?}"));
+        }
+    }
+
+    /// What is answered, or nothing if it is refused although it may not be.
+    fn answer<T: Default>(&mut self, promise: &'static str, result: Result<T>) -> T {
+        self.holds(promise, result.is_ok(), result.as_ref().err());
+        result.unwrap_or_default()
+    }
+
+    /// Refused, and for what was asked.
+    fn refused<T: Debug>(&mut self, promise: &'static str, result: Result<T>) {
+        let argument = result
+            .as_ref()
+            .is_err_and(|error| error.kind() == Kind::Argument && !error.message().is_empty());
+        self.holds(promise, argument, result);
+    }
+
+    /// The names of all promises; fails if one is broken that is not excepted, or kept
+    /// that is.
+    fn end(self, except: &[(&'static str, &str)]) -> Vec<&'static str> {
+        let excepted = |name: &str| except.iter().any(|(known, _)| *known == name);
+        let broken: Vec<_> = self.broken.iter().filter(|(name, _)| !excepted(name)).collect();
+        assert!(broken.is_empty(), "promises that are not kept: {broken:#?}");
+        for (name, reason) in except {
+            assert!(self.broken.contains_key(name), "{name} is kept, although {reason}");
+        }
+        self.kept.into_iter().collect()
+    }
+}
+
+/// Objects as rows.
+fn rows(
+    api: Api,
+    table: &'static Table,
+    columns: &[&'static Field],
+    items: &[Value],
+    names: &HashMap<String, String>,
+) -> (RowTable, Report) {
+    let account = "me@example.com";
+    let zone = &TimeZone::UTC;
+    let context = Context { api, zone, account, address: account, names, room: Room::One };
+    flatten(table, columns, items, &context)
+}
+
+/// The keys of objects, which are ids.
+fn ids(api: Api, table: &'static Table, items: &[Value]) -> Vec<String> {
+    let (rows, _) =
+        rows(api, table, &table.fields.iter().take(1).collect::<Vec<_>>(), items, &HashMap::new());
+    let id = |row: &[Cell]| match &row[0] {
+        Cell::Id(id) | Cell::Text(id) => id.clone(),
+        _ => String::new(),
+    };
+    rows.rows().map(id).collect()
+}
+
+fn times(api: Api, table: &'static Table, column: &str, items: &[Value]) -> Vec<Timestamp> {
+    let names = &HashMap::new();
+    let (zone, account) = (&TimeZone::UTC, "");
+    let context = Context { api, zone, account, address: account, names, room: Room::List };
+    let field = table.field(column).unwrap();
+    items.iter().filter_map(|item| instant(field, item, &context)).collect()
+}
+
+fn all(table: &'static Table) -> Vec<&'static Field> {
+    table.up_to(Level::More)
+}
+
+/// True if nothing is reported but where to ask from.
+fn is_quiet(changes: &Changes) -> bool {
+    let lists = [&changes.new, &changes.changed, &changes.sent, &changes.deleted];
+    lists.iter().all(|list| list.is_empty())
+        && changes.gone.is_empty()
+        && changes.gone_drafts.is_empty()
+        && !changes.cursor.is_empty()
+        && !changes.more
+}
+
+fn words(text: &str) -> Option<Query> {
+    Some(Query::All(vec![Query::Term(Term::Text(text.to_owned()))]))
+}
+
+/// A mailbox that is asked.
+struct Asked<'a> {
+    mailbox: &'a dyn Mailbox,
+    api: Api,
+}
+
+impl Asked<'_> {
+    fn ask(&self, table: &'static Table, limit: usize, query: Option<Query>) -> ListRequest {
+        let projection = project(self.api, &all(table));
+        ListRequest { query, folder: None, projection, limit, cursor: None }
+    }
+
+    async fn page(&self, table: &'static Table, ask: &ListRequest) -> Result<Page> {
+        match *table == THREAD {
+            true => self.mailbox.threads(ask).await,
+            false => self.mailbox.messages(ask).await,
+        }
+    }
+
+    /// All pages joined; what a page repeats of the one before is dropped.
+    async fn list(&self, table: &'static Table, mut ask: ListRequest) -> Result<Vec<Value>> {
+        let (mut items, mut known) = (Vec::new(), BTreeSet::new());
+        for _ in 0..PAGES {
+            let page = self.page(table, &ask).await?;
+            for item in page.items {
+                if known.insert(ids(self.api, table, std::slice::from_ref(&item)).remove(0)) {
+                    items.push(item);
+                }
+            }
+            match page.next {
+                Some(next) => ask.cursor = Some(next),
+                None => return Ok(items),
+            }
+        }
+        panic!("a list has no end");
+    }
+
+    /// The ids of the messages that are listed, in order.
+    async fn found(&self, query: Option<Query>, folder: Option<&str>) -> Result<Vec<String>> {
+        let mut ask = self.ask(&MESSAGE, 100, query);
+        ask.folder = folder.map(str::to_owned);
+        Ok(ids(self.api, &MESSAGE, &self.list(&MESSAGE, ask).await?))
+    }
+}
+
+/// Tries what a mailbox promises; the names of the promises.
+pub async fn mailbox(mailbox: &dyn Mailbox, known: &KnownMail) -> Vec<&'static str> {
+    let mut suite = Suite::default();
+    let asked = Asked { mailbox, api: mailbox.api() };
+    let listed = lists(&asked, known, &mut suite).await;
+    queries(&asked, known, &mut suite).await;
+    threads(&asked, known, &mut suite).await;
+    reads(&asked, known, &listed, &mut suite).await;
+    lookups(&asked, &mut suite).await;
+    changes(&asked, &mut suite).await;
+    refusals(&asked, known, &listed, &mut suite).await;
+    let after = asked.found(None, None).await.unwrap_or_default();
+    suite.holds("refusals_change_nothing", after == listed, after.len());
+    suite.end(known.except)
+}
+
+/// Lists of messages: their order, pages, columns. The ids of all.
+async fn lists(asked: &Asked<'_>, known: &KnownMail, suite: &mut Suite) -> Vec<String> {
+    let api = asked.api;
+    let whole = asked.list(&MESSAGE, asked.ask(&MESSAGE, 100, None)).await;
+    let whole = suite.answer("messages_are_listed", whole);
+    let listed = ids(api, &MESSAGE, &whole);
+    suite.holds("messages_are_all_there", listed.len() == known.messages, listed.len());
+    suite.holds("objects_have_their_key", !listed.contains(&String::new()), &listed);
+    let dates = times(api, &MESSAGE, "date", &whole);
+    suite.holds("messages_come_newest_first", dates.is_sorted_by(|a, b| a >= b), &dates);
+
+    let first = asked.page(&MESSAGE, &asked.ask(&MESSAGE, 5, None)).await;
+    let first = suite.answer("messages_are_listed", first);
+    let count = first.items.len() + first.failed.len();
+    suite.holds("limit_is_kept", (1..=5).contains(&count), count);
+    suite.holds(
+        "next_says_that_there_is_more",
+        first.next.is_some() == (known.messages > 5),
+        &first.next,
+    );
+    let joined = asked.list(&MESSAGE, asked.ask(&MESSAGE, 5, None)).await;
+    let joined = ids(api, &MESSAGE, &suite.answer("messages_are_listed", joined));
+    suite.holds("pages_join_to_the_whole", joined == listed, &joined);
+
+    let some = asked.page(&MESSAGE, &asked.ask(&MESSAGE, SOME, None)).await;
+    let some = suite.answer("messages_are_listed", some);
+    let columns = all(&MESSAGE);
+    let (full, report) = rows(api, &MESSAGE, &columns, &whole, &some.names);
+    suite.holds("values_are_of_their_type", report.odd.is_empty(), &report.odd);
+    let full_rows = full.rows().count();
+    let empty = (0..full_rows).filter(|at| {
+        ["id", "date", "from"].iter().any(|name| full.cell(*at, name) == Some(&Cell::Null))
+    });
+    suite.holds("messages_have_id_date_and_sender", empty.count() == 0, full_rows);
+    let subjects = full.rows().filter(|row| row[3] != Cell::Null).count();
+    suite.holds("messages_have_subjects", subjects > 0, subjects);
+
+    // Columns that are fetched alone read the same.
+    let (full, _) = rows(api, &MESSAGE, &columns, &some.items, &some.names);
+    for field in columns {
+        let mut ask = asked.ask(&MESSAGE, SOME, None);
+        ask.projection = project(api, &[&MESSAGE.fields[0], field]);
+        let page = suite.answer("messages_are_listed", asked.page(&MESSAGE, &ask).await);
+        let (alone, _) = rows(api, &MESSAGE, &[field], &page.items, &page.names);
+        let alone: Vec<_> = alone.rows().map(|row| row[0].clone()).collect();
+        let beside: Vec<_> =
+            (0..full.rows().count()).filter_map(|at| full.cell(at, field.name)).collect();
+        let same = alone.iter().collect::<Vec<_>>() == beside;
+        suite.holds("what_is_asked_for_is_enough", same, (field.name, &alone, &beside));
+    }
+    listed
+}
+
+/// What queries and folders find.
+async fn queries(asked: &Asked<'_>, known: &KnownMail, suite: &mut Suite) {
+    let found = asked.list(&MESSAGE, asked.ask(&MESSAGE, 10, words(known.words))).await;
+    let found = suite.answer("queries_are_answered", found);
+    let (found, _) = rows(asked.api, &MESSAGE, &all(&MESSAGE), &found, &HashMap::new());
+    let subjects: Vec<_> = found.rows().map(|row| row[3].clone()).collect();
+    let one = subjects == [Cell::Text(known.subject.to_owned())];
+    suite.holds("a_known_word_finds_its_message", one, &subjects);
+    let nothing = suite.answer("queries_are_answered", asked.found(words(NOBODY), None).await);
+    suite.holds("an_unknown_word_finds_nothing", nothing.is_empty(), &nothing);
+
+    let (name, count) = known.folder;
+    let place = Some(Query::Term(Term::Folder(name.to_owned())));
+    let place = suite.answer("folders_are_searched_by_name", asked.found(place, None).await);
+    suite.holds("folders_are_searched_by_name", place.len() == count, place.len());
+    let names = suite.answer("names_are_told", asked.mailbox.names().await);
+    let capabilities = asked.mailbox.capabilities();
+    let id = capabilities.system_label(name).filter(|id| !id.is_empty());
+    let by_name = names.iter().find(|(_, known)| *known == name).map(|(id, _)| id.as_str());
+    let filtered = match id.or(by_name) {
+        Some(id) => suite.answer("a_folder_has_its_messages", asked.found(None, Some(id)).await),
+        None => Vec::new(),
+    };
+    suite.holds(
+        "a_folder_has_its_messages",
+        filtered.len() == count && filtered == place,
+        &filtered,
+    );
+}
+
+/// Conversations.
+async fn threads(asked: &Asked<'_>, known: &KnownMail, suite: &mut Suite) {
+    let api = asked.api;
+    let whole = asked.list(&THREAD, asked.ask(&THREAD, 50, None)).await;
+    let whole = suite.answer("threads_are_listed", whole);
+    suite.holds("threads_are_all_there", !whole.is_empty(), whole.len());
+    let columns = all(&THREAD);
+    let (_, report) = rows(api, &THREAD, &columns, &whole, &HashMap::new());
+    suite.holds("threads_are_of_their_type", report.odd.is_empty(), &report.odd);
+    let dates = times(api, &THREAD, "date", &whole);
+    let sorted = dates.len() == whole.len() && dates.is_sorted_by(|a, b| a >= b);
+    suite.holds("threads_come_newest_first", sorted, &dates);
+    let joined = asked.list(&THREAD, asked.ask(&THREAD, 5, None)).await;
+    let joined = ids(api, &THREAD, &suite.answer("threads_are_listed", joined));
+    suite.holds("pages_of_threads_join", joined == ids(api, &THREAD, &whole), &joined);
+
+    let (text, count) = known.thread;
+    let message = suite.answer("queries_are_answered", asked.found(words(text), None).await);
+    let found = asked.list(&THREAD, asked.ask(&THREAD, 10, words(text))).await;
+    let found = suite.answer("threads_are_listed", found);
+    let (table, _) = rows(api, &THREAD, &columns, &found, &HashMap::new());
+    let counted = table.cell(0, "count").cloned();
+    let wanted = Cell::Count(i64::try_from(count).unwrap());
+    suite.holds("a_thread_has_all_its_messages", counted == Some(wanted), &counted);
+    let Some(id) = ids(api, &THREAD, &found).into_iter().next() else {
+        return;
+    };
+    let members = suite.answer("a_thread_is_read", asked.mailbox.thread(&id).await);
+    let inside = members.len() == count && message.iter().take(1).all(|id| members.contains(id));
+    suite.holds("a_thread_contains_what_is_found_by_it", inside, (&members, &message));
+    let projection = project(api, &all(&MESSAGE));
+    let read = asked.mailbox.read_messages(&members, &projection, BodyForm::None).await;
+    let read: Vec<Value> = read.into_iter().flatten().map(|one| one.item).collect();
+    let dates = times(api, &MESSAGE, "date", &read);
+    let sorted = dates.len() == count && dates.is_sorted();
+    suite.holds("a_thread_is_oldest_first", sorted, &dates);
+}
+
+/// Messages, read singly.
+async fn reads(asked: &Asked<'_>, known: &KnownMail, listed: &[String], suite: &mut Suite) {
+    let projection = project(asked.api, &all(&MESSAGE));
+    let mut wanted: Vec<String> = listed.iter().take(4).rev().cloned().collect();
+    wanted.insert(1, known.unknown.to_owned());
+    wanted.push(RUBBISH[3].to_owned());
+    for form in [BodyForm::None, BodyForm::Parts, BodyForm::Headers] {
+        let read = asked.mailbox.read_messages(&wanted, &projection, form).await;
+        suite.holds("there_is_an_answer_for_each_id", read.len() == wanted.len(), read.len());
+        for (id, one) in wanted.iter().zip(read) {
+            let kind = one.as_ref().err().map(Error::kind);
+            if id == known.unknown {
+                suite.holds("what_is_not_there_is_not_found", kind == Some(Kind::NotFound), &one);
+            } else if id == RUBBISH[3] {
+                suite.holds("no_id_is_refused", kind == Some(Kind::Argument), &one);
+            } else {
+                let item = suite.answer("messages_are_read", one).item;
+                let found = ids(asked.api, &MESSAGE, &[item]);
+                suite.holds(
+                    "answers_are_in_the_order_of_ids",
+                    found == [id.as_str()],
+                    (id, &found),
+                );
+            }
+        }
+    }
+    let found = asked.found(words(known.words), None).await.unwrap_or_default();
+    let read = asked.mailbox.read_messages(&found, &projection, BodyForm::Parts).await;
+    let text = read.into_iter().flatten().flat_map(|one| one.parts).flatten().flatten();
+    let text = text.map(|part| match part {
+        TextPart::Plain(plain) => plain.text,
+        TextPart::Html(html) => html,
+    });
+    let text = text.collect::<Vec<_>>().join("\n");
+    suite.holds("the_text_is_read", text.contains(known.text), text);
+    let accepted = listed.iter().all(|id| asked.mailbox.check_id(id).is_ok());
+    suite.holds("its_own_ids_are_accepted", accepted, listed.first());
+    for id in RUBBISH {
+        suite.refused("no_id_is_refused", asked.mailbox.check_id(id));
+    }
+}
+
+/// Lists other than messages.
+async fn lookups(asked: &Asked<'_>, suite: &mut Suite) {
+    let people = People { limit: 10, ..People::default() };
+    for (_, listing) in LISTINGS.iter().filter(|(_, listing)| listing.origin == From::Mailbox) {
+        let table = listing.table;
+        let projection = project(asked.api, &all(table));
+        match asked.mailbox.lookup(table, &people, &projection).await {
+            Ok(page) => {
+                let (_, report) = rows(asked.api, table, &all(table), &page.items, &page.names);
+                suite.holds("lists_are_of_their_type", report.odd.is_empty(), (table.name, report));
+                if *table == FOLDER {
+                    folders(asked, &page, suite).await;
+                }
+            }
+            refused => suite.refused("lists_are_answered_or_refused", refused),
+        }
+    }
+    // A table that no mailbox lists.
+    let none = asked.mailbox.lookup(&EVENT, &people, &Projection::default()).await;
+    suite.refused("lists_are_answered_or_refused", none);
+}
+
+/// Folders: each has a name, and the labels that stand for folders are among them.
+async fn folders(asked: &Asked<'_>, page: &Page, suite: &mut Suite) {
+    let names = asked.mailbox.names().await.unwrap_or_default();
+    let (table, _) = rows(asked.api, &FOLDER, &all(&FOLDER), &page.items, &page.names);
+    let system = Cell::Text("system".to_owned());
+    let ids = ids(asked.api, &FOLDER, &page.items);
+    let named = |at: usize| names.contains_key(&ids[at]) || table.cell(at, "kind") == Some(&system);
+    let missing: Vec<_> = (0..ids.len()).filter(|at| !named(*at)).map(|at| &ids[at]).collect();
+    suite.holds("names_has_every_folder", missing.is_empty(), missing);
+    for (_, id) in asked.mailbox.capabilities().system_labels {
+        let there = id.is_empty() || ids.iter().any(|known| known == id);
+        suite.holds("system_labels_are_there", there, id);
+    }
+}
+
+/// What happens.
+async fn changes(asked: &Asked<'_>, suite: &mut Suite) {
+    let projection = project(asked.api, &all(&MESSAGE));
+    let start = suite.answer("changes_begin", asked.mailbox.changes(None, &projection).await);
+    suite.holds("changes_begin_with_a_cursor_alone", is_quiet(&start), &start);
+    let next = asked.mailbox.changes(Some(&start.cursor), &projection).await;
+    let next = suite.answer("nothing_changes_by_itself", next);
+    suite.holds("nothing_changes_by_itself", is_quiet(&next) && !next.started_over, &next);
+    let other = asked.mailbox.changes(Some("no cursor of this one's"), &projection).await;
+    if other.as_ref().is_ok_and(|changes| changes.started_over) {
+        return;
+    }
+    suite.refused("other_cursors_are_refused", other);
+}
+
+/// What the mailbox cannot do is refused, and says so beforehand.
+async fn refusals(asked: &Asked<'_>, known: &KnownMail, listed: &[String], suite: &mut Suite) {
+    let (mailbox, can) = (asked.mailbox, asked.mailbox.capabilities());
+    suite.holds("the_service_has_a_name", !can.name.is_empty(), can);
+    let letter = || outgoing("1@example.com", person("", "me@example.com"), vec![]);
+    let draft = stored_draft(known.unknown, known.unknown, "v1", letter());
+    let state = |id: &String| MailState { id: id.clone(), ..MailState::default() };
+    let states: Vec<_> = listed.iter().take(1).map(state).collect();
+    let read_only = known.read_only;
+    if !can.scheduled_send {
+        let later = Timestamp::now() + SignedDuration::from_hours(48);
+        suite.refused("nothing_is_sent_later", mailbox.send(&draft, Some(later)).await);
+    }
+    if !can.signatures {
+        let signature = SettingsChange::Signature { address: None, html: "<p>Ada</p>".to_owned() };
+        suite.refused("signatures_are_refused", mailbox.apply_settings(&signature).await);
+        suite.refused("rehearsals_refuse_the_same", mailbox.rehearse(&signature).await);
+    }
+    if !can.task_flags {
+        for result in mailbox.apply(&states, &MessageAction::Flag(Flag::Done)).await {
+            suite.refused("task_flags_are_refused", result);
+        }
+    }
+    if !read_only {
+        return;
+    }
+    let name = "read_only_refuses";
+    suite.refused(name, mailbox.senders().await);
+    suite.refused(name, mailbox.source_message(&listed[0]).await);
+    suite.refused(name, mailbox.create(&Origin::New, &letter(), &NonInteractive).await);
+    suite.refused(name, mailbox.update(&draft, &letter(), &NonInteractive).await);
+    suite.refused(name, mailbox.discard(&draft).await);
+    suite.refused(name, mailbox.send(&draft, None).await);
+    suite.refused(name, mailbox.find_folder("Bills", FolderKind::Folder, true).await);
+    suite.refused(
+        name,
+        mailbox.apply_settings(&SettingsChange::AutoReply(AutoReply::default())).await,
+    );
+    for step in [MessageAction::Read(true), MessageAction::Trash, MessageAction::Delete] {
+        for result in mailbox.apply(&states, &step).await {
+            suite.refused(name, result);
+        }
+    }
+}

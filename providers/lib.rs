@@ -6,11 +6,13 @@
 
 #[cfg(feature = "google")]
 pub mod google;
-#[cfg(any(feature = "google", feature = "microsoft"))]
+#[cfg(feature = "jmap")]
+pub mod jmap;
+#[cfg(any(feature = "google", feature = "microsoft", feature = "jmap"))]
 mod json;
 #[cfg(any(feature = "google", feature = "microsoft"))]
 mod labels;
-#[cfg(any(feature = "google", feature = "microsoft"))]
+#[cfg(any(feature = "google", feature = "microsoft", feature = "jmap"))]
 pub mod limiter;
 #[cfg(feature = "microsoft")]
 pub mod microsoft;
@@ -25,7 +27,7 @@ use async_trait::async_trait;
 
 use daysheet_core::access::Access;
 use daysheet_core::error::{Error, Kind, Result};
-#[cfg(any(feature = "google", feature = "microsoft"))]
+#[cfg(any(feature = "google", feature = "microsoft", feature = "jmap"))]
 use daysheet_core::provider::TokenSource;
 use daysheet_core::provider::calendar::Calendars;
 use daysheet_core::provider::{Account, Connect, Mailbox, ServiceSettings, TokenStore};
@@ -36,7 +38,7 @@ type Opened = (String, Option<String>);
 
 /// Opens mailboxes of the providers that are compiled in, each once.
 #[cfg_attr(
-    not(any(feature = "google", feature = "microsoft")),
+    not(any(feature = "google", feature = "microsoft", feature = "jmap")),
     expect(dead_code, reason = "without a provider there is nothing to open")
 )]
 pub struct Providers {
@@ -57,7 +59,7 @@ impl Providers {
         }
     }
 
-    #[cfg(any(feature = "google", feature = "microsoft"))]
+    #[cfg(any(feature = "google", feature = "microsoft", feature = "jmap"))]
     fn tokens_of(&self, account: &Account) -> TokenSource {
         TokenSource::new(self.tokens.clone(), &account.id)
     }
@@ -74,6 +76,10 @@ impl Providers {
                 self.tokens_of(account),
                 account,
             )?)),
+            #[cfg(feature = "jmap")]
+            "jmap" => {
+                Ok(Arc::new(jmap::Jmap::new(&self.services, self.tokens_of(account), account)?))
+            }
             other => Err(unknown(other)),
         }
     }
@@ -92,6 +98,8 @@ impl Providers {
                 self.tokens_of(account),
                 account,
             )?)),
+            #[cfg(feature = "jmap")]
+            "jmap" => Err(jmap::mail_alone()),
             other => Err(unknown(other)),
         }
     }
@@ -129,6 +137,8 @@ impl Connect for Providers {
             "google" => google::mail::address(&self.services, token).await,
             #[cfg(feature = "microsoft")]
             "microsoft" => microsoft::mail::address(&self.services, token, mailbox).await,
+            #[cfg(feature = "jmap")]
+            "jmap" => Err(jmap::mail_alone()),
             other => {
                 let _ = (token, mailbox);
                 Err(unknown(other))
@@ -147,6 +157,8 @@ impl Connect for Providers {
             "google" => Ok(google::client::scopes(access)),
             #[cfg(feature = "microsoft")]
             "microsoft" => Ok(microsoft::scopes::scopes(shared, access)),
+            #[cfg(feature = "jmap")]
+            "jmap" => Err(jmap::mail_alone()),
             other => {
                 let _ = (shared, access);
                 Err(unknown(other))

@@ -6,6 +6,8 @@
 //! |---|---|---|
 //! | `query`, `queries` | the search language, and what Gmail and Graph are asked for each query | 15, 18 |
 //! | `gmail_writes`, `google_calendar` | Google's adapters | 3, 16, 19–21, 24 |
+//! | `conformance` | what the port promises, of every adapter | 18, 19 |
+//! | `jmap` | the adapter of a third provider, over a small server of its own | 18, 19 |
 //! | `outlook`, `outlook_writes`, `outlook_calendar` | Microsoft's adapters | 16, 19–21, 24 |
 //!
 //! `tap` records what is asked, answers some of it itself and hands on the rest to the
@@ -25,12 +27,16 @@ mod common {
     #[macro_use]
     mod cases;
     pub mod client;
+    pub mod conformance;
     pub mod messages;
     pub mod query_cases;
 }
 
+mod conformance;
 mod gmail_writes;
 mod google_calendar;
+#[cfg(feature = "jmap")]
+mod jmap;
 mod outlook;
 mod outlook_calendar;
 mod outlook_writes;

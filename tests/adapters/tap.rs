@@ -405,7 +405,8 @@ impl Tapped {
             provider: provider.to_owned(),
             email: address.to_owned(),
             via: via.map(str::to_owned),
-            tenant: None,
+            // Where a JMAP account's session is.
+            tenant: (provider == "jmap").then(|| format!("{}/session", self.tap.base)),
             status: Status::Ok,
             problem: None,
             scopes: Vec::new(),

@@ -1,0 +1,148 @@
+//! One account's way to a JMAP server: its session and its method calls (RFC 8620).
+//!
+//! Only methods that read are called, so all of them are tried again.
+
+use daysheet_core::error::{Error, Kind, Result};
+use daysheet_core::provider::{Account, ServiceSettings, TokenSource};
+use daysheet_core::text::quoted_words;
+use hyper::Request;
+use hyper::header::{AUTHORIZATION, CONTENT_TYPE, RETRY_AFTER};
+use jiff::Timestamp;
+use serde_json::{Value, json};
+use tokio::sync::OnceCell;
+use url::Url;
+
+use crate::json::text;
+use crate::limiter::{RateLimiter, retry_after};
+use crate::net::{self, Failure};
+
+/// Calls of one account in flight at once; servers have to allow four (RFC 8620, 2).
+const IN_FLIGHT: usize = 4;
+/// The longest answer that is read, in bytes.
+const LONGEST: usize = 32 << 20;
+/// The capability of mail, beside that of JMAP itself.
+const MAIL: &str = "urn:ietf:params:jmap:mail";
+
+/// Where methods are called, and about which account.
+struct Session {
+    api: Url,
+    account: String,
+}
+
+/// One account's way to its server.
+pub struct Client {
+    url: Url,
+    limiter: RateLimiter,
+    session: OnceCell<Session>,
+}
+
+/// The argument that is taken from the answer to an earlier call (RFC 8620, 3.7).
+pub fn from(call: usize, name: &str, path: &str) -> Value {
+    json!({"resultOf": call.to_string(), "name": name, "path": path})
+}
+
+impl Client {
+    /// The way to the server whose session is at the URL that is the account's tenant.
+    ///
+    /// # Errors
+    /// [`Kind::Config`] if that is no URL that a token may be sent to.
+    pub fn new(services: &ServiceSettings, tokens: TokenSource, account: &Account) -> Result<Self> {
+        let url = account.tenant.as_deref().and_then(|url| Url::parse(url).ok());
+        let safe = |url: &Url| url.scheme() == "https" || url.host_str() == Some("127.0.0.1");
+        let url = url.filter(safe).ok_or_else(|| {
+            Error::new(Kind::Config, "the account's tenant is no https URL of a JMAP session")
+        })?;
+        let limiter = RateLimiter::new(tokens, "jmap", "the JMAP server", IN_FLIGHT, services.look);
+        Ok(Self { url, limiter, session: OnceCell::new() })
+    }
+
+    /// Calls methods in one request; the arguments of their answers, in order.
+    pub async fn call(&self, calls: &[(&str, Value)]) -> Result<Vec<Value>> {
+        let session = self.session.get_or_try_init(|| self.read_session()).await?;
+        let calls = calls.iter().enumerate().map(|(at, (name, arguments))| {
+            let mut arguments = arguments.clone();
+            if let Some(arguments) = arguments.as_object_mut() {
+                arguments.insert("accountId".to_owned(), json!(session.account));
+            }
+            json!([name, arguments, at.to_string()])
+        });
+        let calls: Vec<Value> = calls.collect();
+        let body = json!({"using": ["urn:ietf:params:jmap:core", MAIL], "methodCalls": calls});
+        let attempt = |token| self.send(&session.api, Some(&body), token);
+        let mut answer = self.limiter.read(attempt).await?;
+        let Some(Value::Array(mut answers)) = answer.get_mut("methodResponses").map(Value::take)
+        else {
+            return Err(not_ours());
+        };
+        let answered = |at: usize| {
+            let own = |one: &&mut Value| one.get(2) == Some(&json!(at.to_string()));
+            let one = answers.iter_mut().find(own).ok_or_else(not_ours)?;
+            let arguments = one.get_mut(1).map(Value::take).unwrap_or_default();
+            match one.get(0) == Some(&json!("error")) {
+                true => Err(refused(&arguments)),
+                false => Ok(arguments),
+            }
+        };
+        (0..calls.len()).map(answered).collect()
+    }
+
+    /// Calls one method.
+    pub async fn one(&self, name: &str, arguments: Value) -> Result<Value> {
+        Ok(self.call(&[(name, arguments)]).await?.pop().unwrap_or_default())
+    }
+
+    async fn read_session(&self) -> Result<Session> {
+        let answer = self.limiter.read(|token| self.send(&self.url, None, token)).await?;
+        let api = self.url.join(text(&answer, "apiUrl")).map_err(|_opaque| not_ours())?;
+        let account = answer.get("primaryAccounts").map_or("", |known| text(known, MAIL));
+        // The token is for the server that was named.
+        let why = match () {
+            () if api.origin() != self.url.origin() => "the session leads to another server",
+            () if account.is_empty() => "the sign-in has no mailbox at its server",
+            () => return Ok(Session { api, account: account.to_owned() }),
+        };
+        Err(Error::new(Kind::Provider(200), why))
+    }
+
+    /// Makes one attempt.
+    async fn send(&self, url: &Url, body: Option<&Value>, token: String) -> Result<Value> {
+        let request = Request::builder()
+            .method(if body.is_some() { "POST" } else { "GET" })
+            .uri(url.as_str())
+            .header(AUTHORIZATION, format!("Bearer {token}"))
+            .header(CONTENT_TYPE, "application/json")
+            .body(body.map(|body| body.to_string().into_bytes()).unwrap_or_default())
+            .map_err(|_opaque| Error::new(Kind::Auth, "the access token cannot be sent"))?;
+        let read = net::exchange(request, LONGEST).await.map_err(|failure| match failure {
+            Failure::Long => Error::argument("the server's answer is longer than is read"),
+            _ => Error::new(Kind::Network, "the connection to the server broke"),
+        })?;
+        let wait = read.answer.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok());
+        match read.answer.status().as_u16() {
+            200..=299 => serde_json::from_slice(read.answer.body()).map_err(|_opaque| not_ours()),
+            429 => {
+                let wait = wait.and_then(|wait| retry_after(wait, Timestamp::now()));
+                Err(Error::new(Kind::RateLimited(wait), "the server asks for fewer calls"))
+            }
+            status => {
+                Err(Error::new(Kind::Provider(status), format!("the server answered {status}")))
+            }
+        }
+    }
+}
+
+fn not_ours() -> Error {
+    Error::new(Kind::Provider(502), "the server answered with something that is not JMAP")
+}
+
+/// The error of a method (RFC 8620, 3.6.2), in our kinds.
+fn refused(error: &Value) -> Error {
+    let reason = [text(error, "type"), text(error, "description")].join(" ");
+    let message = format!("the server refused: {}", quoted_words(reason.trim()));
+    let kind = match text(error, "type") {
+        "serverUnavailable" | "serverFail" => Kind::Provider(503),
+        "cannotCalculateChanges" => Kind::Conflict,
+        _ => Kind::Argument,
+    };
+    Error::new(kind, message)
+}

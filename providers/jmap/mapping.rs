@@ -1,0 +1,78 @@
+//! Where JMAP's objects have our columns. Those of messages are as `objects.rs`
+//! leaves them.
+
+use daysheet_core::schemas::Source::{
+    Addresses, Any, Each, Either, Flags, Has, Is, Length, Names, Newest, Oldest, Path, Rfc3339,
+    There, Word,
+};
+use daysheet_core::schemas::{Mapping, Source};
+
+/// The columns of JMAP's objects.
+pub static MAPPING: Mapping = Mapping {
+    name: "jmap",
+    receivers: &[],
+    tables: &[
+        ("message", MESSAGE),
+        ("thread", THREAD),
+        ("attachment", ATTACHMENT),
+        ("folder", FOLDER),
+    ],
+};
+
+const MESSAGE: &[(&str, Source)] = &[
+    ("id", Path("id")),
+    ("date", Rfc3339("receivedAt")),
+    ("from", Addresses("from")),
+    ("subject", Path("subject")),
+    ("snippet", Path("preview")),
+    ("flags", Flags(FLAGS)),
+    ("to", Addresses("to")),
+    ("cc", Addresses("cc")),
+    ("thread", Path("threadId")),
+    ("folder", Names("mailboxIds")),
+    ("size", Path("size")),
+    ("has_attachments", Path("hasAttachment")),
+    ("message_id", Path("header:Message-ID")),
+];
+
+const FLAGS: &[(&str, Source)] = &[
+    ("unread", Is("unread", "true")),
+    ("starred", Has("keywords", "$flagged")),
+    ("attachment", Is("hasAttachment", "true")),
+    ("important", Has("keywords", "$important")),
+    ("draft", Has("keywords", "$draft")),
+];
+
+const THREAD: &[(&str, Source)] = &[
+    ("id", Path("id")),
+    ("date", Newest("messages", &Rfc3339("receivedAt"))),
+    ("people", Each("messages", &Addresses("from"))),
+    ("subject", Oldest("messages", &Path("subject"))),
+    ("count", Length("messages")),
+    ("snippet", Newest("messages", &Path("preview"))),
+    ("flags", Flags(THREAD_FLAGS)),
+];
+
+const THREAD_FLAGS: &[(&str, Source)] = &[
+    ("unread", Any("messages", &Is("unread", "true"))),
+    ("starred", Any("messages", &Has("keywords", "$flagged"))),
+    ("attachment", Any("messages", &Is("hasAttachment", "true"))),
+    ("important", Any("messages", &Has("keywords", "$important"))),
+    ("draft", Any("messages", &Has("keywords", "$draft"))),
+];
+
+const ATTACHMENT: &[(&str, Source)] = &[
+    ("id", Path("id")),
+    ("message", Path("message")),
+    ("name", Path("name")),
+    ("type", Path("type")),
+    ("size", Path("size")),
+];
+
+const FOLDER: &[(&str, Source)] = &[
+    ("id", Path("id")),
+    ("name", Names("id")),
+    ("kind", Either(&[Word("system", &There("role")), Word("user", &There("id"))])),
+    ("unread", Path("unreadEmails")),
+    ("total", Path("totalEmails")),
+];

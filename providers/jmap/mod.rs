@@ -1,0 +1,260 @@
+//! Mail over plain JMAP (RFC 8620, RFC 8621), for reading alone: what a further
+//! provider costs.
+//!
+//! An account's tenant is the URL of its session. Nobody can sign in to one yet, so
+//! that accounts of this provider are made by tests only.
+
+mod client;
+mod mapping;
+mod objects;
+pub mod query;
+
+use std::collections::HashMap;
+
+use async_trait::async_trait;
+use serde_json::{Value, json};
+
+use crate::json::text;
+use client::{Client, from};
+use daysheet_core::error::{Error, Kind, Result};
+use daysheet_core::project::Projection;
+use daysheet_core::provider::calendar::Changes;
+use daysheet_core::provider::mail::{Drafts, MailboxSettings, MessageActions};
+use daysheet_core::provider::{
+    Account, BodyForm, ListRequest, MailCapabilities, Mailbox, MessageContent, Page, People,
+    ServiceSettings, TokenSource, Total, no_list,
+};
+use daysheet_core::schemas::{Api, Table};
+use query::Folders;
+
+/// What it can do.
+const MAIL: MailCapabilities = MailCapabilities {
+    name: "JMAP",
+    scheduled_send: false,
+    signatures: false,
+    task_flags: false,
+    system_labels: &[],
+};
+/// Messages, or changes, and conversations that are asked for at once.
+const MESSAGES: usize = 100;
+const THREADS: usize = 25;
+
+/// One mailbox.
+pub struct Jmap {
+    client: Client,
+}
+
+impl Jmap {
+    /// The mailbox of `account`.
+    ///
+    /// # Errors
+    /// As [`Client::new`].
+    pub fn new(services: &ServiceSettings, tokens: TokenSource, account: &Account) -> Result<Self> {
+        Ok(Self { client: Client::new(services, tokens, account)? })
+    }
+
+    async fn folders(&self) -> Result<(Vec<Value>, Folders)> {
+        let found = list(&self.client.one("Mailbox/get", json!({"ids": null})).await?, "list");
+        let folders = Folders::of(&found);
+        Ok((found, folders))
+    }
+
+    /// Finds messages, or of each conversation one, and calls `then` for what is found:
+    /// the ids, the page without its items, and the answers to `then`.
+    async fn find(
+        &self,
+        request: &ListRequest,
+        most: usize,
+        then: &[(&str, Value)],
+    ) -> Result<(Vec<String>, Page, Vec<Value>)> {
+        let (_, folders) = self.folders().await?;
+        let (filter, notes) =
+            query::filter(request.query.as_ref(), request.folder.as_deref(), &folders)?;
+        let sort = json!([{"property": "receivedAt", "isAscending": false}]);
+        let mut arguments = json!({"filter": filter, "sort": sort, "calculateTotal": true,
+            "limit": request.limit.clamp(1, most), "collapseThreads": most == THREADS});
+        if let (Some(cursor), Some(arguments)) = (&request.cursor, arguments.as_object_mut()) {
+            check(cursor)?;
+            arguments.insert("anchor".to_owned(), json!(cursor));
+            arguments.insert("anchorOffset".to_owned(), json!(1));
+        }
+        let calls = [&[("Email/query", arguments)], then].concat();
+        let mut answers = self.client.call(&calls).await?.into_iter();
+        let found = answers.next().unwrap_or_default();
+        let number = |key: &str| found.get(key).and_then(Value::as_u64);
+        let ids = texts(&found, "ids");
+        let end = number("position").unwrap_or_default() + ids.len() as u64;
+        let page = Page {
+            next: ids.last().filter(|_| number("total").is_some_and(|all| end < all)).cloned(),
+            total: number("total").map(Total::Exactly),
+            names: folders.0,
+            notes,
+            ..Page::default()
+        };
+        Ok((ids, page, answers.collect()))
+    }
+
+    /// No changes, and where to ask for them from.
+    async fn now(&self, started_over: bool) -> Result<Changes> {
+        let nothing = self.client.one("Email/get", json!({"ids": []})).await?;
+        let cursor = text(&nothing, "state").to_owned();
+        Ok(Changes { cursor, started_over, ..Changes::default() })
+    }
+}
+
+/// Read only: everything else refuses.
+impl Drafts for Jmap {}
+impl MessageActions for Jmap {}
+impl MailboxSettings for Jmap {}
+
+#[async_trait]
+impl Mailbox for Jmap {
+    fn api(&self) -> Api {
+        Api::Other(&mapping::MAPPING)
+    }
+
+    fn capabilities(&self) -> &'static MailCapabilities {
+        &MAIL
+    }
+
+    async fn messages(&self, request: &ListRequest) -> Result<Page> {
+        let get = json!({"#ids": from(0, "Email/query", "/ids"),
+                         "properties": objects::properties(&request.projection)});
+        let (ids, page, answers) = self.find(request, MESSAGES, &[("Email/get", get)]).await?;
+        let mut items = by_id(answers.first());
+        let items = ids.iter().filter_map(|id| items.remove(id)).map(objects::message);
+        Ok(Page { items: items.collect(), ..page })
+    }
+
+    async fn threads(&self, request: &ListRequest) -> Result<Page> {
+        let get = json!({"#ids": from(0, "Email/query", "/ids"), "properties": ["threadId"]});
+        let threads = json!({"#ids": from(1, "Email/get", "/list/*/threadId")});
+        let all = json!({"#ids": from(2, "Thread/get", "/list/*/emailIds"),
+                         "properties": objects::properties(&request.projection)});
+        let calls = [("Email/get", get), ("Thread/get", threads), ("Email/get", all)];
+        let (ids, page, answers) = self.find(request, THREADS, &calls).await?;
+        let mut answers = answers.iter();
+        let (first, threads) = (by_id(answers.next()), by_id(answers.next()));
+        let mut items = by_id(answers.next());
+        let conversation = |id: &String| {
+            let id = text(first.get(id)?, "threadId");
+            let members = list(threads.get(id)?, "emailIds");
+            let members = members.iter().filter_map(|id| items.remove(id.as_str()?));
+            let messages: Vec<Value> = members.map(objects::message).collect();
+            Some(json!({"id": id, "messages": messages}))
+        };
+        let items = ids.iter().filter_map(conversation).collect();
+        Ok(Page { items, ..page })
+    }
+
+    async fn lookup(&self, table: &'static Table, _: &People, _: &Projection) -> Result<Page> {
+        if table.name != "folder" {
+            return Err(no_list(table));
+        }
+        let (items, folders) = self.folders().await?;
+        let total = Some(Total::Exactly(items.len() as u64));
+        Ok(Page { items, total, names: folders.0, ..Page::default() })
+    }
+
+    async fn read_messages(
+        &self,
+        ids: &[String],
+        projection: &Projection,
+        form: BodyForm,
+    ) -> Vec<Result<MessageContent>> {
+        let all = |error: Error| ids.iter().map(|_| Err(error.clone())).collect();
+        if form == BodyForm::Raw {
+            return all(Error::argument("JMAP messages are not shown raw")
+                .next("read it with body=text or body=headers"));
+        }
+        let good: Vec<&str> =
+            ids.iter().map(String::as_str).filter(|id| check(id).is_ok()).collect();
+        let arguments = objects::get_arguments(&good, projection, form);
+        let items = match self.client.one("Email/get", arguments).await {
+            Ok(found) => by_id(Some(&found)),
+            Err(error) => return all(error),
+        };
+        let one = |id: &String| {
+            check(id)?;
+            let gone = || Error::new(Kind::NotFound, "the server has no such message");
+            Ok(objects::content(items.get(id).cloned().ok_or_else(gone)?, form))
+        };
+        ids.iter().map(one).collect()
+    }
+
+    async fn thread(&self, id: &str) -> Result<Vec<String>> {
+        check(id)?;
+        let found = self.client.one("Thread/get", json!({"ids": [id]})).await?;
+        let gone = || Error::new(Kind::NotFound, "the server has no such conversation");
+        let threads = by_id(Some(&found));
+        Ok(texts(threads.get(id).ok_or_else(gone)?, "emailIds"))
+    }
+
+    async fn names(&self) -> Result<HashMap<String, String>> {
+        Ok(self.folders().await?.1.0)
+    }
+
+    async fn changes(&self, cursor: Option<&str>, projection: &Projection) -> Result<Changes> {
+        let Some(cursor) = cursor else {
+            return self.now(false).await;
+        };
+        let get = |path| {
+            json!({"#ids": from(0, "Email/changes", path),
+                   "properties": objects::properties(projection)})
+        };
+        let (new, changed) = (get("/created"), get("/updated"));
+        let changes = json!({"sinceState": cursor, "maxChanges": MESSAGES});
+        let calls = [("Email/changes", changes), ("Email/get", new), ("Email/get", changed)];
+        let answers = match self.client.call(&calls).await {
+            // The server does not remember what has happened since.
+            Err(error) if error.kind() == Kind::Conflict => return self.now(true).await,
+            answers => answers?,
+        };
+        let [changes, new, changed] = &answers[..] else {
+            return Err(Error::new(Kind::Internal, "a call was left out"));
+        };
+        let items = |found| list(found, "list").into_iter().map(objects::message).collect();
+        Ok(Changes {
+            new: items(new),
+            changed: items(changed),
+            gone: texts(changes, "destroyed"),
+            names: self.names().await?,
+            cursor: text(changes, "newState").to_owned(),
+            more: changes.get("hasMoreChanges") == Some(&Value::Bool(true)),
+            ..Changes::default()
+        })
+    }
+
+    fn check_id(&self, id: &str) -> Result<()> {
+        check(id)
+    }
+}
+
+/// Checks that `id` could be one of JMAP's (RFC 8620, 1.2).
+fn check(id: &str) -> Result<()> {
+    let safe = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
+    let fits = (1..=255).contains(&id.len()) && id.bytes().all(safe);
+    let refused = || Error::argument("the id is not one of JMAP's");
+    fits.then_some(()).ok_or_else(|| refused().next("use a handle such as m12 from a search"))
+}
+
+/// The error for what is not mail.
+pub fn mail_alone() -> Error {
+    Error::argument("JMAP accounts have mail alone, and no sign-in").next("use another account")
+}
+
+/// The list under a key, empty when there is none.
+fn list(object: &Value, key: &str) -> Vec<Value> {
+    object.get(key).and_then(Value::as_array).cloned().unwrap_or_default()
+}
+
+/// The objects that a `/get` answers, by id.
+fn by_id(answer: Option<&Value>) -> HashMap<String, Value> {
+    let items = answer.map(|answer| list(answer, "list")).unwrap_or_default();
+    items.into_iter().map(|item| (text(&item, "id").to_owned(), item)).collect()
+}
+
+/// The texts of the list under a key.
+fn texts(object: &Value, key: &str) -> Vec<String> {
+    list(object, key).iter().filter_map(|one| Some(one.as_str()?.to_owned())).collect()
+}

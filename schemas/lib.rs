@@ -54,26 +54,8 @@ pub use thread::THREAD;
 
 /// Every table, in the order of the docs.
 pub const TABLES: &[&Table] = &[
-    &MESSAGE,
-    &THREAD,
-    &BODY,
-    &ATTACHMENT,
-    &FOLDER,
-    &CATEGORY,
-    &CONTACT,
-    &ALIAS,
-    &SETTING,
-    &RULE,
-    &AUTO_REPLY,
-    &EVENT,
-    &CALENDAR,
-    &BUSY,
-    &SLOT,
-    &CLASH,
-    &INVITATION,
-    &CHANGE,
-    &ACCOUNT,
-    &OUTCOME,
+    &MESSAGE, &THREAD, &BODY, &ATTACHMENT, &FOLDER, &CATEGORY, &CONTACT, &ALIAS, &SETTING, &RULE,
+    &AUTO_REPLY, &EVENT, &CALENDAR, &BUSY, &SLOT, &CLASH, &INVITATION, &CHANGE, &ACCOUNT, &OUTCOME,
     &SCHEMA,
 ];
 

@@ -247,8 +247,7 @@ pub(crate) async fn refresh(
                     .map_or_else(
                         || {
                             Refusal::Other(error_messages::sign_in_error(
-                                authority.provider,
-                                &error_response,
+                                authority.provider, &error_response,
                             ))
                         },
                         Refusal::Grant,

@@ -350,26 +350,8 @@ pub fn one_or(mut parts: Vec<Query>, many: impl Fn(Vec<Query>) -> Query) -> Quer
 }
 
 const NAMES: &[&str] = &[
-    "from",
-    "to",
-    "cc",
-    "bcc",
-    "subject",
-    "body",
-    "in",
-    "folder",
-    "label",
-    "category",
-    "is",
-    "has",
-    "filename",
-    "larger",
-    "smaller",
-    "before",
-    "after",
-    "older",
-    "newer",
-    "older_than",
+    "from", "to", "cc", "bcc", "subject", "body", "in", "folder", "label", "category", "is", "has",
+    "filename", "larger", "smaller", "before", "after", "older", "newer", "older_than",
     "newer_than",
 ];
 

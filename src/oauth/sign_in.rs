@@ -165,12 +165,7 @@ impl SignIn {
         let tokens = match answer {
             Ok(code) => {
                 exchange(
-                    &self.config,
-                    &self.authority,
-                    code,
-                    self.verifier,
-                    self.redirect,
-                    &self.scopes,
+                    &self.config, &self.authority, code, self.verifier, self.redirect, &self.scopes,
                 )
                 .await
             }

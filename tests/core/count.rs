@@ -127,23 +127,8 @@ fn files_have_the_reference_token_counts() {
 #[test]
 fn long_runs_have_the_reference_token_counts() {
     for unit in [
-        "a",
-        "Ab",
-        "é",
-        "中",
-        "中A",
-        "😀",
-        "\u{301}",
-        "=",
-        "/",
-        " ",
-        "\t",
-        "\r\n",
-        "7",
-        "٣",
-        "' ",
-        "\0",
-        "क्षि",
+        "a", "Ab", "é", "中", "中A", "😀", "\u{301}", "=", "/", " ", "\t", "\r\n", "7", "٣", "' ",
+        "\0", "क्षि",
     ] {
         let run = unit.repeat(3_000 / unit.len());
         assert_eq!(merge_repeats(&run), expected(&run), "{unit:?}");
@@ -353,31 +338,8 @@ proptest! {
 #[test]
 fn counting_work_grows_linearly() {
     for unit in [
-        "a",
-        "A",
-        "Ab",
-        "aB",
-        "é",
-        "中",
-        "中A",
-        "A中",
-        "😀",
-        "\u{301}",
-        "\u{301}A",
-        "=",
-        "/",
-        "!\n",
-        "'",
-        " ",
-        "\t",
-        "\r\n",
-        "\n ",
-        " \n",
-        "7",
-        "\0",
-        "क्षि",
-        "Zm9v",
-        "zq",
+        "a", "A", "Ab", "aB", "é", "中", "中A", "A中", "😀", "\u{301}", "\u{301}A", "=", "/",
+        "!\n", "'", " ", "\t", "\r\n", "\n ", " \n", "7", "\0", "क्षि", "Zm9v", "zq",
     ] {
         for length in [20, 400, 40_000] {
             let text = unit.repeat(length / unit.len());

@@ -162,11 +162,8 @@ fn numbers_and_truths_stand_as_such_or_as_texts() {
 #[test]
 fn plain_http_is_allowed_on_this_machine() {
     for base in [
-        "http://127.0.0.1:8080",
-        "http://127.8.9.1:1/",
-        "http://[::1]:8080/",
-        "http://localhost:3/",
-        "http://LOCALHOST:3/",
+        "http://127.0.0.1:8080", "http://127.8.9.1:1/", "http://[::1]:8080/",
+        "http://localhost:3/", "http://LOCALHOST:3/",
     ] {
         let config = settings(&[("DAYSHEET_GMAIL_URL", base)], None).unwrap();
         assert!(config.endpoints.gmail.as_str().ends_with('/'));

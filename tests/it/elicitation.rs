@@ -178,13 +178,8 @@ async fn newer_clients_are_asked_by_ending_the_call() {
 #[tokio::test]
 async fn tools_above_the_access_level_are_not_listed() {
     let read: &[&str] = &[
-        "mail_draft",
-        "mail_send",
-        "mail_modify",
-        "calendar_save",
-        "calendar_delete",
-        "calendar_respond",
-        "manage",
+        "mail_draft", "mail_send", "mail_modify", "calendar_save", "calendar_delete",
+        "calendar_respond", "manage",
     ];
     let all: [(&str, &[&str]); 5] = [
         ("read", read),
@@ -218,16 +213,8 @@ async fn tools_above_the_access_level_are_not_listed() {
     assert_eq!(
         offered,
         [
-            "mail_search",
-            "mail_read",
-            "mail_attachment",
-            "mail_draft",
-            "mail_send",
-            "mail_modify",
-            "lookup",
-            "calendar_free",
-            "output_read",
-            "accounts"
+            "mail_search", "mail_read", "mail_attachment", "mail_draft", "mail_send",
+            "mail_modify", "lookup", "calendar_free", "output_read", "accounts"
         ]
     );
 }

@@ -211,16 +211,8 @@ async fn again(room: &mut Room<'_>, case: &Case, reported: Reported, done: Done)
 #[tokio::test]
 async fn cancelled_call_is_completed_or_writes_nothing() {
     let names = [
-        "following change",
-        "following delete",
-        "series import",
-        "rule change",
-        "draft reply",
-        "draft forward",
-        "draft large",
-        "mail send",
-        "mail trash",
-        "meeting create",
+        "following change", "following delete", "series import", "rule change", "draft reply",
+        "draft forward", "draft large", "mail send", "mail trash", "meeting create",
     ];
     let lanes = ["google", "microsoft"].map(|provider| async move {
         let home = TempDir::new().unwrap();

@@ -181,27 +181,15 @@ fn restricted_names_stay_where_they_belong() {
         only("stdout()", &["cli", "server"]);
         // Wire names stand in the registry and with the adapters.
         for wire in [
-            "labelIds",
-            "internalDate",
-            "threadId",
-            "sizeEstimate",
-            "emailAddress",
-            "receivedDateTime",
-            "conversationId",
-            "parentFolderId",
+            "labelIds", "internalDate", "threadId", "sizeEstimate", "emailAddress",
+            "receivedDateTime", "conversationId", "parentFolderId",
         ] {
             only(wire, &["schemas", "providers", "sandbox"]);
         }
         if layer_or_top(&module) <= 2 {
             for io in [
-                "std::fs",
-                "std::net",
-                "std::env",
-                "tokio::",
-                "Timestamp::now",
-                "SystemTime",
-                "Zoned::now",
-                "hyper::",
+                "std::fs", "std::net", "std::env", "tokio::", "Timestamp::now", "SystemTime",
+                "Zoned::now", "hyper::",
             ] {
                 only(io, &[]);
             }

@@ -24,11 +24,7 @@ const GONE: &[(&str, &str)] = &[
 
 /// Unicode's general categories, as the crate that reads them names them.
 const UNICODE: &[&str] = &[
-    "LetterNumber",
-    "LowercaseLetter",
-    "ModifierLetter",
-    "OtherLetter",
-    "TitlecaseLetter",
+    "LetterNumber", "LowercaseLetter", "ModifierLetter", "OtherLetter", "TitlecaseLetter",
     "UppercaseLetter",
 ];
 

@@ -157,14 +157,8 @@ fn server_starts_without_a_subcommand() {
 fn command_line_chooses_the_tools() {
     let all: Vec<&str> = tools::TOOLS.iter().map(|tool| tool.name).collect();
     let some = [
-        "mail_search",
-        "mail_read",
-        "mail_attachment",
-        "lookup",
-        "calendar_search",
-        "calendar_free",
-        "output_read",
-        "accounts",
+        "mail_search", "mail_read", "mail_attachment", "lookup", "calendar_search",
+        "calendar_free", "output_read", "accounts",
     ];
     for (arguments, expected) in [
         (&["serve", "--access", "send"][..], &all[..]),

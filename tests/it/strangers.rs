@@ -111,29 +111,9 @@ fn calendars() -> Vec<(String, String)> {
     };
     let mut all = Vec::new();
     for name in [
-        "SUMMARY",
-        "LOCATION",
-        "DESCRIPTION",
-        "RRULE",
-        "EXRULE",
-        "EXDATE",
-        "RDATE",
-        "DTEND",
-        "DURATION",
-        "SEQUENCE",
-        "STATUS",
-        "CLASS",
-        "TRANSP",
-        "URL",
-        "CATEGORIES",
-        "PRIORITY",
-        "RECURRENCE-ID",
-        "X-ODD",
-        "UID",
-        "ORGANIZER",
-        "ATTENDEE",
-        "TRIGGER",
-        "CONFERENCE",
+        "SUMMARY", "LOCATION", "DESCRIPTION", "RRULE", "EXRULE", "EXDATE", "RDATE", "DTEND",
+        "DURATION", "SEQUENCE", "STATUS", "CLASS", "TRANSP", "URL", "CATEGORIES", "PRIORITY",
+        "RECURRENCE-ID", "X-ODD", "UID", "ORGANIZER", "ATTENDEE", "TRIGGER", "CONFERENCE",
     ] {
         all.push((name.to_owned(), event(&format!("{name}:{line}"))));
         all.push((format!("{name} broken"), event(&format!("{name}:{whole}"))));

@@ -74,13 +74,7 @@ impl Setup {
     /// Makes every write of the store fail, as on a full disk, or none.
     async fn full(&self, full: bool) {
         for table in [
-            "settings",
-            "counters",
-            "handles",
-            "cursors",
-            "seen_events",
-            "outputs",
-            "sends",
+            "settings", "counters", "handles", "cursors", "seen_events", "outputs", "sends",
             "undos",
         ] {
             for event in ["INSERT", "UPDATE"] {

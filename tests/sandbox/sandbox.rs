@@ -1017,11 +1017,7 @@ async fn hostile_messages_are_returned_or_skipped() {
     assert_eq!(
         skipped,
         [
-            "01-empty.eml",
-            "02-blank.eml",
-            "03-rubbish.eml",
-            "04-prose.eml",
-            "05-empty.mbox",
+            "01-empty.eml", "02-blank.eml", "03-rubbish.eml", "04-prose.eml", "05-empty.mbox",
             "06-prose.mbox",
         ]
     );

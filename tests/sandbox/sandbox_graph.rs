@@ -83,15 +83,8 @@ const MESSAGES: [(&str, &str); 9] = cases! {
 
 /// All subjects, newest first.
 const SUBJECTS: [&str; 9] = [
-    "O'Brien's list",
-    "Offer",
-    "Weekly deals",
-    "Launch pärty",
-    "Re: Budget plan",
-    "Budget plan",
-    "Kept note",
-    "Old news",
-    "Forwarded",
+    "O'Brien's list", "Offer", "Weekly deals", "Launch pärty", "Re: Budget plan", "Budget plan",
+    "Kept note", "Old news", "Forwarded",
 ];
 
 async fn over(dir: &Path) -> Sandbox {

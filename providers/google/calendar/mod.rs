@@ -385,16 +385,8 @@ fn stale(error: Error, cursor: Option<&str>) -> Error {
 
 /// The fields of a list's page other than its items.
 const OF_A_PAGE: &[&str] = &[
-    "accessRole",
-    "defaultReminders",
-    "description",
-    "etag",
-    "kind",
-    "nextPageToken",
-    "nextSyncToken",
-    "summary",
-    "timeZone",
-    "updated",
+    "accessRole", "defaultReminders", "description", "etag", "kind", "nextPageToken",
+    "nextSyncToken", "summary", "timeZone", "updated",
 ];
 
 /// Returns the items of a page; an empty list may be missing, but anything else is no page.

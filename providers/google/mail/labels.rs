@@ -30,15 +30,7 @@ const SYSTEM: &[(&str, &str)] = &[
 ];
 /// Further names that Gmail reserves.
 const RESERVED: &[&str] = &[
-    "archive",
-    "anywhere",
-    "chat",
-    "chats",
-    "all mail",
-    "scheduled",
-    "snoozed",
-    "muted",
-    "outbox",
+    "archive", "anywhere", "chat", "chats", "all mail", "scheduled", "snoozed", "muted", "outbox",
 ];
 
 impl Gmail {

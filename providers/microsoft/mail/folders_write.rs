@@ -29,31 +29,9 @@ const CATEGORIES: usize = 5_000;
 const PAGES: usize = 100;
 /// Colours of categories: Graph's words and those that Outlook shows.
 const COLOURS: &[&str] = &[
-    "red",
-    "orange",
-    "brown",
-    "yellow",
-    "green",
-    "teal",
-    "olive",
-    "blue",
-    "purple",
-    "cranberry",
-    "steel",
-    "darksteel",
-    "gray",
-    "darkgray",
-    "black",
-    "darkred",
-    "darkorange",
-    "darkbrown",
-    "darkyellow",
-    "darkgreen",
-    "darkteal",
-    "darkolive",
-    "darkblue",
-    "darkpurple",
-    "darkcranberry",
+    "red", "orange", "brown", "yellow", "green", "teal", "olive", "blue", "purple", "cranberry",
+    "steel", "darksteel", "gray", "darkgray", "black", "darkred", "darkorange", "darkbrown",
+    "darkyellow", "darkgreen", "darkteal", "darkolive", "darkblue", "darkpurple", "darkcranberry",
 ];
 
 /// Returns the folder of a name, an id or a word; creates it if it is missing and

@@ -10,19 +10,8 @@ use crate::http::Response;
 
 /// Parameters that every method takes.
 const COMMON: [&str; 13] = [
-    "alt",
-    "fields",
-    "key",
-    "prettyPrint",
-    "quotaUser",
-    "userIp",
-    "access_token",
-    "oauth_token",
-    "callback",
-    "$.xgafv",
-    "$alt",
-    "uploadType",
-    "upload_protocol",
+    "alt", "fields", "key", "prettyPrint", "quotaUser", "userIp", "access_token", "oauth_token",
+    "callback", "$.xgafv", "$alt", "uploadType", "upload_protocol",
 ];
 
 /// The parameters of one request.

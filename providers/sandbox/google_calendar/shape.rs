@@ -67,15 +67,8 @@ pub(super) static NOTHING: Shape = Shape(&[]);
 
 /// Parameters of the list of events.
 pub(super) const LIST: &[&str] = &[
-    "iCalUID",
-    "maxResults",
-    "orderBy",
-    "pageToken",
-    "showDeleted",
-    "singleEvents",
-    "syncToken",
-    "timeMax",
-    "timeMin",
+    "iCalUID", "maxResults", "orderBy", "pageToken", "showDeleted", "singleEvents", "syncToken",
+    "timeMax", "timeMin",
 ];
 
 /// Parameters of writing an event.

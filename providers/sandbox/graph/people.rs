@@ -74,18 +74,8 @@ pub(super) fn display_name(person: &contacts::Person) -> &str {
 
 /// The properties of a contact.
 pub(super) const CONTACT: [&str; 12] = [
-    "id",
-    "createdDateTime",
-    "lastModifiedDateTime",
-    "changeKey",
-    "categories",
-    "parentFolderId",
-    "displayName",
-    "emailAddresses",
-    "companyName",
-    "jobTitle",
-    "businessPhones",
-    "mobilePhone",
+    "id", "createdDateTime", "lastModifiedDateTime", "changeKey", "categories", "parentFolderId",
+    "displayName", "emailAddresses", "companyName", "jobTitle", "businessPhones", "mobilePhone",
 ];
 
 /// Somebody as a contact.
@@ -108,12 +98,7 @@ pub(super) fn contact(ids: &Ids, person: &contacts::Person) -> Map<String, Value
 
 /// The properties of a person.
 pub(super) const PERSON: [&str; 7] = [
-    "id",
-    "displayName",
-    "scoredEmailAddresses",
-    "userPrincipalName",
-    "companyName",
-    "jobTitle",
+    "id", "displayName", "scoredEmailAddresses", "userPrincipalName", "companyName", "jobTitle",
     "phones",
 ];
 

@@ -17,12 +17,7 @@ pub(super) const SERVICE: &str = "people.googleapis.com";
 
 /// The fields of a person that may be asked for, as far as anybody here asks for them.
 const PERSON_FIELDS: [&str; 7] = [
-    "biographies",
-    "emailAddresses",
-    "memberships",
-    "metadata",
-    "names",
-    "organizations",
+    "biographies", "emailAddresses", "memberships", "metadata", "names", "organizations",
     "phoneNumbers",
 ];
 

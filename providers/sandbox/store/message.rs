@@ -31,15 +31,7 @@ const PREVIEW: usize = 255;
 
 /// Fields of which a message has at least one; without any, it is none.
 const TELLING: [&str; 10] = [
-    "From",
-    "To",
-    "Cc",
-    "Subject",
-    "Date",
-    "Message-ID",
-    "Received",
-    "Return-Path",
-    "Sender",
+    "From", "To", "Cc", "Subject", "Date", "Message-ID", "Received", "Return-Path", "Sender",
     "MIME-Version",
 ];
 

@@ -331,18 +331,8 @@ fn weekday(word: &str) -> Option<Weekday> {
 /// Returns the month of a name, or of its first letters, at least three.
 fn month(word: &str) -> Option<i8> {
     const NAMES: [&str; 12] = [
-        "january",
-        "february",
-        "march",
-        "april",
-        "may",
-        "june",
-        "july",
-        "august",
-        "september",
-        "october",
-        "november",
-        "december",
+        "january", "february", "march", "april", "may", "june", "july", "august", "september",
+        "october", "november", "december",
     ];
     let at = NAMES.iter().position(|name| word.len() >= 3 && name.starts_with(word))?;
     i8::try_from(at + 1).ok()

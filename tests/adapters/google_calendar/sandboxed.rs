@@ -210,9 +210,7 @@ async fn series_keeps_its_local_time_and_exceptions() {
     let (from, to) = ("2026-03-01T00:00:00Z", "2026-05-01T00:00:00Z");
     let all = |titles: [&str; 4]| -> Vec<(String, EventTime)> {
         let starts = [
-            "2026-03-17T08:00:00Z",
-            "2026-03-31T07:00:00Z",
-            "2026-04-07T07:00:00Z",
+            "2026-03-17T08:00:00Z", "2026-03-31T07:00:00Z", "2026-04-07T07:00:00Z",
             "2026-04-14T07:00:00Z",
         ];
         let titles = titles.iter().zip(starts);

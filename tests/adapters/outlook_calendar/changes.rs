@@ -178,12 +178,8 @@ async fn new_changed_and_deleted_events_are_reported() {
     assert_eq!(
         changed,
         [
-            "AAMkChangedEvent-1234",
-            "AAMkException-New",
-            "AAMkMovedEvent-123456",
-            "AAMkOutOfRange-123456",
-            "AAMkPartOfIt-12345678",
-            "AAMkSeriesOfTheChoir",
+            "AAMkChangedEvent-1234", "AAMkException-New", "AAMkMovedEvent-123456",
+            "AAMkOutOfRange-123456", "AAMkPartOfIt-12345678", "AAMkSeriesOfTheChoir",
         ]
     );
     assert_eq!(reported.gone, ["AAMkGoneEvent-1234567"]);

@@ -377,9 +377,7 @@ async fn series_keeps_its_local_time_and_deletions() {
     assert_eq!(steps, ["POST", "GET", "DELETE", "PATCH"], "{requests:#?}");
     assert!(requests[1].starts_with(&format!("GET /me/events/{id}/instances?startDateTime=2031-03-18T00:00:00Z&endDateTime=2031-03-23T00:00:00Z&")), "{requests:#?}");
     let thursdays = [
-        "2031-03-13T18:00:00Z",
-        "2031-03-27T18:00:00Z",
-        "2031-04-03T17:00:00Z",
+        "2031-03-13T18:00:00Z", "2031-03-27T18:00:00Z", "2031-04-03T17:00:00Z",
         "2031-04-10T17:00:00Z",
     ];
     let expected: Vec<(String, EventTime)> =

@@ -35,14 +35,8 @@ const PEOPLE: &[(&str, &str)] = &[
 ];
 
 const WHO: &[&str] = &[
-    "lena",
-    "OKAFOR",
-    "okafor lena",
-    "studio.example",
-    "lena@studio.example",
-    "Mira@example.com",
-    "plan",
-    "nobody",
+    "lena", "OKAFOR", "okafor lena", "studio.example", "lena@studio.example", "Mira@example.com",
+    "plan", "nobody",
 ];
 const WORDS: &[&str] = &["budget", "plan", "autumn", "Budget-plan", "autumn plan", "proof"];
 const FILES: &[&str] = &["plan.pdf", "proof b.docx"];

@@ -99,14 +99,8 @@ fn written_message_reads_back_unchanged() {
     assert_eq!(
         shape,
         [
-            "multipart/mixed",
-            "multipart/alternative",
-            "text/plain",
-            "multipart/related",
-            "text/html",
-            "image/png",
-            "application/pdf",
-            "text/plain"
+            "multipart/mixed", "multipart/alternative", "text/plain", "multipart/related",
+            "text/html", "image/png", "application/pdf", "text/plain"
         ]
     );
 }
@@ -114,20 +108,8 @@ fn written_message_reads_back_unchanged() {
 #[test]
 fn each_header_field_is_written_once() {
     let names = [
-        "Date",
-        "Message-ID",
-        "From",
-        "Reply-To",
-        "To",
-        "Cc",
-        "Bcc",
-        "Subject",
-        "In-Reply-To",
-        "References",
-        "Importance",
-        "X-Priority",
-        "MIME-Version",
-        "Content-Type",
+        "Date", "Message-ID", "From", "Reply-To", "To", "Cc", "Bcc", "Subject", "In-Reply-To",
+        "References", "Importance", "X-Priority", "MIME-Version", "Content-Type",
     ];
     assert_eq!(fields(&mime(&full()).unwrap()), names);
 }

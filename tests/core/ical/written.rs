@@ -232,11 +232,7 @@ fn names() -> impl Strategy<Value = String> {
 
 fn moments() -> impl Strategy<Value = (ZonedTime, ZonedTime)> {
     let zones = prop::sample::select(vec![
-        "UTC",
-        "Europe/Berlin",
-        "America/New_York",
-        "Asia/Kathmandu",
-        "Australia/Lord_Howe",
+        "UTC", "Europe/Berlin", "America/New_York", "Asia/Kathmandu", "Australia/Lord_Howe",
         "Etc/GMT-1",
     ]);
     let day = (1..=28_i8, 1..=12_i8, 1990..2090_i16)

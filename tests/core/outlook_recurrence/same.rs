@@ -146,11 +146,7 @@ fn expressible() -> impl Strategy<Value = String> {
     ];
     let month_day = month_day.boxed();
     let months = prop::sample::select(vec![
-        "BYMONTH=2",
-        "BYMONTH=3",
-        "BYMONTH=11",
-        "BYMONTH=1,7",
-        "BYMONTH=3,6,9,12",
+        "BYMONTH=2", "BYMONTH=3", "BYMONTH=11", "BYMONTH=1,7", "BYMONTH=3,6,9,12",
         "BYMONTH=2,4,6,8,10,12",
     ]);
     prop_oneof![
@@ -179,12 +175,7 @@ fn any_rule() -> impl Strategy<Value = String> {
         prop::sample::select(vec!["DAILY", "WEEKLY", "MONTHLY", "YEARLY"]),
         1..4_u8,
         prop::sample::select(vec![
-            "",
-            ";BYDAY=MO",
-            ";BYDAY=TU,TH",
-            ";BYDAY=1MO",
-            ";BYDAY=-1FR,1FR",
-            ";BYDAY=5SU",
+            "", ";BYDAY=MO", ";BYDAY=TU,TH", ";BYDAY=1MO", ";BYDAY=-1FR,1FR", ";BYDAY=5SU",
             ";BYDAY=MO,TU,WE,TH,FR",
         ]),
         prop::sample::select(vec![

@@ -39,22 +39,9 @@ const EXCEPTION_PAGES: usize = 10;
 
 /// The properties of every event in a list, whatever is shown.
 const ALWAYS: &[&str] = &[
-    "id",
-    "type",
-    "seriesMasterId",
-    "subject",
-    "start",
-    "end",
-    "isAllDay",
-    "originalStart",
-    "originalStartTimeZone",
-    "location",
-    "attendees",
-    "isOrganizer",
-    "responseStatus",
-    "showAs",
-    "isCancelled",
-    "iCalUId",
+    "id", "type", "seriesMasterId", "subject", "start", "end", "isAllDay", "originalStart",
+    "originalStartTimeZone", "location", "attendees", "isOrganizer", "responseStatus", "showAs",
+    "isCancelled", "iCalUId",
 ];
 
 /// All properties of an event that are ever read. They have to be listed, because the

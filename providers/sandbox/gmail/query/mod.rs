@@ -274,22 +274,8 @@ impl<'a> GmailParser<'a> {
 
 /// The operators, without their colons.
 const OPERATORS: [&str; 16] = [
-    "from",
-    "to",
-    "cc",
-    "bcc",
-    "subject",
-    "filename",
-    "label",
-    "category",
-    "in",
-    "is",
-    "has",
-    "larger",
-    "smaller",
-    "before",
-    "after",
-    "rfc822msgid",
+    "from", "to", "cc", "bcc", "subject", "filename", "label", "category", "in", "is", "has",
+    "larger", "smaller", "before", "after", "rfc822msgid",
 ];
 
 /// The operator a text begins with, and what follows its colon.

@@ -102,12 +102,7 @@ const OWN: &str = "Folder_";
 
 /// The properties of a folder.
 pub(crate) const PROPERTIES: [&str; 7] = [
-    "id",
-    "displayName",
-    "parentFolderId",
-    "childFolderCount",
-    "unreadItemCount",
-    "totalItemCount",
+    "id", "displayName", "parentFolderId", "childFolderCount", "unreadItemCount", "totalItemCount",
     "isHidden",
 ];
 

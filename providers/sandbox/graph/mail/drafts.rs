@@ -24,15 +24,8 @@ use crate::store::message::Message;
 
 /// The properties that only a draft can be given.
 const OF_DRAFTS: [&str; 9] = [
-    "subject",
-    "body",
-    "toRecipients",
-    "ccRecipients",
-    "bccRecipients",
-    "replyTo",
-    "from",
-    "sender",
-    "internetMessageId",
+    "subject", "body", "toRecipients", "ccRecipients", "bccRecipients", "replyTo", "from",
+    "sender", "internetMessageId",
 ];
 
 /// Makes a draft.

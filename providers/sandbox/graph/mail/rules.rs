@@ -23,15 +23,8 @@ use crate::store::message::Message;
 
 /// The properties of a rule, in the order of the wire.
 pub(super) const PROPERTIES: [&str; 9] = [
-    "id",
-    "displayName",
-    "sequence",
-    "isEnabled",
-    "hasError",
-    "isReadOnly",
-    "conditions",
-    "actions",
-    "exceptions",
+    "id", "displayName", "sequence", "isEnabled", "hasError", "isReadOnly", "conditions",
+    "actions", "exceptions",
 ];
 
 /// The number of the folder that has rules.

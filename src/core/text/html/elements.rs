@@ -15,23 +15,8 @@ const MAX_LINK_TEXT: usize = 500;
 
 /// Descriptions that describe nothing.
 const EMPTY_ALTS: &[&str] = &[
-    "image",
-    "img",
-    "picture",
-    "photo",
-    "logo",
-    "icon",
-    "banner",
-    "spacer",
-    "pixel",
-    "blank",
-    "tracking",
-    "tracking pixel",
-    "divider",
-    "line",
-    "header",
-    "footer",
-    "inline image",
+    "image", "img", "picture", "photo", "logo", "icon", "banner", "spacer", "pixel", "blank",
+    "tracking", "tracking pixel", "divider", "line", "header", "footer", "inline image",
 ];
 
 /// Returns the text for a picture: its description, if that is informative; an emoji,

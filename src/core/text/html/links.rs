@@ -15,27 +15,9 @@ use crate::text::{cell, clip};
 /// Parameters that serve only to recognise the reader; `utm_` is told apart
 /// by its prefix.
 const TRACKING: &[&str] = &[
-    "fbclid",
-    "gclid",
-    "dclid",
-    "gbraid",
-    "wbraid",
-    "msclkid",
-    "yclid",
-    "twclid",
-    "igshid",
-    "mc_eid",
-    "mc_cid",
-    "mkt_tok",
-    "_hsenc",
-    "_hsmi",
-    "vero_id",
-    "oly_anon_id",
-    "oly_enc_id",
-    "ck_subscriber_id",
-    "_ke",
-    "sc_eh",
-    "sc_uid",
+    "fbclid", "gclid", "dclid", "gbraid", "wbraid", "msclkid", "yclid", "twclid", "igshid",
+    "mc_eid", "mc_cid", "mkt_tok", "_hsenc", "_hsmi", "vero_id", "oly_anon_id", "oly_enc_id",
+    "ck_subscriber_id", "_ke", "sc_eh", "sc_uid",
 ];
 
 /// Endings that make a word without a scheme a host name. Two-letter endings

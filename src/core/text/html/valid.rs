@@ -10,81 +10,29 @@ use super::css;
 const GLOBAL: &[&str] = &["inherit", "initial", "unset", "revert", "revert-layer"];
 
 const DISPLAY: &[&str] = &[
-    "block",
-    "inline",
-    "inline-block",
-    "flex",
-    "inline-flex",
-    "grid",
-    "inline-grid",
-    "none",
-    "contents",
-    "flow",
-    "flow-root",
-    "list-item",
-    "run-in",
-    "ruby",
-    "ruby-base",
-    "ruby-text",
-    "math",
-    "table",
-    "inline-table",
-    "table-row",
-    "table-cell",
-    "table-column",
-    "table-caption",
-    "table-row-group",
-    "table-header-group",
-    "table-footer-group",
-    "table-column-group",
-    "-webkit-box",
-    "-webkit-inline-box",
-    "-webkit-flex",
-    "-webkit-inline-flex",
+    "block", "inline", "inline-block", "flex", "inline-flex", "grid", "inline-grid", "none",
+    "contents", "flow", "flow-root", "list-item", "run-in", "ruby", "ruby-base", "ruby-text",
+    "math", "table", "inline-table", "table-row", "table-cell", "table-column", "table-caption",
+    "table-row-group", "table-header-group", "table-footer-group", "table-column-group",
+    "-webkit-box", "-webkit-inline-box", "-webkit-flex", "-webkit-inline-flex",
 ];
 
 /// Those of them that stand beside each other.
 const PAIRED: &[&str] = &[
-    "block",
-    "inline",
-    "run-in",
-    "flow",
-    "flow-root",
-    "table",
-    "flex",
-    "grid",
-    "ruby",
-    "math",
+    "block", "inline", "run-in", "flow", "flow-root", "table", "flex", "grid", "ruby", "math",
     "list-item",
 ];
 
 const OVERFLOW: &[&str] = &["visible", "hidden", "clip", "scroll", "auto", "overlay"];
 
 const SIZES: &[&str] = &[
-    "auto",
-    "none",
-    "min-content",
-    "max-content",
-    "fit-content",
-    "stretch",
-    "-webkit-fill-available",
-    "-moz-available",
-    "intrinsic",
-    "min-intrinsic",
+    "auto", "none", "min-content", "max-content", "fit-content", "stretch",
+    "-webkit-fill-available", "-moz-available", "intrinsic", "min-intrinsic",
 ];
 
 const FONTS: &[&str] = &[
-    "xx-small",
-    "x-small",
-    "small",
-    "medium",
-    "large",
-    "x-large",
-    "xx-large",
-    "xxx-large",
-    "smaller",
-    "larger",
-    "math",
+    "xx-small", "x-small", "small", "medium", "large", "x-large", "xx-large", "xxx-large",
+    "smaller", "larger", "math",
 ];
 
 /// The colours that have a name (CSS Color 4), but for those whose value is

@@ -86,37 +86,13 @@ fn is_dated(whole: &str) -> bool {
 
 const FROM: &[&str] = &["from", "von", "de", "da", "van", "från", "fra", "od", "от"];
 const SENT: &[&str] = &[
-    "sent",
-    "date",
-    "gesendet",
-    "datum",
-    "envoyé",
-    "enviado",
-    "enviado el",
-    "enviada em",
-    "fecha",
-    "data",
-    "inviato",
-    "verzonden",
-    "skickat",
-    "sendt",
-    "wysłano",
-    "отправлено",
-    "дата",
+    "sent", "date", "gesendet", "datum", "envoyé", "enviado", "enviado el", "enviada em", "fecha",
+    "data", "inviato", "verzonden", "skickat", "sendt", "wysłano", "отправлено", "дата",
 ];
 const TO: &[&str] = &["to", "an", "à", "para", "a", "aan", "till", "til", "do", "кому"];
 const SUBJECT: &[&str] = &[
-    "subject",
-    "betreff",
-    "objet",
-    "asunto",
-    "assunto",
-    "oggetto",
-    "onderwerp",
-    "ämne",
-    "emne",
-    "temat",
-    "тема",
+    "subject", "betreff", "objet", "asunto", "assunto", "oggetto", "onderwerp", "ämne", "emne",
+    "temat", "тема",
 ];
 
 /// Returns true if these lines begin with `From:` and continue with the other headers

@@ -8,15 +8,7 @@
 const LONGEST: usize = 8_192;
 /// The words for results that the standards and the two providers use.
 const KNOWN: &[&str] = &[
-    "pass",
-    "fail",
-    "softfail",
-    "neutral",
-    "none",
-    "policy",
-    "temperror",
-    "permerror",
-    "hardfail",
+    "pass", "fail", "softfail", "neutral", "none", "policy", "temperror", "permerror", "hardfail",
     "bestguesspass",
 ];
 

@@ -47,12 +47,8 @@ pub(super) fn merge(parts: &mut [AgendaPart], wanted: usize) -> Merged {
         }
     }
     all.sort_by(|(one_part, one), (other_part, other)| {
-        (one.at, &one.facts.title, one_part, &one.facts.id).cmp(&(
-            other.at,
-            &other.facts.title,
-            other_part,
-            &other.facts.id,
-        ))
+        (one.at, &one.facts.title, one_part, &one.facts.id)
+            .cmp(&(other.at, &other.facts.title, other_part, &other.facts.id))
     });
     let fit = all.partition_point(|(_, row)| row.at.start() < known);
     let rest = all.split_off(fit.min(wanted));

@@ -225,7 +225,7 @@ impl Config {
             microsoft_tenant: match settings.get("microsoft.tenant")? {
                 None => COMMON.to_owned(),
                 Some(found) => tenant(&found.value)
-                    .ok_or_else(|| found.wrong("is no tenant").next(format!("use {TENANTS}")))?,
+                    .ok_or_else(|| found.wrong("is not a tenant").next(format!("use {TENANTS}")))?,
             },
             key_store: settings.choice(
                 "key_store",

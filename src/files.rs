@@ -100,7 +100,7 @@ impl Folders {
         let file = file.map_err(|error| failed(wanted, &error))?;
         let about = file.metadata().map_err(|error| failed(wanted, &error))?;
         if !about.is_file() {
-            return Err(Error::argument(format!("{} is no file", brief(input)))
+            return Err(Error::argument(format!("{} is not a file", brief(input)))
                 .next("give the path of a file"));
         }
         let large = || {
@@ -157,10 +157,9 @@ impl Folders {
         }
         let allowed: Vec<String> =
             self.allowed.iter().map(|folder| folder.display().to_string()).collect();
-        Err(Error::argument(format!("{} is in no allowed folder", brief(input))).next(format!(
-            "use {}, or have it added to `files` in the settings",
-            allowed.join(" or ")
-        )))
+        Err(Error::argument(format!("{} is outside the allowed folders", brief(input))).next(
+            format!("use {}, or have it added to `files` in the settings", allowed.join(" or ")),
+        ))
     }
 }
 
@@ -218,7 +217,7 @@ impl Folder {
             Some(true) => Err(taken(&self.path(name))),
             Some(false) => Err(Error::new(
                 Kind::Conflict,
-                format!("{} is there and is no file", self.path(name).display()),
+                format!("{} exists and is not a file", self.path(name).display()),
             )
             .next("save it to another folder with `dir`")),
         }
@@ -244,7 +243,7 @@ impl Folder {
         };
         let mut random = [0_u8; 8];
         getrandom::fill(&mut random)
-            .map_err(|_| Error::new(Kind::Internal, "there is no randomness"))?;
+            .map_err(|_| Error::new(Kind::Internal, "the system random generator failed"))?;
         let random = u64::from_le_bytes(random);
         let temporary = format!(".{name}.{random:016x}.part");
         let written = self.create(&temporary).and_then(|mut file| {
@@ -292,7 +291,7 @@ fn private(path: &Path) -> Result<()> {
 }
 
 fn taken(path: &Path) -> Error {
-    Error::new(Kind::Conflict, format!("{} is there already", path.display()))
+    Error::new(Kind::Conflict, format!("{} already exists", path.display()))
         .next("say overwrite=true to replace it, or give another folder as `dir`")
 }
 
@@ -304,7 +303,7 @@ fn failed(path: &Path, error: &std::io::Error) -> Error {
     let shown = brief(&path.display().to_string());
     match error.kind() {
         std::io::ErrorKind::NotFound => {
-            Error::new(Kind::NotFound, format!("{shown} is not there")).next("correct the path")
+            Error::new(Kind::NotFound, format!("{shown} does not exist")).next("correct the path")
         }
         _ => Error::argument(format!("{shown} cannot be used ({error})"))
             .next("use another file or folder"),

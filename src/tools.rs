@@ -295,7 +295,7 @@ fn line(arg: &Arg, within: &str) -> String {
     let takes = match arg.kind {
         ArgKind::Text => "text".to_owned(),
         ArgKind::Choice(words) => words.join(" · "),
-        ArgKind::List => "list of texts".to_owned(),
+        ArgKind::List => "list of strings".to_owned(),
         ArgKind::Columns(_) => "list of column names, see [tables](tables.md)".to_owned(),
         ArgKind::Number(least, most, default) => format!("{least} to {most}, default {default}"),
         ArgKind::Switch => "true · false".to_owned(),

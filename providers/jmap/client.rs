@@ -30,7 +30,7 @@ struct Session {
 }
 
 /// One account's way to its server.
-pub struct Client {
+pub struct JmapClient {
     url: Url,
     limiter: RateLimiter,
     session: OnceCell<Session>,
@@ -41,7 +41,7 @@ pub fn from(call: usize, name: &str, path: &str) -> Value {
     json!({"resultOf": call.to_string(), "name": name, "path": path})
 }
 
-impl Client {
+impl JmapClient {
     /// The way to the server whose session is at the URL that is the account's tenant.
     ///
     /// # Errors

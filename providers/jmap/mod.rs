@@ -15,7 +15,7 @@ use async_trait::async_trait;
 use serde_json::{Value, json};
 
 use crate::json::text;
-use client::{Client, from};
+use client::{JmapClient, from};
 use daysheet_core::error::{Error, Kind, Result};
 use daysheet_core::project::Projection;
 use daysheet_core::provider::calendar::Changes;
@@ -41,16 +41,16 @@ const THREADS: usize = 25;
 
 /// One mailbox.
 pub struct Jmap {
-    client: Client,
+    client: JmapClient,
 }
 
 impl Jmap {
     /// The mailbox of `account`.
     ///
     /// # Errors
-    /// As [`Client::new`].
+    /// As [`JmapClient::new`].
     pub fn new(services: &ServiceSettings, tokens: TokenSource, account: &Account) -> Result<Self> {
-        Ok(Self { client: Client::new(services, tokens, account)? })
+        Ok(Self { client: JmapClient::new(services, tokens, account)? })
     }
 
     async fn folders(&self) -> Result<(Vec<Value>, Folders)> {

@@ -69,7 +69,7 @@ impl FoundSetting {
         let choice = known.find(|(word, _)| self.value.eq_ignore_ascii_case(word));
         choice.map(|&(_, choice)| choice).ok_or_else(|| {
             let words: Vec<&str> = choices.iter().map(|&(word, _)| word).collect();
-            self.wrong(format!("is none of {}", words.join(", ")))
+            self.wrong(format!("must be one of {}", words.join(", ")))
         })
     }
 
@@ -227,7 +227,7 @@ impl<'a> Settings<'a> {
         };
         let number = found.value.parse().ok();
         number.filter(|number| range.contains(number)).ok_or_else(|| {
-            found.wrong(format!("is no whole number from {} to {}", range.start(), range.end()))
+            found.wrong(format!("must be a whole number from {} to {}", range.start(), range.end()))
         })
     }
 

@@ -31,7 +31,7 @@ tool! {
         // All that are shown if empty.
         /// Names or ids
         calendars: Vec<String> = LIST,
-        /// Recurring events once each
+        /// Each series once
         series: bool = SWITCH,
         tz: Option<String> = TZ,
         fields: Option<Vec<String>> = columns(&[&EVENT]),

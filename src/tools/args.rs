@@ -239,13 +239,13 @@ impl Args {
                     .map(Value::from)
                     .collect(),
             },
-            other => return Err(wrong(name, other, "a list of texts")),
+            other => return Err(wrong(name, other, "a list of strings")),
         };
         items
             .iter()
             .map(|item| match item {
                 Value::String(text) => Ok(text.trim().to_owned()),
-                other => Err(wrong(name, other, "a list of texts")),
+                other => Err(wrong(name, other, "a list of strings")),
             })
             .collect::<Result<Vec<_>>>()
             .map(Some)

@@ -8,7 +8,7 @@ tool! {
     brief(Read, Read) => Brief;
     // Times are as written: they depend on now and on the zone.
     pub struct Brief {
-        /// Today when left out
+        /// Default: today
         from: Option<String> = TEXT,
         to: Option<String> = TEXT,
         account: Option<String> = ANY_ACCOUNT,

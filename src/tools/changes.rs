@@ -12,7 +12,7 @@ tool! {
     pub struct ChangesOf {
         // Since when; from now on without it.
         cursor: Option<String> = TEXT,
-        /// mail, events; both when left out
+        /// mail, events; default both
         kinds: Vec<String> = LIST,
         account: Option<String> = ANY_ACCOUNT,
         limit: Option<u32> = number(1, 500, 100),
@@ -28,7 +28,7 @@ impl ChangesOf {
     fn checked(self, _: &Args) -> Result<Self> {
         match self.kinds.iter().find(|kind| !is(MAIL, kind) && !is(EVENTS, kind)) {
             None => Ok(self),
-            Some(other) => Err(Error::argument(format!("`{}` is no kind", brief(other)))
+            Some(other) => Err(Error::argument(format!("`{}` is not a kind", brief(other)))
                 .next("use some of: mail, events")),
         }
     }

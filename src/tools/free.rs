@@ -13,7 +13,7 @@ tool! {
     calendar_free(Read, Read) => Free(Free::checked);
     // Times are as written.
     pub struct Free {
-        /// Addresses; you when left out
+        /// Addresses; default you
         who: Vec<String> = LIST,
         from: Option<String> = TEXT,
         to: Option<String> = TEXT,
@@ -45,7 +45,7 @@ impl Free {
             .next("ask about fewer"));
         }
         if self.hours.is_some() && self.duration.is_none() {
-            return Err(Error::argument("`hours` are those of slots")
+            return Err(Error::argument("`hours` needs `duration`")
                 .next("add a `duration`, or leave them out"));
         }
         Ok(self)

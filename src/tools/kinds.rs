@@ -63,7 +63,7 @@ pub(super) const VERBATIM: Kind<Option<String>> = Kind::new(ArgKind::Text, Args:
 /// An account.
 pub(super) const ACCOUNT: Kind<Option<String>> = TEXT.says("Address");
 /// An account where none means all.
-pub(super) const ANY_ACCOUNT: Kind<Option<String>> = TEXT.says("Address; all when left out");
+pub(super) const ANY_ACCOUNT: Kind<Option<String>> = TEXT.says("Address; default all");
 /// A zone.
 pub(super) const TZ: Kind<Option<String>> = TEXT.says("IANA zone");
 /// The most tokens. What it means is told once, in the instructions of the server.

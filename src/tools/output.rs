@@ -3,7 +3,7 @@
 use super::kinds::{BUDGET, NEEDED, TEXT, common, number, tool};
 
 tool! {
-    /// Read on in an answer that was shortened, by the id its notes give.
+    /// Read more of a shortened answer, by the id in its notes.
     output_read(Read, Read) => Output;
     pub struct OutputRead {
         // As notes and markers give it.

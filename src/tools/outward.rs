@@ -12,12 +12,12 @@ use crate::provider::calendar::{Answer, Notify};
 use crate::words;
 
 tool! {
-    /// Delete an event; a meeting you called is cancelled.
+    /// Delete an event; a meeting you organize is cancelled.
     calendar_delete(Outward, Organize) => Delete;
     pub struct Delete {
         id: String = NEEDED,
         scope: Option<Scope> = choice(),
-        /// To those who were asked
+        /// To the guests
         message: Option<String> = TEXT,
         notify: Option<Notify> = choice(),
         ..format
@@ -36,7 +36,7 @@ tool! {
         comment: Option<String> = TEXT,
         /// Another time: start, or start/end
         propose: Option<String> = TEXT,
-        /// Whom to forward to
+        /// Forward to
         to: Vec<String> = LIST,
         notify: Option<Notify> = some_of(&["all", "none"]),
         ..format

@@ -16,13 +16,13 @@ use crate::words;
 pub const MOST_EVENTS: usize = 50;
 
 tool! {
-    /// Create events, or change one (`id`): only what is given changes.
+    /// Create events, or change one (`id`): only given fields change.
     /// Reports clashes and duplicates first.
     calendar_save(Outward, Organize) => Save(Save::checked);
     pub struct Save {
         /// The event to change
         id: Option<String> = TEXT,
-        /// Needed for a recurring event
+        /// Required for a series
         scope: Option<Scope> = choice(),
         account: Option<String> = ACCOUNT,
         // The main one if none.
@@ -33,7 +33,7 @@ tool! {
         events: Vec<EventWords> = objects(),
         /// iCalendar text, .ics path or message id to import
         ics: Option<String> = TEXT,
-        /// Needed when people are asked
+        /// Required with guests
         notify: Option<Notify> = choice(),
         if_conflict: IfConflict = default(),
         dry_run: bool = SWITCH,
@@ -54,7 +54,7 @@ words! {
 }
 
 words! {
-    /// What to do when an event clashes with another, or is there already.
+    /// What to do when an event clashes with another, or already exists.
     #[derive(Default, Serialize, Deserialize)]
     #[serde(rename_all = "snake_case")]
     pub enum IfConflict {
@@ -82,9 +82,9 @@ arguments! {
         tz: Option<String> = TEXT,
         place as "where": Option<String> = WRITTEN,
         notes: Option<String> = WRITTEN,
-        /// Everybody to ask; `?` behind: optional
+        /// All guests; `?` behind: optional
         people: Option<Vec<String>> = LIST_IF_GIVEN,
-        /// People to ask besides
+        /// Guests to add
         add: Vec<String> = LIST,
         // Who is not asked any more.
         remove: Vec<String> = LIST,
@@ -118,7 +118,7 @@ impl Save {
                     .next("give events=[{\"title\": …, \"start\": …}]"));
             }
             (_, Some(_), Some(_)) => {
-                return Err(Error::argument("`ics` is for new events, `id` for one that is there")
+                return Err(Error::argument("`ics` is for new events, `id` for an existing one")
                     .next("leave one of them out"));
             }
             (1.., Some(_), _) => {

@@ -18,7 +18,7 @@ arguments! {
     pub struct View {
         // The server's default if none.
         budget: Option<u32> = BUDGET,
-        /// Tokens of it left for your answer
+        /// Tokens reserved for your answer
         reserve: Option<u32> = common(0, 100_000, 0),
         // Which chunk of an answer that does not fit.
         chunk: Option<u32> = common(1, 10_000, 1),

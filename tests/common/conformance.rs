@@ -435,8 +435,8 @@ async fn changes(asked: &Asked<'_>, suite: &mut Suite) {
 async fn refusals(asked: &Asked<'_>, known: &KnownMail, listed: &[String], suite: &mut Suite) {
     let (mailbox, can) = (asked.mailbox, asked.mailbox.capabilities());
     suite.holds("the_service_has_a_name", !can.name.is_empty(), can);
-    let letter = || outgoing("1@example.com", person("", "me@example.com"), vec![]);
-    let draft = stored_draft(known.unknown, known.unknown, "v1", letter());
+    let content = || outgoing("1@example.com", person("", "me@example.com"), vec![]);
+    let draft = stored_draft(known.unknown, known.unknown, "v1", content());
     let state = |id: &String| MailState { id: id.clone(), ..MailState::default() };
     let states: Vec<_> = listed.iter().take(1).map(state).collect();
     let read_only = known.read_only;
@@ -460,8 +460,8 @@ async fn refusals(asked: &Asked<'_>, known: &KnownMail, listed: &[String], suite
     let name = "read_only_refuses";
     suite.refused(name, mailbox.senders().await);
     suite.refused(name, mailbox.source_message(&listed[0]).await);
-    suite.refused(name, mailbox.create(&Origin::New, &letter(), &NonInteractive).await);
-    suite.refused(name, mailbox.update(&draft, &letter(), &NonInteractive).await);
+    suite.refused(name, mailbox.create(&Origin::New, &content(), &NonInteractive).await);
+    suite.refused(name, mailbox.update(&draft, &content(), &NonInteractive).await);
     suite.refused(name, mailbox.discard(&draft).await);
     suite.refused(name, mailbox.send(&draft, None).await);
     suite.refused(name, mailbox.find_folder("Bills", FolderKind::Folder, true).await);

@@ -190,7 +190,7 @@ fn errors_are_one_line_with_the_next_step() {
         &["account", "add", "google", "--mailbox", "team@example.com"], &[],
             "Gmail cannot open a mailbox with another sign-in: sign in to that mailbox itself";
         &["account", "list"], &[("DAYSHEET_MICROSOFT_TENANT", "every/body")],
-            "DAYSHEET_MICROSOFT_TENANT is no tenant: use common, organizations, consumers, ";
+            "DAYSHEET_MICROSOFT_TENANT is not a tenant: use common, organizations, consumers, ";
         &["account", "add", "imap"], &[],
             "the provider `imap` is not part of this build: use one of: google";
         &["account", "remove", "x@example.com"], &[], "daysheet account add google";

@@ -225,7 +225,7 @@ async fn impossible_arguments_are_refused() {
         json!({"who": ["Ana"]}), "`Ana` is not an address: give whole addresses, or `me`";
         json!({"who": ["a@b c"]}), "`a@b c` is not an address";
         json!({"who": ["@b"]}), "`@b` is not an address";
-        json!({"hours": "9-17"}), "`hours` are those of slots: add a `duration`";
+        json!({"hours": "9-17"}), "`hours` needs `duration`: add a `duration`";
         json!({"duration": "1h", "hours": "17-9"}),
             "`hours` is `17-9`, not hours of a day: write them as 9-17";
         json!({"duration": "1h", "hours": "9"}), "`hours` is `9`";

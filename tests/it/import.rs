@@ -245,7 +245,7 @@ async fn non_icalendar_input_is_refused() {
                 brief(&large)
             );
         inside.to_str().unwrap().to_owned(),
-            format!("{} is no file: give the path of a file", brief(&inside));
+            format!("{} is not a file: give the path of a file", brief(&inside));
         document(&[]),
             "it has no event: check the text; an event is a VEVENT with a DTSTART"
                 .to_owned();
@@ -278,7 +278,7 @@ async fn non_icalendar_input_is_refused() {
     }
     for path in elsewhere {
         let error = harness.error("calendar_save", json!({"ics": path.to_str().unwrap()})).await;
-        let wanted = format!("{} is in no allowed folder: use", brief(&path));
+        let wanted = format!("{} is outside the allowed folders: use", brief(&path));
         assert!(error.starts_with(&wanted), "{error}");
     }
     assert_eq!(harness.written(), Vec::<String>::new());

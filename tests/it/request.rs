@@ -60,8 +60,8 @@ fn unintelligible_arguments_are_refused() {
         "mail_search", json!({"format": "xml"}), "`format` is xml: give one of: toon, json, stc";
         "mail_search", json!({"by": "sender"}), "`by` is sender: give one of: message, thread";
         "mail_search", json!({"q": {"a": 1}}), "`q` is {\"a\":1}: give text";
-        "mail_search", json!({"fields": 7}), "`fields` is 7: give a list of texts";
-        "mail_search", json!({"fields": [7]}), "`fields` is 7: give a list of texts";
+        "mail_search", json!({"fields": 7}), "`fields` is 7: give a list of strings";
+        "mail_search", json!({"fields": [7]}), "`fields` is 7: give a list of strings";
         "mail_search", json!({"fields": ["id", "colour"]}),
             "the table of messages has no column `colour`: use some of: id, date, from, subject, snippet, flags, to, cc, thread, folder, labels, size, has_attachments, message_id, bulk, auth, warn, account";
         "mail_search", json!({"fields": ["to"], "by": "thread"}),

@@ -133,7 +133,7 @@ fn authentication_failures_are_reported() {
 }
 
 #[test]
-fn letters_are_taken_for_what_they_look_like() {
+fn look_alike_characters_count_as_what_they_imitate() {
     for (text, word) in [
         ("\u{430}ԁеһіјӏорԛѕсуѵԝхкмтвг", "adehijlopqscyvwxkmtbr"),
         ("αονρτυκιχγıɡɑ", "aovptukixyiga"),

@@ -343,12 +343,12 @@ fn unlike(known: &str, requested: &str) -> Option<usize> {
         return Some(0);
     }
     let last = |name: &str| name.rsplit('/').next().unwrap_or_default().to_owned();
-    let letters = requested.chars().count();
-    if letters > LONGEST {
+    let chars = requested.chars().count();
+    if chars > LONGEST {
         return None;
     }
     let whole = strsim::levenshtein(&known, &requested);
     let ends = strsim::levenshtein(&last(&known), &last(&requested));
     let apart = whole.min(ends);
-    (apart <= 1 + letters / 4).then_some(apart)
+    (apart <= 1 + chars / 4).then_some(apart)
 }

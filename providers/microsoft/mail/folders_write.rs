@@ -413,10 +413,10 @@ fn distance(requested: &str, name: &str) -> Option<usize> {
     if words(requested).iter().any(|word| known.contains(word)) {
         return Some(1);
     }
-    let letters = requested.chars().count();
-    if letters > LONGEST {
+    let chars = requested.chars().count();
+    if chars > LONGEST {
         return None;
     }
     let edits = strsim::levenshtein(requested, last);
-    (edits <= 1 + letters / 4).then_some(1 + edits)
+    (edits <= 1 + chars / 4).then_some(1 + edits)
 }

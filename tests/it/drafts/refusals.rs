@@ -27,9 +27,9 @@ async fn refused_drafts_write_nothing() {
             "this account cannot send as eve@example.net: use one of: mira@example.com, \
              mira@lindqvist-lamps.example".to_owned();
         json!({"attach": ["/etc/hostname"]}),
-            format!("attach: /etc/hostname is in no allowed folder: use {folder}, or have it added to `files` in the settings");
+            format!("attach: /etc/hostname is outside the allowed folders: use {folder}, or have it added to `files` in the settings");
         json!({"attach": ["../secret.txt"]}),
-            format!("attach: ../secret.txt is in no allowed folder: use {folder}, or have it added to `files` in the settings");
+            format!("attach: ../secret.txt is outside the allowed folders: use {folder}, or have it added to `files` in the settings");
         json!({"attach": ["data:text/plain;base64,§"]}),
             "attach: data:text/plain;base64,§ is not Base64: write it as \
              data:text/plain;name=notes.txt;base64,SGk=".to_owned();

@@ -25,7 +25,7 @@ async fn attachments_are_listed_saved_and_returned() {
     assert_eq!(
         error.to_string(),
         format!(
-            "{} is there already: say overwrite=true to replace it, or give another folder as `dir`",
+            "{} already exists: say overwrite=true to replace it, or give another folder as `dir`",
             path.display()
         )
     );
@@ -50,7 +50,7 @@ async fn attachments_are_listed_saved_and_returned() {
             json!({"id": message, "as": "file"}),
             "m1 is not an attachment: give one such as a3; as=list shows those of a message",
         ),
-        (json!({"id": "a1", "dir": "../.."}), "../.. is in no allowed folder"),
+        (json!({"id": "a1", "dir": "../.."}), "../.. is outside the allowed folders"),
     ] {
         let error = mira.call("mail_attachment", arguments).await.unwrap_err();
         assert!(error.to_string().starts_with(expected), "{error}");

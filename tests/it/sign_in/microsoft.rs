@@ -300,7 +300,7 @@ fn tenant_setting_is_checked_at_start() {
         assert_eq!(error.kind(), Kind::Config, "{tenant}");
         assert_eq!(
             error.to_string(),
-            "DAYSHEET_MICROSOFT_TENANT is no tenant: use common, organizations, consumers, or \
+            "DAYSHEET_MICROSOFT_TENANT is not a tenant: use common, organizations, consumers, or \
              the GUID or domain of a directory",
             "{tenant}"
         );

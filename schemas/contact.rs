@@ -19,8 +19,7 @@ pub const CONTACT: Table = table(
     FIELDS,
 );
 
-/// What a contact is changed by. It is asked for besides the columns, by those
-/// who are about to change one.
+/// The provider's id, requested besides the columns before a contact is changed.
 pub const CONTACT_ID: Field = field("contact_id", Text, "The provider's id of a contact.")
     .ours()
     .sources(&[(Gmail, Path("resourceName")), (Outlook, Path("id"))]);

@@ -208,9 +208,9 @@ pub fn tables_page() -> String {
          This page is generated from `schemas/`; a test rewrites it when it is stale.\n\n\
          `mail_search` shows the columns of level *key* with `detail: minimal`, *core* too by \
          default, and *more* too with `detail: full`; `fields` names columns one by one, and the \
-         first column always comes along. Text marked with a width was written by strangers: it is \
-         cleaned and cut there, ending in `…`; a double-width character counts two, and a letter \
-         that is read has four times the room. A value that a provider does not have is null. Columns \
+         first column always comes along. Text marked with a width is untrusted: it is cleaned and \
+         cut there, ending in `…`; a double-width character counts two, and `mail_read` shows four \
+         times the width. A value that a provider does not have is null. Columns \
          with a `*` are those that `manage` can set.\n",
     );
     for table in TABLES {

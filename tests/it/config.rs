@@ -120,7 +120,7 @@ fn every_mistake_is_named_and_no_value_is_shown() {
         &[], Some("homme = \"/x\""), &["`homme`", "not a known setting", "daysheet --help"];
         &[], Some("google = \"x\""), &["`google`", "not a known setting: remove it"];
         &[("DAYSHEET_BUDGET", "1")], None,
-            &["DAYSHEET_BUDGET `1`", "no whole number from 100 to 100000"];
+            &["DAYSHEET_BUDGET `1`", "must be a whole number from 100 to 100000"];
         &[], Some("budget = 8000.5"), &["`budget`", "not a text or an integer", "double quotes"];
         &[], Some("browser = 1"), &["`browser`", "not a text or a boolean", "double quotes"];
         &[], Some("browser = \"perhaps\""), &["`browser`", "`perhaps`", "none of print, open"];

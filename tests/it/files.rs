@@ -51,26 +51,26 @@ fn files_outside_allowed_folders_are_refused() {
     rustix_fifo(&root.join("one/pipe"));
     let secret = root.join("secret/id");
     for (input, kind, why) in [
-        ("../secret/id", Kind::Argument, "in no allowed folder"),
-        (secret.to_str().unwrap(), Kind::Argument, "in no allowed folder"),
-        ("link/id", Kind::Argument, "in no allowed folder"),
-        ("id", Kind::Argument, "in no allowed folder"),
-        ("../home/key", Kind::Argument, "in no allowed folder"),
+        ("../secret/id", Kind::Argument, "outside the allowed folders"),
+        (secret.to_str().unwrap(), Kind::Argument, "outside the allowed folders"),
+        ("link/id", Kind::Argument, "outside the allowed folders"),
+        ("id", Kind::Argument, "outside the allowed folders"),
+        ("../home/key", Kind::Argument, "outside the allowed folders"),
         (".hidden", Kind::Argument, "is hidden"),
-        ("sub", Kind::Argument, "is no file"),
-        ("pipe", Kind::Argument, "is no file"),
-        ("missing", Kind::NotFound, "is not there"),
+        ("sub", Kind::Argument, "is not a file"),
+        ("pipe", Kind::Argument, "is not a file"),
+        ("missing", Kind::NotFound, "does not exist"),
         ("a\0.txt", Kind::Argument, "NUL"),
-        ("/dev/zero", Kind::Argument, "in no allowed folder"),
+        ("/dev/zero", Kind::Argument, "outside the allowed folders"),
         // What is not there is no different.
-        ("../secret/none", Kind::Argument, "in no allowed folder"),
-        ("../none/none", Kind::Argument, "in no allowed folder"),
-        ("/none/none", Kind::Argument, "in no allowed folder"),
-        ("link/none", Kind::Argument, "in no allowed folder"),
-        ("gone", Kind::Argument, "in no allowed folder"),
-        ("gone/none", Kind::Argument, "in no allowed folder"),
-        ("../home/none", Kind::Argument, "in no allowed folder"),
-        ("sub/none/../../../secret/id", Kind::NotFound, "is not there"),
+        ("../secret/none", Kind::Argument, "outside the allowed folders"),
+        ("../none/none", Kind::Argument, "outside the allowed folders"),
+        ("/none/none", Kind::Argument, "outside the allowed folders"),
+        ("link/none", Kind::Argument, "outside the allowed folders"),
+        ("gone", Kind::Argument, "outside the allowed folders"),
+        ("gone/none", Kind::Argument, "outside the allowed folders"),
+        ("../home/none", Kind::Argument, "outside the allowed folders"),
+        ("sub/none/../../../secret/id", Kind::NotFound, "does not exist"),
     ] {
         let error = folders.read(input, 100).unwrap_err();
         assert_eq!(error.kind(), kind, "{input}: {error}");
@@ -82,7 +82,9 @@ fn files_outside_allowed_folders_are_refused() {
     // A folder that holds the state folder does not open it.
     let wide = Folders::new(&[root.to_path_buf()], &root.join("home"));
     assert_eq!(wide.read("secret/id", 100).unwrap().bytes, b"secret/id");
-    assert!(wide.read("home/key", 100).unwrap_err().message().contains("in no allowed folder"));
+    assert!(
+        wide.read("home/key", 100).unwrap_err().message().contains("outside the allowed folders")
+    );
 }
 
 #[cfg(unix)]
@@ -105,7 +107,7 @@ fn files_are_saved_privately_and_never_overwrite() {
     assert_eq!(error.kind(), Kind::Conflict);
     assert!(
         error.to_string().ends_with(
-            "is there already: say overwrite=true to replace it, or give another folder as `dir`"
+            "already exists: say overwrite=true to replace it, or give another folder as `dir`"
         ),
         "{error}"
     );

@@ -266,7 +266,7 @@ async fn non_icalendar_input_is_refused() {
     }
     let missing = folder.join("none.ics");
     let error = harness.error("calendar_save", json!({"ics": missing.to_str().unwrap()})).await;
-    assert!(error.contains("is not there"), "{error}");
+    assert!(error.contains("does not exist"), "{error}");
     // Of what is elsewhere nobody learns whether it is there, by a link neither.
     let outside = harness.home.path().join("talk.ics");
     std::fs::write(&outside, document(TALK)).unwrap();

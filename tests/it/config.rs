@@ -123,7 +123,7 @@ fn every_mistake_is_named_and_no_value_is_shown() {
             &["DAYSHEET_BUDGET `1`", "must be a whole number from 100 to 100000"];
         &[], Some("budget = 8000.5"), &["`budget`", "not a text or an integer", "double quotes"];
         &[], Some("browser = 1"), &["`browser`", "not a text or a boolean", "double quotes"];
-        &[], Some("browser = \"perhaps\""), &["`browser`", "`perhaps`", "none of print, open"];
+        &[], Some("browser = \"perhaps\""), &["`browser`", "`perhaps`", "must be one of print, open"];
         &[], Some("recipients = \"example.com\""), &["`recipients`", "@domains"];
         &[], Some("[google]\nclient_secret = 123"),
             &["`google.client_secret`", "not a text", "double quotes"];

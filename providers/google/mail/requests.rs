@@ -52,7 +52,7 @@ impl Gmail {
     }
 
     /// Writes as [`Gmail::change`] does; an interrupted write is looked up with `look`:
-    /// see [`RateLimiter::settle`](crate::limiter::Pace::settle).
+    /// see [`RateLimiter::settle`](crate::limiter::RateLimiter::settle).
     pub(super) async fn change_for_sure<F>(
         &self,
         method: Method,

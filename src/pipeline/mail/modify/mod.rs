@@ -1,6 +1,6 @@
 //! Organizes messages, and undoes that.
 //!
-//! Every change takes the same steps: which messages ([`chosen_messages`]), which actions
+//! Every change takes the same steps: which messages ([`chosen`]), which actions
 //! ([`actions`]), their present states, storing these for an undo ([`undo`]), the
 //! writes, and reading the states afterwards. The answer reports the provider's states,
 //! in few words however many messages there are ([`report`]).

@@ -60,8 +60,8 @@ pub struct Arg {
     pub doc: &'static str,
     /// True when a call without it is refused.
     pub required: bool,
-    /// True of one that many tools take: what it takes precisely is told in the docs
-    /// and by errors, not in every list of tools.
+    /// True if many tools take it: docs and errors give its limits, and not every
+    /// list of tools.
     pub common: bool,
 }
 

@@ -11,7 +11,7 @@ use crate::json::text;
 
 /// What only those find who name it.
 const HIDDEN: &[&str] = &["trash", "spam", "anywhere"];
-/// Levels of folders that are told.
+/// The most levels of folders that are followed.
 const LEVELS: usize = 10;
 
 /// What JMAP calls mailboxes: their names by id, levels between slashes.
@@ -40,7 +40,7 @@ impl Folders {
         Self(mailboxes.iter().map(|one| (text(one, "id").to_owned(), name(one))).collect())
     }
 
-    /// The id of a folder that is named, or told by its id.
+    /// Returns the id of a folder by its name or id.
     fn find(&self, name: &str) -> Option<&str> {
         let named = self.0.iter().find(|(_, known)| known.to_lowercase() == name.to_lowercase());
         let named = named.or_else(|| self.0.get_key_value(name));

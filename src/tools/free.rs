@@ -17,7 +17,7 @@ tool! {
         who: Vec<String> = LIST,
         from: Option<String> = TEXT,
         to: Option<String> = TEXT,
-        // Only busy times are told without it.
+        // Without it, only busy times are returned.
         /// 30m, 1h
         duration: Option<String> = TEXT,
         /// Working hours, 9-17

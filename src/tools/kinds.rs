@@ -2,7 +2,7 @@
 //!
 //! One declaration makes a struct and its documentation, the table of arguments
 //! that schemas and docs are made of, and the reader of calls. A field's doc comment
-//! is what models are told of it; what only readers of the code need is a comment.
+//! is what models read; what only readers of the code need is a comment.
 
 use serde_json::{Map, Value};
 
@@ -66,7 +66,7 @@ pub(super) const ACCOUNT: Kind<Option<String>> = TEXT.says("Address");
 pub(super) const ANY_ACCOUNT: Kind<Option<String>> = TEXT.says("Address; default all");
 /// A zone.
 pub(super) const TZ: Kind<Option<String>> = TEXT.says("IANA zone");
-/// The most tokens. What it means is told once, in the instructions of the server.
+/// The most tokens. The instructions of the server explain it once.
 pub(super) const BUDGET: Kind<Option<u32>> = number(100, 100_000, 8_000).common();
 
 /// A list of texts.
@@ -212,7 +212,7 @@ macro_rules! arguments {
     (@name $field:ident $arg:literal) => { $arg };
 }
 
-/// Declares a tool: what models are told of it, its name, effect and access level,
+/// Declares a tool: its description for models, its name, effect and access level,
 /// the action that it is, perhaps with a function that checks what was read, and its
 /// arguments.
 macro_rules! tool {

@@ -12,8 +12,8 @@ use crate::encode::{Delimiter, Format};
 use crate::words;
 
 arguments! {
-    /// How much of an answer is wanted, and how it is written. What `budget`, `chunk`
-    /// and `known` mean is told once, in the instructions of the server.
+    /// How much of an answer to return, and its format. The instructions of the server
+    /// explain `budget`, `chunk` and `known` once.
     derive(Default, PartialEq, Eq)
     pub struct View {
         // The server's default if none.
@@ -22,7 +22,7 @@ arguments! {
         reserve: Option<u32> = common(0, 100_000, 0),
         // Which chunk of an answer that does not fit.
         chunk: Option<u32> = common(1, 10_000, 1),
-        // The hash of the answer that the reader has; `?` to be told it.
+        // The hash of the answer that the reader has; `?` asks for it.
         known: Option<String> = TEXT,
         format: Option<FormatWord> = common_choice(),
     }

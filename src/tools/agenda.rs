@@ -2,9 +2,7 @@
 
 use super::args::Args;
 use super::columns::{Columns, Detail};
-use super::kinds::{
-    ANY_ACCOUNT, IDS, LIST, SWITCH, TEXT, TZ, choice, columns, default, number, tool,
-};
+use super::kinds::{ANY_ACCOUNT, IDS, LIST, SWITCH, TEXT, choice, columns, default, number, tool};
 use crate::error::{Error, Result};
 use crate::schemas::EVENT;
 use crate::words;
@@ -25,7 +23,6 @@ tool! {
         to: Option<String> = TEXT,
         /// Words, "phrase", OR -not
         q: Option<String> = TEXT,
-        /// Event ids
         ids: Vec<String> = IDS,
         account: Option<String> = ANY_ACCOUNT,
         // All that are shown if empty.
@@ -33,7 +30,7 @@ tool! {
         calendars: Vec<String> = LIST,
         /// Each series once
         series: bool = SWITCH,
-        tz: Option<String> = TZ,
+        tz: Option<String> = TEXT,
         fields: Option<Vec<String>> = columns(&[&EVENT]),
         detail: Option<Detail> = choice(),
         form as "as": EventForm = default(),

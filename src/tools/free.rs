@@ -1,7 +1,7 @@
 //! `calendar_free`: the people and the range.
 
 use super::args::Args;
-use super::kinds::{ANY_ACCOUNT, LIST, TEXT, TZ, number, tool};
+use super::kinds::{ANY_ACCOUNT, LIST, TEXT, number, tool};
 use crate::error::{Error, Result};
 use crate::text::brief;
 
@@ -22,9 +22,8 @@ tool! {
         duration: Option<String> = TEXT,
         /// Working hours, 9-17
         hours: Option<String> = TEXT,
-        tz: Option<String> = TZ,
+        tz: Option<String> = TEXT,
         account: Option<String> = ANY_ACCOUNT,
-        /// Slots
         limit: Option<u32> = number(1, 50, 5),
         ..format
     }

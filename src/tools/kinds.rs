@@ -64,8 +64,6 @@ pub(super) const VERBATIM: Kind<Option<String>> = Kind::new(ArgKind::Text, Args:
 pub(super) const ACCOUNT: Kind<Option<String>> = TEXT.says("Address");
 /// An account where none means all.
 pub(super) const ANY_ACCOUNT: Kind<Option<String>> = TEXT.says("Address; default all");
-/// A zone.
-pub(super) const TZ: Kind<Option<String>> = TEXT.says("IANA zone");
 /// The most tokens. The instructions of the server explain it once.
 pub(super) const BUDGET: Kind<Option<u32>> = number(100, 100_000, 8_000).common();
 

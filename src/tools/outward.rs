@@ -3,9 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::args::Args;
-use super::kinds::{
-    ACCOUNT, LIST, NEEDED, SETTINGS, SWITCH, TEXT, TZ, choice, needed, some_of, tool,
-};
+use super::kinds::{ACCOUNT, LIST, NEEDED, SETTINGS, SWITCH, TEXT, choice, needed, some_of, tool};
 use super::save::Scope;
 use crate::error::{Error, Result};
 use crate::provider::calendar::{Answer, Notify};
@@ -69,7 +67,7 @@ tool! {
         /// Columns as in lookup
         set: Map<String, Value> = SETTINGS,
         // Of a new calendar, or of the settings.
-        tz: Option<String> = TZ,
+        tz: Option<String> = TEXT,
         account: Option<String> = ACCOUNT,
         dry_run: bool = SWITCH,
         ..format

@@ -20,7 +20,6 @@ tool! {
     /// Reports clashes and duplicates first.
     calendar_save(Outward, Organize) => Save(Save::checked);
     pub struct Save {
-        /// The event to change
         id: Option<String> = TEXT,
         /// Required for a series
         scope: Option<Scope> = choice(),

@@ -22,7 +22,6 @@ tool! {
         /// Name or id
         folder: Option<String> = TEXT,
         by: Option<By> = choice(),
-        /// Columns to return
         fields: Option<Vec<String>> = columns(&[&MESSAGE, &THREAD]),
         detail: Option<Detail> = choice(),
         limit: Option<u32> = number(1, 100, 20),

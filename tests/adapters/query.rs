@@ -20,62 +20,32 @@ fn gmail(query: &str) -> String {
     }
 }
 
-/// Query and what Gmail is asked.
+/// Query and what Gmail is asked, beside those of `query_cases`.
 const COMPILED: &[(&str, &str)] = &cases! {
-    "", "";
     "   ", "";
-    "invoice", "invoice";
-    "annual report", "annual report";
-    "\"annual report\"", "\"annual report\"";
     "“annual  report”", "\"annual report\"";
-    "re-print", "\"re-print\"";
-    "-print", "-print";
-    "NOT print", "-print";
-    "a - b", "a \"-\" b";
-    "12:30", "\"12:30\"";
     "http://x.example/y", "\"http://x.example/y\"";
-    "c++", "\"c++\"";
     "schön", "schön";
     "日本", "日本";
-    "from:lena", "from:lena";
     "FROM:lena", "from:lena";
     "from: lena", "from:lena";
-    "from:lena@studio.example", "from:lena@studio.example";
-    "from:\"Lena Okafor\"", "from:\"Lena Okafor\"";
     "to:team cc:print bcc:me", "to:team cc:print bcc:me";
-    "subject:(proof catalogue)", "subject:proof subject:catalogue";
     "from:(lena OR \"mira l\")", "(from:lena OR from:\"mira l\")";
     "from:(lena -okafor)", "from:lena -from:okafor";
-    "body:deadline", "deadline";
-    "filename:pdf", "filename:pdf";
     "filename:a-b.pdf", "filename:\"a-b.pdf\"";
-    "in:inbox", "in:inbox";
     "in:Draft", "in:drafts";
     "in:junk", "in:spam";
     "in:bin", "in:trash";
     "in:all", "in:anywhere";
-    "in:archive", "in:archive";
     "in:Clients", "label:clients";
     "folder:sent", "in:sent";
     "label:Clients/Nordlicht", "label:clients-nordlicht";
-    "label:\"To do (soon)\"", "label:to-do--soon-";
-    "category:promotions", "category:promotions";
-    "category:Work", "label:work";
-    "is:unread", "is:unread";
-    "is:read", "is:read";
     "is:flagged", "is:starred";
     "is:Starred", "is:starred";
-    "is:important", "is:important";
-    "-is:read", "-is:read";
-    "has:attachment", "has:attachment";
     "has:attachments", "has:attachment";
-    "larger:5M", "larger:5242880";
     "larger:300k", "larger:307200";
-    "smaller:1mb", "smaller:1048576";
     "smaller:1024", "smaller:1024";
-    "after:2026-02-03", "after:1770073200";
     "after:2026/02/03", "after:1770073200";
-    "before:2026-07-01", "before:1782856800";
     "after:\"2026-02-03 18h05\"", "after:1770138300";
     "after:2026-02-03T17:05:00Z", "after:1770138300";
     "after:7d", "after:1794303000";
@@ -87,15 +57,8 @@ const COMPILED: &[(&str, &str)] = &cases! {
     "after:today", "after:1794870000";
     "before:yesterday", "before:1794783600";
     "after:today -from:me", "after:1794870000 -from:me";
-    "a OR b", "(a OR b)";
-    "a b OR c", "a (b OR c)";
     "a OR b c", "(a OR b) c";
-    "(a b) OR c", "((a b) OR c)";
-    "{a b}", "(a OR b)";
     "a AND b", "a b";
-    "-(a b)", "(-a OR -b)";
-    "-(a OR b)", "(-a -b)";
-    "-(a -b)", "(-a OR b)";
     "--5", "\"--5\"";
     "\"OR\"", "\"OR\"";
     "or", "or";

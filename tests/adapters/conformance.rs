@@ -7,13 +7,7 @@ use daysheet_sandbox::Options;
 use jiff::civil::date;
 
 use crate::common::conformance::{KnownCalendar, KnownMail, calendars, mailbox};
-use crate::tap::{Outlook, Tapped};
-
-const GMAIL: &str = "https://mail.google.com/ https://www.googleapis.com/auth/gmail.settings.basic \
-                     https://www.googleapis.com/auth/contacts \
-                     https://www.googleapis.com/auth/directory.readonly \
-                     https://www.googleapis.com/auth/contacts.other.readonly \
-                     https://www.googleapis.com/auth/calendar";
+use crate::tap::{GMAIL, Outlook, Tapped};
 
 /// The sample mailbox, as both have it.
 const SAMPLE: KnownMail = KnownMail {

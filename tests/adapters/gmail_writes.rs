@@ -6,7 +6,6 @@ mod compose;
 mod gmail;
 mod limits;
 mod organize;
-mod sandboxed;
 mod upload;
 
 use daysheet_core::provider::mail::{MailState, OutgoingMessage, StoredDraft};

@@ -8,6 +8,7 @@
 //! | `gmail_writes`, `google_calendar` | Google's adapters | 3, 16, 19–21, 24 |
 //! | `conformance` | what the port promises, of every adapter | 18, 19 |
 //! | `jmap` | the adapter of a third provider, over a small server of its own | 18, 19 |
+//! | `sandboxed` | both over the sandbox, step by step | 19–21, 24 |
 //! | `outlook`, `outlook_writes`, `outlook_calendar` | Microsoft's adapters | 16, 19–21, 24 |
 //!
 //! `tap` records what is asked, answers some of it itself and hands on the rest to the
@@ -42,4 +43,5 @@ mod outlook_calendar;
 mod outlook_writes;
 mod queries;
 mod query;
+mod sandboxed;
 mod tap;

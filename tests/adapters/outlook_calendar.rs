@@ -30,12 +30,12 @@ fn columns(names: &[&str]) -> Projection {
 }
 
 /// A local time in Berlin.
-fn berlin(text: &str) -> ZonedTime {
+pub fn berlin(text: &str) -> ZonedTime {
     ZonedTime::At(text.parse().unwrap(), "Europe/Berlin".to_owned())
 }
 
 /// An event of an hour in Berlin.
-fn hour(title: &str, start: &str) -> Change {
+pub fn hour(title: &str, start: &str) -> Change {
     let start: jiff::civil::DateTime = start.parse().unwrap();
     let end = start.checked_add(jiff::Span::new().hours(1)).unwrap();
     let zone = || "Europe/Berlin".to_owned();
@@ -46,7 +46,7 @@ fn hour(title: &str, start: &str) -> Change {
     }
 }
 
-fn guest(address: &str) -> Guest {
+pub fn guest(address: &str) -> Guest {
     Guest { address: address.to_owned(), ..Guest::default() }
 }
 

@@ -17,7 +17,6 @@ mod arrange;
 mod compose;
 mod organize;
 mod rules;
-mod sandboxed;
 mod upload;
 
 /// A draft, the message it answers, and one of its files.
@@ -166,7 +165,7 @@ fn sent_properties() -> Value {
 
 /// A caller that keeps what it was told.
 #[derive(Default)]
-struct ProgressLog(Mutex<Vec<(u64, u64, String)>>);
+pub struct ProgressLog(pub Mutex<Vec<(u64, u64, String)>>);
 
 #[async_trait]
 impl ClientPrompts for ProgressLog {

@@ -354,6 +354,10 @@ impl Tapped {
         Self::behind(provider, "", tap, None)
     }
 
+    pub fn is_google(&self) -> bool {
+        self.provider == "google"
+    }
+
     /// Over a sandbox; sign-ins ask for these scopes.
     pub async fn over(provider: &'static str, scopes: &'static str, options: Options) -> Self {
         let sandbox = Sandbox::start(options).await.unwrap();
@@ -462,7 +466,12 @@ impl Tapped {
 }
 
 /// All permissions that reading and writing take.
-const OUTLOOK: &str = "offline_access User.Read Mail.ReadWrite Mail.ReadWrite.Shared People.Read \
+pub const GMAIL: &str = "https://mail.google.com/ https://www.googleapis.com/auth/gmail.settings.basic \
+                         https://www.googleapis.com/auth/contacts \
+                         https://www.googleapis.com/auth/directory.readonly \
+                         https://www.googleapis.com/auth/contacts.other.readonly \
+                         https://www.googleapis.com/auth/calendar";
+pub const OUTLOOK: &str = "offline_access User.Read Mail.ReadWrite Mail.ReadWrite.Shared People.Read \
                        Contacts.ReadWrite MailboxSettings.ReadWrite Mail.Send Mail.Send.Shared \
                        Calendars.ReadWrite Calendars.ReadWrite.Shared";
 

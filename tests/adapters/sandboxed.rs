@@ -1,0 +1,22 @@
+//! The adapters over the sandbox, which stores what it is told: the same steps at both
+//! providers, and what each of them has alone.
+
+use daysheet_sandbox::Options;
+
+use crate::tap::{GMAIL, OUTLOOK, Tapped};
+
+mod calendar;
+mod mail;
+
+/// The other mailbox of the sample.
+const OTHER: &str = "mira@lindqvist-lamps.example";
+
+/// The two providers, each over the sample mailboxes, with calendars that are empty.
+async fn both() -> [Tapped; 2] {
+    let empty = tempfile::tempdir().unwrap();
+    let options = || Options { calendar: Some(empty.path().to_path_buf()), ..Options::default() };
+    [
+        Tapped::over("google", GMAIL, options()).await,
+        Tapped::over("microsoft", OUTLOOK, options()).await,
+    ]
+}

@@ -1,0 +1,437 @@
+//! Calendars: written, read back, answered, followed.
+
+use daysheet_core::error::Kind;
+use daysheet_core::event_time::EventTime;
+use daysheet_core::project::project;
+use daysheet_core::provider::calendar::{
+    Answer, CalendarOp, Calendars, Change, Changes, EventData, EventListRequest, InvitationReply,
+    Notify, Visibility,
+};
+use daysheet_core::recurrence::Repeat;
+use daysheet_core::schemas::{EVENT, Level};
+use jiff::tz::TimeZone;
+use jiff::{SignedDuration, Timestamp};
+use serde_json::{Value, json};
+
+use super::{OTHER, both};
+use crate::common::client::ME;
+use crate::outlook_calendar::{berlin, guest, hour};
+
+fn when(text: &str) -> EventTime {
+    EventTime::At(text.parse().unwrap())
+}
+
+fn titled(title: &str) -> Change {
+    Change { title: Some(title.to_owned()), ..Change::default() }
+}
+
+fn repeat(rule: &str, except: &[&str]) -> Option<Option<Repeat>> {
+    let except = except.iter().map(|text| when(text)).collect();
+    Some(Some(Repeat { rule: rule.to_owned(), except, extra: Vec::new() }))
+}
+
+/// The id of the main calendar.
+async fn main(calendars: &dyn Calendars) -> String {
+    calendars.calendars().await.unwrap()[0]["id"].as_str().unwrap().to_owned()
+}
+
+async fn read(calendars: &dyn Calendars, id: &str) -> Value {
+    calendars.event(&[id.to_owned()]).await.remove(0).unwrap()
+}
+
+/// What the main calendar has in a range.
+async fn between(calendars: &dyn Calendars, from: &str, to: &str, series: bool) -> Vec<EventData> {
+    let ask = EventListRequest {
+        calendars: vec![(main(calendars).await, None)],
+        from: from.parse().unwrap(),
+        to: to.parse().unwrap(),
+        series,
+        projection: project(calendars.api(), &EVENT.up_to(Level::Core)),
+        limit: 50,
+    };
+    let page = calendars.events(&ask).await.remove(0).unwrap();
+    page.items.iter().map(|item| calendars.event_data(item).unwrap()).collect()
+}
+
+fn titles_and_starts(events: Vec<EventData>) -> Vec<(String, EventTime)> {
+    events.into_iter().map(|event| (event.title, event.start)).collect()
+}
+
+#[tokio::test]
+async fn meeting_is_created_answered_changed_and_cancelled() {
+    for service in both().await {
+        let google = service.is_google();
+        let (mine, theirs) = (service.calendars().await, service.calendars_of(OTHER).await);
+        let calendar = main(&*mine).await;
+        let meeting = Change {
+            place: Some("Studio".to_owned()),
+            notes: Some("Bring ink".to_owned()),
+            guests: Some(vec![guest(OTHER), guest("lena@studio.example")]),
+            online: Some(true),
+            visibility: Some(Visibility::Private),
+            reminder: Some(Some(15)),
+            category: Some(if google { "tomato" } else { "Print" }.to_owned()),
+            ..hour("Proofs", "2031-02-03T18:05:00")
+        };
+        let made = mine.create(Some(&calendar), &meeting, Notify::All).await.unwrap();
+        let stored = |event: &Value| match google {
+            true => {
+                let reminder = &event["reminders"]["overrides"][0]["minutes"];
+                json!([event["colorId"], event["visibility"], reminder])
+            }
+            false => {
+                let reminder = &event["reminderMinutesBeforeStart"];
+                json!([event["categories"][0], event["sensitivity"], reminder])
+            }
+        };
+        let expected = json!([if google { "11" } else { "Print" }, "private", 15]);
+        assert_eq!(stored(&made), expected);
+        let facts = mine.event_data(&made).unwrap();
+        assert_eq!(
+            facts,
+            EventData {
+                id: facts.id.clone(),
+                calendar: Some(calendar.clone()),
+                series: None,
+                original: None,
+                start: when("2031-02-03T17:05:00Z"),
+                end: when("2031-02-03T18:05:00Z"),
+                zone: Some("Europe/Berlin".to_owned()),
+                repeat: None,
+                uid: facts.uid.clone(),
+                title: "Proofs".to_owned(),
+                place: "Studio".to_owned(),
+                own: true,
+                organizer: None,
+                omitted: false,
+                joint: false,
+                guests: vec![guest(OTHER), guest("lena@studio.example")],
+                answer: None,
+                busy: true,
+                cancelled: false,
+                version: facts.version.clone(),
+                link: facts.link.clone(),
+                notes: facts.notes.clone(),
+            }
+        );
+        assert!(facts.link.as_ref().unwrap().starts_with("https://"), "{facts:?}");
+        assert!(facts.notes.as_ref().unwrap().contains("Bring ink"), "{facts:?}");
+        assert_eq!(mine.event_data(&read(&*mine, &facts.id).await), Some(facts.clone()));
+        let uid = facts.uid.as_deref().unwrap();
+        assert_eq!(mine.by_uid(uid).await.unwrap().len(), 1);
+
+        // Who was asked finds it, and answers.
+        let invitation = theirs.by_uid(uid).await.unwrap().remove(0);
+        let invited = theirs.event_data(&invitation).unwrap();
+        assert_eq!((invited.own, invited.answer, invited.guests[0].me), (false, None, true));
+        let reply = InvitationReply {
+            answer: Answer::Tentative,
+            comment: Some("If the train runs.".to_owned()),
+            propose: None,
+            notify: true,
+        };
+        let answered = theirs.respond(&invitation, &reply).await.unwrap().unwrap();
+        let answered = theirs.event_data(&answered).unwrap();
+        assert_eq!(
+            (answered.own, answered.answer, answered.busy),
+            (false, Some(Answer::Tentative), true)
+        );
+        let now = read(&*mine, &facts.id).await;
+        let current = mine.event_data(&now).unwrap();
+        assert_eq!(current.guests[0].answer, Some(Answer::Tentative));
+        if google {
+            assert_eq!(now["attendees"][0]["comment"], "If the train runs.");
+        }
+
+        // What was read before the answer is an older version, and is not changed.
+        let stale = mine.update(&made, &titled("Proofs?"), Notify::All).await;
+        assert_eq!(stale.unwrap_err().kind(), Kind::Conflict);
+        let stale = mine.delete(&made, None, Notify::All).await;
+        assert_eq!(stale.unwrap_err().kind(), Kind::Conflict);
+
+        // A change leaves what it does not name: the answer, the link, the rest.
+        let renamed = mine.update(&now, &titled("Final proofs"), Notify::All).await.unwrap();
+        let after = mine.event_data(&renamed).unwrap();
+        assert_ne!(after.version, current.version);
+        let version = after.version.clone();
+        assert_eq!(after, EventData { title: "Final proofs".to_owned(), version, ..current });
+        if google {
+            let mut expected = now.clone();
+            for key in ["summary", "etag", "updated"] {
+                assert_ne!(expected[key], renamed[key], "{key}");
+                expected[key] = renamed[key].clone();
+            }
+            assert_eq!(renamed, expected);
+        }
+        let change = Change {
+            notes: Some("Bring paper".to_owned()),
+            guests: Some(vec![guest(OTHER), guest("ana@example.com")]),
+            time: Some((berlin("2031-02-04T09:00:00"), berlin("2031-02-04T10:00:00"))),
+            ..Change::default()
+        };
+        let changed = mine.update(&renamed, &change, Notify::All).await.unwrap();
+        assert_eq!(stored(&changed), expected);
+        let now = mine.event_data(&changed).unwrap();
+        assert_eq!((now.link, now.calendar), (facts.link, facts.calendar));
+        let notes = now.notes.unwrap();
+        assert!(notes.contains("Bring paper") && !notes.contains("ink"), "{notes}");
+        let people: Vec<&str> = now.guests.iter().map(|guest| guest.address.as_str()).collect();
+        assert_eq!(people, [OTHER, "ana@example.com"]);
+        let copy = theirs.event_data(&theirs.by_uid(uid).await.unwrap()[0]).unwrap();
+        assert_eq!((copy.title.as_str(), copy.start), ("Final proofs", now.start));
+
+        // Both are busy then.
+        let who = [ME, OTHER, "stranger@far.example"].map(str::to_owned);
+        let (from, to) = ("2031-02-03T23:00:00Z", "2031-02-04T23:00:00Z");
+        let busy = mine.busy(&who, from.parse().unwrap(), to.parse().unwrap()).await;
+        for (one, address) in busy.iter().zip(&who).take(2) {
+            let schedule = one.as_ref().unwrap();
+            assert_eq!(schedule.busy.len(), 1, "{address}");
+            assert_eq!(schedule.busy[0]["who"], json!(address));
+            let time = |key: &str| schedule.busy[0][key]["dateTime"].as_str().unwrap().to_owned();
+            assert!(time("start").starts_with("2031-02-04T08:00:00"), "{address}");
+            assert!(time("end").starts_with("2031-02-04T09:00:00"), "{address}");
+            assert_eq!(schedule.hours.is_none(), google, "{address}");
+        }
+        assert_eq!(busy[2].as_ref().unwrap_err().kind(), Kind::NotFound);
+
+        // At Google, who is asked may ask others, but not change what it is about.
+        let forwarder = if google { &theirs } else { &mine };
+        let id = if google { &copy.id } else { &facts.id };
+        let whole = read(&**forwarder, id).await;
+        let bo = ["bo@example.com".to_owned()];
+        forwarder.forward(&whole, &bo, Some("For you")).await.unwrap();
+        let now = read(&*mine, &facts.id).await;
+        assert_eq!(mine.event_data(&now).unwrap().guests[2].address, "bo@example.com");
+        if google {
+            let whole = read(&*theirs, id).await;
+            assert_eq!(
+                theirs.update(&whole, &titled("Mine"), Notify::All).await.unwrap_err().to_string(),
+                "only the organizer may change this of the meeting: ask the organizer, or answer \
+                 with calendar_respond"
+            );
+        }
+
+        mine.delete(&now, Some("The press is broken."), Notify::All).await.unwrap();
+        let left = theirs.by_uid(uid).await.unwrap();
+        assert!(left.iter().all(|event| theirs.event_data(event).unwrap().cancelled), "{left:?}");
+        let week = between(&*mine, "2031-02-02T23:00:00Z", "2031-02-09T23:00:00Z", false).await;
+        assert_eq!(week, []);
+        let deleted = mine.event(&[facts.id]).await.remove(0);
+        if google {
+            let late = mine.delete(&now, None, Notify::All).await;
+            assert_eq!(late.unwrap_err().kind(), Kind::Conflict);
+            assert_eq!(
+                mine.delete(&deleted.unwrap(), None, Notify::All).await.unwrap_err().to_string(),
+                "Google Calendar has no such item: it may have been deleted; search again for its \
+                 handle"
+            );
+        } else {
+            assert_eq!(deleted.unwrap_err().kind(), Kind::NotFound);
+        }
+    }
+}
+
+#[tokio::test]
+async fn series_keeps_its_local_time_and_exceptions() {
+    for service in both().await {
+        let google = service.is_google();
+        let (mine, theirs) = (service.calendars().await, service.calendars_of(OTHER).await);
+        let weekly = "FREQ=WEEKLY;COUNT=5;BYDAY=TH";
+        let choir = Change {
+            guests: Some(vec![guest(OTHER)]),
+            repeat: repeat(weekly, &["2031-03-20T18:00:00Z"]),
+            ..hour("Choir", "2031-03-13T19:00:00")
+        };
+        let made = mine.create(None, &choir, Notify::All).await.unwrap();
+        let id = mine.event_data(&made).unwrap().id;
+        let facts = mine.event_data(&read(&*mine, &id).await).unwrap();
+        assert_eq!((Some(facts.repeat), facts.guests.len()), (choir.repeat, 1));
+        let (from, to) = ("2031-03-01T00:00:00Z", "2031-04-20T00:00:00Z");
+        let thursdays = [
+            "2031-03-13T18:00:00Z", "2031-03-27T18:00:00Z", "2031-04-03T17:00:00Z",
+            "2031-04-10T17:00:00Z",
+        ];
+        let all = thursdays.map(|start| ("Choir".to_owned(), when(start)));
+        for calendars in [&mine, &theirs] {
+            assert_eq!(titles_and_starts(between(&**calendars, from, to, false).await), all);
+        }
+        // What does not recur is told beside what does.
+        let once = hour("Once", "2031-04-17T09:00:00");
+        let once = mine.create(None, &once, Notify::Nobody).await.unwrap();
+        assert_eq!(
+            titles_and_starts(between(&*mine, "2031-04-05T00:00:00Z", to, true).await),
+            [all[0].clone(), ("Once".to_owned(), when("2031-04-17T07:00:00Z"))]
+        );
+        mine.delete(&once, None, Notify::Nobody).await.unwrap();
+
+        // One evening elsewhere and later; another one off.
+        let two = between(&*mine, "2031-03-26T23:00:00Z", "2031-04-04T22:00:00Z", false).await;
+        let one = read(&*mine, &two[0].id).await;
+        let reported = mine.event_data(&one).unwrap();
+        assert_eq!(reported.series.as_deref(), Some(id.as_str()));
+        assert_eq!(reported.original, Some(when("2031-03-27T18:00:00Z")));
+        let moved = Change {
+            place: Some("Harbour".to_owned()),
+            time: Some((berlin("2031-03-27T20:00:00"), berlin("2031-03-27T21:00:00"))),
+            ..titled("Rehearsal")
+        };
+        let moved = mine.update(&one, &moved, Notify::All).await.unwrap();
+        let moved = mine.event_data(&moved).unwrap();
+        assert_eq!((moved.series, moved.original), (reported.series, reported.original));
+        let other = read(&*mine, &two[1].id).await;
+        mine.delete(&other, None, Notify::All).await.unwrap();
+        let rehearsal = ("Rehearsal".to_owned(), when("2031-03-27T19:00:00Z"));
+        assert_eq!(
+            titles_and_starts(between(&*mine, from, to, false).await),
+            [all[0].clone(), rehearsal, all[3].clone()]
+        );
+        let of_uid = mine.by_uid(facts.uid.as_deref().unwrap()).await.unwrap();
+        let of_uid = of_uid.iter().map(|event| mine.event_data(event).unwrap());
+        let mut of_uid: Vec<_> =
+            of_uid.map(|event| (event.title, event.place, event.cancelled)).collect();
+        of_uid.sort();
+        let row = |title: &str, place: &str, off| (title.to_owned(), place.to_owned(), off);
+        let expected =
+            [row("", "", true), row("Choir", "", false), row("Rehearsal", "Harbour", false)];
+        // At Google what is cancelled has no more than its time; at Outlook it is a gap
+        // of the rule.
+        assert_eq!(of_uid, expected[usize::from(!google)..]);
+        let series = read(&*mine, &id).await;
+        if !google {
+            let gaps = ["2031-03-20T18:00:00Z", "2031-04-03T17:00:00Z"];
+            assert_eq!(mine.event_data(&series).unwrap().repeat, repeat(weekly, &gaps).unwrap());
+        }
+
+        // It ends earlier, with another gap, and then does not recur.
+        let gap = "2031-03-27T18:00:00Z";
+        let cut = Change {
+            repeat: repeat("FREQ=WEEKLY;UNTIL=20310406T000000Z;BYDAY=TH", &[gap]),
+            ..Change::default()
+        };
+        let series = mine.update(&series, &cut, Notify::All).await.unwrap();
+        let rule = mine.event_data(&series).unwrap().repeat.unwrap();
+        assert!(rule.except.contains(&when(gap)), "{rule:?}");
+        let left = titles_and_starts(between(&*mine, from, to, false).await);
+        assert_eq!(left[0], all[0]);
+        assert!(!left.contains(&all[1]) && !left.contains(&all[3]), "{left:?}");
+        let series = read(&*mine, &id).await;
+        let once = Change { repeat: Some(None), ..Change::default() };
+        let once = mine.update(&series, &once, Notify::All).await.unwrap();
+        assert_eq!(mine.event_data(&once).unwrap().repeat, None);
+        assert_eq!(titles_and_starts(between(&*mine, from, to, false).await), all[..1]);
+    }
+}
+
+#[tokio::test]
+async fn calendars_are_created_renamed_and_deleted() {
+    for service in both().await {
+        let google = service.is_google();
+        let mine = service.calendars().await;
+        let name = if google { "summary" } else { "name" };
+        let zone = google.then(|| "Europe/Lisbon".to_owned());
+        let create = CalendarOp::Create { name: "Spring fair".to_owned(), zone };
+        let before = mine.calendars().await.unwrap();
+        mine.rehearse_op(&create).await.unwrap();
+        assert_eq!(mine.calendars().await.unwrap(), before);
+        let made = mine.manage(&create).await.unwrap().unwrap();
+        let zone = if google { "Europe/Lisbon" } else { "W. Europe Standard Time" };
+        assert_eq!((&made[name], &made["timeZone"]), (&json!("Spring fair"), &json!(zone)));
+        let id = made["id"].as_str().unwrap().to_owned();
+        let rename = CalendarOp::Rename { id: id.clone(), name: "Autumn fair".to_owned() };
+        mine.manage(&rename).await.unwrap();
+        let listed = mine.calendars().await.unwrap();
+        assert!(listed.iter().any(|one| one[name] == "Autumn fair"), "{listed:?}");
+
+        let rehearsal = hour("Rehearsal", "2031-02-03T19:00:00");
+        // Tried out, it is nowhere: there is one of it below.
+        mine.rehearse(Some(&id), None, &rehearsal, Notify::Nobody).await.unwrap();
+        mine.create(Some(&id), &rehearsal, Notify::Nobody).await.unwrap();
+        // Both calendars at once, each with its own.
+        let main = main(&*mine).await;
+        let ask = EventListRequest {
+            calendars: vec![(main.clone(), None), (id.clone(), None)],
+            from: "2031-02-02T23:00:00Z".parse().unwrap(),
+            to: "2031-02-09T23:00:00Z".parse().unwrap(),
+            series: false,
+            projection: project(mine.api(), &EVENT.up_to(Level::Core)),
+            limit: 50,
+        };
+        service.tap.requests();
+        let pages = mine.events(&ask).await;
+        assert_eq!(service.tap.lines().len(), if google { 2 } else { 1 });
+        let found: Vec<Vec<EventData>> = pages
+            .into_iter()
+            .map(|page| page.unwrap().items)
+            .map(|items| items.iter().map(|item| mine.event_data(item).unwrap()).collect())
+            .collect();
+        assert_eq!((found[0].len(), found[1].len()), (0, 1));
+        assert_eq!((&*found[1][0].title, &found[1][0].calendar), ("Rehearsal", &Some(id.clone())));
+
+        let delete = CalendarOp::Delete { id };
+        assert_eq!(mine.manage(&delete).await.unwrap(), None);
+        assert_eq!(mine.manage(&delete).await.unwrap_err().kind(), Kind::NotFound);
+        if google {
+            assert_eq!(made["accessRole"], "owner");
+            let delete = CalendarOp::Delete { id: main };
+            assert_eq!(
+                mine.manage(&delete).await.unwrap_err().message(),
+                "the main calendar cannot be deleted"
+            );
+        }
+    }
+}
+
+#[tokio::test]
+async fn calendar_changes_are_reported_once() {
+    for service in both().await {
+        let mine = service.calendars().await;
+        let columns = ["id", "title"].map(|name| EVENT.field(name).unwrap());
+        let projection = project(mine.api(), &columns);
+        let since = async |cursor: &str| mine.changes(Some(cursor), &projection).await.unwrap();
+        let is_quiet = |changes: &Changes| {
+            changes.new.is_empty() && changes.changed.is_empty() && changes.gone.is_empty()
+        };
+        let titles = |list: &[Value]| -> Vec<String> {
+            list.iter().map(|item| mine.event_data(item).unwrap().title).collect()
+        };
+        let soon = |hours: i64, title: &str| {
+            let start = Timestamp::now().checked_add(SignedDuration::from_hours(hours)).unwrap();
+            let start = TimeZone::UTC.to_datetime(start);
+            hour(title, &start.strftime("%Y-%m-%dT%H:00:00").to_string())
+        };
+        let old = mine.create(None, &soon(24, "Old"), Notify::Nobody).await.unwrap();
+        let deleted = mine.create(None, &soon(26, "Deleted"), Notify::Nobody).await.unwrap();
+        let begun = mine.changes(None, &projection).await.unwrap();
+        let quiet = since(&begun.cursor).await;
+        assert!(is_quiet(&quiet), "{quiet:?}");
+
+        let new = Change { repeat: repeat("FREQ=DAILY;COUNT=30", &[]), ..soon(28, "New") };
+        let new = mine.create(None, &new, Notify::Nobody).await.unwrap();
+        let new = mine.event_data(&new).unwrap();
+        mine.update(&old, &titled("Older"), Notify::Nobody).await.unwrap();
+        mine.delete(&deleted, None, Notify::Nobody).await.unwrap();
+        let reported = since(&quiet.cursor).await;
+        assert_eq!(titles(&reported.new), ["New"]);
+        let first = mine.event_data(&reported.new[0]).unwrap();
+        assert_eq!((first.id, first.repeat), (new.id.clone(), new.repeat));
+        assert_eq!(titles(&reported.changed), ["Older"]);
+        assert_eq!(reported.gone, [mine.event_data(&deleted).unwrap().id]);
+        let calendar = if service.is_google() { ME } else { "Calendar" };
+        assert_eq!(reported.names[reported.new[0]["calendarId"].as_str().unwrap()], calendar);
+        assert_eq!((reported.more, reported.started_over), (false, false));
+        // A series that changes is one change.
+        let series = read(&*mine, &new.id).await;
+        mine.update(&series, &titled("Every day"), Notify::Nobody).await.unwrap();
+        let reported = since(&reported.cursor).await;
+        assert_eq!((reported.new.len(), reported.gone.len()), (0, 0));
+        assert_eq!(titles(&reported.changed), ["Every day"]);
+        let quiet = since(&reported.cursor).await;
+        assert!(is_quiet(&quiet), "{quiet:?}");
+
+        service.sandbox.as_ref().unwrap().expire_sync_tokens();
+        let over = since(&quiet.cursor).await;
+        assert!(over.started_over && over.new.is_empty(), "{over:?}");
+        assert!(!since(&over.cursor).await.started_over);
+    }
+}

@@ -159,6 +159,30 @@ impl<F: Fake> Harness<F> {
         }
     }
 
+    /// Calls a tool with each of these arguments; what each is to answer.
+    pub async fn answers<S: AsRef<str>>(
+        &self,
+        tool: &str,
+        cases: impl IntoIterator<Item = (Value, S)>,
+    ) {
+        for (arguments, answer) in cases {
+            let shown = arguments.to_string();
+            assert_eq!(self.ok(tool, arguments).await, answer.as_ref(), "{tool} {shown}");
+        }
+    }
+
+    /// The same with calls that are to fail.
+    pub async fn refuses<S: AsRef<str>>(
+        &self,
+        tool: &str,
+        cases: impl IntoIterator<Item = (Value, S)>,
+    ) {
+        for (arguments, error) in cases {
+            let shown = arguments.to_string();
+            assert_eq!(self.error(tool, arguments).await, error.as_ref(), "{tool} {shown}");
+        }
+    }
+
     /// The document of a call that is to succeed, as JSON.
     pub async fn json(&self, tool: &str, mut arguments: Value) -> Value {
         arguments["format"] = "json".into();

@@ -131,9 +131,7 @@ async fn forwarding_rules_are_refused() {
         json!({"kind": "rule", "op": "delete", "id": "Nothing"}),
             "there is no rule Nothing: see lookup kind=rules";
     };
-    for (arguments, expected) in cases {
-        assert_eq!(harness.error("manage", arguments.clone()).await, expected, "{arguments}");
-    }
+    harness.refuses("manage", cases).await;
     // Nearly all mail is all mail.
     for when in ["in:inbox", "-from:a@b.example", "from:a@b.example OR in:inbox"] {
         let mut all = create("read");
@@ -266,9 +264,8 @@ async fn automatic_reply_is_switched_on_and_off() {
             "kind=auto_reply has no `sound` to set: set status, from, to, subject, text, \
              text_internal, text_external, audience";
     };
-    for (set, expected) in cases {
-        assert_eq!(harness.error("manage", update(set)).await, expected);
-    }
+    let cases = cases.map(|(set, expected)| (update(set), expected));
+    harness.refuses("manage", cases).await;
     *harness.ana().reply.lock().unwrap() = AutoReply::default();
     assert_eq!(
         harness.error("manage", update(json!({"status": "on"}))).await,
@@ -488,7 +485,5 @@ async fn contacts_are_found_by_address_or_name() {
         json!({"kind": "contact", "op": "run", "id": "x"}),
             "`op: run` is for rules: use create, update or delete, or kind=rule";
     };
-    for (arguments, expected) in cases {
-        assert_eq!(harness.error("manage", arguments.clone()).await, expected, "{arguments}");
-    }
+    harness.refuses("manage", cases).await;
 }

@@ -109,9 +109,7 @@ async fn ambiguous_deletions_are_refused() {
              own event";
         json!({"id": "main/gone"}), "e7 was deleted: search again";
     };
-    for (call, wanted) in cases {
-        assert_eq!(harness.error("calendar_delete", call.clone()).await, wanted, "{call}");
-    }
+    harness.refuses("calendar_delete", cases).await;
     // It is not the event that was shown any more.
     let ana = harness.ana();
     let call = json!({"id": "main/p", "events": [{"title": "Secret"}]});
@@ -215,9 +213,7 @@ async fn events_without_invitation_cannot_be_answered() {
         json!({"id": "main/i", "response": "accept", "to": ["cy@example.com"]}),
             "`to` is for response=forward: leave it out: the organizer gets the answer";
     };
-    for (call, wanted) in cases {
-        assert_eq!(harness.error("calendar_respond", call.clone()).await, wanted, "{call}");
-    }
+    harness.refuses("calendar_respond", cases).await;
     assert_eq!(harness.written(), Vec::<String>::new());
     let broken = Error::new(Kind::Timeout, "no answer");
     harness.ana().fail([Some((broken, true))]);
@@ -312,9 +308,8 @@ async fn calendars_are_created_renamed_and_deleted() {
         json!({"op": "create", "id": "c1", "name": "New"}),
             "`id` is for an existing calendar: give the new one's name as `name`";
     };
-    for (more, wanted) in cases {
-        assert_eq!(harness.error("manage", call(more.clone())).await, wanted, "{more}");
-    }
+    let cases = cases.map(|(more, wanted)| (call(more), wanted));
+    harness.refuses("manage", cases).await;
     assert_eq!(harness.written(), Vec::<String>::new());
     harness.ana().fail([Some((Error::new(Kind::Network, "the connection broke"), false))]);
     assert_eq!(

@@ -178,10 +178,8 @@ async fn invalid_events_are_refused_before_any_write() {
             "this service has no words for the rule";
     };
     let harness = CalendarHarness::one().await;
-    for (one, wanted) in cases {
-        let call = event(one.clone(), json!({"notify": "none"}));
-        assert_eq!(harness.error("calendar_save", call).await, wanted, "{one}");
-    }
+    let cases = cases.map(|(one, wanted)| (event(one, json!({"notify": "none"})), wanted));
+    harness.refuses("calendar_save", cases).await;
     let cases = cases! {
         event(json!({"title": "T", "start": start, "people": ["bo@example.com"]}), json!({})),
             "with people, `notify` is needed: give notify=all, external or none";
@@ -202,9 +200,7 @@ async fn invalid_events_are_refused_before_any_write() {
         json!({"events": [{"title": "A", "start": start}, {"title": "B"}]}),
             "item 2 B: an event needs `start`: give it, such as 2026-02-03 18h05 or tomorrow 9am";
     };
-    for (call, wanted) in cases {
-        assert_eq!(harness.error("calendar_save", call.clone()).await, wanted, "{call}");
-    }
+    harness.refuses("calendar_save", cases).await;
     assert_eq!(harness.written(), Vec::<String>::new());
 
     let harness = CalendarHarness::outlook().await;
@@ -602,10 +598,8 @@ async fn only_given_arguments_change_an_event() {
         json!({"title": "Retro"}),
             "with people, `notify` is needed: give notify=all, external or none";
     };
-    for (members, wanted) in cases {
-        let call = change("e1", members.clone(), json!({}));
-        assert_eq!(harness.error("calendar_save", call).await, wanted, "{members}");
-    }
+    let cases = cases.map(|(members, wanted)| (change("e1", members, json!({})), wanted));
+    harness.refuses("calendar_save", cases).await;
     assert_eq!(harness.written(), Vec::<String>::new());
     // A dry run tells what would change.
     let call = change(
@@ -705,9 +699,7 @@ async fn events_of_other_organizers_are_not_changed() {
             "e2 is in the read-only calendar Team: ask its owner for the change, or create your \
              own event";
     };
-    for (call, wanted) in cases {
-        assert_eq!(harness.error("calendar_save", call).await, wanted);
-    }
+    harness.refuses("calendar_save", cases).await;
     assert_eq!(harness.written(), Vec::<String>::new());
     let call = change("e1", json!({"reminder": "10", "title": "With Bo"}), json!({}));
     let blocks = harness.call("calendar_save", call).await.unwrap();
@@ -732,9 +724,7 @@ async fn changing_a_recurring_event_needs_a_scope() {
             "one occurrence has no rule of its own: give scope=series or scope=following, or leave \
              out `repeats`";
     };
-    for (call, wanted) in cases {
-        assert_eq!(harness.error("calendar_save", call).await, wanted);
-    }
+    harness.refuses("calendar_save", cases).await;
     assert_eq!(harness.written(), Vec::<String>::new());
     let answer = harness
         .ok("calendar_save", change(one, json!({"start": "10:00"}), json!({"scope": "this"})))

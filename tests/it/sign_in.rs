@@ -19,15 +19,10 @@ use sha2::{Digest, Sha256};
 use token_server::{Answer, TokenServer, config, get, parameter, redirect, send, wait};
 use tokio::net::TcpStream;
 
-fn home() -> tempfile::TempDir {
-    tempfile::tempdir().unwrap()
-}
-
 #[tokio::test]
 async fn sign_in_returns_tokens() {
-    let home = home();
     let server = TokenServer::start(|_, _| Answer::tokens("at-1", Some("rt-1"), 3599)).await;
-    let config = server.config(home.path());
+    let config = server.config();
     let scopes = ["mail", "calendar"];
     let sign_in =
         SignIn::start(&config, "google", None, &scopes, Some("mira@example.com")).await.unwrap();
@@ -76,10 +71,8 @@ async fn sign_in_returns_tokens() {
 
 #[tokio::test]
 async fn redirect_port_survives_stray_requests() {
-    let home = home();
     let server = TokenServer::start(|_, _| Answer::tokens("at", Some("rt"), 3599)).await;
-    let sign_in =
-        SignIn::start(&server.config(home.path()), "google", None, &["mail"], None).await.unwrap();
+    let sign_in = SignIn::start(&server.config(), "google", None, &["mail"], None).await.unwrap();
     let redirect = redirect(&sign_in, "code=the-code");
     let base = url::Url::parse(sign_in.redirect_uri()).unwrap();
     let browser = async {
@@ -113,10 +106,8 @@ async fn redirect_port_survives_stray_requests() {
 
 #[tokio::test]
 async fn redirect_address_can_be_pasted() {
-    let home = home();
     let server = TokenServer::start(|_, _| Answer::tokens("at", Some("rt"), 3599)).await;
-    let sign_in =
-        SignIn::start(&server.config(home.path()), "google", None, &["mail"], None).await.unwrap();
+    let sign_in = SignIn::start(&server.config(), "google", None, &["mail"], None).await.unwrap();
     let right = redirect(&sign_in, "code=the-code");
     let paster = sign_in.paster();
     let pasting = async {
@@ -172,9 +163,8 @@ async fn every_token_error_is_explained() {
         }, Kind::Config, &["redirects"];
     };
     for (answer, kind, words) in cases {
-        let home = home();
         let server = TokenServer::start(move |_, _| answer()).await;
-        let config = server.config(home.path());
+        let config = server.config();
         let error = token_server::sign_in(&config).await.unwrap_err();
         assert_eq!(error.kind(), *kind, "{error}");
         let text = error.to_string();
@@ -195,9 +185,8 @@ async fn every_consent_denial_is_explained() {
         ("error=admin_policy_enforced", "organisation"),
         ("error=%3Cscript%3E", "refused the sign-in (script)"),
     ] {
-        let home = home();
         let server = TokenServer::start(|_, _| Answer::error("unasked")).await;
-        let config = server.config(home.path());
+        let config = server.config();
         let sign_in = SignIn::start(&config, "google", None, &["mail"], None).await.unwrap();
         let redirect = redirect(&sign_in, query);
         let (tokens, page) = tokio::join!(wait(sign_in), get(&redirect));
@@ -213,7 +202,7 @@ async fn every_consent_denial_is_explained() {
 
 #[tokio::test]
 async fn a_sign_in_needs_a_client_and_a_known_provider() {
-    let home = home();
+    let home = tempfile::tempdir().unwrap();
     let config = config(home.path(), "http://127.0.0.1:9", None);
     let error = SignIn::start(&config, "google", None, &["mail"], None).await.unwrap_err();
     assert_eq!(error.kind(), Kind::Auth);
@@ -226,9 +215,8 @@ async fn a_sign_in_needs_a_client_and_a_known_provider() {
 
 #[tokio::test]
 async fn sign_in_times_out_without_a_redirect() {
-    let home = home();
     let server = TokenServer::start(|_, _| Answer::error("unasked")).await;
-    let sign_in = SignIn::start(&server.config(home.path()), "google", None, &["mail"], None)
+    let sign_in = SignIn::start(&server.config(), "google", None, &["mail"], None)
         .await
         .unwrap()
         .with_timeout(Duration::from_millis(20));
@@ -240,7 +228,7 @@ async fn sign_in_times_out_without_a_redirect() {
 
 #[tokio::test]
 async fn unreachable_endpoint_is_named() {
-    let home = home();
+    let home = tempfile::tempdir().unwrap();
     // A port that was free a moment ago.
     let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let host = free.local_addr().unwrap().to_string();

@@ -134,6 +134,13 @@ pub struct Case {
     pub id: String,
 }
 
+/// A call, or a part of it, with these members besides.
+fn with(mut call: Value, more: Value) -> Value {
+    let members = call.as_object_mut().unwrap();
+    members.extend(more.as_object().unwrap().clone());
+    call
+}
+
 impl Room<'_> {
     /// Calls a tool, in JSON.
     pub async fn call(&mut self, tool: &str, mut arguments: Value) -> ToolAnswer {
@@ -178,19 +185,20 @@ impl Room<'_> {
         self.rows("lookup", table, asked).await
     }
 
+    /// The call that makes an event.
+    fn new_event(&self, tag: &str, more: Value) -> Value {
+        let event = json!({"title": tag, "start": "2027-03-01 10h00", "duration": "45m"});
+        let event = with(event, more);
+        json!({"account": self.account, "events": [event], "if_conflict": "ignore"})
+    }
+
     /// Makes an event, and says which it is.
     async fn event(&mut self, tag: &str, more: Value) -> String {
-        let mut event = json!({"title": tag, "start": "2027-03-01 10h00", "duration": "45m"});
-        for (key, value) in more.as_object().unwrap() {
-            event[key] = value.clone();
+        let mut call = self.new_event(tag, more);
+        if call["events"][0].get("people").is_some() {
+            call["notify"] = "all".into();
         }
-        let people = event.get("people").is_some();
-        let mut asked =
-            json!({"account": self.account, "events": [event], "if_conflict": "ignore"});
-        if people {
-            asked["notify"] = "all".into();
-        }
-        self.ok("calendar_save", asked).await;
+        self.ok("calendar_save", call).await;
         self.events(tag).await[0]["id"].as_str().unwrap().to_owned()
     }
 
@@ -225,10 +233,9 @@ impl Room<'_> {
             .to_owned()
     }
 
-    async fn made(&mut self, asked: Value) {
-        let mut asked = asked;
-        asked["account"] = self.account.clone().into();
-        self.ok("manage", asked).await;
+    async fn make(&mut self, call: Value) {
+        let call = with(call, json!({"account": self.account}));
+        self.ok("manage", call).await;
     }
 
     /// Makes what a write needs; `number` makes its names its own.
@@ -243,16 +250,10 @@ impl Room<'_> {
             "occurrence change" | "occurrence delete" | "following change" | "following delete"
             | "series change" => self.occurrence(&tag, 3).await,
             "invitation accept" | "invitation decline" => {
-                let event = json!({"title": tag, "start": "2027-03-01 10h00", "duration": "45m",
-                                   "people": [self.me]});
-                let asked = json!({"account": self.other, "events": [event], "notify": "all",
-                                   "if_conflict": "ignore"});
-                self.ok("calendar_save", asked).await;
+                let call = self.new_event(&tag, json!({"people": [self.me]}));
+                let call = with(call, json!({"account": self.other, "notify": "all"}));
+                self.ok("calendar_save", call).await;
                 self.events(&tag).await[0]["id"].as_str().unwrap().to_owned()
-            }
-            "calendar rename" | "calendar delete" => {
-                self.made(json!({"kind": "calendar", "op": "create", "name": tag})).await;
-                tag.clone()
             }
             "draft reply" | "draft forward" => {
                 self.deliver_messages(&tag);
@@ -284,26 +285,24 @@ impl Room<'_> {
             "mail label" | "mail move" | "mail copy" => {
                 self.deliver_messages(&tag);
                 let kind = if name == "mail label" { "label" } else { "folder" };
-                self.made(json!({"kind": kind, "op": "create", "name": format!("{tag}x")})).await;
+                self.make(json!({"kind": kind, "op": "create", "name": format!("{tag}x")})).await;
                 format!("{tag}x")
             }
-            "folder rename" | "folder delete" => {
-                self.made(json!({"kind": "folder", "op": "create", "name": tag})).await;
-                tag.clone()
-            }
-            "label rename" | "label delete" => {
-                self.made(json!({"kind": "label", "op": "create", "name": tag})).await;
+            "calendar rename" | "calendar delete" | "folder rename" | "folder delete"
+            | "label rename" | "label delete" => {
+                let (kind, _) = name.split_once(' ').unwrap();
+                self.make(json!({"kind": kind, "op": "create", "name": tag})).await;
                 tag.clone()
             }
             "rule change" | "rule delete" => {
                 let set = json!({"when": format!("from:{tag}@example.org"), "then": "read"});
-                self.made(json!({"kind": "rule", "op": "create", "set": set})).await;
+                self.make(json!({"kind": "rule", "op": "create", "set": set})).await;
                 self.rule(&tag).await.unwrap()["id"].as_str().unwrap().to_owned()
             }
             "contact change" | "contact delete" => {
                 let set =
                     json!({"name": format!("Zoe {tag}"), "emails": [format!("{tag}@example.org")]});
-                self.made(json!({"kind": "contact", "op": "create", "set": set})).await;
+                self.make(json!({"kind": "contact", "op": "create", "set": set})).await;
                 format!("{tag}@example.org")
             }
             "auto_reply" => {
@@ -315,7 +314,7 @@ impl Room<'_> {
             }
             "settings" => {
                 let set = json!({"language": "fr-FR"});
-                self.made(json!({"kind": "settings", "op": "update", "set": set})).await;
+                self.make(json!({"kind": "settings", "op": "update", "set": set})).await;
                 String::new()
             }
             _ => String::new(),
@@ -332,17 +331,8 @@ impl Room<'_> {
     /// The call.
     pub fn write(&self, case: &Case) -> (&'static str, Value) {
         let Case { name, tag, id } = case;
-        let event = |more: Value| {
-            let mut event = json!({"title": tag, "start": "2027-03-01 10h00", "duration": "45m"});
-            for (key, value) in more.as_object().unwrap() {
-                event[key] = value.clone();
-            }
-            json!({"account": self.account, "events": [event], "if_conflict": "ignore"})
-        };
-        let reported = |mut asked: Value| {
-            asked["notify"] = "all".into();
-            asked
-        };
+        let event = |more: Value| self.new_event(tag, more);
+        let reported = |call: Value| with(call, json!({"notify": "all"}));
         let change = |scope: Option<&str>, event: Value| {
             let mut asked = json!({"id": id, "events": [event], "if_conflict": "ignore"});
             if let Some(scope) = scope {
@@ -355,19 +345,10 @@ impl Room<'_> {
             None => json!({"id": id}),
         };
         let manage = |kind: &str, op: &str, more: Value| {
-            let mut asked = json!({"account": self.account, "kind": kind, "op": op});
-            for (key, value) in more.as_object().unwrap() {
-                asked[key] = value.clone();
-            }
-            ("manage", asked)
+            let call = json!({"account": self.account, "kind": kind, "op": op});
+            ("manage", with(call, more))
         };
-        let draft = |more: Value| {
-            let mut asked = json!({"account": self.account});
-            for (key, value) in more.as_object().unwrap() {
-                asked[key] = value.clone();
-            }
-            ("mail_draft", asked)
-        };
+        let draft = |more: Value| ("mail_draft", with(json!({"account": self.account}), more));
         let modify = |what: &str, to: Option<&str>| {
             let mut asked =
                 json!({"account": self.account, "q": format!("subject:{tag}"), "do": what});
@@ -515,13 +496,14 @@ impl Room<'_> {
             "event create" | "meeting create" => count(self.events(tag).await.len(), 1),
             "series create" => count(self.events(tag).await.len(), 6),
             "series import" => count(self.events(tag).await.len(), 3),
-            "event rename" => {
-                let rows = self.events(tag).await;
-                whether(rows.iter().any(|row| is(row, "title", " new")))
-            }
-            "event move" => {
-                let rows = self.events(tag).await;
-                whether(rows.iter().any(|row| is(row, "start", "2027-03-02")))
+            "event rename" | "event move" | "invitation accept" | "meeting forward" => {
+                let (key, text) = match *name {
+                    "event rename" => ("title", " new"),
+                    "event move" => ("start", "2027-03-02"),
+                    "invitation accept" => ("people", "me+"),
+                    _ => ("attendees", "fay@example.org"),
+                };
+                whether(self.events(tag).await.iter().any(|row| is(row, key, text)))
             }
             "meeting change" | "occurrence change" => {
                 let rows = self.events(tag).await;
@@ -546,26 +528,30 @@ impl Room<'_> {
                 2 => Done::Once,
                 _ => Done::Partly,
             },
-            "invitation accept" => {
-                let rows = self.events(tag).await;
-                whether(rows.iter().any(|row| is(row, "people", "me+")))
-            }
             "invitation decline" => {
                 // Outlook takes what is declined out of the calendar.
                 let rows = self.events(tag).await;
                 let outlook = self.provider == "microsoft" && rows.is_empty();
                 whether(outlook || rows.iter().any(|row| is(row, "people", "me-")))
             }
-            "meeting forward" => {
-                let rows = self.events(tag).await;
-                whether(rows.iter().any(|row| is(row, "attendees", "fay@example.org")))
-            }
-            "calendar create" | "calendar rename" | "calendar delete" => {
-                let name = if *name == "calendar rename" { format!("{tag}n") } else { tag.clone() };
-                let rows = self.looked_up("calendars", "calendars").await;
+            "calendar create" | "calendar rename" | "calendar delete" | "folder create"
+            | "folder nested" | "folder rename" | "folder delete" | "label create"
+            | "label rename" | "label delete" => {
+                let (kind, op) = name.split_once(' ').unwrap();
+                let table = match kind {
+                    "calendar" => "calendars",
+                    "folder" => "folders",
+                    _ => "categories",
+                };
+                let name = match op {
+                    "nested" => format!("{tag}/inner"),
+                    "rename" => format!("{tag}n"),
+                    _ => tag.clone(),
+                };
+                let rows = self.looked_up(table, table).await;
                 let named = rows.iter().filter(|row| row["name"] == name.as_str()).count();
-                match case.name {
-                    "calendar delete" => whether(named == 0),
+                match op {
+                    "delete" => whether(named == 0),
                     _ => count(named, 1),
                 }
             }
@@ -612,19 +598,15 @@ impl Room<'_> {
                 whether(self.mail(&format!("in:drafts subject:{tag}")).await.is_empty())
             }
             "mail send" => count(self.mail(&format!("in:sent subject:{tag}")).await.len(), 1),
-            "mail read" => {
-                let rows = self.mail(&format!("subject:{tag}")).await;
-                let read = rows.iter().filter(|row| !is(row, "flags", "unread")).count();
-                count(read, 2)
-            }
-            "mail star" => {
-                let rows = self.mail(&format!("subject:{tag}")).await;
-                count(rows.iter().filter(|row| is(row, "flags", "starred")).count(), 2)
-            }
-            "mail label" => {
+            "mail read" | "mail star" | "mail label" => {
                 let rows = self.mail(&format!("subject:{tag}")).await;
                 let label = format!("{tag}x");
-                count(rows.iter().filter(|row| is(row, "labels", &label)).count(), 2)
+                let is_so = |row: &&Value| match *name {
+                    "mail read" => !is(row, "flags", "unread"),
+                    "mail star" => is(row, "flags", "starred"),
+                    _ => is(row, "labels", &label),
+                };
+                count(rows.iter().filter(is_so).count(), 2)
             }
             "mail move" | "mail copy" => {
                 let rows = self.mail(&format!("in:{tag}x subject:{tag}")).await;
@@ -641,28 +623,6 @@ impl Room<'_> {
             "mail delete" => {
                 let rows = self.mail(&format!("in:anywhere subject:{tag}")).await;
                 count(2_usize.saturating_sub(rows.len()), 2)
-            }
-            "folder create" | "folder nested" | "folder rename" | "folder delete" => {
-                let rows = self.looked_up("folders", "folders").await;
-                let name = match case.name {
-                    "folder nested" => format!("{tag}/inner"),
-                    "folder rename" => format!("{tag}n"),
-                    _ => tag.clone(),
-                };
-                let named = rows.iter().filter(|row| row["name"] == name.as_str()).count();
-                match case.name {
-                    "folder delete" => whether(named == 0),
-                    _ => count(named, 1),
-                }
-            }
-            "label create" | "label rename" | "label delete" => {
-                let rows = self.looked_up("categories", "categories").await;
-                let name = if *name == "label rename" { format!("{tag}n") } else { tag.clone() };
-                let named = rows.iter().filter(|row| row["name"] == name.as_str()).count();
-                match case.name {
-                    "label delete" => whether(named == 0),
-                    _ => count(named, 1),
-                }
             }
             "rule create" | "rule change" | "rule delete" => {
                 let rules = self.looked_up("rules", "rules").await;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use daysheet::error::{Kind, Result};
 use daysheet::oauth::DeviceSignIn;
 
-use super::microsoft::{granted, home};
+use super::microsoft::granted;
 use super::token_server::{Answer, TokenServer, config};
 
 fn code(interval: u32, lifetime: u32) -> Answer {
@@ -18,8 +18,7 @@ fn code(interval: u32, lifetime: u32) -> Answer {
 }
 
 async fn device(server: &TokenServer, tenant: Option<&str>) -> Result<DeviceSignIn> {
-    let home = home();
-    let config = server.config(home.path());
+    let config = server.config();
     DeviceSignIn::start(&config, "microsoft", tenant, &["offline_access", "Mail.Read"]).await
 }
 
@@ -121,7 +120,7 @@ async fn every_device_code_failure_is_explained() {
 
 #[tokio::test]
 async fn device_codes_are_offered_by_microsoft_only() {
-    let home = home();
+    let home = tempfile::tempdir().unwrap();
     let config = config(home.path(), "http://127.0.0.1:9", Some("the-client"));
     let error = DeviceSignIn::start(&config, "google", None, &["mail"]).await.unwrap_err();
     assert_eq!(error.kind(), Kind::Argument);

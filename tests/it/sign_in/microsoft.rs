@@ -19,10 +19,6 @@ pub const EMAIL: &str = "mira@example.com";
 pub const MIRA: &str = "microsoft:mira@example.com";
 const GUID: &str = "01234567-89ab-cdef-0123-456789abcdef";
 
-pub fn home() -> tempfile::TempDir {
-    tempfile::tempdir().unwrap()
-}
-
 /// Tokens of a sign-in at a tenant; the access token lives as long as said.
 pub fn tokens(tenant: &str, refresh: &str, lifetime: i64) -> Tokens {
     Tokens {
@@ -47,14 +43,13 @@ pub fn granted(scope: &str) -> Answer {
 
 #[tokio::test]
 async fn sign_in_uses_the_tenant_and_short_scopes() {
-    let home = home();
     let server = TokenServer::start(|_, _| {
         granted(
             "https://graph.microsoft.com/Mail.Read https://graph.microsoft.com/User.Read openid",
         )
     })
     .await;
-    let config = server.config(home.path());
+    let config = server.config();
     let scopes = ["offline_access", "Mail.Read"];
     let sign_in = SignIn::start(&config, "microsoft", None, &scopes, None).await.unwrap();
     assert!(
@@ -97,9 +92,8 @@ async fn sign_in_uses_the_tenant_and_short_scopes() {
 /// Where one address of `localhost` is enough, the other is listened on as well.
 #[tokio::test]
 async fn both_localhost_addresses_are_listened_on() {
-    let home = home();
     let server = TokenServer::start(|_, _| granted("Mail.Read")).await;
-    let config = server.config(home.path());
+    let config = server.config();
     if std::net::TcpListener::bind("[::1]:0").is_err() {
         return;
     }
@@ -123,11 +117,10 @@ async fn tenant_is_chosen_checked_and_stored() {
         (Some(GUID), GUID),
         (Some("contoso.example"), "contoso.example"),
     ] {
-        let home = home();
-        let config = server.config(home.path());
+        let config = server.config();
         let tokens = sign_in_at(&config, "microsoft", asked).await.unwrap();
         assert_eq!(tokens.tenant.as_deref(), Some(path));
-        let accounts = server.accounts(home.path());
+        let accounts = server.accounts();
         let account = accounts.add(tokens, EMAIL).await.unwrap();
         assert_eq!(account.tenant.as_deref(), Some(path));
         assert_eq!(accounts.refreshed_after_401(MIRA, "at").await.unwrap(), "at");
@@ -136,8 +129,7 @@ async fn tenant_is_chosen_checked_and_stored() {
         // The refresh goes where the sign-in went.
         assert_eq!(paths[paths.len() - 2..], [expected.clone(), expected]);
     }
-    let home = home();
-    let config = server.config(home.path());
+    let config = server.config();
     for (provider, tenant, text) in cases! {
         "microsoft", "../evil",
             "that is not a tenant: use common, organizations, consumers, or the GUID or domain of \
@@ -156,7 +148,7 @@ async fn tenant_is_chosen_checked_and_stored() {
 /// In a national cloud, a short name would mean the global cloud's Graph.
 #[tokio::test]
 async fn national_cloud_is_asked_for_its_own_scopes() {
-    let home = home();
+    let home = tempfile::tempdir().unwrap();
     for (graph, scope) in [
         ("https://graph.microsoft.com/v1.0/", "offline_access Mail.Read"),
         ("https://graph.microsoft.us/v1.0/", "offline_access https://graph.microsoft.us/Mail.Read"),
@@ -177,7 +169,6 @@ async fn national_cloud_is_asked_for_its_own_scopes() {
 /// An authority that ends the whole grant when a refresh token comes twice.
 #[tokio::test]
 async fn refresh_token_is_never_used_twice() {
-    let home = home();
     let server = TokenServer::start(|number, form| {
         if form["refresh_token"] != format!("rt-{number}") {
             return Answer::entra("invalid_grant", 70_000, "");
@@ -186,9 +177,9 @@ async fn refresh_token_is_never_used_twice() {
             .after(Duration::from_millis(50))
     })
     .await;
-    let first = server.accounts(home.path());
+    let first = server.accounts();
     first.add(tokens("organizations", "rt-0", 0), EMAIL).await.unwrap();
-    let others: Vec<Accounts> = (0..3).map(|_| server.accounts(home.path())).collect();
+    let others: Vec<Accounts> = (0..3).map(|_| server.accounts()).collect();
     for round in 0..3 {
         // Two processes at once, each several times: every token is stale when
         // it comes, so everybody refreshes, and nobody with a used token.
@@ -208,9 +199,8 @@ async fn refresh_token_is_never_used_twice() {
 /// How to sign in again is said with all that the account was added with.
 #[tokio::test]
 async fn shared_mailbox_error_repeats_its_sign_in_arguments() {
-    let home = home();
     let server = TokenServer::start(|_, _| Answer::entra("invalid_grant", 70_008, "")).await;
-    let accounts = server.accounts(home.path());
+    let accounts = server.accounts();
     let shared: Account = accounts
         .add_shared(tokens(GUID, "rt", 0), "Team@Example.com", " Mira@example.com")
         .await
@@ -235,9 +225,8 @@ async fn shared_mailbox_error_repeats_its_sign_in_arguments() {
 
 #[tokio::test]
 async fn signing_out_says_where_to_revoke_the_grant() {
-    let home = home();
     let server = TokenServer::start(|_, _| Answer::error("unasked")).await;
-    let accounts = server.accounts(home.path());
+    let accounts = server.accounts();
     accounts.add(tokens("common", "rt", 3599), EMAIL).await.unwrap();
     let outcome = accounts.remove(EMAIL).await.unwrap();
     assert!(matches!(outcome, SignedOut::ByHand(_)));

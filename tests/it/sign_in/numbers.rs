@@ -5,7 +5,7 @@ use daysheet::error::{Error, Kind};
 use daysheet::oauth::SignIn;
 use daysheet::provider::Status;
 
-use super::microsoft::{EMAIL, MIRA, home, tokens};
+use super::microsoft::{EMAIL, MIRA, tokens};
 use super::token_server::{Answer, TokenServer, get, redirect, sign_in_at};
 
 /// A refusal of the token endpoint: its code, Microsoft's number and what the answer
@@ -112,15 +112,14 @@ const CASES: &[Case] = &cases! {
 #[tokio::test]
 async fn every_aadsts_number_is_explained() {
     for (code, number, more, status, text, reason) in CASES {
-        let home = home();
         let answer = || Answer::entra(code, *number, more);
         let server = TokenServer::start(move |_, _| answer()).await;
-        let config = server.config(home.path());
+        let config = server.config();
         let error = sign_in_at(&config, "microsoft", None).await.unwrap_err();
         assert_eq!(error.to_string(), *text);
         assert_eq!(error.kind(), Kind::Auth);
 
-        let accounts = server.accounts(home.path());
+        let accounts = server.accounts();
         accounts.add(tokens("common", "rt", 0), EMAIL).await.unwrap();
         let refused = accounts.bearer(MIRA).await.unwrap_err();
         let account = accounts.find(None).await.unwrap();
@@ -136,7 +135,7 @@ async fn every_aadsts_number_is_explained() {
         assert_eq!(account.problem, Some(problem));
         // Another process says the same without a request.
         let count = server.count();
-        let other = server.accounts(home.path()).bearer(MIRA).await;
+        let other = server.accounts().bearer(MIRA).await;
         assert_eq!(other.unwrap_err().to_string(), again);
         assert_eq!(server.count(), count);
     }
@@ -145,7 +144,6 @@ async fn every_aadsts_number_is_explained() {
 /// The number may come in the redirect, or in the description alone.
 #[tokio::test]
 async fn error_number_is_found_wherever_it_stands() {
-    let home = home();
     let server = TokenServer::start(|_, _| {
         Answer::new(
             "400 Bad Request",
@@ -153,7 +151,7 @@ async fn error_number_is_found_wherever_it_stands() {
         )
     })
     .await;
-    let config = server.config(home.path());
+    let config = server.config();
     let error = sign_in_at(&config, "microsoft", None).await.unwrap_err();
     assert!(error.message().contains("(AADSTS50173)"), "{error}");
     for (query, text) in cases! {

@@ -118,18 +118,17 @@ async fn account_is_the_owner_of_the_tokens() {
             Err("that mailbox cannot be opened: ask its owner to share it"),
             "Not signed in: that mailbox cannot be opened: ask its owner to share it.";
     };
-    let server = server().await;
     for ((provider, address, mailbox), expected, page_says) in cases {
-        let home = tempfile::tempdir().unwrap();
-        let config = server.config(home.path());
-        let accounts = server.accounts(home.path());
+        let server = server().await;
+        let config = server.config();
+        let accounts = server.accounts();
         let add = add(provider, *address, *mailbox);
         let begun = Begun::start(&config, &Mira, &add).await.unwrap();
         let Begun::Browser(sign_in) = &begun else {
             panic!("a browser");
         };
-        let asked = if mailbox.is_some() { "mail mail.shared" } else { "mail" };
-        assert_eq!(super::parameter(sign_in, "scope"), asked);
+        let scopes = if mailbox.is_some() { "mail mail.shared" } else { "mail" };
+        assert_eq!(super::parameter(sign_in, "scope"), scopes);
         let redirect = redirect(sign_in, "code=the-code");
         let (finished, page) = tokio::join!(begun.finish(&accounts, &Mira, &add), async {
             let page = get(&redirect).await;
@@ -152,9 +151,8 @@ async fn account_is_the_owner_of_the_tokens() {
 
 #[tokio::test]
 async fn impossible_sign_in_is_refused_before_opening_pages() {
-    let home = tempfile::tempdir().unwrap();
     let server = server().await;
-    let config = server.config(home.path());
+    let config = server.config();
     for (asked, text) in cases! {
         add("microsoft", None, Some("team")),
             "the shared mailbox is not an address: give its full e-mail address";
@@ -179,9 +177,8 @@ async fn call(pipeline: &Pipeline, arguments: Value) -> Value {
 
 #[tokio::test]
 async fn tool_shows_the_device_code_and_finishes_alone() {
-    let home = tempfile::tempdir().unwrap();
     let server = server().await;
-    let config = Arc::new(server.config(home.path()));
+    let config = Arc::new(server.config());
     let store = Store::new(&config);
     let accounts = Arc::new(Accounts::new(config.clone(), store.clone()));
     let pipeline = Pipeline::new(config, store, accounts, Arc::new(Mira));

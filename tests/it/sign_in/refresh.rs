@@ -40,12 +40,11 @@ async fn eight(accounts: &Accounts) -> Vec<daysheet::error::Result<String>> {
 
 #[tokio::test]
 async fn concurrent_callers_share_one_refresh_request() {
-    let home = tempfile::tempdir().unwrap();
     let server = TokenServer::start(|number, _| {
         Answer::tokens(&format!("at-{number}"), None, 3599).after(Duration::from_millis(100))
     })
     .await;
-    let accounts = server.accounts(home.path());
+    let accounts = server.accounts();
     // Good for less than a minute is not good enough.
     accounts.add(tokens("old", "rt", 50), EMAIL).await.unwrap();
     for token in eight(&accounts).await {
@@ -61,15 +60,14 @@ async fn concurrent_callers_share_one_refresh_request() {
 
 #[tokio::test]
 async fn several_processes_share_one_refresh_request() {
-    let home = tempfile::tempdir().unwrap();
     let server = TokenServer::start(|number, _| {
         Answer::tokens(&format!("at-{number}"), Some("rotated"), 3599)
             .after(Duration::from_millis(300))
     })
     .await;
-    let first = server.accounts(home.path());
+    let first = server.accounts();
     first.add(tokens("old", "rt", 0), EMAIL).await.unwrap();
-    let others: Vec<Accounts> = (0..3).map(|_| server.accounts(home.path())).collect();
+    let others: Vec<Accounts> = (0..3).map(|_| server.accounts()).collect();
     let asks = others.iter().map(|accounts| accounts.bearer(MIRA));
     for token in futures_util::future::join_all(asks).await {
         assert_eq!(token.unwrap(), "at-0");
@@ -79,12 +77,11 @@ async fn several_processes_share_one_refresh_request() {
 
 #[tokio::test]
 async fn a_fresh_token_needs_no_request() {
-    let home = tempfile::tempdir().unwrap();
     let server = TokenServer::start(|_, _| Answer::error("unasked")).await;
-    let accounts = server.accounts(home.path());
+    let accounts = server.accounts();
     accounts.add(tokens("at", "rt", 90), EMAIL).await.unwrap();
     assert_eq!(accounts.bearer(MIRA).await.unwrap(), "at");
-    let again = server.accounts(home.path());
+    let again = server.accounts();
     assert_eq!(again.bearer(MIRA).await.unwrap(), "at");
     assert_eq!(server.count(), 0);
 }
@@ -93,46 +90,43 @@ async fn a_fresh_token_needs_no_request() {
 /// on disk.
 #[tokio::test]
 async fn rotated_refresh_token_is_saved_before_use() {
-    let home = tempfile::tempdir().unwrap();
     let server = TokenServer::start(|number, form| {
         let expected = ["rt-0", "rt-1", "rt-2"][number];
         assert_eq!(form["refresh_token"], expected);
         Answer::tokens(&format!("at-{number}"), Some(&format!("rt-{}", number + 1)), 0)
     })
     .await;
-    let accounts = server.accounts(home.path());
+    let accounts = server.accounts();
     accounts.add(tokens("old", "rt-0", 0), EMAIL).await.unwrap();
     assert_eq!(accounts.bearer(MIRA).await.unwrap(), "at-0");
     // Another process knows only what is on disk.
-    assert_eq!(server.accounts(home.path()).bearer(MIRA).await.unwrap(), "at-1");
+    assert_eq!(server.accounts().bearer(MIRA).await.unwrap(), "at-1");
     // And the first sees that its own has been used up.
     assert_eq!(accounts.bearer(MIRA).await.unwrap(), "at-2");
 }
 
 #[tokio::test]
 async fn refresh_completes_after_its_caller_is_gone() {
-    let home = tempfile::tempdir().unwrap();
     let server = TokenServer::start(|_, _| {
         Answer::tokens("at-new", Some("rt-new"), 3599).after(Duration::from_millis(200))
     })
     .await;
-    let accounts = server.accounts(home.path());
+    let accounts = server.accounts();
     accounts.add(tokens("old", "rt", 0), EMAIL).await.unwrap();
     let asked = tokio::time::timeout(Duration::from_millis(50), accounts.bearer(MIRA)).await;
     assert!(asked.is_err(), "gone before the answer came");
     assert_eq!(accounts.bearer(MIRA).await.unwrap(), "at-new");
-    assert_eq!(server.accounts(home.path()).bearer(MIRA).await.unwrap(), "at-new");
+    assert_eq!(server.accounts().bearer(MIRA).await.unwrap(), "at-new");
     assert_eq!(server.count(), 1);
 }
 
 #[tokio::test]
 async fn process_killed_during_refresh_blocks_others_briefly() {
-    let home = tempfile::tempdir().unwrap();
     let server = TokenServer::start(|_, _| Answer::tokens("at-new", None, 3599)).await;
-    let accounts = server.accounts(home.path());
+    let accounts = server.accounts();
     accounts.add(tokens("old", "rt", 0), EMAIL).await.unwrap();
     // A process takes the lease and is never seen again.
-    let store = Store::at(home.path(), KeyStore::File);
+    let store = Store::at(server.home.path(), KeyStore::File);
     let row = store.account_row(MIRA).await.unwrap().unwrap();
     assert!(store.lease_account(MIRA, row.version, 2).await.unwrap());
     let started = Instant::now();
@@ -147,17 +141,16 @@ async fn a_refused_grant_is_reported_and_remembered() {
         ("Token has been expired or revoked.", Status::Expired),
         ("The grant was revoked", Status::Revoked),
     ] {
-        let home = tempfile::tempdir().unwrap();
         let server = TokenServer::start(move |_, _| {
             let body =
                 format!(r#"{{"error":"invalid_grant","error_description":"{description}"}}"#);
             Answer::new("400 Bad Request", body)
         })
         .await;
-        let accounts = server.accounts(home.path());
+        let accounts = server.accounts();
         accounts.add(tokens("old", "rt", 0), EMAIL).await.unwrap();
         let first = accounts.bearer(MIRA).await.unwrap_err();
-        let again = server.accounts(home.path()).bearer(MIRA).await.unwrap_err();
+        let again = server.accounts().bearer(MIRA).await.unwrap_err();
         for error in [first, again] {
             assert_eq!(error.kind(), Kind::Auth);
             assert_eq!(
@@ -171,7 +164,7 @@ async fn a_refused_grant_is_reported_and_remembered() {
         assert_eq!(account.status, status);
         assert!(account.problem.unwrap().contains("7 days"));
         // A new sign-in heals it, in every process.
-        let other = server.accounts(home.path());
+        let other = server.accounts();
         other.add(tokens("at-new", "rt-new", 3599), EMAIL).await.unwrap();
         assert_eq!(accounts.bearer(MIRA).await.unwrap(), "at-new");
         let account = accounts.find(None).await.unwrap();
@@ -183,7 +176,6 @@ async fn a_refused_grant_is_reported_and_remembered() {
 #[tokio::test]
 async fn sign_in_during_a_refresh_wins() {
     for refused in [true, false] {
-        let home = tempfile::tempdir().unwrap();
         let (asked, answered) = (Arc::new(Notify::new()), asked_answer(refused));
         let notify = asked.clone();
         let server = TokenServer::start(move |_, _| {
@@ -191,9 +183,9 @@ async fn sign_in_during_a_refresh_wins() {
             answered()
         })
         .await;
-        let accounts = server.accounts(home.path());
+        let accounts = server.accounts();
         accounts.add(tokens("old", "rt-old", 0), EMAIL).await.unwrap();
-        let other = server.accounts(home.path());
+        let other = server.accounts();
         let signing_in = async {
             asked.notified().await;
             other.add(tokens("at-new", "rt-new", 3599), EMAIL).await.unwrap();
@@ -218,7 +210,6 @@ fn asked_answer(refused: bool) -> impl Fn() -> Answer {
 
 #[tokio::test]
 async fn network_errors_do_not_mark_the_account() {
-    let home = tempfile::tempdir().unwrap();
     let server = TokenServer::start(|number, _| match number {
         0 => Answer::new("503 Service Unavailable", "").after(Duration::from_millis(100)),
         1 => Answer::new("401 Unauthorized", r#"{"error":"invalid_client"}"#),
@@ -226,7 +217,7 @@ async fn network_errors_do_not_mark_the_account() {
         _ => Answer::tokens("at-new", None, 3599),
     })
     .await;
-    let accounts = server.accounts(home.path());
+    let accounts = server.accounts();
     accounts.add(tokens("old", "rt", 0), EMAIL).await.unwrap();
     for outcome in eight(&accounts).await {
         assert_eq!(outcome.unwrap_err().kind(), Kind::Provider(503));
@@ -251,10 +242,9 @@ async fn network_errors_do_not_mark_the_account() {
 
 #[tokio::test]
 async fn a_rejected_token_is_refreshed_once() {
-    let home = tempfile::tempdir().unwrap();
     let server =
         TokenServer::start(|number, _| Answer::tokens(&format!("at-{number}"), None, 3599)).await;
-    let accounts = server.accounts(home.path());
+    let accounts = server.accounts();
     accounts.add(tokens("old", "rt", 3599), EMAIL).await.unwrap();
     let source = TokenSource::new(std::sync::Arc::new(accounts.clone()), MIRA);
     assert_eq!(source.bearer().await.unwrap(), "old");
@@ -265,7 +255,7 @@ async fn a_rejected_token_is_refreshed_once() {
     assert_eq!(server.count(), 1);
     assert_eq!(source.bearer().await.unwrap(), "at-0");
     // Another process finds the new token and needs no refresh either.
-    let other = server.accounts(home.path());
+    let other = server.accounts();
     assert_eq!(other.refreshed_after_401(MIRA, "old").await.unwrap(), "at-0");
     assert_eq!(server.count(), 1);
 
@@ -277,9 +267,8 @@ async fn a_rejected_token_is_refreshed_once() {
 
 #[tokio::test]
 async fn accounts_are_found_by_any_usual_name() {
-    let home = tempfile::tempdir().unwrap();
     let server = TokenServer::start(|_, _| Answer::error("unasked")).await;
-    let accounts = server.accounts(home.path());
+    let accounts = server.accounts();
     let error = accounts.find(None).await.unwrap_err();
     assert_eq!(error.kind(), Kind::NoAccount);
     assert_eq!(
@@ -313,7 +302,6 @@ async fn accounts_are_found_by_any_usual_name() {
 
 #[tokio::test]
 async fn signing_out_ends_the_grant_and_keeps_the_handles() {
-    let home = tempfile::tempdir().unwrap();
     let refusals = Arc::new(AtomicUsize::new(0));
     let count = refusals.clone();
     let server = TokenServer::start(move |_, form| {
@@ -327,8 +315,8 @@ async fn signing_out_ends_the_grant_and_keeps_the_handles() {
         }
     })
     .await;
-    let accounts = server.accounts(home.path());
-    let store = Store::at(home.path(), KeyStore::File);
+    let accounts = server.accounts();
+    let store = Store::at(server.home.path(), KeyStore::File);
     store.handles(MIRA, HandleKind::Message, &["x"]).await.unwrap();
     for expected in [false, false, true] {
         accounts.add(tokens("a", "rt", 3599), EMAIL).await.unwrap();
@@ -361,12 +349,11 @@ async fn signing_out_ends_the_grant_and_keeps_the_handles() {
 /// be signed out when there is room.
 #[tokio::test]
 async fn unwritable_sign_out_leaves_the_account_signed_in() {
-    let home = tempfile::tempdir().unwrap();
     let server = TokenServer::start(|_, _| Answer::new("200 OK", "{}")).await;
-    let accounts = server.accounts(home.path());
+    let accounts = server.accounts();
     accounts.add(tokens("a", "rt", 3599), EMAIL).await.unwrap();
     let options =
-        sqlx::sqlite::SqliteConnectOptions::new().filename(home.path().join("daysheet.db"));
+        sqlx::sqlite::SqliteConnectOptions::new().filename(server.home.path().join("daysheet.db"));
     let mut raw = sqlx::SqliteConnection::connect_with(&options).await.unwrap();
     let full = "CREATE TRIGGER full BEFORE DELETE ON accounts \
                 BEGIN SELECT RAISE(ROLLBACK, 'no room'); END";
@@ -381,14 +368,13 @@ async fn unwritable_sign_out_leaves_the_account_signed_in() {
 
 #[tokio::test]
 async fn tokens_are_not_readable_on_disk() {
-    let home = tempfile::tempdir().unwrap();
     let server =
         TokenServer::start(|_, _| Answer::tokens("at-plainly", Some("rt-plainly"), 3599)).await;
-    let settings: Config = server.config(home.path());
-    let accounts = server.accounts(home.path());
+    let settings: Config = server.config();
+    let accounts = server.accounts();
     let tokens = sign_in(&settings).await.unwrap();
     accounts.add(tokens, EMAIL).await.unwrap();
-    for file in std::fs::read_dir(home.path()).unwrap() {
+    for file in std::fs::read_dir(server.home.path()).unwrap() {
         let path = file.unwrap().path();
         let text = String::from_utf8_lossy(&std::fs::read(&path).unwrap()).into_owned();
         assert!(!text.contains("plainly"), "{}", path.display());
@@ -401,13 +387,12 @@ async fn tokens_are_not_readable_on_disk() {
 #[tokio::test]
 async fn token_unfit_for_a_header_is_refused() {
     for odd in ["new\\r\\nX-Other: 1", "new\\n", "new one", "", "n\\u00e9w", "new\\u0000"] {
-        let home = tempfile::tempdir().unwrap();
         let server = TokenServer::start(move |number, _| match number {
             0 => Answer::tokens(odd, None, 3_600),
             _ => Answer::tokens("good", None, 3_600),
         })
         .await;
-        let accounts = server.accounts(home.path());
+        let accounts = server.accounts();
         let account = accounts.add(tokens("old", "rt", 0), "mira@example.com").await.unwrap();
         let error = accounts.bearer(&account.id).await.unwrap_err();
         assert_eq!(error.kind(), Kind::Auth, "{odd}: {error}");

@@ -68,6 +68,8 @@ impl Answer {
 pub struct TokenServer {
     /// Its address, without a path.
     pub base: String,
+    /// The state folder of those who sign in here.
+    pub home: Arc<tempfile::TempDir>,
     forms: Arc<Mutex<Vec<Form>>>,
 }
 
@@ -85,7 +87,7 @@ impl TokenServer {
                 tokio::spawn(serve(stream, noted.clone(), answer.clone()));
             }
         });
-        Self { base, forms }
+        Self { base, home: Arc::new(tempfile::tempdir().unwrap()), forms }
     }
 
     /// The forms of all requests so far.
@@ -98,14 +100,14 @@ impl TokenServer {
         self.forms.lock().unwrap().len()
     }
 
-    /// Settings of a state folder with this endpoint.
-    pub fn config(&self, home: &Path) -> Config {
-        config(home, &self.base, Some("the-client"))
+    /// Settings of its state folder with this endpoint.
+    pub fn config(&self) -> Config {
+        config(self.home.path(), &self.base, Some("the-client"))
     }
 
-    /// The accounts of a state folder, as another process would open them.
-    pub fn accounts(&self, home: &Path) -> Accounts {
-        let config = Arc::new(self.config(home));
+    /// The accounts of its state folder, as another process would open them.
+    pub fn accounts(&self) -> Accounts {
+        let config = Arc::new(self.config());
         Accounts::new(config.clone(), Store::new(&config))
     }
 }

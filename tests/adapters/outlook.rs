@@ -609,9 +609,8 @@ async fn hostile_responses_become_errors_in_our_words() {
         cases.push(async move {
             let shown = format!("{failure:?}");
             let outlook = Outlook::scripted(move |_| Some(failure.clone())).await;
-            let mailbox = outlook.mailbox().await;
             let request = ask(&MESSAGE, &["id"], "in:anywhere is:unread", 5);
-            let error = mailbox.messages(&request).await.unwrap_err();
+            let error = outlook.mailbox().await.messages(&request).await.unwrap_err();
             assert_eq!(error.to_string(), expected, "{shown}");
             assert_eq!(outlook.tap.requests().len(), attempts, "{shown}");
         });
@@ -738,11 +737,10 @@ async fn batch_parts_succeed_and_fail_independently() {
         }))
     })
     .await;
-    let mailbox = outlook.mailbox().await;
     let ids: Vec<String> = (0..22).map(id).collect();
     let projection = ask(&MESSAGE, &["id", "subject"], "", 1).projection;
     let start = Instant::now();
-    let messages = mailbox.read_messages(&ids, &projection, BodyForm::None).await;
+    let messages = outlook.mailbox().await.read_messages(&ids, &projection, BodyForm::None).await;
     assert!(start.elapsed() >= Duration::from_secs(1));
     let shown: Vec<String> = messages
         .iter()
@@ -776,10 +774,9 @@ async fn graph_enum_values_are_read_in_any_case() {
         })
     })
     .await;
-    let mailbox = outlook.mailbox().await;
     let ids = ["AAMkAGVmMDEzMTM4LTZmYWUtNDdkNC1h".to_owned()];
     let projection = ask(&MESSAGE, &["subject"], "", 1).projection;
-    let messages = mailbox.read_messages(&ids, &projection, BodyForm::Parts).await;
+    let messages = outlook.mailbox().await.read_messages(&ids, &projection, BodyForm::Parts).await;
     let message = messages[0].as_ref().unwrap();
     assert_eq!(message.notes, ["1 inline images are not listed"]);
     assert_eq!(
@@ -1074,9 +1071,8 @@ async fn threads_are_sorted_by_the_date_shown() {
         }
     })
     .await;
-    let mailbox = outlook.mailbox().await;
     let request = ask(&THREAD, &["id", "date"], "in:anywhere is:unread", 2);
-    let page = mailbox.threads(&request).await.unwrap();
+    let page = outlook.mailbox().await.threads(&request).await.unwrap();
     assert_eq!(texts(&page.items, "id"), ["B", "A"]);
     assert_eq!(page.notes, ["threads are listed by their newest matching message"]);
 }

@@ -127,9 +127,8 @@ async fn forward_keeps_its_attachments() {
          Do you have lamps?\n\n> Somebody asked\nJonas"
     );
     assert_eq!(mira.bytes("draft1", "offer.pdf"), b"%PDF!");
-    let blocks = mira.ok(json!({"mode": "forward", "id": handle, "quote": "none"})).await;
     assert_eq!(
-        blocks,
+        mira.ok(json!({"mode": "forward", "id": handle, "quote": "none"})).await,
         [
             "draft: d2\nfrom: Mira Lindqvist <mira@example.com>\nsubject: \"Fwd: Lamps\"",
             "nothing was sent; it has no recipients: mail_draft mode=edit id=d2 to=…",
@@ -170,9 +169,8 @@ async fn only_given_arguments_change_a_draft() {
     assert_eq!(after.text, before.text.replacen("Yes", "No", 1));
     assert_eq!(after.html, before.html.replacen("Yes", "No", 1));
     assert_eq!(after.files, []);
-    let error = mira.error(json!({"mode": "edit", "id": "d1", "subject": "Re: Lamps"})).await;
     assert_eq!(
-        error,
+        mira.error(json!({"mode": "edit", "id": "d1", "subject": "Re: Lamps"})).await,
         "there is nothing to change: give to, cc, bcc, subject, body, attach, detach or from"
     );
 }
@@ -260,14 +258,12 @@ async fn signature_stays_when_the_text_changes() {
 async fn draft_can_be_discarded() {
     let mira = Mira::new(&[]).await;
     mira.ok(json!({"subject": "Lamps"})).await;
-    let blocks = mira.ok(json!({"mode": "discard", "id": "d1"})).await;
     assert_eq!(
-        blocks,
+        mira.ok(json!({"mode": "discard", "id": "d1"})).await,
         ["outcomes[1\t]{item\top\tresult\tdetail}:\n  d1 Lamps\tdiscard\tdone\tit was not sent"]
     );
-    let error = mira.error(json!({"mode": "discard", "id": "d1"})).await;
     assert_eq!(
-        error,
+        mira.error(json!({"mode": "discard", "id": "d1"})).await,
         "d1 is not a draft, or no longer: it is gone: look for it with mail_search in:drafts or \
          in:sent"
     );
@@ -283,9 +279,8 @@ async fn draft_can_be_discarded() {
 async fn draft_stored_differently_is_reported() {
     let mira = Mira::new(&[]).await;
     *mira.ana().bends.lock().unwrap() = true;
-    let blocks = mira.ok(json!({"to": "priya@example.com", "subject": "x"})).await;
     assert_eq!(
-        blocks,
+        mira.ok(json!({"to": "priya@example.com", "subject": "x"})).await,
         [
             "draft: d1\nfrom: Mira Lindqvist <mira@example.com>\nto: eve@example.net\nsubject: x",
             "WRONG RECIPIENTS: the service stored a different `to` than requested (`priya@example.com`); do not send it before fixing that\n\
@@ -299,9 +294,8 @@ async fn broken_connection_is_reported_as_unknown() {
     use daysheet::error::{Error, Kind};
     let mira = Mira::new(&[]).await;
     *mira.ana().fails.lock().unwrap() = Some(Error::new(Kind::Network, "the line broke"));
-    let blocks = mira.ok(json!({"to": "priya@example.com", "subject": "Lamps"})).await;
     assert_eq!(
-        blocks,
+        mira.ok(json!({"to": "priya@example.com", "subject": "Lamps"})).await,
         ["outcomes[1\t]{item\top\tresult\tdetail}:\n  Lamps\tnew\tunknown\t\"the line broke: it \
           may have been done anyway, so search before retrying\""]
     );

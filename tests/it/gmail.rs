@@ -96,22 +96,19 @@ async fn cursor_belongs_to_its_search() {
     let mut session = Session::sample().await;
     let page = session.json("mail_search", json!({"q": "in:inbox", "limit": 2})).await;
     let next = page["next"].as_str().unwrap().to_owned();
-    let other = session.error("mail_search", json!({"q": "in:sent", "cursor": next})).await;
     assert_eq!(
-        other,
+        session.error("mail_search", json!({"q": "in:sent", "cursor": next})).await,
         format!(
             "the cursor {next} belongs to another search: give the cursor alone, or search without \
              it"
         )
     );
-    let other = session.error("mail_read", json!({"cursor": next})).await;
     assert_eq!(
-        other,
+        session.error("mail_read", json!({"cursor": next})).await,
         format!("the cursor {next} belongs to another tool: pass it to the tool that returned it")
     );
-    let none = session.error("mail_search", json!({"cursor": "p999"})).await;
     assert_eq!(
-        none,
+        session.error("mail_search", json!({"cursor": "p999"})).await,
         "there is no cursor `p999`: use the `next` of the last page, or start again without cursor"
     );
     // The same question twice gives the same bytes, cursor included.

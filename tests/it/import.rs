@@ -142,9 +142,8 @@ async fn document_is_imported_only_once() {
         ]
     );
     // A second time there is nothing to do.
-    let again = harness.ok("calendar_save", call("")).await;
     assert_eq!(
-        again,
+        harness.ok("calendar_save", call("")).await,
         "outcomes[2|]{item|op|result|detail}:\n  \
          1 Talk|import|unchanged|it is already e1\n  \
          2 Course|import|unchanged|it is already e2\n--\n\

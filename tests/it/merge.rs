@@ -154,9 +154,8 @@ async fn rows_are_sorted_and_name_their_account() {
     let ana = Pile::new("ana", &[(5, true), (3, true), (1, true)], 2);
     let bo = Pile::new("bo", &[(4, true), (2, true)], 10);
     let bench = bench(vec![ana, bo]).await;
-    let blocks = bench.call("mail_search", json!({"limit": 3, "detail": "minimal"})).await.unwrap();
     assert_eq!(
-        blocks,
+        bench.call("mail_search", json!({"limit": 3, "detail": "minimal"})).await.unwrap(),
         [
             "zone: Europe/Berlin\nnext: p1\n\
              messages[3\t]{id\tdate\tfrom\tsubject\taccount}:\n  \
@@ -166,9 +165,8 @@ async fn rows_are_sorted_and_name_their_account() {
             "messages: 3 of ~5 in 2 accounts, newest first; cursor=p1 has more",
         ]
     );
-    let blocks = bench.call("mail_search", json!({"cursor": "p1"})).await.unwrap();
     assert_eq!(
-        blocks,
+        bench.call("mail_search", json!({"cursor": "p1"})).await.unwrap(),
         [
             "zone: Europe/Berlin\n\
              messages[2\t]{id\tdate\tfrom\tsubject\taccount}:\n  \

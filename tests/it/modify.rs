@@ -106,9 +106,8 @@ async fn failed_messages_are_named() {
     }
     harness.ana().failing.lock().unwrap().insert("ana-0010".to_owned(), broken);
     harness.ana().stubborn.lock().unwrap().insert("ana-0011".to_owned());
-    let answer = harness.ok("mail_modify", json!({"q": "is:unread", "do": "archive"})).await;
     assert_eq!(
-        answer,
+        harness.ok("mail_modify", json!({"q": "is:unread", "do": "archive"})).await,
         "done: 9\nundo: u1\noutcomes[3|]{item|op|result|detail}:\n  m1|archive|failed|\"the \
          provider accepted the change but did not apply it: look at it with mail_read\"\n  \
          m2|archive|unknown|\"the line broke: it may be done anyway, so call again: that changes \
@@ -133,9 +132,8 @@ async fn undo_keeps_later_changes_by_others() {
     harness.ana().touch("ana-0001", |mail| mail.folder = "tr".to_owned());
     harness.ana().touch("ana-0002", |mail| mail.unread = false);
     harness.ana().touch("ana-0003", |mail| mail.folder = "in".to_owned());
-    let undone = harness.ok("mail_modify", json!({"undo": "u1"})).await;
     assert_eq!(
-        undone,
+        harness.ok("mail_modify", json!({"undo": "u1"})).await,
         "done: 2\nunchanged: 1\nundo: u2\noutcomes[1|]{item|op|result|detail}:\n  \
          m1|undo|skipped|\"changed since: left as it is\""
     );

@@ -311,9 +311,8 @@ async fn failed_batch_says_what_was_written() {
     // One is refused: the others are written all the same.
     let harness = CalendarHarness::one().await;
     harness.ana().fail([None, Some((rejected.clone(), false))]);
-    let answer = harness.ok("calendar_save", json!({"events": four()})).await;
     assert_eq!(
-        answer,
+        harness.ok("calendar_save", json!({"events": four()})).await,
         "zone: Europe/Berlin\n\
          events[3|]{id|start|end|title|where|organizer|people|flags}:\n  \
          e1|Tue 2036-02-05 09h00|10h00|A|null|me|null|\"\"\n  \
@@ -333,9 +332,8 @@ async fn failed_batch_says_what_was_written() {
     ] {
         let harness = CalendarHarness::one().await;
         harness.ana().fail([None, Some((failure, true))]);
-        let answer = harness.ok("calendar_save", json!({"events": four()})).await;
         assert_eq!(
-            answer,
+            harness.ok("calendar_save", json!({"events": four()})).await,
             format!(
                 "zone: Europe/Berlin\n\
                  events[1|]{{id|start|end|title|where|organizer|people|flags}}:\n  \
@@ -415,9 +413,8 @@ async fn clashes_are_reported_before_any_write() {
     }
     // Not written.
     let harness = booked().await;
-    let answer = harness.ok("calendar_save", call(json!({"if_conflict": "refuse"}))).await;
     assert_eq!(
-        answer,
+        harness.ok("calendar_save", call(json!({"if_conflict": "refuse"}))).await,
         format!(
             "outcomes[1|]{{item|op|result|detail}}:\n  Offsite|create|refused|{}",
             CLASHES.join("; ")
@@ -431,9 +428,8 @@ async fn clashes_are_reported_before_any_write() {
     assert_eq!(harness.written().len(), 1);
     // Only told.
     let harness = booked().await;
-    let answer = harness.ok("calendar_save", call(json!({"dry_run": true}))).await;
     assert_eq!(
-        answer,
+        harness.ok("calendar_save", call(json!({"dry_run": true}))).await,
         format!(
             "outcomes[1|]{{item|op|result|detail}}:\n  Offsite|create|planned|Tue 2036-02-05 \
              09h00 to 10h00; in the main calendar, ana@example.com; {}\n--\n\
@@ -895,9 +891,8 @@ async fn following_occurrences_become_a_new_series() {
          title \\\"Weekly\\\" → \\\"Weekly, new\\\"; repeats FREQ=WEEKLY;BYDAY=TU;COUNT=10 → \
          FREQ=WEEKLY;COUNT=7;BYDAY=WE\"\n--\ndry run: nothing was written"
     );
-    let answer = harness.ok("calendar_save", call).await;
     assert_eq!(
-        answer,
+        harness.ok("calendar_save", call).await,
         "zone: Europe/Berlin\n\
          events[2|]{id|start|end|title|where|organizer|people|flags}:\n  \
          e3|Wed 2036-02-27 10h00|11h00|Weekly, new|Room 3|me|bo+|recurring online\n  \

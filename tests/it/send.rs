@@ -204,9 +204,8 @@ async fn draft_being_sent_is_not_changed() {
             json!({"mode": "edit", "id": id, "subject": "Other"}),
             json!({"mode": "discard", "id": id}),
         ] {
-            let answer = call(&process, &NonInteractive, "mail_draft", change).await;
             assert_eq!(
-                answer,
+                call(&process, &NonInteractive, "mail_draft", change).await,
                 format!(
                     "error: {id} is being sent or is scheduled: call mail_send id={id} for its state"
                 )
@@ -387,9 +386,8 @@ async fn draft_changed_after_confirmation_is_not_sent() {
         let d = outbox.draft("draft1").await;
         let process = outbox.process(&[]);
         let user = Slow(outbox.ana(), change);
-        let answer = call(&process, &user, "mail_send", json!({"id": d})).await;
         assert_eq!(
-            answer,
+            call(&process, &user, "mail_send", json!({"id": d})).await,
             format!(
                 "error: {d} was changed meanwhile; nothing was sent: read it again, then call \
                  mail_send again"

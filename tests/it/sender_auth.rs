@@ -240,9 +240,8 @@ async fn reading_mentions_only_failed_authentication() {
         let answer = harness.ok("mail_read", arguments).await;
         assert!(answer.contains("|spf=fail dkim=none dmarc=fail\n"), "{answer}");
         assert!(answer.contains("|spf=pass dkim=pass dmarc=pass\n"), "{answer}");
-        let notes = answer.rsplit("--\n").next().unwrap();
         assert_eq!(
-            notes,
+            answer.rsplit("--\n").next().unwrap(),
             "messages: 3\nm1: From says `news@ana.example` but it came from `evil.example`; dmarc failed"
         );
         // Nothing is said, and no column shown, where nothing is known.

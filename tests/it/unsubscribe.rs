@@ -141,9 +141,8 @@ async fn the_user_is_asked_first() {
         harness.ana().headers.lock().unwrap().insert(id, list);
     }
     let all = json!({"ids": ["ana-0001", "ana-0002", "ana-0003", "ana-0004"], "do": "unsubscribe"});
-    let nobody = harness.error("mail_modify", all.clone()).await;
     assert_eq!(
-        nobody,
+        harness.error("mail_modify", all.clone()).await,
         "the user must confirm unsubscribing, but cannot be asked here: let the user open the link \
          in the message, or run `daysheet call mail_modify` in a terminal"
     );

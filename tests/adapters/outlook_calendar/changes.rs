@@ -90,8 +90,7 @@ async fn first_cursor_begins_at_the_current_state() {
         "GET /me/m?$skiptoken=1", 200, last(json!([]), "me/m?$deltatoken=1");
     }))
     .await;
-    let calendars = outlook.calendars().await;
-    let begun = calendars.changes(None, &columns(&["id"])).await.unwrap();
+    let begun = outlook.calendars().await.changes(None, &columns(&["id"])).await.unwrap();
     assert_eq!((begun.new.len(), begun.changed.len(), begun.gone.len()), (0, 0, 0));
     assert!(!begun.more && !begun.started_over && begun.notes.is_empty());
     assert_eq!(begun.names[CHOIR], "Choir");

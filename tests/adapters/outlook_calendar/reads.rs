@@ -298,11 +298,10 @@ async fn own_busy_times_come_from_the_calendar() {
         })
     })
     .await;
-    let calendars = outlook.calendars().await;
     let who = ["Mira@example.com".to_owned(), "bo@example.com".to_owned()];
     let (from, to) =
         ("2026-02-03T08:00:00Z".parse().unwrap(), "2026-02-10T08:00:00Z".parse().unwrap());
-    let found = calendars.busy(&who, from, to).await;
+    let found = outlook.calendars().await.busy(&who, from, to).await;
     let mine = found[0].as_ref().unwrap();
     let item = |status: &str, start: &str, end: &str| {
         json!({

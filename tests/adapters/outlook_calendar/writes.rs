@@ -400,8 +400,7 @@ async fn write_is_retried_only_when_nothing_was_done() {
             })
         })
         .await;
-        let calendars = outlook.calendars().await;
-        let done = calendars.update(&invitation(), &title, Notify::All).await;
+        let done = outlook.calendars().await.update(&invitation(), &title, Notify::All).await;
         assert_eq!(done.as_ref().err().map(|error| error.kind()), kind, "{done:?}");
         if kind.is_some() {
             assert_eq!(error_text(done), expected);
@@ -452,8 +451,7 @@ async fn creation_without_answer_is_sent_once_more() {
             Some(respond(200, &json!({"id": ID, "subject": "found"})))
         })
         .await;
-        let calendars = outlook.calendars().await;
-        let made = calendars.create(None, &change, Notify::All).await;
+        let made = outlook.calendars().await.create(None, &change, Notify::All).await;
         let title = made.as_ref().map(|event| event["subject"].as_str().unwrap());
         assert_eq!(title.map_err(|error| error.kind()), expected, "{statuses:?}");
         let requests = outlook.tap.lines();

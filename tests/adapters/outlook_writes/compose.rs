@@ -42,7 +42,6 @@ async fn message_is_stored_as_a_draft() {
         line => reads(line).unwrap_or_else(missing),
     })
     .await;
-    let mailbox = outlook.mailbox().await;
     let message = OutgoingMessage {
         files: vec![
             file("proofs.pdf", b"%PDF"),
@@ -50,7 +49,7 @@ async fn message_is_stored_as_a_draft() {
         ],
         ..sample_message()
     };
-    let made = mailbox.create(&Origin::New, &message, &NonInteractive).await;
+    let made = outlook.mailbox().await.create(&Origin::New, &message, &NonInteractive).await;
     assert_eq!(made, Ok(stored_draft()));
     let files = format!("POST /me/messages/{DRAFT}/attachments");
     assert_eq!(
@@ -80,10 +79,9 @@ async fn alias_is_named_as_the_sender() {
         line => reads(line).unwrap_or_else(missing),
     })
     .await;
-    let mailbox = outlook.mailbox().await;
     let message =
         OutgoingMessage { from: person("Studio", "studio@example.com"), ..sample_message() };
-    mailbox.create(&Origin::New, &message, &NonInteractive).await.unwrap();
+    outlook.mailbox().await.create(&Origin::New, &message, &NonInteractive).await.unwrap();
     assert_eq!(
         written(&outlook)[0].1["from"],
         json!({"emailAddress": {"name": "Studio", "address": "studio@example.com"}})
@@ -122,11 +120,10 @@ async fn replies_and_forwards_are_created_from_the_message() {
             }
         })
         .await;
-        let mailbox = outlook.mailbox().await;
         let html = "<p>Here they are.</p><img src=\"cid:seen@x\">";
         let has_own = !files.is_empty();
         let message = OutgoingMessage { html: html.to_owned(), files, ..sample_message() };
-        mailbox.create(&origin, &message, &NonInteractive).await.unwrap();
+        outlook.mailbox().await.create(&origin, &message, &NonInteractive).await.unwrap();
         let mut properties = sent_properties();
         properties["body"]["content"] = html.into();
         let mut expected = lines([
@@ -224,14 +221,13 @@ async fn changing_a_draft_sends_only_what_is_new() {
         line => reads(line).unwrap_or_else(missing),
     })
     .await;
-    let mailbox = outlook.mailbox().await;
     let message = OutgoingMessage {
         subject: "Proofs, again".to_owned(),
         importance: Importance::Normal,
         files: vec![file("new.pdf", b"%PDF")],
         ..stored_draft().content
     };
-    let changed = mailbox.update(&stored_draft(), &message, &NonInteractive).await;
+    let changed = outlook.mailbox().await.update(&stored_draft(), &message, &NonInteractive).await;
     assert_eq!(changed, Ok(stored_draft()));
     let seen = outlook.tap.requests();
     let patch = seen.iter().find(|seen| seen.line.starts_with("PATCH"));
@@ -283,12 +279,11 @@ async fn attachment_that_fails_is_named() {
         line => reads(line).unwrap_or_else(missing),
     })
     .await;
-    let mailbox = outlook.mailbox().await;
     let message = OutgoingMessage {
         files: ["one.pdf", "two.pdf", "three.pdf"].map(|name| file(name, b"%PDF")).to_vec(),
         ..sample_message()
     };
-    let made = mailbox.create(&Origin::New, &message, &NonInteractive).await;
+    let made = outlook.mailbox().await.create(&Origin::New, &message, &NonInteractive).await;
     assert_eq!(
         error(made),
         "the draft exists, but without `two.pdf`, `three.pdf`: Outlook answered with status 403: \
@@ -329,9 +324,8 @@ async fn possibly_sent_message_is_not_sent_again() {
             false => (200, Value::Null),
         })
         .await;
-        let mailbox = outlook.mailbox().await;
         let at = at.map(|at| at.parse().unwrap());
-        let failed = mailbox.send(&stored_draft(), at).await.unwrap_err();
+        let failed = outlook.mailbox().await.send(&stored_draft(), at).await.unwrap_err();
         assert_eq!(failed.kind(), kind, "{method} {status}");
         assert_eq!(written(&outlook).len(), writes);
     }

@@ -83,9 +83,8 @@ async fn message_states_are_read() {
         _ => missing(),
     })
     .await;
-    let mailbox = outlook.mailbox().await;
     let ids = [id(1), id(2), "..".to_owned(), id(3), id(4)];
-    let states = mailbox.states(&ids).await;
+    let states = outlook.mailbox().await.states(&ids).await;
     let kinds: Vec<_> =
         states.iter().map(|state| state.as_ref().map_err(|error| error.kind())).collect();
     let two = MailState {
@@ -177,8 +176,7 @@ async fn messages_move_to_well_known_folders() {
 async fn a_thousand_messages_take_fifty_batches() {
     let outlook = taker().await;
     let messages: Vec<MailState> = (0..1_000).map(state).collect();
-    let mailbox = outlook.mailbox().await;
-    let done = mailbox.apply(&messages, &MessageAction::Read(true)).await;
+    let done = outlook.mailbox().await.apply(&messages, &MessageAction::Read(true)).await;
     assert!(done.iter().zip(&messages).all(|(done, before)| {
         let after = MailState { unread: false, ..before.clone() };
         *done == Ok(Some(after))
@@ -208,8 +206,7 @@ async fn each_batch_part_is_carried_out_once() {
     })
     .await;
     let messages: Vec<MailState> = (1..=6).map(state).collect();
-    let mailbox = outlook.mailbox().await;
-    let done = mailbox.apply(&messages, &MessageAction::Read(true)).await;
+    let done = outlook.mailbox().await.apply(&messages, &MessageAction::Read(true)).await;
     let kinds: Vec<_> =
         done.iter().map(|done| done.as_ref().map(|_| ()).map_err(|error| error.kind())).collect();
     assert_eq!(
@@ -233,8 +230,7 @@ async fn each_batch_part_is_carried_out_once() {
 async fn batches_stop_after_a_timeout() {
     let outlook = Outlook::scripted(|_| Some(respond(502, &json!({})))).await;
     let messages: Vec<MailState> = (0..45).map(state).collect();
-    let mailbox = outlook.mailbox().await;
-    let done = mailbox.apply(&messages, &MessageAction::Read(true)).await;
+    let done = outlook.mailbox().await.apply(&messages, &MessageAction::Read(true)).await;
     let kinds: Vec<_> = done.into_iter().map(|done| done.unwrap_err().kind()).collect();
     assert_eq!(kinds[..20], [Kind::Network; 20]);
     assert_eq!(kinds[20..], [Kind::Provider(503); 25]);
@@ -253,8 +249,7 @@ async fn states_missing_from_the_response_are_read() {
         }
     })
     .await;
-    let mailbox = outlook.mailbox().await;
-    let done = mailbox.apply(&[state(1)], &MessageAction::Read(true)).await;
+    let done = outlook.mailbox().await.apply(&[state(1)], &MessageAction::Read(true)).await;
     let after = MailState { unread: false, ..state(1) };
     assert_eq!(done, [Ok(Some(after))]);
     assert_eq!(request_lines(&outlook).len(), 2);

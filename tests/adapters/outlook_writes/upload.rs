@@ -66,8 +66,7 @@ fn pieces(outlook: &Outlook) -> Vec<String> {
 async fn large_attachment_is_uploaded_in_pieces() {
     let outlook = taker(|_, _, _| None).await;
     let reported = ProgressLog::default();
-    let mailbox = outlook.mailbox().await;
-    mailbox.create(&Origin::New, &large(), &reported).await.unwrap();
+    outlook.mailbox().await.create(&Origin::New, &large(), &reported).await.unwrap();
     let seen = outlook.tap.requests();
     let session = seen.iter().find(|seen| seen.line.ends_with("/createUploadSession"));
     let session = session.unwrap();
@@ -117,8 +116,7 @@ async fn interrupted_upload_is_resumed() {
         _ => None,
     })
     .await;
-    let mailbox = outlook.mailbox().await;
-    mailbox.create(&Origin::New, &large(), &NonInteractive).await.unwrap();
+    outlook.mailbox().await.create(&Origin::New, &large(), &NonInteractive).await.unwrap();
     assert_eq!(
         pieces(&outlook),
         [
@@ -137,8 +135,7 @@ async fn refused_upload_is_abandoned() {
         Some(respond(status, &json!({})))
     })
     .await;
-    let mailbox = outlook.mailbox().await;
-    let failed = mailbox.create(&Origin::New, &large(), &NonInteractive).await;
+    let failed = outlook.mailbox().await.create(&Origin::New, &large(), &NonInteractive).await;
     assert_eq!(
         error(failed),
         "the draft exists, but without `film.pdf`: Outlook answered with status 403: find it with \
@@ -158,8 +155,7 @@ async fn attachments_are_uploaded_to_safe_addresses_only() {
             _ => (201, json!({ "uploadUrl": url })),
         })
         .await;
-        let mailbox = outlook.mailbox().await;
-        let failed = mailbox.create(&Origin::New, &large(), &NonInteractive).await;
+        let failed = outlook.mailbox().await.create(&Origin::New, &large(), &NonInteractive).await;
         let error_text = error(failed);
         assert!(
             error_text.contains("Outlook gave no safe address for a file"),
@@ -171,12 +167,11 @@ async fn attachments_are_uploaded_to_safe_addresses_only() {
 #[tokio::test]
 async fn oversized_attachments_are_refused_before_any_request() {
     let outlook = service(|_, _| missing()).await;
-    let mailbox = outlook.mailbox().await;
     let message = OutgoingMessage {
         files: vec![file("film.pdf", &vec![0; (150 << 20) + 1])],
         ..sample_message()
     };
-    let failed = mailbox.create(&Origin::New, &message, &NonInteractive).await;
+    let failed = outlook.mailbox().await.create(&Origin::New, &message, &NonInteractive).await;
     assert_eq!(failed.unwrap_err().kind(), Kind::Argument);
     assert_eq!(request_lines(&outlook), []);
 }

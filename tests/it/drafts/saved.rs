@@ -9,9 +9,8 @@ async fn attachments_are_listed_saved_and_returned() {
     let mira = Mira::new(&[]).await;
     mira.put(jonas());
     let message = mira.message("m1").await;
-    let blocks = mira.call("mail_attachment", json!({"id": message})).await.unwrap();
     assert_eq!(
-        blocks,
+        mira.call("mail_attachment", json!({"id": message})).await.unwrap(),
         [
             "attachments[1\t]{id\tmessage\tname\ttype\tsize}:\n  a1\tm1\toffer.pdf\tapplication/pdf\t5",
             "attachments: 1",
@@ -30,9 +29,8 @@ async fn attachments_are_listed_saved_and_returned() {
         )
     );
     mira.call("mail_attachment", json!({"id": "a1", "overwrite": true})).await.unwrap();
-    let blocks = mira.call("mail_attachment", json!({"id": "a1", "as": "link"})).await.unwrap();
     assert_eq!(
-        blocks,
+        mira.call("mail_attachment", json!({"id": "a1", "as": "link"})).await.unwrap(),
         [
             "name: offer.pdf\ntype: application/pdf\nbytes: 5\nlink: \"daysheet://attachment/a1\"",
             "read the link as a resource to get the file",

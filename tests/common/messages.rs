@@ -7,6 +7,7 @@ use std::path::Path;
 use daysheet_core::provider::mail::{
     Attachment, AttachmentContent, Importance, OutgoingMessage, Person, StoredDraft,
 };
+use tempfile::TempDir;
 
 /// Somebody; without a name if it is empty.
 pub fn person(name: &str, address: &str) -> Person {
@@ -62,4 +63,15 @@ pub fn file(name: &str, bytes: &[u8]) -> Attachment {
 pub fn write_message(folder: &Path, name: &str, headers: &str, body: &str) {
     std::fs::create_dir_all(folder).unwrap();
     std::fs::write(folder.join(name), format!("{headers}\n\n{body}")).unwrap();
+}
+
+/// A folder of mail with a mailbox of one message for each of these people.
+pub fn mailboxes(owners: &[&str]) -> TempDir {
+    let mail = TempDir::new().unwrap();
+    for owner in owners {
+        let from = format!("From: x@example.com\nTo: {owner}\nSubject: for {owner}");
+        let headers = format!("{from}\nMessage-ID: <1@{owner}>");
+        write_message(&mail.path().join(owner), "one.eml", &headers, "hello");
+    }
+    mail
 }

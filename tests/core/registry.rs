@@ -37,17 +37,14 @@ fn fixtures() -> Vec<(Api, &'static Table, Vec<Value>)> {
 }
 
 fn names() -> HashMap<String, String> {
-    [
-        ("Label_7", "Clients/Nordlicht"),
-        ("CATEGORY_UPDATES", "Print"),
-        ("AAMkAGVmMDEzMTM4LTZmYWUtY2FsZW5kYXI=", "Mira"),
-        ("mira@example.com", "Mira"),
-        ("AQMkAGVmMDEzMTM4", "Clients/Nordlicht"),
-        (
-            "AQMkAGVmMDEzMTM4AC4AAAMiQ8W967B7TKBjgx9rVEURAQAiIsqMbYjsT5e-T7KzowPTAAACAQwAAAA=",
-            "inbox",
-        ),
-    ]
+    cases! {
+        "Label_7", "Clients/Nordlicht";
+        "CATEGORY_UPDATES", "Print";
+        "AAMkAGVmMDEzMTM4LTZmYWUtY2FsZW5kYXI=", "Mira";
+        "mira@example.com", "Mira";
+        "AQMkAGVmMDEzMTM4", "Clients/Nordlicht";
+        "AQMkAGVmMDEzMTM4AC4AAAMiQ8W967B7TKBjgx9rVEURAQAiIsqMbYjsT5e-T7KzowPTAAACAQwAAAA=", "inbox";
+    }
     .into_iter()
     .map(|(id, name)| (id.to_owned(), name.to_owned()))
     .collect()

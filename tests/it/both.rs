@@ -134,6 +134,41 @@ async fn label_an_account_lacks_matches_nothing_in_or() {
     }
 }
 
+/// How many messages of the sample each search finds, at both; Outlook's labels are no
+/// folders.
+#[tokio::test]
+async fn searches_find_what_they_mean() {
+    let mut session = Session::signed_in(TempDir::new().unwrap(), None, BOTH).await;
+    for (query, google, microsoft) in [
+        (json!({}), 56, Some(56)),
+        (json!({"q": "in:anywhere"}), 60, Some(60)),
+        (json!({"q": "from:henrike has:attachment"}), 0, Some(0)),
+        (json!({"q": "in:drafts"}), 2, Some(2)),
+        (json!({"folder": "sent"}), 6, Some(6)),
+        (json!({"folder": "spam"}), 2, Some(2)),
+        (json!({"folder": "Clients/Nordlicht"}), 9, None),
+        (json!({"q": "label:Clients/Nordlicht"}), 9, Some(9)),
+        (json!({"q": "label:Receipts"}), 6, Some(6)),
+        (json!({"q": "is:starred"}), 6, Some(6)),
+        (json!({"q": "in:inbox is:unread"}), 20, Some(20)),
+        (json!({"q": "is:important"}), 13, Some(13)),
+        (json!({"q": "in:archive"}), 10, Some(10)),
+        (json!({"q": "filename:csv"}), 1, Some(1)),
+        (json!({"q": "after:2026-11-13 before:2026-11-14"}), 6, Some(6)),
+        (json!({"q": "category:forums"}), 4, Some(4)),
+        (json!({"q": "subject:(lantern walk) from:(dele OR katrin)"}), 2, Some(2)),
+        (json!({"q": "from:nordlicht -subject:vesper"}), 1, Some(1)),
+        (json!({"q": "\"second reminder\""}), 1, Some(1)),
+    ] {
+        for (account, expected) in [(GOOGLE, Some(google)), (MICROSOFT, microsoft)] {
+            let mut call = query.clone();
+            (call["account"], call["fields"]) = (account.into(), json!(["id"]));
+            let rows = all(&mut session, call, "messages").await;
+            assert_eq!(rows.ok().map(|rows| rows.len()), expected, "{account} {query}");
+        }
+    }
+}
+
 #[tokio::test]
 async fn same_messages_read_the_same() {
     let mut session = Session::signed_in(TempDir::new().unwrap(), None, BOTH).await;

@@ -14,7 +14,7 @@ use tempfile::TempDir;
 
 /// The owner of the sample mailbox.
 pub use crate::common::client::ME;
-pub use crate::common::messages::write_message;
+pub use crate::common::messages::{mailboxes, write_message};
 
 /// A client, a server, a sandbox, and the folder they leave nothing behind in.
 pub struct Session {

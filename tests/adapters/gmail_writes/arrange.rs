@@ -538,18 +538,15 @@ async fn contacts_are_saved() {
     assert_eq!(gmail.mail.apply_settings(&delete("people/c1")).await, Ok(None));
     assert_eq!(
         gmail.written(),
-        [
-            (
-                "POST /v1/people:createContact".to_owned(),
-                json!({
-                    "names": [{"unstructuredName": "Bo Lind"}],
-                    "emailAddresses": [{"value": "BO@example.com"}, {"value": "new@example.com"}],
-                    "phoneNumbers": [{"value": "+46 1"}],
-                    "organizations": [{"name": "Press", "title": "Printer"}],
-                })
-            ),
-            ("DELETE /v1/people/c1:deleteContact".to_owned(), Value::Null),
-        ]
+        cases! {
+            "POST /v1/people:createContact".to_owned(), json!({
+                "names": [{"unstructuredName": "Bo Lind"}],
+                "emailAddresses": [{"value": "BO@example.com"}, {"value": "new@example.com"}],
+                "phoneNumbers": [{"value": "+46 1"}],
+                "organizations": [{"name": "Press", "title": "Printer"}],
+            });
+            "DELETE /v1/people/c1:deleteContact".to_owned(), Value::Null;
+        }
     );
     for (id, expected) in cases! {
         "otherContacts/c1",

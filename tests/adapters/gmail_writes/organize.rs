@@ -149,27 +149,24 @@ async fn system_labels_become_message_states() {
 #[tokio::test]
 async fn actions_become_label_changes() {
     let to = |label: &str| label.to_owned();
-    for (step, add, remove) in [
-        (MessageAction::Read(true), json!([]), json!(["UNREAD"])),
-        (MessageAction::Read(false), json!(["UNREAD"]), json!([])),
-        (MessageAction::Flag(Flag::Set { due: None }), json!(["STARRED"]), json!([])),
-        (MessageAction::Flag(Flag::None), json!([]), json!(["STARRED"])),
-        (MessageAction::Archive, json!([]), json!(["INBOX"])),
-        (MessageAction::Trash, json!(["TRASH"]), json!(["INBOX", "SPAM"])),
-        (MessageAction::Untrash, json!(["INBOX"]), json!(["SPAM", "TRASH"])),
-        (MessageAction::Spam, json!(["SPAM"]), json!(["INBOX", "TRASH"])),
-        (MessageAction::Move(to("Label_7")), json!(["Label_7"]), json!(["INBOX", "SPAM", "TRASH"])),
-        (MessageAction::Move(to("TRASH")), json!(["TRASH"]), json!(["INBOX", "SPAM"])),
-        (MessageAction::Move(to("INBOX")), json!(["INBOX"]), json!(["SPAM", "TRASH"])),
-        (MessageAction::Move(to("")), json!([]), json!(["INBOX", "SPAM", "TRASH"])),
-        (MessageAction::Copy(to("Label_7")), json!(["Label_7"]), json!([])),
-        (
-            MessageAction::Label(vec![to("Label_9"), to("Label_7")]),
-            json!(["Label_7", "Label_9"]),
-            json!([]),
-        ),
-        (MessageAction::Unlabel(vec![to("Label_7")]), json!([]), json!(["Label_7"])),
-    ] {
+    for (step, add, remove) in cases! {
+        MessageAction::Read(true), json!([]), json!(["UNREAD"]);
+        MessageAction::Read(false), json!(["UNREAD"]), json!([]);
+        MessageAction::Flag(Flag::Set { due: None }), json!(["STARRED"]), json!([]);
+        MessageAction::Flag(Flag::None), json!([]), json!(["STARRED"]);
+        MessageAction::Archive, json!([]), json!(["INBOX"]);
+        MessageAction::Trash, json!(["TRASH"]), json!(["INBOX", "SPAM"]);
+        MessageAction::Untrash, json!(["INBOX"]), json!(["SPAM", "TRASH"]);
+        MessageAction::Spam, json!(["SPAM"]), json!(["INBOX", "TRASH"]);
+        MessageAction::Move(to("Label_7")), json!(["Label_7"]), json!(["INBOX", "SPAM", "TRASH"]);
+        MessageAction::Move(to("TRASH")), json!(["TRASH"]), json!(["INBOX", "SPAM"]);
+        MessageAction::Move(to("INBOX")), json!(["INBOX"]), json!(["SPAM", "TRASH"]);
+        MessageAction::Move(to("")), json!([]), json!(["INBOX", "SPAM", "TRASH"]);
+        MessageAction::Copy(to("Label_7")), json!(["Label_7"]), json!([]);
+        MessageAction::Label(vec![to("Label_9"), to("Label_7")]), json!(["Label_7", "Label_9"]),
+            json!([]);
+        MessageAction::Unlabel(vec![to("Label_7")]), json!([]), json!(["Label_7"]);
+    } {
         let mailbox = holding(&[("a", &["INBOX", "UNREAD"])]);
         let gmail = gmail(&mailbox).await;
         let done = gmail.mail.apply(&[at("a", "INBOX")], &step).await;

@@ -203,17 +203,7 @@ async fn whole_day_events_recur() {
 
 #[tokio::test]
 async fn shared_mailbox_calendars_can_be_read_and_written() {
-    let mail = tempfile::TempDir::new().unwrap();
-    for owner in [ME, "team@example.com"] {
-        let headers =
-            format!("From: x@example.com\nTo: {owner}\nSubject: x\nMessage-ID: <1@{owner}>");
-        crate::common::messages::write_message(
-            &mail.path().join(owner),
-            "one.eml",
-            &headers,
-            "hello",
-        );
-    }
+    let mail = crate::common::messages::mailboxes(&[ME, "team@example.com"]);
     let outlook = Outlook::over(Some(mail.path())).await;
     let team = outlook.shared_calendars("team@example.com").await;
     let made =

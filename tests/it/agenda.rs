@@ -121,21 +121,18 @@ async fn own_copy_of_a_meeting_is_shown() {
 #[tokio::test]
 async fn ranges_are_echoed_as_understood() {
     let harness = over(vec![calendars("ana").calendar("Ana", "owner")]).await;
-    for (from, to, reported) in [
-        ("2026-02-03", "", "Tue 2026-02-03 to Mon 2026-02-09"),
-        ("2026-02-03 10h12", "", "Tue 2026-02-03 10h12 to Tue 2026-02-10"),
-        ("2026-02-03", "2026-02-03", "Tue 2026-02-03"),
-        ("2026-02-03", "2026-02-05", "Tue 2026-02-03 to Thu 2026-02-05"),
-        ("2026-02-03 09h00", "2026-02-03 18h00", "Tue 2026-02-03 09h00 to Tue 2026-02-03 18h00"),
+    for (from, to, reported) in cases! {
+        "2026-02-03", "", "Tue 2026-02-03 to Mon 2026-02-09";
+        "2026-02-03 10h12", "", "Tue 2026-02-03 10h12 to Tue 2026-02-10";
+        "2026-02-03", "2026-02-03", "Tue 2026-02-03";
+        "2026-02-03", "2026-02-05", "Tue 2026-02-03 to Thu 2026-02-05";
+        "2026-02-03 09h00", "2026-02-03 18h00", "Tue 2026-02-03 09h00 to Tue 2026-02-03 18h00";
         // Days of 23 and 25 hours.
-        ("2026-03-29", "2026-03-29", "Sun 2026-03-29"),
-        ("2026-10-25", "2026-10-25", "Sun 2026-10-25"),
-        (
-            "2026-10-25T00:30:00Z",
-            "2026-10-25T01:30:00Z",
-            "Sun 2026-10-25 02h30 to Sun 2026-10-25 02h30",
-        ),
-    ] {
+        "2026-03-29", "2026-03-29", "Sun 2026-03-29";
+        "2026-10-25", "2026-10-25", "Sun 2026-10-25";
+        "2026-10-25T00:30:00Z", "2026-10-25T01:30:00Z",
+            "Sun 2026-10-25 02h30 to Sun 2026-10-25 02h30";
+    } {
         let notes = harness.notes("calendar_search", json!({"from": from, "to": to})).await;
         assert_eq!(notes, format!("events: 0 of 0, {reported}\nno events in that time"));
     }
@@ -231,18 +228,16 @@ async fn calendars_are_chosen_by_name_handle_or_id() {
 #[tokio::test]
 async fn search_words_match_the_text_of_events() {
     let fake = calendars("ana").calendar("Ana", "owner").calendar("Other", "reader");
-    for (title, entry) in [
-        ("Budget review", Entry::at("2026-02-03T08:00", 60, "Budget review").place("Room 4")),
-        ("Übung Straße", Entry::at("2026-02-03T09:00", 60, "Übung Straße").notes("bring a towel")),
-        (
-            "Planning",
+    for (title, entry) in cases! {
+        "Budget review", Entry::at("2026-02-03T08:00", 60, "Budget review").place("Room 4");
+        "Übung Straße", Entry::at("2026-02-03T09:00", 60, "Übung Straße").notes("bring a towel");
+        "Planning",
             Entry::at("2026-02-03T10:00", 60, "Planning")
                 .called_by("bo@example.com")
                 .ask("cy.long@example.com", "accepted")
-                .ask("ana@example.com", "none"),
-        ),
-        ("会議室の予約", Entry::at("2026-02-03T11:00", 60, "会議室の予約").category("Red")),
-    ] {
+                .ask("ana@example.com", "none");
+        "会議室の予約", Entry::at("2026-02-03T11:00", 60, "会議室の予約").category("Red");
+    } {
         let id = fake.add("Ana", entry);
         assert!(!id.is_empty(), "{title}");
     }

@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 
 use crate::common::fake_mailbox::MailHarness;
 use crate::common::harness::FakeUser;
+use crate::reach::with;
 
 fn rule(id: &str, name: Option<&str>, when: &str, then: Vec<RuleStep>) -> Rule {
     let clock = Clock { now: Timestamp::UNIX_EPOCH, zone: TimeZone::UTC };
@@ -58,39 +59,25 @@ async fn rules_are_listed_in_words() {
 async fn rules_are_created_changed_and_deleted() {
     let harness = MailHarness::one(Api::Outlook, "organize").await;
     let set = json!({"name": "Bills", "when": "from:bill@shop.example", "then": "label:\"My bills\" read"});
-    let create = json!({"kind": "rule", "op": "create", "set": set});
-    let mut dry = create.clone();
-    dry["dry_run"] = true.into();
-    assert_eq!(
-        harness.ok("manage", dry).await,
-        "outcomes[1|]{item|op|result|detail}:\n  \
-         Bills|create|planned|\"when from:bill@shop.example then label:\\\"My bills\\\" read\"\n--\n\
-         dry run: nothing was written"
-    );
-    let made = harness.ok("manage", create).await;
-    assert_eq!(
-        made,
-        "rules[1|]{id|name|when|then|enabled|other}:\n  \
-         r1|Bills|\"from:bill@shop.example\"|\"label:\\\"My bills\\\" read\"|true|null"
-    );
-    assert!(tokens(&made) <= 60, "{}", tokens(&made));
-    let update = json!({"kind": "rule", "op": "update", "id": "r1",
-                        "set": {"then": "star move:Bills", "enabled": false}});
-    assert_eq!(
-        harness.ok("manage", update).await,
-        "rules[1|]{id|name|when|then|enabled|other}:\n  \
-         r2|Bills|\"from:bill@shop.example\"|\"star move:Bills\"|false|null"
-    );
-    let same = json!({"kind": "rule", "op": "update", "id": "bills", "set": {"enabled": false}});
-    assert_eq!(
-        harness.ok("manage", same).await,
-        "outcomes[1|]{item|op|result|detail}:\n  Bills|update|unchanged|already as requested"
-    );
-    let delete = json!({"kind": "rule", "op": "delete", "id": "r2"});
-    assert_eq!(
-        harness.ok("manage", delete).await,
-        "outcomes[1|]{item|op|result|detail}:\n  Bills|delete|done|what it did remains"
-    );
+    let made = "rules[1|]{id|name|when|then|enabled|other}:\n  \
+                r1|Bills|\"from:bill@shop.example\"|\"label:\\\"My bills\\\" read\"|true|null";
+    assert!(tokens(made) <= 60, "{}", tokens(made));
+    let rule = |op: &str, more: Value| with(json!({"kind": "rule", "op": op}), more);
+    let cases = cases! {
+        rule("create", json!({"set": set, "dry_run": true})),
+            "outcomes[1|]{item|op|result|detail}:\n  \
+             Bills|create|planned|\"when from:bill@shop.example then label:\\\"My bills\\\" \
+             read\"\n--\ndry run: nothing was written";
+        rule("create", json!({"set": set})), made;
+        rule("update", json!({"id": "r1", "set": {"then": "star move:Bills", "enabled": false}})),
+            "rules[1|]{id|name|when|then|enabled|other}:\n  \
+             r2|Bills|\"from:bill@shop.example\"|\"star move:Bills\"|false|null";
+        rule("update", json!({"id": "bills", "set": {"enabled": false}})),
+            "outcomes[1|]{item|op|result|detail}:\n  Bills|update|unchanged|already as requested";
+        rule("delete", json!({"id": "r2"})),
+            "outcomes[1|]{item|op|result|detail}:\n  Bills|delete|done|what it did remains";
+    };
+    harness.answers("manage", cases).await;
     assert_eq!(harness.ana().rules.lock().unwrap().len(), 0);
     assert_eq!(
         harness.audited(),
@@ -169,54 +156,41 @@ async fn rule_can_run_over_existing_messages() {
 #[tokio::test]
 async fn folders_and_labels_are_created_renamed_and_deleted() {
     let harness = MailHarness::one(Api::Gmail, "organize").await;
-    let create = json!({"kind": "folder", "op": "create", "name": "Receipts"});
-    let made = harness.ok("manage", create.clone()).await;
-    assert_eq!(made, "folders[1|]{id|name|kind|unread|total}:\n  f1|Receipts|user|0|0");
-    assert!(tokens(&made) <= 60);
-    assert_eq!(
-        harness.error("manage", create).await,
-        "Receipts already exists: choose another name"
-    );
-    let rename = json!({"kind": "folder", "op": "rename", "id": "f1", "name": "Slips"});
-    assert_eq!(
-        harness.ok("manage", rename).await,
-        "folders[1|]{id|name|kind|unread|total}:\n  f1|Slips|user|0|0"
-    );
-    let delete = |kind: &str, dry_run: bool| json!({"kind": kind, "op": "delete", "id": "Bills", "dry_run": dry_run});
-    assert_eq!(
-        harness.ok("manage", delete("label", true)).await,
-        "outcomes[1|]{item|op|result|detail}:\n  Bills|delete|planned|12 messages; its messages \
-         stay\n--\ndry run: nothing was written"
-    );
-    assert_eq!(
-        harness.ok("manage", delete("label", false)).await,
-        "outcomes[1|]{item|op|result|detail}:\n  Bills|delete|done|its messages stay"
-    );
+    let made = "folders[1|]{id|name|kind|unread|total}:\n  f1|Receipts|user|0|0";
+    assert!(tokens(made) <= 60);
+    let create = || json!({"kind": "folder", "op": "create", "name": "Receipts"});
+    let delete =
+        |kind: &str, more: Value| with(json!({"kind": kind, "op": "delete", "id": "Bills"}), more);
+    harness.answers("manage", [(create(), made)]).await;
+    harness.refuses("manage", [(create(), "Receipts already exists: choose another name")]).await;
+    let cases = cases! {
+        json!({"kind": "folder", "op": "rename", "id": "f1", "name": "Slips"}),
+            "folders[1|]{id|name|kind|unread|total}:\n  f1|Slips|user|0|0";
+        delete("label", json!({"dry_run": true})),
+            "outcomes[1|]{item|op|result|detail}:\n  Bills|delete|planned|12 messages; its \
+             messages stay\n--\ndry run: nothing was written";
+        delete("label", json!({})),
+            "outcomes[1|]{item|op|result|detail}:\n  Bills|delete|done|its messages stay";
+    };
+    harness.answers("manage", cases).await;
     let outlook = MailHarness::one(Api::Outlook, "organize").await;
     // What is in a folder goes with it, so the call has to say that it may.
-    assert_eq!(
-        outlook.ok("manage", delete("folder", true)).await,
-        "outcomes[1|]{item|op|result|detail}:\n  Bills|delete|planned|\"12 messages; with its \
-         content, to Deleted Items; needs set={\\\"messages\\\":\\\"trash\\\"}\"\n--\ndry run: \
-         nothing was written"
-    );
-    assert_eq!(
-        outlook.error("manage", delete("folder", false)).await,
-        "Bills holds 12 messages, including subfolders: give set={\"messages\":\"trash\"} to move \
-         them to Deleted Items with it, or move them first with mail_modify do=move"
-    );
-    let mut kept = delete("folder", false);
-    kept["set"] = json!({"messages": "keep"});
-    assert_eq!(
-        outlook.error("manage", kept).await,
-        "`messages` is keep: use trash to move them to Deleted Items with the folder; to keep \
-         them, move them first with mail_modify do=move"
-    );
+    let planned = "outcomes[1|]{item|op|result|detail}:\n  Bills|delete|planned|\"12 messages; with \
+                   its content, to Deleted Items; needs set={\\\"messages\\\":\\\"trash\\\"}\"\n--\n\
+                   dry run: nothing was written";
+    outlook.answers("manage", [(delete("folder", json!({"dry_run": true})), planned)]).await;
+    let cases = cases! {
+        delete("folder", json!({})),
+            "Bills holds 12 messages, including subfolders: give set={\"messages\":\"trash\"} to \
+             move them to Deleted Items with it, or move them first with mail_modify do=move";
+        delete("folder", json!({"set": {"messages": "keep"}})),
+            "`messages` is keep: use trash to move them to Deleted Items with the folder; to keep \
+             them, move them first with mail_modify do=move";
+    };
+    outlook.refuses("manage", cases).await;
     assert!(outlook.ana().written().is_empty());
-    let mut trashed = delete("folder", false);
-    trashed["set"] = json!({"messages": "trash"});
-    let broken = Error::new(Kind::Timeout, "no answer");
-    outlook.ana().fail("set_up", broken);
+    let trashed = delete("folder", json!({"set": {"messages": "trash"}}));
+    outlook.ana().fail("set_up", Error::new(Kind::Timeout, "no answer"));
     let reported = outlook.ok("manage", trashed).await;
     assert!(reported.contains("Bills|delete|unknown|"), "{reported}");
 }
@@ -380,25 +354,16 @@ async fn contact_is_deleted_after_the_user_confirms() {
     let asked = "Delete the contact lena@studio.example of ana@example.com for good? There is no \
                  undo.";
     let delete = json!({"kind": "contact", "op": "delete", "id": "lena@studio.example"});
-    let planned = {
-        let mut planned = delete.clone();
-        planned["dry_run"] = true.into();
-        planned
-    };
+    let planned = with(delete.clone(), json!({"dry_run": true}));
     let head = "outcomes[1|]{item|op|result|detail}:\n  lena@studio.example|delete";
-    for (reply, arguments, expected, questions, written) in [
-        (Confirmation::Yes, &delete, "done|for good", 1, 1),
-        (Confirmation::No, &delete, "refused|the user declined", 1, 0),
-        (Confirmation::Unavailable, &delete, "done|for good", 1, 1),
-        (
-            Confirmation::No,
-            &planned,
+    for (reply, arguments, expected, questions, written) in cases! {
+        Confirmation::Yes, &delete, "done|for good", 1, 1;
+        Confirmation::No, &delete, "refused|the user declined", 1, 0;
+        Confirmation::Unavailable, &delete, "done|for good", 1, 1;
+        Confirmation::No, &planned,
             "planned|\"for good: the user is asked first, where possible, and there is no \
-             undo\"\n--\ndry run: nothing was written",
-            0,
-            0,
-        ),
-    ] {
+             undo\"\n--\ndry run: nothing was written", 0, 0;
+    } {
         let harness = MailHarness::one(Api::Gmail, "full").await;
         *harness.ana().people.lock().unwrap() = vec![json!({
             "resourceName": "people/c1", "emailAddresses": [{"value": "lena@studio.example"}],
@@ -428,8 +393,7 @@ async fn dry_run_is_refused_like_the_call() {
         let harness = MailHarness::one(Api::Gmail, "send").await;
         harness.ana().fail("set_up", Error::argument("the provider does not take it"));
         for dry_run in [false, true] {
-            let mut arguments = arguments.clone();
-            arguments["dry_run"] = dry_run.into();
+            let arguments = with(arguments.clone(), json!({"dry_run": dry_run}));
             let caller = FakeUser::says(Confirmation::Yes);
             let refused = harness.call_as("manage", arguments.clone(), &caller).await;
             assert_eq!(

@@ -194,185 +194,97 @@ async fn both_providers_give_the_same_brief() {
     assert!(found[0].0.len() > 3 && found[1].0.len() > 8, "{found:?}");
 }
 
-/// A message: what is special about it, its labels, and where it is shown.
-struct Case {
-    name: &'static str,
-    labels: &'static str,
-    headers: &'static str,
-    /// Its section with the reasons; empty for none.
-    shown: &'static str,
-}
-
-const fn case(
-    name: &'static str,
-    labels: &'static str,
-    headers: &'static str,
-    shown: &'static str,
-) -> Case {
-    Case { name, labels, headers, shown }
-}
-
 /// What every message has unless its headers say otherwise.
 const FROM: &str = "From: Uma Stranger <uma@far.example>";
 const TO: &str = "To: Mira <mira@example.com>";
 const DATE: &str = "Date: Fri, 20 Nov 2026 10:00:00 +0100";
 
+/// A message: what is special about it, which is its subject; its labels and headers; the
+/// section it is shown in with the reasons, empty for none.
+type Case = (&'static str, &'static str, &'static str, &'static str);
+
 /// Today is 21 November; mail is looked at from the 14th on, sent mail from
 /// 22 October on.
-const CASES: &[Case] = &[
+const CASES: &[Case] = &cases! {
     // Whom it is to.
-    case("to me", "Inbox,Unread", "", "needs_me to_me"),
-    case("to me and read", "Inbox,Opened", "", "needs_me to_me"),
-    case("to me in capitals", "Inbox,Unread", "To: MIRA@EXAMPLE.COM", "needs_me to_me"),
-    case(
-        "to me among others",
-        "Inbox,Unread",
-        "To: \"Okafor, Lena\" <lena@far.example>, Mira <mira@example.com>",
-        "needs_me to_me",
-    ),
-    case(
-        "to an alias",
-        "Inbox,Unread",
-        // Outlook's sandbox takes for an alias what mail was delivered to.
-        "Delivered-To: mira+news@example.com\nTo: mira+news@example.com",
-        "needs_me to_me",
-    ),
-    case("to another of a like name", "Inbox,Unread", "To: xmira@example.com", "unread"),
-    case(
-        "my address as a name",
-        "Inbox,Unread",
-        "To: \"mira@example.com\" <team@far.example>",
-        "unread",
-    ),
-    case("a copy", "Inbox,Unread", "To: team@far.example\nCc: mira@example.com", "unread"),
-    case("a copy that is read", "Inbox,Opened", "To: team@far.example\nCc: mira@example.com", ""),
-    case("to nobody", "Inbox,Unread", "To: undisclosed-recipients:;", "unread"),
+    "to me", "Inbox,Unread", "", "needs_me to_me";
+    "to me and read", "Inbox,Opened", "", "needs_me to_me";
+    "to me in capitals", "Inbox,Unread", "To: MIRA@EXAMPLE.COM", "needs_me to_me";
+    "to me among others", "Inbox,Unread",
+        "To: \"Okafor, Lena\" <lena@far.example>, Mira <mira@example.com>", "needs_me to_me";
+    // Outlook's sandbox takes for an alias what mail was delivered to.
+    "to an alias", "Inbox,Unread", "Delivered-To: mira+news@example.com\nTo: mira+news@example.com",
+        "needs_me to_me";
+    "to another of a like name", "Inbox,Unread", "To: xmira@example.com", "unread";
+    "my address as a name", "Inbox,Unread", "To: \"mira@example.com\" <team@far.example>", "unread";
+    "a copy", "Inbox,Unread", "To: team@far.example\nCc: mira@example.com", "unread";
+    "a copy that is read", "Inbox,Opened", "To: team@far.example\nCc: mira@example.com", "";
+    "to nobody", "Inbox,Unread", "To: undisclosed-recipients:;", "unread";
     // Who it is from.
-    case(
-        "from one I write to",
-        "Inbox,Opened",
-        "From: Ina <INA@near.example>\nTo: team@far.example",
-        "needs_me i_write_to",
-    ),
-    case(
-        "from one I copied",
-        "Inbox,Opened",
-        "From: Ode <ode@near.example>\nTo: team@far.example",
-        "needs_me i_write_to",
-    ),
-    case(
-        "from one I wrote to long ago",
-        "Inbox,Opened",
-        "From: Old <old@near.example>\nTo: team@far.example",
-        "",
-    ),
-    case("from me", "Inbox,Unread", "From: Mira <mira@example.com>", ""),
-    case("from my alias", "Inbox,Unread", "From: mira+news@example.com", ""),
-    case("from nobody to answer", "Inbox,Unread", "From: no-reply@far.example", "unread"),
-    case("from nobody in words", "Inbox,Unread", "From: Do_Not.Reply@far.example", "unread"),
-    case("from a notifier", "Inbox,Unread", "From: shop-noreply+77@far.example", "unread"),
-    case("a bounce", "Inbox,Unread", "From: MAILER-DAEMON@far.example", "unread"),
-    case(
-        "no reply in the name alone",
-        "Inbox,Unread",
-        "From: \"No reply from Uma\" <uma@far.example>",
-        "needs_me to_me",
-    ),
+    "from one I write to", "Inbox,Opened", "From: Ina <INA@near.example>\nTo: team@far.example",
+        "needs_me i_write_to";
+    "from one I copied", "Inbox,Opened", "From: Ode <ode@near.example>\nTo: team@far.example",
+        "needs_me i_write_to";
+    "from one I wrote to long ago", "Inbox,Opened",
+        "From: Old <old@near.example>\nTo: team@far.example", "";
+    "from me", "Inbox,Unread", "From: Mira <mira@example.com>", "";
+    "from my alias", "Inbox,Unread", "From: mira+news@example.com", "";
+    "from nobody to answer", "Inbox,Unread", "From: no-reply@far.example", "unread";
+    "from nobody in words", "Inbox,Unread", "From: Do_Not.Reply@far.example", "unread";
+    "from a notifier", "Inbox,Unread", "From: shop-noreply+77@far.example", "unread";
+    "a bounce", "Inbox,Unread", "From: MAILER-DAEMON@far.example", "unread";
+    "no reply in the name alone", "Inbox,Unread", "From: \"No reply from Uma\" <uma@far.example>",
+        "needs_me to_me";
     // Newsletters and automatic mail.
-    case(
-        "one can unsubscribe",
-        "Inbox,Unread",
-        "List-Unsubscribe: <https://far.example/u>",
-        "newsletter",
-    ),
-    case("a list", "Inbox,Unread", "List-ID: Club <club.far.example>", "newsletter"),
-    case("a list that is read", "Inbox,Opened", "List-ID: Club <club.far.example>", ""),
-    case(
-        "a list of one I write to",
-        "Inbox,Unread",
-        "From: Ina <ina@near.example>\nList-Id: <club.far.example>",
-        "newsletter",
-    ),
-    case("precedence bulk", "Inbox,Unread", "Precedence: Bulk", "newsletter"),
-    case("precedence list", "Inbox,Unread", "precedence: list", "newsletter"),
-    case("precedence first-class", "Inbox,Unread", "Precedence: first-class", "needs_me to_me"),
-    case("generated", "Inbox,Unread", "Auto-Submitted: auto-generated", "unread"),
-    case(
-        "generated with more",
-        "Inbox,Unread",
-        "Auto-Submitted: auto-replied; owner=\"x\"",
-        "unread",
-    ),
-    case("not generated", "Inbox,Unread", "Auto-Submitted: no", "needs_me to_me"),
-    case(
-        "not generated with a comment",
-        "Inbox,Unread",
-        "Auto-Submitted: no (a person)",
-        "needs_me to_me",
-    ),
-    case("in promotions", "Inbox,Unread,Category promotions", "", "unread"),
-    case("in updates", "Inbox,Unread,Category updates", "", "unread"),
-    case("in social", "Inbox,Unread,Category social", "", "unread"),
-    case("in forums and read", "Inbox,Opened,Category forums", "", ""),
-    case("in primary", "Inbox,Unread,Category primary", "", "needs_me to_me"),
+    "one can unsubscribe", "Inbox,Unread", "List-Unsubscribe: <https://far.example/u>",
+        "newsletter";
+    "a list", "Inbox,Unread", "List-ID: Club <club.far.example>", "newsletter";
+    "a list that is read", "Inbox,Opened", "List-ID: Club <club.far.example>", "";
+    "a list of one I write to", "Inbox,Unread",
+        "From: Ina <ina@near.example>\nList-Id: <club.far.example>", "newsletter";
+    "precedence bulk", "Inbox,Unread", "Precedence: Bulk", "newsletter";
+    "precedence list", "Inbox,Unread", "precedence: list", "newsletter";
+    "precedence first-class", "Inbox,Unread", "Precedence: first-class", "needs_me to_me";
+    "generated", "Inbox,Unread", "Auto-Submitted: auto-generated", "unread";
+    "generated with more", "Inbox,Unread", "Auto-Submitted: auto-replied; owner=\"x\"", "unread";
+    "not generated", "Inbox,Unread", "Auto-Submitted: no", "needs_me to_me";
+    "not generated with a comment", "Inbox,Unread", "Auto-Submitted: no (a person)",
+        "needs_me to_me";
+    "in promotions", "Inbox,Unread,Category promotions", "", "unread";
+    "in updates", "Inbox,Unread,Category updates", "", "unread";
+    "in social", "Inbox,Unread,Category social", "", "unread";
+    "in forums and read", "Inbox,Opened,Category forums", "", "";
+    "in primary", "Inbox,Unread,Category primary", "", "needs_me to_me";
     // Where and when it is.
-    case("archived", "Archived,Unread", "", ""),
-    case("in the trash", "Trash,Unread", "", ""),
-    case("spam", "Spam,Unread", "", ""),
-    case("a draft", "Draft", "From: mira@example.com", ""),
-    case(
-        "the first of the window",
-        "Inbox,Unread",
-        "Date: Sat, 14 Nov 2026 00:00:00 +0100",
-        "needs_me to_me",
-    ),
-    case("before the window", "Inbox,Unread", "Date: Fri, 13 Nov 2026 23:59:00 +0100", ""),
+    "archived", "Archived,Unread", "", "";
+    "in the trash", "Trash,Unread", "", "";
+    "spam", "Spam,Unread", "", "";
+    "a draft", "Draft", "From: mira@example.com", "";
+    "the first of the window", "Inbox,Unread", "Date: Sat, 14 Nov 2026 00:00:00 +0100",
+        "needs_me to_me";
+    "before the window", "Inbox,Unread", "Date: Fri, 13 Nov 2026 23:59:00 +0100", "";
     // Conversations.
-    case(
-        "in my thread",
-        "Inbox,Opened",
-        "To: team@far.example\nReferences: <plan@x>",
-        "needs_me my_thread",
-    ),
-    case("two", "Inbox,Unread", "Message-ID: <two@x>\nDate: Thu, 19 Nov 2026 10:00:00 +0100", ""),
-    case("Re: two", "Inbox,Unread", "References: <two@x>", "needs_me to_me"),
-    case(
-        "answered and unread",
-        "Inbox,Unread",
-        "Message-ID: <asked@x>\nDate: Thu, 19 Nov 2026 10:00:00 +0100",
-        "unread",
-    ),
-    case(
-        "answered and read",
-        "Inbox,Opened",
-        "Message-ID: <settled@x>\nDate: Thu, 19 Nov 2026 10:00:00 +0100",
-        "",
-    ),
-    case(
-        "asked",
-        "Inbox,Opened",
-        "Message-ID: <holiday@x>\nDate: Thu, 19 Nov 2026 10:00:00 +0100",
-        "needs_me to_me",
-    ),
-    case("AW: asked", "Inbox,Opened", "References: <holiday@x>\nAuto-Submitted: auto-replied", ""),
+    "in my thread", "Inbox,Opened", "To: team@far.example\nReferences: <plan@x>",
+        "needs_me my_thread";
+    "two", "Inbox,Unread", "Message-ID: <two@x>\nDate: Thu, 19 Nov 2026 10:00:00 +0100", "";
+    "Re: two", "Inbox,Unread", "References: <two@x>", "needs_me to_me";
+    "answered and unread", "Inbox,Unread",
+        "Message-ID: <asked@x>\nDate: Thu, 19 Nov 2026 10:00:00 +0100", "unread";
+    "answered and read", "Inbox,Opened",
+        "Message-ID: <settled@x>\nDate: Thu, 19 Nov 2026 10:00:00 +0100", "";
+    "asked", "Inbox,Opened", "Message-ID: <holiday@x>\nDate: Thu, 19 Nov 2026 10:00:00 +0100",
+        "needs_me to_me";
+    "AW: asked", "Inbox,Opened", "References: <holiday@x>\nAuto-Submitted: auto-replied", "";
     // A draft is no answer, wherever it lies.
-    case(
-        "drafted",
-        "Inbox,Unread",
-        "Message-ID: <drafted@x>\nDate: Thu, 19 Nov 2026 10:00:00 +0100",
-        "needs_me to_me",
-    ),
-    case("Re: drafted", "Inbox,Draft", "From: mira@example.com\nReferences: <drafted@x>", ""),
-    case(
-        "kept",
-        "Inbox,Unread",
-        "Message-ID: <kept@x>\nDate: Thu, 19 Nov 2026 10:00:00 +0100",
-        "needs_me to_me",
-    ),
-    case("Re: kept", "Sent,Draft", "From: mira@example.com\nReferences: <kept@x>", ""),
+    "drafted", "Inbox,Unread", "Message-ID: <drafted@x>\nDate: Thu, 19 Nov 2026 10:00:00 +0100",
+        "needs_me to_me";
+    "Re: drafted", "Inbox,Draft", "From: mira@example.com\nReferences: <drafted@x>", "";
+    "kept", "Inbox,Unread", "Message-ID: <kept@x>\nDate: Thu, 19 Nov 2026 10:00:00 +0100",
+        "needs_me to_me";
+    "Re: kept", "Sent,Draft", "From: mira@example.com\nReferences: <kept@x>", "";
     // What it says does not matter.
-    case("IMPORTANT needs_me to_me my_thread", "Inbox,Unread", "To: team@far.example", "unread"),
-];
+    "IMPORTANT needs_me to_me my_thread", "Inbox,Unread", "To: team@far.example", "unread";
+};
 
 /// What the reader wrote.
 const MINE: &[&str] = &[
@@ -388,11 +300,10 @@ const MINE: &[&str] = &[
 
 fn mailbox(folder: &Path) {
     let folder = folder.join(ME);
-    for (at, one) in CASES.iter().enumerate() {
-        let mut headers = vec![format!("X-Gmail-Labels: {}", one.labels)];
-        headers.push(format!("Subject: {}", one.name));
+    for (at, (subject, labels, more, _)) in CASES.iter().enumerate() {
+        let mut headers = vec![format!("X-Gmail-Labels: {labels}"), format!("Subject: {subject}")];
         let has = |name: &str| {
-            let mut lines = one.headers.lines();
+            let mut lines = more.lines();
             lines.any(|line| line.to_lowercase().starts_with(&name.to_lowercase()))
         };
         for usual in [FROM, TO, DATE] {
@@ -404,7 +315,7 @@ fn mailbox(folder: &Path) {
         if !has("message-id:") {
             headers.push(format!("Message-ID: <case-{at}@x>"));
         }
-        headers.extend(one.headers.lines().map(str::to_owned));
+        headers.extend(more.lines().map(str::to_owned));
         write_message(&folder, &format!("{at:02}.eml"), &headers.join("\n"), "words");
     }
     for (at, headers) in MINE.iter().enumerate() {
@@ -424,20 +335,20 @@ async fn every_message_lands_in_its_section() {
         let day = Day::over(now, Who::These(who), place, None, NOBODY, NOBODY).await;
         let found = sections(&day, json!({})).await;
         let mut newsletters = 0;
-        for one in CASES {
-            let prefix = format!("{}: ", one.name);
+        for (subject, _, _, section) in CASES {
+            let prefix = format!("{subject}: ");
             let shown = found.iter().find_map(|line| line.strip_prefix(&prefix));
-            let expected = match one.shown {
+            let expected = match *section {
                 "newsletter" => {
                     newsletters += 1;
                     ""
                 }
                 shown => shown,
             };
-            assert_eq!(shown.unwrap_or_default(), expected, "{who:?}: {}", one.name);
+            assert_eq!(shown.unwrap_or_default(), expected, "{who:?}: {subject}");
         }
         assert_eq!(found.last().unwrap(), &format!("newsletters: {newsletters}"));
-        let listed = CASES.iter().filter(|one| !matches!(one.shown, "" | "newsletter"));
+        let listed = CASES.iter().filter(|(.., section)| !matches!(*section, "" | "newsletter"));
         assert_eq!(found.len() - 1, listed.count(), "{found:?}");
         // What the note says finds the newsletters, and tells them apart.
         let call = json!({"q": "is:unread in:inbox after:2026-11-14", "limit": 100,
@@ -738,17 +649,14 @@ async fn prompts_include_the_brief() {
             "\"triage_inbox\" \"Triage my inbox\" \"account\"",
         ]
     );
-    let cases = [
-        ("brief_my_day", json!({}), json!({})),
-        ("brief_my_day", json!({"date": ""}), json!({})),
-        (
-            "brief_my_day",
-            json!({"date": "tomorrow"}),
-            json!({"from": "2026-11-17", "to": "2026-11-17"}),
-        ),
-        ("triage_inbox", json!({}), json!({})),
-        ("triage_inbox", json!({"account": WORK}), json!({"account": WORK})),
-    ];
+    let cases = cases! {
+        "brief_my_day", json!({}), json!({});
+        "brief_my_day", json!({"date": ""}), json!({});
+        "brief_my_day", json!({"date": "tomorrow"}),
+            json!({"from": "2026-11-17", "to": "2026-11-17"});
+        "triage_inbox", json!({}), json!({});
+        "triage_inbox", json!({"account": WORK}), json!({"account": WORK});
+    };
     for (name, arguments, mut call) in cases {
         let params = json!({"name": name, "arguments": arguments});
         let got = client.request("prompts/get", params).await.unwrap();

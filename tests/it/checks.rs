@@ -61,86 +61,50 @@ fn renamed(ana: &FakeCalendars) {
 type Refused = (fn(&FakeCalendars), &'static str, Value, &'static str);
 
 /// Calls of which nothing is written.
-fn refused() -> Vec<Refused> {
+fn refused() -> [Refused; 18] {
     let save = "calendar_save";
     let reminder = || json!({"reminder": "5"});
     let scope = |scope: &str| json!({"scope": scope});
     let respond = |more: Value| with(json!({"id": "main/i", "response": "accept"}), more);
     let delete = |id: &str| json!({"id": id, "scope": "series"});
     let since = "was changed since it was shown";
-    vec![
-        (
-            nothing,
-            save,
-            change("main/p", json!({"repeats": "FREQ=WEEKLY;BYDAY=FR"}), json!({})),
-            "has no occurrence at the start",
-        ),
-        (
-            nothing,
-            save,
+    cases! {
+        nothing, save, change("main/p", json!({"repeats": "FREQ=WEEKLY;BYDAY=FR"}), json!({})),
+            "has no occurrence at the start";
+        nothing, save,
             change("main/p", json!({"start": "14:00"}), json!({"if_conflict": "refuse"})),
-            "|change|refused|",
-        ),
-        (
-            nothing,
-            save,
-            change(
-                SECOND,
-                json!({"start": "14:00"}),
-                json!({"scope": "following", "if_conflict": "refuse"}),
-            ),
-            "|change|refused|",
-        ),
-        (
-            nothing,
-            save,
-            change(SECOND, json!({"title": "Weekly"}), scope("following")),
-            "|change|unchanged|already as requested",
-        ),
-        (
-            two_bos,
-            save,
-            change("main/p", json!({"remove": ["bo"]}), json!({"notify": "none"})),
-            "`bo` is not a guest, or several are called so",
-        ),
-        (renamed, save, change(SECOND, reminder(), scope("series")), since),
-        (renamed, save, change(SECOND, reminder(), scope("following")), since),
-        (renamed, "calendar_delete", delete(SECOND), since),
-        (renamed, "calendar_respond", respond(json!({})), since),
-        (called_off, save, change(THIRD, reminder(), scope("series")), "was cancelled"),
-        (called_off, "calendar_delete", delete(THIRD), "was cancelled"),
-        (called_off, "calendar_delete", delete("main/w"), "was cancelled"),
-        (invitation_called_off, "calendar_respond", respond(json!({})), "was cancelled"),
-        (
-            nothing,
-            "calendar_respond",
+            "|change|refused|";
+        nothing, save, change(
+            SECOND,
+            json!({"start": "14:00"}),
+            json!({"scope": "following", "if_conflict": "refuse"}),
+        ), "|change|refused|";
+        nothing, save, change(SECOND, json!({"title": "Weekly"}), scope("following")),
+            "|change|unchanged|already as requested";
+        two_bos, save, change("main/p", json!({"remove": ["bo"]}), json!({"notify": "none"})),
+            "`bo` is not a guest, or several are called so";
+        renamed, save, change(SECOND, reminder(), scope("series")), since;
+        renamed, save, change(SECOND, reminder(), scope("following")), since;
+        renamed, "calendar_delete", delete(SECOND), since;
+        renamed, "calendar_respond", respond(json!({})), since;
+        called_off, save, change(THIRD, reminder(), scope("series")), "was cancelled";
+        called_off, "calendar_delete", delete(THIRD), "was cancelled";
+        called_off, "calendar_delete", delete("main/w"), "was cancelled";
+        invitation_called_off, "calendar_respond", respond(json!({})), "was cancelled";
+        nothing, "calendar_respond",
             json!({"id": "main/p", "response": "forward", "to": ["bo@example.com"], "propose": "14:00"}),
-            "`propose` cannot be forwarded",
-        ),
-        (
-            nothing,
-            save,
-            json!({"ics": document("n@x.example", ""), "scope": "series"}),
-            "`scope` is for an existing event",
-        ),
-        (
-            nothing,
-            save,
-            json!({"ics": document("n@x.example", "STATUS:CANCELLED\r\n")}),
-            "|import|skipped|cancelled in the document",
-        ),
+            "`propose` cannot be forwarded";
+        nothing, save, json!({"ics": document("n@x.example", ""), "scope": "series"}),
+            "`scope` is for an existing event";
+        nothing, save, json!({"ics": document("n@x.example", "STATUS:CANCELLED\r\n")}),
+            "|import|skipped|cancelled in the document";
         // Its organizer changes it.
-        (nothing, save, json!({"ics": document("main-i@test.example", "")}), "|import|unchanged|"),
-        (
-            nothing,
-            save,
-            json!({"ics": document(
-                "n@x.example",
-                "RRULE:FREQ=MONTHLY;BYDAY=MO,WE;BYSETPOS=2\r\n",
-            )}),
-            "this service has no words for the rule",
-        ),
-    ]
+        nothing, save, json!({"ics": document("main-i@test.example", "")}), "|import|unchanged|";
+        nothing, save, json!({"ics": document(
+            "n@x.example",
+            "RRULE:FREQ=MONTHLY;BYDAY=MO,WE;BYSETPOS=2\r\n",
+        )}), "this service has no words for the rule";
+    }
 }
 
 #[tokio::test]

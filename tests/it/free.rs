@@ -100,12 +100,9 @@ async fn busy_times_are_reported_by_person() {
 async fn slots_are_listed_best_first() {
     let harness = office().await;
     let asked = |more: Value| {
-        let mut asked = json!({"from": "2031-03-31", "to": "2031-03-31", "duration": "1h",
-                               "who": ["ana@example.com", "bo@example.com"]});
-        for (key, value) in more.as_object().unwrap() {
-            asked[key] = value.clone();
-        }
-        asked
+        let call = json!({"from": "2031-03-31", "to": "2031-03-31", "duration": "1h",
+                          "who": ["ana@example.com", "bo@example.com"]});
+        crate::reach::with(call, more)
     };
     assert_eq!(
         harness.call("calendar_free", asked(json!({}))).await.unwrap(),

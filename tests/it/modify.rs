@@ -256,18 +256,15 @@ async fn irreversible_actions_are_announced() {
 async fn user_confirms_permanent_deletion() {
     let some: Vec<String> = (1..=7).map(|number| format!("ana-{number:04}")).collect();
     let delete = json!({"ids": some, "do": "delete"});
-    for (reply, answer, left) in [
-        (Confirmation::Yes, "done: 7\n--\ndeleted for good: there is no undo", 1),
-        (
-            Confirmation::No,
+    for (reply, answer, left) in cases! {
+        Confirmation::Yes, "done: 7\n--\ndeleted for good: there is no undo", 1;
+        Confirmation::No,
             "done: 0\noutcomes[1|]{item|op|result|detail}:\n  7 messages, m1 m2 m3 m4 m5 and \
-             others|delete|refused|the user declined",
-            8,
-        ),
+             others|delete|refused|the user declined", 8;
         // As with a message that is sent, the level is the user's word then.
-        (Confirmation::Unavailable, "done: 7\n--\ndeleted for good: there is no undo", 1),
-        (Confirmation::Later, "the user is being asked", 8),
-    ] {
+        Confirmation::Unavailable, "done: 7\n--\ndeleted for good: there is no undo", 1;
+        Confirmation::Later, "the user is being asked", 8;
+    } {
         let harness = MailHarness::one(Api::Gmail, "full").await;
         harness.ana().fill(8);
         let caller = FakeUser::says(reply);
@@ -289,16 +286,14 @@ async fn user_confirms_permanent_deletion() {
     let harness = MailHarness::one(Api::Gmail, "full").await;
     harness.ana().fill(1);
     let caller = FakeUser::says(Confirmation::No);
-    for (arguments, answer) in [
-        (
-            json!({"ids": "ana-0001", "do": "delete", "dry_run": true}),
+    for (arguments, answer) in cases! {
+        json!({"ids": "ana-0001", "do": "delete", "dry_run": true}),
             "planned: 1\nmessages[1|]{id|from|subject}:\n  m1|Shop <news@ana.example>|Letter \
              ana-0001\n--\ndry run: nothing was written\ndo=delete is permanent: the user is asked \
-             first, where possible, and there is no undo",
-        ),
+             first, where possible, and there is no undo";
         // Nothing to delete, nothing to ask; and the trash can be left again.
-        (json!({"ids": "ana-0001", "do": "trash"}), "done: 1\nundo: u1"),
-    ] {
+        json!({"ids": "ana-0001", "do": "trash"}), "done: 1\nundo: u1";
+    } {
         let blocks = harness.call_as("mail_modify", arguments, &caller).await;
         assert_eq!(blocks.unwrap().join("\n--\n"), answer);
         assert_eq!(caller.questions().len(), 0);
@@ -336,18 +331,18 @@ async fn incompatible_arguments_are_refused() {
         json!({"do": "star", "due": "tomorrow"}),
             "Gmail's stars have no due time: leave out `due`, or create an event with calendar_save";
     };
-    for (mut arguments, text) in cases {
+    let cases = cases.map(|(mut arguments, text)| {
         arguments["ids"] = "ana-0001".into();
-        assert_eq!(harness.error("mail_modify", arguments.clone()).await, text, "{arguments}");
-    }
-    assert_eq!(
-        harness.error("mail_modify", json!({"undo": "u7"})).await,
-        "there is no `u7`, or it expired: changes can be undone for 30 days, by the id mail_modify \
-         returned"
-    );
-    assert_eq!(
-        harness.error("mail_modify", json!({"undo": "m7"})).await,
-        "`undo` is not an undo id: give the one mail_modify returned, such as u3"
-    );
+        (arguments, text)
+    });
+    harness.refuses("mail_modify", cases).await;
+    let undo = cases! {
+        json!({"undo": "u7"}),
+            "there is no `u7`, or it expired: changes can be undone for 30 days, by the id \
+             mail_modify returned";
+        json!({"undo": "m7"}),
+            "`undo` is not an undo id: give the one mail_modify returned, such as u3";
+    };
+    harness.refuses("mail_modify", undo).await;
     assert_eq!(harness.ana().written(), Vec::<String>::new());
 }

@@ -257,11 +257,7 @@ async fn calendar_is_deleted_after_the_user_confirms() {
 #[tokio::test]
 async fn calendars_are_created_renamed_and_deleted() {
     let harness = CalendarHarness::one().await;
-    let call = |more: Value| {
-        let mut call = json!({"kind": "calendar"});
-        call.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-        call
-    };
+    let call = |more: Value| crate::reach::with(json!({"kind": "calendar"}), more);
     let cases = cases! {
         json!({"op": "create", "name": "Garden", "dry_run": true}),
             "outcomes[1|]{item|op|result|detail}:\n  \

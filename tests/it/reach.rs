@@ -111,61 +111,53 @@ fn outside() -> Vec<(&'static str, Value, &'static str)> {
     let respond =
         |id: &str, response: &str, more: Value| with(json!({"id": id, "response": response}), more);
     let comment = || json!({"comment": "SECRET"});
-    vec![
-        (save, create(asked(EVE), none()), EVE),
-        (save, create(asked(EVE), dry()), EVE),
-        (save, two, "EVE@example.org"),
-        (save, create(json!({}), json!({"calendar": "work"})), SHARED),
-        (save, create(json!({}), json!({"calendar": "Boss"})), "boss@example.org"),
-        (save, change("main/m", title(), all()), EVE),
-        (save, change("main/m", title(), none()), EVE),
-        (save, change("main/m", title(), dry()), EVE),
-        (save, change("main/m", json!({"remove": ["eve"]}), none()), EVE),
-        (save, change("main/b", json!({"add": [EVE]}), none()), EVE),
-        (save, change("main/p", asked(EVE), none()), EVE),
-        (save, change("main/o", title(), all()), UNNAMED),
-        (save, change("main/j", title(), none()), EVE),
-        (save, change("work/s", title(), json!({})), SHARED),
-        (save, change("boss@example.org/x", title(), json!({})), "boss@example.org"),
-        (save, change("eve@example.org/z", title(), json!({})), EVE),
-        (save, change("main/w", title(), json!({"notify": "all", "scope": "series"})), EVE),
-        (
-            save,
-            change(
-                "main/w@20360212T0800Z",
-                title(),
-                json!({"notify": "none", "scope": "following"}),
-            ),
-            EVE,
-        ),
-        (save, change(THIRD, title(), json!({"notify": "none", "scope": "this"})), EVE),
-        (save, json!({"ics": document("n@x.example", "ATTENDEE:mailto:eve@example.org\r\n")}), EVE),
-        (
-            save,
+    Vec::from(cases! {
+        save, create(asked(EVE), none()), EVE;
+        save, create(asked(EVE), dry()), EVE;
+        save, two, "EVE@example.org";
+        save, create(json!({}), json!({"calendar": "work"})), SHARED;
+        save, create(json!({}), json!({"calendar": "Boss"})), "boss@example.org";
+        save, change("main/m", title(), all()), EVE;
+        save, change("main/m", title(), none()), EVE;
+        save, change("main/m", title(), dry()), EVE;
+        save, change("main/m", json!({"remove": ["eve"]}), none()), EVE;
+        save, change("main/b", json!({"add": [EVE]}), none()), EVE;
+        save, change("main/p", asked(EVE), none()), EVE;
+        save, change("main/o", title(), all()), UNNAMED;
+        save, change("main/j", title(), none()), EVE;
+        save, change("work/s", title(), json!({})), SHARED;
+        save, change("boss@example.org/x", title(), json!({})), "boss@example.org";
+        save, change("eve@example.org/z", title(), json!({})), EVE;
+        save, change("main/w", title(), json!({"notify": "all", "scope": "series"})), EVE;
+        save, change(
+            "main/w@20360212T0800Z",
+            title(),
+            json!({"notify": "none", "scope": "following"}),
+        ), EVE;
+        save, change(THIRD, title(), json!({"notify": "none", "scope": "this"})), EVE;
+        save, json!({"ics": document("n@x.example", "ATTENDEE:mailto:eve@example.org\r\n")}), EVE;
+        save,
             json!({"ics": document("n@x.example", "ATTENDEE;CUTYPE=ROOM:mailto:eve@example.org\r\n")}),
-            EVE,
-        ),
-        (
-            save,
+            EVE;
+        save,
             json!({"ics": document("n@x.example", "ORGANIZER:mailto:eve@example.org\r\n"), "dry_run": true}),
-            EVE,
-        ),
+            EVE;
         // It is there already, and Eve is on it.
-        (save, json!({"ics": document("main-m@test.example", "")}), EVE),
-        ("calendar_delete", delete("main/m", all()), EVE),
-        ("calendar_delete", delete("main/m", none()), EVE),
-        ("calendar_delete", delete("main/i", all()), EVE),
-        ("calendar_delete", delete("work/s", json!({})), SHARED),
-        ("calendar_delete", delete("main/w", json!({"notify": "none", "scope": "series"})), EVE),
-        ("calendar_respond", respond("main/i", "decline", comment()), EVE),
-        ("calendar_respond", respond("main/i", "accept", json!({})), EVE),
-        ("calendar_respond", respond("main/i", "accept", none()), EVE),
-        ("calendar_respond", respond("main/k", "accept", comment()), EVE),
-        ("calendar_respond", respond("main/k", "tentative", json!({"propose": "10:00"})), EVE),
-        ("calendar_respond", respond("main/n", "accept", json!({})), "the organizer of the event"),
-        ("calendar_respond", respond("main/b", "forward", json!({"to": [EVE]})), EVE),
-        ("calendar_respond", respond("main/m", "forward", json!({"to": ["bo@example.com"]})), EVE),
-    ]
+        save, json!({"ics": document("main-m@test.example", "")}), EVE;
+        "calendar_delete", delete("main/m", all()), EVE;
+        "calendar_delete", delete("main/m", none()), EVE;
+        "calendar_delete", delete("main/i", all()), EVE;
+        "calendar_delete", delete("work/s", json!({})), SHARED;
+        "calendar_delete", delete("main/w", json!({"notify": "none", "scope": "series"})), EVE;
+        "calendar_respond", respond("main/i", "decline", comment()), EVE;
+        "calendar_respond", respond("main/i", "accept", json!({})), EVE;
+        "calendar_respond", respond("main/i", "accept", none()), EVE;
+        "calendar_respond", respond("main/k", "accept", comment()), EVE;
+        "calendar_respond", respond("main/k", "tentative", json!({"propose": "10:00"})), EVE;
+        "calendar_respond", respond("main/n", "accept", json!({})), "the organizer of the event";
+        "calendar_respond", respond("main/b", "forward", json!({"to": [EVE]})), EVE;
+        "calendar_respond", respond("main/m", "forward", json!({"to": ["bo@example.com"]})), EVE;
+    })
 }
 
 #[tokio::test]
@@ -191,26 +183,24 @@ async fn allow_list_covers_everybody_reached() {
     assert!(error.starts_with("not an allowed recipient: work@example.org:"), "{error}");
     // What reaches nobody else is done.
     let none = || json!({"notify": "none"});
-    let inside = [
-        ("calendar_save", create(json!({"people": ["BO@example.com"]}), none())),
-        ("calendar_save", change("main/p", json!({"title": "A"}), json!({}))),
-        ("calendar_save", change("main/r", json!({"title": "A"}), none())),
-        ("calendar_save", change("main/b", json!({"title": "A"}), none())),
+    let inside = cases! {
+        "calendar_save", create(json!({"people": ["BO@example.com"]}), none());
+        "calendar_save", change("main/p", json!({"title": "A"}), json!({}));
+        "calendar_save", change("main/r", json!({"title": "A"}), none());
+        "calendar_save", change("main/b", json!({"title": "A"}), none());
         // A reminder, a category and how the time is shown are one's own.
-        ("calendar_save", change("main/m", json!({"reminder": "5"}), none())),
-        ("calendar_save", change("main/m", json!({"category": "tomato"}), none())),
-        ("calendar_save", change("main/m", json!({"show": "free"}), none())),
+        "calendar_save", change("main/m", json!({"reminder": "5"}), none());
+        "calendar_save", change("main/m", json!({"category": "tomato"}), none());
+        "calendar_save", change("main/m", json!({"show": "free"}), none());
         // Of somebody else's event one has a copy, whoever else is invited.
-        ("calendar_save", change("main/i", json!({"title": "A"}), json!({}))),
-        ("calendar_save", change("main/k", json!({"title": "A"}), json!({}))),
-        ("calendar_delete", json!({"id": "main/b", "notify": "all"})),
-        ("calendar_delete", json!({"id": "main/i"})),
-        ("calendar_respond", json!({"id": "main/k", "response": "accept"})),
-        (
-            "calendar_respond",
-            json!({"id": "main/b", "response": "forward", "to": ["bo@example.com"]}),
-        ),
-    ];
+        "calendar_save", change("main/i", json!({"title": "A"}), json!({}));
+        "calendar_save", change("main/k", json!({"title": "A"}), json!({}));
+        "calendar_delete", json!({"id": "main/b", "notify": "all"});
+        "calendar_delete", json!({"id": "main/i"});
+        "calendar_respond", json!({"id": "main/k", "response": "accept"});
+        "calendar_respond",
+            json!({"id": "main/b", "response": "forward", "to": ["bo@example.com"]});
+    };
     for (tool, call) in inside {
         let harness = CalendarHarness::with(Api::Gmail, list).await;
         fill(&harness);

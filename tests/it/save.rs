@@ -6,22 +6,17 @@ use daysheet::provider::calendar::EventData;
 use serde_json::{Value, json};
 
 use crate::common::fake_calendars::{CalendarHarness, guest, repeat};
+use crate::reach::{change, with};
 
 /// One new event, with arguments of the call besides.
 fn event(event: Value, more: Value) -> Value {
-    let mut call = json!({"events": [event]});
-    let more = more.as_object().unwrap().clone();
-    call.as_object_mut().unwrap().extend(more);
-    call
+    with(json!({"events": [event]}), more)
 }
 
 /// What is written when a plain event is created with these members besides.
 async fn created(members: Value, more: Value) -> Vec<String> {
     let harness = CalendarHarness::one().await;
-    let mut one = json!({"title": "T"});
-    let members = members.as_object().unwrap().clone();
-    one.as_object_mut().unwrap().extend(members);
-    harness.ok("calendar_save", event(one, more)).await;
+    harness.ok("calendar_save", event(with(json!({"title": "T"}), members), more)).await;
     harness.written()
 }
 
@@ -225,16 +220,15 @@ async fn calendar_decides_the_account() {
     let harness = CalendarHarness::two().await;
     let one = json!({"title": "T", "start": "2036-02-05"});
     let call = |more| event(one.clone(), more);
-    assert_eq!(
-        harness.error("calendar_save", call(json!({}))).await,
-        "several accounts are signed in: name one of: google:ana@example.com, \
-         google:bo@example.com"
-    );
-    assert_eq!(
-        harness.error("calendar_save", call(json!({"calendar": "work"}))).await,
-        "2 calendars are called `work`: use one of: Work (c1, ana@example.com), Work (c2, \
-         bo@example.com)"
-    );
+    let cases = cases! {
+        call(json!({})),
+            "several accounts are signed in: name one of: google:ana@example.com, \
+             google:bo@example.com";
+        call(json!({"calendar": "work"})),
+            "2 calendars are called `work`: use one of: Work (c1, ana@example.com), Work (c2, \
+             bo@example.com)";
+    };
+    harness.refuses("calendar_save", cases).await;
     assert_eq!(harness.written(), Vec::<String>::new());
     for (more, wanted) in [
         (json!({"calendar": "c2"}), (1, "create work")),
@@ -322,14 +316,12 @@ async fn failed_batch_says_what_was_written() {
          2 B|create|failed|the service says no"
     );
     // What stands in the way of all ends it; what may have been written is said.
-    for (failure, result) in [
-        (busy, "failed|\"too many requests: try again later\""),
-        (
-            broken.clone(),
+    for (failure, result) in cases! {
+        busy, "failed|\"too many requests: try again later\"";
+        broken.clone(),
             "unknown|\"the connection broke: it may have been done anyway, so search before \
-             retrying\"",
-        ),
-    ] {
+             retrying\"";
+    } {
         let harness = CalendarHarness::one().await;
         harness.ana().fail([None, Some((failure, true))]);
         assert_eq!(
@@ -512,13 +504,6 @@ async fn series(rule: &str) -> CalendarHarness {
     harness
 }
 
-/// A change of one event.
-fn change(id: &str, members: Value, more: Value) -> Value {
-    let mut call = event(members, more);
-    call["id"] = id.into();
-    call
-}
-
 #[tokio::test]
 async fn only_given_arguments_change_an_event() {
     let put = |harness: &CalendarHarness| {
@@ -618,12 +603,7 @@ async fn event_changed_meanwhile_is_not_overwritten() {
     let harness = CalendarHarness::one().await;
     let ana = harness.ana();
     ana.put("main/m", "Review", "2036-02-05T09:00[Europe/Berlin]", 45);
-    let call = || change("main/m", json!({"place": "x", "where": "Room 4"}), json!({}));
-    let call = || {
-        let mut call = call();
-        call["events"][0].as_object_mut().unwrap().remove("place");
-        call
-    };
+    let call = || change("main/m", json!({"where": "Room 4"}), json!({}));
     harness.ok("calendar_save", call()).await;
     // Answers of others do not matter, another time does.
     ana.touch("main/m", |facts| {
@@ -653,14 +633,11 @@ async fn event_changed_meanwhile_is_not_overwritten() {
     );
     let again = change("main/never", json!({"title": "Walk"}), json!({}));
     assert_eq!(harness.error("calendar_save", again).await, "e2 was deleted: search again");
-    for (id, wanted) in [
-        (
-            "m1",
-            "`m1` is a handle of kind message: give event ids, such as e7, from calendar_search",
-        ),
-        ("e77", "there is no `e77`: use an id from a search or lookup"),
-        ("what", "no id of ours"),
-    ] {
+    for (id, wanted) in cases! {
+        "m1", "`m1` is a handle of kind message: give event ids, such as e7, from calendar_search";
+        "e77", "there is no `e77`: use an id from a search or lookup";
+        "what", "no id of ours";
+    } {
         let call = change(id, json!({"title": "Walk"}), json!({}));
         assert_eq!(harness.error("calendar_save", call).await, wanted);
     }
@@ -968,71 +945,52 @@ async fn one_unsupported_item_refuses_the_whole_call() {
 async fn failed_split_leaves_nothing_half_done() {
     let one = "main/w@20360226T0800Z";
     let call = || change(one, json!({"title": "New"}), json!({"scope": "following"}));
-    let refused = || Error::new(Kind::Provider(403), "the service says no");
-    let broken = || Error::new(Kind::Network, "the connection broke");
+    let refused = Some((Error::new(Kind::Provider(403), "the service says no"), false));
+    let broken = |done: bool| Some((Error::new(Kind::Network, "the connection broke"), done));
     let create = "create main Nobody: \
                   2036-02-26T09:00:00[Europe/Berlin]/2036-02-26T10:00:00[Europe/Berlin] \
                   title=New repeat=FREQ=WEEKLY";
     let cut = "update main/w Nobody: repeat=FREQ=WEEKLY;UNTIL=20360226T075959Z";
     let back = "delete main/new3 Nobody";
-
-    // The new series is not made: the old one is as it was.
-    let harness = series("FREQ=WEEKLY").await;
-    harness.ana().fail([Some((refused(), false))]);
-    assert_eq!(
-        harness.error("calendar_save", call()).await,
-        "the new series was not created: the service says no"
-    );
-    assert_eq!(harness.written(), [create]);
-
-    // The old one is not cut: the new one is taken back.
-    let harness = series("FREQ=WEEKLY").await;
-    harness.ana().fail([None, Some((refused(), false))]);
-    assert_eq!(
-        harness.error("calendar_save", call()).await,
-        "nothing was changed: the old series could not be shortened, and the new one was deleted: \
-         e2: the service says no"
-    );
-    assert_eq!(harness.written(), [create, cut, back]);
-
-    // That fails, too: both are there, and it is said.
-    let harness = series("FREQ=WEEKLY").await;
-    harness.ana().fail([None, Some((refused(), false)), Some((refused(), false))]);
-    let answer = harness.ok("calendar_save", call()).await;
-    assert!(
-        answer.contains(
-            "e1 Weekly|change|failed|\"e2 was not shortened (the service says no), and the new \
-             series could not be deleted (the service says no): delete one of them\""
-        ),
-        "{answer}"
-    );
-
-    // The line breaks while it is cut: a look tells whether it was.
-    let harness = series("FREQ=WEEKLY").await;
-    harness.ana().fail([None, Some((broken(), true))]);
-    let answer = harness.ok("calendar_save", call()).await;
-    assert!(answer.contains("the series was split"), "{answer}");
-    assert_eq!(harness.written(), [create, cut]);
-
-    let harness = series("FREQ=WEEKLY").await;
-    harness.ana().fail([None, Some((broken(), false))]);
-    // That it is not cut yet does not mean that it will not be.
-    let answer = harness.ok("calendar_save", call()).await;
-    assert!(
-        answer.contains(
-            "e1 Weekly|change|unknown|\"the connection broke: the new series exists, but e2 may \
-             not end before it; check, and shorten or delete one of them\""
-        ),
-        "{answer}"
-    );
-    assert_eq!(harness.written(), [create, cut]);
-
-    // It breaks while the new one is made: nothing more is done.
-    let harness = series("FREQ=WEEKLY").await;
-    harness.ana().fail([Some((broken(), true))]);
-    let answer = harness.ok("calendar_save", call()).await;
-    assert!(answer.contains("e1 Weekly|change|unknown|"), "{answer}");
-    assert_eq!(harness.written(), [create]);
+    // What becomes of each write; what is said of it, and what was written.
+    for (failures, expected, written) in cases! {
+        // The new series is not made: the old one is as it was.
+        vec![refused.clone()], Err("the new series was not created: the service says no"),
+            vec![create];
+        // The old one is not cut: the new one is taken back.
+        vec![None, refused.clone()],
+            Err(
+                "nothing was changed: the old series could not be shortened, and the new one was \
+                 deleted: e2: the service says no",
+            ), vec![create, cut, back];
+        // That fails, too: both are there, and it is said.
+        vec![None, refused.clone(), refused.clone()],
+            Ok(
+                "e1 Weekly|change|failed|\"e2 was not shortened (the service says no), and the new \
+                 series could not be deleted (the service says no): delete one of them\"",
+            ), vec![create, cut, back];
+        // The line breaks while it is cut: a look tells whether it was.
+        vec![None, broken(true)], Ok("the series was split"), vec![create, cut];
+        // That it is not cut yet does not mean that it will not be.
+        vec![None, broken(false)],
+            Ok(
+                "e1 Weekly|change|unknown|\"the connection broke: the new series exists, but e2 \
+                 may not end before it; check, and shorten or delete one of them\"",
+            ), vec![create, cut];
+        // It breaks while the new one is made: nothing more is done.
+        vec![broken(true)], Ok("e1 Weekly|change|unknown|"), vec![create];
+    } {
+        let harness = series("FREQ=WEEKLY").await;
+        harness.ana().fail(failures);
+        match expected {
+            Ok(text) => {
+                let answer = harness.ok("calendar_save", call()).await;
+                assert!(answer.contains(text), "{answer}");
+            }
+            Err(text) => assert_eq!(harness.error("calendar_save", call()).await, text),
+        }
+        assert_eq!(harness.written(), written);
+    }
 }
 
 #[tokio::test]

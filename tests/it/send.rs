@@ -41,6 +41,13 @@ impl Outbox {
         Self::at(Api::Gmail).await
     }
 
+    /// With a process that sends, and a draft for it.
+    async fn with_draft() -> (Self, Pipeline, String) {
+        let outbox = Self::new().await;
+        let (process, draft) = (outbox.process(&[]), outbox.draft("draft1").await);
+        (outbox, process, draft)
+    }
+
     /// Outlook sends at a later time, too.
     async fn at(api: Api) -> Self {
         // A search finds what is alike; every list has something of strangers.
@@ -114,9 +121,7 @@ fn row(answer: &str) -> &str {
 
 #[tokio::test]
 async fn draft_is_sent_only_once() {
-    let outbox = Outbox::new().await;
-    let process = outbox.process(&[]);
-    let d = outbox.draft("draft1").await;
+    let (outbox, process, d) = Outbox::with_draft().await;
     let answer = send(&process, &d).await;
     assert_eq!(
         answer,
@@ -173,9 +178,7 @@ async fn message_in_doubt_is_looked_up_never_resent() {
 
 #[tokio::test]
 async fn draft_is_identified_by_its_message() {
-    let outbox = Outbox::new().await;
-    let process = outbox.process(&[]);
-    let d = outbox.draft("draft1").await;
+    let (outbox, process, d) = Outbox::with_draft().await;
     let m = outbox.handle(HandleKind::Message, "m-draft1").await;
     outbox.fault(Fault::Before);
     assert!(send(&process, &m).await.contains("|unknown|"));
@@ -236,9 +239,7 @@ async fn unsent_after_three_minutes_counts_as_unsent() {
 
 #[tokio::test]
 async fn sending_times_out_before_counting_as_unsent() {
-    let outbox = Outbox::new().await;
-    let process = outbox.process(&[]);
-    let d = outbox.draft("draft1").await;
+    let (outbox, process, d) = Outbox::with_draft().await;
     let slow = Fault::Slow(OPEN - Duration::from_millis(100));
     outbox.fault(slow);
     let answer = send(&process, &d).await;
@@ -268,9 +269,7 @@ async fn scheduled_message_is_neither_sent_nor_unsent() {
 #[tokio::test]
 async fn clock_set_back_decides_no_doubt() {
     use sqlx::{Connection, SqliteConnection, sqlite::SqliteConnectOptions};
-    let outbox = Outbox::new().await;
-    let process = outbox.process(&[]);
-    let d = outbox.draft("draft1").await;
+    let (outbox, process, d) = Outbox::with_draft().await;
     outbox.fault(Fault::Before);
     assert!(send(&process, &d).await.contains("|unknown|"));
     let file = SqliteConnectOptions::new().filename(outbox.home.path().join("daysheet.db"));
@@ -281,9 +280,7 @@ async fn clock_set_back_decides_no_doubt() {
 
 #[tokio::test]
 async fn message_found_sent_stays_sent() {
-    let outbox = Outbox::new().await;
-    let process = outbox.process(&[]);
-    let d = outbox.draft("draft1").await;
+    let (outbox, process, d) = Outbox::with_draft().await;
     let late = Fault::Late(Duration::from_millis(400));
     outbox.fault(late);
     assert!(send(&process, &d).await.contains("|unknown|"));
@@ -340,9 +337,7 @@ async fn only_one_of_many_processes_sends() {
 
 #[tokio::test]
 async fn users_answer_decides_about_sending() {
-    let outbox = Outbox::new().await;
-    let process = outbox.process(&[]);
-    let d = outbox.draft("draft1").await;
+    let (outbox, process, d) = Outbox::with_draft().await;
     let id = json!({"id": d});
     let no = FakeUser::says(Confirmation::No);
     let answer = call(&process, &no, "mail_send", id.clone()).await;

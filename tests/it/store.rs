@@ -23,6 +23,13 @@ fn store(home: &Path) -> Store {
     Store::at(home, KeyStore::File)
 }
 
+/// A store in a folder of its own.
+fn fresh() -> (tempfile::TempDir, Store) {
+    let home = tempfile::tempdir().unwrap();
+    let store = store(home.path());
+    (home, store)
+}
+
 /// A connection of our own to a store's database, past everything it does.
 async fn raw(home: &Path) -> SqliteConnection {
     let options = SqliteConnectOptions::new()
@@ -126,8 +133,7 @@ async fn concurrent_stores_assign_each_handle_once() {
 
 #[tokio::test]
 async fn known_handles_and_cursors_cause_no_write() {
-    let home = tempfile::tempdir().unwrap();
-    let store = store(home.path());
+    let (home, store) = fresh();
     store.handles(MIRA, HandleKind::Folder, &["a", "b"]).await.unwrap();
     store.save_cursor("page two").await.unwrap();
     // Somebody else is writing and does not stop.
@@ -141,8 +147,7 @@ async fn known_handles_and_cursors_cause_no_write() {
 
 #[tokio::test]
 async fn handle_numbers_are_never_reused() {
-    let home = tempfile::tempdir().unwrap();
-    let store = store(home.path());
+    let (home, store) = fresh();
     store.handles(MIRA, HandleKind::Draft, &["a", "b"]).await.unwrap();
     run(home.path(), "DELETE FROM handles").await;
     assert_eq!(store.handles(MIRA, HandleKind::Draft, &["b"]).await.unwrap(), [3]);
@@ -150,8 +155,7 @@ async fn handle_numbers_are_never_reused() {
 
 #[tokio::test]
 async fn cursors_keep_their_number_until_they_expire() {
-    let home = tempfile::tempdir().unwrap();
-    let store = store(home.path());
+    let (home, store) = fresh();
     let long = "x".repeat(100_000);
     assert_eq!(store.save_cursor("one").await.unwrap(), 1);
     assert_eq!(store.save_cursor(&long).await.unwrap(), 2);
@@ -248,8 +252,7 @@ async fn failed_write_leaves_the_store_usable() {
 /// A lock that is held for too long is an error that passes with the lock.
 #[tokio::test]
 async fn locked_store_works_again_after_release() {
-    let home = tempfile::tempdir().unwrap();
-    let store = store(home.path());
+    let (home, store) = fresh();
     store.open().await.unwrap();
     let mut other = raw(home.path()).await;
     sqlx::query("BEGIN EXCLUSIVE").execute(&mut other).await.unwrap();
@@ -286,8 +289,7 @@ async fn closing_leaves_no_write_ahead_log() {
 /// A line that was cut off by a full disk spoils no other.
 #[test]
 fn truncated_audit_line_spoils_no_other() {
-    let home = tempfile::tempdir().unwrap();
-    let store = store(home.path());
+    let (home, store) = fresh();
     store.append_audit("{\"a\":1}").unwrap();
     let path = home.path().join("audit.jsonl");
     let whole = std::fs::read_to_string(&path).unwrap();
@@ -348,8 +350,7 @@ fn account(sealed: String) -> AccountRow {
 
 #[tokio::test]
 async fn row_changes_only_from_the_version_read() {
-    let home = tempfile::tempdir().unwrap();
-    let store = store(home.path());
+    let (_home, store) = fresh();
     let row = store.put_account(&account("f1:one".to_owned())).await.unwrap();
     let version = row.version;
     assert!(store.lease_account(MIRA, version, 40).await.unwrap());
@@ -413,8 +414,7 @@ async fn an_older_database_gets_the_table_of_events() {
 
 #[tokio::test]
 async fn journal_holds_each_draft_once_and_caps_sends() {
-    let home = tempfile::tempdir().unwrap();
-    let store = store(home.path());
+    let (home, store) = fresh();
     let caps = Caps { messages: 2, recipients: 5 };
     let begin = async |draft: &str, recipients: usize| {
         let sending = Sending {
@@ -459,8 +459,7 @@ async fn journal_holds_each_draft_once_and_caps_sends() {
 
 #[tokio::test]
 async fn changes_can_be_undone_for_thirty_days() {
-    let home = tempfile::tempdir().unwrap();
-    let store = store(home.path());
+    let (home, store) = fresh();
     assert_eq!(store.keep_undo("a b", "read", "[]").await.unwrap(), 1);
     store.trim_undo(1, Some("[1]")).await.unwrap();
     let kept = Some(("read".to_owned(), "[1]".to_owned()));
@@ -481,8 +480,7 @@ async fn changes_can_be_undone_for_thirty_days() {
 
 #[tokio::test]
 async fn signature_is_stored_per_account() {
-    let home = tempfile::tempdir().unwrap();
-    let store = store(home.path());
+    let (_home, store) = fresh();
     assert_eq!(store.signature("a").await.unwrap(), None);
     store.keep_signature("a", "Mira").await.unwrap();
     store.keep_signature("a", "Mira Lindqvist").await.unwrap();

@@ -144,25 +144,22 @@ impl Setup {
                            "set": {"status": "on", "text": "Zebra"}});
         let mut new = arguments.clone();
         new["subject"] = MARK.into();
-        vec![
-            ("draft", "mail_draft", new),
-            ("edit", "mail_draft", json!({"mode": "edit", "id": drafts[0], "subject": MARK})),
-            ("discard", "mail_draft", json!({"mode": "discard", "id": drafts[1]})),
-            ("send", "mail_send", json!({"id": drafts[2]})),
-            ("modify", "mail_modify", json!({"ids": mail, "do": "unread"})),
-            ("create", "calendar_save", event(MARK)),
-            (
-                "update",
-                "calendar_save",
-                json!({"id": events[0], "notify": "all", "events": [{"title": MARK}]}),
-            ),
-            ("delete", "calendar_delete", json!({"id": events[1], "notify": "all"})),
-            ("folder", "manage", set_up("folder", MARK)),
-            ("calendar", "manage", set_up("calendar", MARK)),
-            ("rule", "manage", rule),
-            ("contact", "manage", card),
-            ("reply", "manage", reply),
-        ]
+        Vec::from(cases! {
+            "draft", "mail_draft", new;
+            "edit", "mail_draft", json!({"mode": "edit", "id": drafts[0], "subject": MARK});
+            "discard", "mail_draft", json!({"mode": "discard", "id": drafts[1]});
+            "send", "mail_send", json!({"id": drafts[2]});
+            "modify", "mail_modify", json!({"ids": mail, "do": "unread"});
+            "create", "calendar_save", event(MARK);
+            "update", "calendar_save",
+                json!({"id": events[0], "notify": "all", "events": [{"title": MARK}]});
+            "delete", "calendar_delete", json!({"id": events[1], "notify": "all"});
+            "folder", "manage", set_up("folder", MARK);
+            "calendar", "manage", set_up("calendar", MARK);
+            "rule", "manage", rule;
+            "contact", "manage", card;
+            "reply", "manage", reply;
+        })
     }
 
     /// Everything there is with the mark in it, or that should not have changed.

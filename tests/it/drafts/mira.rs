@@ -94,6 +94,14 @@ impl Deref for Mira {
 }
 
 impl Mira {
+    /// With a message of Jonas's, and its handle.
+    pub async fn asked_by_jonas() -> (Self, String) {
+        let mira = Self::new(&[]).await;
+        mira.put(jonas());
+        let handle = mira.message("m1").await;
+        (mira, handle)
+    }
+
     pub async fn new(settings: &[(&str, &str)]) -> Self {
         let script = Script {
             read_message: Some(Box::new(read_message)),

@@ -43,13 +43,11 @@ async fn attachments_are_listed_saved_and_returned() {
     assert_eq!(blocks[0], "name: offer.pdf\ntype: application/pdf\nbytes: 5\nbase64: o1");
     assert!(blocks[1].contains("\nJVBERiE=\n"), "{}", blocks[1]);
     assert_eq!(blocks[2], "a1 is between the fences, in Base64");
-    for (arguments, expected) in [
-        (
-            json!({"id": message, "as": "file"}),
-            "m1 is not an attachment: give one such as a3; as=list shows those of a message",
-        ),
-        (json!({"id": "a1", "dir": "../.."}), "../.. is outside the allowed folders"),
-    ] {
+    for (arguments, expected) in cases! {
+        json!({"id": message, "as": "file"}),
+            "m1 is not an attachment: give one such as a3; as=list shows those of a message";
+        json!({"id": "a1", "dir": "../.."}), "../.. is outside the allowed folders";
+    } {
         let error = mira.call("mail_attachment", arguments).await.unwrap_err();
         assert!(error.to_string().starts_with(expected), "{error}");
     }

@@ -233,18 +233,16 @@ fn match_across_pieces_of_a_line_is_found() {
 fn invalid_patterns_are_refused() {
     let refused = |pattern: &str| grep("text", pattern, ask(1, 9)).unwrap_err().to_string();
     let next = "correct it; escape signs such as ( [ * + ? . with \\";
-    for (pattern, expected) in [
-        ("a(b", "at character 2: unclosed group"),
-        ("*", "at character 1: repetition operator missing expression"),
-        ("ä[z", "at character 2: unclosed character class"),
-        (
-            "a(?=b)",
-            "at character 2: look-around, including look-ahead and look-behind, is not supported",
-        ),
-        (r"(a)\1", "at character 4: backreferences are not supported"),
-        (r"\p{Nothing}", "at character 1: Unicode property not found"),
-        ("a\n(", ": unclosed group"),
-    ] {
+    for (pattern, expected) in cases! {
+        "a(b", "at character 2: unclosed group";
+        "*", "at character 1: repetition operator missing expression";
+        "ä[z", "at character 2: unclosed character class";
+        "a(?=b)",
+            "at character 2: look-around, including look-ahead and look-behind, is not supported";
+        r"(a)\1", "at character 4: backreferences are not supported";
+        r"\p{Nothing}", "at character 1: Unicode property not found";
+        "a\n(", ": unclosed group";
+    } {
         let glue = if expected.starts_with(':') { "" } else { " " };
         assert_eq!(
             refused(pattern),

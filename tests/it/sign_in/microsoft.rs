@@ -149,15 +149,13 @@ async fn tenant_is_chosen_checked_and_stored() {
 #[tokio::test]
 async fn national_cloud_is_asked_for_its_own_scopes() {
     let home = tempfile::tempdir().unwrap();
-    for (graph, scope) in [
-        ("https://graph.microsoft.com/v1.0/", "offline_access Mail.Read"),
-        ("https://graph.microsoft.us/v1.0/", "offline_access https://graph.microsoft.us/Mail.Read"),
-        (
-            "https://microsoftgraph.chinacloudapi.cn/v1.0",
-            "offline_access https://microsoftgraph.chinacloudapi.cn/Mail.Read",
-        ),
-        ("http://127.0.0.1:9/v1.0", "offline_access Mail.Read"),
-    ] {
+    for (graph, scope) in cases! {
+        "https://graph.microsoft.com/v1.0/", "offline_access Mail.Read";
+        "https://graph.microsoft.us/v1.0/", "offline_access https://graph.microsoft.us/Mail.Read";
+        "https://microsoftgraph.chinacloudapi.cn/v1.0",
+            "offline_access https://microsoftgraph.chinacloudapi.cn/Mail.Read";
+        "http://127.0.0.1:9/v1.0", "offline_access Mail.Read";
+    } {
         let mut config = config(home.path(), "http://127.0.0.1:9", Some("the-client"));
         config.endpoints.graph = graph.parse().unwrap();
         let scopes = ["offline_access", "Mail.Read"];

@@ -41,15 +41,51 @@ fn detailed(
 }
 
 /// Puts the members of one object into another.
-fn merge(into: &mut Value, from: Value) {
+pub(crate) fn merge(into: &mut Value, from: Value) {
     if let (Value::Object(into), Value::Object(from)) = (into, from) {
         into.extend(from);
     }
 }
 
-/// 400: an argument that is no good.
-pub(crate) fn invalid(message: &str) -> Response {
-    error(StatusCode::BAD_REQUEST, "INVALID_ARGUMENT", "invalidArgument", message)
+/// Makes the refusals that say no more than a reason: each with what its message is made
+/// of, its status, the word for that, the reason and the message.
+macro_rules! refusals {
+    ($($(#[$doc:meta])* $name:ident($($part:ident: $type:ty),*):
+        $code:ident, $status:literal, $reason:literal, $message:literal;
+    )*) => {
+        $($(#[$doc])* pub(crate) fn $name($($part: $type),*) -> Response {
+            error(StatusCode::$code, $status, $reason, &format!($message))
+        })*
+    };
+}
+
+refusals! {
+    /// 400: an argument that is no good.
+    invalid(message: &str): BAD_REQUEST, "INVALID_ARGUMENT", "invalidArgument", "{message}";
+    /// 400: a body that is not understood.
+    parse_error(message: &str): BAD_REQUEST, "INVALID_ARGUMENT", "parseError", "{message}";
+    /// 400: something that the state of things does not allow.
+    failed_precondition(message: &str): BAD_REQUEST, "FAILED_PRECONDITION", "failedPrecondition",
+        "{message}";
+    /// 403: refused for a reason told in `message`.
+    forbidden(message: &str): FORBIDDEN, "PERMISSION_DENIED", "forbidden", "{message}";
+    /// 404: a well-formed id of nothing.
+    not_found(): NOT_FOUND, "NOT_FOUND", "notFound", "Requested entity was not found.";
+    /// 404: a path or method that the API does not have.
+    no_method(): NOT_FOUND, "NOT_FOUND", "notFound", "Method not found.";
+    /// 409: something of that name is there already.
+    conflict(message: &str): CONFLICT, "ABORTED", "aborted", "{message}";
+    /// 413: a request body over the cap, in bytes.
+    too_large(most: usize): PAYLOAD_TOO_LARGE, "INVALID_ARGUMENT", "uploadTooLarge",
+        "Request payload size exceeds the limit: {most} bytes.";
+    /// 500: a failure on purpose.
+    internal(): INTERNAL_SERVER_ERROR, "INTERNAL", "backendError", "Internal error encountered.";
+    /// 503: a failure on purpose.
+    unavailable(): SERVICE_UNAVAILABLE, "UNAVAILABLE", "backendError",
+        "The service is currently unavailable.";
+    /// 504: a failure on purpose.
+    overdue(): GATEWAY_TIMEOUT, "DEADLINE_EXCEEDED", "backendError",
+        "Deadline expired before operation could complete.";
 }
 
 /// 400: a query parameter that the method does not have.
@@ -71,21 +107,6 @@ pub(super) fn unknown_field(at: &str, name: &str) -> Response {
         "Invalid JSON payload received. Unknown name \"{name}\"{place}: Cannot find field."
     );
     bad_field(at, &message)
-}
-
-/// 400: a body that is not understood.
-pub(super) fn parse_error(message: &str) -> Response {
-    error(StatusCode::BAD_REQUEST, "INVALID_ARGUMENT", "parseError", message)
-}
-
-/// 400: something that the state of things does not allow.
-pub(crate) fn failed_precondition(message: &str) -> Response {
-    error(StatusCode::BAD_REQUEST, "FAILED_PRECONDITION", "failedPrecondition", message)
-}
-
-/// 409: something of that name is there already.
-pub(crate) fn conflict(message: &str) -> Response {
-    error(StatusCode::CONFLICT, "ABORTED", "aborted", message)
 }
 
 /// 400: a query parameter whose value is not of the parameter's type.
@@ -165,31 +186,6 @@ pub(crate) fn insufficient_scopes(service: &str) -> Response {
     )
 }
 
-/// 403: refused for a reason told in `message`.
-pub(crate) fn forbidden(message: &str) -> Response {
-    error(StatusCode::FORBIDDEN, "PERMISSION_DENIED", "forbidden", message)
-}
-
-/// 404: a well-formed id of nothing.
-pub(crate) fn not_found() -> Response {
-    error(StatusCode::NOT_FOUND, "NOT_FOUND", "notFound", "Requested entity was not found.")
-}
-
-/// 404: a path or method that the API does not have.
-pub(crate) fn no_method() -> Response {
-    error(StatusCode::NOT_FOUND, "NOT_FOUND", "notFound", "Method not found.")
-}
-
-/// 413: a request body over the cap, in bytes.
-pub(crate) fn too_large(most: usize) -> Response {
-    error(
-        StatusCode::PAYLOAD_TOO_LARGE,
-        "INVALID_ARGUMENT",
-        "uploadTooLarge",
-        &format!("Request payload size exceeds the limit: {most} bytes."),
-    )
-}
-
 /// 403: a `Host` that is not this machine.
 pub(crate) fn not_local() -> Response {
     page(StatusCode::FORBIDDEN, "The sandbox answers to 127.0.0.1 and localhost only.")
@@ -216,24 +212,9 @@ pub(crate) fn fault(fault: Fault) -> Response {
         Fault::Forbidden => {
             rate_limited(StatusCode::FORBIDDEN, "PERMISSION_DENIED", "Rate Limit Exceeded")
         }
-        Fault::Server => error(
-            StatusCode::INTERNAL_SERVER_ERROR,
-            "INTERNAL",
-            "backendError",
-            "Internal error encountered.",
-        ),
-        Fault::Unavailable => error(
-            StatusCode::SERVICE_UNAVAILABLE,
-            "UNAVAILABLE",
-            "backendError",
-            "The service is currently unavailable.",
-        ),
-        Fault::Timeout => error(
-            StatusCode::GATEWAY_TIMEOUT,
-            "DEADLINE_EXCEEDED",
-            "backendError",
-            "Deadline expired before operation could complete.",
-        ),
+        Fault::Server => internal(),
+        Fault::Unavailable => unavailable(),
+        Fault::Timeout => overdue(),
         Fault::Html
         | Fault::Reset
         | Fault::Half

@@ -2,130 +2,79 @@
 //! without a status word.
 
 use hyper::StatusCode;
-use serde_json::{Map, Value, json};
+use serde_json::json;
 
+use crate::google::error::merge;
 use crate::http::Response;
 
-/// Where the fault lies: `parameter` or `header`, and its name.
-type ErrorLocation<'a> = Option<(&'a str, &'a str)>;
-
-/// An error with the domain and the word that clients go by.
+/// An error with the domain and the word that clients go by. `place` is where the
+/// fault lies, a parameter or a header, and its name.
 fn error(
     code: StatusCode,
     domain: &str,
     reason: &str,
     message: &str,
-    place: ErrorLocation<'_>,
+    place: Option<(&str, &str)>,
 ) -> Response {
-    let mut entry = Map::new();
-    let mut put = |key: &str, value: &str| entry.insert(key.to_owned(), value.into());
-    put("domain", domain);
-    put("reason", reason);
-    put("message", message);
+    let mut entry = json!({ "domain": domain, "reason": reason, "message": message });
     if let Some((kind, name)) = place {
-        put("locationType", kind);
-        put("location", name);
+        merge(&mut entry, json!({ "locationType": kind, "location": name }));
     }
-    let entry = Value::Object(entry);
     let body = json!({
         "error": { "errors": [entry], "code": code.as_u16(), "message": message },
     });
     Response::json(code, serde_json::to_vec_pretty(&body).unwrap_or_default())
 }
 
-/// 400: a value that is no good.
-pub(super) fn invalid(message: &str) -> Response {
-    error(StatusCode::BAD_REQUEST, "global", "invalid", message, None)
+/// Makes the refusals: each with what its message is made of, its status, domain, word
+/// and message, and where the fault lies.
+macro_rules! refusals {
+    ($($(#[$doc:meta])* $name:ident($($part:ident),*):
+        $status:ident, $domain:literal, $reason:expr, $message:literal
+        $(, $kind:literal $place:expr)?;
+    )*) => {
+        $($(#[$doc])* pub(super) fn $name($($part: &str),*) -> Response {
+            let place: &[(&str, &str)] = &[$(($kind, $place))?];
+            error(StatusCode::$status, $domain, $reason, &format!($message), place.first().copied())
+        })*
+    };
 }
 
-/// 400: a value of a parameter that is no good.
-pub(super) fn invalid_parameter(name: &str, message: &str) -> Response {
-    let place = Some(("parameter", name));
-    let (code, reason) = (StatusCode::BAD_REQUEST, "invalidParameter");
-    error(code, "global", reason, message, place)
-}
-
-/// 400: something that has to be there is not.
-pub(super) fn required(message: &str) -> Response {
-    error(StatusCode::BAD_REQUEST, "global", "required", message, None)
-}
-
-/// 400: what is not even understood.
-pub(super) fn bad_request() -> Response {
-    bad("Bad Request")
-}
-
-/// 400: what is not done, with the reason in words.
-pub(super) fn bad(message: &str) -> Response {
-    error(StatusCode::BAD_REQUEST, "global", "badRequest", message, None)
-}
-
-/// 400: a body that is no JSON object.
-pub(super) fn unparsed() -> Response {
-    let (code, message) = (StatusCode::BAD_REQUEST, "Parse Error");
-    error(code, "global", "parseError", message, None)
-}
-
-/// 400: a rule of calendars is broken.
-pub(super) fn rule_broken(reason: &str, message: &str) -> Response {
-    error(StatusCode::BAD_REQUEST, "calendar", reason, message, None)
-}
-
-/// 400: the end is before the start.
-pub(super) fn empty_range() -> Response {
-    let message = "The specified time range is empty.";
-    let place = Some(("parameter", "timeMax"));
-    let (code, reason) = (StatusCode::BAD_REQUEST, "timeRangeEmpty");
-    error(code, "calendar", reason, message, place)
-}
-
-/// 403: the calendar may not be used like that.
-pub(super) fn access(needed: &str) -> Response {
-    let message = format!("You need to have {needed} access to this calendar.");
-    let (code, reason) = (StatusCode::FORBIDDEN, "requiredAccessLevel");
-    error(code, "calendar", reason, &message, None)
-}
-
-/// 403: only the organizer may change that.
-pub(super) fn not_organizer() -> Response {
-    let message = "Shared properties can only be changed by the organizer of the event.";
-    let (code, reason) = (StatusCode::FORBIDDEN, "forbiddenForNonOrganizer");
-    error(code, "calendar", reason, message, None)
-}
-
-/// 404: no such calendar or event.
-pub(super) fn not_found() -> Response {
-    error(StatusCode::NOT_FOUND, "global", "notFound", "Not Found", None)
-}
-
-/// 409: the id is taken.
-pub(super) fn duplicate() -> Response {
-    let message = "The requested identifier already exists.";
-    error(StatusCode::CONFLICT, "global", "duplicate", message, None)
-}
-
-/// 410: it was deleted before.
-pub(super) fn deleted() -> Response {
-    let message = "Resource has been deleted";
-    error(StatusCode::GONE, "global", "deleted", message, None)
-}
-
-/// 410: the sync token is too old.
-pub(super) fn sync_over() -> Response {
-    let message = "Sync token is no longer valid, a full sync is required.";
-    let place = Some(("parameter", "syncToken"));
-    let (code, reason) = (StatusCode::GONE, "fullSyncRequired");
-    error(code, "calendar", reason, message, place)
-}
-
-/// 412: it has changed since the client read it.
-pub(super) fn condition() -> Response {
-    let (code, message) = (StatusCode::PRECONDITION_FAILED, "Precondition Failed");
-    let place = Some(("header", "If-Match"));
-    error(code, "global", "conditionNotMet", message, place)
-}
-
-/// 400 for a value that a field cannot have.
-pub(super) fn bad_value(field: &str) -> Response {
-    invalid(&format!("Invalid value for: {field}"))
+refusals! {
+    /// 400: a value that is no good.
+    invalid(message): BAD_REQUEST, "global", "invalid", "{message}";
+    /// 400 for a value that a field cannot have.
+    bad_value(field): BAD_REQUEST, "global", "invalid", "Invalid value for: {field}";
+    /// 400: a value of a parameter that is no good.
+    invalid_parameter(name, message): BAD_REQUEST, "global", "invalidParameter", "{message}",
+        "parameter" name;
+    /// 400: something that has to be there is not.
+    required(message): BAD_REQUEST, "global", "required", "{message}";
+    /// 400: what is not done, with the reason in words.
+    bad(message): BAD_REQUEST, "global", "badRequest", "{message}";
+    /// 400: a body that is no JSON object.
+    unparsed(): BAD_REQUEST, "global", "parseError", "Parse Error";
+    /// 400: a rule of calendars is broken.
+    rule_broken(reason, message): BAD_REQUEST, "calendar", reason, "{message}";
+    /// 400: the end is before the start.
+    empty_range(): BAD_REQUEST, "calendar", "timeRangeEmpty",
+        "The specified time range is empty.", "parameter" "timeMax";
+    /// 403: the calendar may not be used like that.
+    access(needed): FORBIDDEN, "calendar", "requiredAccessLevel",
+        "You need to have {needed} access to this calendar.";
+    /// 403: only the organizer may change that.
+    not_organizer(): FORBIDDEN, "calendar", "forbiddenForNonOrganizer",
+        "Shared properties can only be changed by the organizer of the event.";
+    /// 404: no such calendar or event.
+    not_found(): NOT_FOUND, "global", "notFound", "Not Found";
+    /// 409: the id is taken.
+    duplicate(): CONFLICT, "global", "duplicate", "The requested identifier already exists.";
+    /// 410: it was deleted before.
+    deleted(): GONE, "global", "deleted", "Resource has been deleted";
+    /// 410: the sync token is too old.
+    sync_over(): GONE, "calendar", "fullSyncRequired",
+        "Sync token is no longer valid, a full sync is required.", "parameter" "syncToken";
+    /// 412: it has changed since the client read it.
+    condition(): PRECONDITION_FAILED, "global", "conditionNotMet", "Precondition Failed",
+        "header" "If-Match";
 }

@@ -75,7 +75,7 @@ pub(super) fn view<'a>(agenda: &'a Agenda, calendar: &'a Calendar) -> View<'a> {
 fn question(params: &Params<'_>) -> Result<EventQuery, Response> {
     let time = |name: &str| match params.one(name) {
         None => Ok(None),
-        Some(text) => rfc3339(text).map(Some).ok_or_else(refuse::bad_request),
+        Some(text) => rfc3339(text).map(Some).ok_or_else(|| refuse::bad("Bad Request")),
     };
     let (from, to) = (time("timeMin")?, time("timeMax")?);
     if from.zip(to).is_some_and(|(from, to)| to <= from) {

@@ -5,6 +5,8 @@
 //! the wire. The codes are as mixed as the real ones: the front end's
 //! (`BadRequest`, `RequestBroker--ParseUri`) and Exchange's (`Error…`).
 
+use std::fmt::Display;
+
 use hyper::StatusCode;
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -37,6 +39,11 @@ impl GraphError {
         self
     }
 
+    /// The same with the word that a second later will do.
+    pub fn again_soon(self) -> Self {
+        self.with("retry-after", "1")
+    }
+
     /// The body, under the request's two ids.
     pub fn body(&self, request_id: &str, client_request_id: &str) -> Value {
         let date = Timestamp::now().strftime("%Y-%m-%dT%H:%M:%S").to_string();
@@ -54,11 +61,11 @@ impl GraphError {
     }
 }
 
-/// Makes the refusals that are the same whatever was asked.
+/// Makes the refusals: each with what its message is made of, its status, code and message.
 macro_rules! refusals {
-    ($($(#[$doc:meta])* $name:ident: $status:ident, $code:literal, $message:literal;)*) => {
-        $($(#[$doc])* pub(super) fn $name() -> GraphError {
-            GraphError::new(StatusCode::$status, $code, $message)
+    ($($(#[$doc:meta])* $name:ident$(($($part:ident),*))?: $status:ident, $code:literal, $message:literal;)*) => {
+        $($(#[$doc])* pub(super) fn $name($($($part: impl Display),*)?) -> GraphError {
+            GraphError::new(StatusCode::$status, $code, format!($message))
         })*
     };
 }
@@ -125,40 +132,55 @@ refusals! {
     denied: FORBIDDEN, "ErrorAccessDenied", "Access is denied. Check credentials and try again.";
     /// 413: a body beyond all measure.
     too_large: PAYLOAD_TOO_LARGE, "BadRequest", "Maximum request length exceeded.";
-}
-
-/// 400 in the front end's name.
-pub(super) fn bad_request(message: impl Into<String>) -> GraphError {
-    GraphError::new(StatusCode::BAD_REQUEST, "BadRequest", message)
-}
-
-/// 400: a query option that cannot be read.
-pub(super) fn unreadable(message: impl Into<String>) -> GraphError {
-    GraphError::new(StatusCode::BAD_REQUEST, "RequestBroker--ParseUri", message)
-}
-
-/// 400: a property that a type does not have.
-pub(super) fn no_property(name: &str, kind: &str) -> GraphError {
-    unreadable(no_property_message(name, kind))
-}
-
-/// The sentence about a property that a type does not have.
-pub(super) fn no_property_message(name: &str, kind: &str) -> String {
-    format!("Could not find a property named '{name}' on type 'microsoft.graph.{kind}'.")
-}
-
-/// 400: a filter that is no filter.
-pub(super) fn invalid_filter(why: &str) -> GraphError {
-    bad_request(format!("Invalid filter clause: {why}"))
-}
-
-/// 400: an order that the store does not have.
-pub(super) fn unsupported_order(name: &str) -> GraphError {
-    GraphError::new(
-        StatusCode::BAD_REQUEST,
-        "ErrorInvalidUrlQuery",
-        format!("The property '{name}' does not support sorting."),
-    )
+    /// 400 in the front end's name.
+    bad_request(message): BAD_REQUEST, "BadRequest", "{message}";
+    /// 400: a query option that cannot be read.
+    unreadable(message): BAD_REQUEST, "RequestBroker--ParseUri", "{message}";
+    /// 400: a property that a type does not have.
+    no_property(name, kind): BAD_REQUEST, "RequestBroker--ParseUri",
+        "Could not find a property named '{name}' on type 'microsoft.graph.{kind}'.";
+    /// 400: a filter that is no filter.
+    invalid_filter(why): BAD_REQUEST, "BadRequest", "Invalid filter clause: {why}";
+    /// 400: an order that the store does not have.
+    unsupported_order(name): BAD_REQUEST, "ErrorInvalidUrlQuery",
+        "The property '{name}' does not support sorting.";
+    /// 404: a user that is not in the directory.
+    invalid_user(user): NOT_FOUND, "ErrorInvalidUser", "The requested user '{user}' is invalid.";
+    /// 400: a path that leads nowhere.
+    no_segment(segment): BAD_REQUEST, "BadRequest",
+        "Resource not found for the segment '{segment}'.";
+    /// 400: a zone that nobody knows.
+    unknown_zone(name): BAD_REQUEST, "TimeZoneNotSupportedException",
+        "A valid TimeZone value must be specified. The following TimeZone value is not supported: \
+         '{name}'.";
+    /// 400: a parameter that makes no sense.
+    invalid_parameter(message): BAD_REQUEST, "ErrorInvalidParameter", "{message}";
+    /// 400: a request that can be read and not be carried out.
+    invalid_request(why): BAD_REQUEST, "ErrorInvalidRequest",
+        "Your request can't be completed. {why}";
+    /// 400: a rule that makes no sense.
+    rule_refused(why): BAD_REQUEST, "ErrorInboxRulesValidationError",
+        "A validation error occurred while executing a rule operation. {why}";
+    /// 400: a body that is no JSON.
+    unreadable_body: BAD_REQUEST, "BadRequest",
+        "Unable to read JSON request payload. Please ensure Content-Type header is set and payload \
+         is of valid JSON format.";
+    /// 400: a body that is not what it has to be.
+    wrong_body(message): BAD_REQUEST, "RequestBodyRead", "{message}";
+    /// 400: a link to changes that is none, or not of this list.
+    sync_state_malformed: BAD_REQUEST, "SyncStateInvalid", "The sync state is badly formed.";
+    /// 429 on purpose.
+    too_many: TOO_MANY_REQUESTS, "TooManyRequests", "Too many requests. Please retry again later.";
+    /// 429: more requests at a time than a mailbox takes.
+    too_many_at_once: TOO_MANY_REQUESTS, "ApplicationThrottled",
+        "Application is over its MailboxConcurrency limit.";
+    /// 500 on purpose.
+    internal: INTERNAL_SERVER_ERROR, "InternalServerError",
+        "An internal server error occurred. The operation failed.";
+    /// 503 on purpose.
+    busy: SERVICE_UNAVAILABLE, "ErrorServerBusy", "The server is busy. Please try again later.";
+    /// 504 on purpose.
+    overdue: GATEWAY_TIMEOUT, "UnknownError", "";
 }
 
 /// 400: an option that does not go with `$search`.
@@ -169,68 +191,6 @@ pub(super) fn not_with_search(option: &str) -> GraphError {
     };
     let message = format!("The query parameter '{option}' is not supported with '$search'.");
     GraphError::new(StatusCode::BAD_REQUEST, code, message)
-}
-
-/// 404: a user that is not in the directory.
-pub(super) fn invalid_user(user: &str) -> GraphError {
-    GraphError::new(
-        StatusCode::NOT_FOUND,
-        "ErrorInvalidUser",
-        format!("The requested user '{user}' is invalid."),
-    )
-}
-
-/// 400: a path that leads nowhere.
-pub(super) fn no_segment(segment: &str) -> GraphError {
-    bad_request(format!("Resource not found for the segment '{segment}'."))
-}
-
-/// 400: a zone that nobody knows.
-pub(super) fn unknown_zone(name: &str) -> GraphError {
-    GraphError::new(
-        StatusCode::BAD_REQUEST,
-        "TimeZoneNotSupportedException",
-        format!(
-            "A valid TimeZone value must be specified. The following TimeZone value is not \
-             supported: '{name}'."
-        ),
-    )
-}
-
-/// 400: a parameter that makes no sense.
-pub(super) fn invalid_parameter(message: impl Into<String>) -> GraphError {
-    GraphError::new(StatusCode::BAD_REQUEST, "ErrorInvalidParameter", message)
-}
-
-/// 400: a request that can be read and not be carried out.
-pub(super) fn invalid_request(why: &str) -> GraphError {
-    GraphError::new(
-        StatusCode::BAD_REQUEST,
-        "ErrorInvalidRequest",
-        format!("Your request can't be completed. {why}"),
-    )
-}
-
-/// 400: a rule that makes no sense.
-pub(super) fn rule_refused(why: &str) -> GraphError {
-    GraphError::new(
-        StatusCode::BAD_REQUEST,
-        "ErrorInboxRulesValidationError",
-        format!("A validation error occurred while executing a rule operation. {why}"),
-    )
-}
-
-/// 400: a body that is no JSON.
-pub(super) fn unreadable_body() -> GraphError {
-    bad_request(
-        "Unable to read JSON request payload. Please ensure Content-Type header is set and \
-         payload is of valid JSON format.",
-    )
-}
-
-/// 400: a body that is not what it has to be.
-pub(super) fn wrong_body(message: impl Into<String>) -> GraphError {
-    GraphError::new(StatusCode::BAD_REQUEST, "RequestBodyRead", message)
 }
 
 /// 401: no token, or not one that is good now.
@@ -247,50 +207,23 @@ pub(super) fn unauthenticated(token: &str) -> GraphError {
     )
 }
 
-/// 429: more requests at a time than a mailbox takes.
-pub(super) fn too_many_at_once() -> GraphError {
-    GraphError::new(
-        StatusCode::TOO_MANY_REQUESTS,
-        "ApplicationThrottled",
-        "Application is over its MailboxConcurrency limit.",
-    )
-    .with("retry-after", "1")
-}
-
 /// A failure on purpose, where it has Graph's shape; a page for people, a
 /// connection that breaks, have none.
 pub(super) fn fault(fault: Fault) -> Option<GraphError> {
-    let refusal = match fault {
-        Fault::TooMany => GraphError::new(
-            StatusCode::TOO_MANY_REQUESTS,
-            "TooManyRequests",
-            "Too many requests. Please retry again later.",
-        )
-        .with("retry-after", "1"),
-        Fault::Forbidden => denied(),
-        Fault::Server => GraphError::new(
-            StatusCode::INTERNAL_SERVER_ERROR,
-            "InternalServerError",
-            "An internal server error occurred. The operation failed.",
-        ),
-        Fault::Unavailable => GraphError::new(
-            StatusCode::SERVICE_UNAVAILABLE,
-            "ErrorServerBusy",
-            "The server is busy. Please try again later.",
-        )
-        .with("retry-after", "1"),
-        Fault::Timeout => GraphError::new(StatusCode::GATEWAY_TIMEOUT, "UnknownError", ""),
+    match fault {
+        Fault::TooMany => Some(too_many().again_soon()),
+        Fault::Forbidden => Some(denied()),
+        Fault::Server => Some(internal()),
+        Fault::Unavailable => Some(busy().again_soon()),
+        Fault::Timeout => Some(overdue()),
         Fault::Html
         | Fault::Reset
         | Fault::Half
         | Fault::Lost
         | Fault::Gate
         | Fault::Late
-        | Fault::Overdue => {
-            return None;
-        }
-    };
-    Some(refusal)
+        | Fault::Overdue => None,
+    }
 }
 
 /// 502 as the gateway in front of Graph words it: a page for people.

@@ -94,7 +94,7 @@ pub(super) fn enter<'a>(
     let address = user.map_or(access.mailbox.as_str(), |mailbox| &mailbox.address);
     match state.graph.enter(address) {
         Some(place) => Ok(Some(place)),
-        None => Err(wire(state, headers, Err(error::too_many_at_once()))),
+        None => Err(wire(state, headers, Err(error::too_many_at_once().again_soon()))),
     }
 }
 

@@ -16,7 +16,7 @@ use serde_json::{Map, Value, json};
 
 use super::access;
 use super::calendar::context::{CalendarContext, CalendarRef};
-use super::error::{GraphError, sync_state_lost};
+use super::error::{GraphError, sync_state_lost, sync_state_malformed};
 use super::ids::named_guid;
 use super::pages;
 use super::params::{Prefer, QueryOptions};
@@ -220,15 +220,15 @@ impl Token {
     fn read(text: &str, state: &State, question: &str) -> Result<Self, GraphError> {
         let bytes = URL_SAFE_NO_PAD.decode(text).ok();
         let parsed = bytes.and_then(|bytes| serde_json::from_slice::<Value>(&bytes).ok());
-        let parsed = parsed.ok_or_else(malformed)?;
+        let parsed = parsed.ok_or_else(sync_state_malformed)?;
         if parsed.get("p").and_then(Value::as_str) != Some(question) {
-            return Err(malformed());
+            return Err(sync_state_malformed());
         }
         let number = |name: &str| parsed.get(name).and_then(Value::as_u64);
         if number("g") != Some(state.graph.generation()) {
             return Err(sync_state_lost());
         }
-        let (since, until) = number("s").zip(number("u")).ok_or_else(malformed)?;
+        let (since, until) = number("s").zip(number("u")).ok_or_else(sync_state_malformed)?;
         let after = parsed.get("a").and_then(|after| {
             let first = after.get(0)?.as_i64()?;
             Some((first, after.get(1)?.as_u64()?))
@@ -262,10 +262,6 @@ impl Token {
             None => Round { since: self.until, until: now, after: None },
         }
     }
-}
-
-fn malformed() -> GraphError {
-    GraphError::new(StatusCode::BAD_REQUEST, "SyncStateInvalid", "The sync state is badly formed.")
 }
 
 /// What of a query stays the same from round to round.

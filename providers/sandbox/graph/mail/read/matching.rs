@@ -6,7 +6,7 @@
 
 use super::message::{self, Importance};
 use crate::graph::error::{
-    GraphError, inefficient, invalid_filter, malformed_id, no_property_message, unsupported_filter,
+    GraphError, inefficient, invalid_filter, malformed_id, no_property, unsupported_filter,
     unsupported_order,
 };
 use crate::graph::exchange::Store;
@@ -119,7 +119,7 @@ fn check(store: Store<'_>, filter: &mut Filter) -> Result<(), GraphError> {
                 Ok(())
             }
             _ if is_property(path) => Err(unsupported_filter()),
-            _ => Err(invalid_filter(&no_property_message(path, "message"))),
+            _ => Err(invalid_filter(no_property(path, "message").message)),
         },
     }
 }
@@ -138,7 +138,7 @@ fn kind(path: &str) -> Result<PropertyType, GraphError> {
     match FILTERED.iter().find(|(known, _)| *known == path) {
         Some((_, kind)) => Ok(*kind),
         None if is_property(path) => Err(unsupported_filter()),
-        None => Err(invalid_filter(&no_property_message(path, "message"))),
+        None => Err(invalid_filter(no_property(path, "message").message)),
     }
 }
 

@@ -20,7 +20,7 @@ use hyper::{Method, StatusCode};
 use hyper_util::rt::TokioIo;
 use tokio::net::{TcpListener, TcpStream};
 
-use super::auth::{entra, google as google_sign_in};
+use super::auth;
 use super::faults::Fault;
 use super::gmail::upload as gmail_upload;
 use super::google::error as google_error;
@@ -153,9 +153,7 @@ fn route(state: &State, request: &Request) -> Response {
         ["upload", "gmail", ..] => gmail_upload::answer(state, request.clone()),
         ["calendar", rest @ ..] => google_calendar::answer(state, request, rest),
         ["v1", rest @ ..] => google_people::answer(state, request, rest),
-        _ => entra::answer(state, request, &path)
-            .or_else(|| google_sign_in::answer(state, request, &path))
-            .unwrap_or_else(google_error::not_found_page),
+        path => auth::answer(state, request, path).unwrap_or_else(google_error::not_found_page),
     }
 }
 
@@ -168,8 +166,7 @@ pub(super) fn routes() -> impl Iterator<Item = &'static str> {
         google_people::ROUTES,
         graph::ROUTES,
         graph::OTHER_ROUTES,
-        google_sign_in::ROUTES,
-        entra::ROUTES,
+        auth::ROUTES,
     ];
     apis.into_iter().flatten().copied()
 }

@@ -18,9 +18,15 @@ const MICROSOFT: &str = "mira@lindqvist-lamps.example";
 
 /// The routes that none of these calls reaches, and the tests that do.
 const ELSEWHERE: &[(&str, &str)] = &[
+    (
+        "POST /_tenant/oauth2/deviceauth",
+        "sandbox_entra::device_code_is_accepted: a form for people",
+    ),
+    (
+        "POST /_tenant/oauth2/v2.0/consent",
+        "sandbox_entra::sign_in_by_page_works: a form for people",
+    ),
     ("POST /o/oauth2/v2/consent", "sandbox::sign_in_by_page_returns_tokens: a form for people"),
-    ("POST /tenant/oauth2/deviceauth", "sandbox_entra::device_code_is_accepted: a form for people"),
-    ("POST /tenant/oauth2/v2.0/consent", "sandbox_entra::sign_in_by_page_works: a form for people"),
 ];
 
 /// Calls for either account, which is `$account`; `$large` is a file of 4 MB.

@@ -5,8 +5,6 @@
 //! checks it, for a client that forgets a check is what the sandbox is to find.
 //! Pages are in `pages.rs`, tokens and their life in `tokens/mod.rs`.
 
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
 use hyper::StatusCode;
 use serde_json::{Value, json};
 
@@ -15,29 +13,8 @@ use super::pages;
 use super::tokens::{Access, AuthorizationRequest, Code, Issued, Issuer, RefreshStatus, SignIn};
 use crate::google::error;
 use crate::http::{Request, Response};
-use crate::routes::routes;
 use crate::state::State;
 use crate::store::mailbox::Mailbox;
-
-/// What a route leads to.
-struct GoogleAuthCall<'a>(&'a dyn Fn(&State, &Request) -> Response);
-
-routes! { GoogleAuthCall below "" {
-    "GET" ["o", "oauth2", "v2", "auth"] => GoogleAuthCall(&ask),
-    "POST" ["o", "oauth2", "v2", "consent"] => GoogleAuthCall(&consent),
-    "POST" ["token"] => GoogleAuthCall(&token),
-    "POST" ["revoke"] => GoogleAuthCall(&revoke),
-}}
-
-/// Answers the paths of the sign-in; `None` for any other.
-pub(crate) fn answer(state: &State, request: &Request, path: &[&str]) -> Option<Response> {
-    let (name, call) = route(request.method.as_str(), path)?;
-    let answer = call.0(state, request);
-    if answer.status.as_u16() < 400 {
-        state.hit(name);
-    }
-    Some(answer)
-}
 
 /// The mailbox of a request's bearer, and what Google's sign-in granted it.
 pub(crate) fn bearer<'a>(
@@ -60,7 +37,7 @@ pub(crate) fn bearer<'a>(
 }
 
 /// Checks an authorization request and shows the consent page.
-fn ask(state: &State, request: &Request) -> Response {
+pub(super) fn ask(state: &State, request: &Request) -> Response {
     let authorization = match authorization(request) {
         Ok(authorization) => authorization,
         Err((error, why)) => return error::error_page(error, &why),
@@ -122,7 +99,7 @@ fn is_scope(scope: &str) -> bool {
 }
 
 /// Takes the consent page's form.
-fn consent(state: &State, request: &Request) -> Response {
+pub(super) fn consent(state: &State, request: &Request) -> Response {
     let form = request.form();
     let authorization =
         state.sign_in().take(Issuer::Google, field(&form, "request").unwrap_or_default());
@@ -167,17 +144,15 @@ fn back(redirect_uri: &str, pairs: &[(&str, &str)]) -> Response {
 }
 
 /// Trades a code or refresh token for an access token.
-fn token(state: &State, request: &Request) -> Response {
+pub(super) fn token(state: &State, request: &Request) -> Response {
     let form = request.form();
-    let client =
-        field(&form, "client_id").map_or_else(|| basic_user(request), |id| Some(id.to_owned()));
-    let Some(client) = client.filter(|id| !id.is_empty()) else {
+    let Some(client) = field(&form, "client_id").filter(|id| !id.is_empty()) else {
         let why = "The OAuth client was not found.";
         return refusal(StatusCode::UNAUTHORIZED, "invalid_client", why);
     };
     match field(&form, "grant_type") {
-        Some("authorization_code") => by_code(state, &form, &client),
-        Some("refresh_token") => by_refresh_token(state, &form, &client),
+        Some("authorization_code") => by_code(state, &form, client),
+        Some("refresh_token") => by_refresh_token(state, &form, client),
         Some(other) => bad("unsupported_grant_type", &format!("Invalid grant_type: {other}")),
         None => missing("grant_type"),
     }
@@ -238,7 +213,7 @@ fn by_refresh_token(state: &State, form: &[(String, String)], client: &str) -> R
 }
 
 /// Ends a grant by any of its tokens.
-fn revoke(state: &State, request: &Request) -> Response {
+pub(super) fn revoke(state: &State, request: &Request) -> Response {
     let form = request.form();
     let token = field(&form, "token").or_else(|| request.param("token"));
     match token {
@@ -248,16 +223,6 @@ fn revoke(state: &State, request: &Request) -> Response {
         Some(_) => bad("invalid_token", "Token expired or revoked"),
         None => missing("token"),
     }
-}
-
-/// The user name of HTTP Basic, by which some clients give their id.
-fn basic_user(request: &Request) -> Option<String> {
-    let encoded = request.header("authorization")?.strip_prefix("Basic ")?;
-    let decoded = String::from_utf8(STANDARD.decode(encoded.trim()).ok()?).ok()?;
-    let (user, _) = decoded.split_once(':')?;
-    // RFC 6749 (2.3.1) has both parts form-encoded first.
-    let plain = percent_encoding::percent_decode_str(user).decode_utf8().ok()?;
-    Some(plain.into_owned())
 }
 
 /// An error of the token endpoint (RFC 6749, 5.2).

@@ -1,7 +1,38 @@
 //! Signing in, at Google and at Microsoft.
 
-pub(super) mod entra;
+mod entra;
 pub(super) mod google;
 mod oauth;
 mod pages;
 pub(super) mod tokens;
+
+use super::http::{Request, Response};
+use super::routes::routes;
+use super::state::State;
+use entra::{authorize, device, token};
+
+/// What a route leads to.
+struct SignInCall<'a>(&'a dyn Fn(&State, &Request) -> Response);
+
+routes! { SignInCall below "" {
+    "GET" ["o", "oauth2", "v2", "auth"] => SignInCall(&google::ask),
+    "POST" ["o", "oauth2", "v2", "consent"] => SignInCall(&google::consent),
+    "POST" ["token"] => SignInCall(&google::token),
+    "POST" ["revoke"] => SignInCall(&google::revoke),
+    "GET" [_tenant, "oauth2", "v2.0", "authorize"] => SignInCall(&authorize::ask),
+    "POST" [_tenant, "oauth2", "v2.0", "consent"] => SignInCall(&authorize::consent),
+    "POST" [_tenant, "oauth2", "v2.0", "token"] => SignInCall(&token::answer),
+    "POST" [_tenant, "oauth2", "v2.0", "devicecode"] => SignInCall(&device::issue),
+    "GET" [_tenant, "oauth2", "deviceauth"] => SignInCall(&device::page),
+    "POST" [_tenant, "oauth2", "deviceauth"] => SignInCall(&device::page),
+}}
+
+/// Answers the paths of the sign-ins; `None` for any other.
+pub(super) fn answer(state: &State, request: &Request, path: &[&str]) -> Option<Response> {
+    let (name, call) = route(request.method.as_str(), path)?;
+    let answer = call.0(state, request);
+    if answer.status.as_u16() < 400 {
+        state.hit(name);
+    }
+    Some(answer)
+}

@@ -12,7 +12,7 @@ use crate::http::{Request, Response};
 use crate::state::State;
 
 /// Checks an authorization request and shows the consent page.
-pub(super) fn ask(state: &State, request: &Request) -> Response {
+pub(in crate::auth) fn ask(state: &State, request: &Request) -> Response {
     let (client_id, redirect_uri) = match client(request) {
         Ok(client) => client,
         Err(refusal) => return refusal.page(),
@@ -27,12 +27,6 @@ pub(super) fn ask(state: &State, request: &Request) -> Response {
     match (state.mailbox(hint), request.header(CONSENT_HEADER)) {
         (Some(mailbox), Some("allow")) => allow(state, authorization, mailbox.address.clone()),
         (Some(_), Some("deny")) => deny(&authorization),
-        // Nobody stays signed in here, so nothing can go on in silence.
-        _ if request.param("prompt") == Some("none") => refused(EntraError::new(
-            "login_required",
-            50_058,
-            "A silent sign-in request was sent but no user is signed in.",
-        )),
         _ => match state.sign_in().hold(authorization.clone()) {
             Ok(ticket) => pages::consent(state, &authorization, &ticket, hint),
             Err(error) => refused(EntraError::failure(error.message())),
@@ -50,16 +44,7 @@ fn client(request: &Request) -> Result<(&str, &str), EntraError> {
     let client_id = need("client_id")?;
     let redirect_uri = need("redirect_uri")?;
     if !is_loopback(redirect_uri) {
-        return Err(EntraError::new(
-            "invalid_request",
-            50_011,
-            format!(
-                "The redirect URI '{redirect_uri}' specified in the request does not match the \
-                 redirect URIs configured for the application '{client_id}'. Make sure the \
-                 redirect URI sent in the request matches one added to your application in the \
-                 Azure portal."
-            ),
-        ));
+        return Err(EntraError::wrong_redirect(redirect_uri, client_id));
     }
     Ok((client_id, redirect_uri))
 }
@@ -71,46 +56,14 @@ fn authorization(
     redirect_uri: &str,
 ) -> Result<AuthorizationRequest, EntraError> {
     let param = |name: &str| request.param(name).filter(|value| !value.is_empty());
-    match param("response_type").ok_or_else(|| EntraError::missing("response_type"))? {
-        "code" => {}
-        other => {
-            return Err(EntraError::new(
-                "unsupported_response_type",
-                700_054,
-                format!("response_type '{other}' is not enabled for the application."),
-            ));
-        }
+    let kind = param("response_type").ok_or_else(|| EntraError::missing("response_type"))?;
+    if kind != "code" {
+        return Err(EntraError::wrong_response_type(kind));
     }
-    if let Some(mode) = param("response_mode").filter(|mode| *mode != "query") {
-        return Err(EntraError::new(
-            "invalid_request",
-            70_007,
-            format!("'{mode}' is not a supported value of 'response_mode' when requesting a code."),
-        ));
-    }
-    let prompts = ["none", "login", "consent", "select_account"];
-    if let Some(prompt) = param("prompt").filter(|prompt| !prompts.contains(prompt)) {
-        return Err(EntraError::new(
-            "invalid_request",
-            90_023,
-            format!("Unsupported 'prompt' value '{prompt}'."),
-        ));
-    }
-    let scopes = param("scope").ok_or_else(|| EntraError::missing("scope"))?;
-    let scopes = scopes::read(scopes)?;
-    let challenge = param("code_challenge").ok_or_else(|| {
-        EntraError::new(
-            "invalid_request",
-            9_002_325,
-            "Proof Key for Code Exchange is required for authorization code redemption.",
-        )
-    })?;
+    let scopes = scopes::read(param("scope").ok_or_else(|| EntraError::missing("scope"))?)?;
+    let challenge = param("code_challenge").ok_or_else(EntraError::no_challenge)?;
     if param("code_challenge_method") != Some("S256") || challenge.len() != oauth::CHALLENGE {
-        return Err(EntraError::new(
-            "invalid_request",
-            501_491,
-            "The Code_Challenge is not an S256 challenge of 43 characters.",
-        ));
+        return Err(EntraError::wrong_challenge());
     }
     Ok(AuthorizationRequest {
         issuer: Issuer::Microsoft,
@@ -124,17 +77,12 @@ fn authorization(
 }
 
 /// Takes the consent page's form.
-pub(super) fn consent(state: &State, request: &Request) -> Response {
+pub(in crate::auth) fn consent(state: &State, request: &Request) -> Response {
     let form = request.form();
     let ticket = field(&form, "request").unwrap_or_default();
     let authorization = state.sign_in().take(Issuer::Microsoft, ticket);
     let Some(authorization) = authorization else {
-        return EntraError::new(
-            "invalid_request",
-            90_100,
-            "This page was used before or is too old. Start the sign-in again.",
-        )
-        .page();
+        return EntraError::used_page().page();
     };
     let mailbox = state.mailbox(field(&form, "mailbox").unwrap_or_default());
     match (mailbox, field(&form, "decision")) {
@@ -163,7 +111,5 @@ fn allow(state: &State, authorization: AuthorizationRequest, mailbox: String) ->
 
 /// Sends the browser back with the person's refusal.
 fn deny(authorization: &AuthorizationRequest) -> Response {
-    EntraError::new("access_denied", 65_004, "User declined to consent to access the app.")
-        .suberror("cancel")
-        .redirect(&authorization.redirect_uri, &authorization.state)
+    EntraError::declined().redirect(&authorization.redirect_uri, &authorization.state)
 }

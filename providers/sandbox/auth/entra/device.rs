@@ -14,7 +14,7 @@ use crate::http::{Request, Response};
 use crate::state::State;
 
 /// Gives a device its codes.
-pub(super) fn issue(state: &State, request: &Request) -> Response {
+pub(in crate::auth) fn issue(state: &State, request: &Request) -> Response {
     let form = request.form();
     let authorization = match authorization(&form) {
         Ok(authorization) => authorization,
@@ -67,7 +67,7 @@ fn authorization(form: &[(String, String)]) -> Result<AuthorizationRequest, Entr
 
 /// The page where a person types the code: shown, or sent in. With the consent
 /// header, one request is enough, and a GET does.
-pub(super) fn page(state: &State, request: &Request) -> Response {
+pub(in crate::auth) fn page(state: &State, request: &Request) -> Response {
     let form = request.form();
     let given = |name: &str| field(&form, name).or_else(|| request.param(name));
     let user_code = given("user_code").or_else(|| given("otc")).unwrap_or_default();

@@ -50,7 +50,7 @@ pub(super) fn read(text: &str) -> Result<Scopes, EntraError> {
             offline = true;
             continue;
         }
-        let known = canonical_scope(scope).ok_or_else(|| unknown(scope))?;
+        let known = canonical_scope(scope).ok_or_else(|| EntraError::unknown_scope(scope))?;
         if !granted.contains(&known) {
             granted.push(known);
         }
@@ -91,16 +91,4 @@ fn short(scope: &str) -> &str {
         Some((address, name)) if address.eq_ignore_ascii_case(GRAPH) => name,
         _ => scope,
     }
-}
-
-/// A scope that the service does not have.
-fn unknown(scope: &str) -> EntraError {
-    EntraError::new(
-        "invalid_scope",
-        70_011,
-        format!(
-            "The provided request must include a 'scope' input parameter. The provided value for \
-             the input parameter 'scope' is not valid. The scope {scope} is not valid."
-        ),
-    )
 }

@@ -17,7 +17,7 @@ use crate::state::State;
 pub(super) const DEVICE_GRANT: &str = "urn:ietf:params:oauth:grant-type:device_code";
 
 /// Trades what the form brings for tokens.
-pub(super) fn answer(state: &State, request: &Request) -> Response {
+pub(in crate::auth) fn answer(state: &State, request: &Request) -> Response {
     trade(state, request).unwrap_or_else(|refusal| refusal.json())
 }
 
@@ -26,13 +26,7 @@ fn trade(state: &State, request: &Request) -> Result<Response, EntraError> {
     let grant = form.need("grant_type")?;
     let client = form.need("client_id")?;
     if form.has("client_secret") || form.has("client_assertion") {
-        return Err(EntraError::new(
-            "invalid_client",
-            700_025,
-            "Client is public so neither 'client_assertion' nor 'client_secret' should be \
-             presented.",
-        )
-        .status(StatusCode::UNAUTHORIZED));
+        return Err(EntraError::public_client());
     }
     // The scopes asked for are checked, and all that were granted are given,
     // as the service does it.
@@ -57,13 +51,7 @@ fn trade(state: &State, request: &Request) -> Result<Response, EntraError> {
             let (authorization, mailbox) = granted(polled)?;
             sign_in.issue_tokens(&authorization, mailbox)
         }
-        other => {
-            return Err(EntraError::new(
-                "unsupported_grant_type",
-                70_003,
-                format!("The app requested an unsupported grant type '{other}'."),
-            ));
-        }
+        other => return Err(EntraError::unknown_grant(other)),
     };
     let issued = issued.map_err(|error| EntraError::failure(error.message()))?;
     Ok(json_answer(StatusCode::OK, &body(&sign_in, issued)))
@@ -93,42 +81,17 @@ fn by_code(sign_in: &mut SignIn, form: &Form, client: &str) -> Result<Code, Entr
     // A code is good for one try, so it is gone even if the try fails.
     let code = sign_in.take_code(Issuer::Microsoft, code).map_err(|why| match why {
         NoCode::Unknown => EntraError::malformed(),
-        NoCode::Spent => EntraError::new(
-            "invalid_grant",
-            54_005,
-            "OAuth2 Authorization code was already redeemed, please retry with a new valid \
-                 code or use an existing refresh token.",
-        ),
-        NoCode::Expired => EntraError::new(
-            "invalid_grant",
-            70_008,
-            "The provided authorization code or refresh token has expired due to inactivity. \
-                 Send a new interactive authorization request for this user and resource.",
-        ),
+        NoCode::Spent => EntraError::spent_code(),
     })?;
     let authorization = &code.authorization;
     if authorization.client_id != client {
-        return Err(not_this_grant());
+        return Err(EntraError::wrong_grant());
     }
     if authorization.redirect_uri != redirect_uri {
-        return Err(EntraError::new(
-            "invalid_client",
-            500_112,
-            format!(
-                "The reply address '{redirect_uri}' does not match the reply address '{}' \
-                 provided when requesting Authorization code.",
-                authorization.redirect_uri
-            ),
-        )
-        .status(StatusCode::UNAUTHORIZED));
+        return Err(EntraError::other_redirect(redirect_uri, &authorization.redirect_uri));
     }
     if form.get("code_verifier").map(challenge_of).as_ref() != Some(&authorization.challenge) {
-        return Err(EntraError::new(
-            "invalid_grant",
-            501_481,
-            "The Code_Verifier does not match the code_challenge supplied in the authorization \
-             request.",
-        ));
+        return Err(EntraError::wrong_verifier());
     }
     check_consent(form, client, &authorization.scope)?;
     Ok(code)
@@ -138,15 +101,11 @@ fn by_code(sign_in: &mut SignIn, form: &Form, client: &str) -> Result<Code, Entr
 fn may_refresh(sign_in: &SignIn, form: &Form, client: &str, token: &str) -> Result<(), EntraError> {
     match sign_in.standing(Issuer::Microsoft, token) {
         RefreshStatus::Unknown => Err(EntraError::malformed()),
-        RefreshStatus::Rotated => Err(not_this_grant()),
-        RefreshStatus::Revoked => Err(EntraError::new(
-            "invalid_grant",
-            50_173,
-            "The provided grant has expired due to it being revoked, a fresh auth token is \
-             needed. The user might have changed or reset their password.",
-        )
-        .suberror("bad_token")),
-        RefreshStatus::Good { client_id, .. } if client_id != client => Err(not_this_grant()),
+        RefreshStatus::Rotated => Err(EntraError::wrong_grant()),
+        RefreshStatus::Revoked => Err(EntraError::revoked()),
+        RefreshStatus::Good { client_id, .. } if client_id != client => {
+            Err(EntraError::wrong_grant())
+        }
         RefreshStatus::Good { scope, .. } => check_consent(form, client, scope),
     }
 }
@@ -154,16 +113,9 @@ fn may_refresh(sign_in: &SignIn, form: &Form, client: &str, token: &str) -> Resu
 /// Refuses scopes beyond those that the person granted.
 fn check_consent(form: &Form, client: &str, granted: &str) -> Result<(), EntraError> {
     match form.get("scope") {
-        Some(requested) if !scopes::covers(granted, requested) => Err(EntraError::new(
-            "invalid_grant",
-            65_001,
-            format!(
-                "The user or administrator has not consented to use the application with ID \
-                 '{client}'. Send an interactive authorization request for this user and \
-                 resource."
-            ),
-        )
-        .suberror("consent_required")),
+        Some(requested) if !scopes::covers(granted, requested) => {
+            Err(EntraError::no_consent(client))
+        }
         _ => Ok(()),
     }
 }
@@ -172,38 +124,12 @@ fn check_consent(form: &Form, client: &str, granted: &str) -> Result<(), EntraEr
 fn granted(polled: PollResult) -> Result<(AuthorizationRequest, String), EntraError> {
     Err(match polled {
         PollResult::Granted { authorization, mailbox } => return Ok((authorization, mailbox)),
-        PollResult::Pending => EntraError::new(
-            "authorization_pending",
-            70_016,
-            "OAuth 2.0 device flow error. Authorization is pending. Continue polling.",
-        ),
-        PollResult::TooFast => EntraError::new(
-            "slow_down",
-            70_016,
-            "OAuth 2.0 device flow error. Authorization is pending. Polling is too frequent.",
-        ),
-        PollResult::Declined => EntraError::new(
-            "authorization_declined",
-            65_004,
-            "User declined to consent to access the app.",
-        ),
-        PollResult::Expired => EntraError::new(
-            "expired_token",
-            70_020,
-            "The provided value for the input parameter 'device_code' is not valid. This device \
-             code has expired.",
-        ),
-        PollResult::Unknown => EntraError::new(
-            "bad_verification_code",
-            70_018,
-            "The provided value for the input parameter 'device_code' is not valid.",
-        ),
+        PollResult::Pending => EntraError::pending_device(),
+        PollResult::TooFast => EntraError::hasty_device(),
+        PollResult::Declined => EntraError::declined_device(),
+        PollResult::Expired => EntraError::expired_device(),
+        PollResult::Unknown => EntraError::unknown_device(),
     })
-}
-
-/// A grant that was good once, or for another.
-fn not_this_grant() -> EntraError {
-    EntraError::new("invalid_grant", 70_000, "Provided grant is invalid or malformed.")
 }
 
 /// The answer with tokens.

@@ -85,12 +85,10 @@ pub(crate) struct AuthorizationRequest {
 /// Why a code is not good.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NoCode {
-    /// It was never given out.
+    /// It was never given out, or its time is over.
     Unknown,
     /// It was traded before.
     Spent,
-    /// Its time is over.
-    Expired,
 }
 
 /// How a refresh token stands.
@@ -252,7 +250,7 @@ impl SignIn {
         let code = stored.take().ok_or(NoCode::Spent)?;
         match issued.elapsed() < CODE_LIFETIME {
             true => Ok(code),
-            false => Err(NoCode::Expired),
+            false => Err(NoCode::Unknown),
         }
     }
 

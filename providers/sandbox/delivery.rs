@@ -3,8 +3,8 @@
 //! The sender keeps it under SENT with its Bcc. Everybody in To, Cc and Bcc whose
 //! mailbox is here gets a copy without Bcc, with the lines that a delivery adds,
 //! unread in the inbox, as often as it is sent. All other addresses are accepted
-//! and lead nowhere. Nothing here is any one provider's, but that Gmail's
-//! filters are asked where a message goes.
+//! and lead nowhere. Nothing here is any one provider's; filters and rules are not
+//! carried out.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -13,12 +13,11 @@ use jiff::Timestamp;
 use mail_parser::HeaderValue;
 use mail_parser::parsers::MessageStream;
 
-use super::gmail::filtering;
 use super::state::State;
 use super::store::head;
 use super::store::lines;
 use super::store::mailbox::change::{Change, Entry};
-use super::store::message::{self, Facts, Message};
+use super::store::message::{self, Facts};
 use super::store::mime;
 
 /// The fields that name recipients.
@@ -128,14 +127,7 @@ fn hand_over(state: &State, address: &str, raw: &[u8], date: i64) -> Result<(), 
     let raw: Arc<[u8]> = copy.into();
     let facts = facts_at(&raw, date)?;
     let labels = vec!["UNREAD".to_owned(), "INBOX".to_owned()];
-    let message = Message::new(0, labels, facts.clone(), Arc::clone(&raw));
-    let filters = state.settings(&owner, |settings| settings.filters.clone());
-    let entry = Entry {
-        raw,
-        facts,
-        labels: filtering::apply_filters(mailbox, &filters, message),
-        thread: None,
-    };
+    let entry = Entry { raw, facts, labels, thread: None };
     state.change(&owner, |_| Some(Change::Enters(Box::new(entry))));
     Ok(())
 }

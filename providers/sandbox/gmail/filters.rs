@@ -1,5 +1,4 @@
-//! Gmail's filters: kept as they were made. What they do with what is delivered,
-//! which is all but forwarding, is in `filtering.rs`.
+//! Gmail's filters, kept as they were made. They are not carried out.
 
 use hyper::StatusCode;
 use serde_json::{Value, json};

@@ -10,7 +10,6 @@
 pub(super) mod attachment_id;
 mod context;
 mod drafts;
-pub(super) mod filtering;
 mod filters;
 mod history;
 mod labels;

@@ -49,7 +49,7 @@ use delta::DeltaCall as Delta;
 use error::{GraphError, denied, no_segment, not_allowed};
 use exchange::Store;
 use mail::reply_body::ReplyKind;
-use mail::{WriteCall as Write, rules, send, upload};
+use mail::{WriteCall as Write, send, upload};
 use params::{Prefer, QueryOptions};
 use request::RequestContext;
 use response::{Body, GraphResponse, JSON};
@@ -258,7 +258,8 @@ pub(super) fn handle(
         });
     };
     if matches!(call, GraphCall::Read(_) | GraphCall::Write(_)) {
-        catch_up(state, &access, user);
+        // In the real service this happens by itself.
+        send::send_due(state);
     }
     let reply = match call {
         GraphCall::Read(call) => read(state, request, user, &access, &call),
@@ -284,15 +285,6 @@ fn read(
     let context = RequestContext { state, request, store, options: &options, prefer: &prefer };
     let body = context.handle(call)?;
     Ok(GraphResponse { applied: prefer.applied, ..GraphResponse::of(body) })
-}
-
-/// Sends what is due, and lets rules look at what has come into a mailbox: in
-/// the real service both happen by themselves.
-fn catch_up(state: &State, access: &Access, user: Option<&str>) {
-    send::send_due(state);
-    let user = user.and_then(|user| state.mailbox(user));
-    let address = user.map_or(&access.mailbox, |mailbox| &mailbox.address);
-    rules::catch_up(state, address);
 }
 
 /// Answers with the tenant's rooms, which take an administrator's consent.

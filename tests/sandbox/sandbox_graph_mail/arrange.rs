@@ -2,16 +2,16 @@
 
 use serde_json::{Value, json};
 
-use super::{ANA, BEN, at, changed, does, made, mira, people, refused, subjects};
-use crate::common::client::{ME, encoded};
+use super::{ANA, BEN, at, changed, does, made, mira, people, refused};
+use crate::common::client::encoded;
 use crate::graph_client::{column, text};
 
 const RULES: &str = "me/mailFolders/inbox/messageRules";
 
-/// Rules are kept as they are sent, and look at what comes in.
+/// Rules are kept as they are sent.
 #[tokio::test]
-async fn rules_are_stored_and_applied_to_new_mail() {
-    let (_dir, sandbox, user) = mira().await;
+async fn rules_are_stored() {
+    let (_dir, _sandbox, user) = mira().await;
     let folder = made(&user, "me/mailFolders", json!({ "displayName": "Bills" })).await;
     let rule = made(&user, RULES, json!({
         "displayName": "Bills", "sequence": 2,
@@ -43,28 +43,9 @@ async fn rules_are_stored_and_applied_to_new_mail() {
     )
     .await;
     assert_eq!(column(&user.json(RULES).await, "displayName"), ["Away", "Bills"]);
-    let message = |subject: &str, from: &str| {
-        format!(
-            "From: {from}\r\nTo: {ME}\r\nSubject: {subject}\r\nMessage-ID: <{}@x.example>\r\n\r\nx\r\n",
-            subject.replace(' ', ".")
-        )
-    };
-    for (subject, from) in [("Your Invoice", ANA), ("invoice of Ben", BEN), ("News", ANA)] {
-        assert!(sandbox.deliver(ME, message(subject, from).as_bytes()).unwrap());
-    }
-    let bills = format!("me/mailFolders/{}/messages", encoded(text(&folder["id"])));
-    let list = user.json(&bills).await;
-    assert_eq!(column(&list, "subject"), ["Your Invoice"]);
-    let got = &list["value"][0];
-    assert_eq!((&got["isRead"], &got["categories"]), (&json!(true), &json!(["Money"])));
-    assert_eq!(subjects(&user, "inbox").await.len(), 22);
-    // What was there before stays where it is, whatever the rules say now.
     let path = format!("{RULES}/{}", encoded(text(&first["id"])));
     let on = changed(&user, &path, json!({ "isEnabled": true })).await;
     assert_eq!((&on["isEnabled"], &on["displayName"]), (&json!(true), &json!("Away")));
-    assert!(sandbox.deliver(ME, message("Another bill", ANA).as_bytes()).unwrap());
-    assert_eq!(subjects(&user, "deleteditems").await, ["Another bill"]);
-    assert_eq!(subjects(&user, "inbox").await.len(), 22);
     does(&user, "DELETE", &path, Value::Null, 204).await;
     assert_eq!(
         user.json(&format!("{RULES}?%24select=displayName")).await["value"],

@@ -18,10 +18,8 @@ pub(crate) struct ExchangeState {
     pub folders: Arc<Vec<Folder>>,
     /// What is noted of messages, by their ids.
     pub notes: HashMap<u64, Notes>,
-    /// The rules, in the order in which they are looked at.
+    /// The rules, in their order.
     pub rules: Vec<Map<String, Value>>,
-    /// The history id up to which the rules have looked at messages.
-    pub ruled: u64,
     /// The settings that somebody has changed.
     pub settings: Map<String, Value>,
     /// The colours that somebody has chosen, by the category's name.
@@ -41,7 +39,6 @@ impl Default for ExchangeState {
             folders: Arc::new(folders::first()),
             notes: HashMap::new(),
             rules: Vec::new(),
-            ruled: 0,
             settings: Map::new(),
             colours: HashMap::new(),
             unlisted: HashSet::new(),

@@ -1,25 +1,15 @@
-//! The rules of an inbox: kept as they were sent, and carried out on what comes
-//! in, as far as they are simple.
-//!
-//! A request finds what has come since the last one and lets the rules look at
-//! it, before it sees the mailbox itself.
+//! The rules of an inbox, kept as they were sent. They are not carried out.
 
 use hyper::StatusCode;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use super::context::MailContext;
-use super::flag;
-use super::read::message::Importance;
 use crate::graph::error::{GraphError, invalid_request, not_found, rule_refused};
 use crate::graph::exchange::Store;
-use crate::graph::exchange::folders;
 use crate::graph::request::RequestContext;
 use crate::graph::response::{Body, GraphResponse, no_content};
 use crate::graph::types::mail::RULE;
 use crate::graph::types::read::read;
-use crate::state::State;
-use crate::store::mailbox::change::{Change, HistoryEvent};
-use crate::store::message::Message;
 
 /// The properties of a rule, in the order of the wire.
 pub(super) const PROPERTIES: [&str; 9] = [
@@ -64,13 +54,8 @@ pub(super) fn create(context: &MailContext<'_>, folder: &str) -> Result<GraphRes
             return Err(invalid_request(&format!("The {needed} of a rule is required.")));
         }
     }
-    let mailbox = context.store()?.mailbox;
     let (number, next) = context.with(|exchange| {
         let last = exchange.rules.iter().map(sequence).max().unwrap_or(0);
-        if exchange.rules.is_empty() {
-            // What has come so far came without rules.
-            exchange.ruled = mailbox.history;
-        }
         (exchange.number(), last + 1)
     });
     let mut rule = Map::new();
@@ -183,140 +168,4 @@ fn reply(
     let id = rule.get("id").and_then(Value::as_str).unwrap_or_default();
     let path = format!("mailFolders('inbox')/messageRules('{id}')");
     context.entity(rule, "mailFolders('inbox')/messageRules", &path, status)
-}
-
-/// Lets the rules look at what has come into an inbox.
-pub(crate) fn catch_up(state: &State, address: &str) {
-    let (rules, since) =
-        state.graph.exchange(address, |exchange| (exchange.rules.clone(), exchange.ruled));
-    let enabled = |rule: &Map<String, Value>| rule.get("isEnabled") == Some(&Value::Bool(true));
-    let Some(store) = Store::of(state, address).filter(|_| !rules.is_empty()) else {
-        return;
-    };
-    let mailbox = store.mailbox;
-    let came = mailbox.records.iter().rev();
-    let came: Vec<u64> = came
-        .take_while(|record| record.history > since)
-        .filter(|record| record.what == HistoryEvent::Added)
-        .map(|record| record.message)
-        .collect();
-    for message in came.into_iter().rev().filter_map(|id| mailbox.message(id)) {
-        if !message.has("INBOX") || message.has("SENT") || message.has("DRAFT") {
-            continue;
-        }
-        let mut labels = message.labels.clone();
-        for rule in rules.iter().filter(|rule| enabled(rule)) {
-            let part = |name: &str| rule.get(name).and_then(Value::as_object);
-            let met = part("conditions").is_none_or(|it| all_met(it, message));
-            let excepted = part("exceptions").is_some_and(|it| any_met(it, message));
-            if !met || excepted {
-                continue;
-            }
-            let actions = part("actions").cloned().unwrap_or_default();
-            labels = carried_out(state, store, labels, &actions);
-            if actions.get("stopProcessingRules") == Some(&Value::Bool(true)) {
-                break;
-            }
-        }
-        let gone = labels.iter().any(|label| label == GONE);
-        let change = match gone {
-            true => Change::Goes(vec![message.id]),
-            false => Change::Labels(message.id, labels),
-        };
-        state.change(address, |_| Some(change));
-    }
-    // What the rules have done is nothing that came.
-    let now = state.mailbox(address).map_or(since, |it| it.history);
-    state.graph.exchange(address, |exchange| exchange.ruled = now);
-}
-
-/// What a message is marked with that a rule deletes for good.
-const GONE: &str = " gone";
-
-/// The labels of a message after a rule's actions.
-fn carried_out(
-    state: &State,
-    store: Store<'_>,
-    mut labels: Vec<String>,
-    actions: &Map<String, Value>,
-) -> Vec<String> {
-    let truth = |name: &str| actions.get(name) == Some(&json!(true));
-    if truth("markAsRead") {
-        labels.retain(|label| label != "UNREAD");
-    }
-    if let Some(word) = actions.get("markImportance").and_then(Value::as_str) {
-        labels.retain(|label| label != "IMPORTANT");
-        if word == "high" {
-            labels.push("IMPORTANT".to_owned());
-        }
-    }
-    let names = actions.get("assignCategories").and_then(Value::as_array);
-    for name in names.into_iter().flatten().filter_map(Value::as_str) {
-        let id = flag::category(state, &store.mailbox.address, name);
-        labels.extend(id.filter(|id| !labels.contains(id)));
-    }
-    let folder = actions.get("moveToFolder").and_then(Value::as_str);
-    if let Some(Ok(folder)) = folder.map(|id| store.folder(id)) {
-        labels = folders::labels_in(&labels, folder.number);
-    }
-    if truth("delete") {
-        labels = folders::labels_in(&labels, folders::DELETED);
-    }
-    if truth("permanentDelete") {
-        labels.push(GONE.to_owned());
-    }
-    labels
-}
-
-/// True when a message meets all conditions; one that is not known is not met.
-fn all_met(conditions: &Map<String, Value>, message: &Message) -> bool {
-    let mut conditions = non_empty(conditions);
-    conditions.all(|(name, value)| meets(name, value, message))
-}
-
-/// True when a message meets any of some exceptions.
-fn any_met(exceptions: &Map<String, Value>, message: &Message) -> bool {
-    non_empty(exceptions).any(|(name, value)| meets(name, value, message))
-}
-
-/// Those that say something.
-fn non_empty(all: &Map<String, Value>) -> impl Iterator<Item = (&str, &Value)> {
-    let is_set =
-        |value: &Value| !value.is_null() && value.as_array().is_none_or(|it| !it.is_empty());
-    let all = all.iter().map(|(name, value)| (name.as_str(), value));
-    all.filter(move |(_, value)| is_set(value))
-}
-
-/// True when a message meets one condition.
-fn meets(name: &str, condition: &Value, message: &Message) -> bool {
-    let facts = &message.facts;
-    let contains = |field_text: &str| {
-        let field_text = field_text.to_lowercase();
-        let condition = condition.as_array().into_iter().flatten();
-        let mut condition = condition.filter_map(Value::as_str);
-        condition.any(|text| field_text.contains(&text.to_lowercase()))
-    };
-    let addresses = |field_text: &str| {
-        let field_text = field_text.to_lowercase();
-        let condition = condition.as_array().into_iter().flatten();
-        let mut condition =
-            condition.filter_map(|it| it.pointer("/emailAddress/address")?.as_str());
-        condition.any(|address| field_text.contains(&address.to_lowercase()))
-    };
-    let body = || {
-        let (plain, html) = message.shown_texts();
-        [plain, html].concat().join("\n")
-    };
-    match name {
-        "senderContains" => contains(&facts.from),
-        "subjectContains" => contains(&facts.subject),
-        "bodyContains" => contains(&body()),
-        "bodyOrSubjectContains" => contains(&facts.subject) || contains(&body()),
-        "recipientContains" => contains(&facts.to) || contains(&facts.cc),
-        "fromAddresses" => addresses(&facts.from),
-        "sentToAddresses" => addresses(&facts.to) || addresses(&facts.cc),
-        "hasAttachments" => condition.as_bool() == Some(!message.filenames().is_empty()),
-        "importance" => condition.as_str() == Some(Importance::of(message).name()),
-        _ => false,
-    }
 }

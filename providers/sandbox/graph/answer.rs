@@ -6,7 +6,7 @@
 use super::call::{MessagePart, ReadCall};
 use super::error::{GraphError, bad_request, unsupported_filter};
 use super::exchange::folders;
-use super::filter::{Comparison, Filter, Literal};
+use super::filter::{Condition, Filter};
 use super::mail::categories;
 use super::mail::contacts;
 use super::mail::read::attachments;
@@ -113,14 +113,11 @@ impl RequestContext<'_> {
         match self.filter()? {
             None => {}
             // By a whole address, and by nothing else.
-            Some(Filter::Member(path, inner)) if path == "emailAddresses" => match *inner {
-                Filter::Compare(inside, Comparison::Equal, Literal::Text(expected))
-                    if inside == "address" =>
-                {
-                    contacts.retain(|contact| user::has_address(contact, &expected));
-                }
-                _ => return Err(unsupported_filter()),
-            },
+            Some(Filter::Test(Condition::Member(path, inside, expected)))
+                if path == "emailAddresses" && inside == "address" =>
+            {
+                contacts.retain(|contact| user::has_address(contact, &expected));
+            }
             Some(_) => return Err(unsupported_filter()),
         }
         self.list(&contacts, DEFAULT_TOP, "contacts", |_, contact| {

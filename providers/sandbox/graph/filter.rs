@@ -9,25 +9,33 @@ use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
+use crate::store::query::Query;
+
 /// Brackets below this depth are refused.
 const MAX_DEPTH: usize = 40;
 
 /// A filter, or a part of one.
+pub(crate) type Filter = Query<Condition>;
+
+/// A condition on one entity.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Filter {
-    /// All of them.
-    All(Vec<Filter>),
-    /// Any of them.
-    Any(Vec<Filter>),
-    /// Not this.
-    Not(Box<Filter>),
+pub(crate) enum Condition {
     /// A property against a value.
     Compare(String, Comparison, Literal),
     /// A property's text against a piece of text.
     Text(TextTest, String, String),
-    /// One of several values: the path to them, and what it is to meet. Paths
-    /// inside begin after the variable; the variable alone is empty.
-    Member(String, Box<Filter>),
+    /// A property that is a list, one of whose members is a text, or has it at the path
+    /// that comes second.
+    Member(String, String, String),
+}
+
+impl Condition {
+    /// The property that it is about.
+    pub fn property(&self) -> &str {
+        match self {
+            Self::Compare(name, ..) | Self::Text(_, name, _) | Self::Member(name, ..) => name,
+        }
+    }
 }
 
 /// How a property and a value compare.
@@ -70,34 +78,9 @@ impl Literal {
     }
 }
 
-impl Filter {
-    /// The properties of a filter, in the order of their first mention.
-    pub fn properties(&self) -> Vec<&str> {
-        let mut found = Vec::new();
-        self.each_property(&mut |name| {
-            if !found.contains(&name) {
-                found.push(name);
-            }
-        });
-        found
-    }
-
-    fn each_property<'a>(&'a self, found: &mut dyn FnMut(&'a str)) {
-        match self {
-            Self::All(parts) | Self::Any(parts) => {
-                for part in parts {
-                    part.each_property(found);
-                }
-            }
-            Self::Not(part) => part.each_property(found),
-            Self::Compare(name, ..) | Self::Text(_, name, _) | Self::Member(name, _) => found(name),
-        }
-    }
-}
-
 /// Reads a filter, or says why it is none.
 pub(super) fn parse(text: &str) -> Result<Filter, String> {
-    let mut parser = FilterParser { text, rest: text, variables: Vec::new() };
+    let mut parser = FilterParser { text, rest: text };
     let filter = parser.any(MAX_DEPTH)?;
     match parser.rest.trim_start().is_empty() {
         true => Ok(filter),
@@ -109,8 +92,6 @@ pub(super) fn parse(text: &str) -> Result<Filter, String> {
 struct FilterParser<'a> {
     text: &'a str,
     rest: &'a str,
-    /// The variables of the lambdas around this place.
-    variables: Vec<&'a str>,
 }
 
 impl<'a> FilterParser<'a> {
@@ -149,7 +130,7 @@ impl<'a> FilterParser<'a> {
         while self.keyword("or") {
             parts.push(self.all(depth)?);
         }
-        Ok(only(parts, Filter::Any))
+        Ok(Query::join(parts, Query::Any))
     }
 
     fn all(&mut self, depth: usize) -> Result<Filter, String> {
@@ -157,13 +138,13 @@ impl<'a> FilterParser<'a> {
         while self.keyword("and") {
             parts.push(self.one(depth)?);
         }
-        Ok(only(parts, Filter::All))
+        Ok(Query::join(parts, Query::All))
     }
 
     fn one(&mut self, depth: usize) -> Result<Filter, String> {
         let depth = depth.checked_sub(1).ok_or_else(|| self.wrong())?;
         if self.keyword("not") {
-            return Ok(Filter::Not(Box::new(self.one(depth)?)));
+            return Ok(Query::Not(Box::new(self.one(depth)?)));
         }
         self.rest = self.rest.trim_start();
         if self.rest.starts_with('(') {
@@ -172,37 +153,20 @@ impl<'a> FilterParser<'a> {
             self.sign(')')?;
             return Ok(inner);
         }
-        let start = self.rest;
         let path = self.path()?;
         if self.rest.starts_with('(') {
             return match path {
                 "startswith" => self.text_test(TextTest::StartsWith),
                 "contains" => self.text_test(TextTest::Contains),
                 _ => match path.strip_suffix("/any") {
-                    Some(path) => self.member(path, depth),
+                    Some(path) => self.member(path),
                     None => Err(format!("An unknown function with name '{path}' was found.")),
                 },
             };
         }
         let comparison = self.comparison()?;
         let literal = self.literal()?;
-        let path = self.inside(path).ok_or_else(|| {
-            self.rest = start;
-            self.wrong()
-        })?;
-        Ok(Filter::Compare(path, comparison, literal))
-    }
-
-    /// A path seen from the lambda it stands in, if it stands in one.
-    fn inside(&self, path: &str) -> Option<String> {
-        let Some(variable) = self.variables.last() else {
-            return Some(path.to_owned());
-        };
-        let rest = path.strip_prefix(variable)?;
-        match rest.strip_prefix('/') {
-            Some(rest) => Some(rest.to_owned()),
-            None => rest.is_empty().then(String::new),
-        }
+        Ok(Query::Test(Condition::Compare(path.to_owned(), comparison, literal)))
     }
 
     /// Reads `from/emailAddress/address`.
@@ -221,26 +185,33 @@ impl<'a> FilterParser<'a> {
     /// Reads `(path,'text')`.
     fn text_test(&mut self, test: TextTest) -> Result<Filter, String> {
         self.sign('(')?;
-        let path = self.path()?;
-        let path = self.inside(path).ok_or_else(|| self.wrong())?;
+        let path = self.path()?.to_owned();
         self.sign(',')?;
-        let Literal::Text(text) = self.literal()? else {
-            return Err(self.wrong());
-        };
+        let text = self.text_value()?;
         self.sign(')')?;
-        Ok(Filter::Text(test, path, text))
+        Ok(Query::Test(Condition::Text(test, path, text)))
     }
 
-    /// Reads `(x:x eq 'y')`.
-    fn member(&mut self, path: &'a str, depth: usize) -> Result<Filter, String> {
+    /// Reads `(x:x eq 'y')` or `(x:x/path eq 'y')`.
+    fn member(&mut self, path: &str) -> Result<Filter, String> {
         self.sign('(')?;
         let variable = self.path()?;
         self.sign(':')?;
-        self.variables.push(variable);
-        let inner = self.any(depth)?;
-        self.variables.pop();
+        let inside = self.path()?.strip_prefix(variable).ok_or_else(|| self.wrong())?;
+        let Comparison::Equal = self.comparison()? else {
+            return Err(self.wrong());
+        };
+        let text = self.text_value()?;
         self.sign(')')?;
-        Ok(Filter::Member(path.to_owned(), Box::new(inner)))
+        let inside = inside.trim_start_matches('/').to_owned();
+        Ok(Query::Test(Condition::Member(path.to_owned(), inside, text)))
+    }
+
+    fn text_value(&mut self) -> Result<String, String> {
+        match self.literal()? {
+            Literal::Text(text) => Ok(text),
+            _ => Err(self.wrong()),
+        }
     }
 
     fn comparison(&mut self) -> Result<Comparison, String> {
@@ -299,17 +270,6 @@ impl<'a> FilterParser<'a> {
                     return Ok(Literal::Text(text));
                 }
             }
-        }
-    }
-}
-
-/// One part as it is, several together.
-fn only(mut parts: Vec<Filter>, join: fn(Vec<Filter>) -> Filter) -> Filter {
-    match (parts.len(), parts.pop()) {
-        (1, Some(part)) => part,
-        (_, last) => {
-            parts.extend(last);
-            join(parts)
         }
     }
 }

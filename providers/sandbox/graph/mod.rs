@@ -5,7 +5,7 @@
 //! calendars go to `calendar/mod.rs`. The JSON is
 //! made in `mail/read/message.rs` and its neighbours; `$filter` is read in
 //! `filter.rs` and decided in `mail/read/matching.rs`, `$search` in
-//! `mail/read/search/mod.rs` and `mail/read/search/evaluate.rs`. Batches are taken
+//! `mail/read/search.rs`. Batches are taken
 //! apart in `batch.rs` and come back here, item by item. What all of them share
 //! stands below them, in `access.rs`, `request.rs` and `response.rs`.
 

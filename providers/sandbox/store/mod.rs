@@ -7,6 +7,7 @@ pub(super) mod labels;
 pub(super) mod mailbox;
 pub(super) mod message;
 pub(super) mod mime;
+pub(super) mod query;
 pub(super) mod settings;
 pub(super) mod threads;
 mod transfer;

@@ -1,12 +1,8 @@
 //! Gmail's search language, decided: does a message meet a query?
-//!
-//! Words are whole words, whatever their case; an address or a domain is a
-//! phrase of its words, so `from:example.com` finds everybody there.
 
-use super::{GmailField, GmailQuery, GmailTest};
+use super::{GmailQuery, GmailTest};
 use crate::store::mailbox::Mailbox;
 use crate::store::message::Message;
-use crate::store::words::{has_phrase, words};
 
 /// The labels that are places; a message with none of them is archived.
 const PLACED: [&str; 5] = ["INBOX", "SENT", "DRAFT", "SPAM", "TRASH"];
@@ -20,17 +16,12 @@ pub(crate) struct Matcher<'a> {
 impl Matcher<'_> {
     /// True when a message meets a query.
     pub fn matches(&self, query: &GmailQuery, message: &Message) -> bool {
-        match query {
-            GmailQuery::All(all) => all.iter().all(|query| self.matches(query, message)),
-            GmailQuery::Any(any) => any.iter().any(|query| self.matches(query, message)),
-            GmailQuery::Not(query) => !self.matches(query, message),
-            GmailQuery::Test(test) => self.meets(test, message),
-        }
+        query.is_met(&|test| self.meets(test, message))
     }
 
     fn meets(&self, test: &GmailTest, message: &Message) -> bool {
         match test {
-            GmailTest::Says(field, phrase) => says(message, *field, phrase),
+            GmailTest::Says(field, phrase) => message.says_in(*field, phrase),
             GmailTest::Label(name) => self.has_label(name, message),
             GmailTest::Category(name) => category(name, message),
             // Gmail takes `is:inbox` and `in:unread` as well.
@@ -82,25 +73,6 @@ pub(crate) fn places_named(query: &GmailQuery) -> Vec<&'static str> {
             }
         }
         GmailQuery::Test(_) => Vec::new(),
-    }
-}
-
-/// True when the words stand next to each other in a field.
-fn says(message: &Message, field: GmailField, phrase: &[String]) -> bool {
-    let facts = &message.facts;
-    let in_text = |text: &str| has_phrase(&words(text), phrase);
-    // A phrase does not run from a name into the address behind it.
-    let in_people = |text: &str| text.split(['<', '>']).any(in_text);
-    match field {
-        GmailField::Anywhere => message.says(phrase),
-        GmailField::From => in_people(&facts.from),
-        GmailField::To => {
-            [&facts.to, &facts.cc, &facts.bcc].into_iter().any(|text| in_people(text))
-        }
-        GmailField::Cc => in_people(&facts.cc),
-        GmailField::Bcc => in_people(&facts.bcc),
-        GmailField::Subject => in_text(&facts.subject),
-        GmailField::Filename => message.filenames().iter().any(|name| in_text(name)),
     }
 }
 

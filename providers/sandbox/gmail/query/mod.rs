@@ -7,48 +7,20 @@
 
 pub(super) mod matching;
 
+use crate::store::query::{Field, Query};
 use crate::store::words::words;
 
 /// Brackets below this depth are not there either.
 const MAX_DEPTH: usize = 40;
 
 /// A query, or a part of one.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) enum GmailQuery {
-    /// All of them; none is no condition.
-    All(Vec<GmailQuery>),
-    /// Any of them.
-    Any(Vec<GmailQuery>),
-    /// Not this.
-    Not(Box<GmailQuery>),
-    /// One condition.
-    Test(GmailTest),
-}
-
-/// Where words are looked for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum GmailField {
-    /// Headers and text.
-    Anywhere,
-    /// The sender.
-    From,
-    /// Any recipient: Gmail's `to:` finds copies too.
-    To,
-    /// Those in copy.
-    Cc,
-    /// Those in blind copy.
-    Bcc,
-    /// The subject.
-    Subject,
-    /// The attachments' names.
-    Filename,
-}
+pub(crate) type GmailQuery = Query<GmailTest>;
 
 /// A condition on one message.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum GmailTest {
     /// The words stand next to each other.
-    Says(GmailField, Vec<String>),
+    Says(Field, Vec<String>),
     /// A label by its name.
     Label(String),
     /// A tab of the inbox.
@@ -115,11 +87,11 @@ impl<'a> GmailParser<'a> {
             };
             // `OR` binds its two neighbours before the rest are joined.
             match items.pop() {
-                Some(GmailQuery::Any(mut any)) if or => {
+                Some(Query::Any(mut any)) if or => {
                     any.push(item);
-                    items.push(GmailQuery::Any(any));
+                    items.push(Query::Any(any));
                 }
-                Some(last) if or => items.push(GmailQuery::Any(vec![last, item])),
+                Some(last) if or => items.push(Query::Any(vec![last, item])),
                 last => {
                     items.extend(last);
                     items.push(item);
@@ -127,10 +99,7 @@ impl<'a> GmailParser<'a> {
             }
             or = false;
         }
-        match items.len() {
-            1 => items.pop().unwrap_or(GmailQuery::All(Vec::new())),
-            _ => GmailQuery::All(items),
-        }
+        Query::join(items, Query::All)
     }
 
     /// Takes a connective that stands alone.
@@ -165,7 +134,7 @@ impl<'a> GmailParser<'a> {
             _ => self.bare_operand(operator, depth),
         };
         match negated {
-            true => operand.map(|operand| GmailQuery::Not(Box::new(operand))),
+            true => operand.map(|operand| Query::Not(Box::new(operand))),
             false => operand,
         }
     }
@@ -178,7 +147,7 @@ impl<'a> GmailParser<'a> {
                 self.skip(first);
                 let depth = depth.checked_sub(1)?;
                 match self.group(true, operator, depth) {
-                    GmailQuery::All(none) if none.is_empty() => None,
+                    Query::All(none) if none.is_empty() => None,
                     group => Some(group),
                 }
             }
@@ -232,21 +201,21 @@ impl<'a> GmailParser<'a> {
     /// those of [`OPERATORS`].
     fn test(&self, operator: &str, value: &str) -> Option<GmailQuery> {
         let field = match operator {
-            "" => Some(GmailField::Anywhere),
-            "from" => Some(GmailField::From),
-            "to" => Some(GmailField::To),
-            "cc" => Some(GmailField::Cc),
-            "bcc" => Some(GmailField::Bcc),
-            "subject" => Some(GmailField::Subject),
-            "filename" => Some(GmailField::Filename),
+            "" => Some(Field::Anywhere),
+            "from" => Some(Field::From),
+            // Gmail finds copies too.
+            "to" => Some(Field::Recipients),
+            "cc" => Some(Field::Cc),
+            "bcc" => Some(Field::Bcc),
+            "subject" => Some(Field::Subject),
+            "filename" => Some(Field::Attachment),
             _ => None,
         };
         if let Some(field) = field {
-            let people = [GmailField::From, GmailField::To, GmailField::Cc, GmailField::Bcc];
+            let people = [Field::From, Field::Recipients, Field::Cc, Field::Bcc];
             let me = people.contains(&field) && value.eq_ignore_ascii_case("me");
             let phrase = words(if me { self.me } else { value });
-            return (!phrase.is_empty())
-                .then_some(GmailQuery::Test(GmailTest::Says(field, phrase)));
+            return (!phrase.is_empty()).then_some(Query::Test(GmailTest::Says(field, phrase)));
         }
         if value.is_empty() {
             return None;
@@ -268,7 +237,7 @@ impl<'a> GmailParser<'a> {
             }
             _ => None,
         };
-        Some(GmailQuery::Test(test.unwrap_or(GmailTest::Never)))
+        Some(Query::Test(test.unwrap_or(GmailTest::Never)))
     }
 }
 

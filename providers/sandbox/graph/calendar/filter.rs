@@ -9,7 +9,7 @@ use super::context::CalendarContext;
 use super::event::EventSerializer;
 use super::shown::Shown;
 use crate::graph::error::{GraphError, invalid_filter, unsupported_filter, unsupported_order};
-use crate::graph::filter::{self, Comparison, Filter, Literal};
+use crate::graph::filter::{self, Comparison, Condition, Filter, Literal};
 
 /// Keeps the events that the request's filter is for, in the order it wants.
 pub(super) fn apply_filter<'a>(
@@ -20,7 +20,9 @@ pub(super) fn apply_filter<'a>(
     if let Some(filter) = options.filter {
         let filter = filter::parse(filter).map_err(|why| invalid_filter(&why))?;
         let uid = match filter {
-            Filter::Compare(path, Comparison::Equal, Literal::Text(uid)) if path == "iCalUId" => {
+            Filter::Test(Condition::Compare(path, Comparison::Equal, Literal::Text(uid)))
+                if path == "iCalUId" =>
+            {
                 uid
             }
             _ => return Err(unsupported_filter()),

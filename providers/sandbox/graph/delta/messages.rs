@@ -9,7 +9,7 @@ use crate::graph::error::{
     GraphError, bad_request, invalid_filter, sync_state_lost, unsupported_filter, unsupported_order,
 };
 use crate::graph::exchange::folders;
-use crate::graph::filter::{self, Comparison, Filter, Literal};
+use crate::graph::filter::{self, Comparison, Condition, Filter, Literal};
 use crate::graph::mail::read::message;
 use crate::graph::request::RequestContext;
 use crate::store::mailbox::change::{HistoryEvent, Record};
@@ -86,7 +86,9 @@ pub(super) fn changes(
 /// The only filter that there is: messages from a time on, in milliseconds.
 fn earliest(filter: &str) -> Result<i64, GraphError> {
     match filter::parse(filter).map_err(|why| invalid_filter(&why))? {
-        Filter::Compare(path, comparison, Literal::Time(time)) if path == "receivedDateTime" => {
+        Filter::Test(Condition::Compare(path, comparison, Literal::Time(time)))
+            if path == "receivedDateTime" =>
+        {
             match comparison {
                 Comparison::GreaterThanOrEqual => Ok(time),
                 Comparison::GreaterThan => Ok(time.saturating_add(1)),

@@ -5,7 +5,6 @@ use serde_json::Value;
 use super::matching;
 use super::message;
 use super::search;
-use super::search::evaluate;
 use crate::graph::error::{GraphError, bad_request, not_with_search};
 use crate::graph::exchange::Store;
 use crate::graph::exchange::folders::Folder;
@@ -64,12 +63,12 @@ fn matching_messages<'a>(
         let query = search::parse(&search).map_err(bad_request)?;
         let messages = store.messages(folder).into_iter();
         return Ok(messages
-            .filter(|message| evaluate::matches(&query, message))
+            .filter(|message| search::matches(&query, message))
             .take(MAX_FOUND)
             .collect());
     }
-    let filter = options.filter.map(|text| matching::filter(store, text)).transpose()?;
-    let oldest_first = matching::order(options.orderby, filter.as_ref())?;
+    let mut filter = options.filter.map(|text| matching::filter(store, text)).transpose()?;
+    let oldest_first = matching::order(options.orderby, filter.as_mut())?;
     let mut messages = store.messages(folder);
     if let Some(filter) = &filter {
         messages.retain(|message| matching::meets(store, filter, message));

@@ -11,7 +11,7 @@ use crate::graph::error::{
 };
 use crate::graph::exchange::Store;
 use crate::graph::exchange::folders;
-use crate::graph::filter::{self, Comparison, Filter, Literal, TextTest};
+use crate::graph::filter::{self, Comparison, Condition, Filter, Literal, TextTest};
 use crate::graph::ids::Ids;
 use crate::store::message::Message;
 
@@ -60,20 +60,16 @@ enum PropertyValue {
 
 /// Reads a filter of messages and checks that the store can carry it out.
 pub(super) fn filter(store: Store<'_>, text: &str) -> Result<Filter, GraphError> {
-    let mut filter = filter::parse(text).map_err(|why| invalid_filter(&why))?;
-    check(store, &mut filter)?;
+    let mut filter = filter::parse(text).map_err(invalid_filter)?;
+    filter.tests().into_iter().try_for_each(|test| check(store, test))?;
     Ok(filter)
 }
 
-/// Checks a filter, and puts numbers in the place of ids: making ten thousand
+/// Checks a condition, and puts numbers in the place of ids: making ten thousand
 /// ids to compare them with one would take its time.
-fn check(store: Store<'_>, filter: &mut Filter) -> Result<(), GraphError> {
-    match filter {
-        Filter::All(parts) | Filter::Any(parts) => {
-            parts.iter_mut().try_for_each(|part| check(store, part))
-        }
-        Filter::Not(part) => check(store, part),
-        Filter::Compare(path, comparison, literal) => {
+fn check(store: Store<'_>, condition: &mut Condition) -> Result<(), GraphError> {
+    match condition {
+        Condition::Compare(path, comparison, literal) => {
             let kind = kind(path)?;
             let expected = match kind {
                 PropertyType::Truth => "Edm.Boolean",
@@ -108,18 +104,13 @@ fn check(store: Store<'_>, filter: &mut Filter) -> Result<(), GraphError> {
                 false => Err(unsupported_filter()),
             }
         }
-        Filter::Text(_, path, _) => match kind(path)? {
+        Condition::Text(_, path, _) => match kind(path)? {
             PropertyType::Words => Ok(()),
             _ => Err(unsupported_filter()),
         },
-        Filter::Member(path, inner) => match (path.as_str(), &**inner) {
-            ("categories", Filter::Compare(inside, Comparison::Equal, Literal::Text(_)))
-                if inside.is_empty() =>
-            {
-                Ok(())
-            }
-            _ if is_property(path) => Err(unsupported_filter()),
-            _ => Err(invalid_filter(no_property(path, "message").message)),
+        Condition::Member(path, inside, _) => match path.as_str() {
+            "categories" if inside.is_empty() => Ok(()),
+            path => kind(path).and(Err(unsupported_filter())),
         },
     }
 }
@@ -137,24 +128,17 @@ fn folder(store: Store<'_>, id: &str) -> Result<u16, GraphError> {
 fn kind(path: &str) -> Result<PropertyType, GraphError> {
     match FILTERED.iter().find(|(known, _)| *known == path) {
         Some((_, kind)) => Ok(*kind),
-        None if is_property(path) => Err(unsupported_filter()),
+        None if path.split('/').next().is_some_and(|it| message::PROPERTIES.contains(&it)) => {
+            Err(unsupported_filter())
+        }
         None => Err(invalid_filter(no_property(path, "message").message)),
     }
 }
 
-/// True for what a message has, if only in name.
-fn is_property(path: &str) -> bool {
-    let first = path.split('/').next().unwrap_or(path);
-    message::PROPERTIES.contains(&first)
-}
-
 /// True when a message meets a filter that was checked.
 pub(super) fn meets(store: Store<'_>, filter: &Filter, message: &Message) -> bool {
-    match filter {
-        Filter::All(parts) => parts.iter().all(|part| meets(store, part, message)),
-        Filter::Any(parts) => parts.iter().any(|part| meets(store, part, message)),
-        Filter::Not(part) => !meets(store, part, message),
-        Filter::Compare(path, comparison, literal) => {
+    filter.is_met(&|condition| match condition {
+        Condition::Compare(path, comparison, literal) => {
             let ordering = match (value_of(store, path, message), literal) {
                 (Some(PropertyValue::Text(value_of)), Literal::Text(text)) => {
                     value_of.to_lowercase().cmp(&text.to_lowercase())
@@ -174,28 +158,22 @@ pub(super) fn meets(store: Store<'_>, filter: &Filter, message: &Message) -> boo
                 Comparison::LessThanOrEqual => ordering.is_le(),
             }
         }
-        Filter::Text(test, path, text) => match value_of(store, path, message) {
-            Some(PropertyValue::Text(value_of)) => text_meets(*test, &value_of, text),
-            _ => false,
-        },
-        Filter::Member(_, inner) => match &**inner {
-            Filter::Compare(_, _, Literal::Text(text)) => {
-                let text = text.to_lowercase();
-                let mut names = store.categories(message).into_iter();
-                names.any(|name| name.to_lowercase() == text)
+        Condition::Text(test, path, text) => match value_of(store, path, message) {
+            Some(PropertyValue::Text(value_of)) => {
+                let (value_of, text) = (value_of.to_lowercase(), text.to_lowercase());
+                match test {
+                    TextTest::StartsWith => value_of.starts_with(&text),
+                    TextTest::Contains => value_of.contains(&text),
+                }
             }
             _ => false,
         },
-    }
-}
-
-/// Decides `startswith` and `contains`.
-fn text_meets(test: TextTest, value_of: &str, text: &str) -> bool {
-    let (value_of, text) = (value_of.to_lowercase(), text.to_lowercase());
-    match test {
-        TextTest::StartsWith => value_of.starts_with(&text),
-        TextTest::Contains => value_of.contains(&text),
-    }
+        Condition::Member(_, _, text) => {
+            let text = text.to_lowercase();
+            let mut names = store.categories(message).into_iter();
+            names.any(|name| name.to_lowercase() == text)
+        }
+    })
 }
 
 /// What a message has of a property.
@@ -231,14 +209,15 @@ fn value_of(store: Store<'_>, path: &str, message: &Message) -> Option<PropertyV
 /// Reads an order, which is by time alone, and checks it against the filter it comes
 /// with: the store walks one index for both, so the time must come first in it. True
 /// for one that begins with the oldest.
-pub(super) fn order(text: Option<&str>, filter: Option<&Filter>) -> Result<bool, GraphError> {
+pub(super) fn order(text: Option<&str>, filter: Option<&mut Filter>) -> Result<bool, GraphError> {
     let oldest_first = match text {
         None => return Ok(false),
         Some("receivedDateTime desc") => false,
         Some("receivedDateTime" | "receivedDateTime asc") => true,
         Some(other) => return Err(unsupported_order(other)),
     };
-    match filter.is_some_and(|filter| filter.properties().first() != Some(&"receivedDateTime")) {
+    let tests = filter.map(Filter::tests).unwrap_or_default();
+    match tests.first().is_some_and(|first| first.property() != "receivedDateTime") {
         true => Err(inefficient()),
         false => Ok(oldest_first),
     }

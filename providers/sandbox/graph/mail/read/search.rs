@@ -1,54 +1,28 @@
-//! Graph's `$search` over mail: Keyword KqlQuery Language, read.
+//! Graph's `$search` over mail: Keyword Query Language, read and decided.
 //!
 //! Here is the query without the quotes around it. Connectives are in capitals; two conditions side by
 //! side are joined by AND; NOT binds closer than AND, and AND closer than OR.
 //! A property that mail does not have is a word with a sign in it.
 
-pub(super) mod evaluate;
-
 use jiff::ToSpan;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
+use crate::store::message::Message;
+use crate::store::query::{Field, Query};
 use crate::store::words::words;
 
 /// Brackets below this depth are refused.
 const MAX_DEPTH: usize = 40;
 
 /// A query, or a part of one.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) enum KqlQuery {
-    /// All of them.
-    All(Vec<KqlQuery>),
-    /// Any of them.
-    Any(Vec<KqlQuery>),
-    /// Not this.
-    Not(Box<KqlQuery>),
-    /// One condition.
-    Test(KqlTest),
-}
-
-/// Where words are looked for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum KqlField {
-    /// Headers and text.
-    Anywhere,
-    From,
-    To,
-    Cc,
-    Bcc,
-    Subject,
-    /// The text alone.
-    Body,
-    /// The names of the attachments.
-    Attachment,
-}
+pub(super) type KqlQuery = Query<KqlTest>;
 
 /// A condition on one message.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum KqlTest {
     /// The words stand next to each other.
-    Says(KqlField, Vec<String>),
+    Says(Field, Vec<String>),
     /// Has attachments.
     HasAttachments,
     /// Is important.
@@ -91,14 +65,14 @@ const SIGNS: [(&str, Operator); 4] = [
 ];
 
 /// The properties that mail has, as far as anybody asks for them.
-const PROPERTIES: [(&str, Option<KqlField>); 11] = [
-    ("from", Some(KqlField::From)),
-    ("to", Some(KqlField::To)),
-    ("cc", Some(KqlField::Cc)),
-    ("bcc", Some(KqlField::Bcc)),
-    ("subject", Some(KqlField::Subject)),
-    ("body", Some(KqlField::Body)),
-    ("attachment", Some(KqlField::Attachment)),
+const PROPERTIES: [(&str, Option<Field>); 11] = [
+    ("from", Some(Field::From)),
+    ("to", Some(Field::To)),
+    ("cc", Some(Field::Cc)),
+    ("bcc", Some(Field::Bcc)),
+    ("subject", Some(Field::Subject)),
+    ("body", Some(Field::Body)),
+    ("attachment", Some(Field::Attachment)),
     ("hasattachments", None),
     ("importance", None),
     ("size", None),
@@ -145,7 +119,7 @@ impl<'a> KqlParser<'a> {
         while self.connective("OR") {
             parts.push(self.all(depth)?);
         }
-        Ok(only(parts, KqlQuery::Any))
+        Ok(Query::join(parts, Query::Any))
     }
 
     /// Conditions joined by AND or by nothing.
@@ -160,7 +134,7 @@ impl<'a> KqlParser<'a> {
             let ends = rest.is_empty() || rest.starts_with(')') || self.connective("OR");
             self.rest = rest;
             if ends {
-                return Ok(only(parts, KqlQuery::All));
+                return Ok(Query::join(parts, Query::All));
             }
             parts.push(self.one(depth)?);
         }
@@ -170,7 +144,7 @@ impl<'a> KqlParser<'a> {
     fn one(&mut self, depth: usize) -> Result<KqlQuery, String> {
         let depth = depth.checked_sub(1).ok_or_else(|| self.wrong())?;
         if self.connective("NOT") {
-            return Ok(KqlQuery::Not(Box::new(self.one(depth)?)));
+            return Ok(Query::Not(Box::new(self.one(depth)?)));
         }
         for word in ["AND", "OR"] {
             let here = self.rest;
@@ -213,7 +187,7 @@ impl<'a> KqlParser<'a> {
             let value = self.value()?;
             return Ok(restriction(known, *field, *meaning, &value));
         }
-        Ok(says(KqlField::Anywhere, &self.value()?))
+        Ok(says(Field::Anywhere, &self.value()?))
     }
 
     /// A phrase in quotes, or a word up to white space or a bracket.
@@ -240,7 +214,7 @@ impl<'a> KqlParser<'a> {
 }
 
 /// The condition that a property, a sign and a value make.
-fn restriction(name: &str, field: Option<KqlField>, sign: Operator, value: &str) -> KqlQuery {
+fn restriction(name: &str, field: Option<Field>, sign: Operator, value: &str) -> KqlQuery {
     let test = match (field, name, sign) {
         (Some(field), _, Operator::Equal) => return says(field, value),
         (None, "size", sign) => size(sign, value),
@@ -251,7 +225,7 @@ fn restriction(name: &str, field: Option<KqlField>, sign: Operator, value: &str)
         (None, "importance", Operator::Equal) if value == "high" => Some(KqlTest::Important),
         _ => None,
     };
-    KqlQuery::Test(test.unwrap_or(KqlTest::Never))
+    Query::Test(test.unwrap_or(KqlTest::Never))
 }
 
 /// The time before a day in UTC, from one on, or during one.
@@ -280,21 +254,26 @@ fn size(sign: Operator, value: &str) -> Option<KqlTest> {
 }
 
 /// The words of a value, in a field. A value without words says nothing.
-fn says(field: KqlField, value: &str) -> KqlQuery {
+fn says(field: Field, value: &str) -> KqlQuery {
     let phrase = words(value);
     match phrase.is_empty() {
-        true => KqlQuery::Test(KqlTest::Always),
-        false => KqlQuery::Test(KqlTest::Says(field, phrase)),
+        true => Query::Test(KqlTest::Always),
+        false => Query::Test(KqlTest::Says(field, phrase)),
     }
 }
 
-/// One part as it is, several together.
-fn only(mut parts: Vec<KqlQuery>, join: fn(Vec<KqlQuery>) -> KqlQuery) -> KqlQuery {
-    match (parts.len(), parts.pop()) {
-        (1, Some(part)) => part,
-        (_, last) => {
-            parts.extend(last);
-            join(parts)
+/// True when a message meets a query.
+pub(super) fn matches(query: &KqlQuery, message: &Message) -> bool {
+    query.is_met(&|test| match test {
+        KqlTest::Says(field, phrase) => message.says_in(*field, phrase),
+        KqlTest::HasAttachments => !message.filenames().is_empty(),
+        KqlTest::Important => message.has("IMPORTANT"),
+        KqlTest::Size(from, below) => {
+            let size = u64::try_from(message.raw.len()).unwrap_or(u64::MAX);
+            (*from..*below).contains(&size)
         }
-    }
+        KqlTest::Time(from, before) => (*from..*before).contains(&message.facts.date),
+        KqlTest::Always => true,
+        KqlTest::Never => false,
+    })
 }

@@ -402,7 +402,8 @@ async fn charsets_and_file_names_are_decoded() {
         "Content-Type: text/plain; charset=us-ascii", "Grüße", "Grüße";
         "Content-Type: text/plain; charset=koi8-r\nContent-Transfer-Encoding: BASE64", "8PLJ18XU",
             "ПРивет";
-        "Content-Transfer-Encoding: quoted-printable", "a=3Db =zz =\nc", "a=b =zz c";
+        "Content-Transfer-Encoding: quoted-printable", "a=3Db zz =\nc", "a=b zz c";
+        "Content-Transfer-Encoding: quoted-printable", "a=3Db =zz", "a=3Db =zz";
         "Content-Transfer-Encoding: base64", "aGk=!! aG\n", "hih";
         "Content-Type: multipart/mixed; boundary=b", "no delimiter", "no delimiter";
         "Content-Type: garbage", "kept", "kept";

@@ -9,10 +9,15 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use base64::Engine as _;
+use base64::alphabet::STANDARD as STANDARD_ALPHABET;
+use base64::engine::general_purpose::STANDARD;
+use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
+use mail_parser::decoders::quoted_printable::quoted_printable_decode;
 use mail_parser::parsers::MessageStream;
 use mail_parser::{ContentType, HeaderValue};
 
-use super::{head, lines, transfer};
+use super::{head, lines};
 
 /// How deep parts may stand in parts. JSON readers commonly stop at 128
 /// levels, and a part takes two.
@@ -65,8 +70,11 @@ impl Part {
         let body = slice(raw, &self.body);
         match self.encoding {
             Encoding::Identity => Cow::Borrowed(body),
-            Encoding::Base64 => Cow::Owned(transfer::base64(body)),
-            Encoding::QuotedPrintable => Cow::Owned(transfer::quoted_printable(body)),
+            Encoding::Base64 => Cow::Owned(base64(body)),
+            // What is none stays as it was written.
+            Encoding::QuotedPrintable => {
+                quoted_printable_decode(body).map_or(Cow::Borrowed(body), Cow::Owned)
+            }
         }
     }
 
@@ -110,6 +118,29 @@ impl Part {
 /// The bytes of a range; none for a range that is not there.
 pub(crate) fn slice<'a>(raw: &'a [u8], range: &Range<usize>) -> &'a [u8] {
     raw.get(range.clone()).unwrap_or_default()
+}
+
+/// Decodes base64, passing over what is none.
+fn base64(text: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(text.len() / 4 * 3);
+    // As it should be: every line stands for itself.
+    if lines(text).all(|line| STANDARD.decode_vec(line.trim_ascii(), &mut out).is_ok()) {
+        return out;
+    }
+    out.clear();
+    // Padding ends a run; some mailers go on with another.
+    for run in text.split(|byte| *byte == b'=') {
+        let is_digit = |byte: &u8| byte.is_ascii_alphanumeric() || b"+/".contains(byte);
+        let mut digits: Vec<u8> = run.iter().copied().filter(is_digit).collect();
+        // One digit alone is no byte yet.
+        digits.truncate(digits.len() - usize::from(digits.len() % 4 == 1));
+        let lenient = GeneralPurposeConfig::new()
+            .with_decode_allow_trailing_bits(true)
+            .with_decode_padding_mode(DecodePaddingMode::RequireNone);
+        let decoded = GeneralPurpose::new(&STANDARD_ALPHABET, lenient).decode(digits);
+        out.extend(decoded.unwrap_or_default());
+    }
+    out
 }
 
 /// Describes one part and, through itself, the parts in it.

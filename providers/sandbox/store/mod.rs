@@ -10,7 +10,6 @@ pub(super) mod mime;
 pub(super) mod query;
 pub(super) mod settings;
 pub(super) mod threads;
-mod transfer;
 pub(super) mod words;
 
 /// The lines of a message, each with its line end.

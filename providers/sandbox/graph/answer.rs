@@ -17,6 +17,7 @@ use super::params::unquoted;
 use super::people;
 use super::request::RequestContext;
 use super::response::Body;
+use super::types::mail::{CATEGORY, CONTACT, FOLDER, MESSAGE};
 use super::user;
 use crate::store::mailbox::contacts::Person;
 
@@ -34,7 +35,7 @@ impl RequestContext<'_> {
                 Ok(self.single(options.cut(settings), "mailboxSettings"))
             }
             ReadCall::Categories => {
-                options.check_select(&categories::PROPERTIES, "outlookCategory")?;
+                options.check_type(&CATEGORY)?;
                 let all = categories::all(store);
                 // The whole list is one page, unless the client wants less.
                 let rows = all.len().max(1);
@@ -45,7 +46,7 @@ impl RequestContext<'_> {
             ReadCall::Rules(folder) => rules::list(self, folder),
             ReadCall::Rule(folder, id) => rules::one(self, folder, id),
             ReadCall::Contact(id) => {
-                options.check_select(&people::CONTACT, "contact")?;
+                options.check_type(&CONTACT)?;
                 let contact = contacts::one(store, id)?;
                 Ok(self.single(options.cut(contact), "contacts"))
             }
@@ -53,7 +54,7 @@ impl RequestContext<'_> {
             ReadCall::People => self.people(),
             ReadCall::Folders(parent) => self.folders(*parent),
             ReadCall::Folder(id) => {
-                options.check_select(&folders::PROPERTIES, "mailFolder")?;
+                options.check_type(&FOLDER)?;
                 let folder = store.folder(id)?;
                 Ok(self.single(options.cut(store.folder_json(&folder)), "mailFolders"))
             }
@@ -72,7 +73,7 @@ impl RequestContext<'_> {
         let message = store.message(id)?;
         match part {
             MessagePart::Itself => {
-                options.check_select(&message::PROPERTIES, "message")?;
+                options.check_type(&MESSAGE)?;
                 let json = message::json(store, message, options, self.prefer)?;
                 Ok(self.single(json, "messages"))
             }
@@ -97,7 +98,7 @@ impl RequestContext<'_> {
 
     fn folders(&self, parent: Option<&str>) -> Result<Body, GraphError> {
         let (store, options) = (self.store, self.options);
-        options.check_select(&folders::PROPERTIES, "mailFolder")?;
+        options.check_type(&FOLDER)?;
         let parent = parent.map(|id| store.folder(id)).transpose()?;
         let all = store.folders();
         let folders = folders::children(&all, parent.as_ref(), options.hidden);
@@ -108,7 +109,7 @@ impl RequestContext<'_> {
 
     fn contacts(&self) -> Result<Body, GraphError> {
         let (store, options) = (self.store, self.options);
-        options.check_select(&people::CONTACT, "contact")?;
+        options.check_type(&CONTACT)?;
         let mut contacts = contacts::all(store);
         match self.filter()? {
             None => {}

@@ -4,6 +4,7 @@
 use serde_json::{Map, Value};
 
 use super::error::{GraphError, bad_request, no_property, unreadable};
+use super::types::ObjectType;
 use crate::http::Request;
 
 /// Rows of a page at most.
@@ -78,6 +79,11 @@ impl<'a> QueryOptions<'a> {
             return Err(unreadable(message));
         }
         Ok(options)
+    }
+
+    /// Checks the properties wanted against those of a type.
+    pub fn check_type(&self, of: &ObjectType) -> Result<(), GraphError> {
+        self.check_select(&of.names().collect::<Vec<_>>(), of.name)
     }
 
     /// Checks the properties wanted against those a type has.

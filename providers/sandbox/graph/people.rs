@@ -72,12 +72,6 @@ pub(super) fn display_name(person: &contacts::Person) -> &str {
     }
 }
 
-/// The properties of a contact.
-pub(super) const CONTACT: [&str; 12] = [
-    "id", "createdDateTime", "lastModifiedDateTime", "changeKey", "categories", "parentFolderId",
-    "displayName", "emailAddresses", "companyName", "jobTitle", "businessPhones", "mobilePhone",
-];
-
 /// Somebody as a contact.
 pub(super) fn contact(ids: &Ids, person: &contacts::Person) -> Map<String, Value> {
     let name = display_name(person);

@@ -6,7 +6,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
 use super::context::{CalendarContext, CalendarRef};
-use super::event::{PROPERTIES, called_off};
+use super::event::called_off;
 use super::filter::{self, instant};
 use super::shown::{EventKind, Shown};
 use crate::graph::error::{
@@ -14,6 +14,7 @@ use crate::graph::error::{
 };
 use crate::graph::mail::read::list::DEFAULT_TOP;
 use crate::graph::response::Body;
+use crate::graph::types::EVENT;
 use crate::store::agenda::expand::Occurrence;
 use crate::store::agenda::{Agenda, Event, same};
 use daysheet_core::event_time::{EventTime, ZonedTime};
@@ -130,7 +131,7 @@ pub(super) fn find(context: &CalendarContext<'_>, id: &str) -> Result<EventRef, 
 
 /// One event.
 pub(super) fn event(context: &CalendarContext<'_>, id: &str) -> Result<Body, GraphError> {
-    context.base.options.check_select(&PROPERTIES, "event")?;
+    context.base.options.check_type(&EVENT)?;
     let found = find(context, id)?;
     single(context, found)
 }
@@ -194,7 +195,7 @@ fn page(
     events: Vec<Shown<'_>>,
     of: &str,
 ) -> Result<Body, GraphError> {
-    context.base.options.check_select(&PROPERTIES, "event")?;
+    context.base.options.check_type(&EVENT)?;
     let events = filter::apply_filter(context, events)?;
     context.base.list(&events, DEFAULT_TOP, of, |_, shown| Value::Object(shown.json(context)))
 }

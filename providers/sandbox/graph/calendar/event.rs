@@ -13,56 +13,13 @@ use super::context::CalendarContext;
 use super::shown::{EventKind, Shown};
 use crate::graph::pages;
 use crate::graph::people::object;
+use crate::graph::types::EVENT;
 use crate::graph::zones::{graph_time, windows_name};
 use crate::store::agenda::share::CALLED_OFF;
 use crate::store::agenda::{Event, same};
 use daysheet_core::event_time::{EventTime, ZonedTime};
 use daysheet_core::provider::calendar::{Answer, Guest, Show, Visibility};
 use daysheet_core::recurrence::graph;
-
-/// The properties of an event, in the order of the wire.
-pub(super) const PROPERTIES: [&str; 40] = [
-    "id",
-    "createdDateTime",
-    "lastModifiedDateTime",
-    "changeKey",
-    "categories",
-    "transactionId",
-    "originalStart",
-    "originalStartTimeZone",
-    "originalEndTimeZone",
-    "iCalUId",
-    "reminderMinutesBeforeStart",
-    "isReminderOn",
-    "hasAttachments",
-    "subject",
-    "bodyPreview",
-    "importance",
-    "sensitivity",
-    "isAllDay",
-    "isCancelled",
-    "isOrganizer",
-    "responseRequested",
-    "seriesMasterId",
-    "showAs",
-    "type",
-    "webLink",
-    "onlineMeetingUrl",
-    "isOnlineMeeting",
-    "onlineMeetingProvider",
-    "allowNewTimeProposals",
-    "isDraft",
-    "responseStatus",
-    "body",
-    "start",
-    "end",
-    "location",
-    "recurrence",
-    "attendees",
-    "organizer",
-    "onlineMeeting",
-    "cancelledOccurrences",
-];
 
 /// The moment at which nothing has happened yet.
 const NEVER: &str = "0001-01-01T00:00:00Z";
@@ -401,7 +358,7 @@ impl Shown<'_> {
         let serializer = EventSerializer::of(context, self);
         let mut members = Map::new();
         members.insert("@odata.etag".to_owned(), self.etag(context).into());
-        for name in PROPERTIES {
+        for name in EVENT.names() {
             let included = match name {
                 // Worked out for series alone, and only when it is base for.
                 "cancelledOccurrences" => options.names(name) && self.kind == EventKind::Master,

@@ -35,10 +35,6 @@ use crate::store::agenda::{self, CalendarAccess};
 use context::{CalendarContext, CalendarRef};
 use respond::Action;
 
-/// The properties of a calendar, in the order of the wire.
-const PROPERTIES: [&str; 7] =
-    ["id", "name", "isDefaultCalendar", "changeKey", "canShare", "canEdit", "owner"];
-
 /// What is wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum CalendarCall<'a> {
@@ -215,7 +211,7 @@ impl CalendarContext<'_> {
     }
 
     fn check_select(&self) -> Result<(), GraphError> {
-        self.base.options.check_select(&PROPERTIES, "calendar")
+        self.base.options.check_type(&CALENDAR)
     }
 
     fn calendar_json(&self, calendar: &agenda::Calendar) -> Map<String, Value> {

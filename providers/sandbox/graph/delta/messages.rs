@@ -12,6 +12,7 @@ use crate::graph::exchange::folders;
 use crate::graph::filter::{self, Comparison, Condition, Filter, Literal};
 use crate::graph::mail::read::message;
 use crate::graph::request::RequestContext;
+use crate::graph::types::mail::MESSAGE;
 use crate::store::mailbox::change::{HistoryEvent, Record};
 
 /// The entries of a round, in order.
@@ -21,7 +22,7 @@ pub(super) fn changes(
     round: &Round,
 ) -> Result<Vec<(Key, Value)>, GraphError> {
     let (store, options) = (base.store, base.options);
-    options.check_select(&message::PROPERTIES, "message")?;
+    options.check_type(&MESSAGE)?;
     let folder = store.folder(folder)?.number;
     let from = options.filter.map(earliest).transpose()?;
     let by_date = match options.orderby {

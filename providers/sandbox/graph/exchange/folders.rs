@@ -100,12 +100,6 @@ const WEAK: [(&str, u16); 3] = [("DRAFT", DRAFTS), ("INBOX", 12), ("SENT", SENT)
 /// What a label begins with that names a folder of this half alone.
 const OWN: &str = "Folder_";
 
-/// The properties of a folder.
-pub(crate) const PROPERTIES: [&str; 7] = [
-    "id", "displayName", "parentFolderId", "childFolderCount", "unreadItemCount", "totalItemCount",
-    "isHidden",
-];
-
 /// The number of the folder that a message is in.
 pub(crate) fn number_of(message: &Message) -> u16 {
     number_of_labels(&message.labels)

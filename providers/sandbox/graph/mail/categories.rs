@@ -18,9 +18,6 @@ use crate::graph::types::read::read;
 /// The set that categories are of.
 const OF: &str = "outlook/masterCategories";
 
-/// The properties of a category.
-pub(crate) const PROPERTIES: [&str; 3] = ["id", "displayName", "color"];
-
 /// The list: Gmail's tabs, the user's labels, and what was made.
 pub(crate) fn all(store: Store<'_>) -> Vec<Map<String, Value>> {
     let tabs = TABS.iter().map(|(_, name)| (*name).to_owned());

@@ -54,7 +54,7 @@ pub(super) fn create(context: &MailContext<'_>) -> Result<GraphResponse, GraphEr
     let number = context.with(|exchange| exchange.number());
     let id = store.ids().other("contact made", &number.to_string());
     let mut contact = Map::new();
-    for name in people::CONTACT {
+    for name in CONTACT.names() {
         let empty = match name {
             "categories" | "emailAddresses" | "businessPhones" => Value::Array(Vec::new()),
             _ => Value::Null,

@@ -11,19 +11,13 @@ use crate::graph::response::{Body, GraphResponse, no_content};
 use crate::graph::types::mail::RULE;
 use crate::graph::types::read::read;
 
-/// The properties of a rule, in the order of the wire.
-pub(super) const PROPERTIES: [&str; 9] = [
-    "id", "displayName", "sequence", "isEnabled", "hasError", "isReadOnly", "conditions",
-    "actions", "exceptions",
-];
-
 /// The number of the folder that has rules.
 const INBOX: u16 = 12;
 
 /// The rules, in their order.
 pub(crate) fn list(context: &RequestContext<'_>, folder: &str) -> Result<Body, GraphError> {
     inbox(context.store, folder)?;
-    context.options.check_select(&PROPERTIES, "messageRule")?;
+    context.options.check_type(&RULE)?;
     let rules = context.store.with(|exchange| exchange.rules.clone());
     let of = "mailFolders('inbox')/messageRules";
     context.list(&rules, rules.len().max(1), of, |_, rule| context.options.cut(rule.clone()).into())
@@ -36,7 +30,7 @@ pub(crate) fn one(
     id: &str,
 ) -> Result<Body, GraphError> {
     inbox(context.store, folder)?;
-    context.options.check_select(&PROPERTIES, "messageRule")?;
+    context.options.check_type(&RULE)?;
     let rule = context.store.with(|exchange| {
         let found = exchange.rules.iter().find(|rule| is(rule, id));
         found.cloned()
@@ -142,7 +136,7 @@ fn merge_rule(
         }
     }
     let mut ordered = Map::new();
-    for name in PROPERTIES {
+    for name in RULE.names() {
         if let Some(value) = rule.shift_remove(name) {
             ordered.insert(name.to_owned(), value);
         }

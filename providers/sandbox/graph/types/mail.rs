@@ -14,6 +14,8 @@ static FLAG: ObjectType = object! { "followupFlag";
     "dueDateTime": Of(&TIME),
 };
 
+static HEADER: ObjectType = object("internetMessageHeader", &[("name", Text), ("value", Text)]);
+
 static PROPERTY: ObjectType =
     object("singleValueLegacyExtendedProperty", &[("id", Text), ("value", Text)]);
 
@@ -29,7 +31,8 @@ pub(crate) static MESSAGE: ObjectType = object! { "message";
     "categories": Many(&Text), "receivedDateTime": Instant, "sentDateTime": Instant,
     "hasAttachments": Truth, "internetMessageId": Text, "subject": Text, "bodyPreview": Text,
     "importance": IMPORTANCE, "parentFolderId": Text, "conversationId": Text, "isRead": Truth,
-    "isDraft": Truth, "webLink": Text, "inferenceClassification": Text, "body": Of(&BODY),
+    "isDraft": Truth, "webLink": Text, "inferenceClassification": Text,
+    "internetMessageHeaders": Many(&Of(&HEADER)), "body": Of(&BODY),
     "sender": Of(&RECIPIENT), "from": Of(&RECIPIENT), "toRecipients": Many(&Of(&RECIPIENT)),
     "ccRecipients": Many(&Of(&RECIPIENT)), "bccRecipients": Many(&Of(&RECIPIENT)),
     "replyTo": Many(&Of(&RECIPIENT)), "flag": Of(&FLAG), "attachments": Many(&Of(&ATTACHMENT)),

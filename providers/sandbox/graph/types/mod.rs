@@ -35,6 +35,13 @@ pub(crate) struct ObjectType {
     pub members: &'static [(&'static str, Type)],
 }
 
+impl ObjectType {
+    /// The names of its members, in the order of the wire.
+    pub fn names(&self) -> impl Iterator<Item = &'static str> + use<> {
+        self.members.iter().map(|(name, _)| *name)
+    }
+}
+
 pub(super) const fn object(
     name: &'static str,
     members: &'static [(&'static str, Type)],
@@ -110,17 +117,16 @@ pub(super) static EVENT: ObjectType = object! { "event";
     "isCancelled": Truth, "isOrganizer": Truth, "responseRequested": Truth, "seriesMasterId": Text,
     "showAs": Word(&["unknown", "free", "tentative", "busy", "oof", "workingElsewhere"]),
     "type": Word(&["singleInstance", "occurrence", "exception", "seriesMaster"]), "webLink": Text,
-    "isOnlineMeeting": Truth, "onlineMeetingProvider": PROVIDERS, "onlineMeeting": Of(&ONLINE),
-    "onlineMeetingUrl": Text,
+    "onlineMeetingUrl": Text, "isOnlineMeeting": Truth, "onlineMeetingProvider": PROVIDERS,
     "allowNewTimeProposals": Truth, "isDraft": Truth, "responseStatus": Of(&STATUS),
     "body": Of(&BODY), "start": Of(&TIME), "end": Of(&TIME), "location": Of(&PLACE),
     "recurrence": Of(&RECURRENCE), "attendees": Many(&Of(&ATTENDEE)), "organizer": Of(&RECIPIENT),
-    "cancelledOccurrences": Many(&Text),
+    "onlineMeeting": Of(&ONLINE), "cancelledOccurrences": Many(&Text),
 };
 
 /// A calendar.
 pub(super) static CALENDAR: ObjectType = object! { "calendar";
-    "id": Text, "name": Text, "isDefaultCalendar": Truth, "canShare": Truth, "canEdit": Truth,
+    "id": Text, "name": Text, "isDefaultCalendar": Truth, "changeKey": Text, "canShare": Truth, "canEdit": Truth,
     "owner": Of(&ADDRESS),
 };
 

@@ -10,6 +10,7 @@ use crate::graph::exchange::Store;
 use crate::graph::exchange::folders::Folder;
 use crate::graph::pages;
 use crate::graph::params::{Prefer, QueryOptions, unquoted};
+use crate::graph::types::mail::MESSAGE;
 use crate::http::Request;
 use crate::store::message::Message;
 
@@ -27,7 +28,7 @@ pub(crate) fn messages(
     options: &QueryOptions<'_>,
     prefer: &Prefer,
 ) -> Result<Value, GraphError> {
-    options.check_select(&message::PROPERTIES, "message")?;
+    options.check_type(&MESSAGE)?;
     let page = pages::page(request, options, prefer, DEFAULT_TOP)?;
     let messages = matching_messages(store, folder, options)?;
     let rows = messages.iter().skip(page.rows.start).take(page.rows.len());

@@ -13,6 +13,7 @@ use crate::graph::exchange::Store;
 use crate::graph::exchange::folders;
 use crate::graph::filter::{self, Comparison, Condition, Filter, Literal, TextTest};
 use crate::graph::ids::Ids;
+use crate::graph::types::mail::MESSAGE;
 use crate::store::message::Message;
 
 /// What a property is compared as.
@@ -128,7 +129,7 @@ fn folder(store: Store<'_>, id: &str) -> Result<u16, GraphError> {
 fn kind(path: &str) -> Result<PropertyType, GraphError> {
     match FILTERED.iter().find(|(known, _)| *known == path) {
         Some((_, kind)) => Ok(*kind),
-        None if path.split('/').next().is_some_and(|it| message::PROPERTIES.contains(&it)) => {
+        None if path.split('/').next().is_some_and(|it| MESSAGE.names().any(|name| name == it)) => {
             Err(unsupported_filter())
         }
         None => Err(invalid_filter(no_property(path, "message").message)),

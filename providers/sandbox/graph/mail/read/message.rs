@@ -12,41 +12,11 @@ use crate::graph::exchange::state::Notes;
 use crate::graph::pages;
 use crate::graph::params::{Prefer, QueryOptions};
 use crate::graph::people::{self, EmailAddress};
+use crate::graph::types::mail::MESSAGE;
 use crate::graph::zones::time;
 use crate::store::head::{self, HeaderField};
 use crate::store::message::Message;
 use crate::store::mime;
-
-/// The properties of a message, in the order of the wire.
-pub(crate) const PROPERTIES: [&str; 27] = [
-    "id",
-    "createdDateTime",
-    "lastModifiedDateTime",
-    "changeKey",
-    "categories",
-    "receivedDateTime",
-    "sentDateTime",
-    "hasAttachments",
-    "internetMessageId",
-    "subject",
-    "bodyPreview",
-    "importance",
-    "parentFolderId",
-    "conversationId",
-    "isRead",
-    "isDraft",
-    "webLink",
-    "inferenceClassification",
-    "internetMessageHeaders",
-    "body",
-    "sender",
-    "from",
-    "toRecipients",
-    "ccRecipients",
-    "bccRecipients",
-    "replyTo",
-    "flag",
-];
 
 /// How much a message matters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -146,7 +116,7 @@ pub(crate) fn json(
     }
     let etag = format!("W/\"{}\"", store.change_key(message));
     json.insert("@odata.etag".to_owned(), etag.into());
-    for name in PROPERTIES {
+    for name in MESSAGE.names() {
         let included = match name {
             "id" => true,
             // Comes only when it is named.
@@ -210,7 +180,8 @@ impl MessageSerializer<'_> {
             "ccRecipients" => self.recipients("Cc"),
             "bccRecipients" => self.recipients("Bcc"),
             "replyTo" => self.recipients("Reply-To"),
-            _ => flag_json(message, &self.notes),
+            "flag" => flag_json(message, &self.notes),
+            _ => return None,
         })
     }
 

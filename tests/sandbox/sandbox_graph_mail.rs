@@ -11,7 +11,6 @@ use tempfile::TempDir;
 use crate::common::client::{ME, User, encoded};
 use crate::graph_client::{ANA, BEN, made, mailboxes_of_three, refused, text};
 
-mod arrange;
 mod drafts;
 mod organize;
 mod refusals;

@@ -1,5 +1,5 @@
 //! The sandbox's Gmail, written to from outside: drafts, sending and delivery,
-//! labels, uploads, settings, contacts, refusals.
+//! labels, uploads, filters, contacts, refusals.
 //!
 //! Everything goes over HTTP, as the rest of the program does it. Expected
 //! answers are whole; ids and times that differ from run to run are put out of
@@ -18,7 +18,6 @@ use crate::common::client::{ME as MIRA, User};
 mod contacts;
 mod delivery;
 mod drafts;
-mod labels;
 mod modify;
 mod refusals;
 mod settings;

@@ -133,18 +133,6 @@ async fn answer_reaches_the_organizers_copy() {
 }
 
 #[tokio::test]
-async fn deleting_a_meeting_deletes_every_copy() {
-    let sandbox = sandbox().await;
-    let mira = signed_in(&sandbox, MIRA).await;
-    let zoe = signed_in(&sandbox, ZOE).await;
-    mira.post(&format!("{EVENTS}?sendUpdates=all"), invitation("plan1")).await;
-    assert!(copy(&zoe, "plan1").await.is_some());
-    mira.delete(&format!("{EVENTS}/plan1?sendUpdates=all")).await;
-    assert_eq!(copy(&zoe, "plan1").await, None);
-    assert_eq!(zoe.json(&format!("{EVENTS}/plan1")).await["status"], "cancelled");
-}
-
-#[tokio::test]
 async fn single_occurrences_are_answered_and_changed() {
     let sandbox = sandbox().await;
     let mira = signed_in(&sandbox, MIRA).await;

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{hour, made, mira, refused, view};
-use crate::common::client::{ME, encoded, form};
+use crate::common::client::{encoded, form};
 use crate::graph_client::{column, text};
 
 #[tokio::test]
@@ -87,27 +87,11 @@ async fn event_lists_are_filtered_and_ordered() {
 }
 
 #[tokio::test]
-async fn calendars_are_created_and_deleted() {
+async fn invalid_calendar_requests_are_refused() {
     let (_dir, _sandbox, user) = mira().await;
-    let list = user.json("me/calendars").await;
-    let mut main = list["value"][0].clone();
+    let main = user.json("me/calendars").await["value"][0].clone();
     let main_path = format!("me/calendars/{}", encoded(text(&main["id"])));
-    assert_eq!(user.json(&format!("{main_path}?%24select=id")).await["id"], main["id"]);
-    for name in ["id", "changeKey"] {
-        main.as_object_mut().unwrap().remove(name);
-    }
-    assert_eq!(
-        main,
-        json!({
-            "name": "Calendar", "isDefaultCalendar": true, "canShare": true, "canEdit": true,
-            "owner": { "name": "Mira Lindqvist", "address": ME },
-        })
-    );
-    let reply = user.write("POST", "me/calendars", &[], &json!({ "name": "Garden" })).await;
-    assert_eq!(reply.status, 201, "{}", reply.text());
-    let garden = reply.json();
-    let path = format!("me/calendars/{}", encoded(text(&garden["id"])));
-    assert_eq!((&garden["isDefaultCalendar"], &garden["canEdit"]), (&json!(false), &json!(true)));
+    made(&user, "me/calendars", json!({ "name": "Garden" })).await;
     for (method, path, body, status, code) in [
         ("POST", "me/calendars", json!({ "name": "garden" }), 409, "ErrorFolderExists"),
         ("POST", "me/calendars", json!({ "name": " " }), 400, "ErrorPropertyValidationFailure"),
@@ -120,27 +104,6 @@ async fn calendars_are_created_and_deleted() {
         let reply = user.write(method, path, &[], &body).await;
         assert_eq!(refused(&reply), (status, code.to_owned()), "{method} {path} {body}");
     }
-    let reply = user.write("PATCH", &path, &[], &json!({ "name": "Yard" })).await;
-    assert_eq!((reply.status, &reply.json()["name"]), (200, &json!("Yard")));
     let list = user.json("me/calendars?%24select=name").await;
-    assert_eq!(column(&list, "name"), ["Calendar", "Yard"]);
-
-    // Its events are its own.
-    let event = made(&user, &format!("{path}/events"), hour("Weeds", 3, 9)).await;
-    let id = encoded(text(&event["id"]));
-    assert_eq!(view(&user).await, Vec::<Value>::new());
-    assert_eq!(user.json("me/events").await["value"], json!([]));
-    assert_eq!(column(&user.json(&format!("{path}/events")).await, "subject"), ["Weeds"]);
-    let range = "startDateTime=2026-02-01&endDateTime=2026-03-01";
-    let seen = user.json(&format!("{path}/calendarView?{range}")).await;
-    assert_eq!(column(&seen, "subject"), ["Weeds"]);
-    assert_eq!(user.get(&format!("me/events/{id}")).await.status, 200);
-
-    let reply = user.write("DELETE", &path, &[], &Value::Null).await;
-    assert_eq!(reply.status, 204);
-    assert_eq!(refused(&user.get(&path).await), (404, "ErrorItemNotFound".to_owned()));
-    assert_eq!(user.get(&format!("me/events/{id}")).await.status, 404);
-    // The same name again is another calendar.
-    let again = user.write("POST", "me/calendars", &[], &json!({ "name": "Garden" })).await;
-    assert_ne!(again.json()["id"], garden["id"]);
+    assert_eq!(column(&list, "name"), ["Calendar", "Garden"]);
 }

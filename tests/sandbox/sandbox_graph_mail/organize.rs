@@ -6,62 +6,6 @@ use super::{ANA, IMMUTABLE, SCOPES, at, changed, does, made, mira, refused, subj
 use crate::common::client::{ME, User, encoded};
 use crate::graph_client::{column, text};
 
-/// Twenty moves in one batch; ids that stay, and ids that do not.
-#[tokio::test]
-async fn twenty_messages_move_in_one_batch() {
-    let (_dir, _sandbox, user) = mira().await;
-    let folder = made(&user, "me/mailFolders", json!({ "displayName": "Reports" })).await;
-    let list = user
-        .prefer("me/mailFolders/inbox/messages?%24top=50&%24select=id", "IdType=\"ImmutableId\"")
-        .await
-        .json();
-    let ids = column(&list, "id");
-    assert_eq!(ids.len(), 20);
-    let requests: Vec<Value> = ids
-        .iter()
-        .enumerate()
-        .map(|(number, id)| {
-            json!({
-                "id": number.to_string(), "method": "POST",
-                "url": format!("/me/messages/{}/move", encoded(id)),
-                "headers": { "Content-Type": "application/json", "Prefer": "IdType=\"ImmutableId\"" },
-                "body": { "destinationId": folder["id"] },
-            })
-        })
-        .collect();
-    let reply = user.batch(&json!({ "requests": requests })).await.json();
-    let responses = reply["responses"].as_array().unwrap();
-    assert_eq!(responses.len(), 20);
-    for response in responses {
-        let number: usize = text(&response["id"]).parse().unwrap();
-        assert_eq!(response["status"], 201, "{response}");
-        assert_eq!(response["body"]["id"], ids[number]);
-        assert_eq!(response["body"]["parentFolderId"], folder["id"]);
-    }
-    assert!(subjects(&user, "inbox").await.is_empty());
-    let now = user.json(&format!("me/mailFolders/{}", encoded(text(&folder["id"])))).await;
-    assert_eq!((&now["totalItemCount"], &now["unreadItemCount"]), (&json!(20), &json!(20)));
-
-    // The other writes of a batch, each with what it needs.
-    let one = encoded(&ids[0]);
-    let stale = json!({ "Content-Type": "application/json", "If-Match": "W/\"old\"" });
-    let batch = json!({ "requests": [
-        { "id": "a", "method": "PATCH", "url": format!("/me/messages/{one}"), "headers": { "Content-Type": "application/json" }, "body": { "isRead": true } },
-        { "id": "b", "method": "PATCH", "url": format!("/me/messages/{one}"), "headers": stale, "body": { "isRead": true } },
-        { "id": "c", "method": "DELETE", "url": format!("/me/messages/{one}") },
-        { "id": "d", "method": "POST", "url": "/me/messages/none/permanentDelete", "headers": { "Content-Type": "application/json" }, "body": {} },
-    ] });
-    let reply = user.batch(&batch).await.json();
-    let mut found: Vec<(&str, u64)> = reply["responses"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|it| (text(&it["id"]), it["status"].as_u64().unwrap()))
-        .collect();
-    found.sort_unstable();
-    assert_eq!(found, [("a", 200), ("b", 412), ("c", 204), ("d", 400)]);
-}
-
 /// A common id is another one after a move, and the old one leads nowhere.
 #[tokio::test]
 async fn moving_and_copying_change_message_ids() {

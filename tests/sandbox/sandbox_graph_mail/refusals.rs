@@ -5,6 +5,9 @@ use serde_json::{Value, json};
 use super::{ANA, at, made, mira, people, refused, subjects};
 use crate::common::client::{User, encoded};
 
+const RULES: &str = "me/mailFolders/inbox/messageRules";
+const CATEGORIES: &str = "me/outlook/masterCategories";
+
 /// One refusal for every mistake; nothing comes of any of them.
 #[tokio::test]
 async fn invalid_writes_are_refused_without_effect() {
@@ -66,6 +69,38 @@ async fn invalid_writes_are_refused_without_effect() {
         "POST", format!("{path}/attachments/createUploadSession"),
             json!({ "attachmentItem": { "attachmentType": "file", "name": "a", "size": 200_000_000 } }),
             413, "RequestEntityTooLarge";
+        // What a mailbox is set up with.
+        "PATCH", "me/mailboxSettings".into(), json!({ "timeZone": "Mars" }), 400,
+            "TimeZoneNotSupportedException";
+        "PATCH", "me/mailboxSettings".into(), json!({ "language": { "locale": "?" } }), 400,
+            "ErrorPropertyValidationFailure";
+        "PATCH", "me/mailboxSettings".into(),
+            json!({ "automaticRepliesSetting": {
+                "status": "scheduled",
+                "scheduledEndDateTime": { "dateTime": "2025-02-01T08:00:00", "timeZone": "UTC" },
+            } }),
+            400, "ErrorPropertyValidationFailure";
+        "PATCH", "me/mailboxSettings".into(),
+            json!({ "automaticRepliesSetting": { "status": "perhaps" } }), 400, "RequestBodyRead";
+        "PATCH", "me/mailboxSettings".into(), json!({ "signature": "x" }), 400, "RequestBodyRead";
+        "POST", RULES.into(), json!({ "displayName": "x" }), 400, "ErrorInvalidRequest";
+        "POST", RULES.into(),
+            json!({ "displayName": "x", "sequence": 0, "actions": { "markAsRead": true } }), 400,
+            "ErrorInboxRulesValidationError";
+        "POST", RULES.into(),
+            json!({ "displayName": "x", "actions": { "moveToFolder": "nowhere" } }), 400,
+            "ErrorInboxRulesValidationError";
+        "POST", RULES.into(), json!({ "displayName": "x", "actions": { "explode": true } }), 400,
+            "RequestBodyRead";
+        "POST", "me/mailFolders/archive/messageRules".into(), json!({}), 400,
+            "ErrorInvalidRequest";
+        "DELETE", format!("{RULES}/none"), Value::Null, 404, "ErrorItemNotFound";
+        "POST", CATEGORIES.into(), json!({ "displayName": "Forums" }), 409,
+            "CategoryNameDuplicate";
+        "POST", CATEGORIES.into(), json!({ "displayName": "x", "color": "blue" }), 400,
+            "RequestBodyRead";
+        "DELETE", format!("{CATEGORIES}/none"), Value::Null, 404, "ErrorItemNotFound";
+        "GET", "me/contacts/none".into(), Value::Null, 404, "ErrorItemNotFound";
         // Methods.
         "PUT", path.clone(), json!({}), 405, "Request_BadRequest";
         "PATCH", "me/messages".into(), json!({}), 405, "Request_BadRequest";

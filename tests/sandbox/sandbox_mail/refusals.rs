@@ -37,6 +37,8 @@ async fn invalid_requests_are_refused() {
         "POST", "messages/batchModify", star.clone(), argument;
         "POST", "messages/batchModify", json!({ "ids": [id], "addLabelIds": ["SENT"] }), argument;
         "POST", "messages/batchModify", json!({ "ids": [id], "addLabelIds": ["None"] }), argument;
+        "POST", "messages/batchModify",
+            json!({ "ids": vec![&id; 1_001], "addLabelIds": ["STARRED"] }), argument;
         "POST", "messages/1000000000000001/trash", Value::Null, missing;
         "POST", "messages/xyz/trash", Value::Null, argument;
         "POST", "labels", json!({ "name": "a//b" }), argument;

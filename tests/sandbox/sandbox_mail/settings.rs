@@ -1,4 +1,4 @@
-//! Filters, vacation, signatures, language.
+//! Filters.
 
 use super::*;
 
@@ -42,41 +42,4 @@ async fn filters_are_kept() {
     assert_eq!(owner.call("DELETE", &path, Value::Null).await, (204, Value::Null));
     assert_eq!(owner.call("DELETE", &path, Value::Null).await.0, 404);
     assert_eq!(owner.json("settings/filters").await, json!({ "filter": made[1..] }));
-}
-
-#[tokio::test]
-async fn settings_are_written_and_stored() {
-    let sandbox = sandbox().await;
-    let user = User::at_gmail(sandbox.base(), MIRA, BASIC).await;
-    let on = json!({
-        "enableAutoReply": true, "responseSubject": "Away",
-        "responseBodyHtml": "<p>Back in May.</p>", "restrictToContacts": true,
-        "restrictToDomain": false, "startTime": "1793000000000", "endTime": "1794000000000",
-    });
-    assert_eq!(user.ok("PUT", "settings/vacation", on.clone()).await, on);
-    assert_eq!(user.json("settings/vacation").await, on);
-    let off = json!({
-        "enableAutoReply": false, "responseSubject": "", "restrictToContacts": false,
-        "restrictToDomain": false,
-    });
-    assert_eq!(user.ok("PUT", "settings/vacation", json!({})).await, off);
-
-    let language = json!({ "displayLanguage": "de" });
-    assert_eq!(user.ok("PUT", "settings/language", language.clone()).await, language);
-    assert_eq!(user.json("settings/language").await, language);
-
-    let path = "settings/sendAs/mira%2Bnews%40example.com";
-    let alias = json!({
-        "sendAsEmail": "mira+news@example.com", "displayName": "", "replyToAddress": "",
-        "signature": "<b>M.</b>", "treatAsAlias": true, "verificationStatus": "accepted",
-    });
-    let own = json!({
-        "sendAsEmail": "mira@example.com", "displayName": "Mira L.", "replyToAddress": "",
-        "signature": "", "isPrimary": true, "isDefault": true,
-    });
-    assert_eq!(user.ok("PATCH", path, json!({ "signature": "<b>M.</b>" })).await, alias);
-    let named = json!({ "displayName": "Mira L." });
-    assert_eq!(user.ok("PATCH", "settings/sendAs/mira@example.com", named).await, own);
-    assert_eq!(user.json(path).await, alias);
-    assert_eq!(user.json("settings/sendAs").await, json!({ "sendAs": [own, alias] }));
 }

@@ -22,7 +22,7 @@ pub(super) fn query(
 ) -> Result<Value, Response> {
     let time = |name: &str| {
         let text = text(body, name)?.filter(|text| !text.is_empty());
-        let text = text.ok_or_else(|| refuse::required(&format!("Missing {name} parameter.")))?;
+        let text = text.ok_or_else(|| refuse::missing(&format!("Missing {name} parameter.")))?;
         rfc3339(&text).ok_or_else(|| refuse::bad("Bad Request"))
     };
     let (from, to) = (time("timeMin")?, time("timeMax")?);

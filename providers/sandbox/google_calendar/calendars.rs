@@ -91,7 +91,7 @@ pub(super) fn insert(
     body: &Map<String, Value>,
 ) -> Result<usize, Response> {
     let name = text(body, "summary")?.filter(|name| !name.is_empty());
-    let name = name.ok_or_else(|| refuse::required("Missing required field: summary"))?;
+    let name = name.ok_or_else(|| refuse::missing("Missing required field: summary"))?;
     let usual = agenda.main_of(me).and_then(|place| agenda.calendar(place));
     let usual = usual.map_or_else(|| "UTC".to_owned(), |calendar| calendar.zone.clone());
     let zone = zone(body)?.unwrap_or(usual);
@@ -120,7 +120,7 @@ pub(super) fn change(
     }
     let name = text(body, "summary")?.filter(|name| !name.is_empty());
     if name.is_none() && body.contains_key("summary") {
-        return Err(refuse::required("Missing required field: summary"));
+        return Err(refuse::missing("Missing required field: summary"));
     }
     let zone = zone(body)?;
     let notes = text(body, "description")?;

@@ -49,11 +49,11 @@ refusals! {
     invalid_parameter(name, message): BAD_REQUEST, "global", "invalidParameter", "{message}",
         "parameter" name;
     /// 400: something that has to be there is not.
-    required(message): BAD_REQUEST, "global", "required", "{message}";
+    missing(message): BAD_REQUEST, "global", "required", "{message}";
     /// 400: what is not done, with the reason in words.
     bad(message): BAD_REQUEST, "global", "badRequest", "{message}";
     /// 400: a body that is no JSON object.
-    unparsed(): BAD_REQUEST, "global", "parseError", "Parse Error";
+    parse_error(): BAD_REQUEST, "global", "parseError", "Parse Error";
     /// 400: a rule of calendars is broken.
     rule_broken(reason, message): BAD_REQUEST, "calendar", reason, "{message}";
     /// 400: the end is before the start.
@@ -70,7 +70,7 @@ refusals! {
     /// 409: the id is taken.
     duplicate(): CONFLICT, "global", "duplicate", "The requested identifier already exists.";
     /// 410: it was deleted before.
-    deleted(): GONE, "global", "deleted", "Resource has been deleted";
+    already_deleted(): GONE, "global", "deleted", "Resource has been deleted";
     /// 410: the sync token is too old.
     sync_over(): GONE, "calendar", "fullSyncRequired",
         "Sync token is no longer valid, a full sync is required.", "parameter" "syncToken";

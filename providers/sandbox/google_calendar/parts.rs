@@ -48,7 +48,7 @@ pub(super) fn attendees(
             Some(Value::String(text)) => Ok(Some(text.as_str())),
             Some(_) => Err(bad_value(&format!("attendees.{key}"))),
         };
-        let address = text("email")?.ok_or_else(|| refuse::required("Missing attendee email."))?;
+        let address = text("email")?.ok_or_else(|| refuse::missing("Missing attendee email."))?;
         if !is_address(address) {
             return Err(refuse::invalid("Invalid attendee email."));
         }
@@ -277,7 +277,7 @@ pub(super) fn status_event(
         }
         Some(Value::Null) | None if !place => Ok(()),
         Some(Value::Null) | None => {
-            Err(refuse::required("A working location event must have working location properties."))
+            Err(refuse::missing("A working location event must have working location properties."))
         }
         Some(_) => Err(bad_value(key)),
     }

@@ -35,9 +35,9 @@ pub(super) fn object(body: &[u8], shape: &Shape) -> Result<Map<String, Value>, R
     if body.trim_ascii().is_empty() {
         return Ok(Map::new());
     }
-    let value: Value = serde_json::from_slice(body).map_err(|_| refuse::unparsed())?;
+    let value: Value = serde_json::from_slice(body).map_err(|_| refuse::parse_error())?;
     let Value::Object(body) = value else {
-        return Err(refuse::unparsed());
+        return Err(refuse::parse_error());
     };
     let unknown = body.keys().find(|key| !shape.0.iter().any(|(known, _)| known == key));
     match unknown {
@@ -262,7 +262,7 @@ fn time(
     recurs: bool,
     reading: &Reading<'_>,
 ) -> Result<ZonedTime, Response> {
-    let missing = || refuse::required(&format!("Missing {which} time."));
+    let missing = || refuse::missing(&format!("Missing {which} time."));
     let wrong = || refuse::invalid(&format!("Invalid {which} time."));
     let time = match value {
         None | Some(Value::Null) => return Err(missing()),
@@ -281,7 +281,7 @@ fn time(
             refuse::invalid(&format!("Invalid time zone definition for {which} time."))
         })?),
     };
-    let no_zone = || refuse::required(&format!("Missing time zone definition for {which} time."));
+    let no_zone = || refuse::missing(&format!("Missing time zone definition for {which} time."));
     match (part("date")?, part("dateTime")?) {
         (None, None) => Err(missing()),
         (Some(_), Some(_)) => Err(wrong()),

@@ -80,7 +80,7 @@ impl Write<'_> {
         self.may_write()?;
         let body = self.body()?;
         let uid = text(&body, "iCalUID")?.filter(|uid| !uid.is_empty());
-        let uid = uid.ok_or_else(|| refuse::required("Missing required field: iCalUID"))?;
+        let uid = uid.ok_or_else(|| refuse::missing("Missing required field: iCalUID"))?;
         let copies = self.agenda.with_uid(&uid);
         let here: Vec<usize> =
             copies.filter(|(_, it)| it.calendar == self.at).map(|(place, _)| place).collect();
@@ -151,7 +151,7 @@ impl Write<'_> {
         let target = self.target(id)?;
         self.fits(&target.event)?;
         if target.event.gone {
-            return Err(refuse::deleted());
+            return Err(refuse::already_deleted());
         }
         self.remove(&target, tell);
         Ok(())

@@ -13,7 +13,7 @@ use super::mail::read::attachments;
 use super::mail::read::list::{self, DEFAULT_TOP};
 use super::mail::read::message;
 use super::mail::rules;
-use super::params::unquoted;
+use super::params::unquote;
 use super::people;
 use super::request::RequestContext;
 use super::response::Body;
@@ -129,7 +129,7 @@ impl RequestContext<'_> {
     fn people(&self) -> Result<Body, GraphError> {
         let (store, options) = (self.store, self.options);
         options.check_select(&people::PERSON, "person")?;
-        let search = options.search.map(unquoted).transpose();
+        let search = options.search.map(unquote).transpose();
         let search = search.map_err(bad_request)?;
         let people = store.people().others.iter();
         let people: Vec<&Person> = people

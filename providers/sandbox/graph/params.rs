@@ -144,7 +144,7 @@ fn truth(name: &str, value: &str) -> Result<bool, GraphError> {
 
 /// The query in the value of `$search`: it stands in double quotes, and those
 /// inside it are escaped by backslashes. Without quotes, it can be words only.
-pub(super) fn unquoted(value: &str) -> Result<String, String> {
+pub(super) fn unquote(value: &str) -> Result<String, String> {
     let wrong = |char: char, position: usize| {
         format!(
             "Syntax error: character '{char}' is not valid at position {position} in '{value}'."

@@ -129,7 +129,7 @@ impl Message {
         let mut plain = Vec::new();
         let mut html = Vec::new();
         for part in texts {
-            let text = head::text(&part.decoded(&self.raw), part.charset.as_deref());
+            let text = head::text(&part.decode(&self.raw), part.charset.as_deref());
             match (part.mime_type.as_str(), part.flowed) {
                 ("text/html", _) => html.push(text),
                 ("text/plain", Some(delsp)) => plain.push(unflow(&text, delsp)),
@@ -191,7 +191,7 @@ impl Message {
             let is_calendar =
                 |part: &&&Part| part.mime_type == "text/calendar" && part.filename.is_empty();
             let calendar = parts.iter().find(is_calendar).map(|part| {
-                let text = head::text(&part.decoded(&self.raw), part.charset.as_deref());
+                let text = head::text(&part.decode(&self.raw), part.charset.as_deref());
                 ical::read(&text, &TimeZone::UTC)
             });
             Content {
@@ -227,7 +227,7 @@ fn bodies(message: &Part, raw: &[u8]) -> (Vec<String>, Vec<String>) {
     let mut plain = Vec::new();
     let mut html = Vec::new();
     for part in message.own().into_iter().filter(|part| part.is_inline_text()) {
-        let bytes = part.decoded(raw);
+        let bytes = part.decode(raw);
         let text = head::text(beginning_of(&bytes), part.charset.as_deref());
         match part.mime_type.as_str() {
             "text/html" => html.push(visible(&text)),

@@ -66,7 +66,7 @@ impl Part {
     }
 
     /// The body without its transfer encoding.
-    pub fn decoded<'a>(&self, raw: &'a [u8]) -> Cow<'a, [u8]> {
+    pub fn decode<'a>(&self, raw: &'a [u8]) -> Cow<'a, [u8]> {
         let body = slice(raw, &self.body);
         match self.encoding {
             Encoding::Identity => Cow::Borrowed(body),

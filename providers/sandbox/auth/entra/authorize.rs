@@ -111,5 +111,5 @@ fn allow(state: &State, authorization: AuthorizationRequest, mailbox: String) ->
 
 /// Sends the browser back with the person's refusal.
 fn deny(authorization: &AuthorizationRequest) -> Response {
-    EntraError::declined().redirect(&authorization.redirect_uri, &authorization.state)
+    EntraError::access_denied().redirect(&authorization.redirect_uri, &authorization.state)
 }

@@ -106,7 +106,7 @@ refusals! {
     used_page(): BAD_REQUEST, "invalid_request", 90_100,
         "This page was used before or is too old. Start the sign-in again.";
     /// The person said no.
-    declined(): BAD_REQUEST, "access_denied", 65_004,
+    access_denied(): BAD_REQUEST, "access_denied", 65_004,
         "User declined to consent to access the app.", "cancel";
     /// A client with a secret, which none here has.
     public_client(): UNAUTHORIZED, "invalid_client", 700_025,
@@ -131,7 +131,7 @@ refusals! {
     wrong_verifier(): BAD_REQUEST, "invalid_grant", 501_481,
         "The Code_Verifier does not match the code_challenge supplied in the authorization request.";
     /// A grant that was ended.
-    revoked(): BAD_REQUEST, "invalid_grant", 50_173,
+    ended_grant(): BAD_REQUEST, "invalid_grant", 50_173,
         "The provided grant has expired due to it being revoked, a fresh auth token is needed. \
          The user might have changed or reset their password.", "bad_token";
     /// Scopes that the person has not agreed to.

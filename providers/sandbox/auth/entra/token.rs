@@ -48,7 +48,7 @@ fn trade(state: &State, request: &Request) -> Result<Response, EntraError> {
         DEVICE_GRANT => {
             let code = form.need("device_code")?;
             let polled = sign_in.devices.poll(Issuer::Microsoft, client, code);
-            let (authorization, mailbox) = granted(polled)?;
+            let (authorization, mailbox) = consent(polled)?;
             sign_in.issue_tokens(&authorization, mailbox)
         }
         other => return Err(EntraError::unknown_grant(other)),
@@ -102,7 +102,7 @@ fn may_refresh(sign_in: &SignIn, form: &Form, client: &str, token: &str) -> Resu
     match sign_in.standing(Issuer::Microsoft, token) {
         RefreshStatus::Unknown => Err(EntraError::malformed()),
         RefreshStatus::Rotated => Err(EntraError::wrong_grant()),
-        RefreshStatus::Revoked => Err(EntraError::revoked()),
+        RefreshStatus::Revoked => Err(EntraError::ended_grant()),
         RefreshStatus::Good { client_id, .. } if client_id != client => {
             Err(EntraError::wrong_grant())
         }
@@ -121,7 +121,7 @@ fn check_consent(form: &Form, client: &str, granted: &str) -> Result<(), EntraEr
 }
 
 /// What a device is told.
-fn granted(polled: PollResult) -> Result<(AuthorizationRequest, String), EntraError> {
+fn consent(polled: PollResult) -> Result<(AuthorizationRequest, String), EntraError> {
     Err(match polled {
         PollResult::Granted { authorization, mailbox } => return Ok((authorization, mailbox)),
         PollResult::Pending => EntraError::pending_device(),

@@ -285,7 +285,7 @@ pub(super) fn files(message: &Message) -> Vec<File> {
                 number: Some(number),
                 cid: cid.map(|cid| cid.trim_matches(['<', '>']).to_owned()),
                 inline: part.embedded,
-                bytes: part.decoded(&message.raw).into_owned(),
+                bytes: part.decode(&message.raw).into_owned(),
             }
         })
         .collect()

@@ -84,12 +84,12 @@ pub(super) fn delete(
     id: &str,
 ) -> Result<GraphResponse, GraphError> {
     inbox(context.store()?, folder)?;
-    let gone = context.with(|exchange| {
+    let found = context.with(|exchange| {
         let before = exchange.rules.len();
         exchange.rules.retain(|rule| !is(rule, id));
         exchange.rules.len() < before
     });
-    match gone {
+    match found {
         true => Ok(no_content()),
         false => Err(not_found()),
     }

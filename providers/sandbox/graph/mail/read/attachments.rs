@@ -76,7 +76,7 @@ pub(crate) fn one(
 pub(crate) fn bytes(store: Store<'_>, message: &Message, id: &str) -> Result<Vec<u8>, GraphError> {
     let root = Part::of_message(&message.raw);
     let part = find(store, message, &root, id)?;
-    Ok(part.decoded(&message.raw).into_owned())
+    Ok(part.decode(&message.raw).into_owned())
 }
 
 /// The place of an attachment among those of its message.
@@ -147,7 +147,7 @@ fn attachment(
 ) -> Map<String, Value> {
     let fields = head::fields(mime::slice(&message.raw, &part.head));
     let content_type = part.mime_type.as_str();
-    let bytes: Cow<'_, [u8]> = part.decoded(&message.raw);
+    let bytes: Cow<'_, [u8]> = part.decode(&message.raw);
     let mut members = object(json!({
         "@odata.type": "#microsoft.graph.fileAttachment",
         "@odata.mediaContentType": content_type,

@@ -9,7 +9,7 @@ use crate::graph::error::{GraphError, bad_request, not_with_search};
 use crate::graph::exchange::Store;
 use crate::graph::exchange::folders::Folder;
 use crate::graph::pages;
-use crate::graph::params::{Prefer, QueryOptions, unquoted};
+use crate::graph::params::{Prefer, QueryOptions, unquote};
 use crate::graph::types::mail::MESSAGE;
 use crate::http::Request;
 use crate::store::message::Message;
@@ -60,7 +60,7 @@ fn matching_messages<'a>(
         if let Some((option, _)) = refused.iter().find(|(_, given)| *given) {
             return Err(not_with_search(option));
         }
-        let search = unquoted(search).map_err(bad_request)?;
+        let search = unquote(search).map_err(bad_request)?;
         let query = search::parse(&search).map_err(bad_request)?;
         let messages = store.messages(folder).into_iter();
         return Ok(messages

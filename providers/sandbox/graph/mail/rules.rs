@@ -45,7 +45,7 @@ pub(super) fn create(context: &MailContext<'_>, folder: &str) -> Result<GraphRes
     let members = read(context.request, &RULE, true)?;
     for needed in ["displayName", "actions"] {
         if members.get(needed).is_none_or(Value::is_null) {
-            return Err(invalid_request(&format!("The {needed} of a rule is required.")));
+            return Err(invalid_request(format!("The {needed} of a rule is required.")));
         }
     }
     let (number, next) = context.with(|exchange| {

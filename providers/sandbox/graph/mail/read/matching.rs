@@ -78,7 +78,7 @@ fn check(store: Store<'_>, condition: &mut Condition) -> Result<(), GraphError> 
                 _ => "Edm.String",
             };
             if literal.kind() != expected {
-                return Err(invalid_filter(&format!(
+                return Err(invalid_filter(format!(
                     "A binary operator with incompatible types was detected. Found operand types \
                      '{expected}' and '{}' for operator kind '{comparison:?}'.",
                     literal.kind()

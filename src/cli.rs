@@ -105,6 +105,8 @@ Environment:
   DAYSHEET_OUTPUTS                 where shortened answers are kept whole: memory (default) or
                                    disk
   DAYSHEET_ZONE                    IANA time zone of shown times (default: the system's)
+  DAYSHEET_SANDBOX_TODAY           the day that the sandbox's samples are moved to, such as
+                                   2026-11-16, when they were written (default: today)
   DAYSHEET_BROWSER                 open (default) or print the address of a sign-in page
   DAYSHEET_LOG                     log filter for stderr, such as debug (default: warn)
   DAYSHEET_GMAIL_URL, DAYSHEET_GOOGLE_CALENDAR_URL, DAYSHEET_GOOGLE_PEOPLE_URL,
@@ -298,6 +300,20 @@ enum Account {
     },
 }
 
+#[cfg(feature = "sandbox")]
+impl Command {
+    /// Returns true if it starts a sandbox over the samples.
+    fn reads_samples(&self) -> bool {
+        match self {
+            Self::Serve { sandboxed, .. } | Self::Call { sandboxed, .. } => {
+                sandboxed.reads_samples()
+            }
+            Self::Demo { mail, .. } | Self::Sandbox { mail, .. } => mail.is_none(),
+            _ => false,
+        }
+    }
+}
+
 /// Runs the command that the process was started with.
 pub fn main() -> ExitCode {
     let cli = Cli::parse();
@@ -360,7 +376,13 @@ fn run(command: Command) -> Result<ExitCode> {
         }
         _ => {}
     }
-    let mut config = Config::load()?;
+    #[cfg(feature = "sandbox")]
+    let mut config = match command.reads_samples() {
+        true => sandboxed::load()?,
+        false => Config::load(None)?,
+    };
+    #[cfg(not(feature = "sandbox"))]
+    let mut config = Config::load(None)?;
     match &command {
         Command::Serve { limits, .. }
         | Command::Call { limits, .. }
@@ -399,7 +421,8 @@ fn run(command: Command) -> Result<ExitCode> {
             }
             #[cfg(feature = "sandbox")]
             Command::Sandbox { port, mail, calendar, fault } => {
-                sandbox::run(port, mail, calendar, sandboxed::faults(fault.as_deref())?).await
+                let faults = sandboxed::faults(fault.as_deref())?;
+                sandbox::run(port, mail, calendar, config.sandbox_today, faults).await
             }
             Command::Schema { .. }
             | Command::Check { .. }

@@ -12,6 +12,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use oauth2::{ClientId, ClientSecret};
 use url::Url;
@@ -72,6 +73,9 @@ pub struct Config {
     pub values: Vec<(String, Strategy)>,
     /// False where sign-in pages are to be printed and not opened.
     pub browser: bool,
+    /// The day that the dates of the sandbox's samples are moved to, by whole weeks;
+    /// none leaves them as written.
+    pub sandbox_today: Option<Date>,
     /// The zone dates are shown in. It always has an IANA name; the system's
     /// zone unless set, UTC where the system's is unknown.
     pub zone: TimeZone,
@@ -150,11 +154,11 @@ pub enum OutputStorage {
 
 impl Config {
     /// Reads the settings of this process: its environment and the settings
-    /// file.
+    /// file. `zone` takes the place of the system's zone.
     ///
     /// # Errors
     /// [`Kind::Config`], naming the variable or the key to correct.
-    pub fn load() -> Result<Self> {
+    pub fn load(zone: Option<TimeZone>) -> Result<Self> {
         let var = |name: &str| std::env::var(name).ok();
         let file = match set(&var, FILE) {
             Some(path) => {
@@ -171,7 +175,7 @@ impl Config {
                 }
             }
         };
-        let system = TimeZone::try_system().ok();
+        let system = zone.or_else(|| TimeZone::try_system().ok());
         let file = file.as_ref().map(|(path, text)| (path.as_path(), text.as_str()));
         Self::from(var, file, system)
     }
@@ -258,6 +262,13 @@ impl Config {
             )?,
             values: values(&settings)?,
             browser: settings.flag("browser", ["print", "open"], true)?,
+            sandbox_today: settings
+                .get("sandbox_today")?
+                .map(|found| {
+                    let day = found.value.parse::<Date>();
+                    day.map_err(|_| found.wrong("is not a date").next("write it like 2026-11-16"))
+                })
+                .transpose()?,
             zone: zone(&settings, system_zone)?,
             access: settings.choice("access", &Access::ALL.map(|level| (level.word(), level)))?,
             tools: settings.words("tools")?,

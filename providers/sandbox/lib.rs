@@ -43,6 +43,7 @@ use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
+use jiff::civil::Date;
 use tokio::net::TcpListener;
 use tokio::runtime;
 use tokio::sync::{oneshot, watch};
@@ -55,6 +56,7 @@ pub use load::LoadReport;
 use auth::tokens::SignIn;
 use auth::tokens::device_codes::DeviceCodes;
 use load::calendar::CalendarSource;
+pub use load::calendar::SAMPLE_ZONE;
 use state::{Shared, State};
 use store::mailbox::change::Change;
 use store::mailbox::{Arrival, Mailbox};
@@ -67,6 +69,9 @@ pub struct Options {
     /// A folder of calendars, or one file; without it, those of the sample
     /// mailbox, or empty ones for other mail.
     pub calendar: Option<PathBuf>,
+    /// The day around which the samples' dates are to lie, by whole weeks; without it,
+    /// they are as written, around 16 November 2026.
+    pub today: Option<Date>,
     /// The port on 127.0.0.1; 0 takes any that is free.
     pub port: u16,
     /// What goes wrong on purpose.
@@ -89,6 +94,7 @@ impl Default for Options {
         Self {
             mail: None,
             calendar: None,
+            today: None,
             port: 0,
             faults: Faults::default(),
             progress: false,
@@ -312,13 +318,14 @@ async fn prepare(options: Options) -> Result<(TcpListener, Started)> {
     };
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await.map_err(unusable)?;
     let port = listener.local_addr().map_err(unusable)?.port();
-    let (mailboxes, mut report) = load::load(options.mail.as_deref(), options.progress)?;
+    let (mailboxes, mut report) =
+        load::load(options.mail.as_deref(), options.today, options.progress)?;
     let devices = DeviceCodes::new(options.device_interval, options.device_lifetime);
     let sign_in = SignIn::new(options.token_lifetime, devices);
     let addresses: Vec<String> = mailboxes.iter().map(|mailbox| mailbox.address.clone()).collect();
     let from = match (&options.calendar, &options.mail) {
         (Some(path), _) => CalendarSource::Path(path),
-        (None, None) => CalendarSource::Samples,
+        (None, None) => CalendarSource::Samples(options.today),
         (None, Some(_)) => CalendarSource::Nothing,
     };
     let calendars = load::calendar::load(from, &addresses)?;

@@ -4,6 +4,8 @@ use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use jiff::civil::Date;
+
 use crate::error::Result;
 use crate::sandbox::{Faults, LoadReport, Options, Sandbox};
 
@@ -12,11 +14,13 @@ pub(super) async fn run(
     port: u16,
     mail: Option<PathBuf>,
     calendar: Option<PathBuf>,
+    today: Option<Date>,
     faults: Faults,
 ) -> Result<ExitCode> {
     let sandbox = Sandbox::start(Options {
         mail,
         calendar,
+        today,
         port,
         faults,
         progress: std::io::stderr().is_terminal(),

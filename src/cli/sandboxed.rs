@@ -12,12 +12,14 @@ use hyper::Request;
 use hyper::body::Bytes;
 use hyper_util::client::legacy::Client;
 use hyper_util::rt::TokioExecutor;
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
 
 use super::app::App;
 use crate::config::{Config, KeyStore};
 use crate::error::{Error, Kind, Result};
 use crate::pipeline::Begun;
-use crate::sandbox::{Faults, Options, Sandbox};
+use crate::sandbox::{Faults, Options, SAMPLE_ZONE, Sandbox};
 use crate::store::Store;
 use crate::tools::accounts::Add;
 
@@ -45,6 +47,22 @@ pub(super) struct Sandboxed {
     /// Faults for the sandbox to inject.
     #[arg(long, value_name = "SPEC", requires = "sandbox")]
     fault: Option<String>,
+}
+
+impl Sandboxed {
+    /// Returns true if the sandbox has the samples in it.
+    pub(super) fn reads_samples(&self) -> bool {
+        self.sandbox && self.mail.is_none()
+    }
+}
+
+/// Reads the settings for a sandbox over the samples: unless a setting says otherwise,
+/// today is their present, in the zone that their people live in.
+pub(super) fn load() -> Result<Config> {
+    let mut config = Config::load(TimeZone::get(SAMPLE_ZONE).ok())?;
+    let now = Timestamp::now().to_zoned(config.zone.clone());
+    config.sandbox_today.get_or_insert(now.date());
+    Ok(config)
 }
 
 pub(super) fn faults(spec: Option<&str>) -> Result<Faults> {
@@ -89,6 +107,7 @@ impl App {
         let sandbox = Sandbox::start(Options {
             mail,
             calendar,
+            today: config.sandbox_today,
             progress: std::io::stderr().is_terminal(),
             ..Options::default()
         })

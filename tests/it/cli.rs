@@ -19,6 +19,7 @@ fn run(
         .env("DAYSHEET_HOME", home.path())
         .env("DAYSHEET_KEY_STORE", "file")
         .env("DAYSHEET_ZONE", "Europe/Berlin")
+        .env("DAYSHEET_SANDBOX_TODAY", "2026-11-16")
         .envs(variables.iter().copied())
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -54,6 +55,51 @@ fn demo_shows_the_main_job() {
         " in 2 accounts, newest first",
     ] {
         assert!(out.contains(part), "{part} is missing in {out}");
+    }
+}
+
+/// The samples lie around any day: their headers, what they say, and their events.
+#[test]
+fn samples_move_to_the_present() {
+    let home = TempDir::new().unwrap();
+    let today = [("DAYSHEET_SANDBOX_TODAY", "2027-03-04")];
+    for (call, parts) in [
+        (
+            &["mail_search", "q=subject:(tickets OR boiler OR invitation)", "fields=date,subject"]
+                [..],
+            [
+                "2027-02-26 11h30\t\"Your tickets: Berlin – Hamburg, 8 and 10 March (K7QX-2M)\"",
+                "2027-02-26 09h12\t\"Invitation: Box check: open ten, shake, decide @ Mon 1 Mar 2027",
+                "2027-01-20 09h15\t\"Heating: boiler service on 21 January, start of the season on 25 January\"",
+            ],
+        ),
+        (&["mail_search", "q=from:mathilde"], ["", "", ""]),
+        (
+            &["mail_read", "ids=m6"],
+            [
+                "ouvre le jeudi 18 mars, et",
+                "avant le mercredi\n3 mars :",
+                "le lundi 8 mars, entre 8 h et 12 h",
+            ],
+        ),
+        (
+            &["calendar_search", "from=2027-03-04", "to=2027-03-08", "fields=start,title"],
+            [
+                "Thu 2027-03-04 12h00\t\"Mira Lindqvist: Light as a material\"",
+                "Fri 2027-03-05\t\"Hauke: how much cable until Easter?\"",
+                // A holiday is when it is.
+                "Mon 2027-03-08\tInternational Women's Day",
+            ],
+        ),
+    ] {
+        let mut arguments = vec!["call"];
+        arguments.extend(call);
+        arguments.push("--sandbox");
+        let (code, out, err) = run(&home, &arguments, &today, "");
+        assert_eq!((code, err.as_str()), (0, ""), "{call:?}");
+        for part in parts {
+            assert!(out.contains(part), "{call:?}: {part} is missing in {out}");
+        }
     }
 }
 
@@ -115,7 +161,7 @@ fn readme_examples_are_true() {
     let readme = include_str!("../../README.md");
     let home = TempDir::new().unwrap();
     let calls: Vec<_> = readme.lines().filter(|line| line.starts_with("daysheet call ")).collect();
-    assert_eq!(calls.len(), 5);
+    assert_eq!(calls.len(), 6);
     for call in calls {
         let program = env!("CARGO_BIN_EXE_daysheet");
         let output = Command::new("sh")

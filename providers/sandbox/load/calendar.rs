@@ -20,10 +20,12 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
+use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan};
 
 use super::files::{self, FileFilter, unreadable};
+use super::shift::Shift;
 use crate::store::agenda::{Agenda, Calendar, CalendarAccess, Event, event_id, instance_id};
 use daysheet_core::error::Result;
 use daysheet_core::event_time::{self, EventTime};
@@ -57,7 +59,7 @@ const SAMPLES: [(&str, &str); 8] = [
 ];
 
 /// The zone of calendars that name none; where the sample people live.
-const ZONE: &str = "Europe/Berlin";
+pub const SAMPLE_ZONE: &str = "Europe/Berlin";
 
 /// How calendars are called that say only that they are one.
 const MAIN: [&str; 2] = ["calendar", "main"];
@@ -67,8 +69,8 @@ const MAIN: [&str; 2] = ["calendar", "main"];
 pub(crate) enum CalendarSource<'a> {
     /// A folder of files, or one file.
     Path(&'a Path),
-    /// The samples.
-    Samples,
+    /// The samples, with their dates moved to this day if there is one.
+    Samples(Option<Date>),
     /// Nowhere: the main calendars are empty.
     Nothing,
 }
@@ -89,9 +91,17 @@ pub(crate) fn load(from: CalendarSource<'_>, addresses: &[String]) -> Result<Loa
     let mut loader = CalendarLoader { files: Vec::new(), skipped: Vec::new(), addresses };
     match from {
         CalendarSource::Path(path) => loader.path(path)?,
-        CalendarSource::Samples => {
+        CalendarSource::Samples(today) => {
+            let shift = Shift::to(today);
             for (name, content) in SAMPLES {
-                loader.file(name, files::owner(name), content);
+                let moved = match shift {
+                    // Holidays are when they are.
+                    Some(shift) if !name.ends_with(".readonly.ics") => {
+                        shift.text(content.as_bytes())
+                    }
+                    _ => content.as_bytes().to_vec(),
+                };
+                loader.file(name, files::owner(name), &String::from_utf8_lossy(&moved));
             }
         }
         CalendarSource::Nothing => {}
@@ -213,7 +223,7 @@ impl CalendarLoader<'_> {
             let alone = mine.len() == 1;
             let (main, further): (Vec<_>, Vec<_>) =
                 mine.into_iter().partition(|file| alone || file.is_main());
-            let mut calendar = Calendar::main(&owner, ZONE);
+            let mut calendar = Calendar::main(&owner, SAMPLE_ZONE);
             if let Some(first) = main.first() {
                 dress(&mut calendar, first);
                 calendar.name = first.name().to_owned();
@@ -226,7 +236,7 @@ impl CalendarLoader<'_> {
                 named.entry(file.name().to_owned()).or_default().push(file);
             }
             for (at, (name, files)) in (1_usize..).zip(named) {
-                let mut calendar = Calendar::further(&owner, &name, ZONE);
+                let mut calendar = Calendar::further(&owner, &name, SAMPLE_ZONE);
                 // Google has 24 colours of calendars.
                 calendar.colour = u8::try_from(at % 24).unwrap_or_default() + 1;
                 if let Some(first) = files.first() {
@@ -330,7 +340,7 @@ fn created_at(start: Timestamp) -> Timestamp {
 }
 
 fn default_zone() -> TimeZone {
-    event_time::find_zone(ZONE).unwrap_or(TimeZone::UTC)
+    event_time::find_zone(SAMPLE_ZONE).unwrap_or(TimeZone::UTC)
 }
 
 /// True for the path of a calendar file.

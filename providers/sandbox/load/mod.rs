@@ -11,6 +11,7 @@
 pub(super) mod calendar;
 mod files;
 mod mbox;
+mod shift;
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -20,12 +21,14 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use jiff::civil::Date;
 
 use super::store::mailbox::{Arrival, Mailbox};
 use super::store::message::{self, MAX_MESSAGE};
 use daysheet_core::error::Result;
 use files::{FileFilter, unreadable};
 use mbox::Posted;
+use shift::Shift;
 
 /// The mailboxes that the sandbox comes with: file, owner, messages. One
 /// person's, in private and at work.
@@ -53,11 +56,17 @@ pub struct LoadReport {
     pub skipped: Vec<(String, String)>,
 }
 
-/// Loads the mailboxes of a path, or the samples.
-pub(super) fn load(mail: Option<&Path>, progress: bool) -> Result<(Vec<Mailbox>, LoadReport)> {
+/// Loads the mailboxes of a path, or the samples, whose dates are moved to `today` if
+/// that is given.
+pub(super) fn load(
+    mail: Option<&Path>,
+    today: Option<Date>,
+    progress: bool,
+) -> Result<(Vec<Mailbox>, LoadReport)> {
     let mut loader = MailLoader::default();
     match mail {
         None => {
+            loader.shift = Shift::to(today);
             for (name, owner, messages) in SAMPLES {
                 loader.mbox(name, Some(owner), messages, |_| ());
             }
@@ -71,6 +80,7 @@ pub(super) fn load(mail: Option<&Path>, progress: bool) -> Result<(Vec<Mailbox>,
 #[derive(Default)]
 struct MailLoader {
     messages: BTreeMap<Option<String>, Vec<Arrival>>,
+    shift: Option<Shift>,
     report: LoadReport,
 }
 
@@ -134,7 +144,11 @@ impl MailLoader {
 
     /// Loads one message.
     fn load_message(&mut self, name: String, owner: Option<&str>, bytes: &[u8], time: Option<i64>) {
-        let raw: Arc<[u8]> = message::wire_form(bytes).into();
+        let (raw, time) = match (message::wire_form(bytes), self.shift) {
+            (raw, None) => (raw, time),
+            (raw, Some(shift)) => (shift.message(&raw), time.map(|time| shift.seconds(time))),
+        };
+        let raw: Arc<[u8]> = raw.into();
         match message::facts(&raw, time) {
             Ok(facts) => {
                 let owner = owner.map(str::to_lowercase);

@@ -7,7 +7,6 @@
 //! reads no JSON, does no I/O and uses only `std`.
 
 mod account;
-mod alias;
 mod attachment;
 mod auto_reply;
 mod body;
@@ -23,14 +22,12 @@ mod invitation;
 mod message;
 mod outcome;
 mod rule;
-mod schema;
 mod section;
-mod setting;
 mod slot;
+mod tables;
 mod thread;
 
 pub use account::ACCOUNT;
-pub use alias::ALIAS;
 pub use attachment::ATTACHMENT;
 pub use auto_reply::AUTO_REPLY;
 pub use body::BODY;
@@ -46,81 +43,10 @@ pub use invitation::INVITATION;
 pub use message::MESSAGE;
 pub use outcome::OUTCOME;
 pub use rule::RULE;
-pub use schema::SCHEMA;
 pub use section::{NEEDS_ME, SECTIONS, TODAY, TOMORROW, UNREAD, find_in_document};
-pub use setting::SETTING;
 pub use slot::SLOT;
+pub use tables::*;
 pub use thread::THREAD;
-
-/// Every table, in the order of the docs.
-pub const TABLES: &[&Table] = &[
-    &MESSAGE, &THREAD, &BODY, &ATTACHMENT, &FOLDER, &CATEGORY, &CONTACT, &ALIAS, &SETTING, &RULE,
-    &AUTO_REPLY, &EVENT, &CALENDAR, &BUSY, &SLOT, &CLASH, &INVITATION, &CHANGE, &ACCOUNT, &OUTCOME,
-    &SCHEMA,
-];
-
-/// Returns the table called `name`, singular or plural.
-pub fn find(name: &str) -> Option<&'static Table> {
-    TABLES.iter().copied().find(|table| table.name == name || table.plural == name)
-}
-
-/// One list of `lookup`.
-#[derive(Debug)]
-pub struct Listing {
-    /// The table of its rows.
-    pub table: &'static Table,
-    /// Its source.
-    pub origin: Origin,
-}
-
-/// The source of a list of `lookup`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Origin {
-    /// A mailbox, by its table.
-    Mailbox,
-    /// A mailbox's settings, which have methods of their own.
-    Settings,
-    /// The calendars of an account.
-    Calendars,
-    /// Daysheet itself.
-    Local,
-}
-
-/// Every list of `lookup` by the word that a call names it by, in the order of the
-/// docs. A word for the same rows as the one before it is a second name of the list.
-pub const LISTINGS: &[(&str, &Listing)] = &[
-    ("folders", &listing(&FOLDER, Origin::Mailbox)),
-    ("labels", &listing(&CATEGORY, Origin::Mailbox)),
-    ("categories", &listing(&CATEGORY, Origin::Mailbox)),
-    ("calendars", &listing(&CALENDAR, Origin::Calendars)),
-    ("rooms", &listing(&CONTACT, Origin::Calendars)),
-    ("contacts", &listing(&CONTACT, Origin::Mailbox)),
-    ("aliases", &listing(&ALIAS, Origin::Mailbox)),
-    ("rules", &listing(&RULE, Origin::Settings)),
-    ("auto_reply", &listing(&AUTO_REPLY, Origin::Settings)),
-    ("settings", &listing(&SETTING, Origin::Mailbox)),
-    ("schemas", &listing(&SCHEMA, Origin::Local)),
-];
-
-const fn listing(table: &'static Table, origin: Origin) -> Listing {
-    Listing { table, origin }
-}
-
-impl Listing {
-    /// Returns true for the people of a mailbox, who are searched by name or address.
-    pub fn is_people(&self) -> bool {
-        self.origin == Origin::Mailbox && *self.table == CONTACT
-    }
-}
-
-/// Two words for the same rows from the same source are the same list.
-impl PartialEq for Listing {
-    fn eq(&self, other: &Self) -> bool {
-        self.table == other.table && self.origin == other.origin
-    }
-}
-
-impl Eq for Listing {}
 
 /// The API whose JSON a row is made from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

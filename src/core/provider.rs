@@ -166,9 +166,9 @@ pub trait Mailbox: Drafts + MessageActions + MailboxSettings {
     /// Returns a page of threads, the one with the newest message first.
     async fn threads(&self, request: &ListRequest) -> Result<Page>;
 
-    /// Returns a complete list other than messages: the rows of one of the tables
-    /// `folder` (with counts when the projection wants them), `category`, `contact`
-    /// (the `people`, whom no other table needs), `alias` or `setting`.
+    /// Returns a complete list other than messages: the rows of a table whose
+    /// [`Listing`](crate::schemas::Listing) is of a mailbox. Folders have counts if the
+    /// projection names them; only contacts need `people`.
     async fn lookup(
         &self,
         table: &'static Table,

@@ -1,8 +1,8 @@
 //! Lookups: lists that are short enough to be fetched completely and shown in pages.
 //!
-//! Folders, categories, calendars, rooms, contacts, aliases, rules, automatic replies
-//! and settings of all accounts, one account after the other, and our own schemas. A
-//! list is fetched again for every page; a cursor keeps the request and the position.
+//! They are the registry's `LISTINGS`: those of all accounts, one account after the
+//! other, and our own schemas. A list is fetched again for every page; a cursor keeps
+//! the request and the position.
 
 use futures_util::future::join_all;
 use serde::{Deserialize, Serialize};

@@ -1,17 +1,35 @@
-//! Gmail's short lists: labels with counts, labels alone, aliases, settings.
+//! What `lookup` lists of Gmail: labels with counts, labels alone, aliases, settings.
 
 use serde_json::json;
 
 use super::{Gmail, LABEL_LISTED, ME, Scope, mask};
-use crate::google::client;
+use crate::google::{client, people};
 use crate::json::text;
 use crate::net;
 use daysheet_core::error::Result;
 use daysheet_core::project::Projection;
-use daysheet_core::provider::{Page, Total};
+use daysheet_core::provider::{Page, People, Total, no_list};
+use daysheet_core::schemas::Table;
 
 impl Gmail {
-    pub(super) async fn folders(&self, projection: &Projection) -> Result<Page> {
+    /// Returns the rows of a table, as [`Mailbox::lookup`](daysheet_core::provider::Mailbox::lookup).
+    pub(super) async fn list(
+        &self,
+        table: &Table,
+        people: &People,
+        projection: &Projection,
+    ) -> Result<Page> {
+        match table.name {
+            "folder" => self.folders(projection).await,
+            "category" => self.categories().await,
+            "alias" => self.aliases().await,
+            "setting" => self.settings().await,
+            "contact" => people::find(&self.google, &self.people, people, &self.people_warm).await,
+            _ => Err(no_list(table)),
+        }
+    }
+
+    async fn folders(&self, projection: &Projection) -> Result<Page> {
         let listed = self.labels().await?;
         let fields = &mask(projection);
         let mut page = self

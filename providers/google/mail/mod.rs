@@ -19,7 +19,6 @@ use tokio::sync::Mutex;
 use url::Url;
 
 use super::client::{self, GMAIL, Google, GoogleTokens, IN_FLIGHT};
-use super::people;
 use super::wire::{self, Wire};
 use crate::json::text;
 use crate::labels::same_label;
@@ -28,7 +27,7 @@ use daysheet_core::error::{Error, Kind, Result};
 use daysheet_core::project::Projection;
 use daysheet_core::provider::calendar::Changes;
 use daysheet_core::provider::{
-    BodyForm, Failed, ListRequest, Mailbox, MessageContent, Page, People, Total, no_list,
+    BodyForm, Failed, ListRequest, Mailbox, MessageContent, Page, People, Total,
 };
 use daysheet_core::provider::{ServiceSettings, TokenSource};
 use daysheet_core::query::{NOTHING, Query, Term};
@@ -349,14 +348,7 @@ impl Mailbox for Gmail {
         people: &People,
         projection: &Projection,
     ) -> Result<Page> {
-        match table.name {
-            "folder" => self.folders(projection).await,
-            "category" => self.categories().await,
-            "alias" => self.aliases().await,
-            "setting" => self.settings().await,
-            "contact" => people::find(&self.google, &self.people, people, &self.people_warm).await,
-            _ => Err(no_list(table)),
-        }
+        self.list(table, people, projection).await
     }
 
     async fn read_messages(

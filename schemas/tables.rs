@@ -1,0 +1,158 @@
+//! Every table and every list of `lookup`, and the tables that only `lookup` shows.
+//!
+//! A table of the last kind needs no other file of the registry.
+
+use super::Api::{Gmail, Local, Outlook};
+use super::Kind::{Count, Flag, Text};
+use super::Level::{Key, More};
+use super::Source::{Account, First, Is, Path};
+use super::{
+    ACCOUNT, ATTACHMENT, AUTO_REPLY, BODY, BUSY, CALENDAR, CATEGORY, CHANGE, CLASH, CONTACT, EVENT,
+    FOLDER, Field, INVITATION, In, MESSAGE, OUTCOME, RULE, SLOT, Source, THREAD, Table, field,
+    table,
+};
+
+/// Every table, in the order of the docs.
+pub const TABLES: &[&Table] = &[
+    &MESSAGE, &THREAD, &BODY, &ATTACHMENT, &FOLDER, &CATEGORY, &CONTACT, &ALIAS, &SETTING, &RULE,
+    &AUTO_REPLY, &EVENT, &CALENDAR, &BUSY, &SLOT, &CLASH, &INVITATION, &CHANGE, &ACCOUNT, &OUTCOME,
+    &SCHEMA,
+];
+
+/// Returns the table called `name`, singular or plural.
+pub fn find(name: &str) -> Option<&'static Table> {
+    TABLES.iter().copied().find(|table| table.name == name || table.plural == name)
+}
+
+/// One list of `lookup`.
+#[derive(Debug)]
+pub struct Listing {
+    /// The table of its rows.
+    pub table: &'static Table,
+    /// Its source.
+    pub origin: Origin,
+}
+
+/// The source of a list of `lookup`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Origin {
+    /// A mailbox, by its table.
+    Mailbox,
+    /// A mailbox's settings, which have methods of their own.
+    Settings,
+    /// The calendars of an account.
+    Calendars,
+    /// Daysheet itself.
+    Local,
+}
+
+/// Every list of `lookup` by the word that a call names it by, in the order of the
+/// docs. A word for the same rows as the one before it is a second name of the list.
+pub const LISTINGS: &[(&str, &Listing)] = &[
+    ("folders", &listing(&FOLDER, Origin::Mailbox)),
+    ("labels", &listing(&CATEGORY, Origin::Mailbox)),
+    ("categories", &listing(&CATEGORY, Origin::Mailbox)),
+    ("calendars", &listing(&CALENDAR, Origin::Calendars)),
+    ("rooms", &listing(&CONTACT, Origin::Calendars)),
+    ("contacts", &listing(&CONTACT, Origin::Mailbox)),
+    ("aliases", &listing(&ALIAS, Origin::Mailbox)),
+    ("rules", &listing(&RULE, Origin::Settings)),
+    ("auto_reply", &listing(&AUTO_REPLY, Origin::Settings)),
+    ("settings", &listing(&SETTING, Origin::Mailbox)),
+    ("schemas", &listing(&SCHEMA, Origin::Local)),
+];
+
+const fn listing(table: &'static Table, origin: Origin) -> Listing {
+    Listing { table, origin }
+}
+
+impl Listing {
+    /// Returns true for the people of a mailbox, who are searched by name or address.
+    pub fn is_people(&self) -> bool {
+        self.origin == Origin::Mailbox && *self.table == CONTACT
+    }
+}
+
+/// Two words for the same rows from the same source are the same list.
+impl PartialEq for Listing {
+    fn eq(&self, other: &Self) -> bool {
+        self.table == other.table && self.origin == other.origin
+    }
+}
+
+impl Eq for Listing {}
+
+/// One row per address that the user can send as.
+///
+/// Graph gives a mailbox's addresses as a list of texts such as
+/// `SMTP:mira@example.com`, the main one in capitals; the Outlook adapter makes an
+/// object `{address, primary}` of each.
+pub const ALIAS: Table =
+    table("alias", "aliases", 1, "One address the user can send mail as.", ALIAS_FIELDS);
+
+const ALIAS_FIELDS: &[Field] = &In("alias").columns([
+    field("email", Text, "The address.")
+        .level(Key)
+        .untrusted(120)
+        .sources(&[(Gmail, Path("sendAsEmail")), (Outlook, Path("address"))]),
+    field("name", Text, "Name that recipients see.")
+        .untrusted(80)
+        .sources(&[(Gmail, Path("displayName"))]),
+    field("primary", Flag, "True for the mailbox's own address.")
+        .sources(&[(Gmail, Is("isPrimary", "true")), (Outlook, Is("primary", "true"))]),
+    field("account", Text, "Address of the account it belongs to.")
+        .level(More)
+        .ours()
+        .sources(&[(Gmail, Account), (Outlook, Account)]),
+]);
+
+/// One row per account: how its mailbox is set up.
+///
+/// Gmail keeps settings under addresses of their own; its adapter puts the responses
+/// under the keys `vacation` and `language`. Graph has one object.
+pub const SETTING: Table =
+    table("setting", "settings", 1, "Settings of one mailbox.", SETTING_FIELDS);
+
+const SETTING_FIELDS: &[Field] = &In("setting").columns([
+    field("account", Text, "Address of the account.")
+        .level(Key)
+        .ours()
+        .sources(&[(Gmail, Account), (Outlook, Account)]),
+    field("auto_reply", Text, "on, scheduled or off.")
+        .ours()
+        .sources(&[(Gmail, First(GMAIL_REPLY, "off")), (Outlook, First(OUTLOOK_REPLY, "off"))]),
+    field("language", Text, "Language of the user, as a BCP 47 tag.")
+        .settable()
+        .untrusted(40)
+        .sources(&[(Gmail, Path("language/displayLanguage")), (Outlook, Path("language/locale"))]),
+    field("time_zone", Text, "Time zone of the mailbox, in the provider's words; Gmail has none.")
+        .settable()
+        .untrusted(60)
+        .sources(&[(Outlook, Path("timeZone"))]),
+]);
+
+const GMAIL_REPLY: &[(&str, Source)] = &[("on", Is("vacation/enableAutoReply", "true"))];
+
+const OUTLOOK_REPLY: &[(&str, Source)] = &[
+    ("on", Is("automaticRepliesSetting/status", "alwaysEnabled")),
+    ("scheduled", Is("automaticRepliesSetting/status", "scheduled")),
+];
+
+/// One row per table: the registry as rows of itself.
+pub const SCHEMA: Table = table(
+    "schema",
+    "schemas",
+    1,
+    "One table of the registry; `daysheet://schema/NAME` has it in full.",
+    SCHEMA_FIELDS,
+);
+
+const SCHEMA_FIELDS: &[Field] = &In("schema").columns([
+    field("name", Text, "Name of the table.").level(Key).ours().sources(&[(Local, Path("name"))]),
+    field("version", Count, "Raised when a column is renamed, removed or retyped.")
+        .sources(&[(Local, Path("version"))]),
+    field("columns", Text, "Its columns; those in parentheses only on request.")
+        .ours()
+        .sources(&[(Local, Path("columns"))]),
+    field("doc", Text, "What a row is.").ours().sources(&[(Local, Path("doc"))]),
+]);

@@ -34,7 +34,7 @@ use crate::client::ClientPrompts;
 use crate::config::Config;
 use crate::encode::{Document, Format};
 use crate::error::{Error, Kind, Result};
-use crate::flatten::{self, Report, Room};
+use crate::flatten::{self, Context, Report};
 use crate::outputs::ResultStore;
 use crate::provider::Account;
 use crate::provider::{Connect, Failed};
@@ -141,8 +141,16 @@ impl Pipeline {
         &self.config
     }
 
-    /// Awaits one account of several, and fails if it takes too long.
-    async fn patiently<T>(&self, work: impl Future<Output = Result<T>>) -> Result<T> {
+    /// Awaits one account. If it is one of several, it fails when it takes too long,
+    /// because one slow account must not hold back the others.
+    async fn await_account<T>(
+        &self,
+        several: bool,
+        work: impl Future<Output = Result<T>>,
+    ) -> Result<T> {
+        if !several {
+            return work.await;
+        }
         tokio::time::timeout(self.patience, work).await.unwrap_or_else(|_elapsed| {
             Err(Error::new(
                 Kind::Timeout,
@@ -204,14 +212,13 @@ impl Pipeline {
     }
 
     /// Returns the context in which objects of ours are flattened.
-    fn local(&self) -> Flattening<'_> {
-        Flattening {
-            api: Api::Local,
-            zone: &self.config.zone,
-            account: "",
-            address: "",
-            room: Room::List,
-        }
+    fn local(&self) -> Context<'_> {
+        Context { zone: &self.config.zone, ..Context::bare(Api::Local) }
+    }
+
+    /// Returns the context in which objects of `account` are flattened to rows of a list.
+    fn context_for<'a>(&'a self, api: Api, label: &'a str, account: &'a Account) -> Context<'a> {
+        Context { api, account: label, address: &account.email, ..self.local() }
     }
 
     /// Returns the provider's id of a handle of `kind`, and the account it belongs to.
@@ -229,6 +236,12 @@ impl Pipeline {
             None => Err(Error::new(Kind::NotFound, format!("there is no `{id}`"))
                 .next("use an id from a search or lookup")),
         }
+    }
+
+    /// Returns the handle of an object of an account, and assigns one if it has none.
+    async fn handle_of(&self, account: &str, kind: HandleKind, id: &str) -> Result<String> {
+        let numbers = self.store.handles(account, kind, &[id]).await?;
+        Ok(numbers.first().map_or_else(|| id.to_owned(), |number| kind.handle(*number)))
     }
 
     /// Inserts rows for the items that could not be fetched, and returns a note about them.
@@ -311,46 +324,32 @@ impl Pipeline {
     }
 }
 
+/// Returns a function that prefixes a note with the label of its account, if there are
+/// several.
+fn name_account(several: bool, label: &str) -> impl Fn(Note) -> Note {
+    move |note| match several {
+        true => note.under(ours(label)),
+        false => note,
+    }
+}
+
 /// Returns the note that written objects have no handles.
 fn no_handles(error: &Error) -> Note {
     note!("done, but ids are the provider's own, as handles could not be stored: {}", error)
 }
 
-/// The context in which the objects of one page become rows.
-struct Flattening<'a> {
-    api: Api,
-    zone: &'a jiff::tz::TimeZone,
-    account: &'a str,
-    address: &'a str,
-    room: Room,
-}
-
-impl Flattening<'_> {
-    fn context<'c>(&'c self, names: &'c HashMap<String, String>) -> flatten::Context<'c> {
-        flatten::Context {
-            api: self.api,
-            zone: self.zone,
-            account: self.account,
-            address: self.address,
-            names,
-            room: self.room,
-        }
-    }
-
-    /// Flattens `objects` to rows; adds a note to `notes` for what could not be shown exactly.
-    fn rows(
-        &self,
-        table: &'static Table,
-        columns: &[&'static Field],
-        objects: &[Value],
-        names: &HashMap<String, String>,
-        notes: &mut Vec<Note>,
-    ) -> RowTable {
-        let (mut rows, report) = flatten::flatten(table, columns, objects, &self.context(names));
-        rows.made_from(objects.iter().map(json_bytes).sum());
-        notes.extend(report_lines(&report));
-        rows
-    }
+/// Flattens `objects` to rows; adds a note to `notes` for what could not be shown exactly.
+fn rows_of(
+    context: &Context<'_>,
+    table: &'static Table,
+    columns: &[&'static Field],
+    objects: &[Value],
+    notes: &mut Vec<Note>,
+) -> RowTable {
+    let (mut rows, report) = flatten::flatten(table, columns, objects, context);
+    rows.made_from(objects.iter().map(json_bytes).sum());
+    notes.extend(report_lines(&report));
+    rows
 }
 
 /// Returns the size of an object as compact JSON, in bytes, without writing it.

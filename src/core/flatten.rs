@@ -7,6 +7,7 @@
 mod member;
 
 use std::collections::HashMap;
+use std::sync::LazyLock;
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -34,6 +35,16 @@ pub struct Context<'a> {
     pub names: &'a HashMap<String, String>,
     /// How strictly untrusted text is cut.
     pub room: Room,
+}
+
+impl Context<'static> {
+    /// Creates the context for rows of a list whose account and names do not matter, in
+    /// UTC.
+    pub fn bare(api: Api) -> Self {
+        static UTC: TimeZone = TimeZone::UTC;
+        static NO_NAMES: LazyLock<HashMap<String, String>> = LazyLock::new(HashMap::new);
+        Self { api, zone: &UTC, account: "", address: "", names: &NO_NAMES, room: Room::List }
+    }
 }
 
 /// How much space a row has.

@@ -10,10 +10,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::access::accounts::AccountLabels;
-use super::{Flattening, Pipeline, Response, zone_name};
+use super::{Pipeline, Response, rows_of, zone_name};
 use crate::encode::Document;
 use crate::error::{Error, Result};
-use crate::flatten::Room;
+use crate::flatten::Context;
 use crate::project::project;
 use crate::provider::Account;
 use crate::provider::calendar::Changes;
@@ -96,12 +96,11 @@ impl Pipeline {
             .iter()
             .any(|place| plan.places.first().map(|first| &first.account) != Some(&place.account));
         let limit = plan.limit;
-        let answers = join_all(
-            plan.places
-                .iter()
-                .map(|place| async move { self.patiently(self.source(place, limit)).await }),
-        )
-        .await;
+        let answers =
+            join_all(plan.places.iter().map(|place| async move {
+                self.await_account(true, self.source(place, limit)).await
+            }))
+            .await;
         if let (Some(Err(first)), true) = (answers.first(), answers.iter().all(Result::is_err)) {
             return Err(first.clone());
         }
@@ -152,8 +151,7 @@ impl Pipeline {
 
         let columns: Vec<_> =
             CHANGE.fields.iter().filter(|field| several || field.name != "account").collect();
-        let none = std::collections::HashMap::new();
-        let mut rows = self.local().rows(&CHANGE, &columns, &objects, &none, &mut notes);
+        let mut rows = rows_of(&self.local(), &CHANGE, &columns, &objects, &mut notes);
         rows.made_from(bytes);
         let cursor = self.save_cursor(KIND, &plan).await?;
         let mut scalars = Vec::new();
@@ -283,27 +281,19 @@ impl Pipeline {
         let mut bytes = 0;
         let label = labels.of(&source.account.id);
         let columns = source.of.columns();
-        let flattening = Flattening {
-            api: source.api,
-            zone: &self.config.zone,
-            account: &label,
-            address: &source.account.email,
-            room: Room::List,
-        };
         for page in &source.pages {
+            let context = Context {
+                names: &page.names,
+                ..self.context_for(source.api, &label, &source.account)
+            };
             for (change, items) in [
                 ("new", &page.new),
                 ("changed", &page.changed),
                 ("sent", &page.sent),
                 ("deleted", &page.deleted),
             ] {
-                let mut rows = flattening.rows(
-                    source.of.table(),
-                    &columns,
-                    items,
-                    &page.names,
-                    &mut Vec::new(),
-                );
+                let mut rows =
+                    rows_of(&context, source.of.table(), &columns, items, &mut Vec::new());
                 bytes += rows.source_bytes();
                 // Cells are cut, and counted, where they are shown.
                 rows.show_whole();

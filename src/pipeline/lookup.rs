@@ -11,11 +11,12 @@ use serde_json::Value;
 use super::answer::cursor::another_search;
 use super::settings;
 use super::{
-    Flattening, Missing, Pipeline, Response, columns_of, failed_note, missing_line, zone_line,
+    Missing, Pipeline, Response, columns_of, failed_note, missing_line, name_account, rows_of,
+    zone_line,
 };
 use crate::encode::Document;
 use crate::error::Result;
-use crate::flatten::Room;
+use crate::flatten::Context;
 use crate::project::project;
 use crate::provider::Account;
 use crate::provider::{Page, People};
@@ -92,19 +93,16 @@ impl Pipeline {
         let mut all = plan.done;
         plan.places.clear();
         for part in parts {
-            let named = |note: Note| match plan.merged {
-                true => note.under(ours(&part.label)),
-                false => note,
-            };
-            let flattening = Flattening {
+            let named = name_account(plan.merged, &part.label);
+            let Page { items, names, failed, .. } = &part.page;
+            let context = Context {
                 api: part.api,
-                zone: &self.config.zone,
                 account: &part.label,
                 address: part.account.as_ref().map_or("", |account| &account.email),
-                room: Room::List,
+                names,
+                ..self.local()
             };
-            let Page { items, names, failed, .. } = &part.page;
-            let mut own = flattening.rows(table, &columns, items, names, &mut notes);
+            let mut own = rows_of(&context, table, &columns, items, &mut notes);
             for one in failed {
                 own.insert_unread(usize::MAX, &one.id);
             }
@@ -126,7 +124,7 @@ impl Pipeline {
             if let Some(account) = &part.account {
                 self.assign_handles(&mut own, account).await?;
             }
-            notes.extend(failed_note(&own, failed).map(named));
+            notes.extend(failed_note(&own, failed).map(&named));
             notes.extend(part.page.notes.iter().cloned().map(named));
             rows.append(own);
             if end < count {
@@ -171,10 +169,7 @@ impl Pipeline {
             let label = labels.of(place.account.as_deref().unwrap_or_default());
             async move {
                 let request = self.list(plan, place);
-                let answer = match plan.merged {
-                    true => self.patiently(request).await,
-                    false => request.await,
-                };
+                let answer = self.await_account(plan.merged, request).await;
                 match answer {
                     Ok((account, api, page)) => {
                         Ok(LookupPart { place: place.clone(), account, label, api, page })

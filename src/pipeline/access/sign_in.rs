@@ -4,7 +4,6 @@
 //! and continues in the background; `list` reports the outcome. The sign-in itself is
 //! in `oauth`, the storage of accounts in `accounts`.
 
-use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
 use serde_json::{Value, json};
@@ -17,7 +16,7 @@ use crate::config::Config;
 use crate::encode::Document;
 use crate::error::{Error, Result};
 use crate::oauth::{DeviceSignIn, SignIn, Tokens};
-use crate::pipeline::{Pipeline, Response};
+use crate::pipeline::{Pipeline, Response, rows_of};
 use crate::provider::Account;
 use crate::provider::Connect;
 use crate::schemas::{ACCOUNT, Level, OUTCOME};
@@ -277,7 +276,7 @@ impl Pipeline {
             waiting.retain(Pending::is_open);
         });
         let columns = ACCOUNT.up_to(Level::More);
-        let rows = self.local().rows(&ACCOUNT, &columns, &objects, &HashMap::new(), &mut notes);
+        let rows = rows_of(&self.local(), &ACCOUNT, &columns, &objects, &mut notes);
         notes.push(if objects.is_empty() {
             note!("no account is signed in: {}", HOW_TO_ADD)
         } else {
@@ -352,7 +351,7 @@ impl Pipeline {
         let object = json!({"item": item, "op": op, "result": result, "detail": detail});
         let mut notes = Vec::new();
         let columns = OUTCOME.up_to(Level::Core);
-        let rows = self.local().rows(&OUTCOME, &columns, &[object], &HashMap::new(), &mut notes);
+        let rows = rows_of(&self.local(), &OUTCOME, &columns, &[object], &mut notes);
         Response {
             document: Document { scalars: Vec::new(), tables: vec![rows] },
             notes,

@@ -1,13 +1,11 @@
 //! The report of a call that writes: the outcome of each item, the events as their
 //! services have them, and the notes.
 
-use std::collections::HashMap;
-
 use serde_json::{Value, json};
 
 use crate::error::{Error, Result};
 use crate::pipeline::calendar::target::Owner;
-use crate::pipeline::{Pipeline, Response};
+use crate::pipeline::{Pipeline, Response, rows_of};
 use crate::row::RowTable;
 use crate::schemas::{Level, OUTCOME};
 use crate::text::Note;
@@ -85,7 +83,6 @@ impl Pipeline {
             })
             .collect();
         let columns = OUTCOME.up_to(Level::Core);
-        let names = HashMap::new();
-        self.local().rows(&OUTCOME, &columns, &objects, &names, &mut Vec::new())
+        rows_of(&self.local(), &OUTCOME, &columns, &objects, &mut Vec::new())
     }
 }

@@ -6,24 +6,23 @@
 //! addresses that are the reader's. Where lists have ids alone, each message is
 //! one more request; none brings a text. What the messages mean is decided in `rules.rs`.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use futures_util::future::{join_all, join3};
 use jiff::Timestamp;
-use jiff::tz::TimeZone;
 use serde_json::Value;
 
 use super::rules::{BriefMessage, ReaderMail};
 use crate::error::{Error, Kind, Result};
-use crate::flatten::{self, Context, Room};
-use crate::pipeline::{Flattening, Pipeline, columns_of};
+use crate::flatten::{self, Context};
+use crate::pipeline::{Pipeline, columns_of, name_account, rows_of};
 use crate::project::project;
 use crate::provider::Account;
 use crate::provider::{ListRequest, Mailbox, People};
 use crate::query::Query;
 use crate::row::RowTable;
-use crate::schemas::{ALIAS, Api, Field, Level, MESSAGE, Table};
+use crate::schemas::{ALIAS, Field, Level, MESSAGE, Table};
 use crate::text::{Note, note, ours};
 
 /// Messages per page.
@@ -85,7 +84,7 @@ impl Pipeline {
             let label = labels.of(&account.id);
             async move {
                 let reads = self.account_mail(account, &label, window);
-                let answer = self.patiently(reads).await;
+                let answer = self.await_account(true, reads).await;
                 (answer.map_err(|error| error.context(&label)), label)
             }
         });
@@ -145,21 +144,11 @@ impl Pipeline {
             let mine = places.iter().filter(|(owner, _)| *owner == number);
             let items: Vec<Value> =
                 mine.filter_map(|(_, at)| inbox.items.get(*at).cloned()).collect();
-            let flattening = Flattening {
-                api: inbox.mailbox.api(),
-                zone: &self.config.zone,
-                account: &inbox.label,
-                address: &inbox.account.email,
-                room: Room::List,
-            };
-            let names = HashMap::new();
+            let context = self.context_for(inbox.mailbox.api(), &inbox.label, &inbox.account);
             let mut own = Vec::new();
-            let mut rows = flattening.rows(&MESSAGE, &columns, &items, &names, &mut own);
+            let mut rows = rows_of(&context, &MESSAGE, &columns, &items, &mut own);
             self.assign_handles(&mut rows, &inbox.account).await?;
-            notes.extend(own.into_iter().map(|note| match several {
-                true => note.under(ours(&inbox.label)),
-                false => note,
-            }));
+            notes.extend(own.into_iter().map(name_account(several, &inbox.label)));
             tables.push(rows);
         }
         let order = places.iter().map(|(owner, _)| *owner);
@@ -174,8 +163,7 @@ impl Mail {
         label: &str,
     ) {
         let number = self.inboxes.len();
-        let bare = Bare::of(inbox.mailbox.api());
-        let context = &bare.context();
+        let context = &Context::bare(inbox.mailbox.api());
         for (at, item) in inbox.items.iter().enumerate() {
             self.messages.push(Reader { item, context }.brief_message(number));
             self.places.push((number, at));
@@ -246,8 +234,7 @@ async fn message_list(
         limit: PAGE,
         cursor: None,
     };
-    let bare = Bare::of(mailbox.api());
-    let context = bare.context();
+    let context = Context::bare(mailbox.api());
     let mut seen = HashSet::new();
     for page in 1.. {
         let found = mailbox.messages(&ask).await?;
@@ -280,38 +267,13 @@ async fn aliases(mailbox: &dyn Mailbox) -> Result<Vec<String>> {
     let columns = fields(&ALIAS, &["email"]);
     let projection = project(mailbox.api(), &columns);
     let page = mailbox.lookup(&ALIAS, &People::default(), &projection).await?;
-    let bare = Bare::of(mailbox.api());
-    let context = bare.context();
+    let context = Context::bare(mailbox.api());
     let items = page.items.iter();
     let found = items.flat_map(|item| {
         let texts = columns.iter().map(|field| flatten::texts(field, item, &context));
         texts.flatten().collect::<Vec<_>>()
     });
     Ok(found.map(|address| address.to_lowercase()).collect())
-}
-
-/// The flattening context for values that are read but not shown.
-struct Bare {
-    api: Api,
-    zone: TimeZone,
-    names: HashMap<String, String>,
-}
-
-impl Bare {
-    fn of(api: Api) -> Self {
-        Self { api, zone: TimeZone::UTC, names: HashMap::new() }
-    }
-
-    fn context(&self) -> Context<'_> {
-        Context {
-            api: self.api,
-            zone: &self.zone,
-            account: "",
-            address: "",
-            names: &self.names,
-            room: Room::List,
-        }
-    }
 }
 
 /// Reads the registry's columns from an object.

@@ -24,7 +24,7 @@ use self::mail::{Mail, Window};
 use self::rules::{Sorted, Why};
 use super::calendar::agenda::Ranged;
 use super::calendar::agenda::range::{self, Range};
-use super::{Pipeline, zone_line};
+use super::{Pipeline, rows_of, zone_line};
 use crate::budget::plan::Tier;
 use crate::budget::value::Hint;
 use crate::budget::{Item, Response};
@@ -205,8 +205,7 @@ impl Pipeline {
             .collect();
         let columns = CLASH.up_to(Level::Core);
         let mut notes = Vec::new();
-        let names = std::collections::HashMap::new();
-        let mut rows = self.local().rows(&CLASH, &columns, &objects, &names, &mut notes);
+        let mut rows = rows_of(&self.local(), &CLASH, &columns, &objects, &mut notes);
         let handle = |at: usize| {
             let row = days.today.iter().position(|one| *one == at)?;
             today.cell(row, "id").cloned()

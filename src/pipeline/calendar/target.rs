@@ -10,8 +10,7 @@ use super::agenda::seen::substance;
 use crate::encode::Document;
 use crate::error::{Error, Kind, Result};
 use crate::event_time::{self, EventTime};
-use crate::flatten::Room;
-use crate::pipeline::{Flattening, Pipeline, columns_of, zone_line};
+use crate::pipeline::{Pipeline, columns_of, rows_of, zone_line};
 use crate::provider::Account;
 use crate::provider::calendar::{Calendars, EventData};
 use crate::row::RowTable;
@@ -256,21 +255,14 @@ impl Pipeline {
         let several = self.several_accounts().await;
         let columns = columns_of(&EVENT, Level::Core, several);
         let mut rows = RowTable::new(&EVENT, columns.clone());
-        let names = std::collections::HashMap::new();
         let mut more = Vec::new();
         for run in events.chunk_by(|one, other| one.0.account.id == other.0.account.id) {
             let Some((owner, _)) = run.first() else {
                 continue;
             };
-            let flattening = Flattening {
-                api: owner.port.api(),
-                zone: &self.config.zone,
-                account: &owner.label,
-                address: &owner.account.email,
-                room: Room::List,
-            };
+            let context = self.context_for(owner.port.api(), &owner.label, &owner.account);
             let values: Vec<Value> = run.iter().map(|(_, value)| value.clone()).collect();
-            let mut some = flattening.rows(&EVENT, &columns, &values, &names, &mut more);
+            let mut some = rows_of(&context, &EVENT, &columns, &values, &mut more);
             self.hand_out_after(&mut some, &owner.account, &mut more).await;
             let facts = values.iter().map(|value| owner.port.event_data(value));
             if let Err(error) = self.remember(&some, facts).await {

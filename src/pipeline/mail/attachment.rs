@@ -1,7 +1,5 @@
 //! Attachments: listed, saved, returned.
 
-use std::collections::HashMap;
-
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest, Sha256};
@@ -10,8 +8,8 @@ use crate::access::Access;
 use crate::budget::LongText;
 use crate::compose::names;
 use crate::error::{Error, Kind, Result};
-use crate::flatten::Room;
-use crate::pipeline::{Flattening, Pipeline, Response};
+use crate::flatten::{Context, Room};
+use crate::pipeline::{Pipeline, Response, rows_of};
 use crate::project::project;
 use crate::provider::Account;
 use crate::provider::BodyForm;
@@ -192,16 +190,10 @@ impl Pipeline {
         let columns = ATTACHMENT.up_to(Level::Core);
         let mut response = Response::default();
         let label = self.labels().await?.of(&account.id);
-        let flattening = Flattening {
-            api: mailbox.api(),
-            zone: &self.config.zone,
-            account: &label,
-            address: &account.email,
-            room: Room::One,
-        };
-        let names = HashMap::new();
+        let context =
+            Context { room: Room::One, ..self.context_for(mailbox.api(), &label, &account) };
         let files = &read.attachments;
-        let mut rows = flattening.rows(&ATTACHMENT, &columns, files, &names, &mut response.notes);
+        let mut rows = rows_of(&context, &ATTACHMENT, &columns, files, &mut response.notes);
         self.assign_handles(&mut rows, &account).await?;
         response.notes.insert(0, note!("attachments: {}", rows.len()));
         response.notes.extend(read.notes);

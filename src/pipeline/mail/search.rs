@@ -4,7 +4,6 @@
 //! fetched again with the next page. A row is shown only when every account has returned
 //! everything newer, so the result is sorted. A single account is a merge of one.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use futures_util::future::join_all;
@@ -14,10 +13,12 @@ use serde::{Deserialize, Serialize};
 use super::pages::{GatheredMessages, ListOptions, ListedRow, PagePosition, fetch_pages};
 use crate::encode::Document;
 use crate::error::{Error, Result};
-use crate::flatten::Room;
+use crate::flatten::Context;
 use crate::pipeline::access::accounts::AccountLabels;
 use crate::pipeline::answer::cursor::{SeenIds, another_search};
-use crate::pipeline::{Flattening, Missing, Pipeline, Response, missing_line, zone_line};
+use crate::pipeline::{
+    Missing, Pipeline, Response, missing_line, name_account, rows_of, zone_line,
+};
 use crate::project::project;
 use crate::provider::Account;
 use crate::provider::{Failed, ListRequest, Mailbox, Total};
@@ -140,13 +141,10 @@ impl Pipeline {
         notes.insert(0, note!("{}", ours(count)));
         notes.extend(missing.into_iter().map(missing_line));
         for part in &parts {
-            let name = |note: &Note| match merged {
-                true => note.under(ours(&part.label)),
-                false => note.clone(),
-            };
-            notes.extend(part.fetched.notes.iter().map(name));
+            let name = name_account(merged, &part.label);
+            notes.extend(part.fetched.notes.iter().cloned().map(&name));
             if short && part.fetched.is_open() {
-                notes.push(name(&note!(
+                notes.push(name(note!(
                     "{} pages were searched so far, and there are more",
                     part.fetched.looked
                 )));
@@ -221,25 +219,13 @@ impl Pipeline {
                 limit: request.wanted,
                 cursor: None,
             };
-            let flattening = Flattening {
-                api: mailbox.api(),
-                zone: &self.config.zone,
-                account: &label,
-                address: &account.email,
-                room: Room::List,
-            };
+            let context = self.context_for(mailbox.api(), &label, &account);
             // Dates and ids need no names.
-            let nameless = HashMap::new();
-            let asking =
-                ListOptions { table: request.table, context: &flattening.context(&nameless) };
+            let asking = ListOptions { table: request.table, context: &context };
             let fetched = fetch_pages(&*mailbox, ask, place.clone(), asking).await?;
             Ok((account, mailbox.clone(), fetched))
         };
-        let answer = match merged {
-            // One slow account must not hold back the others.
-            true => self.patiently(answer).await,
-            false => answer.await,
-        };
+        let answer = self.await_account(merged, answer).await;
         match answer {
             Ok((account, mailbox, fetched)) => Ok(SearchPart { account, label, mailbox, fetched }),
             Err(error) if !merged => Err((error, None)),
@@ -278,21 +264,14 @@ impl Pipeline {
                 ListedRow::Failed(id, error) => failed.push(Failed { at, id, error }),
             }
         }
-        let flattening = Flattening {
-            api: part.mailbox.api(),
-            zone: &self.config.zone,
-            account: &part.label,
-            address: &part.account.email,
-            room: Room::List,
+        let context = Context {
+            names: &part.fetched.names,
+            ..self.context_for(part.mailbox.api(), &part.label, &part.account)
         };
-        let names = &part.fetched.names;
         let mut own = Vec::new();
-        let mut rows = flattening.rows(request.table, &request.columns, &items, names, &mut own);
+        let mut rows = rows_of(&context, request.table, &request.columns, &items, &mut own);
         own.extend(self.placeholder_rows(&mut rows, &failed, &part.account).await?);
-        notes.extend(own.into_iter().map(|note| match request.merged {
-            true => note.under(ours(&part.label)),
-            false => note,
-        }));
+        notes.extend(own.into_iter().map(name_account(request.merged, &part.label)));
         Ok(rows)
     }
 

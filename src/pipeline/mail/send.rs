@@ -386,9 +386,7 @@ impl Pipeline {
         let Some(id) = &sent.id else {
             return Ok(None);
         };
-        let kind = HandleKind::Message;
-        let numbers = self.store.handles(&account.id, kind, &[id]).await?;
-        Ok(numbers.first().map(|number| kind.handle(*number)))
+        self.handle_of(&account.id, HandleKind::Message, id).await.map(Some)
     }
 
     async fn send_answer(

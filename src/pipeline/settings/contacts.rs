@@ -4,7 +4,7 @@ use super::{Set, SettingsContext, id, no_id, nothing, settable};
 use crate::access::Access;
 use crate::client::ClientPrompts;
 use crate::error::{Error, Kind, Result};
-use crate::flatten::{self, Context, Room};
+use crate::flatten::{self, Context};
 use crate::pipeline::calendar::target::short;
 use crate::pipeline::mail::modify::ASK_BEFORE;
 use crate::pipeline::{Pipeline, Response};
@@ -98,15 +98,7 @@ impl Pipeline {
             limit: MOST,
         };
         let page = owner.mailbox.lookup(&CONTACT, &people, &project(api, &columns)).await?;
-        let names = std::collections::HashMap::new();
-        let context = Context {
-            api,
-            zone: &self.config.zone,
-            account: "",
-            address: "",
-            names: &names,
-            room: Room::List,
-        };
+        let context = Context::bare(api);
         let wanted = id_or_name.trim().to_lowercase();
         let column = if is_address { "emails" } else { "name" };
         let (mut ids, mut others) = (Vec::new(), 0);

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::{Set, SettingsContext, id, no_id, nothing, settable};
 use crate::error::{Error, Kind, Result};
-use crate::flatten::{self, Context, Room};
+use crate::flatten::{self, Context};
 use crate::pipeline::{Pipeline, Response};
 use crate::project::project;
 use crate::provider::mail::{FolderKind, FolderRef, SettingsChange};
@@ -205,14 +205,7 @@ impl Pipeline {
         let columns = FOLDER.up_to(Level::Core);
         let projection = project(api, &columns);
         let page = owner.mailbox.lookup(&FOLDER, &People::default(), &projection).await?;
-        let context = Context {
-            api,
-            zone: &self.config.zone,
-            account: "",
-            address: "",
-            names: &page.names,
-            room: Room::List,
-        };
+        let context = Context { names: &page.names, ..Context::bare(api) };
         let text = |item: &Value, column: &str| {
             let texts = flatten::texts(FOLDER.field(column)?, item, &context);
             texts.into_iter().next()

@@ -19,10 +19,10 @@ use serde_json::{Map, Value};
 use super::access::audit::Entry;
 use super::answer::outcome::{Outcome, WriteReport};
 use super::calendar::target::short;
-use super::{Flattening, Pipeline, Response, columns_of, zone_line};
+use super::{Pipeline, Response, columns_of, rows_of, zone_line};
 use crate::client::ClientPrompts;
 use crate::error::{Error, Result};
-use crate::flatten::Room;
+use crate::flatten::Context;
 use crate::project::project;
 use crate::provider::Account;
 use crate::provider::Mailbox;
@@ -171,18 +171,13 @@ impl Pipeline {
         let several = self.several_accounts().await;
         let columns = columns_of(table, Level::Core, several);
         let mut response = Response::default();
-        let flattening = Flattening {
-            api,
-            zone: &self.config.zone,
-            account: &owner.label,
-            address: &owner.account.email,
-            room: Room::List,
-        };
         let names = match project(api, &columns).names {
             true => owner.mailbox.names().await.unwrap_or_default(),
             false => HashMap::new(),
         };
-        let mut rows = flattening.rows(table, &columns, &[object], &names, &mut response.notes);
+        let context =
+            Context { names: &names, ..self.context_for(api, &owner.label, &owner.account) };
+        let mut rows = rows_of(&context, table, &columns, &[object], &mut response.notes);
         response.notes.append(&mut owner.late());
         self.hand_out_after(&mut rows, &owner.account, &mut response.notes).await;
         response.document.tables.push(rows);

@@ -11,7 +11,7 @@
 
 pub(in crate::pipeline) mod events;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
@@ -22,7 +22,8 @@ use crate::budget::Response;
 use crate::client::{ClientPrompts, Confirmation};
 use crate::config::NewRecipients;
 use crate::error::{Error, Kind, Result};
-use crate::pipeline::{Flattening, Pipeline};
+use crate::flatten::Context;
+use crate::pipeline::{Pipeline, rows_of};
 use crate::project::project;
 use crate::provider::Account;
 use crate::provider::ListRequest;
@@ -421,9 +422,8 @@ impl Pipeline {
                 cursor: None,
             })
             .await?;
-        let flattening = Flattening { api: mailbox.api(), ..self.local() };
-        let names = HashMap::new();
-        let rows = flattening.rows(&MESSAGE, &id, &page.items, &names, &mut Vec::new());
+        let context = Context { api: mailbox.api(), ..self.local() };
+        let rows = rows_of(&context, &MESSAGE, &id, &page.items, &mut Vec::new());
         let ids = rows.ids(HandleKind::Message.prefix());
         for id in ids.iter().take(LOOKED_AT) {
             let original = match mailbox.source_message(id).await {

@@ -11,8 +11,8 @@ use super::{calendars, zone_name};
 use crate::budget::LongText;
 use crate::encode::Document;
 use crate::error::{Error, Kind, Result};
-use crate::flatten::Room;
-use crate::pipeline::{Flattening, Pipeline, Response, columns_of, failed_line};
+use crate::flatten::{Context, Room};
+use crate::pipeline::{Pipeline, Response, columns_of, failed_line, rows_of};
 use crate::provider::Account;
 use crate::provider::calendar::Calendars;
 use crate::row::{Cell, RowTable};
@@ -98,13 +98,6 @@ impl Pipeline {
         for (at, (account, port)) in whole.accounts.iter().enumerate() {
             let mine = whole.events.iter().filter(|one| one.account == at);
             let items: Vec<Value> = mine.map(|one| one.item.clone()).collect();
-            let flattening = Flattening {
-                api: port.api(),
-                zone,
-                account: &labels.of(&account.id),
-                address: &account.email,
-                room: Room::One,
-            };
             let mut names = HashMap::new();
             if columns.iter().any(|field| field.name == "calendar") {
                 // A calendar without a name is not worth failing for.
@@ -113,7 +106,14 @@ impl Pipeline {
                     names.extend(listed.into_iter().map(|one| (one.id, one.name)));
                 }
             }
-            let mut rows = flattening.rows(&EVENT, columns, &items, &names, notes);
+            let label = labels.of(&account.id);
+            let context = Context {
+                zone,
+                names: &names,
+                room: Room::One,
+                ..self.context_for(port.api(), &label, account)
+            };
+            let mut rows = rows_of(&context, &EVENT, columns, &items, notes);
             self.assign_handles(&mut rows, account).await?;
             let facts = items.iter().map(|item| port.event_data(item));
             self.remember(&rows, facts).await?;
@@ -164,10 +164,7 @@ impl Pipeline {
                 let found = port.event(&ids).await;
                 Ok((port, found))
             };
-            match several {
-                true => self.patiently(request).await,
-                false => request.await,
-            }
+            self.await_account(several, request).await
         }))
         .await;
         let mut accounts = Vec::new();

@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use crate::error::{Error, Result};
-use crate::pipeline::{Flattening, Pipeline};
+use crate::flatten::Context;
+use crate::pipeline::{Pipeline, rows_of};
 use crate::provider::Account;
 use crate::provider::calendar::Calendars;
 use crate::row::Cell;
@@ -213,14 +214,8 @@ pub(in crate::pipeline) fn known_calendars(
         .iter()
         .filter_map(|name| CALENDAR.field(name))
         .collect();
-    let flattening = Flattening {
-        api: port.api(),
-        zone: &jiff::tz::TimeZone::UTC,
-        account: "",
-        address: "",
-        room: crate::flatten::Room::List,
-    };
-    let rows = flattening.rows(&CALENDAR, &columns, objects, &HashMap::new(), &mut Vec::new());
+    let context = Context::bare(port.api());
+    let rows = rows_of(&context, &CALENDAR, &columns, objects, &mut Vec::new());
     let text = |cell: Option<&Cell>| match cell {
         Some(Cell::Text(text)) => text.clone(),
         _ => String::new(),

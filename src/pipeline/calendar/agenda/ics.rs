@@ -3,8 +3,6 @@
 //! The events are fetched complete. A recurring event is written with its rule and its
 //! exceptions, an occurrence with its `RECURRENCE-ID`.
 
-use std::collections::HashMap;
-
 use futures_util::future::join_all;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -14,7 +12,7 @@ use super::by_id::FetchedEvents;
 use crate::event_time::{self, EventTime, ZonedTime};
 use crate::flatten::{self, Context, Room};
 use crate::ical::{self, CalendarDocument, Entry};
-use crate::pipeline::{Flattening, Pipeline};
+use crate::pipeline::Pipeline;
 use crate::provider::Account;
 use crate::provider::calendar::{Calendars, EventData, Guest, Show, Visibility};
 use crate::schemas::EVENT;
@@ -46,15 +44,11 @@ impl Pipeline {
             }));
             for (account, port, (items, note)) in groups.await.into_iter().flatten() {
                 notes.extend(note);
-                let flattening = Flattening {
-                    api: port.api(),
+                let context = Context {
                     zone,
-                    account: &account.email,
-                    address: &account.email,
                     room: Room::One,
+                    ..self.context_for(port.api(), &account.email, account)
                 };
-                let nameless = HashMap::new();
-                let context = flattening.context(&nameless);
                 let mut gone = Vec::new();
                 let first = document.entries.len();
                 for item in items {

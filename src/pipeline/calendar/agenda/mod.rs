@@ -17,7 +17,6 @@ pub(super) mod seen;
 mod words;
 
 use crate::provider::CalendarCapabilities;
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use futures_util::future::join_all;
@@ -34,10 +33,10 @@ pub(in crate::pipeline) use self::ranged::Ranged;
 use crate::budget::LongText;
 use crate::encode::Document;
 use crate::error::{Error, Kind, Result};
-use crate::flatten::{self, Room};
+use crate::flatten::{self, Context};
 use crate::ical;
 use crate::pipeline::access::accounts::AccountLabels;
-use crate::pipeline::{Flattening, Missing, Pipeline, Response, missing_line};
+use crate::pipeline::{Missing, Pipeline, Response, missing_line, name_account, rows_of};
 use crate::project::project;
 use crate::provider::Account;
 use crate::provider::calendar::{Calendars, EventData};
@@ -205,24 +204,14 @@ impl Pipeline {
                 Some(_) => words::projection(port.api(), &shown),
                 None => project(port.api(), &shown),
             };
-            let flattening = Flattening {
-                api: port.api(),
-                zone: request.zone,
-                account: &label,
-                address: &account.email,
-                room: Room::List,
-            };
+            let context =
+                Context { zone: request.zone, ..self.context_for(port.api(), &label, &account) };
             // Searching words needs no names.
-            let nameless = HashMap::new();
-            let context = flattening.context(&nameless);
             let gathered =
                 fetch_pages(&*port, calendars, place, projection, request, &context).await?;
             Ok((account, port.clone(), gathered))
         };
-        let answer = match plan.merged {
-            true => self.patiently(answer).await,
-            false => answer.await,
-        };
+        let answer = self.await_account(plan.merged, answer).await;
         match answer {
             Ok((account, port, gathered)) => Ok(AgendaPart { account, label, port, gathered }),
             Err(error) if !plan.merged => Err((error, None)),
@@ -248,34 +237,24 @@ impl Pipeline {
             let mine: Vec<&EventRow> =
                 shown.iter().filter(|(owner, _)| *owner == at).map(|(_, row)| row).collect();
             let items: Vec<_> = mine.iter().map(|row| row.item.clone()).collect();
-            let flattening = Flattening {
-                api: part.port.api(),
-                zone,
-                account: &part.label,
-                address: &part.account.email,
-                room: Room::List,
-            };
             let mut names = part.gathered.names.clone();
             if !plan.names_main() {
                 let mut sheets = part.gathered.sheets.iter().map(|sheet| &sheet.calendar);
                 let main = sheets.find(|calendar| calendar.main);
                 main.and_then(|main| names.remove(&main.id));
             }
+            let context = Context {
+                zone,
+                names: &names,
+                ..self.context_for(part.port.api(), &part.label, &part.account)
+            };
             let mut own = Vec::new();
-            let mut rows = flattening.rows(&EVENT, columns, &items, &names, &mut own);
+            let mut rows = rows_of(&context, &EVENT, columns, &items, &mut own);
             self.assign_handles(&mut rows, &part.account).await?;
-            own.extend(beginnings(
-                part.port.capabilities(),
-                columns,
-                &items,
-                &flattening.context(&names),
-            ));
+            own.extend(beginnings(part.port.capabilities(), columns, &items, &context));
             let facts = mine.iter().map(|row| Some(row.facts.clone()));
             self.remember(&rows, facts).await?;
-            notes.extend(own.into_iter().map(|note| match plan.merged {
-                true => note.under(ours(&part.label)),
-                false => note,
-            }));
+            notes.extend(own.into_iter().map(name_account(plan.merged, &part.label)));
             tables.push(rows);
         }
         let order = shown.iter().map(|(owner, _)| *owner);

@@ -9,7 +9,7 @@ use super::position::{AccountPosition, IdDigests, Position};
 use super::range::Range;
 use super::{AgendaPart, words};
 use crate::error::Result;
-use crate::pipeline::{Missing, missing_line};
+use crate::pipeline::{Missing, missing_line, name_account};
 use crate::provider::Account;
 use crate::query::{Clock, Query};
 use crate::schemas::{EVENT, Field, Level};
@@ -247,10 +247,7 @@ impl AgendaPlan {
             });
         }
         for part in parts {
-            let named = |note: Note| match self.merged {
-                true => note.under(ours(&part.label)),
-                false => note,
-            };
+            let named = name_account(self.merged, &part.label);
             for error in part.failures(self) {
                 let again = error.is_passing().then_some(());
                 notes.push(missing_line((error, again)));

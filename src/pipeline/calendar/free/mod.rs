@@ -26,8 +26,8 @@ use super::agenda::range::{self, Range};
 use super::agenda::zone_name;
 use crate::encode::Document;
 use crate::error::{Error, Kind, Result};
-use crate::flatten::Room;
-use crate::pipeline::{Flattening, Pipeline, Response};
+use crate::flatten::Context;
+use crate::pipeline::{Pipeline, Response, rows_of};
 use crate::provider::Account;
 use crate::provider::calendar::Schedule;
 use crate::row::{Cell, RowTable};
@@ -210,10 +210,7 @@ impl Pipeline {
                     let answers = port.busy(&who, range.from(), range.to()).await;
                     Ok((port.api(), answers))
                 };
-                let answer = match several {
-                    true => self.patiently(request).await,
-                    false => request.await,
-                };
+                let answer = self.await_account(several, request).await;
                 let failed = |error: &Error| match several {
                     true => error.clone().context(&account.email),
                     false => error.clone(),
@@ -412,10 +409,9 @@ fn rows(
     zone: &TimeZone,
     notes: &mut Vec<Note>,
 ) -> RowTable {
-    let flattening =
-        Flattening { api: Api::Local, zone, account: "", address: "", room: Room::List };
+    let context = Context { zone, ..Context::bare(Api::Local) };
     let columns = table.up_to(Level::Core);
-    flattening.rows(table, &columns, objects, &HashMap::new(), notes)
+    rows_of(&context, table, &columns, objects, notes)
 }
 
 fn document(rows: RowTable) -> Document {

@@ -3,8 +3,6 @@
 //! Services report only a person's main calendar to others. A dentist's appointment in
 //! a second calendar takes as much time.
 
-use std::collections::HashMap;
-
 use futures_util::future::join_all;
 use jiff::tz::TimeZone;
 
@@ -13,7 +11,7 @@ use super::super::agenda::range::Range;
 use super::hours::Stretch;
 use super::people::{Person, Show};
 use crate::error::{Error, Result};
-use crate::flatten::{self, Context, Room};
+use crate::flatten::{self, Context};
 use crate::pipeline::Pipeline;
 use crate::project::project;
 use crate::provider::Account;
@@ -50,10 +48,7 @@ impl Pipeline {
                 all.retain(|one| !one.main && one.of_others(&account.email).is_none());
                 Ok(look(&*port, all, range, zone).await)
             };
-            let found = match several {
-                true => self.patiently(request).await,
-                false => request.await,
-            };
+            let found = self.await_account(several, request).await;
             let (found, failed) = found.unwrap_or_else(|error| (Vec::new(), vec![error]));
             let failed = failed.into_iter().map(|error| {
                 let error = error.context(&account.email);
@@ -80,15 +75,7 @@ async fn look(
 ) -> (Vec<(Stretch, Show)>, Vec<Error>) {
     let columns: Vec<&Field> =
         ["id", "start", "end", "show"].iter().filter_map(|name| EVENT.field(name)).collect();
-    let names = HashMap::new();
-    let context = Context {
-        api: port.api(),
-        zone,
-        account: "",
-        address: "",
-        names: &names,
-        room: Room::List,
-    };
+    let context = Context { zone, ..Context::bare(port.api()) };
     let (mut found, mut failed) = (Vec::new(), Vec::new());
     let mut calendars: Vec<(String, Option<String>)> =
         all.iter().map(|one| (one.id.clone(), None)).collect();

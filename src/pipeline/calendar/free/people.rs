@@ -1,7 +1,5 @@
 //! The people queried, and what is known of their time.
 
-use std::collections::HashMap;
-
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
@@ -59,16 +57,7 @@ impl Person {
 
     /// Creates a person from a service's schedule.
     pub(super) fn of(address: &str, schedule: Schedule, api: Api) -> Self {
-        let zone = jiff::tz::TimeZone::UTC;
-        let names = HashMap::new();
-        let context = Context {
-            api,
-            zone: &zone,
-            account: "",
-            address: "",
-            names: &names,
-            room: flatten::Room::List,
-        };
+        let context = Context::bare(api);
         let read = |object: &Value| {
             let time = |name: &str| flatten::instant(BUSY.field(name)?, object, &context);
             let show = BUSY.field("show");

@@ -1,7 +1,5 @@
 //! Creates, renames and deletes calendars.
 
-use std::collections::HashMap;
-
 use serde_json::Value;
 
 use super::super::agenda::calendars::KnownCalendar;
@@ -9,11 +7,10 @@ use super::super::target::{Owner, short};
 use crate::access::Access;
 use crate::client::ClientPrompts;
 use crate::error::{Error, Result};
-use crate::flatten::Room;
 use crate::pipeline::access::audit::Entry;
 use crate::pipeline::answer::outcome::{Outcome, WriteReport};
 use crate::pipeline::mail::modify::ASK_BEFORE;
-use crate::pipeline::{Flattening, Pipeline, Response, columns_of};
+use crate::pipeline::{Pipeline, Response, columns_of, rows_of};
 use crate::provider::calendar::CalendarOp;
 use crate::schemas::{CALENDAR, Level};
 use crate::text::Note;
@@ -193,16 +190,8 @@ impl Pipeline {
         let several = self.several_accounts().await;
         let columns = columns_of(&CALENDAR, Level::Core, several);
         let mut response = Response { notes, ..Response::default() };
-        let flattening = Flattening {
-            api: owner.port.api(),
-            zone: &self.config.zone,
-            account: &owner.label,
-            address: &owner.account.email,
-            room: Room::List,
-        };
-        let names = HashMap::new();
-        let mut rows =
-            flattening.rows(&CALENDAR, &columns, &[calendar], &names, &mut response.notes);
+        let context = self.context_for(owner.port.api(), &owner.label, &owner.account);
+        let mut rows = rows_of(&context, &CALENDAR, &columns, &[calendar], &mut response.notes);
         self.hand_out_after(&mut rows, &owner.account, &mut response.notes).await;
         response.document.tables.push(rows);
         response

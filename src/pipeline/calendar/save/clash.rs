@@ -147,7 +147,7 @@ impl Pipeline {
                 let places = self.places(&owner, false).await?;
                 look(owner, places, from, to).await
             };
-            self.patiently(request).await.map_err(|error| error.context(label))
+            self.await_account(true, request).await.map_err(|error| error.context(label))
         });
         let (mut seen, mut there) = (Vec::new(), Vec::new());
         for answer in join_all(request).await {

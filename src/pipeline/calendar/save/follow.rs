@@ -14,13 +14,13 @@ use super::span::{EventSpan, civil, moment};
 use crate::client::ClientPrompts;
 use crate::error::{Error, Result};
 use crate::event_time::{self, EventTime};
-use crate::flatten::Room;
+use crate::flatten::{Context, Room};
 use crate::pipeline::access::audit::Entry;
 use crate::pipeline::access::guard::events::EventWrite;
 use crate::pipeline::answer::outcome::{Outcome, WriteReport};
 use crate::pipeline::calendar::guests::notified;
 use crate::pipeline::calendar::target::{EventTarget, event_line, title};
-use crate::pipeline::{Flattening, Pipeline, Response};
+use crate::pipeline::{Pipeline, Response, rows_of};
 use crate::provider::calendar::{Change, EventData, Notify, Show, Visibility};
 use crate::recurrence::Repeat;
 use crate::row::Cell;
@@ -430,20 +430,10 @@ fn notes(master: &EventTarget) -> Option<String> {
 fn cells(target: &EventTarget) -> impl Fn(&str) -> Cell {
     let names = ["show", "visibility", "reminder", "category"];
     let columns: Vec<_> = names.iter().filter_map(|name| EVENT.field(name)).collect();
-    let flattening = Flattening {
-        api: target.owner.port.api(),
-        zone: &TimeZone::UTC,
-        account: "",
-        address: "",
-        room: Room::One,
-    };
-    let rows = flattening.rows(
-        &EVENT,
-        &columns,
-        std::slice::from_ref(&target.value),
-        &std::collections::HashMap::new(),
-        &mut Vec::new(),
-    );
+    let api = target.owner.port.api();
+    let context = Context { room: Room::One, ..Context::bare(api) };
+    let rows =
+        rows_of(&context, &EVENT, &columns, std::slice::from_ref(&target.value), &mut Vec::new());
     let cells = rows.rows().next().map(<[Cell]>::to_vec).unwrap_or_default();
     move |name| {
         let found = names.iter().zip(&cells).find(|(known, _)| **known == name);

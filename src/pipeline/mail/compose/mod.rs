@@ -386,7 +386,7 @@ impl Pipeline {
                 _ => error.context(shown),
             }
         })?;
-        let handle = self.draft_handle(&context.account, &stored.id).await?;
+        let handle = self.handle_of(&context.account.id, HandleKind::Draft, &stored.id).await?;
         let noted = self.store.journalled(&context.account.id, &stored.id).await?;
         if noted.is_some() {
             return Err(Error::new(
@@ -396,13 +396,6 @@ impl Pipeline {
             .next(format!("call mail_send id={handle} for its state")));
         }
         Ok((context, handle, stored))
-    }
-
-    /// Returns the handle of a draft, and assigns one if it has none.
-    async fn draft_handle(&self, account: &Account, id: &str) -> Result<String> {
-        let kind = HandleKind::Draft;
-        let numbers = self.store.handles(&account.id, kind, &[id]).await?;
-        Ok(numbers.first().map_or_else(|| id.to_owned(), |number| kind.handle(*number)))
     }
 }
 

@@ -7,15 +7,15 @@ use std::sync::Arc;
 use futures_util::future::join_all;
 
 use crate::error::{Error, Result};
-use crate::flatten::{self, Context, Room};
-use crate::pipeline::Pipeline;
+use crate::flatten::{self, Context};
 use crate::pipeline::mail::read::by_owner;
+use crate::pipeline::{Pipeline, name_account};
 use crate::project::project;
 use crate::provider::Account;
 use crate::provider::{ListRequest, Mailbox, Total};
 use crate::query::{self, Query};
 use crate::schemas::MESSAGE;
-use crate::text::{Note, ours};
+use crate::text::Note;
 use crate::tools::mail::MOST_MESSAGES;
 
 /// Messages of a page.
@@ -90,27 +90,16 @@ impl Pipeline {
     ) -> Result<Choice> {
         let labels = self.labels().await?;
         let several = accounts.len() > 1;
-        let answers = join_all(accounts.iter().map(|account| {
-            let request = self.find(account, query);
-            async move {
-                match several {
-                    true => self.patiently(request).await,
-                    false => request.await,
-                }
-            }
-        }))
-        .await;
+        let requests = accounts.iter().map(|account| self.find(account, query));
+        let answers = join_all(requests.map(|request| self.await_account(several, request))).await;
         let mut choice = Choice::default();
         let (mut found, mut sizes) = (Vec::new(), Vec::new());
         for (account, answer) in accounts.into_iter().zip(answers) {
             let label = labels.of(&account.id);
             match answer {
                 Ok(some) => {
-                    let notes = some.notes.iter().map(|note| match several {
-                        true => note.under(ours(&label)),
-                        false => note.clone(),
-                    });
-                    choice.notes.extend(notes);
+                    let notes = some.notes.iter().cloned();
+                    choice.notes.extend(notes.map(name_account(several, &label)));
                     sizes.push(some.ids.len());
                     found.push((account, some));
                 }
@@ -167,15 +156,7 @@ impl Pipeline {
     async fn find(&self, account: &Account, query: &Query) -> Result<AccountMatches> {
         let mailbox = self.connect.mailbox(account)?;
         let key = MESSAGE.fields.first().into_iter().collect::<Vec<_>>();
-        let names = std::collections::HashMap::new();
-        let context = Context {
-            api: mailbox.api(),
-            zone: &self.config.zone,
-            account: "",
-            address: "",
-            names: &names,
-            room: Room::List,
-        };
+        let context = Context::bare(mailbox.api());
         let mut ask = ListRequest {
             query: Some(query.clone()),
             folder: None,

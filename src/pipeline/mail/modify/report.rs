@@ -1,13 +1,10 @@
 //! The report of a change: how many messages are done, how to undo it, and which are
 //! not in the expected state and why.
 
-use std::collections::HashMap;
-
 use super::{Choice, Turn, Work, grouped};
 use crate::error::Result;
-use crate::flatten::Room;
 use crate::pipeline::answer::outcome::Outcome;
-use crate::pipeline::{Flattening, Pipeline, Response};
+use crate::pipeline::{Pipeline, Response, rows_of};
 use crate::project::project;
 use crate::provider::BodyForm;
 use crate::row::{Cell, RowTable};
@@ -167,15 +164,8 @@ impl Pipeline {
             let messages = mailbox.read_messages(&ids, &projection, BodyForm::None).await;
             let items: Vec<_> =
                 messages.into_iter().filter_map(|message| Some(message.ok()?.item)).collect();
-            let flattening = Flattening {
-                api: mailbox.api(),
-                zone: &self.config.zone,
-                account: &work.chosen.label,
-                address: &work.chosen.account.email,
-                room: Room::List,
-            };
-            let names = HashMap::new();
-            let mut some = flattening.rows(&MESSAGE, &columns, &items, &names, &mut Vec::new());
+            let context = self.context_for(mailbox.api(), &work.chosen.label, &work.chosen.account);
+            let mut some = rows_of(&context, &MESSAGE, &columns, &items, &mut Vec::new());
             self.assign_handles(&mut some, &work.chosen.account).await?;
             rows.append(some);
         }

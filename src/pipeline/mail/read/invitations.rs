@@ -12,7 +12,7 @@ use crate::event_time::{self, EventTime};
 use crate::ical::{self, Entry};
 use crate::pipeline::calendar::save::clash::{self, ClashCandidate};
 use crate::pipeline::calendar::target::Owner;
-use crate::pipeline::{Pipeline, Response};
+use crate::pipeline::{Pipeline, Response, rows_of};
 use crate::provider::calendar::{Answer, EventData, Guest, Show};
 use crate::row::RowTable;
 use crate::schemas::{INVITATION, Level, wire};
@@ -45,9 +45,8 @@ impl Pipeline {
                 self.read_invitation(message, text, &owner, &mut objects, &mut response.notes)
                     .await?;
             }
-            let none = std::collections::HashMap::new();
             let mut rows =
-                self.local().rows(&INVITATION, &columns, &objects, &none, &mut response.notes);
+                rows_of(&self.local(), &INVITATION, &columns, &objects, &mut response.notes);
             self.assign_handles(&mut rows, &account).await?;
             all.append(rows);
         }

@@ -7,8 +7,6 @@ mod invitations;
 pub mod items;
 mod targets;
 
-use std::collections::HashMap;
-
 use futures_util::future::join_all;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -17,8 +15,8 @@ use self::items::MessageLocation;
 use crate::body::{self, Form, Readable};
 use crate::budget::LongText;
 use crate::error::{Error, Kind, Result};
-use crate::flatten::{self, Room};
-use crate::pipeline::{Flattening, Pipeline, Response, failed_line, zone_line};
+use crate::flatten::{self, Context, Room};
+use crate::pipeline::{Pipeline, Response, failed_line, rows_of, zone_line};
 use crate::project::project;
 use crate::provider::{BodyForm, MessageContent};
 use crate::row::{Cell, RowTable};
@@ -150,12 +148,7 @@ impl Pipeline {
                 let ids: Vec<String> = targets.iter().map(|target| target.id.clone()).collect();
                 Ok(mailbox.read_messages(&ids, &projection, body_form(form)).await)
             };
-            async move {
-                match several {
-                    true => self.patiently(request).await,
-                    false => request.await,
-                }
-            }
+            self.await_account(several, request)
         }))
         .await;
         let (mut fetched, mut failed) = (Vec::new(), Vec::new());
@@ -170,7 +163,9 @@ impl Pipeline {
                         fetched.push(FetchedMessage { target, message, readable });
                     }
                     Err(error) => {
-                        let name = self.message_handle(&target).await?;
+                        let name = self
+                            .handle_of(&target.account, HandleKind::Message, &target.id)
+                            .await?;
                         failed.push((name, error));
                     }
                 }
@@ -181,21 +176,16 @@ impl Pipeline {
 
     /// Returns the threads of the messages, in the order of their rows.
     async fn conversations(&self, fetched: &[FetchedMessage]) -> Result<Vec<MessageLocation>> {
-        let names = HashMap::new();
         let mut places = Vec::new();
         for messages in by_account(fetched) {
             let Some(first) = messages.first() else {
                 continue;
             };
             let account = self.accounts.by_id(&first.target.account).await?;
-            let flattening = Flattening {
-                api: self.connect.mailbox(&account)?.api(),
-                zone: &self.config.zone,
-                account: "",
-                address: &account.email,
+            let context = Context {
                 room: Room::One,
+                ..self.context_for(self.connect.mailbox(&account)?.api(), "", &account)
             };
-            let context = flattening.context(&names);
             places.extend(messages.iter().map(|one| {
                 MessageLocation {
                     account: (account.id.clone(), account.email.clone()),
@@ -208,13 +198,6 @@ impl Pipeline {
             }));
         }
         Ok(places)
-    }
-
-    /// Returns the handle by which the reader knows a message.
-    async fn message_handle(&self, target: &MessageTarget) -> Result<String> {
-        let kind = HandleKind::Message;
-        let numbers = self.store.handles(&target.account, kind, &[&target.id]).await?;
-        Ok(numbers.first().map_or_else(|| target.id.clone(), |number| kind.handle(*number)))
     }
 
     /// Adds the tables of the messages and their attachments.
@@ -232,20 +215,13 @@ impl Pipeline {
                 continue;
             };
             let account = self.accounts.by_id(&first.target.account).await?;
-            let flattening = Flattening {
-                api: self.connect.mailbox(&account)?.api(),
-                zone: &self.config.zone,
-                account: &labels.of(&account.id),
-                address: &account.email,
-                room: Room::One,
-            };
-            let names = HashMap::new();
+            let (api, label) = (self.connect.mailbox(&account)?.api(), labels.of(&account.id));
+            let context = Context { room: Room::One, ..self.context_for(api, &label, &account) };
             let items: Vec<_> = group.iter().map(|one| one.message.item.clone()).collect();
             let attached: Vec<_> =
                 group.iter().flat_map(|one| one.message.attachments.clone()).collect();
-            let mut some = flattening.rows(&MESSAGE, &columns, &items, &names, &mut response.notes);
+            let mut some = rows_of(&context, &MESSAGE, &columns, &items, &mut response.notes);
             self.assign_handles(&mut some, &account).await?;
-            let context = flattening.context(&names);
             for (at, item) in items.iter().enumerate() {
                 let warnings = flatten::warnings(&MESSAGE, item, &context);
                 if let (false, Some(Cell::Handle(kind, number))) =
@@ -258,7 +234,7 @@ impl Pipeline {
             }
             messages.append(some);
             let mut some =
-                flattening.rows(&ATTACHMENT, &file_columns, &attached, &names, &mut response.notes);
+                rows_of(&context, &ATTACHMENT, &file_columns, &attached, &mut response.notes);
             self.assign_handles(&mut some, &account).await?;
             files.append(some);
         }
@@ -271,15 +247,13 @@ impl Pipeline {
 
     /// Returns the column of authentication results, if there are any.
     async fn warning_column(&self, fetched: &[FetchedMessage]) -> Result<Option<&'static Field>> {
-        let names = HashMap::new();
         for messages in by_account(fetched) {
             let (Some(field), Some(first)) = (MESSAGE.field(AUTH), messages.first()) else {
                 continue;
             };
             let account = self.accounts.by_id(&first.target.account).await?;
             let api = self.connect.mailbox(&account)?.api();
-            let flattening = Flattening { api, ..self.local() };
-            let context = flattening.context(&names);
+            let context = Context { api, ..self.local() };
             let has = |one: &FetchedMessage| {
                 !flatten::texts(field, &one.message.item, &context).is_empty()
             };
@@ -336,8 +310,7 @@ impl Pipeline {
             let Some(first) = messages.first() else {
                 continue;
             };
-            let mut some =
-                self.local().rows(&BODY, &columns, mine, &HashMap::new(), &mut response.notes);
+            let mut some = rows_of(&self.local(), &BODY, &columns, mine, &mut response.notes);
             let account = self.accounts.by_id(&first.target.account).await?;
             self.assign_handles(&mut some, &account).await?;
             rows.append(some);

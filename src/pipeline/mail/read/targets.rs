@@ -44,7 +44,7 @@ impl Pipeline {
             let found = self.target(name, account);
             let found = match ids.len() {
                 1 => found.await,
-                _ => self.patiently(found).await,
+                _ => self.await_account(true, found).await,
             };
             let found = match found {
                 Ok(found) => found,

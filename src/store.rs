@@ -206,6 +206,21 @@ impl Store {
             .map_err(|error| self.broken(&error))
     }
 
+    /// Stores `value` under `name` in place of what is there.
+    async fn set_setting(&self, name: &str, value: &str) -> Result<()> {
+        sqlx::query(
+            "INSERT INTO settings (owner, name, value) VALUES ($1, $2, $3) \
+             ON CONFLICT (owner, name) DO UPDATE SET value = excluded.value",
+        )
+        .bind(OWNER)
+        .bind(name)
+        .bind(value)
+        .execute(self.pool().await?)
+        .await
+        .map(|_done| ())
+        .map_err(|error| self.broken(&error))
+    }
+
     /// Stores `value` under `name` unless there is one already, and returns the stored
     /// one. Of several processes that decide at once, all get the first one's decision.
     async fn decide(&self, name: &str, value: &str) -> Result<String> {

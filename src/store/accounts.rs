@@ -7,6 +7,9 @@
 //!
 //! `crate::accounts` interprets the columns.
 
+use sqlx::sqlite::SqliteRow;
+use sqlx::{FromRow, Row};
+
 use super::{OWNER, Store, now};
 use crate::error::{Error, Kind, Result};
 use crate::provider::Status;
@@ -38,38 +41,21 @@ pub struct AccountRow {
     pub version: i64,
 }
 
-/// A row as the queries below select it, column by column.
-type AccountColumns = (
-    String,
-    String,
-    String,
-    Option<String>,
-    Option<String>,
-    String,
-    String,
-    Option<String>,
-    i64,
-    String,
-    i64,
-);
-
-impl From<AccountColumns> for AccountRow {
-    fn from(columns: AccountColumns) -> Self {
-        let (id, provider, email, via, tenant, scopes, status, problem, added, sealed, version) =
-            columns;
-        Self {
-            id,
-            provider,
-            email,
-            via,
-            tenant,
-            scopes,
-            status: Status::of(&status),
-            problem,
-            added,
-            sealed,
-            version,
-        }
+impl FromRow<'_, SqliteRow> for AccountRow {
+    fn from_row(row: &SqliteRow) -> sqlx::Result<Self> {
+        Ok(Self {
+            id: row.try_get("id")?,
+            provider: row.try_get("provider")?,
+            email: row.try_get("email")?,
+            via: row.try_get("via")?,
+            tenant: row.try_get("tenant")?,
+            scopes: row.try_get("scopes")?,
+            status: Status::of(row.try_get("status")?),
+            problem: row.try_get("problem")?,
+            added: row.try_get("added")?,
+            sealed: row.try_get("sealed")?,
+            version: row.try_get("version")?,
+        })
     }
 }
 
@@ -79,7 +65,7 @@ impl Store {
     /// # Errors
     /// [`Kind::Store`].
     pub async fn account_rows(&self) -> Result<Vec<AccountRow>> {
-        let rows: Vec<AccountColumns> = sqlx::query_as(
+        sqlx::query_as(
             "SELECT id, provider, email, via, tenant, scopes, status, problem, \
                     added, sealed, version \
              FROM accounts WHERE owner = $1 ORDER BY added, id",
@@ -87,8 +73,7 @@ impl Store {
         .bind(OWNER)
         .fetch_all(self.pool().await?)
         .await
-        .map_err(|error| self.broken(&error))?;
-        Ok(rows.into_iter().map(AccountRow::from).collect())
+        .map_err(|error| self.broken(&error))
     }
 
     /// Returns the account with this id, if there is one.
@@ -96,7 +81,7 @@ impl Store {
     /// # Errors
     /// [`Kind::Store`].
     pub async fn account_row(&self, id: &str) -> Result<Option<AccountRow>> {
-        let row: Option<AccountColumns> = sqlx::query_as(
+        sqlx::query_as(
             "SELECT id, provider, email, via, tenant, scopes, status, problem, \
                     added, sealed, version \
              FROM accounts WHERE owner = $1 AND id = $2",
@@ -105,8 +90,7 @@ impl Store {
         .bind(id)
         .fetch_optional(self.pool().await?)
         .await
-        .map_err(|error| self.broken(&error))?;
-        Ok(row.map(AccountRow::from))
+        .map_err(|error| self.broken(&error))
     }
 
     /// Adds an account, or gives a known one new tokens, scopes and a good
@@ -116,7 +100,7 @@ impl Store {
     /// # Errors
     /// [`Kind::Store`].
     pub async fn put_account(&self, row: &AccountRow) -> Result<AccountRow> {
-        let stored: AccountColumns = sqlx::query_as(
+        sqlx::query_as(
             "INSERT INTO accounts (owner, id, provider, email, scopes, status, problem, \
                                    added, sealed, version, lease, via, tenant) \
              VALUES ($1, $2, $3, $4, $5, 'ok', NULL, $6, $7, $8, 0, $9, $10) \
@@ -141,8 +125,7 @@ impl Store {
         .bind(&row.tenant)
         .fetch_one(self.pool().await?)
         .await
-        .map_err(|error| self.broken(&error))?;
-        Ok(stored.into())
+        .map_err(|error| self.broken(&error))
     }
 
     /// Saves refreshed tokens over those of `version` and releases the lease. Returns

@@ -30,17 +30,7 @@ impl Store {
     /// # Errors
     /// [`Kind::Store`](crate::error::Kind::Store).
     pub async fn note_strangers(&self) -> Result<()> {
-        sqlx::query(
-            "INSERT INTO settings (owner, name, value) VALUES ($1, $2, $3) \
-             ON CONFLICT (owner, name) DO UPDATE SET value = excluded.value",
-        )
-        .bind(OWNER)
-        .bind(SHOWN)
-        .bind(now().to_string())
-        .execute(self.pool().await?)
-        .await
-        .map(|_done| ())
-        .map_err(|error| self.broken(&error))
+        self.set_setting(SHOWN, &now().to_string()).await
     }
 
     /// Returns true if untrusted text was shown within a day, by any process.

@@ -4,7 +4,8 @@
 //! It ensures that a draft is sent only once, across calls, processes and crashes. The
 //! pipeline asks the provider what a row in doubt means.
 
-use sqlx::Row;
+use sqlx::sqlite::SqliteRow;
+use sqlx::{FromRow, Row};
 
 use super::{OWNER, Store, now};
 use crate::error::{Error, Kind, Result};
@@ -83,15 +84,15 @@ impl Store {
             .execute(&mut *tx)
             .await
             .map_err(broken)?;
-        if let Some(row) = sqlx::query(FIND)
+        let before = sqlx::query_as(FIND)
             .bind(OWNER)
             .bind(&sending.account)
             .bind(&sending.draft)
             .fetch_optional(&mut *tx)
             .await
-            .map_err(broken)?
-        {
-            return Ok(Begin::Before(journalled(&row).map_err(broken)?));
+            .map_err(broken)?;
+        if let Some(before) = before {
+            return Ok(Begin::Before(before));
         }
         let (messages, recipients): (i64, i64) = sqlx::query_as(
             "SELECT COUNT(*), COALESCE(SUM(recipients), 0) FROM sends \
@@ -136,13 +137,12 @@ impl Store {
     /// # Errors
     /// [`Kind::Store`].
     pub async fn journalled(&self, account: &str, draft: &str) -> Result<Option<Journalled>> {
-        sqlx::query(FIND)
+        sqlx::query_as(FIND)
             .bind(OWNER)
             .bind(account)
             .bind(draft)
             .fetch_optional(self.pool().await?)
             .await
-            .and_then(|row| row.as_ref().map(journalled).transpose())
             .map_err(|error| self.broken(&error))
     }
 
@@ -189,16 +189,17 @@ impl Store {
 const FIND: &str = "SELECT message_id, thread, state, sent_id, started, due FROM sends \
                     WHERE owner = $1 AND account = $2 AND draft = $3";
 
-fn journalled(row: &sqlx::sqlite::SqliteRow) -> sqlx::Result<Journalled> {
-    let state: String = row.try_get("state")?;
-    Ok(Journalled {
-        message_id: row.try_get("message_id")?,
-        thread: row.try_get("thread")?,
-        sent: state == "sent",
-        sent_id: row.try_get("sent_id")?,
-        started: row.try_get("started")?,
-        due: row.try_get("due")?,
-    })
+impl FromRow<'_, SqliteRow> for Journalled {
+    fn from_row(row: &SqliteRow) -> sqlx::Result<Self> {
+        Ok(Self {
+            message_id: row.try_get("message_id")?,
+            thread: row.try_get("thread")?,
+            sent: row.try_get::<&str, _>("state")? == "sent",
+            sent_id: row.try_get("sent_id")?,
+            started: row.try_get("started")?,
+            due: row.try_get("due")?,
+        })
+    }
 }
 
 fn capped(what: &str, most: usize, setting: &str) -> Error {

@@ -25,25 +25,15 @@ impl Store {
     /// # Errors
     /// [`Kind::Store`](crate::error::Kind::Store).
     pub async fn keep_signature(&self, account: &str, text: &str) -> Result<()> {
-        let pool = self.pool().await?;
-        let name = name(account);
-        let done = if text.is_empty() {
-            sqlx::query("DELETE FROM settings WHERE owner = $1 AND name = $2")
-                .bind(OWNER)
-                .bind(name)
-                .execute(pool)
-                .await
-        } else {
-            sqlx::query(
-                "INSERT INTO settings (owner, name, value) VALUES ($1, $2, $3) \
-                 ON CONFLICT (owner, name) DO UPDATE SET value = excluded.value",
-            )
+        if !text.is_empty() {
+            return self.set_setting(&name(account), text).await;
+        }
+        sqlx::query("DELETE FROM settings WHERE owner = $1 AND name = $2")
             .bind(OWNER)
-            .bind(name)
-            .bind(text)
-            .execute(pool)
+            .bind(name(account))
+            .execute(self.pool().await?)
             .await
-        };
-        done.map(|_done| ()).map_err(|error| self.broken(&error))
+            .map(|_done| ())
+            .map_err(|error| self.broken(&error))
     }
 }

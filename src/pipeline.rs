@@ -34,6 +34,7 @@ use crate::client::ClientPrompts;
 use crate::config::Config;
 use crate::encode::{Document, Format};
 use crate::error::{Error, Kind, Result};
+use crate::event_time::zone_label;
 use crate::flatten::{self, Context, Report};
 use crate::outputs::ResultStore;
 use crate::provider::Account;
@@ -380,13 +381,8 @@ fn zone_line(document: &mut Document, zone: &jiff::tz::TimeZone) {
                 .any(|field| matches!(field.kind, schemas::Kind::Time | schemas::Kind::Start))
     });
     if timed {
-        document.scalars.insert(0, ("zone", Cell::Text(zone_name(zone))));
+        document.scalars.insert(0, ("zone", Cell::Text(zone_label(zone))));
     }
-}
-
-/// Returns the name of the zone of a document.
-fn zone_name(zone: &jiff::tz::TimeZone) -> String {
-    zone.iana_name().unwrap_or("UTC").to_owned()
 }
 
 fn report_lines(report: &Report) -> Vec<Note> {

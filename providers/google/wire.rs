@@ -24,6 +24,7 @@ use tower_service::Service;
 
 use crate::net::{self, Failure, Turn};
 use daysheet_core::error::{Error, Kind};
+use daysheet_core::words::{Words, words};
 
 /// The maximum size of a list or a single object, in bytes. The longest that are
 /// requested, 2,500 events, have a kilobyte or two each.
@@ -51,32 +52,22 @@ pub fn client() -> Client<Wire> {
     Legacy::builder(TokioExecutor::new()).build(Wire)
 }
 
-/// Why there is no whole answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Failed {
-    /// No connection was made.
-    Unreached,
-    /// It broke.
-    Broken,
-    /// It is longer than is read.
-    Long,
+words! {
+    /// Why there is no whole answer.
+    pub enum Failed {
+        /// No connection was made.
+        Unreached = "unreached",
+        /// It broke.
+        Broken = "broken",
+        /// It is longer than is read.
+        Long = "long",
+    }
 }
 
 impl Failed {
-    const ALL: [Self; 3] = [Self::Unreached, Self::Broken, Self::Long];
-
-    const fn word(self) -> &'static str {
-        match self {
-            Self::Unreached => "unreached",
-            Self::Broken => "broken",
-            Self::Long => "long",
-        }
-    }
-
     /// Reads the mark that a failed connection leaves in the headers of an answer.
     pub fn from_headers(headers: &HeaderMap) -> Option<Self> {
-        let word = headers.get(FAILED)?;
-        Self::ALL.into_iter().find(|one| word == one.word())
+        Self::of(headers.get(FAILED)?.to_str().ok()?)
     }
 
     /// Returns the error.

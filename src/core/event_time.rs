@@ -38,6 +38,14 @@ impl EventTime {
         }
     }
 
+    /// Returns its local time in `zone`; a day begins at midnight.
+    pub fn local(self, zone: &TimeZone) -> DateTime {
+        match self {
+            Self::Day(day) => day.at(0, 0, 0, 0),
+            Self::At(at) => zone.to_datetime(at),
+        }
+    }
+
     /// Returns true for a whole day.
     pub fn is_day(self) -> bool {
         matches!(self, Self::Day(_))
@@ -168,6 +176,15 @@ pub fn find_zone(name: &str) -> Option<TimeZone> {
             Offset::from_seconds(offset.local_minus_utc()).ok().map(TimeZone::fixed)
         }
         Tz::Floating => None,
+    }
+}
+
+/// Returns the name of a zone; its offset if it has none.
+pub fn zone_label(zone: &TimeZone) -> String {
+    match (zone.iana_name(), zone.to_fixed_offset()) {
+        (Some(name), _) => name.to_owned(),
+        (None, Ok(offset)) => format!("UTC{offset}"),
+        (None, Err(_)) => "UTC".to_owned(),
     }
 }
 

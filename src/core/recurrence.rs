@@ -197,7 +197,7 @@ impl Repeat {
         let mut all = self.by_rule(start, from, to, wanted);
         all.extend(self.extra.iter().map(|when| {
             let when = alike(*when, start, &zone);
-            (local(when, &zone), when)
+            (when.local(&zone), when)
         }));
         all.retain(|(_, when)| {
             let at = instant(*when);
@@ -382,7 +382,7 @@ impl Repeat {
             let past = u32::try_from(past).unwrap_or(u32::MAX);
             after.parts.count = Some(count.saturating_sub(past).max(1));
         }
-        let day = local(at, &zone).date();
+        let day = at.local(&zone).date();
         let part = |list: &[EventTime], first: bool| -> Vec<EventTime> {
             let keep = list.iter().filter(|when| match (when, at) {
                 // A day that is left out holds on both sides of a time on it.
@@ -472,13 +472,6 @@ fn alike(when: EventTime, start: &ZonedTime, zone: &TimeZone) -> EventTime {
 
 fn instant(when: EventTime) -> Timestamp {
     when.instant(&TimeZone::UTC)
-}
-
-fn local(when: EventTime, zone: &TimeZone) -> DateTime {
-    match when {
-        EventTime::Day(day) => day.at(0, 0, 0, 0),
-        EventTime::At(at) => zone.to_datetime(at),
-    }
 }
 
 /// How a date beside a rule is written: in the zone of the start where that says

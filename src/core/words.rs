@@ -28,12 +28,12 @@ pub trait Words: Copy + PartialEq + 'static {
 /// as anything else.
 #[macro_export]
 macro_rules! words {
-    ($(#[$meta:meta])* pub enum $name:ident {
+    ($(#[$meta:meta])* $vis:vis enum $name:ident {
         $($(#[$of:meta])* $variant:ident = $($word:literal)|+),+ $(,)?
     }) => {
         $(#[$meta])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-        pub enum $name { $($(#[$of])* $variant),+ }
+        $vis enum $name { $($(#[$of])* $variant),+ }
 
         impl $crate::words::Words for $name {
             const TABLE: &'static [(&'static str, Self)] = &[$($(($word, Self::$variant)),+),+];

@@ -10,9 +10,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::access::accounts::AccountLabels;
-use super::{Pipeline, Response, rows_of, zone_name};
+use super::{Pipeline, Response, rows_of};
 use crate::encode::Document;
 use crate::error::{Error, Result};
+use crate::event_time::zone_label;
 use crate::flatten::Context;
 use crate::project::project;
 use crate::provider::Account;
@@ -21,6 +22,7 @@ use crate::row::{Cell, RowTable};
 use crate::schemas::{Api, CHANGE, EVENT, Field, MESSAGE, Table, wire};
 use crate::text::{Note, note, ours};
 use crate::tools::changes::ChangesOf;
+use crate::words::{Words, words};
 
 /// The maximum number of pages that one call fetches from one source.
 const MOST_PAGES: usize = 10;
@@ -43,12 +45,14 @@ struct ChangePosition {
     mark: Option<String>,
 }
 
-/// The content of a source.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum SourceKind {
-    Mail,
-    Events,
+words! {
+    /// The content of a source.
+    #[derive(Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    enum SourceKind {
+        Mail = "mail",
+        Events = "calendars",
+    }
 }
 
 impl SourceKind {
@@ -68,13 +72,6 @@ impl SourceKind {
         };
         let table = self.table();
         names.iter().filter_map(|name| table.field(name)).collect()
-    }
-
-    fn word(self) -> &'static str {
-        match self {
-            Self::Mail => "mail",
-            Self::Events => "calendars",
-        }
     }
 }
 
@@ -156,7 +153,7 @@ impl Pipeline {
         let cursor = self.save_cursor(KIND, &plan).await?;
         let mut scalars = Vec::new();
         if !rows.is_empty() {
-            scalars.push(("zone", Cell::Text(zone_name(&self.config.zone))));
+            scalars.push(("zone", Cell::Text(zone_label(&self.config.zone))));
         }
         scalars.push(("next", Cell::Handle('p', cursor)));
         let mut count = match first_time {

@@ -116,7 +116,7 @@ impl Zones {
                 (Some(known), Some(own)) if times.any(|at| differ(&own, &known, *at)) => {
                     take(format!(
                         "has different rules here than {}: these are used (RFC 5545)",
-                        zone_name(&known)
+                        event_time::zone_label(&known)
                     ));
                     own_or_fixed(own)
                 }
@@ -125,7 +125,7 @@ impl Zones {
                 (Some(known), _) => {
                     // A location says it; a number is a guess.
                     if part.text("X-LIC-LOCATION").is_empty() {
-                        take(format!("is read as {}", zone_name(&known)));
+                        take(format!("is read as {}", event_time::zone_label(&known)));
                     }
                     Zone::Named(known)
                 }
@@ -134,7 +134,7 @@ impl Zones {
                     let Some(fixed) = rules::standard(part).and_then(fixed) else {
                         continue;
                     };
-                    take(format!("is read as {}", zone_name(&fixed)));
+                    take(format!("is read as {}", event_time::zone_label(&fixed)));
                     match fixed.iana_name() {
                         Some(_) => Zone::Named(fixed),
                         None => Zone::Own(fixed),
@@ -176,7 +176,11 @@ impl Zones {
         }
         notes.line(
             number,
-            note!("unknown time zone {}: read as {}", quoted(id), ours(zone_name(&self.floating))),
+            note!(
+                "unknown time zone {}: read as {}",
+                quoted(id),
+                ours(event_time::zone_label(&self.floating))
+            ),
         );
         floating()
     }
@@ -352,12 +356,4 @@ fn fixed(offset: Offset) -> Option<TimeZone> {
         return TimeZone::get(&name).ok();
     }
     Some(TimeZone::fixed(offset))
-}
-
-fn zone_name(zone: &TimeZone) -> String {
-    match (zone.iana_name(), zone.to_fixed_offset()) {
-        (Some(name), _) => name.to_owned(),
-        (None, Ok(offset)) => format!("UTC{offset}"),
-        (None, Err(_)) => "UTC".to_owned(),
-    }
 }

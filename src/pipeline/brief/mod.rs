@@ -38,6 +38,7 @@ use crate::schemas::{CLASH, Level, NEEDS_ME, TODAY, TOMORROW, UNREAD};
 use crate::text::{Note, note, ours};
 use crate::time_parse::TimeContext;
 use crate::tools::brief::Brief;
+use crate::words::Words;
 
 /// The number of days back for which mail is considered for a day.
 const MAIL_DAYS: i32 = 7;

@@ -8,6 +8,8 @@ use std::collections::{HashMap, HashSet};
 
 use jiff::Timestamp;
 
+use crate::words;
+
 /// The properties of a message in the inbox that the rules use.
 #[derive(Debug, Clone, Default)]
 pub(super) struct BriefMessage {
@@ -35,21 +37,13 @@ pub(super) struct ReaderMail {
     pub(super) people: HashSet<String>,
 }
 
-/// The reasons why a message needs the reader, in the order of their words.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Why {
-    ToMe,
-    MyThread,
-    IWriteTo,
-}
-
-impl Why {
-    pub(super) const fn word(self) -> &'static str {
-        match self {
-            Self::ToMe => "to_me",
-            Self::MyThread => "my_thread",
-            Self::IWriteTo => "i_write_to",
-        }
+words! {
+    /// The reasons why a message needs the reader, in the order of their words.
+    #[derive(PartialOrd, Ord)]
+    pub(super) enum Why {
+        ToMe = "to_me",
+        MyThread = "my_thread",
+        IWriteTo = "i_write_to",
     }
 }
 

@@ -7,10 +7,11 @@ use futures_util::future::join_all;
 use jiff::tz::TimeZone;
 use serde_json::Value;
 
-use super::{calendars, zone_name};
+use super::calendars;
 use crate::budget::LongText;
 use crate::encode::Document;
 use crate::error::{Error, Kind, Result};
+use crate::event_time::zone_label;
 use crate::flatten::{Context, Room};
 use crate::pipeline::{Pipeline, Response, columns_of, failed_line, rows_of};
 use crate::provider::Account;
@@ -78,7 +79,7 @@ impl Pipeline {
         notes.insert(0, note!("events: {}", rows.len()));
         Ok(Response {
             document: Document {
-                scalars: vec![("zone", Cell::Text(zone_name(&zone)))],
+                scalars: vec![("zone", Cell::Text(zone_label(&zone)))],
                 tables: vec![rows],
             },
             notes,

@@ -33,6 +33,7 @@ pub(in crate::pipeline) use self::ranged::Ranged;
 use crate::budget::LongText;
 use crate::encode::Document;
 use crate::error::{Error, Kind, Result};
+use crate::event_time::zone_label;
 use crate::flatten::{self, Context};
 use crate::ical;
 use crate::pipeline::access::accounts::AccountLabels;
@@ -102,7 +103,7 @@ impl Pipeline {
             let columns = plan.columns(&merged.shown, &parts)?;
             let rows =
                 self.event_rows(&parts, &merged.shown, &columns, &zone, &plan, &mut notes).await?;
-            document.scalars.push(("zone", Cell::Text(zone_name(&zone))));
+            document.scalars.push(("zone", Cell::Text(zone_label(&zone))));
             document.tables.push(rows);
         }
         let mut count = plan.count(&merged, &parts, &zone);
@@ -408,14 +409,5 @@ fn beginnings(
             count
         )),
         _ => None,
-    }
-}
-
-/// Returns the name of a zone; its offset if it has none.
-pub(super) fn zone_name(zone: &TimeZone) -> String {
-    match (zone.iana_name(), zone.to_fixed_offset()) {
-        (Some(name), _) => name.to_owned(),
-        (None, Ok(offset)) => format!("UTC{offset}"),
-        (None, Err(_)) => "UTC".to_owned(),
     }
 }

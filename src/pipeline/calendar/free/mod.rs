@@ -23,9 +23,9 @@ use self::hours::{Daily, Stretch, common, own};
 use self::people::{Person, stretch};
 use self::slots::slots;
 use super::agenda::range::{self, Range};
-use super::agenda::zone_name;
 use crate::encode::Document;
 use crate::error::{Error, Kind, Result};
+use crate::event_time::zone_label;
 use crate::flatten::Context;
 use crate::pipeline::{Pipeline, Response, rows_of};
 use crate::provider::Account;
@@ -35,6 +35,7 @@ use crate::schemas::{Api, BUSY, Level, SLOT, Table};
 use crate::text::{Note, note, ours};
 use crate::time_parse::{self, TimeContext};
 use crate::tools::free::Free;
+use crate::words::Words;
 
 /// The number of working days considered if no end is given.
 const AHEAD: usize = 5;
@@ -93,7 +94,7 @@ impl Pipeline {
                 (document(rows), count)
             }
         };
-        document.scalars.insert(0, ("zone", Cell::Text(zone_name(&zone))));
+        document.scalars.insert(0, ("zone", Cell::Text(zone_label(&zone))));
         notes.insert(0, note!("{}", ours(count)));
         Ok(Response { document, notes, ..Response::default() })
     }

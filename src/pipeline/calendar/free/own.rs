@@ -118,7 +118,7 @@ async fn look(
                 let values = values.map(|field| flatten::texts(field, item, &context));
                 let time = Stretch { from: facts.start.instant(zone), to: facts.end.instant(zone) };
                 if range.has(time.from, time.to) && time.from < time.to {
-                    found.push((time, Show::of(&values.unwrap_or_default())));
+                    found.push((time, Show::weightiest(&values.unwrap_or_default())));
                 }
             }
             if answer.next.is_some() {

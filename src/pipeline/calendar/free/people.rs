@@ -7,33 +7,25 @@ use super::hours::{Stretch, merge, without};
 use crate::flatten::{self, Context};
 use crate::provider::calendar::{Hours, Schedule};
 use crate::schemas::{Api, BUSY, wire};
+use crate::words::{Words, words};
 
-/// The kinds of busy time, the weightiest first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Show {
-    Oof,
-    Busy,
-    Tentative,
-    Elsewhere,
+words! {
+    /// The kinds of busy time, the weightiest first, by their words in the column `show`.
+    #[derive(PartialOrd, Ord)]
+    pub(super) enum Show {
+        Oof = "oof",
+        Busy = "busy",
+        Tentative = "tentative",
+        Elsewhere = "elsewhere",
+    }
 }
 
 impl Show {
-    const ALL: [Self; 4] = [Self::Oof, Self::Busy, Self::Tentative, Self::Elsewhere];
-
     /// Reads the words of a column `show`.
-    pub(super) fn of(words: &[String]) -> Self {
-        let is = |show: &Self| words.iter().any(|word| word == show.word());
-        Self::ALL.into_iter().find(is).unwrap_or(Self::Busy)
-    }
-
-    /// Returns the word in the column `show`.
-    fn word(self) -> &'static str {
-        match self {
-            Self::Oof => "oof",
-            Self::Busy => "busy",
-            Self::Tentative => "tentative",
-            Self::Elsewhere => "elsewhere",
-        }
+    pub(super) fn weightiest(words: &[String]) -> Self {
+        let mut known = Self::TABLE.iter();
+        let found = known.find(|(word, _)| words.iter().any(|one| one == word));
+        found.map_or(Self::Busy, |(_, show)| *show)
     }
 }
 
@@ -64,7 +56,7 @@ impl Person {
             let words = show.map(|field| flatten::texts(field, object, &context));
             let words = words.unwrap_or_default();
             let time = Stretch { from: time("start")?, to: time("end")? };
-            Some((time, Show::of(&words)))
+            Some((time, Show::weightiest(&words)))
         };
         let found: Vec<_> = schedule.busy.iter().filter_map(read).collect();
         Self { address: address.to_owned(), busy: Some(merged(&found)), hours: schedule.hours }
@@ -102,11 +94,11 @@ pub(super) fn stretch(time: Stretch, more: &[(&str, Value)]) -> Value {
 fn merged(found: &[(Stretch, Show)]) -> Vec<(Stretch, Show)> {
     let mut all: Vec<(Stretch, Show)> = Vec::new();
     let mut taken: Vec<Stretch> = Vec::new();
-    for show in Show::ALL {
-        let these = found.iter().filter(|(_, one)| *one == show);
+    for (_, show) in Show::TABLE {
+        let these = found.iter().filter(|(_, one)| one == show);
         let these = merge(these.map(|(time, _)| *time).collect());
         let left = without(&these, &taken);
-        all.extend(left.into_iter().map(|time| (time, show)));
+        all.extend(left.into_iter().map(|time| (time, *show)));
         taken.extend(these);
         taken = merge(taken);
     }

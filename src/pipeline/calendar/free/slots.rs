@@ -13,6 +13,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::hours::Stretch;
 use super::people::{Person, Show};
+use crate::words;
 
 /// Seconds of the grid that slots begin on, in local time.
 const QUARTER: i64 = 15 * 60;
@@ -25,28 +26,18 @@ pub(super) struct Slot {
     pub(super) missing: Vec<(usize, Absence)>,
 }
 
-/// Why somebody is missing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Absence {
-    /// Not free.
-    Busy,
-    /// Out of office.
-    Oof,
-    /// Free, unless they accept something else.
-    Perhaps,
-    /// Nobody knows.
-    Unknown,
-}
-
-impl Absence {
-    /// Returns its word.
-    pub(super) fn word(self) -> &'static str {
-        match self {
-            Self::Busy => "busy",
-            Self::Oof => "oof",
-            Self::Perhaps => "perhaps",
-            Self::Unknown => "unknown",
-        }
+words! {
+    /// Why somebody is missing.
+    #[derive(PartialOrd, Ord)]
+    pub(super) enum Absence {
+        /// Not free.
+        Busy = "busy",
+        /// Out of office.
+        Oof = "oof",
+        /// Free, unless they accept something else.
+        Perhaps = "perhaps",
+        /// Nobody knows.
+        Unknown = "unknown",
     }
 }
 

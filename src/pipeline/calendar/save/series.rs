@@ -56,7 +56,7 @@ pub(super) fn moved(
     rule: Option<&str>,
 ) -> Result<MovedSeries> {
     let old = civil(&moment(seen, &base.zone));
-    let (new_start, new_end) = (local(to.start, &to.zone), local(to.end, &to.zone));
+    let (new_start, new_end) = (to.start.local(&to.zone), to.end.local(&to.zone));
     let (first, last) = (civil(&base.start), civil(&base.end));
     let whole = to.start.is_day() || seen.is_day();
     let days = i64::from((new_start.date() - old.date()).get_days());
@@ -112,13 +112,6 @@ pub(super) fn moved(
     Ok(MovedSeries { start, end: name(end), repeat })
 }
 
-fn local(when: EventTime, zone: &TimeZone) -> DateTime {
-    match when {
-        EventTime::Day(day) => day.at(0, 0, 0, 0),
-        EventTime::At(at) => zone.to_datetime(at),
-    }
-}
-
 fn add(at: DateTime, by: SignedDuration) -> Result<DateTime> {
     at.checked_add(by).map_err(|_| {
         Error::argument("the event would be out of range").next("give an earlier time")
@@ -136,7 +129,7 @@ fn unclear(rule: &str) -> Error {
 impl Move<'_> {
     /// Returns an exception, moved along.
     fn when(&self, at: EventTime) -> Option<EventTime> {
-        let local = local(at, self.from);
+        let local = at.local(self.from);
         Some(match (at, self.time) {
             (_, None) => EventTime::Day(local.date().checked_add(self.days.days()).ok()?),
             // A day in a series with times means the occurrence on that day.

@@ -89,8 +89,10 @@ pub fn signature(text: &str, html: &str) -> Option<Both> {
 fn quote_span(text: &str, html: &str) -> Option<(usize, usize)> {
     let lines: Vec<&str> = text.lines().collect();
     let begins = |at: usize, line: &str| {
-        let next = lines.get(at + 1).copied().unwrap_or_default();
-        line == FORWARDED || (line.ends_with(" wrote:") && next.starts_with('>'))
+        // A text that was derived from the HTML has an empty line in between.
+        let next = lines.iter().skip(at + 1).find(|line| !line.is_empty());
+        line == FORWARDED
+            || (line.ends_with(" wrote:") && next.is_some_and(|line| line.starts_with('>')))
     };
     let at = lines.iter().enumerate().position(|(at, line)| begins(at, line))?;
     let first = lines.get(at)?;

@@ -153,6 +153,10 @@ fn written_quotes_are_found_again() {
     assert_eq!(quote::own_quote("My text", "<p>My text</p>"), None);
     let both = quote::reply_quote(&original, &zone);
     assert_eq!(both.text, "Jonas <jonas@example.com> wrote:\n> Hello");
+    // Outlook keeps the HTML alone; its text has an empty line above the quote.
+    let text = "My text\n\nJonas <jonas@example.com> wrote:\n\n> Hello";
+    let whole = quote::together(&body, None, Some(&both));
+    assert_eq!(quote::own_quote(text, &whole.html).unwrap().html, both.html);
 }
 
 #[test]

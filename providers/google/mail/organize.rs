@@ -116,7 +116,17 @@ fn plan(
             let one = |(difference, places)| (Work::Labels(difference), places);
             groups.into_iter().map(one).collect()
         }
-        step => vec![(Work::Labels(of_step(step)?), (0..messages.len()).collect::<Vec<_>>())],
+        step => {
+            let is_draft = |at: &usize| messages.get(*at).is_some_and(|one| one.draft);
+            let (drafts, others) = match step {
+                MessageAction::Untrash => (0..messages.len()).partition(is_draft),
+                _ => (Vec::new(), (0..messages.len()).collect::<Vec<_>>()),
+            };
+            let mut work = vec![(Work::Labels(of_step(step)?), others)];
+            // A draft is never in the inbox.
+            work.push((Work::Labels(Difference::new(&[], &["SPAM", "TRASH"])), drafts));
+            work
+        }
     };
     for (_, places) in &mut work {
         places.retain(|at| matches!(sent.get(*at), Some(WriteOutcome::Done)));

@@ -23,7 +23,7 @@ pub(super) struct Difference {
 }
 
 impl Difference {
-    fn new(add: &[&str], remove: &[&str]) -> Self {
+    pub(super) fn new(add: &[&str], remove: &[&str]) -> Self {
         let set = |labels: &[&str]| labels.iter().map(|label| (*label).to_owned()).collect();
         Self { add: set(add), remove: set(remove) }
     }
@@ -56,6 +56,7 @@ pub(super) fn state(id: &str, labels: &BTreeSet<String>) -> MailState {
         },
         folder: place.unwrap_or_default().to_owned(),
         labels: labels.iter().filter(|label| label.starts_with(OWN)).cloned().collect(),
+        draft: labels.contains("DRAFT"),
     }
 }
 

@@ -24,7 +24,7 @@ use daysheet_core::provider::mail::{
 };
 
 /// The properties of a message's state.
-const STATE: &str = "id,isRead,flag,parentFolderId,categories";
+const STATE: &str = "id,isRead,isDraft,flag,parentFolderId,categories";
 
 #[async_trait]
 impl MessageActions for Outlook {
@@ -83,7 +83,17 @@ impl MessageActions for Outlook {
             MessageAction::Archive => self.file_in("archive", messages).await,
             MessageAction::Trash => self.file_in("trash", messages).await,
             MessageAction::Spam => self.file_in("spam", messages).await,
-            MessageAction::Untrash => self.file_in("inbox", messages).await,
+            MessageAction::Untrash => {
+                let (drafts, others): (Vec<_>, Vec<_>) =
+                    messages.iter().cloned().partition(|message| message.draft);
+                let mut drafts = self.file_in("drafts", &drafts).await.into_iter();
+                let mut others = self.file_in("inbox", &others).await.into_iter();
+                let moved = messages.iter().map(|message| match message.draft {
+                    true => drafts.next(),
+                    false => others.next(),
+                });
+                moved.map(|one| one.unwrap_or_else(|| Err(not_ours("message")))).collect()
+            }
             MessageAction::Move(folder) => self.move_to(folder, messages).await,
             MessageAction::Copy(folder) => {
                 let copies = self.send_all(messages, |message| {
@@ -115,6 +125,9 @@ impl MessageActions for Outlook {
 impl Outlook {
     /// Moves messages into a well-known folder.
     async fn file_in(&self, place: &str, messages: &[MailState]) -> Vec<Result<Option<MailState>>> {
+        if messages.is_empty() {
+            return Vec::new();
+        }
         let known = folders::well_known_id(place).unwrap_or(place);
         let path = format!("mailFolders/{known}");
         let folder = self.graph().mailbox_url(&path, &[("$select", "id")]);
@@ -349,6 +362,7 @@ fn state(message: &Value) -> Option<MailState> {
             .filter_map(Value::as_str)
             .map(str::to_owned)
             .collect::<BTreeSet<_>>(),
+        draft: is(message, "isDraft"),
     })
 }
 

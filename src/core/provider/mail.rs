@@ -342,6 +342,9 @@ pub struct MailState {
     pub folder: String,
     /// Ids of the user's labels, or names of categories where the provider has those.
     pub labels: BTreeSet<String>,
+    /// True for a draft, which goes back among the drafts.
+    #[serde(default)]
+    pub draft: bool,
 }
 
 /// One change to messages.

@@ -114,6 +114,7 @@ fn state(id: &str, folder: &str, unread: bool, starred: bool, labels: &[&str]) -
         },
         folder: folder.to_owned(),
         labels: labels.iter().map(|label| (*label).to_owned()).collect(),
+        draft: false,
     }
 }
 
@@ -136,7 +137,10 @@ async fn system_labels_become_message_states() {
         [
             Ok(state("a", "INBOX", true, false, &["Label_2"])),
             Ok(state("b", "INBOX", false, true, &[])),
-            Ok(state("c", "TRASH", false, false, &["Label_1", "Label_2"])),
+            Ok(MailState {
+                draft: true,
+                ..state("c", "TRASH", false, false, &["Label_1", "Label_2"])
+            }),
             Ok(state("d", "SPAM", false, false, &[])),
             Ok(state("e", "SENT", false, false, &[])),
             Ok(state("f", "", false, false, &[])),

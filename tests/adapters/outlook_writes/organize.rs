@@ -27,6 +27,7 @@ fn state(number: usize) -> MailState {
         flag: Flag::None,
         folder: INBOX.to_owned(),
         labels: labels(&["Print"]),
+        draft: false,
     }
 }
 
@@ -97,7 +98,7 @@ async fn message_states_are_read() {
         kinds,
         [Ok(&state(1)), Ok(&two), Err(Kind::Argument), Ok(&three), Err(Kind::NotFound)]
     );
-    let select = "$select=id,isRead,flag,parentFolderId,categories";
+    let select = "$select=id,isRead,isDraft,flag,parentFolderId,categories";
     assert_eq!(request_lines(&outlook)[0].0, format!("GET /me/messages/{}?{select}", id(1)));
 }
 

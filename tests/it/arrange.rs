@@ -144,7 +144,7 @@ async fn rule_can_run_over_existing_messages() {
     assert_eq!(
         done,
         "done: 1000\nundo: u1\n--\n199 more messages remain: call again for them\n\
-         skipped: never_spam"
+         only mail in the inbox; filed mail stays as it is\nskipped: never_spam"
     );
     assert!(tokens(&done) <= 60);
     assert_eq!(harness.ana().written(), ["Label([\"Label_1\"]) 1000", "Archive 1000"]);

@@ -240,6 +240,7 @@ impl Pipeline {
                     passed_over.push("important");
                     continue;
                 }
+                // Such a rule was refused above.
                 RuleStep::Forward(_) => continue,
             };
             let with =
@@ -259,6 +260,7 @@ impl Pipeline {
         let inbox = Query::Term(Term::Folder("inbox".to_owned()));
         let when = Query::All(vec![when.clone(), inbox]);
         let mut choice = self.choose(&when, vec![owner.account]).await?;
+        choice.notes.push("only mail in the inbox; filed mail stays as it is".into());
         if !passed_over.is_empty() {
             let line = note!("skipped: {}", ours(passed_over.join(", ")));
             choice.notes.push(line);

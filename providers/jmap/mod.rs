@@ -22,7 +22,7 @@ use daysheet_core::provider::calendar::Changes;
 use daysheet_core::provider::mail::{Drafts, MailboxSettings, MessageActions};
 use daysheet_core::provider::{
     Account, BodyForm, ListRequest, MailCapabilities, Mailbox, MessageContent, Page, People,
-    ServiceSettings, TokenSource, Total, no_list,
+    ServiceSettings, ThreadMessage, TokenSource, Total, no_list,
 };
 use daysheet_core::schemas::{Api, Table};
 use query::Folders;
@@ -182,12 +182,15 @@ impl Mailbox for Jmap {
         ids.iter().map(one).collect()
     }
 
-    async fn thread(&self, id: &str) -> Result<Vec<String>> {
+    async fn thread(&self, id: &str) -> Result<Vec<ThreadMessage>> {
         check(id)?;
         let found = self.client.one("Thread/get", json!({"ids": [id]})).await?;
         let gone = || Error::new(Kind::NotFound, "the server has no such conversation");
         let threads = by_id(Some(&found));
-        Ok(texts(threads.get(id).ok_or_else(gone)?, "emailIds"))
+        // The sketch asks for no keywords or mailboxes of them.
+        let member = |id| ThreadMessage { id, ..ThreadMessage::default() };
+        let ids = texts(threads.get(id).ok_or_else(gone)?, "emailIds");
+        Ok(ids.into_iter().map(member).collect())
     }
 
     async fn names(&self) -> Result<HashMap<String, String>> {

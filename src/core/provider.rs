@@ -184,8 +184,8 @@ pub trait Mailbox: Drafts + MessageActions + MailboxSettings {
         form: BodyForm,
     ) -> Vec<Result<MessageContent>>;
 
-    /// Returns the ids of a thread's messages, oldest first.
-    async fn thread(&self, id: &str) -> Result<Vec<String>>;
+    /// Returns a thread's messages, oldest first.
+    async fn thread(&self, id: &str) -> Result<Vec<ThreadMessage>>;
 
     /// Returns names of labels or folders by id, for items that were read singly;
     /// without the provider's own labels, which columns show in words of ours.
@@ -197,6 +197,17 @@ pub trait Mailbox: Drafts + MessageActions + MailboxSettings {
 
     /// Checks that `id` could be one of this provider's message ids.
     fn check_id(&self, id: &str) -> Result<()>;
+}
+
+/// A message of a thread.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ThreadMessage {
+    /// The provider's id.
+    pub id: String,
+    /// True for a draft.
+    pub draft: bool,
+    /// True for a message in the trash or in spam.
+    pub trashed: bool,
 }
 
 /// Opens mailboxes; the only place that knows which providers exist.

@@ -327,6 +327,7 @@ async fn threads(asked: &Asked<'_>, known: &KnownMail, suite: &mut Suite) {
         return;
     };
     let members = suite.answer("a_thread_is_read", asked.mailbox.thread(&id).await);
+    let members: Vec<String> = members.into_iter().map(|one| one.id).collect();
     let inside = members.len() == count && message.iter().take(1).all(|id| members.contains(id));
     suite.holds("a_thread_contains_what_is_found_by_it", inside, (&members, &message));
     let projection = project(api, &all(&MESSAGE));

@@ -18,7 +18,9 @@ use daysheet::provider::mail::{
     MailboxSettings, MessageAction, MessageActions, Origin, OutgoingMessage, Person, Rule,
     SendLookup, SendStatus, Sent, SettingsChange, SourceMessage, StoredDraft,
 };
-use daysheet::provider::{BodyForm, ListRequest, Mailbox, MessageContent, Page, People, Total};
+use daysheet::provider::{
+    BodyForm, ListRequest, Mailbox, MessageContent, Page, People, ThreadMessage, Total,
+};
 use daysheet::query::{Query, Term};
 use daysheet::schemas::{Api, Table};
 use jiff::Timestamp;
@@ -663,9 +665,11 @@ impl Mailbox for FakeMailbox {
         ids.iter().map(one).collect()
     }
 
-    async fn thread(&self, id: &str) -> Result<Vec<String>> {
+    async fn thread(&self, id: &str) -> Result<Vec<ThreadMessage>> {
         let own = |id: &str| vec![format!("{id}-0001"), format!("{id}-0002")];
-        Ok(self.script.thread.map_or_else(|| own(id), |thread| thread(id)))
+        let ids = self.script.thread.map_or_else(|| own(id), |thread| thread(id));
+        let member = |id| ThreadMessage { id, ..ThreadMessage::default() };
+        Ok(ids.into_iter().map(member).collect())
     }
 
     async fn names(&self) -> Result<HashMap<String, String>> {

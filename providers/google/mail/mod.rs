@@ -27,13 +27,14 @@ use daysheet_core::error::{Error, Kind, Result};
 use daysheet_core::project::Projection;
 use daysheet_core::provider::calendar::Changes;
 use daysheet_core::provider::{
-    BodyForm, Failed, ListRequest, Mailbox, MessageContent, Page, People, Total,
+    BodyForm, Failed, ListRequest, Mailbox, MessageContent, Page, People, ThreadMessage, Total,
 };
 use daysheet_core::provider::{ServiceSettings, TokenSource};
 use daysheet_core::query::{NOTHING, Query, Term};
 use daysheet_core::schemas::{Api, Table};
 use daysheet_core::text::brief;
 use daysheet_core::text::{Note, note, ours};
+use messages::is_under;
 
 /// The user that the token belongs to.
 const ME: &str = "me";
@@ -361,11 +362,20 @@ impl Mailbox for Gmail {
         stream::iter(calls).buffered(MESSAGES_AT_ONCE).collect().await
     }
 
-    async fn thread(&self, id: &str) -> Result<Vec<String>> {
-        let ids_alone =
-            Projection { paths: vec!["messages/id".to_owned()], ..Projection::default() };
-        let answer = self.conversation(id, &ids_alone, "minimal").await?;
-        Ok(ids(&list(&answer, "messages")))
+    async fn thread(&self, id: &str) -> Result<Vec<ThreadMessage>> {
+        let paths = ["messages/id", "messages/labelIds"].map(str::to_owned).to_vec();
+        let states = Projection { paths, ..Projection::default() };
+        let answer = self.conversation(id, &states, "minimal").await?;
+        let messages = list(&answer, "messages");
+        Ok(messages
+            .iter()
+            .map(|item| ThreadMessage {
+                id: text(item, "id").to_owned(),
+                draft: is_under(item, "DRAFT"),
+                trashed: is_under(item, "TRASH") || is_under(item, "SPAM"),
+            })
+            .filter(|one| !one.id.is_empty())
+            .collect())
     }
 
     async fn names(&self) -> Result<HashMap<String, String>> {

@@ -31,13 +31,13 @@ use tokio::sync::Mutex;
 
 use super::client::Graph;
 use super::people;
-use crate::json::text;
+use crate::json::{is, text};
 use daysheet_core::error::{Error, Kind, Result};
 use daysheet_core::project::Projection;
 use daysheet_core::provider::calendar::Changes;
 use daysheet_core::provider::{Account, ServiceSettings, TokenSource};
 use daysheet_core::provider::{
-    BodyForm, ListRequest, Mailbox, MessageContent, Page, People, Total, no_list,
+    BodyForm, ListRequest, Mailbox, MessageContent, Page, People, ThreadMessage, Total, no_list,
 };
 use daysheet_core::schemas::{Api, Table};
 use folders::FolderTree;
@@ -250,9 +250,22 @@ impl Mailbox for Outlook {
             .collect()
     }
 
-    async fn thread(&self, id: &str) -> Result<Vec<String>> {
+    async fn thread(&self, id: &str) -> Result<Vec<ThreadMessage>> {
         check(id)?;
-        threads::ids(&self.graph, id).await
+        let messages = threads::states(&self.graph, id).await?;
+        let tree = self.tree().await?;
+        let trashed = |message: &Value| {
+            let folder = tree.names().get(text(message, "parentFolderId"));
+            matches!(folder.map(String::as_str), Some("trash" | "spam"))
+        };
+        Ok(messages
+            .iter()
+            .map(|message| ThreadMessage {
+                id: text(message, "id").to_owned(),
+                draft: is(message, "isDraft"),
+                trashed: trashed(message),
+            })
+            .collect())
     }
 
     async fn names(&self) -> Result<HashMap<String, String>> {

@@ -157,9 +157,10 @@ async fn fill(graph: &Graph, ask: &ListRequest, ids: Vec<String>, page: &mut Pag
     }
 }
 
-/// Returns the ids of a conversation's messages, oldest first.
-pub async fn ids(graph: &Graph, id: &str) -> Result<Vec<String>> {
-    let answer = graph.get(&request(graph, id, &["id", "receivedDateTime"])).await?;
+/// Returns a conversation's messages with their folders, oldest first.
+pub async fn states(graph: &Graph, id: &str) -> Result<Vec<Value>> {
+    let select = ["id", "receivedDateTime", "isDraft", "parentFolderId"];
+    let answer = graph.get(&request(graph, id, &select)).await?;
     let (messages, whole) = messages(graph, answer, ALL_PAGES).await?;
     if !whole {
         return Err(Error::argument(format!(
@@ -168,12 +169,11 @@ pub async fn ids(graph: &Graph, id: &str) -> Result<Vec<String>> {
         ))
         .next("search for its messages by subject and date, and read those"));
     }
-    let ids: Vec<String> = messages.iter().map(|message| text(message, "id").to_owned()).collect();
-    if ids.is_empty() {
+    if messages.is_empty() {
         return Err(Error::new(Kind::NotFound, "Outlook has no messages left in this thread")
             .next("search again for its handle"));
     }
-    Ok(ids)
+    Ok(messages)
 }
 
 fn request(graph: &Graph, id: &str, select: &[&str]) -> String {

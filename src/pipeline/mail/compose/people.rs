@@ -46,8 +46,10 @@ impl Pipeline {
         if let Some((owner, thread)) = self.handle(HandleKind::Thread, name).await? {
             let owner = self.owner_named(&owner, account).await?;
             // A reply to a thread is a reply to its latest message.
-            let ids = self.connect.mailbox(&owner)?.thread(&thread).await?;
-            let last = ids.into_iter().next_back().ok_or_else(|| {
+            let messages = self.connect.mailbox(&owner)?.thread(&thread).await?;
+            let there = messages.iter().rev().filter(|one| !one.trashed);
+            let last = there.clone().find(|one| !one.draft).or_else(|| there.clone().next());
+            let last = last.map(|one| one.id.clone()).ok_or_else(|| {
                 Error::new(Kind::NotFound, format!("{name} has no messages left"))
                     .next("search again")
             })?;

@@ -56,7 +56,7 @@ struct AccountMatches {
 impl Pipeline {
     /// Resolves these ids to messages, with threads expanded.
     pub(super) async fn chosen_ids(&self, ids: &[String], account: Option<&str>) -> Result<Choice> {
-        let (mut messages, failed) = self.spread(ids, account).await?;
+        let (mut messages, failed) = self.spread(ids, account, None).await?;
         let left = messages.len().saturating_sub(MOST_MESSAGES);
         messages.truncate(MOST_MESSAGES);
         let mut choice =

@@ -76,9 +76,10 @@ struct FetchedMessage {
 
 impl Pipeline {
     pub(in crate::pipeline) async fn read(&self, read: Read) -> Result<Response> {
+        let mut hidden = Vec::new();
         let (rest, failed_targets) = match &read.cursor {
             Some(cursor) => (self.load_cursor(KIND, cursor).await?, Vec::new()),
-            None => self.targets(&read).await?,
+            None => self.targets(&read, &mut hidden).await?,
         };
         let form = Body::of(&rest.body).unwrap_or_default();
         let (now, mut later) = split(rest.messages.clone());
@@ -124,6 +125,7 @@ impl Pipeline {
             count.push_str(&format!("; {further} more messages: cursor=p{cursor}"));
         }
         response.notes.insert(0, note!("{}", ours(count)));
+        response.notes.splice(1..1, hidden);
         response.notes.extend(failed_line(&failed));
         Ok(response)
     }

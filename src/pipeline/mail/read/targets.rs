@@ -7,7 +7,7 @@ use crate::error::{Error, Kind, Result};
 use crate::pipeline::Pipeline;
 use crate::provider::Account;
 use crate::store::HandleKind;
-use crate::text;
+use crate::text::{self, Note, note, ours};
 use crate::tools::mail::Read;
 use crate::words::Words;
 
@@ -16,8 +16,13 @@ const SHORTEST_ID: usize = 12;
 
 impl Pipeline {
     /// Returns what to read: handles resolved, threads expanded newest first.
-    pub(super) async fn targets(&self, read: &Read) -> Result<(ReadRest, Vec<(String, Error)>)> {
-        let (messages, failed) = self.spread(&read.ids, read.account.as_deref()).await?;
+    pub(super) async fn targets(
+        &self,
+        read: &Read,
+        notes: &mut Vec<Note>,
+    ) -> Result<(ReadRest, Vec<(String, Error)>)> {
+        let account = read.account.as_deref();
+        let (messages, failed) = self.spread(&read.ids, account, Some(notes)).await?;
         let rest = ReadRest {
             messages,
             body: read.body.word().to_owned(),
@@ -27,8 +32,9 @@ impl Pipeline {
         Ok((rest, failed))
     }
 
-    /// Resolves ids of messages and threads to messages, in their order, and returns
-    /// the ids that mean nothing.
+    /// Resolves ids of messages, drafts and threads to messages, in their order, and
+    /// returns the ids that mean nothing. With `notes`, messages of a thread that are in
+    /// the trash or in spam are left out with a note, unless it has no others.
     ///
     /// # Errors
     /// If there is no message at all.
@@ -36,12 +42,13 @@ impl Pipeline {
         &self,
         ids: &[String],
         account: Option<&str>,
+        mut notes: Option<&mut Vec<Note>>,
     ) -> Result<(Vec<MessageTarget>, Vec<(String, Error)>)> {
         let mut messages: Vec<MessageTarget> = Vec::new();
         let mut known = HashSet::new();
         let mut failed = Vec::new();
         for name in ids {
-            let found = self.target(name, account);
+            let found = self.target(name, account, notes.as_deref_mut());
             let found = match ids.len() {
                 1 => found.await,
                 _ => self.await_account(true, found).await,
@@ -67,7 +74,12 @@ impl Pipeline {
         Ok((messages, failed))
     }
 
-    async fn target(&self, name: &str, account: Option<&str>) -> Result<Vec<MessageTarget>> {
+    async fn target(
+        &self,
+        name: &str,
+        account: Option<&str>,
+        notes: Option<&mut Vec<Note>>,
+    ) -> Result<Vec<MessageTarget>> {
         let target = |account: &str, id: String| MessageTarget { account: account.to_owned(), id };
         if let Some((owner, id)) = self.handle(HandleKind::Message, name).await? {
             self.owner_named(&owner, account).await?;
@@ -75,8 +87,17 @@ impl Pipeline {
         }
         if let Some((owner, thread)) = self.handle(HandleKind::Thread, name).await? {
             let owner = self.owner_named(&owner, account).await?;
-            let ids = self.connect.mailbox(&owner)?.thread(&thread).await?;
-            return Ok(ids.into_iter().rev().map(|id| target(&owner.id, id)).collect());
+            let mut messages = self.connect.mailbox(&owner)?.thread(&thread).await?;
+            let all = messages.len();
+            if let (Some(notes), true) = (notes, messages.iter().any(|one| !one.trashed)) {
+                messages.retain(|one| !one.trashed);
+                let hidden = all - messages.len();
+                if hidden > 0 {
+                    let line = "more of them in trash or spam: in:trash or in:spam finds them";
+                    notes.push(note!("{}: {} {}", ours(name), ours(hidden), line));
+                }
+            }
+            return Ok(messages.into_iter().rev().map(|one| target(&owner.id, one.id)).collect());
         }
         if let (Some((kind, _)), 0..SHORTEST_ID) = (HandleKind::parse(name), name.len()) {
             let what = format!("{kind:?}").to_lowercase();

@@ -22,8 +22,8 @@ use crate::schemas::{self, Table};
 /// Scalars that stand before the tables of a document.
 const SCALARS: &[&str] = &[
     "zone", "next", "newsletters", "done", "planned", "unchanged", "undo", "output", "lines",
-    "from", "to", "text", "draft", "account", "cc", "bcc", "subject", "attached", "thread", "path",
-    "name", "type", "bytes", "sha256", "link", "base64",
+    "from", "to", "text", "draft", "account", "cc", "bcc", "subject", "attached", "thread",
+    "signature", "quote", "path", "name", "type", "bytes", "sha256", "link", "base64",
 ];
 
 /// What is printed of a file that is as it should be.

@@ -158,6 +158,35 @@ impl Store {
         .map_err(|error| self.broken(&error))
     }
 
+    /// Gives the handle of `old` to `new`, the id that the same object has now, unless
+    /// `new` has one already.
+    ///
+    /// # Errors
+    /// [`Kind::Store`].
+    pub async fn move_handle(
+        &self,
+        account: &str,
+        kind: HandleKind,
+        old: &str,
+        new: &str,
+    ) -> Result<()> {
+        sqlx::query(
+            "UPDATE handles SET provider_id = $5 \
+             WHERE owner = $1 AND kind = $2 AND account = $3 AND provider_id = $4 \
+             AND NOT EXISTS (SELECT 1 FROM handles WHERE owner = $1 AND kind = $2 \
+             AND account = $3 AND provider_id = $5)",
+        )
+        .bind(OWNER)
+        .bind(kind.to_string())
+        .bind(account)
+        .bind(old)
+        .bind(new)
+        .execute(self.pool().await?)
+        .await
+        .map(|_done| ())
+        .map_err(|error| self.broken(&error))
+    }
+
     /// Gives numbers to `ids`, which are distinct, and adds them to `known`.
     async fn number(
         &self,

@@ -25,7 +25,7 @@ tool! {
     mail_read(Read, Read) => Read(Read::checked);
     pub struct Read {
         // Handles or the provider's own; empty with a cursor.
-        /// Up to 25 message or thread ids
+        /// Up to 25 message, thread or draft ids
         ids: Vec<String> = IDS,
         body: Body = default(),
         /// Show quoted history
@@ -89,7 +89,7 @@ words! {
 }
 
 tool! {
-    /// Write, edit or discard a draft, and preview who would get it; never sends.
+    /// Write, edit or discard a draft, and preview it; never sends. mail_modify undoes edits and discards.
     mail_draft(Reversible, Draft) => Draft(DraftOf::checked);
     // What is `None` was not said.
     pub struct DraftOf {
@@ -111,7 +111,7 @@ tool! {
         detach: Vec<String> = ITEMS,
         importance: Option<Importance> = choice(),
         account: Option<String> = ACCOUNT,
-        ..format
+        ..budget, format
     }
 }
 

@@ -490,3 +490,97 @@ async fn nested_folders_may_share_names_and_delete_recursively() {
         assert!(error.contains("Shelf/Box"), "{error}");
     }
 }
+
+/// A draft as its answers show it: the value of a line, empty if there is none.
+fn line<'a>(blocks: &'a [String], name: &str) -> &'a str {
+    let start = format!("{name}: ");
+    blocks[0].lines().find_map(|line| line.strip_prefix(&start)).unwrap_or_default()
+}
+
+#[tokio::test]
+async fn drafts_behave_the_same() {
+    let mut lives = Vec::new();
+    for account in [GOOGLE, MICROSOFT] {
+        // Each has the sample's mail to itself.
+        let mut session = Session::signed_in(TempDir::new().unwrap(), None, BOTH).await;
+        let mut life = Vec::new();
+        let sign = json!({"kind": "signature", "op": "update", "set": {"text": "Mira L."},
+                          "account": account});
+        session.ok("manage", sign).await;
+        let kept = json!({"kind": "signatures", "account": account});
+        let kept = session.json("lookup", kept).await;
+        life.push(kept["signatures"][0]["text"].as_str().unwrap().to_owned());
+        let found = json!({"q": "in:inbox from:jonas", "fields": ["thread"], "limit": 1, "account": account});
+        let found = session.json("mail_search", found).await;
+        let row = &found["messages"][0];
+        let reply = |mode: &str, id: &Value| json!({"mode": mode, "id": id, "body": "Yes."});
+        let mut drafts = Vec::new();
+        // Of the thread, its draft is not what is answered.
+        for (mode, id) in [("reply", &row["id"]), ("reply_all", &row["thread"])] {
+            let made = session.ok("mail_draft", reply(mode, id)).await;
+            life.push(format!(
+                "{} {} {}",
+                line(&made, "signature"),
+                line(&made, "quote").ends_with(" characters"),
+                line(&made, "text")
+            ));
+            life.push(made[1].lines().next().unwrap().split(", m").next().unwrap().to_owned());
+            drafts.push(line(&made, "draft").to_owned());
+        }
+        let draft = &drafts[0];
+        // Ids of it stay valid.
+        let read = session.json("mail_read", json!({"ids": draft, "body": "none"})).await;
+        let message = read["messages"][0]["id"].clone();
+        let edit = json!({"mode": "edit", "id": draft, "body": "No."});
+        let edited = session.ok("mail_draft", edit).await;
+        life.push(format!(
+            "{} {}",
+            line(&edited, "quote").ends_with(" characters"),
+            line(&edited, "text")
+        ));
+        life.push(edited[1].clone().replace(draft, "d"));
+        for id in [&json!(draft), &message] {
+            let read = session.ok("mail_read", json!({"ids": id, "quoted": true})).await;
+            life.push(read[1].lines().find(|line| line.starts_with("No.")).unwrap().to_owned());
+        }
+        // Both ways back.
+        let undo = json!({"undo": line(&edited, "undo")});
+        let undone = session.ok("mail_modify", undo.clone()).await;
+        life.push(line(&undone, "text").to_owned());
+        let twice = session.error("mail_modify", undo).await;
+        life.push(twice.replace(draft, "d"));
+        let gone = session.ok("mail_draft", json!({"mode": "discard", "id": draft})).await;
+        let thread = json!({"ids": row["thread"], "body": "none"});
+        let shown = session.ok("mail_read", thread.clone()).await;
+        life.push(
+            shown
+                .last()
+                .unwrap()
+                .split(": in:")
+                .next()
+                .unwrap()
+                .replace(row["thread"].as_str().unwrap(), "t"),
+        );
+        session.ok("mail_modify", json!({"undo": line(&gone, "undo")})).await;
+        session.ok("mail_draft", json!({"mode": "edit", "id": draft, "subject": "Back"})).await;
+        session.ok("mail_draft", json!({"mode": "discard", "id": draft})).await;
+        session.ok("mail_modify", json!({"ids": draft, "do": "restore"})).await;
+        let found = json!({"q": "in:drafts subject:Back", "account": account});
+        let found = session.json("mail_search", found).await;
+        life.push(found["messages"].as_array().unwrap().len().to_string());
+        // Of HTML, Outlook's text has an empty line more.
+        lives.push(life.join("\n").replace("--\\n\\n", "--\\n").replace("17 char", "16 char"));
+    }
+    assert_eq!(lives[0], lives[1]);
+    assert_eq!(
+        lives[0],
+        "Mira L.\nyes true \"Yes.\\n\\n--\\nMira L.\"\n\
+         nothing was sent; mail_send id=d1 sends it\n\
+         yes true \"Yes.\\n\\n--\\nMira L.\"\nthis thread already had a draft\n\
+         true \"No.\\n\\n--\\nMira L.\"\n\
+         removed: the earlier text (16 characters)\nnothing was sent; mail_send id=d sends it\n\
+         No.\nNo.\n\"Yes.\\n\\n--\\nMira L.\"\n\
+         d was changed since: undo the later edit first, or edit it with mail_draft\n\
+         messages: 3\nt: 1 more of them in trash or spam\n1"
+    );
+}

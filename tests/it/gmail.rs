@@ -419,6 +419,9 @@ async fn no_mail_is_kept_on_disk() {
     let events = session.json("calendar_search", events).await;
     let titles = column(&events, "events", "title");
     let title = titles.iter().max_by_key(|title| title.len()).unwrap();
+    let made = session.json("mail_draft", json!({"body": "Kilns in Lisbon"})).await;
+    let edit = json!({"mode": "edit", "id": made["draft"], "body": "None"});
+    assert_eq!(session.json("mail_draft", edit).await["undo"], "u1");
     let (mut kept, mut folders) = (Vec::new(), vec![session.home.path().to_path_buf()]);
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(folder).unwrap() {
@@ -432,7 +435,7 @@ async fn no_mail_is_kept_on_disk() {
     let kept = String::from_utf8_lossy(&kept);
     // The ids are there, so it was looked in the right place.
     assert!(kept.contains(&column(&page, "messages", "provider_id")[0]));
-    for text in ["Guest list", "anselm", "Anselm", title.as_str()] {
+    for text in ["Guest list", "anselm", "Anselm", "Kilns in", title.as_str()] {
         assert!(!kept.contains(text), "{text}");
     }
 }
@@ -561,7 +564,7 @@ async fn handles_are_permanent_and_shared() {
     for (expected, reported) in cases! {
         "m999", "m999: there is no `m999`: use an id from a search or lookup";
         "M1", "M1: there is no such handle: use an id from a search or lookup";
-        "f1", "f1: `f1` is a handle of kind folder: give message or thread ids, such as m12 or t4";
+        "f1", "f1: `f1` is a handle of kind folder: give message, thread or draft ids, such as m12, t4 or d5";
         "x/../y",
             "x/../y: the id is not Gmail's (letters, digits, `_` and `-`): use a handle such as \
              m12 from a search";

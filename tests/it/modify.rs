@@ -338,10 +338,10 @@ async fn incompatible_arguments_are_refused() {
     harness.refuses("mail_modify", cases).await;
     let undo = cases! {
         json!({"undo": "u7"}),
-            "there is no `u7`, or it expired: changes can be undone for 30 days, by the id \
-             mail_modify returned";
+            "there is no `u7`, or it expired: changes can be undone for 30 days, by the id of the \
+             answer";
         json!({"undo": "m7"}),
-            "`undo` is not an undo id: give the one mail_modify returned, such as u3";
+            "`undo` is not an undo id: give the one mail_modify or mail_draft returned, such as u3";
     };
     harness.refuses("mail_modify", undo).await;
     assert_eq!(harness.ana().written(), Vec::<String>::new());

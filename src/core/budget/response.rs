@@ -45,6 +45,8 @@ pub struct LongText {
     pub tail: bool,
     /// True for a page of something longer, which is shown whole or not at all.
     pub page: bool,
+    /// True for text of the user's own.
+    pub own: bool,
 }
 
 impl LongText {

@@ -84,6 +84,41 @@ pub fn signature(text: &str, html: &str) -> Option<Both> {
     }
 }
 
+/// The text of a draft, parted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DraftParts {
+    /// The text above the quote, clean, with the signature.
+    pub text: String,
+    /// True if it has a signature.
+    pub signature: bool,
+    /// The length of the quote in characters, if there is one.
+    pub quote: Option<usize>,
+}
+
+/// Parts the text of any draft.
+pub fn parts(text: &str, html: &str) -> DraftParts {
+    let count = |text: &str| text.trim().chars().count();
+    let (own, quote) = match quote_span(text, html) {
+        Some((line, _)) => {
+            let lines: Vec<&str> = text.lines().collect();
+            let (own, quote) = lines.split_at_checked(line).unwrap_or((&lines, &[]));
+            (own.join("\n"), Some(count(&quote.join("\n"))))
+        }
+        None => {
+            let parts = split_quoted(text);
+            match parts.quoted {
+                Some(quote) => {
+                    let own = [parts.fresh, parts.signature.unwrap_or_default()];
+                    (own.join("\n\n"), Some(count(&quote)))
+                }
+                None => (text.to_owned(), None),
+            }
+        }
+    };
+    let signature = signature(text, html).is_some();
+    DraftParts { text: words::lines(&own), signature, quote }
+}
+
 /// Returns where the quote of a message that we composed begins: the line of its text,
 /// and the byte of its HTML.
 fn quote_span(text: &str, html: &str) -> Option<(usize, usize)> {

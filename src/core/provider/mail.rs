@@ -20,7 +20,7 @@ use crate::query::Query;
 use crate::words;
 
 /// Somebody with an address.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Person {
     /// The name beside it, clean and on one line.
     pub name: Option<String>,
@@ -260,6 +260,14 @@ pub trait Drafts: Send + Sync {
     async fn draft(&self, id: &str) -> Result<StoredDraft> {
         let _ = id;
         Err(unsupported())
+    }
+
+    /// Returns the id of the message that a draft is, by the draft's id.
+    ///
+    /// # Errors
+    /// [`Kind::NotFound`] if there is no such draft, or no longer.
+    async fn draft_message(&self, id: &str) -> Result<String> {
+        Ok(id.to_owned())
     }
 
     /// Creates a draft and returns it. Reports the upload of large files to the

@@ -45,7 +45,7 @@ impl Pipeline {
         let file = self.handle(HandleKind::Attachment, &request.id).await?;
         let is_message = matches!(
             HandleKind::parse(&request.id),
-            Some((HandleKind::Message | HandleKind::Thread, _))
+            Some((HandleKind::Message | HandleKind::Thread | HandleKind::Draft, _))
         );
         let form = match (request.form, is_message) {
             (None, true) => FileForm::List,

@@ -7,3 +7,4 @@ mod pages;
 pub mod read;
 pub(super) mod search;
 pub(super) mod send;
+mod undo_state;

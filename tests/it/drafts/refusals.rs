@@ -63,7 +63,8 @@ async fn unknown_senders_are_shown_as_such() {
     assert_eq!(
         blocks,
         [
-            "draft: d1\nfrom: Mira Lindqvist <mira@example.com>\nto: eve@xn--80ak6aa92e.example\nsubject: \"Re: Hi Bcc: x\"\nthread: t1",
+            "draft: d1\nfrom: Mira Lindqvist <mira@example.com>\nto: eve@xn--80ak6aa92e.example\nsubject: \"Re: Hi Bcc: x\"\nthread: t1\nsignature: yes\n\
+             quote: none\ntext: \"x\\n\\n--\\nMira\\nLindqvist Lamps\"",
             "`аррӏе.example` is `xn--80ak6aa92e.example` in ASCII: check that it is not a look-alike\n\
              its Reply-To sends replies to `eve@xn--80ak6aa92e.example`, but it came from `eve@example.net`\n\
              nothing was sent; mail_send id=d1 sends it",

@@ -87,6 +87,10 @@ impl Drafts for Gmail {
         }
     }
 
+    async fn draft_message(&self, id: &str) -> Result<String> {
+        self.version(id).await
+    }
+
     async fn create(
         &self,
         origin: &Origin,

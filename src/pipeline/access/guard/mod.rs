@@ -144,7 +144,7 @@ pub(in crate::pipeline) struct TaintTracker {
 impl TaintTracker {
     /// Returns true if an answer will show untrusted text.
     fn is_untrusted(response: &Response) -> bool {
-        !response.texts.is_empty()
+        response.texts.iter().any(|text| !text.own)
             || response.document.tables.iter().any(|rows| {
                 let columns = rows.columns();
                 rows.rows().any(|row| {

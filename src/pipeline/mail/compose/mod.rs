@@ -2,12 +2,14 @@
 //!
 //! Nothing is sent here. The answer shows the draft as the provider has it after the
 //! write. Sender and recipients are in [`people`], attachments in [`attachments`], the
-//! preview of a draft in [`preview`].
+//! preview of a draft in [`preview`], the way back in [`undo`].
 
 mod attachments;
 pub(super) mod people;
 mod preview;
+mod undo;
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use crate::client::ClientPrompts;
@@ -23,7 +25,7 @@ use crate::provider::Account;
 use crate::provider::Mailbox;
 use crate::provider::mail::{Alias, Origin, OutgoingMessage, SourceMessage, StoredDraft};
 use crate::store::HandleKind;
-use crate::text::{Note, note, ours};
+use crate::text::{Note, note, ours, quoted_list};
 use crate::tools::mail::{BodyFormat, DraftMode, DraftOf};
 
 /// The tool, as the audit log names it.
@@ -43,6 +45,8 @@ struct DraftContext {
 struct NewDraft {
     content: OutgoingMessage,
     notes: Vec<Note>,
+    /// True if its text is known to be the user's: nobody else has a part in it.
+    own: bool,
 }
 
 impl Pipeline {
@@ -76,7 +80,7 @@ impl Pipeline {
                 (context, Some(original))
             }
         };
-        let draft = self.new_content(request, &context, original.as_ref()).await?;
+        let mut draft = self.new_content(request, &context, original.as_ref()).await?;
         let origin = match (request.mode, &original) {
             (DraftMode::Forward, Some(original)) => Origin::Forward { id: original.id.clone() },
             (_, Some(original)) => {
@@ -91,18 +95,53 @@ impl Pipeline {
             _ => "new",
         };
         let ids: Vec<String> = request.id.iter().cloned().collect();
+        let is_reply = matches!(origin, Origin::Reply { .. });
+        if let (true, Some(original)) = (is_reply, &original) {
+            draft.notes.extend(self.open_draft(&context, &original.thread).await);
+        }
         self.audit(entry(&context, op, &ids, &draft.content, BEGUN)).await?;
         let made = context.mailbox.create(&origin, &draft.content, caller).await;
-        let is_reply = matches!(origin, Origin::Reply { .. });
-        self.draft_written(&context, op, ids, draft, made, is_reply).await
+        self.draft_written(&context, op, ids, draft, made, (is_reply, None)).await
+    }
+
+    /// Returns a note on a draft that a thread already has.
+    async fn open_draft(&self, context: &DraftContext, thread: &str) -> Option<Note> {
+        let messages = match context.mailbox.thread(thread).await {
+            Ok(messages) => messages,
+            Err(error) => {
+                return Some(note!("drafts in this thread could not be looked for: {}", error));
+            }
+        };
+        let open = messages.iter().rev().find(|one| one.draft && !one.trashed)?;
+        let kind = HandleKind::Message;
+        let handle = self.handle_after(&context.account, kind, &open.id, &mut Vec::new()).await;
+        Some(note!(
+            "this thread already had a draft, {}: mail_draft mode=discard id={} drops it",
+            ours(&handle),
+            ours(&handle)
+        ))
     }
 
     async fn edit_draft(&self, request: &DraftOf, caller: &dyn ClientPrompts) -> Result<Response> {
-        let (context, handle, stored) = self.stored_draft(request).await?;
+        let (context, handle, stored) = self.requested_draft(request).await?;
         let draft = self.edited_content(request, &context, &stored).await?;
+        self.rewrite(&context, handle, &stored, draft, "edit", caller).await
+    }
+
+    /// Replaces the content of a draft, and keeps the earlier one for an undo.
+    async fn rewrite(
+        &self,
+        context: &DraftContext,
+        handle: String,
+        stored: &StoredDraft,
+        mut draft: NewDraft,
+        op: &'static str,
+        caller: &dyn ClientPrompts,
+    ) -> Result<Response> {
         let ids = vec![handle];
-        self.audit(entry(&context, "edit", &ids, &draft.content, BEGUN)).await?;
-        let made = context.mailbox.update(&stored, &draft.content, caller).await;
+        let kept = self.keep_edit(context, stored, &mut draft.notes).await;
+        self.audit(entry(context, op, &ids, &draft.content, BEGUN)).await?;
+        let made = context.mailbox.update(stored, &draft.content, caller).await;
         let made = made.map_err(|error| match error.kind() {
             Kind::Conflict => Error::new(
                 Kind::Conflict,
@@ -111,13 +150,28 @@ impl Pipeline {
             .next("nothing was written; read it with mail_read and edit it again"),
             _ => error,
         });
-        self.draft_written(&context, "edit", ids, draft, made, false).await
+        let undo = self.edit_kept(kept, &made, &mut draft.notes).await;
+        if let Ok(made) = &made {
+            draft.notes.extend(removed(&stored.content, &made.content));
+            // Where a changed draft is another message, its handle goes along.
+            let (account, kind) = (&context.account.id, HandleKind::Message);
+            if made.message != stored.message
+                && let Err(error) =
+                    self.store.move_handle(account, kind, &stored.message, &made.message).await
+            {
+                tracing::warn!(%error, "the handle of a draft's message is lost");
+            }
+        }
+        let is_reply = !stored.thread.is_empty() && !stored.content.references.is_empty();
+        self.draft_written(context, op, ids, draft, made, (is_reply, undo)).await
     }
 
     async fn discard_draft(&self, request: &DraftOf) -> Result<Response> {
-        let (context, handle, stored) = self.stored_draft(request).await?;
+        let (context, handle, stored) = self.requested_draft(request).await?;
         let ids = [handle.clone()];
         let mut notes = Vec::new();
+        let message = [stored.message.clone()];
+        let before = context.mailbox.states(&message).await.into_iter().next();
         let line = entry(&context, "discard", &ids, &stored.content, "");
         let write = context.mailbox.discard(&stored);
         let gone = self.logged(line, &mut notes, write, |()| None).await;
@@ -128,13 +182,19 @@ impl Pipeline {
         };
         match gone {
             Err(error) if !error.is_open() => Err(error),
-            _ => {
-                self.write_report(WriteReport {
-                    outcomes: vec![outcome],
-                    notes,
-                    ..WriteReport::default()
-                })
-                .await
+            gone => {
+                let mut response = self
+                    .write_report(WriteReport {
+                        outcomes: vec![outcome],
+                        notes,
+                        ..WriteReport::default()
+                    })
+                    .await?;
+                let before = before.and_then(Result::ok).filter(|_| gone.is_ok());
+                if let Some(undo) = self.keep_discard(&context, before).await {
+                    response.document.scalars.push(("undo", undo));
+                }
+                Ok(response)
             }
         }
     }
@@ -147,14 +207,14 @@ impl Pipeline {
         ids: Vec<String>,
         draft: NewDraft,
         made: Result<StoredDraft>,
-        is_reply: bool,
+        (is_reply, undo): (bool, Option<u64>),
     ) -> Result<Response> {
         let line = entry(context, op, &ids, &draft.content, outcome(&made));
         let mut notes = Vec::new();
         self.audit_after(line, &mut notes).await;
         match made {
             Ok(stored) => {
-                let mut response = self.preview(context, &stored, &draft, is_reply).await;
+                let mut response = self.preview(context, &stored, &draft, is_reply, undo).await;
                 response.notes.append(&mut notes);
                 Ok(response)
             }
@@ -253,7 +313,7 @@ impl Pipeline {
             files,
         };
         self.allowed(everybody(&content))?;
-        Ok(NewDraft { content, notes })
+        Ok(NewDraft { content, notes, own: true })
     }
 
     /// Returns an existing draft with only the given fields changed.
@@ -322,7 +382,8 @@ impl Pipeline {
                 .next("give to, cc, bcc, subject, body, attach, detach or from"));
         }
         self.allowed(everybody(&content))?;
-        Ok(NewDraft { content, notes })
+        let own = request.body.is_some() || people::is_ours(&content.message_id);
+        Ok(NewDraft { content, notes, own })
     }
 
     /// Removes remote pictures from HTML, unless the settings allow them; returns a
@@ -365,14 +426,23 @@ impl Pipeline {
     }
 
     /// Fetches the draft that a call is about, with its handle.
-    async fn stored_draft(&self, request: &DraftOf) -> Result<(DraftContext, String, StoredDraft)> {
+    async fn requested_draft(
+        &self,
+        request: &DraftOf,
+    ) -> Result<(DraftContext, String, StoredDraft)> {
         let name = request.id.as_deref().unwrap_or_default();
+        self.stored_draft(name, request.account.as_deref()).await
+    }
+
+    /// Fetches the draft with this id, with its handle.
+    async fn stored_draft(
+        &self,
+        name: &str,
+        account: Option<&str>,
+    ) -> Result<(DraftContext, String, StoredDraft)> {
         let (account, id) = match self.handle(HandleKind::Draft, name).await? {
-            Some((owner, id)) => {
-                let account = request.account.as_deref();
-                (self.owner_named(&owner, account).await?, id)
-            }
-            None => self.named_message(name, request.account.as_deref()).await?,
+            Some((owner, id)) => (self.owner_named(&owner, account).await?, id),
+            None => self.named_message(name, account).await?,
         };
         let context = self.draft_context(account)?;
         let stored = context.mailbox.draft(&id).await.map_err(|error| {
@@ -446,6 +516,37 @@ fn dropped(
             Some(note!("all text above the quote was replaced, including any signature: {}", SIGN))
         }
         _ => None,
+    }
+}
+
+/// Returns a note on what an edit removed from a draft: people, files, text.
+fn removed(before: &OutgoingMessage, now: &OutgoingMessage) -> Option<Note> {
+    let mut lists = Vec::new();
+    let kept: HashSet<String> = everybody(now).map(|one| one.address.to_lowercase()).collect();
+    let gone = everybody(before).filter(|one| !kept.contains(&one.address.to_lowercase()));
+    lists.extend(gone.map(|one| one.address.clone()));
+    let mut files: Vec<&str> = now.files.iter().map(|file| file.name.as_str()).collect();
+    for file in &before.files {
+        match files.iter().position(|name| *name == file.name) {
+            Some(at) => drop(files.remove(at)),
+            None => lists.push(file.name.clone()),
+        }
+    }
+    let (old, new) = (quote::parts(&before.text, &before.html), quote::parts(&now.text, &now.html));
+    let mut count = Vec::new();
+    if old.text != new.text && !old.text.is_empty() {
+        count.push(format!("the earlier text ({} characters)", old.text.chars().count()));
+    }
+    if let (Some(chars), None) = (old.quote, new.quote) {
+        count.push(format!("the quote ({chars} characters)"));
+    }
+    match (lists.is_empty(), count.is_empty()) {
+        (true, true) => None,
+        (true, false) => Some(note!("removed: {}", ours(count.join(", ")))),
+        (false, true) => Some(note!("removed: {}", quoted_list(lists))),
+        (false, false) => {
+            Some(note!("removed: {}, {}", quoted_list(lists), ours(count.join(", "))))
+        }
     }
 }
 

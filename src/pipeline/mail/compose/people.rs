@@ -34,6 +34,20 @@ impl Pipeline {
         }
     }
 
+    /// Returns the message of a draft's handle; `None` if it is no such handle.
+    pub(in crate::pipeline) async fn message_of_draft(
+        &self,
+        name: &str,
+        account: Option<&str>,
+    ) -> Result<Option<(Account, String)>> {
+        let Some((owner, draft)) = self.handle(HandleKind::Draft, name).await? else {
+            return Ok(None);
+        };
+        let owner = self.owner_named(&owner, account).await?;
+        let message = self.connect.mailbox(&owner)?.draft_message(&draft).await?;
+        Ok(Some((owner, message)))
+    }
+
     /// Finds the message that is meant, and its account.
     pub(in crate::pipeline) async fn named_message(
         &self,
@@ -42,6 +56,9 @@ impl Pipeline {
     ) -> Result<(Account, String)> {
         if let Some((owner, id)) = self.handle(HandleKind::Message, name).await? {
             return Ok((self.owner_named(&owner, account).await?, id));
+        }
+        if let Some(found) = self.message_of_draft(name, account).await? {
+            return Ok(found);
         }
         if let Some((owner, thread)) = self.handle(HandleKind::Thread, name).await? {
             let owner = self.owner_named(&owner, account).await?;

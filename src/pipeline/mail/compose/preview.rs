@@ -1,13 +1,16 @@
 //! The preview of a draft: all recipients, in full.
 
 use super::{DraftContext, NewDraft, Pipeline, attachments};
-use crate::budget::Response;
+use crate::budget::{LongText, Response};
+use crate::compose::quote;
 use crate::provider::mail::{Attachment, Importance, OutgoingMessage, Person, StoredDraft};
 use crate::row::Cell;
 use crate::store::HandleKind;
 use crate::text::{self, Address};
 use crate::text::{Note, note, ours, quoted, quoted_list};
 
+/// A text of at most so many characters is shown without a fence.
+const SHORT: usize = 400;
 /// With more recipients, addresses are shown without names.
 const NAMED: usize = 40;
 
@@ -19,6 +22,7 @@ impl Pipeline {
         stored: &StoredDraft,
         draft: &NewDraft,
         is_reply: bool,
+        undo: Option<u64>,
     ) -> Response {
         let mut response = Response::default();
         let content = &stored.content;
@@ -47,6 +51,29 @@ impl Pipeline {
             let number = self.number_after(&context.account, kind, &stored.thread, &mut late).await;
             if let Some(number) = number {
                 scalars.push(("thread", Cell::Handle('t', number)));
+            }
+        }
+        if let Some(undo) = undo {
+            scalars.push(("undo", Cell::Handle(HandleKind::Undo.prefix(), undo)));
+        }
+        let parts = quote::parts(&content.text, &content.html);
+        let signature = if parts.signature { "yes" } else { "none" };
+        scalars.push(("signature", Cell::Text(signature.to_owned())));
+        match parts.quote {
+            Some(chars) => scalars.push(("quote", Cell::Text(format!("{chars} characters")))),
+            None if is_reply => scalars.push(("quote", Cell::Text("none".to_owned()))),
+            None => {}
+        }
+        match parts.text.chars().count() {
+            0 => {}
+            // Others may have a part in what another program wrote.
+            chars if draft.own && chars <= SHORT => scalars.push(("text", Cell::Text(parts.text))),
+            _ => {
+                let name = "b1".to_owned();
+                scalars.push(("text", Cell::Text(name.clone())));
+                let text =
+                    LongText { name, text: parts.text, own: draft.own, ..LongText::default() };
+                response.texts.push(text);
             }
         }
         response.notes = differences(&draft.content, content);

@@ -17,12 +17,12 @@ use std::time::Duration;
 
 use futures_util::future::join_all;
 
-use self::undo::{AccountUndo, MessageUndo};
 use crate::access::Access;
 use crate::client::{ClientPrompts, Confirmation};
 use crate::doubt::look_for;
 use crate::error::{Error, Kind, Result};
 use crate::pipeline::access::audit::{BEGUN, Entry};
+use crate::pipeline::mail::undo_state::{AccountUndo, MessageUndo, UndoState};
 use crate::pipeline::{Pipeline, Response};
 use crate::provider::Mailbox;
 use crate::provider::mail::MailState;
@@ -78,7 +78,7 @@ impl Pipeline {
         caller: &dyn ClientPrompts,
     ) -> Result<Response> {
         if let Some(id) = &request.undo {
-            return self.undo(id, request.dry_run).await;
+            return self.undo(id, request.dry_run, caller).await;
         }
         let Some(verb) = request.what else {
             return Err(Error::argument("mail_modify needs `do`"));
@@ -257,7 +257,7 @@ impl Pipeline {
             .map(|work| work.undo_of(|_| true))
             .filter(|kept| !kept.mail.is_empty())
             .collect();
-        self.store.keep_undo(&accounts.join(" "), op, &undo::write(&kept)?).await
+        self.store.keep_undo(&accounts.join(" "), op, &UndoState::Mail(kept).write()?).await
     }
 
     /// Removes the states of messages that did not change; returns false if none is left.
@@ -269,7 +269,7 @@ impl Pipeline {
             .collect();
         let state = match kept.is_empty() {
             true => None,
-            false => Some(undo::write(&kept)?),
+            false => Some(UndoState::Mail(kept).write()?),
         };
         self.store.trim_undo(number, state.as_deref()).await?;
         Ok(state.is_some())

@@ -4,37 +4,15 @@
 //! the change did, where that still holds: other changes to the same message stay, and if someone
 //! changed the same part of it since, it is left alone and reported.
 
-use serde::{Deserialize, Serialize};
-
 use super::ChosenMessages;
 use super::{Change, Choice, PlannedAction, Turn, Work};
+use crate::client::ClientPrompts;
 use crate::error::{Error, Kind, Result};
+use crate::pipeline::mail::undo_state::{MessageUndo, UndoState};
 use crate::pipeline::{Pipeline, Response};
 use crate::provider::Account;
 use crate::provider::mail::MailState;
 use crate::store::HandleKind;
-
-/// A change in one account.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct AccountUndo {
-    /// The account's id.
-    pub(super) account: String,
-    pub(super) mail: Vec<MessageUndo>,
-}
-
-/// A change to one message.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct MessageUndo {
-    pub(super) before: MailState,
-    /// Nothing if nobody knows.
-    pub(super) after: Option<MailState>,
-}
-
-/// Returns the form that is stored.
-pub(super) fn write(account_undo: &[AccountUndo]) -> Result<String> {
-    serde_json::to_string(account_undo)
-        .map_err(|_| Error::new(Kind::Internal, "a change could not be recorded"))
-}
 
 /// The effect of undoing for a message in its present state.
 #[derive(Debug, PartialEq, Eq)]
@@ -85,17 +63,24 @@ fn back(account_undo: &MessageUndo, now: &MailState) -> UndoStep {
 
 impl Pipeline {
     /// Undoes a change; an undo can be undone.
-    pub(super) async fn undo(&self, id: &str, dry_run: bool) -> Result<Response> {
+    pub(super) async fn undo(
+        &self,
+        id: &str,
+        dry_run: bool,
+        caller: &dyn ClientPrompts,
+    ) -> Result<Response> {
         let Some((HandleKind::Undo, number)) = HandleKind::parse(id) else {
             return Err(Error::argument("`undo` is not an undo id")
-                .next("give the one mail_modify returned, such as u3"));
+                .next("give the one mail_modify or mail_draft returned, such as u3"));
         };
         let Some((_, state)) = self.store.undo(number).await? else {
             return Err(Error::new(Kind::NotFound, format!("there is no `{id}`, or it expired"))
-                .next("changes can be undone for 30 days, by the id mail_modify returned"));
+                .next("changes can be undone for 30 days, by the id of the answer"));
         };
-        let account_undo: Vec<AccountUndo> = serde_json::from_str(&state)
-            .map_err(|_| Error::new(Kind::Store, format!("`{id}` cannot be read")))?;
+        let account_undo = match UndoState::read(id, &state)? {
+            UndoState::Mail(mail) => mail,
+            UndoState::Draft(edit) => return self.undo_edit(id, &edit, dry_run, caller).await,
+        };
         let mut choice = Choice::default();
         let mut works = Vec::new();
         let labels = self.labels().await?;

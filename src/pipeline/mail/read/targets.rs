@@ -85,6 +85,9 @@ impl Pipeline {
             self.owner_named(&owner, account).await?;
             return Ok(vec![target(&owner, id)]);
         }
+        if let Some((owner, id)) = self.message_of_draft(name, account).await? {
+            return Ok(vec![target(&owner.id, id)]);
+        }
         if let Some((owner, thread)) = self.handle(HandleKind::Thread, name).await? {
             let owner = self.owner_named(&owner, account).await?;
             let mut messages = self.connect.mailbox(&owner)?.thread(&thread).await?;
@@ -102,7 +105,7 @@ impl Pipeline {
         if let (Some((kind, _)), 0..SHORTEST_ID) = (HandleKind::parse(name), name.len()) {
             let what = format!("{kind:?}").to_lowercase();
             return Err(Error::argument(format!("`{name}` is a handle of kind {what}"))
-                .next("give message or thread ids, such as m12 or t4"));
+                .next("give message, thread or draft ids, such as m12, t4 or d5"));
         }
         if looks_like_a_handle(name) {
             return Err(Error::new(Kind::NotFound, "there is no such handle")

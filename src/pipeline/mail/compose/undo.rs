@@ -1,0 +1,218 @@
+//! Undoes edits and discards of drafts, for handles such as `u3`.
+//!
+//! A discarded draft is in the trash, so its earlier state is that of any message. An
+//! edit is undone by writing the earlier content again. Until then it is in the store,
+//! sealed; bytes of attachments are not.
+
+use serde::{Deserialize, Serialize};
+
+use super::{DraftContext, NewDraft, Pipeline, attachments, people};
+use crate::access::Access;
+use crate::client::ClientPrompts;
+use crate::error::{Error, Kind, Result};
+use crate::outputs::hash;
+use crate::pipeline::Response;
+use crate::pipeline::answer::outcome::{Outcome, WriteReport};
+use crate::pipeline::calendar::target::short;
+use crate::pipeline::mail::undo_state::{AccountUndo, DraftUndo, MessageUndo, UndoState};
+use crate::provider::mail::{Importance, MailState, OutgoingMessage, Person, StoredDraft};
+use crate::row::Cell;
+use crate::store::HandleKind;
+use crate::text::{Note, note, quoted_list};
+use crate::words::Words;
+
+/// The longest content that is kept, in bytes.
+const LONGEST: usize = 1 << 20;
+
+/// The content of a draft, as far as an edit changes it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct KeptContent {
+    from: Person,
+    to: Vec<Person>,
+    cc: Vec<Person>,
+    bcc: Vec<Person>,
+    reply_to: Vec<Person>,
+    subject: String,
+    text: String,
+    html: String,
+    importance: String,
+    /// Names and sizes.
+    files: Vec<(String, u64)>,
+}
+
+impl KeptContent {
+    fn of(content: &OutgoingMessage) -> Self {
+        let content = content.clone();
+        let file = |file: crate::provider::mail::Attachment| {
+            let size = attachments::size(&file.content);
+            (file.name, size)
+        };
+        Self {
+            from: content.from,
+            to: content.to,
+            cc: content.cc,
+            bcc: content.bcc,
+            reply_to: content.reply_to,
+            subject: content.subject,
+            text: content.text,
+            html: content.html,
+            importance: content.importance.word().to_owned(),
+            files: content.files.into_iter().map(file).collect(),
+        }
+    }
+
+    fn json(&self) -> Result<String> {
+        serde_json::to_string(self)
+            .map_err(|_| Error::new(Kind::Internal, "a draft could not be recorded"))
+    }
+
+    /// Returns this content in the place of `now`, and the names of files that are gone.
+    fn restored(self, now: &OutgoingMessage) -> (OutgoingMessage, Vec<String>) {
+        let mut left = now.files.clone();
+        let (mut files, mut gone) = (Vec::new(), Vec::new());
+        for (name, size) in self.files {
+            let same = |file: &crate::provider::mail::Attachment| {
+                file.name == name && attachments::size(&file.content) == size
+            };
+            match left.iter().position(same) {
+                Some(at) => files.push(left.remove(at)),
+                None => gone.push(name),
+            }
+        }
+        let content = OutgoingMessage {
+            from: self.from,
+            to: self.to,
+            cc: self.cc,
+            bcc: self.bcc,
+            reply_to: self.reply_to,
+            subject: self.subject,
+            text: self.text,
+            html: self.html,
+            importance: Importance::of(&self.importance).unwrap_or_default(),
+            files,
+            ..now.clone()
+        };
+        (content, gone)
+    }
+}
+
+impl Pipeline {
+    /// Stores the content of a draft that is about to be edited. If that is not
+    /// possible, a note says so.
+    pub(super) async fn keep_edit(
+        &self,
+        context: &DraftContext,
+        stored: &StoredDraft,
+        notes: &mut Vec<Note>,
+    ) -> Option<(u64, DraftUndo)> {
+        let account = &context.account.id;
+        let kept = async {
+            let json = KeptContent::of(&stored.content).json()?;
+            if json.len() > LONGEST {
+                return Err(Error::argument(format!("its text exceeds {LONGEST} bytes")));
+            }
+            let sealed = self.store.seal(&identity(&stored.id), json.as_bytes()).await?;
+            let draft = stored.id.clone();
+            let undo = DraftUndo { account: account.clone(), draft, sealed, after: String::new() };
+            let number = self
+                .store
+                .keep_undo(account, "edit", &UndoState::Draft(undo.clone()).write()?)
+                .await?;
+            Ok((number, undo))
+        };
+        kept.await
+            .inspect_err(|error| notes.push(note!("this edit cannot be undone: {}", error)))
+            .ok()
+    }
+
+    /// Records the outcome of an edit; returns the number for undoing it, if that is
+    /// possible.
+    pub(super) async fn edit_kept(
+        &self,
+        kept: Option<(u64, DraftUndo)>,
+        made: &Result<StoredDraft>,
+        notes: &mut Vec<Note>,
+    ) -> Option<u64> {
+        let (number, mut undo) = kept?;
+        let trimmed = match made {
+            Ok(made) => match KeptContent::of(&made.content).json() {
+                Ok(json) => {
+                    undo.after = hash(&json);
+                    UndoState::Draft(undo).write().map(Some)
+                }
+                Err(error) => Err(error),
+            },
+            Err(error) if error.is_open() => return Some(number),
+            Err(_) => Ok(None),
+        };
+        let trimmed = match trimmed {
+            Ok(state) => self.store.trim_undo(number, state.as_deref()).await,
+            Err(error) => Err(error),
+        };
+        if let Err(error) = trimmed {
+            notes.push(note!("undo overwrites later changes: {}", error));
+        }
+        made.is_ok().then_some(number)
+    }
+
+    /// Restores the content that a draft had before an edit. That can be undone, too.
+    pub(in crate::pipeline::mail) async fn undo_edit(
+        &self,
+        id: &str,
+        undo: &DraftUndo,
+        dry_run: bool,
+        caller: &dyn ClientPrompts,
+    ) -> Result<Response> {
+        self.needs(Access::Draft, "undoing an edit of a draft")?;
+        let handle = self.handle_of(&undo.account, HandleKind::Draft, &undo.draft).await?;
+        let (context, handle, stored) = self.stored_draft(&handle, None).await?;
+        let now = KeptContent::of(&stored.content).json()?;
+        if !undo.after.is_empty() && undo.after != hash(&now) {
+            return Err(Error::new(Kind::Conflict, format!("{handle} was changed since"))
+                .next("undo the later edit first, or edit it with mail_draft"));
+        }
+        let kept = self.store.unseal(&identity(&undo.draft), &undo.sealed).await?;
+        let kept: KeptContent = serde_json::from_slice(&kept)
+            .map_err(|_| Error::new(Kind::Store, format!("`{id}` cannot be read")))?;
+        let (content, gone) = kept.restored(&stored.content);
+        if dry_run {
+            let item = format!("{handle} {}", short(&stored.content.subject));
+            return self
+                .write_report(WriteReport {
+                    outcomes: vec![Outcome::new(item, "undo", "planned", "")],
+                    notes: vec!["dry run: nothing was written".into()],
+                    ..WriteReport::default()
+                })
+                .await;
+        }
+        let mut notes = Vec::new();
+        if !gone.is_empty() {
+            notes.push(note!("not restored, attach them again: {}", quoted_list(gone)));
+        }
+        let own = people::is_ours(&content.message_id);
+        let draft = NewDraft { content, notes, own };
+        self.rewrite(&context, handle, &stored, draft, "undo", caller).await
+    }
+
+    /// Stores the state of a draft that was discarded; returns the cell for undoing that.
+    pub(super) async fn keep_discard(
+        &self,
+        context: &DraftContext,
+        before: Option<MailState>,
+    ) -> Option<Cell> {
+        let before = before?;
+        let ids = [before.id.clone()];
+        let after = context.mailbox.states(&ids).await.into_iter().next()?.ok()?;
+        let account = &context.account.id;
+        let mail = vec![MessageUndo { before, after: Some(after) }];
+        let state = UndoState::Mail(vec![AccountUndo { account: account.clone(), mail }]);
+        let state = state.write().ok()?;
+        let number = self.store.keep_undo(account, "discard", &state).await.ok()?;
+        Some(Cell::Handle(HandleKind::Undo.prefix(), number))
+    }
+}
+
+/// Returns what the sealed content of a draft is bound to.
+fn identity(draft: &str) -> String {
+    format!("undo of {draft}")
+}

@@ -14,9 +14,9 @@ use super::{
 
 /// Every table, in the order of the docs.
 pub const TABLES: &[&Table] = &[
-    &MESSAGE, &THREAD, &BODY, &ATTACHMENT, &FOLDER, &CATEGORY, &CONTACT, &ALIAS, &SETTING, &RULE,
-    &AUTO_REPLY, &EVENT, &CALENDAR, &BUSY, &SLOT, &CLASH, &INVITATION, &CHANGE, &ACCOUNT, &OUTCOME,
-    &SCHEMA,
+    &MESSAGE, &THREAD, &BODY, &ATTACHMENT, &FOLDER, &CATEGORY, &CONTACT, &ALIAS, &SIGNATURE,
+    &SETTING, &RULE, &AUTO_REPLY, &EVENT, &CALENDAR, &BUSY, &SLOT, &CLASH, &INVITATION, &CHANGE,
+    &ACCOUNT, &OUTCOME, &SCHEMA,
 ];
 
 /// Returns the table called `name`, singular or plural.
@@ -56,6 +56,7 @@ pub const LISTINGS: &[(&str, &Listing)] = &[
     ("rooms", &listing(&CONTACT, Origin::Calendars)),
     ("contacts", &listing(&CONTACT, Origin::Mailbox)),
     ("aliases", &listing(&ALIAS, Origin::Mailbox)),
+    ("signatures", &listing(&SIGNATURE, Origin::Settings)),
     ("rules", &listing(&RULE, Origin::Settings)),
     ("auto_reply", &listing(&AUTO_REPLY, Origin::Settings)),
     ("settings", &listing(&SETTING, Origin::Mailbox)),
@@ -155,4 +156,27 @@ const SCHEMA_FIELDS: &[Field] = &In("schema").columns([
         .ours()
         .sources(&[(Local, Path("columns"))]),
     field("doc", Text, "What a row is.").ours().sources(&[(Local, Path("doc"))]),
+]);
+
+/// The signature of one address. Graph exposes none: Daysheet or the settings have them, so
+/// the pipeline makes the objects.
+pub const SIGNATURE: Table = table(
+    "signature",
+    "signatures",
+    1,
+    "The signature of one address the user can send mail as.",
+    SIGNATURE_FIELDS,
+);
+
+const SIGNATURE_FIELDS: &[Field] = &In("signature").columns([
+    field("email", Text, "The address.").level(Key).ours().sources(&[(Local, Path("email"))]),
+    field("text", Text, "Its text; empty if it has none.").ours().sources(&[(Local, Path("text"))]),
+    field("source", Text, "Where it is from: provider, daysheet or settings.")
+        .ours()
+        .sources(&[(Local, Path("source"))]),
+    field("account", Text, "Address of the account it belongs to.").level(More).ours().sources(&[
+        (Gmail, Account),
+        (Outlook, Account),
+        (Local, Account),
+    ]),
 ]);

@@ -242,6 +242,7 @@ impl Pipeline {
                 let reply = self.connect.mailbox(account)?.auto_reply().await?;
                 Some(vec![settings::reply::object(&reply)])
             }
+            "signature" => Some(self.signatures(account).await?),
             _ => None,
         })
     }

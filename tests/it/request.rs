@@ -75,11 +75,11 @@ fn unintelligible_arguments_are_refused() {
         "mail_read", json!({"ids": ["m1"], "quoted": "perhaps"}),
             "`quoted` is perhaps: give true or false";
         "lookup", json!({}),
-            "lookup needs `kind`: use one of: folders, labels, categories, calendars, rooms, contacts, aliases, rules, auto_reply, \
+            "lookup needs `kind`: use one of: folders, labels, categories, calendars, rooms, contacts, aliases, signatures, rules, auto_reply, \
              settings, schemas";
         "lookup", json!({"kind": "chairs"}),
             "`kind` is chairs: give one of: folders, labels, categories, calendars, rooms, contacts, \
-             aliases, rules, auto_reply, settings, schemas";
+             aliases, signatures, rules, auto_reply, settings, schemas";
         "accounts", json!({"op": "remove"}),
             "`op: remove` needs `account`: call accounts with op=list to see the addresses";
     } {

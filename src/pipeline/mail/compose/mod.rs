@@ -12,6 +12,8 @@ mod undo;
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use serde_json::{Value, json};
+
 use crate::client::ClientPrompts;
 use crate::compose::text::{self, Both};
 use crate::compose::{quote, reply, without_remote_pictures};
@@ -25,6 +27,7 @@ use crate::provider::Account;
 use crate::provider::Mailbox;
 use crate::provider::mail::{Alias, Origin, OutgoingMessage, SourceMessage, StoredDraft};
 use crate::store::HandleKind;
+use crate::text as words;
 use crate::text::{Note, note, ours, quoted_list};
 use crate::tools::mail::{BodyFormat, DraftMode, DraftOf};
 
@@ -294,7 +297,7 @@ impl Pipeline {
             files.append(&mut self.forwarded_attachments(original, context).await?);
         }
         self.check_sizes(&files)?;
-        let signature = self.signature(context, alias).await?;
+        let signature = self.signature(context, alias).await?.map(|(_, both)| both);
         let mut whole = quote::together(&body, signature.as_ref(), quote.as_ref());
         notes.extend(self.without_remote_pictures(&mut whole.html)?);
         let content = OutgoingMessage {
@@ -363,7 +366,7 @@ impl Pipeline {
                 notes.push("the old text had no quote below it: there is none now".into());
             }
             let own = match &alias {
-                Some(one) => self.signature(context, one).await?,
+                Some(one) => self.signature(context, one).await?.map(|(_, both)| both),
                 None => None,
             };
             let stood = quote::signature(&stored.content.text, &stored.content.html);
@@ -406,23 +409,41 @@ impl Pipeline {
         Ok(Some(note!("remote pictures left out: {} (setting `remote_pictures`)", count)))
     }
 
-    /// Returns the signature of messages from `alias`.
-    async fn signature(&self, context: &DraftContext, alias: &Alias) -> Result<Option<Both>> {
-        let signature = match (&alias.signature, context.mailbox.capabilities().signatures) {
-            (Some(own), _) => Some(own.clone()),
+    /// Returns the signatures of an account's addresses, as objects of the table.
+    pub(in crate::pipeline) async fn signatures(&self, account: &Account) -> Result<Vec<Value>> {
+        let context = self.draft_context(account.clone())?;
+        let mut objects = Vec::new();
+        for alias in context.mailbox.senders().await? {
+            let (source, text) = self.signature(&context, &alias).await?.unzip();
+            let text = text.map(|both| words::lines(&both.text)).unwrap_or_default();
+            let email = &alias.person.address;
+            objects.push(json!({"email": email, "text": text, "source": source}));
+        }
+        Ok(objects)
+    }
+
+    /// Returns the signature of messages from `alias`, and where it is from.
+    async fn signature(
+        &self,
+        context: &DraftContext,
+        alias: &Alias,
+    ) -> Result<Option<(&'static str, Both)>> {
+        let found = match (&alias.signature, context.mailbox.capabilities().signatures) {
+            (Some(own), _) => Some(("provider", own.clone())),
             (None, false) => match self.store.signature(&context.account.id).await? {
-                Some(kept) => Some(kept),
-                None => self.config.outlook_signature.clone(),
+                Some(kept) => Some(("daysheet", kept)),
+                None => self.config.outlook_signature.clone().map(|text| ("settings", text)),
             },
             (None, true) => None,
         };
-        let Some(signature) = signature.filter(|signature| !signature.trim().is_empty()) else {
+        let Some((source, signature)) = found.filter(|(_, text)| !text.trim().is_empty()) else {
             return Ok(None);
         };
-        Ok(match signature.contains('<') && signature.contains('>') {
+        let both = match signature.contains('<') && signature.contains('>') {
             true => text::from_html(&signature).ok(),
             false => Some(text::from_plain(&signature)),
-        })
+        };
+        Ok(both.map(|both| (source, both)))
     }
 
     /// Fetches the draft that a call is about, with its handle.

@@ -216,7 +216,7 @@ pub fn fit(
     if let Some(fitted) = as_it_is(&whole, options) {
         return match options.chunk {
             0 | 1 => Ok(Fitted { cut, ..fitted }),
-            chunk => Err(no_such_chunk(chunk, 1)),
+            chunk => Err(no_such_chunk(chunk, 1, None)),
         };
     }
     let (kept, id) = known.unwrap_or_else(|| {
@@ -250,7 +250,8 @@ pub fn fit(
     let count = chunks.len();
     let wanted = options.chunk.max(1);
     let Some(chunk) = chunks.get(wanted - 1) else {
-        return Err(no_such_chunk(wanted, count));
+        let cut = chunks.iter().rev().find_map(|chunk| pieces.cut_at(&chunk.chosen));
+        return Err(no_such_chunk(wanted, count, cut.map(|line| (id.as_str(), line))));
     };
     let shortened = pieces.shortened(&chunk.chosen);
     let mut notes = words::notes(
@@ -488,11 +489,18 @@ impl Short {
     }
 }
 
-fn no_such_chunk(chunk: usize, count: usize) -> Error {
+/// `cut` is the id of the output and the line at which a text that was cut goes on.
+fn no_such_chunk(chunk: usize, count: usize, cut: Option<(&str, usize)>) -> Error {
     let there = match count {
         1 => "there is one chunk".to_owned(),
         count => format!("there are {count} chunks"),
     };
-    Error::argument(format!("chunk={chunk}: {there}"))
-        .next("leave out `chunk`, or use the `next` cursor for what follows")
+    match cut {
+        Some((id, line)) => {
+            Error::argument(format!("chunk={chunk}: {there}; a text was cut, not split"))
+                .next(format!("output_read id={id} offset={line} goes on with it"))
+        }
+        None => Error::argument(format!("chunk={chunk}: {there}"))
+            .next("leave out `chunk`, or use the `next` cursor for what follows"),
+    }
 }

@@ -14,8 +14,9 @@
 //!    all, the first block that fits is.
 //! 3. Upgrades: again and again the one with the most value for each token it
 //!    adds, over all fuller renderings of all blocks; a heading that it opens
-//!    is paid, one that it closes is given back. With few blocks, where single
-//!    ones weigh much, exchanges follow: one block fuller and another smaller,
+//!    is paid, one that it closes is given back. Within a list, no block is upgraded
+//!    beyond the one before it. With few blocks, where single ones weigh much,
+//!    exchanges follow among those of no list: one block fuller and another smaller,
 //!    when that is worth more.
 //!
 //! Step 3 is not exact. Against an exact solution with the same blocks shown it
@@ -56,6 +57,10 @@ pub struct Block {
     pub tier: Tier,
     /// True when an answer without it is none.
     pub pinned: bool,
+    /// The list it is part of, if any: no block of a list is upgraded beyond the one
+    /// before it, so that what is fuller comes first and the list keeps its order. The
+    /// blocks of one list have the same number of renderings.
+    pub list: Option<usize>,
 }
 
 impl Block {

@@ -18,7 +18,7 @@ fn block(tier: Tier, renderings: &str) -> Block {
             headings: heading.parse().into_iter().collect(),
         }
     });
-    Block { renderings: renderings.collect(), tier, pinned: false }
+    Block { renderings: renderings.collect(), tier, ..Block::default() }
 }
 
 fn pin(renderings: &str) -> Block {

@@ -72,7 +72,7 @@ pub fn hostile(bytes: &[u8]) -> Case {
             3 | 4 => Tier::Low,
             _ => Tier::Medium,
         };
-        Block { renderings, tier, pinned: kind > 230 }
+        Block { renderings, tier, pinned: kind > 230, list: None }
     });
     let blocks = blocks.collect();
     Case { blocks, headings, budget }
@@ -113,7 +113,12 @@ pub fn orderly(random: &mut Random, most: u64, budget: u64) -> Case {
         });
         let renderings = renderings.collect();
         let tiers = [Tier::Medium, Tier::Medium, Tier::High, Tier::Low];
-        Block { renderings, tier: tiers[random.below(4) as usize], pinned: random.below(8) == 0 }
+        Block {
+            renderings,
+            tier: tiers[random.below(4) as usize],
+            pinned: random.below(8) == 0,
+            list: None,
+        }
     });
     let blocks = blocks.collect();
     let budget = 5 + random.below(budget) as usize;

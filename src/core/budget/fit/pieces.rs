@@ -84,6 +84,16 @@ impl Pieces {
         self.looks.get(at)?.get(number)
     }
 
+    /// Returns the line of the whole output at which the first text that is cut goes on.
+    pub(super) fn cut_at(&self, chosen: &Chosen) -> Option<usize> {
+        self.items.iter().enumerate().find_map(|(at, item)| {
+            let window = self.look(chosen, at)?.window.as_ref()?;
+            let start = self.texts.get(item.text?)?.start;
+            let head = window.kept.kept.first().filter(|range| range.start == 0);
+            Some(start + head.map_or(0, |range| range.end))
+        })
+    }
+
     /// Counts which items are shown in which way.
     pub(super) fn shortened(&self, chosen: &Chosen) -> Shortened {
         let mut all = Shortened { of: self.items.len(), ..Shortened::default() };
@@ -126,7 +136,11 @@ pub(super) fn pieces(response: &Response, sizes: &Sizes, secret: &[u8; 32]) -> P
         id: String::new(),
     };
     for item in &pieces.items {
-        let mut block = Block { tier: item.tier, pinned: item.pinned, ..Block::default() };
+        let list = match (item.rows.as_slice(), item.text) {
+            ([(table, _)], None) => Some(*table),
+            _ => None,
+        };
+        let mut block = Block { tier: item.tier, pinned: item.pinned, list, ..Block::default() };
         let mut looks = Vec::new();
         let mut levels: Vec<Level> = LEVELS
             .into_iter()

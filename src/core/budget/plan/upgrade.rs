@@ -5,7 +5,7 @@
 //! when they come up: a heading may have been closed since, or the budget used up.
 
 use std::cmp::Ordering;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, HashMap};
 
 use super::allocation::{Allocation, wide};
 use super::{Block, Plan, Tier};
@@ -58,6 +58,8 @@ impl Eq for Upgrade {}
 struct UpgradeQueue {
     heap: BinaryHeap<Upgrade>,
     issues: Vec<usize>,
+    /// The blocks before and after each in its list.
+    beside: Vec<(Option<usize>, Option<usize>)>,
 }
 
 impl UpgradeQueue {
@@ -67,7 +69,9 @@ impl UpgradeQueue {
             return;
         };
         *issue += 1;
-        if let Some(mut upgrade) = best(allocation, blocks, block, budget) {
+        let before = self.beside.get(block).and_then(|(before, _)| *before);
+        let most = before.and_then(|before| allocation.chosen(before));
+        if let Some(mut upgrade) = best(allocation, blocks, block, most, budget) {
             upgrade.issue = *issue;
             self.heap.push(upgrade);
         }
@@ -98,8 +102,10 @@ impl Plan {
         if ways > FEW {
             return;
         }
+        let mut free = shown.clone();
+        free.retain(|at| blocks.get(*at).is_some_and(|block| block.list.is_none()));
         for _ in 0..EXCHANGES {
-            let Some((up, down)) = exchange(allocation, &shown, budget) else {
+            let Some((up, down)) = exchange(allocation, &free, budget) else {
                 break;
             };
             self.step(allocation, up, Some(down));
@@ -118,6 +124,7 @@ impl Plan {
         let mut queue = UpgradeQueue {
             heap: BinaryHeap::with_capacity(shown.len()),
             issues: vec![0; blocks.len()],
+            beside: beside(blocks, shown),
         };
         for at in shown {
             queue.push(allocation, blocks, *at, budget);
@@ -145,6 +152,9 @@ impl Plan {
                 continue;
             }
             queue.push(allocation, blocks, at, budget);
+            if let Some((_, Some(after))) = queue.beside.get(at).copied() {
+                queue.push(allocation, blocks, after, budget);
+            }
             // A block that is left alone with a heading would close it.
             let alone =
                 allocation.headings_of(at, before).any(|heading| allocation.users(heading) == 1);
@@ -177,16 +187,38 @@ fn rate(
     })
 }
 
-/// Returns the best upgrade of a block that fits: the most value per token.
+/// Returns the neighbours of each block that is shown in its list.
+fn beside(blocks: &[Block], shown: &[usize]) -> Vec<(Option<usize>, Option<usize>)> {
+    let mut beside = vec![(None, None); blocks.len()];
+    let mut last: HashMap<usize, usize> = HashMap::new();
+    for at in shown {
+        let list = blocks.get(*at).and_then(|block| block.list);
+        let Some(before) = list.and_then(|list| last.insert(list, *at)) else {
+            continue;
+        };
+        if let Some((_, after)) = beside.get_mut(before) {
+            *after = Some(*at);
+        }
+        if let Some((slot, _)) = beside.get_mut(*at) {
+            *slot = Some(before);
+        }
+    }
+    beside
+}
+
+/// Returns the best upgrade of a block that fits, to a rendering up to `most`: the most
+/// value per token.
 fn best(
     allocation: &Allocation<'_>,
     blocks: &[Block],
     block: usize,
+    most: Option<usize>,
     budget: usize,
 ) -> Option<Upgrade> {
     let value = allocation.value(block, allocation.chosen(block));
     let mut best: Option<Upgrade> = None;
-    for to in 0..allocation.renderings(block).len() {
+    let all = allocation.renderings(block).len();
+    for to in 0..most.map_or(all, |most| all.min(most + 1)) {
         let gain = allocation.value(block, Some(to)) - value;
         if gain <= 0.0 {
             continue;

@@ -67,6 +67,7 @@ const FIELDS: &[Field] = &In("event").columns([
         Words,
         "Any of: recurring, online, free, tentative, oof, focus, elsewhere, private, cancelled.",
     )
+        .level(Key)
         .sources(&[(Gmail, Flags(GOOGLE_FLAGS)), (Outlook, Flags(GRAPH_FLAGS))]),
     field("organizer_address", Text, "Address of the organizer.")
         .level(More)

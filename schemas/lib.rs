@@ -206,6 +206,9 @@ pub enum Source {
     Name(&'static str),
     /// Text at a path that the provider has HTML-escaped.
     Escaped(&'static str),
+    /// The beginning of a message, the first source, from where it says something; the
+    /// second is its subject, which it may repeat.
+    Opening(&'static Source, &'static Source),
     /// True when the flag at a path is false.
     Not(&'static str),
     /// True when the text at a path is this one, without regard to case.
@@ -224,8 +227,9 @@ pub enum Source {
     /// The receiving server's findings about the sender, from the first
     /// Authentication-Results in the list of header fields at a path (RFC 8601).
     SenderAuth(&'static str),
-    /// Warnings about the sender, from the list of header fields at a path.
-    SenderWarnings(&'static str),
+    /// Warnings about the sender, from the list of header fields at a path, and about
+    /// how the text begins.
+    SenderWarnings(&'static str, &'static Source),
     /// The addresses in the first header of this name (Gmail).
     HeaderAddresses(&'static str),
     /// The one recipient at a path (Graph).
@@ -347,6 +351,9 @@ pub struct Field {
     pub ours: bool,
     /// True when the text is a beginning by nature, so that cutting it is no loss.
     pub beginning: bool,
+    /// True when the column is left out of an answer in which no row has a value of it,
+    /// unless it was asked for by name.
+    pub sparse: bool,
     /// True when `manage` can set it.
     pub settable: bool,
     /// The name of its table; empty for one that is in none.
@@ -365,6 +372,7 @@ pub const fn field(name: &'static str, kind: Kind, doc: &'static str) -> Field {
         untrusted: None,
         ours: false,
         beginning: false,
+        sparse: false,
         settable: false,
         table: "",
         sources: &[],
@@ -414,6 +422,12 @@ impl Field {
     pub const fn beginning(mut self, cap: u16) -> Self {
         self.untrusted = Some(cap);
         self.beginning = true;
+        self
+    }
+
+    /// Marks a column that is left out of an answer in which no row has a value of it.
+    pub const fn sparse(mut self) -> Self {
+        self.sparse = true;
         self
     }
 

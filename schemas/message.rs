@@ -5,7 +5,8 @@ use super::Kind::{Count, Flag, Handle, Text, Time, Words};
 use super::Level::{Key, More};
 use super::Source::{
     Account, Address, Addresses, Either, EpochMs, Escaped, First, Flags, Has, Header,
-    HeaderAddresses, Heading, Is, Join, Names, Not, Path, Rfc3339, SenderAuth, SenderWarnings,
+    HeaderAddresses, Heading, Is, Join, Names, Not, Opening, Path, Rfc3339, SenderAuth,
+    SenderWarnings,
 };
 use super::wire::{GRAPH_HEADERS, HEADERS};
 use super::{Field, In, Source, Table, field, table};
@@ -34,10 +35,11 @@ const FIELDS: &[Field] = &In("message").columns([
         .level(Key)
         .untrusted(72)
         .sources(&[(Gmail, Header("Subject")), (Outlook, Path("subject"))]),
-    field("snippet", Text, "How the text begins.")
-        .beginning(32)
-        .sources(&[(Gmail, Escaped("snippet")), (Outlook, Path("bodyPreview"))]),
+    field("snippet", Text, "How the text begins, without greeting or repeated subject.")
+        .beginning(60)
+        .sources(&[(Gmail, GMAIL_OPENING), (Outlook, OUTLOOK_OPENING)]),
     field("flags", Words, "Any of: unread, starred, attachment, important, draft.")
+        .level(Key)
         .sources(&[(Gmail, Flags(GMAIL_FLAGS)), (Outlook, Flags(OUTLOOK_FLAGS))]),
     field("to", Text, "Recipients, the first five and a count of the rest.")
         .level(More)
@@ -87,26 +89,37 @@ const FIELDS: &[Field] = &In("message").columns([
     field(
         "auth",
         Text,
-        "The provider's authentication results: SPF, DKIM and DMARC, as in `spf=pass dkim=pass \
-         dmarc=pass`.",
+        "The provider's authentication results: SPF, DKIM and DMARC, as in `passed: spf dkim \
+         dmarc` or `failed: dmarc; none: spf dkim`.",
     )
     .level(More)
     .ours()
+    .sparse()
     .sources(&[(Gmail, SenderAuth(HEADERS)), (Outlook, SenderAuth(GRAPH_HEADERS))]),
     field(
         "warn",
         Words,
         "Warnings about the sender, any of: dmarc, spf, dkim (the check failed), name (shows \
          another address or domain), reply_to (replies go elsewhere), script (mixed), lookalike, \
-         punycode.",
+         punycode, injection (the text gives an assistant orders). No column if there are none.",
     )
-    .level(More)
-    .sources(&[(Gmail, SenderWarnings(HEADERS)), (Outlook, SenderWarnings(GRAPH_HEADERS))]),
+    .level(Key)
+    .sparse()
+    .sources(&[
+        (Gmail, SenderWarnings(HEADERS, &Escaped("snippet"))),
+        (Outlook, SenderWarnings(GRAPH_HEADERS, &Path("bodyPreview"))),
+    ]),
     field("account", Text, "Address of the account it is in.")
         .level(More)
         .ours()
         .sources(&[(Gmail, Account), (Outlook, Account)]),
 ]);
+
+/// How a message of Gmail begins.
+pub(super) const GMAIL_OPENING: Source = Opening(&Escaped("snippet"), &Header("Subject"));
+
+/// How a message of Outlook begins.
+pub(super) const OUTLOOK_OPENING: Source = Opening(&Path("bodyPreview"), &Path("subject"));
 
 /// Gmail does not say whether files are attached; their container's type does,
 /// and it is there even when only headers are asked for.

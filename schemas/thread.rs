@@ -7,10 +7,10 @@ use super::Api::{Gmail, Outlook};
 use super::Kind::{Count, Handle, Text, Time, Words};
 use super::Level::{Key, More};
 use super::Source::{
-    Account, Address, Any, Each, EpochMs, Escaped, Flags, Has, Header, HeaderAddresses, Is, Length,
-    Newest, Not, Oldest, Path, Rfc3339,
+    Account, Address, Any, Each, EpochMs, Flags, Has, Header, HeaderAddresses, Is, Length, Newest,
+    Not, Oldest, Path, Rfc3339,
 };
-use super::message::MIXED;
+use super::message::{GMAIL_OPENING, MIXED, OUTLOOK_OPENING};
 use super::{Field, In, Source, Table, field, table};
 
 /// One row per conversation.
@@ -45,11 +45,12 @@ const FIELDS: &[Field] = &In("thread").columns([
     ),
     field("count", Count, "How many messages it has.")
         .sources(&[(Gmail, Length("messages")), (Outlook, Length("messages"))]),
-    field("snippet", Text, "How its newest message begins.").beginning(32).sources(&[
-        (Gmail, Newest("messages", &Escaped("snippet"))),
-        (Outlook, Newest("messages", &Path("bodyPreview"))),
+    field("snippet", Text, "How its newest message begins.").beginning(60).sources(&[
+        (Gmail, Newest("messages", &GMAIL_OPENING)),
+        (Outlook, Newest("messages", &OUTLOOK_OPENING)),
     ]),
     field("flags", Words, "Any of, on any message: unread, starred, attachment, important, draft.")
+        .level(Key)
         .sources(&[(Gmail, Flags(GMAIL_FLAGS)), (Outlook, Flags(OUTLOOK_FLAGS))]),
     field("account", Text, "Address of the account it is in.")
         .level(More)

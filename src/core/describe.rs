@@ -150,7 +150,8 @@ fn origin(source: Source, base: &str) -> Option<String> {
         Source::Heading(_, name, []) => format!("{base}header {name} exists"),
         Source::Heading(_, name, words) => format!("{base}header {name} = {}", words.join("|")),
         Source::SenderAuth(_) => format!("{base}header {}", wire::RESULTS),
-        Source::SenderWarnings(_) => {
+        Source::Opening(text, _) => origin(*text, base)?,
+        Source::SenderWarnings(..) => {
             let (from, reply_to) = wire::SENDER;
             format!("{base}headers {from}, {reply_to} and {}", wire::RESULTS)
         }

@@ -17,6 +17,7 @@ use self::member::{Member, guests, recipient, sample};
 use crate::event_time::{self, EventTime};
 use crate::row::{Cell, CutCell, Extra, RowTable};
 use crate::schemas::{Api, Field, Kind, Source, Table, wire};
+use crate::text::opening;
 use crate::text::sender_auth::{self, AuthResults, SenderHeaders, Warning};
 use crate::text::{self, Note};
 
@@ -53,6 +54,8 @@ pub enum Room {
     /// A row of a list: text is cut at its column's cap.
     #[default]
     List,
+    /// A row of a list with all its columns: a beginning is shown twice as long.
+    Full,
     /// A row about one object that was requested: four times the cap, and four times as
     /// many members of a list.
     One,
@@ -62,7 +65,7 @@ impl Room {
     /// Returns the maximum columns of a text whose column has this cap.
     pub fn cap(self, cap: u16) -> usize {
         match self {
-            Self::List => usize::from(cap),
+            Self::List | Self::Full => usize::from(cap),
             Self::One => 4 * usize::from(cap),
         }
     }
@@ -153,7 +156,9 @@ pub fn warnings(table: &Table, object: &Value, context: &Context) -> Vec<Note> {
     let sources = table.fields.iter().map(|field| field.source(context.api));
     sources
         .filter_map(|source| match source {
-            Source::SenderWarnings(path) => Some(doubts_at(object, path, context)),
+            Source::SenderWarnings(path, opening) => {
+                Some(doubts_at(object, path, *opening, context))
+            }
             _ => None,
         })
         .flatten()
@@ -161,7 +166,7 @@ pub fn warnings(table: &Table, object: &Value, context: &Context) -> Vec<Note> {
         .collect()
 }
 
-fn doubts_at(object: &Value, path: &str, context: &Context) -> Vec<Warning> {
+fn doubts_at(object: &Value, path: &str, opening: Source, context: &Context) -> Vec<Warning> {
     let first = |name: &str| headers(object, path, name).next();
     let (from, reply_to) = wire::SENDER;
     let heads = SenderHeaders {
@@ -170,7 +175,15 @@ fn doubts_at(object: &Value, path: &str, context: &Context) -> Vec<Warning> {
         from: first(from),
         reply_to: first(reply_to),
     };
-    sender_auth::warnings(&heads, context.address)
+    let mut found = sender_auth::warnings(&heads, context.address);
+    let text = Reader { context, odd: false }.read(object, opening);
+    if matches!(text, ReadValue::Text(text) if opening::gives_orders(&text)) {
+        found.push(Warning {
+            word: "injection",
+            note: "it begins with orders to an assistant, which may be hidden from people".into(),
+        });
+    }
+    found
 }
 
 /// A value as read, before the column's kind and marks are applied.
@@ -203,6 +216,16 @@ impl Reader<'_> {
                 ReadValue::Text(text) => ReadValue::Text(text::entities(&text).into_owned()),
                 other => other,
             },
+            Source::Opening(text, subject) => {
+                let subject = match self.read(object, *subject) {
+                    ReadValue::Text(subject) => subject,
+                    _ => String::new(),
+                };
+                match self.read(object, *text) {
+                    ReadValue::Text(text) => ReadValue::Text(opening::opening(&text, &subject)),
+                    other => other,
+                }
+            }
             Source::Not(path) => match at(object, path) {
                 Some(Value::Bool(flag)) => ReadValue::Flag(!flag),
                 other => self.unexpected(other),
@@ -254,8 +277,8 @@ impl Reader<'_> {
                     None => ReadValue::Nothing,
                 }
             }
-            Source::SenderWarnings(path) => {
-                let warnings = doubts_at(object, path, self.context);
+            Source::SenderWarnings(path, opening) => {
+                let warnings = doubts_at(object, path, *opening, self.context);
                 ReadValue::Words(warnings.into_iter().map(|one| one.word).collect())
             }
             Source::HeaderAddresses(name) => match header(object, name) {
@@ -533,7 +556,11 @@ fn finish(
         return (Cell::Text(text), None);
     };
     let whole = text::cell(&text);
-    let (shown, cut) = text::clip(whole.clone(), context.room.cap(cap));
+    let room = match (field.beginning, context.room) {
+        (true, Room::Full) => 2 * usize::from(cap),
+        (_, room) => room.cap(cap),
+    };
+    let (shown, cut) = text::clip(whole.clone(), room);
     let cut = cut.then_some(CutCell { column: field.name, whole, members: None });
     (Cell::Text(shown), cut)
 }

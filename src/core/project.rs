@@ -76,7 +76,9 @@ impl Projection {
                 }
             }
             Source::Word(_, inner) => self.read(base, *inner),
-            Source::Provided(one, other) | Source::Until(one, other) => {
+            Source::Provided(one, other)
+            | Source::Until(one, other)
+            | Source::Opening(one, other) => {
                 self.read(base, *one);
                 self.read(base, *other);
             }
@@ -102,9 +104,10 @@ impl Projection {
             }
             Source::Heading(path, name, _) => self.headings(base, path, &[name]),
             Source::SenderAuth(path) => self.headings(base, path, &[wire::RESULTS]),
-            Source::SenderWarnings(path) => {
+            Source::SenderWarnings(path, opening) => {
                 let (from, reply_to) = wire::SENDER;
                 self.headings(base, path, &[wire::RESULTS, from, reply_to]);
+                self.read(base, *opening);
             }
             Source::Flags(words) | Source::First(words, _) => {
                 for (_, condition) in words {

@@ -104,13 +104,37 @@ impl RowTable {
             .enumerate()
             .map(|(at, field)| at == 0 || field.least() <= level)
             .collect();
-        let kept = self.columns.iter().zip(&keep);
+        let mut part = self.narrowed(rows.iter().copied(), &keep);
+        part.lowered = lowered.then_some(level);
+        part
+    }
+
+    /// Drops the sparse columns in which no row has anything.
+    pub fn drop_empty(&mut self) {
+        let filled = |at: usize| {
+            self.rows().any(|row| match row.get(at) {
+                None | Some(Cell::Null) => false,
+                Some(Cell::Text(text)) => !text.is_empty(),
+                Some(_) => true,
+            })
+        };
+        let columns = self.columns.iter().enumerate();
+        let keep: Vec<bool> = columns.map(|(at, field)| !field.sparse || filled(at)).collect();
+        if keep.contains(&false) {
+            let lowered = self.lowered;
+            let source_bytes = self.source_bytes;
+            *self = Self { lowered, source_bytes, ..self.narrowed(0..self.len(), &keep) };
+        }
+    }
+
+    /// Returns some of the rows, with the columns that are to be kept.
+    fn narrowed(&self, rows: impl Iterator<Item = usize>, keep: &[bool]) -> Self {
+        let kept = self.columns.iter().zip(keep);
         let columns = kept.filter(|(_, keep)| **keep).map(|(field, _)| *field);
         let mut part = Self::new(self.table, columns.collect());
         part.section = self.section;
-        part.lowered = lowered.then_some(level);
-        for (row, extra) in rows.iter().filter_map(|at| self.row(*at)) {
-            let cells = row.iter().zip(&keep).filter(|(_, keep)| **keep);
+        for (row, extra) in rows.filter_map(|at| self.row(at)) {
+            let cells = row.iter().zip(keep).filter(|(_, keep)| **keep);
             part.cells.extend(cells.map(|(cell, _)| cell.clone()));
             part.extras.push(extra.clone());
         }

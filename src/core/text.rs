@@ -17,6 +17,7 @@ pub mod flowed;
 pub mod html;
 pub mod invisible;
 pub mod note;
+pub mod opening;
 pub mod quote;
 pub mod sender_auth;
 pub mod words;

@@ -90,8 +90,8 @@ async fn events_of_all_calendars_are_merged_without_duplicates() {
         harness.call("calendar_search", asked).await.unwrap(),
         [
             "zone: Asia/Tokyo\n\
-             events[1\t]{id\tstart\tend\ttitle}:\n  \
-             e5\tWed 2026-02-04 22h00\t23h00\tBudget review",
+             events[1\t]{id\tstart\tend\ttitle\tflags}:\n  \
+             e5\tWed 2026-02-04 22h00\t23h00\tBudget review\t\"\"",
             "events: 1 of 1, Wed 2026-02-04",
         ]
     );

@@ -52,6 +52,10 @@ fn by(rows: Vec<Value>, key: &str, without: &[&str]) -> BTreeMap<String, Value> 
             for column in without.iter().chain(&["id", "provider_id", "account"]) {
                 row_map.remove(*column);
             }
+            // One service gives more of the text than the other.
+            if let Some(Value::String(text)) = row_map.get_mut("snippet") {
+                *text = text.chars().take(40).collect();
+            }
             (name, row)
         })
         .collect();

@@ -43,7 +43,7 @@ fn demo_shows_the_main_job() {
     for part in [
         "Sandbox: 76 messages and 105 calendar entries behind the providers' own paths",
         "to google:mira@example.com and microsoft:mira@lindqvist-lamps.example",
-        "messages[10\t]{id\tdate\tfrom\tsubject\tsnippet\tflags}:",
+        "messages[10\t]{id\tdate\tfrom\tsubject\tsnippet\tflags\twarn}:",
         "bodies[1\t]{id\tblock\ttype\tchars\tshown}:",
         "━━ calendar_search ",
         "folders[18\t]{id\tname\tkind\tunread\ttotal}:",
@@ -51,7 +51,7 @@ fn demo_shows_the_main_job() {
         "the same rows as compact JSON, with provider ids",
         "raw API JSON: messages.get, format=metadata",
         "raw API JSON: the whole message",
-        "messages[10\t]{id\tdate\tfrom\tsubject\tsnippet\tflags\taccount}:",
+        "messages[10\t]{id\tdate\tfrom\tsubject\tsnippet\tflags\twarn\taccount}:",
         " in 2 accounts, newest first",
     ] {
         assert!(out.contains(part), "{part} is missing in {out}");

@@ -158,10 +158,10 @@ async fn rows_are_sorted_and_name_their_account() {
         bench.call("mail_search", json!({"limit": 3, "detail": "minimal"})).await.unwrap(),
         [
             "zone: Europe/Berlin\nnext: p1\n\
-             messages[3\t]{id\tdate\tfrom\tsubject\taccount}:\n  \
-             m1\t2026-02-02 03h45\tnull\tana-0\tana@example.com\n  \
-             m3\t2026-02-02 03h44\tnull\tbo-0\tbo@example.com\n  \
-             m2\t2026-02-02 03h43\tnull\tana-1\tana@example.com",
+             messages[3\t]{id\tdate\tfrom\tsubject\tflags\taccount}:\n  \
+             m1\t2026-02-02 03h45\tnull\tana-0\t\"\"\tana@example.com\n  \
+             m3\t2026-02-02 03h44\tnull\tbo-0\t\"\"\tbo@example.com\n  \
+             m2\t2026-02-02 03h43\tnull\tana-1\t\"\"\tana@example.com",
             "messages: 3 of ~5 in 2 accounts, newest first; cursor=p1 has more",
         ]
     );

@@ -19,24 +19,24 @@ fn authentication_results_of_all_providers_are_read() {
         "mx.google.com;\r\n       dkim=pass header.i=@studio.example header.s=s1;\r\n       \
          spf=pass (google.com: domain of lena@studio.example designates 192.0.2.1 as permitted \
          sender) smtp.mailfrom=lena@studio.example;\r\n       dmarc=pass (p=REJECT) \
-         header.from=studio.example", Some("spf=pass dkim=pass dmarc=pass"), Some("studio.example");
+         header.from=studio.example", Some("passed: spf dkim dmarc"), Some("studio.example");
         // Microsoft's, without one.
         "spf=softfail (sender IP is 192.0.2.9) smtp.mailfrom=evil.example; dkim=none (message \
          not signed) header.d=none;dmarc=fail action=none \
          header.from=bank.example;compauth=fail reason=001",
-            Some("spf=softfail dkim=none dmarc=fail"), Some("evil.example");
+            Some("failed: dmarc; softfail: spf; none: dkim"), Some("evil.example");
         "mx.google.com; none", None, None;
         "", None, None;
         // One right signature of several is enough, wherever it stands.
         "mx.google.com; dkim=fail header.d=a.example; DKIM = pass header.d=b.example; dkim=neutral",
-            Some("spf=none dkim=pass dmarc=none"), Some("a.example");
+            Some("passed: dkim; none: spf dmarc"), Some("a.example");
         // What stands in comments and quotes is not looked at.
         "mx.google.com; spf=fail (dmarc=pass; dmarc=pass (\\) x) ; dkim=pass ) reason=\"; dmarc=pass\"",
-            Some("spf=fail dkim=none dmarc=none"), None;
+            Some("failed: spf; none: dkim dmarc"), None;
         // The first of each counts; a second one may have been smuggled in.
         "mx.google.com; dmarc=fail; dmarc=pass; spf/1=hardfail; spf=pass",
-            Some("spf=fail dkim=none dmarc=fail"), None;
-        "mx.google.com; spf=<b>evil</b>; dmarc", Some("spf=unknown dkim=none dmarc=none"), None;
+            Some("failed: spf dmarc; none: dkim"), None;
+        "mx.google.com; spf=<b>evil</b>; dmarc", Some("unknown: spf; none: dkim dmarc"), None;
         "mx.google.com; (((((; spf=pass", None, None;
     };
     for (value, line, came_from) in cases {

@@ -37,9 +37,6 @@ pub struct Warning {
     pub note: Note,
 }
 
-/// The words of doubts.
-pub const WORDS: &str = "dmarc, spf, dkim, name, reply_to, script, lookalike, punycode";
-
 /// Returns the warnings about a message to the account `own`, most telling first.
 pub fn warnings(headers: &SenderHeaders, own: &str) -> Vec<Warning> {
     let mut found = Vec::new();

@@ -152,7 +152,10 @@ impl Pipeline {
             tables.push(rows);
         }
         let order = places.iter().map(|(owner, _)| *owner);
-        Ok(RowTable::interleave(tables, order).unwrap_or_else(|| RowTable::new(&MESSAGE, columns)))
+        let mut rows =
+            RowTable::interleave(tables, order).unwrap_or_else(|| RowTable::new(&MESSAGE, columns));
+        rows.drop_empty();
+        Ok(rows)
     }
 }
 

@@ -181,7 +181,7 @@ impl Pipeline {
     /// Returns the table of a message's attachments.
     async fn files_of(&self, account: Account, id: String) -> Result<Response> {
         let mailbox = self.connect.mailbox(&account)?;
-        let projection = project(mailbox.api(), &MESSAGE.up_to(Level::Key));
+        let projection = project(mailbox.api(), MESSAGE.field("id").as_slice());
         let answers = mailbox.read_messages(&[id], &projection, BodyForm::Parts).await;
         let read = answers
             .into_iter()

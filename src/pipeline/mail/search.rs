@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::pages::{GatheredMessages, ListOptions, ListedRow, PagePosition, fetch_pages};
 use crate::encode::Document;
 use crate::error::{Error, Result};
-use crate::flatten::Context;
+use crate::flatten::{Context, Room};
 use crate::pipeline::access::accounts::AccountLabels;
 use crate::pipeline::answer::cursor::{SeenIds, another_search};
 use crate::pipeline::{
@@ -114,8 +114,11 @@ impl Pipeline {
         for (part, found) in parts.iter().zip(chosen) {
             tables.push(self.part_rows(part, found, &request, &mut notes).await?);
         }
-        let rows = RowTable::interleave(tables, order)
+        let mut rows = RowTable::interleave(tables, order)
             .unwrap_or_else(|| RowTable::new(table, request.columns.clone()));
+        if plan.fields.is_none() {
+            rows.drop_empty();
+        }
 
         let shown = rows.len();
         let short = shown < request.wanted;
@@ -266,6 +269,7 @@ impl Pipeline {
         }
         let context = Context {
             names: &part.fetched.names,
+            room: request.plan.room(),
             ..self.context_for(part.mailbox.api(), &part.label, &part.account)
         };
         let mut own = Vec::new();
@@ -423,6 +427,14 @@ impl SearchPlan {
             }
         }
         self
+    }
+
+    /// Returns how much of a cell is shown.
+    fn room(&self) -> Room {
+        match self.level.as_deref() == Some(Level::More.word()) {
+            true => Room::Full,
+            false => Room::List,
+        }
     }
 
     /// Returns the columns to show. The account is included if there are several,

@@ -80,15 +80,29 @@ impl AuthResults {
         Some(results)
     }
 
-    /// Returns one line: `spf=pass dkim=none dmarc=fail`; `None` if nothing was checked.
+    /// Returns one line, the checks by their result and failures first: `failed: dmarc;
+    /// none: spf dkim`; `None` if nothing was checked.
     pub fn line(&self) -> Option<String> {
         let all = [("spf", &self.spf), ("dkim", &self.dkim), ("dmarc", &self.dmarc)];
         if all.iter().all(|(_, found)| found.is_none()) {
             return None;
         }
-        let each =
-            all.map(|(name, found)| format!("{name}={}", found.as_deref().unwrap_or("none")));
-        Some(each.join(" "))
+        let mut groups: Vec<(&str, Vec<&str>)> =
+            vec![("failed", Vec::new()), ("passed", Vec::new())];
+        for (name, found) in all {
+            let word = match found.as_deref().unwrap_or("none") {
+                "fail" => "failed",
+                "pass" => "passed",
+                other => other,
+            };
+            match groups.iter_mut().find(|(known, _)| *known == word) {
+                Some((_, names)) => names.push(name),
+                None => groups.push((word, vec![name])),
+            }
+        }
+        groups.retain(|(_, names)| !names.is_empty());
+        let each = groups.iter().map(|(word, names)| format!("{word}: {}", names.join(" ")));
+        Some(each.collect::<Vec<_>>().join("; "))
     }
 }
 

@@ -38,11 +38,9 @@ const SHORT: usize = 1 << 20;
 /// reads on in it, and each is in the memory several times over.
 const ENOUGH: usize = 4 << 20;
 /// The columns of a message that is read.
-const COLUMNS: &[&str] = &["id", "date", "from", "to", "cc", "subject", "flags"];
-/// A column fetched in any case, and shown only if it has content.
-const AUTH: &str = "auth";
-const WARNINGS: &str = "warn";
-/// The column that groups messages, which is not shown.
+const COLUMNS: &[&str] =
+    &["id", "date", "from", "to", "cc", "subject", "flags", "thread", "auth", "warn"];
+/// The column that groups messages.
 const THREAD: &str = "thread";
 
 /// The kind of its cursors.
@@ -110,9 +108,7 @@ impl Pipeline {
         let mut response = Response::default();
         self.rows(&fetched, &mut response).await?;
         self.invitations(&fetched, &mut response).await?;
-        if form != Body::None {
-            self.bodies(&mut fetched, form, &mut response).await?;
-        }
+        self.bodies(&mut fetched, form, &mut response).await?;
         let places = self.conversations(&fetched).await?;
         response.items = Some(items::items(&response, &places));
         zone_line(&mut response.document, &self.config.zone);
@@ -137,8 +133,7 @@ impl Pipeline {
         form: Body,
         rest: &ReadRest,
     ) -> Result<(Vec<FetchedMessage>, Vec<(String, Error)>)> {
-        let mut columns = columns()?;
-        columns.extend([AUTH, WARNINGS, THREAD].iter().filter_map(|name| MESSAGE.field(name)));
+        let columns = columns()?;
         let groups = by_owner(targets);
         let several = groups.len() > 1;
         let answers = join_all(groups.iter().map(|(account, targets)| {
@@ -207,7 +202,6 @@ impl Pipeline {
         let labels = self.labels().await?;
         let several = by_account(fetched).count() > 1;
         let mut columns = columns()?;
-        columns.extend(self.warning_column(fetched).await?);
         columns.extend(MESSAGE.field("account").filter(|_| several));
         let file_columns = ATTACHMENT.up_to(Level::Core);
         let mut messages = RowTable::new(&MESSAGE, columns.clone());
@@ -240,30 +234,12 @@ impl Pipeline {
             self.assign_handles(&mut some, &account).await?;
             files.append(some);
         }
+        messages.drop_empty();
         response.document.tables.push(messages);
         if !files.is_empty() {
             response.document.tables.push(files);
         }
         Ok(())
-    }
-
-    /// Returns the column of authentication results, if there are any.
-    async fn warning_column(&self, fetched: &[FetchedMessage]) -> Result<Option<&'static Field>> {
-        for messages in by_account(fetched) {
-            let (Some(field), Some(first)) = (MESSAGE.field(AUTH), messages.first()) else {
-                continue;
-            };
-            let account = self.accounts.by_id(&first.target.account).await?;
-            let api = self.connect.mailbox(&account)?.api();
-            let context = Context { api, ..self.local() };
-            let has = |one: &FetchedMessage| {
-                !flatten::texts(field, &one.message.item, &context).is_empty()
-            };
-            if messages.iter().any(has) {
-                return Ok(Some(field));
-            }
-        }
-        Ok(None)
     }
 
     /// Adds the table of bodies, after that of the messages, and the texts.
@@ -278,16 +254,20 @@ impl Pipeline {
         for (at, one) in fetched.iter_mut().enumerate() {
             // It may be long: there is one of it.
             let text = std::mem::take(&mut one.readable.text);
-            let block = (!text.is_empty()).then(|| format!("b{}", response.texts.len() + 1));
+            let shows = form != Body::None && !text.is_empty();
+            let block = shows.then(|| format!("b{}", response.texts.len() + 1));
             let chars = text.chars().filter(|char| *char != OURS).count();
             objects.push(json!({
                 "message": one.target.id,
                 "block": block,
                 "type": one.readable.kind,
                 "chars": chars,
-                "shown": chars,
+                "shown": if shows { chars } else { 0 },
             }));
-            for note in one.message.notes.iter().chain(&one.readable.notes) {
+            // Notes on a text that is not shown are of no use.
+            for note in
+                one.message.notes.iter().chain(&one.readable.notes).filter(|_| form != Body::None)
+            {
                 response.notes.push(match &block {
                     Some(block) => note.under(ours(block)),
                     None => note.clone(),
@@ -348,10 +328,10 @@ async fn readable(
             notes: Vec::new(),
         };
         let readable = match form {
-            Body::None => Readable::default(),
             Body::Raw => source("raw"),
             Body::Headers => source("headers"),
-            Body::Text => shown(Form::Text),
+            // Its length is told.
+            Body::Text | Body::None => shown(Form::Text),
             Body::Markdown => shown(Form::Markdown),
             Body::Html => shown(Form::Html),
         };
@@ -366,10 +346,9 @@ async fn readable(
 
 fn body_form(form: Body) -> BodyForm {
     match form {
-        Body::None => BodyForm::None,
         Body::Raw => BodyForm::Raw,
         Body::Headers => BodyForm::Headers,
-        Body::Text | Body::Markdown | Body::Html => BodyForm::Parts,
+        Body::None | Body::Text | Body::Markdown | Body::Html => BodyForm::Parts,
     }
 }
 

@@ -1,0 +1,252 @@
+//! How a message begins, from where it says something.
+//!
+//! A provider's snippet has no line breaks: what belongs to a greeting, a quotation or a
+//! repeated subject is guessed by their words, and stays if nothing would be left.
+
+use super::{cell, is_invisible};
+
+/// Characters that have to be left for anything to be taken away.
+const LEAST: usize = 12;
+/// The maximum length of a greeting, in characters.
+const GREETING: usize = 60;
+/// The maximum length of the line before a quotation, in characters.
+const QUOTING: usize = 160;
+/// Invisible characters in a row that fill a list of mail up behind a preheader.
+const FILLER: usize = 3;
+
+/// Words that greetings begin with, in lower case.
+const GREETINGS: &[&str] = &[
+    "dear",
+    "hi",
+    "hello",
+    "hey",
+    "good morning",
+    "good afternoon",
+    "good evening",
+    "attn",
+    "liebe",
+    "lieber",
+    "liebes",
+    "hallo",
+    "sehr geehrte",
+    "sehr geehrter",
+    "guten tag",
+    "guten morgen",
+    "guten abend",
+    "grüß gott",
+    "moin",
+    "servus",
+    "bonjour",
+    "bonsoir",
+    "salut",
+    "cher",
+    "chère",
+    "chers",
+    "chères",
+    "madame",
+    "monsieur",
+    "hola",
+    "estimado",
+    "estimada",
+    "querido",
+    "querida",
+    "buenos días",
+    "buenas tardes",
+    "ciao",
+    "gentile",
+    "caro",
+    "cara",
+    "buongiorno",
+    "olá",
+    "prezado",
+    "prezada",
+    "beste",
+    "geachte",
+    "hej",
+    "hei",
+    "kära",
+    "kære",
+    "szanowni",
+    "szanowna",
+    "szanowny",
+    "dzień dobry",
+    "cześć",
+    "здравствуйте",
+    "привет",
+    "уважаемый",
+    "уважаемая",
+    "уважаемые",
+    "дорогой",
+    "дорогая",
+    "добрый день",
+    "αγαπητέ",
+    "αγαπητή",
+    "γεια σου",
+    "عزيزي",
+    "عزيزتي",
+    "مرحبا",
+];
+/// Greetings that follow the name, and end there.
+const AFTER_NAME: &[&str] = &["様", "您好：", "您好,", "您好，", "你好：", "你好，", "здравствуй!"];
+/// Ends of the line before a quotation, in lower case.
+const QUOTES: &[&str] = &[
+    " wrote:", " schrieb:", " a écrit :", " a écrit:", " escribió:", " ha scritto:", " schreef:",
+    " escreveu:", " skrev:",
+];
+/// Beginnings of such a line that have a date.
+const DATED: &[&str] = &["On ", "Am ", "Le ", "El ", "Il giorno ", "Op ", "Em ", "Den "];
+/// What no honest message says: orders to an assistant, in lower case.
+const ORDERS: &[&str] = &[
+    "ignore all previous",
+    "ignore previous instructions",
+    "ignore the previous instructions",
+    "ignore all prior",
+    "ignore any previous",
+    "ignore the above instructions",
+    "ignore your instructions",
+    "disregard all previous",
+    "disregard previous instructions",
+    "disregard your instructions",
+    "forget your instructions",
+    "forget all previous",
+    "new instructions for the assistant",
+    "instructions for the ai",
+    "instruction to the assistant",
+];
+
+/// Returns how a text begins, on one clean line: without the filled-up preheader, the
+/// greeting, the line before a quotation and the repeated subject at its beginning, and
+/// without a quotation at its end.
+///
+/// Never empty if `raw` is not; orders to an assistant are replaced by words of ours.
+pub fn opening(raw: &str, subject: &str) -> String {
+    if gives_orders(raw) {
+        return "(orders to an assistant, not shown)".to_owned();
+    }
+    let text = cell(after_filler(raw));
+    let subject = cell(subject);
+    let subject = bare(&subject);
+    let mut rest = text.as_str();
+    // A greeting may follow the subject, and the other way round.
+    for _ in 0..3 {
+        let next = without(rest, subject).or_else(|| greeted(rest)).or_else(|| quoting(rest));
+        match next {
+            Some(next) if next.chars().nth(LEAST - 1).is_some() => rest = next,
+            _ => break,
+        }
+    }
+    before_quotation(rest).trim_end().to_owned()
+}
+
+/// Returns true for a text that gives orders to an assistant.
+pub fn gives_orders(text: &str) -> bool {
+    let text = cell(text).to_lowercase();
+    ORDERS.iter().any(|order| text.contains(order))
+}
+
+/// Returns what follows a preheader that is filled up with invisible characters; all of
+/// it if nothing does.
+fn after_filler(raw: &str) -> &str {
+    let (mut run, mut end) = (0, 0);
+    for (at, c) in raw.char_indices() {
+        match c {
+            c if is_invisible(c) => run += 1,
+            c if c.is_whitespace() => {}
+            _ => {
+                if run >= FILLER {
+                    end = at;
+                }
+                run = 0;
+            }
+        }
+    }
+    let rest = raw.get(end..).unwrap_or_default();
+    if cell(rest).chars().nth(LEAST - 1).is_some() { rest } else { raw }
+}
+
+/// Returns a subject without the marks of replies and forwards.
+fn bare(subject: &str) -> &str {
+    let mut rest = subject;
+    while let Some((mark, after)) = rest.split_once(':')
+        && matches!(mark.to_lowercase().as_str(), "re" | "aw" | "fw" | "fwd" | "wg" | "tr" | "sv")
+    {
+        rest = after.trim_start();
+    }
+    rest
+}
+
+/// Returns what follows the subject, if the text begins with it.
+fn without<'t>(text: &'t str, subject: &str) -> Option<&'t str> {
+    let mut rest = text.chars();
+    let mut count = 0;
+    for c in subject.chars() {
+        let same = rest.next().is_some_and(|own| own.to_lowercase().eq(c.to_lowercase()));
+        if !same {
+            return None;
+        }
+        count += 1;
+    }
+    let rest = rest.as_str();
+    let ends = !rest.starts_with(char::is_alphanumeric);
+    (count >= 8 && ends).then(|| trimmed(rest))
+}
+
+/// Returns what follows a greeting.
+fn greeted(text: &str) -> Option<&str> {
+    let head = text.get(..byte_after(text, GREETING)).unwrap_or_default();
+    let lower = head.to_lowercase();
+    let begins = |word: &&str| {
+        let rest = lower.strip_prefix(*word);
+        rest.is_some_and(|rest| !rest.starts_with(char::is_alphanumeric))
+    };
+    if GREETINGS.iter().any(|word| begins(&word)) {
+        let ends =
+            |c: char| matches!(c, ',' | '!' | ':' | ';' | '،' | '，' | '：' | '。' | '–' | '—');
+        let (at, mark) = head.char_indices().find(|(_, c)| ends(*c))?;
+        return text.get(at + mark.len_utf8()..).map(trimmed);
+    }
+    let name = head.get(..byte_after(head, 24)).unwrap_or_default();
+    let end = AFTER_NAME.iter().filter_map(|word| {
+        let at = match word.is_ascii() {
+            true => name.find(word)?,
+            false => name.find(word).or_else(|| name.to_lowercase().find(word))?,
+        };
+        Some(at + word.len())
+    });
+    text.get(end.min()?..).map(trimmed)
+}
+
+/// Returns what follows the line before a quotation, if the text begins with one.
+fn quoting(text: &str) -> Option<&str> {
+    let end = quoting_end(text)?;
+    let head = text.get(..end)?;
+    let named = head.split(' ').count() <= 5;
+    let dated = DATED.iter().any(|start| head.starts_with(start));
+    (named || dated).then(|| trimmed(text.get(end..).unwrap_or_default()))
+}
+
+/// Returns the byte after the first line before a quotation.
+fn quoting_end(text: &str) -> Option<usize> {
+    let head = text.get(..byte_after(text, QUOTING)).unwrap_or_default();
+    QUOTES.iter().filter_map(|end| Some(head.find(end)? + end.len())).min()
+}
+
+/// Returns a text without a quotation that follows it.
+fn before_quotation(text: &str) -> &str {
+    let starts = text.match_indices(' ').map(|(at, _)| at);
+    let mut starts = starts.filter(|at| {
+        let rest = text.get(at + 1..).unwrap_or_default();
+        DATED.iter().any(|start| rest.starts_with(start)) && quoting_end(rest).is_some()
+    });
+    starts.next().and_then(|at| text.get(..at)).unwrap_or(text)
+}
+
+/// Returns a text without the signs between a greeting and what follows it.
+fn trimmed(text: &str) -> &str {
+    text.trim_start_matches(|c: char| c.is_whitespace() || matches!(c, ',' | '.' | '!' | ':' | '-'))
+}
+
+/// Returns the byte at which the character number `count` begins, or the end.
+fn byte_after(text: &str, count: usize) -> usize {
+    text.char_indices().nth(count).map_or(text.len(), |(at, _)| at)
+}

@@ -260,6 +260,10 @@ pub enum Source {
     Any(&'static str, &'static Source),
     /// The account the object was fetched from.
     Account,
+    /// A value that the pipeline finds elsewhere, in words: it is in no object.
+    Added(&'static str),
+    /// True when the list at a path does not hold this text.
+    Lacks(&'static str, &'static str),
     /// True when there is anything at a path but null, false and an empty list.
     There(&'static str),
     /// The word, when the condition holds.

@@ -4,7 +4,7 @@ use super::Api::{Gmail, Outlook};
 use super::Kind::{Count, Flag, Handle, Text, Time, Words};
 use super::Level::{Key, More};
 use super::Source::{
-    Account, Address, Addresses, Either, EpochMs, Escaped, First, Flags, Has, Header,
+    Account, Added, Address, Addresses, Either, EpochMs, Escaped, First, Flags, Has, Header,
     HeaderAddresses, Heading, Is, Join, Names, Not, Opening, Path, Rfc3339, SenderAuth,
     SenderWarnings,
 };
@@ -109,11 +109,24 @@ const FIELDS: &[Field] = &In("message").columns([
         (Gmail, SenderWarnings(HEADERS, &Escaped("snippet"))),
         (Outlook, SenderWarnings(GRAPH_HEADERS, &Path("bodyPreview"))),
     ]),
+    field(
+        "answered",
+        Text,
+        "Whether the account sent a later message in the thread: yes, no, or `draft m5` for a \
+         draft that waits; null for one's own. Only if named, searched for, or in mail_read.",
+    )
+    .level(More)
+    .ours()
+    .sparse()
+    .sources(&[(Gmail, THREAD), (Outlook, THREAD)]),
     field("account", Text, "Address of the account it is in.")
         .level(More)
         .ours()
         .sources(&[(Gmail, Account), (Outlook, Account)]),
 ]);
+
+/// Services do not say whether a message was answered.
+const THREAD: Source = Added("the states of the messages of its thread");
 
 /// How a message of Gmail begins.
 pub(super) const GMAIL_OPENING: Source = Opening(&Escaped("snippet"), &Header("Subject"));

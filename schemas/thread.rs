@@ -7,8 +7,8 @@ use super::Api::{Gmail, Outlook};
 use super::Kind::{Count, Handle, Text, Time, Words};
 use super::Level::{Key, More};
 use super::Source::{
-    Account, Address, Any, Each, EpochMs, Flags, Has, Header, HeaderAddresses, Is, Length, Newest,
-    Not, Oldest, Path, Rfc3339,
+    Account, Address, Any, Each, EpochMs, Flags, Has, Header, HeaderAddresses, Is, Lacks, Length,
+    Newest, Not, Oldest, Path, Provided, Rfc3339,
 };
 use super::message::{GMAIL_OPENING, MIXED, OUTLOOK_OPENING};
 use super::{Field, In, Source, Table, field, table};
@@ -45,6 +45,12 @@ const FIELDS: &[Field] = &In("thread").columns([
     ),
     field("count", Count, "How many messages it has.")
         .sources(&[(Gmail, Length("messages")), (Outlook, Length("messages"))]),
+    field("last", Text, "Who wrote its newest message; drafts do not count.")
+        .untrusted(80)
+        .sources(&[
+            (Gmail, Newest("messages", &Provided(&NO_DRAFT, &HeaderAddresses("From")))),
+            (Outlook, Newest("messages", &Provided(&Not("isDraft"), &Address("from")))),
+        ]),
     field("snippet", Text, "How its newest message begins.").beginning(60).sources(&[
         (Gmail, Newest("messages", &GMAIL_OPENING)),
         (Outlook, Newest("messages", &OUTLOOK_OPENING)),
@@ -57,6 +63,9 @@ const FIELDS: &[Field] = &In("thread").columns([
         .ours()
         .sources(&[(Gmail, Account), (Outlook, Account)]),
 ]);
+
+/// Gmail's sign of a message that was sent or received.
+const NO_DRAFT: Source = Lacks("labelIds", "DRAFT");
 
 const GMAIL_FLAGS: &[(&str, Source)] = &[
     ("unread", Any("messages", &Has("labelIds", "UNREAD"))),

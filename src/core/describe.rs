@@ -123,6 +123,8 @@ fn origin(source: Source, base: &str) -> Option<String> {
     Some(match source {
         Source::Absent => return None,
         Source::Account => "the account".to_owned(),
+        Source::Added(words) => words.to_owned(),
+        Source::Lacks(path, word) => format!("{word} not in {}", at(path)),
         Source::Path(path)
         | Source::Name(path)
         | Source::Escaped(path)

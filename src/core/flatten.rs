@@ -209,7 +209,7 @@ struct Reader<'a> {
 impl Reader<'_> {
     fn read(&mut self, object: &Value, source: Source) -> ReadValue {
         match source {
-            Source::Absent => ReadValue::Nothing,
+            Source::Absent | Source::Added(_) => ReadValue::Nothing,
             Source::Account => ReadValue::Text(self.context.account.to_owned()),
             Source::Path(path) => self.scalar(at(object, path)),
             Source::Escaped(path) => match self.scalar(at(object, path)) {
@@ -240,6 +240,12 @@ impl Reader<'_> {
             Source::Has(path, word) => match at(object, path) {
                 Some(Value::Array(list)) => {
                     ReadValue::Flag(list.iter().any(|item| item.as_str() == Some(word)))
+                }
+                other => self.unexpected(other),
+            },
+            Source::Lacks(path, word) => match at(object, path) {
+                Some(Value::Array(list)) => {
+                    ReadValue::Flag(list.iter().all(|item| item.as_str() != Some(word)))
                 }
                 other => self.unexpected(other),
             },

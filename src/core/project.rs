@@ -48,13 +48,14 @@ impl Projection {
 
     fn read(&mut self, base: &str, source: Source) {
         match source {
-            Source::Absent | Source::Account => {}
+            Source::Absent | Source::Account | Source::Added(_) => {}
             Source::Path(path)
             | Source::Escaped(path)
             | Source::Not(path)
             | Source::Is(path, _)
             | Source::Name(path)
             | Source::Has(path, _)
+            | Source::Lacks(path, _)
             | Source::EpochMs(path)
             | Source::Rfc3339(path)
             | Source::Address(path)

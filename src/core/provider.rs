@@ -17,6 +17,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use jiff::Timestamp;
 use serde_json::Value;
 
 use self::calendar::{Calendars, Changes};
@@ -115,6 +116,31 @@ pub enum BodyForm {
     Headers,
 }
 
+/// One message of a thread, and what it is to its owner.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ThreadMessage {
+    /// The provider's id of it.
+    pub id: String,
+    /// When it arrived or was sent; of a draft, when it was made or saved.
+    pub date: Timestamp,
+    /// What it is.
+    pub role: Role,
+}
+
+/// What a message of a thread is to its owner.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Role {
+    /// It was sent to them.
+    #[default]
+    Received,
+    /// They sent it.
+    Sent,
+    /// They have not sent it.
+    Draft,
+    /// It is in the trash or in spam.
+    Hidden,
+}
+
 /// One message, read.
 #[derive(Debug, Clone, Default)]
 pub struct MessageContent {
@@ -187,6 +213,13 @@ pub trait Mailbox: Drafts + MessageActions + MailboxSettings {
     /// Returns a thread's messages, oldest first.
     async fn thread(&self, id: &str) -> Result<Vec<ThreadMessage>>;
 
+    /// Returns the messages of threads, oldest first: one result for each id, in the
+    /// order of `ids`; nothing at all if the mailbox cannot tell.
+    async fn thread_states(&self, ids: &[String]) -> Vec<Result<Vec<ThreadMessage>>> {
+        let _ = ids;
+        Vec::new()
+    }
+
     /// Returns names of labels or folders by id, for items that were read singly;
     /// without the provider's own labels, which columns show in words of ours.
     async fn names(&self) -> Result<HashMap<String, String>>;
@@ -197,17 +230,6 @@ pub trait Mailbox: Drafts + MessageActions + MailboxSettings {
 
     /// Checks that `id` could be one of this provider's message ids.
     fn check_id(&self, id: &str) -> Result<()>;
-}
-
-/// A message of a thread.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct ThreadMessage {
-    /// The provider's id.
-    pub id: String,
-    /// True for a draft.
-    pub draft: bool,
-    /// True for a message in the trash or in spam.
-    pub trashed: bool,
 }
 
 /// Opens mailboxes; the only place that knows which providers exist.

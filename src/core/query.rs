@@ -210,6 +210,20 @@ pub struct Clock {
 /// Fails with [`crate::error::Kind::Argument`] on anything that is not understood, and
 /// reports where.
 pub fn parse(text: &str, clock: &Clock) -> Result<Query> {
+    let (query, answered) = parse_search(text, clock)?;
+    match answered {
+        None => Ok(query),
+        Some(_) => Err(Error::argument("only mail_search knows `is:answered` and `is:unanswered`")
+            .next("search with it first, and give the ids")),
+    }
+}
+
+/// Parses a query that may say, once and beside its other conditions, whether messages
+/// are answered: true for `is:answered`. No provider can be asked for that.
+///
+/// # Errors
+/// Those of [`parse`].
+pub fn parse_search(text: &str, clock: &Clock) -> Result<(Query, Option<bool>)> {
     let text = text.trim();
     if text.len() > LONGEST {
         return Err(Error::argument(format!(
@@ -221,14 +235,16 @@ pub fn parse(text: &str, clock: &Clock) -> Result<Query> {
     if let Some(raw) = text.strip_prefix(RAW) {
         return match raw.trim() {
             "" => Err(empty(RAW)),
-            raw => Ok(Query::Raw(raw.to_owned())),
+            raw => Ok((Query::Raw(raw.to_owned()), None)),
         };
     }
-    let mut parser = Parser { tokens: tokens(text)?.into_iter().peekable(), clock };
+    let mut tokens = tokens(text)?;
+    let answered = take_answered(&mut tokens);
+    let mut parser = Parser { tokens: tokens.into_iter().peekable(), clock };
     let query = parser.all(0)?;
     match parser.tokens.next() {
         None if is_empty(&query) => Err(nothing("the query")),
-        None => Ok(query),
+        None => Ok((query, answered)),
         Some(_) => Err(Error::argument("the query has an unmatched `)`")
             .next("remove it, or put it in quotes")),
     }
@@ -237,6 +253,37 @@ pub fn parse(text: &str, clock: &Clock) -> Result<Query> {
 /// Returns true for a query in a provider's own syntax.
 pub fn is_raw(text: &str) -> bool {
     text.trim().starts_with(RAW)
+}
+
+/// Takes `is:answered`, `is:unanswered` or `-is:answered` out of the tokens, if it is in
+/// no group and no OR.
+fn take_answered(tokens: &mut Vec<Token>) -> Option<bool> {
+    let mut depth = 0_usize;
+    for at in 0..tokens.len() {
+        match tokens.get(at..)? {
+            [Token::Open | Token::OpenAny, ..] => depth += 1,
+            [Token::Close | Token::CloseAny, ..] => depth = depth.saturating_sub(1),
+            [Token::Operator(name), Token::Text(value), rest @ ..]
+                if depth == 0 && name == "is" && rest.first() != Some(&Token::Or) =>
+            {
+                let wanted = match value.to_ascii_lowercase().as_str() {
+                    "answered" => true,
+                    "unanswered" => false,
+                    _ => continue,
+                };
+                let before = tokens.get(..at)?;
+                let not = before.last() == Some(&Token::Not);
+                let from = at - usize::from(not);
+                if matches!(before.get(..from)?.last(), Some(Token::Or | Token::Not)) {
+                    continue;
+                }
+                tokens.drain(from..at + 2);
+                return Some(wanted != not);
+            }
+            _ => {}
+        }
+    }
+    None
 }
 
 struct Parser<'a> {
@@ -385,6 +432,10 @@ fn term(name: &str, value: &str, clock: &Clock) -> Result<Term> {
             "read" => Term::Is(State::Read),
             "starred" | "flagged" => Term::Is(State::Starred),
             "important" => Term::Is(State::Important),
+            word @ ("answered" | "unanswered") => {
+                return Err(Error::argument(format!("`is:{word}` is looked up, not searched for"))
+                    .next("give it once, in no group and no OR"));
+            }
             _ => {
                 return Err(Error::argument(format!("unknown `is:{}`", brief(value)))
                     .next("use is:unread, is:read, is:starred, is:flagged or is:important"));

@@ -34,6 +34,7 @@ tool! {
         links: bool = SWITCH,
         /// `next`, alone, to continue
         cursor: Option<String> = TEXT,
+        tz: Option<String> = TEXT,
         // The one that the provider's own ids belong to.
         account: Option<String> = ACCOUNT,
         ..budget, chunk, known, format
@@ -227,7 +228,7 @@ words! {
 impl Read {
     fn checked(self, args: &Args) -> Result<Self> {
         if let Some(cursor) = &self.cursor {
-            let names = ["ids", "body", "quoted", "links", "account"];
+            let names = ["ids", "body", "quoted", "links", "tz", "account"];
             args.refuse_beside_cursor(&names, cursor, "read")?;
             return Ok(self);
         }

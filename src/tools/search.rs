@@ -15,7 +15,7 @@ tool! {
     pub struct Search {
         // Unparsed: its dates depend on when the first page was asked for.
         /// Words, "phrase", from: to: cc: subject: body: in: label: category:
-        /// is:unread|read|starred|important has:attachment filename: larger:5M smaller:
+        /// is:unread|read|starred|important|answered|unanswered has:attachment filename: larger:5M smaller:
         /// before: after: (2026-02-03, 7d) OR -not ( )
         q: Option<String> = TEXT,
         account: Option<String> = ANY_ACCOUNT,
@@ -25,6 +25,7 @@ tool! {
         fields: Option<Vec<String>> = columns(&[&MESSAGE, &THREAD]),
         detail: Option<Detail> = choice(),
         limit: Option<u32> = number(1, 100, 20),
+        tz: Option<String> = TEXT,
         /// `next` of the last page
         cursor: Option<String> = TEXT,
         ..budget, chunk, known, format

@@ -170,6 +170,12 @@ fn missing_chunk_is_refused() {
         fitted(&response, &options(8_000, 2)).unwrap_err().to_string(),
         "chunk=2: there is one chunk: leave out `chunk`, or use the `next` cursor for what follows"
     );
+    // What is left of a text is no chunk.
+    let cut = fitted(&long_message(400, false), &options(600, 2)).unwrap_err().to_string();
+    let (before, line) = cut.split_once(" offset=").unwrap();
+    let words = "chunk=2: there is one chunk; a text was cut, not split: output_read id=";
+    assert!(before.starts_with(words), "{cut}");
+    assert!(line.split(' ').next().unwrap().parse::<usize>().unwrap() > 1, "{cut}");
 }
 
 /// A message with a body of so many lines.

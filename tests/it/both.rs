@@ -54,7 +54,7 @@ fn by(rows: Vec<Value>, key: &str, without: &[&str]) -> BTreeMap<String, Value> 
             }
             // One service gives more of the text than the other.
             if let Some(Value::String(text)) = row_map.get_mut("snippet") {
-                *text = text.chars().take(40).collect();
+                *text = text.chars().take(24).collect();
             }
             (name, row)
         })
@@ -94,6 +94,48 @@ async fn same_messages_give_the_same_rows() {
         assert_eq!(threads[1].get(name), Some(row), "{name}");
     }
     assert_eq!(threads[0].len(), threads[1].len());
+}
+
+/// What was answered is looked up in threads: a draft is no answer, and one's own
+/// messages are neither.
+#[tokio::test]
+async fn messages_are_answered_or_not_at_both() {
+    let mut session = Session::signed_in(TempDir::new().unwrap(), None, BOTH).await;
+    let mut counts = Vec::new();
+    for account in [GOOGLE, MICROSOFT] {
+        let mut found = Vec::new();
+        for q in ["is:answered", "is:unanswered in:inbox", "-is:answered in:inbox", "in:inbox"] {
+            let asked = json!({"q": q, "fields": ["message_id", "answered"], "account": account});
+            let rows = all(&mut session, asked, "messages").await.unwrap();
+            let states = rows.iter().map(|row| {
+                let state = row["answered"].as_str().unwrap_or("own");
+                (row["message_id"].to_string(), state.split(' ').next().unwrap().to_owned())
+            });
+            found.push(states.collect::<BTreeMap<_, _>>());
+        }
+        assert!(found[0].values().all(|state| state == "yes"), "{found:?}");
+        assert_eq!(found[1], found[2]);
+        let open = |state: &String| state == "no" || state == "draft";
+        let inbox = found[3].iter().filter(|(_, state)| open(state));
+        assert_eq!(
+            inbox.map(|(id, state)| (id.clone(), state.clone())).collect::<BTreeMap<_, _>>(),
+            found[1]
+        );
+        counts.push((found[0].clone(), found[3].clone()));
+    }
+    assert!(!counts[0].0.is_empty() && counts[0].1.values().any(|state| state == "draft"));
+    assert_eq!(counts[0], counts[1]);
+    for (q, why) in [
+        ("is:answered OR is:starred", "`is:answered` is looked up, not searched for"),
+        ("-(is:unanswered x)", "`is:unanswered` is looked up, not searched for"),
+        ("is:answered is:unanswered", "`is:unanswered` is looked up, not searched for"),
+    ] {
+        let error = all(&mut session, json!({"q": q}), "messages").await.unwrap_err();
+        assert!(error.contains(why), "{error}");
+    }
+    let changed = json!({"q": "is:answered", "do": "read", "account": GOOGLE});
+    let refused = session.call("mail_modify", changed).await;
+    assert!(refused.is_error && refused.blocks[0].contains("only mail_search"), "{refused:?}");
 }
 
 /// A label or folder that an account lacks is found nowhere in it: of an OR the

@@ -169,10 +169,11 @@ async fn rows_are_sorted_and_name_their_account() {
         bench.call("mail_search", json!({"cursor": "p1"})).await.unwrap(),
         [
             "zone: Europe/Berlin\n\
-             messages[2\t]{id\tdate\tfrom\tsubject\taccount}:\n  \
-             m5\t2026-02-02 03h42\tnull\tbo-1\tbo@example.com\n  \
-             m4\t2026-02-02 03h41\tnull\tana-2\tana@example.com",
-            "messages: 2 of 5 in 2 accounts, newest first, after 3 on earlier pages",
+             messages[2\t]{id\tdate\tfrom\tsubject\tflags\taccount}:\n  \
+             m5\t2026-02-02 03h42\tnull\tbo-1\t\"\"\tbo@example.com\n  \
+             m4\t2026-02-02 03h41\tnull\tana-2\t\"\"\tana@example.com",
+            "messages: 2 of 5 in 2 accounts, newest first, after 3 on earlier pages; spam and \
+             trash not searched",
         ]
     );
     // Of one account, the account is not said.
@@ -180,7 +181,7 @@ async fn rows_are_sorted_and_name_their_account() {
         .call("mail_search", json!({"account": "bo@example.com", "detail": "minimal"}))
         .await
         .unwrap();
-    assert!(blocks[0].contains("messages[2\t]{id\tdate\tfrom\tsubject}:"), "{}", blocks[0]);
+    assert!(blocks[0].contains("messages[2\t]{id\tdate\tfrom\tsubject\tflags}:"), "{}", blocks[0]);
 }
 
 /// What is on disk goes on when the program is another version: the kind of list
@@ -247,7 +248,8 @@ async fn failing_or_slow_account_is_a_note() {
     let second = bench.call("mail_search", json!({"cursor": "p1", "limit": 100})).await.unwrap();
     assert_eq!(
         second[1],
-        "messages: 14 of 18 in 4 accounts, newest first, after 4 on earlier pages"
+        "messages: 14 of 18 in 4 accounts, newest first, after 4 on earlier pages; spam and trash \
+         not searched"
     );
     // All of them failing is an error.
     for one in &bench.fakes {

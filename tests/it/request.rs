@@ -30,7 +30,7 @@ fn lenient_argument_forms_are_accepted() {
     }
     assert_eq!(
         parse("mail_read", &json!({"ids": "m1, t2,m1", "quoted": "true", "body": "md"})),
-        "Read(Read { ids: [\"m1\", \"t2\"], body: Markdown, quoted: true, links: false, cursor: None, account: None })"
+        "Read(Read { ids: [\"m1\", \"t2\"], body: Markdown, quoted: true, links: false, cursor: None, tz: None, account: None })"
     );
     assert_eq!(parse("accounts", &json!({})), "Accounts(List)");
     assert_eq!(
@@ -63,11 +63,11 @@ fn unintelligible_arguments_are_refused() {
         "mail_search", json!({"fields": 7}), "`fields` is 7: give a list of strings";
         "mail_search", json!({"fields": [7]}), "`fields` is 7: give a list of strings";
         "mail_search", json!({"fields": ["id", "colour"]}),
-            "the table of messages has no column `colour`: use some of: id, date, from, subject, snippet, flags, to, cc, thread, folder, labels, size, has_attachments, message_id, bulk, auth, warn, account";
+            "the table of messages has no column `colour`: use some of: id, date, from, subject, snippet, flags, to, cc, thread, folder, labels, size, has_attachments, message_id, bulk, auth, warn, answered, account";
         "mail_search", json!({"fields": ["to"], "by": "thread"}),
-            "the table of threads has no column `to`: use some of: id, date, people, subject, count, snippet, flags, account";
+            "the table of threads has no column `to`: use some of: id, date, people, subject, count, last, snippet, flags, account";
         "mail_search", json!({"query": "x"}),
-            "mail_search takes no argument `query`: use some of: q, account, folder, by, fields, detail, limit, cursor, budget, chunk, known, format";
+            "mail_search takes no argument `query`: use some of: q, account, folder, by, fields, detail, limit, tz, cursor, budget, chunk, known, format";
         "mail_read", json!({}),
             "mail_read needs `ids`, or a `cursor`: give ids such as m12 from mail_search";
         "mail_read", json!({"ids": []}),

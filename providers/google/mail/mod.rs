@@ -34,7 +34,6 @@ use daysheet_core::query::{NOTHING, Query, Term};
 use daysheet_core::schemas::{Api, Table};
 use daysheet_core::text::brief;
 use daysheet_core::text::{Note, note, ours};
-use messages::is_under;
 
 /// The user that the token belongs to.
 const ME: &str = "me";
@@ -363,19 +362,16 @@ impl Mailbox for Gmail {
     }
 
     async fn thread(&self, id: &str) -> Result<Vec<ThreadMessage>> {
-        let paths = ["messages/id", "messages/labelIds"].map(str::to_owned).to_vec();
-        let states = Projection { paths, ..Projection::default() };
-        let answer = self.conversation(id, &states, "minimal").await?;
-        let messages = list(&answer, "messages");
-        Ok(messages
-            .iter()
-            .map(|item| ThreadMessage {
-                id: text(item, "id").to_owned(),
-                draft: is_under(item, "DRAFT"),
-                trashed: is_under(item, "TRASH") || is_under(item, "SPAM"),
-            })
-            .filter(|one| !one.id.is_empty())
-            .collect())
+        let paths = ["messages/id", "messages/labelIds", "messages/internalDate"];
+        let projection =
+            Projection { paths: paths.map(str::to_owned).to_vec(), ..Projection::default() };
+        let answer = self.conversation(id, &projection, "minimal").await?;
+        Ok(states::thread(&list(&answer, "messages")))
+    }
+
+    async fn thread_states(&self, ids: &[String]) -> Vec<Result<Vec<ThreadMessage>>> {
+        let calls: Vec<_> = ids.iter().map(|id| self.thread(id)).collect();
+        stream::iter(calls).buffered(IN_FLIGHT).collect().await
     }
 
     async fn names(&self) -> Result<HashMap<String, String>> {

@@ -4,11 +4,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::json::text;
 use daysheet_core::error::{Error, Result};
 use daysheet_core::provider::mail::{Flag, MailState, MessageAction};
+use daysheet_core::provider::{Role, ThreadMessage};
 
 /// Where a message is, the strongest word first.
 const PLACES: [&str; 5] = ["TRASH", "SPAM", "INBOX", "DRAFT", "SENT"];
@@ -42,6 +44,28 @@ impl Difference {
 pub(super) fn labels(item: &Value) -> BTreeSet<String> {
     let listed = item.get("labelIds").and_then(Value::as_array);
     listed.into_iter().flatten().filter_map(|label| label.as_str().map(str::to_owned)).collect()
+}
+
+/// Returns the messages of a thread, oldest first.
+pub(super) fn thread(messages: &[Value]) -> Vec<ThreadMessage> {
+    let one = |item: &Value| {
+        let labels = labels(item);
+        let has = |label| labels.contains(label);
+        let date = text(item, "internalDate").parse().unwrap_or_default();
+        Some(text(item, "id")).filter(|id| !id.is_empty()).map(|id| ThreadMessage {
+            id: id.to_owned(),
+            date: Timestamp::from_millisecond(date).unwrap_or_default(),
+            role: match () {
+                () if has("TRASH") || has("SPAM") => Role::Hidden,
+                () if has("DRAFT") => Role::Draft,
+                () if has("SENT") => Role::Sent,
+                () => Role::Received,
+            },
+        })
+    };
+    let mut thread: Vec<ThreadMessage> = messages.iter().filter_map(one).collect();
+    thread.sort_by_key(|one| one.date);
+    thread
 }
 
 /// Returns the state for a set of labels.

@@ -31,7 +31,7 @@ use tokio::sync::Mutex;
 
 use super::client::Graph;
 use super::people;
-use crate::json::{is, text};
+use crate::json::text;
 use daysheet_core::error::{Error, Kind, Result};
 use daysheet_core::project::Projection;
 use daysheet_core::provider::calendar::Changes;
@@ -252,20 +252,11 @@ impl Mailbox for Outlook {
 
     async fn thread(&self, id: &str) -> Result<Vec<ThreadMessage>> {
         check(id)?;
-        let messages = threads::states(&self.graph, id).await?;
-        let tree = self.tree().await?;
-        let trashed = |message: &Value| {
-            let folder = tree.names().get(text(message, "parentFolderId"));
-            matches!(folder.map(String::as_str), Some("trash" | "spam"))
-        };
-        Ok(messages
-            .iter()
-            .map(|message| ThreadMessage {
-                id: text(message, "id").to_owned(),
-                draft: is(message, "isDraft"),
-                trashed: trashed(message),
-            })
-            .collect())
+        threads::thread(self, id).await
+    }
+
+    async fn thread_states(&self, ids: &[String]) -> Vec<Result<Vec<ThreadMessage>>> {
+        threads::states(self, ids).await
     }
 
     async fn names(&self) -> Result<HashMap<String, String>> {

@@ -13,13 +13,14 @@ use std::collections::HashMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::folders::FolderTree;
 use super::list::ListQuery;
 use super::{Outlook, count};
 use crate::json::text;
 use crate::microsoft::client::Graph;
 use crate::written::hash;
 use daysheet_core::error::{Error, Kind, Result};
-use daysheet_core::provider::{Failed, ListRequest, Page, Total};
+use daysheet_core::provider::{Failed, ListRequest, Page, Role, ThreadMessage, Total};
 use daysheet_core::text::note;
 
 /// Conversations that a cursor remembers; with more, the first are forgotten.
@@ -157,10 +158,13 @@ async fn fill(graph: &Graph, ask: &ListRequest, ids: Vec<String>, page: &mut Pag
     }
 }
 
-/// Returns a conversation's messages with their folders, oldest first.
-pub async fn states(graph: &Graph, id: &str) -> Result<Vec<Value>> {
-    let select = ["id", "receivedDateTime", "isDraft", "parentFolderId"];
-    let answer = graph.get(&request(graph, id, &select)).await?;
+/// The properties that tell what a message is to the mailbox's owner.
+const STATE: [&str; 5] = ["id", "receivedDateTime", "isDraft", "parentFolderId", "from"];
+
+/// Returns the messages of a conversation, oldest first.
+pub async fn thread(outlook: &Outlook, id: &str) -> Result<Vec<ThreadMessage>> {
+    let graph = outlook.graph();
+    let answer = graph.get(&request(graph, id, &STATE)).await?;
     let (messages, whole) = messages(graph, answer, ALL_PAGES).await?;
     if !whole {
         return Err(Error::argument(format!(
@@ -173,7 +177,47 @@ pub async fn states(graph: &Graph, id: &str) -> Result<Vec<Value>> {
         return Err(Error::new(Kind::NotFound, "Outlook has no messages left in this thread")
             .next("search again for its handle"));
     }
-    Ok(messages)
+    let tree = outlook.tree().await?;
+    Ok(messages.iter().map(|item| member(outlook, &tree, item)).collect())
+}
+
+/// Returns the messages of conversations, one result for each id.
+pub async fn states(outlook: &Outlook, ids: &[String]) -> Vec<Result<Vec<ThreadMessage>>> {
+    let graph = outlook.graph();
+    let tree = match outlook.tree().await {
+        Ok(tree) => tree,
+        Err(error) => return ids.iter().map(|_| Err(error.clone())).collect(),
+    };
+    let requests: Vec<String> = ids.iter().map(|id| request(graph, id, &STATE)).collect();
+    let mut threads = Vec::new();
+    for answer in graph.batch(&requests).await {
+        let found = match answer {
+            Ok(answer) => messages(graph, answer, PAGES).await,
+            Err(error) => Err(error),
+        };
+        let thread = |(items, _): (Vec<Value>, bool)| {
+            items.iter().map(|item| member(outlook, &tree, item)).collect()
+        };
+        threads.push(found.map(thread));
+    }
+    threads
+}
+
+/// Returns a message as a member of its conversation.
+fn member(outlook: &Outlook, tree: &FolderTree, item: &Value) -> ThreadMessage {
+    let folder = text(item, "parentFolderId");
+    let from = item.pointer("/from/emailAddress/address").and_then(Value::as_str);
+    let own = from.is_some_and(|from| from.eq_ignore_ascii_case(outlook.address()));
+    ThreadMessage {
+        id: text(item, "id").to_owned(),
+        date: text(item, "receivedDateTime").parse().unwrap_or_default(),
+        role: match () {
+            () if tree.is_hidden(folder) => Role::Hidden,
+            () if item.get("isDraft") == Some(&Value::Bool(true)) => Role::Draft,
+            () if own || tree.resolve("sent").is_ok_and(|sent| folder == sent) => Role::Sent,
+            () => Role::Received,
+        },
+    }
 }
 
 fn request(graph: &Graph, id: &str, select: &[&str]) -> String {

@@ -10,6 +10,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::answered::{self, Answers};
 use crate::error::{Error, Result};
 use crate::flatten::{self, Context};
 use crate::pipeline::answer::cursor::{IdDigest, SeenIds};
@@ -64,6 +65,8 @@ pub(super) struct GatheredMessages {
     pub(in crate::pipeline) names: HashMap<String, String>,
     /// Notes on parts of the query that the provider could not evaluate.
     pub(in crate::pipeline) notes: Vec<Note>,
+    /// What is known about answers.
+    pub(super) answers: Answers,
     /// The number of provider pages fetched.
     pub(in crate::pipeline) looked: usize,
 }
@@ -73,6 +76,8 @@ pub(super) struct GatheredMessages {
 pub(super) struct ListOptions<'a> {
     pub(in crate::pipeline) table: &'static Table,
     pub(in crate::pipeline) context: &'a Context<'a>,
+    /// Keeps only what was answered, or what was not.
+    pub(in crate::pipeline) answered: Option<bool>,
 }
 
 /// Fetches pages of one mailbox from `place` on.
@@ -92,15 +97,22 @@ pub(super) async fn fetch_pages(
         total: None,
         names: HashMap::new(),
         notes: Vec::new(),
+        answers: Answers::new(),
         looked: 0,
     };
     loop {
         ask.cursor.clone_from(&fetched.next);
-        let page = if *asking.table == THREAD {
+        let mut page = if *asking.table == THREAD {
             mailbox.threads(&ask).await?
         } else {
             mailbox.messages(&ask).await?
         };
+        if let Some(wanted) = asking.answered {
+            let ListOptions { table, context, .. } = asking;
+            let answers = answered::keep(mailbox, table, &mut page.items, context, wanted).await?;
+            fetched.answers.extend(answers);
+            page.total = None;
+        }
         fetched.add(page, ask.cursor.clone(), &seen, asking);
         let enough = fetched.rows.len() >= ask.limit;
         if enough || fetched.next.is_none() || fetched.looked == MOST_PAGES {

@@ -7,9 +7,11 @@
 use std::sync::Arc;
 
 use futures_util::future::join_all;
+use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan};
 use serde::{Deserialize, Serialize};
 
+use super::answered;
 use super::pages::{GatheredMessages, ListOptions, ListedRow, PagePosition, fetch_pages};
 use crate::encode::Document;
 use crate::error::{Error, Result};
@@ -42,6 +44,9 @@ struct SearchPlan {
     level: Option<String>,
     fields: Option<Vec<String>>,
     limit: u32,
+    /// The zone that was named.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    tz: Option<String>,
     /// When the first page was requested, in seconds since 1970; only for a query whose
     /// meaning depends on the time.
     now: Option<i64>,
@@ -59,6 +64,9 @@ struct SearchPlan {
 struct SearchContext<'p> {
     plan: &'p SearchPlan,
     query: Option<Query>,
+    /// Whether messages have to be answered, or must not be.
+    answered: Option<bool>,
+    zone: TimeZone,
     table: &'static Table,
     columns: Vec<&'static Field>,
     labels: AccountLabels,
@@ -82,12 +90,15 @@ impl Pipeline {
         let plan = self.plan(search).await?;
         let table = if plan.by_thread { &THREAD } else { &MESSAGE };
         let merged = plan.accounts > 1;
-        let (query, now) = self.query(&plan)?;
+        let zone = self.zone(plan.tz.as_deref())?;
+        let (query, answered, now) = self.query(&plan, &zone)?;
         let request = SearchContext {
             plan: &plan,
             query,
+            answered,
+            zone,
             table,
-            columns: plan.columns(table, merged)?,
+            columns: plan.columns(table, merged, answered.is_some())?,
             labels: self.labels().await?,
             wanted: usize::try_from(plan.limit).unwrap_or(usize::MAX),
             merged,
@@ -133,13 +144,16 @@ impl Pipeline {
         plan.places.extend(missing.iter().filter_map(|(_, place)| place.clone()));
 
         let mut document = Document { scalars: Vec::new(), tables: vec![rows] };
-        zone_line(&mut document, &self.config.zone);
+        zone_line(&mut document, &request.zone);
         let mut count = plan.count(table, shown, before, missing.is_empty());
         if !plan.places.is_empty() {
             plan.now = now;
             let cursor = self.save_cursor(KIND, &plan).await?;
             document.scalars.push(("next", Cell::Handle('p', cursor)));
             count.push_str(&format!("; cursor=p{cursor} has more"));
+        }
+        if plan.places.is_empty() && missing.is_empty() && is_everywhere(&request) {
+            count.push_str("; spam and trash not searched");
         }
         notes.insert(0, note!("{}", ours(count)));
         notes.extend(missing.into_iter().map(missing_line));
@@ -169,20 +183,25 @@ impl Pipeline {
         })
     }
 
-    /// Returns the query including the folder, and the instant that its relative dates
+    /// Returns the query including the folder, what it says about answers, and the instant that its relative dates
     /// are counted from, if it has any.
-    fn query(&self, plan: &SearchPlan) -> Result<(Option<Query>, Option<i64>)> {
-        let mut clock = self.clock();
+    fn query(
+        &self,
+        plan: &SearchPlan,
+        zone: &TimeZone,
+    ) -> Result<(Option<Query>, Option<bool>, Option<i64>)> {
+        let mut clock = Clock { zone: zone.clone(), ..self.clock() };
         if let Some(then) = plan.now.and_then(|now| Timestamp::from_second(now).ok()) {
             clock.now = then;
         }
         let mut parts = Vec::new();
-        let mut now = None;
+        let (mut now, mut answered) = (None, None);
         if let Some(q) = &plan.q {
-            let query = query::parse(q, &clock)?;
+            let query;
+            (query, answered) = query::parse_search(q, &clock)?;
             let tomorrow = Clock { now: clock.now + 24.hours(), ..clock.clone() };
             // A cursor stores the time only if the query depends on it.
-            if query::parse(q, &tomorrow)? != query {
+            if query::parse_search(q, &tomorrow)?.0 != query {
                 now = Some(clock.now.as_second());
             }
             parts.push(query);
@@ -192,7 +211,8 @@ impl Pipeline {
         {
             parts.push(Query::Term(Term::Folder(query::place(folder))));
         }
-        Ok(((!parts.is_empty()).then_some(Query::All(parts)), now))
+        parts.retain(|part| *part != Query::All(Vec::new()));
+        Ok(((!parts.is_empty()).then_some(Query::All(parts)), answered, now))
     }
 
     /// Queries one account for its part.
@@ -211,10 +231,12 @@ impl Pipeline {
                 None => None,
             };
             // Rows are merged by date, whether or not it is shown.
-            let read = match merged {
+            let mut read = match merged {
                 true => with_date(&request.columns, request.table),
                 false => request.columns.clone(),
             };
+            let thread = request.table.field(answered::THREAD).filter(|_| request.looks_up());
+            read.extend(thread.filter(|thread| !request.columns.contains(thread)));
             let ask = ListRequest {
                 query: request.query.clone(),
                 folder,
@@ -223,8 +245,10 @@ impl Pipeline {
                 cursor: None,
             };
             let context = self.context_for(mailbox.api(), &label, &account);
+            let context = Context { zone: &request.zone, ..context };
             // Dates and ids need no names.
-            let asking = ListOptions { table: request.table, context: &context };
+            let asking =
+                ListOptions { table: request.table, context: &context, answered: request.answered };
             let fetched = fetch_pages(&*mailbox, ask, place.clone(), asking).await?;
             Ok((account, mailbox.clone(), fetched))
         };
@@ -268,12 +292,21 @@ impl Pipeline {
             }
         }
         let context = Context {
+            zone: &request.zone,
             names: &part.fetched.names,
             room: request.plan.room(),
             ..self.context_for(part.mailbox.api(), &part.label, &part.account)
         };
         let mut own = Vec::new();
         let mut rows = rows_of(&context, request.table, &request.columns, &items, &mut own);
+        if request.looks_up() {
+            let (looked_up, failed) = match request.answered {
+                Some(_) => (part.fetched.answers.clone(), None),
+                None => answered::look_up(&*part.mailbox, request.table, &items, &context).await,
+            };
+            own.extend(failed.map(|error| note!("answered is null where unknown: {}", error)));
+            self.fill_answered(&mut rows, &looked_up, &part.account).await?;
+        }
         own.extend(self.placeholder_rows(&mut rows, &failed, &part.account).await?);
         notes.extend(own.into_iter().map(name_account(request.merged, &part.label)));
         Ok(rows)
@@ -300,6 +333,7 @@ impl Pipeline {
                 level: None,
                 fields: None,
                 limit: search.limit.unwrap_or(20),
+                tz: search.tz,
                 now: None,
                 shown: 0,
                 total: None,
@@ -319,6 +353,7 @@ impl Pipeline {
         let same = same_account
             && search.q.as_ref().is_none_or(|q| plan.q.as_ref() == Some(q))
             && search.folder.as_ref().is_none_or(|folder| plan.folder.as_ref() == Some(folder))
+            && search.tz.as_ref().is_none_or(|tz| plan.tz.as_ref() == Some(tz))
             && search.by.is_none_or(|by| (by == By::Thread) == plan.by_thread);
         if !same {
             return Err(another_search(cursor));
@@ -336,6 +371,27 @@ impl Pipeline {
         }
         self.named_or_all(search.account.as_deref()).await
     }
+}
+
+impl SearchContext<'_> {
+    /// Returns true if threads are looked up for answers.
+    fn looks_up(&self) -> bool {
+        let shows = self.columns.iter().any(|field| field.name == answered::COLUMN);
+        self.answered.is_some() || shows
+    }
+}
+
+/// Returns true for a search that names no folder, which leaves out spam and trash.
+fn is_everywhere(request: &SearchContext<'_>) -> bool {
+    let named = |query: &Query| {
+        let mut terms = query.terms().into_iter();
+        matches!(query, Query::Raw(_)) || terms.any(|term| matches!(term, Term::Folder(_)))
+    };
+    let query = request.query.iter().flat_map(|query| match query {
+        Query::All(parts) => parts.as_slice(),
+        one => std::slice::from_ref(one),
+    });
+    request.plan.folder.is_none() && !query.into_iter().any(named)
 }
 
 /// Takes rows from the parts, the newest first, until there are enough or the
@@ -439,7 +495,12 @@ impl SearchPlan {
 
     /// Returns the columns to show. The account is included if there are several,
     /// unless columns were named.
-    fn columns(&self, table: &'static Table, merged: bool) -> Result<Vec<&'static Field>> {
+    fn columns(
+        &self,
+        table: &'static Table,
+        merged: bool,
+        answered: bool,
+    ) -> Result<Vec<&'static Field>> {
         if let Some(fields) = &self.fields {
             return Columns::Named(fields.clone()).of(table);
         }
@@ -448,7 +509,13 @@ impl SearchPlan {
             .into_iter()
             .find(|level| word == Some(level.word()))
             .unwrap_or(Level::Core);
-        Ok(crate::pipeline::columns_of(table, level, merged))
+        let mut columns = crate::pipeline::columns_of(table, Level::More, merged);
+        // A look-up for each thread is not a matter of detail.
+        columns.retain(|field| match field.name {
+            answered::COLUMN => answered,
+            _ => field.is_account() || field.level <= level,
+        });
+        Ok(columns)
     }
 
     /// Formats `messages: 20 of ~201 in 2 accounts, newest first, after 20 on earlier pages`.

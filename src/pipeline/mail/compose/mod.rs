@@ -23,9 +23,8 @@ use crate::pipeline::access::guard::everybody;
 use crate::pipeline::answer::outcome::{Outcome, WriteReport};
 use crate::pipeline::calendar::target::short;
 use crate::pipeline::{Pipeline, Response};
-use crate::provider::Account;
-use crate::provider::Mailbox;
 use crate::provider::mail::{Alias, Origin, OutgoingMessage, SourceMessage, StoredDraft};
+use crate::provider::{Account, Mailbox, Role};
 use crate::store::HandleKind;
 use crate::text as words;
 use crate::text::{Note, note, ours, quoted_list};
@@ -115,7 +114,7 @@ impl Pipeline {
                 return Some(note!("drafts in this thread could not be looked for: {}", error));
             }
         };
-        let open = messages.iter().rev().find(|one| one.draft && !one.trashed)?;
+        let open = messages.iter().rev().find(|one| one.role == Role::Draft)?;
         let kind = HandleKind::Message;
         let handle = self.handle_after(&context.account, kind, &open.id, &mut Vec::new()).await;
         Some(note!(

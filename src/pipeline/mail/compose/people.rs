@@ -5,8 +5,8 @@ use std::collections::HashSet;
 use super::{DraftContext, Pipeline};
 use crate::compose::people;
 use crate::error::{Error, Kind, Result};
-use crate::provider::Account;
 use crate::provider::mail::{Alias, Person, SourceMessage};
+use crate::provider::{Account, Role};
 use crate::store::HandleKind;
 use crate::text::brief;
 use crate::text::{Note, note};
@@ -64,8 +64,9 @@ impl Pipeline {
             let owner = self.owner_named(&owner, account).await?;
             // A reply to a thread is a reply to its latest message.
             let messages = self.connect.mailbox(&owner)?.thread(&thread).await?;
-            let there = messages.iter().rev().filter(|one| !one.trashed);
-            let last = there.clone().find(|one| !one.draft).or_else(|| there.clone().next());
+            let there = messages.iter().rev().filter(|one| one.role != Role::Hidden);
+            let last =
+                there.clone().find(|one| one.role != Role::Draft).or_else(|| there.clone().next());
             let last = last.map(|one| one.id.clone()).ok_or_else(|| {
                 Error::new(Kind::NotFound, format!("{name} has no messages left"))
                     .next("search again")

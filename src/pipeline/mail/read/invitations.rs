@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 use super::{FetchedMessage, by_account};
 use crate::error::Result;
 use crate::event_time::{self, EventTime};
+use crate::flatten::Context;
 use crate::ical::{self, Entry};
 use crate::pipeline::calendar::save::clash::{self, ClashCandidate};
 use crate::pipeline::calendar::target::Owner;
@@ -26,6 +27,7 @@ impl Pipeline {
     pub(super) async fn invitations(
         &self,
         fetched: &[FetchedMessage],
+        zone: &TimeZone,
         response: &mut Response,
     ) -> Result<()> {
         let columns = INVITATION.up_to(Level::More);
@@ -45,8 +47,8 @@ impl Pipeline {
                 self.read_invitation(message, text, &owner, &mut objects, &mut response.notes)
                     .await?;
             }
-            let mut rows =
-                rows_of(&self.local(), &INVITATION, &columns, &objects, &mut response.notes);
+            let context = Context { zone, ..self.local() };
+            let mut rows = rows_of(&context, &INVITATION, &columns, &objects, &mut response.notes);
             self.assign_handles(&mut rows, &account).await?;
             all.append(rows);
         }

@@ -8,10 +8,12 @@ pub mod items;
 mod targets;
 
 use futures_util::future::join_all;
+use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use self::items::MessageLocation;
+use super::answered;
 use crate::body::{self, Form, Readable};
 use crate::budget::LongText;
 use crate::error::{Error, Kind, Result};
@@ -39,7 +41,7 @@ const SHORT: usize = 1 << 20;
 const ENOUGH: usize = 4 << 20;
 /// The columns of a message that is read.
 const COLUMNS: &[&str] =
-    &["id", "date", "from", "to", "cc", "subject", "flags", "thread", "auth", "warn"];
+    &["id", "date", "from", "to", "cc", "subject", "flags", "thread", "auth", "warn", "answered"];
 /// The column that groups messages.
 const THREAD: &str = "thread";
 
@@ -54,6 +56,9 @@ struct ReadRest {
     body: String,
     quoted: bool,
     links: bool,
+    /// The zone that was named.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    tz: Option<String>,
 }
 
 /// A message to read.
@@ -80,6 +85,7 @@ impl Pipeline {
             None => self.targets(&read, &mut hidden).await?,
         };
         let form = Body::of(&rest.body).unwrap_or_default();
+        let zone = &self.zone(rest.tz.as_deref())?;
         let (now, mut later) = split(rest.messages.clone());
         // Those of one account stay together, however many are fetched at once.
         let groups = by_owner(now).into_iter();
@@ -106,12 +112,12 @@ impl Pipeline {
         failed.extend(failed_targets);
 
         let mut response = Response::default();
-        self.rows(&fetched, &mut response).await?;
-        self.invitations(&fetched, &mut response).await?;
+        self.rows(&fetched, zone, &mut response).await?;
+        self.invitations(&fetched, zone, &mut response).await?;
         self.bodies(&mut fetched, form, &mut response).await?;
         let places = self.conversations(&fetched).await?;
         response.items = Some(items::items(&response, &places));
-        zone_line(&mut response.document, &self.config.zone);
+        zone_line(&mut response.document, zone);
 
         let mut count = format!("messages: {}", fetched.len());
         if !later.is_empty() {
@@ -198,7 +204,12 @@ impl Pipeline {
     }
 
     /// Adds the tables of the messages and their attachments.
-    async fn rows(&self, fetched: &[FetchedMessage], response: &mut Response) -> Result<()> {
+    async fn rows(
+        &self,
+        fetched: &[FetchedMessage],
+        zone: &TimeZone,
+        response: &mut Response,
+    ) -> Result<()> {
         let labels = self.labels().await?;
         let several = by_account(fetched).count() > 1;
         let mut columns = columns()?;
@@ -211,13 +222,17 @@ impl Pipeline {
                 continue;
             };
             let account = self.accounts.by_id(&first.target.account).await?;
-            let (api, label) = (self.connect.mailbox(&account)?.api(), labels.of(&account.id));
-            let context = Context { room: Room::One, ..self.context_for(api, &label, &account) };
+            let (mailbox, label) = (self.connect.mailbox(&account)?, labels.of(&account.id));
+            let context = self.context_for(mailbox.api(), &label, &account);
+            let context = Context { zone, room: Room::One, ..context };
             let items: Vec<_> = group.iter().map(|one| one.message.item.clone()).collect();
             let attached: Vec<_> =
                 group.iter().flat_map(|one| one.message.attachments.clone()).collect();
             let mut some = rows_of(&context, &MESSAGE, &columns, &items, &mut response.notes);
             self.assign_handles(&mut some, &account).await?;
+            // What is unknown stays null: the message itself could be read.
+            let (answers, _) = answered::look_up(&*mailbox, &MESSAGE, &items, &context).await;
+            self.fill_answered(&mut some, &answers, &account).await?;
             for (at, item) in items.iter().enumerate() {
                 let warnings = flatten::warnings(&MESSAGE, item, &context);
                 if let (false, Some(Cell::Handle(kind, number))) =

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use super::{MessageTarget, ReadRest};
 use crate::error::{Error, Kind, Result};
 use crate::pipeline::Pipeline;
-use crate::provider::Account;
+use crate::provider::{Account, Role};
 use crate::store::HandleKind;
 use crate::text::{self, Note, note, ours};
 use crate::tools::mail::Read;
@@ -28,6 +28,7 @@ impl Pipeline {
             body: read.body.word().to_owned(),
             quoted: read.quoted,
             links: read.links,
+            tz: read.tz.clone(),
         };
         Ok((rest, failed))
     }
@@ -92,8 +93,10 @@ impl Pipeline {
             let owner = self.owner_named(&owner, account).await?;
             let mut messages = self.connect.mailbox(&owner)?.thread(&thread).await?;
             let all = messages.len();
-            if let (Some(notes), true) = (notes, messages.iter().any(|one| !one.trashed)) {
-                messages.retain(|one| !one.trashed);
+            if let (Some(notes), true) =
+                (notes, messages.iter().any(|one| one.role != Role::Hidden))
+            {
+                messages.retain(|one| one.role != Role::Hidden);
                 let hidden = all - messages.len();
                 if hidden > 0 {
                     let line = "more of them in trash or spam: in:trash or in:spam finds them";

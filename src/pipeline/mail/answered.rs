@@ -1,0 +1,165 @@
+//! Whether messages were answered: looked up in their threads, as no service says it.
+//!
+//! A message is answered by any later message of the account in its thread. A draft is no
+//! answer; it belongs to the newest message before it.
+
+use std::collections::HashMap;
+
+use serde_json::Value;
+
+use crate::error::{Error, Result};
+use crate::flatten::{self, Context};
+use crate::pipeline::Pipeline;
+use crate::provider::{Account, Mailbox, Role, ThreadMessage};
+use crate::row::{Cell, RowTable};
+use crate::schemas::{MESSAGE, Table};
+use crate::store::HandleKind;
+
+/// The column that shows it.
+pub(super) const COLUMN: &str = "answered";
+/// The column that it is looked up by.
+pub(super) const THREAD: &str = "thread";
+
+/// Whether a message was answered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Answered {
+    Yes,
+    No,
+    /// There is a draft, by the provider's id of its message.
+    Draft(String),
+}
+
+/// The answers by the ids of messages or threads; one's own messages have none.
+pub(super) type Answers = HashMap<String, Answered>;
+
+/// Looks the messages or threads up, which have been fetched with their ids and threads;
+/// returns what is known, and why the rest is not.
+pub(super) async fn look_up(
+    mailbox: &dyn Mailbox,
+    table: &'static Table,
+    items: &[Value],
+    context: &Context<'_>,
+) -> (Answers, Option<Error>) {
+    let of_messages = *table == MESSAGE;
+    let keys: Vec<(String, String)> = items
+        .iter()
+        .filter_map(|item| {
+            let id = flatten::key(table, item, context)?;
+            let thread = match of_messages {
+                true => flatten::texts(MESSAGE.field(THREAD)?, item, context).pop()?,
+                false => id.clone(),
+            };
+            (!thread.is_empty()).then_some((id, thread))
+        })
+        .collect();
+    let mut threads: Vec<String> = Vec::new();
+    for (_, thread) in &keys {
+        if !threads.contains(thread) {
+            threads.push(thread.clone());
+        }
+    }
+    let mut answers = Answers::new();
+    if threads.is_empty() {
+        return (answers, None);
+    }
+    let found = mailbox.thread_states(&threads).await;
+    if found.is_empty() {
+        let error = Error::argument("this mailbox does not tell whether messages were answered");
+        return (answers, Some(error.next("leave out `is:answered` and `is:unanswered`")));
+    }
+    let mut failed = None;
+    for (thread, found) in threads.iter().zip(found) {
+        let messages = match found {
+            Ok(messages) => messages,
+            Err(error) => {
+                failed.get_or_insert(error);
+                continue;
+            }
+        };
+        for (id, _) in keys.iter().filter(|(_, own)| own == thread) {
+            let answered = match of_messages {
+                true => of_message(&messages, id),
+                false => of_thread(&messages),
+            };
+            answers.extend(answered.map(|answered| (id.clone(), answered)));
+        }
+    }
+    (answers, failed)
+}
+
+/// Keeps the items that are answered, or those that are not; one's own are neither.
+///
+/// # Errors
+/// If it is unknown of any.
+pub(super) async fn keep(
+    mailbox: &dyn Mailbox,
+    table: &'static Table,
+    items: &mut Vec<Value>,
+    context: &Context<'_>,
+    wanted: bool,
+) -> Result<Answers> {
+    let (answers, failed) = look_up(mailbox, table, items, context).await;
+    if let Some(error) = failed {
+        return Err(error);
+    }
+    items.retain(|item| {
+        let id = flatten::key(table, item, context);
+        let answered = id.and_then(|id| answers.get(&id));
+        answered.is_some_and(|answered| (*answered == Answered::Yes) == wanted)
+    });
+    Ok(answers)
+}
+
+impl Pipeline {
+    /// Fills the column of rows of one account, whose provider ids are known.
+    pub(super) async fn fill_answered(
+        &self,
+        rows: &mut RowTable,
+        answers: &Answers,
+        account: &Account,
+    ) -> Result<()> {
+        for at in 0..rows.len() {
+            let id = rows.row(at).and_then(|(_, extra)| extra.provider_id.clone());
+            let word = match id.and_then(|id| answers.get(&id)) {
+                None => continue,
+                Some(Answered::Yes) => "yes".to_owned(),
+                Some(Answered::No) => "no".to_owned(),
+                Some(Answered::Draft(draft)) => {
+                    let kind = HandleKind::Message;
+                    let numbers = self.store.handles(&account.id, kind, &[draft]).await?;
+                    let handle = numbers.first().map(|number| kind.handle(*number));
+                    format!("draft {}", handle.unwrap_or_default())
+                }
+            };
+            if let Some(cell) = rows.cell_mut(at, COLUMN) {
+                *cell = Cell::Text(word);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Returns whether a message of a thread was answered; `None` for one's own.
+fn of_message(thread: &[ThreadMessage], id: &str) -> Option<Answered> {
+    let at = thread.iter().position(|one| one.id == id)?;
+    let own = thread.get(at)?;
+    (own.role == Role::Received).then(|| after(thread.get(at + 1..).unwrap_or_default()))
+}
+
+/// Returns whether the newest message of a thread that was received was answered.
+fn of_thread(thread: &[ThreadMessage]) -> Option<Answered> {
+    let at = thread.iter().rposition(|one| one.role == Role::Received)?;
+    Some(after(thread.get(at + 1..).unwrap_or_default()))
+}
+
+/// Returns what the messages after one say about it.
+fn after(later: &[ThreadMessage]) -> Answered {
+    if later.iter().any(|one| one.role == Role::Sent) {
+        return Answered::Yes;
+    }
+    let mut next = later.iter().take_while(|one| one.role != Role::Received);
+    match next.find(|one| one.role == Role::Draft) {
+        Some(draft) => Answered::Draft(draft.id.clone()),
+        None => Answered::No,
+    }
+}

@@ -30,6 +30,7 @@ SCENARIO = [
     ("mail_search", {}),
     ("mail_search", {"limit": 3}),
     ("mail_search", {"detail": "minimal"}),
+    ("mail_search", {"q": "is:unanswered", "limit": 5}),
     ("mail_search", {"detail": "full", "limit": 5}),
     ("mail_search", {"fields": ["id"]}),
     ("mail_search", {"fields": ["id", "size", "labels", "message_id"]}),

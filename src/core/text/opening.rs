@@ -15,79 +15,17 @@ const QUOTING: usize = 160;
 const FILLER: usize = 3;
 
 /// Words that greetings begin with, in lower case.
-const GREETINGS: &[&str] = &[
-    "dear",
-    "hi",
-    "hello",
-    "hey",
-    "good morning",
-    "good afternoon",
-    "good evening",
-    "attn",
-    "liebe",
-    "lieber",
-    "liebes",
-    "hallo",
-    "sehr geehrte",
-    "sehr geehrter",
-    "guten tag",
-    "guten morgen",
-    "guten abend",
-    "grüß gott",
-    "moin",
-    "servus",
-    "bonjour",
-    "bonsoir",
-    "salut",
-    "cher",
-    "chère",
-    "chers",
-    "chères",
-    "madame",
-    "monsieur",
-    "hola",
-    "estimado",
-    "estimada",
-    "querido",
-    "querida",
-    "buenos días",
-    "buenas tardes",
-    "ciao",
-    "gentile",
-    "caro",
-    "cara",
-    "buongiorno",
-    "olá",
-    "prezado",
-    "prezada",
-    "beste",
-    "geachte",
-    "hej",
-    "hei",
-    "kära",
-    "kære",
-    "szanowni",
-    "szanowna",
-    "szanowny",
-    "dzień dobry",
-    "cześć",
-    "здравствуйте",
-    "привет",
-    "уважаемый",
-    "уважаемая",
-    "уважаемые",
-    "дорогой",
-    "дорогая",
-    "добрый день",
-    "αγαπητέ",
-    "αγαπητή",
-    "γεια σου",
-    "عزيزي",
-    "عزيزتي",
-    "مرحبا",
-];
+const GREETINGS: &str = "\
+    dear|hi|hello|hey|good morning|good afternoon|good evening|attn|liebe|lieber|liebes|\
+    hallo|sehr geehrte|sehr geehrter|guten tag|guten morgen|guten abend|grüß gott|moin|\
+    servus|bonjour|bonsoir|salut|cher|chère|chers|chères|madame|monsieur|hola|estimado|\
+    estimada|querido|querida|buenos días|buenas tardes|ciao|gentile|caro|cara|buongiorno|\
+    olá|prezado|prezada|beste|geachte|hej|hei|kära|kære|szanowni|szanowna|szanowny|\
+    dzień dobry|cześć|здравствуйте|привет|уважаемый|уважаемая|уважаемые|дорогой|дорогая|\
+    добрый день|αγαπητέ|αγαπητή|γεια σου|عزيزي|عزيزتي|مرحبا";
 /// Greetings that follow the name, and end there.
-const AFTER_NAME: &[&str] = &["様", "您好：", "您好,", "您好，", "你好：", "你好，", "здравствуй!"];
+const AFTER_NAME: &str = "\
+    様|您好：|您好,|您好，|你好：|你好，|здравствуй!";
 /// Ends of the line before a quotation, in lower case.
 const QUOTES: &[&str] = &[
     " wrote:", " schrieb:", " a écrit :", " a écrit:", " escribió:", " ha scritto:", " schreef:",
@@ -95,24 +33,12 @@ const QUOTES: &[&str] = &[
 ];
 /// Beginnings of such a line that have a date.
 const DATED: &[&str] = &["On ", "Am ", "Le ", "El ", "Il giorno ", "Op ", "Em ", "Den "];
-/// What no honest message says: orders to an assistant, in lower case.
-const ORDERS: &[&str] = &[
-    "ignore all previous",
-    "ignore previous instructions",
-    "ignore the previous instructions",
-    "ignore all prior",
-    "ignore any previous",
-    "ignore the above instructions",
-    "ignore your instructions",
-    "disregard all previous",
-    "disregard previous instructions",
-    "disregard your instructions",
-    "forget your instructions",
-    "forget all previous",
-    "new instructions for the assistant",
-    "instructions for the ai",
-    "instruction to the assistant",
-];
+/// Verbs of an order to an assistant to do something else, in lower case.
+const VERBS: &[&str] = &["ignore", "disregard", "forget", "override"];
+/// The instructions that are meant: `all previous`, but not those on a box of lamps.
+const EARLIER: &[&str] = &["all", "any", "previous", "prior", "earlier", "above", "your", "system"];
+/// Words from the verb to the instructions.
+const ORDER: usize = 6;
 
 /// Returns how a text begins, on one clean line: without the filled-up preheader, the
 /// greeting, the line before a quotation and the repeated subject at its beginning, and
@@ -141,7 +67,18 @@ pub fn opening(raw: &str, subject: &str) -> String {
 /// Returns true for a text that gives orders to an assistant.
 pub fn gives_orders(text: &str) -> bool {
     let text = cell(text).to_lowercase();
-    ORDERS.iter().any(|order| text.contains(order))
+    let words: Vec<&str> = text.split(|c: char| !c.is_alphanumeric()).collect();
+    let orders = |from: usize| {
+        let next = words.get(from..).unwrap_or_default().iter().take(ORDER);
+        let mut before = next.clone().take_while(|word| !is_instruction(word));
+        next.clone().any(|word| is_instruction(word)) && before.any(|word| EARLIER.contains(word))
+    };
+    let mut verbs = words.iter().enumerate().filter(|(_, word)| VERBS.contains(word));
+    verbs.any(|(at, _)| orders(at + 1))
+}
+
+fn is_instruction(word: &str) -> bool {
+    matches!(word, "instruction" | "instructions" | "prompt" | "prompts")
 }
 
 /// Returns what follows a preheader that is filled up with invisible characters; all of
@@ -195,18 +132,18 @@ fn without<'t>(text: &'t str, subject: &str) -> Option<&'t str> {
 fn greeted(text: &str) -> Option<&str> {
     let head = text.get(..byte_after(text, GREETING)).unwrap_or_default();
     let lower = head.to_lowercase();
-    let begins = |word: &&str| {
-        let rest = lower.strip_prefix(*word);
+    let begins = |word: &str| {
+        let rest = lower.strip_prefix(word);
         rest.is_some_and(|rest| !rest.starts_with(char::is_alphanumeric))
     };
-    if GREETINGS.iter().any(|word| begins(&word)) {
+    if GREETINGS.split('|').any(begins) {
         let ends =
             |c: char| matches!(c, ',' | '!' | ':' | ';' | '،' | '，' | '：' | '。' | '–' | '—');
         let (at, mark) = head.char_indices().find(|(_, c)| ends(*c))?;
         return text.get(at + mark.len_utf8()..).map(trimmed);
     }
     let name = head.get(..byte_after(head, 24)).unwrap_or_default();
-    let end = AFTER_NAME.iter().filter_map(|word| {
+    let end = AFTER_NAME.split('|').filter_map(|word| {
         let at = match word.is_ascii() {
             true => name.find(word)?,
             false => name.find(word).or_else(|| name.to_lowercase().find(word))?,

@@ -36,7 +36,7 @@ const FIELDS: &[Field] = &In("message").columns([
         .untrusted(72)
         .sources(&[(Gmail, Header("Subject")), (Outlook, Path("subject"))]),
     field("snippet", Text, "How the text begins, without greeting or repeated subject.")
-        .beginning(60)
+        .beginning(45)
         .sources(&[(Gmail, GMAIL_OPENING), (Outlook, OUTLOOK_OPENING)]),
     field("flags", Words, "Any of: unread, starred, attachment, important, draft.")
         .level(Key)

@@ -51,7 +51,7 @@ const FIELDS: &[Field] = &In("thread").columns([
             (Gmail, Newest("messages", &Provided(&NO_DRAFT, &HeaderAddresses("From")))),
             (Outlook, Newest("messages", &Provided(&Not("isDraft"), &Address("from")))),
         ]),
-    field("snippet", Text, "How its newest message begins.").beginning(60).sources(&[
+    field("snippet", Text, "How its newest message begins.").beginning(45).sources(&[
         (Gmail, Newest("messages", &GMAIL_OPENING)),
         (Outlook, Newest("messages", &OUTLOOK_OPENING)),
     ]),

@@ -435,7 +435,7 @@ fn message_row_reads_like_this() {
             text("2026-02-03 18h05"),
             text("Okafor, Lena <lena@studio.example>"),
             text("Proof for the autumn catalogue"),
-            text("The printer's proof is here & looks good. Could you"),
+            text("The printer's proof is here & looks good.…"),
             text("unread starred attachment important"),
             text("Mira Lindqvist <mira@example.com>, team@studio.example"),
             text("Print shop <proofs@print.example>"),

@@ -1,34 +1,33 @@
-//! The `clash` table: two events of one person that overlap.
+//! The `clash` table: events of one person that overlap.
 
 use super::Api::Local;
 use super::Kind::{End, Handle, Start, Text};
 use super::Level::Key;
-use super::Source::{GoogleWhen, Path, Until};
+use super::Source::{GoogleWhen, Join, Path, Until};
 use super::{Field, In, Source, Table, field, table};
 
-/// One row per overlap, in order of time.
-pub const CLASH: Table =
-    table("clash", "clashes", 1, "Two overlapping events that both take the user's time.", FIELDS);
+/// One row per event that overlaps later ones, in order of time.
+pub const CLASH: Table = table(
+    "clash",
+    "clashes",
+    2,
+    "An event and the later ones that overlap it, all competing for the user's time.",
+    FIELDS,
+);
 
 const FIELDS: &[Field] = &In("clash").columns([
-    field("id", Handle('e'), "Handle of the event that starts first; calendar_search accepts it.")
+    field("id", Handle('e'), "Handle of the event that starts first.")
         .level(Key)
         .sources(&[(Local, Path("id"))]),
-    field("start", Start, "When they overlap.").level(Key).sources(&[(Local, START)]),
-    field("end", End, "When the first of them ends; time only if on the same day.")
+    field("start", Start, "When it starts.").level(Key).sources(&[(Local, START)]),
+    field("end", End, "When it ends; time only if on the same day.")
         .level(Key)
         .sources(&[(Local, Until(&START, &GoogleWhen("end")))]),
-    field("title", Text, "Title of the first event.")
+    field("title", Text, "Its title.").level(Key).untrusted(64).sources(&[(Local, Path("title"))]),
+    field("with", Text, "The events that it overlaps: handle, time and title of each.")
         .level(Key)
-        .untrusted(64)
-        .sources(&[(Local, Path("title"))]),
-    field("with", Handle('e'), "Handle of the other event.")
-        .level(Key)
-        .sources(&[(Local, Path("with"))]),
-    field("with_title", Text, "Title of the other event.")
-        .level(Key)
-        .untrusted(64)
-        .sources(&[(Local, Path("with_title"))]),
+        .untrusted(200)
+        .sources(&[(Local, Join("with"))]),
 ]);
 
 const START: Source = GoogleWhen("start");

@@ -43,7 +43,9 @@ pub use invitation::INVITATION;
 pub use message::MESSAGE;
 pub use outcome::OUTCOME;
 pub use rule::RULE;
-pub use section::{NEEDS_ME, SECTIONS, TODAY, TOMORROW, UNREAD, find_in_document};
+pub use section::{
+    DRAFTS, INVITED, NEEDS_ME, NEXT_DAY, SECTIONS, TODAY, TOMORROW, UNREAD, find_in_document,
+};
 pub use slot::SLOT;
 pub use tables::*;
 pub use thread::THREAD;

@@ -3,18 +3,31 @@
 
 use super::{EVENT, Level, MESSAGE, TABLES, Table};
 
-/// The events of a brief's range.
+/// The events of a brief of today; of another range they have the table's own name.
 pub const TODAY: &str = "today";
-/// Those of the day after it.
+/// Those of tomorrow.
 pub const TOMORROW: &str = "tomorrow";
+/// Those of the day after another day.
+pub const NEXT_DAY: &str = "next_day";
+/// Invitations that the reader has not answered.
+pub const INVITED: &str = "invited";
 /// Its mail that waits for the reader.
 pub const NEEDS_ME: &str = "needs_me";
+/// Drafts that wait to be sent.
+pub const DRAFTS: &str = "drafts";
 /// Its other unread mail.
 pub const UNREAD: &str = "unread";
 
 /// The names under which documents have tables besides their plurals.
-pub const SECTIONS: &[(&str, &Table)] =
-    &[(TODAY, &EVENT), (TOMORROW, &EVENT), (NEEDS_ME, &MESSAGE), (UNREAD, &MESSAGE)];
+pub const SECTIONS: &[(&str, &Table)] = &[
+    (TODAY, &EVENT),
+    (TOMORROW, &EVENT),
+    (NEXT_DAY, &EVENT),
+    (INVITED, &EVENT),
+    (NEEDS_ME, &MESSAGE),
+    (DRAFTS, &MESSAGE),
+    (UNREAD, &MESSAGE),
+];
 
 /// The table whose rows stand under `name` in a document, which may be lowered
 /// to fewer columns than others of it.

@@ -12,6 +12,7 @@ tool! {
         from: Option<String> = TEXT,
         to: Option<String> = TEXT,
         account: Option<String> = ANY_ACCOUNT,
+        tz: Option<String> = TEXT,
         ..budget, reserve, chunk, known, format
     }
 }

@@ -89,6 +89,7 @@ fn event_json_yields_these_facts() {
             ],
             answer: Some(Answer::Accepted),
             busy: true,
+            show: Show::Busy,
             cancelled: false,
             version: Some("\"3540276600000000\"".to_owned()),
             link: Some("https://meet.example/abc-defg-hij".to_owned()),

@@ -467,6 +467,7 @@ pub fn event_data(id: &str, title: &str, start: EventTime, end: EventTime) -> Ev
         joint: false,
         answer: None,
         busy: true,
+        show: Show::Busy,
         cancelled: false,
         version: None,
         link: None,

@@ -176,7 +176,7 @@ async fn impossible_arguments_are_refused() {
              `account`: the handle implies it";
         json!({"q": "is:unread"}),
             "`is:` is for mail, not events: use words, \"phrases\", from: (organizer) to: (guests) \
-             subject: (title) body: (description) category: OR -not ( )";
+             subject: (title) body: (description) category: OR -not ( ), or is:clash alone";
         json!({"q": "in:inbox"}), "`in:` is for mail, not events";
         json!({"q": "raw:x"}), "`raw:` is for mail, not events";
         json!({"q": "a filename:b"}), "`filename:` is for mail, not events";

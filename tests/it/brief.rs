@@ -127,9 +127,9 @@ async fn brief_shows_a_day_in_one_answer() {
     let day = Day::new("2026-11-16T10:05:00Z", USUAL).await;
     let before = day.sandbox.requests();
     let blocks = day.brief(json!({})).await;
-    // Both accounts at once: at Gmail two lists, a request for each message, the
+    // Both accounts at once: at Gmail three lists, a request for each message, the
     // aliases and the calendars; at Outlook a handful.
-    assert_eq!(day.sandbox.requests() - before, 28);
+    assert_eq!(day.sandbox.requests() - before, 46);
     // The example of the docs is what is said.
     let docs = include_str!("../../docs/brief.md");
     let (_, example) = docs.split_once("```text\n").unwrap();
@@ -203,20 +203,30 @@ const DATE: &str = "Date: Fri, 20 Nov 2026 10:00:00 +0100";
 /// section it is shown in with the reasons, empty for none.
 type Case = (&'static str, &'static str, &'static str, &'static str);
 
-/// Today is 21 November; mail is looked at from the 14th on, sent mail from
-/// 22 October on.
+/// Today is 21 November; mail is looked at from 31 October on, other unread mail is
+/// listed from the 14th on, and sent mail is looked at from 22 October on.
 const CASES: &[Case] = &cases! {
     // Whom it is to.
     "to me", "Inbox,Unread", "", "needs_me to_me";
     "to me and read", "Inbox,Opened", "", "needs_me to_me";
     "to me in capitals", "Inbox,Unread", "To: MIRA@EXAMPLE.COM", "needs_me to_me";
     "to me among others", "Inbox,Unread",
-        "To: \"Okafor, Lena\" <lena@far.example>, Mira <mira@example.com>", "needs_me to_me";
+        "To: \"Okafor, Lena\" <lena@far.example>, Mira <mira@example.com>",
+        "needs_me to_me_and_others";
+    "to me among many", "Inbox,Unread", "To: mira@example.com, a@x.example, b@x.example, c@x.example, d@x.example, e@x.example, \
+         f@x.example, g@x.example, h@x.example, i@x.example", "unread";
+    "to me with a star", "Inbox,Opened,Starred", "", "needs_me to_me+starred";
+    "a star alone", "Inbox,Opened,Starred", "To: team@far.example", "";
+    "a receipt", "Inbox,Unread", "From: Shop <rechnung@far.example>", "unread";
+    "a receipt that is read", "Inbox,Opened", "From: Shop <Billing+7@far.example>", "";
+    "a receipt from one I write to", "Inbox,Opened", "From: Shop <orders@near.example>",
+        "needs_me to_me+i_write_to";
     // Outlook's sandbox takes for an alias what mail was delivered to.
-    "to an alias", "Inbox,Unread", "Delivered-To: mira+news@example.com\nTo: mira+news@example.com",
-        "needs_me to_me";
+    "to an alias", "Inbox,Unread",
+        "Delivered-To: mira+news@example.com\nTo: mira+news@example.com", "needs_me to_me";
     "to another of a like name", "Inbox,Unread", "To: xmira@example.com", "unread";
-    "my address as a name", "Inbox,Unread", "To: \"mira@example.com\" <team@far.example>", "unread";
+    "my address as a name", "Inbox,Unread", "To: \"mira@example.com\" <team@far.example>",
+        "unread";
     "a copy", "Inbox,Unread", "To: team@far.example\nCc: mira@example.com", "unread";
     "a copy that is read", "Inbox,Opened", "To: team@far.example\nCc: mira@example.com", "";
     "to nobody", "Inbox,Unread", "To: undisclosed-recipients:;", "unread";
@@ -260,9 +270,15 @@ const CASES: &[Case] = &cases! {
     "in the trash", "Trash,Unread", "", "";
     "spam", "Spam,Unread", "", "";
     "a draft", "Draft", "From: mira@example.com", "";
-    "the first of the window", "Inbox,Unread", "Date: Sat, 14 Nov 2026 00:00:00 +0100",
+    "the first of the window", "Inbox,Unread", "Date: Sat, 31 Oct 2026 00:00:00 +0100",
         "needs_me to_me";
-    "before the window", "Inbox,Unread", "Date: Fri, 13 Nov 2026 23:59:00 +0100", "";
+    "before the window", "Inbox,Unread", "Date: Fri, 30 Oct 2026 23:59:00 +0100", "";
+    "the first that is unread", "Inbox,Unread",
+        "To: team@far.example\nDate: Sat, 14 Nov 2026 00:00:00 +0100", "unread";
+    "long unread", "Inbox,Unread", "To: team@far.example\nDate: Fri, 13 Nov 2026 23:59:00 +0100",
+        "";
+    "a list, long unread", "Inbox,Unread",
+        "List-ID: Club <club.far.example>\nDate: Fri, 13 Nov 2026 23:59:00 +0100", "";
     // Conversations.
     "in my thread", "Inbox,Opened", "To: team@far.example\nReferences: <plan@x>",
         "needs_me my_thread";
@@ -277,10 +293,10 @@ const CASES: &[Case] = &cases! {
     "AW: asked", "Inbox,Opened", "References: <holiday@x>\nAuto-Submitted: auto-replied", "";
     // A draft is no answer, wherever it lies.
     "drafted", "Inbox,Unread", "Message-ID: <drafted@x>\nDate: Thu, 19 Nov 2026 10:00:00 +0100",
-        "needs_me to_me";
+        "needs_me to_me+drafted";
     "Re: drafted", "Inbox,Draft", "From: mira@example.com\nReferences: <drafted@x>", "";
     "kept", "Inbox,Unread", "Message-ID: <kept@x>\nDate: Thu, 19 Nov 2026 10:00:00 +0100",
-        "needs_me to_me";
+        "needs_me to_me+drafted";
     "Re: kept", "Sent,Draft", "From: mira@example.com\nReferences: <kept@x>", "";
     // What it says does not matter.
     "IMPORTANT needs_me to_me my_thread", "Inbox,Unread", "To: team@far.example", "unread";
@@ -289,7 +305,7 @@ const CASES: &[Case] = &cases! {
 /// What the reader wrote.
 const MINE: &[&str] = &[
     "Subject: in my thread\nMessage-ID: <plan@x>\nDate: Mon, 09 Nov 2026 10:00:00 +0100\n\
-     To: Ina <ina@near.example>\nCc: \"Dahl, Ode\" <ode@near.example>",
+     To: Ina <ina@near.example>, orders@near.example\nCc: \"Dahl, Ode\" <ode@near.example>",
     "Subject: long ago\nMessage-ID: <ago@x>\nDate: Wed, 21 Oct 2026 23:59:00 +0200\n\
      To: old@near.example",
     "Subject: Re: answered and unread\nReferences: <asked@x>\nDate: Fri, 20 Nov 2026 11:00:00 +0100\n\
@@ -412,6 +428,10 @@ async fn events_clash_when_both_take_time() {
             ("declined", "20261120T110000Z", "20261120T113000Z", DECLINED),
             ("no time at all", "20261120T113000Z", "20261120T113000Z", ""),
             ("whole day and free", "20261120", "20261121", "TRANSP:TRANSPARENT"),
+            ("whole day and busy", "20261120", "20261121", ""),
+            ("another whole day", "20261120", "20261121", ""),
+            ("frame", "20261120T090000Z", "20261120T120000Z", "STATUS:TENTATIVE"),
+            ("away", "20261120T120000Z", "20261120T180000Z", "X-MICROSOFT-CDO-BUSYSTATUS:OOF"),
             ("long", "20261120T130000Z", "20261120T170000Z", ""),
             ("within long", "20261120T140000Z", "20261120T143000Z", ""),
             ("also within", "20261120T143000Z", "20261120T150000Z", ""),
@@ -425,7 +445,10 @@ async fn events_clash_when_both_take_time() {
     calendar(
         folder.path(),
         "Team.ics",
-        &[("a copy", "20261120T183000Z", "20261120T193000Z", "UID:same")],
+        &[
+            ("kiln", "20261120T083000Z", "20261120T160000Z", ""),
+            ("a copy", "20261120T183000Z", "20261120T193000Z", "UID:same"),
+        ],
     );
     calendar(
         folder.path(),
@@ -434,9 +457,9 @@ async fn events_clash_when_both_take_time() {
     );
     let now = "2026-11-20T08:00:00Z";
     let expected = [
-        "Fri 2026-11-20 10h30 11h00 one, two",
-        "Fri 2026-11-20 15h00 15h30 long, within long",
-        "Fri 2026-11-20 15h30 16h00 long, also within",
+        "Fri 2026-11-20 2026-11-20 another whole day: Fri 2026-11-20 to 2026-11-20 `whole day and busy`",
+        "Fri 2026-11-20 10h00 11h00 one: 10h30 to 12h00 `two`",
+        "Fri 2026-11-20 14h00 18h00 long: 15h00 to 15h30 `within long`, 15h30 to 16h00 `also within`",
     ];
     let both: &[&[(&str, &str)]] = &[
         &[("google", ME)],
@@ -455,29 +478,36 @@ async fn events_clash_when_both_take_time() {
             .iter()
             .map(|row| {
                 let text = |name| text(row, name);
-                format!(
-                    "{} {} {}, {}",
-                    text("start"),
-                    text("end"),
-                    text("title"),
-                    text("with_title")
-                )
+                // The handles are those of the events.
+                let title = |id: &str| {
+                    let today = rows("today");
+                    let event = today.iter().find(|row| row["id"] == id).unwrap();
+                    event["title"].as_str().unwrap().to_owned()
+                };
+                assert_eq!(title(&text("id")), text("title"));
+                let with = text("with");
+                let others = with.split(", ").map(|one| {
+                    let (id, other) = one.split_once(' ').unwrap();
+                    assert!(other.ends_with(&format!("`{}`", title(id))), "{other}");
+                    other
+                });
+                let others = others.collect::<Vec<_>>().join(", ");
+                format!("{} {} {}: {others}", text("start"), text("end"), text("title"))
             })
             .collect();
         assert_eq!(clashes, expected, "{who:?}");
-        // The handles are those of the events.
-        for clash in rows("clashes") {
-            for (id, title) in [("id", "title"), ("with", "with_title")] {
-                let today = rows("today");
-                let event = today.iter().find(|row| row["id"] == clash[id]).unwrap();
-                assert_eq!(event["title"], clash[title]);
-            }
-        }
+        // A search finds the same.
+        let call = json!({"q": "is:clash", "from": "2026-11-20 00h00", "to": "2026-11-20",
+                          "format": "json"});
+        let search = day.call("calendar_search", call).await.unwrap();
+        let search: Value = serde_json::from_str(&search[0]).unwrap();
+        let searched = search["clashes"].as_array().unwrap();
+        assert_eq!(searched[searched.len() - 2..], rows("clashes")[1..], "{who:?}");
         let titles = |name: &str| -> Vec<String> {
             rows(name).iter().map(|row| text(row, "title")).collect()
         };
         let today = titles("today");
-        assert_eq!(today.len(), 14, "{today:?}");
+        assert_eq!(today.len(), 19, "{today:?}");
         assert!(today.contains(&"still on".to_owned()));
         for gone in ["over by now", "over and met", "declined"] {
             assert!(!today.contains(&gone.to_owned()), "{gone}");
@@ -487,7 +517,7 @@ async fn events_clash_when_both_take_time() {
         let accounts = if who.len() == 1 { "1 account" } else { "2 accounts" };
         assert!(
             notes.starts_with(&format!(
-                "brief of Fri 2026-11-20, {accounts}: 14 events left, 3 clashes, "
+                "brief of Fri 2026-11-20, {accounts}: 19 events left, 3 clashes, "
             )),
             "{notes}"
         );
@@ -495,7 +525,7 @@ async fn events_clash_when_both_take_time() {
         // A day that is over shows all of it.
         let yesterday = json!({"from": "2026-11-19", "to": "2026-11-20"});
         let all = day.json(yesterday).await;
-        assert_eq!(all["today"].as_array().unwrap().len(), 14);
+        assert_eq!(all["events"].as_array().unwrap().len(), 19);
         assert!(all.get("tomorrow").is_none());
     }
     // Later, the same day is told whole, and what clashed in it.
@@ -506,9 +536,10 @@ async fn events_clash_when_both_take_time() {
     let notes = day.brief(json!({"from": "2026-11-20"})).await.pop().unwrap();
     assert!(
         notes.starts_with(
-            "brief of Fri 2026-11-20, 1 account: 16 events, 4 clashes, 0 need you, 0 other \
+            "brief of Fri 2026-11-20, 1 account: 21 events, 4 clashes, 0 need you, 0 drafts, 0 other \
              unread, 0 newsletters\n\
-             mail: in:inbox after:2026-11-13 before:2026-11-21; people you write to: to and cc of mail sent since 2026-10-21"
+             mail: in:inbox after:2026-10-30 before:2026-11-21; needs_me: unanswered since then; \
+             unread: since 2026-11-13; people you write to: to and cc of mail sent since 2026-10-21"
         ),
         "{notes}"
     );
@@ -520,30 +551,31 @@ async fn brief_of_a_range_has_its_mail() {
     let cases = cases! {
         json!({"from": "2026-11-09", "to": "2026-11-15"}),
             "brief of Mon 2026-11-09 to Sun 2026-11-15, 2 accounts: ",
-            "mail: in:inbox after:2026-11-09; people you write to: to and cc of mail sent since \
-             2026-10-12";
+            "mail: in:inbox after:2026-10-19", "unread: since 2026-11-09", "2026-10-12";
         json!({"from": "2026-11-01", "to": "2026-11-07", "account": WORK}),
             "brief of Sun 2026-11-01 to Sat 2026-11-07, 1 account: ",
-            "mail: in:inbox after:2026-11-01 before:2026-11-08; people you write to: to and cc of \
-             mail sent since 2026-10-08";
+            "mail: in:inbox after:2026-10-11 before:2026-11-08", "unread: since 2026-11-01",
+            "2026-10-08";
         json!({"from": "2026-11-23", "to": "2026-11-29"}),
             "brief of Mon 2026-11-23 to Sun 2026-11-29, 2 accounts: ",
-            "mail: in:inbox after:2026-11-04; people you write to: to and cc of mail sent since \
-             2026-10-12";
+            "mail: in:inbox after:2026-10-21", "unread: since 2026-11-04", "2026-10-12";
         json!({"from": "tomorrow"}), "brief of Thu 2026-11-12, 2 accounts: ",
-            "mail: in:inbox after:2026-11-04; people you write to: to and cc of mail sent since \
-             2026-10-12";
+            "mail: in:inbox after:2026-10-21", "unread: since 2026-11-04", "2026-10-12";
         json!({"from": "2026-11-10T12:00", "to": "2026-11-10T18:30"}),
             "brief of Tue 2026-11-10 12h00 to Tue 2026-11-10 18h30, 2 accounts: ",
-            "mail: in:inbox after:2026-11-03 before:2026-11-10T17:30:00Z; people you write to: to \
-             and cc of mail sent since 2026-10-11";
+            "mail: in:inbox after:2026-10-20 before:2026-11-10T17:30:00Z",
+            "unread: since 2026-11-03", "2026-10-11";
     };
-    for (arguments, first, second) in cases {
+    for (arguments, first, second, unread, sent) in cases {
         let blocks = day.brief(arguments.clone()).await;
         let mut notes = blocks[1].lines();
         let headline = notes.next().unwrap();
         assert!(headline.starts_with(first), "{arguments}: {headline}");
-        assert_eq!(notes.next().unwrap(), second, "{arguments}");
+        let expected = format!(
+            "{second}; needs_me: unanswered since then; {unread}; people you write to: to and cc \
+             of mail sent since {sent}"
+        );
+        assert_eq!(notes.next().unwrap(), expected, "{arguments}");
         // The search that is told can be made.
         let q = second.strip_prefix("mail: ").unwrap().split(';').next().unwrap();
         day.call("mail_search", json!({"q": q})).await.unwrap();
@@ -558,13 +590,13 @@ async fn failing_sections_are_left_out_and_reported() {
     let now = "2026-11-16T09:00:00Z";
     let whole = Day::new(now, USUAL).await.json(json!({})).await;
     let cases: &[(&'static [&'static str], &'static [&'static str], &str, &str)] = &cases! {
-        &[WORK], &[WORK], "4 events left, 0 clashes, 5 need you, 4 other unread, ",
+        &[WORK], &[WORK], "4 events left, 0 clashes, 3 invitations to answer in 21 days, 9 need you, 2 drafts, 5 other unread, ",
             "left out: mira@lindqvist-lamps.example: the service is away";
-        &[], &[ME], "5 events left, 0 clashes, 9 need you, 4 other unread, ",
+        &[], &[ME], "5 events left, 0 clashes, 3 invitations to answer in 21 days, 14 need you, 3 drafts, 6 other unread, ",
             "calendars left out: mira@example.com: the service is away";
-        &[ME, WORK], &[], "8 events left, 0 clashes, mail unknown",
+        &[ME, WORK], &[], "8 events left, 0 clashes, 6 invitations to answer in 21 days, mail unknown",
             "mail left out: mira@lindqvist-lamps.example: the service is away";
-        &[], &[ME, WORK], "events unknown, 9 need you, 4 other unread, ",
+        &[], &[ME, WORK], "events unknown, 14 need you, 3 drafts, 6 other unread, ",
             "calendars left out: mira@lindqvist-lamps.example: the service is away";
     };
     for (no_mail, no_calendars, counts, note) in cases {
@@ -616,10 +648,10 @@ async fn an_empty_mailbox_says_so() {
         day.brief(json!({"account": "google:mira@example.com"})).await,
         [
             "today: []\nneeds_me: []",
-            "brief of Sat 2026-11-21, 1 account: 0 events left, 0 clashes, 0 need you, 0 other \
-             unread, 0 newsletters\n\
-             mail: in:inbox after:2026-11-14; people you write to: to and cc of mail sent since \
-             2026-10-22",
+            "brief of Sat 2026-11-21, 1 account: 0 events left, 0 clashes, 0 invitations \
+             to answer in 21 days, 0 need you, 0 drafts, 0 other unread, 0 newsletters\n\
+             mail: in:inbox after:2026-10-31; needs_me: unanswered since then; unread: since \
+             2026-11-14; people you write to: to and cc of mail sent since 2026-10-22",
         ]
     );
 }

@@ -394,7 +394,13 @@ async fn clashes_are_reported_before_any_write() {
     // Written and told.
     let harness = booked().await;
     let blocks = harness.call("calendar_save", call(json!({}))).await.unwrap();
-    assert_eq!(blocks[1], CLASHES.join("\n"));
+    assert_eq!(
+        blocks[1],
+        format!(
+            "written, although it clashes: if_conflict=refuse would not write it\n{}",
+            CLASHES.join("\n")
+        )
+    );
     assert_eq!(harness.written().len(), 1);
     // Each account is asked for its calendars and their events once.
     for fake in &harness.fakes {
@@ -441,6 +447,11 @@ async fn only_overlapping_busy_events_clash() {
         json!({"title": "Early", "start": "2036-02-05 08h00"}),
         json!({"title": "Late", "start": "2036-02-05 10h30"}),
         json!({"title": "Away", "start": "2036-02-05 09h00", "show": "free"}),
+        json!({"title": "Elsewhere", "start": "2036-02-05 09h00", "show": "elsewhere"}),
+        // A frame for other events: long and tentative, or a whole day.
+        json!({"title": "Fair", "start": "2036-03-04"}),
+        json!({"title": "Perhaps", "start": "2036-02-05 08h00", "end": "2036-02-05 12h00",
+               "show": "tentative"}),
     ] {
         harness.ok("calendar_save", call(one.clone())).await;
         assert_eq!(harness.written().len(), 1, "{one}");
@@ -448,16 +459,12 @@ async fn only_overlapping_busy_events_clash() {
     for (one, wanted) in cases! {
         // Titles that say the same at the same time.
         json!({"title": "Standup", "start": "2036-02-06 09h00", "show": "free"}),
-            "likely a duplicate of e4 `Team standup` Wed 2036-02-06 09h00 to 09h15 in `Work`, \
+            "likely a duplicate of e7 `Team standup` Wed 2036-02-06 09h00 to 09h15 in `Work`, \
              ana@example.com";
         // Occurrences of one series are one line.
         json!({"title": "Course", "start": "2036-03-04 09h00", "repeats": "FREQ=DAILY;COUNT=3"}),
-            "clashes with e5 `Team standup` Tue 2036-03-04 09h00 to 09h15 and 2 more of it \
+            "clashes with e8 `Team standup` Tue 2036-03-04 09h00 to 09h15 and 2 more of it \
              in `Work`, ana@example.com";
-        // All day long.
-        json!({"title": "Fair", "start": "2036-03-04"}),
-            "clashes with e5 `Team standup` Tue 2036-03-04 09h00 to 09h15 in `Work`, \
-             ana@example.com";
     } {
         let answer = harness.ok("calendar_save", call(one.clone())).await;
         assert!(answer.ends_with(&format!("|refused|{wanted}")), "{one}: {answer}");

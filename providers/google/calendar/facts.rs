@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::json::text;
 use daysheet_core::event_time::{self, EventTime, ZonedTime};
-use daysheet_core::provider::calendar::{Answer, EventData, Guest};
+use daysheet_core::provider::calendar::{Answer, EventData, Guest, Show};
 use daysheet_core::recurrence::Repeat;
 
 /// The paths of an event that [`facts`] reads. Descriptions and conference entry points
@@ -123,6 +123,14 @@ pub fn facts(event: &Value, own: &str) -> Option<EventData> {
         joint: flag(event, "guestsCanModify"),
         answer,
         busy: !cancelled && !free && answer != Some(Answer::Declined),
+        show: match (text(event, "eventType"), text(event, "transparency")) {
+            ("outOfOffice", _) => Show::Oof,
+            ("focusTime", _) => Show::Focus,
+            ("workingLocation", _) => Show::Elsewhere,
+            (_, "transparent") => Show::Free,
+            _ if text(event, "status") == "tentative" => Show::Tentative,
+            _ => Show::Busy,
+        },
         cancelled,
         version: some(event, "etag"),
         link: link(event),

@@ -80,6 +80,8 @@ pub struct EventData {
     /// True when it takes the owner's time: neither free, nor cancelled, nor
     /// declined by them.
     pub busy: bool,
+    /// How its time appears, whether or not it is the owner's.
+    pub show: Show,
     /// True when it is cancelled.
     pub cancelled: bool,
     /// The version, which differs after every change (`etag`, `@odata.etag`).

@@ -8,7 +8,7 @@ use crate::pipeline::calendar::target::Owner;
 use crate::pipeline::{Pipeline, Response, rows_of};
 use crate::row::RowTable;
 use crate::schemas::{Level, OUTCOME};
-use crate::text::Note;
+use crate::text::{Note, note};
 
 /// The outcome of one item of a call that writes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -57,6 +57,8 @@ pub(in crate::pipeline) struct WriteReport {
     pub(in crate::pipeline) events: Vec<(Owner, Value)>,
     pub(in crate::pipeline) outcomes: Vec<Outcome>,
     pub(in crate::pipeline) notes: Vec<Note>,
+    /// The number of events that were written although they have conflicts.
+    pub(in crate::pipeline) clashing: usize,
 }
 
 impl Pipeline {
@@ -69,6 +71,18 @@ impl Pipeline {
             response.document.tables.push(rows);
         }
         let mut notes = report.notes;
+        if report.clashing > 0 && !report.events.is_empty() {
+            let summary = match report.events.len() {
+                1 => "written, although it clashes: if_conflict=refuse would not write it".into(),
+                many => note!(
+                    "written: {}, {} of them although they clash: if_conflict=refuse would leave \
+                     those out",
+                    many,
+                    report.clashing
+                ),
+            };
+            notes.insert(0, summary);
+        }
         notes.append(&mut response.notes);
         response.notes = notes;
         Ok(response)

@@ -1,16 +1,17 @@
 //! The mail of a brief: what the rules look at, fetched from each account.
 //!
-//! An account costs three lists, all at once: the inbox of the window, in pages
-//! of 100 up to 200 messages; the sent mail, likewise, because it tells who is
-//! written to, in which conversations, and what has been answered; and the
-//! addresses that are the reader's. Where lists have ids alone, each message is
+//! An account costs four lists, all at once: the inbox of the window, in pages
+//! of 100 up to 300 messages; the sent mail, likewise, because it tells who is
+//! written to, in which conversations, and what has been answered; the newest
+//! drafts; and the addresses that are the reader's. Where lists have ids alone, each message is
 //! one more request; none brings a text. What the messages mean is decided in `rules.rs`.
 
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use futures_util::future::{join_all, join3};
+use futures_util::future::{join_all, join4};
 use jiff::Timestamp;
+use jiff::tz::TimeZone;
 use serde_json::Value;
 
 use super::rules::{BriefMessage, ReaderMail};
@@ -21,20 +22,27 @@ use crate::project::project;
 use crate::provider::Account;
 use crate::provider::{ListRequest, Mailbox, People};
 use crate::query::Query;
-use crate::row::RowTable;
+use crate::row::{Cell, RowTable};
 use crate::schemas::{ALIAS, Field, Level, MESSAGE, Table};
 use crate::text::{Note, note, ours};
 
 /// Messages per page.
 const PAGE: usize = 100;
 /// The number of messages of one list after which no further page is fetched.
-const ENOUGH: usize = 200;
+const ENOUGH: usize = 300;
 /// Pages of one list at most.
 const PAGES: usize = 4;
 /// The columns of a message that the rules read, in addition to those shown.
-const INBOX: &[&str] = &["id", "date", "from", "to", "thread", "flags", "bulk"];
+const INBOX: &[&str] = &["id", "date", "from", "to", "thread", "flags", "bulk", WARNINGS];
+/// The column with the warnings about the sender.
+const WARNINGS: &str = "warn";
+/// The columns of a draft.
+const DRAFT: &[&str] = &["id", "date", "to", "subject"];
 /// The columns of a sent message that they read.
 const SENT: &[&str] = &["id", "date", "to", "cc", "thread", "flags"];
+
+/// The number of drafts that are shown.
+const DRAFTS: usize = 10;
 
 /// The messages that are considered.
 pub(super) struct Window {
@@ -42,6 +50,8 @@ pub(super) struct Window {
     pub(super) inbox: Query,
     /// Sent messages.
     pub(super) sent: Query,
+    /// Drafts.
+    pub(super) drafts: Query,
 }
 
 /// One account's inbox.
@@ -50,6 +60,17 @@ pub(super) struct Inbox {
     label: String,
     mailbox: Arc<dyn Mailbox>,
     items: Vec<Value>,
+    /// Drafts that wait, the newest first.
+    drafts: Vec<Value>,
+}
+
+/// What one account was asked for.
+struct AccountMail {
+    inbox: Inbox,
+    listed: MessageList,
+    sent: MessageList,
+    drafts: Result<MessageList>,
+    aliases: Result<Vec<String>>,
 }
 
 /// The mail of all accounts.
@@ -107,7 +128,7 @@ impl Pipeline {
         account: &Account,
         label: &str,
         window: &Window,
-    ) -> Result<(Inbox, MessageList, MessageList, Result<Vec<String>>)> {
+    ) -> Result<AccountMail> {
         let mailbox = self.connect.mailbox(account)?;
         let mut columns = columns_of(&MESSAGE, Level::Core, false);
         for field in fields(&MESSAGE, INBOX) {
@@ -116,24 +137,29 @@ impl Pipeline {
             }
         }
         let sent = fields(&MESSAGE, SENT);
-        let (inbox, sent, aliases) = join3(
-            message_list(&*mailbox, &window.inbox, &columns),
-            message_list(&*mailbox, &window.sent, &sent),
+        let mut draft = fields(&MESSAGE, DRAFT);
+        draft.extend(MESSAGE.field("thread"));
+        let (inbox, sent, drafts, aliases) = join4(
+            message_list(&*mailbox, &window.inbox, &columns, ENOUGH),
+            message_list(&*mailbox, &window.sent, &sent, ENOUGH),
+            message_list(&*mailbox, &window.drafts, &draft, DRAFTS),
             aliases(&*mailbox),
         )
         .await;
-        let mut inbox = inbox?;
-        let items = std::mem::take(&mut inbox.items);
-        let own = Inbox { account: account.clone(), label: label.to_owned(), mailbox, items };
-        Ok((own, inbox, sent?, aliases))
+        let (mut listed, sent) = (inbox?, sent?);
+        let items = std::mem::take(&mut listed.items);
+        let label = label.to_owned();
+        let inbox = Inbox { account: account.clone(), label, mailbox, items, drafts: Vec::new() };
+        Ok(AccountMail { inbox, listed, sent, drafts, aliases })
     }
 
-    /// Returns rows of some of the messages, by their positions, as a search shows them.
+    /// Returns rows of some of the messages, by their positions, as a search shows them,
+    /// with the warnings about their senders. `several` is true for several accounts.
     pub(super) async fn message_rows(
         &self,
         mail: &Mail,
         keep: &[usize],
-        several: bool,
+        (several, zone): (bool, &TimeZone),
         notes: &mut Vec<Note>,
     ) -> Result<RowTable> {
         let columns = columns_of(&MESSAGE, Level::Core, several);
@@ -144,12 +170,7 @@ impl Pipeline {
             let mine = places.iter().filter(|(owner, _)| *owner == number);
             let items: Vec<Value> =
                 mine.filter_map(|(_, at)| inbox.items.get(*at).cloned()).collect();
-            let context = self.context_for(inbox.mailbox.api(), &inbox.label, &inbox.account);
-            let mut own = Vec::new();
-            let mut rows = rows_of(&context, &MESSAGE, &columns, &items, &mut own);
-            self.assign_handles(&mut rows, &inbox.account).await?;
-            notes.extend(own.into_iter().map(name_account(several, &inbox.label)));
-            tables.push(rows);
+            tables.push(self.inbox_rows(inbox, &columns, &items, (several, zone), notes).await?);
         }
         let order = places.iter().map(|(owner, _)| *owner);
         let mut rows =
@@ -157,24 +178,70 @@ impl Pipeline {
         rows.drop_empty();
         Ok(rows)
     }
+
+    /// Returns rows of the drafts of all accounts, one account after the other.
+    pub(super) async fn draft_rows(
+        &self,
+        mail: &Mail,
+        (several, zone): (bool, &TimeZone),
+        notes: &mut Vec<Note>,
+    ) -> Result<RowTable> {
+        let mut columns = fields(&MESSAGE, DRAFT);
+        columns.extend(MESSAGE.fields.iter().filter(|field| several && field.is_account()));
+        let mut all = RowTable::new(&MESSAGE, columns.clone());
+        for inbox in &mail.inboxes {
+            all.append(
+                self.inbox_rows(inbox, &columns, &inbox.drafts, (several, zone), notes).await?,
+            );
+        }
+        Ok(all)
+    }
+
+    /// Returns rows of messages of one account.
+    async fn inbox_rows(
+        &self,
+        inbox: &Inbox,
+        columns: &[&'static Field],
+        items: &[Value],
+        (several, zone): (bool, &TimeZone),
+        notes: &mut Vec<Note>,
+    ) -> Result<RowTable> {
+        let context = self.context_for(inbox.mailbox.api(), &inbox.label, &inbox.account);
+        let context = Context { zone, ..context };
+        let mut own = Vec::new();
+        let mut rows = rows_of(&context, &MESSAGE, columns, items, &mut own);
+        self.assign_handles(&mut rows, &inbox.account).await?;
+        if columns.iter().any(|field| field.name == WARNINGS) {
+            own.extend(warnings(items, &rows, &context));
+        }
+        notes.extend(own.into_iter().map(name_account(several, &inbox.label)));
+        Ok(rows)
+    }
 }
 
 impl Mail {
-    fn add(
-        &mut self,
-        (inbox, listed, sent, aliases): (Inbox, MessageList, MessageList, Result<Vec<String>>),
-        label: &str,
-    ) {
+    /// Returns the number of drafts.
+    pub(super) fn drafts(&self) -> usize {
+        self.inboxes.iter().map(|inbox| inbox.drafts.len()).sum()
+    }
+
+    fn add(&mut self, found: AccountMail, label: &str) {
+        let AccountMail { mut inbox, listed, sent, drafts, aliases } = found;
         let number = self.inboxes.len();
         let context = &Context::bare(inbox.mailbox.api());
         for (at, item) in inbox.items.iter().enumerate() {
-            self.messages.push(Reader { item, context }.brief_message(number));
+            let message = Reader { item, context }.brief_message(number);
+            if message.response {
+                self.own.drafted.insert(message.thread.clone());
+            }
+            self.messages.push(message);
             self.places.push((number, at));
         }
         for item in &sent.items {
             let item = Reader { item, context };
             // A draft in the sent mail is not a reply.
             if item.texts("flags").iter().any(|flag| flag == "draft") {
+                self.own.drafted.insert((number, item.text("thread")));
                 continue;
             }
             let wrote = self.own.wrote.entry((number, item.text("thread")));
@@ -192,6 +259,23 @@ impl Mail {
                 ours(&label),
                 error
             )),
+        }
+        match drafts {
+            Ok(list) => {
+                let thread = |item| (number, Reader { item, context }.text("thread"));
+                self.own.drafted.extend(list.items.iter().map(thread));
+                if list.cut {
+                    self.notes.push(note!(
+                        "{}: only the newest {} drafts are shown",
+                        ours(&label),
+                        DRAFTS
+                    ));
+                }
+                inbox.drafts = list.items;
+            }
+            Err(error) => {
+                self.notes.push(note!("{}: drafts are unknown: {}", ours(&label), error));
+            }
         }
         for (what, list) in [("the inbox", listed), ("sent mail", sent)] {
             if list.cut {
@@ -218,6 +302,19 @@ impl Mail {
     }
 }
 
+/// Returns a note for each message with warnings about its sender.
+fn warnings(items: &[Value], rows: &RowTable, context: &Context<'_>) -> Vec<Note> {
+    let noted = items.iter().enumerate().filter_map(|(at, item)| {
+        let warnings = flatten::warnings(&MESSAGE, item, context);
+        let Some(Cell::Handle(kind, number)) = rows.cell(at, "id") else {
+            return None;
+        };
+        let id = format!("{kind}{number}");
+        (!warnings.is_empty()).then(|| note!("{}: {}", ours(id), ours(warnings.join("; "))))
+    });
+    noted.collect()
+}
+
 fn fields(table: &'static Table, names: &[&str]) -> Vec<&'static Field> {
     names.iter().filter_map(|name| table.field(name)).collect()
 }
@@ -227,6 +324,7 @@ async fn message_list(
     mailbox: &dyn Mailbox,
     query: &Query,
     columns: &[&'static Field],
+    enough: usize,
 ) -> Result<MessageList> {
     let mut listed =
         MessageList { items: Vec::new(), notes: Vec::new(), failed: Vec::new(), cut: false };
@@ -234,7 +332,7 @@ async fn message_list(
         query: Some(query.clone()),
         folder: None,
         projection: project(mailbox.api(), columns),
-        limit: PAGE,
+        limit: PAGE.min(enough),
         cursor: None,
     };
     let context = Context::bare(mailbox.api());
@@ -255,13 +353,13 @@ async fn message_list(
         }
         let more = found.next.is_some() && found.next != ask.cursor;
         ask.cursor = found.next;
-        listed.cut = more && (listed.items.len() >= ENOUGH || page == PAGES);
+        listed.cut = more && (listed.items.len() >= enough || page == PAGES);
         if !more || listed.cut {
             break;
         }
     }
-    listed.cut |= listed.items.len() > ENOUGH;
-    listed.items.truncate(ENOUGH);
+    listed.cut |= listed.items.len() > enough;
+    listed.items.truncate(enough);
     Ok(listed)
 }
 
@@ -304,6 +402,8 @@ impl Reader<'_> {
             unread: has("unread"),
             response: has("draft"),
             bulk: self.texts("bulk"),
+            starred: has("starred"),
+            suspicious: !self.texts(WARNINGS).is_empty(),
         }
     }
 

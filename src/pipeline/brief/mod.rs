@@ -3,28 +3,27 @@
 //! It combines an agenda (`calendar/agenda/ranged.rs`) with the mail of some days
 //! (`brief/mail.rs`), fetched at the same time: per account one list of its calendars
 //! (cached for a minute), the events of the range and of the day after it at once, and
-//! three lists of mail. `brief/rules.rs` decides which messages need the reader,
-//! `brief/clashes.rs` which events clash. The budget decides what is shown if it does
+//! four lists of mail. `brief/rules.rs` decides which messages need the reader,
+//! `calendar/clashes.rs` which events clash. The budget decides what is shown if it does
 //! not fit; this module only states what matters more.
 
-mod clashes;
 mod mail;
 mod rules;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use futures_util::future::join;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan};
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use self::clashes::{Clash, clashes, is_declined};
 use self::mail::{Mail, Window};
 use self::rules::{Sorted, Why};
 use super::calendar::agenda::Ranged;
 use super::calendar::agenda::range::{self, Range};
-use super::{Pipeline, rows_of, zone_line};
+use super::calendar::clashes::{clashes, is_declined};
+use super::{Pipeline, zone_line};
 use crate::budget::plan::Tier;
 use crate::budget::value::Hint;
 use crate::budget::{Item, Response};
@@ -34,33 +33,51 @@ use crate::provider::Account;
 use crate::provider::calendar::EventData;
 use crate::query::{self, Clock};
 use crate::row::{Cell, RowTable};
-use crate::schemas::{CLASH, Level, NEEDS_ME, TODAY, TOMORROW, UNREAD};
+use crate::schemas::{DRAFTS, INVITED, NEEDS_ME, NEXT_DAY, TODAY, TOMORROW, UNREAD};
 use crate::text::{Note, note, ours};
 use crate::time_parse::TimeContext;
 use crate::tools::brief::Brief;
 use crate::words::Words;
 
-/// The number of days back for which mail is considered for a day.
-const MAIL_DAYS: i32 = 7;
+/// The number of days back for which unanswered mail is considered.
+const MAIL_DAYS: i32 = 21;
+/// The number of days back for which other unread mail is listed for a day.
+const UNREAD_DAYS: i32 = 7;
 /// The number of days back for which sent mail shows whom the reader writes to.
 const SENT_DAYS: i32 = 30;
+
+/// The number of days ahead for which unanswered invitations are shown.
+const INVITED_DAYS: i32 = 21;
+
+/// The search of drafts.
+const DRAFTS_QUERY: &str = "in:drafts";
 
 /// The range of a brief.
 struct BriefSpan {
     range: Range,
     /// Its day, if it is one.
     day: Option<Date>,
+    /// True if that is today.
+    today: bool,
     /// Events that end before this are left out.
     over: Option<Timestamp>,
+    /// When unanswered invitations may start; `None` for a range that is over, or far ahead.
+    invited: Option<Range>,
     /// The search of the mail that is looked at.
     inbox: String,
+    /// Its end, for a range that is over.
+    before: String,
     /// The search of the mail that the reader sent.
     sent: String,
     sent_since: Date,
+    /// The first day of which unread mail is listed.
+    unread_since: Date,
     /// The range as the argument of a call.
     range_text: String,
     /// ` account=…`, as given in the call.
     account: String,
+    /// ` tz=…`, likewise.
+    tz: String,
 }
 
 /// The most events and clashes of a day that have to be shown at once.
@@ -69,24 +86,28 @@ const MOST_CRITICAL: usize = 40;
 const MOST_CLASHES: usize = 50;
 
 /// The positions of the events by section.
+#[derive(Default)]
 struct Days {
     today: Vec<usize>,
     tomorrow: Vec<usize>,
+    /// Invitations that are not answered, of a series its first.
+    invited: Vec<usize>,
     declined: usize,
 }
 
 impl Pipeline {
     pub(super) async fn brief(&self, request: Brief) -> Result<Response> {
-        let zone = &self.config.zone;
-        let clock = self.clock();
+        let zone = &self.zone(request.tz.as_deref())?;
+        let clock = Clock { zone: zone.clone(), ..self.clock() };
         let span = BriefSpan::read(&request, &clock)?;
         let accounts = self.named_or_all(request.account.as_deref()).await?;
         let window = Window {
             inbox: query::parse(&span.inbox, &clock)?,
             sent: query::parse(&span.sent, &clock)?,
+            drafts: query::parse(DRAFTS_QUERY, &clock)?,
         };
         let (agenda, mail) = join(
-            self.ranged_agenda(span.with_next_day(zone), &accounts, zone),
+            self.ranged_agenda(span.looked_at(zone), &accounts, zone),
             self.brief_mail(&accounts, &window),
         )
         .await;
@@ -95,21 +116,28 @@ impl Pipeline {
             return Err(all_failed(&mail.missing, accounts.len()));
         }
 
-        let sorted = rules::sort(&mail.messages, &mail.own);
+        let unread_since = EventTime::Day(span.unread_since).instant(zone);
+        let sorted = rules::sort(&mail.messages, &mail.own, unread_since);
         let days = span.days(&agenda, zone);
         let mut sheet = BriefSections::default();
         let mut notes = Vec::new();
-        let found = self.event_tables(&span, &agenda, &days, &mut sheet, &mut notes).await?;
+        let found = self.event_tables(&span, &agenda, &days, zone, &mut sheet, &mut notes).await?;
         let several = accounts.len() > 1;
         if !mail.inboxes.is_empty() {
-            let whys =
-                self.mail_tables(&span, &mail, &sorted, several, &mut sheet, &mut notes).await?;
+            let whys = self
+                .mail_tables(&span, &mail, &sorted, (several, zone), &mut sheet, &mut notes)
+                .await?;
             notes.splice(0..0, whys);
         }
         if !agenda.is_unknown() && !days.tomorrow.is_empty() {
             let rows = self.ranged_rows(&agenda, &days.tomorrow, zone, &mut notes);
             let call = span.calendar_search(span.next_day());
-            sheet.push(rows.await?.section(TOMORROW), Tier::Medium, None, call);
+            sheet.push(
+                rows.await?.section(if span.today { TOMORROW } else { NEXT_DAY }),
+                Tier::Medium,
+                None,
+                call,
+            );
         }
 
         let mut response = sheet.response;
@@ -122,11 +150,16 @@ impl Pipeline {
         response.notes = vec![
             span.headline(&accounts, &agenda, &days, found, &mail, &sorted, zone),
             note!(
-                "mail: {}; people you write to: to and cc of mail sent since {}",
+                "mail: {}; needs_me: unanswered since then; unread: since {}; people you write \
+                 to: to and cc of mail sent since {}",
                 ours(&span.inbox),
+                ours(&span.unread_since),
                 ours(&span.sent_since)
             ),
         ];
+        if request.tz.is_none() {
+            response.notes.extend(agenda.other_zone(zone));
+        }
         response.notes.append(&mut notes);
         response.notes.extend(left_out(&mail, &agenda));
         response.notes.extend(mail.notes);
@@ -134,25 +167,24 @@ impl Pipeline {
         Ok(response)
     }
 
-    /// Adds the tables `today` and `clashes`; returns the number of clashes.
+    /// Adds the tables `today` (`events` of another range), `clashes` and `invited`; returns the number of clashes.
     async fn event_tables(
         &self,
         span: &BriefSpan,
         agenda: &Ranged,
         days: &Days,
+        zone: &TimeZone,
         sheet: &mut BriefSections,
         notes: &mut Vec<Note>,
     ) -> Result<usize> {
         if agenda.is_unknown() {
             return Ok(0);
         }
-        let zone = &self.config.zone;
-        let events: Vec<(&EventData, bool)> = agenda.events().collect();
-        let own: Vec<(usize, &EventData)> = days
-            .today
-            .iter()
-            .filter_map(|at| events.get(*at).map(|(facts, own)| (*at, *facts, *own)))
-            .filter_map(|(at, facts, own)| own.then_some((at, facts)))
+        let events: Vec<_> = agenda.events().collect();
+        let shown = days.today.iter().filter_map(|at| Some((*at, *events.get(*at)?)));
+        let own: Vec<(usize, &EventData, bool)> = shown
+            .filter(|(_, (_, calendar))| calendar.is_writable())
+            .map(|(at, (facts, calendar))| (at, facts, calendar.main))
             .collect();
         let mut found = clashes(&own, zone);
         if found.len() > MOST_CLASHES {
@@ -164,16 +196,29 @@ impl Pipeline {
             found.truncate(MOST_CLASHES);
         }
         let today = self.ranged_rows(agenda, &days.today, zone, notes).await?;
-        let clashing = self.clash_rows(&found, &events, days, &today);
+        let clashing = self.clash_rows(&found, agenda, &days.today, &today, zone);
         let call = span.calendar_search(span.range_text.clone());
         // A day has to be there at once; of a longer time the first chunk may be.
         let tier = match span.day {
             Some(_) if today.len() + clashing.len() <= MOST_CRITICAL => Tier::Critical,
             _ => Tier::High,
         };
-        sheet.push(today.section(TODAY), tier, None, call.clone());
+        let today = match span.today {
+            true => today.section(TODAY),
+            false => today,
+        };
+        sheet.push(today, tier, None, call.clone());
         if !clashing.is_empty() {
             sheet.push(clashing, tier, Some(true), call);
+        }
+        if !days.invited.is_empty() {
+            let rows = self.ranged_rows(agenda, &days.invited, zone, notes).await?;
+            sheet.push(
+                rows.section(INVITED),
+                Tier::High,
+                Some(true),
+                span.calendar_search(span.invited_days(zone)),
+            );
         }
         match days.declined {
             0 => {}
@@ -183,65 +228,31 @@ impl Pipeline {
         Ok(found.len())
     }
 
-    /// Returns the table `clashes`, with the handles that the events have in `today`.
-    fn clash_rows(
-        &self,
-        found: &[Clash],
-        events: &[(&EventData, bool)],
-        days: &Days,
-        today: &RowTable,
-    ) -> RowTable {
-        let facts = |at: usize| events.get(at).map(|(facts, _)| *facts);
-        let id = |at| facts(at).map(|facts| facts.id.as_str());
-        let title = |at| facts(at).map(|facts| facts.title.as_str());
-        let objects: Vec<Value> = found
-            .iter()
-            .map(|one| {
-                json!({
-                    "id": id(one.first), "title": title(one.first),
-                    "start": time_value(one.start), "end": time_value(one.end),
-                    "with": id(one.second), "with_title": title(one.second),
-                })
-            })
-            .collect();
-        let columns = CLASH.up_to(Level::Core);
-        let mut notes = Vec::new();
-        let mut rows = rows_of(&self.local(), &CLASH, &columns, &objects, &mut notes);
-        let handle = |at: usize| {
-            let row = days.today.iter().position(|one| *one == at)?;
-            today.cell(row, "id").cloned()
-        };
-        for (row, one) in found.iter().enumerate() {
-            for (name, at) in [("id", one.first), ("with", one.second)] {
-                if let (Some(cell), Some(handle)) = (rows.cell_mut(row, name), handle(at)) {
-                    *cell = handle;
-                }
-            }
-        }
-        rows
-    }
-
     /// Adds the tables `needs_me` and `unread`; returns their notes.
     async fn mail_tables(
         &self,
         span: &BriefSpan,
         mail: &Mail,
         sorted: &Sorted,
-        several: bool,
+        form: (bool, &TimeZone),
         sheet: &mut BriefSections,
         notes: &mut Vec<Note>,
     ) -> Result<Vec<Note>> {
         let mut first = Vec::new();
         let needs: Vec<usize> = sorted.needs_me.iter().map(|(at, _)| *at).collect();
-        let rows = self.message_rows(mail, &needs, several, notes).await?;
+        let rows = self.message_rows(mail, &needs, form, notes).await?;
         if !rows.is_empty() {
             sheet.response.legend.push(whys(&rows, sorted));
         }
         let call = span.mail_search(&span.inbox);
         sheet.push(rows.section(NEEDS_ME), Tier::High, Some(true), call);
-        let unread = format!("is:unread {}", span.inbox);
+        let drafts = self.draft_rows(mail, form, notes).await?;
+        if !drafts.is_empty() {
+            sheet.push(drafts.section(DRAFTS), Tier::Medium, None, span.mail_search(DRAFTS_QUERY));
+        }
+        let unread = format!("is:unread {}", span.inbox_since(span.unread_since));
         if !sorted.unread.is_empty() {
-            let rows = self.message_rows(mail, &sorted.unread, several, notes);
+            let rows = self.message_rows(mail, &sorted.unread, form, notes);
             let call = span.mail_search(&unread);
             sheet.push(rows.await?.section(UNREAD), Tier::Medium, None, call);
         }
@@ -289,16 +300,20 @@ impl BriefSpan {
         let today = zone.to_datetime(clock.now).date();
         let running = range.from() <= clock.now && clock.now < range.to();
         let ahead = range.from() > clock.now;
-        let since = match first == last || ahead {
-            // A brief of a future day is about the mail up to today.
-            true => first.min(today).saturating_sub(MAIL_DAYS.days()),
+        // A brief of a future day is about the mail up to today.
+        let back = |days: i32| first.min(today).saturating_sub(days.days());
+        let since = back(MAIL_DAYS);
+        let unread_since = match first == last || ahead {
+            true => back(UNREAD_DAYS),
             false => first,
         };
         let over = range.to() <= clock.now;
-        let mut inbox = format!("in:inbox after:{since}");
-        if over {
-            inbox.push_str(&format!(" before:{}", query_bound(range.to(), zone)));
-        }
+        let ahead_to = today.saturating_add((INVITED_DAYS + 1).days());
+        let ahead_to = EventTime::Day(ahead_to).instant(zone);
+        let before = match over {
+            true => format!(" before:{}", query_bound(range.to(), zone)),
+            false => String::new(),
+        };
         let until = last.min(today);
         let sent_since = until.saturating_sub(SENT_DAYS.days()).min(since);
         let whole = |day: Date| EventTime::Day(day).instant(zone);
@@ -311,20 +326,32 @@ impl BriefSpan {
         Ok(Self {
             range,
             day: (first == last).then_some(first),
+            today: first == last && first == today,
             over: running.then_some(clock.now),
-            inbox,
+            invited: (!over && range.from() < ahead_to).then(|| Range::new(clock.now, ahead_to)),
+            inbox: format!("in:inbox after:{since}{before}"),
+            before,
+            unread_since,
             sent: format!("in:sent after:{sent_since}"),
             sent_since,
             range_text,
             account: account.map_or_else(String::new, |name| format!(" account={name}")),
+            tz: request.tz.as_ref().map_or_else(String::new, |name| format!(" tz={name}")),
         })
     }
 
-    /// Returns the range with the day after it, if it is a day.
-    fn with_next_day(&self, zone: &TimeZone) -> Range {
+    /// Returns the range with the day after it, if it is a day, and the days of invitations.
+    fn looked_at(&self, zone: &TimeZone) -> Range {
         let next = self.day.map(|day| day.saturating_add(2.days()));
         let to = next.map_or(self.range.to(), |over| EventTime::Day(over).instant(zone));
-        Range::new(self.range.from(), to)
+        let invited = self.invited.map_or(self.range, |days| days);
+        Range::new(self.range.from().min(invited.from()), to.max(invited.to()))
+    }
+
+    /// Returns the days of invitations, as arguments of a call.
+    fn invited_days(&self, zone: &TimeZone) -> String {
+        let (first, last) = self.invited.unwrap_or(self.range).dates(zone);
+        format!("from={first} to={last}")
     }
 
     /// Returns the day after it, as the argument of a call.
@@ -334,7 +361,7 @@ impl BriefSpan {
     }
 
     fn calendar_search(&self, range: String) -> String {
-        format!("calendar_search {range}{}", self.account)
+        format!("calendar_search {range}{}{}", self.account, self.tz)
     }
 
     fn mail_search(&self, q: &str) -> String {
@@ -342,14 +369,20 @@ impl BriefSpan {
         format!("mail_search q={}{} limit=100", Value::from(q), self.account)
     }
 
+    /// Returns the search of the mail since a day.
+    fn inbox_since(&self, day: Date) -> String {
+        format!("in:inbox after:{day}{}", self.before)
+    }
+
     /// Assigns the events to sections.
     fn days(&self, agenda: &Ranged, zone: &TimeZone) -> Days {
-        let mut days = Days { today: Vec::new(), tomorrow: Vec::new(), declined: 0 };
+        let mut days = Days::default();
+        let mut series = HashSet::new();
         let next = self.day.map(|day| {
             let day = |more: i32| EventTime::Day(day.saturating_add(more.days())).instant(zone);
             Range::new(day(1), day(2))
         });
-        for (at, (facts, _)) in agenda.events().enumerate() {
+        for (at, (facts, calendar)) in agenda.events().enumerate() {
             let (start, end) = (facts.start.instant(zone), facts.end.instant(zone));
             let over = self.over.is_some_and(|now| end <= now && start < now);
             let today = self.range.has(start, end) && !over;
@@ -358,14 +391,20 @@ impl BriefSpan {
                 days.declined += usize::from(today || tomorrow);
                 continue;
             }
+            let asked = facts.guests.iter().any(|guest| guest.me && guest.answer.is_none());
+            let waits = asked && !facts.own && !facts.cancelled && calendar.is_writable();
+            let ahead = self.invited.is_some_and(|days| start >= days.from() && start < days.to());
+            if waits && ahead && series.insert(facts.series.as_ref().unwrap_or(&facts.id)) {
+                days.invited.push(at);
+            }
             days.today.extend(today.then_some(at));
             days.tomorrow.extend(tomorrow.then_some(at));
         }
         days
     }
 
-    /// Formats `brief of Sat 2026-11-21, 2 accounts: 3 events left, 1 clash, 4 need
-    /// you, 6 other unread, 7 newsletters`.
+    /// Formats `brief of Sat 2026-11-21, 2 accounts: 3 events left, 1 clash, 2 invitations
+    /// to answer in 21 days, 4 need you, 1 draft, 6 other unread, 7 newsletters`.
     #[expect(clippy::too_many_arguments, reason = "it is a line about all of it")]
     fn headline(
         &self,
@@ -385,11 +424,16 @@ impl BriefSpan {
             let events = number(days.today.len(), "event", "events");
             parts.push(format!("{events}{left}"));
             parts.push(number(clashes, "clash", "clashes"));
+            if self.invited.is_some() {
+                let count = number(days.invited.len(), "invitation", "invitations");
+                parts.push(format!("{count} to answer in {INVITED_DAYS} days"));
+            }
         }
         if mail.inboxes.is_empty() {
             parts.push("mail unknown".to_owned());
         } else {
             parts.push(number(sorted.needs_me.len(), "needs you", "need you"));
+            parts.push(number(mail.drafts(), "draft", "drafts"));
             parts.push(format!("{} other unread", sorted.unread.len()));
             parts.push(number(sorted.newsletters, "newsletter", "newsletters"));
         }
@@ -450,14 +494,6 @@ fn all_failed(missing: &[Error], accounts: usize) -> Error {
     match accounts {
         1 => first,
         count => first.context(format!("all {count} accounts failed, the first")),
-    }
-}
-
-/// Returns a time as in an object of ours.
-fn time_value(when: EventTime) -> Value {
-    match when {
-        EventTime::Day(day) => json!({"date": day.to_string()}),
-        EventTime::At(at) => json!({"dateTime": at.to_string()}),
     }
 }
 

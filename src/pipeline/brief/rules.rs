@@ -24,6 +24,9 @@ pub(super) struct BriefMessage {
     pub(super) response: bool,
     /// The words of the column `bulk`.
     pub(super) bulk: Vec<String>,
+    pub(super) starred: bool,
+    /// True if there are warnings about the sender.
+    pub(super) suspicious: bool,
 }
 
 /// The reader's own addresses and mail; addresses in lower case.
@@ -35,19 +38,39 @@ pub(super) struct ReaderMail {
     pub(super) wrote: HashMap<(usize, String), Option<Timestamp>>,
     /// The people the reader writes to.
     pub(super) people: HashSet<String>,
+    /// The conversations with a draft that waits.
+    pub(super) drafted: HashSet<(usize, String)>,
 }
+
+/// The number of recipients from which a message is to everybody, and to nobody.
+const MANY: usize = 10;
+
+/// Parts before the @, without signs between letters, of addresses that send receipts,
+/// bookings and notices: no person writes from them.
+const ROLES: &[&str] = &[
+    "accounts", "accounting", "alert", "alerts", "appointments", "bestellung", "billing",
+    "booking", "bookings", "buchhaltung", "buchung", "confirmation", "facturation", "invoice",
+    "invoices", "news", "newsletter", "notification", "notifications", "notify", "order", "orders",
+    "payments", "receipt", "receipts", "rechnung", "rechnungen", "reservations", "shipping",
+    "statements", "summary", "tickets", "versand",
+];
 
 words! {
     /// The reasons why a message needs the reader, in the order of their words.
     #[derive(PartialOrd, Ord)]
     pub(super) enum Why {
         ToMe = "to_me",
+        /// To the reader among others.
+        Shared = "to_me_and_others",
         MyThread = "my_thread",
         IWriteTo = "i_write_to",
+        Starred = "starred",
+        /// A draft waits in its thread.
+        Drafted = "drafted",
     }
 }
 
-/// Messages by section, the newest first.
+/// Messages by section, the newest first; those that need the reader by reason first.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Sorted {
     /// Positions of messages that need the reader, and why.
@@ -76,11 +99,25 @@ impl ReaderMail {
     }
 
     fn why(&self, message: &BriefMessage, wrote: bool) -> Vec<Why> {
-        let to_me =
-            message.to.iter().any(|address| self.addresses.contains(&address.to_lowercase()));
+        let mine = |address: &&String| self.addresses.contains(&address.to_lowercase());
+        let mine = message.to.iter().filter(mine).count();
         let known = self.people.contains(&message.from.to_lowercase());
-        let all = [(Why::ToMe, to_me), (Why::MyThread, wrote), (Why::IWriteTo, known)];
-        all.into_iter().filter_map(|(why, holds)| holds.then_some(why)).collect()
+        // An address that only sends notices needs nobody, unless the reader writes to it.
+        let asks = mine > 0 && message.to.len() < MANY && (known || wrote || !is_role(message));
+        let reasons = [
+            (Why::ToMe, asks && mine == message.to.len()),
+            (Why::Shared, asks && mine < message.to.len()),
+            (Why::MyThread, wrote),
+            (Why::IWriteTo, known),
+        ];
+        let mut why: Vec<Why> =
+            reasons.into_iter().filter_map(|(why, holds)| holds.then_some(why)).collect();
+        if !why.is_empty() {
+            let drafted = self.drafted.contains(&message.thread);
+            why.extend(message.starred.then_some(Why::Starred));
+            why.extend(drafted.then_some(Why::Drafted));
+        }
+        why
     }
 }
 
@@ -89,19 +126,44 @@ fn is_newsletter(message: &BriefMessage) -> bool {
     message.bulk.iter().any(|word| word == "list" || word == "bulk")
 }
 
+/// Returns the place of a message among those that need the reader: suspicious ones last.
+fn rank(why: &[Why], suspicious: bool) -> (bool, u8) {
+    let has = |one| why.contains(&one);
+    let rank = match (has(Why::ToMe), has(Why::IWriteTo)) {
+        _ if has(Why::MyThread) || has(Why::Starred) => 0,
+        (true, true) => 1,
+        (true, false) => 2,
+        _ if has(Why::Shared) => 3,
+        _ => 4,
+    };
+    (suspicious, rank)
+}
+
+/// Returns the part of the sender's address before the @: its letters and digits.
+fn local_part(message: &BriefMessage) -> String {
+    let local = message.from.split('@').next().unwrap_or_default();
+    // A tag after a plus sign is no part of the name.
+    let local = local.split('+').next().unwrap_or_default();
+    local.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+}
+
+/// Returns true for a message from an address that only sends receipts and notices.
+fn is_role(message: &BriefMessage) -> bool {
+    ROLES.contains(&local_part(message).as_str())
+}
+
 /// Returns true for a message that no person wrote, or that the service keeps apart.
 fn is_automatic(message: &BriefMessage) -> bool {
-    let local = message.from.split('@').next().unwrap_or_default();
-    let plain: String =
-        local.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect();
+    let plain = local_part(message);
     let machine = plain.contains("noreply")
         || plain.contains("donotreply")
         || matches!(plain.as_str(), "mailerdaemon" | "postmaster");
     machine || message.bulk.iter().any(|word| word == "auto" || word == "aside")
 }
 
-/// Sorts the messages of inboxes.
-pub(super) fn sort(messages: &[BriefMessage], own: &ReaderMail) -> Sorted {
+/// Sorts the messages of inboxes; unread ones are listed if they are not older than
+/// `unread_since`.
+pub(super) fn sort(messages: &[BriefMessage], own: &ReaderMail, unread_since: Timestamp) -> Sorted {
     let wrote = own.with(messages);
     let mut order: Vec<usize> = (0..messages.len()).collect();
     // Within the same second, the first account's message comes first, in the listed order.
@@ -123,7 +185,13 @@ pub(super) fn sort(messages: &[BriefMessage], own: &ReaderMail) -> Sorted {
             sorted.needs_me.push((*at, why));
         }
     }
-    for (at, message) in theirs.iter().filter(|(_, message)| message.unread) {
+    // Stable: the newest first within a rank.
+    sorted.needs_me.sort_by_key(|(at, why)| {
+        rank(why, messages.get(*at).is_some_and(|message| message.suspicious))
+    });
+    let recent = |message: &BriefMessage| message.date.is_none_or(|date| date >= unread_since);
+    let unread = theirs.iter().filter(|(_, message)| message.unread && recent(message));
+    for (at, message) in unread {
         if is_newsletter(message) {
             sorted.newsletters += 1;
         } else if shown.insert(&message.thread) {

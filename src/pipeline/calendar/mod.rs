@@ -1,6 +1,7 @@
 //! Calendars: searched, written, answered, and when people are free.
 
 pub(super) mod agenda;
+pub(super) mod clashes;
 mod free;
 pub(super) mod guests;
 mod outward;

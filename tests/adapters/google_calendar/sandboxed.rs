@@ -97,7 +97,8 @@ async fn all_kinds_of_event_time_round_trip() {
         let made = mine.create(None, &change, Notify::Nobody).await.unwrap();
         let facts = mine.event_data(&made).unwrap();
         assert_eq!((facts.start, facts.end), expected, "{show:?}");
-        assert_eq!((&made["eventType"], facts.busy), (&json!(kind), busy), "{show:?}");
+        let found = (&made["eventType"], facts.busy, facts.show);
+        assert_eq!(found, (&json!(kind), busy, show), "{show:?}");
         mine.delete(&made, None, Notify::Nobody).await.unwrap();
     }
     let place = Change {

@@ -1,7 +1,7 @@
 //! What an event tells.
 
 use daysheet_core::event_time::EventTime;
-use daysheet_core::provider::calendar::EventData;
+use daysheet_core::provider::calendar::{EventData, Show};
 use daysheet_core::recurrence::Repeat;
 
 use super::*;
@@ -36,6 +36,7 @@ fn plain() -> EventData {
         joint: false,
         answer: None,
         busy: true,
+        show: Show::Busy,
         cancelled: false,
         version: None,
         link: None,
@@ -115,6 +116,7 @@ async fn full_event_yields_all_facts() {
         uid: Some("040000008200E00074C5B7101A82E00800000000CB7A".to_owned()),
         title: "Choir".to_owned(),
         guests: vec![person("ana@example.com", Some("Ana"), Some(Answer::Declined))],
+        show: Show::Tentative,
         version: Some("W/\"ZlnW4RIAV06KYYwlrfNZvQAALfZeSA==\"".to_owned()),
         link: Some("https://meet.example/choir".to_owned()),
         ..plain()
@@ -135,7 +137,8 @@ async fn partial_event_yields_partial_facts() {
             "start": {"dateTime": "2026-03-29T03:00:00", "timeZone": "W. Europe Standard Time"},
             "end": {"dateTime": "2026-03-29T03:30:00", "timeZone": "Europe/Berlin"},
         }), EventData { start: at("2026-03-29T01:00:00Z"), end: at("2026-03-29T01:30:00Z"), ..plain() };
-        json!({"showAs": "free"}), EventData { busy: false, ..plain() };
+        json!({"showAs": "free"}), EventData { busy: false, show: Show::Free, ..plain() };
+        json!({"showAs": "oof"}), EventData { show: Show::Oof, ..plain() };
         json!({"isCancelled": true, "showAs": "busy"}),
             EventData { busy: false, cancelled: true, ..plain() };
         // An invitation, not answered, then declined.

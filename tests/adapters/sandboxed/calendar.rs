@@ -5,7 +5,7 @@ use daysheet_core::event_time::EventTime;
 use daysheet_core::project::project;
 use daysheet_core::provider::calendar::{
     Answer, CalendarOp, Calendars, Change, Changes, EventData, EventListRequest, InvitationReply,
-    Notify, Visibility,
+    Notify, Show, Visibility,
 };
 use daysheet_core::recurrence::Repeat;
 use daysheet_core::schemas::{EVENT, Level};
@@ -108,6 +108,7 @@ async fn meeting_is_created_answered_changed_and_cancelled() {
                 guests: vec![guest(OTHER), guest("lena@studio.example")],
                 answer: None,
                 busy: true,
+                show: Show::Busy,
                 cancelled: false,
                 version: facts.version.clone(),
                 link: facts.link.clone(),

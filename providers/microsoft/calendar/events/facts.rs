@@ -13,7 +13,7 @@ use serde_json::Value;
 use super::{CALENDAR, RULE};
 use crate::json::{is, nested, text};
 use daysheet_core::event_time::{self, EventTime};
-use daysheet_core::provider::calendar::{Answer, EventData, Guest};
+use daysheet_core::provider::calendar::{Answer, EventData, Guest, Show};
 use daysheet_core::recurrence::{Repeat, graph};
 
 /// Returns the facts of an event of the mailbox `me`.
@@ -28,7 +28,7 @@ pub fn facts(event: &Value, me: &str) -> Option<EventData> {
     let given = answer(text(nested(event, "responseStatus"), "response"));
     let cancelled = is(event, "isCancelled");
     let answer = given.filter(|_| !own);
-    let free = text(event, "showAs").eq_ignore_ascii_case("free");
+    let show = show(text(event, "showAs"));
     Some(EventData {
         id,
         calendar: some(event, CALENDAR),
@@ -48,7 +48,8 @@ pub fn facts(event: &Value, me: &str) -> Option<EventData> {
         omitted: false,
         joint: false,
         answer,
-        busy: !free && !cancelled && answer != Some(Answer::Declined),
+        busy: show != Show::Free && !cancelled && answer != Some(Answer::Declined),
+        show,
         cancelled,
         version: some(event, "@odata.etag"),
         link: some(nested(event, "onlineMeeting"), "joinUrl")
@@ -169,6 +170,17 @@ pub fn address(attendee: &Value) -> &str {
 pub fn is_organizer(attendee: &Value, organizer: &str) -> bool {
     text(nested(attendee, "status"), "response").eq_ignore_ascii_case("organizer")
         || (!organizer.is_empty() && address(attendee).eq_ignore_ascii_case(organizer))
+}
+
+fn show(word: &str) -> Show {
+    let words = [
+        ("free", Show::Free),
+        ("tentative", Show::Tentative),
+        ("oof", Show::Oof),
+        ("workingElsewhere", Show::Elsewhere),
+    ];
+    let found = words.into_iter().find(|(name, _)| word.eq_ignore_ascii_case(name));
+    found.map_or(Show::Busy, |(_, show)| show)
 }
 
 fn answer(word: &str) -> Option<Answer> {

@@ -40,6 +40,8 @@ pub(in crate::pipeline) struct KnownCalendar {
     pub(in crate::pipeline) access: String,
     /// True for the main one.
     pub(in crate::pipeline) main: bool,
+    /// The name of its zone; empty if not reported.
+    pub(in crate::pipeline) zone: String,
     /// The address of its owner; empty if not reported.
     pub(in crate::pipeline) owner: String,
     /// The address of the person whose main calendar it is, where its id says so.
@@ -59,6 +61,7 @@ impl KnownCalendar {
             name: id.to_owned(),
             access: String::new(),
             main: false,
+            zone: String::new(),
             owner: String::new(),
             person: port.person(id).map(str::to_owned),
         }
@@ -210,7 +213,7 @@ pub(in crate::pipeline) fn known_calendars(
     port: &dyn Calendars,
     objects: &[Value],
 ) -> Vec<KnownCalendar> {
-    let columns: Vec<&'static Field> = ["id", "name", "access", "main", "owner"]
+    let columns: Vec<&'static Field> = ["id", "name", "access", "main", "owner", "zone"]
         .iter()
         .filter_map(|name| CALENDAR.field(name))
         .collect();
@@ -232,6 +235,7 @@ pub(in crate::pipeline) fn known_calendars(
                 access: text(row.get(2)),
                 main: row.get(3) == Some(&Cell::Flag(true)),
                 owner: text(row.get(4)),
+                zone: text(row.get(5)),
             })
         })
         .collect()

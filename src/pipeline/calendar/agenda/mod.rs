@@ -6,6 +6,7 @@
 
 mod by_id;
 pub(in crate::pipeline) mod calendars;
+mod clash;
 mod ics;
 mod merge;
 mod pages;
@@ -64,6 +65,10 @@ impl Pipeline {
     pub(in crate::pipeline) async fn agenda(&self, request: Agenda) -> Result<Response> {
         if !request.ids.is_empty() {
             return self.events_by_id(&request).await;
+        }
+        let clashes = request.q.as_deref().map(str::trim) == Some(clash::QUERY);
+        if clashes && request.cursor.is_none() {
+            return self.clash_search(&request).await;
         }
         let (plan, mut notes) = self.plan_agenda(request).await?;
         let zone = self.zone(plan.tz.as_deref())?;

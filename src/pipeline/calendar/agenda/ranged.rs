@@ -3,16 +3,22 @@
 //! The same search as `calendar_search`, in one page. The caller chooses what is shown.
 
 use jiff::tz::TimeZone;
+use serde_json::{Value, json};
 
+use super::calendars::KnownCalendar;
 use super::merge::merge;
 use super::pages::{AgendaRequest, EventRow};
 use super::{AgendaPart, AgendaPlan, range::Range};
 use crate::error::{Error, Result};
-use crate::pipeline::Pipeline;
+use crate::event_time::{self, EventTime};
+use crate::flatten::Context;
+use crate::pipeline::calendar::clashes::Clash;
+use crate::pipeline::{Pipeline, rows_of};
 use crate::provider::Account;
 use crate::provider::calendar::EventData;
-use crate::row::RowTable;
-use crate::text::{Note, note, ours};
+use crate::row::{Cell, RowTable};
+use crate::schemas::{CLASH, Level};
+use crate::text::{Note, note, ours, quoted};
 
 /// The maximum number of events.
 const MOST: u32 = 500;
@@ -34,15 +40,29 @@ impl Ranged {
         self.parts.is_empty()
     }
 
-    /// Returns the events in order: the facts of each, and whether it is in a calendar
-    /// that the account may write to.
-    pub(in crate::pipeline) fn events(&self) -> impl Iterator<Item = (&EventData, bool)> {
-        self.rows.iter().map(|(part, row)| {
-            let sheets = self.parts.get(*part).map(|part| &part.gathered.sheets);
-            let sheet = sheets.and_then(|sheets| sheets.get(row.calendar));
-            let own = sheet.is_some_and(|sheet| sheet.calendar.is_writable());
-            (&row.facts, own)
+    /// Returns the events in order: the facts of each, and its calendar.
+    pub(in crate::pipeline) fn events(&self) -> impl Iterator<Item = (&EventData, &KnownCalendar)> {
+        self.rows.iter().filter_map(|(part, row)| {
+            let sheet = self.parts.get(*part)?.gathered.sheets.get(row.calendar)?;
+            Some((&row.facts, &sheet.calendar))
         })
+    }
+}
+
+impl Ranged {
+    /// Returns a note if times are in UTC and the main calendar is in another zone, as
+    /// on a machine whose zone nobody has set.
+    pub(in crate::pipeline) fn other_zone(&self, zone: &TimeZone) -> Option<Note> {
+        let sheets = self.parts.iter().flat_map(|part| &part.gathered.sheets);
+        let mut mains = sheets.map(|sheet| &sheet.calendar).filter(|calendar| calendar.main);
+        let named = mains.find_map(|main| event_time::find_zone(&main.zone))?;
+        let shown = [Some("UTC"), Some("Etc/UTC")].contains(&zone.iana_name());
+        let name = named.iana_name().filter(|name| shown && !name.ends_with("UTC"))?;
+        Some(note!(
+            "times are in UTC, your calendar is in {}: use tz={}, or set the zone of daysheet",
+            ours(name),
+            ours(name)
+        ))
     }
 }
 
@@ -86,8 +106,9 @@ impl Pipeline {
         let mut notes = Vec::new();
         if merged.end.is_some() {
             notes.push(note!(
-                "only the first {} events were checked: give a shorter range",
-                merged.shown.len()
+                "only the first {} events of {} were checked",
+                merged.shown.len(),
+                ours(range.tell(zone))
             ));
         }
         for part in &parts {
@@ -116,5 +137,65 @@ impl Pipeline {
         let rows: Vec<_> = rows.cloned().collect();
         let columns = ranged.plan.columns(&rows, &ranged.parts)?;
         self.event_rows(&ranged.parts, &rows, &columns, zone, &ranged.plan, notes).await
+    }
+
+    /// Returns the table `clashes`. `shown` has the positions of the events in `rows`,
+    /// whose handles are used.
+    pub(in crate::pipeline) fn clash_rows(
+        &self,
+        found: &[Clash],
+        ranged: &Ranged,
+        shown: &[usize],
+        rows: &RowTable,
+        zone: &TimeZone,
+    ) -> RowTable {
+        let facts = |at: usize| ranged.rows.get(at).map(|(_, row)| &row.facts);
+        let handle = |at: usize| {
+            let row = shown.iter().position(|one| *one == at)?;
+            rows.cell(row, "id").cloned()
+        };
+        let objects: Vec<Value> = found
+            .iter()
+            .filter_map(|one| {
+                let first = facts(one.first)?;
+                let with = one.with.iter().filter_map(|at| {
+                    let Some(Cell::Handle(kind, number)) = handle(*at) else {
+                        return None;
+                    };
+                    Some(format!("{kind}{number} {}", event_after(first.start, facts(*at)?, zone)))
+                });
+                Some(json!({
+                    "id": first.id, "title": first.title, "start": time_value(first.start),
+                    "end": time_value(first.end), "with": with.collect::<Vec<_>>(),
+                }))
+            })
+            .collect();
+        let columns = CLASH.up_to(Level::Core);
+        let context = Context { zone, ..self.local() };
+        let mut table = rows_of(&context, &CLASH, &columns, &objects, &mut Vec::new());
+        for (row, one) in found.iter().enumerate() {
+            if let (Some(cell), Some(handle)) = (table.cell_mut(row, "id"), handle(one.first)) {
+                *cell = handle;
+            }
+        }
+        table
+    }
+}
+
+/// Formats ``11h30 to 12h15 `Title` `` for an event that is listed beside an earlier one.
+fn event_after(first: EventTime, facts: &EventData, zone: &TimeZone) -> String {
+    let start = match facts.start {
+        EventTime::Day(_) => event_time::start(facts.start, zone),
+        EventTime::At(_) => event_time::end(first, facts.start, zone),
+    };
+    let end = event_time::end(facts.start, facts.end, zone);
+    format!("{start} to {end} {}", quoted(&facts.title))
+}
+
+/// Returns a time as in an object of ours.
+fn time_value(when: EventTime) -> Value {
+    match when {
+        EventTime::Day(day) => json!({"date": day.to_string()}),
+        EventTime::At(at) => json!({"dateTime": at.to_string()}),
     }
 }

@@ -14,7 +14,7 @@ use crate::text::words::words;
 
 /// Operators of a search for events.
 const OPERATORS: &str = "from: (organizer) to: (guests) subject: (title) body: (description) \
-                         category: OR -not ( )";
+                         category: OR -not ( ), or is:clash alone";
 
 /// The columns that are searched, besides the facts.
 const COLUMNS: &[&str] =

@@ -15,7 +15,7 @@ use crate::pipeline::access::audit::Entry;
 use crate::pipeline::access::guard::events::EventWrite;
 use crate::pipeline::answer::outcome::{Outcome, WriteReport};
 use crate::pipeline::calendar::guests::{notified, others};
-use crate::pipeline::calendar::target::{EventTarget, event_line, title};
+use crate::pipeline::calendar::target::{EventTarget, Owner, event_line, title};
 use crate::pipeline::{Pipeline, Response};
 use crate::provider::calendar::{Change, EventData, Notify};
 use crate::recurrence::Repeat;
@@ -228,7 +228,14 @@ impl Pipeline {
             return self.write_report(report).await;
         }
         let met = self
-            .met_by_change(&target.facts, &change, repeat.as_ref(), request, &mut report)
+            .met_by_change(
+                &target.owner,
+                &target.facts,
+                &change,
+                repeat.as_ref(),
+                request,
+                &mut report,
+            )
             .await?;
         let difference = make::difference(&change, &target.facts, &self.config.zone);
         if request.if_conflict == IfConflict::Refuse && !met.is_empty() {
@@ -251,6 +258,7 @@ impl Pipeline {
             report.notes.push("dry run: nothing was written".into());
             return self.write_report(report).await;
         }
+        report.clashing = usize::from(!met.is_empty());
         report.notes.extend(met);
         if !target.facts.own {
             report.notes.push(note!(
@@ -281,6 +289,7 @@ impl Pipeline {
     /// Returns the conflicts of a changed event, if its time changes.
     pub(super) async fn met_by_change(
         &self,
+        owner: &Owner,
         facts: &EventData,
         change: &Change,
         repeat: Option<&Repeat>,
@@ -293,6 +302,9 @@ impl Pipeline {
         }
         let zone = facts.zone.as_deref().and_then(crate::event_time::find_zone);
         let zone = zone.unwrap_or_else(|| self.config.zone.clone());
+        let places = self.places(owner, false).await.unwrap_or_default();
+        let calendar = facts.calendar.as_ref();
+        let main = !places.iter().any(|place| !place.main && Some(&place.id) == calendar);
         let (start, end) = change
             .time
             .clone()
@@ -300,7 +312,7 @@ impl Pipeline {
         let wanted = ClashCandidate {
             title: change.title.clone().unwrap_or_else(|| facts.title.clone()),
             uid: facts.uid.clone(),
-            busy: clash::takes_time(change, Some(facts)),
+            claim: clash::claim(change, Some(facts), main),
             times: clash::times(&start, &end, repeat, self.clock().now),
             itself: std::iter::once(facts.id.clone()).chain(facts.series.clone()).collect(),
         };

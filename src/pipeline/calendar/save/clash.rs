@@ -14,6 +14,7 @@ use crate::error::{Error, Result};
 use crate::event_time::{EventTime, ZonedTime};
 use crate::pipeline::Pipeline;
 use crate::pipeline::calendar::agenda::calendars::KnownCalendar;
+use crate::pipeline::calendar::clashes::{Claim, overlap};
 use crate::pipeline::calendar::target::{Owner, short, span};
 use crate::project::project;
 use crate::provider::calendar::{Change, EventData, EventListRequest, Show};
@@ -38,12 +39,19 @@ const NAMED: usize = 4;
 pub(in crate::pipeline) struct ClashCandidate {
     pub(in crate::pipeline) title: String,
     pub(in crate::pipeline) uid: Option<String>,
-    /// True if it takes time; otherwise it clashes with nothing.
-    pub(in crate::pipeline) busy: bool,
+    /// Whether it competes with others.
+    pub(in crate::pipeline) claim: Claim,
     /// When it is, and then when it is again.
     pub(in crate::pipeline) times: Vec<(EventTime, EventTime)>,
     /// The event it becomes, with its series: no clash with itself.
     pub(in crate::pipeline) itself: Vec<String>,
+}
+
+impl ClashCandidate {
+    /// Returns its times, as far as it competes with others then.
+    fn competing(&self, zone: &TimeZone) -> impl Iterator<Item = (EventTime, EventTime)> {
+        self.times.iter().copied().filter(|time| self.claim.competes(*time, zone))
+    }
 }
 
 /// The conflicts of an item.
@@ -100,12 +108,20 @@ pub(in crate::pipeline) fn times(
     found.into_iter().filter_map(again).collect()
 }
 
-/// Returns true if the new or changed event takes time.
-pub(in crate::pipeline) fn takes_time(change: &Change, now: Option<&EventData>) -> bool {
-    match (change.show, now) {
-        (Some(show), _) => show != Show::Free,
-        (None, Some(facts)) => facts.busy,
-        (None, None) => true,
+/// Returns the claim of a new or changed event; `main` if it is in the main calendar.
+pub(in crate::pipeline) fn claim(change: &Change, now: Option<&EventData>, main: bool) -> Claim {
+    let known = now.map(|facts| Claim::of(facts, main));
+    let guests = change.guests.iter().flatten();
+    let show = change.show.or(known.map(|claim| claim.show)).unwrap_or(Show::Busy);
+    Claim {
+        show,
+        uncertain: match change.show {
+            Some(show) => show == Show::Tentative,
+            None => known.is_some_and(|claim| claim.uncertain),
+        },
+        personal: main
+            || known.is_some_and(|claim| claim.personal)
+            || guests.into_iter().any(|guest| !guest.room),
     }
 }
 
@@ -335,19 +351,18 @@ fn groups<'t>(
         if facts.cancelled || own_copy || ids().any(|id| wanted.itself.contains(id)) {
             continue;
         }
-        let (from, to) = (facts.start.instant(zone), facts.end.instant(zone));
+        let from = facts.start.instant(zone);
         let starts = |start: &EventTime| {
             start.instant(zone) == from && start.is_day() == facts.start.is_day()
         };
         let duplicate = same_uid
             || wanted.times.iter().any(|(start, _)| starts(start))
                 && alike(&wanted.title, &facts.title);
-        let overlaps = |start: &EventTime, end: &EventTime| {
-            start.instant(zone) < to && from < end.instant(zone)
-        };
-        let clash = wanted.busy
-            && facts.busy
-            && wanted.times.iter().any(|(start, end)| overlaps(start, end));
+        // Only the main calendar has no name.
+        let there = (facts.start, facts.end);
+        let claim = Claim::of(facts, one.calendar.is_empty());
+        let clash = claim.competes(there, zone)
+            && wanted.competing(zone).any(|mine| overlap(mine, there, zone));
         if !duplicate && !clash {
             continue;
         }
@@ -371,19 +386,16 @@ fn groups<'t>(
 /// Returns the conflict of an item with another of the same call.
 fn among(one: &ClashCandidate, at: usize, other: &ClashCandidate, zone: &TimeZone) -> Option<Note> {
     let number = at + 1;
-    let pairs = || {
-        let all = |mine| other.times.iter().map(move |theirs| (mine, theirs));
-        one.times.iter().flat_map(all)
-    };
-    let same = pairs().any(|((mine, _), (theirs, _))| mine == theirs);
-    let overlap = pairs().any(|(mine, theirs)| {
-        mine.0.instant(zone) < theirs.1.instant(zone)
-            && theirs.0.instant(zone) < mine.1.instant(zone)
-    });
+    let starts = |start: &EventTime| other.times.iter().any(|(theirs, _)| theirs == start);
+    let same = one.times.iter().any(|(start, _)| starts(start));
     if same && alike(&one.title, &other.title) || one.uid.is_some() && one.uid == other.uid {
         return Some(note!("likely a duplicate of item {}", number));
     }
-    (overlap && one.busy && other.busy)
+    let mut pairs = one
+        .competing(zone)
+        .flat_map(|mine| other.competing(zone).map(move |theirs| (mine, theirs)));
+    pairs
+        .any(|(mine, theirs)| overlap(mine, theirs, zone))
         .then(|| note!("clashes with item {} {}", number, quoted(&other.title)))
 }
 

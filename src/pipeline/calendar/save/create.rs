@@ -72,7 +72,7 @@ impl Pipeline {
                 .and_then(|()| port.check(None, change, notify_for(change, own, request)))
                 .map_err(|error| in_context(several, &item.name, error))?;
         }
-        self.compare(&mut items, request.if_conflict, &mut report).await?;
+        self.compare(&mut items, request.if_conflict, &destination, &mut report).await?;
         for item in &items {
             let lines = item.made.notes.iter();
             let met = item.met.lines.iter().filter(|_| {
@@ -106,12 +106,14 @@ impl Pipeline {
         &self,
         items: &mut [NewEvent],
         if_conflict: IfConflict,
+        to: &Destination,
         report: &mut WriteReport,
     ) -> Result<()> {
         if if_conflict == IfConflict::Ignore {
             return Ok(());
         }
         let now = self.clock().now;
+        let main = to.is_main();
         let wanted: Vec<ClashCandidate> = items
             .iter()
             .map(|item| {
@@ -120,7 +122,7 @@ impl Pipeline {
                 ClashCandidate {
                     title: change.title.clone().unwrap_or_default(),
                     uid: change.uid.clone(),
-                    busy: clash::takes_time(change, None),
+                    claim: clash::claim(change, None, main),
                     times: change.time.as_ref().map_or_else(Vec::new, |(start, end)| {
                         clash::times(start, end, repeat, now)
                     }),
@@ -237,7 +239,10 @@ impl Pipeline {
             let write = port.create(calendar, change, notify);
             let id = |value: &Value| port.event_data(value).map(|facts| facts.id);
             match self.logged(entry, &mut report.notes, write, id).await {
-                Ok(value) => report.events.push((to.owner.clone(), value)),
+                Ok(value) => {
+                    report.clashing += usize::from(!item.met.lines.is_empty());
+                    report.events.push((to.owner.clone(), value));
+                }
                 Err(error) if single && !error.is_open() => return Err(error),
                 Err(error) => {
                     // The error of one item may apply to all.

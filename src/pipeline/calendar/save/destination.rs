@@ -20,6 +20,13 @@ pub(in crate::pipeline) struct Destination {
     pub(in crate::pipeline) calendar: Option<KnownCalendar>,
 }
 
+impl Destination {
+    /// Returns true for the account's main calendar.
+    pub(in crate::pipeline) fn is_main(&self) -> bool {
+        self.calendar.as_ref().is_none_or(|calendar| calendar.main)
+    }
+}
+
 impl Pipeline {
     /// Returns the calendars of one account, from a list that may be a minute old unless `fresh`.
     pub(in crate::pipeline) async fn places(

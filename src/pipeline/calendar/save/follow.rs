@@ -141,7 +141,14 @@ impl Pipeline {
         let name = format!("{} {}", target.handle, title(&target.facts));
         let mut report = WriteReport { notes, ..WriteReport::default() };
         let met = self
-            .met_by_change(&master.facts, &change, repeat.as_ref(), request, &mut report)
+            .met_by_change(
+                &master.owner,
+                &master.facts,
+                &change,
+                repeat.as_ref(),
+                request,
+                &mut report,
+            )
             .await?;
         if request.if_conflict == IfConflict::Refuse && !met.is_empty() {
             report.outcomes.push(Outcome::new(name, "change", "refused", met.join("; ")));
@@ -174,6 +181,7 @@ impl Pipeline {
             report.notes.push("dry run: nothing was written".into());
             return self.write_report(report).await;
         }
+        report.clashing = usize::from(!met.is_empty());
         report.notes.extend(met);
 
         // A process killed between the two writes leaves both series.

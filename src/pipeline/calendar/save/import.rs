@@ -358,7 +358,7 @@ impl Pipeline {
                 ClashCandidate {
                     title: item.entry.title.clone(),
                     uid: item.change.uid.clone(),
-                    busy: clash::takes_time(&item.change, None),
+                    claim: clash::claim(&item.change, None, to.is_main()),
                     times: clash::times(&item.entry.start, &item.entry.end, repeat, now),
                     itself: there.into_iter().collect(),
                 }
@@ -546,6 +546,7 @@ impl Pipeline {
                 return Ok(());
             }
         };
+        report.clashing += usize::from(!item.met.lines.is_empty());
         report.notes.extend(item.met.lines.iter().map(|line| line.under(quoted(&item.name))));
         let Some(facts) = port.event_data(&value) else {
             report.events.push((to.owner.clone(), value));

@@ -11,10 +11,11 @@ use crate::error::Result;
 use crate::event_time::{self, EventTime};
 use crate::flatten::Context;
 use crate::ical::{self, Entry};
+use crate::pipeline::calendar::clashes::Claim;
 use crate::pipeline::calendar::save::clash::{self, ClashCandidate};
 use crate::pipeline::calendar::target::Owner;
 use crate::pipeline::{Pipeline, Response, rows_of};
-use crate::provider::calendar::{Answer, EventData, Guest, Show};
+use crate::provider::calendar::{Answer, EventData, Guest};
 use crate::row::RowTable;
 use crate::schemas::{INVITATION, Level, wire};
 use crate::text::{Note, note, ours};
@@ -126,7 +127,8 @@ impl Pipeline {
                     title: entry.title.clone(),
                     // It is no double of itself.
                     uid: None,
-                    busy: entry.show != Show::Free,
+                    // It asks for this time, however long, and before it is accepted.
+                    claim: Claim { show: entry.show, uncertain: false, personal: true },
                     times: clash::times(&entry.start, &entry.end, entry.repeat.as_ref(), now),
                     itself: facts
                         .iter()

@@ -1,0 +1,59 @@
+//! `calendar_search q=is:clash`: the events of a range that compete for the reader's time.
+
+use super::range;
+use crate::error::{Error, Result};
+use crate::pipeline::calendar::clashes::{clashes, is_declined};
+use crate::pipeline::{Pipeline, Response, zone_line};
+use crate::text::{note, ours};
+use crate::time_parse::TimeContext;
+use crate::tools::agenda::{Agenda, EventForm};
+
+/// The query.
+pub(super) const QUERY: &str = "is:clash";
+
+impl Pipeline {
+    /// Returns the table `clashes` of a range.
+    pub(super) async fn clash_search(&self, request: &Agenda) -> Result<Response> {
+        let other = [
+            ("calendars", !request.calendars.is_empty()),
+            ("series", request.series),
+            ("as", request.form != EventForm::Rows),
+            ("fields", request.fields.is_some()),
+        ];
+        if let Some((name, _)) = other.into_iter().find(|(_, given)| *given) {
+            return Err(Error::argument(format!("`{name}` does not apply to q={QUERY}"))
+                .next("give only from, to, account and tz with it"));
+        }
+        let zone = self.zone(request.tz.as_deref())?;
+        let here = TimeContext { now: self.clock().now, zone: zone.clone(), named: false };
+        let range = range::search(request.from.as_deref(), request.to.as_deref(), false, &here)?;
+        let accounts = self.named_or_all(request.account.as_deref()).await?;
+        let ranged = self.ranged_agenda(range, &accounts, &zone).await?;
+        if let (true, Some(error)) = (ranged.is_unknown(), ranged.missing.first()) {
+            return Err(error.clone());
+        }
+        let own = ranged.events().enumerate();
+        let own = own.filter(|(_, (facts, place))| place.is_writable() && !is_declined(facts));
+        let own: Vec<_> = own.map(|(at, (facts, place))| (at, facts, place.main)).collect();
+        let found = clashes(&own, &zone);
+        let mut shown: Vec<usize> =
+            found.iter().flat_map(|one| one.with.iter().copied().chain([one.first])).collect();
+        shown.sort_unstable();
+        shown.dedup();
+        let mut response = Response::default();
+        let rows = self.ranged_rows(&ranged, &shown, &zone, &mut Vec::new()).await?;
+        let table = self.clash_rows(&found, &ranged, &shown, &rows, &zone);
+        response.document.tables.push(table);
+        zone_line(&mut response.document, &zone);
+        response.notes.push(note!(
+            "clashes: {} in {} events, {}",
+            found.len(),
+            own.len(),
+            ours(range.tell(&zone))
+        ));
+        let missing = ranged.missing.iter().map(|error| note!("left out: {}", error));
+        response.notes.extend(missing);
+        response.notes.extend(ranged.notes);
+        Ok(response)
+    }
+}

@@ -1,0 +1,113 @@
+//! Which events compete for the reader's time, and which of them overlap. Plain data in,
+//! positions out; no I/O.
+//!
+//! One rule for the brief, for searches, for events to be written and for invitations.
+
+use jiff::SignedDuration;
+use jiff::tz::TimeZone;
+
+use crate::event_time::EventTime;
+use crate::provider::calendar::{Answer, EventData, Show};
+
+/// The length from which an uncertain event is a frame for others, and an event without
+/// people in another calendar than the main one is about a thing: a kiln, a room.
+const LONG: SignedDuration = SignedDuration::from_hours(3);
+
+/// An event that overlaps others, by their positions; each pair is in the row of the
+/// event that starts first.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::pipeline) struct Clash {
+    pub(in crate::pipeline) first: usize,
+    pub(in crate::pipeline) with: Vec<usize>,
+}
+
+/// The properties of an event that decide whether it competes for the reader's time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::pipeline) struct Claim {
+    pub(in crate::pipeline) show: Show,
+    /// True for a tentative event, and for an invitation that is not accepted.
+    pub(in crate::pipeline) uncertain: bool,
+    /// True if it is in the main calendar or has guests who are people.
+    pub(in crate::pipeline) personal: bool,
+}
+
+impl Claim {
+    /// Returns the claim of an event; `main` if it is in the account's main calendar.
+    pub(in crate::pipeline) fn of(facts: &EventData, main: bool) -> Self {
+        let invited = !facts.own && facts.answer.is_none();
+        Self {
+            show: match facts.busy {
+                true => facts.show,
+                false => Show::Free,
+            },
+            uncertain: invited
+                || facts.show == Show::Tentative
+                || facts.answer == Some(Answer::Tentative),
+            personal: main || facts.guests.iter().any(|guest| !guest.room),
+        }
+    }
+
+    /// Returns true if an event of this length competes with others.
+    pub(in crate::pipeline) fn competes(
+        &self,
+        (from, to): (EventTime, EventTime),
+        zone: &TimeZone,
+    ) -> bool {
+        let length = to.instant(zone).duration_since(from.instant(zone));
+        let frame = (self.uncertain || !self.personal) && (from.is_day() || length >= LONG);
+        let away = matches!(self.show, Show::Free | Show::Oof | Show::Elsewhere);
+        // An event that takes no time overlaps nothing.
+        !away && !frame && length.is_positive()
+    }
+}
+
+/// Returns true if two times overlap. A whole day overlaps whole days only: it is about
+/// the day, and the events of the day take place in it.
+pub(in crate::pipeline) fn overlap(
+    one: (EventTime, EventTime),
+    other: (EventTime, EventTime),
+    zone: &TimeZone,
+) -> bool {
+    one.0.is_day() == other.0.is_day()
+        && one.0.instant(zone) < other.1.instant(zone)
+        && other.0.instant(zone) < one.1.instant(zone)
+}
+
+/// Returns true for an event that the reader has declined.
+pub(in crate::pipeline) fn is_declined(facts: &EventData) -> bool {
+    facts.answer == Some(Answer::Declined)
+}
+
+/// Returns the overlaps among events, in the order of their first events. The events are
+/// sorted by their start; `true` if one is in its account's main calendar.
+pub(in crate::pipeline) fn clashes(
+    events: &[(usize, &EventData, bool)],
+    zone: &TimeZone,
+) -> Vec<Clash> {
+    let busy: Vec<_> = events
+        .iter()
+        .map(|(at, facts, main)| (*at, *facts, Claim::of(facts, *main)))
+        .filter(|(_, facts, claim)| claim.competes((facts.start, facts.end), zone))
+        .collect();
+    let mut found = Vec::new();
+    for (number, (first, one, _)) in busy.iter().enumerate() {
+        let later = busy.iter().skip(number + 1);
+        // All events after one that starts later start later still.
+        let later =
+            later.take_while(|(_, other, _)| other.start.instant(zone) < one.end.instant(zone));
+        let with = later.filter(|(_, other, _)| {
+            let copy = uid(one).is_some() && uid(one) == uid(other);
+            !copy && overlap((one.start, one.end), (other.start, other.end), zone)
+        });
+        let with: Vec<usize> = with.map(|(at, ..)| *at).collect();
+        if !with.is_empty() {
+            found.push(Clash { first: *first, with });
+        }
+    }
+    found
+}
+
+fn uid(facts: &EventData) -> Option<&str> {
+    let uid = facts.uid.as_deref().map(str::trim);
+    uid.filter(|uid| !uid.is_empty())
+}

@@ -186,8 +186,9 @@ impl Accounts {
         Ok(())
     }
 
-    /// Returns the account meant by `name`: an id, an address, a provider with one account, or a
-    /// unique prefix of an id or address. Without a name, the only account.
+    /// Returns the account meant by `name`: an id, an address, a provider with one account, a
+    /// unique prefix of an id or address, or a unique part of an address. Without a name, the
+    /// only account.
     ///
     /// # Errors
     /// [`Kind::NoAccount`] if there is none, [`Kind::Argument`] if it is ambiguous,
@@ -198,17 +199,20 @@ impl Accounts {
         if let Some(row) = exact(&rows, &name)? {
             return Ok(row.clone().into());
         }
-        let meant: Vec<&AccountRow> = rows
-            .iter()
-            .filter(|row| {
-                row.provider == name || row.email.starts_with(&name) || row.id.starts_with(&name)
-            })
-            .collect();
+        let begins = |row: &&AccountRow| {
+            row.provider == name || row.email.starts_with(&name) || row.id.starts_with(&name)
+        };
+        let mut meant: Vec<&AccountRow> = rows.iter().filter(begins).collect();
+        if meant.is_empty() {
+            meant = rows.iter().filter(|row| row.email.contains(&name)).collect();
+        }
         match meant.as_slice() {
             [row] => Ok((*row).clone().into()),
             [] => Err(unknown(&rows)),
-            several if name.is_empty() => Err(ambiguous("several accounts are signed in", several)),
-            several => Err(ambiguous("that matches several accounts", several)),
+            several if name.is_empty() => {
+                Err(ambiguous("several accounts are signed in", several, &rows))
+            }
+            several => Err(ambiguous("that matches several accounts", several, &rows)),
         }
     }
 
@@ -277,13 +281,13 @@ fn exact<'a>(rows: &'a [AccountRow], name: &str) -> Result<Option<&'a AccountRow
     match named.as_slice() {
         [] => Ok(None),
         [row] => Ok(Some(row)),
-        several => Err(ambiguous("several accounts have that address", several)),
+        several => Err(ambiguous("several accounts have that address", several, rows)),
     }
 }
 
-fn ambiguous(what: &str, rows: &[&AccountRow]) -> Error {
-    let ids: Vec<&str> = rows.iter().map(|row| row.id.as_str()).collect();
-    Error::argument(what).next(format!("name one of: {}", ids.join(", ")))
+fn ambiguous(what: &str, meant: &[&AccountRow], rows: &[AccountRow]) -> Error {
+    let names: Vec<String> = meant.iter().map(|row| label(row, rows)).collect();
+    Error::argument(what).next(format!("name one of: {}", names.join(", ")))
 }
 
 /// Returns the label of an account among others: its address, or its id if two have the
@@ -303,5 +307,5 @@ fn unknown(rows: &[AccountRow]) -> Error {
     }
     let names: Vec<String> = rows.iter().map(|row| label(row, rows)).collect();
     Error::new(Kind::NoAccount, "no such account is signed in")
-        .next(format!("name one of: {}; or {HOW_TO_ADD}", names.join(", ")))
+        .next(format!("name one of: {}; accounts op=add adds another", names.join(", ")))
 }

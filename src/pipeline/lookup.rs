@@ -272,7 +272,7 @@ impl Pipeline {
         let mut plan: LookupPlan = self.load_cursor(KIND, cursor).await?;
         let same_account = match &lookup.account {
             Some(name) => {
-                let id = Some(self.accounts.find(Some(name)).await?.id);
+                let id = Some(self.account_named(Some(name)).await?.id);
                 !plan.merged && plan.places.iter().all(|place| place.account == id)
             }
             None => true,

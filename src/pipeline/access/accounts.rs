@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Kind, Result};
 use crate::pipeline::Pipeline;
 use crate::provider::Account;
 
@@ -21,18 +21,40 @@ impl Pipeline {
         Ok(AccountLabels(self.accounts.labels().await?))
     }
 
+    /// Returns the account meant by `name`, which may also be an address that an account
+    /// sends from; without a name, the only account.
+    pub(in crate::pipeline) async fn account_named(&self, name: Option<&str>) -> Result<Account> {
+        let error = match self.accounts.find(name).await {
+            Err(error) if error.kind() == Kind::NoAccount => error,
+            found => return found,
+        };
+        // Aliases cost a request per account, so they are only read for what is no account.
+        let Some(address) = name.map(str::trim).filter(|name| name.contains('@')) else {
+            return Err(error);
+        };
+        for account in self.accounts.list().await? {
+            let Ok(senders) = self.connect.mailbox(&account)?.senders().await else {
+                continue;
+            };
+            if senders.iter().any(|sender| sender.person.address.eq_ignore_ascii_case(address)) {
+                return Ok(account);
+            }
+        }
+        Err(error)
+    }
+
     /// Returns the account of that name, or all that are signed in.
     pub(in crate::pipeline) async fn named_or_all(
         &self,
         name: Option<&str>,
     ) -> Result<Vec<Account>> {
         if name.is_some() {
-            return Ok(vec![self.accounts.find(name).await?]);
+            return Ok(vec![self.account_named(name).await?]);
         }
         let all = self.accounts.list().await?;
         match all.len() {
             // Fails with how to sign in.
-            0 => Ok(vec![self.accounts.find(None).await?]),
+            0 => Ok(vec![self.account_named(None).await?]),
             _ => Ok(all),
         }
     }
@@ -44,10 +66,10 @@ impl Pipeline {
         account: Option<&str>,
     ) -> Result<Account> {
         let owner = self.accounts.by_id(owner).await?;
-        if account.is_some() && self.accounts.find(account).await?.id != owner.id {
+        if account.is_some() && self.account_named(account).await?.id != owner.id {
             return Err(Error::argument(format!(
                 "it belongs to {}, not to that account",
-                owner.id
+                self.labels().await?.of(&owner.id)
             ))
             .next("leave out `account`: the handle implies it"));
         }

@@ -345,7 +345,7 @@ impl Pipeline {
         let mut plan: SearchPlan = self.load_cursor(KIND, cursor).await?;
         let same_account = match &search.account {
             Some(name) => {
-                let id = self.accounts.find(Some(name)).await?.id;
+                let id = self.account_named(Some(name)).await?.id;
                 plan.accounts == 1 && plan.places.iter().all(|place| place.account == id)
             }
             None => true,

@@ -195,7 +195,7 @@ impl Pipeline {
             return Err(Error::argument(format!("`{name}` is not a draft"))
                 .next("give the id mail_draft returned, such as d5"));
         }
-        let account = self.accounts.find(None).await?;
+        let account = self.account_named(None).await?;
         self.connect.mailbox(&account)?.check_id(name)?;
         Ok((account, name.to_owned()))
     }

@@ -222,7 +222,7 @@ impl Pipeline {
                 .next("give event ids, such as e7, from calendar_search"));
         }
         if account.is_some() {
-            let account = self.accounts.find(account).await?;
+            let account = self.account_named(account).await?;
             self.connect.calendars(&account)?.check_id(handle)?;
             return Ok((account, handle.to_owned()));
         }
@@ -238,7 +238,7 @@ impl Pipeline {
             (1, Some(account), _) => Ok((account, handle.to_owned())),
             (0, _, Some(error)) => Err(error),
             // Fails with the accounts to choose from.
-            _ => Ok((self.accounts.find(None).await?, handle.to_owned())),
+            _ => Ok((self.account_named(None).await?, handle.to_owned())),
         }
     }
 }

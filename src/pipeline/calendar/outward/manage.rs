@@ -55,7 +55,7 @@ impl Pipeline {
             Some(zone_name) => time_parse::zone(zone_name)?.iana_name().map(str::to_owned),
             None => None,
         };
-        let account = self.accounts.find(request.account.as_deref()).await?;
+        let account = self.account_named(request.account.as_deref()).await?;
         let owner = self.owner(account).await?;
         unused(&self.places(&owner, true).await?, &name, None)?;
         let in_zone = zone.as_ref().map_or_else(String::new, |zone| format!(", zone {zone}"));

@@ -47,7 +47,7 @@ impl Pipeline {
         calendar: Option<&str>,
     ) -> Result<Destination> {
         let Some(name) = calendar else {
-            let owner = self.owner(self.accounts.find(account).await?).await?;
+            let owner = self.owner(self.account_named(account).await?).await?;
             return Ok(Destination { owner, calendar: None });
         };
         let (owner, place) = self.calendar(account, name).await?;

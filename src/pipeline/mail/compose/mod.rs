@@ -71,7 +71,7 @@ impl Pipeline {
     async fn new_draft(&self, request: &DraftOf, caller: &dyn ClientPrompts) -> Result<Response> {
         let (context, original) = match &request.id {
             None => {
-                let account = self.accounts.find(request.account.as_deref()).await?;
+                let account = self.account_named(request.account.as_deref()).await?;
                 (self.draft_context(account)?, None)
             }
             Some(name) => {

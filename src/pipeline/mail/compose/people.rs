@@ -79,7 +79,7 @@ impl Pipeline {
         }
         let fits = |account: &Account| self.connect.mailbox(account)?.check_id(name);
         if account.is_some() {
-            let account = self.accounts.find(account).await?;
+            let account = self.account_named(account).await?;
             fits(&account)?;
             return Ok((account, name.to_owned()));
         }
@@ -95,7 +95,7 @@ impl Pipeline {
             (1, Some(account), _) => Ok((account, name.to_owned())),
             (0, _, Some(error)) => Err(error),
             // Fails with the accounts to choose from.
-            _ => Ok((self.accounts.find(None).await?, name.to_owned())),
+            _ => Ok((self.account_named(None).await?, name.to_owned())),
         }
     }
 }

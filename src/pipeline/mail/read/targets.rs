@@ -122,7 +122,7 @@ impl Pipeline {
     /// only one whose provider has such ids.
     async fn owner_of(&self, id: &str, account: Option<&str>) -> Result<Account> {
         if account.is_some() {
-            let account = self.accounts.find(account).await?;
+            let account = self.account_named(account).await?;
             self.connect.mailbox(&account)?.check_id(id)?;
             return Ok(account);
         }
@@ -138,7 +138,7 @@ impl Pipeline {
             (1, Some(account), _) => Ok(account),
             (0, _, Some(error)) => Err(error),
             // Fails with the accounts to choose from.
-            _ => self.accounts.find(None).await,
+            _ => self.account_named(None).await,
         }
     }
 }

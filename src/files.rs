@@ -15,6 +15,9 @@ use cap_std::fs::{Dir, File, OpenOptions};
 use crate::error::{Error, Kind, Result};
 use crate::text::brief;
 
+/// The most files that have one name and a number.
+const MOST_NUMBERED: usize = 99;
+
 /// The folders that files may be read from and saved to.
 #[derive(Debug, Clone)]
 pub struct Folders {
@@ -27,6 +30,15 @@ pub struct Folders {
 pub struct Folder {
     path: PathBuf,
     opened: Dir,
+}
+
+/// A file that was saved.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SavedFile {
+    /// Where it is.
+    pub path: PathBuf,
+    /// True if it was there already, with the same content.
+    pub existing: bool,
 }
 
 /// A file that was read.
@@ -46,10 +58,10 @@ impl Folders {
     }
 
     /// Returns the folder to save to: the first, or the one given, which must be one of them or
-    /// below; a relative one is below the first. The first is created if it does not exist.
+    /// below; a relative one is below the first. What does not exist of it is created.
     ///
     /// # Errors
-    /// [`Kind::Argument`] for any other, [`Kind::NotFound`] if it does not exist.
+    /// [`Kind::Argument`] for any other, and if it cannot be created.
     pub fn folder(&self, input: Option<&str>) -> Result<Folder> {
         let first = self.first()?;
         private(first)?;
@@ -57,13 +69,17 @@ impl Folders {
             None => first.clone(),
             Some(input) => first.join(input),
         };
-        let (root, inside) = self.place(&wanted, input.unwrap_or("the folder"))?;
-        if inside.iter().any(|part| hidden(part)) {
+        let Place { root, inside, missing, .. } =
+            self.place(&wanted, input.unwrap_or("the folder"))?;
+        if inside.iter().chain(&missing).any(|part| hidden(part)) {
             return Err(Error::argument("`dir` is a hidden folder").next("save to another"));
         }
         let mut path = root.clone();
-        path.extend(&inside);
-        Ok(Folder { opened: opened(&root, &inside).map_err(|error| failed(&path, &error))?, path })
+        path.extend(inside.iter().chain(&missing));
+        let opened = opened(&root, &inside)
+            .and_then(|dir| missing.iter().try_fold(dir, |dir, part| new_folder(&dir, part)))
+            .map_err(|error| failed(&path, &error))?;
+        Ok(Folder { opened, path })
     }
 
     /// Reads a file in one of the folders or below, of at most `most` bytes; a relative
@@ -85,7 +101,10 @@ impl Folders {
     }
 
     fn read_at(&self, wanted: &Path, input: &str, most: u64) -> Result<LocalFile> {
-        let (root, mut inside) = self.place(wanted, input)?;
+        let Place { root, mut inside, absent, .. } = self.place(wanted, input)?;
+        if let Some(error) = absent {
+            return Err(failed(wanted, &error));
+        }
         if inside.iter().any(|part| hidden(part)) {
             return Err(Error::argument(format!("{} is hidden", brief(input)))
                 .next("attach a file that is not"));
@@ -126,11 +145,11 @@ impl Folders {
     }
 
     /// Returns the allowed folder that a path really is in, and the way from there.
-    fn place(&self, wanted: &Path, input: &str) -> Result<(PathBuf, Vec<PathBuf>)> {
+    fn place(&self, wanted: &Path, input: &str) -> Result<Place> {
         if input.contains('\0') {
             return Err(Error::argument("a path has NUL in it").next("correct the path"));
         }
-        let (real, missing) = nearest(wanted);
+        let (real, rest, absent) = nearest(wanted);
         let home = self.home.canonicalize().unwrap_or(self.home.clone());
         for folder in &self.allowed {
             let Ok(root) = folder.canonicalize() else {
@@ -144,16 +163,16 @@ impl Folders {
                 break;
             }
             // Reported only within the folders: elsewhere nobody learns what exists.
-            if let Some(error) = missing {
-                return Err(failed(wanted, &error));
-            }
-            let parts = inside.components().map(|part| match part {
-                Component::Normal(name) => Some(PathBuf::from(name)),
-                _ => None,
-            });
-            if let Some(parts) = parts.collect() {
-                return Ok((root, parts));
-            }
+            let missing = parts(&rest);
+            return match (parts(inside), missing, absent) {
+                (Some(inside), Some(missing), absent)
+                    if absent.as_ref().is_none_or(|e| e.kind() == io::ErrorKind::NotFound) =>
+                {
+                    Ok(Place { root, inside, missing, absent })
+                }
+                (_, _, Some(error)) => Err(failed(wanted, &error)),
+                _ => break,
+            };
         }
         let allowed: Vec<String> =
             self.allowed.iter().map(|folder| folder.display().to_string()).collect();
@@ -163,22 +182,59 @@ impl Folders {
     }
 }
 
-/// Returns where a path really leads; if it does not exist, its existing part and the error.
-fn nearest(path: &Path) -> (PathBuf, Option<std::io::Error>) {
-    let mut missing = None;
+/// A path in an allowed folder.
+struct Place {
+    root: PathBuf,
+    /// The names from the root to the last that exists.
+    inside: Vec<PathBuf>,
+    /// The names after it.
+    missing: Vec<PathBuf>,
+    /// The error of the first name that does not exist.
+    absent: Option<io::Error>,
+}
+
+/// Returns the names that a path has; none if it also has something else, such as `..`.
+fn parts(path: &Path) -> Option<Vec<PathBuf>> {
+    let part = |part| match part {
+        Component::Normal(name) => Some(PathBuf::from(name)),
+        _ => None,
+    };
+    path.components().map(part).collect()
+}
+
+/// Returns where a path really leads; if it does not exist, its existing part, the rest
+/// and the error.
+fn nearest(path: &Path) -> (PathBuf, PathBuf, Option<io::Error>) {
+    let mut absent = None;
     for way in path.ancestors() {
         match way.canonicalize() {
-            Ok(real) => return (real, missing),
+            Ok(real) => {
+                let rest = path.strip_prefix(way).unwrap_or(Path::new("")).to_path_buf();
+                return (real, rest, absent);
+            }
             Err(error) => {
                 // Where a link would lead if there were something is nobody's business.
                 if way.is_symlink() {
-                    return (PathBuf::new(), None);
+                    break;
                 }
-                missing.get_or_insert(error);
+                absent.get_or_insert(error);
             }
         }
     }
-    (PathBuf::new(), None)
+    (PathBuf::new(), PathBuf::new(), None)
+}
+
+/// Makes a folder for its owner alone and opens it.
+fn new_folder(dir: &Dir, name: &Path) -> io::Result<Dir> {
+    let mut builder = cap_std::fs::DirBuilder::new();
+    #[cfg(unix)]
+    cap_std::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    match dir.create_dir_with(name, &builder) {
+        // Another call made it meanwhile.
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+        made => made?,
+    }
+    dir.open_dir_nofollow(name)
 }
 
 /// Opens the folder at the end of a path without any links.
@@ -200,47 +256,49 @@ fn no_link() -> OpenOptions {
 }
 
 impl Folder {
-    /// Returns the path that a file of this name has or would have.
-    pub fn path(&self, name: &str) -> PathBuf {
-        self.path.join(name)
-    }
-
-    /// Refuses a name that something has already, unless it is a file that may
-    /// be replaced.
+    /// Saves a file for its owner only, completely or not at all. A name that another file
+    /// has gets a number, unless that file is to be replaced or has the same content.
     ///
     /// # Errors
-    /// [`Kind::Conflict`].
-    pub fn free(&self, name: &str, overwrite: bool) -> Result<()> {
-        match self.is_file(name) {
-            None => Ok(()),
-            Some(true) if overwrite => Ok(()),
-            Some(true) => Err(taken(&self.path(name))),
-            Some(false) => Err(Error::new(
-                Kind::Conflict,
-                format!("{} exists and is not a file", self.path(name).display()),
-            )
-            .next("save it to another folder with `dir`")),
+    /// [`Kind::Conflict`] if something that is not a file has the name.
+    pub fn save(&self, name: &str, bytes: &[u8], overwrite: bool) -> Result<SavedFile> {
+        for number in 1..=MOST_NUMBERED {
+            let name = &numbered(name, number);
+            let path = self.path.join(name);
+            let exists = self.is_file(name);
+            let claimed = match exists {
+                Some(false) => {
+                    let shown = path.display();
+                    return Err(Error::new(
+                        Kind::Conflict,
+                        format!("{shown} exists and is not a file"),
+                    )
+                    .next("save it to another folder with `dir`"));
+                }
+                Some(true) if overwrite => false,
+                Some(true) if self.holds(name, bytes) => {
+                    return Ok(SavedFile { path, existing: true });
+                }
+                Some(true) => continue,
+                None => match self.create(name) {
+                    // Nobody else gets the name while the file is written.
+                    Ok(_) => true,
+                    Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
+                    Err(error) => return Err(failed(&path, &error)),
+                },
+            };
+            self.write(name, bytes, claimed)?;
+            return Ok(SavedFile { path, existing: false });
         }
+        Err(Error::new(
+            Kind::Conflict,
+            format!("{} has {MOST_NUMBERED} files called {name}", self.path.display()),
+        )
+        .next("give another folder as `dir`"))
     }
 
-    /// Saves a file for its owner only, completely or not at all; returns its path.
-    ///
-    /// # Errors
-    /// [`Kind::Conflict`] if the name is taken and not to be overwritten.
-    pub fn save(&self, name: &str, bytes: &[u8], overwrite: bool) -> Result<PathBuf> {
-        let path = self.path(name);
-        self.free(name, overwrite)?;
-        let claimed = match overwrite && self.is_file(name).is_some() {
-            true => false,
-            false => {
-                // Nobody else gets the name while the file is written.
-                self.create(name).map_err(|error| match error.kind() {
-                    std::io::ErrorKind::AlreadyExists => taken(&path),
-                    _ => failed(&path, &error),
-                })?;
-                true
-            }
-        };
+    /// Writes a file; `claimed` if its name was made for it.
+    fn write(&self, name: &str, bytes: &[u8], claimed: bool) -> Result<()> {
         let mut random = [0_u8; 8];
         getrandom::fill(&mut random)
             .map_err(|_| Error::new(Kind::Internal, "the system random generator failed"))?;
@@ -257,9 +315,22 @@ impl Folder {
             if claimed {
                 let _ = self.opened.remove_file(name);
             }
-            failed(&path, &error)
-        })?;
-        Ok(path)
+            failed(&self.path.join(name), &error)
+        })
+    }
+
+    /// Returns true if the file of that name has exactly this content.
+    fn holds(&self, name: &str, bytes: &[u8]) -> bool {
+        let same = || -> io::Result<bool> {
+            let file = self.opened.open_with(name, no_link().read(true).nonblock(true))?;
+            let length = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
+            let mut found = Vec::new();
+            // One byte more, to notice a file that grows.
+            let same = file.metadata()?.len() == length
+                && file.take(length.saturating_add(1)).read_to_end(&mut found)? == bytes.len();
+            Ok(same && found == bytes)
+        };
+        same().unwrap_or(false)
     }
 
     /// Returns true for a file of that name, false for anything else, `None` if the name is free.
@@ -290,9 +361,15 @@ fn private(path: &Path) -> Result<()> {
     builder.create(path).map_err(|error| failed(path, &error))
 }
 
-fn taken(path: &Path) -> Error {
-    Error::new(Kind::Conflict, format!("{} already exists", path.display()))
-        .next("say overwrite=true to replace it, or give another folder as `dir`")
+/// Returns the name with a number before its ending; the first is the name itself.
+fn numbered(name: &str, number: usize) -> String {
+    if number == 1 {
+        return name.to_owned();
+    }
+    match name.rfind('.').filter(|at| *at > 0).and_then(|at| name.split_at_checked(at)) {
+        Some((stem, ending)) => format!("{stem} ({number}){ending}"),
+        None => format!("{name} ({number})"),
+    }
 }
 
 fn none_allowed() -> Error {

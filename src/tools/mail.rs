@@ -62,13 +62,14 @@ words! {
 }
 
 tool! {
-    /// Save an attachment to a folder, or list those of a message.
-    mail_attachment(Reversible, Read) => Attachment;
+    /// Save attachments, or all of a message, to a folder; or list them.
+    mail_attachment(Reversible, Read) => Attachment(AttachmentRequest::checked);
     pub struct AttachmentRequest {
-        /// Attachment or message id
-        id: String = NEEDED,
+        /// Attachment, message or thread ids
+        ids: Vec<String> = IDS,
         // By default files are saved, and those of messages listed.
         form as "as": Option<FileForm> = choice(),
+        /// Below the default folder
         dir: Option<String> = TEXT,
         overwrite: bool = SWITCH,
         ..format
@@ -238,6 +239,18 @@ impl Read {
             1..=MOST_READ => Ok(self),
             many => Err(Error::argument(format!("`ids` has {many} ids, more than {MOST_READ}"))
                 .next("read them in several calls")),
+        }
+    }
+}
+
+impl AttachmentRequest {
+    fn checked(self, _: &Args) -> Result<Self> {
+        match self.ids.len() {
+            0 => Err(Error::argument("`ids` is missing")
+                .next("give attachments such as a3, or messages such as m12")),
+            1..=MOST_READ => Ok(self),
+            many => Err(Error::argument(format!("`ids` has {many} ids, more than {MOST_READ}"))
+                .next("save them in several calls")),
         }
     }
 }

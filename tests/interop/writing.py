@@ -94,12 +94,12 @@ def run(name, checks, call, account, provider, folder, own=True):
     checks.that(f"{name}: all lie among the sent", want <= seen, sorted(want - seen))
 
     # Files of a letter.
-    listed = call("mail_attachment", {"id": with_file[0], "as": "list"}).get("attachments", [])
+    listed = call("mail_attachment", {"ids": with_file[0], "as": "list"}).get("attachments", [])
     checks.that(f"{name}: its files are listed", listed, with_file)
     sent = [row for row in search(folder="sent", limit=25) if row["subject"] == "Interop: large"]
-    held = call("mail_attachment", {"id": sent[0]["id"], "as": "list"}).get("attachments", [])
+    held = call("mail_attachment", {"ids": sent[0]["id"], "as": "list"}).get("attachments", [])
     os.remove(file("large.bin"))
-    call("mail_attachment", {"id": held[0]["id"], "as": "file", "dir": folder})
+    call("mail_attachment", {"ids": held[0]["id"], "as": "file", "dir": folder})
     with open(file("large.bin"), "rb") as back:
         checks.that(f"{name}: a large file comes back as it was", back.read() == ROUND)
 

@@ -63,9 +63,9 @@ pub const STEPS: &[MessageAction] = &cases! {
     "mail_read", r#"{"ids": ["$first"], "body": "none"}"#, &[];
     "output_read", r#"{"id": "$output", "limit": 3}"#, &[];
     "output_read", r#"{"id": "$output", "grep": "a"}"#, &[];
-    "mail_attachment", r#"{"id": "$files", "as": "list"}"#, &[("file", "/attachments/0/id")];
-    "mail_attachment", r#"{"id": "$file", "as": "inline"}"#, &[];
-    "mail_attachment", r#"{"id": "$file", "as": "link"}"#, &[];
+    "mail_attachment", r#"{"ids": "$files", "as": "list"}"#, &[("file", "/attachments/0/id")];
+    "mail_attachment", r#"{"ids": "$file", "as": "inline"}"#, &[];
+    "mail_attachment", r#"{"ids": "$file", "as": "link"}"#, &[];
     "calendar_search",
         r#"{"from": "2026-11-01", "to": "2026-12-31", "fields": "$all event", "budget": 100000, "limit": 500}"#,
         &[("event", "/events/0/id")];

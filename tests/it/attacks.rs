@@ -82,7 +82,7 @@ async fn forty_attacks_write_nothing() {
         fort.ok("mail_search", json!({"q": "has:attachment", "limit": 1, "format": "json"})).await;
     let found: Value = serde_json::from_str(found.lines().next().unwrap()).unwrap();
     let message = found["messages"][0]["id"].as_str().unwrap().to_owned();
-    let listed = fort.ok("mail_attachment", json!({"id": message, "format": "json"})).await;
+    let listed = fort.ok("mail_attachment", json!({"ids": message, "format": "json"})).await;
     let listed: Value = serde_json::from_str(listed.lines().next().unwrap()).unwrap();
     let attachment = listed["attachments"][0]["id"].as_str().unwrap().to_owned();
     let draft = |more: Value| {
@@ -95,7 +95,7 @@ async fn forty_attacks_write_nothing() {
     let attach = |path: &str| draft(json!({"attach": [path]}));
     let to = |item: &str| draft(json!({"to": [item]}));
     let save = |more: Value| {
-        let mut arguments = json!({"id": attachment, "as": "file"});
+        let mut arguments = json!({"ids": attachment, "as": "file"});
         for (name, value) in more.as_object().unwrap() {
             arguments[name] = value.clone();
         }

@@ -100,20 +100,24 @@ fn files_are_saved_privately_and_never_overwrite() {
     let (place, folders) = place();
     let root = place.path();
     let folder = folders.folder(None).unwrap();
-    let path = folder.save("new.pdf", b"1", false).unwrap();
-    assert_eq!(std::fs::read(&path).unwrap(), b"1");
+    let save = |name: &str, bytes: &[u8], overwrite| {
+        let saved = folder.save(name, bytes, overwrite).unwrap();
+        (saved.path.file_name().unwrap().to_str().unwrap().to_owned(), saved.existing)
+    };
+    let path = folder.save("new.pdf", b"1", false).unwrap().path;
     assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
-    let error = folder.save("new.pdf", b"2", false).unwrap_err();
-    assert_eq!(error.kind(), Kind::Conflict);
-    assert!(
-        error.to_string().ends_with(
-            "already exists: say overwrite=true to replace it, or give another folder as `dir`"
-        ),
-        "{error}"
-    );
-    assert_eq!(std::fs::read(&path).unwrap(), b"1");
-    folder.save("new.pdf", b"2", true).unwrap();
-    assert_eq!(std::fs::read(&path).unwrap(), b"2");
+    for (bytes, overwrite, name, existing) in [
+        (b"1", false, "new.pdf", true),
+        (b"2", false, "new (2).pdf", false),
+        (b"2", false, "new (2).pdf", true),
+        (b"3", false, "new (3).pdf", false),
+        (b"4", true, "new.pdf", false),
+    ] {
+        assert_eq!(save("new.pdf", bytes, overwrite), (name.to_owned(), existing));
+    }
+    assert_eq!(std::fs::read(&path).unwrap(), b"4");
+    assert_eq!(save("bare", b"1", false), ("bare".to_owned(), false));
+    assert_eq!(save("bare", b"2", false), ("bare (2)".to_owned(), false));
     // A link in the place of the file is neither followed nor replaced.
     symlink(root.join("secret/id"), root.join("one/trap")).unwrap();
     for overwrite in [false, true] {
@@ -127,17 +131,25 @@ fn files_are_saved_privately_and_never_overwrite() {
         .collect();
     assert!(!names.iter().any(|name| name.ends_with(".part")), "{names:?}");
 
-    assert!(
-        folders.folder(Some("sub")).unwrap().save("x", b"4", false).unwrap().ends_with("one/sub/x")
-    );
-    let two = root.join("two");
-    assert!(
-        folders.folder(two.to_str()).unwrap().save("x", b"4", false).unwrap().ends_with("two/x")
-    );
+    // What is missing below an allowed folder is made.
+    for (input, expected) in [
+        ("sub", "one/sub/x"),
+        (root.join("two").to_str().unwrap(), "two/x"),
+        ("made/twice", "one/made/twice/x"),
+    ] {
+        let path = folders.folder(Some(input)).unwrap().save("x", b"4", false).unwrap().path;
+        assert!(path.ends_with(expected), "{}", path.display());
+    }
+    let made = std::fs::metadata(root.join("one/made")).unwrap();
+    assert_eq!(made.permissions().mode() & 0o777, 0o700);
     symlink(root.join("secret"), root.join("one/out")).unwrap();
-    for input in ["..", "../secret", "out", "/tmp", "missing"] {
+    for input in [
+        "..", "../secret", "../new", "out", "out/new", "/tmp", "no/../../new", ".new", "a/.new",
+        "a.txt/y",
+    ] {
         assert!(folders.folder(Some(input)).is_err(), "{input}");
     }
+    assert!(!root.join("new").exists() && !root.join("secret/new").exists());
 }
 
 #[test]

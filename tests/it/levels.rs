@@ -114,8 +114,8 @@ fn calls(known: &Known) -> Vec<(&'static str, &'static str, Value)> {
     vec![
         ("searching and reading mail", "mail_search", json!({})),
         ("searching and reading mail", "mail_read", json!({"ids": [message]})),
-        ("listing and handing over attachments", "mail_attachment", json!({"id": message})),
-        ("listing and handing over attachments", "mail_attachment", json!({"id": file, "as": "inline"})),
+        ("listing and handing over attachments", "mail_attachment", json!({"ids": message})),
+        ("listing and handing over attachments", "mail_attachment", json!({"ids": file, "as": "inline"})),
         ("looking things up", "lookup", json!({"kind": "folders"})),
         ("searching calendars and free times", "calendar_search", json!({})),
         ("searching calendars and free times", "calendar_free",
@@ -124,7 +124,7 @@ fn calls(known: &Known) -> Vec<(&'static str, &'static str, Value)> {
         ("changes and the brief", "brief", json!({})),
         ("reading on in long answers", "output_read", json!({"id": "0000000000"})),
         ("listing accounts", "accounts", json!({"op": "list"})),
-        ("saving attachments", "mail_attachment", json!({"id": file, "as": "file"})),
+        ("saving attachments", "mail_attachment", json!({"ids": file, "as": "file"})),
         ("marking, filing and trashing mail", "mail_modify", modify("read")),
         ("marking, filing and trashing mail", "mail_modify", modify("star")),
         ("marking, filing and trashing mail", "mail_modify", modify("archive")),
@@ -171,7 +171,7 @@ async fn signed_in(level: Access) -> (Session, Known) {
     let mail = json!({"q": "has:attachment", "limit": 1});
     let found = session.json("mail_search", mail).await;
     let message = column(&found, "messages", "id").remove(0);
-    let files = session.json("mail_attachment", json!({"id": message})).await;
+    let files = session.json("mail_attachment", json!({"ids": message})).await;
     let range = json!({"from": "2026-09-01", "to": "2027-01-31", "limit": 200,
                        "fields": ["id", "organizer", "people", "flags"]});
     let events = session.json("calendar_search", range).await;

@@ -36,8 +36,8 @@ const EITHER: &[MessageAction] = &cases! {
         &[("with file", "/messages/0/id")];
     "mail_search", r#"{"account": "$account", "folder": "inbox", "limit": 3}"#,
         &[("first", "/messages/0/id"), ("third", "/messages/2/id")];
-    "mail_attachment", r#"{"id": "$with file", "as": "list"}"#, &[("file", "/attachments/0/id")];
-    "mail_attachment", r#"{"id": "$file", "as": "inline"}"#, &[];
+    "mail_attachment", r#"{"ids": "$with file", "as": "list"}"#, &[("file", "/attachments/0/id")];
+    "mail_attachment", r#"{"ids": "$file", "as": "inline"}"#, &[];
     "mail_read", r#"{"ids": ["$first"], "body": "raw"}"#, &[];
     "mail_draft",
         r#"{"account": "$account", "to": ["jonas@example.com"], "subject": "Files", "body": "x",

@@ -289,9 +289,9 @@ async fn messages_cannot_write_notes() {
             "mail_read", json!({"ids": ids});
             "mail_read", json!({"ids": [id], "body": "headers"});
             "mail_read", json!({"ids": [id, line]});
-            "mail_attachment", json!({"id": id});
-            "mail_attachment", json!({"id": "a1", "as": "inline"});
-            "mail_attachment", json!({"id": "a1", "as": "file"});
+            "mail_attachment", json!({"ids": id});
+            "mail_attachment", json!({"ids": "a1", "as": "inline"});
+            "mail_attachment", json!({"ids": "a1", "as": "file"});
             "mail_draft", json!({"mode": "reply", "id": id, "body": "x"});
             "mail_draft", json!({"mode": "reply_all", "id": id, "body": "x"});
             "mail_draft", json!({"mode": "forward", "id": id, "to": [ME], "body": "x"});

@@ -9,9 +9,12 @@ const LONGEST_ENDING: usize = 12;
 /// Names that Windows has for devices, with any ending.
 const DEVICES: &[&str] = &["con", "prn", "aux", "nul", "conin$", "conout$"];
 
+/// The name of a file whose own has nothing left.
+pub const UNNAMED: &str = "attachment";
+
 /// Returns a file name that is valid in any folder: no path, no control or invisible
 /// characters, none with a meaning to the system, no leading dots, of limited length.
-/// `attachment` if nothing is left.
+/// [`UNNAMED`] if nothing is left.
 pub fn clean(given: &str) -> String {
     let last = given.rsplit(['/', '\\']).next().unwrap_or_default();
     let name: String = text::visible(&text::cell(last))
@@ -24,7 +27,7 @@ pub fn clean(given: &str) -> String {
     let name = name.trim_start_matches(['.', ' ', '-', '~']).trim_end_matches(['.', ' ']);
     let name = shortened(name);
     if name.is_empty() {
-        return "attachment".to_owned();
+        return UNNAMED.to_owned();
     }
     let stem = name.split('.').next().unwrap_or_default().trim().to_lowercase();
     let numbered = stem

@@ -1,24 +1,33 @@
 //! Attachments: listed, saved, returned.
 
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use futures_util::future::join_all;
 use sha2::{Digest, Sha256};
 
+use super::compose::attachments;
+use super::read::MessageTarget;
 use crate::access::Access;
 use crate::budget::LongText;
 use crate::compose::names;
 use crate::error::{Error, Kind, Result};
+use crate::files::SavedFile;
 use crate::flatten::{Context, Room};
+use crate::pipeline::answer::outcome::{Outcome, WriteReport};
 use crate::pipeline::{Pipeline, Response, rows_of};
 use crate::project::project;
 use crate::provider::Account;
 use crate::provider::BodyForm;
-use crate::provider::mail::AttachmentInfo;
-use crate::row::Cell;
+use crate::provider::mail::{AttachmentInfo, SourceMessage};
+use crate::row::{Cell, RowTable};
 use crate::schemas::{ATTACHMENT, Level, MESSAGE};
 use crate::store::HandleKind;
 use crate::text;
-use crate::text::{note, ours, quoted};
+use crate::text::{Note, note, ours, quoted};
 use crate::tools::mail::{AttachmentRequest, FileForm};
 
 /// The beginning of the URI of an attachment; its handle follows.
@@ -30,6 +39,10 @@ const BESIDES: usize = 200;
 /// The maximum columns of a name that is shown.
 const NAME: usize = 120;
 
+/// Attachments that are fetched at once, and the most that one call saves.
+const AT_ONCE: usize = 4;
+const MOST_SAVED: usize = 100;
+
 /// A requested attachment, before it is fetched.
 struct NamedFile {
     account: Account,
@@ -37,42 +50,53 @@ struct NamedFile {
     file: AttachmentInfo,
 }
 
+/// An attachment to save: its handle, its account and its lasting id.
+struct Chosen {
+    handle: String,
+    account: Account,
+    id: String,
+}
+
+impl Chosen {
+    /// Returns the ids of the account and of the message.
+    fn message(&self) -> (String, String) {
+        (self.account.id.clone(), split_id(&self.id).0.to_owned())
+    }
+}
+
+/// Messages that have attachments, by the ids of account and message.
+type Sources = HashMap<(String, String), Result<SourceMessage>>;
+
 impl Pipeline {
     pub(in crate::pipeline) async fn attachment(
         &self,
         request: AttachmentRequest,
     ) -> Result<Response> {
-        let file = self.handle(HandleKind::Attachment, &request.id).await?;
-        let is_message = matches!(
-            HandleKind::parse(&request.id),
-            Some((HandleKind::Message | HandleKind::Thread | HandleKind::Draft, _))
-        );
-        let form = match (request.form, is_message) {
-            (None, true) => FileForm::List,
-            (form, _) => form.unwrap_or(FileForm::File),
+        let is_attachment =
+            |id: &String| matches!(HandleKind::parse(id), Some((HandleKind::Attachment, _)));
+        let form = match request.ids.iter().all(is_attachment) {
+            true => FileForm::File,
+            false => FileForm::List,
         };
-        if form == FileForm::List {
-            return match file {
-                Some((owner, id)) => {
-                    let account = self.accounts.by_id(&owner).await?;
-                    let (message, _) = split_id(&id);
-                    self.files_of(account, message.to_owned()).await
+        let form = request.form.unwrap_or(form);
+        match (form, request.ids.as_slice()) {
+            (FileForm::List, _) => self.list_files(&request.ids).await,
+            (FileForm::File, _) => {
+                self.needs(Access::Organize, "saving a file (as=inline and as=link do not save)")?;
+                self.save_files(request).await
+            }
+            (FileForm::Inline | FileForm::Link, [handle]) => {
+                let file = self.handle(HandleKind::Attachment, handle).await?;
+                let file = self.named_file(handle, file).await?;
+                match form {
+                    FileForm::Inline => self.file_inline(handle, file).await,
+                    _ => Ok(link(handle, &file.file)),
                 }
-                None => {
-                    let (account, id) = self.named_message(&request.id, None).await?;
-                    self.files_of(account, id).await
-                }
-            };
-        }
-        if form == FileForm::File {
-            self.needs(Access::Organize, "saving a file (as=inline and as=link do not save)")?;
-        }
-        let handle = request.id.clone();
-        let file = self.named_file(&handle, file).await?;
-        match form {
-            FileForm::Inline => self.file_inline(&handle, file).await,
-            FileForm::Link => Ok(link(&handle, &file.file)),
-            FileForm::File | FileForm::List => self.save_file(request, file).await,
+            }
+            (FileForm::Inline | FileForm::Link, _) => {
+                Err(Error::argument("as=inline and as=link take one attachment")
+                    .next("give one id such as a3, or as=file"))
+            }
         }
     }
 
@@ -114,35 +138,148 @@ impl Pipeline {
         mailbox.file(&request.message, &request.file.id, most).await
     }
 
-    async fn save_file(&self, request: AttachmentRequest, found: NamedFile) -> Result<Response> {
-        let (folders, overwrite) = (self.folders(), request.overwrite);
-        let name = names::clean(&found.file.name);
-        let wanted = name.clone();
-        // The folder is opened first: an attachment that cannot be saved is not fetched.
-        let open = move || {
-            let folder = folders.folder(request.dir.as_deref())?;
-            folder.free(&wanted, overwrite)?;
-            Ok(folder)
-        };
-        let folder = blocking(open).await?;
-        let bytes = self.file_bytes(&found, self.config.largest_file).await?;
-        let length = bytes.len();
-        let digest = Sha256::digest(&bytes);
-        let saved = {
-            let name = name.clone();
-            blocking(move || folder.save(&name, &bytes, overwrite)).await?
-        };
-        let mut response = Response::default();
-        let hash: String = digest.iter().take(8).map(|b| format!("{b:02x}")).collect();
-        let length = i64::try_from(length).unwrap_or(i64::MAX);
-        let scalars = &mut response.document.scalars;
-        scalars.push(("path", Cell::Text(saved.display().to_string())));
-        scalars.push(("bytes", Cell::Count(length)));
-        scalars.push(("sha256", Cell::Text(hash)));
-        if name != found.file.name {
-            response.notes.push(note!("originally named {}", quoted(&found.file.name)));
+    /// Saves the attachments of these ids: as scalars if it is one, else as outcomes.
+    async fn save_files(&self, request: AttachmentRequest) -> Result<Response> {
+        let (chosen, mut outcomes) = self.chosen(&request.ids).await?;
+        if chosen.len() > MOST_SAVED {
+            return Err(Error::argument(format!(
+                "{} attachments are more than {MOST_SAVED}",
+                chosen.len()
+            ))
+            .next("save them in several calls"));
         }
-        Ok(response)
+        // The folder is opened first: an attachment that cannot be saved is not fetched.
+        let folders = self.folders();
+        let folder = Arc::new(blocking(move || folders.folder(request.dir.as_deref())).await?);
+        let alone = chosen.len() == 1 && outcomes.is_empty();
+        let sources = self.sources(&chosen).await;
+        let mut saved: Vec<PathBuf> = Vec::new();
+        for some in chosen.chunks(AT_ONCE) {
+            let fetched = join_all(some.iter().map(|one| self.fetched(one, &sources))).await;
+            for (one, fetched) in some.iter().zip(fetched) {
+                let done = match fetched {
+                    Ok((file, bytes)) => {
+                        let (folder, name) = (folder.clone(), file_name(&file));
+                        // Of two with one name, the second does not replace the first.
+                        let again = saved.iter().any(|path| path.ends_with(&name));
+                        let overwrite = request.overwrite && !again;
+                        blocking(move || {
+                            let to = folder.save(&name, &bytes, overwrite)?;
+                            Ok((file, name, to, bytes))
+                        })
+                        .await
+                    }
+                    Err(error) => Err(error),
+                };
+                match done {
+                    Ok((file, name, to, bytes)) if alone => {
+                        return Ok(saved_one(&file, &name, &to, &bytes));
+                    }
+                    Err(error) if alone => return Err(error),
+                    Ok((_, _, to, _)) => {
+                        let result = if to.existing { "unchanged" } else { "done" };
+                        let path = to.path.display().to_string();
+                        outcomes.push(Outcome::new(&one.handle, "save", result, path));
+                        saved.push(to.path);
+                    }
+                    Err(error) => outcomes.push(Outcome::failed(&one.handle, "save", &error)),
+                }
+            }
+        }
+        self.write_report(WriteReport { outcomes, ..WriteReport::default() }).await
+    }
+
+    /// Reads the messages of attachments, each once.
+    async fn sources(&self, chosen: &[Chosen]) -> Sources {
+        let mut keys: Vec<(String, String)> = Vec::new();
+        for one in chosen {
+            let key = one.message();
+            if !keys.contains(&key) {
+                keys.push(key);
+            }
+        }
+        let mut sources = Sources::new();
+        for some in keys.chunks(AT_ONCE) {
+            let read = join_all(some.iter().map(|(account, id)| self.source_of(account, id))).await;
+            sources.extend(some.iter().cloned().zip(read));
+        }
+        sources
+    }
+
+    async fn source_of(&self, account: &str, id: &str) -> Result<SourceMessage> {
+        let account = self.accounts.by_id(account).await?;
+        self.connect.mailbox(&account)?.source_message(id).await
+    }
+
+    /// Fetches an attachment of a message that was read.
+    async fn fetched(&self, one: &Chosen, sources: &Sources) -> Result<(AttachmentInfo, Vec<u8>)> {
+        let key = one.message();
+        let lost = || Err(Error::new(Kind::Internal, "a message was left out"));
+        let source = sources.get(&key).cloned().unwrap_or_else(lost)?;
+        let file = attachments::file_of(&source, &one.handle, &one.id)?;
+        let named = NamedFile { account: one.account.clone(), message: key.1, file };
+        let bytes = self.file_bytes(&named, self.config.largest_file).await?;
+        Ok((named.file, bytes))
+    }
+
+    /// Returns the attachments that ids stand for, those of a message in its order, and
+    /// what became of the ids that stand for none.
+    async fn chosen(&self, ids: &[String]) -> Result<(Vec<Chosen>, Vec<Outcome>)> {
+        let (mut chosen, mut outcomes): (Vec<Chosen>, Vec<Outcome>) = Default::default();
+        for id in ids {
+            let found = match self.chosen_by(id).await {
+                Ok(found) if !found.is_empty() => found,
+                Ok(_) if ids.len() > 1 => {
+                    outcomes.push(Outcome::new(
+                        text::brief(id),
+                        "save",
+                        "skipped",
+                        "no attachments",
+                    ));
+                    continue;
+                }
+                Ok(_) => {
+                    return Err(Error::new(
+                        Kind::NotFound,
+                        format!("{} has no attachments", text::brief(id)),
+                    )
+                    .next("nothing to save; mail_read lists the attachments of messages"));
+                }
+                Err(error) if ids.len() > 1 => {
+                    outcomes.push(Outcome::failed(text::brief(id), "save", &error));
+                    continue;
+                }
+                Err(error) => return Err(error),
+            };
+            for one in found {
+                if !chosen.iter().any(|other| other.handle == one.handle) {
+                    chosen.push(one);
+                }
+            }
+        }
+        Ok((chosen, outcomes))
+    }
+
+    /// Returns the attachment with this id, or those of the message or thread.
+    async fn chosen_by(&self, id: &String) -> Result<Vec<Chosen>> {
+        if let Some((owner, lasting)) = self.handle(HandleKind::Attachment, id).await? {
+            let account = self.accounts.by_id(&owner).await?;
+            return Ok(vec![Chosen { handle: id.clone(), account, id: lasting }]);
+        }
+        let mut chosen = Vec::new();
+        for target in self.spread(std::slice::from_ref(id), None, None).await?.0 {
+            let account = self.accounts.by_id(&target.account).await?;
+            let rows = self.files_of(&account, target.id, &mut Vec::new()).await?;
+            let lasting = rows.ids(HandleKind::Attachment.prefix());
+            let ids: Vec<&str> = lasting.iter().map(String::as_str).collect();
+            let handles = self.store.handles(&account.id, HandleKind::Attachment, &ids).await?;
+            chosen.extend(handles.into_iter().zip(lasting).map(|(handle, id)| Chosen {
+                handle: format!("a{handle}"),
+                account: account.clone(),
+                id,
+            }));
+        }
+        Ok(chosen)
     }
 
     async fn file_inline(&self, handle: &str, request: NamedFile) -> Result<Response> {
@@ -178,28 +315,107 @@ impl Pipeline {
         Ok(response)
     }
 
-    /// Returns the table of a message's attachments.
-    async fn files_of(&self, account: Account, id: String) -> Result<Response> {
-        let mailbox = self.connect.mailbox(&account)?;
-        let projection = project(mailbox.api(), MESSAGE.field("id").as_slice());
+    /// Returns the attachments of messages, threads, and the messages of attachments.
+    async fn list_files(&self, ids: &[String]) -> Result<Response> {
+        let mut messages: Vec<MessageTarget> = Vec::new();
+        let mut response = Response::default();
+        for id in ids {
+            let found = match self.handle(HandleKind::Attachment, id).await? {
+                Some((account, id)) => {
+                    let (message, _) = split_id(&id);
+                    Ok((vec![MessageTarget { account, id: message.to_owned() }], Vec::new()))
+                }
+                None => self.spread(std::slice::from_ref(id), None, None).await,
+            };
+            match found {
+                Ok((found, _)) => {
+                    for one in found {
+                        if !messages.contains(&one) {
+                            messages.push(one);
+                        }
+                    }
+                }
+                Err(error) if ids.len() > 1 => response.notes.push(note!("{}", &error)),
+                Err(error) => return Err(error),
+            }
+        }
+        let mut all = RowTable::new(&ATTACHMENT, ATTACHMENT.up_to(Level::Core));
+        let mut notes = Vec::new();
+        for message in messages {
+            let account = self.accounts.by_id(&message.account).await?;
+            let mut rows = self.files_of(&account, message.id, &mut notes).await?;
+            self.assign_handles(&mut rows, &account).await?;
+            all.append(rows);
+        }
+        response.notes.insert(0, note!("attachments: {}", all.len()));
+        response.notes.append(&mut notes);
+        response.document.tables.push(all);
+        Ok(response)
+    }
+
+    /// Returns the table of a message's attachments, without handles.
+    async fn files_of(
+        &self,
+        account: &Account,
+        id: String,
+        notes: &mut Vec<Note>,
+    ) -> Result<RowTable> {
+        let mailbox = self.connect.mailbox(account)?;
+        let projection = project(mailbox.api(), &MESSAGE.up_to(Level::Key));
         let answers = mailbox.read_messages(&[id], &projection, BodyForm::Parts).await;
         let read = answers
             .into_iter()
             .next()
             .unwrap_or_else(|| Err(Error::new(Kind::NotFound, "it was not answered")))?;
         let columns = ATTACHMENT.up_to(Level::Core);
-        let mut response = Response::default();
         let label = self.labels().await?.of(&account.id);
         let context =
-            Context { room: Room::One, ..self.context_for(mailbox.api(), &label, &account) };
-        let files = &read.attachments;
-        let mut rows = rows_of(&context, &ATTACHMENT, &columns, files, &mut response.notes);
-        self.assign_handles(&mut rows, &account).await?;
-        response.notes.insert(0, note!("attachments: {}", rows.len()));
-        response.notes.extend(read.notes);
-        response.document.tables.push(rows);
-        Ok(response)
+            Context { room: Room::One, ..self.context_for(mailbox.api(), &label, account) };
+        let rows = rows_of(&context, &ATTACHMENT, &columns, &read.attachments, notes);
+        notes.extend(read.notes);
+        Ok(rows)
     }
+}
+
+/// Returns the answer about the one attachment that was saved.
+fn saved_one(file: &AttachmentInfo, name: &str, saved: &SavedFile, bytes: &[u8]) -> Response {
+    let mut response = Response::default();
+    let digest = Sha256::digest(bytes);
+    let hash: String = digest.iter().take(8).map(|b| format!("{b:02x}")).collect();
+    let length = i64::try_from(bytes.len()).unwrap_or(i64::MAX);
+    let scalars = &mut response.document.scalars;
+    scalars.push(("path", Cell::Text(saved.path.display().to_string())));
+    scalars.push(("bytes", Cell::Count(length)));
+    scalars.push(("sha256", Cell::Text(hash)));
+    if saved.existing {
+        response.notes.push("it was there already, with the same content".into());
+    }
+    if name != file.name {
+        response.notes.push(note!("originally named {}", quoted(&file.name)));
+    }
+    response
+}
+
+/// Returns the name to save an attachment under; one without a name gets the ending of
+/// its type.
+fn file_name(file: &AttachmentInfo) -> String {
+    let name = names::clean(&file.name);
+    if name != names::UNNAMED {
+        return name;
+    }
+    let ending = match media(file).to_ascii_lowercase().as_str() {
+        "application/pdf" => "pdf",
+        "application/zip" => "zip",
+        "image/jpeg" => "jpg",
+        "image/png" => "png",
+        "message/rfc822" => "eml",
+        "text/calendar" => "ics",
+        "text/csv" => "csv",
+        "text/html" => "html",
+        "text/plain" => "txt",
+        _ => return name,
+    };
+    format!("{name}.{ending}")
 }
 
 /// The message and the part of an attachment's lasting id: `MESSAGE/PART`, or

@@ -9,28 +9,42 @@ async fn attachments_are_listed_saved_and_returned() {
     let mira = Mira::new(&[]).await;
     mira.put(jonas());
     let message = mira.message("m1").await;
+    let blocks = mira.call("mail_attachment", json!({"ids": message})).await.unwrap();
     assert_eq!(
-        mira.call("mail_attachment", json!({"id": message})).await.unwrap(),
+        blocks,
         [
             "attachments[1\t]{id\tmessage\tname\ttype\tsize}:\n  a1\tm1\toffer.pdf\tapplication/pdf\t5",
             "attachments: 1",
         ]
     );
-    let blocks = mira.call("mail_attachment", json!({"id": "a1"})).await.unwrap();
+    let blocks = mira.call("mail_attachment", json!({"ids": "a1"})).await.unwrap();
     let path = mira.folder().canonicalize().unwrap().join("offer.pdf");
     assert_eq!(blocks, [format!("path: {}\nbytes: 5\nsha256: 3e7af98cac5a433c", path.display())]);
     assert_eq!(std::fs::read(&path).unwrap(), b"%PDF!");
-    let error = mira.call("mail_attachment", json!({"id": "a1"})).await.unwrap_err();
+    // The same file is not saved twice, another one of its name gets a number.
+    let blocks = mira.call("mail_attachment", json!({"ids": "a1"})).await.unwrap();
+    assert_eq!(blocks[1], "it was there already, with the same content");
+    std::fs::write(&path, "%PDF?").unwrap();
+    let blocks = mira.call("mail_attachment", json!({"ids": "m1", "as": "file"})).await.unwrap();
+    let second = path.with_file_name("offer (2).pdf");
+    assert!(blocks[0].starts_with(&format!("path: {}\n", second.display())), "{}", blocks[0]);
+    let both = json!({"ids": ["m1", "a1", "a9"], "as": "file", "dir": "new/sub"});
+    let blocks = mira.call("mail_attachment", both).await.unwrap();
+    let new = path.parent().unwrap().join("new/sub/offer.pdf");
     assert_eq!(
-        error.to_string(),
-        format!(
-            "{} already exists: say overwrite=true to replace it, or give another folder as `dir`",
-            path.display()
-        )
+        blocks,
+        [format!(
+            "outcomes[2\t]{{item\top\tresult\tdetail}}:\n  a9\tsave\tfailed\t\"there is no \
+             `a9`: use an id from a search or lookup\"\n  \
+             a1\tsave\tdone\t{}",
+            new.display()
+        )]
     );
-    mira.call("mail_attachment", json!({"id": "a1", "overwrite": true})).await.unwrap();
+    mira.call("mail_attachment", json!({"ids": "a1", "overwrite": true})).await.unwrap();
+    assert_eq!(std::fs::read(&path).unwrap(), b"%PDF!");
+    let blocks = mira.call("mail_attachment", json!({"ids": "a1", "as": "link"})).await.unwrap();
     assert_eq!(
-        mira.call("mail_attachment", json!({"id": "a1", "as": "link"})).await.unwrap(),
+        blocks,
         [
             "name: offer.pdf\ntype: application/pdf\nbytes: 5\nlink: \"daysheet://attachment/a1\"",
             "read the link as a resource to get the file",
@@ -39,15 +53,18 @@ async fn attachments_are_listed_saved_and_returned() {
     let (bytes, kind) = mira.pipeline.attachment_bytes("daysheet://attachment/a1").await.unwrap();
     assert_eq!((bytes.as_slice(), kind.as_str()), (b"%PDF!".as_slice(), "application/pdf"));
     assert!(mira.pipeline.attachment_bytes("daysheet://attachment/a9").await.is_err());
-    let blocks = mira.call("mail_attachment", json!({"id": "a1", "as": "inline"})).await.unwrap();
+    let blocks = mira.call("mail_attachment", json!({"ids": "a1", "as": "inline"})).await.unwrap();
     assert_eq!(blocks[0], "name: offer.pdf\ntype: application/pdf\nbytes: 5\nbase64: o1");
     assert!(blocks[1].contains("\nJVBERiE=\n"), "{}", blocks[1]);
     assert_eq!(blocks[2], "a1 is between the fences, in Base64");
-    for (arguments, expected) in cases! {
-        json!({"id": message, "as": "file"}),
-            "m1 is not an attachment: give one such as a3; as=list shows those of a message";
-        json!({"id": "a1", "dir": "../.."}), "../.. is outside the allowed folders";
-    } {
+    for (arguments, expected) in [
+        (
+            json!({"ids": ["m1", "a1"], "as": "inline"}),
+            "as=inline and as=link take one attachment: give one id such as a3, or as=file",
+        ),
+        (json!({"ids": "m1", "as": "link"}), "m1 is not an attachment"),
+        (json!({"ids": "a1", "dir": "../.."}), "../.. is outside the allowed folders"),
+    ] {
         let error = mira.call("mail_attachment", arguments).await.unwrap_err();
         assert!(error.to_string().starts_with(expected), "{error}");
     }

@@ -586,7 +586,7 @@ impl Room<'_> {
                 let rows = self.mail(&format!("in:drafts subject:{tag}")).await;
                 assert_eq!(rows.len(), 1, "{tag}");
                 let id = rows[0]["id"].as_str().unwrap().to_owned();
-                let asked = json!({"id": id, "as": "list"});
+                let asked = json!({"ids": id, "as": "list"});
                 let files = self.ok("mail_attachment", asked).await;
                 let files = files["attachments"].as_array().map_or(0, Vec::len);
                 match *name {

@@ -142,15 +142,24 @@ impl Pipeline {
         handle: &str,
         id: &str,
     ) -> Result<(String, AttachmentInfo)> {
-        let (message, part) = split_id(id);
+        let (message, _) = split_id(id);
         let original = mailbox.source_message(message).await?;
-        let is_it = |file: &&AttachmentInfo| file.id == id || file.id == part;
-        let file = original.files.iter().find(is_it).cloned().ok_or_else(|| {
-            Error::new(Kind::NotFound, format!("{handle} no longer exists"))
-                .next("read the message again with mail_read")
-        })?;
-        Ok((message.to_owned(), file))
+        Ok((message.to_owned(), file_of(&original, handle, id)?))
     }
+}
+
+/// Returns the attachment of a message that has this lasting id.
+pub(in crate::pipeline::mail) fn file_of(
+    original: &SourceMessage,
+    handle: &str,
+    id: &str,
+) -> Result<AttachmentInfo> {
+    let (_, part) = split_id(id);
+    let is_it = |file: &&AttachmentInfo| file.id == id || file.id == part;
+    original.files.iter().find(is_it).cloned().ok_or_else(|| {
+        Error::new(Kind::NotFound, format!("{handle} no longer exists"))
+            .next("read the message again with mail_read")
+    })
 }
 
 /// Returns the size of an attachment in bytes.

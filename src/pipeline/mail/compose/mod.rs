@@ -4,7 +4,7 @@
 //! write. Sender and recipients are in [`people`], attachments in [`attachments`], the
 //! preview of a draft in [`preview`], the way back in [`undo`].
 
-mod attachments;
+pub(super) mod attachments;
 pub(super) mod people;
 mod preview;
 mod undo;

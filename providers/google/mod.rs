@@ -14,6 +14,7 @@ pub const MAIL: MailCapabilities = MailCapabilities {
     // Its API has none; its own programs do.
     scheduled_send: false,
     signatures: true,
+    rule_names: false,
     task_flags: false,
     system_labels: &[("inbox", "INBOX"), ("spam", "SPAM"), ("trash", "TRASH"), ("archive", "")],
 };

@@ -32,6 +32,7 @@ const MAIL: MailCapabilities = MailCapabilities {
     name: "JMAP",
     scheduled_send: false,
     signatures: false,
+    rule_names: false,
     task_flags: false,
     system_labels: &[],
 };

@@ -18,6 +18,7 @@ pub const MAIL: MailCapabilities = MailCapabilities {
     scheduled_send: true,
     // Graph does not expose signatures.
     signatures: false,
+    rule_names: true,
     task_flags: true,
     system_labels: &[],
 };

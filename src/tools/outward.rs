@@ -64,9 +64,10 @@ tool! {
         id: Option<String> = TEXT,
         /// The new name
         name: Option<String> = TEXT,
-        /// Columns as in lookup
+        /// Columns as in lookup; rule: {"when": "from:ann", "then": "label:Ann archive"};
+        /// auto_reply: status on|off|scheduled
         set: Map<String, Value> = SETTINGS,
-        // Of a new calendar, or of the settings.
+        // Of a new calendar, of the times of an automatic reply, or of the settings.
         tz: Option<String> = TEXT,
         account: Option<String> = ACCOUNT,
         dry_run: bool = SWITCH,

@@ -60,8 +60,9 @@ async fn rules_are_created_changed_and_deleted() {
     let harness = MailHarness::one(Api::Outlook, "organize").await;
     let set = json!({"name": "Bills", "when": "from:bill@shop.example", "then": "label:\"My bills\" read"});
     let made = "rules[1|]{id|name|when|then|enabled|other}:\n  \
-                r1|Bills|\"from:bill@shop.example\"|\"label:\\\"My bills\\\" read\"|true|null";
-    assert!(tokens(made) <= 60, "{}", tokens(made));
+                r1|Bills|\"from:bill@shop.example\"|\"label:\\\"My bills\\\" read\"|true|null\n--\n\
+                it applies to new mail; op=run applies it to the inbox as it is";
+    assert!(tokens(made) <= 80, "{}", tokens(made));
     let rule = |op: &str, more: Value| with(json!({"kind": "rule", "op": op}), more);
     let cases = cases! {
         rule("create", json!({"set": set, "dry_run": true})),
@@ -104,11 +105,14 @@ async fn forwarding_rules_are_refused() {
         create("label:Print shop"),
             "`shop` is not an action of a rule: use read, star, archive, trash, never_spam, \
              important, label:NAME and move:NAME; put names with spaces in quotes";
-        json!({"kind": "rule", "op": "create", "set": {"then": "read"}}),
+        // All that is wrong is told at once.
+        json!({"kind": "rule", "op": "create", "set": {"then": "label", "enabled": 3}}),
             "the rule names no messages: give `when` as a search query, such as \
-             from:news@shop.example";
-        json!({"kind": "rule", "op": "create", "set": {"colour": "red"}}),
-            "kind=rule has no `colour` to set: set name, when, then, enabled, stop";
+             from:news@shop.example; `label` is not an action of a rule: use read, star, archive, \
+             trash, never_spam, important, label:NAME and move:NAME; put names with spaces in \
+             quotes; `enabled` in `set` must be true or false";
+        json!({"kind": "rule", "op": "create", "set": {"colour": "red", "to": "x"}}),
+            "kind=rule has no `colour`, `to` to set: set name, when, then, enabled, stop";
         json!({"kind": "rule", "op": "update", "id": "r-out", "set": {"then": "read"}}),
             "the rule cannot be changed here: it forwards mail: let the user do it in the \
              provider's settings";
@@ -129,6 +133,32 @@ async fn forwarding_rules_are_refused() {
         );
     }
     assert_eq!(harness.ana().written(), Vec::<String>::new());
+}
+
+/// Actions are taken in the forms that people write.
+#[tokio::test]
+async fn actions_are_read_in_many_forms() {
+    let harness = MailHarness::one(Api::Gmail, "organize").await;
+    for (then, read) in cases! {
+        json!("label Travel, archive"), "label:Travel archive";
+        json!("Mark as read and move to Clients"), "read move:Clients";
+        json!("label: \"Print shop\" star"), "label:\"Print shop\" star";
+        json!(["label:Print shop", "archive", "move Old mail"]),
+            "label:\"Print shop\" archive move:\"Old mail\"";
+        json!("categorize Travel"), "label:Travel";
+    } {
+        let set = json!({"name": "Trips", "when": "from:a@b.example", "then": then});
+        let dry = json!({"kind": "rule", "op": "create", "set": set, "dry_run": true});
+        let read = format!("\"when from:a@b.example then {}\"", read.replace('"', "\\\""));
+        assert_eq!(
+            harness.ok("manage", dry).await,
+            format!(
+                "outcomes[1|]{{item|op|result|detail}}:\n  \"from:a@b.example\"|create|planned|\
+                 {read}\n--\ndry run: nothing was written\nGmail's rules have no names: `name` was \
+                 left out"
+            )
+        );
+    }
 }
 
 #[tokio::test]
@@ -221,6 +251,16 @@ async fn automatic_reply_is_switched_on_and_off() {
         held,
         "zone: Europe/Berlin\nauto_replies[1|]{account|status|from|to|subject|text|text_internal|text_external|audience}:\n  \
          ana@example.com|scheduled|Thu 2026-02-05 00h00|Mon 2026-02-09 00h00|null|I am away. \
+         Mira|null|null|contacts"
+    );
+    // The times may be in another zone, which the answer's are not.
+    let mut abroad = update(json!({"from": "2026-02-05 12:00", "to": "2026-02-08"}));
+    abroad["tz"] = "Asia/Tokyo".into();
+    let held = harness.ok("manage", abroad).await;
+    assert_eq!(
+        held,
+        "zone: Europe/Berlin\nauto_replies[1|]{account|status|from|to|subject|text|text_internal|text_external|audience}:\n  \
+         ana@example.com|scheduled|Thu 2026-02-05 04h00|Sun 2026-02-08 16h00|null|I am away. \
          Mira|null|null|contacts"
     );
     let looked = harness.ok("lookup", json!({"kind": "auto_reply"})).await;

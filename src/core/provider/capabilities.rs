@@ -12,6 +12,8 @@ pub struct MailCapabilities {
     pub scheduled_send: bool,
     /// Signatures can be read and set; otherwise Daysheet stores one itself.
     pub signatures: bool,
+    /// Rules have names.
+    pub rule_names: bool,
     /// A flag can have a due time and be marked as done.
     pub task_flags: bool,
     /// Folders that are system labels, each with its id. The archive's id is empty,

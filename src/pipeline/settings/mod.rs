@@ -61,8 +61,11 @@ impl Pipeline {
     ) -> Result<Response> {
         // A dry run is refused as the real call would be, and asks nobody.
         let caller = (!request.dry_run).then_some(caller);
-        if request.tz.is_some() && request.kind != ManageKind::Settings {
-            return Err(Error::argument("`tz` is for calendars").next("leave it out"));
+        if request.tz.is_some()
+            && !matches!(request.kind, ManageKind::Settings | ManageKind::AutoReply)
+        {
+            return Err(Error::argument("`tz` is for calendars, auto_reply and settings")
+                .next("leave it out"));
         }
         match (request.kind, request.op) {
             (ManageKind::Rule, ManageOp::Run) => self.run_rule(&request).await,
@@ -84,7 +87,7 @@ impl Pipeline {
 
     /// Returns the mailbox of an account, of the only one if none is named.
     async fn mail_context(&self, account: Option<&str>) -> Result<SettingsContext> {
-        let account = self.accounts.find(account).await?;
+        let account = self.account_named(account).await?;
         self.context_of(account).await
     }
 
@@ -194,7 +197,9 @@ impl Pipeline {
     ) -> Result<Response> {
         owner.mailbox.rehearse(change).await?;
         let (item, op, detail) = about;
-        self.one_outcome(item, op, "planned", detail).await
+        let mut response = self.one_outcome(item, op, "planned", detail).await?;
+        response.notes.append(&mut owner.late());
+        Ok(response)
     }
 
     async fn one_outcome(
@@ -221,10 +226,11 @@ impl<'a> Set<'a> {
     /// # Errors
     /// [`Kind::Argument`](crate::error::Kind::Argument), which names the columns that can be set.
     fn of(request: &'a Manage, columns: &[&str]) -> Result<Self> {
-        if let Some(name) = request.set.keys().find(|name| !columns.contains(&&***name)) {
+        let bad = request.set.keys().filter(|name| !columns.contains(&&***name));
+        let bad: Vec<String> = bad.map(|name| format!("`{}`", crate::text::brief(name))).collect();
+        if !bad.is_empty() {
             let kind = request.kind.word();
-            let name = crate::text::brief(name);
-            return Err(Error::argument(format!("kind={kind} has no `{name}` to set"))
+            return Err(Error::argument(format!("kind={kind} has no {} to set", bad.join(", ")))
                 .next(format!("set {}", columns.join(", "))));
         }
         Ok(Self { members: &request.set, name: request.name.as_deref() })

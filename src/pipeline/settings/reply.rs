@@ -13,7 +13,7 @@ use crate::pipeline::calendar::target::short;
 use crate::pipeline::{Pipeline, Response};
 use crate::provider::mail::{self, AutoReply, SettingsChange};
 use crate::schemas::{ALIAS, AUTO_REPLY, Api, SETTING};
-use crate::time_parse;
+use crate::time_parse::{self, TimeContext};
 use crate::tools::outward::Manage;
 
 /// The columns of a signature, which is no table.
@@ -117,7 +117,12 @@ impl Pipeline {
         }
         let owner = self.mail_context(request.account.as_deref()).await?;
         let before = owner.mailbox.auto_reply().await?;
-        let wanted = self.wanted_reply(&set, &before, &owner)?;
+        let mut here = self.here();
+        if let Some(zone) = &request.tz {
+            here.zone = self.zone(Some(zone))?;
+            here.named = true;
+        }
+        let wanted = self.wanted_reply(&set, &before, &owner, &here)?;
         let (item, detail) = (&owner.account.email, "already as requested");
         if wanted == before {
             return self.one_outcome(item, "update", "unchanged", detail).await;
@@ -163,11 +168,12 @@ impl Pipeline {
         set: &Set<'_>,
         before: &AutoReply,
         owner: &SettingsContext,
+        here: &TimeContext,
     ) -> Result<AutoReply> {
         let mut reply = before.clone();
-        let (here, zone) = (self.here(), &self.config.zone);
-        let from = set.text("from")?.map(|given| time_parse::read(&given, &here));
-        let to = set.text("to")?.map(|given| time_parse::last(&given, &here));
+        let zone = &here.zone;
+        let from = set.text("from")?.map(|given| time_parse::read(&given, here));
+        let to = set.text("to")?.map(|given| time_parse::last(&given, here));
         let (from, to) = (from.transpose()?, to.transpose()?);
         let dated = from.is_some() || to.is_some();
         match (set.text("status")?.as_deref(), dated) {

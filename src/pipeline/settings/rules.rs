@@ -5,7 +5,7 @@
 
 use serde_json::{Value, json};
 
-use super::words::{query, read_steps, steps};
+use super::words::{query, read_list, read_steps, steps};
 use super::{Set, SettingsContext, id, no_id, nothing, settable};
 use crate::error::{Error, Kind, Result};
 use crate::pipeline::calendar::target::short;
@@ -42,6 +42,7 @@ impl Pipeline {
             no_id(request)?;
             let rule = self.wanted_rule(&set, Rule { enabled: true, ..Rule::default() })?;
             let owner = self.mail_context(request.account.as_deref()).await?;
+            let rule = named(&owner, rule);
             return self.write_rule(request, &owner, rule, None).await;
         }
         let id_or_name = id(request, "its handle or name, from lookup kind=rules")?;
@@ -67,7 +68,7 @@ impl Pipeline {
             return Err(nothing());
         }
         changeable(&rule, "changed")?;
-        let wanted = self.wanted_rule(&set, rule.clone())?;
+        let wanted = named(&owner, self.wanted_rule(&set, rule.clone())?);
         if wanted == rule {
             let detail = "already as requested";
             return self.one_outcome(&name, "update", "unchanged", detail).await;
@@ -76,33 +77,45 @@ impl Pipeline {
     }
 
     /// Builds the rule from the arguments.
+    ///
+    /// # Errors
+    /// All that is wrong, in one error.
     fn wanted_rule(&self, set: &Set<'_>, mut rule: Rule) -> Result<Rule> {
-        if let Some(name) = set.name()? {
-            rule.name = Some(name);
+        let mut wrong: Vec<Error> = Vec::new();
+        let mut read = |given: Result<()>| wrong.extend(given.err());
+        read(set.name().map(|name| rule.name = name.or(rule.name.take())));
+        let when = set.text("when").and_then(|when| {
+            when.map(|when| {
+                query::parse(&when, &self.clock()).map_err(|error| error.context("`when`"))
+            })
+            .transpose()
+        });
+        let no_when = matches!(when, Ok(None)) && rule.when.is_none();
+        read(when.map(|when| rule.when = when.or(rule.when.take())));
+        if no_when {
+            read(Err(Error::argument("the rule names no messages")
+                .next("give `when` as a search query, such as from:news@shop.example")));
         }
-        if let Some(when) = set.text("when")? {
-            rule.when = Some(query::parse(&when, &self.clock())?);
-        }
-        let then = match set.list("then") {
-            // A text is read as a whole: names may hold commas.
-            Ok(Some(list)) if set.text("then").is_err() => Some(list.join(" ")),
-            _ => set.text("then")?,
+        // A text is read as a whole: names may hold commas.
+        let then = match (set.text("then"), set.list("then")) {
+            (Err(_), Ok(Some(list))) => read_list(&list).map(Some),
+            (then, _) => then.and_then(|then| then.map(|then| read_steps(&then)).transpose()),
         };
-        if let Some(then) = then {
-            rule.then = read_steps(&then)?;
+        let no_then = matches!(then, Ok(None)) && rule.then.is_empty();
+        read(then.map(|then| rule.then = then.unwrap_or(std::mem::take(&mut rule.then))));
+        if no_then {
+            read(Err(Error::argument("the rule has no action")
+                .next("give `then`, such as label:News archive")));
         }
-        if let Some(enabled) = set.flag("enabled")? {
-            rule.enabled = enabled;
-        }
-        if let Some(stop) = set.flag("stop")? {
-            rule.stop = stop;
-        }
-        match (&rule.when, rule.then.as_slice()) {
-            (None, _) => Err(Error::argument("the rule names no messages")
-                .next("give `when` as a search query, such as from:news@shop.example")),
-            (_, []) => Err(Error::argument("the rule has no action")
-                .next("give `then`, such as label:News archive")),
-            _ => Ok(rule),
+        read(set.flag("enabled").map(|flag| rule.enabled = flag.unwrap_or(rule.enabled)));
+        read(set.flag("stop").map(|flag| rule.stop = flag.unwrap_or(rule.stop)));
+        match wrong.as_slice() {
+            [] => Ok(rule),
+            [one] => Err(one.clone()),
+            several => {
+                let all: Vec<String> = several.iter().map(ToString::to_string).collect();
+                Err(Error::argument(all.join("; ")))
+            }
         }
     }
 
@@ -162,8 +175,12 @@ impl Pipeline {
             .or_else(|| now.iter().find(|one| one.id == id));
         match found {
             Some(rule) => {
-                let rule = object(rule);
-                Ok(self.one_row(owner, &RULE, Api::Local, rule).await)
+                if op == "create" {
+                    owner.late().push(
+                        "it applies to new mail; op=run applies it to the inbox as it is".into(),
+                    );
+                }
+                Ok(self.one_row(owner, &RULE, Api::Local, object(rule)).await)
             }
             None => {
                 let detail = "the provider accepted it but does not list it: see lookup kind=rules";
@@ -181,7 +198,7 @@ impl Pipeline {
         let (owner, id): (Account, Option<String>) =
             match self.handle(HandleKind::Rule, id_or_name).await? {
                 Some((owner, id)) => (self.owner_named(&owner, account).await?, Some(id)),
-                None => (self.accounts.find(account).await?, None),
+                None => (self.account_named(account).await?, None),
             };
         let owner = self.context_of(owner).await?;
         let all = owner.mailbox.rules().await?;
@@ -291,6 +308,16 @@ fn changeable(rule: &Rule, what: &str) -> Result<()> {
     };
     Err(Error::argument(format!("the rule cannot be {what} here: {why}"))
         .next("let the user do it in the provider's settings"))
+}
+
+/// Returns the rule without its name where rules have none.
+fn named(owner: &SettingsContext, mut rule: Rule) -> Rule {
+    let can = owner.mailbox.capabilities();
+    if !can.rule_names && rule.name.take().is_some() {
+        let note = note!("{}'s rules have no names: `name` was left out", ours(can.name));
+        owner.late().push(note);
+    }
+    rule
 }
 
 /// Returns the name of a rule; its conditions, if it has no name.

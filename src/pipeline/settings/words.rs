@@ -86,14 +86,28 @@ pub(super) fn steps(steps: &[RuleStep]) -> String {
 /// [`Kind::Argument`](crate::error::Kind::Argument) for unknown words, and for forwarding.
 pub(super) fn read_steps(text: &str) -> Result<Vec<RuleStep>> {
     let mut found = Vec::new();
-    for word in words(text)? {
+    let mut words = words(text)?.into_iter();
+    while let Some(word) = words.next() {
         let (verb, name) = match word.split_once(':') {
             Some((verb, name)) => (verb, Some(name.trim().to_owned())),
             None => (word.as_str(), None),
         };
-        let step = match (verb, name.filter(|name| !name.is_empty())) {
+        let verb = verb.to_lowercase();
+        let mut name = name.filter(|name| !name.is_empty());
+        if name.is_none()
+            && matches!(verb.as_str(), "label" | "category" | "categorize" | "move" | "folder")
+        {
+            // `label Travel`, `move to Clients`.
+            name = words.next();
+            if name.as_deref() == Some("to") {
+                name = words.next();
+            }
+        }
+        let step = match (verb.as_str(), name) {
+            // `mark as read and archive`.
+            ("mark" | "as" | "and", None) => continue,
             ("read", None) => RuleStep::Read,
-            ("star" | "flag", None) => RuleStep::Star,
+            ("star" | "flag" | "starred", None) => RuleStep::Star,
             ("archive", None) => RuleStep::Archive,
             ("trash" | "delete", None) => RuleStep::Trash,
             ("never_spam", None) => RuleStep::NeverSpam,
@@ -122,6 +136,18 @@ pub(super) fn read_steps(text: &str) -> Result<Vec<RuleStep>> {
         true => Err(Error::argument("`then` is empty").next(format!("use {STEPS}"))),
         false => Ok(found),
     }
+}
+
+/// Reads a list of actions, each an item: names need no quotes.
+///
+/// # Errors
+/// As [`read_steps`].
+pub(super) fn read_list(items: &[String]) -> Result<Vec<RuleStep>> {
+    let quoted = |item: &String| match item.split_once([':', ' ']) {
+        Some((verb, name)) if !item.contains('"') => format!("{verb}:\"{}\"", name.trim()),
+        _ => item.clone(),
+    };
+    read_steps(&items.iter().map(quoted).collect::<Vec<_>>().join(" "))
 }
 
 /// Splits at white space and commas, except within quotes.

@@ -1,7 +1,7 @@
 //! The `category` table: one mark that the user can put on messages.
 
 use super::Api::{Gmail, Outlook};
-use super::Kind::Text;
+use super::Kind::{Count, Text};
 use super::Level::{Key, More};
 use super::Source::{Account, Path};
 use super::{Field, In, Table, field, table};
@@ -9,9 +9,9 @@ use super::{Field, In, Table, field, table};
 /// One row per user label (Gmail) or category (Outlook).
 pub const CATEGORY: Table = table(
     "category",
-    "categories",
+    "labels",
     1,
-    "One label (Gmail) or category (Outlook) for the user's messages.",
+    "One label (Gmail) or category (Outlook, with its presets) for the user's messages.",
     FIELDS,
 );
 
@@ -25,7 +25,13 @@ const FIELDS: &[Field] = &In("category").columns([
         .settable()
         .level(More)
         .untrusted(20)
-        .sources(&[(Outlook, Path("color"))]),
+        .sources(&[(Gmail, Path("color/backgroundColor")), (Outlook, Path("color"))]),
+    field("unread", Count, "Unread messages with it; Gmail only.")
+        .level(More)
+        .sources(&[(Gmail, Path("messagesUnread"))]),
+    // Outlook counts by a request for each, which the adapter adds.
+    field("total", Count, "Messages with it.")
+        .sources(&[(Gmail, Path("messagesTotal")), (Outlook, Path("total"))]),
     field("account", Text, "Address of the account it belongs to.")
         .level(More)
         .ours()

@@ -49,16 +49,16 @@ impl Columns {
             Self::Level(level) => return Ok(table.up_to(*level)),
             Self::Named(names) => names,
         };
-        for name in names {
-            if table.field(name).is_none() {
-                let known: Vec<_> = table.fields.iter().map(|field| field.name).collect();
-                return Err(Error::argument(format!(
-                    "the table of {} has no column `{}`",
-                    table.plural,
-                    brief(name)
-                ))
-                .next(format!("use some of: {}", known.join(", "))));
-            }
+        let bad = names.iter().filter(|name| table.field(name).is_none());
+        let bad: Vec<String> = bad.map(|name| format!("`{}`", brief(name))).collect();
+        if !bad.is_empty() {
+            let known: Vec<_> = table.fields.iter().map(|field| field.name).collect();
+            return Err(Error::argument(format!(
+                "the table of {} has no column {}",
+                table.plural,
+                bad.join(", ")
+            ))
+            .next(format!("use some of: {}", known.join(", "))));
         }
         Ok(table
             .fields

@@ -382,7 +382,7 @@ def setting_up(daysheet):
         return daysheet.document("manage", arguments)
 
     def names():
-        rows = daysheet.document("lookup", {"kind": "labels"})["categories"]
+        rows = daysheet.document("lookup", {"kind": "labels"})["labels"]
         return sorted(row["name"] for row in rows)
 
     known = names()

@@ -1,6 +1,6 @@
 //! What `lookup` lists of Gmail: labels with counts, labels alone, aliases, settings.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{Gmail, LABEL_LISTED, ME, Scope, mask};
 use crate::google::{client, people};
@@ -21,7 +21,7 @@ impl Gmail {
     ) -> Result<Page> {
         match table.name {
             "folder" => self.folders(projection).await,
-            "category" => self.categories().await,
+            "category" => self.categories(projection).await,
             "alias" => self.aliases().await,
             "setting" => self.settings().await,
             "contact" => people::find(&self.google, &self.people, people, &self.people_warm).await,
@@ -31,13 +31,7 @@ impl Gmail {
 
     async fn folders(&self, projection: &Projection) -> Result<Page> {
         let listed = self.labels().await?;
-        let fields = &mask(projection);
-        let mut page = self
-            .each(listed, LABEL_LISTED, projection, |id| async move {
-                let id = &net::path_segment(&id);
-                call!(self, fields, |users| users.labels_get(ME, id))
-            })
-            .await?;
+        let mut page = self.labels_of(listed, projection).await?;
         page.items.sort_by_key(|label| {
             let system = text(label, "type") == "system";
             let inbox = text(label, "id") == "INBOX";
@@ -49,11 +43,22 @@ impl Gmail {
     }
 
     /// Returns the user's own labels.
-    pub(super) async fn categories(&self) -> Result<Page> {
-        let mut items = self.labels().await?;
-        items.retain(|label| text(label, "type") == "user");
-        items.sort_by_key(|label| text(label, "name").to_lowercase());
-        Ok(Page { items, ..Page::default() })
+    pub(super) async fn categories(&self, projection: &Projection) -> Result<Page> {
+        let mut listed = self.labels().await?;
+        listed.retain(|label| text(label, "type") == "user");
+        let mut page = self.labels_of(listed, projection).await?;
+        page.items.sort_by_key(|label| text(label, "name").to_lowercase());
+        Ok(page)
+    }
+
+    /// Returns listed labels with what is read of them.
+    async fn labels_of(&self, listed: Vec<Value>, projection: &Projection) -> Result<Page> {
+        let fields = &mask(projection);
+        self.each(listed, LABEL_LISTED, projection, |id| async move {
+            let id = &net::path_segment(&id);
+            call!(self, fields, |users| users.labels_get(ME, id))
+        })
+        .await
     }
 
     pub(super) async fn aliases(&self) -> Result<Page> {

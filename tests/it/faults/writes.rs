@@ -538,17 +538,17 @@ impl Room<'_> {
             | "folder nested" | "folder rename" | "folder delete" | "label create"
             | "label rename" | "label delete" => {
                 let (kind, op) = name.split_once(' ').unwrap();
-                let table = match kind {
-                    "calendar" => "calendars",
-                    "folder" => "folders",
-                    _ => "categories",
+                let (lookup, table) = match kind {
+                    "calendar" => ("calendars", "calendars"),
+                    "folder" => ("folders", "folders"),
+                    _ => ("categories", "labels"),
                 };
                 let name = match op {
                     "nested" => format!("{tag}/inner"),
                     "rename" => format!("{tag}n"),
                     _ => tag.clone(),
                 };
-                let rows = self.looked_up(table, table).await;
+                let rows = self.looked_up(lookup, table).await;
                 let named = rows.iter().filter(|row| row["name"] == name.as_str()).count();
                 match op {
                     "delete" => whether(named == 0),

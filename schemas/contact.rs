@@ -4,10 +4,10 @@
 //! contacts, and the people that Graph finds relevant; both are read by the
 //! same columns.
 
-use super::Api::{Gmail, Outlook};
-use super::Kind::{Text, Words};
+use super::Api::{Gmail, Local, Outlook};
+use super::Kind::Text;
 use super::Level::{Key, More};
-use super::Source::{Account, Each, Either, Flags, Oldest, Path, There};
+use super::Source::{Account, Each, Either, First, Join, Oldest, Path, There};
 use super::{Field, In, Table, field, table};
 
 /// One row per person.
@@ -15,7 +15,7 @@ pub const CONTACT: Table = table(
     "contact",
     "contacts",
     1,
-    "One saved contact, or somebody mail was exchanged with.",
+    "One saved contact, or somebody known from mail or events.",
     FIELDS,
 );
 
@@ -24,20 +24,15 @@ pub const CONTACT_ID: Field = field("contact_id", Text, "The provider's id of a 
     .ours()
     .sources(&[(Gmail, Path("resourceName")), (Outlook, Path("id"))]);
 
-/// Says `person` of somebody who was found and is not a saved contact. The Gmail
-/// adapter marks those of the list of other contacts with the key `unsaved`.
-pub const CONTACT_KIND: Field = field("contact_kind", Words, "True if it is not a saved contact.")
-    .sources(&[
-        (Gmail, Flags(&[("person", There("unsaved"))])),
-        (Outlook, Flags(&[("person", There("scoredEmailAddresses"))])),
-    ]);
+/// What the column `known` says of a saved contact.
+pub const SAVED: &str = "saved";
 
 const FIELDS: &[Field] = &In("contact").columns([
-    field("name", Text, "Name of the person.")
-        .level(Key)
-        .settable()
-        .untrusted(80)
-        .sources(&[(Gmail, Oldest("names", &Path("displayName"))), (Outlook, Path("displayName"))]),
+    field("name", Text, "Name of the person.").level(Key).settable().untrusted(80).sources(&[
+        (Gmail, Oldest("names", &Path("displayName"))),
+        (Outlook, Path("displayName")),
+        (Local, Path("name")),
+    ]),
     field("emails", Text, "Addresses, the first five and a count of the rest.")
         .level(Key)
         .settable()
@@ -51,7 +46,20 @@ const FIELDS: &[Field] = &In("contact").columns([
                     Each("scoredEmailAddresses", &Path("address")),
                 ]),
             ),
+            (Local, Join("emails")),
         ]),
+    // The Gmail adapter marks those of the list of other contacts with the key `unsaved`.
+    field(
+        "known",
+        Text,
+        "saved, or from where else: mail (perhaps a stranger who wrote) or event.",
+    )
+    .ours()
+    .sources(&[
+        (Gmail, First(&[("mail", There("unsaved"))], SAVED)),
+        (Outlook, First(&[("mail", There("scoredEmailAddresses"))], SAVED)),
+        (Local, Path("known")),
+    ]),
     field("company", Text, "Organization the person works for.").settable().untrusted(80).sources(
         &[(Gmail, Oldest("organizations", &Path("name"))), (Outlook, Path("companyName"))],
     ),
@@ -66,8 +74,9 @@ const FIELDS: &[Field] = &In("contact").columns([
             (Outlook, Either(&[Path("mobilePhone"), Oldest("phones", &Path("number"))])),
         ],
     ),
-    field("account", Text, "Address of the account it is in.")
-        .level(More)
-        .ours()
-        .sources(&[(Gmail, Account), (Outlook, Account)]),
+    field("account", Text, "Address of the account it is in.").level(More).ours().sources(&[
+        (Gmail, Account),
+        (Outlook, Account),
+        (Local, Account),
+    ]),
 ]);

@@ -21,6 +21,7 @@ mod folder;
 mod invitation;
 mod message;
 mod outcome;
+mod room;
 mod rule;
 mod section;
 mod slot;
@@ -36,12 +37,13 @@ pub use calendar::CALENDAR;
 pub use category::CATEGORY;
 pub use change::CHANGE;
 pub use clash::CLASH;
-pub use contact::{CONTACT, CONTACT_ID, CONTACT_KIND};
+pub use contact::{CONTACT, CONTACT_ID, SAVED};
 pub use event::EVENT;
 pub use folder::FOLDER;
 pub use invitation::INVITATION;
 pub use message::MESSAGE;
 pub use outcome::OUTCOME;
+pub use room::ROOM;
 pub use rule::RULE;
 pub use section::{
     DRAFTS, INVITED, NEEDS_ME, NEXT_DAY, SECTIONS, TODAY, TOMORROW, UNREAD, find_in_document,

@@ -8,13 +8,13 @@ use super::Level::{Key, More};
 use super::Source::{Account, First, Is, Path};
 use super::{
     ACCOUNT, ATTACHMENT, AUTO_REPLY, BODY, BUSY, CALENDAR, CATEGORY, CHANGE, CLASH, CONTACT, EVENT,
-    FOLDER, Field, INVITATION, In, MESSAGE, OUTCOME, RULE, SLOT, Source, THREAD, Table, field,
-    table,
+    FOLDER, Field, INVITATION, In, MESSAGE, OUTCOME, ROOM, RULE, SLOT, Source, THREAD, Table,
+    field, table,
 };
 
 /// Every table, in the order of the docs.
 pub const TABLES: &[&Table] = &[
-    &MESSAGE, &THREAD, &BODY, &ATTACHMENT, &FOLDER, &CATEGORY, &CONTACT, &ALIAS, &SIGNATURE,
+    &MESSAGE, &THREAD, &BODY, &ATTACHMENT, &FOLDER, &CATEGORY, &CONTACT, &ROOM, &ALIAS, &SIGNATURE,
     &SETTING, &RULE, &AUTO_REPLY, &EVENT, &CALENDAR, &BUSY, &SLOT, &CLASH, &INVITATION, &CHANGE,
     &ACCOUNT, &OUTCOME, &SCHEMA,
 ];
@@ -53,7 +53,7 @@ pub const LISTINGS: &[(&str, &Listing)] = &[
     ("labels", &listing(&CATEGORY, Origin::Mailbox)),
     ("categories", &listing(&CATEGORY, Origin::Mailbox)),
     ("calendars", &listing(&CALENDAR, Origin::Calendars)),
-    ("rooms", &listing(&CONTACT, Origin::Calendars)),
+    ("rooms", &listing(&ROOM, Origin::Calendars)),
     ("contacts", &listing(&CONTACT, Origin::Mailbox)),
     ("aliases", &listing(&ALIAS, Origin::Mailbox)),
     ("signatures", &listing(&SIGNATURE, Origin::Settings)),
@@ -70,7 +70,7 @@ const fn listing(table: &'static Table, origin: Origin) -> Listing {
 impl Listing {
     /// Returns true for the people of a mailbox, who are searched by name or address.
     pub fn is_people(&self) -> bool {
-        self.origin == Origin::Mailbox && *self.table == CONTACT
+        *self.table == CONTACT
     }
 }
 

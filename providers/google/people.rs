@@ -1,7 +1,7 @@
 //! Google's People API: people by a name or an address.
 //!
-//! Three lists have people: saved contacts by search, saved contacts in full, and other
-//! contacts, with whom mail was exchanged. The API has no generated client here: three
+//! Two lists have people, each in full and by search: saved contacts, and other
+//! contacts, with whom mail was exchanged. The API has no generated client here: four
 //! GET requests do not justify another unmaintained crate.
 
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,7 +12,7 @@ use url::Url;
 use super::client::{Google, page};
 use daysheet_core::error::{Error, Kind, Result};
 use daysheet_core::provider::{Page, People};
-use daysheet_core::text::note;
+use daysheet_core::text::{note, ours};
 
 /// The fields of saved contacts that are read; other contacts have fewer.
 const FIELDS: &str = "names,emailAddresses,organizations,phoneNumbers";
@@ -27,6 +27,31 @@ const OF_A_PAGE: &[&str] =
 const IN_A_PAGE: usize = 1_000;
 /// Pages of the saved contacts, with at most 1,000 in each.
 const PAGES: usize = 100;
+/// The lists of people.
+const LISTS: [&List; 2] = [
+    &List {
+        path: "v1/people/me/connections",
+        key: "connections",
+        fields: ("personFields", FIELDS),
+        name: "saved contacts",
+    },
+    &List {
+        path: "v1/otherContacts",
+        key: "otherContacts",
+        fields: ("readMask", OTHER_FIELDS),
+        name: "other contacts",
+    },
+];
+
+/// A list of people: its endpoint, the key of the people in an answer, and the fields
+/// that are read.
+struct List {
+    path: &'static str,
+    key: &'static str,
+    fields: (&'static str, &'static str),
+    name: &'static str,
+}
+
 /// The search endpoints, with the fields to read.
 const SEARCHES: [(&str, &str); 2] =
     [("v1/people:searchContacts", FIELDS), ("v1/otherContacts:search", OTHER_FIELDS)];
@@ -43,8 +68,12 @@ pub async fn find(google: &Google, base: &Url, people: &People, warm: &AtomicBoo
     }
     match (&people.q, people.emails.as_slice()) {
         (None, []) => {
-            if !connections(google, base, people.limit, &mut found).await? {
-                notes.push("only some of the saved contacts were read".into());
+            for list in LISTS {
+                if found.len() < people.limit
+                    && !all(google, base, list, people.limit, &mut found).await?
+                {
+                    notes.push(note!("only some of the {} were read", ours(list.name)));
+                }
             }
         }
         (Some(q), _) => {
@@ -69,24 +98,25 @@ pub async fn find(google: &Google, base: &Url, people: &People, warm: &AtomicBoo
     Ok(Page { items: found, notes, ..Page::default() })
 }
 
-/// Adds the saved contacts until there are `limit`; false if there are more than
-/// may be read.
-async fn connections(
+/// Adds the people of a list until there are `limit`; false if there are more than may
+/// be read.
+async fn all(
     google: &Google,
     base: &Url,
+    list: &List,
     limit: usize,
     found: &mut Vec<Value>,
 ) -> Result<bool> {
-    let size = limit.clamp(1, 1_000).to_string();
+    let size = (limit - found.len()).clamp(1, 1_000).to_string();
     let mut token = String::new();
     for _ in 0..PAGES {
-        let mut params = vec![("personFields", FIELDS), ("pageSize", size.as_str())];
+        let mut params = vec![list.fields, ("pageSize", size.as_str())];
         if !token.is_empty() {
             params.push(("pageToken", &token));
         }
-        let url = address(base, "v1/people/me/connections", &params)?;
+        let url = address(base, list.path, &params)?;
         let answer = google.get(&url).await?;
-        let people = page(&answer, "connections", OF_A_PAGE)?;
+        let people = page(&answer, list.key, OF_A_PAGE)?;
         add(found, people, |item| Some(item));
         let next = answer.get("nextPageToken").and_then(Value::as_str);
         match next {

@@ -32,18 +32,23 @@ pub async fn find(graph: &Graph, people: &People, projection: &Projection) -> Re
     let ways = PeopleRequests::new(people, projection);
     let mut page = Page::default();
     match (&people.q, people.emails.as_slice()) {
-        (None, []) => {
-            let answer = graph.get(&ways.contacts(&[])).await?;
-            add_all(graph, answer, people.limit, &mut page).await?;
-        }
-        (Some(q), _) => {
-            let requests = [ways.every(), ways.people(q)];
+        (q, []) | (q @ Some(_), _) => {
+            let contacts = match q {
+                Some(_) => ways.every(),
+                None => ways.contacts(&[]),
+            };
+            let requests = [contacts, ways.people(q.as_deref())];
             let mut missing = Vec::new();
-            for (request, answer) in requests.iter().zip(graph.batch(&requests).await) {
+            let mut answers = graph.batch(&requests).await.into_iter();
+            let saved = answers.next().unwrap_or_else(|| Ok(Value::Null));
+            let saved = match (saved, q) {
+                (Ok(answer), Some(q)) => add_called(graph, answer, q, &mut page).await,
+                (Ok(answer), None) => add_all(graph, answer, people.limit, &mut page).await,
+                (Err(error), _) => Err(error),
+            };
+            missing.extend(saved.err());
+            for answer in answers {
                 let found = match answer {
-                    Ok(answer) if *request == ways.every() => {
-                        add_called(graph, answer, q, &mut page).await
-                    }
                     Ok(answer) => add_all(graph, answer, people.limit, &mut page).await,
                     Err(error) => Err(error),
                 };
@@ -113,16 +118,13 @@ impl PeopleRequests {
         self.contacts(&[("$filter", &filter)])
     }
 
-    /// Returns the request for relevant people, by parts of their names or addresses.
-    fn people(&self, q: &str) -> String {
-        let q = q.replace('\\', "\\\\").replace('"', "\\\"");
-        let query = [
-            ("$search", format!("\"{q}\"")),
-            ("$select", self.person.clone()),
-            ("$top", self.top.clone()),
-        ];
-        let query: Vec<(&str, &str)> =
-            query.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    /// Returns the request for relevant people, all or by parts of their names or addresses.
+    fn people(&self, q: Option<&str>) -> String {
+        let q = q.map(|q| q.replace('\\', "\\\\").replace('"', "\\\""));
+        let search = q.map(|q| format!("\"{q}\""));
+        let mut query = Vec::new();
+        query.extend(search.as_deref().map(|search| ("$search", search)));
+        query.extend([("$select", self.person.as_str()), ("$top", &self.top)]);
         request("me/people", &query)
     }
 }
@@ -170,7 +172,7 @@ async fn by_address(
     }
     let missing: Vec<&String> =
         emails.iter().filter(|email| !page.items.iter().any(|person| has(person, email))).collect();
-    let requests: Vec<String> = missing.iter().map(|email| ways.people(email)).collect();
+    let requests: Vec<String> = missing.iter().map(|email| ways.people(Some(email))).collect();
     for (email, answer) in missing.iter().zip(graph.batch(&requests).await) {
         let (mut near, _) = items_of(answer?)?;
         near.retain(|person| has(person, email));

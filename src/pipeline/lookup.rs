@@ -4,6 +4,8 @@
 //! other, and our own schemas. A list is fetched again for every page; a cursor keeps
 //! the request and the position.
 
+mod people;
+
 use futures_util::future::join_all;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -21,8 +23,8 @@ use crate::project::project;
 use crate::provider::Account;
 use crate::provider::{Page, People};
 use crate::row::{Cell, Extra, RowTable};
-use crate::schemas::{self, Api, CONTACT, Field, Level, Listing, Origin, SCHEMA, Table};
-use crate::text::{Note, note, ours};
+use crate::schemas::{self, Api, Field, Level, Listing, Origin, ROOM, SCHEMA, Table};
+use crate::text::{note, ours};
 use crate::tools::Columns;
 use crate::tools::lookup::Lookup;
 
@@ -77,8 +79,15 @@ struct LookupPart {
     place: LookupPosition,
     account: Option<Account>,
     label: String,
+    list: Listed,
+}
+
+/// What was fetched for one account.
+struct Listed {
     api: Api,
     page: Page,
+    /// People or rooms that events name, as objects of ours; they come last.
+    of_events: Vec<Value>,
 }
 
 impl Pipeline {
@@ -87,6 +96,9 @@ impl Pipeline {
         let table = plan.listing.table;
         let columns = plan.columns()?;
         let (parts, missing) = self.lists(&plan).await?;
+        let looked_at: Vec<String> = parts.iter().map(|part| part.label.clone()).collect();
+        let first = |part: &LookupPart| LookupPosition { shown: 0, ..part.place.clone() };
+        let asked: Vec<LookupPosition> = parts.iter().map(first).collect();
 
         let mut notes = Vec::new();
         let mut rows = RowTable::new(table, columns.clone());
@@ -94,15 +106,17 @@ impl Pipeline {
         plan.places.clear();
         for part in parts {
             let named = name_account(plan.merged, &part.label);
-            let Page { items, names, failed, .. } = &part.page;
+            let Page { items, names, failed, .. } = &part.list.page;
             let context = Context {
-                api: part.api,
+                api: part.list.api,
                 account: &part.label,
                 address: part.account.as_ref().map_or("", |account| &account.email),
                 names,
                 ..self.local()
             };
             let mut own = rows_of(&context, table, &columns, items, &mut notes);
+            let local = Context { api: Api::Local, ..context };
+            own.append(rows_of(&local, table, &columns, &part.list.of_events, &mut notes));
             for one in failed {
                 own.insert_unread(usize::MAX, &one.id);
             }
@@ -125,7 +139,7 @@ impl Pipeline {
                 self.assign_handles(&mut own, account).await?;
             }
             notes.extend(failed_note(&own, failed).map(&named));
-            notes.extend(part.page.notes.iter().cloned().map(named));
+            notes.extend(part.list.page.notes.iter().cloned().map(named));
             rows.append(own);
             if end < count {
                 let shown = end.max(first);
@@ -152,9 +166,23 @@ impl Pipeline {
         if *table == SCHEMA {
             count.push_str("; resource daysheet://schema/NAME has one in full");
         }
+        // Of an empty list, whose it is tells that nobody was passed over.
+        if shown == 0 && plan.merged && !looked_at.is_empty() {
+            count.push_str(&format!(" in {}", looked_at.join(" and ")));
+        }
         notes.insert(0, note!("{}", ours(count)));
         notes.extend(missing.into_iter().map(missing_line));
-        notes.extend(document.tables.first().and_then(|rows| plan.unknown(rows)));
+        match document.tables.first() {
+            Some(rows) if *table == ROOM && rows.is_empty() => notes.push(
+                "services list only rooms open to you: name another by its address in `people` \
+                 or `who`"
+                    .into(),
+            ),
+            Some(rows) if plan.listing.is_people() && plan.places.is_empty() => {
+                notes.extend(self.unknown_people(&plan, asked, rows).await);
+            }
+            _ => {}
+        }
         zone_line(&mut document, &self.config.zone);
         Ok(Response { document, notes, ..Response::default() })
     }
@@ -171,8 +199,8 @@ impl Pipeline {
                 let request = self.list(plan, place);
                 let answer = self.await_account(plan.merged, request).await;
                 match answer {
-                    Ok((account, api, page)) => {
-                        Ok(LookupPart { place: place.clone(), account, label, api, page })
+                    Ok((account, list)) => {
+                        Ok(LookupPart { place: place.clone(), account, label, list })
                     }
                     Err(error) if plan.merged => {
                         let again = error.is_passing().then(|| place.clone());
@@ -201,34 +229,40 @@ impl Pipeline {
         &self,
         plan: &LookupPlan,
         place: &LookupPosition,
-    ) -> Result<(Option<Account>, Api, Page)> {
+    ) -> Result<(Option<Account>, Listed)> {
+        let table = plan.listing.table;
+        let listed = |api: Api, items: Vec<Value>| Listed {
+            api,
+            page: Page { items, ..Page::default() },
+            of_events: Vec::new(),
+        };
         let Some(account) = &place.account else {
             let tables = schemas::TABLES.iter();
-            let page = Page {
-                items: tables.map(|table| crate::describe::summary(table)).collect(),
-                ..Page::default()
-            };
-            return Ok((None, Api::Local, page));
+            let items = tables.map(|table| crate::describe::summary(table)).collect();
+            return Ok((None, listed(Api::Local, items)));
         };
         let account = self.accounts.by_id(account).await?;
-        if let Some(items) = self.arranged(plan.listing.table, &account).await? {
-            let page = Page { items, ..Page::default() };
-            return Ok((Some(account), Api::Local, page));
+        if let Some(items) = self.arranged(table, &account).await? {
+            return Ok((Some(account), listed(Api::Local, items)));
         }
-        let table = plan.listing.table;
+        if *table == ROOM {
+            let rooms = self.rooms(&account).await?;
+            return Ok((Some(account), rooms));
+        }
         if plan.listing.origin == Origin::Calendars {
             let port = self.connect.calendars(&account)?;
-            let items = match *table == CONTACT {
-                true => port.rooms().await?,
-                false => self.calendar_list(&account, &*port, true).await?.to_vec(),
-            };
-            let page = Page { items, ..Page::default() };
-            return Ok((Some(account), port.api(), page));
+            let items = self.calendar_list(&account, &*port, true).await?.to_vec();
+            return Ok((Some(account), listed(port.api(), items)));
         }
         let mailbox = self.connect.mailbox(&account)?;
-        let projection = project(mailbox.api(), &plan.columns()?);
-        let page = mailbox.lookup(table, &plan.people(place), &projection).await?;
-        Ok((Some(account), mailbox.api(), page))
+        let api = mailbox.api();
+        let people = plan.people(place);
+        let page = mailbox.lookup(table, &people, &project(api, &plan.columns()?)).await?;
+        let mut list = Listed { api, page, of_events: Vec::new() };
+        if plan.listing.is_people() && list.page.items.len() < people.limit {
+            self.add_people_of_events(&account, &people, &mut list).await;
+        }
+        Ok((Some(account), list))
     }
 
     /// Converts what crosses the port as plain types to objects of ours.
@@ -319,23 +353,6 @@ impl LookupPlan {
             emails: self.emails.clone(),
             limit: place.shown.saturating_add(self.limit).saturating_add(1),
         }
-    }
-
-    /// Returns a note on requested people whom no account knows, if all accounts responded.
-    fn unknown(&self, rows: &RowTable) -> Option<Note> {
-        if !self.listing.is_people() || !self.places.is_empty() {
-            return None;
-        }
-        if self.emails.is_empty() {
-            return rows.is_empty().then(|| "nobody found: try part of the name or address".into());
-        }
-        let known = |email: &str| {
-            let mut all = rows.rows().zip(rows.extras());
-            all.any(|(row, extra)| says(row, extra, &["name", "emails"], email))
-        };
-        let unknown: Vec<&str> =
-            self.emails.iter().map(String::as_str).filter(|email| !known(email)).collect();
-        (!unknown.is_empty()).then(|| note!("nobody matches {}", ours(unknown.join(", "))))
     }
 
     /// Returns the text that filters rows here; people are filtered by the provider.

@@ -526,20 +526,6 @@ fn inviting_more_guests_adds_no_duplicates() {
     );
 }
 
-#[test]
-fn bookable_rooms_are_listed_as_people() {
-    let room = json!({"id": "r2@resource.calendar.google.com", "summary": "Room 2"});
-    assert_eq!(
-        read::room(&room),
-        Some(json!({
-            "resourceName": "r2@resource.calendar.google.com",
-            "names": [{"displayName": "Room 2"}],
-            "emailAddresses": [{"value": "r2@resource.calendar.google.com"}],
-        }))
-    );
-    assert!(fixtures("calendar").iter().all(|one| read::room(one).is_none()));
-}
-
 /// JSON of any form under the keys that are read.
 fn odd() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![

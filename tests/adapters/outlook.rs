@@ -367,7 +367,8 @@ async fn every_kind_of_lookup_sends_its_requests() {
             "mira@example.com true, mira@example.onmicrosoft.com false";
         nobody(), &SETTING, vec!["GET /me/mailboxSettings".to_owned()],
             "W. Europe Standard Time";
-        people(None, &[]), &CONTACT, vec![format!("GET /me/contacts?{contact}")],
+        people(None, &[]), &CONTACT,
+            vec![format!("POST /$batch\nGET /me/contacts?{contact}\nGET /me/people?{person}")],
             "Henrike Olbrich, Jonas Brandt, Priya Raman, Tomasz Wilk, Anselm Voss, Bruno Kowalczyk, Parents of class 3b, Anselm Voss";
         people(Some("pri\"ya"), &[]), &CONTACT,
             vec![format!(
@@ -1080,6 +1081,9 @@ async fn google_people_are_read_from_all_pages() {
     use daysheet_core::schemas::CONTACT;
     let person = |at: usize| json!({"resourceName": format!("people/c{at}")});
     let outlook = answering(move |request| {
+        if request.contains("/otherContacts?") {
+            return json!({"otherContacts": [{"resourceName": "otherContacts/c9"}]});
+        }
         if request.contains("connections") {
             let at = request.rsplit_once("pageToken=");
             let at: usize = at.map_or(0, |(_, at)| at.parse().unwrap());
@@ -1102,10 +1106,12 @@ async fn google_people_are_read_from_all_pages() {
     let projection = project(Api::Gmail, &columns);
     let search = ["GET /v1/people:searchContacts?query=", "GET /v1/otherContacts:search?query="];
     let connections = "GET /v1/people/me/connections?personFields=";
+    let others = "GET /v1/otherContacts?readMask=";
     let most = "Google finds at most 30 people per list; narrow it by more letters";
     for (q, limit, found, beginnings, notes) in [
         (None, 3, 3, vec![connections; 2], vec![]),
-        (None, 50, 6, vec![connections; 3], vec![]),
+        // Other contacts come after the saved ones.
+        (None, 50, 7, vec![connections, connections, connections, others], vec![]),
         // The first search is announced to both lists.
         (Some("a"), 20, 20, [search, search].concat(), vec![]),
         (Some("a"), 50, 30, search.to_vec(), vec![most]),

@@ -17,7 +17,7 @@ use daysheet::schemas::Api;
 use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 
-use crate::common::fake_calendars::{CalendarHarness, Entry, FakeCalendars};
+use crate::common::fake_calendars::{CalendarHarness, Entry, FakeCalendars, guest};
 use crate::support::column;
 
 /// The calendars of an account at Outlook, empty.
@@ -493,18 +493,85 @@ async fn calendars_and_rooms_are_looked_up() {
     );
     let asked = json!({"kind": "calendars", "q": "TEA", "limit": 1});
     assert_eq!(harness.notes("lookup", asked).await, "calendars: 1 of 1");
+    let asked = json!({"kind": "rooms"});
+    assert_eq!(
+        harness.notes("lookup", asked).await,
+        "rooms: 0 of 0 in ana@example.com and bo@example.com\nservices list only rooms open to \
+         you: name another by its address in `people` or `who`"
+    );
     *harness.fakes[1].rooms.lock().unwrap() = vec![
-        json!({"displayName": "Room 4", "emailAddresses": [{"address": "room4@example.com"}]}),
-        json!({"displayName": "Hall", "emailAddresses": [{"address": "hall@example.com"}]}),
+        json!({"id": "room4@example.com", "summary": "Room 4"}),
+        json!({"id": "hall@example.com", "summary": "Hall"}),
     ];
     let asked = json!({"kind": "rooms", "q": "room"});
     assert_eq!(
         harness.call("lookup", asked).await.unwrap(),
         [
-            "contacts[1\t]{name\temails\tcompany\taccount}:\n  \
-             Room 4\troom4@example.com\tnull\tbo@example.com",
+            "rooms[1\t]{name\temail\tbuilding\tseats\tused\taccount}:\n  \
+             Room 4\troom4@example.com\tnull\tnull\tnull\tbo@example.com",
+            "rooms: 1 of 1",
+        ]
+    );
+}
+
+/// Whom events name is found beside the contacts, and so are the rooms.
+#[tokio::test]
+async fn people_and_rooms_of_events_are_found() {
+    let harness = CalendarHarness::one().await.with_tabs();
+    let fake = &harness.fakes[0];
+    let today = jiff::Timestamp::now().to_string();
+    for (id, guests) in [
+        ("main/a", &["bo@example.com", "cy@example.com"][..]),
+        ("main/b", &["cy@example.com", "r4@example.com"]),
+    ] {
+        fake.put(id, "Budget", &format!("{}[UTC]", &today[..16]), 30);
+        fake.touch(id, |facts| {
+            facts.guests = guests.iter().map(|address| guest(address, '+')).collect();
+            facts.guests[1].room = guests[1].starts_with("r4");
+        });
+    }
+    *fake.mailbox.people.lock().unwrap() = vec![
+        json!({"names": [{"displayName": "Dee"}], "emailAddresses": [{"value": "dee@example.com"}]}),
+        json!({"emailAddresses": [{"value": "eve@example.net"}], "unsaved": true}),
+    ];
+    let contacts = |more: Value| {
+        let mut asked = json!({"kind": "contacts"});
+        asked.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        asked
+    };
+    let head = "contacts[4\t]{name\temails\tknown\tcompany}:\n  ";
+    assert_eq!(
+        harness.call("lookup", contacts(json!({}))).await.unwrap(),
+        [
+            format!(
+                "{head}Dee\tdee@example.com\tsaved\tnull\n  null\teve@example.net\tmail\tnull\n  \
+                 null\tcy@example.com\tevent\tnull\n  null\tbo@example.com\tevent\tnull"
+            ),
+            "contacts: 4 of 4".to_owned(),
+        ]
+    );
+    *harness.fakes[0].mailbox.people.lock().unwrap() = Vec::new();
+    let found = harness.call("lookup", contacts(json!({"q": "CY exam"}))).await.unwrap();
+    assert_eq!(
+        found,
+        [
+            "contacts[1\t]{name\temails\tknown\tcompany}:\n  null\tcy@example.com\tevent\tnull",
             "contacts: 1 of 1",
         ]
+    );
+    let rooms = harness.call("lookup", json!({"kind": "rooms"})).await.unwrap();
+    assert_eq!(
+        rooms,
+        [
+            "rooms[1\t]{name\temail\tbuilding\tseats\tused}:\n  null\tr4@example.com\tnull\tnull\t1",
+            "rooms: 1 of 1",
+        ]
+    );
+    let asked = contacts(json!({"emails": ["cy@example.con", "nobody@shop.example"]}));
+    assert_eq!(
+        harness.notes("lookup", asked).await,
+        "contacts: 0 of 0\nnobody matches cy@example.con: did you mean `cy@example.com`?\n\
+         nobody matches nobody@shop.example"
     );
 }
 

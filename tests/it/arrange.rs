@@ -462,7 +462,10 @@ async fn contacts_are_found_by_address_or_name() {
                "set": {"name": "Lena O.", "emails": "lena@new.example", "phone": "+49 1", "role": "Art"}})
     };
     let held = harness.ok("manage", update("Lena@studio.example")).await;
-    assert_eq!(held, "contacts[1|]{name|emails|company}:\n  Lena O.|lena@new.example|null");
+    assert_eq!(
+        held,
+        "contacts[1|]{name|emails|known|company}:\n  Lena O.|lena@new.example|saved|null"
+    );
     assert_eq!(
         harness.ana().written(),
         [

@@ -155,6 +155,7 @@ const ONE: &[MessageAction] = &cases! {
             "id": "Glaze"}"#,
         &[];
     "lookup", r#"{"kind": "rooms"}"#, &[];
+    "lookup", r#"{"kind": "contacts"}"#, &[];
     "calendar_search",
         r#"{"account": "mira@lindqvist-lamps.example", "from": "2026-11-19", "to": "2026-11-19",
             "q": "Measuring evening"}"#,

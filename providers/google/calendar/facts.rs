@@ -3,7 +3,7 @@
 //! Pure: JSON in, plain data out, and never an error. The registry decides what columns show.
 
 use jiff::tz::TimeZone;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::json::text;
 use daysheet_core::event_time::{self, EventTime, ZonedTime};
@@ -208,18 +208,9 @@ fn link(event: &Value) -> Option<String> {
     })
 }
 
-/// Returns a bookable room, in the shape of the People API's people.
-pub fn room(calendar: &Value) -> Option<Value> {
-    let id = text(calendar, "id");
-    if !id.ends_with("@resource.calendar.google.com") {
-        return None;
-    }
-    let name = some(calendar, "summaryOverride").or_else(|| some(calendar, "summary"));
-    Some(json!({
-        "resourceName": id,
-        "names": name.map(|name| json!({"displayName": name})).into_iter().collect::<Vec<_>>(),
-        "emailAddresses": [{"value": id}],
-    }))
+/// Returns true for the calendar of a bookable room.
+pub fn is_room(calendar: &Value) -> bool {
+    text(calendar, "id").ends_with("@resource.calendar.google.com")
 }
 
 /// Returns the mask of a list's events for the paths that are read.

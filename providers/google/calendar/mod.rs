@@ -235,7 +235,9 @@ impl Calendars for GoogleCalendar {
     }
 
     async fn rooms(&self) -> Result<Vec<Value>> {
-        Ok(self.calendar_list().await?.iter().filter_map(read::room).collect())
+        let mut rooms = self.calendar_list().await?;
+        rooms.retain(read::is_room);
+        Ok(rooms)
     }
 
     async fn manage(&self, op: &CalendarOp) -> Result<Option<Value>> {

@@ -21,7 +21,7 @@ use serde_json::{Value, json};
 
 use super::client::{Graph, request};
 use super::response::{DENIED, not_ours};
-use crate::json::{is, nested, text};
+use crate::json::{is, text};
 use crate::limiter::rehearse;
 use crate::net;
 use crate::written::holds;
@@ -131,8 +131,10 @@ impl Calendars for OutlookCalendar {
             _ => error,
         };
         let answer = self.graph.get(&list).await.map_err(no_rooms)?;
-        let (rooms, _) = self.graph.all(answer, usize::MAX, ROOM_PAGES).await?;
-        Ok(rooms.iter().filter_map(room).collect())
+        let (mut rooms, _) = self.graph.all(answer, usize::MAX, ROOM_PAGES).await?;
+        // One without an address cannot be booked.
+        rooms.retain(|room| !text(room, "emailAddress").is_empty());
+        Ok(rooms)
     }
 
     async fn manage(&self, op: &CalendarOp) -> Result<Option<Value>> {
@@ -254,35 +256,4 @@ impl Calendars for OutlookCalendar {
     fn check_id(&self, id: &str) -> Result<()> {
         events::check(id)
     }
-}
-
-/// Returns a room as a contact: with the building as its company, and the capacity as its role.
-fn room(place: &Value) -> Option<Value> {
-    let address = text(place, "emailAddress");
-    if address.is_empty() {
-        return None;
-    }
-    let floor = text(place, "floorLabel");
-    let building = match (text(place, "building"), floor) {
-        (building, "") => building.to_owned(),
-        ("", floor) => format!("floor {floor}"),
-        (building, floor) => format!("{building}, floor {floor}"),
-    };
-    let mut room = json!({
-        "id": text(place, "id"),
-        "displayName": text(place, "displayName"),
-        "emailAddresses": [{"name": text(place, "displayName"), "address": address}],
-    });
-    if let Some(room) = room.as_object_mut() {
-        if !building.is_empty() {
-            room.insert("companyName".to_owned(), building.into());
-        }
-        if let Some(seats) = nested(place, "capacity").as_u64() {
-            room.insert("jobTitle".to_owned(), format!("room for {seats}").into());
-        }
-        if let Some(phone) = place.get("phone").filter(|phone| phone.is_string()) {
-            room.insert("mobilePhone".to_owned(), phone.clone());
-        }
-    }
-    Some(room)
 }

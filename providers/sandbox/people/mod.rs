@@ -1,5 +1,5 @@
 //! Google's People API, as far as looking people up needs it: the search in
-//! contacts and other contacts, and the list of contacts; what writes is in
+//! contacts and other contacts, and the lists of both; what writes is in
 //! `write.rs`, and a person's JSON in `person.rs`.
 //!
 //! The people are those of the mail (`store/mailbox/contacts.rs`): saved ones are contacts,
@@ -33,17 +33,18 @@ const LIST_ROWS: (usize, usize) = (100, 1_000);
 /// The type of a search's answer.
 static SEARCH: Shape = shape! { "results": &shape! { "person": &PERSON } };
 
-/// The type of the list's answer.
-static CONNECTIONS: Shape = shape! {
-    "connections": &PERSON, "nextPageToken", "nextSyncToken", "totalPeople", "totalItems",
+/// The type of a list's answer.
+static LIST: Shape = shape! {
+    "connections": &PERSON, "otherContacts": &PERSON, "nextPageToken", "nextSyncToken",
+    "totalPeople", "totalItems", "totalSize",
 };
 
 /// What a route leads to.
 enum PeopleCall<'a> {
     /// A search, among those.
     Search(PeopleSource),
-    /// The list of contacts.
-    List,
+    /// The list of those.
+    List(PeopleSource),
     /// A single contact.
     One(write::ContactCall<'a>),
 }
@@ -51,7 +52,8 @@ enum PeopleCall<'a> {
 routes! { PeopleCall below "/v1" {
     "GET" ["people:searchContacts"] => PeopleCall::Search(PeopleSource::Contacts),
     "GET" ["otherContacts:search"] => PeopleCall::Search(PeopleSource::Others),
-    "GET" ["people", "me", "connections"] => PeopleCall::List,
+    "GET" ["people", "me", "connections"] => PeopleCall::List(PeopleSource::Contacts),
+    "GET" ["otherContacts"] => PeopleCall::List(PeopleSource::Others),
     "GET" ["people", id] => PeopleCall::One(write::ContactCall::Get(id)),
     "POST" ["people:createContact"] => PeopleCall::One(write::ContactCall::Create),
     "PATCH" ["people", id, "updateContact"] => PeopleCall::One(write::ContactCall::Update(id)),
@@ -81,7 +83,7 @@ fn handle(state: &State, request: &Request, call: PeopleCall<'_>) -> Result<Resp
     let (mailbox, access) = bearer(state, request)?;
     let (kind, list) = match call {
         PeopleCall::Search(kind) => (kind, false),
-        PeopleCall::List => (PeopleSource::Contacts, true),
+        PeopleCall::List(kind) => (kind, true),
         PeopleCall::One(call) => return write::handle(state, request, mailbox, &access, &call),
     };
     if !kind.open_to(|scope| access.has(scope)) {
@@ -96,10 +98,15 @@ fn handle(state: &State, request: &Request, call: PeopleCall<'_>) -> Result<Resp
         }
     };
     if list {
-        let known = &["personFields", "pageSize", "pageToken", "sortOrder"];
-        let params = Params::check(&request.query, known, &CONNECTIONS)?;
-        let fields = mask(&params, "personFields", kind)?;
-        return Ok(params.answer(connections(&params, &people, &fields)?));
+        let (asked, known): (_, &[&str]) = match kind {
+            PeopleSource::Contacts => {
+                ("personFields", &["personFields", "pageSize", "pageToken", "sortOrder"])
+            }
+            PeopleSource::Others => ("readMask", &["readMask", "pageSize", "pageToken"]),
+        };
+        let params = Params::check(&request.query, known, &LIST)?;
+        let fields = mask(&params, asked, kind)?;
+        return Ok(params.answer(page(&params, &people, kind, &fields)?));
     }
     let known = &["query", "readMask", "pageSize"];
     let params = Params::check(&request.query, known, &SEARCH)?;
@@ -120,32 +127,35 @@ fn handle(state: &State, request: &Request, call: PeopleCall<'_>) -> Result<Resp
     }))
 }
 
-/// One page of the contacts.
-fn connections(
+/// One page of a list.
+fn page(
     params: &Params<'_>,
     people: &[(Person, Option<Contact>)],
+    kind: PeopleSource,
     fields: &[&str],
 ) -> Result<Value, Response> {
+    let (key, totals): (_, &[&str]) = match kind {
+        PeopleSource::Contacts => ("connections", &["totalPeople", "totalItems"]),
+        PeopleSource::Others => ("otherContacts", &["totalSize"]),
+    };
     let rows = rows(params, LIST_ROWS)?;
     let start = match params.one("pageToken") {
         None => 0,
         Some(token) => place(token).ok_or_else(|| error::invalid("Invalid page token."))?,
     };
     let page = people.iter().skip(start).take(rows);
-    let page: Vec<Value> = page
-        .map(|(person, contact)| resource(person, contact.as_ref(), PeopleSource::Contacts, fields))
-        .collect();
+    let page: Vec<Value> =
+        page.map(|(person, contact)| resource(person, contact.as_ref(), kind, fields)).collect();
     let mut answer = Map::new();
     let next = start.saturating_add(page.len());
     if !page.is_empty() {
-        answer.insert("connections".to_owned(), page.into());
+        answer.insert(key.to_owned(), page.into());
     }
     if next < people.len() {
         answer.insert("nextPageToken".to_owned(), token(next).into());
     }
     if !people.is_empty() {
-        answer.insert("totalPeople".to_owned(), people.len().into());
-        answer.insert("totalItems".to_owned(), people.len().into());
+        answer.extend(totals.iter().map(|total| ((*total).to_owned(), people.len().into())));
     }
     Ok(Value::Object(answer))
 }

@@ -301,7 +301,7 @@ pub trait Calendars: Send + Sync {
     /// Returns all calendars, as objects of the table `calendar`; the main one first.
     async fn calendars(&self) -> Result<Vec<Value>>;
 
-    /// Rooms that can be booked, as objects of the table `contact`.
+    /// Rooms that can be booked, as objects of the table `room`.
     async fn rooms(&self) -> Result<Vec<Value>>;
 
     /// Creates, renames or deletes a calendar; returns the resulting calendar.

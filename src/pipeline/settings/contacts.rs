@@ -11,7 +11,7 @@ use crate::pipeline::{Pipeline, Response};
 use crate::project::project;
 use crate::provider::People;
 use crate::provider::mail::{ContactCard, SettingsChange};
-use crate::schemas::{CONTACT, CONTACT_ID, CONTACT_KIND, Field, Level};
+use crate::schemas::{CONTACT, CONTACT_ID, Field, Level, SAVED};
 use crate::tools::outward::{Manage, ManageOp};
 
 /// The maximum number of people of a name that are considered.
@@ -90,7 +90,8 @@ impl Pipeline {
     async fn contact_id(&self, owner: &SettingsContext, id_or_name: &str) -> Result<String> {
         let api = owner.mailbox.api();
         let mut columns: Vec<&'static Field> = CONTACT.up_to(Level::Key);
-        columns.extend([&CONTACT_ID, &CONTACT_KIND]);
+        let known = CONTACT.field("known");
+        columns.extend(known.into_iter().chain([&CONTACT_ID]));
         let is_address = id_or_name.contains('@');
         let people = People {
             q: (!is_address).then(|| id_or_name.to_owned()),
@@ -109,7 +110,7 @@ impl Pipeline {
                 continue;
             }
             match texts(&CONTACT_ID).into_iter().next() {
-                Some(id) if texts(&CONTACT_KIND).is_empty() => {
+                Some(id) if known.is_some_and(|known| texts(known) == [SAVED]) => {
                     if !ids.contains(&id) {
                         ids.push(id);
                     }

@@ -1,0 +1,47 @@
+//! The `room` table: one room or other resource that can be booked for a meeting.
+//!
+//! Google's objects are entries of the calendar list, Microsoft's are places; rooms that
+//! only events name are objects of ours.
+
+use super::Api::{Gmail, Local, Outlook};
+use super::Kind::{Count, Text};
+use super::Level::{Key, More};
+use super::Source::{Account, Either, Path};
+use super::{Field, In, Table, field, table};
+
+/// One row per room.
+pub const ROOM: Table = table(
+    "room",
+    "rooms",
+    1,
+    "One room or other resource that can be booked; a guest by its address.",
+    FIELDS,
+);
+
+const FIELDS: &[Field] =
+    &In("room").columns([
+        field("name", Text, "Name of the room.").level(Key).untrusted(80).sources(&[
+            (Gmail, Either(&[Path("summaryOverride"), Path("summary")])),
+            (Outlook, Path("displayName")),
+            (Local, Path("name")),
+        ]),
+        field("email", Text, "Address, for `people` and `who`.").level(Key).untrusted(120).sources(
+            &[(Gmail, Path("id")), (Outlook, Path("emailAddress")), (Local, Path("email"))],
+        ),
+        field("building", Text, "Building; Outlook only.")
+            .untrusted(80)
+            .sources(&[(Outlook, Path("building"))]),
+        field("floor", Text, "Floor; Outlook only.")
+            .level(More)
+            .untrusted(40)
+            .sources(&[(Outlook, Path("floorLabel"))]),
+        field("seats", Count, "How many people it holds; Outlook only.")
+            .sources(&[(Outlook, Path("capacity"))]),
+        // Counted by the pipeline in the account's own events.
+        field("used", Count, "Events of the account it is booked for, 90 days back and ahead.")
+            .sources(&[(Gmail, Path("used")), (Outlook, Path("used")), (Local, Path("used"))]),
+        field("account", Text, "Address of the account that sees it.")
+            .level(More)
+            .ours()
+            .sources(&[(Gmail, Account), (Outlook, Account), (Local, Account)]),
+    ]);

@@ -1,0 +1,248 @@
+//! People and rooms that events name, beside those that a service lists; and who was
+//! probably meant by an address that nobody has.
+
+use std::collections::HashMap;
+
+use jiff::ToSpan;
+use serde_json::{Value, json};
+
+use super::{Listed, LookupPlan, LookupPosition, says};
+use crate::error::{Kind, Result};
+use crate::flatten::{self, Context, Room};
+use crate::pipeline::Pipeline;
+use crate::project::project;
+use crate::provider::calendar::EventListRequest;
+use crate::provider::{Account, Page, People};
+use crate::row::RowTable;
+use crate::schemas::{Api, CONTACT, EVENT, ROOM, Table};
+use crate::text::{Note, note, ours, quoted};
+
+/// The days back and ahead whose events are read.
+const DAYS: i64 = 90;
+/// Events of a calendar in one answer, and the most answers that are read.
+const PAGE: usize = 250;
+const PAGES: usize = 4;
+/// People that are compared with an address nobody has.
+const COMPARED: usize = 500;
+/// The minimum similarity of a name for suggesting it, as `strsim` measures it.
+const ALIKE: f64 = 0.75;
+
+/// A guest or organizer of events.
+struct Guest {
+    name: Option<String>,
+    address: String,
+    room: bool,
+    events: u64,
+}
+
+impl Pipeline {
+    /// Returns the guests and organizers of an account's events, those of most events
+    /// first, and notes on what could not be read.
+    async fn guests_of_events(&self, account: &Account) -> Result<(Vec<Guest>, Vec<Note>)> {
+        let owner = self.owner(account.clone()).await?;
+        let now = self.clock().now;
+        let range = (DAYS * 24).hours();
+        let from = now.checked_sub(range).unwrap_or(now);
+        let to = now.checked_add(range).unwrap_or(now);
+        let key: Vec<_> = EVENT.fields.first().into_iter().collect();
+        let places = self.places(&owner, false).await?;
+        let shown = places.iter().filter(|place| place.is_shown());
+        let mut calendars: Vec<_> = shown.map(|place| (place.id.clone(), None)).collect();
+        let mut guests: Vec<Guest> = Vec::new();
+        let mut at: HashMap<String, usize> = HashMap::new();
+        let mut failed = 0;
+        for _ in 0..PAGES {
+            if calendars.is_empty() {
+                break;
+            }
+            let request = EventListRequest {
+                calendars: std::mem::take(&mut calendars),
+                from,
+                to,
+                series: false,
+                projection: project(owner.port.api(), &key),
+                limit: PAGE,
+            };
+            let answers = owner.port.events(&request).await;
+            for ((id, _), answer) in request.calendars.into_iter().zip(answers) {
+                let Ok(Page { items, next, .. }) = answer else {
+                    failed += 1;
+                    continue;
+                };
+                calendars.extend(next.map(|next| (id, Some(next))));
+                for data in items.iter().filter_map(|item| owner.port.event_data(item)) {
+                    let organizer = data.organizer.map(|address| (None, address, false));
+                    let others = data.guests.into_iter().filter(|guest| !guest.me);
+                    let others = others.map(|guest| (guest.name, guest.address, guest.room));
+                    for (name, address, room) in organizer.into_iter().chain(others) {
+                        let place = *at.entry(address.to_lowercase()).or_insert(guests.len());
+                        if place == guests.len() {
+                            guests.push(Guest { name: None, address, room, events: 0 });
+                        }
+                        if let Some(guest) = guests.get_mut(place) {
+                            guest.events += 1;
+                            guest.name = guest.name.take().or(name);
+                        }
+                    }
+                }
+            }
+        }
+        guests.retain(|guest| !guest.address.eq_ignore_ascii_case(&account.email));
+        guests.sort_by(|one, other| other.events.cmp(&one.events));
+        let mut notes = Vec::new();
+        if failed > 0 {
+            notes.push(note!("calendars that could not be read: {}", failed));
+        }
+        if !calendars.is_empty() {
+            notes.push("only the first events of the last and next 90 days were read".into());
+        }
+        Ok((guests, notes))
+    }
+
+    /// Adds the people whom only events name, as far as they match.
+    pub(super) async fn add_people_of_events(
+        &self,
+        account: &Account,
+        people: &People,
+        list: &mut Listed,
+    ) {
+        let (guests, notes) = match self.guests_of_events(account).await {
+            Ok(found) => found,
+            Err(error) => {
+                list.page.notes.push(note!("people of events are missing: {}", &error));
+                return;
+            }
+        };
+        list.page.notes.extend(notes);
+        let known = texts(self, &CONTACT, "emails", list);
+        let wanted = |guest: &Guest| {
+            let name = guest.name.as_deref().unwrap_or_default().to_lowercase();
+            let address = guest.address.to_lowercase();
+            let named = |word: &str| name.contains(word) || address.contains(word);
+            !guest.room
+                && !known.contains(&address)
+                && people.q.as_ref().is_none_or(|q| q.to_lowercase().split_whitespace().all(named))
+                && (people.emails.is_empty()
+                    || people.emails.iter().any(|email| email.trim().to_lowercase() == address))
+        };
+        let object = |guest: &Guest| json!({"name": guest.name, "emails": [guest.address], "known": "event"});
+        list.of_events = guests.iter().filter(|guest| wanted(guest)).map(object).collect();
+    }
+
+    /// Returns the rooms that a service lists, and those that only events name.
+    pub(super) async fn rooms(&self, account: &Account) -> Result<Listed> {
+        let port = self.connect.calendars(account)?;
+        let mut notes = Vec::new();
+        let items = match port.rooms().await {
+            // Without that permission, the rooms of events are still known.
+            Err(error) if error.kind() == Kind::Provider(403) => {
+                notes.push(note!("{}", &error));
+                Vec::new()
+            }
+            listed => listed?,
+        };
+        let page = Page { items, ..Page::default() };
+        let mut list = Listed { api: port.api(), page, of_events: Vec::new() };
+        let guests = match self.guests_of_events(account).await {
+            Ok((guests, failed)) => {
+                notes.extend(failed);
+                guests
+            }
+            Err(error) => {
+                notes.push(note!("rooms of events are missing: {}", &error));
+                Vec::new()
+            }
+        };
+        let known = texts(self, &ROOM, "email", &list);
+        for guest in guests {
+            let address = guest.address.to_lowercase();
+            let place = known.iter().position(|known| *known == address);
+            match place.and_then(|place| list.page.items.get_mut(place)?.as_object_mut()) {
+                Some(room) => {
+                    room.insert("used".to_owned(), guest.events.into());
+                }
+                None if guest.room => list.of_events.push(
+                    json!({"name": guest.name, "email": guest.address, "used": guest.events}),
+                ),
+                None => {}
+            }
+        }
+        list.page.notes = notes;
+        Ok(list)
+    }
+
+    /// Returns notes on requested people whom none of the accounts `asked` knows, with
+    /// who was perhaps meant.
+    pub(super) async fn unknown_people(
+        &self,
+        plan: &LookupPlan,
+        asked: Vec<LookupPosition>,
+        rows: &RowTable,
+    ) -> Vec<Note> {
+        let known = |email: &str| {
+            let mut all = rows.rows().zip(rows.extras());
+            all.any(|(row, extra)| says(row, extra, &["name", "emails"], email))
+        };
+        let unknown: Vec<&str> = match &plan.q {
+            Some(q) if rows.is_empty() => vec![q],
+            _ => plan.emails.iter().map(String::as_str).filter(|email| !known(email)).collect(),
+        };
+        if unknown.is_empty() {
+            return Vec::new();
+        }
+        let everybody = LookupPlan {
+            q: None,
+            emails: Vec::new(),
+            limit: COMPARED,
+            places: asked,
+            ..plan.clone()
+        };
+        let mut names = Vec::new();
+        if let Ok((parts, _)) = self.lists(&everybody).await {
+            for part in parts {
+                names.extend(texts(self, &CONTACT, "emails", &part.list));
+                names.extend(texts(self, &CONTACT, "name", &part.list));
+            }
+        }
+        let note = |wanted: &str| match nearest(wanted, &names) {
+            Some(near) => {
+                self.note_untrusted_quote();
+                note!("nobody matches {}: did you mean {}?", ours(wanted), quoted(near))
+            }
+            None if plan.q.is_some() => "nobody found: try part of the name or address".into(),
+            None => note!("nobody matches {}", ours(wanted)),
+        };
+        unknown.into_iter().map(note).collect()
+    }
+}
+
+/// Returns the name or address that is most similar to `wanted`, if one is.
+fn nearest<'a>(wanted: &str, names: &'a [String]) -> Option<&'a str> {
+    let wanted = wanted.trim().to_lowercase();
+    names
+        .iter()
+        .map(|name| (strsim::normalized_damerau_levenshtein(&wanted, name), name.as_str()))
+        .max_by(|(one, _), (other, _)| one.total_cmp(other))
+        .filter(|(alike, _)| *alike >= ALIKE)
+        .map(|(_, name)| name)
+}
+
+/// Returns the lower-case texts of a column of everything that was listed.
+fn texts(pipeline: &Pipeline, table: &Table, column: &str, list: &Listed) -> Vec<String> {
+    let names = HashMap::new();
+    let context = |api: Api| Context {
+        api,
+        zone: &pipeline.config.zone,
+        account: "",
+        address: "",
+        names: &names,
+        room: Room::List,
+    };
+    let field = table.field(column);
+    let read = |item: &Value, api: Api| {
+        field.map(|field| flatten::texts(field, item, &context(api))).unwrap_or_default()
+    };
+    let listed = list.page.items.iter().flat_map(|item| read(item, list.api));
+    let of_events = list.of_events.iter().flat_map(|item| read(item, Api::Local));
+    listed.chain(of_events).map(|text| text.to_lowercase()).collect()
+}

@@ -126,7 +126,7 @@ impl Pipeline {
                 let first: Vec<&str> = columns.iter().take(2).map(|field| field.name).collect();
                 own.retain(|row, extra| {
                     let (cells, _) = row.split_at(row.len().min(2));
-                    says(cells, extra, &first, q) || matches!(row, [_, Cell::Null, ..])
+                    says(cells, extra, &first, q) || matches!(row, [Cell::Id(_), Cell::Null, ..])
                 });
             }
             // The rows of this account on this page.

@@ -46,7 +46,11 @@ impl Gmail {
     pub(super) async fn categories(&self, projection: &Projection) -> Result<Page> {
         let mut listed = self.labels().await?;
         listed.retain(|label| text(label, "type") == "user");
-        let mut page = self.labels_of(listed, projection).await?;
+        let mut page = self.labels_of(listed.clone(), projection).await?;
+        // One that could not be counted still has its name.
+        for failed in std::mem::take(&mut page.failed) {
+            page.items.extend(listed.iter().find(|label| text(label, "id") == failed.id).cloned());
+        }
         page.items.sort_by_key(|label| text(label, "name").to_lowercase());
         Ok(page)
     }

@@ -88,7 +88,7 @@ impl Pipeline {
             }
         }
         guests.retain(|guest| !guest.address.eq_ignore_ascii_case(&account.email));
-        guests.sort_by(|one, other| other.events.cmp(&one.events));
+        guests.sort_by_key(|guest| std::cmp::Reverse(guest.events));
         let mut notes = Vec::new();
         if failed > 0 {
             notes.push(note!("calendars that could not be read: {}", failed));

@@ -500,8 +500,8 @@ async fn calendars_and_rooms_are_looked_up() {
          you: name another by its address in `people` or `who`"
     );
     *harness.fakes[1].rooms.lock().unwrap() = vec![
-        json!({"id": "room4@example.com", "summary": "Room 4"}),
-        json!({"id": "hall@example.com", "summary": "Hall"}),
+        json!({"displayName": "Room 4", "emailAddress": "room4@example.com"}),
+        json!({"displayName": "Hall", "emailAddress": "hall@example.com"}),
     ];
     let asked = json!({"kind": "rooms", "q": "room"});
     assert_eq!(
@@ -545,7 +545,7 @@ async fn people_and_rooms_of_events_are_found() {
         [
             format!(
                 "{head}Dee\tdee@example.com\tsaved\tnull\n  null\teve@example.net\tmail\tnull\n  \
-                 null\tcy@example.com\tevent\tnull\n  null\tbo@example.com\tevent\tnull"
+                 cy@example.com\tcy@example.com\tevent\tnull\n  bo@example.com\tbo@example.com\tevent\tnull"
             ),
             "contacts: 4 of 4".to_owned(),
         ]
@@ -555,7 +555,7 @@ async fn people_and_rooms_of_events_are_found() {
     assert_eq!(
         found,
         [
-            "contacts[1\t]{name\temails\tknown\tcompany}:\n  null\tcy@example.com\tevent\tnull",
+            "contacts[1\t]{name\temails\tknown\tcompany}:\n  cy@example.com\tcy@example.com\tevent\tnull",
             "contacts: 1 of 1",
         ]
     );
@@ -563,7 +563,7 @@ async fn people_and_rooms_of_events_are_found() {
     assert_eq!(
         rooms,
         [
-            "rooms[1\t]{name\temail\tbuilding\tseats\tused}:\n  null\tr4@example.com\tnull\tnull\t1",
+            "rooms[1\t]{name\temail\tbuilding\tseats\tused}:\n  r4@example.com\tr4@example.com\tnull\tnull\t1",
             "rooms: 1 of 1",
         ]
     );

@@ -354,7 +354,11 @@ async fn contact_lookup_says_when_more_exist() {
     }
     assert_eq!(
         notes,
-        ["contacts: 3; cursor=p1 has more", "contacts: 3; cursor=p2 has more", "contacts: 1 of 7",]
+        [
+            "contacts: 3; cursor=p1 has more",
+            "contacts: 3; cursor=p2 has more",
+            "contacts: 1 of 7\npeople of events are missing: no calendars here",
+        ]
     );
 }
 

@@ -35,6 +35,13 @@ struct Guest {
     events: u64,
 }
 
+impl Guest {
+    /// Returns the name, or the address of somebody without one.
+    fn name(&self) -> &str {
+        self.name.as_deref().filter(|name| !name.is_empty()).unwrap_or(&self.address)
+    }
+}
+
 impl Pipeline {
     /// Returns the guests and organizers of an account's events, those of most events
     /// first, and notes on what could not be read.
@@ -118,14 +125,22 @@ impl Pipeline {
         let wanted = |guest: &Guest| {
             let name = guest.name.as_deref().unwrap_or_default().to_lowercase();
             let address = guest.address.to_lowercase();
-            let named = |word: &str| name.contains(word) || address.contains(word);
+            // As services search: a word of `q` begins a word of the name or address.
+            let starts = |text: &str, word: &str| {
+                let after = |(at, _): (usize, &str)| {
+                    let before = text.get(..at).and_then(|before| before.chars().next_back());
+                    !before.is_some_and(char::is_alphanumeric)
+                };
+                text.match_indices(word).any(after)
+            };
+            let named = |word: &str| starts(&name, word) || starts(&address, word);
             !guest.room
                 && !known.contains(&address)
                 && people.q.as_ref().is_none_or(|q| q.to_lowercase().split_whitespace().all(named))
                 && (people.emails.is_empty()
                     || people.emails.iter().any(|email| email.trim().to_lowercase() == address))
         };
-        let object = |guest: &Guest| json!({"name": guest.name, "emails": [guest.address], "known": "event"});
+        let object = |guest: &Guest| json!({"name": guest.name(), "emails": [guest.address], "known": "event"});
         list.of_events = guests.iter().filter(|guest| wanted(guest)).map(object).collect();
     }
 
@@ -162,7 +177,7 @@ impl Pipeline {
                     room.insert("used".to_owned(), guest.events.into());
                 }
                 None if guest.room => list.of_events.push(
-                    json!({"name": guest.name, "email": guest.address, "used": guest.events}),
+                    json!({"name": guest.name(), "email": guest.address, "used": guest.events}),
                 ),
                 None => {}
             }

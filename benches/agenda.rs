@@ -2,8 +2,8 @@
 //!
 //! `cargo bench --bench agenda` writes the events into `.ics` files, loads them
 //! into the sandbox, and lists a month through the whole program: how many round
-//! trips that takes of each account, told from answers that come late on purpose,
-//! and how long the work between the answers takes, told from the same search
+//! trips that takes of each account, measured with deliberately late answers,
+//! and how long the work between the answers takes, measured by the same search
 //! over answers that are there at once.
 
 #![allow(
@@ -141,9 +141,9 @@ async fn time(pipeline: &Pipeline, arguments: &Value) -> Duration {
     let tool = tools::find("calendar_search").unwrap();
     let arguments = arguments.as_object().cloned();
     let format = Format::Toon(Delimiter::default());
-    let asked = tools::read(tool, arguments, format).unwrap();
+    let request = tools::read(tool, arguments, format).unwrap();
     let begun = Instant::now();
-    let answer = pipeline.run(asked).await.unwrap();
+    let answer = pipeline.run(request).await.unwrap();
     let took = begun.elapsed();
     assert!(answer.blocks[0].len() > 10_000, "{}", answer.blocks[0].len());
     took

@@ -135,8 +135,8 @@ fn metadata(count: u64) -> Vec<Value> {
         .collect()
 }
 
-fn line(what: &str, value: &str, wanted: &str) {
-    println!("{what:<66}{value:>14}   {wanted}");
+fn line(what: &str, value: &str, target: &str) {
+    println!("{what:<66}{value:>14}   {target}");
 }
 
 fn main() {

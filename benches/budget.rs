@@ -128,7 +128,7 @@ async fn main() {
     }
 }
 
-/// The blocks of an answer, and what is told about them.
+/// The blocks of an answer and their statistics.
 async fn ask(
     client: &mut Client,
     tool: &str,

@@ -237,8 +237,8 @@ async fn lane(provider: &'static str, names: Vec<&'static str>, found: Found) {
         number += 1;
         let case = room.prepare(name, number).await;
         room.break_with("writes=1");
-        let (tool, asked) = room.write(&case);
-        let answer = room.call(tool, asked).await;
+        let (tool, arguments) = room.write(&case);
+        let answer = room.call(tool, arguments).await;
         let writes = sandbox.writes();
         room.break_with("");
         assert_eq!(
@@ -278,14 +278,14 @@ impl Lane {
         nth: u64,
         case: &Case,
     ) -> (Cell, String) {
-        let (tool, asked) = room.write(case);
+        let (tool, arguments) = room.write(case);
         let (wire, over) = fault.wire();
         let before = self.log().len();
         let mut begun = nth;
         let (answered, text) = match fault {
             Fault::Killed => {
                 room.break_with("writes=1,delay=10ms");
-                self.killed(room, nth, tool, &asked).await;
+                self.killed(room, nth, tool, &arguments).await;
                 // Whoever calls next learns of it.
                 room.break_with("");
                 (None, self.next_process())
@@ -306,7 +306,7 @@ impl Lane {
                     _ => None,
                 };
                 room.break_with(&format!("{wire},nth={nth}"));
-                let answer = room.call(tool, asked.clone()).await;
+                let answer = room.call(tool, arguments.clone()).await;
                 if fault == Fault::Full {
                     self.full(false).await;
                 }
@@ -330,7 +330,7 @@ impl Lane {
             && done == Done::Not
             && matches!(answered, Some(Reported::Unknown | Reported::Failed));
         if again {
-            room.call(tool, asked).await;
+            room.call(tool, arguments).await;
             if room.done(case).await != Done::Once {
                 cell.wrong = Some(DOUBLED);
             }
@@ -358,10 +358,10 @@ impl Lane {
 
     /// Makes the write in a process of its own, which is killed after its `nth`
     /// request that changes something, or before the first.
-    async fn killed(&self, room: &Room<'_>, nth: u64, tool: &str, asked: &Value) {
+    async fn killed(&self, room: &Room<'_>, nth: u64, tool: &str, arguments: &Value) {
         let reads = room.sandbox.requests();
         let mut child = self
-            .process(&["call", tool, &asked.to_string()])
+            .process(&["call", tool, &arguments.to_string()])
             .stdout(Stdio::null())
             .spawn()
             .unwrap();

@@ -65,7 +65,7 @@ async fn main() {
         let document: Value = serde_json::from_str(&same.blocks[0]).unwrap();
         let token = app.accounts.bearer(&account).await.unwrap();
         let raw = raw(*provider == "google", sandbox.base(), &token, &document).await;
-        // The ids that Graph gives unless it is asked for immutable ones, which
+        // The ids that Graph gives unless immutable ones are requested, which
         // are half as long, and which we ask for.
         let mut usual = document["messages"].clone();
         for (row, item) in usual.as_array_mut().unwrap().iter_mut().zip(&raw) {
@@ -92,11 +92,11 @@ async fn main() {
             ("compact JSON of the API's own values", Value::from(own).to_string(), Some(of_theirs)),
             ("the API's JSON, whole", Value::from(raw).to_string(), None),
         ];
-        for (what, text, wanted) in others {
+        for (what, text, target) in others {
             let theirs = tokens(&text);
             let share = format!("ours is {:.1} %", ours as f64 * 100.0 / theirs as f64);
-            let wanted = wanted.map_or_else(String::new, |most| format!("at most {most} %"));
-            line(what, theirs, &share, &wanted);
+            let target = target.map_or_else(String::new, |most| format!("at most {most} %"));
+            line(what, theirs, &share, &target);
         }
         for address in ["mira@example.com", "mira@lindqvist-lamps.example"] {
             events(&mut client, &format!("{provider}:{address}")).await;
@@ -192,8 +192,8 @@ async fn events(client: &mut Client, account: &str) {
     );
 }
 
-fn line(what: &str, count: usize, share: &str, wanted: &str) {
-    println!("  {what:<50}{count:>8}   {share:<16}   {wanted}");
+fn line(what: &str, count: usize, share: &str, target: &str) {
+    println!("  {what:<50}{count:>8}   {share:<16}   {target}");
 }
 
 /// The messages as the API gives them, each with a request of its own.

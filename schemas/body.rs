@@ -9,7 +9,7 @@ use super::Level::Key;
 use super::Source::Path;
 use super::{Field, In, Table, field, table};
 
-/// One row per message whose body was asked for.
+/// One row per message whose body was requested.
 pub const BODY: Table = table(
     "body",
     "bodies",

@@ -162,7 +162,7 @@ const GOOGLE_GUESTS: GuestNames = GuestNames {
     room: ("resource", "true"),
 };
 
-/// What Graph calls them; whoever is asked is told by the address alone.
+/// What Graph calls them; guests are identified by address alone.
 const GRAPH_GUESTS: GuestNames = GuestNames {
     list: "attendees",
     name: "emailAddress/name",

@@ -135,7 +135,7 @@ pub(super) const GMAIL_OPENING: Source = Opening(&Escaped("snippet"), &Header("S
 pub(super) const OUTLOOK_OPENING: Source = Opening(&Path("bodyPreview"), &Path("subject"));
 
 /// Gmail does not say whether files are attached; their container's type does,
-/// and it is there even when only headers are asked for.
+/// and it is there even when only headers are requested.
 pub(super) const MIXED: Source = Is("payload/mimeType", "multipart/mixed");
 
 /// The flag words from Gmail's system labels.

@@ -323,7 +323,7 @@ pub fn main() -> ExitCode {
             Command::Serve { limits: Limits::default(), sandboxed: Sandboxed::default() }
         }
         None => {
-            // Help that was not asked for is not a success.
+            // Help that was not requested is not a success.
             let _ = Cli::command().print_help();
             return ExitCode::from(2);
         }

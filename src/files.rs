@@ -65,18 +65,18 @@ impl Folders {
     pub fn folder(&self, input: Option<&str>) -> Result<Folder> {
         let first = self.first()?;
         private(first)?;
-        let wanted = match input {
+        let folder_path = match input {
             None => first.clone(),
             Some(input) => first.join(input),
         };
         let Place { root, inside, missing, .. } =
-            self.place(&wanted, input.unwrap_or("the folder"))?;
+            self.place(&folder_path, input.unwrap_or("the folder"))?;
         if inside.iter().chain(&missing).any(|part| hidden(part)) {
             return Err(Error::argument("`dir` is a hidden folder").next("save to another"));
         }
         let mut path = root.clone();
         path.extend(inside.iter().chain(&missing));
-        let opened = opened(&root, &inside)
+        let opened = open_folder(&root, &inside)
             .and_then(|dir| missing.iter().try_fold(dir, |dir, part| new_folder(&dir, part)))
             .map_err(|error| failed(&path, &error))?;
         Ok(Folder { opened, path })
@@ -100,10 +100,10 @@ impl Folders {
         Err(last.unwrap_or_else(none_allowed))
     }
 
-    fn read_at(&self, wanted: &Path, input: &str, most: u64) -> Result<LocalFile> {
-        let Place { root, mut inside, absent, .. } = self.place(wanted, input)?;
+    fn read_at(&self, path: &Path, input: &str, most: u64) -> Result<LocalFile> {
+        let Place { root, mut inside, absent, .. } = self.place(path, input)?;
         if let Some(error) = absent {
-            return Err(failed(wanted, &error));
+            return Err(failed(path, &error));
         }
         if inside.iter().any(|part| hidden(part)) {
             return Err(Error::argument(format!("{} is hidden", brief(input)))
@@ -113,11 +113,11 @@ impl Folders {
             return Err(Error::argument(format!("{} is a folder", brief(input)))
                 .next("give the path of a file"));
         };
-        let dir = opened(&root, &inside).map_err(|error| failed(wanted, &error))?;
+        let dir = open_folder(&root, &inside).map_err(|error| failed(path, &error))?;
         // Non-blocking, so that opening a pipe does not wait.
         let file = dir.open_with(&name, no_link().read(true).nonblock(true));
-        let file = file.map_err(|error| failed(wanted, &error))?;
-        let about = file.metadata().map_err(|error| failed(wanted, &error))?;
+        let file = file.map_err(|error| failed(path, &error))?;
+        let about = file.metadata().map_err(|error| failed(path, &error))?;
         if !about.is_file() {
             return Err(Error::argument(format!("{} is not a file", brief(input)))
                 .next("give the path of a file"));
@@ -133,7 +133,7 @@ impl Folders {
         // One byte more than allowed, to notice a file that has grown since.
         let limit = most.saturating_add(1);
         let read = file.take(limit).read_to_end(&mut bytes);
-        read.map_err(|error| failed(wanted, &error))?;
+        read.map_err(|error| failed(path, &error))?;
         if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > most {
             return Err(large());
         }
@@ -145,11 +145,11 @@ impl Folders {
     }
 
     /// Returns the allowed folder that a path really is in, and the way from there.
-    fn place(&self, wanted: &Path, input: &str) -> Result<Place> {
+    fn place(&self, path: &Path, input: &str) -> Result<Place> {
         if input.contains('\0') {
             return Err(Error::argument("a path has NUL in it").next("correct the path"));
         }
-        let (real, rest, absent) = nearest(wanted);
+        let (real, rest, absent) = nearest(path);
         let home = self.home.canonicalize().unwrap_or(self.home.clone());
         for folder in &self.allowed {
             let Ok(root) = folder.canonicalize() else {
@@ -170,7 +170,7 @@ impl Folders {
                 {
                     Ok(Place { root, inside, missing, absent })
                 }
-                (_, _, Some(error)) => Err(failed(wanted, &error)),
+                (_, _, Some(error)) => Err(failed(path, &error)),
                 _ => break,
             };
         }
@@ -238,7 +238,7 @@ fn new_folder(dir: &Dir, name: &Path) -> io::Result<Dir> {
 }
 
 /// Opens the folder at the end of a path without any links.
-fn opened(root: &Path, inside: &[PathBuf]) -> io::Result<Dir> {
+fn open_folder(root: &Path, inside: &[PathBuf]) -> io::Result<Dir> {
     let root = File::open_ambient_with(
         root,
         no_link().read(true).maybe_dir(true),

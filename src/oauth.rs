@@ -286,10 +286,10 @@ pub(crate) async fn revoke(
         .map_err(|_opaque| Error::new(Kind::Internal, "a revocation could not be serialized"))?;
     let answer = net::send(request).await.map_err(by_hand)?;
     // Google answers 400 with `invalid_token` if there is nothing to end.
-    let gone = answer.status() == hyper::StatusCode::BAD_REQUEST
+    let already_invalid = answer.status() == hyper::StatusCode::BAD_REQUEST
         && OAuthErrorResponse::in_body(answer.body())
             .is_some_and(|error_response| error_response.error == "invalid_token");
-    if answer.status().is_success() || gone {
+    if answer.status().is_success() || already_invalid {
         return Ok(true);
     }
     Err(by_hand(Error::new(

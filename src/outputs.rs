@@ -90,11 +90,11 @@ impl ResultStore {
     /// Stores a text that concerns these accounts, by their ids, with the recipe to
     /// produce it again; returns its hash.
     ///
-    /// A text of more than 1 MiB loses its end, and says so. A store that cannot be
+    /// A text of more than 1 MiB loses its end, with a note. A store that cannot be
     /// written to is no error: the process has the text.
     pub async fn keep(&self, recipe: &str, text: &str, accounts: &[String]) -> String {
         let hash = hash(text);
-        let text = bounded(text);
+        let text = cut_to_limit(text);
         let output = Output {
             recipe: recipe.to_owned(),
             accounts: accounts.to_vec(),
@@ -105,8 +105,8 @@ impl ResultStore {
         }
         self.memory().put(&hash, text, accounts.to_vec());
         // An account may have been signed out while its answer was being produced.
-        if let Ok(Some(gone)) = self.signed_out(accounts, None).await
-            && let Err(error) = self.purge(&gone).await
+        if let Ok(Some(signed_out)) = self.signed_out(accounts, None).await
+            && let Err(error) = self.purge(&signed_out).await
         {
             tracing::debug!(%error, "an output of a removed account remains");
         }
@@ -204,8 +204,8 @@ impl Memory {
             let Some(oldest) = oldest.map(|(hash, _)| hash.clone()) else {
                 break;
             };
-            if let Some(gone) = self.cached.remove(&oldest) {
-                self.bytes -= gone.text.len();
+            if let Some(evicted) = self.cached.remove(&oldest) {
+                self.bytes -= evicted.text.len();
             }
         }
     }
@@ -224,7 +224,7 @@ impl Memory {
 }
 
 /// Returns the text, or as many of its first lines as may be stored and a line about the others.
-fn bounded(text: &str) -> Arc<str> {
+fn cut_to_limit(text: &str) -> Arc<str> {
     if text.len() <= MOST {
         return text.into();
     }

@@ -316,9 +316,9 @@ impl Pipeline {
                 continue;
             };
             let ids = rows.ids(prefix);
-            let wanted: Vec<&str> = ids.iter().map(String::as_str).collect();
-            let numbers = self.store.handles(&account.id, kind, &wanted).await?;
-            let by_id: HashMap<&str, u64> = wanted.into_iter().zip(numbers).collect();
+            let keys: Vec<&str> = ids.iter().map(String::as_str).collect();
+            let numbers = self.store.handles(&account.id, kind, &keys).await?;
+            let by_id: HashMap<&str, u64> = keys.into_iter().zip(numbers).collect();
             rows.replace_ids(prefix, |id| by_id.get(id).copied());
         }
         Ok(())

@@ -24,7 +24,7 @@ pub struct Prompt {
     pub doc: &'static str,
     /// Its arguments, none of them needed.
     pub args: &'static [PromptArg],
-    /// What the model is told before the brief.
+    /// The instructions before the brief.
     pub instructions: &'static str,
 }
 

@@ -193,7 +193,7 @@ impl ServerHandler for Server {
             Arc::new(elicitation::ElicitingClient::new(&params, &context, &self.questions));
         let caller = client.clone();
         let call = async move { server.call(params, &*caller).await };
-        let called = guarded(self, &context, call).await?;
+        let called = run_guarded(self, &context, call).await?;
         // Nothing was done yet: the client repeats the call with the answer.
         if let (Err(_), Some(question)) = (&called, client.question()) {
             return Ok(question.into());
@@ -227,7 +227,7 @@ impl ServerHandler for Server {
         let call = CallToolRequestParams::new(prompts::TOOL).with_arguments(call);
         let server = self.clone();
         let call = async move { server.call(call, &NonInteractive).await };
-        let answer = guarded(self, &context, call).await?;
+        let answer = run_guarded(self, &context, call).await?;
         let blocks = answer.map_err(refusal)?.blocks;
         let text = std::iter::once(found.instructions.to_owned()).chain(blocks);
         let text: Vec<String> = text.collect();
@@ -310,9 +310,9 @@ impl Server {
         uri: String,
         context: &RequestContext<RoleServer>,
     ) -> std::result::Result<ReadResourceResponse, ErrorData> {
-        let (pipeline, asked) = (self.pipeline.clone(), uri.clone());
-        let bytes = async move { pipeline.attachment_bytes(&asked).await };
-        let found = guarded(self, context, bytes);
+        let (pipeline, address) = (self.pipeline.clone(), uri.clone());
+        let bytes = async move { pipeline.attachment_bytes(&address).await };
+        let found = run_guarded(self, context, bytes);
         let (bytes, kind) = found.await?.map_err(|error| match error.kind() {
             Kind::NotFound | Kind::Argument => {
                 ErrorData::resource_not_found(error.to_string(), None)
@@ -331,7 +331,7 @@ impl Server {
     ) -> std::result::Result<String, ErrorData> {
         let (pipeline, id) = (self.pipeline.clone(), uri.to_owned());
         let text = async move { pipeline.output_text(&id).await };
-        let text = guarded(self, context, text).await?;
+        let text = run_guarded(self, context, text).await?;
         text.map(|text| text.to_string()).map_err(|error| match error.kind() {
             Kind::NotFound | Kind::Conflict => {
                 ErrorData::resource_not_found(error.to_string(), None)
@@ -345,10 +345,10 @@ impl Server {
 /// error of this request and not the end of the session. Bugs of ours are protocol
 /// errors. It starts when a permit is free. A cancelled call ends, unless it has begun
 /// to write: then it runs to its end, and its answer is dropped.
-async fn guarded<T: Send + 'static>(
+async fn run_guarded<T: Send + 'static>(
     server: &Server,
     context: &RequestContext<RoleServer>,
-    asked: impl Future<Output = Result<T>> + Send + 'static,
+    work: impl Future<Output = Result<T>> + Send + 'static,
 ) -> std::result::Result<Result<T>, ErrorData> {
     let place = tokio::select! {
         place = server.places.clone().acquire_owned() => place.ok(),
@@ -360,16 +360,16 @@ async fn guarded<T: Send + 'static>(
     let run = course.clone();
     // Boxed, because a thread's stack is small. The permit belongs to the task, which
     // keeps it if it continues after a cancellation.
-    let asked = Box::pin(asked);
-    let mut asked = tokio::spawn(async move {
+    let work = Box::pin(work);
+    let mut work = tokio::spawn(async move {
         let _place = place;
-        calls.run(run, asked).await
+        calls.run(run, work).await
     });
     let outcome = tokio::select! {
-        outcome = &mut asked => outcome,
+        outcome = &mut work => outcome,
         () = context.ct.cancelled() => {
             if course.give_up() {
-                asked.abort();
+                work.abort();
             }
             return Err(ErrorData::internal_error("the call was cancelled", None));
         }

@@ -38,10 +38,10 @@ pub struct UnsubscribeMessage {
 /// Returns the best way that header fields offer, given as names and values: a request
 /// before a message, and a message before a page.
 pub fn way(headers: &[(String, String)]) -> Option<Way> {
-    let value = |wanted: &str| {
+    let value = |header: &str| {
         headers
             .iter()
-            .find(|(name, _)| name.eq_ignore_ascii_case(wanted))
+            .find(|(name, _)| name.eq_ignore_ascii_case(header))
             .map(|(_, value)| value.as_str())
             .filter(|value| value.len() <= LONGEST)
     };

@@ -36,7 +36,7 @@ const MAIL: MailCapabilities = MailCapabilities {
     task_flags: false,
     system_labels: &[],
 };
-/// Messages, or changes, and conversations that are asked for at once.
+/// Messages, or changes, and conversations that are requested at once.
 const MESSAGES: usize = 100;
 const THREADS: usize = 25;
 
@@ -177,8 +177,8 @@ impl Mailbox for Jmap {
         };
         let one = |id: &String| {
             check(id)?;
-            let gone = || Error::new(Kind::NotFound, "the server has no such message");
-            Ok(objects::content(items.get(id).cloned().ok_or_else(gone)?, form))
+            let not_found = || Error::new(Kind::NotFound, "the server has no such message");
+            Ok(objects::content(items.get(id).cloned().ok_or_else(not_found)?, form))
         };
         ids.iter().map(one).collect()
     }
@@ -186,11 +186,11 @@ impl Mailbox for Jmap {
     async fn thread(&self, id: &str) -> Result<Vec<ThreadMessage>> {
         check(id)?;
         let found = self.client.one("Thread/get", json!({"ids": [id]})).await?;
-        let gone = || Error::new(Kind::NotFound, "the server has no such conversation");
+        let not_found = || Error::new(Kind::NotFound, "the server has no such conversation");
         let threads = by_id(Some(&found));
         // The sketch asks for no keywords or mailboxes of them.
         let member = |id| ThreadMessage { id, ..ThreadMessage::default() };
-        let ids = texts(threads.get(id).ok_or_else(gone)?, "emailIds");
+        let ids = texts(threads.get(id).ok_or_else(not_found)?, "emailIds");
         Ok(ids.into_iter().map(member).collect())
     }
 

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::json::text;
 
-/// The properties that `Email/get` is asked for.
+/// The properties requested of `Email/get`.
 pub fn properties(projection: &Projection) -> Vec<String> {
     let mut properties = vec!["id".to_owned(), "threadId".to_owned()];
     for path in &projection.paths {
@@ -25,7 +25,7 @@ pub fn properties(projection: &Projection) -> Vec<String> {
     properties
 }
 
-/// What `Email/get` is asked for messages with their texts in a form.
+/// The arguments of `Email/get` for messages with text in a form.
 pub fn get_arguments(ids: &[&str], projection: &Projection, form: BodyForm) -> Value {
     let mut properties = properties(projection);
     let more: &[&str] = match form {
@@ -45,8 +45,8 @@ pub fn message(mut item: Value) -> Value {
     };
     for key in ["mailboxIds", "keywords"] {
         if let Some(Value::Object(set)) = object.get(key) {
-            let held = set.iter().filter(|(_, held)| **held == Value::Bool(true));
-            let list = held.map(|(name, _)| json!(name)).collect();
+            let set_names = set.iter().filter(|(_, is_set)| **is_set == Value::Bool(true));
+            let list = set_names.map(|(name, _)| json!(name)).collect();
             object.insert(key.to_owned(), list);
         }
     }

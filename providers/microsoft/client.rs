@@ -238,18 +238,18 @@ impl Graph {
     pub async fn there(&self, request: &str) -> Result<Option<Value>> {
         match self.get(request).await {
             Ok(found) => Ok(Some(found)),
-            Err(gone) if gone.kind() == Kind::NotFound => Ok(None),
+            Err(error) if error.kind() == Kind::NotFound => Ok(None),
             Err(error) => Err(error),
         }
     }
 
     /// Deletes the resource of a request; if the response is lost, looks whether it is gone.
     pub async fn delete(&self, request: &str, version: Option<&str>) -> Result<()> {
-        let gone = async || {
+        let was_deleted = async || {
             let found = self.there(request).await?;
             Ok(found.is_none().then_some(Value::Null))
         };
-        self.write_for_sure(&Method::DELETE, request, version, None, gone).await.map(drop)
+        self.write_for_sure(&Method::DELETE, request, version, None, was_deleted).await.map(drop)
     }
 
     /// Sends a POST that is not repeated even if it was throttled: for sending a

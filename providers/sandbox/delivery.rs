@@ -50,7 +50,7 @@ pub(super) enum Unsent {
     NoMessage(&'static str),
     /// It is addressed to nobody.
     NoRecipient,
-    /// This is said to be an address, and is none. It counts before anything
+    /// This is given as an address, and is none. It counts before anything
     /// is sent.
     NoAddress,
 }
@@ -177,7 +177,7 @@ pub(super) fn addresses(raw: &[u8], name: &str) -> Vec<String> {
             continue;
         };
         for entry in list.iter() {
-            // What has a name and no address is a mistake, to be told.
+            // A name without an address is a mistake to report.
             let text = entry.address.as_deref().or(entry.name.as_deref());
             let text = text.unwrap_or_default().trim();
             if !text.is_empty() {

@@ -15,7 +15,7 @@ use serde_json::Value;
 
 use daysheet_core::error::{Error, Result};
 
-/// How late what is carried out late is, unless it is said.
+/// The default delay of what is carried out late.
 const LATE: Duration = Duration::from_millis(400);
 
 /// How often, from 0 to 1, an API request is made to fail, by kind of failure.

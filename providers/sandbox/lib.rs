@@ -81,7 +81,7 @@ pub struct Options {
     /// How long access tokens live.
     pub token_lifetime: Duration,
     /// How long a device must wait between two questions for its tokens. It is
-    /// told in whole seconds, rounded up; zero lets it ask at any time.
+    /// given in whole seconds, rounded up; zero lets it ask at any time.
     pub device_interval: Duration,
     /// How long a device's codes are good.
     pub device_lifetime: Duration,
@@ -268,7 +268,7 @@ impl Drop for Sandbox {
     fn drop(&mut self) {
         self.stop.send_replace(true);
         if let Some(thread) = self.thread.take() {
-            // Once it is joined, the port is free. A panic in it was told
+            // Once it is joined, the port is free. A panic in it was reported
             // already, by the thread itself.
             let _ = thread.join();
         }

@@ -79,7 +79,7 @@ impl TokenManager {
         id: &str,
         rejected: Option<&str>,
     ) -> Result<String> {
-        let asked = Instant::now();
+        let started = Instant::now();
         let mut slot = self.slot(id).lock_owned().await;
         if let Some(cached_version) = &slot.cached_version {
             let access = cached_version.tokens.access.secret();
@@ -88,7 +88,7 @@ impl TokenManager {
             }
         }
         if let Some((at, error)) = &slot.failed
-            && *at >= asked
+            && *at >= started
         {
             return Err(error.clone());
         }

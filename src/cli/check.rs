@@ -2,7 +2,7 @@
 //! its tables the registry's: known tables, known columns, values of the
 //! declared kinds?
 //!
-//! Reading is `notation`'s. What is wrong is told with its line and column, in
+//! Reading is `notation`'s. Errors are reported with line and column, in
 //! STC too, where the whole document is one line.
 
 use std::collections::HashMap;
@@ -209,8 +209,9 @@ fn mismatch(
         Json::Object(_) => "object",
     };
     if !member.types.iter().any(|word| word == found) {
-        let wanted = kind.map_or_else(|| member.types.join(" or "), |kind| kind.word().to_owned());
-        return Some(format!("`{name}` is of type {found}, not {wanted}"));
+        let expected =
+            kind.map_or_else(|| member.types.join(" or "), |kind| kind.word().to_owned());
+        return Some(format!("`{name}` is of type {found}, not {expected}"));
     }
     let Json::Text(text) = value else {
         return None;

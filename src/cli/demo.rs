@@ -181,7 +181,7 @@ impl Api {
         })
     }
 
-    /// What a message's own JSON is called, and how it is asked for.
+    /// The name of a message's own JSON, and how to request it.
     fn forms(&self) -> Vec<(&'static str, String)> {
         if self.gmail {
             return vec![

@@ -85,19 +85,19 @@ pub(super) fn text(file: &Path) -> error::Result<String> {
 }
 
 /// The value of a text in the notation; in the one that it is found to be in,
-/// where none is said. Of TOON, places are not known.
+/// where none is given. Of TOON, places are not known.
 pub(super) fn read(text: &str, notation: Option<Notation>) -> Result<PlacedValue, Problem> {
     match notation {
         Some(Notation::Toon) => toon(text),
         Some(Notation::Json) => Ok(placed_json(text)?),
         Some(Notation::Stc) => Ok(placed(text)?),
-        None => recognised(text),
+        None => recognise(text),
     }
 }
 
 /// JSON is STC, and no TOON begins with a brace. Otherwise a text is what it can
 /// be read as.
-fn recognised(text: &str) -> Result<PlacedValue, Problem> {
+fn recognise(text: &str) -> Result<PlacedValue, Problem> {
     let begin = text.trim_start().chars().next().unwrap_or_default();
     let stc = placed(text);
     if begin == '{' {
@@ -294,11 +294,11 @@ fn decimal(lexeme: &str) -> Option<(bool, String, i64)> {
     if whole.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
         return None;
     }
-    let kept = digits.trim_end_matches('0');
-    let zeros = i64::try_from(digits.len() - kept.len()).ok()?;
+    let significant = digits.trim_end_matches('0');
+    let zeros = i64::try_from(digits.len() - significant.len()).ok()?;
     let power = exponent.checked_sub(i64::try_from(part.len()).ok()?)?.checked_add(zeros)?;
-    match kept.trim_start_matches('0') {
+    match significant.trim_start_matches('0') {
         "" => Some((false, String::new(), 0)),
-        kept => Some((below, kept.to_owned(), power)),
+        significant => Some((below, significant.to_owned(), power)),
     }
 }

@@ -26,7 +26,7 @@ async fn terminated() {
     std::future::pending::<()>().await;
 }
 
-/// Serves until stdin ends, or until it is told to end.
+/// Serves until stdin ends, or a signal ends it.
 pub(super) async fn run(config: Config, sandboxed: &Sandboxed) -> Result<ExitCode> {
     let (app, _sandbox) = App::open(config, sandboxed).await?;
     let server = app.server();

@@ -1,7 +1,7 @@
 //! Access levels: how much a process may change.
 //!
 //! A level is set once (`--access`, `DAYSHEET_ACCESS`). What a tool needs stands
-//! beside it in `tools/`, what a provider is asked for beside its scopes; here
+//! beside it in `tools/`, what a provider needs besides its scopes; here
 //! is only the order of the levels and their words.
 
 /// The access levels, each of which includes those before it.

@@ -1,6 +1,6 @@
 //! Makes the text of a message readable.
 //!
-//! The richest alternative is used; quoted history is marked, or folded with a line that says so;
+//! The richest alternative is used; quoted history is marked, or folded with a note;
 //! lines of ours within a text begin with [`OURS`]. Everything is pure. `text` cleans untrusted
 //! HTML and characters and fences the result; `budget` decides how much of a long text is shown.
 

@@ -15,6 +15,6 @@ pub mod reply;
 pub mod text;
 mod write;
 
-pub use clean::{cleaned, without_remote_pictures};
+pub use clean::{clean_html, without_remote_pictures};
 pub use parse::read;
 pub use write::{mime, mime_at, unstructured};

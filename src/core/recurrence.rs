@@ -193,8 +193,8 @@ impl Repeat {
     ) -> Vec<Occurrence> {
         let zone = zone(start);
         // Exceptions have to be found before they can be left out.
-        let wanted = most.saturating_add(self.except.len());
-        let mut all = self.by_rule(start, from, to, wanted);
+        let count = most.saturating_add(self.except.len());
+        let mut all = self.by_rule(start, from, to, count);
         all.extend(self.extra.iter().map(|when| {
             let when = alike(*when, start, &zone);
             (when.local(&zone), when)
@@ -244,13 +244,13 @@ impl Repeat {
         let counted = rule.parts.count.map(|count| usize::try_from(count).unwrap_or(usize::MAX));
         let mut begin = wide(from, -2);
         // What lies in these days is found as well.
-        let mut asked = most.saturating_add(1).saturating_add(5 * rule.times());
+        let mut limit = most.saturating_add(1).saturating_add(5 * rule.times());
         if counted.is_some() {
-            // Counted from the first on, whatever is asked for.
+            // Counted from the first on, whatever the range.
             begin = whole;
-            asked = expand::MOST;
+            limit = expand::MOST;
         }
-        let mut times = expand::expand(&rule, whole, begin, end, asked);
+        let mut times = expand::expand(&rule, whole, begin, end, limit);
         if first_is_first(&rule, whole, &times, begin) {
             times.insert(0, whole);
         }
@@ -410,7 +410,7 @@ fn first_is_first(
     found: &[DateTime],
     begin: DateTime,
 ) -> bool {
-    // Near the start it is told from what was found, else the start is past.
+    // Near the start it is known from what was found, else the start is past.
     let near = rule.parts.count.is_some() || begin <= start;
     near && found.first() != Some(&start)
 }

@@ -199,21 +199,21 @@ impl RowTable {
 
     /// Keeps the rows that `keep` accepts.
     pub fn retain(&mut self, mut keep: impl FnMut(&[Cell], &Extra) -> bool) {
-        let mut kept = Self {
+        let mut remaining = Self {
             section: self.section,
             lowered: self.lowered,
             source_bytes: self.source_bytes,
             ..Self::new(self.table, std::mem::take(&mut self.columns))
         };
-        let width = kept.columns.len().max(1);
+        let width = remaining.columns.len().max(1);
         let mut cells = std::mem::take(&mut self.cells).into_iter();
         for extra in std::mem::take(&mut self.extras) {
             let row: Vec<Cell> = cells.by_ref().take(width).collect();
             if keep(&row, &extra) {
-                kept.push(row, extra);
+                remaining.push(row, extra);
             }
         }
-        *self = kept;
+        *self = remaining;
     }
 
     /// Merges the rows of several tables: `order` names the table of each row in turn,

@@ -81,28 +81,28 @@ pub fn clip(s: String, most: usize) -> (String, bool) {
     // it, which tells whether the last grapheme is whole.
     let end = byte_of(&s, most.saturating_add(1));
     let shown = s.get(..end).unwrap_or_default();
-    let (mut kept, mut width, mut all) = (0, 0, end == s.len());
+    let (mut head_len, mut width, mut all) = (0, 0, end == s.len());
     for grapheme in shown.graphemes(true) {
         width += columns(grapheme);
         all &= width <= most;
         if width <= room {
-            kept += grapheme.len();
+            head_len += grapheme.len();
         }
     }
     if all {
         return (s, false);
     }
-    if kept == 0 {
+    if head_len == 0 {
         // One grapheme is longer than the whole room.
         let mut width = 0;
         let fitting = shown.char_indices().take_while(|(at, c)| {
             width += columns(shown.get(*at..at + c.len_utf8()).unwrap_or_default());
             width <= room
         });
-        kept = fitting.last().map_or(0, |(at, c)| at + c.len_utf8());
+        head_len = fitting.last().map_or(0, |(at, c)| at + c.len_utf8());
     }
-    let head = s.get(..kept).unwrap_or_default();
-    let rest = s.get(kept..).unwrap_or_default();
+    let head = s.get(..head_len).unwrap_or_default();
+    let rest = s.get(head_len..).unwrap_or_default();
     let head = if rest.starts_with(is_blank) { head } else { whole_words(head) };
     (format!("{}…", head.trim_end()), true)
 }

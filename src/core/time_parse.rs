@@ -175,16 +175,16 @@ fn near(name: &str) -> Option<String> {
     let name: String = name.trim().chars().take(LONGEST).collect();
     let name = name.to_ascii_lowercase().replace(' ', "_");
     let city = |name: &str| name.rsplit('/').next().unwrap_or(name).to_owned();
-    let wanted = city(&name);
+    let needle = city(&name);
     jiff::tz::db()
         .available()
         .filter_map(|known| {
             let known = known.as_str().to_owned();
             let lower = known.to_ascii_lowercase();
             let other = city(&lower);
-            let edits = strsim::osa_distance(&wanted, &other);
+            let edits = strsim::osa_distance(&needle, &other);
             // Two thirds of the letters are the same; of three, all.
-            let enough = edits * 3 < wanted.len().max(other.len());
+            let enough = edits * 3 < needle.len().max(other.len());
             // The region decides among equals, then the shortest name.
             let order = (edits, strsim::osa_distance(&name, &lower), known.len());
             enough.then_some((order, known))
@@ -279,7 +279,7 @@ fn standard(line: &str, context: &TimeContext) -> Result<Option<ParsedTime>> {
     }
 }
 
-/// The words of a time, told apart.
+/// The words of a time, by kind.
 struct TimeParts {
     date: Vec<String>,
     clock: Option<ClockTime>,

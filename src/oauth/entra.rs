@@ -22,7 +22,7 @@ pub(super) struct AadstsError {
 /// Whether a refusal is the end of a grant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum End {
-    /// If the OAuth code beside it says so.
+    /// If the OAuth code beside it means that.
     AsCoded,
     /// If the OAuth code says so; and then the grant was withdrawn, and has not
     /// just expired.

@@ -23,20 +23,20 @@ const AROUND: usize = 2;
 /// [`Kind::Argument`](crate::error::Kind::Argument) if no line matches, or the pattern
 /// is not a regular expression.
 pub fn grep(text: &str, pattern: &str, ask: PageRequest) -> Result<Page> {
-    let regex = compiled(pattern)?;
+    let regex = compile(pattern)?;
     let lines = wrapped(text, LINE);
     check(&lines, ask.offset)?;
     let matching = matching(text, &lines, &regex);
-    let wanted = around(&matching);
+    let shown = around(&matching);
     let total = lines.len();
 
     let mut room = Remaining::new(ask);
     let mut page = Page { lines: total, ..Page::default() };
     let mut long = false;
     let from = ask.offset.saturating_sub(1);
-    let rows = lines.iter().zip(matching.iter().zip(&wanted)).enumerate();
-    for (at, (line, (matches, wanted))) in rows.skip(from) {
-        if !wanted {
+    let rows = lines.iter().zip(matching.iter().zip(&shown)).enumerate();
+    for (at, (line, (matches, shown))) in rows.skip(from) {
+        if !shown {
             continue;
         }
         let number = at + 1;
@@ -103,17 +103,17 @@ fn matching(text: &str, lines: &[&str], regex: &Regex) -> Vec<bool> {
 
 /// Returns the lines that match, and those around them.
 fn around(matching: &[bool]) -> Vec<bool> {
-    let mut wanted = vec![false; matching.len()];
+    let mut shown = vec![false; matching.len()];
     for (at, _) in matching.iter().enumerate().filter(|(_, matches)| **matches) {
         let (first, end) = (at.saturating_sub(AROUND), at + AROUND + 1);
-        if let Some(some) = wanted.get_mut(first..end.min(matching.len())) {
+        if let Some(some) = shown.get_mut(first..end.min(matching.len())) {
             some.fill(true);
         }
     }
-    wanted
+    shown
 }
 
-fn compiled(pattern: &str) -> Result<Regex> {
+fn compile(pattern: &str) -> Result<Regex> {
     RegexBuilder::new(pattern)
         .case_insensitive(!has_capital(pattern))
         .build()

@@ -143,7 +143,7 @@ impl Pipeline {
                 // Only now that its changes are shown, so that none is lost.
                 place.mark = Some(last.cursor.clone());
             }
-            bytes += self.changed(&source, &labels, several, &mut objects).await?;
+            bytes += self.add_changes(&source, &labels, several, &mut objects).await?;
         }
 
         let columns: Vec<_> =
@@ -183,10 +183,10 @@ impl Pipeline {
         let accounts = self.named_or_all(request.account.as_deref()).await?;
         if request.cursor.is_none() {
             for account in &accounts {
-                for (of, wanted) in
+                for (of, included) in
                     [(SourceKind::Mail, request.mail()), (SourceKind::Events, request.events())]
                 {
-                    if wanted {
+                    if included {
                         plan.places.push(ChangePosition {
                             account: account.id.clone(),
                             of,
@@ -268,7 +268,7 @@ impl Pipeline {
     }
 
     /// Adds the rows of a source's changes, as objects of ours. Returns their size in bytes.
-    async fn changed(
+    async fn add_changes(
         &self,
         source: &SourceChanges,
         labels: &AccountLabels,
@@ -298,12 +298,12 @@ impl Pipeline {
                 into.extend(rows.rows().map(|row| object(row, change, &label, several)));
             }
             for (change, ids) in [("deleted", &page.gone_drafts), ("gone", &page.gone)] {
-                let mut gone = RowTable::new(source.of.table(), columns.clone());
+                let mut deleted_rows = RowTable::new(source.of.table(), columns.clone());
                 for id in ids {
-                    gone.insert_unread(usize::MAX, id);
+                    deleted_rows.insert_unread(usize::MAX, id);
                 }
-                self.assign_handles(&mut gone, &source.account).await?;
-                into.extend(gone.rows().map(|row| {
+                self.assign_handles(&mut deleted_rows, &source.account).await?;
+                into.extend(deleted_rows.rows().map(|row| {
                     let mut row = row.to_vec();
                     self.recall(&mut row);
                     object(&row, change, &label, several)

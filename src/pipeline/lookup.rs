@@ -242,7 +242,7 @@ impl Pipeline {
             return Ok((None, listed(Api::Local, items)));
         };
         let account = self.accounts.by_id(account).await?;
-        if let Some(items) = self.arranged(table, &account).await? {
+        if let Some(items) = self.fetch_objects(table, &account).await? {
             return Ok((Some(account), listed(Api::Local, items)));
         }
         if *table == ROOM {
@@ -266,7 +266,7 @@ impl Pipeline {
     }
 
     /// Converts what crosses the port as plain types to objects of ours.
-    async fn arranged(&self, table: &Table, account: &Account) -> Result<Option<Vec<Value>>> {
+    async fn fetch_objects(&self, table: &Table, account: &Account) -> Result<Option<Vec<Value>>> {
         Ok(match table.name {
             "rule" => {
                 let rules = self.connect.mailbox(account)?.rules().await?;
@@ -363,8 +363,8 @@ impl LookupPlan {
 
 /// Returns true if one of the cells, or the hidden rest of these columns, contains `q`.
 fn says(cells: &[Cell], extra: &Extra, columns: &[&str], q: &str) -> bool {
-    let wanted = q.to_lowercase();
-    let has = |text: &str| text.to_lowercase().contains(&wanted);
+    let needle = q.to_lowercase();
+    let has = |text: &str| text.to_lowercase().contains(&needle);
     let mut cuts = extra.cuts.iter();
     cells.iter().any(|cell| matches!(cell, Cell::Text(text) if has(text)))
         || cuts.any(|cut| columns.contains(&cut.column) && has(&cut.whole))

@@ -37,7 +37,7 @@ struct PendingQuestion {
     /// The tool and its arguments.
     call: String,
     question: String,
-    asked: Instant,
+    asked_at: Instant,
 }
 
 impl Questions {
@@ -48,9 +48,9 @@ impl Questions {
         getrandom::fill(&mut random).ok()?;
         let state: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
         let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        open.retain(|_, one| one.asked.elapsed() < OPEN);
+        open.retain(|_, one| one.asked_at.elapsed() < OPEN);
         if open.len() >= MOST {
-            let oldest = open.iter().min_by_key(|(_, one)| one.asked);
+            let oldest = open.iter().min_by_key(|(_, one)| one.asked_at);
             if let Some(oldest) = oldest.map(|(state, _)| state.clone()) {
                 open.remove(&oldest);
             }
@@ -58,7 +58,7 @@ impl Questions {
         let one = PendingQuestion {
             call: call.to_owned(),
             question: question.to_owned(),
-            asked: Instant::now(),
+            asked_at: Instant::now(),
         };
         open.insert(state.clone(), one);
         Some(state)
@@ -68,7 +68,7 @@ impl Questions {
     fn take(&self, call: &str, state: &str) -> Option<String> {
         let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let one = open.remove(state)?;
-        (one.call == call && one.asked.elapsed() < OPEN).then_some(one.question)
+        (one.call == call && one.asked_at.elapsed() < OPEN).then_some(one.question)
     }
 }
 
@@ -85,7 +85,7 @@ pub(super) struct ElicitingClient {
     /// The answer that came with the call, and its question.
     answered: Option<(String, Confirmation)>,
     /// The question to end the call with.
-    asked: Mutex<Option<String>>,
+    pending: Mutex<Option<String>>,
     progress: Option<ProgressToken>,
 }
 
@@ -116,15 +116,15 @@ impl ElicitingClient {
                 .protocol_version()
                 .is_some_and(|version| version >= ProtocolVersion::V_2026_07_28),
             answered,
-            asked: Mutex::new(None),
+            pending: Mutex::new(None),
             progress: context.meta.get_progress_token(),
         }
     }
 
     /// Returns the question to end the call with, if there is one.
     pub(super) fn question(&self) -> Option<InputRequiredResult> {
-        let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
-        let question = asked.take()?;
+        let mut pending = self.pending.lock().unwrap_or_else(PoisonError::into_inner);
+        let question = pending.take()?;
         let state = self.questions.keep(&self.call, &question)?;
         let request = InputRequest::Elicitation(ElicitRequest::new(form(question)));
         let requests = InputRequests::from([(CONFIRM.to_owned(), request)]);
@@ -170,8 +170,8 @@ impl ClientPrompts for ElicitingClient {
             Some((answered, reply)) if answered == question => *reply,
             // The first time, or the question has changed since.
             _ => {
-                let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
-                *asked = Some(question.to_owned());
+                let mut pending = self.pending.lock().unwrap_or_else(PoisonError::into_inner);
+                *pending = Some(question.to_owned());
                 Confirmation::Later
             }
         }

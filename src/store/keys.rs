@@ -92,7 +92,7 @@ impl Store {
             }
             self.undecide(CHOICE, &choice).await?;
         }
-        Err(entry_gone())
+        Err(missing_entry())
     }
 
     /// Returns the key that something was sealed with.
@@ -102,8 +102,8 @@ impl Store {
             KeyLocation::Keychain => {
                 let choice = self.setting(CHOICE).await?;
                 match choice.as_deref().and_then(|it| it.strip_prefix(KEYCHAIN)) {
-                    Some(entry) => self.keychain_key(entry).await?.ok_or_else(entry_gone),
-                    None => Err(entry_gone()),
+                    Some(entry) => self.keychain_key(entry).await?.ok_or_else(missing_entry),
+                    None => Err(missing_entry()),
                 }
             }
         }
@@ -179,7 +179,7 @@ impl Store {
     }
 }
 
-fn entry_gone() -> Error {
+fn missing_entry() -> Error {
     Error::new(Kind::Store, "the key is no longer in the system's keychain")
         .next("restore it, or remove the accounts with `daysheet account remove` and sign in again")
 }

@@ -131,7 +131,7 @@ impl Store {
         };
         let text = match sealed.filter(|_| text) {
             None => None,
-            Some(sealed) => match self.opened(hash, &sealed).await {
+            Some(sealed) => match self.open_sealed(hash, &sealed).await {
                 Ok(text) => {
                     self.use_output(hash).await?;
                     Some(text)
@@ -189,7 +189,7 @@ impl Store {
             .map_err(|error| self.broken(&error))
     }
 
-    async fn opened(&self, hash: &str, sealed: &str) -> Result<String> {
+    async fn open_sealed(&self, hash: &str, sealed: &str) -> Result<String> {
         let bytes = self.unseal(&identity(hash), sealed).await?;
         String::from_utf8(bytes)
             .map_err(|_bad| Error::new(Kind::Internal, "the sealed output is not text"))

@@ -49,14 +49,14 @@ impl Store {
     /// [`Kind::Store`](crate::error::Kind::Store).
     pub async fn remember_events(&self, shown: &[(u64, [u8; 8])]) -> Result<()> {
         let now = now();
-        let mut wanted: HashMap<i64, String> = shown
+        let mut digests: HashMap<i64, String> = shown
             .iter()
             .filter_map(|(number, digest)| {
                 let number = i64::try_from(*number).ok()?;
                 Some((number, STANDARD_NO_PAD.encode(digest)))
             })
             .collect();
-        let mut numbers: Vec<i64> = wanted.keys().copied().collect();
+        let mut numbers: Vec<i64> = digests.keys().copied().collect();
         numbers.sort_unstable();
         // A record of the last day is recent enough, so that a repeated call writes nothing.
         for batch in numbers.chunks(BATCH) {
@@ -77,12 +77,12 @@ impl Store {
                 .await
                 .map_err(|error| self.broken(&error))?;
             for (number, digest) in known {
-                if wanted.get(&number) == Some(&digest) {
-                    wanted.remove(&number);
+                if digests.get(&number) == Some(&digest) {
+                    digests.remove(&number);
                 }
             }
         }
-        let mut new: Vec<(i64, String)> = wanted.into_iter().collect();
+        let mut new: Vec<(i64, String)> = digests.into_iter().collect();
         if new.is_empty() {
             return Ok(());
         }

@@ -85,7 +85,7 @@ impl Agenda {
         Ok(self)
     }
 
-    /// Returns the columns that are asked for, or `None` for the default ones.
+    /// Returns the requested columns, or `None` for the default ones.
     pub fn columns(&self) -> Option<Columns> {
         Columns::from_arguments(self.fields.as_ref(), self.detail)
     }

@@ -252,8 +252,8 @@ impl Args {
     }
 }
 
-fn wrong(name: &str, value: &Value, wanted: &str) -> Error {
-    Error::argument(format!("`{name}` is {}", shown(value))).next(format!("give {wanted}"))
+fn wrong(name: &str, value: &Value, expected: &str) -> Error {
+    Error::argument(format!("`{name}` is {}", shown(value))).next(format!("give {expected}"))
 }
 
 /// Returns a value as an error shows it: short, on one line.

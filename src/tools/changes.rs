@@ -33,12 +33,12 @@ impl ChangesOf {
         }
     }
 
-    /// True when those of mail are asked for.
+    /// True if those of mail are requested.
     pub fn mail(&self) -> bool {
         self.kinds.is_empty() || self.kinds.iter().any(|kind| is(MAIL, kind))
     }
 
-    /// True when those of calendars are asked for.
+    /// True if those of calendars are requested.
     pub fn events(&self) -> bool {
         self.kinds.is_empty() || self.kinds.iter().any(|kind| is(EVENTS, kind))
     }

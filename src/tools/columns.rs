@@ -1,4 +1,4 @@
-//! Which columns are asked for.
+//! The requested columns.
 
 use crate::error::{Error, Result};
 use crate::schemas::{Field, Level, Table};

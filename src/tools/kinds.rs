@@ -234,9 +234,9 @@ macro_rules! tool {
                 access: crate::access::Access::$access,
                 args: <Self as crate::tools::kinds::Arguments>::ARGS,
                 read: |args| {
-                    let asked = <Self as crate::tools::kinds::Arguments>::read(args)?;
-                    $(let asked = $check(asked, args)?;)?
-                    Ok(crate::tools::Action::$action(asked.into()))
+                    let request = <Self as crate::tools::kinds::Arguments>::read(args)?;
+                    $(let request = $check(request, args)?;)?
+                    Ok(crate::tools::Action::$action(request.into()))
                 },
             };
         }

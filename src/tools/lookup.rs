@@ -1,4 +1,4 @@
-//! `lookup`: which list is asked for.
+//! `lookup`: the requested list.
 
 use super::args::Args;
 use super::kinds::{ANY_ACCOUNT, LIST, TEXT, needed, number, tool};

@@ -1,4 +1,4 @@
-//! `mail_search`: which messages are asked for.
+//! `mail_search`: the requested messages.
 
 use super::args::Args;
 use super::columns::{Columns, Detail};
@@ -13,7 +13,7 @@ tool! {
     mail_search(Read, Read) => Search(Search::checked);
     // What is not said is `None`, because a cursor may say it.
     pub struct Search {
-        // Unparsed: its dates depend on when the first page was asked for.
+        // Unparsed: its dates depend on when the first page was requested.
         /// Words, "phrase", from: to: cc: subject: body: in: label: category:
         /// is:unread|read|starred|important|answered|unanswered has:attachment filename: larger:5M smaller:
         /// before: after: (2026-02-03, 7d) OR -not ( )
@@ -54,7 +54,7 @@ impl Search {
         Ok(self)
     }
 
-    /// Returns the columns that are asked for, or `None` for the default ones.
+    /// Returns the requested columns, or `None` for the default ones.
     pub fn columns(&self) -> Option<Columns> {
         Columns::from_arguments(self.fields.as_ref(), self.detail)
     }

@@ -155,7 +155,7 @@ fn malformed_event_fields_read_as_absent() {
     }
 }
 
-/// Google marks whom the calendar belongs to; here it is told who the account is.
+/// Google marks whom the calendar belongs to; here the account is given.
 #[test]
 fn own_guest_is_marked_in_shared_calendars() {
     let event = |calendar: &str, creator: &str, organizer: &str| {
@@ -203,7 +203,7 @@ fn field_mask_covers_facts_and_shown_columns() {
         read::mask(&paths(&["calendarId", "id", "description", "conferenceData/entryPoints/uri"])),
         facts.replacen("id,", "id,description,conferenceData/entryPoints/uri,", 1)
     );
-    // What holds another is asked for alone.
+    // A parent field is requested alone.
     assert_eq!(
         read::mask(&paths(&["start/timeZone", "attendees"])),
         "attendees,id,etag,status,start,end,originalStartTime,recurringEventId,recurrence,\

@@ -156,7 +156,7 @@ fn query(arguments: &Value) -> Value {
     json!({"ids": ids, "position": from, "total": total})
 }
 
-/// The objects with these ids, with these properties; in no order that was asked for.
+/// The objects with these ids, with these properties; in no requested order.
 fn get(arguments: &Value, ids: Option<Vec<Value>>, objects: Vec<Value>) -> Value {
     let mut list: Vec<Value> = objects;
     if let Some(ids) = ids {

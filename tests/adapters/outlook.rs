@@ -216,8 +216,8 @@ async fn message_is_read_in_every_format() {
     let mailbox = outlook.mailbox_of(&address).await;
     let request = ask(&MESSAGE, &["id", "subject"], "", 5);
     let id = mailbox.messages(&request).await.unwrap().items[0]["id"].as_str().unwrap().to_owned();
-    let gone = "AAkALgAAAAAAHYQDEapmEc2byACqAC/EWg0ADDDDDDDDDDDDDDDDDDDDDDDDDAA=".to_owned();
-    let ids = [id.clone(), gone, "x/../y".to_owned()];
+    let missing = "AAkALgAAAAAAHYQDEapmEc2byACqAC/EWg0ADDDDDDDDDDDDDDDDDDDDDDDDDAA=".to_owned();
+    let ids = [id.clone(), missing, "x/../y".to_owned()];
 
     let messages = mailbox.read_messages(&ids, &request.projection, BodyForm::Parts).await;
     let first = messages[0].as_ref().unwrap();
@@ -788,7 +788,7 @@ async fn raw_messages_and_responses_are_capped() {
     );
 }
 
-/// A rule that gives the path and query asked for to `answer`.
+/// A rule that gives the requested path and query to `answer`.
 async fn answering(answer: impl Fn(&str) -> Value + Send + Sync + 'static) -> Outlook {
     Outlook::scripted(move |seen| {
         Some(match seen.body.is_null() {
@@ -822,10 +822,10 @@ async fn messages_leaving_a_list_during_paging_hide_none() {
             let mut answer = json!({"value": rows});
             if skip + top < list.len() {
                 let mut next = url.clone();
-                let kept = url.query_pairs().filter(|(key, _)| key != "$skip");
+                let params = url.query_pairs().filter(|(key, _)| key != "$skip");
                 next.query_pairs_mut()
                     .clear()
-                    .extend_pairs(kept)
+                    .extend_pairs(params)
                     .append_pair("$skip", &(skip + top).to_string());
                 next.set_path(&format!("/v1.0{}", url.path()));
                 answer["@odata.nextLink"] = next.as_str().into();

@@ -163,7 +163,7 @@ fn sent_properties() -> Value {
     })
 }
 
-/// A caller that keeps what it was told.
+/// A caller that records its progress.
 #[derive(Default)]
 pub struct ProgressLog(pub Mutex<Vec<(u64, u64, String)>>);
 

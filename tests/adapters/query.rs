@@ -67,7 +67,7 @@ const COMPILED: &[(&str, &str)] = &cases! {
         "from:lena is:unread -subject:spam (a OR \"b c\") larger:1048576";
 };
 
-/// Query and what the reader is told.
+/// Query and its error.
 const REFUSED: &[(&str, &str)] = &cases! {
     "\"annual",
         "the quote at character 1 is not closed: close it, or leave it out";

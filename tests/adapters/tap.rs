@@ -304,7 +304,7 @@ impl Tap {
 /// The access tokens of whoever has signed in, by account. One that was refused is
 /// replaced by that of another sign-in, once for all who ask.
 struct Tokens {
-    kept: tokio::sync::Mutex<HashMap<String, String>>,
+    cache: tokio::sync::Mutex<HashMap<String, String>>,
     /// Who signs in, and how; nobody over a scripted service.
     sign_in: Option<(User, &'static SignIn, &'static str)>,
 }
@@ -321,16 +321,16 @@ impl Tokens {
 #[async_trait]
 impl TokenStore for Tokens {
     async fn bearer(&self, id: &str) -> Result<String> {
-        Ok(self.kept.lock().await[id].clone())
+        Ok(self.cache.lock().await[id].clone())
     }
 
     async fn refreshed_after_401(&self, id: &str, rejected: &str) -> Result<String> {
-        let mut kept = self.kept.lock().await;
-        if kept[id] == rejected {
+        let mut cache = self.cache.lock().await;
+        if cache[id] == rejected {
             let (_, address) = id.split_once(':').unwrap();
-            kept.insert(id.to_owned(), self.signed_in(address).await?);
+            cache.insert(id.to_owned(), self.signed_in(address).await?);
         }
-        Ok(kept[id].clone())
+        Ok(cache[id].clone())
     }
 }
 
@@ -383,7 +383,7 @@ impl Tapped {
         let services = ServiceSettings { endpoints, look: Duration::from_millis(40) };
         let at = if provider == "google" { &GOOGLE } else { &MICROSOFT };
         let sign_in = sandbox.as_ref().map(|sandbox| (User::nobody(sandbox.base()), at, scopes));
-        let tokens = Arc::new(Tokens { kept: tokio::sync::Mutex::default(), sign_in });
+        let tokens = Arc::new(Tokens { cache: tokio::sync::Mutex::default(), sign_in });
         let providers = Providers::new(services, tokens.clone());
         Self { tap, sandbox, provider, tokens, providers }
     }
@@ -416,7 +416,7 @@ impl Tapped {
             scopes: Vec::new(),
             added: Timestamp::UNIX_EPOCH,
         };
-        self.tokens.kept.lock().await.insert(account.id.clone(), token);
+        self.tokens.cache.lock().await.insert(account.id.clone(), token);
         account
     }
 

@@ -51,7 +51,7 @@ const GMAIL: &str = "/gmail/v1/users/me/";
 
 impl SignIn {
     /// The path of an authorization request, with these changes; with an empty value
-    /// left out if `omit` says so.
+    /// left out if `omit` is set.
     pub fn authorization(&self, changes: &[(&str, &str)], omit: bool) -> String {
         let challenge = URL_SAFE_NO_PAD.encode(Sha256::digest(VERIFIER));
         let usual = [

@@ -65,13 +65,13 @@ pub struct KnownMail {
 /// The promises that were looked at, and what was found of those that are not kept.
 #[derive(Default)]
 struct Suite {
-    kept: BTreeSet<&'static str>,
+    met: BTreeSet<&'static str>,
     broken: BTreeMap<&'static str, String>,
 }
 
 impl Suite {
     fn holds(&mut self, promise: &'static str, holds: bool, found: impl Debug) {
-        self.kept.insert(promise);
+        self.met.insert(promise);
         if !holds {
             self.broken.entry(promise).or_insert_with(|| format!("{found:?}"));
         }
@@ -100,7 +100,7 @@ impl Suite {
         for (name, reason) in except {
             assert!(self.broken.contains_key(name), "{name} is kept, although {reason}");
         }
-        self.kept.into_iter().collect()
+        self.met.into_iter().collect()
     }
 }
 
@@ -155,13 +155,13 @@ fn words(text: &str) -> Option<Query> {
     Some(Query::All(vec![Query::Term(Term::Text(text.to_owned()))]))
 }
 
-/// A mailbox that is asked.
-struct Asked<'a> {
+/// The mailbox under test.
+struct Probe<'a> {
     mailbox: &'a dyn Mailbox,
     api: Api,
 }
 
-impl Asked<'_> {
+impl Probe<'_> {
     fn ask(&self, table: &'static Table, limit: usize, query: Option<Query>) -> ListRequest {
         let projection = project(self.api, &all(table));
         ListRequest { query, folder: None, projection, limit, cursor: None }
@@ -203,23 +203,23 @@ impl Asked<'_> {
 /// Tries what a mailbox promises; the names of the promises.
 pub async fn mailbox(mailbox: &dyn Mailbox, known: &KnownMail) -> Vec<&'static str> {
     let mut suite = Suite::default();
-    let asked = Asked { mailbox, api: mailbox.api() };
-    let listed = lists(&asked, known, &mut suite).await;
-    queries(&asked, known, &mut suite).await;
-    threads(&asked, known, &mut suite).await;
-    reads(&asked, known, &listed, &mut suite).await;
-    lookups(&asked, &mut suite).await;
-    changes(&asked, &mut suite).await;
-    refusals(&asked, known, &listed, &mut suite).await;
-    let after = asked.found(None, None).await.unwrap_or_default();
+    let probe = Probe { mailbox, api: mailbox.api() };
+    let listed = lists(&probe, known, &mut suite).await;
+    queries(&probe, known, &mut suite).await;
+    threads(&probe, known, &mut suite).await;
+    reads(&probe, known, &listed, &mut suite).await;
+    lookups(&probe, &mut suite).await;
+    changes(&probe, &mut suite).await;
+    refusals(&probe, known, &listed, &mut suite).await;
+    let after = probe.found(None, None).await.unwrap_or_default();
     suite.holds("refusals_change_nothing", after == listed, after.len());
     suite.end(known.except)
 }
 
 /// Lists of messages: their order, pages, columns. The ids of all.
-async fn lists(asked: &Asked<'_>, known: &KnownMail, suite: &mut Suite) -> Vec<String> {
-    let api = asked.api;
-    let whole = asked.list(&MESSAGE, asked.ask(&MESSAGE, 100, None)).await;
+async fn lists(probe: &Probe<'_>, known: &KnownMail, suite: &mut Suite) -> Vec<String> {
+    let api = probe.api;
+    let whole = probe.list(&MESSAGE, probe.ask(&MESSAGE, 100, None)).await;
     let whole = suite.answer("messages_are_listed", whole);
     let listed = ids(api, &MESSAGE, &whole);
     suite.holds("messages_are_all_there", listed.len() == known.messages, listed.len());
@@ -227,7 +227,7 @@ async fn lists(asked: &Asked<'_>, known: &KnownMail, suite: &mut Suite) -> Vec<S
     let dates = times(api, &MESSAGE, "date", &whole);
     suite.holds("messages_come_newest_first", dates.is_sorted_by(|a, b| a >= b), &dates);
 
-    let first = asked.page(&MESSAGE, &asked.ask(&MESSAGE, 5, None)).await;
+    let first = probe.page(&MESSAGE, &probe.ask(&MESSAGE, 5, None)).await;
     let first = suite.answer("messages_are_listed", first);
     let count = first.items.len() + first.failed.len();
     suite.holds("limit_is_kept", (1..=5).contains(&count), count);
@@ -236,11 +236,11 @@ async fn lists(asked: &Asked<'_>, known: &KnownMail, suite: &mut Suite) -> Vec<S
         first.next.is_some() == (known.messages > 5),
         &first.next,
     );
-    let joined = asked.list(&MESSAGE, asked.ask(&MESSAGE, 5, None)).await;
+    let joined = probe.list(&MESSAGE, probe.ask(&MESSAGE, 5, None)).await;
     let joined = ids(api, &MESSAGE, &suite.answer("messages_are_listed", joined));
     suite.holds("pages_join_to_the_whole", joined == listed, &joined);
 
-    let some = asked.page(&MESSAGE, &asked.ask(&MESSAGE, SOME, None)).await;
+    let some = probe.page(&MESSAGE, &probe.ask(&MESSAGE, SOME, None)).await;
     let some = suite.answer("messages_are_listed", some);
     let columns = all(&MESSAGE);
     let (full, report) = rows(api, &MESSAGE, &columns, &whole, &some.names);
@@ -256,9 +256,9 @@ async fn lists(asked: &Asked<'_>, known: &KnownMail, suite: &mut Suite) -> Vec<S
     // Columns that are fetched alone read the same.
     let (full, _) = rows(api, &MESSAGE, &columns, &some.items, &some.names);
     for field in columns {
-        let mut ask = asked.ask(&MESSAGE, SOME, None);
+        let mut ask = probe.ask(&MESSAGE, SOME, None);
         ask.projection = project(api, &[&MESSAGE.fields[0], field]);
-        let page = suite.answer("messages_are_listed", asked.page(&MESSAGE, &ask).await);
+        let page = suite.answer("messages_are_listed", probe.page(&MESSAGE, &ask).await);
         let (alone, _) = rows(api, &MESSAGE, &[field], &page.items, &page.names);
         let alone: Vec<_> = alone.rows().map(|row| row[0].clone()).collect();
         let beside: Vec<_> =
@@ -270,26 +270,26 @@ async fn lists(asked: &Asked<'_>, known: &KnownMail, suite: &mut Suite) -> Vec<S
 }
 
 /// What queries and folders find.
-async fn queries(asked: &Asked<'_>, known: &KnownMail, suite: &mut Suite) {
-    let found = asked.list(&MESSAGE, asked.ask(&MESSAGE, 10, words(known.words))).await;
+async fn queries(probe: &Probe<'_>, known: &KnownMail, suite: &mut Suite) {
+    let found = probe.list(&MESSAGE, probe.ask(&MESSAGE, 10, words(known.words))).await;
     let found = suite.answer("queries_are_answered", found);
-    let (found, _) = rows(asked.api, &MESSAGE, &all(&MESSAGE), &found, &HashMap::new());
+    let (found, _) = rows(probe.api, &MESSAGE, &all(&MESSAGE), &found, &HashMap::new());
     let subjects: Vec<_> = found.rows().map(|row| row[3].clone()).collect();
     let one = subjects == [Cell::Text(known.subject.to_owned())];
     suite.holds("a_known_word_finds_its_message", one, &subjects);
-    let nothing = suite.answer("queries_are_answered", asked.found(words(NOBODY), None).await);
+    let nothing = suite.answer("queries_are_answered", probe.found(words(NOBODY), None).await);
     suite.holds("an_unknown_word_finds_nothing", nothing.is_empty(), &nothing);
 
     let (name, count) = known.folder;
     let place = Some(Query::Term(Term::Folder(name.to_owned())));
-    let place = suite.answer("folders_are_searched_by_name", asked.found(place, None).await);
+    let place = suite.answer("folders_are_searched_by_name", probe.found(place, None).await);
     suite.holds("folders_are_searched_by_name", place.len() == count, place.len());
-    let names = suite.answer("names_are_told", asked.mailbox.names().await);
-    let capabilities = asked.mailbox.capabilities();
+    let names = suite.answer("names_are_told", probe.mailbox.names().await);
+    let capabilities = probe.mailbox.capabilities();
     let id = capabilities.system_label(name).filter(|id| !id.is_empty());
     let by_name = names.iter().find(|(_, known)| *known == name).map(|(id, _)| id.as_str());
     let filtered = match id.or(by_name) {
-        Some(id) => suite.answer("a_folder_has_its_messages", asked.found(None, Some(id)).await),
+        Some(id) => suite.answer("a_folder_has_its_messages", probe.found(None, Some(id)).await),
         None => Vec::new(),
     };
     suite.holds(
@@ -300,9 +300,9 @@ async fn queries(asked: &Asked<'_>, known: &KnownMail, suite: &mut Suite) {
 }
 
 /// Conversations.
-async fn threads(asked: &Asked<'_>, known: &KnownMail, suite: &mut Suite) {
-    let api = asked.api;
-    let whole = asked.list(&THREAD, asked.ask(&THREAD, 50, None)).await;
+async fn threads(probe: &Probe<'_>, known: &KnownMail, suite: &mut Suite) {
+    let api = probe.api;
+    let whole = probe.list(&THREAD, probe.ask(&THREAD, 50, None)).await;
     let whole = suite.answer("threads_are_listed", whole);
     suite.holds("threads_are_all_there", !whole.is_empty(), whole.len());
     let columns = all(&THREAD);
@@ -311,27 +311,27 @@ async fn threads(asked: &Asked<'_>, known: &KnownMail, suite: &mut Suite) {
     let dates = times(api, &THREAD, "date", &whole);
     let sorted = dates.len() == whole.len() && dates.is_sorted_by(|a, b| a >= b);
     suite.holds("threads_come_newest_first", sorted, &dates);
-    let joined = asked.list(&THREAD, asked.ask(&THREAD, 5, None)).await;
+    let joined = probe.list(&THREAD, probe.ask(&THREAD, 5, None)).await;
     let joined = ids(api, &THREAD, &suite.answer("threads_are_listed", joined));
     suite.holds("pages_of_threads_join", joined == ids(api, &THREAD, &whole), &joined);
 
     let (text, count) = known.thread;
-    let message = suite.answer("queries_are_answered", asked.found(words(text), None).await);
-    let found = asked.list(&THREAD, asked.ask(&THREAD, 10, words(text))).await;
+    let message = suite.answer("queries_are_answered", probe.found(words(text), None).await);
+    let found = probe.list(&THREAD, probe.ask(&THREAD, 10, words(text))).await;
     let found = suite.answer("threads_are_listed", found);
     let (table, _) = rows(api, &THREAD, &columns, &found, &HashMap::new());
     let counted = table.cell(0, "count").cloned();
-    let wanted = Cell::Count(i64::try_from(count).unwrap());
-    suite.holds("a_thread_has_all_its_messages", counted == Some(wanted), &counted);
+    let expected = Cell::Count(i64::try_from(count).unwrap());
+    suite.holds("a_thread_has_all_its_messages", counted == Some(expected), &counted);
     let Some(id) = ids(api, &THREAD, &found).into_iter().next() else {
         return;
     };
-    let members = suite.answer("a_thread_is_read", asked.mailbox.thread(&id).await);
+    let members = suite.answer("a_thread_is_read", probe.mailbox.thread(&id).await);
     let members: Vec<String> = members.into_iter().map(|one| one.id).collect();
     let inside = members.len() == count && message.iter().take(1).all(|id| members.contains(id));
     suite.holds("a_thread_contains_what_is_found_by_it", inside, (&members, &message));
     let projection = project(api, &all(&MESSAGE));
-    let read = asked.mailbox.read_messages(&members, &projection, BodyForm::None).await;
+    let read = probe.mailbox.read_messages(&members, &projection, BodyForm::None).await;
     let read: Vec<Value> = read.into_iter().flatten().map(|one| one.item).collect();
     let dates = times(api, &MESSAGE, "date", &read);
     let sorted = dates.len() == count && dates.is_sorted();
@@ -339,15 +339,15 @@ async fn threads(asked: &Asked<'_>, known: &KnownMail, suite: &mut Suite) {
 }
 
 /// Messages, read singly.
-async fn reads(asked: &Asked<'_>, known: &KnownMail, listed: &[String], suite: &mut Suite) {
-    let projection = project(asked.api, &all(&MESSAGE));
-    let mut wanted: Vec<String> = listed.iter().take(4).rev().cloned().collect();
-    wanted.insert(1, known.unknown.to_owned());
-    wanted.push(RUBBISH[3].to_owned());
+async fn reads(probe: &Probe<'_>, known: &KnownMail, listed: &[String], suite: &mut Suite) {
+    let projection = project(probe.api, &all(&MESSAGE));
+    let mut requested: Vec<String> = listed.iter().take(4).rev().cloned().collect();
+    requested.insert(1, known.unknown.to_owned());
+    requested.push(RUBBISH[3].to_owned());
     for form in [BodyForm::None, BodyForm::Parts, BodyForm::Headers] {
-        let read = asked.mailbox.read_messages(&wanted, &projection, form).await;
-        suite.holds("there_is_an_answer_for_each_id", read.len() == wanted.len(), read.len());
-        for (id, one) in wanted.iter().zip(read) {
+        let read = probe.mailbox.read_messages(&requested, &projection, form).await;
+        suite.holds("there_is_an_answer_for_each_id", read.len() == requested.len(), read.len());
+        for (id, one) in requested.iter().zip(read) {
             let kind = one.as_ref().err().map(Error::kind);
             if id == known.unknown {
                 suite.holds("what_is_not_there_is_not_found", kind == Some(Kind::NotFound), &one);
@@ -355,7 +355,7 @@ async fn reads(asked: &Asked<'_>, known: &KnownMail, listed: &[String], suite: &
                 suite.holds("no_id_is_refused", kind == Some(Kind::Argument), &one);
             } else {
                 let item = suite.answer("messages_are_read", one).item;
-                let found = ids(asked.api, &MESSAGE, &[item]);
+                let found = ids(probe.api, &MESSAGE, &[item]);
                 suite.holds(
                     "answers_are_in_the_order_of_ids",
                     found == [id.as_str()],
@@ -364,8 +364,8 @@ async fn reads(asked: &Asked<'_>, known: &KnownMail, listed: &[String], suite: &
             }
         }
     }
-    let found = asked.found(words(known.words), None).await.unwrap_or_default();
-    let read = asked.mailbox.read_messages(&found, &projection, BodyForm::Parts).await;
+    let found = probe.found(words(known.words), None).await.unwrap_or_default();
+    let read = probe.mailbox.read_messages(&found, &projection, BodyForm::Parts).await;
     let text = read.into_iter().flatten().flat_map(|one| one.parts).flatten().flatten();
     let text = text.map(|part| match part {
         TextPart::Plain(plain) => plain.text,
@@ -373,68 +373,68 @@ async fn reads(asked: &Asked<'_>, known: &KnownMail, listed: &[String], suite: &
     });
     let text = text.collect::<Vec<_>>().join("\n");
     suite.holds("the_text_is_read", text.contains(known.text), text);
-    let accepted = listed.iter().all(|id| asked.mailbox.check_id(id).is_ok());
+    let accepted = listed.iter().all(|id| probe.mailbox.check_id(id).is_ok());
     suite.holds("its_own_ids_are_accepted", accepted, listed.first());
     for id in RUBBISH {
-        suite.refused("no_id_is_refused", asked.mailbox.check_id(id));
+        suite.refused("no_id_is_refused", probe.mailbox.check_id(id));
     }
 }
 
 /// Lists other than messages.
-async fn lookups(asked: &Asked<'_>, suite: &mut Suite) {
+async fn lookups(probe: &Probe<'_>, suite: &mut Suite) {
     let people = People { limit: 10, ..People::default() };
     for (_, listing) in LISTINGS.iter().filter(|(_, listing)| listing.origin == From::Mailbox) {
         let table = listing.table;
-        let projection = project(asked.api, &all(table));
-        match asked.mailbox.lookup(table, &people, &projection).await {
+        let projection = project(probe.api, &all(table));
+        match probe.mailbox.lookup(table, &people, &projection).await {
             Ok(page) => {
-                let (_, report) = rows(asked.api, table, &all(table), &page.items, &page.names);
+                let (_, report) = rows(probe.api, table, &all(table), &page.items, &page.names);
                 suite.holds("lists_are_of_their_type", report.odd.is_empty(), (table.name, report));
                 if *table == FOLDER {
-                    folders(asked, &page, suite).await;
+                    folders(probe, &page, suite).await;
                 }
             }
             refused => suite.refused("lists_are_answered_or_refused", refused),
         }
     }
     // A table that no mailbox lists.
-    let none = asked.mailbox.lookup(&EVENT, &people, &Projection::default()).await;
+    let none = probe.mailbox.lookup(&EVENT, &people, &Projection::default()).await;
     suite.refused("lists_are_answered_or_refused", none);
 }
 
 /// Folders: each has a name, and the labels that stand for folders are among them.
-async fn folders(asked: &Asked<'_>, page: &Page, suite: &mut Suite) {
-    let names = asked.mailbox.names().await.unwrap_or_default();
-    let (table, _) = rows(asked.api, &FOLDER, &all(&FOLDER), &page.items, &page.names);
+async fn folders(probe: &Probe<'_>, page: &Page, suite: &mut Suite) {
+    let names = probe.mailbox.names().await.unwrap_or_default();
+    let (table, _) = rows(probe.api, &FOLDER, &all(&FOLDER), &page.items, &page.names);
     let system = Cell::Text("system".to_owned());
-    let ids = ids(asked.api, &FOLDER, &page.items);
+    let ids = ids(probe.api, &FOLDER, &page.items);
     let named = |at: usize| names.contains_key(&ids[at]) || table.cell(at, "kind") == Some(&system);
     let missing: Vec<_> = (0..ids.len()).filter(|at| !named(*at)).map(|at| &ids[at]).collect();
     suite.holds("names_has_every_folder", missing.is_empty(), missing);
-    for (_, id) in asked.mailbox.capabilities().system_labels {
+    for (_, id) in probe.mailbox.capabilities().system_labels {
         let there = id.is_empty() || ids.iter().any(|known| known == id);
         suite.holds("system_labels_are_there", there, id);
     }
 }
 
 /// What happens.
-async fn changes(asked: &Asked<'_>, suite: &mut Suite) {
-    let projection = project(asked.api, &all(&MESSAGE));
-    let start = suite.answer("changes_begin", asked.mailbox.changes(None, &projection).await);
+async fn changes(probe: &Probe<'_>, suite: &mut Suite) {
+    let projection = project(probe.api, &all(&MESSAGE));
+    let start = suite.answer("changes_begin", probe.mailbox.changes(None, &projection).await);
     suite.holds("changes_begin_with_a_cursor_alone", is_quiet(&start), &start);
-    let next = asked.mailbox.changes(Some(&start.cursor), &projection).await;
+    let next = probe.mailbox.changes(Some(&start.cursor), &projection).await;
     let next = suite.answer("nothing_changes_by_itself", next);
     suite.holds("nothing_changes_by_itself", is_quiet(&next) && !next.started_over, &next);
-    let other = asked.mailbox.changes(Some("no cursor of this one's"), &projection).await;
+    let other = probe.mailbox.changes(Some("no cursor of this one's"), &projection).await;
     if other.as_ref().is_ok_and(|changes| changes.started_over) {
         return;
     }
     suite.refused("other_cursors_are_refused", other);
 }
 
-/// What the mailbox cannot do is refused, and says so beforehand.
-async fn refusals(asked: &Asked<'_>, known: &KnownMail, listed: &[String], suite: &mut Suite) {
-    let (mailbox, can) = (asked.mailbox, asked.mailbox.capabilities());
+/// What the mailbox cannot do is refused, as declared beforehand.
+async fn refusals(probe: &Probe<'_>, known: &KnownMail, listed: &[String], suite: &mut Suite) {
+    let (mailbox, can) = (probe.mailbox, probe.mailbox.capabilities());
     suite.holds("the_service_has_a_name", !can.name.is_empty(), can);
     let content = || outgoing("1@example.com", person("", "me@example.com"), vec![]);
     let draft = stored_draft(known.unknown, known.unknown, "v1", content());

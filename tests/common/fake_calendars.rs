@@ -35,7 +35,7 @@ pub struct Entry {
     organizer: Option<String>,
     category: Option<String>,
     /// Who is asked, and their answers in Graph's words.
-    asked: Vec<(String, String)>,
+    invited: Vec<(String, String)>,
 }
 
 impl Entry {
@@ -60,7 +60,7 @@ impl Entry {
     fn new(title: &str, start: EventTime, end: EventTime) -> Self {
         let zone = Some("UTC".to_owned());
         let facts = EventData { uid: None, zone, ..event_data("", title, start, end) };
-        Self { facts, organizer: None, category: None, asked: Vec::new() }
+        Self { facts, organizer: None, category: None, invited: Vec::new() }
     }
 
     fn with(mut self, change: impl FnOnce(&mut EventData)) -> Self {
@@ -103,21 +103,21 @@ impl Entry {
     }
 
     pub fn ask(mut self, address: &str, answer: &str) -> Self {
-        self.asked.push((address.to_owned(), answer.to_owned()));
+        self.invited.push((address.to_owned(), answer.to_owned()));
         self
     }
 
     /// What the service's object tells beside the facts.
     fn extra(&self, api: Api) -> Value {
-        let (facts, asked) = (&self.facts, self.asked.iter());
+        let (facts, invited) = (&self.facts, self.invited.iter());
         if api != Api::Outlook {
-            let guests: Vec<_> = asked
+            let guests: Vec<_> = invited
                 .map(|(address, answer)| json!({"email": address, "responseStatus": answer}))
                 .collect();
             return json!({"description": facts.notes, "iCalUID": facts.uid, "attendees": guests,
                           "organizer": {"self": facts.own, "email": self.organizer}});
         }
-        let guests: Vec<_> = asked
+        let guests: Vec<_> = invited
             .map(|(address, answer)| {
                 json!({"emailAddress": {"name": address, "address": address},
                        "status": {"response": answer}, "type": "required"})
@@ -169,7 +169,7 @@ pub struct FakeCalendars {
     count: Mutex<u32>,
     /// What was written, in order.
     log: Mutex<Vec<String>>,
-    /// What reads were asked for, in order.
+    /// The reads requested, in order.
     reads: Mutex<Vec<String>>,
     /// The next writes fail so; with `true`, after they were carried out.
     failures: Mutex<VecDeque<Option<(Error, bool)>>>,
@@ -233,7 +233,7 @@ impl FakeCalendars {
         let id = format!("{calendar}/{:04}", self.events.lock().unwrap().len());
         self.extra(&id, entry.extra(self.api));
         let own = format!("{}@example.com", self.name);
-        let guests = entry.asked.iter().map(|(address, answer)| Guest {
+        let guests = entry.invited.iter().map(|(address, answer)| Guest {
             name: Some(address.clone()),
             me: *address == own,
             ..guest(address, if answer == "accepted" { '+' } else { ' ' })
@@ -243,8 +243,8 @@ impl FakeCalendars {
         id
     }
 
-    /// How often it was asked for calendars and for events.
-    pub fn asked(&self) -> (usize, usize) {
+    /// How often calendars and events were requested.
+    pub fn call_counts(&self) -> (usize, usize) {
         let reads = self.reads.lock().unwrap();
         let count = |what: &str| reads.iter().filter(|line| line.starts_with(what)).count();
         (count("calendars"), count("events "))
@@ -338,12 +338,12 @@ impl FakeCalendars {
         if let Some(facts) = self.get(id) {
             return Ok(facts);
         }
-        let gone = || Error::new(Kind::NotFound, "it is not there");
-        let (master, at) = id.split_once('@').ok_or_else(gone)?;
-        let master = self.get(master).ok_or_else(gone)?;
+        let not_found = || Error::new(Kind::NotFound, "it is not there");
+        let (master, at) = id.split_once('@').ok_or_else(not_found)?;
+        let master = self.get(master).ok_or_else(not_found)?;
         let found = self.occurrences(&master, Timestamp::MIN, Timestamp::MAX);
         let one = found.into_iter().find(|one| one.id.ends_with(&format!("@{at}")));
-        one.ok_or_else(gone)
+        one.ok_or_else(not_found)
     }
 
     /// The occurrences of an event; those that were changed singly are left out.
@@ -761,11 +761,11 @@ impl Calendars for FakeCalendars {
 
     async fn update(&self, current: &Value, change: &Change, notify: Notify) -> Result<Value> {
         let (before, after) = self.fate();
-        let held = self.event_data(current).unwrap();
-        self.note(format!("update {} {notify:?}: {}", held.id, summary(change)));
+        let given = self.event_data(current).unwrap();
+        self.note(format!("update {} {notify:?}: {}", given.id, summary(change)));
         before?;
-        let mut now = self.find(&held.id)?;
-        if now.version != held.version {
+        let mut now = self.find(&given.id)?;
+        if now.version != given.version {
             return Err(Error::new(Kind::Conflict, "it has changed"));
         }
         self.apply(&mut now, change);
@@ -775,20 +775,20 @@ impl Calendars for FakeCalendars {
 
     async fn delete(&self, current: &Value, message: Option<&str>, notify: Notify) -> Result<()> {
         let (before, after) = self.fate();
-        let held = self.event_data(current).unwrap();
+        let given = self.event_data(current).unwrap();
         let message = message.map(|text| format!(" \"{text}\"")).unwrap_or_default();
-        self.note(format!("delete {} {notify:?}{message}", held.id));
+        self.note(format!("delete {} {notify:?}{message}", given.id));
         before?;
-        if self.find(&held.id)?.version != held.version {
+        if self.find(&given.id)?.version != given.version {
             return Err(Error::new(Kind::Conflict, "it has changed"));
         }
-        match held.series {
+        match given.series {
             Some(_) => {
-                self.set(EventData { cancelled: true, ..held });
+                self.set(EventData { cancelled: true, ..given });
             }
             None => {
                 let mut events = self.events.lock().unwrap();
-                events.retain(|id, one| *id != held.id && one.series.as_ref() != Some(&held.id));
+                events.retain(|id, one| *id != given.id && one.series.as_ref() != Some(&given.id));
             }
         }
         after
@@ -796,8 +796,8 @@ impl Calendars for FakeCalendars {
 
     async fn respond(&self, current: &Value, response: &InvitationReply) -> Result<Option<Value>> {
         let (before, after) = self.fate();
-        let held = self.event_data(current).unwrap();
-        let mut line = format!("respond {} {:?}", held.id, response.answer);
+        let given = self.event_data(current).unwrap();
+        let mut line = format!("respond {} {:?}", given.id, response.answer);
         if let Some(comment) = &response.comment {
             line.push_str(&format!(" \"{comment}\""));
         }
@@ -809,7 +809,7 @@ impl Calendars for FakeCalendars {
         }
         self.note(line);
         before?;
-        let mut now = self.find(&held.id)?;
+        let mut now = self.find(&given.id)?;
         now.answer = Some(response.answer);
         for guest in now.guests.iter_mut().filter(|guest| guest.me) {
             guest.answer = Some(response.answer);
@@ -817,15 +817,15 @@ impl Calendars for FakeCalendars {
         let now = self.set(now);
         after?;
         // As Outlook does: what is declined is not in the calendar any more.
-        let gone = self.api == Api::Outlook && response.answer == Answer::Declined;
-        Ok((!gone).then(|| self.object(&now)))
+        let removed = self.api == Api::Outlook && response.answer == Answer::Declined;
+        Ok((!removed).then(|| self.object(&now)))
     }
 
     async fn forward(&self, current: &Value, to: &[String], comment: Option<&str>) -> Result<()> {
         let (before, after) = self.fate();
-        let held = self.event_data(current).unwrap();
+        let given = self.event_data(current).unwrap();
         let comment = comment.map(|text| format!(" \"{text}\"")).unwrap_or_default();
-        self.note(format!("forward {} {}{comment}", held.id, to.join(",")));
+        self.note(format!("forward {} {}{comment}", given.id, to.join(",")));
         before?;
         after
     }
@@ -911,11 +911,11 @@ impl Fake for FakeCalendars {
 /// The mailbox beside calendars: messages with invitations, and who was written to.
 fn mailbox(name: &'static str, api: Api) -> Arc<FakeMailbox> {
     let list = |mailbox: &FakeMailbox, ask: &ListRequest| {
-        let asked = format!("{:?}", ask.query);
-        let items = match asked.contains("\"sent\"") {
+        let query = format!("{:?}", ask.query);
+        let items = match query.contains("\"sent\"") {
             true => {
                 let known = mailbox.known.lock().unwrap();
-                let found = known.iter().filter(|one| asked.contains(one.as_str()));
+                let found = known.iter().filter(|one| query.contains(one.as_str()));
                 found.map(|id| json!({"id": id})).collect()
             }
             false => {

@@ -102,8 +102,8 @@ pub struct FakeMailbox {
     /// Lists and lookups take so long, and fail so.
     pub delay: Mutex<Duration>,
     pub failure: Mutex<Option<Error>>,
-    /// How many of them there were.
-    pub asked: Mutex<usize>,
+    /// The number of these calls.
+    pub call_count: Mutex<usize>,
     pub script: Script,
     log: Mutex<Vec<String>>,
     drafted: Mutex<Vec<String>>,
@@ -144,7 +144,7 @@ impl FakeMailbox {
             invitations: Mutex::default(),
             delay: Mutex::default(),
             failure: Mutex::default(),
-            asked: Mutex::default(),
+            call_count: Mutex::default(),
             script: Script::default(),
             log: Mutex::default(),
             drafted: Mutex::default(),
@@ -205,7 +205,7 @@ impl FakeMailbox {
     }
 
     /// A draft as it is now.
-    pub fn held(&self, id: &str) -> OutgoingMessage {
+    pub fn draft_message(&self, id: &str) -> OutgoingMessage {
         self.drafts.lock().unwrap()[id].content.clone()
     }
 
@@ -257,14 +257,14 @@ impl FakeMailbox {
         if *self.bends.lock().unwrap() {
             message.to = vec![person("", "eve@example.net")];
         }
-        let held = stored_draft(id, thread, &format!("v{made}"), message);
-        self.drafts.lock().unwrap().insert(id.to_owned(), held.clone());
-        Ok(held)
+        let draft = stored_draft(id, thread, &format!("v{made}"), message);
+        self.drafts.lock().unwrap().insert(id.to_owned(), draft.clone());
+        Ok(draft)
     }
 
-    /// Counts what is asked, takes its time, and may fail.
+    /// Counts the call, takes its time, and may fail.
     async fn answers(&self) -> Result<()> {
-        *self.asked.lock().unwrap() += 1;
+        *self.call_count.lock().unwrap() += 1;
         let delay = *self.delay.lock().unwrap();
         tokio::time::sleep(delay).await;
         self.failure.lock().unwrap().clone().map_or(Ok(()), Err)
@@ -371,8 +371,8 @@ impl FakeMailbox {
 impl MessageActions for FakeMailbox {
     async fn states(&self, ids: &[String]) -> Vec<Result<MailState>> {
         let mail = self.mail.lock().unwrap();
-        let gone = || Error::new(Kind::NotFound, "it is not there");
-        ids.iter().map(|id| mail.get(id).cloned().ok_or_else(gone)).collect()
+        let not_found = || Error::new(Kind::NotFound, "it is not there");
+        ids.iter().map(|id| mail.get(id).cloned().ok_or_else(not_found)).collect()
     }
 
     async fn apply(
@@ -449,14 +449,14 @@ impl Drafts for FakeMailbox {
         // A message to somebody is known by the address.
         match id.contains('@') && !id.starts_with("gone") {
             true => Ok(of(Vec::new(), vec![person("", id)])),
-            false => Err(gone()),
+            false => Err(not_found()),
         }
     }
 
     async fn file(&self, _: &str, file: &str, most: u64) -> Result<Vec<u8>> {
         match self.files.get(file) {
             Some(bytes) if bytes.len() as u64 > most => Err(Error::argument("it is too large")),
-            found => found.map(|bytes| bytes.to_vec()).ok_or_else(gone),
+            found => found.map(|bytes| bytes.to_vec()).ok_or_else(not_found),
         }
     }
 
@@ -465,7 +465,7 @@ impl Drafts for FakeMailbox {
         // A draft is known by the message that it is, too.
         let found = drafts.values().find(|one| one.id == id || one.message == id);
         let found = found.filter(|one| !sent.contains(&one.content.message_id));
-        found.cloned().ok_or_else(gone)
+        found.cloned().ok_or_else(not_found)
     }
 
     async fn create(
@@ -497,7 +497,7 @@ impl Drafts for FakeMailbox {
 
     async fn discard(&self, current: &StoredDraft) -> Result<()> {
         self.drafted.lock().unwrap().push(format!("discard {}", current.id));
-        self.drafts.lock().unwrap().remove(&current.id).map(drop).ok_or_else(gone)
+        self.drafts.lock().unwrap().remove(&current.id).map(drop).ok_or_else(not_found)
     }
 
     async fn send(&self, current: &StoredDraft, at: Option<Timestamp>) -> Result<Sent> {
@@ -570,10 +570,10 @@ impl MailboxSettings for FakeMailbox {
                 None
             }
             SettingsChange::AutoReply(reply) => {
-                let mut held = self.reply.lock().unwrap();
-                let now = held.clone();
+                let mut stored = self.reply.lock().unwrap();
+                let now = stored.clone();
                 // What is not said stays.
-                *held = AutoReply {
+                *stored = AutoReply {
                     subject: reply.subject.clone().or(now.subject),
                     html: reply.html.clone().or(now.html),
                     external: reply.external.clone().or(now.external),
@@ -658,7 +658,7 @@ impl Mailbox for FakeMailbox {
             Some(read) => read(self, id, form),
             None => {
                 self.check_id(id)?;
-                let state = self.mail.lock().unwrap().get(id).cloned().ok_or_else(gone)?;
+                let state = self.mail.lock().unwrap().get(id).cloned().ok_or_else(not_found)?;
                 Ok(MessageContent { item: self.object(&state), ..MessageContent::default() })
             }
         };
@@ -736,7 +736,7 @@ impl MailHarness {
     }
 }
 
-fn gone() -> Error {
+fn not_found() -> Error {
     Error::new(Kind::NotFound, "it is gone")
 }
 

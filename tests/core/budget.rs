@@ -44,8 +44,8 @@ fn thread_level_values_open_threads_highest() {
         assert_eq!(hundredths([value(strategy, &hint)]), [worth]);
         // The ends of a conversation are there, and nothing else is pinned.
         for strategy in Strategy::ALL {
-            let wanted = end && strategy == Strategy::ThreadLevel;
-            assert_eq!(pinned(strategy, &hint), wanted, "{strategy:?}");
+            let expected = end && strategy == Strategy::ThreadLevel;
+            assert_eq!(pinned(strategy, &hint), expected, "{strategy:?}");
         }
     }
     let tools = ["mail_read", "daysheet.brief", "mail_search", "lookup"];

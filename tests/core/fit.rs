@@ -126,8 +126,8 @@ fn columns_are_dropped_before_rows() {
         .collect();
     assert_eq!(names, ["messages", "messages_minimal"]);
     let ids = ids(&less.blocks[0]);
-    let wanted: Vec<String> = (1..=30).map(|number| format!("m{number}")).collect();
-    assert_eq!(ids, wanted);
+    let expected: Vec<String> = (1..=30).map(|number| format!("m{number}")).collect();
+    assert_eq!(ids, expected);
 }
 
 #[test]
@@ -258,8 +258,8 @@ fn chunks_hold_everything_exactly_once() {
             assert!(chunk.tokens <= budget, "{}", chunk.tokens);
             seen.extend(ids(&chunk.blocks[0]));
         }
-        let wanted: Vec<String> = (1..=count).map(|number| format!("m{number}")).collect();
-        assert_eq!(seen, wanted);
+        let expected: Vec<String> = (1..=count).map(|number| format!("m{number}")).collect();
+        assert_eq!(seen, expected);
     }
 }
 
@@ -442,18 +442,18 @@ proptest! {
             let again = fitted(response, &FitOptions { chunk: number + 1, ..options }).unwrap();
             prop_assert_eq!(&again, chunk);
         }
-        let mut wanted: Vec<String> = Vec::new();
+        let mut expected: Vec<String> = Vec::new();
         for table in &response.document.tables {
             if table.table().name != "body" {
                 let name = |cell: &Cell| match cell {
                     Cell::Handle(kind, number) => format!("{kind}{number}"),
                     other => panic!("{other:?}"),
                 };
-                wanted.extend(table.rows().map(|row| name(&row[0])));
+                expected.extend(table.rows().map(|row| name(&row[0])));
             }
         }
         seen.sort();
-        wanted.sort();
-        prop_assert_eq!(seen, wanted);
+        expected.sort();
+        prop_assert_eq!(seen, expected);
     }
 }

@@ -104,7 +104,7 @@ fn prune(object: &Value, projection: &Projection) -> Value {
         if *key == "headers" {
             slot.as_array_mut().unwrap().retain(|header| {
                 let name = header["name"].as_str().unwrap();
-                headers.iter().any(|wanted| wanted.eq_ignore_ascii_case(name))
+                headers.iter().any(|header_name| header_name.eq_ignore_ascii_case(name))
             });
         }
     }
@@ -214,7 +214,7 @@ fn fitted(rows: RowTable) -> (Vec<String>, usize, String) {
         document: Document { scalars: Vec::new(), tables: vec![rows] },
         ..Response::default()
     };
-    let asked = FitOptions {
+    let options = FitOptions {
         format: Format::default(),
         tokenizer: Tokenizer::O200k,
         budget: 50_000,
@@ -226,7 +226,7 @@ fn fitted(rows: RowTable) -> (Vec<String>, usize, String) {
         secret: &[7; 32],
     };
     let mut kept = String::new();
-    let fitted = fit(&response, &asked, |whole| {
+    let fitted = fit(&response, &options, |whole| {
         kept = whole.text();
         "k3f9x2abcd".to_owned()
     });

@@ -14,7 +14,7 @@ fn here(now: &str, zone: &str) -> TimeContext {
     TimeContext { now: now.parse().unwrap(), zone: TimeZone::get(zone).unwrap(), named: false }
 }
 
-/// What is told of a time, and the instant, or the whole error.
+/// The reading of a time, and the instant, or the whole error.
 fn reported(parsed: daysheet_core::error::Result<ParsedTime>, here: &TimeContext) -> String {
     match parsed {
         Ok(parsed @ ParsedTime::Day(_)) => parsed.tell(&here.zone),
@@ -418,7 +418,7 @@ fn times_read_become_days_and_moments() {
         ZonedTime::At(date.at(hour, minute, 0, 0), zone.to_owned())
     };
     assert_eq!(moment("2026-02-03 18h05"), at(date(2026, 2, 3), 18, 5, "Europe/Berlin"));
-    // The second 02h30 can be told in UTC alone.
+    // The second 02h30 can be written in UTC only.
     assert_eq!(moment("2026-10-25T02:30+02:00"), at(date(2026, 10, 25), 2, 30, "Europe/Berlin"));
     let second = moment("2026-10-25T02:30+01:00");
     assert_eq!(second, at(date(2026, 10, 25), 1, 30, "UTC"));
@@ -516,7 +516,7 @@ proptest! {
         let _ = time_parse::zone(&text);
     }
 
-    /// What we tell is read as what was told.
+    /// What we write reads back the same.
     #[test]
     fn written_times_read_back_unchanged(
         // From 1970 to 2099: the years that calendars are about.

@@ -69,9 +69,9 @@ fn week() -> (FakeCalendars, FakeCalendars) {
 async fn events_of_all_calendars_are_merged_without_duplicates() {
     let (ana, bo) = week();
     let harness = over(vec![ana, bo]).await;
-    let asked = json!({"from": "2026-02-03", "to": "2026-02-05"});
+    let arguments = json!({"from": "2026-02-03", "to": "2026-02-05"});
     assert_eq!(
-        harness.call("calendar_search", asked).await.unwrap(),
+        harness.call("calendar_search", arguments).await.unwrap(),
         [
             "zone: Europe/Berlin\n\
              events[4\t]{id\tstart\tend\ttitle\twhere\torganizer\tpeople\tflags\tcalendar\taccount}:\n  \
@@ -84,10 +84,10 @@ async fn events_of_all_calendars_are_merged_without_duplicates() {
         ]
     );
     // Elsewhere the same evening is another day; of one account, it is not said.
-    let asked = json!({"from": "2026-02-04", "to": "2026-02-04", "account": "bo",
+    let arguments = json!({"from": "2026-02-04", "to": "2026-02-04", "account": "bo",
                        "tz": "Tokyo Standard Time", "detail": "minimal"});
     assert_eq!(
-        harness.call("calendar_search", asked).await.unwrap(),
+        harness.call("calendar_search", arguments).await.unwrap(),
         [
             "zone: Asia/Tokyo\n\
              events[1\t]{id\tstart\tend\ttitle\tflags}:\n  \
@@ -110,9 +110,9 @@ async fn own_copy_of_a_meeting_is_shown() {
             fake
         };
         let harness = over(vec![fake(owner), fake(other)]).await;
-        let asked =
+        let arguments =
             json!({"from": "2026-02-04", "to": "2026-02-04", "fields": ["title", "account"]});
-        let found = harness.json("calendar_search", asked).await;
+        let found = harness.json("calendar_search", arguments).await;
         assert_eq!(column(&found, "events", "account"), [organizer.as_str()]);
     }
 }
@@ -212,16 +212,16 @@ async fn calendars_are_chosen_by_name_handle_or_id() {
         // One that shows only when it is busy is asked when it is named.
         (json!(["Boss"]), "", &["Secret"]),
     ] {
-        let asked = json!({"from": "2026-02-03", "to": "2026-02-05", "fields": ["title"],
+        let arguments = json!({"from": "2026-02-03", "to": "2026-02-05", "fields": ["title"],
                            "calendars": calendars, "account": account});
-        let found = harness.json("calendar_search", asked).await;
+        let found = harness.json("calendar_search", arguments).await;
         assert_eq!(column(&found, "events", "title"), titles, "{calendars}");
     }
     // A calendar that was made within the minute is found all the same.
     harness.fakes[1].list("bo-Choir", "Choir", "owner");
     harness.fakes[1].add("Choir", Entry::at("2026-02-03T18:00", 60, "Rehearsal"));
-    let asked = json!({"from": "2026-02-03", "to": "2026-02-05", "calendars": ["choir"]});
-    let found = harness.json("calendar_search", asked).await;
+    let arguments = json!({"from": "2026-02-03", "to": "2026-02-05", "calendars": ["choir"]});
+    let found = harness.json("calendar_search", arguments).await;
     assert_eq!(column(&found, "events", "title"), ["Rehearsal"]);
 }
 
@@ -269,14 +269,15 @@ async fn search_words_match_the_text_of_events() {
         ("議会", &[]),
         ("-budget -planning -übung", &["会議室の予約"]),
     ] {
-        let asked = json!({"from": "2026-02-03", "to": "2026-02-03", "q": q, "fields": ["title"]});
-        let found = harness.json("calendar_search", asked).await;
+        let arguments =
+            json!({"from": "2026-02-03", "to": "2026-02-03", "q": q, "fields": ["title"]});
+        let found = harness.json("calendar_search", arguments).await;
         assert_eq!(column(&found, "events", "title"), titles, "{q}");
     }
-    let asked =
+    let arguments =
         json!({"from": "2026-02-03", "to": "2026-02-03", "q": "review", "fields": ["title"]});
     assert_eq!(
-        harness.notes("calendar_search", asked).await,
+        harness.notes("calendar_search", arguments).await,
         "events: 1 of 1, Tue 2026-02-03; words searched in 5\n\
          only the beginning of Outlook's descriptions is searched"
     );
@@ -286,12 +287,12 @@ async fn search_words_match_the_text_of_events() {
 async fn events_are_shown_by_their_ids() {
     let (ana, bo) = week();
     let harness = over(vec![ana, bo]).await;
-    let asked = json!({"from": "2026-02-03", "to": "2026-02-05"});
-    harness.call("calendar_search", asked).await.unwrap();
-    let asked = json!({"ids": ["e4", "e1", "e4", "bo-Bo/0000", "e77", "bo-Bo/0099"],
+    let arguments = json!({"from": "2026-02-03", "to": "2026-02-05"});
+    harness.call("calendar_search", arguments).await.unwrap();
+    let arguments = json!({"ids": ["e4", "e1", "e4", "bo-Bo/0000", "e77", "bo-Bo/0099"],
                        "fields": ["title", "account"]});
     assert_eq!(
-        harness.call("calendar_search", asked).await.unwrap(),
+        harness.call("calendar_search", arguments).await.unwrap(),
         [
             "zone: Europe/Berlin\n\
              events[3\t]{id\ttitle\taccount}:\n  \
@@ -303,8 +304,8 @@ async fn events_are_shown_by_their_ids() {
              search or lookup",
         ]
     );
-    let asked = json!({"ids": "e1", "detail": "full", "tz": "UTC"});
-    let found = harness.json("calendar_search", asked).await;
+    let arguments = json!({"ids": "e1", "detail": "full", "tz": "UTC"});
+    let found = harness.json("calendar_search", arguments).await;
     assert_eq!(found["events"][0]["calendar"], "Ana");
     assert_eq!(found["events"][0]["start"], "Tue 2026-02-03 08h30");
     assert_eq!(found["events"][0].get("account"), None);
@@ -345,9 +346,9 @@ async fn all_guests_are_shown_in_full_detail() {
 async fn shown_version_of_an_event_is_remembered() {
     let (ana, _) = week();
     let harness = over(vec![ana]).await;
-    let asked = json!({"from": "2026-02-04", "to": "2026-02-04", "calendars": ["Ana"]});
+    let arguments = json!({"from": "2026-02-04", "to": "2026-02-04", "calendars": ["Ana"]});
     assert_eq!(harness.store.seen_event(1).await.unwrap(), None);
-    harness.call("calendar_search", asked.clone()).await.unwrap();
+    harness.call("calendar_search", arguments.clone()).await.unwrap();
     let first = harness.store.seen_event(1).await.unwrap();
     assert!(first.is_some());
     let id = "ana-Ana/0001";
@@ -377,9 +378,9 @@ async fn series_are_shown_once() {
     fake.add("Ana", Entry::at("2026-02-03T08:00", 30, "Once"));
     fake.add("Ana", Entry::at("2026-03-03T08:00", 30, "Later"));
     let harness = over(vec![fake]).await;
-    let asked = json!({"from": "2026-02-02", "to": "2026-02-05", "series": true,
+    let arguments = json!({"from": "2026-02-02", "to": "2026-02-05", "series": true,
                        "fields": ["start", "title", "repeats", "flags"]});
-    let found = harness.call("calendar_search", asked).await.unwrap();
+    let found = harness.call("calendar_search", arguments).await.unwrap();
     assert_eq!(
         found[0],
         "zone: Europe/Berlin\n\
@@ -404,14 +405,15 @@ async fn failing_or_slow_account_is_noted_and_retried() {
         harness.fakes[at].trouble.lock().unwrap().failure = error;
     };
     let team = Error::new(Kind::Provider(503), "it is busy");
-    let gone = Error::new(Kind::NotFound, "it is gone");
+    let not_found = Error::new(Kind::NotFound, "it is gone");
     harness.fakes[0].trouble.lock().unwrap().calendars =
-        vec![("ana-Team".to_owned(), team), ("ana-ana".to_owned(), gone)];
+        vec![("ana-Team".to_owned(), team), ("ana-ana".to_owned(), not_found)];
     harness.fakes[0].list("ana-Third", "Third", "owner");
     failing(1, Some(Error::new(Kind::Auth, "the grant has ended").next("sign in again")));
     harness.fakes[2].trouble.lock().unwrap().delay = Duration::from_secs(60);
-    let asked = json!({"from": "2026-02-03", "to": "2026-02-03", "limit": 2, "fields": ["title"]});
-    let first = harness.call("calendar_search", asked).await.unwrap();
+    let arguments =
+        json!({"from": "2026-02-03", "to": "2026-02-03", "limit": 2, "fields": ["title"]});
+    let first = harness.call("calendar_search", arguments).await.unwrap();
     assert_eq!(
         first,
         [
@@ -463,16 +465,16 @@ async fn a_month_of_many_calendars_costs_two_round_trips() {
         fake
     });
     let harness = over(fakes.into()).await;
-    let asked = json!({"from": "2026-02-01", "to": "2026-02-28", "limit": 500});
-    let notes = harness.notes("calendar_search", asked.clone()).await;
+    let arguments = json!({"from": "2026-02-01", "to": "2026-02-28", "limit": 500});
+    let notes = harness.notes("calendar_search", arguments.clone()).await;
     assert!(notes.starts_with("events: 500 of 1120, "), "{notes}");
     for fake in &harness.fakes {
-        assert_eq!(fake.asked(), (1, 1));
+        assert_eq!(fake.call_counts(), (1, 1));
     }
     // The list is good for a minute.
-    harness.call("calendar_search", asked).await.unwrap();
+    harness.call("calendar_search", arguments).await.unwrap();
     for fake in &harness.fakes {
-        assert_eq!(fake.asked(), (1, 2));
+        assert_eq!(fake.call_counts(), (1, 2));
     }
 }
 
@@ -491,11 +493,11 @@ async fn calendars_and_rooms_are_looked_up() {
             "calendars: 4 of 4",
         ]
     );
-    let asked = json!({"kind": "calendars", "q": "TEA", "limit": 1});
-    assert_eq!(harness.notes("lookup", asked).await, "calendars: 1 of 1");
-    let asked = json!({"kind": "rooms"});
+    let arguments = json!({"kind": "calendars", "q": "TEA", "limit": 1});
+    assert_eq!(harness.notes("lookup", arguments).await, "calendars: 1 of 1");
+    let arguments = json!({"kind": "rooms"});
     assert_eq!(
-        harness.notes("lookup", asked).await,
+        harness.notes("lookup", arguments).await,
         "rooms: 0 of 0 in ana@example.com and bo@example.com\nservices list only rooms open to \
          you: name another by its address in `people` or `who`"
     );
@@ -503,9 +505,9 @@ async fn calendars_and_rooms_are_looked_up() {
         json!({"displayName": "Room 4", "emailAddress": "room4@example.com"}),
         json!({"displayName": "Hall", "emailAddress": "hall@example.com"}),
     ];
-    let asked = json!({"kind": "rooms", "q": "room"});
+    let arguments = json!({"kind": "rooms", "q": "room"});
     assert_eq!(
-        harness.call("lookup", asked).await.unwrap(),
+        harness.call("lookup", arguments).await.unwrap(),
         [
             "rooms[1\t]{name\temail\tbuilding\tseats\tused\taccount}:\n  \
              Room 4\troom4@example.com\tnull\tnull\tnull\tbo@example.com",
@@ -535,9 +537,9 @@ async fn people_and_rooms_of_events_are_found() {
         json!({"emailAddresses": [{"value": "eve@example.net"}], "unsaved": true}),
     ];
     let contacts = |more: Value| {
-        let mut asked = json!({"kind": "contacts"});
-        asked.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-        asked
+        let mut arguments = json!({"kind": "contacts"});
+        arguments.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        arguments
     };
     let head = "contacts[4\t]{name\temails\tknown\tcompany}:\n  ";
     assert_eq!(
@@ -567,9 +569,9 @@ async fn people_and_rooms_of_events_are_found() {
             "rooms: 1 of 1",
         ]
     );
-    let asked = contacts(json!({"emails": ["cy@example.con", "nobody@shop.example"]}));
+    let arguments = contacts(json!({"emails": ["cy@example.con", "nobody@shop.example"]}));
     assert_eq!(
-        harness.notes("lookup", asked).await,
+        harness.notes("lookup", arguments).await,
         "contacts: 0 of 0\nnobody matches cy@example.con: did you mean `cy@example.com`?\n\
          nobody matches nobody@shop.example"
     );
@@ -603,8 +605,8 @@ async fn events_are_written_as_icalendar() {
     );
     let harness = over(vec![fake]).await;
     // What differs from a series goes with it, whenever it is.
-    let asked = json!({"from": "2026-02-02", "to": "2026-02-10", "as": "ics", "series": true});
-    let blocks = harness.call("calendar_search", asked.clone()).await.unwrap();
+    let arguments = json!({"from": "2026-02-02", "to": "2026-02-10", "as": "ics", "series": true});
+    let blocks = harness.call("calendar_search", arguments.clone()).await.unwrap();
     // What strangers wrote stands between fences, as every long text of theirs.
     let (first, rest) = blocks[0].split_once('\n').unwrap();
     let word = first.strip_prefix("<<<ics ").unwrap();
@@ -639,9 +641,9 @@ async fn events_are_written_as_icalendar() {
     assert_eq!(budget.organizer.as_ref().unwrap().address, "bo@example.com");
     assert_eq!(budget.guests[0].address, "cy@example.com");
     assert_eq!(blocks[1], "events: 3 of 3, as iCalendar, Mon 2026-02-02 to Tue 2026-02-10");
-    assert_eq!(harness.call("calendar_search", asked.clone()).await.unwrap(), blocks);
+    assert_eq!(harness.call("calendar_search", arguments.clone()).await.unwrap(), blocks);
     // It is cut like one, too, and the whole can be read on.
-    let mut small = asked.clone();
+    let mut small = arguments.clone();
     small["budget"] = 300.into();
     let cut = harness.call("calendar_search", small).await.unwrap();
     assert!(

@@ -172,11 +172,11 @@ pub fn filled(arguments: &str, known: &HashMap<&str, String>) -> Value {
 pub fn remembered(
     document: &Value,
     blocks: &[String],
-    kept: &[(&'static str, &'static str)],
+    remember: &[(&'static str, &'static str)],
     known: &mut HashMap<&'static str, String>,
 ) -> Vec<&'static str> {
     let mut missing = Vec::new();
-    for (name, place) in kept {
+    for (name, place) in remember {
         let found = match place.starts_with('/') {
             true => document.pointer(place).and_then(Value::as_str),
             false => blocks.last().and_then(|notes| {
@@ -203,27 +203,27 @@ async fn every_answer_is_valid_and_reaches_every_column() {
         let home = TempDir::new().unwrap();
         let mut session = Session::signed_in(home, None, Who::Usual).await;
         let mut known = HashMap::new();
-        for (tool, arguments, kept) in STEPS {
-            let mut asked = filled(arguments, &known);
-            asked["format"] = format.into();
-            let answer = session.call(tool, asked.clone()).await;
+        for (tool, arguments, remember) in STEPS {
+            let mut call = filled(arguments, &known);
+            call["format"] = format.into();
+            let answer = session.call(tool, call.clone()).await;
             let blocks = answer.blocks;
             if answer.is_error {
-                wrong.push(format!("{tool} {asked}: {}", blocks[0]));
+                wrong.push(format!("{tool} {call}: {}", blocks[0]));
                 continue;
             }
             if let Err(problems) = program(&["check", "-"], &blocks[0]) {
-                wrong.push(format!("{tool} {asked}:\n{problems}{}", blocks[0]));
+                wrong.push(format!("{tool} {call}:\n{problems}{}", blocks[0]));
             }
             let document: Value = match program(&["convert", "-", "--to", "json"], &blocks[0]) {
                 Ok(json) => serde_json::from_str(&json).unwrap(),
                 Err(problem) => {
-                    wrong.push(format!("{tool} {asked}:\n{problem}{}", blocks[0]));
+                    wrong.push(format!("{tool} {call}:\n{problem}{}", blocks[0]));
                     continue;
                 }
             };
-            for place in remembered(&document, &blocks, kept, &mut known) {
-                wrong.push(format!("{tool} {asked}: no {place} in {blocks:?}"));
+            for place in remembered(&document, &blocks, remember, &mut known) {
+                wrong.push(format!("{tool} {call}: no {place} in {blocks:?}"));
             }
             for (name, rows) in document.as_object().unwrap() {
                 let Some(table) = find_in_document(name) else {
@@ -252,11 +252,11 @@ async fn stc_and_json_answers_hold_equal_values() {
         ("lookup", serde_json::json!({"kind": "folders"})),
         ("calendar_search", serde_json::json!({"from": "2026-11-01", "to": "2026-12-31"})),
     ] {
-        let mut asked = arguments.clone();
-        asked["format"] = "json".into();
-        let json = session.ok(tool, asked.clone()).await;
-        asked["format"] = "stc".into();
-        let stc = session.ok(tool, asked).await;
+        let mut call = arguments.clone();
+        call["format"] = "json".into();
+        let json = session.ok(tool, call.clone()).await;
+        call["format"] = "stc".into();
+        let stc = session.ok(tool, call).await;
         assert_eq!(parse(&stc[0]).unwrap().to_json(), json[0], "{tool}");
         // Long texts are fields, so the blocks behind are the same notes.
         assert_eq!(stc[1..], json[1..], "{tool}");

@@ -246,9 +246,9 @@ async fn automatic_reply_is_switched_on_and_off() {
         Some("<p>I am <em>away</em>.<br>\nMira</p>")
     );
     let when = update(json!({"from": "2026-02-05", "to": "2026-02-08", "audience": "contacts"}));
-    let held = harness.ok("manage", when).await;
+    let answer = harness.ok("manage", when).await;
     assert_eq!(
-        held,
+        answer,
         "zone: Europe/Berlin\nauto_replies[1|]{account|status|from|to|subject|text|text_internal|text_external|audience}:\n  \
          ana@example.com|scheduled|Thu 2026-02-05 00h00|Mon 2026-02-09 00h00|null|I am away. \
          Mira|null|null|contacts"
@@ -256,15 +256,15 @@ async fn automatic_reply_is_switched_on_and_off() {
     // The times may be in another zone, which the answer's are not.
     let mut abroad = update(json!({"from": "2026-02-05 12:00", "to": "2026-02-08"}));
     abroad["tz"] = "Asia/Tokyo".into();
-    let held = harness.ok("manage", abroad).await;
+    let answer = harness.ok("manage", abroad).await;
     assert_eq!(
-        held,
+        answer,
         "zone: Europe/Berlin\nauto_replies[1|]{account|status|from|to|subject|text|text_internal|text_external|audience}:\n  \
          ana@example.com|scheduled|Thu 2026-02-05 04h00|Sun 2026-02-08 16h00|null|I am away. \
          Mira|null|null|contacts"
     );
     let looked = harness.ok("lookup", json!({"kind": "auto_reply"})).await;
-    assert_eq!(looked, format!("{held}\n--\nauto_replies: 1 of 1"));
+    assert_eq!(looked, format!("{answer}\n--\nauto_replies: 1 of 1"));
     harness.ok("manage", update(json!({"status": "off"}))).await;
     let now = harness.ana().reply.lock().unwrap().clone();
     assert_eq!((now.on, now.audience), (false, Some(Audience::Contacts)));
@@ -317,8 +317,8 @@ async fn internal_and_external_automatic_replies_stay_separate() {
     } {
         let harness = MailHarness::one(Api::Outlook, "send").await;
         *harness.ana().reply.lock().unwrap() = before.clone();
-        let held = harness.ok("manage", update(set.clone())).await;
-        assert!(held.ends_with(&format!("ana@example.com|{shown}")), "{set}: {held}");
+        let answer = harness.ok("manage", update(set.clone())).await;
+        assert!(answer.ends_with(&format!("ana@example.com|{shown}")), "{set}: {answer}");
         assert_eq!(*harness.ana().reply.lock().unwrap(), after, "{set}");
         // Nothing is written but what was named.
         let written = harness.ana().written().join("\n");
@@ -326,12 +326,12 @@ async fn internal_and_external_automatic_replies_stay_separate() {
             let now = now.as_ref().filter(|_| now != old);
             format!("{name}: {now:?}")
         };
-        for wanted in [
+        for expected in [
             text("html", &after.html, &before.html),
             text("external", &after.external, &before.external),
             "audience: None".to_owned(),
         ] {
-            assert!(written.contains(&wanted), "{set}: {wanted} in {written}");
+            assert!(written.contains(&expected), "{set}: {expected} in {written}");
         }
     }
     let harness = MailHarness::one(Api::Gmail, "send").await;
@@ -391,7 +391,7 @@ async fn signatures_are_kept_where_the_provider_has_none() {
 
 #[tokio::test]
 async fn contact_is_deleted_after_the_user_confirms() {
-    let asked = "Delete the contact lena@studio.example of ana@example.com for good? There is no \
+    let question = "Delete the contact lena@studio.example of ana@example.com for good? There is no \
                  undo.";
     let delete = json!({"kind": "contact", "op": "delete", "id": "lena@studio.example"});
     let planned = with(delete.clone(), json!({"dry_run": true}));
@@ -411,7 +411,7 @@ async fn contact_is_deleted_after_the_user_confirms() {
         let caller = FakeUser::says(reply);
         let blocks = harness.call_as("manage", arguments.clone(), &caller).await;
         assert_eq!(blocks.unwrap().join("\n--\n"), format!("{head}|{expected}"));
-        assert_eq!(caller.questions(), vec![asked; questions]);
+        assert_eq!(caller.questions(), vec![question; questions]);
         assert_eq!(harness.ana().written().len(), written);
     }
 }
@@ -461,9 +461,9 @@ async fn contacts_are_found_by_address_or_name() {
         json!({"kind": "contact", "op": "update", "id": id,
                "set": {"name": "Lena O.", "emails": "lena@new.example", "phone": "+49 1", "role": "Art"}})
     };
-    let held = harness.ok("manage", update("Lena@studio.example")).await;
+    let answer = harness.ok("manage", update("Lena@studio.example")).await;
     assert_eq!(
-        held,
+        answer,
         "contacts[1|]{name|emails|known|company}:\n  Lena O.|lena@new.example|saved|null"
     );
     assert_eq!(

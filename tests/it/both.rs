@@ -101,8 +101,9 @@ async fn messages_are_answered_or_not_at_both() {
     for account in [GOOGLE, MICROSOFT] {
         let mut found = Vec::new();
         for q in ["is:answered", "is:unanswered in:inbox", "-is:answered in:inbox", "in:inbox"] {
-            let asked = json!({"q": q, "fields": ["message_id", "answered"], "account": account});
-            let rows = all(&mut session, asked, "messages").await.unwrap();
+            let arguments =
+                json!({"q": q, "fields": ["message_id", "answered"], "account": account});
+            let rows = all(&mut session, arguments, "messages").await.unwrap();
             let states = rows.iter().map(|row| {
                 let state = row["answered"].as_str().unwrap_or("own");
                 (row["message_id"].to_string(), state.split(' ').next().unwrap().to_owned())
@@ -155,13 +156,13 @@ async fn label_an_account_lacks_matches_nothing_in_or() {
         ("from:henrike -(in:Nowhere OR is:starred)", "from:henrike -is:starred", "in"),
     ] {
         for account in [GOOGLE, MICROSOFT] {
-            let asked = |q: &str| json!({"q": q, "fields": ["message_id"], "account": account});
-            let found = session.json("mail_search", asked(q)).await;
-            let wanted = session.json("mail_search", asked(same)).await;
+            let arguments = |q: &str| json!({"q": q, "fields": ["message_id"], "account": account});
+            let found = session.json("mail_search", arguments(q)).await;
+            let expected = session.json("mail_search", arguments(same)).await;
             let ids = |document: &Value| column(document, "messages", "message_id");
-            assert_eq!(ids(&found), ids(&wanted), "{account} {q}");
+            assert_eq!(ids(&found), ids(&expected), "{account} {q}");
             assert!(same != "is:starred" || ids(&found).len() == 6, "{account} {q}");
-            let notes = session.ok("mail_search", asked(q)).await.pop().unwrap();
+            let notes = session.ok("mail_search", arguments(q)).await.pop().unwrap();
             let note = format!("there is no {} `Nowhere", called(account, kind));
             assert!(notes.contains(&note), "{account} {q}: {notes}");
             assert!(notes.contains("that part of the OR matches nothing here"));
@@ -169,8 +170,8 @@ async fn label_an_account_lacks_matches_nothing_in_or() {
     }
     for q in ["in:Nowhere", "in:Nowhere is:starred", "in:Nowhere OR in:Nothing"] {
         for account in [GOOGLE, MICROSOFT] {
-            let asked = json!({"q": q, "account": account});
-            let error = session.error("mail_search", asked).await;
+            let arguments = json!({"q": q, "account": account});
+            let error = session.error("mail_search", arguments).await;
             assert!(error.contains(" `Nowhere`"), "{error}");
         }
     }
@@ -410,8 +411,8 @@ async fn query_only_one_provider_supports_is_refused() {
 
 /// The rows of `changes` since a cursor as `change title`, and the next cursor.
 async fn changed(session: &mut Session, account: &str, cursor: &str) -> (Vec<String>, String) {
-    let asked = json!({"cursor": cursor, "account": account});
-    let document = session.json("changes", asked).await;
+    let arguments = json!({"cursor": cursor, "account": account});
+    let document = session.json("changes", arguments).await;
     let rows = document["changes"].as_array().unwrap().iter();
     let text = |value: &Value| value.as_str().unwrap_or("?").to_owned();
     let mut reported: Vec<String> =
@@ -451,13 +452,13 @@ async fn changes_report_drafts_and_deleted_messages_as_such() {
         let (reported, cursor) = changed(&mut session, account, &cursor).await;
         assert!(reported.is_empty(), "{account}: {reported:?}");
 
-        let asked = json!({"account": account, "fields": ["date", "from", "subject", "message_id"],
+        let arguments = json!({"account": account, "fields": ["date", "from", "subject", "message_id"],
                            "limit": 2, "q": "in:inbox"});
-        let shown = session.json("mail_search", asked).await;
+        let shown = session.json("mail_search", arguments).await;
         let id = column(&shown, "messages", "message_id")[0].clone();
         let subject = column(&shown, "messages", "subject")[0].clone();
-        let gone = session.sandbox.discard(ME, id.trim_matches(['<', '>']));
-        assert!(gone, "{id}");
+        let discarded = session.sandbox.discard(ME, id.trim_matches(['<', '>']));
+        assert!(discarded, "{id}");
         let (reported, _) = changed(&mut session, account, &cursor).await;
         assert_eq!(reported, [format!("gone {subject}")], "{account}");
     }
@@ -475,8 +476,8 @@ async fn discarded_draft_stays_in_the_trash() {
         session.ok("mail_draft", json!({"mode": "discard", "id": draft})).await;
         let error = session.error("mail_send", json!({"id": draft})).await;
         assert!(error.contains("is not a draft"), "{account}: {error}");
-        let asked = json!({"q": "in:trash subject:discarded", "account": account});
-        let found = column(&session.json("mail_search", asked).await, "messages", "id");
+        let arguments = json!({"q": "in:trash subject:discarded", "account": account});
+        let found = column(&session.json("mail_search", arguments).await, "messages", "id");
         assert_eq!(found.len(), 1, "{account}");
         let restored = session.ok("mail_modify", json!({"ids": found, "do": "restore"})).await;
         assert!(restored[0].starts_with("done: 1\n"), "{account}: {restored:?}");
@@ -492,9 +493,9 @@ async fn nested_folders_may_share_names_and_delete_recursively() {
     for account in [GOOGLE, MICROSOFT] {
         let mut session = Session::signed_in(TempDir::new().unwrap(), None, BOTH).await;
         let manage = |op: &str, more: Value| {
-            let mut asked = json!({"kind": "folder", "op": op, "account": account});
-            asked.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-            asked
+            let mut arguments = json!({"kind": "folder", "op": op, "account": account});
+            arguments.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+            arguments
         };
         for name in ["Shelf/Box", "Box", "Box/Lid"] {
             let create = manage("create", json!({"name": name}));
@@ -591,7 +592,7 @@ async fn drafts_behave_the_same() {
         life.push(line(&undone, "text").to_owned());
         let twice = session.error("mail_modify", undo).await;
         life.push(twice.replace(draft, "d"));
-        let gone = session.ok("mail_draft", json!({"mode": "discard", "id": draft})).await;
+        let discarded = session.ok("mail_draft", json!({"mode": "discard", "id": draft})).await;
         let thread = json!({"ids": row["thread"], "body": "none"});
         let shown = session.ok("mail_read", thread.clone()).await;
         life.push(
@@ -603,7 +604,7 @@ async fn drafts_behave_the_same() {
                 .unwrap()
                 .replace(row["thread"].as_str().unwrap(), "t"),
         );
-        session.ok("mail_modify", json!({"undo": line(&gone, "undo")})).await;
+        session.ok("mail_modify", json!({"undo": line(&discarded, "undo")})).await;
         session.ok("mail_draft", json!({"mode": "edit", "id": draft, "subject": "Back"})).await;
         session.ok("mail_draft", json!({"mode": "discard", "id": draft})).await;
         session.ok("mail_modify", json!({"ids": draft, "do": "restore"})).await;

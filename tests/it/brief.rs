@@ -509,8 +509,8 @@ async fn events_clash_when_both_take_time() {
         let today = titles("today");
         assert_eq!(today.len(), 19, "{today:?}");
         assert!(today.contains(&"still on".to_owned()));
-        for gone in ["over by now", "over and met", "declined"] {
-            assert!(!today.contains(&gone.to_owned()), "{gone}");
+        for absent in ["over by now", "over and met", "declined"] {
+            assert!(!today.contains(&absent.to_owned()), "{absent}");
         }
         assert_eq!(titles("tomorrow"), ["past midnight", "tomorrow"]);
         let notes = day.brief(json!({})).await.pop().unwrap();
@@ -607,12 +607,12 @@ async fn failing_sections_are_left_out_and_reported() {
         assert!(first.starts_with(&headline), "{first}");
         assert!(notes.lines().any(|line| line == *note), "{notes}");
         let document = day.json(json!({})).await;
-        for (names, gone) in [
+        for (names, absent) in [
             (["today", "tomorrow"], no_calendars.len() == 2),
             (["needs_me", "unread"], no_mail.len() == 2),
         ] {
             for name in names {
-                assert_eq!(document.get(name).is_none(), gone, "{name}");
+                assert_eq!(document.get(name).is_none(), absent, "{name}");
                 assert!(whole.get(name).is_some());
             }
         }

@@ -109,7 +109,7 @@ fn refused() -> [Refused; 18] {
 
 #[tokio::test]
 async fn refused_checks_prevent_every_write() {
-    for (meanwhile, tool, call, wanted) in refused() {
+    for (meanwhile, tool, call, expected) in refused() {
         let harness = CalendarHarness::one().await;
         fill(&harness);
         let ids = json!({"ids": ["main/p", "main/w", "main/i"]});
@@ -119,7 +119,7 @@ async fn refused_checks_prevent_every_write() {
             Ok(blocks) => blocks.join("\n"),
             Err(error) => error.to_string(),
         };
-        assert!(answer.contains(wanted), "{tool} {call}: {answer}");
+        assert!(answer.contains(expected), "{tool} {call}: {answer}");
         assert_eq!(harness.written(), Vec::<String>::new(), "{tool} {call}");
     }
     let harness = CalendarHarness::with(Api::Outlook, &[]).await;
@@ -281,7 +281,7 @@ async fn failed_write_stops_the_following_ones() {
 
 #[tokio::test]
 async fn message_without_invitation_cannot_be_answered() {
-    for (method, wanted) in [
+    for (method, expected) in [
         ("CANCEL", "cancels a meeting"),
         ("REPLY", "is an answer"),
         ("COUNTER", "proposes another time"),
@@ -297,7 +297,7 @@ async fn message_without_invitation_cannot_be_answered() {
         harness.ok("mail_search", json!({})).await;
         let call = json!({"id": "m1", "response": "accept"});
         let error = harness.error("calendar_respond", call).await;
-        assert!(error.contains(wanted), "{error}");
+        assert!(error.contains(expected), "{error}");
         assert_eq!(harness.written(), Vec::<String>::new());
     }
 }

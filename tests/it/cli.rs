@@ -123,9 +123,9 @@ fn call_prints_what_a_model_gets() {
         )
     );
     // All of it is in the database itself, and nothing in a log beside it.
-    let kept = home.path().join("sandbox");
-    assert!(kept.join("daysheet.db").metadata().unwrap().len() > 4_096);
-    assert!(!kept.join("daysheet.db-wal").exists());
+    let sandbox_home = home.path().join("sandbox");
+    assert!(sandbox_home.join("daysheet.db").metadata().unwrap().len() > 4_096);
+    assert!(!sandbox_home.join("daysheet.db-wal").exists());
     // The handle works in the next call.
     let (code, out, _) = run(
         &home,
@@ -347,10 +347,10 @@ fn conversion_between_formats_loses_nothing() {
     let toon = "zone: UTC\nrows[2\t]{id\tto}:\n  1\ta, b\n  2\tnull\nl[1\t]: x\ne: []";
     let all = [("json", json), ("stc", stc), ("stc2", stc2), ("toon", toon)];
     for (from, text) in all {
-        for (to, wanted) in all {
+        for (to, output) in all {
             let (code, out, err) = run(&home, &["convert", "--to", to, "-"], &[], text);
-            let wanted = format!("{wanted}\n");
-            assert_eq!((code, out, err.as_str()), (0, wanted, ""), "{from} {to}");
+            let output = format!("{output}\n");
+            assert_eq!((code, out, err.as_str()), (0, output, ""), "{from} {to}");
         }
     }
     let path = home.path().join("numbers.json");
@@ -393,10 +393,10 @@ fn conversion_between_formats_loses_nothing() {
         let arguments: Vec<_> = ["convert", "-"].iter().chain(arguments).copied().collect();
         let (code, out, err) = run(&home, &arguments, &[], text);
         match expected {
-            Ok(wanted) => assert_eq!((code, out), (0, format!("{wanted}\n")), "{text} {err}"),
-            Err(wanted) => {
+            Ok(output) => assert_eq!((code, out), (0, format!("{output}\n")), "{text} {err}"),
+            Err(output) => {
                 assert_eq!((code, out.as_str()), (1, ""), "{text}");
-                assert!(err.starts_with(&format!("daysheet: -:{wanted}")), "{err}");
+                assert!(err.starts_with(&format!("daysheet: -:{output}")), "{err}");
             }
         }
     }

@@ -30,19 +30,19 @@ async fn new_message_becomes_a_draft() {
             "nothing was sent; mail_send id=d1 sends it",
         ]
     );
-    let held = mira.held("draft1");
+    let draft = mira.draft_message("draft1");
     assert_eq!(
-        held.text,
+        draft.text,
         "Hello *both*,\n\nsee the page <https://lindqvist-lamps.example/new>.\n\n- one\n- two\n\n-- \nMira\nLindqvist Lamps"
     );
     assert_eq!(
-        held.html,
+        draft.html,
         "<p>Hello <strong>both</strong>,</p>\n<p>see <a href=\"https://lindqvist-lamps.example/new\">the page</a>.</p>\n\
          <ul>\n<li>one</li>\n<li>two</li>\n</ul>\n<div>-- <br>\n<b>Mira</b><br>Lindqvist Lamps</div>"
     );
-    let (random, domain) = held.message_id.split_once('@').unwrap();
+    let (random, domain) = draft.message_id.split_once('@').unwrap();
     assert_eq!((random.len(), domain), (32, "example.com"));
-    assert_eq!((held.in_reply_to, held.references.len()), (None, 0));
+    assert_eq!((draft.in_reply_to, draft.references.len()), (None, 0));
 }
 
 #[tokio::test]
@@ -69,22 +69,22 @@ async fn simple_reply_gives_a_short_answer() {
     let tokens: usize =
         blocks.iter().map(|block| daysheet::budget::count::tokens(&block.replace(note, ""))).sum();
     assert!(tokens <= 85, "{tokens}");
-    let held = mira.held("draft1");
+    let draft = mira.draft_message("draft1");
     assert_eq!(
-        held.text,
+        draft.text,
         "Yes, please.\n\n-- \nMira\nLindqvist Lamps\n\nOn Tue, 3 Feb 2026 at 11:00, Jonas Berg <jonas@example.com> wrote:\n\
          > Do you have lamps?\n>\n> > Somebody asked\n> Jonas"
             .replace("> > Somebody", ">> Somebody")
     );
     assert_eq!(
-        held.html,
+        draft.html,
         "<p>Yes, please.</p>\n<div>-- <br>\n<b>Mira</b><br>Lindqvist Lamps</div>\n\
          <p>On Tue, 3 Feb 2026 at 11:00, Jonas Berg &lt;jonas@example.com&gt; wrote:</p>\n\
          <blockquote type=\"cite\" style=\"margin:0 0 0 .8ex;border-left:1px solid #ccc;padding-left:1ex\">\n\
          <p>Do you have <b>lamps</b>?</p>\n</blockquote>"
     );
-    assert_eq!(held.in_reply_to.as_deref(), Some("j1@example.com"));
-    assert_eq!(held.references, ["j0@example.com", "j1@example.com"]);
+    assert_eq!(draft.in_reply_to.as_deref(), Some("j1@example.com"));
+    assert_eq!(draft.references, ["j0@example.com", "j1@example.com"]);
     assert_eq!(mira.log(), ["create reply m1"]);
 }
 
@@ -125,7 +125,7 @@ async fn forward_keeps_its_attachments() {
          text: \"FYI\\n\\n--\\nMira\\nLindqvist Lamps\""
     );
     assert_eq!(
-        mira.held("draft1").text,
+        mira.draft_message("draft1").text,
         "FYI\n\n-- \nMira\nLindqvist Lamps\n\n---------- Forwarded message ----------\n\
          From: Jonas Berg <jonas@example.com>\nDate: Tue, 3 Feb 2026 at 11:00\nSubject: Lamps\n\
          To: mira@example.com, Priya <priya@example.com>\nCc: yusuf@lindqvist-lamps.example, mira@lindqvist-lamps.example\n\n\
@@ -146,7 +146,7 @@ async fn forward_keeps_its_attachments() {
 async fn only_given_arguments_change_a_draft() {
     let (mira, handle) = Mira::asked_by_jonas().await;
     mira.ok(json!({"mode": "reply", "id": handle, "body": "Yes", "attach": ["data:text/plain;name=a.txt,hi"]})).await;
-    let before = mira.held("draft1");
+    let before = mira.draft_message("draft1");
     let blocks = mira
         .ok(json!({"mode": "edit", "id": "d1", "cc": "priya@example.com", "importance": "high"}))
         .await;
@@ -167,7 +167,7 @@ async fn only_given_arguments_change_a_draft() {
             "importance: high\nnothing was sent; mail_send id=d1 sends it",
         ]
     );
-    let after = mira.held("draft1");
+    let after = mira.draft_message("draft1");
     assert_eq!(
         (&after.text, &after.html, &after.to, &after.message_id),
         (&before.text, &before.html, &before.to, &before.message_id)
@@ -179,7 +179,7 @@ async fn only_given_arguments_change_a_draft() {
         "removed: `priya@example.com`, `a.txt`, the earlier text (28 characters)\n\
          importance: high\nnothing was sent; mail_send id=d1 sends it"
     );
-    let after = mira.held("draft1");
+    let after = mira.draft_message("draft1");
     assert_eq!(after.text, before.text.replacen("Yes", "No", 1));
     assert_eq!(after.html, before.html.replacen("Yes", "No", 1));
     assert_eq!(after.files, []);
@@ -253,7 +253,7 @@ async fn signature_stays_when_the_text_changes() {
         let members = arguments.as_object_mut().unwrap();
         members.extend(more.as_object().unwrap().clone());
         let blocks = mira.ok(arguments.clone()).await;
-        let after = mira.held("draft1");
+        let after = mira.draft_message("draft1");
         let expected = format!("New\n\n{expected}");
         assert_eq!(after.text, expected.trim_end(), "{html}");
         let notes: Vec<&str> = blocks.last().unwrap().lines().filter(|line| !ends(line)).collect();
@@ -262,7 +262,7 @@ async fn signature_stays_when_the_text_changes() {
         // Once more, it is ours, and stays.
         let again = json!({"mode": "edit", "id": handle, "body": "Newer"});
         mira.ok(again).await;
-        let twice = mira.held("draft1");
+        let twice = mira.draft_message("draft1");
         assert_eq!(twice.text, after.text.replacen("New", "Newer", 1), "{html}");
         assert_eq!(twice.html, after.html.replacen("New", "Newer", 1), "{html}");
     }
@@ -332,7 +332,7 @@ async fn failing_audit_log_afterwards_is_a_note() {
     let blocks = mira.ok(json!({"to": "priya@example.com", "subject": "Lamps"})).await;
     assert!(blocks[0].starts_with("draft: d1\n"), "{blocks:?}");
     assert!(blocks[1].contains("audit.jsonl cannot be opened"), "{blocks:?}");
-    assert_eq!(mira.held("draft1").subject, "Lamps");
+    assert_eq!(mira.draft_message("draft1").subject, "Lamps");
 }
 
 #[tokio::test]
@@ -343,8 +343,8 @@ async fn every_address_is_in_the_preview() {
     let blocks = mira.ok(json!({"to": people, "subject": "x"})).await;
     let to = blocks[0].lines().find_map(|line| line.strip_prefix("to: ")).unwrap();
     let shown: Vec<&str> = to.trim_matches('"').split(", ").collect();
-    let wanted: Vec<String> = (0..90).map(|at| format!("p{at}@example.com")).collect();
-    assert_eq!(shown, wanted);
+    let expected: Vec<String> = (0..90).map(|at| format!("p{at}@example.com")).collect();
+    assert_eq!(shown, expected);
 }
 
 #[tokio::test]
@@ -361,9 +361,9 @@ async fn reply_comes_from_the_address_written_to() {
         "{}",
         blocks[0]
     );
-    let held = mira.held("draft1");
-    assert!(held.message_id.ends_with("@lindqvist-lamps.example"));
-    assert_eq!(held.reply_to, [person("", "office@lindqvist-lamps.example")]);
+    let draft = mira.draft_message("draft1");
+    assert!(draft.message_id.ends_with("@lindqvist-lamps.example"));
+    assert_eq!(draft.reply_to, [person("", "office@lindqvist-lamps.example")]);
     let blocks = mira.ok(json!({"mode": "reply", "id": handle, "from": "mira@example.com"})).await;
     assert!(blocks[0].contains("from: Mira Lindqvist <mira@example.com>"), "{}", blocks[0]);
 }
@@ -390,17 +390,17 @@ async fn attachments_of_every_kind_are_added() {
     );
     // The message that is attached has lost its Bcc.
     assert_eq!(mira.bytes("draft1", "Lamps.eml"), b"Subject: Lamps\r\n\r\nDo you?\r\n");
-    let held = mira.held("draft1");
-    let kinds: Vec<&str> = held.files.iter().map(|file| file.media.as_str()).collect();
+    let draft = mira.draft_message("draft1");
+    let kinds: Vec<&str> = draft.files.iter().map(|file| file.media.as_str()).collect();
     assert_eq!(
         kinds,
         ["application/pdf", "image/png", "application/pdf", "message/rfc822", "text/calendar"]
     );
-    let cid = held.files[1].cid.clone().unwrap();
+    let cid = draft.files[1].cid.clone().unwrap();
     assert!(
-        held.html.starts_with(&format!("<p><img src=\"cid:{cid}\" alt=\"logo\"></p>")),
+        draft.html.starts_with(&format!("<p><img src=\"cid:{cid}\" alt=\"logo\"></p>")),
         "{}",
-        held.html
+        draft.html
     );
 }
 
@@ -423,16 +423,20 @@ async fn written_html_loads_no_remote_content() {
         let new = json!({"to": "bo@example.com", "body": body, "body_format": format});
         let blocks = mira.ok(new.clone()).await;
         assert!(blocks.last().unwrap().contains(&note), "{blocks:?}");
-        assert!(mira.held("draft1").html.starts_with(written), "{}", mira.held("draft1").html);
+        assert!(
+            mira.draft_message("draft1").html.starts_with(written),
+            "{}",
+            mira.draft_message("draft1").html
+        );
         // So it is when a draft is changed, and not where the settings allow it.
         let edit = json!({"mode": "edit", "id": "d1", "body": format!("{body} again"),
                           "body_format": format});
         let blocks = mira.ok(edit).await;
         assert!(blocks.last().unwrap().contains(&note), "{blocks:?}");
-        assert!(!mira.held("draft1").html.contains("evil.example/?"));
+        assert!(!mira.draft_message("draft1").html.contains("evil.example/?"));
         let mira = Mira::new(&[("DAYSHEET_REMOTE_PICTURES", "allow")]).await;
         let blocks = mira.ok(new).await;
         assert!(!blocks.last().unwrap().contains("pictures"), "{blocks:?}");
-        assert!(mira.held("draft1").html.contains("https://evil.example/?q=SECRET"));
+        assert!(mira.draft_message("draft1").html.contains("https://evil.example/?q=SECRET"));
     }
 }

@@ -94,12 +94,12 @@ async fn older_clients_are_asked_by_elicitation_request() {
         wire.write(json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call",
             "params": {"name": "mail_send", "arguments": {"id": d}}}))
             .await;
-        let asked = wire.read().await;
-        assert_eq!(asked["method"], "elicitation/create");
-        assert_eq!(asked["params"]["message"], QUESTION);
+        let request = wire.read().await;
+        assert_eq!(request["method"], "elicitation/create");
+        assert_eq!(request["params"]["message"], QUESTION);
         assert!(outbox.ana().sent().is_empty());
         let answer = json!({"action": action, "content": {}});
-        wire.write(json!({"jsonrpc": "2.0", "id": asked["id"], "result": answer})).await;
+        wire.write(json!({"jsonrpc": "2.0", "id": request["id"], "result": answer})).await;
         let done = wire.read().await;
         assert_eq!(outcome(&done["result"]), outcome_word, "{done}");
         assert_eq!(outbox.ana().sent().len(), sent, "{action}");
@@ -124,13 +124,13 @@ async fn newer_clients_are_asked_by_ending_the_call() {
     let outbox = Outbox::new().await;
     let (d, other) = (outbox.draft("draft1").await, outbox.draft("draft2").await);
     let mut wire = Wire::to(&outbox);
-    let asked = wire.modern(&d, json!({})).await;
-    assert_eq!(asked["resultType"], "input_required", "{asked}");
-    let request = &asked["inputRequests"]["confirm"];
+    let response = wire.modern(&d, json!({})).await;
+    assert_eq!(response["resultType"], "input_required", "{response}");
+    let request = &response["inputRequests"]["confirm"];
     assert_eq!(request["method"], "elicitation/create");
     assert_eq!(request["params"]["message"], QUESTION);
     assert!(outbox.ana().sent().is_empty());
-    let state = asked["requestState"].clone();
+    let state = response["requestState"].clone();
     let yes = json!({
         "requestState": state,
         "inputResponses": {"confirm": {"action": "accept", "content": {}}},
@@ -148,26 +148,26 @@ async fn newer_clients_are_asked_by_ending_the_call() {
     assert_eq!(again["resultType"], "input_required", "{again}");
     assert!(outbox.ana().sent().is_empty());
     // What is to be sent has changed meanwhile.
-    let asked = wire.modern(&d, json!({})).await;
+    let response = wire.modern(&d, json!({})).await;
     outbox.put("draft1", &["eve@example.org"]);
-    let yes = |asked: &Value| {
+    let yes = |response: &Value| {
         json!({
-            "requestState": asked["requestState"],
+            "requestState": response["requestState"],
             "inputResponses": {"confirm": {"action": "accept", "content": {}}},
         })
     };
-    let asked = wire.modern(&d, yes(&asked)).await;
+    let response = wire.modern(&d, yes(&response)).await;
     assert_eq!(
-        asked["inputRequests"]["confirm"]["params"]["message"],
+        response["inputRequests"]["confirm"]["params"]["message"],
         QUESTION.replace("bo@example.com", "eve@example.org")
     );
-    let done = wire.modern(&d, yes(&asked)).await;
+    let done = wire.modern(&d, yes(&response)).await;
     assert_eq!(outcome(&done), "sent", "{done}");
     assert_eq!(outbox.ana().sent(), ["draft1@example.com"]);
     // Asked and refused.
-    let asked = wire.modern(&other, json!({})).await;
+    let response = wire.modern(&other, json!({})).await;
     let no = json!({
-        "requestState": asked["requestState"],
+        "requestState": response["requestState"],
         "inputResponses": {"confirm": {"action": "decline"}},
     });
     let done = wire.modern(&other, no).await;

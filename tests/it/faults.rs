@@ -134,8 +134,8 @@ async fn broken(provider: &'static str, names: Vec<&'static str>) -> Lane {
         number += 1;
         let case = room.prepare(name, number).await;
         room.break_with("writes=1");
-        let (tool, asked) = room.write(&case);
-        let answer = room.call(tool, asked).await;
+        let (tool, arguments) = room.write(&case);
+        let answer = room.call(tool, arguments).await;
         let writes = sandbox.writes();
         room.break_with("");
         let whole = (reported(&answer), room.done(&case).await);
@@ -153,8 +153,8 @@ async fn broken(provider: &'static str, names: Vec<&'static str>) -> Lane {
             number += 1;
             let case = room.prepare(name, number).await;
             room.break_with(&format!("{},nth={nth}", broken.faults));
-            let (tool, asked) = room.write(&case);
-            let answer = room.call(tool, asked).await;
+            let (tool, arguments) = room.write(&case);
+            let answer = room.call(tool, arguments).await;
             let hit = sandbox.writes() >= nth.max(1);
             room.break_with("");
             tokio::time::sleep(broken.settled).await;
@@ -199,8 +199,8 @@ async fn again(room: &mut Room<'_>, case: &Case, reported: Reported, done: Done)
     if done != Done::Not || reported == Reported::Done || case.name == "mail send" {
         return None;
     }
-    let (tool, asked) = room.write(case);
-    let answer = room.call(tool, asked).await;
+    let (tool, arguments) = room.write(case);
+    let answer = room.call(tool, arguments).await;
     let done = room.done(case).await;
     let fits = done == Done::Once && writes::reported(&answer) == Reported::Done;
     (!fits).then(|| format!("once more is {done:?}: {}", answer.blocks.join(" | ")))
@@ -267,10 +267,10 @@ async fn next_call_reports_interrupted_writes_once() {
         let mut room = room(provider, &app, &sandbox, &files).await;
         let case = room.prepare("following change", 1).await;
         room.break_with("writes=1,delay=20ms");
-        let (tool, asked) = room.write(&case);
+        let (tool, arguments) = room.write(&case);
         let tool = daysheet::tools::find(tool).unwrap();
-        let asked = asked.as_object().cloned();
-        let request = daysheet::tools::read(tool, asked, Format::Json).unwrap();
+        let arguments = arguments.as_object().cloned();
+        let request = daysheet::tools::read(tool, arguments, Format::Json).unwrap();
         let pipeline = app.pipeline.clone();
         let task = tokio::spawn(async move { pipeline.run(request).await });
         while sandbox.writes() < 1 {

@@ -68,11 +68,11 @@ async fn office() -> CalendarHarness {
 #[tokio::test]
 async fn busy_times_are_reported_by_person() {
     let harness = office().await;
-    let asked = json!({"from": "2031-03-31", "to": "2031-04-01",
+    let arguments = json!({"from": "2031-03-31", "to": "2031-04-01",
                        "who": ["Me", "CY@partner.example", "ana@example.com", "di@partner.example",
                                "who@knows.example"]});
     assert_eq!(
-        harness.call("calendar_free", asked).await.unwrap(),
+        harness.call("calendar_free", arguments).await.unwrap(),
         [
             "zone: Europe/Berlin\n\
              busy[5\t]{who\tstart\tend\tshow}:\n  \
@@ -87,10 +87,10 @@ async fn busy_times_are_reported_by_person() {
         ]
     );
     // Whoever asks is meant when nobody is named.
-    let asked = json!({"from": "2031-03-31 14h30", "to": "2031-03-31 18h00"});
-    let found = harness.json("calendar_free", asked.clone()).await;
+    let arguments = json!({"from": "2031-03-31 14h30", "to": "2031-03-31 18h00"});
+    let found = harness.json("calendar_free", arguments.clone()).await;
     assert_eq!(column(&found, "busy", "who"), ["ana@example.com", "bo@example.com"]);
-    let mut one = asked;
+    let mut one = arguments;
     one["account"] = "bo".into();
     let found = harness.json("calendar_free", one).await;
     assert_eq!(column(&found, "busy", "who"), ["bo@example.com"]);
@@ -99,13 +99,13 @@ async fn busy_times_are_reported_by_person() {
 #[tokio::test]
 async fn slots_are_listed_best_first() {
     let harness = office().await;
-    let asked = |more: Value| {
+    let arguments = |more: Value| {
         let call = json!({"from": "2031-03-31", "to": "2031-03-31", "duration": "1h",
                           "who": ["ana@example.com", "bo@example.com"]});
         crate::reach::with(call, more)
     };
     assert_eq!(
-        harness.call("calendar_free", asked(json!({}))).await.unwrap(),
+        harness.call("calendar_free", arguments(json!({}))).await.unwrap(),
         [
             "zone: Europe/Berlin\n\
              slots[5\t]{start\tend\tfree\tmissing}:\n  \
@@ -158,7 +158,7 @@ async fn slots_are_listed_best_first() {
             json!([["00h00", 2, null], ["01h00", 2, null], ["03h00", 2, null], ["04h00", 2, null]]),
             "slots: 4, at any time, Sat 2031-03-29 23h50 to Sun 2031-03-30 05h00";
     } {
-        let notes = harness.notes("calendar_free", asked(more.clone())).await;
+        let notes = harness.notes("calendar_free", arguments(more.clone())).await;
         let besides = "also counted: fay@example.com";
         let (first, rest) = reported.split_once("\nno time").unwrap_or((reported, ""));
         let reported = match rest {
@@ -166,7 +166,7 @@ async fn slots_are_listed_best_first() {
             rest => format!("{first}\n{besides}\nno time{rest}"),
         };
         assert_eq!(notes, reported, "{more}");
-        let found = harness.json("calendar_free", asked(more.clone())).await;
+        let found = harness.json("calendar_free", arguments(more.clone())).await;
         let shown: Vec<Value> = found["slots"]
             .as_array()
             .unwrap()
@@ -183,12 +183,12 @@ async fn slots_are_listed_best_first() {
 #[tokio::test]
 async fn busy_times_come_from_whichever_account_knows() {
     let harness = office().await;
-    let asked = json!({"from": "2031-03-31", "to": "2031-03-31",
+    let arguments = json!({"from": "2031-03-31", "to": "2031-03-31",
                        "who": ["bo@example.com", "cy@partner.example"]});
     // The own account does not answer in time; a colleague's may know.
     harness.fakes[1].trouble.lock().unwrap().delay = Duration::from_secs(60);
     assert_eq!(
-        harness.notes("calendar_free", asked.clone()).await,
+        harness.notes("calendar_free", arguments.clone()).await,
         "busy: 0, Mon 2031-03-31\n\
          free throughout: cy@partner.example\n\
          unknown: bo@example.com: bo@example.com: no answer within 0 seconds"
@@ -198,11 +198,11 @@ async fn busy_times_come_from_whichever_account_knows() {
         let mut people = harness.fakes[0].people.lock().unwrap();
         people.push(("bo@example.com".to_owned(), Ok(other)));
     }
-    let found = harness.json("calendar_free", asked.clone()).await;
+    let found = harness.json("calendar_free", arguments.clone()).await;
     assert_eq!(column(&found, "busy", "show"), ["busy"]);
     // Their own account is believed before others.
     harness.fakes[1].trouble.lock().unwrap().delay = Duration::ZERO;
-    let found = harness.json("calendar_free", asked.clone()).await;
+    let found = harness.json("calendar_free", arguments.clone()).await;
     assert_eq!(column(&found, "busy", "show"), ["oof"]);
     // Nobody who can be asked.
     for fake in &harness.fakes {
@@ -210,7 +210,7 @@ async fn busy_times_come_from_whichever_account_knows() {
         fake.trouble.lock().unwrap().failure = Some(error);
     }
     assert_eq!(
-        harness.error("calendar_free", asked).await,
+        harness.error("calendar_free", arguments).await,
         "no free/busy times are known: no route"
     );
 }
@@ -276,7 +276,7 @@ fn at(tick: i64) -> Timestamp {
 /// Slots as they should be, found tick by tick.
 fn expected(
     people: &[(bool, Vec<Busy>, Option<Work>)],
-    asked: usize,
+    people_count: usize,
     zone: &TimeZone,
     daily: Option<(u16, u16)>,
     length: i64,
@@ -291,7 +291,7 @@ fn expected(
     };
     let works = |tick: i64| {
         let (_, minute) = local(tick, zone);
-        let asked = daily.is_none_or(|(from, to)| (from * 30..to * 30).contains(&minute));
+        let in_hours = daily.is_none_or(|(from, to)| (from * 30..to * 30).contains(&minute));
         let all = people.iter().all(|(known, _, work)| match work.as_ref().filter(|_| *known) {
             Some((days, from, to, other)) => {
                 let zone = TimeZone::get(ZONES[usize::from(*other)]).unwrap();
@@ -304,7 +304,7 @@ fn expected(
                 day < 5 && (from * 30..to * 30).contains(&minute)
             }
         });
-        any || asked && all
+        any || in_hours && all
     };
     let open: Vec<bool> = (0..DAYS * 288).map(works).collect();
     let mut found = Vec::new();
@@ -339,7 +339,7 @@ fn expected(
             let mut all = missing.iter();
             all.by_ref().filter(|one| words.iter().any(|word| one.ends_with(word))).count()
         };
-        if count(&["busy", "oof", "unknown"]) < asked {
+        if count(&["busy", "oof", "unknown"]) < people_count {
             found.push((count(&["busy", "oof"]), count(&["perhaps"]), start, missing));
         }
     }
@@ -410,20 +410,20 @@ proptest! {
                 true => Some((0, 48)),
                 false => daily.map(|(from, long)| (from, from + long)),
             };
-            let mut asked = json!({
+            let mut arguments = json!({
                 "who": who, "from": at(0).to_string(), "to": at(DAYS * 288).to_string(),
                 "duration": length * TICK, "limit": limit, "tz": zone,
             });
             if let Some((from, to)) = daily {
                 let clock = |half: u16| format!("{}:{:02}", half / 2, half % 2 * 30);
-                asked["hours"] = format!("{}-{}", clock(from), clock(to)).into();
+                arguments["hours"] = format!("{}-{}", clock(from), clock(to)).into();
             }
             if people.iter().all(|(known, ..)| !known) {
-                let text = harness.error("calendar_free", asked).await;
+                let text = harness.error("calendar_free", arguments).await;
                 assert!(text.starts_with("no free/busy times are known"), "{text}");
                 return;
             }
-            let found = harness.json("calendar_free", asked).await;
+            let found = harness.json("calendar_free", arguments).await;
             let shown: Vec<(String, Vec<String>)> = found["slots"]
                 .as_array()
                 .unwrap()
@@ -436,9 +436,9 @@ proptest! {
                 })
                 .collect();
             let zone = TimeZone::get(zone).unwrap();
-            let asked = people.len();
+            let people_count = people.len();
             let people = [people, vec![(true, Vec::new(), None)]].concat();
-            assert_eq!(shown, expected(&people, asked, &zone, daily, length, limit));
+            assert_eq!(shown, expected(&people, people_count, &zone, daily, length, limit));
             for slot in found["slots"].as_array().unwrap() {
                 let missing = slot["missing"].as_str().map_or(0, |all| all.split(", ").count());
                 assert_eq!(slot["free"], people.len() - missing);
@@ -475,9 +475,9 @@ async fn several() -> CalendarHarness {
 #[tokio::test]
 async fn all_own_calendars_count_as_busy() {
     let harness = several().await;
-    let asked = json!({"from": "2031-03-31", "to": "2031-04-02"});
+    let arguments = json!({"from": "2031-03-31", "to": "2031-04-02"});
     assert_eq!(
-        harness.call("calendar_free", asked).await.unwrap(),
+        harness.call("calendar_free", arguments).await.unwrap(),
         [
             "zone: Europe/Berlin\n\
              busy[2\t]{who\tstart\tend\tshow}:\n  \
@@ -519,9 +519,9 @@ async fn all_own_calendars_count_as_busy() {
     // A calendar that cannot be read is said.
     harness.fakes[0].trouble.lock().unwrap().calendars =
         vec![("ana-Family".to_owned(), Error::new(Kind::Provider(403), "the service says no"))];
-    let asked = json!({"from": "2031-03-31", "to": "2031-04-02"});
+    let arguments = json!({"from": "2031-03-31", "to": "2031-04-02"});
     assert_eq!(
-        harness.notes("calendar_free", asked).await,
+        harness.notes("calendar_free", arguments).await,
         "busy: 0, Mon 2031-03-31 to Wed 2031-04-02\n\
          free throughout: ana@example.com\n\
          only the main calendar counts: ana@example.com: Family: the service \
@@ -547,8 +547,8 @@ async fn slots_are_spread_over_the_range() {
             vec!["Mon 2031-03-31 09h00", "Mon 2031-03-31 12h00", "Mon 2031-03-31 16h00"];
         "2031-03-31", "2031-03-31", 1, vec!["Mon 2031-03-31 09h00"];
     } {
-        let asked = json!({"from": from, "to": to, "limit": limit, "duration": "1h"});
-        let found = harness.json("calendar_free", asked).await;
+        let arguments = json!({"from": from, "to": to, "limit": limit, "duration": "1h"});
+        let found = harness.json("calendar_free", arguments).await;
         assert_eq!(column(&found, "slots", "start"), expected, "{from} to {to}");
     }
 }
@@ -561,8 +561,8 @@ async fn every_busy_time_is_reported() {
     let busy = (0..1_100).map(|number| (utc(12 * number), utc(12 * number + 6), "busy".to_owned()));
     let known = Known { busy: busy.collect(), hours: None };
     let harness = over(vec![calendars("ana").knows("ana@example.com", known)]).await;
-    let asked = json!({"from": "2031-03-28T00:00Z", "to": "2031-05-20T00:00Z", "tz": "UTC"});
-    let notes = harness.notes("calendar_free", asked).await;
+    let arguments = json!({"from": "2031-03-28T00:00Z", "to": "2031-05-20T00:00Z", "tz": "UTC"});
+    let notes = harness.notes("calendar_free", arguments).await;
     let (_, output) = notes.split_once("output_read id=").unwrap();
     let output = output.split_whitespace().next().unwrap();
     let mut found = HashSet::new();

@@ -292,8 +292,8 @@ async fn windowed_long_body_loses_nothing() {
         let (mut many, mut offset): (usize, usize) =
             (many.parse().unwrap(), offset.parse().unwrap());
         while many > 0 {
-            let asked = json!({"id": id, "offset": offset, "limit": many.min(5_000)});
-            let page = session.ok("output_read", asked).await;
+            let arguments = json!({"id": id, "offset": offset, "limit": many.min(5_000)});
+            let page = session.ok("output_read", arguments).await;
             let shown: Vec<&str> = page[1].lines().collect();
             let shown = &shown[1..shown.len() - 1];
             text.extend(shown.iter().map(|line| (*line).to_owned()));
@@ -423,21 +423,21 @@ async fn no_mail_is_kept_on_disk() {
     let made = session.json("mail_draft", json!({"body": "Kilns in Lisbon"})).await;
     let edit = json!({"mode": "edit", "id": made["draft"], "body": "None"});
     assert_eq!(session.json("mail_draft", edit).await["undo"], "u1");
-    let (mut kept, mut folders) = (Vec::new(), vec![session.home.path().to_path_buf()]);
+    let (mut files, mut folders) = (Vec::new(), vec![session.home.path().to_path_buf()]);
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
             match path.is_dir() {
                 true => folders.push(path),
-                false => kept.extend(std::fs::read(path).unwrap()),
+                false => files.extend(std::fs::read(path).unwrap()),
             }
         }
     }
-    let kept = String::from_utf8_lossy(&kept);
+    let files = String::from_utf8_lossy(&files);
     // The ids are there, so it was looked in the right place.
-    assert!(kept.contains(&column(&page, "messages", "provider_id")[0]));
+    assert!(files.contains(&column(&page, "messages", "provider_id")[0]));
     for text in ["Guest list", "anselm", "Anselm", "Kilns in", title.as_str()] {
-        assert!(!kept.contains(text), "{text}");
+        assert!(!files.contains(text), "{text}");
     }
 }
 

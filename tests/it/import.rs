@@ -276,8 +276,8 @@ async fn non_icalendar_input_is_refused() {
     }
     for path in elsewhere {
         let error = harness.error("calendar_save", json!({"ics": path.to_str().unwrap()})).await;
-        let wanted = format!("{} is outside the allowed folders: use", brief(&path));
-        assert!(error.starts_with(&wanted), "{error}");
+        let expected = format!("{} is outside the allowed folders: use", brief(&path));
+        assert!(error.starts_with(&expected), "{error}");
     }
     assert_eq!(harness.written(), Vec::<String>::new());
     // A file, and a broken line in it, which is said with its number.
@@ -414,7 +414,7 @@ async fn event_missing_from_the_calendar_is_added() {
             .await,
         "m1 is about a meeting not in the calendar: forward the message itself"
     );
-    for (text, wanted) in cases! {
+    for (text, expected) in cases! {
         String::new(),
             "m1 has no invitation: read it with mail_read, and create the event with calendar_save";
         document(INVITATION).replace("METHOD:REQUEST", "METHOD:CANCEL"),
@@ -425,7 +425,7 @@ async fn event_missing_from_the_calendar_is_added() {
         document(&["METHOD:REQUEST"]), "the invitation in m1 has no event: read it with mail_read";
     } {
         let harness = with_invitation(CalendarHarness::one().await, &text).await;
-        assert_eq!(harness.error("calendar_respond", call("accept")).await, wanted);
+        assert_eq!(harness.error("calendar_respond", call("accept")).await, expected);
         assert_eq!(harness.written(), Vec::<String>::new());
     }
     // A message can be imported, too.

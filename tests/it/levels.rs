@@ -38,7 +38,7 @@ async fn docs_name_the_requested_scopes() {
     let config = Arc::new(config(home.path(), &[]));
     let accounts = Arc::new(Accounts::new(config.clone(), Store::new(&config)));
     let providers = Providers::new(config.services(), accounts);
-    let asked = |provider: &str, shared: bool, level: Access| {
+    let requested = |provider: &str, shared: bool, level: Access| {
         let scopes = providers.scopes(provider, shared, level).unwrap();
         let mut scopes = set(scopes);
         // It keeps the sign-in, and opens nothing.
@@ -55,7 +55,7 @@ async fn docs_name_the_requested_scopes() {
             .unwrap();
         let cells: Vec<&str> = row.split('|').collect();
         for (at, provider) in ["google", "microsoft"].into_iter().enumerate() {
-            let now = asked(provider, false, level);
+            let now = requested(provider, false, level);
             let mut expected: BTreeSet<String> = now.difference(&before[at]).cloned().collect();
             if cells[3 + at].contains("in place of") {
                 expected.extend(before[at].difference(&now).cloned());
@@ -70,7 +70,7 @@ async fn docs_name_the_requested_scopes() {
         .unwrap();
     let mut named = spans(line);
     named.remove("draft");
-    assert_eq!(named, asked("google", false, Access::Draft), "{line}");
+    assert_eq!(named, requested("google", false, Access::Draft), "{line}");
     // Microsoft's page names those of every level and kind of mailbox.
     let rows = include_str!("../../docs/setup-microsoft.md")
         .lines()
@@ -80,8 +80,8 @@ async fn docs_name_the_requested_scopes() {
     let mut named: BTreeSet<String> =
         rows.flat_map(|row| spans(row.split('|').nth(1).unwrap())).collect();
     assert!(named.remove("offline_access") && named.remove("Place.Read.All"));
-    let mut all = asked("microsoft", false, Access::Send);
-    all.extend(asked("microsoft", true, Access::Send));
+    let mut all = requested("microsoft", false, Access::Send);
+    all.extend(requested("microsoft", true, Access::Send));
     assert_eq!(named, all);
 }
 

@@ -273,16 +273,16 @@ fn account_timeout_matches_the_readme() {
 async fn search_without_matches_reads_only_some_pages() {
     let none: Vec<Mail> = (0..30).map(|minute| (minute, false)).collect();
     let bench = bench(vec![Pile::new("ana", &none, 1)]).await;
-    let mut asked = json!({"limit": 3});
+    let mut arguments = json!({"limit": 3});
     for (calls, pages) in [(12, "12"), (24, "12"), (30, "")] {
-        let notes = bench.call("mail_search", asked).await.unwrap().pop().unwrap();
+        let notes = bench.call("mail_search", arguments).await.unwrap().pop().unwrap();
         let text = notes
             .lines()
             .any(|line| line == format!("{pages} pages were searched so far, and there are more"));
         assert_eq!(text, !pages.is_empty(), "{notes}");
-        assert_eq!(*bench.fakes[0].asked.lock().unwrap(), calls, "{notes}");
+        assert_eq!(*bench.fakes[0].call_count.lock().unwrap(), calls, "{notes}");
         let next = notes.split_once("cursor=").map_or("", |(_, rest)| rest);
-        asked = json!({"cursor": next.split(' ').next().unwrap_or_default()});
+        arguments = json!({"cursor": next.split(' ').next().unwrap_or_default()});
     }
 }
 
@@ -366,19 +366,19 @@ async fn contact_lookup_says_when_more_exist() {
 async fn late_pages_cost_no_more_than_first() {
     let many: Vec<Mail> = (0..600).map(|minute| (minute, true)).collect();
     let bench = bench(vec![Pile::new("ana", &many, 20), Pile::new("bo", &many, 20)]).await;
-    let asked = || -> usize { bench.fakes.iter().map(|one| *one.asked.lock().unwrap()).sum() };
+    let calls = || -> usize { bench.fakes.iter().map(|one| *one.call_count.lock().unwrap()).sum() };
     let mut costs = Vec::new();
     let mut before = 0;
     let rows = bench
         .walk(20, |_| {
-            let now = asked();
+            let now = calls();
             costs.push(now - before);
             before = now;
         })
         .await;
     assert_eq!(rows.len(), 1200);
     assert_eq!(costs.iter().max(), Some(&4), "{costs:?}");
-    assert!(asked() < 4 * 61);
+    assert!(calls() < 4 * 61);
 }
 
 fn mail() -> impl Strategy<Value = Vec<Mail>> {

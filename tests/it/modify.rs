@@ -272,11 +272,11 @@ async fn user_confirms_permanent_deletion() {
         let text = text.map_or_else(|error| error.to_string(), |blocks| blocks.join("\n--\n"));
         assert_eq!(text, answer, "{reply:?}");
         assert_eq!(harness.ana().mail.lock().unwrap().len(), left, "{reply:?}");
-        let asked = caller.questions().clone();
-        assert_eq!(asked.len(), 1);
+        let questions = caller.questions().clone();
+        assert_eq!(questions.len(), 1);
         let lines = (1..=5).map(|at| format!("Shop <news@ana.example>: Letter ana-{at:04}\n"));
         assert_eq!(
-            asked[0],
+            questions[0],
             format!(
                 "Delete 7 messages of ana@example.com for good? There is no undo.\n{}and 2 more",
                 lines.collect::<String>()

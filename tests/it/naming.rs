@@ -9,7 +9,7 @@ use proc_macro2::{TokenStream, TokenTree};
 use crate::layers::{CRATES, walk};
 
 /// Words that no identifier has, each with what is said instead.
-const GONE: &[(&str, &str)] = &[
+const RETIRED: &[(&str, &str)] = &[
     ("deed", "action, write"),
     ("deeds", "actions, writes"),
     ("desk", "context; in a test, setup"),
@@ -69,11 +69,11 @@ fn identifiers_have_no_retired_words() {
         let mut names = BTreeSet::new();
         identifiers(text.parse().unwrap(), &mut names);
         for name in names.iter().filter(|name| !UNICODE.contains(&name.as_str())) {
-            for (gone, instead) in
-                GONE.iter().filter(|(gone, _)| words(name).contains(&(*gone).into()))
+            for (retired, instead) in
+                RETIRED.iter().filter(|(retired, _)| words(name).contains(&(*retired).into()))
             {
                 let file = file.strip_prefix(root).unwrap().display();
-                wrong.push(format!("{file}: `{name}` has `{gone}`: say {instead}"));
+                wrong.push(format!("{file}: `{name}` has `{retired}`: say {instead}"));
             }
         }
     }

@@ -197,15 +197,15 @@ async fn memory_keeps_the_most_recently_used() {
         let text = format!("{number} {}", "x".repeat(1_000_000));
         hashes.push(one.keep(&text, &[]).await);
     }
-    let gone: Vec<bool> = {
-        let mut gone = Vec::new();
+    let evicted: Vec<bool> = {
+        let mut evicted = Vec::new();
         for hash in &hashes {
-            gone.push(one.has(hash).await == "recipe");
+            evicted.push(one.has(hash).await == "recipe");
         }
-        gone
+        evicted
     };
     let expected: Vec<bool> = (0..36).map(|number| (1..4).contains(&number)).collect();
-    assert_eq!(gone, expected);
+    assert_eq!(evicted, expected);
     assert_eq!(
         one.outputs.get(&hashes[1]).await.unwrap(),
         Some(StoredOutput::Recipe { recipe: RECIPE.to_owned(), accounts: Vec::new() })
@@ -233,17 +233,17 @@ async fn oversized_text_loses_only_its_end() {
             "[the last 787 of 2893 lines are not kept, 391707 of 1440002 bytes: ask for less to \
              read them, by limit, fewer ids or a shorter time]";
     } {
-        let kept = one.text(&one.keep(text, &[]).await).await;
-        assert!(kept.len() <= 1 << 20);
+        let stored = one.text(&one.keep(text, &[]).await).await;
+        assert!(stored.len() <= 1 << 20);
         if reported.is_empty() {
-            assert_eq!(kept, text);
+            assert_eq!(stored, text);
             continue;
         }
-        let (head, last) = kept.rsplit_once('\n').unwrap();
+        let (head, last) = stored.rsplit_once('\n').unwrap();
         assert_eq!(last, reported);
         assert!(text.starts_with(head));
         // What is kept has the numbers that it has in the whole text.
-        let (all, mut some) = (wrapped(text, LINE), wrapped(&kept, LINE));
+        let (all, mut some) = (wrapped(text, LINE), wrapped(&stored, LINE));
         some.pop();
         let end = some.len() - 1;
         assert_eq!(some[..end], all[..end]);

@@ -227,7 +227,7 @@ async fn events_without_invitation_cannot_be_answered() {
 
 #[tokio::test]
 async fn calendar_is_deleted_after_the_user_confirms() {
-    let asked = "Delete the calendar Garden of ana@example.com with all its events for good? There \
+    let expected = "Delete the calendar Garden of ana@example.com with all its events for good? There \
                  is no undo.";
     for (reply, result, written) in [
         (Confirmation::Yes, "done|null", "Delete { id: \"garden\" }"),
@@ -243,8 +243,8 @@ async fn calendar_is_deleted_after_the_user_confirms() {
             let delete =
                 json!({"kind": "calendar", "op": "delete", "id": "Garden", "dry_run": dry_run});
             let blocks = harness.call_as("manage", delete, &caller).await.unwrap();
-            let asked = vec![asked; usize::from(!dry_run)];
-            assert_eq!(caller.questions(), asked);
+            let expected = vec![expected; usize::from(!dry_run)];
+            assert_eq!(caller.questions(), expected);
             if !dry_run {
                 let head = "outcomes[1|]{item|op|result|detail}:\n  Garden|delete";
                 assert_eq!(blocks.join("\n--\n"), format!("{head}|{result}"));
@@ -280,9 +280,9 @@ async fn calendars_are_created_renamed_and_deleted() {
             "outcomes[1|]{item|op|result|detail}:\n  Field|delete|done|null",
             Some("Delete { id: \"garden\" }");
     };
-    for (more, wanted, written) in cases {
+    for (more, expected, written) in cases {
         let answer = harness.ok("manage", call(more.clone())).await;
-        assert_eq!(answer, wanted, "{more}");
+        assert_eq!(answer, expected, "{more}");
         assert_eq!(harness.written(), written.into_iter().collect::<Vec<_>>(), "{more}");
     }
     let cases = cases! {
@@ -304,7 +304,7 @@ async fn calendars_are_created_renamed_and_deleted() {
         json!({"op": "create", "id": "c1", "name": "New"}),
             "`id` is for an existing calendar: give the new one's name as `name`";
     };
-    let cases = cases.map(|(more, wanted)| (call(more), wanted));
+    let cases = cases.map(|(more, expected)| (call(more), expected));
     harness.refuses("manage", cases).await;
     assert_eq!(harness.written(), Vec::<String>::new());
     harness.ana().fail([Some((Error::new(Kind::Network, "the connection broke"), false))]);

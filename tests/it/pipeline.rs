@@ -12,7 +12,7 @@ fn object(id: &str) -> Value {
            "payload": {"headers": [{"name": "Subject", "value": format!("about {id}")}]}})
 }
 
-fn gone() -> Error {
+fn not_found() -> Error {
     Error::new(Kind::NotFound, "Gmail has no such item").next("search again")
 }
 
@@ -20,7 +20,7 @@ fn gone() -> Error {
 fn scripted(name: &'static str) -> FakeMailbox {
     let list = || Page {
         items: vec![object("aa"), object("cc")],
-        failed: vec![Failed { at: 1, id: "bb".to_owned(), error: gone() }],
+        failed: vec![Failed { at: 1, id: "bb".to_owned(), error: not_found() }],
         total: Some(Total::About(90)),
         next: Some("token".to_owned()),
         notes: vec!["a note of the provider".into()],
@@ -29,7 +29,7 @@ fn scripted(name: &'static str) -> FakeMailbox {
     let script = Script {
         list: Some(Box::new(move |_, _| list())),
         read_message: Some(Box::new(|_, id, _| match id {
-            "bb" => Err(gone()),
+            "bb" => Err(not_found()),
             id => Ok(MessageContent { item: object(id), ..MessageContent::default() }),
         })),
         thread: Some(|_| (0..60).map(|number| format!("id{number}")).collect()),

@@ -99,10 +99,10 @@ const SHARED: &str = "those sharing the calendar Work";
 fn outside() -> Vec<(&'static str, Value, &'static str)> {
     let (all, none) = (|| json!({"notify": "all"}), || json!({"notify": "none"}));
     let title = || json!({"title": "SECRET"});
-    let asked = |who: &str| json!({"people": [who]});
+    let with_guest = |who: &str| json!({"people": [who]});
     let dry = || json!({"notify": "all", "dry_run": true});
     let save = "calendar_save";
-    let mut two = create(asked("bo@example.com"), none());
+    let mut two = create(with_guest("bo@example.com"), none());
     two["events"]
         .as_array_mut()
         .unwrap()
@@ -112,8 +112,8 @@ fn outside() -> Vec<(&'static str, Value, &'static str)> {
         |id: &str, response: &str, more: Value| with(json!({"id": id, "response": response}), more);
     let comment = || json!({"comment": "SECRET"});
     Vec::from(cases! {
-        save, create(asked(EVE), none()), EVE;
-        save, create(asked(EVE), dry()), EVE;
+        save, create(with_guest(EVE), none()), EVE;
+        save, create(with_guest(EVE), dry()), EVE;
         save, two, "EVE@example.org";
         save, create(json!({}), json!({"calendar": "work"})), SHARED;
         save, create(json!({}), json!({"calendar": "Boss"})), "boss@example.org";
@@ -122,7 +122,7 @@ fn outside() -> Vec<(&'static str, Value, &'static str)> {
         save, change("main/m", title(), dry()), EVE;
         save, change("main/m", json!({"remove": ["eve"]}), none()), EVE;
         save, change("main/b", json!({"add": [EVE]}), none()), EVE;
-        save, change("main/p", asked(EVE), none()), EVE;
+        save, change("main/p", with_guest(EVE), none()), EVE;
         save, change("main/o", title(), all()), UNNAMED;
         save, change("main/j", title(), none()), EVE;
         save, change("work/s", title(), json!({})), SHARED;
@@ -362,13 +362,13 @@ async fn new_recipients_need_confirmation_before_any_write() {
         let harness = wary("confirm").await;
         let error = harness.error(tool, call.clone()).await;
         assert_eq!(error, refused("nobody here can be asked"), "{tool} {call}");
-        for (reply, wanted) in [
+        for (reply, expected) in [
             (Confirmation::No, "the user declined: nothing was done: ask what to do instead"),
             (Confirmation::Later, "the user is being asked"),
         ] {
             let user = FakeUser::says(reply);
             let answer = harness.call_as(tool, call.clone(), &user).await;
-            assert_eq!(answer.unwrap_err().to_string(), wanted, "{tool} {call}");
+            assert_eq!(answer.unwrap_err().to_string(), expected, "{tool} {call}");
             assert_eq!(
                 user.questions(),
                 [format!("{question}\nNever written to before: eve@example.org")],
@@ -475,13 +475,13 @@ async fn only_what_was_confirmed_is_written() {
         "calendar_delete", json!({"id": "main/w", "notify": "all", "scope": "series"}), THIRD,
             "are not those the user was asked about";
     };
-    for (tool, call, id, wanted) in cases {
+    for (tool, call, id, expected) in cases {
         let harness = wary("confirm").await;
         let then = || on_event(&harness, id);
         let user = Meanwhile(&then, Confirmation::Yes, Mutex::default());
         let answer = harness.call_as(tool, call.clone(), &user).await;
         let error = answer.unwrap_err().to_string();
-        assert!(error.contains(wanted), "{error}");
+        assert!(error.contains(expected), "{error}");
         let now = harness.ana().get("main/w").unwrap();
         assert_eq!(now.title, "Weekly");
         assert_eq!(harness.ana().get("main/m").unwrap().title, "Meeting");
@@ -612,7 +612,9 @@ async fn automatic_reply_to_everybody_needs_confirmation() {
         };
         match refused {
             None => drop(room.ok("manage", call.clone()).await),
-            Some(wanted) => assert_eq!(room.error("manage", call.clone()).await, wanted, "{call}"),
+            Some(expected) => {
+                assert_eq!(room.error("manage", call.clone()).await, expected, "{call}")
+            }
         }
     }
     // Daysheet keeps Outlook's signature, which reaches whoever a message with it does.

@@ -227,13 +227,13 @@ async fn run(
     known: &mut HashMap<&'static str, String>,
 ) -> Vec<String> {
     let mut wrong = Vec::new();
-    for (tool, arguments, kept) in steps {
-        let mut asked = filled(arguments, known);
-        asked["format"] = "json".into();
-        let answer = session.call(tool, asked.clone()).await;
+    for (tool, arguments, remember) in steps {
+        let mut call = filled(arguments, known);
+        call["format"] = "json".into();
+        let answer = session.call(tool, call.clone()).await;
         let document: Value = serde_json::from_str(&answer.blocks[0]).unwrap_or_default();
-        if answer.is_error || !remembered(&document, &answer.blocks, kept, known).is_empty() {
-            wrong.push(format!("{tool} {asked}: {:?}", answer.blocks));
+        if answer.is_error || !remembered(&document, &answer.blocks, remember, known).is_empty() {
+            wrong.push(format!("{tool} {call}: {:?}", answer.blocks));
         }
     }
     wrong

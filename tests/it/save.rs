@@ -97,10 +97,10 @@ async fn arguments_are_written_as_given() {
         json!({"start": "2036-02-05 09h00", "people": ["ana@example.com"]}),
             berlin("2036-02-05T09:00:00", "2036-02-05T10:00:00");
     };
-    for (members, wanted) in cases {
+    for (members, expected) in cases {
         assert_eq!(
             created(members.clone(), json!({"notify": "none"})).await,
-            [wanted],
+            [expected],
             "{members}"
         );
     }
@@ -173,7 +173,7 @@ async fn invalid_events_are_refused_before_any_write() {
             "this service has no words for the rule";
     };
     let harness = CalendarHarness::one().await;
-    let cases = cases.map(|(one, wanted)| (event(one, json!({"notify": "none"})), wanted));
+    let cases = cases.map(|(one, expected)| (event(one, json!({"notify": "none"})), expected));
     harness.refuses("calendar_save", cases).await;
     let cases = cases! {
         event(json!({"title": "T", "start": start, "people": ["bo@example.com"]}), json!({})),
@@ -228,14 +228,14 @@ async fn calendar_decides_the_account() {
     };
     harness.refuses("calendar_save", cases).await;
     assert_eq!(harness.written(), Vec::<String>::new());
-    for (more, wanted) in [
+    for (more, expected) in [
         (json!({"calendar": "c2"}), (1, "create work")),
         (json!({"calendar": "BO"}), (1, "create main")),
         (json!({"calendar": "work", "account": "ana@example.com"}), (0, "create work")),
         (json!({"account": "bo"}), (1, "create main")),
     ] {
         harness.ok("calendar_save", call(more.clone())).await;
-        let (at, start) = wanted;
+        let (at, start) = expected;
         let written = harness.fakes[at].written();
         assert!(written[0].starts_with(start), "{more}: {written:?}");
         assert_eq!(harness.written(), Vec::<String>::new(), "{more}");
@@ -454,7 +454,7 @@ async fn only_overlapping_busy_events_clash() {
         harness.ok("calendar_save", call(one.clone())).await;
         assert_eq!(harness.written().len(), 1, "{one}");
     }
-    for (one, wanted) in cases! {
+    for (one, expected) in cases! {
         // Titles that say the same at the same time.
         json!({"title": "Standup", "start": "2036-02-06 09h00", "show": "free"}),
             "likely a duplicate of e7 `Team standup` Wed 2036-02-06 09h00 to 09h15 in `Work`, \
@@ -465,7 +465,7 @@ async fn only_overlapping_busy_events_clash() {
              in `Work`, ana@example.com";
     } {
         let answer = harness.ok("calendar_save", call(one.clone())).await;
-        assert!(answer.ends_with(&format!("|refused|{wanted}")), "{one}: {answer}");
+        assert!(answer.ends_with(&format!("|refused|{expected}")), "{one}: {answer}");
         assert_eq!(harness.written(), Vec::<String>::new(), "{one}");
     }
     // Those of one call among each other.
@@ -553,12 +553,12 @@ async fn only_given_arguments_change_an_event() {
         json!({"repeats": "FREQ=WEEKLY;COUNT=3"}),
             "update main/m All: repeat=FREQ=WEEKLY;COUNT=3".to_owned();
     };
-    for (members, wanted) in cases {
+    for (members, expected) in cases {
         let harness = CalendarHarness::one().await;
         put(&harness);
         let call = change("main/m", members.clone(), json!({"notify": "all", "scope": "this"}));
         harness.ok("calendar_save", call).await;
-        assert_eq!(harness.written(), [wanted], "{members}");
+        assert_eq!(harness.written(), [expected], "{members}");
     }
     let harness = CalendarHarness::one().await;
     put(&harness);
@@ -584,7 +584,7 @@ async fn only_given_arguments_change_an_event() {
         json!({"title": "Retro"}),
             "with people, `notify` is needed: give notify=all, external or none";
     };
-    let cases = cases.map(|(members, wanted)| (change("e1", members, json!({})), wanted));
+    let cases = cases.map(|(members, expected)| (change("e1", members, json!({})), expected));
     harness.refuses("calendar_save", cases).await;
     assert_eq!(harness.written(), Vec::<String>::new());
     // A dry run tells what would change.
@@ -617,9 +617,9 @@ async fn event_changed_meanwhile_is_not_overwritten() {
     ana.touch("main/m", |facts| facts.place = "Room 5".to_owned());
     let mut reported = call();
     reported["notify"] = "none".into();
-    let wanted = "e1 was changed since it was shown: it is now Tue 2036-02-05 09h00 to 09h45 \
+    let expected = "e1 was changed since it was shown: it is now Tue 2036-02-05 09h00 to 09h45 \
                   Review: nothing was written; call again if it is still right";
-    assert_eq!(harness.error("calendar_save", reported.clone()).await, wanted);
+    assert_eq!(harness.error("calendar_save", reported.clone()).await, expected);
     assert_eq!(harness.written().len(), 1);
     harness.ok("calendar_save", reported.clone()).await;
     assert_eq!(harness.written().len(), 1);
@@ -627,7 +627,7 @@ async fn event_changed_meanwhile_is_not_overwritten() {
     ana.fail([Some((Error::new(Kind::Conflict, "the etag differs"), false))]);
     ana.touch("main/m", |facts| facts.place = "Room 4".to_owned());
     let again = change("e1", json!({"title": "Retro"}), json!({"notify": "none"}));
-    assert_eq!(harness.error("calendar_save", again.clone()).await, wanted);
+    assert_eq!(harness.error("calendar_save", again.clone()).await, expected);
     harness.ok("calendar_save", again).await;
     // What is gone, or over.
     ana.touch("main/m", |facts| facts.cancelled = true);
@@ -638,13 +638,13 @@ async fn event_changed_meanwhile_is_not_overwritten() {
     );
     let again = change("main/never", json!({"title": "Walk"}), json!({}));
     assert_eq!(harness.error("calendar_save", again).await, "e2 was deleted: search again");
-    for (id, wanted) in cases! {
+    for (id, expected) in cases! {
         "m1", "`m1` is a handle of kind message: give event ids, such as e7, from calendar_search";
         "e77", "there is no `e77`: use an id from a search or lookup";
         "what", "no id of ours";
     } {
         let call = change(id, json!({"title": "Walk"}), json!({}));
-        assert_eq!(harness.error("calendar_save", call).await, wanted);
+        assert_eq!(harness.error("calendar_save", call).await, expected);
     }
     // Nobody knows whether it was written.
     let harness = CalendarHarness::one().await;
@@ -785,11 +785,11 @@ async fn series_moves_as_a_whole() {
         "FREQ=WEEKLY;BYDAY=TU", "main/w", json!({"start": "08:00"}),
             berlin("2036-02-05T08:00:00", "2036-02-05T09:00:00", "");
     };
-    for (rule, id, members, wanted) in cases {
+    for (rule, id, members, expected) in cases {
         let harness = series(rule).await;
         let call = change(id, members.clone(), json!({"scope": "series"}));
         harness.ok("calendar_save", call).await;
-        assert_eq!(harness.written(), [wanted], "{rule} {members}");
+        assert_eq!(harness.written(), [expected], "{rule} {members}");
     }
     // It is not clear which days are meant.
     let twelfth = "main/w@20360212T0800Z";

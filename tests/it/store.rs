@@ -377,11 +377,11 @@ async fn shown_event_versions_are_stored_and_replaced() {
     first.remember_events(&[(2, [9; 8]), (3, [3; 8]), (3, [4; 8])]).await.unwrap();
     first.remember_events(&[]).await.unwrap();
     let other = store(home.path());
-    let mut kept = Vec::new();
+    let mut stored = Vec::new();
     for number in [1, 2, 3, 4, u64::MAX] {
-        kept.push(other.seen_event(number).await.unwrap());
+        stored.push(other.seen_event(number).await.unwrap());
     }
-    assert_eq!(kept, [Some([1; 8]), Some([9; 8]), Some([4; 8]), None, None]);
+    assert_eq!(stored, [Some([1; 8]), Some([9; 8]), Some([4; 8]), None, None]);
     // More at once than one statement carries.
     let many: Vec<_> = (1..=1_200_u64).map(|n| (n, n.to_be_bytes())).collect();
     other.remember_events(&many).await.unwrap();
@@ -462,8 +462,8 @@ async fn changes_can_be_undone_for_thirty_days() {
     let (home, store) = fresh();
     assert_eq!(store.keep_undo("a b", "read", "[]").await.unwrap(), 1);
     store.trim_undo(1, Some("[1]")).await.unwrap();
-    let kept = Some(("read".to_owned(), "[1]".to_owned()));
-    assert_eq!(store.undo(1).await.unwrap(), kept);
+    let stored = Some(("read".to_owned(), "[1]".to_owned()));
+    assert_eq!(store.undo(1).await.unwrap(), stored);
     run(home.path(), "UPDATE undos SET saved = saved - 30 * 24 * 60 * 60").await;
     assert_eq!(store.undo(1).await.unwrap(), None);
     // What is over is deleted, and its number is not used again.
@@ -485,8 +485,8 @@ async fn signature_is_stored_per_account() {
     store.keep_signature("a", "Mira").await.unwrap();
     store.keep_signature("a", "Mira Lindqvist").await.unwrap();
     store.keep_signature("b", "Team").await.unwrap();
-    let kept = store.signature("a").await.unwrap();
-    assert_eq!(kept.as_deref(), Some("Mira Lindqvist"));
+    let stored = store.signature("a").await.unwrap();
+    assert_eq!(stored.as_deref(), Some("Mira Lindqvist"));
     store.keep_signature("a", "").await.unwrap();
     assert_eq!(store.signature("a").await.unwrap(), None);
     let other = store.signature("b").await.unwrap();

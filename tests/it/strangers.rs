@@ -36,7 +36,7 @@ fn hostile_line() -> String {
 
 /// Holds notes, or an error, to what may stand in them; how many lines quote the
 /// stranger.
-fn held(what: &str, text: &str) -> usize {
+fn check_quotes(what: &str, text: &str) -> usize {
     let mut quoting = 0;
     for line in text.lines() {
         let parts: Vec<&str> = line.split('`').collect();
@@ -151,21 +151,21 @@ fn calendar_names_cannot_write_notes() {
     let mut quoting = 0;
     for (what, text) in calendars() {
         match ical::read(&text, &TimeZone::UTC) {
-            Ok(document) => quoting += held(&what, &document.notes.join("\n")),
-            Err(error) => quoting += held(&what, &error.to_string()),
+            Ok(document) => quoting += check_quotes(&what, &document.notes.join("\n")),
+            Err(error) => quoting += check_quotes(&what, &error.to_string()),
         }
     }
     assert!(quoting > 30, "{quoting}");
 }
 
 /// Calls tools, and holds what is said besides their rows.
-async fn calendars_held(harness: &CalendarHarness, calls: &[(&str, Value)]) -> usize {
+async fn check_calendars(harness: &CalendarHarness, calls: &[(&str, Value)]) -> usize {
     let mut quoting = 0;
     for (tool, arguments) in calls {
         let what = format!("{tool} {arguments:.200}");
         quoting += match harness.call(tool, arguments.clone()).await {
-            Ok(blocks) => held(&what, blocks.last().unwrap()),
-            Err(error) => held(&what, &error.to_string()),
+            Ok(blocks) => check_quotes(&what, blocks.last().unwrap()),
+            Err(error) => check_quotes(&what, &error.to_string()),
         };
     }
     quoting
@@ -207,7 +207,7 @@ async fn events_and_invitations_cannot_write_notes() {
             calls.push(("calendar_save", json!({"ics": text, "dry_run": true})));
             calls.push(("calendar_respond", json!({"id": id, "response": "accept"})));
         }
-        let quoting = calendars_held(&harness, &calls).await;
+        let quoting = check_calendars(&harness, &calls).await;
         assert!(quoting > 60, "{quoting}");
         // What a provider says when it refuses.
         *ana.blind.lock().unwrap() = Some(Error::new(Kind::Network, "the line broke\r\nNOTE"));
@@ -323,7 +323,7 @@ async fn messages_cannot_write_notes() {
                 true => answer.blocks.first(),
                 false => answer.blocks.get(1..).unwrap_or_default().last(),
             };
-            quoting += notes.map_or(0, |notes| held(&what, notes));
+            quoting += notes.map_or(0, |notes| check_quotes(&what, notes));
         }
         assert!(quoting > 1, "{quoting}");
     }

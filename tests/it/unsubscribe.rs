@@ -171,7 +171,7 @@ async fn the_user_is_asked_first() {
          m3|unsubscribe|waiting|\"d1 is a message to off@list.example: send it with mail_send\""
     );
     assert!(reported.await.unwrap().contains("/off?id=7"));
-    let draft = harness.ana().held("draft1");
+    let draft = harness.ana().draft_message("draft1");
     assert_eq!((&*draft.subject, &*draft.to[0].address), ("Stop", "off@list.example"));
 }
 

@@ -293,8 +293,8 @@ async fn no_log(provider: &'static str) {
     let calls = setup.calls().await;
     let before = setup.found().await;
     let log = setup.app.config.home.join("audit.jsonl");
-    let kept = setup.app.config.home.join("kept.jsonl");
-    fs::rename(&log, &kept).unwrap();
+    let moved = setup.app.config.home.join("kept.jsonl");
+    fs::rename(&log, &moved).unwrap();
     fs::create_dir(&log).unwrap();
     for (name, tool, arguments) in &calls {
         let (failed, text) = setup.call(tool, arguments).await;

@@ -54,6 +54,6 @@ fn thread_shows_who_waits_for_an_answer() {
     };
     let found: Vec<_> =
         items(&response, &places).iter().map(|item| (item.hint.open, item.hint.end)).collect();
-    let wanted = cases.map(|(.., open, end)| (open, end));
-    assert_eq!(found, wanted);
+    let expected = cases.map(|(.., open, end)| (open, end));
+    assert_eq!(found, expected);
 }

@@ -407,10 +407,10 @@ async fn device_code_is_accepted() {
     let tokens = web.poll(&device).await.tokens();
     assert_eq!(tokens["scope"], "Mail.Read");
     assert_eq!(web.refresh(&tokens["refresh_token"], &[]).await.status, 200);
-    let gone = (400, "bad_verification_code".to_owned(), 70_018);
-    assert_eq!(web.poll(&device).await.refused(), gone);
+    let refusal = (400, "bad_verification_code".to_owned(), 70_018);
+    assert_eq!(web.poll(&device).await.refused(), refusal);
     device["device_code"] = "nothing".into();
-    assert_eq!(web.poll(&device).await.refused(), gone);
+    assert_eq!(web.poll(&device).await.refused(), refusal);
     for (fields, error, number) in [
         (vec![("client_id", CLIENT)], "invalid_request", 900_144),
         (vec![("scope", "Mail.Read")], "invalid_request", 900_144),

@@ -322,13 +322,13 @@ async fn pages_are_an_exact_partition() {
             if let Some(link) = &next {
                 let url = url::Url::parse(link).unwrap();
                 assert!(link.starts_with(&format!("{}/v1.0/me/messages?", user.base)), "{link}");
-                let kept: BTreeMap<String, String> = url.query_pairs().into_owned().collect();
+                let params: BTreeMap<String, String> = url.query_pairs().into_owned().collect();
                 for (name, value) in options {
-                    assert_eq!(kept[*name], *value, "{link}");
+                    assert_eq!(params[*name], *value, "{link}");
                 }
                 let searched = options.iter().any(|(name, _)| *name == "$search");
-                assert_eq!(kept.contains_key("$skip"), !searched);
-                assert_eq!(kept.contains_key("$skiptoken"), searched);
+                assert_eq!(params.contains_key("$skip"), !searched);
+                assert_eq!(params.contains_key("$skiptoken"), searched);
             }
         }
         assert_eq!(all.len(), expected, "{options:?}");

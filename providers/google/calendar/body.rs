@@ -97,7 +97,7 @@ pub fn patch_body(current: &Value, change: &Change, request: &str) -> Result<Val
         put("end", replacement(end, current.get("end")));
     }
     if let Some(guests) = &change.guests {
-        put("attendees", asked_again(current, guests)?);
+        put("attendees", merge_guests(current, guests)?);
     }
     match &change.repeat {
         None => {}
@@ -343,7 +343,7 @@ fn attendee(guest: &Guest, known: Option<&Value>) -> Value {
 }
 
 /// Returns the list of guests; the organizer stays in it.
-fn asked_again(current: &Value, guests: &[Guest]) -> Result<Value> {
+fn merge_guests(current: &Value, guests: &[Guest]) -> Result<Value> {
     whole(current)?;
     let known = list(current, "attendees");
     let mut people: Vec<Value> =

@@ -74,7 +74,7 @@ impl GoogleCalendar {
             }
         };
         read::place(&mut made, &calendar, &self.own);
-        Ok(self.joined(made).await)
+        Ok(self.await_meeting_link(made).await)
     }
 
     pub(super) async fn patch(
@@ -88,7 +88,7 @@ impl GoogleCalendar {
             return Ok(current.clone());
         }
         let changed = self.modify(current, &body, notify).await?;
-        Ok(self.joined(changed).await)
+        Ok(self.await_meeting_link(changed).await)
     }
 
     pub(super) async fn remove(&self, current: &Value, notify: Notify) -> Result<()> {
@@ -99,14 +99,14 @@ impl GoogleCalendar {
         // With the version: an event that has changed since it was read is not deleted.
         let sent = self.google.send(Method::DELETE, &url, version.as_deref(), None).await;
         let Err(error) = sent else { return Ok(()) };
-        let gone = async || {
+        let was_deleted = async || {
             Ok(match self.there(&calendar, &id).await? {
                 None => Some(()),
                 // Google returns a deleted event as a cancelled one.
                 Some(found) => (text(&found, "status") == "cancelled").then_some(()),
             })
         };
-        self.google.settle(error, gone).await
+        self.google.settle(error, was_deleted).await
     }
 
     pub(super) async fn answer(
@@ -304,7 +304,7 @@ impl GoogleCalendar {
     }
 
     /// Returns the event with the link of its meeting, which Google creates asynchronously.
-    async fn joined(&self, event: Value) -> Value {
+    async fn await_meeting_link(&self, event: Value) -> Value {
         let pending = |event: &Value| {
             event.pointer("/conferenceData/createRequest/status/statusCode")
                 == Some(&Value::from("pending"))

@@ -82,7 +82,7 @@ impl Gmail {
         let mut drafts = before.clone();
         if !fates.is_empty() {
             drafts = self.drafts_now().await?;
-            drafted(&mut fates, &before, &mut drafts);
+            replace_draft_fates(&mut fates, &before, &mut drafts);
         }
         let mut changes = self.fetch_changed(&fates, projection).await?;
         let next = text(&answer, "nextPageToken");
@@ -223,7 +223,11 @@ fn fates(answer: &Value) -> Vec<(Value, HistoryOutcome)> {
 ///
 /// `before` are the drafts as the cursor has them, `now` the present ones; drafts that
 /// another page of the history reports keep their earlier state.
-fn drafted(fates: &mut Vec<(Value, HistoryOutcome)>, before: &Drafts, now: &mut Drafts) {
+fn replace_draft_fates(
+    fates: &mut Vec<(Value, HistoryOutcome)>,
+    before: &Drafts,
+    now: &mut Drafts,
+) {
     // Reported with an earlier page.
     let known = |one: &Value| before.values().any(|message| message == text(one, "id"));
     fates.retain(|(one, fate)| *fate != HistoryOutcome::New || !known(one));

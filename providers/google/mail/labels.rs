@@ -196,8 +196,8 @@ impl Gmail {
     pub(super) async fn delete_label(&self, id: &str) -> Result<()> {
         self.own_label(id, "deleted").await?;
         let path = ["labels", id];
-        let gone = || self.confirm_absent(&path);
-        let done = self.change_for_sure(Method::DELETE, &path, None, gone);
+        let was_deleted = || self.confirm_absent(&path);
+        let done = self.change_for_sure(Method::DELETE, &path, None, was_deleted);
         let done = done.await;
         self.forget_labels().await;
         done.map(drop)

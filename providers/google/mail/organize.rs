@@ -46,7 +46,7 @@ enum WriteOutcome {
 #[derive(Default)]
 struct LabelHistory {
     labels: HashMap<String, BTreeSet<String>>,
-    gone: BTreeSet<String>,
+    deleted: BTreeSet<String>,
 }
 
 #[async_trait]
@@ -88,7 +88,7 @@ impl MessageActions for Gmail {
             Some(since) => self.label_history(&since).await.unwrap_or_default(),
             None => LabelHistory::default(),
         };
-        self.verified(messages, &work, &sent, history).await
+        self.verify(messages, &work, &sent, history).await
     }
 
     async fn find_folder(&self, name: &str, kind: FolderKind, create: bool) -> Result<FolderRef> {
@@ -178,8 +178,8 @@ impl Gmail {
                 let mut there = Vec::new();
                 for (at, found) in places.iter().zip(found) {
                     match found {
-                        Err(gone) if gone.kind() == Kind::NotFound => {
-                            set(*at, WriteOutcome::Refused(gone));
+                        Err(error) if error.kind() == Kind::NotFound => {
+                            set(*at, WriteOutcome::Refused(error));
                         }
                         _ => there.push(*at),
                     }
@@ -253,7 +253,7 @@ impl Gmail {
     }
 
     /// Returns the state of each message afterwards, as Gmail reports it.
-    async fn verified(
+    async fn verify(
         &self,
         messages: &[MailState],
         work: &[(Work, Vec<usize>)],
@@ -264,7 +264,7 @@ impl Gmail {
         for (message, sent) in messages.iter().zip(sent) {
             answers.push(match sent {
                 WriteOutcome::Refused(error) => Some(Err(error.clone())),
-                _ if history.gone.contains(&message.id) => Some(Ok(None)),
+                _ if history.deleted.contains(&message.id) => Some(Ok(None)),
                 _ => None,
             });
         }
@@ -315,7 +315,7 @@ impl LabelHistory {
         }
         for entry in list(record, "messagesDeleted") {
             let message = entry.get("message").unwrap_or(&Value::Null);
-            self.gone.insert(text(message, "id").to_owned());
+            self.deleted.insert(text(message, "id").to_owned());
         }
     }
 }
@@ -327,13 +327,13 @@ fn came_of(work: &Work, sent: &WriteOutcome, found: Result<Value>) -> Result<Opt
         WriteOutcome::Done => as_before(),
     };
     match (work, found) {
-        (Work::Delete, Err(gone)) if gone.kind() == Kind::NotFound => Ok(None),
+        (Work::Delete, Err(error)) if error.kind() == Kind::NotFound => Ok(None),
         (Work::Delete, Ok(_)) => Err(failed()),
         (Work::Labels(difference), Ok(item)) if difference.holds(&labels(&item)) => {
             Ok(Some(state_of(&item)))
         }
         (Work::Labels(_), Ok(_)) => Err(failed()),
-        (_, Err(gone)) if gone.kind() == Kind::NotFound => Err(gone),
+        (_, Err(error)) if error.kind() == Kind::NotFound => Err(error),
         // It could not be read whether it was done.
         (_, Err(error)) => Err(match sent {
             // That it cannot be read does not mean that it was not done.

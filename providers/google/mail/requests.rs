@@ -77,7 +77,7 @@ impl Gmail {
     ) -> Result<Option<Value>> {
         match self.get(path, params).await {
             Ok(found) => Ok(Some(found)),
-            Err(gone) if gone.kind() == Kind::NotFound => Ok(None),
+            Err(error) if error.kind() == Kind::NotFound => Ok(None),
             Err(error) => Err(error),
         }
     }

@@ -299,12 +299,12 @@ pub async fn delete(
         None => json!({}),
     };
     // A cancelled meeting is removed from its organizer's calendar.
-    let gone = async || {
+    let was_deleted = async || {
         let found = graph.there(&whole(graph, id)).await?;
         let stays = found.is_some_and(|found| !is(&found, "isCancelled"));
         Ok((!stays).then_some(Value::Null))
     };
-    let cancelled = graph.write_for_sure(&Method::POST, &request, None, Some(&body), gone);
+    let cancelled = graph.write_for_sure(&Method::POST, &request, None, Some(&body), was_deleted);
     cancelled.await.map(drop).map_err(calendar_error)
 }
 

@@ -163,7 +163,7 @@ fn body(message: &Value) -> (Option<&str>, Option<&str>) {
 }
 
 /// Converts an attachment of a message.
-pub fn held_file(file: &Value) -> AttachmentInfo {
+pub fn attachment_info(file: &Value) -> AttachmentInfo {
     let kind = text(file, "@odata.type");
     let media = match text(file, "contentType") {
         // An attached message has no type of its own.
@@ -200,7 +200,7 @@ pub fn original(message: &Value, files: &[Value], address: &str) -> SourceMessag
         sent: text(message, "sentDateTime").parse().ok(),
         text: plain.map(str::to_owned),
         html: html.map(str::to_owned),
-        files: files.iter().map(held_file).collect(),
+        files: files.iter().map(attachment_info).collect(),
         headers: KEPT
             .iter()
             .flat_map(|name| header(message, name).map(|value| (*name, value)))
@@ -247,7 +247,7 @@ pub fn stored_draft(message: &Value, files: &[Value], address: &str) -> StoredDr
         },
         in_reply_to: header(message, "In-Reply-To").flat_map(ids).next(),
         references: references(message),
-        files: files.iter().map(held_file).map(enclosure).collect(),
+        files: files.iter().map(attachment_info).map(enclosure).collect(),
     };
     StoredDraft {
         message: id.clone(),

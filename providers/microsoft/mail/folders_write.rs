@@ -195,12 +195,13 @@ pub async fn delete_folder(outlook: &Outlook, id: &str) -> Result<()> {
     let request =
         outlook.graph().mailbox_url(&format!("mailFolders/{}", net::path_segment(id)), &[]);
     // It is in Deleted Items then, under the same id.
-    let gone = async || {
+    let was_deleted = async || {
         outlook.forget_tree().await;
         let stays = outlook.tree().await?.names().get(id) == Some(&name);
         Ok((!stays).then_some(Value::Null))
     };
-    let deleted = outlook.graph().write_for_sure(&Method::DELETE, &request, None, None, gone).await;
+    let deleted =
+        outlook.graph().write_for_sure(&Method::DELETE, &request, None, None, was_deleted).await;
     outlook.forget_tree().await;
     deleted.map(drop)
 }
@@ -347,12 +348,16 @@ pub async fn delete_category(outlook: &Outlook, id: &str) -> Result<()> {
     let found = find_category(&all, id).ok_or_else(no_category)?;
     let path = format!("outlook/masterCategories/{}", net::path_segment(text(found, "id")));
     let request = outlook.graph().mailbox_url(&path, &[]);
-    let gone = async || {
+    let was_deleted = async || {
         let all = categories(outlook).await?;
         let stays = all.iter().any(|one| text(one, "id") == text(found, "id"));
         Ok((!stays).then_some(Value::Null))
     };
-    outlook.graph().write_for_sure(&Method::DELETE, &request, None, None, gone).await.map(drop)
+    outlook
+        .graph()
+        .write_for_sure(&Method::DELETE, &request, None, None, was_deleted)
+        .await
+        .map(drop)
 }
 
 fn no_category() -> Error {

@@ -88,7 +88,7 @@ impl Outlook {
                     query = by_id(&query, &named, &known, &mut notes)?;
                     tree = Some(known);
                 }
-                self.compiled(&query, &mut notes).await?
+                self.compile(&query, &mut notes).await?
             }
         };
         notes.extend(compiled.notes.iter().cloned());
@@ -145,7 +145,7 @@ impl Outlook {
 
     /// Returns the query in Graph's languages. A category in an OR that cannot be
     /// expressed is dropped if the account has no such category.
-    async fn compiled(&self, query: &Query, notes: &mut Vec<Note>) -> Result<GraphQuery> {
+    async fn compile(&self, query: &Query, notes: &mut Vec<Note>) -> Result<GraphQuery> {
         let compiled = compile(query);
         let mut named = Vec::new();
         for (term, other) in query.alternatives() {

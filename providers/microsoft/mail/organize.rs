@@ -104,11 +104,11 @@ impl MessageActions for Outlook {
                 copies.map(|(copied, message)| copied.map(|_| Some(message.clone()))).collect()
             }
             MessageAction::Delete => {
-                let gone = self.send_all(messages, |message| {
+                let deletions = self.send_all(messages, |message| {
                     Some(self.action(message, "permanentDelete", None))
                 });
-                let gone = gone.await.into_iter();
-                gone.map(|deleted| deleted.map(|_| None)).collect()
+                let deletions = deletions.await.into_iter();
+                deletions.map(|deleted| deleted.map(|_| None)).collect()
             }
             MessageAction::RestoreState(states) => self.put_back(messages, states).await,
         }

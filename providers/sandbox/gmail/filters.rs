@@ -80,12 +80,12 @@ pub(super) fn make(context: &GmailContext<'_>) -> Result<Value, Response> {
 
 /// Deletes a filter.
 pub(super) fn delete(context: &GmailContext<'_>, id: &str) -> Result<Value, Response> {
-    let gone = context.state.settings(&context.mailbox.address, |settings| {
+    let deleted = context.state.settings(&context.mailbox.address, |settings| {
         let before = settings.filters.len();
         settings.filters.retain(|(known, _)| known != id);
         settings.filters.len() < before
     });
-    match gone {
+    match deleted {
         true => Ok(Value::Null),
         false => Err(error::not_found()),
     }

@@ -87,7 +87,7 @@ pub(super) fn page(mailbox: &Mailbox, params: &Params<'_>) -> Result<Value, Resp
     Ok(answer.into())
 }
 
-/// The kinds that are asked for, by their names in the answer; all, if none is
+/// The requested kinds, by their names in the answer; all, if none is
 /// named.
 fn kinds(params: &Params<'_>) -> Result<Vec<&'static str>, Response> {
     let named: Result<Vec<_>, Response> = params

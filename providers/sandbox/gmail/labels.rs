@@ -64,8 +64,8 @@ pub(super) fn delete(context: &GmailContext<'_>, id: &str) -> Result<Value, Resp
         return Err(error::invalid("Invalid delete request"));
     }
     let change = Change::LabelGoes(id.to_owned());
-    let gone = context.state.change(&context.mailbox.address, |_| Some(change));
-    gone.map(|_| Value::Null).ok_or_else(error::not_found)
+    let deleted = context.state.change(&context.mailbox.address, |_| Some(change));
+    deleted.map(|_| Value::Null).ok_or_else(error::not_found)
 }
 
 /// The name in a body, if there is one and it can be a label's.

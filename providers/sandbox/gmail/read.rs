@@ -42,7 +42,7 @@ impl GmailContext<'_> {
         }))
     }
 
-    /// The format asked for.
+    /// The requested format.
     pub fn format(&self, raw: bool) -> Result<MessageFormat, Response> {
         match self.params.one("format").map(str::to_ascii_lowercase).as_deref() {
             None | Some("full") => Ok(MessageFormat::Full),

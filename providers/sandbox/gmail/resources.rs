@@ -113,7 +113,7 @@ pub(super) fn message(
     if !message.labels.is_empty() {
         put("labelIds", message.labels.clone().into());
     }
-    put("snippet", escaped(message.snippet()).into());
+    put("snippet", escape(message.snippet()).into());
     match format {
         MessageFormat::Full => {
             let root = Part::of_message(&message.raw);
@@ -143,7 +143,7 @@ pub(super) fn message(
 }
 
 /// The snippet's text, escaped for HTML as Gmail gives it.
-fn escaped(text: &str) -> String {
+fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     encode_text_to_string(text, &mut out);
     // The crate leaves quotes alone in text; Gmail does not.
@@ -301,7 +301,7 @@ pub(super) fn label(mailbox: &Mailbox, id: &str) -> Option<Value> {
 
 /// A conversation as it stands in a list.
 pub(super) fn listed_thread(thread: u64, messages: &[&Message]) -> Value {
-    let snippet = messages.last().map(|message| escaped(message.snippet()));
+    let snippet = messages.last().map(|message| escape(message.snippet()));
     let history = messages.iter().map(|message| message.history).max();
     json!({
         "id": id(thread),

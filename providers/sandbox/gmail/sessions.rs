@@ -18,7 +18,7 @@ pub(crate) struct Uploads {
 /// One upload in pieces.
 #[derive(Debug)]
 pub(super) struct Session {
-    /// The request that opened it; its body is what is said of the message.
+    /// The request that opened it; its body describes the message.
     pub request: Request,
     /// What has come so far.
     pub data: Vec<u8>,

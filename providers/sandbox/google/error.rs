@@ -67,7 +67,7 @@ refusals! {
     /// 400: something that the state of things does not allow.
     failed_precondition(message: &str): BAD_REQUEST, "FAILED_PRECONDITION", "failedPrecondition",
         "{message}";
-    /// 403: refused for a reason told in `message`.
+    /// 403: refused for the reason in `message`.
     forbidden(message: &str): FORBIDDEN, "PERMISSION_DENIED", "forbidden", "{message}";
     /// 404: a well-formed id of nothing.
     not_found(): NOT_FOUND, "NOT_FOUND", "notFound", "Requested entity was not found.";

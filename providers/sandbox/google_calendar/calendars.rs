@@ -71,7 +71,7 @@ pub(super) fn entries(agenda: &Agenda, me: &str, params: &Params<'_>) -> Result<
             return Err(refuse::invalid_parameter("pageToken", message));
         }
     };
-    let all: Vec<&Calendar> = agenda.all_of(me).filter(|calendar| !calendar.gone).collect();
+    let all: Vec<&Calendar> = agenda.all_of(me).filter(|calendar| !calendar.deleted).collect();
     let items: Vec<Value> = all.iter().skip(skip).take(rows).map(|it| entry(it)).collect();
     let mut out = Map::new();
     let mut put = |key: &str, value: Value| out.insert(key.to_owned(), value);

@@ -157,7 +157,7 @@ impl View<'_> {
 
     /// What every event has.
     fn head(&self, event: &Event) -> Map<String, Value> {
-        let status = match (event.gone, event.show) {
+        let status = match (event.deleted, event.show) {
             (true, _) => "cancelled",
             (false, Show::Tentative) => "tentative",
             (false, _) => "confirmed",
@@ -367,7 +367,7 @@ pub(super) fn meet(code: &str) -> Value {
     })
 }
 
-/// The properties of an event type where Google has been told none.
+/// The properties of an event type that was created without any.
 fn usual(event: &Event) -> Value {
     match event.show {
         Show::Oof => json!({ "autoDeclineMode": "declineNone" }),

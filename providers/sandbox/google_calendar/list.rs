@@ -2,7 +2,7 @@
 //! changed since a sync token.
 //!
 //! With `singleEvents`, a series without an end goes on for two years, and one
-//! that has changed is told by its occurrences from a year ago on: the real
+//! that has changed is listed by its occurrences from a year ago on: the real
 //! service has such limits too, and does not tell them. Pages and tokens are in
 //! `pages.rs`.
 
@@ -26,7 +26,7 @@ const AHEAD: SignedDuration = SignedDuration::from_hours(2 * 366 * 24);
 /// How far back the occurrences of a changed series go: one year.
 const BACK: SignedDuration = SignedDuration::from_hours(366 * 24);
 
-/// What a list is asked for.
+/// The request for a list.
 struct EventQuery {
     from: Option<Timestamp>,
     to: Option<Timestamp>,
@@ -71,7 +71,7 @@ pub(super) fn view<'a>(agenda: &'a Agenda, calendar: &'a Calendar) -> View<'a> {
     View { agenda, calendar, zone: calendar.time_zone() }
 }
 
-/// Reads what every list is asked for.
+/// Reads the parameters of every list.
 fn question(params: &Params<'_>) -> Result<EventQuery, Response> {
     let time = |name: &str| match params.one(name) {
         None => Ok(None),
@@ -121,7 +121,7 @@ impl EventQuery {
     fn tombstone_item<'a>(&self, agenda: &Agenda, place: usize, event: &'a Event) -> EventItem<'a> {
         let start = || event.start.when().instant(&agenda.zone_of(event));
         let key = if self.by_start { start().as_nanosecond() } else { wide(place) };
-        EventItem { key, event: Cow::Borrowed(event), gone: true }
+        EventItem { key, event: Cow::Borrowed(event), deleted: true }
     }
 }
 
@@ -143,13 +143,13 @@ fn occurrences<'a>(agenda: &'a Agenda, place: usize, question: &EventQuery) -> V
     let mut items: Vec<EventItem<'_>> = agenda
         .occurrences(place, from, to)
         .into_iter()
-        .map(|it| EventItem { key: key_of(&it, question), event: it.event, gone: false })
+        .map(|it| EventItem { key: key_of(&it, question), event: it.event, deleted: false })
         .collect();
     if question.deleted {
-        let gone = agenda.events_of(place).filter(|(_, event)| {
-            event.gone && event.repeat.is_none() && question.holds(agenda, event)
+        let deleted = agenda.events_of(place).filter(|(_, event)| {
+            event.deleted && event.repeat.is_none() && question.holds(agenda, event)
         });
-        items.extend(gone.map(|(place, event)| question.tombstone_item(agenda, place, event)));
+        items.extend(deleted.map(|(place, event)| question.tombstone_item(agenda, place, event)));
     }
     items
 }
@@ -171,13 +171,13 @@ fn masters<'a>(agenda: &'a Agenda, place: usize, question: &EventQuery) -> Vec<E
         let series = series.and_then(|(id, _)| agenda.find(event.calendar, id));
         let series = series.and_then(|place| agenda.event(place));
         // A series shows which of its occurrences are cancelled.
-        let needed = series.is_some_and(|series| !series.gone);
-        if event.gone {
+        let needed = series.is_some_and(|series| !series.deleted);
+        if event.deleted {
             if (needed || question.deleted) && question.holds(agenda, event) {
                 items.push(question.tombstone_item(agenda, place, event));
             }
         } else if in_range(place, event) {
-            items.push(EventItem { key: wide(place), event: Cow::Borrowed(event), gone: false });
+            items.push(EventItem { key: wide(place), event: Cow::Borrowed(event), deleted: false });
         }
     }
     items
@@ -202,11 +202,11 @@ fn changes_since<'a>(
             let all = agenda.expanded(place, from, to);
             items.extend(all.into_iter().map(|it| EventItem {
                 key,
-                gone: event.gone,
+                deleted: event.deleted,
                 event: it.event,
             }));
         } else {
-            items.push(EventItem { key, event: Cow::Borrowed(event), gone: event.gone });
+            items.push(EventItem { key, event: Cow::Borrowed(event), deleted: event.deleted });
         }
     }
     items
@@ -220,7 +220,7 @@ fn answer(agenda: &Agenda, place: usize, view: &View<'_>, page: EventPage<'_>) -
     let items: Vec<Value> = page
         .items
         .iter()
-        .map(|item| match item.gone {
+        .map(|item| match item.deleted {
             true => view.tombstone(&item.event),
             false => view.event(&item.event),
         })

@@ -28,8 +28,8 @@ pub(super) struct EventItem<'a> {
     pub key: i128,
     /// What is shown.
     pub event: Cow<'a, Event>,
-    /// True when no more is told of it than that it is gone.
-    pub gone: bool,
+    /// True if only its deletion is reported.
+    pub deleted: bool,
 }
 
 /// A page of a list.
@@ -44,7 +44,7 @@ pub(super) struct EventPage<'a> {
     pub sync: Option<String>,
 }
 
-/// Takes the page that is asked for.
+/// Takes the requested page.
 pub(super) fn page<'a>(
     mut items: Vec<EventItem<'a>>,
     params: &Params<'_>,

@@ -83,7 +83,7 @@ pub(super) fn event(
         Some(_) => return Err(bad_value("visibility")),
     };
     let status = text(body, "status")?;
-    event.gone = match status.as_deref() {
+    event.deleted = match status.as_deref() {
         None | Some("confirmed" | "tentative") => false,
         Some("cancelled") => true,
         Some(_) => return Err(bad_value("status")),

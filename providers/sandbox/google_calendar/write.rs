@@ -67,7 +67,7 @@ impl Write<'_> {
         let uid = uid.unwrap_or_else(|| format!("{id}@google.com"));
         let base = self.blank(&id, &uid);
         let event = read::event(&body, &base, &self.reading(true, false)?)?;
-        if event.gone {
+        if event.deleted {
             return Err(bad_value("status"));
         }
         let place = self.agenda.insert(event, tell);
@@ -75,7 +75,7 @@ impl Write<'_> {
     }
 
     /// Takes over an event from elsewhere, or what stands for an occurrence of
-    /// one; the same UID once more replaces it. Nobody is told.
+    /// one; the same UID once more replaces it. No mail is sent.
     pub fn import(&mut self) -> Result<Value, Response> {
         self.may_write()?;
         let body = self.body()?;
@@ -150,7 +150,7 @@ impl Write<'_> {
         let tell = self.tells()?;
         let target = self.target(id)?;
         self.fits(&target.event)?;
-        if target.event.gone {
+        if target.event.deleted {
             return Err(refuse::already_deleted());
         }
         self.remove(&target, tell);
@@ -169,15 +169,15 @@ impl Write<'_> {
             reading.conference = false;
         }
         let new = read::event(&body, old, &reading)?;
-        if old.gone && new.gone {
+        if old.deleted && new.deleted {
             return Err(refuse::not_found());
         }
-        if new.gone {
+        if new.deleted {
             let view = self.view();
-            let gone = Event { gone: true, ..old.clone() };
-            let gone = view.event(&gone);
+            let deleted = Event { deleted: true, ..old.clone() };
+            let deleted = view.event(&deleted);
             self.remove(&target, tell);
-            return Ok(gone);
+            return Ok(deleted);
         }
         if !mine && shared_part(old) != shared_part(&new) {
             return Err(refuse::not_organizer());
@@ -229,7 +229,7 @@ impl Write<'_> {
     }
 
     fn remove(&mut self, target: &Target, tell: bool) {
-        // Deleting an invitation declines it, whoever is told by mail.
+        // Deleting an invitation declines it, whoever gets mail.
         let tell = tell || !is_organizer(&target.event, &self.calendar);
         match target.place {
             WriteTarget::Event(place) => self.agenda.remove(place, tell),
@@ -326,7 +326,7 @@ impl Write<'_> {
         }
     }
 
-    /// True when people are told.
+    /// True if people are notified.
     fn tells(&self) -> Result<bool, Response> {
         match self.params.one("sendUpdates") {
             Some("all" | "externalOnly") => Ok(true),

@@ -142,7 +142,7 @@ enum GraphCall<'a> {
     Write(mail::WriteCall<'a>),
     /// Something is done with calendars.
     Calendar(calendar::CalendarCall<'a>),
-    /// Changes are told.
+    /// Changes are reported.
     Delta(delta::DeltaCall<'a>),
 }
 

@@ -188,9 +188,9 @@ pub(crate) struct Prefer {
     pub immutable: bool,
     /// The rows of a page, where `$top` says nothing.
     pub page_size: Option<usize>,
-    /// The name of the zone that events are to be told in.
+    /// The name of the zone to return events in.
     pub zone: Option<String>,
-    /// The preferences that were heard, as they are told back.
+    /// The preferences applied, as the response lists them.
     pub applied: Vec<String>,
 }
 

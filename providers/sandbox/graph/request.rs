@@ -58,7 +58,7 @@ impl RequestContext<'_> {
         with_context(context, members)
     }
 
-    /// A user, under the address that says so.
+    /// A user, with the context of users.
     pub fn one_user(&self, members: Map<String, Value>) -> Body {
         let context = format!("{}/v1.0/$metadata#users/$entity", pages::base(self.request));
         with_context(context, members)

@@ -23,7 +23,7 @@ pub(super) fn user(store: Store<'_>, options: &QueryOptions<'_>) -> Map<String, 
         "id": store.ids().mailbox(),
         "proxyAddresses": proxies(store),
     }));
-    // Unlike a message, a user comes without an id that nobody asked for; addresses
+    // Unlike a message, a user has no id unless it is requested; addresses
     // come only when they are named.
     members.retain(|name, _| match name.as_str() {
         "proxyAddresses" => options.names(name),

@@ -11,7 +11,7 @@ use windows_timezones::WindowsTimezone;
 
 use super::error::{GraphError, unknown_zone};
 
-/// A zone under the name it was asked for by.
+/// A zone under the requested name.
 #[derive(Debug, Clone)]
 pub(crate) struct Zone {
     /// The name, as it was asked.
@@ -21,7 +21,7 @@ pub(crate) struct Zone {
 }
 
 impl Zone {
-    /// UTC, which everything is told in unless another is asked for.
+    /// UTC, the zone of responses unless another is requested.
     pub fn utc() -> Self {
         Self { name: "UTC".to_owned(), zone: TimeZone::UTC }
     }

@@ -12,7 +12,7 @@
 //! read what comes out of a file that ends in `.readonly.ics`. Every mailbox has
 //! a main calendar, be it empty.
 //!
-//! A file or event that cannot be used is told in the report and passed over;
+//! A file or event that cannot be used is reported and skipped;
 //! only a path that does not exist is an error.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -327,7 +327,7 @@ fn event(entry: &Entry, calendar: usize, owner: &str, in_series: bool) -> Event 
     event.reminder = entry.reminder.map(Some);
     event.categories.clone_from(&entry.categories);
     event.link.clone_from(&entry.link);
-    event.gone = entry.cancelled;
+    event.deleted = entry.cancelled;
     event.sequence = entry.sequence;
     // The same on every run: two weeks before it.
     let made = created_at(begins.instant(&TimeZone::UTC));

@@ -31,7 +31,7 @@ pub(super) struct FileFilter {
 }
 
 /// The files of a path in the order of their names, so that ids do not hang on
-/// the file system. What cannot be used is told in `skipped`.
+/// the file system. What cannot be used is listed in `skipped`.
 pub(super) fn sources(
     path: &Path,
     filter: &FileFilter,

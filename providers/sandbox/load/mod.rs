@@ -5,7 +5,7 @@
 //! that most of them were delivered to (`Delivered-To`), or to
 //! `me@example.com` where none says.
 //!
-//! A file or message that cannot be used is told in the report and passed over;
+//! A file or message that cannot be used is reported and skipped;
 //! only a path that does not exist is an error.
 
 pub(super) mod calendar;

@@ -15,13 +15,13 @@ use crate::store::settings::Contact;
 /// The API's own name, in its errors.
 pub(super) const SERVICE: &str = "people.googleapis.com";
 
-/// The fields of a person that may be asked for, as far as anybody here asks for them.
+/// The fields of a person that may be requested, as far as they are used here.
 const PERSON_FIELDS: [&str; 7] = [
     "biographies", "emailAddresses", "memberships", "metadata", "names", "organizations",
     "phoneNumbers",
 ];
 
-/// The fields of another contact that may be asked for.
+/// The fields of another contact that may be requested.
 const OTHER_FIELDS: [&str; 4] = ["emailAddresses", "metadata", "names", "phoneNumbers"];
 
 static SOURCE: Shape = shape! { "type", "id", "etag", "updateTime" };
@@ -61,7 +61,7 @@ impl PeopleSource {
         }
     }
 
-    /// The fields that may be asked for.
+    /// The fields that may be requested.
     fn fields(self) -> &'static [&'static str] {
         match self {
             Self::Contacts => &PERSON_FIELDS,
@@ -70,7 +70,7 @@ impl PeopleSource {
     }
 }
 
-/// The fields of a person that were asked for: the API gives none unasked.
+/// The requested fields of a person: the API returns no others.
 pub(super) fn mask<'a>(
     params: &Params<'a>,
     name: &str,
@@ -97,7 +97,7 @@ pub(super) fn etag(id: u64, contact: Option<&Contact>) -> String {
     format!("%{}", STANDARD.encode(number.to_be_bytes()))
 }
 
-/// A person with the fields asked for; `contact` is what was written by hand.
+/// A person with the requested fields; `contact` is what was written by hand.
 pub(super) fn resource(
     person: &Person,
     contact: Option<&Contact>,

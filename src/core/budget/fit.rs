@@ -248,26 +248,26 @@ pub fn fit(
         short.error()
     })?;
     let count = chunks.len();
-    let wanted = options.chunk.max(1);
-    let Some(chunk) = chunks.get(wanted - 1) else {
+    let number = options.chunk.max(1);
+    let Some(chunk) = chunks.get(number - 1) else {
         let cut = chunks.iter().rev().find_map(|chunk| pieces.cut_at(&chunk.chosen));
-        return Err(no_such_chunk(wanted, count, cut.map(|line| (id.as_str(), line))));
+        return Err(no_such_chunk(number, count, cut.map(|line| (id.as_str(), line))));
     };
-    let shortened = pieces.shortened(&chunk.chosen);
+    let shortened = pieces.count_shortened(&chunk.chosen);
     let mut notes = words::notes(
         response,
         &pieces,
         &chunk.chosen,
         &words::NoteContext {
             budget: options.stated_budget,
-            chunk: (wanted, count),
+            chunk: (number, count),
             shortened,
             id: &id,
         },
     );
     let mut blocks = chunk.blocks.clone();
     let spent: usize = blocks.iter().map(|block| options.tokenizer.count(block)).sum();
-    if wanted == 1 && count > 1 {
+    if number == 1 && count > 1 {
         let ranges: Vec<Vec<usize>> = chunks.iter().map(Chunk::items).collect();
         let room = options.room.saturating_sub(spent);
         words::index(response, &pieces, &ranges, &mut notes, |notes| {
@@ -280,7 +280,7 @@ pub fn fit(
         blocks,
         tokens,
         planned: chunk.planned,
-        chunk: (wanted, count),
+        chunk: (number, count),
         notes: true,
         shortened: Some(shortened),
         cut,
@@ -406,11 +406,11 @@ impl Chunk {
         index: usize,
         options: &FitOptions<'_>,
     ) -> std::result::Result<Self, Short> {
-        let kept = saying + index;
-        let room = options.room.saturating_sub(document + kept);
+        let reserved = saying + index;
+        let room = options.room.saturating_sub(document + reserved);
         let besides = options.stated_budget.saturating_sub(options.room);
         let mut plan = plan_of(&pieces.blocks, left, &pieces.headings, room)
-            .map_err(|TooSmall { needed }| Short::Tokens(needed + document + kept + besides))?;
+            .map_err(|TooSmall { needed }| Short::Tokens(needed + document + reserved + besides))?;
         loop {
             let chosen = plan.chosen().to_vec();
             let view = view::view(response, pieces, &chosen, options.format);
@@ -424,7 +424,7 @@ impl Chunk {
                     budget: options.stated_budget,
                     // The numbers are not known yet; they are no longer than these.
                     chunk: (number, pieces.items.len().max(2)),
-                    shortened: pieces.shortened(&chosen),
+                    shortened: pieces.count_shortened(&chosen),
                     id: &pieces.id,
                 },
             );
@@ -437,7 +437,7 @@ impl Chunk {
                 return Ok(Self {
                     chosen,
                     blocks: view.blocks,
-                    planned: plan.tokens() + document + kept,
+                    planned: plan.tokens() + document + reserved,
                 });
             }
             let over =

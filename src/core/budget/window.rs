@@ -35,20 +35,20 @@ const TELLING: u128 = 5;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Window {
     /// Ranges of line numbers from 0, rising, with a gap between any two.
-    pub kept: Vec<Range<usize>>,
+    pub ranges: Vec<Range<usize>>,
 }
 
 impl Window {
     /// Returns the number of lines kept.
     pub fn lines(&self) -> usize {
-        self.kept.iter().map(ExactSizeIterator::len).sum()
+        self.ranges.iter().map(ExactSizeIterator::len).sum()
     }
 
     /// Returns the missing ranges of a text of `total` lines: each is one marker.
     pub fn gaps(&self, total: usize) -> Vec<Range<usize>> {
         let mut gaps = Vec::new();
         let mut at = 0;
-        for range in &self.kept {
+        for range in &self.ranges {
             if range.start > at {
                 gaps.push(at..range.start);
             }
@@ -96,19 +96,19 @@ impl Windows {
         let cost = |at: usize| costs.get(at).copied().unwrap_or(0) as u128;
         let marker = marker as u128;
         let order = order(lines, &cost, marker, split);
-        let mut kept = vec![false; lines.len()];
+        let mut shown = vec![false; lines.len()];
         let mut gaps = 1;
         let mut sum = 0;
         let mut spent = Vec::with_capacity(order.len());
         for at in &order {
             let open = |next: Option<usize>| {
-                let next = next.and_then(|next| kept.get(next));
-                usize::from(next.is_some_and(|kept| !kept))
+                let next = next.and_then(|next| shown.get(next));
+                usize::from(next.is_some_and(|shown| !shown))
             };
             gaps = gaps + open(at.checked_sub(1)) + open(at.checked_add(1)) - 1;
             sum += cost(*at);
-            if let Some(kept) = kept.get_mut(*at) {
-                *kept = true;
+            if let Some(shown) = shown.get_mut(*at) {
+                *shown = true;
             }
             spent.push(sum + gaps as u128 * marker);
         }
@@ -125,7 +125,7 @@ impl Windows {
         let budget = budget as u128;
         let count = self.order.len();
         if self.all <= budget {
-            return Window { kept: ranges(0..count) };
+            return Window { ranges: ranges(0..count) };
         }
         let most = self.spent.iter().rposition(|spent| *spent <= budget);
         let most = most.map_or(0, |rank| rank + 1);
@@ -139,7 +139,7 @@ impl Windows {
             taken.extend(self.order.iter().find(alone).map(|(at, _)| *at));
         }
         taken.sort_unstable();
-        Window { kept: ranges(taken) }
+        Window { ranges: ranges(taken) }
     }
 }
 

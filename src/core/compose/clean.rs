@@ -66,7 +66,7 @@ const QUOTES: &[&str] = &[
 
 /// Returns the part of an HTML document that may be sent, as the content of a body;
 /// `None` if it is too large, or built to be slow.
-pub fn cleaned(html: &str) -> Option<String> {
+pub fn clean_html(html: &str) -> Option<String> {
     Some(read(html)?.finish())
 }
 
@@ -94,7 +94,7 @@ pub fn signature(html: &str) -> Option<String> {
 }
 
 /// Removes remote pictures from cleaned HTML, leaving their `alt` texts, and counts
-/// them; `None` for HTML that was not [`cleaned`] and is built to be slow.
+/// them; `None` for HTML that was not [cleaned](clean_html) and is built to be slow.
 pub fn without_remote_pictures(html: &str) -> Option<(String, usize)> {
     let cleaner = Cleaner { local: true, ..Cleaner::default() };
     let cleaner = run(html, cleaner)?;
@@ -151,7 +151,7 @@ struct Cleaner {
     open: RefCell<Vec<(String, usize)>>,
     sign: Cell<Sign>,
     /// The element whose content is left out, and how often it is open.
-    gone: RefCell<Option<(String, usize)>>,
+    skipped: RefCell<Option<(String, usize)>>,
     /// Set when the tokenizer has emitted a token.
     got_token: Cell<bool>,
     /// True to leave out pictures that are loaded from elsewhere.
@@ -208,14 +208,14 @@ impl Cleaner {
             "style" | "xmp" | "iframe" | "noembed" | "noframes" => Some(RawKind::Rawtext),
             _ => None,
         };
-        let mut gone = self.gone.borrow_mut();
-        match gone.as_mut() {
+        let mut skipped = self.skipped.borrow_mut();
+        match skipped.as_mut() {
             Some((open, count)) if open == name && !tag.self_closing => *count += 1,
             Some(_) => {}
             None if GONE.contains(&name) => {
                 let empty = tag.self_closing || name == "embed";
                 if !empty || kind.is_some() {
-                    *gone = Some((name.to_owned(), 1));
+                    *skipped = Some((name.to_owned(), 1));
                 }
             }
             None => self.count_visible(tag),
@@ -265,12 +265,12 @@ impl Cleaner {
     }
 
     fn ended(&self, name: &str) {
-        let mut gone = self.gone.borrow_mut();
-        if let Some((open, count)) = gone.as_mut() {
+        let mut skipped = self.skipped.borrow_mut();
+        if let Some((open, count)) = skipped.as_mut() {
             if open == name {
                 *count -= 1;
                 if *count == 0 {
-                    *gone = None;
+                    *skipped = None;
                 }
             }
             return;
@@ -315,7 +315,7 @@ impl TokenSink for Cleaner {
             }
             Token::CharacterTokens(text) => {
                 self.got_token.set(true);
-                if self.gone.borrow().is_none() {
+                if self.skipped.borrow().is_none() {
                     self.text(&text);
                 }
             }

@@ -25,7 +25,7 @@ pub fn clean(given: &str) -> String {
         })
         .collect();
     let name = name.trim_start_matches(['.', ' ', '-', '~']).trim_end_matches(['.', ' ']);
-    let name = shortened(name);
+    let name = shorten(name);
     if name.is_empty() {
         return UNNAMED.to_owned();
     }
@@ -41,7 +41,7 @@ pub fn clean(given: &str) -> String {
 }
 
 /// Shortens a name to [`LONGEST`] bytes and keeps its ending.
-fn shortened(name: &str) -> String {
+fn shorten(name: &str) -> String {
     if name.len() <= LONGEST {
         return name.to_owned();
     }

@@ -6,7 +6,7 @@
 use html_escape::encode_text;
 use jiff::tz::TimeZone;
 
-use super::clean::{self, cleaned};
+use super::clean::{self, clean_html};
 use super::text::{Both, from_plain, html_of, plain_of};
 use crate::provider::mail::{Person, SourceMessage};
 use crate::text as words;
@@ -68,7 +68,7 @@ pub fn own_quote(text: &str, html: &str) -> Option<Both> {
     Some(Both {
         text: lines.join("\n").trim_end().to_owned(),
         // If the HTML is a whole document, its end follows the quote.
-        html: cleaned(html.get(start..)?)?,
+        html: clean_html(html.get(start..)?)?,
     })
 }
 
@@ -197,7 +197,7 @@ fn plain(original: &SourceMessage) -> String {
 }
 
 fn html(original: &SourceMessage) -> String {
-    let own = original.html.as_deref().and_then(cleaned);
+    let own = original.html.as_deref().and_then(clean_html);
     own.filter(|html| !html.is_empty()).unwrap_or_else(|| html_of(&plain(original)))
 }
 

@@ -3,7 +3,7 @@
 use html_escape::encode_text;
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd, html};
 
-use super::clean::cleaned;
+use super::clean::clean_html;
 use crate::error::{Error, Result};
 use crate::text::html as read;
 
@@ -23,7 +23,7 @@ fn options() -> Options {
 
 /// Converts a text that was written in Markdown. HTML in it is plain text.
 pub fn markdown(source: &str) -> Both {
-    let source = unified(source);
+    let source = normalize(source);
     let events = Parser::new_ext(&source, options()).map(|event| match event {
         // A line that its writer broke stays broken: mail is no web page.
         Event::SoftBreak => Event::HardBreak,
@@ -35,13 +35,13 @@ pub fn markdown(source: &str) -> Both {
     });
     let mut rendered = String::new();
     html::push_html(&mut rendered, events);
-    let html = cleaned(&rendered).unwrap_or_else(|| html_of(&source));
+    let html = clean_html(&rendered).unwrap_or_else(|| html_of(&source));
     Both { text: plain(&source), html }
 }
 
 /// Converts a plain text.
 pub fn from_plain(source: &str) -> Both {
-    let text = unified(source);
+    let text = normalize(source);
     Both { html: html_of(&text), text: text.trim_end().to_owned() }
 }
 
@@ -51,7 +51,7 @@ pub fn from_plain(source: &str) -> Both {
 /// [`Kind::Argument`](crate::error::Kind::Argument) if it is too large or too deeply
 /// nested to be cleaned.
 pub fn from_html(source: &str) -> Result<Both> {
-    let html = cleaned(source).ok_or_else(|| {
+    let html = clean_html(source).ok_or_else(|| {
         Error::argument("the HTML is too large or too deeply nested").next("send it as a file")
     })?;
     Ok(Both { text: plain_of(&html), html })
@@ -60,7 +60,7 @@ pub fn from_html(source: &str) -> Result<Both> {
 /// Converts plain text to HTML: paragraphs between blank lines, other line ends stay.
 /// Mail programs detect the links themselves.
 pub fn html_of(text: &str) -> String {
-    let text = unified(text);
+    let text = normalize(text);
     let mut out = String::new();
     for paragraph in text.split("\n\n").map(|one| one.trim_matches('\n')) {
         if paragraph.trim().is_empty() {
@@ -264,7 +264,7 @@ impl Plain {
     }
 }
 
-fn unified(source: &str) -> String {
+fn normalize(source: &str) -> String {
     let mut text = source.replace("\r\n", "\n").replace('\r', "\n");
     text.retain(|c| c != '\0');
     text

@@ -3,7 +3,7 @@
 //!
 //! [`encode`] has the same keys, columns and values in the same order as
 //! `format: json`, with `provider_id` and `text` where a row has them. STC is
-//! written when it is asked for, and read by `daysheet check` and
+//! written on request, and read by `daysheet check` and
 //! `daysheet convert` alone.
 
 pub mod parse;

@@ -7,7 +7,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::scan::{self, Component, Line, Notes, Property, clean};
 use super::settle::{Raw, settle};
-use super::times::{alike, dated, dates, end, floating, moment, stamp};
+use super::times::{alike, dates, end, floating, moment, replace_with_dates, stamp};
 use super::values::{self, WrittenDate};
 use super::zones::Zones;
 use super::{CalendarDocument, Entry, LONGEST};
@@ -150,7 +150,7 @@ fn entry(event: &Component, zones: &Zones, method: Option<&str>, notes: &mut Not
     }
     if let (Some((local, zone)), false) = (&parts.clock, parts.repeat.rule.is_empty())
         && zones.may_carry_out()
-        && let Some(many) = dated(&mut parts.repeat, *local, zone)
+        && let Some(many) = replace_with_dates(&mut parts.repeat, *local, zone)
     {
         notes.line(
             event.number,

@@ -86,7 +86,7 @@ pub fn settle(raws: Vec<Raw>, floating: &TimeZone, notes: &mut Notes) -> Vec<Raw
     periods(following(raws, notes), notes)
 }
 
-/// The day that a time means where whole days are told: the one it is written
+/// The day of a time where whole days are given: the one it is written
 /// on, or the one that begins then, or else one of those around that the series
 /// has. `local_time` is the time as it is written.
 pub fn day(at: Timestamp, local_time: DateTime, floating: &TimeZone, days: &HashSet<Date>) -> Date {
@@ -117,17 +117,17 @@ pub fn days(repeat: &Repeat, start: &ZonedTime) -> HashSet<Date> {
 /// Returns the latest of several events that have one UID and mean the same occurrence.
 fn latest(raws: Vec<Raw>, notes: &mut Notes) -> Vec<Raw> {
     let version = |raw: &Raw| (raw.entry.sequence, raw.stamps);
-    let mut kept: Vec<Raw> = Vec::new();
+    let mut entries: Vec<Raw> = Vec::new();
     let mut places: HashMap<(String, Option<EventTime>), usize> = HashMap::new();
     for mut raw in raws {
         if raw.entry.uid.is_empty() || raw.timeless {
-            kept.push(raw);
+            entries.push(raw);
             continue;
         }
         let key = (raw.entry.uid.clone(), raw.entry.recurrence_id);
-        let place = *places.entry(key).or_insert(kept.len());
-        let Some(before) = kept.get_mut(place) else {
-            kept.push(raw);
+        let place = *places.entry(key).or_insert(entries.len());
+        let Some(before) = entries.get_mut(place) else {
+            entries.push(raw);
             continue;
         };
         if version(&raw) > version(before) {
@@ -141,7 +141,7 @@ fn latest(raws: Vec<Raw>, notes: &mut Notes) -> Vec<Raw> {
             ),
         );
     }
-    kept
+    entries
 }
 
 /// Turns a change that applies to an occurrence and all later ones into a series.

@@ -54,7 +54,7 @@ pub fn floating(property: &Property) -> Option<DateTime> {
 
 /// Replaces a rule in a zone that only the document has by its dates, because in UTC it
 /// would fall on other hours, and on other days.
-pub fn dated(repeat: &mut Repeat, start: DateTime, zone: &TimeZone) -> Option<usize> {
+pub fn replace_with_dates(repeat: &mut Repeat, start: DateTime, zone: &TimeZone) -> Option<usize> {
     let utc = |when: EventTime| TimeZone::UTC.to_datetime(when.instant(&TimeZone::UTC));
     let mut rule = RecurrenceRule::foreign(&repeat.rule)?;
     if let Some(Until::Utc(at)) = rule.until {

@@ -35,7 +35,7 @@ const ONSETS: usize = 50_000;
 const RULES: usize = 200;
 
 /// Zones that stand for the rules that are in use, so that a zone of other name
-/// and the same rules can be told to others by a name they know.
+/// and the same rules can be sent under a name others know.
 const COMMON: [&str; 30] = [
     "Europe/Berlin", "Europe/London", "Europe/Athens", "America/New_York", "America/Chicago",
     "America/Denver", "America/Los_Angeles", "America/Anchorage", "America/Adak",
@@ -209,7 +209,7 @@ impl Zones {
             None => fixed(own.to_offset(from)).filter(|zone| zone.iana_name().is_some()),
             Some((end, _)) => {
                 // Where single changes are written down instead of a rule,
-                // nothing is said of what comes after the last.
+                // nothing is known after the last.
                 to = to.min(end.checked_add(1.second()).unwrap_or(end));
                 let common = COMMON.iter().filter_map(|name| TimeZone::get(name).ok());
                 let mut all = std::iter::once(self.floating.clone()).chain(common);

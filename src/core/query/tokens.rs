@@ -88,6 +88,6 @@ fn is_name(word: &str) -> bool {
     word.chars().all(|c| c.is_ascii_alphabetic() || c == '_')
 }
 
-fn follows(chars: &mut Peekable<std::str::CharIndices>, wanted: char) -> bool {
-    chars.peek().is_some_and(|(_, next)| *next == wanted)
+fn follows(chars: &mut Peekable<std::str::CharIndices>, expected: char) -> bool {
+    chars.peek().is_some_and(|(_, next)| *next == expected)
 }

@@ -27,11 +27,11 @@ pub fn unflow(text: &str, delsp: bool) -> String {
             }
         }
         let soft = content.ends_with(' ') && !delimiter;
-        let kept = match content.strip_suffix(' ') {
-            Some(kept) if soft && delsp => kept,
+        let stripped = match content.strip_suffix(' ') {
+            Some(stripped) if soft && delsp => stripped,
             _ => content,
         };
-        out.push_str(kept);
+        out.push_str(stripped);
         open = soft.then_some(depth);
     }
     out

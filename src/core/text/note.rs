@@ -60,26 +60,26 @@ impl Note {
 #[derive(Debug, Clone)]
 pub struct Tally {
     most: usize,
-    kept: Vec<(Note, usize)>,
+    notes: Vec<(Note, usize)>,
 }
 
 impl Tally {
     /// Creates a tally without notes, with at most `most` of a kind, which is at least one.
     pub fn new(most: usize) -> Self {
-        let kept = Vec::new();
-        Self { most, kept }
+        let notes = Vec::new();
+        Self { most, notes }
     }
 
     /// Takes a note.
     pub fn add(&mut self, note: Note) {
         let alike = |(one, _): &(Note, usize)| one.kind == note.kind;
-        let many = self.kept.iter().filter(|one| alike(one)).count();
-        let same = self.kept.iter().position(|(one, _)| *one == note);
-        let last = self.kept.iter().rposition(alike);
+        let many = self.notes.iter().filter(|one| alike(one)).count();
+        let same = self.notes.iter().position(|(one, _)| *one == note);
+        let last = self.notes.iter().rposition(alike);
         let at = same.or(last.filter(|_| many >= self.most));
-        match at.and_then(|at| self.kept.get_mut(at)) {
+        match at.and_then(|at| self.notes.get_mut(at)) {
             Some((_, more)) => *more += 1,
-            None => self.kept.push((note, 0)),
+            None => self.notes.push((note, 0)),
         }
     }
 
@@ -89,7 +89,7 @@ impl Tally {
             0 => note,
             more => Note::made(note.kind, format_args!("{note} (and {more} more like this)")),
         };
-        self.kept.into_iter().map(counted).collect()
+        self.notes.into_iter().map(counted).collect()
     }
 }
 

@@ -90,7 +90,7 @@ impl DateWords {
     }
 }
 
-/// Asks the library for a day; nothing but what it is asked for here is left
+/// Asks the library for a day; nothing but the day is left
 /// for it to pass over.
 fn ask(words: &str, base: Date) -> Option<Date> {
     ask_at(words, base.at(0, 0, 0, 0))
@@ -123,8 +123,8 @@ fn coming(
     context: &TimeContext,
 ) -> Option<Date> {
     let found = after(name, yesterday(today)?)?;
-    let gone = clock.is_some_and(|clock| !clock.over && clock.time <= context.local().time());
-    match found == today && gone {
+    let is_past = clock.is_some_and(|clock| !clock.over && clock.time <= context.local().time());
+    match found == today && is_past {
         true => after(name, today),
         false => Some(found),
     }

@@ -73,7 +73,7 @@ impl Pipeline {
     /// # Errors
     /// [`Kind::Store`](crate::error::Kind::Store) if the first line cannot be written:
     /// then nothing was done. Those of the write.
-    pub(in crate::pipeline) async fn logged<T>(
+    pub(in crate::pipeline) async fn run_logged<T>(
         &self,
         entry: Entry<'_>,
         notes: &mut Vec<Note>,

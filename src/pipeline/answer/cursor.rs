@@ -120,7 +120,7 @@ impl SeenIds {
         let mut digests = self.digests();
         digests.extend(ids.map(Self::digest));
         let start = digests.len().saturating_sub(Self::MOST);
-        let kept = digests.get(start..).unwrap_or_default();
-        Self(STANDARD_NO_PAD.encode(kept.as_flattened()))
+        let recent = digests.get(start..).unwrap_or_default();
+        Self(STANDARD_NO_PAD.encode(recent.as_flattened()))
     }
 }

@@ -158,11 +158,11 @@ impl Pipeline {
             accounts.iter().map(|account| format!("{} {}", account.id, account.added)).collect();
         // Read before anything is written, so that a completed write can always be reported.
         let secret = self.store.fence_secret().await?;
-        let kept = match chunk {
+        let snapshot = match chunk {
             1 => None,
             _ => self.snapshots.find(&call, &since),
         };
-        let (response, fresh) = match kept {
+        let (response, fresh) = match snapshot {
             Some((response, then, written)) => {
                 // Other chunks would be cut elsewhere.
                 if view.budget.is_some() && budget != then || format != written {
@@ -176,7 +176,7 @@ impl Pipeline {
                 (response, false)
             }
             None => {
-                let mut response = self.noted(action, format, caller).await?;
+                let mut response = self.build_noted_response(action, format, caller).await?;
                 if format.has_text_fields() {
                     // Programs take all people of an event.
                     let tables = response.document.tables.iter_mut();
@@ -209,12 +209,12 @@ impl Pipeline {
             budget,
             besides,
         };
-        let fits = self.fitted(&response, how, secret).await;
+        let fits = self.fit_draft(&response, how, secret).await;
         let (mut fitted, whole) = match fits {
             // A completed write is reported, even over budget.
             Err(error) if error.kind() == Kind::BudgetTooSmall && writes => {
                 let budget = MOST_TOKENS;
-                self.fitted(&response, AnswerOptions { budget, ..how }, secret).await?
+                self.fit_draft(&response, AnswerOptions { budget, ..how }, secret).await?
             }
             fits => fits?,
         };
@@ -266,14 +266,15 @@ impl Pipeline {
 
     /// Returns the complete response to a request, as the text of an output.
     pub(super) async fn whole_text(&self, request: Request) -> Result<String> {
-        let response = self.noted(request.action, request.format, &NonInteractive).await?;
+        let response =
+            self.build_noted_response(request.action, request.format, &NonInteractive).await?;
         self.note_untrusted(&response).await?;
         let secret = self.store.fence_secret().await?;
         Ok(WholeBlocks::kept(&response, &secret).text())
     }
 
     /// Fits a draft; stores the complete response as an output if it was shortened.
-    async fn fitted(
+    async fn fit_draft(
         &self,
         response: &Arc<Response>,
         how: AnswerOptions,
@@ -296,14 +297,14 @@ impl Pipeline {
                 strategy: how.strategy,
                 secret: &secret,
             };
-            let mut kept = None;
+            let mut output = None;
             let fitted = fit::fit(&response, &options, |whole| {
                 let text = whole.text();
                 let hash = crate::outputs::hash(&text);
-                kept = Some(text);
+                output = Some(text);
                 hash
             })?;
-            Ok((fitted, kept))
+            Ok((fitted, output))
         };
         match long {
             // The session has to answer meanwhile.
@@ -329,7 +330,7 @@ impl Pipeline {
 
     /// Returns the response to an action; repeated notes are counted, and lines of ours
     /// within texts begin with the words of their fences.
-    async fn noted(
+    async fn build_noted_response(
         &self,
         action: Action,
         format: Format,

@@ -58,14 +58,14 @@ pub(in crate::pipeline) fn check_guests(list: &mut Option<Vec<Guest>>, notes: &m
     let Some(all) = list.take() else {
         return;
     };
-    let mut kept = Vec::new();
+    let mut guests = Vec::new();
     for one in all {
         let person = Person { name: one.name.clone(), address: one.address.clone() };
         if let Some(person) = people::known_person(&person, notes) {
-            kept.push(Guest { address: person.address, name: person.name, ..one });
+            guests.push(Guest { address: person.address, name: person.name, ..one });
         }
     }
-    *list = Some(kept).filter(|kept| !kept.is_empty());
+    *list = Some(guests).filter(|guests| !guests.is_empty());
 }
 
 fn is_same(one: &Guest, other: &Guest) -> bool {
@@ -111,13 +111,13 @@ pub(in crate::pipeline) fn changed(
             .iter()
             .filter(|one| one.room && !texts.iter().any(|guest| is_same(one, guest)));
         let rooms: Vec<Guest> = rooms.cloned().collect();
-        list = texts.iter().map(|one| combined(one, now)).collect();
+        list = texts.iter().map(|one| combine(one, now)).collect();
         list.extend(rooms);
     }
     for one in guests(&words.add, notes)? {
         match list.iter_mut().find(|known| is_same(known, &one)) {
             Some(known) => known.optional = one.optional,
-            None => list.push(combined(&one, now)),
+            None => list.push(combine(&one, now)),
         }
     }
     for texts in &words.remove {
@@ -129,7 +129,7 @@ pub(in crate::pipeline) fn changed(
 }
 
 /// Combines the guest as given with what is known of them.
-fn combined(guest: &Guest, now: &EventData) -> Guest {
+fn combine(guest: &Guest, now: &EventData) -> Guest {
     match now.guests.iter().find(|known| is_same(known, guest)) {
         Some(known) => Guest { optional: guest.optional, ..known.clone() },
         None => guest.clone(),
@@ -138,7 +138,7 @@ fn combined(guest: &Guest, now: &EventData) -> Guest {
 
 /// Finds the guest that is meant: by address, by the short name that rows show, or by the name.
 fn find_guest(text: &str, list: &[Guest]) -> Result<usize> {
-    let wanted = text.trim().trim_end_matches('?').trim().to_lowercase();
+    let needle = text.trim().trim_end_matches('?').trim().to_lowercase();
     let address = guest("remove", text, &mut Vec::new()).ok();
     let by = |fits: &dyn Fn(&Guest) -> bool| {
         let found: Vec<usize> =
@@ -149,10 +149,10 @@ fn find_guest(text: &str, list: &[Guest]) -> Result<usize> {
         }
     };
     let lower = |guest: &Guest| guest.address.to_lowercase();
-    by(&|one| lower(one) == wanted || address.as_ref().is_some_and(|text| is_same(one, text)))
-        .or_else(|| by(&|one| lower(one).split('@').next() == Some(&wanted)))
+    by(&|one| lower(one) == needle || address.as_ref().is_some_and(|text| is_same(one, text)))
+        .or_else(|| by(&|one| lower(one).split('@').next() == Some(&needle)))
         .or_else(|| {
-            by(&|one| one.name.as_ref().map(|name| name.to_lowercase()) == Some(wanted.clone()))
+            by(&|one| one.name.as_ref().map(|name| name.to_lowercase()) == Some(needle.clone()))
         })
         .ok_or_else(|| {
             let who = format!("`{}` is not a guest, or several are called so", brief(text));

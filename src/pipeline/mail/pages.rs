@@ -154,8 +154,8 @@ impl GatheredMessages {
         let number = self.pages.len();
         let mut rows: Vec<MessageRow> = Vec::new();
         for at in 0.. {
-            let gone = failed.next_if(|one| one.at <= at || items.len() == 0);
-            let (found, id, date) = if let Some(one) = gone {
+            let failure = failed.next_if(|one| one.at <= at || items.len() == 0);
+            let (found, id, date) = if let Some(one) = failure {
                 (ListedRow::Failed(one.id.clone(), one.error), Some(one.id), None)
             } else if let Some(item) = items.next() {
                 let id = flatten::key(asking.table, &item, asking.context);

@@ -71,7 +71,7 @@ struct SearchContext<'p> {
     columns: Vec<&'static Field>,
     labels: AccountLabels,
     /// The number of rows of a page.
-    wanted: usize,
+    limit: usize,
     /// True when the search is of several accounts.
     merged: bool,
 }
@@ -100,7 +100,7 @@ impl Pipeline {
             table,
             columns: plan.columns(table, merged, answered.is_some())?,
             labels: self.labels().await?,
-            wanted: usize::try_from(plan.limit).unwrap_or(usize::MAX),
+            limit: usize::try_from(plan.limit).unwrap_or(usize::MAX),
             merged,
         };
         let outcomes = join_all(plan.places.iter().map(|place| self.part(place, &request))).await;
@@ -119,7 +119,7 @@ impl Pipeline {
             });
         }
 
-        let (order, chosen) = merge(&mut parts, request.wanted);
+        let (order, chosen) = merge(&mut parts, request.limit);
         let mut notes = Vec::new();
         let mut tables = Vec::new();
         for (part, found) in parts.iter().zip(chosen) {
@@ -132,7 +132,7 @@ impl Pipeline {
         }
 
         let shown = rows.len();
-        let short = shown < request.wanted;
+        let short = shown < request.limit;
         let before = plan.shown;
         let mut plan = plan.clone();
         plan.shown += shown;
@@ -241,7 +241,7 @@ impl Pipeline {
                 query: request.query.clone(),
                 folder,
                 projection: project(mailbox.api(), &read),
-                limit: request.wanted,
+                limit: request.limit,
                 cursor: None,
             };
             let context = self.context_for(mailbox.api(), &label, &account);
@@ -397,10 +397,10 @@ fn is_everywhere(request: &SearchContext<'_>) -> bool {
 /// Takes rows from the parts, the newest first, until there are enough or the
 /// next newest is not known. Answers with which part each row is of, and the
 /// rows of each part.
-fn merge(parts: &mut [SearchPart], wanted: usize) -> (Vec<usize>, Vec<Vec<ListedRow>>) {
+fn merge(parts: &mut [SearchPart], limit: usize) -> (Vec<usize>, Vec<Vec<ListedRow>>) {
     let mut order = Vec::new();
     let mut chosen: Vec<Vec<ListedRow>> = parts.iter().map(|_| Vec::new()).collect();
-    while order.len() < wanted && !parts.iter().any(|part| part.fetched.is_open()) {
+    while order.len() < limit && !parts.iter().any(|part| part.fetched.is_open()) {
         // Of equal dates the first account's row comes first, so that all pages agree.
         let newest = parts
             .iter()

@@ -283,7 +283,7 @@ impl Pipeline {
                 SendStatus::Sent(sent) => {
                     let mut outcome = self.already(ready, &sent).await;
                     if let Err(error) = self.note_as_sent(ready, &sent).await {
-                        outcome.detail.push_str(&unnoted(&error));
+                        outcome.detail.push_str(&not_recorded(&error));
                     }
                     outcome
                 }
@@ -340,7 +340,7 @@ impl Pipeline {
     /// fails: the row stays in doubt, and the next call looks first.
     async fn forgotten(&self, ready: &ReadyDraft<'_>) -> String {
         let forgotten = self.store.forget_unsent(&ready.account.id, &ready.id).await;
-        forgotten.map_or_else(|error| unnoted(&error), |()| String::new())
+        forgotten.map_or_else(|error| not_recorded(&error), |()| String::new())
     }
 
     async fn already(&self, ready: &ReadyDraft<'_>, sent: &Sent) -> Outcome {
@@ -369,7 +369,7 @@ impl Pipeline {
         };
         if let Err(error) = self.note_as_sent(ready, sent).await {
             // The row stays in doubt, and the next call finds the message.
-            detail.push_str(&unnoted(&error));
+            detail.push_str(&not_recorded(&error));
         }
         if let Some(at) = at {
             let zone = &self.config.zone;
@@ -418,7 +418,7 @@ impl ReadyDraft<'_> {
 }
 
 /// Returns the remark on a journal that could not be written.
-fn unnoted(error: &Error) -> String {
+fn not_recorded(error: &Error) -> String {
     format!("; not recorded: {}", error.message())
 }
 

@@ -100,13 +100,13 @@ impl Pipeline {
         };
         let page = owner.mailbox.lookup(&CONTACT, &people, &project(api, &columns)).await?;
         let context = Context::bare(api);
-        let wanted = id_or_name.trim().to_lowercase();
+        let needle = id_or_name.trim().to_lowercase();
         let column = if is_address { "emails" } else { "name" };
         let (mut ids, mut others) = (Vec::new(), 0);
         for item in &page.items {
             let texts = |field: &'static Field| flatten::texts(field, item, &context);
             let found = CONTACT.field(column).map(texts).unwrap_or_default();
-            if !found.iter().any(|text| text.trim().to_lowercase() == wanted) {
+            if !found.iter().any(|text| text.trim().to_lowercase() == needle) {
                 continue;
             }
             match texts(&CONTACT_ID).into_iter().next() {

@@ -106,7 +106,7 @@ impl Pipeline {
     ) -> Result<Response> {
         let labels = owner.mailbox.capabilities().has_labels();
         let goes = folder && !labels;
-        let (wanted, detail) = match goes {
+        let (expected, detail) = match goes {
             true => ("trash", "with its content, to Deleted Items"),
             false => ("keep", "its messages stay"),
         };
@@ -115,7 +115,7 @@ impl Pipeline {
             true => (&FOLDER, SettingsChange::DeleteFolder { id }),
             false => (&CATEGORY, SettingsChange::DeleteCategory { id }),
         };
-        if let Some(id_or_name) = fate.filter(|id_or_name| *id_or_name != wanted) {
+        if let Some(id_or_name) = fate.filter(|id_or_name| *id_or_name != expected) {
             let error = Error::argument(format!("`{MESSAGES}` is {}", brief(id_or_name)));
             return Err(match goes {
                 true => error.next(

@@ -127,7 +127,7 @@ impl Pipeline {
             ..Entry::default()
         };
         let mut notes = Vec::new();
-        let answer = self.logged(entry, &mut notes, write, |_| None).await;
+        let answer = self.run_logged(entry, &mut notes, write, |_| None).await;
         owner.late().append(&mut notes);
         answer
     }

@@ -94,14 +94,14 @@ fn texts(reply: &AutoReply) -> Option<(&str, &str)> {
 
 /// Returns the fields of an automatic reply that differ; those not given stay, because
 /// someone may have changed them in the meantime.
-fn changed(wanted: &AutoReply, before: &AutoReply) -> AutoReply {
+fn changed(after: &AutoReply, before: &AutoReply) -> AutoReply {
     let new = |text: &Option<String>, old: &Option<String>| text.clone().filter(|_| text != old);
     AutoReply {
-        subject: new(&wanted.subject, &before.subject),
-        html: new(&wanted.html, &before.html),
-        external: new(&wanted.external, &before.external),
-        audience: wanted.audience.filter(|_| wanted.audience != before.audience),
-        ..wanted.clone()
+        subject: new(&after.subject, &before.subject),
+        html: new(&after.html, &before.html),
+        external: new(&after.external, &before.external),
+        audience: after.audience.filter(|_| after.audience != before.audience),
+        ..after.clone()
     }
 }
 
@@ -122,19 +122,19 @@ impl Pipeline {
             here.zone = self.zone(Some(zone))?;
             here.named = true;
         }
-        let wanted = self.wanted_reply(&set, &before, &owner, &here)?;
+        let after = self.updated_reply(&set, &before, &owner, &here)?;
         let (item, detail) = (&owner.account.email, "already as requested");
-        if wanted == before {
+        if after == before {
             return self.one_outcome(item, "update", "unchanged", detail).await;
         }
-        let change = SettingsChange::AutoReply(changed(&wanted, &before));
+        let change = SettingsChange::AutoReply(changed(&after, &before));
         let mut notes = Vec::new();
-        if wanted.on {
-            let (audience, act) = answers(&wanted, &owner.account.email);
+        if after.on {
+            let (audience, act) = answers(&after, &owner.account.email);
             self.confirm(&act, &audience, caller, &mut notes).await?;
         }
         if request.dry_run {
-            let status = object(&wanted);
+            let status = object(&after);
             let status = status.get("status").and_then(Value::as_str);
             let detail = format!("auto_reply {}", status.unwrap_or("off"));
             let about = (item.as_str(), "update", detail.as_str());
@@ -163,7 +163,7 @@ impl Pipeline {
     }
 
     /// Builds the automatic reply from the arguments.
-    fn wanted_reply(
+    fn updated_reply(
         &self,
         set: &Set<'_>,
         before: &AutoReply,
@@ -275,7 +275,7 @@ impl Pipeline {
         let owner = self.mail_context(request.account.as_deref()).await?;
         let item = address.clone().unwrap_or_else(|| owner.account.email.clone());
         let can = owner.mailbox.capabilities();
-        let kept =
+        let outcome =
             format!("kept by Daysheet for mail it writes: programs cannot read {}'s own", can.name);
         let ours = !can.signatures;
         if ours && address.is_some_and(|one| !one.eq_ignore_ascii_case(&owner.account.email)) {
@@ -316,7 +316,7 @@ impl Pipeline {
         if ours {
             let write = self.store.keep_signature(&owner.account.id, &text);
             self.logged_set_up(&owner, "update signature", "", write).await?;
-            let about = (item.as_str(), "update", kept.as_str());
+            let about = (item.as_str(), "update", outcome.as_str());
             return self.settings_row(&owner, &ALIAS, Ok(None), about).await;
         }
         let answer = self.apply_settings(&owner, "update signature", "", &change).await;

@@ -40,7 +40,7 @@ impl Pipeline {
         let set = Set::of(request, &settable(&RULE))?;
         if request.op == ManageOp::Create {
             no_id(request)?;
-            let rule = self.wanted_rule(&set, Rule { enabled: true, ..Rule::default() })?;
+            let rule = self.updated_rule(&set, Rule { enabled: true, ..Rule::default() })?;
             let owner = self.mail_context(request.account.as_deref()).await?;
             let rule = named(&owner, rule);
             return self.write_rule(request, &owner, rule, None).await;
@@ -68,19 +68,19 @@ impl Pipeline {
             return Err(nothing());
         }
         changeable(&rule, "changed")?;
-        let wanted = named(&owner, self.wanted_rule(&set, rule.clone())?);
-        if wanted == rule {
+        let updated = named(&owner, self.updated_rule(&set, rule.clone())?);
+        if updated == rule {
             let detail = "already as requested";
             return self.one_outcome(&name, "update", "unchanged", detail).await;
         }
-        self.write_rule(request, &owner, wanted, Some(all)).await
+        self.write_rule(request, &owner, updated, Some(all)).await
     }
 
     /// Builds the rule from the arguments.
     ///
     /// # Errors
     /// All that is wrong, in one error.
-    fn wanted_rule(&self, set: &Set<'_>, mut rule: Rule) -> Result<Rule> {
+    fn updated_rule(&self, set: &Set<'_>, mut rule: Rule) -> Result<Rule> {
         let mut wrong: Vec<Error> = Vec::new();
         let mut read = |given: Result<()>| wrong.extend(given.err());
         read(set.name().map(|name| rule.name = name.or(rule.name.take())));

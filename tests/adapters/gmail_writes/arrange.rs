@@ -62,7 +62,7 @@ async fn filters_are_listed_as_rules() {
                 RuleStep::NeverSpam,
                 RuleStep::Forward("office@example.com".to_owned()),
             ], vec![];
-        // What cannot be said is told in words, and never half.
+        // What cannot be expressed is reported, never half done.
         json!({"query": "list:press.example newer_than:2d", "from": "a@example.com",
                "size": 5, "hasLove": "yes"}),
             json!({"addLabelIds": ["Label_9"], "removeLabelIds": ["IMPORTANT", "STARRED"],
@@ -209,24 +209,24 @@ async fn changed_rule_replaces_its_filter_without_a_duplicate() {
     let mut forwards = old.clone();
     forwards["action"]["forward"] = "x@example.com".into();
     let steps = |all: &[&str]| all.iter().map(|one| (*one).to_owned()).collect::<Vec<_>>();
-    let (post, gone, back) =
+    let (post, delete, back) =
         ("POST settings/filters", "DELETE settings/filters/F1", "DELETE settings/filters/F2");
     for (old, requested, made, deleted, expected, written) in cases! {
-        &old, "b@example.com", ok(&new), empty(204), Ok("F2"), steps(&[post, gone]);
+        &old, "b@example.com", ok(&new), empty(204), Ok("F2"), steps(&[post, delete]);
         // It is so already.
         &old, "a@example.com", None, None, Ok("F1"), steps(&[]);
         &forwards, "b@example.com", None, None,
             Err("the rule has parts not supported here, and was left as it is: change it in \
                  Gmail's settings"), steps(&[]);
         // Nobody answered, and it is there.
-        &old, "b@example.com", broken(), empty(204), Ok("F2"), steps(&[post, gone]);
+        &old, "b@example.com", broken(), empty(204), Ok("F2"), steps(&[post, delete]);
         &old, "b@example.com", refused(400, "invalidArgument", "Filter already exists"), None,
             Err("Gmail already has this rule: see lookup kind=rules"),
             steps(&[post]);
         &old, "b@example.com", ok(&new), refused(403, "domainPolicy", "No"),
             Err(
                 "the old rule could not be deleted, and stays: Google answered with status 403: `No`",
-            ), steps(&[post, gone, back]);
+            ), steps(&[post, delete, back]);
     } {
         let (old, new) = (old.clone(), new.clone());
         let gmail = Gmail::scripted(move |request| match request.target.as_str() {

@@ -1,4 +1,4 @@
-//! Drafts, answers and sending, against answers that are told beforehand.
+//! Drafts, answers and sending, against scripted answers.
 
 use std::time::Duration;
 
@@ -448,27 +448,27 @@ async fn draft_is_sent_only_once() {
         let refusal = refused(429, "rateLimitExceeded", "Slow down");
         refusal.map(|it| it.header("retry-after", "0"))
     };
-    let gone = || ok(&json!({"id": "c1", "threadId": "t1", "labelIds": ["SENT"]}));
+    let sent_message = || ok(&json!({"id": "c1", "threadId": "t1", "labelIds": ["SENT"]}));
     for (answers, expected, times) in cases! {
-        vec![gone()], Ok("c1"), 1;
+        vec![sent_message()], Ok("c1"), 1;
         // That it came too often means that it was not sent; not even then is it
         // sent again by itself.
-        vec![limited(), gone()],
+        vec![limited(), sent_message()],
             Err((
                 Kind::RateLimited(Some(Duration::ZERO)),
                 "Google answered with status 429: `Slow down`: wait 0 s and try again, or ask for \
                  fewer items",
             )), 1;
-        vec![broken(), gone()], Err((Kind::Network, open)), 1;
-        vec![refused(500, "backendError", "Backend Error"), gone()],
+        vec![broken(), sent_message()], Err((Kind::Network, open)), 1;
+        vec![refused(500, "backendError", "Backend Error"), sent_message()],
             Err((
                 Kind::Network,
                 "Google answered with status 500: `Backend Error`; whether it was done is unknown: \
                  check before retrying",
             )), 1;
-        vec![refused(400, "invalidArgument", "Invalid To header"), gone()],
+        vec![refused(400, "invalidArgument", "Invalid To header"), sent_message()],
             Err((Kind::Provider(400), "Google answered with status 400: `Invalid To header`")), 1;
-        vec![refused(403, "insufficientPermissions", "No"), gone()],
+        vec![refused(403, "insufficientPermissions", "No"), sent_message()],
             Err((
                 Kind::Auth,
                 "the sign-in does not allow this: run `daysheet account add google` and leave all \
@@ -597,7 +597,7 @@ async fn possibly_sent_message_is_looked_up() {
         let send_status = gmail.mail.send_status(&lookup).await.unwrap();
         assert_eq!(send_status, expected, "{name}");
     }
-    // Without an answer nothing is said.
+    // Without an answer nothing is claimed.
     let gmail = Gmail::scripted(|_| empty(401)).await;
     let lookup = SendLookup {
         draft: "r1".to_owned(),

@@ -1,4 +1,4 @@
-//! A Gmail that says what it is told to, and notes what it is asked.
+//! A Gmail with scripted answers, which records its requests.
 
 use std::sync::{Arc, Mutex};
 

@@ -1,4 +1,4 @@
-//! Answers that are too long, of another shape, or more than was asked for: none
+//! Answers that are too long, of another shape, or more than requested: none
 //! fills the memory, costs further calls, or passes for an empty mailbox.
 
 use std::sync::Arc;
@@ -74,7 +74,7 @@ async fn reading_an_endless_response_stops_at_a_limit() {
         assert_eq!(error.kind(), Kind::Argument, "{error}");
         assert!(error.message().contains("response is too long"), "{error}");
     }
-    // Each was asked for once, and some megabytes of it were taken.
+    // Each was requested once, and some megabytes of it were taken.
     assert_eq!(gmail.tap.requests().len(), 6);
     let taken = gmail.tap.taken.pieces.load(Ordering::Relaxed) / 16;
     assert!(taken < 100, "{taken} MiB");
@@ -151,7 +151,7 @@ async fn large_messages_are_read_one_at_a_time() {
     assert_eq!(gmail.tap.taken.at_once.load(Ordering::Relaxed), 1);
 }
 
-/// A message is asked for in parts, and one part without padding costs none of it.
+/// A message is requested in parts, and one part without padding costs none of it.
 #[tokio::test]
 async fn message_is_read_part_by_part() {
     let gmail = Gmail::scripted(|_| {

@@ -1,4 +1,4 @@
-//! Mail put in order: which labels, in how many calls, and what is told of each
+//! Mail put in order: which labels, in how many calls, and the report on each
 //! message afterwards.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -174,7 +174,7 @@ async fn actions_become_label_changes() {
         let mailbox = holding(&[("a", &["INBOX", "UNREAD"])]);
         let gmail = gmail(&mailbox).await;
         let done = gmail.mail.apply(&[at("a", "INBOX")], &step).await;
-        // What is told is what Gmail has then.
+        // The report is what Gmail has then.
         let labels = mailbox.lock().unwrap().labels["a"].clone();
         let reported = done[0].clone().unwrap().unwrap();
         assert_eq!(reported.unread, labels.contains("UNREAD"), "{step:?}");
@@ -239,11 +239,11 @@ async fn thousand_messages_change_in_one_request() {
     }
 }
 
-/// What is told of three messages, of which the last is not there, by how the
+/// The report on three messages, of which the last is not there, by how the
 /// mailbox behaves.
 #[tokio::test]
 async fn each_message_is_reported_in_its_final_state() {
-    let gone = "Gmail has no such item: it may have been deleted; search again for its handle";
+    let not_found = "Gmail has no such item: it may have been deleted; search again for its handle";
     let open = "the connection to Google broke; whether it was done is unknown: check before \
                 retrying";
     let not_so = "Gmail accepted the change but did not apply it: check the message; a filter or \
@@ -275,7 +275,7 @@ async fn each_message_is_reported_in_its_final_state() {
             [
                 as_expected(at("a", "")),
                 as_expected(state("b", "", true, false, &[])),
-                Err(gone.to_owned()),
+                Err(not_found.to_owned()),
             ],
             "{name}"
         );

@@ -54,8 +54,8 @@ fn taking(
                     assert_eq!(from, upload.received.len(), "bytes come once");
                     assert_eq!(to + 1 - from, request.bytes.len());
                     upload.pieces += 1;
-                    if let Some((kept, answer)) = stumble(upload.pieces) {
-                        upload.received.extend(&request.bytes[..kept.min(request.bytes.len())]);
+                    if let Some((accepted, answer)) = stumble(upload.pieces) {
+                        upload.received.extend(&request.bytes[..accepted.min(request.bytes.len())]);
                         upload.done = upload.received.len() == total;
                         return answer;
                     }

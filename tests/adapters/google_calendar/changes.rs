@@ -1,4 +1,4 @@
-//! What has changed, against answers that are told beforehand.
+//! What has changed, against scripted answers.
 
 use daysheet_core::project::Projection;
 use serde_json::{Value, json};

@@ -1,5 +1,5 @@
 //! Google Calendar and Gmail as a test sees them: behind a tap, over the sandbox
-//! or over answers that are told beforehand.
+//! or over scripted answers.
 
 use daysheet_core::provider::calendar::Change;
 use daysheet_providers::google::calendar::facts as read;
@@ -12,7 +12,7 @@ use crate::tap::{HttpRequest, HttpResponse, Tapped, respond};
 pub const GROUP: &str = "c_1881@group.calendar.google.com";
 pub const HOLIDAYS: &str = "en.german#holiday@group.v.calendar.google.com";
 
-/// One that says what it is told to.
+/// One with scripted answers.
 pub async fn scripted(
     rule: impl Fn(&HttpRequest) -> Option<HttpResponse> + Send + Sync + 'static,
 ) -> Tapped {

@@ -1,4 +1,4 @@
-//! What is read, against answers that are told beforehand.
+//! What is read, against scripted answers.
 
 use daysheet_core::project::Projection;
 use daysheet_core::provider::calendar::EventListRequest;

@@ -1,4 +1,4 @@
-//! What is written, against answers that are told beforehand.
+//! What is written, against scripted answers.
 
 use daysheet_core::error::Error;
 use daysheet_core::provider::calendar::{

@@ -196,9 +196,9 @@ async fn new_changed_and_deleted_events_are_reported() {
 
 #[tokio::test]
 async fn expired_delta_token_starts_over() {
-    let gone = json!({"error": {"code": "SyncStateNotFound", "message": "Too old."}});
+    let expired = json!({"error": {"code": "SyncStateNotFound", "message": "Too old."}});
     let outlook = service(vec![
-        ("GET /me/m?$deltatoken=1", 410, gone),
+        ("GET /me/m?$deltatoken=1", 410, expired),
         // Shared no longer.
         ("GET /me/c?$deltatoken=1", 404, json!({"error": {"code": "ErrorItemNotFound"}})),
         ("GET /me/calendarView/delta?", 200, last(json!([]), "me/m?$deltatoken=9")),

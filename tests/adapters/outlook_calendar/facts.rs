@@ -132,7 +132,7 @@ async fn partial_event_yields_partial_facts() {
     let lena = json!([{"emailAddress": {"address": "lena@studio.example"}}]);
     for (more, expected) in cases! {
         json!({}), plain();
-        // In another zone than was asked for, and a name of Windows'.
+        // In another zone than requested, and a name of Windows'.
         json!({
             "start": {"dateTime": "2026-03-29T03:00:00", "timeZone": "W. Europe Standard Time"},
             "end": {"dateTime": "2026-03-29T03:30:00", "timeZone": "Europe/Berlin"},

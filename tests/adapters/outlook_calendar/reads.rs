@@ -1,4 +1,4 @@
-//! What is asked for, and how it is answered.
+//! Read requests and their responses.
 
 use super::*;
 

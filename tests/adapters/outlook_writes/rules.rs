@@ -292,8 +292,8 @@ async fn rule_actions_are_read_and_written() {
     );
 
     // What has other conditions stays as it is.
-    let kept = Rule { id: "AQAAAJ5dZqB=".to_owned(), ..rule(None) };
-    let failed = mailbox.apply_settings(&SettingsChange::UpdateRule(kept)).await;
+    let updated = Rule { id: "AQAAAJ5dZqB=".to_owned(), ..rule(None) };
+    let failed = mailbox.apply_settings(&SettingsChange::UpdateRule(updated)).await;
     assert_eq!(
         error(failed),
         "the rule has parts not supported here: if sent only to me: change it in Outlook"

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 fn shown(lines: &[&str], window: &Window) -> String {
     let mut parts = Vec::new();
     let mut at = 0;
-    for range in &window.kept {
+    for range in &window.ranges {
         if range.start > at {
             parts.push("…");
         }
@@ -83,7 +83,7 @@ fn informative_lines_are_scored_higher() {
         let mut lines = vec!["some words of no weight"; 41];
         lines[20] = line;
         let window = window(&lines, &[2; 41], 1, 40, HeadTailSplit::Head);
-        window.kept.contains(&(20..21))
+        window.ranges.contains(&(20..21))
     };
     for line in [
         "The meeting is on 2026-02-03",
@@ -139,7 +139,7 @@ fn patterns_common_to_most_lines_score_nothing() {
     let mut lines = vec!["2026-02-03 18:05 ok"; 40];
     lines[11] = "2026-02-03 18:05 failed, is it due?";
     let window = window(&lines, &[1; 40], 1, 20, HeadTailSplit::Tail);
-    assert_eq!(window.kept, [0..5, 11..12, 28..40]);
+    assert_eq!(window.ranges, [0..5, 11..12, 28..40]);
     assert_eq!((window.lines(), window.gaps(40).len()), (18, 2));
 }
 
@@ -172,23 +172,23 @@ proptest! {
         let mut before = 0;
         for budget in (0..60).chain([200, usize::MAX - 1, usize::MAX]) {
             let window = windows.of(budget);
-            let kept: Vec<usize> = window.kept.iter().cloned().flatten().collect();
-            prop_assert!(kept.is_sorted_by(|one, next| one < next));
-            prop_assert!(window.kept.is_sorted_by(|one, next| one.end < next.start));
-            prop_assert!(window.kept.iter().all(|range| !range.is_empty()));
-            let cost: u128 = kept.iter().map(|at| costs[*at] as u128).sum();
+            let shown: Vec<usize> = window.ranges.iter().cloned().flatten().collect();
+            prop_assert!(shown.is_sorted_by(|one, next| one < next));
+            prop_assert!(window.ranges.is_sorted_by(|one, next| one.end < next.start));
+            prop_assert!(window.ranges.iter().all(|range| !range.is_empty()));
+            let cost: u128 = shown.iter().map(|at| costs[*at] as u128).sum();
             let gaps = (window.gaps(lines.len()).len() * marker) as u128;
-            prop_assert!(kept.is_empty() || cost + gaps <= budget as u128);
-            if kept.is_empty() {
+            prop_assert!(shown.is_empty() || cost + gaps <= budget as u128);
+            if shown.is_empty() {
                 for (at, cost) in costs.iter().enumerate() {
                     let gaps = usize::from(at > 0) + usize::from(at + 1 < lines.len());
                     let alone = *cost as u128 + (gaps * marker) as u128;
                     prop_assert!(alone > budget as u128, "line {at} fits");
                 }
             }
-            prop_assert!(kept.len() >= before);
-            prop_assert_eq!(window.lines(), kept.len());
-            before = kept.len();
+            prop_assert!(shown.len() >= before);
+            prop_assert_eq!(window.lines(), shown.len());
+            before = shown.len();
         }
     }
 }

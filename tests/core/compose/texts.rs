@@ -1,7 +1,7 @@
 //! Texts in both forms, subjects, recipients, references, and HTML that may go
 //! on.
 
-use daysheet_core::compose::{cleaned, quote, reply, text};
+use daysheet_core::compose::{clean_html, quote, reply, text};
 use daysheet_core::provider::mail::{Person, SourceMessage};
 use jiff::tz::TimeZone;
 use proptest::prelude::*;
@@ -179,12 +179,12 @@ fn only_safe_html_is_passed_on() {
         "a < b & c", "a &lt; b &amp; c";
         "<scr<script>ipt>alert(1)</script>", "ipt&gt;alert(1)";
     } {
-        assert_eq!(cleaned(html).as_deref(), Some(expected), "{html}");
+        assert_eq!(clean_html(html).as_deref(), Some(expected), "{html}");
     }
     let slow = format!("<p {}>", (0..50_000).map(|n| format!("a{n}=1 ")).collect::<String>());
-    assert_eq!(cleaned(&slow), None);
+    assert_eq!(clean_html(&slow), None);
     let quoted = format!("<p {}>", (0..50_000).map(|n| format!("a{n}='>' ")).collect::<String>());
-    assert_eq!(cleaned(&quoted), None);
+    assert_eq!(clean_html(&quoted), None);
 }
 
 proptest! {
@@ -194,8 +194,8 @@ proptest! {
         "</style>", "x", " ", "&lt;", "<img src=", "<svg", "/", "<![CDATA[", "]]>", "<textarea>", "</textarea>", "=", "<noscript>", "&#60;",
     ]), 0..25)) {
         let html = bits.concat();
-        let once = cleaned(&html).unwrap();
-        let again = cleaned(&once).unwrap();
+        let once = clean_html(&html).unwrap();
+        let again = clean_html(&once).unwrap();
         prop_assert_eq!(&again, &once);
         let mut rest = once.as_str();
         while let Some(at) = rest.find('<') {

@@ -83,8 +83,8 @@ fn named(pattern: &Value, day: Date) -> bool {
 
 /// A month that is too short has its last day instead.
 fn is_day(pattern: &Value, day: Date) -> bool {
-    let wanted = pattern["dayOfMonth"].as_i64().unwrap();
-    i64::from(day.day()) == wanted.min(i64::from(day.days_in_month()))
+    let day_of_month = pattern["dayOfMonth"].as_i64().unwrap();
+    i64::from(day.day()) == day_of_month.min(i64::from(day.days_in_month()))
 }
 
 /// Of the month's days with one of these names the first, the second, …
@@ -239,14 +239,14 @@ proptest! {
         let Some(start) = start_of(&rule_text, from, hour) else {
             return Err(TestCaseError::fail(format!("{rule_text} has no start")));
         };
-        let wanted = repeat(&format!("{rule_text}{end}"));
-        let expected = by_rule(&wanted, &start, 100);
+        let parsed_rule = repeat(&format!("{rule_text}{end}"));
+        let expected = by_rule(&parsed_rule, &start, 100);
         if expected.is_empty() {
             // It ends before it starts.
-            prop_assert!(pattern(&wanted, &start, "UTC").is_err());
+            prop_assert!(pattern(&parsed_rule, &start, "UTC").is_err());
             return Ok(());
         }
-        let found = pattern(&wanted, &start, "Europe/Berlin");
+        let found = pattern(&parsed_rule, &start, "Europe/Berlin");
         let found = found.map_err(|error| TestCaseError::fail(format!("{rule_text}: {error}")))?;
         prop_assert_eq!(days(&found, 100), expected.clone(), "{} {}", rule_text, found);
 
@@ -270,10 +270,10 @@ proptest! {
         let Some(start) = start_of(&rule_text, from, None) else {
             return Ok(());
         };
-        let wanted = repeat(&rule_text);
-        match pattern(&wanted, &start, "UTC") {
+        let parsed_rule = repeat(&rule_text);
+        match pattern(&parsed_rule, &start, "UTC") {
             Ok(found) => {
-                prop_assert_eq!(days(&found, 60), by_rule(&wanted, &start, 60), "{} {}", rule_text, found);
+                prop_assert_eq!(days(&found, 60), by_rule(&parsed_rule, &start, 60), "{} {}", rule_text, found);
             }
             Err(error) => prop_assert!(error.next_step().is_some(), "{}", error),
         }

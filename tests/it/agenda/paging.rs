@@ -48,18 +48,18 @@ const CALENDARS: [&str; 3] = ["one", "two", "three"];
 
 impl CalendarHarness {
     /// Every page, and what happens between two of them.
-    async fn walk(&self, mut asked: Value, mut between: impl FnMut(usize)) -> Vec<Value> {
-        asked["fields"] = json!(["start", "title"]);
+    async fn walk(&self, mut arguments: Value, mut between: impl FnMut(usize)) -> Vec<Value> {
+        arguments["fields"] = json!(["start", "title"]);
         let mut rows: Vec<Value> = Vec::new();
         for number in 0.. {
             assert!(number < 500, "the pages do not end");
-            let page = match self.call("calendar_search", asked.clone()).await {
+            let page = match self.call("calendar_search", arguments.clone()).await {
                 // All that are left fail: the same page is asked for again.
                 Err(error) if error.is_passing() => None,
-                Err(error) => panic!("{asked}: {error}"),
+                Err(error) => panic!("{arguments}: {error}"),
                 Ok(_) => {
-                    asked["format"] = "json".into();
-                    Some(self.json("calendar_search", asked.clone()).await)
+                    arguments["format"] = "json".into();
+                    Some(self.json("calendar_search", arguments.clone()).await)
                 }
             };
             if let Some(page) = page {
@@ -67,7 +67,7 @@ impl CalendarHarness {
                 let Some(next) = page["next"].as_str() else {
                     break;
                 };
-                asked = json!({"cursor": next});
+                arguments = json!({"cursor": next});
             }
             between(number);
         }
@@ -119,19 +119,19 @@ proptest! {
             }
             let harness = over(every).await;
             // What takes place in the range, by a single page of all there is.
-            let asked = json!({"from": "2026-02-03", "to": "2026-02-04"});
-            let mut whole = asked.clone();
+            let arguments = json!({"from": "2026-02-03", "to": "2026-02-04"});
+            let mut whole = arguments.clone();
             whole["limit"] = 500.into();
             let expected = titles(&harness.walk(whole, |_| ()).await);
             let mut sorted = expected.clone();
             sorted.sort();
             there.sort();
             assert_eq!(sorted, there);
-            let mut asked = asked;
-            asked["limit"] = limit.into();
+            let mut arguments = arguments;
+            arguments["limit"] = limit.into();
             let mut arrivals = arrivals.iter().enumerate();
             let rows = harness
-                .walk(asked, |number| {
+                .walk(arguments, |number| {
                     for (at, (fake, made)) in arrivals.by_ref().take(2) {
                         let fake = &harness.fakes[fake % harness.fakes.len()];
                         let title = format!("new {at} {number}");
@@ -176,12 +176,12 @@ proptest! {
                 every.push(fake);
             }
             let harness = over(every).await;
-            let asked = json!({"from": "2026-02-03", "to": "2026-02-04"});
-            let mut whole = asked.clone();
+            let arguments = json!({"from": "2026-02-03", "to": "2026-02-04"});
+            let mut whole = arguments.clone();
             whole["limit"] = 500.into();
             let mut expected = titles(&harness.walk(whole, |_| ()).await);
-            let mut asked = asked;
-            asked["limit"] = limit.into();
+            let mut arguments = arguments;
+            arguments["limit"] = limit.into();
             let mut failing = failing.into_iter();
             let trouble = |next: Option<(usize, Option<usize>)>| {
                 for fake in &harness.fakes {
@@ -199,7 +199,7 @@ proptest! {
                 }
             };
             trouble(failing.next());
-            let mut shown = titles(&harness.walk(asked, |_| trouble(failing.next())).await);
+            let mut shown = titles(&harness.walk(arguments, |_| trouble(failing.next())).await);
             shown.sort();
             expected.sort();
             assert_eq!(shown, expected);

@@ -19,10 +19,10 @@ async fn eleven_events_cost_few_tokens() {
     for who in sign_ins {
         let home = TempDir::new().unwrap();
         let mut session = Session::signed_in(home, None, Who::These(who)).await;
-        let asked = json!({"from": "2026-11-16", "to": "2026-12-31", "limit": 11,
+        let arguments = json!({"from": "2026-11-16", "to": "2026-12-31", "limit": 11,
                            "fields": COLUMNS});
-        let table = session.ok("calendar_search", asked.clone()).await;
-        let document = session.json("calendar_search", asked).await;
+        let table = session.ok("calendar_search", arguments.clone()).await;
+        let document = session.json("calendar_search", arguments).await;
         let mut rows = document["events"].clone();
         for row in rows.as_array_mut().unwrap() {
             row["id"] = row["provider_id"].take();

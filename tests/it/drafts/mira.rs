@@ -139,13 +139,13 @@ impl Mira {
         let (text, html) = (text.to_owned(), html.to_owned());
         let message =
             OutgoingMessage { text, html, ..outgoing("CAF-x1@mail.example.com", from, Vec::new()) };
-        let held = stored_draft("draft1", "thread9", "v0", message);
-        self.ana().drafts.lock().unwrap().insert(held.id.clone(), held);
+        let draft = stored_draft("draft1", "thread9", "v0", message);
+        self.ana().drafts.lock().unwrap().insert(draft.id.clone(), draft);
         self.handle(HandleKind::Draft, "draft1").await
     }
 
-    pub fn held(&self, id: &str) -> OutgoingMessage {
-        self.ana().held(id)
+    pub fn draft_message(&self, id: &str) -> OutgoingMessage {
+        self.ana().draft_message(id)
     }
 
     pub fn bytes(&self, id: &str, name: &str) -> Vec<u8> {

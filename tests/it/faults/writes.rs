@@ -169,20 +169,20 @@ impl Room<'_> {
     }
 
     async fn events(&mut self, tag: &str) -> Vec<Value> {
-        let asked = json!({"from": "2027-03-01", "to": "2027-06-30", "q": tag, "limit": 500,
+        let arguments = json!({"from": "2027-03-01", "to": "2027-06-30", "q": tag, "limit": 500,
                            "fields": ["id", "start", "title", "where", "people", "attendees", "flags"]});
-        self.rows("calendar_search", "events", asked).await
+        self.rows("calendar_search", "events", arguments).await
     }
 
     async fn mail(&mut self, q: &str) -> Vec<Value> {
-        let asked =
+        let arguments =
             json!({"q": q, "limit": 100, "fields": ["id", "subject", "flags", "labels", "folder"]});
-        self.rows("mail_search", "messages", asked).await
+        self.rows("mail_search", "messages", arguments).await
     }
 
     async fn looked_up(&mut self, kind: &str, table: &str) -> Vec<Value> {
-        let asked = json!({"kind": kind, "limit": 500});
-        self.rows("lookup", table, asked).await
+        let arguments = json!({"kind": kind, "limit": 500});
+        self.rows("lookup", table, arguments).await
     }
 
     /// The call that makes an event.
@@ -223,9 +223,9 @@ impl Room<'_> {
     }
 
     async fn draft(&mut self, tag: &str, attach: Value) -> String {
-        let asked = json!({"account": self.account, "to": [self.other_address], "subject": tag,
+        let arguments = json!({"account": self.account, "to": [self.other_address], "subject": tag,
                            "body": "First words.", "attach": attach});
-        let document = self.ok("mail_draft", asked).await;
+        let document = self.ok("mail_draft", arguments).await;
         document["draft"]
             .as_str()
             .or_else(|| document["id"].as_str())
@@ -277,9 +277,9 @@ impl Room<'_> {
             }
             "mail undo" => {
                 self.deliver_messages(&tag);
-                let asked =
+                let arguments =
                     json!({"account": self.account, "q": format!("subject:{tag}"), "do": "trash"});
-                let document = self.ok("mail_modify", asked).await;
+                let document = self.ok("mail_modify", arguments).await;
                 document["undo"].as_str().unwrap().to_owned()
             }
             "mail label" | "mail move" | "mail copy" => {
@@ -307,9 +307,9 @@ impl Room<'_> {
             }
             "auto_reply" => {
                 let set = json!({"status": "off"});
-                let asked = json!({"kind": "auto_reply", "op": "update", "set": set,
+                let arguments = json!({"kind": "auto_reply", "op": "update", "set": set,
                                    "account": self.account});
-                self.call("manage", asked).await;
+                self.call("manage", arguments).await;
                 String::new()
             }
             "settings" => {
@@ -334,11 +334,11 @@ impl Room<'_> {
         let event = |more: Value| self.new_event(tag, more);
         let reported = |call: Value| with(call, json!({"notify": "all"}));
         let change = |scope: Option<&str>, event: Value| {
-            let mut asked = json!({"id": id, "events": [event], "if_conflict": "ignore"});
+            let mut arguments = json!({"id": id, "events": [event], "if_conflict": "ignore"});
             if let Some(scope) = scope {
-                asked["scope"] = scope.into();
+                arguments["scope"] = scope.into();
             }
-            asked
+            arguments
         };
         let delete = |scope: Option<&str>| match scope {
             Some(scope) => json!({"id": id, "scope": scope}),
@@ -350,12 +350,12 @@ impl Room<'_> {
         };
         let draft = |more: Value| ("mail_draft", with(json!({"account": self.account}), more));
         let modify = |what: &str, to: Option<&str>| {
-            let mut asked =
+            let mut arguments =
                 json!({"account": self.account, "q": format!("subject:{tag}"), "do": what});
             if let Some(to) = to {
-                asked["to"] = json!([to]);
+                arguments["to"] = json!([to]);
             }
-            ("mail_modify", asked)
+            ("mail_modify", arguments)
         };
         match *name {
             "event create" => ("calendar_save", event(json!({}))),
@@ -586,8 +586,8 @@ impl Room<'_> {
                 let rows = self.mail(&format!("in:drafts subject:{tag}")).await;
                 assert_eq!(rows.len(), 1, "{tag}");
                 let id = rows[0]["id"].as_str().unwrap().to_owned();
-                let asked = json!({"ids": id, "as": "list"});
-                let files = self.ok("mail_attachment", asked).await;
+                let arguments = json!({"ids": id, "as": "list"});
+                let files = self.ok("mail_attachment", arguments).await;
                 let files = files["attachments"].as_array().map_or(0, Vec::len);
                 match *name {
                     "draft attach" => count(files, 1),
@@ -641,8 +641,8 @@ impl Room<'_> {
                 }
             }
             "contact create" | "contact change" | "contact delete" => {
-                let asked = json!({"kind": "contacts", "q": tag, "limit": 50});
-                let rows = self.rows("lookup", "contacts", asked).await;
+                let arguments = json!({"kind": "contacts", "q": tag, "limit": 50});
+                let rows = self.rows("lookup", "contacts", arguments).await;
                 let address = format!("{tag}@example.org");
                 let ours: Vec<_> = rows.iter().filter(|row| is(row, "emails", &address)).collect();
                 match case.name {
@@ -689,7 +689,7 @@ impl Room<'_> {
     /// after its `nth` request that changes something, or before the first, and
     /// goes away.
     pub async fn cancelled(&self, server: Server, nth: u64, case: &Case) {
-        let (tool, asked) = self.write(case);
+        let (tool, arguments) = self.write(case);
         let (ours, theirs) = tokio::io::duplex(1 << 20);
         let (input, output) = tokio::io::split(theirs);
         let served = tokio::spawn(server.serve(input, output));
@@ -705,7 +705,7 @@ impl Room<'_> {
                 "clientInfo": {"name": "impatient", "version": "1"}}}),
             json!({"jsonrpc": "2.0", "method": "notifications/initialized"}),
             json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call",
-                   "params": {"name": tool, "arguments": asked}}),
+                   "params": {"name": tool, "arguments": arguments}}),
         ];
         let reads = self.sandbox.requests();
         for line in lines {

@@ -110,7 +110,7 @@ async fn both_localhost_addresses_are_listened_on() {
 #[tokio::test]
 async fn tenant_is_chosen_checked_and_stored() {
     let server = TokenServer::start(|_, _| granted("Mail.Read")).await;
-    for (asked, path) in [
+    for (tenant_argument, path) in [
         (None, "common"),
         (Some("organizations"), "organizations"),
         (Some(" Consumers "), "consumers"),
@@ -118,7 +118,7 @@ async fn tenant_is_chosen_checked_and_stored() {
         (Some("contoso.example"), "contoso.example"),
     ] {
         let config = server.config();
-        let tokens = sign_in_at(&config, "microsoft", asked).await.unwrap();
+        let tokens = sign_in_at(&config, "microsoft", tenant_argument).await.unwrap();
         assert_eq!(tokens.tenant.as_deref(), Some(path));
         let accounts = server.accounts();
         let account = accounts.add(tokens, EMAIL).await.unwrap();
@@ -213,9 +213,9 @@ async fn shared_mailbox_error_repeats_its_sign_in_arguments() {
              --mailbox team@example.com`"
         )
     );
-    let gone = accounts.by_id("microsoft:x@example.com").await.unwrap_err();
+    let not_found = accounts.by_id("microsoft:x@example.com").await.unwrap_err();
     assert_eq!(
-        gone.to_string(),
+        not_found.to_string(),
         "the account x@example.com is not signed in: call accounts with op=add \
          provider=microsoft, or run `daysheet account add microsoft`"
     );

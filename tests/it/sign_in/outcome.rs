@@ -153,14 +153,14 @@ async fn account_is_the_owner_of_the_tokens() {
 async fn impossible_sign_in_is_refused_before_opening_pages() {
     let server = server().await;
     let config = server.config();
-    for (asked, text) in cases! {
+    for (request, text) in cases! {
         add("microsoft", None, Some("team")),
             "the shared mailbox is not an address: give its full e-mail address";
         add("google", None, Some("team@example.com")), "not shared";
         Add { tenant: Some("common".to_owned()), ..add("google", None, None) },
             "Google has no tenants: leave out the tenant";
     } {
-        let error = Begun::start(&config, &Mira, &asked).await.unwrap_err();
+        let error = Begun::start(&config, &Mira, &request).await.unwrap_err();
         assert_eq!((error.kind(), error.to_string().as_str()), (Kind::Argument, text));
     }
     assert_eq!(server.count(), 0);

@@ -113,8 +113,8 @@ async fn refresh_completes_after_its_caller_is_gone() {
     .await;
     let accounts = server.accounts();
     accounts.add(tokens("old", "rt", 0), EMAIL).await.unwrap();
-    let asked = tokio::time::timeout(Duration::from_millis(50), accounts.bearer(MIRA)).await;
-    assert!(asked.is_err(), "gone before the answer came");
+    let outcome = tokio::time::timeout(Duration::from_millis(50), accounts.bearer(MIRA)).await;
+    assert!(outcome.is_err(), "gone before the answer came");
     assert_eq!(accounts.bearer(MIRA).await.unwrap(), "at-new");
     assert_eq!(server.accounts().bearer(MIRA).await.unwrap(), "at-new");
     assert_eq!(server.count(), 1);
@@ -176,8 +176,8 @@ async fn a_refused_grant_is_reported_and_remembered() {
 #[tokio::test]
 async fn sign_in_during_a_refresh_wins() {
     for refused in [true, false] {
-        let (asked, answered) = (Arc::new(Notify::new()), asked_answer(refused));
-        let notify = asked.clone();
+        let (requested, answered) = (Arc::new(Notify::new()), late_answer(refused));
+        let notify = requested.clone();
         let server = TokenServer::start(move |_, _| {
             notify.notify_one();
             answered()
@@ -187,7 +187,7 @@ async fn sign_in_during_a_refresh_wins() {
         accounts.add(tokens("old", "rt-old", 0), EMAIL).await.unwrap();
         let other = server.accounts();
         let signing_in = async {
-            asked.notified().await;
+            requested.notified().await;
             other.add(tokens("at-new", "rt-new", 3599), EMAIL).await.unwrap();
         };
         let (token, ()) = tokio::join!(accounts.bearer(MIRA), signing_in);
@@ -197,7 +197,7 @@ async fn sign_in_during_a_refresh_wins() {
 }
 
 /// The late answer to the refresh of an old token.
-fn asked_answer(refused: bool) -> impl Fn() -> Answer {
+fn late_answer(refused: bool) -> impl Fn() -> Answer {
     move || {
         let answer = if refused {
             Answer::error("invalid_grant")

@@ -90,7 +90,7 @@ async fn lost_key_file_is_not_replaced_while_needed() {
     let sealed = super::store(home.path()).seal("x", b"y").await.unwrap();
     let row = account(sealed.clone());
     super::store(home.path()).put_account(&row).await.unwrap();
-    let kept = std::fs::read(&key).unwrap();
+    let stored = std::fs::read(&key).unwrap();
     std::fs::remove_file(&key).unwrap();
 
     let store = super::store(home.path());
@@ -101,7 +101,7 @@ async fn lost_key_file_is_not_replaced_while_needed() {
     }
     assert!(!key.exists());
     // The key comes back, and so do the secrets.
-    std::fs::write(&key, kept).unwrap();
+    std::fs::write(&key, stored).unwrap();
     assert_eq!(store.unseal("x", &sealed).await.unwrap(), b"y");
 
     // Without accounts there is nothing to lose.

@@ -9,7 +9,7 @@ use daysheet::sandbox::Alter;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use super::{held, hostile};
+use super::{check_quotes, hostile};
 use crate::answers::{STEPS, filled, remembered};
 use crate::support::Session;
 
@@ -54,13 +54,13 @@ async fn no_field_of_an_answer_writes_notes() {
         });
     })));
     let mut known = HashMap::new();
-    for (tool, arguments, kept) in STEPS {
-        let mut asked = filled(arguments, &known);
-        asked["format"] = "json".into();
-        let answer = session.call(tool, asked).await;
+    for (tool, arguments, remember) in STEPS {
+        let mut call = filled(arguments, &known);
+        call["format"] = "json".into();
+        let answer = session.call(tool, call).await;
         assert!(!answer.is_error, "{tool} {arguments}: {:?}", answer.blocks);
         let document = serde_json::from_str(&answer.blocks[0]).unwrap();
-        remembered(&document, &answer.blocks, kept, &mut known);
+        remembered(&document, &answer.blocks, remember, &mut known);
     }
     let places: Vec<String> = places.lock().unwrap().iter().cloned().collect();
     assert!(places.len() > 300, "{}: {places:#?}", places.len());
@@ -85,7 +85,7 @@ async fn no_field_of_an_answer_writes_notes() {
             shown += usize::from(first.contains("NOTE FROM DAYSHEET"));
             assert!(!first.contains("\nNOTE FROM"), "{what}: {first:.2000}");
             if answer.is_error || (answer.blocks.len() > 1 && !last.starts_with("<<<")) {
-                quoting += held(&what, last);
+                quoting += check_quotes(&what, last);
             }
         }
     }

@@ -84,8 +84,8 @@ async fn message_changes_appear_in_the_history() {
     let message = mira.json(&format!("messages/{}", one["id"].as_str().unwrap())).await;
     assert_eq!(message["labelIds"], json!(["INBOX", "STARRED"]));
     assert_eq!(message["historyId"], at(3));
-    let gone = mira.get(&format!("messages/{}", two["id"].as_str().unwrap())).await;
-    assert_eq!(gone.status, 404);
+    let response = mira.get(&format!("messages/{}", two["id"].as_str().unwrap())).await;
+    assert_eq!(response.status, 404);
 
     for (query, found) in [
         ("historyTypes=messageAdded", vec![1, 2]),

@@ -118,9 +118,9 @@ async fn one_occurrence_is_changed_and_another_cancelled() {
     );
     assert_ne!(moved["etag"], series["etag"]);
     mira.delete(&format!("{EVENTS}/hike0_20260329T013000Z")).await;
-    let gone = format!("{EVENTS}/hike0_20260329T013000Z");
-    assert_eq!(mira.refused("DELETE", &gone, Value::Null).await.0, 410);
-    assert_eq!(mira.json(&gone).await["status"], "cancelled");
+    let occurrence = format!("{EVENTS}/hike0_20260329T013000Z");
+    assert_eq!(mira.refused("DELETE", &occurrence, Value::Null).await.0, 410);
+    assert_eq!(mira.json(&occurrence).await["status"], "cancelled");
 
     let ids = ["hike0_20260315T013000Z", "hike0_20260322T013000Z", "hike0_20260405T003000Z"];
     assert_eq!(each(&mira.year(2026).await, "/id"), ids);
@@ -156,7 +156,7 @@ async fn one_occurrence_is_changed_and_another_cancelled() {
     }
 
     // What is cancelled can be taken back.
-    let back = mira.patch(&gone, json!({ "status": "confirmed" })).await;
+    let back = mira.patch(&occurrence, json!({ "status": "confirmed" })).await;
     assert_eq!(back["status"], "confirmed");
     assert_eq!(mira.year(2026).await.len(), 4);
 

@@ -240,10 +240,13 @@ async fn deleted_event_leaves_a_tombstone() {
     mira.post(EVENTS, body.clone()).await;
     let event = format!("{EVENTS}/talk1");
     mira.delete(&format!("{event}?sendUpdates=none")).await;
-    let gone = (410, "deleted".to_owned(), "Resource has been deleted".to_owned());
-    assert_eq!(mira.refused("DELETE", &event, Value::Null).await, gone);
-    let kept = mira.json(&event).await;
-    assert_eq!((&kept["status"], &kept["summary"]), (&json!("cancelled"), &json!("Talk")));
+    let refusal = (410, "deleted".to_owned(), "Resource has been deleted".to_owned());
+    assert_eq!(mira.refused("DELETE", &event, Value::Null).await, refusal);
+    let tombstone = mira.json(&event).await;
+    assert_eq!(
+        (&tombstone["status"], &tombstone["summary"]),
+        (&json!("cancelled"), &json!("Talk"))
+    );
     assert_eq!(mira.json(EVENTS).await["items"], json!([]));
     let shown = mira.json(&format!("{EVENTS}?showDeleted=true")).await;
     assert_eq!(

@@ -55,13 +55,13 @@ async fn calendar_delta_returns_changes() {
     for _again in 0..2 {
         let (entries, _) = round(&user, &link, 1).await;
         assert_eq!(entries[0]["subject"], "Uno");
-        let gone = |event: &Value| {
+        let removed = |event: &Value| {
             json!({
                 "@odata.type": "#microsoft.graph.event", "id": event["id"],
                 "@removed": { "reason": "deleted" },
             })
         };
-        assert_eq!(entries[1..3], [gone(&events[1]), gone(&events[2])]);
+        assert_eq!(entries[1..3], [removed(&events[1]), removed(&events[2])]);
         assert_eq!((entries.len(), &entries[3]["id"]), (4, &fresh["id"]));
     }
 
@@ -128,7 +128,7 @@ async fn folder_delta_returns_changes() {
     assert!(sandbox.relabel(ME, "n3@example.com", &["TRASH"]));
     assert!(sandbox.discard(ME, "n1@example.com"));
     sandbox.deliver(ME, message(4).as_bytes()).unwrap();
-    let gone = |subject: &str| {
+    let removed = |subject: &str| {
         json!({
             "@odata.type": "#microsoft.graph.message", "id": ids[subject],
             "@removed": { "reason": "deleted" },
@@ -136,7 +136,7 @@ async fn folder_delta_returns_changes() {
     };
     let (entries, next) = round(&user, &link, 1).await;
     assert_eq!((&entries[0]["subject"], &entries[0]["isRead"]), (&json!("News 2"), &json!(true)));
-    assert_eq!(entries[1..3], [gone("News 3"), gone("News 1")]);
+    assert_eq!(entries[1..3], [removed("News 3"), removed("News 1")]);
     assert_eq!((entries.len(), &entries[3]["subject"]), (4, &json!("News 4")));
     assert_eq!(round(&user, &next, 1).await.0, Vec::<Value>::new());
     let (entries, _) =

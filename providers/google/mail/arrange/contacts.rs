@@ -104,11 +104,11 @@ impl Gmail {
         match self.google.send(Method::DELETE, &url, None, None).await {
             Ok(_) => Ok(()),
             Err(error) => {
-                let gone = async || match self.contact(id).await {
-                    Err(gone) if gone.kind() == Kind::NotFound => Ok(Some(())),
+                let was_deleted = async || match self.contact(id).await {
+                    Err(error) if error.kind() == Kind::NotFound => Ok(Some(())),
                     found => found.map(|_| None),
                 };
-                self.google.settle(error, gone).await
+                self.google.settle(error, was_deleted).await
             }
         }
     }

@@ -165,8 +165,8 @@ impl Gmail {
     async fn delete_filter(&self, id: &str) -> Result<()> {
         check(id)?;
         let path = ["settings", "filters", id];
-        let gone = || self.confirm_absent(&path);
-        let done = self.change_for_sure(Method::DELETE, &path, None, gone);
+        let was_deleted = || self.confirm_absent(&path);
+        let done = self.change_for_sure(Method::DELETE, &path, None, was_deleted);
         done.await.map(drop)
     }
 

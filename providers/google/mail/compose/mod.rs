@@ -208,13 +208,13 @@ impl Drafts for Gmail {
                     return Ok(SendStatus::Sent(sent_message(&item)));
                 }
                 Ok(_) => {}
-                Err(gone) if gone.kind() == Kind::NotFound => {}
+                Err(error) if error.kind() == Kind::NotFound => {}
                 Err(error) => return Err(error),
             }
         }
         match self.version(&lookup.draft).await {
             Ok(_) => return Ok(SendStatus::Draft),
-            Err(gone) if gone.kind() == Kind::NotFound => {}
+            Err(error) if error.kind() == Kind::NotFound => {}
             Err(error) => return Err(error),
         }
         let sent = self.sent_in_thread(lookup).await?;
@@ -235,7 +235,7 @@ impl Gmail {
         ];
         let thread = match self.get(&["threads", &lookup.thread], &params).await {
             Ok(thread) => thread,
-            Err(gone) if gone.kind() == Kind::NotFound => return Ok(None),
+            Err(error) if error.kind() == Kind::NotFound => return Ok(None),
             Err(error) => return Err(error),
         };
         let messages = list(&thread, "messages");
@@ -268,9 +268,9 @@ impl Gmail {
         outgoing: &OutgoingMessage,
     ) -> Result<OutgoingMessage> {
         let mut outgoing = outgoing.clone();
-        let is_held =
+        let is_existing =
             |content: &AttachmentContent| matches!(content, AttachmentContent::Existing { .. });
-        if !outgoing.files.iter().any(|file| is_held(&file.content)) {
+        if !outgoing.files.iter().any(|file| is_existing(&file.content)) {
             return Ok(outgoing);
         }
         let item = self.whole(&current.message).await.map_err(|error| match error.kind() {

@@ -7,7 +7,7 @@ use graph_rs_sdk::http::Method;
 use super::upload::{attach, check, files};
 use super::{MOST_FILES, PAGES};
 use crate::json::is;
-use crate::microsoft::mail::drafts::{FILES, held_file};
+use crate::microsoft::mail::drafts::{FILES, attachment_info};
 use crate::microsoft::mail::{Outlook, count};
 use crate::net;
 use daysheet_core::call::client::ClientPrompts;
@@ -33,7 +33,7 @@ impl Outlook {
         let named = forwards && !outgoing.files.is_empty();
         // From the last on, whatever becomes of the numbers of the others.
         for copy in copies.iter().rev() {
-            let existing = held_file(copy);
+            let existing = attachment_info(copy);
             let shown = existing
                 .cid
                 .as_ref()

@@ -216,11 +216,14 @@ impl Drafts for Outlook {
         check_id(&current.id)?;
         // Exchange moves a message deleted this way to Deleted Items.
         let request = self.graph().mailbox_url(&at(&current.id), &[]);
-        let gone = async || match self.draft(&current.id).await {
-            Err(gone) if gone.kind() == Kind::NotFound => Ok(Some(Value::Null)),
+        let was_deleted = async || match self.draft(&current.id).await {
+            Err(error) if error.kind() == Kind::NotFound => Ok(Some(Value::Null)),
             found => found.map(|_| None),
         };
-        self.graph().write_for_sure(&Method::DELETE, &request, None, None, gone).await.map(drop)
+        self.graph()
+            .write_for_sure(&Method::DELETE, &request, None, None, was_deleted)
+            .await
+            .map(drop)
     }
 
     async fn send(&self, current: &StoredDraft, when: Option<Timestamp>) -> Result<Sent> {

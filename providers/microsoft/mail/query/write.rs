@@ -122,7 +122,7 @@ fn second(instant: Timestamp) -> Timestamp {
     instant.round(whole).unwrap_or(instant).clamp(EARLIEST, LATEST)
 }
 
-/// Returns a part in KQL, its quotes not [`escaped`] yet; `None` if it cannot be exact.
+/// Returns a part in KQL, its quotes not [escaped](escape) yet; `None` if it cannot be exact.
 pub(super) fn kql(part: &Query) -> Option<String> {
     match part {
         Query::Any(parts) => group(parts, " OR ", kql),
@@ -189,20 +189,20 @@ fn phrase(text: &str) -> String {
 pub(super) fn search(mut clauses: Vec<String>) -> String {
     // A search that begins by leaving out is the less trodden path.
     clauses.sort_by_key(|clause| clause.starts_with("NOT "));
-    escaped(&clauses.join(" AND "))
+    escape(&clauses.join(" AND "))
 }
 
 /// Escapes KQL for the double quotes of `$search`.
-fn escaped(kql: &str) -> String {
+fn escape(kql: &str) -> String {
     kql.replace('\\', r"\\").replace('"', r#"\""#)
 }
 
-/// Returns a user's KQL as [`escaped`] would: with or without the outer quotes, with
+/// Returns a user's KQL as [`escape`] would: with or without the outer quotes, with
 /// inner ones escaped or not.
 pub(super) fn raw_kql(raw: &str) -> String {
     let inner = raw
         .strip_prefix('"')
         .and_then(|raw| raw.strip_suffix('"'))
         .filter(|inner| !inner.replace(r#"\""#, "").contains(['"', '\\']));
-    escaped(&inner.unwrap_or(raw).replace(r#"\""#, "\""))
+    escape(&inner.unwrap_or(raw).replace(r#"\""#, "\""))
 }

@@ -1,6 +1,6 @@
 //! The browser's half of Microsoft's sign-in: authorization and consent.
 //!
-//! What is wrong with the client or its redirect is told to the person, on a
+//! What is wrong with the client or its redirect is shown to the person, on a
 //! page; everything else goes back to the client (RFC 6749, 4.1.2.1).
 
 use super::error::EntraError;

@@ -2,7 +2,7 @@
 //!
 //! Any tenant will do. The browser's half is in `authorize.rs`, the device's in
 //! `device.rs`, the tokens' in `token.rs`. As with Google's, nobody
-//! is asked for a password, and all else is checked as the service checks it.
+//! enters a password, and everything else is checked as the service checks it.
 
 pub(super) mod authorize;
 pub(super) mod device;

@@ -1,8 +1,8 @@
 //! The scopes of Microsoft's sign-in: Graph's permissions.
 //!
 //! A permission is named in short (`Mail.Read`) or in full, and in any case;
-//! what is granted is told in the service's spelling and the form it was asked
-//! in.
+//! grants are returned in the service's spelling and the form requested
+//! by the client.
 
 use super::error::EntraError;
 
@@ -35,9 +35,9 @@ const PERMISSIONS: [&str; 19] = [
 /// Scopes that were read.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Scopes {
-    /// Those that are granted and told, separated by spaces.
+    /// The scopes granted and reported, separated by spaces.
     pub granted: String,
-    /// True when a refresh token was asked for.
+    /// True when a refresh token was requested.
     pub offline: bool,
 }
 

@@ -28,7 +28,7 @@ fn trade(state: &State, request: &Request) -> Result<Response, EntraError> {
     if form.has("client_secret") || form.has("client_assertion") {
         return Err(EntraError::public_client());
     }
-    // The scopes asked for are checked, and all that were granted are given,
+    // The requested scopes are checked, and all that were granted are given,
     // as the service does it.
     if let Some(scope) = form.get("scope") {
         scopes::read(scope)?;
@@ -120,7 +120,7 @@ fn check_consent(form: &Form, client: &str, granted: &str) -> Result<(), EntraEr
     }
 }
 
-/// What a device is told.
+/// The response to a device.
 fn consent(polled: PollResult) -> Result<(AuthorizationRequest, String), EntraError> {
     Err(match polled {
         PollResult::Granted { authorization, mailbox } => return Ok((authorization, mailbox)),

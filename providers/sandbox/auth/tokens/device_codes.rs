@@ -2,7 +2,7 @@
 //! (RFC 8628).
 //!
 //! Who may be let in, and the tokens, are the business of `tokens/mod.rs`; here is
-//! only what was asked for, what the person said, and how often was asked.
+//! only the request, the person's decision, and the number of polls.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -50,7 +50,7 @@ enum Consent {
     Refused,
 }
 
-/// What a device is told when it asks.
+/// What a poll of a device returns.
 #[derive(Debug)]
 pub(crate) enum PollResult {
     /// No such code, or one whose tokens were fetched.
@@ -63,7 +63,7 @@ pub(crate) enum PollResult {
     Declined,
     /// The code's time is over.
     Expired,
-    /// The person said yes. A device is told so once.
+    /// The person agreed. This is reported once.
     Granted {
         /// What was wished for.
         authorization: AuthorizationRequest,

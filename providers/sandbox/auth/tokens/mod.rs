@@ -78,7 +78,7 @@ pub(crate) struct AuthorizationRequest {
     pub scope: String,
     /// The PKCE challenge (S256); empty for a device.
     pub challenge: String,
-    /// True when a refresh token was asked for.
+    /// True if a refresh token was requested.
     pub offline: bool,
 }
 
@@ -152,7 +152,7 @@ pub(crate) struct Issued {
     pub access: String,
     /// The scopes, separated by spaces.
     pub scope: String,
-    /// The refresh token, where one was asked for.
+    /// The refresh token, if it was requested.
     pub refresh: Option<String>,
 }
 

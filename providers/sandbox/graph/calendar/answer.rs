@@ -48,7 +48,7 @@ impl EventRef {
             let event = context.agenda.event(self.place)?;
             let original = self.original?;
             let place = context.agenda.override_of(event.calendar, &event.id, original);
-            as_is(context.agenda, place?).filter(|_| !event.gone)
+            as_is(context.agenda, place?).filter(|_| !event.deleted)
         });
         let it = it.filter(|it| is_there(&it.event)).ok_or_else(not_found)?;
         Ok(Shown::of(context, it))
@@ -57,7 +57,7 @@ impl EventRef {
 
 /// True for an event that a calendar has.
 fn is_there(event: &Event) -> bool {
-    !event.gone || called_off(event)
+    !event.deleted || called_off(event)
 }
 
 /// What was called off of some events after `from` and before `to`.
@@ -73,7 +73,7 @@ fn remains<'a>(
             .agenda
             .find(event.calendar, series)
             .and_then(|place| context.agenda.event(place))
-            .is_none_or(|series| !series.gone),
+            .is_none_or(|series| !series.deleted),
     };
     events
         .filter(|(_, event)| called_off(event) && mine(event))
@@ -105,7 +105,7 @@ pub(super) fn find(context: &CalendarContext<'_>, id: &str) -> Result<EventRef, 
     let (place, second, _) = found.ok_or_else(not_found)?;
     let event = context.agenda.event(place).ok_or_else(not_found)?;
     let calendar = context.agenda.calendar(event.calendar).ok_or_else(not_found)?;
-    let mine = same(&calendar.owner, context.owner()) && !calendar.gone;
+    let mine = same(&calendar.owner, context.owner()) && !calendar.deleted;
     if !mine {
         return Err(not_found());
     }

@@ -6,7 +6,7 @@ use crate::store::words;
 /// Where Teams' meetings are joined.
 pub(super) const TEAMS: &str = "https://teams.microsoft.com/l/meetup-join/";
 
-/// The description of an event as it is told: HTML, with what Teams adds.
+/// The description of an event as returned: HTML, with what Teams adds.
 pub(super) fn html(notes: &str, link: Option<&str>) -> String {
     let mut html = match is_html(notes) {
         true => notes.to_owned(),
@@ -43,7 +43,7 @@ fn blob(link: &str) -> String {
     format!("{begin}<a href=\"{link}\">Join the meeting now</a>{end}")
 }
 
-/// A body without what Teams added to it; whether that was there is told too.
+/// A body without what Teams added to it, and whether that was there.
 pub(super) fn without_blob(html: &str) -> (String, bool) {
     let [begin, end] = BLOB;
     let parts =

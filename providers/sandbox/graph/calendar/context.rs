@@ -24,7 +24,7 @@ pub(crate) struct CalendarContext<'a> {
     pub base: &'a RequestContext<'a>,
     /// All calendars.
     pub agenda: &'a mut Agenda,
-    /// The zone that times are told in.
+    /// The zone that times are returned in.
     pub zone: Zone,
 }
 

@@ -17,7 +17,7 @@ use daysheet_core::provider::calendar::{Guest, Show, Visibility};
 /// People that a meeting can have.
 const MOST_PEOPLE: usize = 500;
 
-/// What is only kept to be told again.
+/// Properties only stored and returned.
 const KEPT: [&str; 3] = ["importance", "allowNewTimeProposals", "responseRequested"];
 
 /// A time as it was written: local, with IANA's name of its zone.
@@ -86,7 +86,7 @@ impl Draft {
             }
         }
         self.body(event);
-        // Once a meeting is online, only what Teams put into its body says so.
+        // Once a meeting is online, only the Teams text in its body shows it.
         if self.truth("isOnlineMeeting") == Some(true) && event.link.is_none() {
             event.link = Some(teams_link(&event.uid));
         }
@@ -245,7 +245,7 @@ impl Draft {
     }
 }
 
-/// A time that is said with its zone; without one it is in UTC.
+/// A time with its zone; without one it is in UTC.
 pub(crate) fn parse_time(time: &Value) -> Result<LocalTime, GraphError> {
     let text = time.get("dateTime").and_then(Value::as_str);
     let text = text.ok_or_else(invalid_property)?;

@@ -282,10 +282,10 @@ impl<'a> EventSerializer<'a> {
         let id = self.shown.id(self.context);
         let left_out = self.event.repeat.iter().flat_map(|it| it.except.clone());
         let overrides = self.context.agenda.overrides(self.event.calendar, &self.event.id);
-        let gone =
-            overrides.filter(|(_, event)| event.gone).filter_map(|(_, event)| event.original());
+        let deleted =
+            overrides.filter(|(_, event)| event.deleted).filter_map(|(_, event)| event.original());
         left_out
-            .chain(gone)
+            .chain(deleted)
             .map(|original| match original {
                 EventTime::Day(day) => format!("OID.{id}.{day}"),
                 EventTime::At(at) => format!("OID.{id}.{}", zone.to_datetime(at).date()),
@@ -387,5 +387,5 @@ impl Shown<'_> {
 /// calendar until its owner takes it out. A series does not stay.
 pub(crate) fn called_off(event: &Event) -> bool {
     let flag = event.more.get(CALLED_OFF).and_then(Value::as_bool);
-    event.gone && event.repeat.is_none() && flag == Some(true)
+    event.deleted && event.repeat.is_none() && flag == Some(true)
 }

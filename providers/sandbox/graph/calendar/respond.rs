@@ -169,7 +169,7 @@ fn organizers_copy(
     let copy = context.agenda.with_uid(&uid).find(|(_, it)| {
         let calendar = context.agenda.calendar(it.calendar);
         let owned = calendar.is_some_and(|calendar| same(&calendar.owner, &organizer));
-        owned && !it.gone && it.instead_of.is_none()
+        owned && !it.deleted && it.instead_of.is_none()
     });
     let Some(place) = copy.map(|(place, _)| place) else {
         return Ok(None);

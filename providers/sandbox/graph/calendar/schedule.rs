@@ -111,7 +111,7 @@ fn schedule(context: &CalendarContext<'_>, address: &str, ask: &ScheduleRequest)
         })
         .collect();
     let spans = busy.iter().map(|(from, to, status, _)| (*from, *to, *status));
-    let view = merged(&spans.collect::<Vec<_>>(), ask);
+    let view = merge_spans(&spans.collect::<Vec<_>>(), ask);
     let items: Vec<Value> = busy.into_iter().map(|(.., item)| item).collect();
     json!({
         "scheduleId": address,
@@ -126,7 +126,7 @@ fn schedule(context: &CalendarContext<'_>, address: &str, ask: &ScheduleRequest)
     })
 }
 
-/// One stretch of somebody's time. What it is about is told to themselves
+/// One stretch of somebody's time. Its subject is shown to themselves
 /// alone, for nobody has said that others may know.
 fn item(
     context: &CalendarContext<'_>,
@@ -154,7 +154,7 @@ fn item(
 }
 
 /// The merged view: a sign for each interval, of the busiest that is in it.
-fn merged(spans: &[(Timestamp, Timestamp, &str)], ask: &ScheduleRequest) -> String {
+fn merge_spans(spans: &[(Timestamp, Timestamp, &str)], ask: &ScheduleRequest) -> String {
     let length = SignedDuration::from_mins(ask.interval);
     let mut view = String::new();
     let mut from = ask.from;

@@ -197,7 +197,7 @@ fn made_by(context: &CalendarContext<'_>, id: &str) -> Option<usize> {
     let found = events.find(|(_, event)| {
         let known = event.more.get("transactionId").and_then(Value::as_str);
         let organizer = same(&event.organizer.address, context.owner());
-        !event.gone && organizer && known == Some(id)
+        !event.deleted && organizer && known == Some(id)
     });
     found.map(|(place, _)| place)
 }

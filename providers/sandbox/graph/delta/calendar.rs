@@ -2,7 +2,7 @@
 //!
 //! Occurrences that are as their series has them come with their times alone;
 //! the series comes before them, whole. What lies outside the stretch and has
-//! changed is told like what is deleted, as the service does.
+//! changed is reported like what is deleted, as the service does.
 
 use jiff::Timestamp;
 use serde_json::Value;
@@ -56,7 +56,7 @@ fn single(
     let Some(it) = as_is(context.agenda, place) else {
         return Vec::new();
     };
-    let there_still = !it.event.gone || called_off(&it.event);
+    let there_still = !it.event.deleted || called_off(&it.event);
     let inside = there_still && touches(&it, from, to);
     let shown = Shown::of(context, it);
     match inside {
@@ -78,9 +78,9 @@ fn series(
         removed_entry("event", context.ids().event(place, original.map(second), immutable))
     };
     let occurrences = context.agenda.instances(place, from, to);
-    if event.gone || occurrences.is_empty() {
+    if event.deleted || occurrences.is_empty() {
         let mut entries = vec![id(None)];
-        if let Some(repeat) = event.repeat.as_ref().filter(|_| event.gone) {
+        if let Some(repeat) = event.repeat.as_ref().filter(|_| event.deleted) {
             let starts = repeat.occurrences(&event.start, from, to, MOST);
             entries.extend(starts.into_iter().map(|original| id(Some(original))));
         }

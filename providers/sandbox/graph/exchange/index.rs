@@ -28,7 +28,7 @@ pub(crate) struct Index {
     pub(super) unread: HashMap<u16, usize>,
     /// The names of labels that are categories, by their ids.
     pub(super) categories: HashMap<String, String>,
-    /// From and Sender of each message, by its place, once they are asked for.
+    /// From and Sender of each message, by its place, once requested.
     pub(super) senders: Vec<OnceLock<[Option<EmailAddress>; 2]>>,
     /// Places by message.
     pub(super) places: HashMap<u64, usize>,

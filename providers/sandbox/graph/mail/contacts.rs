@@ -16,7 +16,7 @@ use crate::graph::zones::time;
 /// The addresses that a contact can have.
 const MOST_ADDRESSES: usize = 3;
 
-/// What is only told.
+/// Read-only properties.
 const READ_ONLY: [&str; 5] =
     ["id", "createdDateTime", "lastModifiedDateTime", "changeKey", "parentFolderId"];
 

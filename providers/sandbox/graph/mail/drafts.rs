@@ -98,7 +98,7 @@ pub(super) fn change(context: &MailContext<'_>, id: &str) -> Result<GraphRespons
     if content && !message.has("DRAFT") {
         return Err(not_draft());
     }
-    // What is wrong with the flag is told before anything changes.
+    // A bad flag is reported before anything changes.
     flag::of(&members)?;
     if content || importance {
         let mut editable = EditableMessage::of(message);

@@ -65,7 +65,7 @@ pub(crate) struct Upload {
     pub expires: Timestamp,
 }
 
-/// The media type of a file: the one that is said if it is one, else the one
+/// The media type of a file: the given one if it is one, else the one
 /// that the name says.
 pub(super) fn media(declared: Option<&str>, name: &str) -> String {
     let good = |media: &&str| {

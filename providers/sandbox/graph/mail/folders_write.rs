@@ -88,8 +88,8 @@ pub(super) fn delete(context: &MailContext<'_>, id: &str) -> Result<GraphRespons
         context.change(Change::Goes(messages))?;
     }
     context.with(|exchange| {
-        let gone = |known: &Folder| doomed.iter().any(|it| it.number == known.number);
-        Arc::make_mut(&mut exchange.folders).retain(|known| !gone(known));
+        let deleted = |known: &Folder| doomed.iter().any(|it| it.number == known.number);
+        Arc::make_mut(&mut exchange.folders).retain(|known| !deleted(known));
     });
     Ok(no_content())
 }

@@ -12,7 +12,7 @@ use crate::graph::types::read::read;
 use crate::graph::user;
 use crate::graph::zones::Zone;
 
-/// What is only told.
+/// Read-only properties.
 const READ_ONLY: [&str; 2] = ["archiveFolder", "userPurpose"];
 
 /// The times of automatic answers.

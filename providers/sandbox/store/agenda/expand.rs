@@ -44,7 +44,7 @@ impl Agenda {
         to: Timestamp,
     ) -> Vec<Occurrence<'_>> {
         let mut found = Vec::new();
-        for (place, event) in self.events_of(calendar).filter(|(_, event)| !event.gone) {
+        for (place, event) in self.events_of(calendar).filter(|(_, event)| !event.deleted) {
             match event.repeat {
                 Some(_) => self.expand(place, event, from, to, &mut found),
                 None => found.extend(self.whole(place, event)),
@@ -57,10 +57,10 @@ impl Agenda {
     /// start.
     pub fn instances(&self, series: usize, from: Timestamp, to: Timestamp) -> Vec<Occurrence<'_>> {
         let mut found = Vec::new();
-        if let Some(event) = self.event(series).filter(|event| !event.gone) {
+        if let Some(event) = self.event(series).filter(|event| !event.deleted) {
             self.expand(series, event, from, to, &mut found);
             for (place, event) in self.overrides(event.calendar, &event.id) {
-                if !event.gone {
+                if !event.deleted {
                     found.extend(self.whole(place, event));
                 }
             }
@@ -81,9 +81,9 @@ impl Agenda {
     /// The occurrence of a series that starts at `original` by its rule,
     /// unless it is cancelled.
     pub fn occurrence(&self, series: usize, original: EventTime) -> Option<Occurrence<'_>> {
-        let event = self.event(series).filter(|event| !event.gone)?;
+        let event = self.event(series).filter(|event| !event.deleted)?;
         if let Some(place) = self.override_of(event.calendar, &event.id, original) {
-            let event = self.event(place).filter(|event| !event.gone)?;
+            let event = self.event(place).filter(|event| !event.deleted)?;
             return self.whole(place, event);
         }
         self.falls_on(event, original).then(|| self.occurrence_at(series, event, original))?
@@ -92,7 +92,7 @@ impl Agenda {
     /// An event or an occurrence by its id, unless it is gone.
     pub fn instance(&self, calendar: usize, id: &str) -> Option<Occurrence<'_>> {
         if let Some(place) = self.find(calendar, id) {
-            let event = self.event(place).filter(|event| !event.gone)?;
+            let event = self.event(place).filter(|event| !event.deleted)?;
             return self.whole(place, event);
         }
         let (series, original) = self.series_of(calendar, id)?;

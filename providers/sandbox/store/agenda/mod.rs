@@ -64,7 +64,7 @@ pub(crate) struct Calendar {
     /// Google's number of its colour.
     pub colour: u8,
     /// True once it is deleted.
-    pub gone: bool,
+    pub deleted: bool,
     /// The mark of its last change.
     pub mark: u64,
 }
@@ -81,7 +81,7 @@ impl Calendar {
             main: true,
             access: CalendarAccess::Owner,
             colour: 14,
-            gone: false,
+            deleted: false,
             mark: 0,
         }
     }
@@ -166,7 +166,7 @@ pub(crate) struct Event {
     /// Where the online meeting is joined.
     pub link: Option<String>,
     /// True once it is cancelled or deleted.
-    pub gone: bool,
+    pub deleted: bool,
     /// When it was made.
     pub created: Timestamp,
     /// When it was last changed.
@@ -221,7 +221,7 @@ impl Event {
             colour: None,
             categories: Vec::new(),
             link: None,
-            gone: false,
+            deleted: false,
             created: now,
             updated: now,
             mark: 0,
@@ -277,7 +277,7 @@ impl Agenda {
         self.calendars.len() - 1
     }
 
-    /// Puts an event in as it is, only with a mark; its place. Nobody is told.
+    /// Puts an event in as it is, only with a mark; its place. No mail is sent.
     pub fn load(&mut self, mut event: Event) -> usize {
         let place = self.events.len();
         self.mark += 1;
@@ -304,7 +304,7 @@ impl Agenda {
     ) -> impl Iterator<Item = (usize, &'a Calendar)> {
         let all = self.calendars.iter().enumerate();
         let mine =
-            all.filter(move |(_, calendar)| !calendar.gone && same(&calendar.owner, address));
+            all.filter(move |(_, calendar)| !calendar.deleted && same(&calendar.owner, address));
         let (main, rest): (Vec<_>, Vec<_>) = mine.partition(|(_, calendar)| calendar.main);
         main.into_iter().chain(rest)
     }
@@ -313,7 +313,7 @@ impl Agenda {
     pub fn all_of<'a>(&'a self, address: &'a str) -> impl Iterator<Item = &'a Calendar> {
         let there = self.calendars_of(address).map(|(_, calendar)| calendar);
         let all = self.calendars.iter();
-        there.chain(all.filter(move |it| it.gone && same(&it.owner, address)))
+        there.chain(all.filter(move |it| it.deleted && same(&it.owner, address)))
     }
 
     /// The main calendar of an address.

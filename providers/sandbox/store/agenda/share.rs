@@ -27,7 +27,7 @@ impl Agenda {
         };
         let mut places: Vec<usize> = self
             .overrides(event.calendar, &event.id)
-            .filter(|(_, it)| !it.gone)
+            .filter(|(_, it)| !it.deleted)
             .map(|(place, _)| place)
             .collect();
         places.insert(0, place);
@@ -74,9 +74,9 @@ impl Agenda {
     /// Makes or updates a guest's copy.
     fn bring(&mut self, event: &Event, main: usize, guest: &Guest, tell: bool) {
         if let Some(copy) = self.copy_in(main, event) {
-            let gone = self.event(copy).is_some_and(|copy| copy.gone);
+            let deleted = self.event(copy).is_some_and(|copy| copy.deleted);
             // What they have declined by deleting it stays deleted.
-            if !gone || (tell && guest.answer.is_none()) {
+            if !deleted || (tell && guest.answer.is_none()) {
                 self.alter(copy, |copy| follow(copy, event, &guest.address));
             }
             return;
@@ -84,7 +84,7 @@ impl Agenda {
         if !tell {
             // An occurrence of a series they have follows all the same.
             let series = self.series_in(main, event);
-            if series.is_none_or(|series| self.event(series).is_none_or(|it| it.gone)) {
+            if series.is_none_or(|series| self.event(series).is_none_or(|it| it.deleted)) {
                 return;
             }
         }
@@ -94,7 +94,7 @@ impl Agenda {
         for event in copies {
             let mut copy = self.copy_into(&event, main);
             // An occurrence that they are not asked to.
-            copy.gone |= event.guest(&guest.address).is_none();
+            copy.deleted |= event.guest(&guest.address).is_none();
             match self.copy_in(main, &event) {
                 None => {
                     self.load(copy);
@@ -108,19 +108,19 @@ impl Agenda {
 
     /// Takes an event away from those who are not asked any more.
     fn withdraw(&mut self, place: usize, event: &Event, owner: &str) {
-        let is_guest = |address: &str| !event.gone && event.guest(address).is_some();
+        let is_guest = |address: &str| !event.deleted && event.guest(address).is_some();
         let lost: Vec<usize> = self
             .with_uid(&event.uid)
             .filter(|(other, it)| {
                 let owner_of = self.calendar(it.calendar).map(|calendar| &calendar.owner);
                 *other != place
-                    && !it.gone
+                    && !it.deleted
                     && owner_of.is_some_and(|it| !same(it, owner) && !is_guest(it))
             })
             // The one occurrence, or the whole series but for what they are
             // asked to besides.
             .filter(|(_, it)| match (event.original(), it.original()) {
-                (None, Some(original)) if !event.gone => {
+                (None, Some(original)) if !event.deleted => {
                     let own = self.override_of(event.calendar, &event.id, original);
                     let own = own.and_then(|place| self.event(place));
                     let owner_of = self.calendar(it.calendar).map(|calendar| &calendar.owner);
@@ -141,7 +141,7 @@ impl Agenda {
         // Those who have the series lose the occurrence by a tombstone of it.
         let series: Vec<usize> = self
             .with_uid(&event.uid)
-            .filter(|(_, it)| it.repeat.is_some() && !it.gone && it.calendar != event.calendar)
+            .filter(|(_, it)| it.repeat.is_some() && !it.deleted && it.calendar != event.calendar)
             .filter(|(_, it)| {
                 let owner_of = self.calendar(it.calendar).map(|calendar| &calendar.owner);
                 owner_of.is_some_and(|it| !same(it, owner) && !is_guest(it))
@@ -191,7 +191,7 @@ impl Agenda {
             calendar.is_some_and(|calendar| same(&calendar.owner, &event.organizer.address))
         };
         let mut copies =
-            self.with_uid(&event.uid).filter(|(_, it)| !it.gone && at_organizer(self, it));
+            self.with_uid(&event.uid).filter(|(_, it)| !it.deleted && at_organizer(self, it));
         let theirs: Vec<(usize, Option<_>)> =
             copies.by_ref().map(|(place, it)| (place, it.original())).collect();
         drop(copies);
@@ -272,10 +272,10 @@ impl Agenda {
     }
 }
 
-/// Takes a copy away from somebody who has not asked for that. Outlook goes on
+/// Takes a copy away from somebody who did not request it. Outlook goes on
 /// to show it, as cancelled.
 fn call_off(copy: &mut Event) {
-    copy.gone = true;
+    copy.deleted = true;
     copy.more.insert(CALLED_OFF.to_owned(), true.into());
 }
 
@@ -289,7 +289,7 @@ fn calls(event: &Event, address: &str) -> bool {
 /// affair.
 fn follow(copy: &mut Event, event: &Event, guest: &str) {
     // Who is asked again has not answered yet.
-    let own = copy.guest(guest).filter(|_| !copy.gone);
+    let own = copy.guest(guest).filter(|_| !copy.deleted);
     let own = own.and_then(|guest| guest.answer);
     let old = copy.clone();
     *copy = Event {

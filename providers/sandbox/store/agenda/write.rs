@@ -31,16 +31,16 @@ impl Agenda {
     /// one's own meeting go too; with `tell`, deleting an invitation declines
     /// it.
     pub fn remove(&mut self, place: usize, tell: bool) {
-        let Some(event) = self.event(place).filter(|event| !event.gone) else {
+        let Some(event) = self.event(place).filter(|event| !event.deleted) else {
             return;
         };
         let (calendar, id) = (event.calendar, event.id.clone());
         let overrides: Vec<usize> = self.overrides(calendar, &id).map(|(place, _)| place).collect();
         for place in overrides {
-            self.alter(place, |event| event.gone = true);
+            self.alter(place, |event| event.deleted = true);
         }
         self.alter(place, |event| {
-            event.gone = true;
+            event.deleted = true;
             event.sequence += 1;
         });
         self.share_removal(place, tell);
@@ -85,13 +85,13 @@ impl Agenda {
     pub fn remove_calendar(&mut self, place: usize) {
         let events: Vec<usize> = self
             .events_of(place)
-            .filter(|(_, event)| !event.gone)
+            .filter(|(_, event)| !event.deleted)
             .map(|(place, _)| place)
             .collect();
         for event in events {
             self.remove(event, true);
         }
-        self.change_calendar(place, |calendar| calendar.gone = true);
+        self.change_calendar(place, |calendar| calendar.deleted = true);
     }
 
     /// Changes one event and nothing else; false when that changes nothing.
@@ -122,12 +122,12 @@ impl Agenda {
         };
         let stale: Vec<usize> = self
             .overrides(event.calendar, &event.id)
-            .filter(|(_, it)| !it.gone)
+            .filter(|(_, it)| !it.deleted)
             .filter(|(_, it)| !it.original().is_some_and(|at| self.falls_on(event, at)))
             .map(|(place, _)| place)
             .collect();
         for place in stale {
-            self.alter(place, |event| event.gone = true);
+            self.alter(place, |event| event.deleted = true);
         }
     }
 }

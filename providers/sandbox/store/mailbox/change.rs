@@ -2,7 +2,7 @@
 //!
 //! A mailbox is never altered: a change makes the next state of it, and
 //! requests under way keep the one they began with (`state.rs`). What has
-//! changed is told by numbered records, which Gmail's history and Graph's delta
+//! changed is listed in numbered records, which Gmail's history and Graph's delta
 //! are made of.
 
 use std::sync::Arc;
@@ -38,7 +38,7 @@ pub(crate) enum Change {
     Forgets,
 }
 
-/// A message on its way into a mailbox that is told everything about it.
+/// A message on its way into a mailbox, with everything about it.
 #[derive(Debug, Clone)]
 pub(crate) struct Entry {
     /// Its bytes.
@@ -134,8 +134,8 @@ impl Mailbox {
                 Some(new)
             }
             Change::Goes(ids) => {
-                let gone = ids.into_iter().filter(|id| self.goes(*id));
-                gone.last()
+                let deleted = ids.into_iter().filter(|id| self.goes(*id));
+                deleted.last()
             }
             Change::Label(label) => {
                 self.labels.set(*label);

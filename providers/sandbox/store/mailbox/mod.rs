@@ -46,7 +46,7 @@ pub(crate) struct Mailbox {
     pub history: u64,
     /// What has happened, in order; the messages it began with came too.
     pub records: Vec<Arc<Record>>,
-    /// What happened up to this history id is not told any more.
+    /// Changes up to this history id are no longer listed.
     pub forgotten: u64,
     by_id: HashMap<u64, Arc<Message>>,
     /// The messages of a conversation, oldest first.
@@ -61,7 +61,7 @@ pub(crate) struct Mailbox {
 
 impl Mailbox {
     /// Puts messages into a mailbox; a message that is there already, to the
-    /// byte, is told by its name to `twice` and left out.
+    /// byte, is reported by name to `twice` and left out.
     pub fn new(address: String, arrivals: Vec<Arrival>, mut twice: impl FnMut(String)) -> Self {
         let mut labels = UserLabels::default();
         let mut seen = HashSet::new();

@@ -120,8 +120,8 @@ impl<'a> PieceIter<'a> {
     }
 
     /// Returns the number of bytes at the beginning of `text` that hold only such characters.
-    fn run(&mut self, text: &str, held: impl Fn(Class) -> bool) -> usize {
-        let other = text.find(|c| !held(self.class(c)));
+    fn run(&mut self, text: &str, belongs: impl Fn(Class) -> bool) -> usize {
+        let other = text.find(|c| !belongs(self.class(c)));
         other.unwrap_or(text.len())
     }
 

@@ -18,7 +18,7 @@
 //!
 //! A token lies in the first free slot at or after the one its hash names.
 //! Reading is total: in a file that is no vocabulary nothing is found. Where
-//! the files come from is told in `assets/README.md`.
+//! the files come from is in `assets/README.md`.
 
 /// The file of `o200k_base`.
 pub const O200K: &[u8] = include_bytes!("../../../../assets/o200k_base.vocab");

@@ -52,7 +52,7 @@ pub(super) struct Look {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct TextWindow {
     /// Lines.
-    pub(super) kept: window::Window,
+    pub(super) shown: window::Window,
     /// If no line fits: the number of characters of the first line.
     pub(super) chars: usize,
 }
@@ -89,13 +89,13 @@ impl Pieces {
         self.items.iter().enumerate().find_map(|(at, item)| {
             let window = self.look(chosen, at)?.window.as_ref()?;
             let start = self.texts.get(item.text?)?.start;
-            let head = window.kept.kept.first().filter(|range| range.start == 0);
+            let head = window.shown.ranges.first().filter(|range| range.start == 0);
             Some(start + head.map_or(0, |range| range.end))
         })
     }
 
     /// Counts which items are shown in which way.
-    pub(super) fn shortened(&self, chosen: &Chosen) -> Shortened {
+    pub(super) fn count_shortened(&self, chosen: &Chosen) -> Shortened {
         let mut all = Shortened { of: self.items.len(), ..Shortened::default() };
         for (at, looks) in self.looks.iter().enumerate() {
             if let Some(look) = self.look(chosen, at) {
@@ -359,12 +359,12 @@ fn windows(text: &LongText, sizes: &Sizes) -> Vec<(Option<TextWindow>, (usize, f
     let mut windows = Vec::new();
     let mut size = SMALLEST;
     while !text.page && size < all.min(sizes.most) {
-        let mut window = TextWindow { kept: sizes_of.of(size), chars: 0 };
-        let kept = || window.kept.kept.iter().cloned().flatten();
-        let mut shown: usize = kept().filter_map(|at| lengths.get(at)).sum();
-        let mut tokens: usize = kept().filter_map(|at| costs.get(at)).sum();
-        let gaps = window.kept.gaps(lines.len()).len();
-        if window.kept.lines() == 0 {
+        let mut window = TextWindow { shown: sizes_of.of(size), chars: 0 };
+        let line_numbers = || window.shown.ranges.iter().cloned().flatten();
+        let mut shown: usize = line_numbers().filter_map(|at| lengths.get(at)).sum();
+        let mut tokens: usize = line_numbers().filter_map(|at| costs.get(at)).sum();
+        let gaps = window.shown.gaps(lines.len()).len();
+        if window.shown.lines() == 0 {
             let cost = costs.first().copied().unwrap_or(1).max(1);
             let first = lengths.first().copied().unwrap_or(0);
             // In proportion, and on the safe side of it.

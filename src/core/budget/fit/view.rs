@@ -114,22 +114,22 @@ impl<'a> ShownText<'a> {
             let (count, offset) = (gap.len(), start + gap.start);
             format!("…{word}{count} lines left out, offset={offset}\n")
         };
-        if window.kept.lines() == 0 {
+        if window.shown.lines() == 0 {
             let first = lines.first().copied().unwrap_or_default();
             let part: String = first.chars().take(window.chars).collect();
             shown.chars = part.chars().count();
             shown.text = format!("{}\n", part.trim_end_matches('\n'));
         }
-        let mut kept = window.kept.kept.iter().peekable();
-        let mut gaps = window.kept.gaps(lines.len()).into_iter().peekable();
+        let mut ranges = window.shown.ranges.iter().peekable();
+        let mut gaps = window.shown.gaps(lines.len()).into_iter().peekable();
         // Both rise, and no two begin at the same line.
         loop {
-            let first = kept.peek().map_or(usize::MAX, |range| range.start);
+            let first = ranges.peek().map_or(usize::MAX, |range| range.start);
             if let Some(gap) = gaps.next_if(|gap| gap.start < first) {
                 shown.text.push_str(&marker(&gap));
                 continue;
             }
-            let Some(range) = kept.next() else {
+            let Some(range) = ranges.next() else {
                 break;
             };
             for line in lines.get(range.clone()).unwrap_or_default() {

@@ -124,11 +124,11 @@ impl StcParser<'_> {
         self.scanner.blank();
         while !self.closes(close) {
             if !members.is_empty() {
-                let wanted = match close {
+                let expected = match close {
                     Some(_) => "`,` or `}`",
                     None => "`,` or the end of the text",
                 };
-                self.scanner.need(b',', wanted)?;
+                self.scanner.need(b',', expected)?;
                 self.scanner.blank();
             }
             members.push(self.member()?);

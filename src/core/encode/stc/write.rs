@@ -147,7 +147,7 @@ fn cells<'a>(out: &mut String, cells: impl Iterator<Item = &'a Json>, style: Stc
 
 /// Returns true for strings alone, numbers alone, or `true` and `false`.
 fn is_homogeneous(items: &[Json]) -> bool {
-    let all = |wanted: fn(&Json) -> bool| items.iter().all(wanted);
+    let all = |is_kind: fn(&Json) -> bool| items.iter().all(is_kind);
     !items.is_empty()
         && (all(|item| matches!(item, Json::Text(_)))
             || all(|item| matches!(item, Json::Number(_)))

@@ -36,9 +36,9 @@ impl Month {
 /// Returns the pattern's day that is the same as the rule's days in all of `months`.
 pub fn day(parts: &ICalendarRecurrenceRule, months: &[u8]) -> Option<Day> {
     let kinds = kinds(months);
-    let wanted: Vec<Vec<i8>> = kinds.iter().map(|month| by_rule(parts, *month)).collect();
+    let expected: Vec<Vec<i8>> = kinds.iter().map(|month| by_rule(parts, *month)).collect();
     let same = |day: &Day| {
-        let mut both = kinds.iter().zip(&wanted);
+        let mut both = kinds.iter().zip(&expected);
         both.all(|(month, days)| of(day, *month).is_some_and(|one| *days == [one]))
     };
     let mut weekdays: Vec<usize> = parts.byday.iter().map(|day| place(day.weekday)).collect();

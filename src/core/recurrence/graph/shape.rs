@@ -123,14 +123,14 @@ fn monthly(parts: ICalendarRecurrenceRule, interval: i64, start: Date) -> Result
     let visited: Vec<u8> = (0..12)
         .filter_map(|step: i64| u8::try_from((first + step * interval) % 12 + 1).ok())
         .collect();
-    let kept: Vec<bool> = visited
+    let included: Vec<bool> = visited
         .iter()
         .map(|month| parts.bymonth.is_empty() || months(&parts).contains(month))
         .collect();
     // The shortest step that always comes to a kept month, and to all of them.
     let step = (1..=12_usize).find(|step| {
-        let here = |(at, kept): (usize, &bool)| *kept == (at % step == 0);
-        12 % step == 0 && kept.iter().enumerate().all(here)
+        let here = |(at, included): (usize, &bool)| *included == (at % step == 0);
+        12 % step == 0 && included.iter().enumerate().all(here)
     });
     let Some(step) = step else {
         return Err(months_apart());

@@ -12,7 +12,7 @@ use url::Url;
 use super::Link;
 use crate::text::{cell, clip};
 
-/// Parameters that serve only to recognise the reader; `utm_` is told apart
+/// Parameters that serve only to recognise the reader; `utm_` is matched
 /// by its prefix.
 const TRACKING: &[&str] = &[
     "fbclid", "gclid", "dclid", "gbraid", "wbraid", "msclkid", "yclid", "twclid", "igshid",
@@ -131,15 +131,15 @@ fn unwrapped(url: &Url) -> Option<Url> {
 
 fn without_tracking(url: &mut Url) {
     let Some(query) = url.query() else { return };
-    let kept: Vec<&str> = query
+    let params: Vec<&str> = query
         .split('&')
         .filter(|pair| {
             let name = pair.split('=').next().unwrap_or_default();
             !name.starts_with("utm_") && !TRACKING.contains(&name)
         })
         .collect();
-    let kept = kept.join("&");
-    url.set_query((!kept.is_empty()).then_some(&kept));
+    let params = params.join("&");
+    url.set_query((!params.is_empty()).then_some(&params));
 }
 
 /// Returns the host that a word names, if it looks like an address.

@@ -102,7 +102,7 @@ pub fn parse(input: &str) -> Parsed {
     Parsed { tree: tokenizer.sink.builder.sink.finish(), cut, deep }
 }
 
-/// Where in the markup the reading stands, as far as that can be told from
+/// Where in the markup the reading stands, as far as that is visible from
 /// outside: the tokenizer says nothing while it is inside a tag or comment.
 #[derive(Clone, Copy)]
 enum MarkupPosition {

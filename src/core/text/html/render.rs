@@ -16,7 +16,7 @@ use crate::text::{cell, clip, invisible};
 /// Longest host name shown.
 const MAX_HOST: usize = 80;
 
-/// Returns the document as text, and its links if they are asked for.
+/// Returns the document as text, and its links if requested.
 pub fn render(tree: &Tree, style: Style, links: bool) -> (String, Vec<Link>) {
     let markdown = style == Style::Markdown;
     let mut renderer = Renderer {

@@ -191,8 +191,8 @@ pub fn without_comments(css: &str, instead: &str) -> String {
             _ => 1,
         };
         let end = (end..=mark.len()).find(|end| mark.is_char_boundary(*end)).unwrap_or(mark.len());
-        let (kept, after) = mark.split_at(end);
-        out.push_str(kept);
+        let (markup, after) = mark.split_at(end);
+        out.push_str(markup);
         rest = after;
     }
     out.push_str(rest);

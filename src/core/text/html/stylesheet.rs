@@ -296,18 +296,18 @@ impl Compound {
     }
 
     fn fits(&self, tree: &Tree, id: Id) -> bool {
-        let has_class = |wanted: &String| {
+        let has_class = |required: &String| {
             let own = tree.attr(id, "class").unwrap_or_default();
-            own.split_whitespace().any(|own| own.eq_ignore_ascii_case(wanted))
+            own.split_whitespace().any(|own| own.eq_ignore_ascii_case(required))
         };
-        let has = |wanted: &Attribute| {
-            let own = tree.attr(id, &wanted.name);
-            own.is_some_and(|own| wanted.fits(&lower(own)))
+        let has = |required: &Attribute| {
+            let own = tree.attr(id, &required.name);
+            own.is_some_and(|own| required.fits(&lower(own)))
         };
         self.tag.as_deref().is_none_or(|tag| tag == tree.name(id))
-            && self.id.as_deref().is_none_or(|wanted| {
+            && self.id.as_deref().is_none_or(|required| {
                 let own = tree.attr(id, "id").unwrap_or_default();
-                own.eq_ignore_ascii_case(wanted)
+                own.eq_ignore_ascii_case(required)
             })
             && self.classes.iter().all(has_class)
             && self.attributes.iter().all(has)

@@ -18,7 +18,7 @@ const LONG: usize = 300;
 /// Longest text of a cell, and of a row, joined on its own account.
 const ALONE: usize = 60;
 const ROW: usize = 160;
-/// Columns beyond this are not told apart.
+/// Columns beyond this are not distinguished.
 const MAX_COLUMNS: usize = 60;
 
 /// How the rows of all tables are to be written.

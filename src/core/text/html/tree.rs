@@ -79,10 +79,10 @@ impl Tree {
     }
 
     /// Returns the value of an attribute of an element.
-    pub fn attr(&self, id: Id, wanted: &str) -> Option<&str> {
+    pub fn attr(&self, id: Id, name: &str) -> Option<&str> {
         match self.node(id).map(|node| &node.data) {
             Some(Data::Element { attrs, .. }) => {
-                attrs.iter().find(|attr| &*attr.name.local == wanted).map(|attr| &*attr.value)
+                attrs.iter().find(|attr| &*attr.name.local == name).map(|attr| &*attr.value)
             }
             _ => None,
         }

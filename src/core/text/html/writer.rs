@@ -114,7 +114,7 @@ impl Writer {
         self.pieces += 1;
         if self.markdown && self.verbatim == 0 {
             let cell = self.flat > 0;
-            self.out.push_str(&escaped(word, start, cell));
+            self.out.push_str(&escape(word, start, cell));
         } else {
             self.out.push_str(word);
         }
@@ -312,7 +312,7 @@ fn is_blank(c: char) -> bool {
 }
 
 /// Returns a word with the signs escaped that Markdown would take for its own.
-fn escaped(word: &str, line_start: bool, cell: bool) -> Cow<'_, str> {
+fn escape(word: &str, line_start: bool, cell: bool) -> Cow<'_, str> {
     // `--` opens a signature, and is no sign of Markdown.
     let marker = line_start && word != "--" && {
         let digits = word.trim_end_matches(['.', ')']);

@@ -23,7 +23,7 @@ pub(crate) fn is_mixed(word: &str) -> bool {
     }
 }
 
-/// The letters of Cyrillic that are hardly told from Latin's at all. Unicode has
+/// The letters of Cyrillic that look almost like Latin ones. Unicode has
 /// more, of which honest words are written.
 const TWINS: &str = "аеһіјӏорԛѕсуԝхԁѵ";
 

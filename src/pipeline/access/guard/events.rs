@@ -99,7 +99,7 @@ impl Pipeline {
     ///
     /// # Errors
     /// Those of reading the calendars, and the occurrences of a series.
-    pub(in crate::pipeline) async fn reached(
+    pub(in crate::pipeline) async fn find_audience(
         &self,
         target: &EventTarget,
         planned: &EventWrite<'_>,
@@ -173,11 +173,11 @@ impl Pipeline {
         if !self.is_watchful().await? {
             return Ok(());
         }
-        let Some(audience) = self.reached(target, planned).await? else {
+        let Some(audience) = self.find_audience(target, planned).await? else {
             return Ok(());
         };
         let agreed = self.confirm(&act(question), &audience, caller, notes).await?;
-        if agreed && self.reached(target, planned).await? != Some(audience) {
+        if agreed && self.find_audience(target, planned).await? != Some(audience) {
             return Err(Error::new(
                 Kind::Conflict,
                 format!("the people on {} are not those the user was asked about", target.handle),

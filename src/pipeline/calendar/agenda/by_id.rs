@@ -66,14 +66,14 @@ impl Pipeline {
             .events
             .windows(2)
             .any(|pair| matches!(pair, [one, other] if one.account != other.account));
-        let wanted = request.columns();
-        let columns = match &wanted {
+        let requested = request.columns();
+        let columns = match &requested {
             Some(named @ Columns::Named(_)) => named.of(&EVENT)?,
             Some(Columns::Level(level)) => columns_of(&EVENT, *level, several),
             None => columns_of(&EVENT, Level::Core, several),
         };
         let mut rows = self.whole_rows(&whole, &columns, &zone, &mut notes).await?;
-        if matches!(wanted, Some(Columns::Level(Level::More))) {
+        if matches!(requested, Some(Columns::Level(Level::More))) {
             rows.show_members();
         }
         notes.insert(0, note!("events: {}", rows.len()));

@@ -44,7 +44,7 @@ pub(in crate::pipeline) struct KnownCalendar {
     pub(in crate::pipeline) zone: String,
     /// The address of its owner; empty if not reported.
     pub(in crate::pipeline) owner: String,
-    /// The address of the person whose main calendar it is, where its id says so.
+    /// The address of the person whose main calendar it is, if its id shows it.
     pub(in crate::pipeline) person: Option<String>,
 }
 
@@ -140,24 +140,24 @@ impl Pipeline {
         &self,
         account: &Account,
         port: &dyn Calendars,
-        wanted: &[CalendarSelector],
+        selectors: &[CalendarSelector],
     ) -> Result<Vec<KnownCalendar>> {
         let old = self.lists.get(&account.id).is_some();
         let list = self.calendar_list(account, port, false).await?;
         let mut all = known_calendars(port, &list);
         let unknown = |all: &[KnownCalendar]| {
-            wanted.iter().any(|one| select_calendars(all, one, &account.id).is_empty())
+            selectors.iter().any(|one| select_calendars(all, one, &account.id).is_empty())
         };
         if old && unknown(&all) {
             // It may have been created within the last minute.
             let list = self.calendar_list(account, port, true).await?;
             all = known_calendars(port, &list);
         }
-        if wanted.is_empty() {
+        if selectors.is_empty() {
             all.retain(KnownCalendar::is_shown);
             return Ok(all);
         }
-        let meant: Vec<String> = wanted
+        let meant: Vec<String> = selectors
             .iter()
             .flat_map(|one| select_calendars(&all, one, &account.id))
             .map(|one| one.id.clone())
@@ -171,29 +171,30 @@ impl Pipeline {
         &self,
         name: &[String],
     ) -> Result<Vec<CalendarSelector>> {
-        let mut wanted = Vec::new();
+        let mut selectors = Vec::new();
         for name in name.iter().filter(|name| !name.trim().is_empty()) {
             let one = match self.handle(HandleKind::Calendar, name).await {
                 Ok(Some((account, id))) => CalendarSelector::Id(account, id),
                 Ok(None) => CalendarSelector::Name(name.trim().to_owned()),
                 Err(error) => return Err(error.next("use an id from lookup kind=calendars")),
             };
-            if !wanted.contains(&one) {
-                wanted.push(one);
+            if !selectors.contains(&one) {
+                selectors.push(one);
             }
         }
-        Ok(wanted)
+        Ok(selectors)
     }
 }
 
 /// Returns the calendars of an account that one name means.
 pub(in crate::pipeline) fn select_calendars<'l>(
     all: &'l [KnownCalendar],
-    wanted: &CalendarSelector,
+    selector: &CalendarSelector,
     account: &str,
 ) -> Vec<&'l KnownCalendar> {
-    let mut found: Vec<&KnownCalendar> = all.iter().filter(|one| wanted.is(one, account)).collect();
-    if found.is_empty() && wanted.is_main() {
+    let mut found: Vec<&KnownCalendar> =
+        all.iter().filter(|one| selector.is(one, account)).collect();
+    if found.is_empty() && selector.is_main() {
         found.extend(all.iter().find(|one| one.main));
     }
     found

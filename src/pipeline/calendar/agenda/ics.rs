@@ -49,7 +49,7 @@ impl Pipeline {
                     room: Room::One,
                     ..self.context_for(port.api(), &account.email, account)
                 };
-                let mut gone = Vec::new();
+                let mut cancelled = Vec::new();
                 let first = document.entries.len();
                 for item in items {
                     let Some(facts) = port.event_data(&item) else {
@@ -61,7 +61,7 @@ impl Pipeline {
                     if let (true, Some(_), Some(at)) =
                         (facts.cancelled, &facts.series, facts.original)
                     {
-                        gone.push(at);
+                        cancelled.push(at);
                         continue;
                     }
                     document.entries.push(entry(&item, &facts, &context, account));
@@ -69,8 +69,8 @@ impl Pipeline {
                 // Deleted occurrences are written with the rule.
                 let master = document.entries.get_mut(first);
                 if let Some(repeat) = master.and_then(|master| master.repeat.as_mut()) {
-                    gone.retain(|at| !repeat.except.contains(at));
-                    repeat.except.append(&mut gone);
+                    cancelled.retain(|at| !repeat.except.contains(at));
+                    repeat.except.append(&mut cancelled);
                 }
             }
         }

@@ -23,7 +23,7 @@ pub(super) struct Merged {
 
 /// Merges the rows of all accounts in one order, one for each event, and takes as many
 /// as are requested and known to be next.
-pub(super) fn merge(parts: &mut [AgendaPart], wanted: usize) -> Merged {
+pub(super) fn merge(parts: &mut [AgendaPart], limit: usize) -> Merged {
     let known = parts.iter().map(|part| part.gathered.reach()).min();
     let known = known.unwrap_or(i64::MAX);
     let mut all: Vec<(usize, EventRow)> = Vec::new();
@@ -51,10 +51,10 @@ pub(super) fn merge(parts: &mut [AgendaPart], wanted: usize) -> Merged {
             .cmp(&(other.at, &other.facts.title, other_part, &other.facts.id))
     });
     let fit = all.partition_point(|(_, row)| row.at.start() < known);
-    let rest = all.split_off(fit.min(wanted));
+    let rest = all.split_off(fit.min(limit));
     let end = match all.last() {
         _ if rest.is_empty() && !parts.iter().any(|part| part.gathered.is_open()) => None,
-        Some((_, last)) if all.len() == wanted => Some(last.at),
+        Some((_, last)) if all.len() == limit => Some(last.at),
         _ => Some(Position::before(known)),
     };
     Merged {

@@ -73,7 +73,7 @@ impl Pipeline {
         let (plan, mut notes) = self.plan_agenda(request).await?;
         let zone = self.zone(plan.tz.as_deref())?;
         let query = plan.query(&zone)?;
-        let wanted = self.calendar_selectors(&plan.calendars).await?;
+        let selectors = self.calendar_selectors(&plan.calendars).await?;
         let seen = plan.seen.set();
         let request = AgendaRequest {
             range: plan.range,
@@ -81,9 +81,9 @@ impl Pipeline {
             query: query.as_ref(),
             zone: &zone,
             seen: &seen,
-            wanted: usize::try_from(plan.limit).unwrap_or(usize::MAX),
+            limit: usize::try_from(plan.limit).unwrap_or(usize::MAX),
         };
-        let (mut parts, missing) = self.agenda_parts(&plan, &wanted, &request).await?;
+        let (mut parts, missing) = self.agenda_parts(&plan, &selectors, &request).await?;
         if let (true, Some((error, _))) = (parts.is_empty(), missing.first()) {
             return Err(match missing.len() {
                 1 => error.clone(),
@@ -91,10 +91,10 @@ impl Pipeline {
             });
         }
         if plan.shown == 0 {
-            notes.extend(self.unknown(&wanted, &parts, missing.is_empty()).await?);
+            notes.extend(self.unknown(&selectors, &parts, missing.is_empty()).await?);
         }
 
-        let merged = merge(&mut parts, request.wanted);
+        let merged = merge(&mut parts, request.limit);
         let next = plan.after(&merged, &parts, &missing);
         let (mut document, mut texts) = (Document::default(), Vec::new());
         if plan.ics {
@@ -166,12 +166,14 @@ impl Pipeline {
     async fn agenda_parts(
         &self,
         plan: &AgendaPlan,
-        wanted: &[CalendarSelector],
+        selectors: &[CalendarSelector],
         request: &AgendaRequest<'_>,
     ) -> Result<(Vec<AgendaPart>, Vec<Missing<AccountPosition>>)> {
         let labels = self.labels().await?;
         let outcomes = join_all(
-            plan.places.iter().map(|place| self.agenda_part(place, plan, wanted, request, &labels)),
+            plan.places
+                .iter()
+                .map(|place| self.agenda_part(place, plan, selectors, request, &labels)),
         )
         .await;
         let (mut parts, mut missing) = (Vec::new(), Vec::new());
@@ -182,9 +184,9 @@ impl Pipeline {
             }
         }
         for part in &parts {
-            let gone = |error: &Error| error.kind() == Kind::NotFound;
+            let is_missing = |error: &Error| error.kind() == Kind::NotFound;
             let mut sheets = part.gathered.sheets.iter();
-            if sheets.any(|sheet| sheet.error.as_ref().is_some_and(gone)) {
+            if sheets.any(|sheet| sheet.error.as_ref().is_some_and(is_missing)) {
                 self.forget_calendars(&part.account.id);
             }
         }
@@ -196,7 +198,7 @@ impl Pipeline {
         &self,
         place: &AccountPosition,
         plan: &AgendaPlan,
-        wanted: &[CalendarSelector],
+        selectors: &[CalendarSelector],
         request: &AgendaRequest<'_>,
         labels: &AccountLabels,
     ) -> std::result::Result<AgendaPart, Missing<AccountPosition>> {
@@ -204,7 +206,7 @@ impl Pipeline {
         let answer = async {
             let account = self.accounts.by_id(&place.account).await?;
             let port = self.connect.calendars(&account)?;
-            let calendars = self.find_calendars(&account, &*port, wanted).await?;
+            let calendars = self.find_calendars(&account, &*port, selectors).await?;
             let shown = plan.requested_columns()?;
             let projection = match request.query {
                 Some(_) => words::projection(port.api(), &shown),
@@ -276,12 +278,12 @@ impl Pipeline {
     /// have such a calendar.
     async fn unknown(
         &self,
-        wanted: &[CalendarSelector],
+        selectors: &[CalendarSelector],
         parts: &[AgendaPart],
         complete: bool,
     ) -> Result<Vec<Note>> {
         let mut notes = Vec::new();
-        for one in wanted {
+        for one in selectors {
             let found = parts.iter().any(|part| {
                 let sheets = part.gathered.sheets.iter();
                 let listed: Vec<_> = sheets.map(|sheet| sheet.calendar.clone()).collect();
@@ -359,8 +361,8 @@ impl Pipeline {
                 .next("leave out `account`: the handle implies it"));
             }
             accounts.retain(|account| only.contains(&account.id));
-            if let (true, Some(gone)) = (accounts.is_empty(), only.first()) {
-                accounts.push(self.accounts.by_id(gone).await?);
+            if let (true, Some(account_id)) = (accounts.is_empty(), only.first()) {
+                accounts.push(self.accounts.by_id(account_id).await?);
             }
         }
         let plan = AgendaPlan {

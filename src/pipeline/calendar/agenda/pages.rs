@@ -41,7 +41,7 @@ pub(super) struct AgendaRequest<'a> {
     /// The events shown before.
     pub(super) seen: &'a HashSet<IdDigest>,
     /// The number of rows of a page.
-    pub(super) wanted: usize,
+    pub(super) limit: usize,
 }
 
 /// One row to be.
@@ -121,12 +121,12 @@ pub(super) async fn fetch_pages(
     let from = gathered.sheets.iter().map(|sheet| sheet.at).min();
     let (from, to) = request.widened(from.unwrap_or(Position::FIRST));
     for round in 1.. {
-        let wanted = gathered.unread_calendars(request);
-        if wanted.is_empty() {
+        let unread = gathered.unread_calendars(request);
+        if unread.is_empty() {
             break;
         }
         let ask = EventListRequest {
-            calendars: wanted
+            calendars: unread
                 .iter()
                 .filter_map(|at| gathered.sheets.get(*at))
                 .map(|sheet| (sheet.calendar.id.clone(), sheet.next.clone()))
@@ -137,11 +137,11 @@ pub(super) async fn fetch_pages(
             projection: projection.clone(),
             limit: match request.query.is_some() || request.series {
                 true => MANY,
-                false => request.wanted.saturating_add(MORE),
+                false => request.limit.saturating_add(MORE),
             },
         };
         let mut pages = port.events(&ask).await.into_iter();
-        for at in wanted {
+        for at in unread {
             let page = pages.next().unwrap_or_else(|| {
                 Err(Error::new(
                     crate::error::Kind::Internal,
@@ -227,7 +227,7 @@ impl GatheredEvents {
             .map(|row| row.at.start())
             .collect();
         starts.sort_unstable();
-        let last = request.wanted.checked_sub(1).and_then(|at| starts.get(at));
+        let last = request.limit.checked_sub(1).and_then(|at| starts.get(at));
         let last = last.copied().unwrap_or(i64::MAX);
         let open = self.sheets.iter().enumerate();
         open.filter(|(_, sheet)| sheet.open && sheet.known <= last).map(|(at, _)| at).collect()

@@ -98,11 +98,11 @@ impl Pipeline {
             query: None,
             zone,
             seen: &seen,
-            wanted: usize::try_from(MOST).unwrap_or(usize::MAX),
+            limit: usize::try_from(MOST).unwrap_or(usize::MAX),
         };
         let (mut parts, missing) = self.agenda_parts(&plan, &[], &request).await?;
         plan.merged = accounts.len() > 1;
-        let merged = merge(&mut parts, request.wanted);
+        let merged = merge(&mut parts, request.limit);
         let mut notes = Vec::new();
         if merged.end.is_some() {
             notes.push(note!(

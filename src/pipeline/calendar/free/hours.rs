@@ -52,12 +52,12 @@ pub(super) fn common(one: &[Stretch], other: &[Stretch]) -> Vec<Stretch> {
     found
 }
 
-/// Returns `all` without `gone`; both in order and without overlaps.
-pub(super) fn without(all: &[Stretch], gone: &[Stretch]) -> Vec<Stretch> {
+/// Returns `all` without `removed`; both in order and without overlaps.
+pub(super) fn without(all: &[Stretch], removed: &[Stretch]) -> Vec<Stretch> {
     let mut left = Vec::new();
     for stretch in all {
         let mut from = stretch.from;
-        for hole in gone.iter().filter(|hole| hole.overlaps(*stretch)) {
+        for hole in removed.iter().filter(|hole| hole.overlaps(*stretch)) {
             if hole.from > from {
                 left.push(Stretch { from, to: hole.from });
             }

@@ -59,14 +59,14 @@ impl Person {
             Some((time, Show::weightiest(&words)))
         };
         let found: Vec<_> = schedule.busy.iter().filter_map(read).collect();
-        Self { address: address.to_owned(), busy: Some(merged(&found)), hours: schedule.hours }
+        Self { address: address.to_owned(), busy: Some(merge_busy(&found)), hours: schedule.hours }
     }
 
     /// Adds further busy times; a person whose times are unknown stays unknown.
     pub(super) fn add(&mut self, more: Vec<(Stretch, Show)>) {
         if let (Some(busy), false) = (&mut self.busy, more.is_empty()) {
             busy.extend(more);
-            *busy = merged(busy);
+            *busy = merge_busy(busy);
         }
     }
 
@@ -91,7 +91,7 @@ pub(super) fn stretch(time: Stretch, more: &[(&str, Value)]) -> Value {
 
 /// Sorts times and removes overlaps: adjacent ones are joined, and of two that overlap
 /// the weightier counts.
-fn merged(found: &[(Stretch, Show)]) -> Vec<(Stretch, Show)> {
+fn merge_busy(found: &[(Stretch, Show)]) -> Vec<(Stretch, Show)> {
     let mut all: Vec<(Stretch, Show)> = Vec::new();
     let mut taken: Vec<Stretch> = Vec::new();
     for (_, show) in Show::TABLE {

@@ -60,9 +60,9 @@ pub(super) fn slots(
                 break;
             }
             if let Some(slot) = slot(people, request, time) {
-                let count = |wanted: &[Absence]| {
+                let count = |reasons: &[Absence]| {
                     let mut missing = slot.missing.iter().map(|(_, why)| why);
-                    missing.by_ref().filter(|why| wanted.contains(why)).count()
+                    missing.by_ref().filter(|why| reasons.contains(why)).count()
                 };
                 let busy = count(&[Absence::Busy, Absence::Oof]);
                 let perhaps = count(&[Absence::Perhaps]);

@@ -63,7 +63,7 @@ impl Pipeline {
         if request.dry_run {
             owner.port.rehearse_op(&op).await?;
             let detail = format!("in {}{in_zone}", owner.label);
-            return self.planned(&name, "create", detail).await;
+            return self.report_planned(&name, "create", detail).await;
         }
         self.carry_out(&owner, &op, &name, "create").await
     }
@@ -127,7 +127,7 @@ impl Pipeline {
         };
         if request.dry_run {
             owner.port.rehearse_op(&op).await?;
-            return self.planned(&old, word, detail).await;
+            return self.report_planned(&old, word, detail).await;
         }
         let question = format!(
             "Delete the calendar {old} of {} with all its events for good? There is no undo.",
@@ -143,7 +143,12 @@ impl Pipeline {
         self.carry_out(&owner, &op, &old, word).await
     }
 
-    async fn planned(&self, name: &str, op: &'static str, detail: String) -> Result<Response> {
+    async fn report_planned(
+        &self,
+        name: &str,
+        op: &'static str,
+        detail: String,
+    ) -> Result<Response> {
         self.write_report(WriteReport {
             outcomes: vec![Outcome::new(short(name), op, "planned", detail)],
             notes: vec!["dry run: nothing was written".into()],
@@ -173,7 +178,7 @@ impl Pipeline {
         };
         let mut notes = Vec::new();
         let write = owner.port.manage(op);
-        let answer = self.logged(entry, &mut notes, write, |_| None).await;
+        let answer = self.run_logged(entry, &mut notes, write, |_| None).await;
         self.forget_calendars(&owner.account.id);
         let outcome = match answer {
             Ok(Some(calendar)) => return Ok(self.calendar_row(owner, calendar, notes).await),

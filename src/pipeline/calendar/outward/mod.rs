@@ -39,7 +39,7 @@ impl Pipeline {
         let zone = &self.config.zone;
         let when = span(target.facts.start, target.facts.end, zone);
         let seen = reference(&target.facts);
-        let (target, gone, what) = match scope {
+        let (target, deletion, what) = match scope {
             None => (target, Deletion::Whole, when),
             Some(Scope::This) => (target, Deletion::Whole, format!("the occurrence {when}")),
             Some(scope) => {
@@ -84,16 +84,17 @@ impl Pipeline {
             ..Entry::default()
         };
         let write = async {
-            match &gone {
+            match &deletion {
                 Deletion::Whole => port.delete(&target.value, message, notify).await,
                 Deletion::Rest(change) => self.shorten(&target, change, notify).await.map(|_| ()),
             }
         };
-        let done = self.logged(entry, &mut report.notes, write, |()| None).await;
+        let done = self.run_logged(entry, &mut report.notes, write, |()| None).await;
         match done {
             Ok(()) => {
                 report.outcomes.push(Outcome::new(name, "delete", "done", what));
-                let carried = port.capabilities().cancel_message && matches!(gone, Deletion::Whole);
+                let carried =
+                    port.capabilities().cancel_message && matches!(deletion, Deletion::Whole);
                 if message.is_some() && !carried {
                     report.notes.push(
                         "the message was not sent: the service cannot send one with this".into(),

@@ -180,7 +180,7 @@ impl Pipeline {
         request: &Save,
     ) -> Result<ReadyChange> {
         self.may_write(&target).await?;
-        permitted(&target, &change)?;
+        check_permitted(&target, &change)?;
         make::fits(&change, target.owner.port.capabilities())?;
         let own = &target.owner.account.email;
         let list = change.guests.as_ref().unwrap_or(&target.facts.guests);
@@ -276,7 +276,7 @@ impl Pipeline {
             ..Entry::default()
         };
         let write = target.owner.port.update(&target.value, &change, notify);
-        match self.logged(entry, &mut report.notes, write, |_| None).await {
+        match self.run_logged(entry, &mut report.notes, write, |_| None).await {
             Ok(value) => report.events.push((target.owner.clone(), value)),
             Err(error) if error.is_open() => {
                 report.outcomes.push(Outcome::failed(name, "change", &error));
@@ -309,7 +309,7 @@ impl Pipeline {
             .time
             .clone()
             .unwrap_or_else(|| (moment(facts.start, &zone), moment(facts.end, &zone)));
-        let wanted = ClashCandidate {
+        let candidate = ClashCandidate {
             title: change.title.clone().unwrap_or_else(|| facts.title.clone()),
             uid: facts.uid.clone(),
             claim: clash::claim(change, Some(facts), main),
@@ -317,7 +317,7 @@ impl Pipeline {
             itself: std::iter::once(facts.id.clone()).chain(facts.series.clone()).collect(),
         };
         let strict = request.if_conflict == IfConflict::Refuse;
-        let (mut met, notes) = self.met(std::slice::from_ref(&wanted), strict).await?;
+        let (mut met, notes) = self.find_clashes(std::slice::from_ref(&candidate), strict).await?;
         report.notes.extend(notes);
         Ok(met.pop().unwrap_or_default().lines)
     }
@@ -334,7 +334,7 @@ impl Pipeline {
         let now = self.fetch_event(target.owner.clone(), &target.facts.id).await;
         match now {
             Ok(now) => self.changed_meanwhile(&now).await,
-            Err(gone) => gone,
+            Err(error) => error,
         }
     }
 }
@@ -367,7 +367,7 @@ fn still(seen: (EventTime, EventTime), base: &Base) -> EventSpan {
 }
 
 /// Refuses changes that only the organizer of a meeting can make.
-fn permitted(target: &EventTarget, change: &Change) -> Result<()> {
+fn check_permitted(target: &EventTarget, change: &Change) -> Result<()> {
     let theirs = [
         ("time", change.time.is_some()),
         ("people", change.guests.is_some()),

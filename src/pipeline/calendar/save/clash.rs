@@ -130,14 +130,14 @@ impl Pipeline {
     ///
     /// # Errors
     /// Only with `strict`, if an account could not be read.
-    pub(in crate::pipeline) async fn met(
+    pub(in crate::pipeline) async fn find_clashes(
         &self,
-        wanted: &[ClashCandidate],
+        candidates: &[ClashCandidate],
         strict: bool,
     ) -> Result<(Vec<Clashes>, Vec<Note>)> {
         let zone = &self.config.zone;
-        let nothing = vec![Clashes::default(); wanted.len()];
-        let times = || wanted.iter().flat_map(|one| &one.times);
+        let nothing = vec![Clashes::default(); candidates.len()];
+        let times = || candidates.iter().flat_map(|one| &one.times);
         let from = times().map(|(from, _)| from.instant(zone)).min();
         let to = times().map(|(_, to)| to.instant(zone)).max();
         let (Some(from), Some(to)) = (from, to) else {
@@ -192,7 +192,7 @@ impl Pipeline {
             }
         }
         let mut found: Vec<Clashes> = Vec::new();
-        for (number, one) in wanted.iter().enumerate() {
+        for (number, one) in candidates.iter().enumerate() {
             let mut lines = Vec::new();
             let groups = groups(one, &there, zone);
             let more = groups.len().saturating_sub(NAMED);
@@ -205,7 +205,7 @@ impl Pipeline {
             if more > 0 {
                 lines.push(note!("and clashes with {} more", more));
             }
-            let before = wanted.iter().zip(&found).take(number).enumerate();
+            let before = candidates.iter().zip(&found).take(number).enumerate();
             // An item that is refused itself causes no conflict.
             let stays = before.filter(|(_, (_, met))| !strict || met.lines.is_empty());
             lines.extend(stays.filter_map(|(at, (other, _))| among(one, at, other, zone)));
@@ -335,7 +335,7 @@ struct Group<'t> {
 
 /// Returns the conflicts of an item, duplicates first, then in order of time.
 fn groups<'t>(
-    wanted: &ClashCandidate,
+    candidate: &ClashCandidate,
     there: &'t [ExistingEvent],
     zone: &TimeZone,
 ) -> Vec<Group<'t>> {
@@ -345,10 +345,10 @@ fn groups<'t>(
     for one in sorted {
         let facts = &one.facts;
         let ids = || std::iter::once(&facts.id).chain(&facts.series);
-        let same_uid = wanted.uid.is_some() && wanted.uid == facts.uid;
+        let same_uid = candidate.uid.is_some() && candidate.uid == facts.uid;
         // Copies of a changed event in other calendars are that event, too.
-        let own_copy = same_uid && !wanted.itself.is_empty();
-        if facts.cancelled || own_copy || ids().any(|id| wanted.itself.contains(id)) {
+        let own_copy = same_uid && !candidate.itself.is_empty();
+        if facts.cancelled || own_copy || ids().any(|id| candidate.itself.contains(id)) {
             continue;
         }
         let from = facts.start.instant(zone);
@@ -356,13 +356,13 @@ fn groups<'t>(
             start.instant(zone) == from && start.is_day() == facts.start.is_day()
         };
         let duplicate = same_uid
-            || wanted.times.iter().any(|(start, _)| starts(start))
-                && alike(&wanted.title, &facts.title);
+            || candidate.times.iter().any(|(start, _)| starts(start))
+                && alike(&candidate.title, &facts.title);
         // Only the main calendar has no name.
         let there = (facts.start, facts.end);
         let claim = Claim::of(facts, one.calendar.is_empty());
         let clash = claim.competes(there, zone)
-            && wanted.competing(zone).any(|mine| overlap(mine, there, zone));
+            && candidate.competing(zone).any(|mine| overlap(mine, there, zone));
         if !duplicate && !clash {
             continue;
         }
@@ -400,13 +400,13 @@ fn among(one: &ClashCandidate, at: usize, other: &ClashCandidate, zone: &TimeZon
 }
 
 /// Returns true for an event at the first of the times, with the same length and title.
-fn is_twin(wanted: &ClashCandidate, there: &EventData) -> bool {
-    let first = wanted.times.first();
+fn is_twin(candidate: &ClashCandidate, there: &EventData) -> bool {
+    let first = candidate.times.first();
     let title = |text: &str| crate::text::cell(text);
     first == Some(&(there.start, there.end))
-        && title(&wanted.title) == title(&there.title)
+        && title(&candidate.title) == title(&there.title)
         && !there.cancelled
-        && !wanted.itself.contains(&there.id)
+        && !candidate.itself.contains(&there.id)
 }
 
 /// Returns true for similar titles: all words of one are in the other, or most words in both.

@@ -114,7 +114,7 @@ impl Pipeline {
         }
         let now = self.clock().now;
         let main = to.is_main();
-        let wanted: Vec<ClashCandidate> = items
+        let candidates: Vec<ClashCandidate> = items
             .iter()
             .map(|item| {
                 let change = &item.made.change;
@@ -131,7 +131,7 @@ impl Pipeline {
             })
             .collect();
         let strict = if_conflict == IfConflict::Refuse;
-        let (met, notes) = self.met(&wanted, strict).await?;
+        let (met, notes) = self.find_clashes(&candidates, strict).await?;
         for (item, met) in items.iter_mut().zip(met) {
             item.met = met;
         }
@@ -238,7 +238,7 @@ impl Pipeline {
             };
             let write = port.create(calendar, change, notify);
             let id = |value: &Value| port.event_data(value).map(|facts| facts.id);
-            match self.logged(entry, &mut report.notes, write, id).await {
+            match self.run_logged(entry, &mut report.notes, write, id).await {
                 Ok(value) => {
                     report.clashing += usize::from(!item.met.lines.is_empty());
                     report.events.push((to.owner.clone(), value));

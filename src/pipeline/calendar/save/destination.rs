@@ -66,11 +66,11 @@ impl Pipeline {
         account: Option<&str>,
         name: &str,
     ) -> Result<(Owner, KnownCalendar)> {
-        let mut wanted = self.calendar_selectors(&[name.to_owned()]).await?;
-        let Some(wanted) = wanted.pop() else {
+        let mut selectors = self.calendar_selectors(&[name.to_owned()]).await?;
+        let Some(selector) = selectors.pop() else {
             return Err(Error::argument("`calendar` is empty").next("give its name or id"));
         };
-        let accounts = match &wanted {
+        let accounts = match &selector {
             CalendarSelector::Id(owner, _) => vec![self.owner_named(owner, account).await?],
             CalendarSelector::Name(_) => self.named_or_all(account).await?,
         };
@@ -92,7 +92,7 @@ impl Pipeline {
                         _ => error.next("give `account` if you mean another account's calendar"),
                     }
                 })?;
-                let found = select_calendars(&places, &wanted, &owner.account.id);
+                let found = select_calendars(&places, &selector, &owner.account.id);
                 meant.extend(found.into_iter().map(|one| (owner.clone(), one.clone())));
                 seen.push((owner.clone(), places));
             }

@@ -93,7 +93,7 @@ impl Pipeline {
         };
         if entry.cancelled {
             let write = port.delete(&value, None, Notify::Nobody);
-            self.logged(line("delete"), notes, write, |()| None).await?;
+            self.run_logged(line("delete"), notes, write, |()| None).await?;
             return Ok(true);
         }
         let (change, _) = source::change(entry, port.capabilities(), own);
@@ -102,7 +102,7 @@ impl Pipeline {
             return Ok(false);
         }
         let write = port.update(&value, &change, Notify::Nobody);
-        self.logged(line("update"), notes, write, |_| None).await?;
+        self.run_logged(line("update"), notes, write, |_| None).await?;
         Ok(true)
     }
 

@@ -206,7 +206,7 @@ impl Pipeline {
         let creation = Entry { op: "create", ids: Vec::new(), ..entry.clone() };
         let write = port.create(calendar, &whole, notify);
         let id = |value: &Value| port.event_data(value).map(|facts| facts.id);
-        let created = self.logged(creation, &mut report.notes, write, id).await;
+        let created = self.run_logged(creation, &mut report.notes, write, id).await;
         let new = match created {
             Ok(new) => new,
             Err(error) if error.is_open() => {
@@ -224,7 +224,7 @@ impl Pipeline {
         // The old series is cut only when the new one exists, so that no event is lost.
         let shorter = Change { repeat: Some(Some(cut.before.clone())), ..Change::default() };
         let write = self.shorten(&master, &shorter, notify);
-        let shortened = self.logged(entry.clone(), &mut report.notes, write, |_| None).await;
+        let shortened = self.run_logged(entry.clone(), &mut report.notes, write, |_| None).await;
         match shortened {
             Ok(old) => {
                 report.events.push((master.owner.clone(), new));
@@ -262,7 +262,7 @@ impl Pipeline {
             Err(error) => {
                 let entry = Entry { op: "delete", ids: id(&new).into_iter().collect(), ..entry };
                 let write = port.delete(&new, None, notify);
-                match self.logged(entry, &mut report.notes, write, |()| None).await {
+                match self.run_logged(entry, &mut report.notes, write, |()| None).await {
                     Ok(()) => {
                         let error = self.passed_over(&master, error).await;
                         return Err(error.context(
@@ -312,8 +312,8 @@ impl Pipeline {
             return Err(error);
         };
         let rule = |repeat: Option<&Repeat>| repeat.map(|repeat| repeat.rule.clone());
-        let wanted = change.repeat.as_ref().and_then(Option::as_ref);
-        if rule(now.facts.repeat.as_ref()) == rule(wanted) {
+        let new_repeat = change.repeat.as_ref().and_then(Option::as_ref);
+        if rule(now.facts.repeat.as_ref()) == rule(new_repeat) {
             return Ok(now.value);
         }
         // That it is as it was does not mean that it stays so.
@@ -321,7 +321,7 @@ impl Pipeline {
     }
 
     /// Returns a note about exceptions, from a split on or all. Occurrences deleted
-    /// from the series stay deleted in `kept`.
+    /// from the series stay deleted in `split`.
     pub(super) async fn exceptions(
         &self,
         master: &EventTarget,
@@ -342,9 +342,9 @@ impl Pipeline {
             }
             match &mut split {
                 Some((at, _)) if original.instant(&zone) < at.instant(&zone) => continue,
-                Some((_, kept)) if facts.cancelled => {
-                    if !kept.except.contains(&original) {
-                        kept.except.push(original);
+                Some((_, repeat)) if facts.cancelled => {
+                    if !repeat.except.contains(&original) {
+                        repeat.except.push(original);
                     }
                     continue;
                 }

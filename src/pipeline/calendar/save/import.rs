@@ -350,7 +350,7 @@ impl Pipeline {
         report: &mut WriteReport,
     ) -> Result<()> {
         let now = self.clock().now;
-        let wanted: Vec<ClashCandidate> = items
+        let candidates: Vec<ClashCandidate> = items
             .iter()
             .map(|item| {
                 let repeat = item.entry.repeat.as_ref();
@@ -365,7 +365,7 @@ impl Pipeline {
             })
             .collect();
         let strict = request.if_conflict == IfConflict::Refuse;
-        let (met, notes) = self.met(&wanted, strict).await?;
+        let (met, notes) = self.find_clashes(&candidates, strict).await?;
         report.notes.extend(notes);
         for (item, met) in items.iter_mut().zip(met) {
             let twin = met.twins.iter().find(|(owner, _)| *owner == to.owner.account.id);
@@ -420,7 +420,7 @@ impl Pipeline {
                     match change == Change::default() && item.exceptions.is_empty() {
                         true => None,
                         // Its occurrences may be deleted, too.
-                        false => self.reached(there, &EventWrite::Delete(false)).await?,
+                        false => self.find_audience(there, &EventWrite::Delete(false)).await?,
                     }
                 }
                 Some(_) => None,
@@ -527,7 +527,7 @@ impl Pipeline {
                 let write = port.create(calendar, &item.change, Notify::Nobody);
                 let id = |value: &Value| port.event_data(value).map(|facts| facts.id);
                 match fits {
-                    Ok(()) => self.logged(line("create", None), notes, write, id).await,
+                    Ok(()) => self.run_logged(line("create", None), notes, write, id).await,
                     Err(error) => Err(error),
                 }
             }
@@ -535,7 +535,7 @@ impl Pipeline {
             Some(there) => {
                 let write = port.update(&there.value, &difference, Notify::Nobody);
                 let line = line("update", Some(&there.handle));
-                self.logged(line, notes, write, |_| None).await
+                self.run_logged(line, notes, write, |_| None).await
             }
         };
         let value = match written {

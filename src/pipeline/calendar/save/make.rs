@@ -185,13 +185,13 @@ pub(in crate::pipeline) fn difference(change: &Change, now: &EventData, zone: &T
         parts.push("notes".to_owned());
     }
     if let Some(list) = &change.guests {
-        let (added, gone) = (missing(list, &now.guests), missing(&now.guests, list));
+        let (added, removed) = (missing(list, &now.guests), missing(&now.guests, list));
         let mut people = Vec::new();
         if !added.is_empty() {
             people.push(format!("+ {}", guests::guest_line(&added)));
         }
-        if !gone.is_empty() {
-            people.push(format!("- {}", guests::guest_line(&gone)));
+        if !removed.is_empty() {
+            people.push(format!("- {}", guests::guest_line(&removed)));
         }
         match people.is_empty() {
             true => parts.push("people optional or not".to_owned()),

@@ -135,7 +135,7 @@ pub(in crate::pipeline) fn read(
         (None, None) => here.zone.clone(),
     };
     if words.end.is_some() {
-        ordered(start, end, &here.zone)?;
+        check_order(start, end, &here.zone)?;
     }
     Ok(Some(EventSpan { start, end, zone, echo }))
 }
@@ -220,7 +220,7 @@ fn end_after(before: &Before, start: EventTime) -> Result<EventTime> {
     after(start, minutes)
 }
 
-fn ordered(start: EventTime, end: EventTime, zone: &TimeZone) -> Result<()> {
+fn check_order(start: EventTime, end: EventTime, zone: &TimeZone) -> Result<()> {
     let backwards = match (start, end) {
         (EventTime::Day(start), EventTime::Day(end)) => end <= start,
         (start, end) => end.instant(zone) <= start.instant(zone),

@@ -276,12 +276,12 @@ pub(super) fn without(files: &mut Vec<Attachment>, names: &[String]) -> Result<(
 
 /// Removes the Bcc field from a message.
 fn without_bcc(source: &str) -> String {
-    let mut kept = String::with_capacity(source.len());
+    let mut out = String::with_capacity(source.len());
     let mut rest = source.split_inclusive('\n');
     let mut dropping = false;
     for line in rest.by_ref() {
         if line.trim_end().is_empty() {
-            kept.push_str(line);
+            out.push_str(line);
             break;
         }
         let folded = line.starts_with([' ', '\t']);
@@ -290,11 +290,11 @@ fn without_bcc(source: &str) -> String {
             false => line.get(..4).is_some_and(|name| name.eq_ignore_ascii_case("bcc:")),
         };
         if !dropping {
-            kept.push_str(line);
+            out.push_str(line);
         }
     }
-    kept.extend(rest);
-    kept
+    out.extend(rest);
+    out
 }
 
 /// Makes pictures that the body shows by `cid:NAME` parts of it.

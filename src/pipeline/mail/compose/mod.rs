@@ -176,15 +176,15 @@ impl Pipeline {
         let before = context.mailbox.states(&message).await.into_iter().next();
         let line = entry(&context, "discard", &ids, &stored.content, "");
         let write = context.mailbox.discard(&stored);
-        let gone = self.logged(line, &mut notes, write, |()| None).await;
+        let discarded = self.run_logged(line, &mut notes, write, |()| None).await;
         let name = format!("{handle} {}", short(&stored.content.subject));
-        let outcome = match &gone {
+        let outcome = match &discarded {
             Ok(()) => Outcome::new(name, "discard", "done", "it was not sent"),
             Err(error) => Outcome::failed(name, "discard", error),
         };
-        match gone {
+        match discarded {
             Err(error) if !error.is_open() => Err(error),
-            gone => {
+            discarded => {
                 let mut response = self
                     .write_report(WriteReport {
                         outcomes: vec![outcome],
@@ -192,7 +192,7 @@ impl Pipeline {
                         ..WriteReport::default()
                     })
                     .await?;
-                let before = before.and_then(Result::ok).filter(|_| gone.is_ok());
+                let before = before.and_then(Result::ok).filter(|_| discarded.is_ok());
                 if let Some(undo) = self.keep_discard(&context, before).await {
                     response.document.scalars.push(("undo", undo));
                 }
@@ -430,7 +430,7 @@ impl Pipeline {
         let found = match (&alias.signature, context.mailbox.capabilities().signatures) {
             (Some(own), _) => Some(("provider", own.clone())),
             (None, false) => match self.store.signature(&context.account.id).await? {
-                Some(kept) => Some(("daysheet", kept)),
+                Some(stored) => Some(("daysheet", stored)),
                 None => self.config.outlook_signature.clone().map(|text| ("settings", text)),
             },
             (None, true) => None,

@@ -276,10 +276,12 @@ async fn find(
             Ok(place)
         }
         Err(error) if with.create && with.dry_run && error.kind() == Kind::NotFound => {
-            let wanted = name.to_owned();
+            let new_name = name.to_owned();
             let change = match kind {
-                FolderKind::Folder => SettingsChange::CreateFolder { name: wanted },
-                FolderKind::Label => SettingsChange::CreateCategory { name: wanted, colour: None },
+                FolderKind::Folder => SettingsChange::CreateFolder { name: new_name },
+                FolderKind::Label => {
+                    SettingsChange::CreateCategory { name: new_name, colour: None }
+                }
             };
             mailbox.rehearse(&change).await?;
             notes.push(note!("{} would be created", quoted(name)));

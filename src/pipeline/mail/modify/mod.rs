@@ -218,7 +218,7 @@ impl Pipeline {
             return Ok(None);
         }
         // Deleted and copied messages cannot be restored.
-        let kept = match op {
+        let undo_number = match op {
             "delete" | "copy" => None,
             _ => Some(self.keep(works, op).await?),
         };
@@ -230,8 +230,8 @@ impl Pipeline {
         }
         let look = self.config.look;
         join_all(works.iter_mut().map(|work| write(work, look))).await;
-        let mut undo = kept;
-        if let Some(number) = kept {
+        let mut undo = undo_number;
+        if let Some(number) = undo_number {
             match self.trim(works, number).await {
                 Ok(true) => {}
                 Ok(false) => undo = None,
@@ -252,24 +252,24 @@ impl Pipeline {
     /// Stores the states of the messages that are about to change.
     async fn keep(&self, works: &[Work], op: &str) -> Result<u64> {
         let accounts: Vec<&str> = works.iter().map(|one| &*one.chosen.account.id).collect();
-        let kept: Vec<AccountUndo> = works
+        let undos: Vec<AccountUndo> = works
             .iter()
             .map(|work| work.undo_of(|_| true))
-            .filter(|kept| !kept.mail.is_empty())
+            .filter(|undo| !undo.mail.is_empty())
             .collect();
-        self.store.keep_undo(&accounts.join(" "), op, &UndoState::Mail(kept).write()?).await
+        self.store.keep_undo(&accounts.join(" "), op, &UndoState::Mail(undos).write()?).await
     }
 
     /// Removes the states of messages that did not change; returns false if none is left.
     async fn trim(&self, works: &[Work], number: u64) -> Result<bool> {
-        let kept: Vec<AccountUndo> = works
+        let undos: Vec<AccountUndo> = works
             .iter()
             .map(|work| work.undo_of(|turn| matches!(turn, Turn::Done | Turn::Open)))
-            .filter(|kept| !kept.mail.is_empty())
+            .filter(|undo| !undo.mail.is_empty())
             .collect();
-        let state = match kept.is_empty() {
+        let state = match undos.is_empty() {
             true => None,
-            false => Some(UndoState::Mail(kept).write()?),
+            false => Some(UndoState::Mail(undos).write()?),
         };
         self.store.trim_undo(number, state.as_deref()).await?;
         Ok(state.is_some())
@@ -310,8 +310,8 @@ impl Work {
     }
 
     /// Returns the data for undoing the changes with such an outcome.
-    fn undo_of(&self, wanted: impl Fn(Turn) -> bool) -> AccountUndo {
-        let changes = self.changes.iter().filter(|one| wanted(one.outcome));
+    fn undo_of(&self, selects: impl Fn(Turn) -> bool) -> AccountUndo {
+        let changes = self.changes.iter().filter(|one| selects(one.outcome));
         AccountUndo {
             account: self.chosen.account.id.clone(),
             mail: changes
@@ -375,7 +375,7 @@ async fn look_again(
         for (at, state) in missing.iter().zip(mailbox.states(&now).await) {
             let state = match state {
                 Ok(state) => Some(state),
-                Err(gone) if gone.kind() == Kind::NotFound => None,
+                Err(error) if error.kind() == Kind::NotFound => None,
                 Err(_) => continue,
             };
             if ids.get(*at).is_some_and(|id| action.is_done(id, state.as_ref())) {
@@ -429,18 +429,18 @@ async fn write(work: &mut Work, look: Duration) {
             let (outcome, why) = match answers.next() {
                 Some(Ok(now)) => {
                     let done = action.is_done(&change.before.id, now.as_ref());
-                    let gone = now.is_none();
+                    let missing = now.is_none();
                     change.now = now;
-                    match (done, gone) {
+                    match (done, missing) {
                         (true, _) => (Turn::Done, None),
-                        (false, true) => (Turn::Failed, Some(gone_meanwhile())),
+                        (false, true) => (Turn::Failed, Some(deleted_meanwhile())),
                         (false, false) => (Turn::Open, Some(not_so())),
                     }
                 }
                 Some(Err(error)) if error.is_open() => (Turn::Open, Some(error)),
                 Some(Err(error)) if began => (Turn::Open, Some(error)),
                 Some(Err(error)) => (Turn::Failed, Some(error)),
-                None => (Turn::Open, Some(untold())),
+                None => (Turn::Open, Some(unanswered())),
             };
             change.outcome = outcome;
             if let Some(error) = why {
@@ -485,7 +485,7 @@ fn refuse(works: &mut [Work]) {
     }
 }
 
-fn gone_meanwhile() -> Error {
+fn deleted_meanwhile() -> Error {
     Error::new(Kind::NotFound, "it no longer exists").next("search again")
 }
 
@@ -494,7 +494,7 @@ fn not_so() -> Error {
         .next("look at it with mail_read")
 }
 
-fn untold() -> Error {
+fn unanswered() -> Error {
     Error::new(Kind::Network, "the provider did not say")
 }
 

@@ -187,7 +187,7 @@ impl Pipeline {
                 Way::Open(_) => Ok(String::new()),
             }
         };
-        let done = self.logged(entry, notes, write, |_| None).await;
+        let done = self.run_logged(entry, notes, write, |_| None).await;
         notes.append(&mut late);
         match (done, &list.way) {
             (Ok(detail), Way::Mail(_)) => Outcome::new(&list.handle, OP, "waiting", detail),

@@ -123,7 +123,7 @@ impl Pipeline {
                 && !entry.cancelled
             {
                 let now = self.clock().now;
-                let wanted = ClashCandidate {
+                let candidate = ClashCandidate {
                     title: entry.title.clone(),
                     // It is no double of itself.
                     uid: None,
@@ -136,7 +136,7 @@ impl Pipeline {
                         .flatten()
                         .collect(),
                 };
-                let (met, more) = self.met(&[wanted], false).await?;
+                let (met, more) = self.find_clashes(&[candidate], false).await?;
                 notes.extend(more);
                 clashes = met
                     .into_iter()

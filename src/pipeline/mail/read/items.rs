@@ -101,10 +101,10 @@ fn is_from(from: &str, owner: &str) -> bool {
     address.trim_end_matches('>').eq_ignore_ascii_case(owner)
 }
 
-fn has_flag(response: &Response, at: usize, wanted: &str) -> bool {
+fn has_flag(response: &Response, at: usize, name: &str) -> bool {
     let flags = response.document.tables.first();
     match flags.and_then(|messages| messages.cell(at, "flags")) {
-        Some(Cell::Text(flags)) => flags.split(' ').any(|flag| flag == wanted),
+        Some(Cell::Text(flags)) => flags.split(' ').any(|flag| flag == name),
         _ => false,
     }
 }

@@ -1,7 +1,7 @@
 //! Filters and orders of messages, decided.
 //!
 //! A filter is checked once against the properties that the store can compare,
-//! and then asked for each message. Texts compare whatever their case, as in
+//! and then tested on each message. Texts compare whatever their case, as in
 //! Exchange.
 
 use super::message::{self, Importance};

@@ -71,7 +71,7 @@ pub(crate) fn flag(message: &Message, notes: &Notes) -> &'static str {
     }
 }
 
-/// The flag of a message as it is told.
+/// The flag of a message as it is returned.
 fn flag_json(message: &Message, notes: &Notes) -> Value {
     let status = flag(message, notes);
     let mut flag = Map::new();

@@ -33,7 +33,7 @@ pub(super) enum InvitedEvent {
 impl Pipeline {
     /// Finds the event that a message invites to; one that is not in the calendar is
     /// added with the answer.
-    pub(super) async fn invited(
+    pub(super) async fn find_or_add(
         &self,
         request: &Respond,
         account: &str,
@@ -196,7 +196,7 @@ impl Pipeline {
         };
         let creating = owner.port.create(None, &change, Notify::Nobody);
         let id = |value: &Value| owner.port.event_data(value).map(|facts| facts.id);
-        let created = self.logged(line.clone(), &mut report.notes, creating, id).await;
+        let created = self.run_logged(line.clone(), &mut report.notes, creating, id).await;
         let value = match created {
             Ok(value) => value,
             Err(error) if error.is_open() => {
@@ -221,7 +221,7 @@ impl Pipeline {
         let answered = match invites {
             true => {
                 let answering = owner.port.respond(&value, &response);
-                self.logged(line, &mut report.notes, answering, |_| None).await
+                self.run_logged(line, &mut report.notes, answering, |_| None).await
             }
             false => Err(Error::argument("it is your own event here")),
         };

@@ -39,7 +39,7 @@ impl Pipeline {
         self.needs(Access::Send, "answering or forwarding an invitation")?;
         let message = self.handle(HandleKind::Message, &request.id).await?;
         let target = match message {
-            Some((account, id)) => match self.invited(&request, &account, &id, caller).await? {
+            Some((account, id)) => match self.find_or_add(&request, &account, &id, caller).await? {
                 InvitedEvent::There(target) => *target,
                 InvitedEvent::Report(report) => return self.write_report(report).await,
             },
@@ -101,7 +101,7 @@ impl Pipeline {
             ..entry(&target, request)
         };
         let write = port.forward(&target.value, &addresses, comment);
-        match self.logged(logged, &mut report.notes, write, |()| None).await {
+        match self.run_logged(logged, &mut report.notes, write, |()| None).await {
             Ok(()) => {
                 let detail = format!("to {}", guest_line(&to));
                 report.outcomes.push(Outcome::new(name, "forward", "done", detail));
@@ -171,7 +171,7 @@ impl Pipeline {
         };
         let logged = Entry { recipients, ..entry(&target, request) };
         let write = target.owner.port.respond(&target.value, &response);
-        match self.logged(logged, &mut report.notes, write, |_| None).await {
+        match self.run_logged(logged, &mut report.notes, write, |_| None).await {
             Ok(Some(value)) => report.events.push((target.owner.clone(), value)),
             Ok(None) => report.outcomes.push(Outcome::new(
                 name,

@@ -430,7 +430,7 @@ async fn events_clash_when_both_take_time() {
             ("whole day and free", "20261120", "20261121", "TRANSP:TRANSPARENT"),
             ("whole day and busy", "20261120", "20261121", ""),
             ("another whole day", "20261120", "20261121", ""),
-            ("frame", "20261120T090000Z", "20261120T120000Z", "STATUS:TENTATIVE"),
+            ("frame", "20261120T090000Z", "20261120T150000Z", "STATUS:TENTATIVE"),
             ("away", "20261120T120000Z", "20261120T180000Z", "X-MICROSOFT-CDO-BUSYSTATUS:OOF"),
             ("long", "20261120T130000Z", "20261120T170000Z", ""),
             ("within long", "20261120T140000Z", "20261120T143000Z", ""),

@@ -9,9 +9,11 @@ use jiff::tz::TimeZone;
 use crate::event_time::EventTime;
 use crate::provider::calendar::{Answer, EventData, Show};
 
-/// The length from which an uncertain event is a frame for others, and an event without
-/// people in another calendar than the main one is about a thing: a kiln, a room.
-const LONG: SignedDuration = SignedDuration::from_hours(3);
+/// The length from which an uncertain event is a frame for others.
+const FRAME: SignedDuration = SignedDuration::from_hours(6);
+/// The length from which an event without people in another calendar than the main one
+/// is about a thing: a kiln, a room.
+const THING: SignedDuration = SignedDuration::from_hours(3);
 
 /// An event that overlaps others, by their positions; each pair is in the row of the
 /// event that starts first.
@@ -54,7 +56,8 @@ impl Claim {
         zone: &TimeZone,
     ) -> bool {
         let length = to.instant(zone).duration_since(from.instant(zone));
-        let frame = (self.uncertain || !self.personal) && (from.is_day() || length >= LONG);
+        let is_long = |least| from.is_day() || length >= least;
+        let frame = self.uncertain && is_long(FRAME) || !self.personal && is_long(THING);
         let away = matches!(self.show, Show::Free | Show::Oof | Show::Elsewhere);
         // An event that takes no time overlaps nothing.
         !away && !frame && length.is_positive()

@@ -51,6 +51,11 @@ impl Pipeline {
             own.len(),
             ours(range.tell(&zone))
         ));
+        response.notes.push(
+            "not counted: free, out-of-office and declined time, tentative events of 6 hours or \
+             more, timed events on an all-day one"
+                .into(),
+        );
         let missing = ranged.missing.iter().map(|error| note!("left out: {}", error));
         response.notes.extend(missing);
         response.notes.extend(ranged.notes);

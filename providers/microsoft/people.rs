@@ -54,6 +54,7 @@ pub async fn find(graph: &Graph, people: &People, projection: &Projection) -> Re
                 };
                 missing.extend(found.err());
             }
+            page.notes.dedup();
             // One list is better than none.
             match missing.first() {
                 Some(error) if missing.len() == requests.len() => return Err(error.clone()),

@@ -288,7 +288,10 @@ async fn accounts_are_found_by_any_usual_name() {
     for name in [None, Some(""), Some("mira"), Some("google")] {
         let error = accounts.find(name).await.unwrap_err();
         assert_eq!(error.kind(), Kind::Argument, "{name:?}");
-        assert!(error.to_string().contains("google:mirabel@example.com"), "{error}");
+        assert!(
+            error.to_string().contains(": name one of: mira@example.com, mirabel@example.com"),
+            "{error}"
+        );
     }
     let error = accounts.find(Some("bo")).await.unwrap_err();
     assert_eq!(error.kind(), Kind::NoAccount);

@@ -57,8 +57,8 @@ const FIELDS: &[Field] = &In("event").columns([
     field(
         "people",
         Text,
-        "Guests and their answers: + yes, - no, ~ maybe, ? none; `me` is you; the first five and a \
-         count of the rest, all with detail: full.",
+        "Guests and their answers: + yes, - no, ~ maybe, ? none; * optional; `me` is you; the first \
+         five and a count of the rest, all with detail: full.",
     )
     .untrusted(120)
         .sources(&[(Gmail, Guests(&GOOGLE_GUESTS, true)), (Outlook, Guests(&GRAPH_GUESTS, true))]),
@@ -159,6 +159,7 @@ const GOOGLE_GUESTS: GuestNames = GuestNames {
     answer: "responseStatus",
     me: "self",
     organizer: ("organizer", "true"),
+    optional: ("optional", "true"),
     room: ("resource", "true"),
 };
 
@@ -170,6 +171,7 @@ const GRAPH_GUESTS: GuestNames = GuestNames {
     answer: "status/response",
     me: "",
     organizer: ("status/response", "organizer"),
+    optional: ("type", "optional"),
     room: ("type", "resource"),
 };
 

@@ -61,5 +61,6 @@ const GUESTS: GuestNames = GuestNames {
     answer: "answer",
     me: "me",
     organizer: ("organizer", "true"),
+    optional: ("optional", "true"),
     room: ("room", "true"),
 };

@@ -309,6 +309,8 @@ pub struct GuestNames {
     pub me: &'static str,
     /// The path and the value that mark the organizer.
     pub organizer: (&'static str, &'static str),
+    /// The path and the value that mark optional attendance.
+    pub optional: (&'static str, &'static str),
     /// The path and the value that mark a room.
     pub room: (&'static str, &'static str),
 }

@@ -91,6 +91,7 @@ impl Projection {
                     }
                 }
                 self.path(&list, names.organizer.0);
+                self.path(&list, names.optional.0);
                 self.path(&list, names.room.0);
             }
             Source::Names(path) => {

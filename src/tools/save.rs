@@ -81,7 +81,7 @@ arguments! {
         tz: Option<String> = TEXT,
         place as "where": Option<String> = WRITTEN,
         notes: Option<String> = WRITTEN,
-        /// All guests; `?` behind: optional
+        /// All guests; `*` behind: optional
         people: Option<Vec<String>> = LIST_IF_GIVEN,
         /// Guests to add
         add: Vec<String> = LIST,

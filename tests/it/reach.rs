@@ -353,8 +353,8 @@ async fn new_recipients_need_confirmation_before_any_write() {
     };
     let refused = |why: &str| {
         format!(
-            "it reaches people never written to (eve@example.org), strangers' mail was read \
-             before, and {why}: ask the user to do it in the calendar program, or to run `daysheet \
+            "it reaches people never written to (eve@example.org), strangers' mail was shown \
+             before (lists count), and {why}: ask the user to do it in the calendar program, or to run `daysheet \
              call` in a terminal"
         )
     };
@@ -613,7 +613,7 @@ async fn automatic_reply_to_everybody_needs_confirmation() {
         match refused {
             None => drop(room.ok("manage", call.clone()).await),
             Some(expected) => {
-                assert_eq!(room.error("manage", call.clone()).await, expected, "{call}")
+                assert_eq!(room.error("manage", call.clone()).await, expected, "{call}");
             }
         }
     }

@@ -48,7 +48,7 @@ pub fn tells(notify: Notify, others: bool) -> Result<()> {
         return Ok(());
     }
     Err(Error::argument("Outlook always notifies all guests")
-        .next("give notify=all, or leave out the people"))
+        .next("give notify=all; it cannot be done silently"))
 }
 
 /// Returns true for a change that the guests can see.

@@ -126,15 +126,19 @@ pub(super) fn guests(list: &[Value], names: &GuestNames, short: bool, own: &str)
             .iter()
             .find(|(known, ..)| *known == answer)
             .map_or(('?', "no answer"), |(_, mark, word)| (*mark, *word));
-        let shown = match (short, own) {
-            (true, true) => Member { head: "me".to_owned(), tail: mark.to_string() },
-            (true, false) => {
-                Member { head: text::cell(&short_name(&name, &email)), tail: mark.to_string() }
+        let optional = says(guest, names.optional);
+        let shown = match short {
+            true => {
+                let head =
+                    if own { "me".to_owned() } else { text::cell(&short_name(&name, &email)) };
+                let tail = format!("{mark}{}", if optional { "*" } else { "" });
+                Member { head, tail }
             }
-            (false, _) => {
+            false => {
                 let who = text::Address::new(Some(&name), &email);
                 let word = if organizer { "organizer" } else { word };
-                Member::person(&who, &format!(" {word}"))
+                let tail = if optional { ", optional" } else { "" };
+                Member::person(&who, &format!(" {word}{tail}"))
             }
         };
         if own { &mut me } else { &mut others }.push(shown);
@@ -150,7 +154,7 @@ fn short_name(name: &str, email: &str) -> String {
     let plain = |local: &str| {
         !local.is_empty()
             && !own(local)
-            && !local.contains(|char: char| char.is_whitespace() || "+~?,\"".contains(char))
+            && !local.contains(|char: char| char.is_whitespace() || "+~?*,\"".contains(char))
     };
     match email.split_once('@') {
         Some((local, _)) if plain(local) => local.to_owned(),

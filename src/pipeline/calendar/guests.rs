@@ -15,14 +15,11 @@ const OURS: usize = 250;
 /// The number of guests that an error names.
 const NAMED: usize = 12;
 
-/// Reads `Name <a@b>` or `a@b`, as strictly as recipients of mail; a trailing `?` marks
-/// optional attendance. Warnings go into `notes`.
+/// Reads `Name <a@b>` or `a@b`, as strictly as recipients of mail; a trailing `*` marks
+/// optional attendance, and the signs of answers that rows show are passed over.
+/// Warnings go into `notes`.
 pub(in crate::pipeline) fn guest(field: &str, text: &str, notes: &mut Vec<Note>) -> Result<Guest> {
-    let trimmed = text.trim();
-    let (who, optional) = match trimmed.strip_suffix('?') {
-        Some(who) => (who.trim_end(), true),
-        None => (trimmed, false),
-    };
+    let (who, optional) = without_signs(text);
     let mut read = people::read(field, &[who.to_owned()])?;
     notes.append(&mut read.warnings);
     match read.people.as_slice() {
@@ -37,6 +34,12 @@ pub(in crate::pipeline) fn guest(field: &str, text: &str, notes: &mut Vec<Note>)
                 .next("give name@example.com or Name <name@example.com>, one per item"))
         }
     }
+}
+
+/// Returns a guest's text without the signs behind it, and whether one was `*`.
+fn without_signs(text: &str) -> (&str, bool) {
+    let who = text.trim().trim_end_matches(['*', '+', '-', '~', '?']);
+    (who.trim_end(), text.trim().get(who.len()..).is_some_and(|signs| signs.contains('*')))
 }
 
 /// Reads guests, each once; the last mark of optional attendance counts.
@@ -138,7 +141,7 @@ fn combine(guest: &Guest, now: &EventData) -> Guest {
 
 /// Finds the guest that is meant: by address, by the short name that rows show, or by the name.
 fn find_guest(text: &str, list: &[Guest]) -> Result<usize> {
-    let needle = text.trim().trim_end_matches('?').trim().to_lowercase();
+    let needle = without_signs(text).0.to_lowercase();
     let address = guest("remove", text, &mut Vec::new()).ok();
     let by = |fits: &dyn Fn(&Guest) -> bool| {
         let found: Vec<usize> =

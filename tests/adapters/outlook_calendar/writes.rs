@@ -232,7 +232,7 @@ async fn only_changed_fields_are_sent() {
 async fn unsupported_changes_are_refused_before_any_write() {
     let outlook = taker().await;
     let calendars = outlook.calendars().await;
-    let always = "Outlook always notifies all guests: give notify=all, or leave out the people";
+    let always = "Outlook always notifies all guests: give notify=all; it cannot be done silently";
     for (new, notify, expected) in cases! {
         Change { show: Some(Show::Focus), ..hour("x", "2026-02-03T09:00:00") }, Notify::All,
             "Outlook's calendars have no focus time: use show=busy, or a Google calendar";

@@ -259,7 +259,7 @@ impl Pipeline {
         let new = people_line(new.iter());
         let refused = |why: &str| {
             let seen = match strangers {
-                true => "strangers' mail was read before, and ",
+                true => "strangers' mail was shown before (lists count), and ",
                 false => "and ",
             };
             Error::argument(match act.sent_from {

@@ -201,6 +201,7 @@ fn person(guest: &Guest, own: &str) -> Value {
             Answer::Tentative => "tentative",
         }),
         "me": guest.address.eq_ignore_ascii_case(own),
+        "optional": guest.optional,
         "room": guest.room,
     })
 }

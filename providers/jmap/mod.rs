@@ -75,7 +75,7 @@ impl Jmap {
         let mut arguments = json!({"filter": filter, "sort": sort, "calculateTotal": true,
             "limit": request.limit.clamp(1, most), "collapseThreads": most == THREADS});
         if let (Some(cursor), Some(arguments)) = (&request.cursor, arguments.as_object_mut()) {
-            check(cursor)?;
+            self.check_id(cursor)?;
             arguments.insert("anchor".to_owned(), json!(cursor));
             arguments.insert("anchorOffset".to_owned(), json!(1));
         }
@@ -169,14 +169,14 @@ impl Mailbox for Jmap {
                 .next("read it with body=text or body=headers"));
         }
         let good: Vec<&str> =
-            ids.iter().map(String::as_str).filter(|id| check(id).is_ok()).collect();
+            ids.iter().map(String::as_str).filter(|id| self.check_id(id).is_ok()).collect();
         let arguments = objects::get_arguments(&good, projection, form);
         let items = match self.client.one("Email/get", arguments).await {
             Ok(found) => by_id(Some(&found)),
             Err(error) => return all(error),
         };
         let one = |id: &String| {
-            check(id)?;
+            self.check_id(id)?;
             let not_found = || Error::new(Kind::NotFound, "the server has no such message");
             Ok(objects::content(items.get(id).cloned().ok_or_else(not_found)?, form))
         };
@@ -184,7 +184,7 @@ impl Mailbox for Jmap {
     }
 
     async fn thread(&self, id: &str) -> Result<Vec<ThreadMessage>> {
-        check(id)?;
+        self.check_id(id)?;
         let found = self.client.one("Thread/get", json!({"ids": [id]})).await?;
         let not_found = || Error::new(Kind::NotFound, "the server has no such conversation");
         let threads = by_id(Some(&found));
@@ -229,17 +229,13 @@ impl Mailbox for Jmap {
         })
     }
 
+    /// RFC 8620, 1.2.
     fn check_id(&self, id: &str) -> Result<()> {
-        check(id)
+        let safe = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
+        let fits = (1..=255).contains(&id.len()) && id.bytes().all(safe);
+        let refused = || Error::argument("the id is not one of JMAP's");
+        fits.then_some(()).ok_or_else(|| refused().next("use a handle such as m12 from a search"))
     }
-}
-
-/// Checks that `id` could be one of JMAP's (RFC 8620, 1.2).
-fn check(id: &str) -> Result<()> {
-    let safe = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
-    let fits = (1..=255).contains(&id.len()) && id.bytes().all(safe);
-    let refused = || Error::argument("the id is not one of JMAP's");
-    fits.then_some(()).ok_or_else(|| refused().next("use a handle such as m12 from a search"))
 }
 
 /// The error for what is not mail.

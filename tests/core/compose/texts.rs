@@ -39,11 +39,16 @@ fn plain_text_and_html_become_each_other() {
     assert_eq!(both.text, "A & <b>\n  two\n\n\nend");
     assert_eq!(both.html, "<p>A &amp; &lt;b&gt;<br>\n&nbsp;&nbsp;two</p>\n<p>end &nbsp;</p>");
     let both = text::from_html(
-        "<p onclick=x()>Hi <a href='https://example.com'>you</a></p><script>x()</script>",
+        "<p onclick=x()>Hi <a href='https://example.com'>you</a></p><script>x()</script>\
+         <p><a href='https://me.example/'>me.example</a></p>",
     )
     .unwrap();
-    assert_eq!(both.html, "<p>Hi <a href=\"https://example.com\">you</a></p>");
-    assert_eq!(both.text, "Hi you [1]\n\n[1] https://example.com/");
+    assert_eq!(
+        both.html,
+        "<p>Hi <a href=\"https://example.com\">you</a></p>\
+         <p><a href=\"https://me.example/\">me.example</a></p>"
+    );
+    assert_eq!(both.text, "Hi you [1]\n\nme.example\n\n[1] https://example.com/");
     assert!(text::from_html(&"x".repeat(2 << 20)).is_err());
 }
 

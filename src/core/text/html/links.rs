@@ -198,11 +198,7 @@ impl Links {
         if let Some(number) = self.known.get(&target.url) {
             return *number;
         }
-        let (text, _) = if target.is_named_by(text) {
-            (String::new(), false)
-        } else {
-            clip(cell(text), MAX_TEXT)
-        };
+        let (text, _) = clip(cell(text), MAX_TEXT);
         self.list.push(Link { url: target.url.clone(), text });
         self.known.insert(target.url.clone(), self.list.len());
         self.list.len()

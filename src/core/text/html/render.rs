@@ -290,11 +290,12 @@ impl Renderer<'_> {
         let target = self.tree.attr(id, "href").and_then(LinkTarget::of);
         let Some(target) = target else { return true };
         let text = text_below(self.tree, id);
-        if let Some(links) = &mut self.links
-            && target.is_named_by(&text)
-        {
-            let number = links.number(&target, &text);
-            self.out.raw_word(&format!("[{number}]"));
+        if self.links.is_some() && target.is_named_by(&text) {
+            // The text is the address: a number would only take its place.
+            match text.contains("://") {
+                true => self.out.raw_word(&target.url),
+                false => self.out.text(text.trim()),
+            }
             return false;
         }
         undo.link = Some((target, text, self.out.pieces()));

@@ -621,7 +621,7 @@ async fn drafts_behave_the_same() {
          nothing was sent; mail_send id=d1 sends it\n\
          yes true \"Yes.\\n\\n--\\nMira L.\"\nthis thread already had a draft\n\
          true \"No.\\n\\n--\\nMira L.\"\n\
-         removed: the earlier text (16 characters)\nnothing was sent; mail_send id=d sends it\n\
+         replaced: the earlier text (16 characters)\nnothing was sent; mail_send id=d sends it\n\
          No.\nNo.\n\"Yes.\\n\\n--\\nMira L.\"\n\
          d was changed since: undo the later edit first, or edit it with mail_draft\n\
          messages: 3\nt: 1 more of them in trash or spam\n1"

@@ -176,7 +176,8 @@ async fn only_given_arguments_change_a_draft() {
     let edit = json!({"mode": "edit", "id": "d1", "body": "No", "cc": [], "detach": "a.txt"});
     assert_eq!(
         mira.ok(edit).await[1],
-        "removed: `priya@example.com`, `a.txt`, the earlier text (28 characters)\n\
+        "removed: `priya@example.com`, `a.txt`\n\
+         replaced: the earlier text (28 characters)\n\
          importance: high\nnothing was sent; mail_send id=d1 sends it"
     );
     let after = mira.draft_message("draft1");
@@ -204,7 +205,9 @@ async fn signature_stays_when_the_text_changes() {
         )
     };
     let no_note = String::new;
-    let ends = |line: &&str| line.starts_with("nothing was sent") || line.starts_with("removed: ");
+    let ends = |line: &&str| {
+        ["nothing was sent", "removed: ", "replaced: "].iter().any(|start| line.starts_with(start))
+    };
     for (address, text, html, more, expected, note) in cases! {
         // Ours, of an address that has none by now: no program tells where it is from.
         LAMPS, "Old\n\n-- \nBy hand", "<p>Old</p>\n<div>-- <br>\n<p>By <b>hand</b></p></div>",

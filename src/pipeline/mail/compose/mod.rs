@@ -539,8 +539,9 @@ fn dropped(
     }
 }
 
-/// Returns a note on what an edit removed from a draft: people, files, text.
-fn removed(before: &OutgoingMessage, now: &OutgoingMessage) -> Option<Note> {
+/// Returns notes on what an edit removed from a draft: people, files, the quote, and
+/// the earlier text.
+fn removed(before: &OutgoingMessage, now: &OutgoingMessage) -> Vec<Note> {
     let mut lists = Vec::new();
     let kept: HashSet<String> = everybody(now).map(|one| one.address.to_lowercase()).collect();
     let gone = everybody(before).filter(|one| !kept.contains(&one.address.to_lowercase()));
@@ -552,22 +553,18 @@ fn removed(before: &OutgoingMessage, now: &OutgoingMessage) -> Option<Note> {
             None => lists.push(file.name.clone()),
         }
     }
+    let mut notes = Vec::new();
+    if !lists.is_empty() {
+        notes.push(note!("removed: {}", quoted_list(lists)));
+    }
     let (old, new) = (quote::parts(&before.text, &before.html), quote::parts(&now.text, &now.html));
-    let mut count = Vec::new();
-    if old.text != new.text && !old.text.is_empty() {
-        count.push(format!("the earlier text ({} characters)", old.text.chars().count()));
-    }
     if let (Some(chars), None) = (old.quote, new.quote) {
-        count.push(format!("the quote ({chars} characters)"));
+        notes.push(note!("removed: the quote ({} characters)", chars));
     }
-    match (lists.is_empty(), count.is_empty()) {
-        (true, true) => None,
-        (true, false) => Some(note!("removed: {}", ours(count.join(", ")))),
-        (false, true) => Some(note!("removed: {}", quoted_list(lists))),
-        (false, false) => {
-            Some(note!("removed: {}, {}", quoted_list(lists), ours(count.join(", "))))
-        }
+    if old.text != new.text && !old.text.is_empty() {
+        notes.push(note!("replaced: the earlier text ({} characters)", old.text.chars().count()));
     }
+    notes
 }
 
 /// Returns a subject unchanged, if it is one line.

@@ -365,7 +365,10 @@ async fn event_missing_from_the_calendar_is_added() {
     let harness = with_invitation(CalendarHarness::one().await, &document(INVITATION)).await;
     let call = |response: &str| json!({"id": "m1", "response": response});
     let blocks = harness.call("calendar_respond", call("tentative")).await.unwrap();
-    assert_eq!(blocks[1], "the meeting was not in the calendar and was added");
+    assert_eq!(
+        blocks[1],
+        "the meeting was not in the calendar and was added\nthe answer was sent to the organizer"
+    );
     assert_eq!(
         harness.written(),
         [

@@ -141,17 +141,21 @@ async fn invitation_is_answered() {
              e1|Tue 2036-02-05 10h00|11h00|Invited|null|ana@example.com|me{answer} bo+|\"\""
         )
     };
+    let noted = |answer: &str, note: &str| format!("{}\n--\n{note}", row(answer));
+    let sent = "the answer was sent to the organizer";
     let cases = cases! {
-        json!({"id": "main/i", "response": "accept"}), row("+"), "respond main/i Accepted";
-        json!({"id": "main/i", "response": "decline", "comment": "Away"}), row("-"),
+        json!({"id": "main/i", "response": "accept"}), noted("+", sent), "respond main/i Accepted";
+        json!({"id": "main/i", "response": "decline", "comment": "Away"}),
+            noted("-", &format!("{sent}, with the comment")),
             "respond main/i Declined \"Away\"";
-        json!({"id": "main/i", "response": "tentative", "notify": "none"}), row("~"),
+        json!({"id": "main/i", "response": "tentative", "notify": "none"}),
+            noted("~", "the organizer was not notified"),
             "respond main/i Tentative quietly";
         json!({"id": "main/i", "response": "tentative", "propose": "2036-02-06 10h00"}),
-            format!("{}\n--\nproposed: Wed 2036-02-06 10h00 to 11h00", row("~")),
+            noted("~", &format!("proposed: Wed 2036-02-06 10h00 to 11h00\n{sent}")),
             "respond main/i Tentative 2036-02-06T09:00:00Z/2036-02-06T10:00:00Z";
         json!({"id": "main/i", "response": "decline", "propose": "14:00 / 14:30"}),
-            format!("{}\n--\nproposed: Tue 2036-02-05 14h00 to 14h30", row("-")),
+            noted("-", &format!("proposed: Tue 2036-02-05 14h00 to 14h30\n{sent}")),
             "respond main/i Declined 2036-02-05T13:00:00Z/2036-02-05T13:30:00Z";
         json!({"id": "main/i", "response": "forward", "to": ["Cy <cy@example.com>", "di@example.com"],
                "comment": "For you"}),
@@ -181,7 +185,7 @@ async fn invitation_is_answered() {
     assert_eq!(
         at_outlook.ok("calendar_respond", call).await,
         "outcomes[1|]{item|op|result|detail}:\n  e1 Invited|decline|done|it is no longer in the \
-         calendar"
+         calendar\n--\nthe answer was sent to the organizer"
     );
 }
 

@@ -172,13 +172,18 @@ impl Pipeline {
         let logged = Entry { recipients, ..entry(&target, request) };
         let write = target.owner.port.respond(&target.value, &response);
         match self.run_logged(logged, &mut report.notes, write, |_| None).await {
-            Ok(Some(value)) => report.events.push((target.owner.clone(), value)),
-            Ok(None) => report.outcomes.push(Outcome::new(
-                name,
-                word(answer),
-                "done",
-                "it is no longer in the calendar",
-            )),
+            Ok(found) => {
+                report.notes.push(receipt(request));
+                match found {
+                    Some(value) => report.events.push((target.owner.clone(), value)),
+                    None => report.outcomes.push(Outcome::new(
+                        name,
+                        word(answer),
+                        "done",
+                        "it is no longer in the calendar",
+                    )),
+                }
+            }
             Err(error) if error.is_open() => {
                 report.outcomes.push(Outcome::failed(name, word(answer), &error));
             }
@@ -276,6 +281,15 @@ pub(super) fn response(
         comment: request.comment.clone(),
         propose,
         notify: request.notifies(),
+    }
+}
+
+/// Returns the note on who was notified of an answer.
+pub(super) fn receipt(request: &Respond) -> Note {
+    match (request.notifies(), &request.comment) {
+        (true, Some(_)) => "the answer was sent to the organizer, with the comment".into(),
+        (true, None) => "the answer was sent to the organizer".into(),
+        (false, _) => "the organizer was not notified".into(),
     }
 }
 

@@ -1,4 +1,4 @@
-//! The adapters over the sandbox, which stores what it is told: the same steps at both
+//! The adapters over the sandbox, which stores what is written: the same steps at both
 //! providers, and what each of them has alone.
 
 use daysheet_sandbox::Options;

@@ -105,7 +105,7 @@ async fn forwarding_rules_are_refused() {
         create("label:Print shop"),
             "`shop` is not an action of a rule: use read, star, archive, trash, never_spam, \
              important, label:NAME and move:NAME; put names with spaces in quotes";
-        // All that is wrong is told at once.
+        // All that is wrong is named at once.
         json!({"kind": "rule", "op": "create", "set": {"then": "label", "enabled": 3}}),
             "the rule names no messages: give `when` as a search query, such as \
              from:news@shop.example; `label` is not an action of a rule: use read, star, archive, \

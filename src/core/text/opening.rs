@@ -143,13 +143,7 @@ fn greeted(text: &str) -> Option<&str> {
         return text.get(at + mark.len_utf8()..).map(trimmed);
     }
     let name = head.get(..byte_after(head, 24)).unwrap_or_default();
-    let end = AFTER_NAME.split('|').filter_map(|word| {
-        let at = match word.is_ascii() {
-            true => name.find(word)?,
-            false => name.find(word).or_else(|| name.to_lowercase().find(word))?,
-        };
-        Some(at + word.len())
-    });
+    let end = AFTER_NAME.split('|').filter_map(|word| Some(name.find(word)? + word.len()));
     text.get(end.min()?..).map(trimmed)
 }
 

@@ -244,15 +244,7 @@ fn nearest<'a>(wanted: &str, names: &'a [String]) -> Option<&'a str> {
 
 /// Returns the lower-case texts of a column of everything that was listed.
 fn texts(pipeline: &Pipeline, table: &Table, column: &str, list: &Listed) -> Vec<String> {
-    let names = HashMap::new();
-    let context = |api: Api| Context {
-        api,
-        zone: &pipeline.config.zone,
-        account: "",
-        address: "",
-        names: &names,
-        room: Room::List,
-    };
+    let context = |api: Api| Context { api, room: Room::List, ..pipeline.local() };
     let field = table.field(column);
     let read = |item: &Value, api: Api| {
         field.map(|field| flatten::texts(field, item, &context(api))).unwrap_or_default()

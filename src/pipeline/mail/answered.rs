@@ -96,7 +96,7 @@ pub(super) async fn keep(
     table: &'static Table,
     items: &mut Vec<Value>,
     context: &Context<'_>,
-    wanted: bool,
+    is_answered: bool,
 ) -> Result<Answers> {
     let (answers, failed) = look_up(mailbox, table, items, context).await;
     if let Some(error) = failed {
@@ -105,7 +105,7 @@ pub(super) async fn keep(
     items.retain(|item| {
         let id = flatten::key(table, item, context);
         let answered = id.and_then(|id| answers.get(&id));
-        answered.is_some_and(|answered| (*answered == Answered::Yes) == wanted)
+        answered.is_some_and(|answered| (*answered == Answered::Yes) == is_answered)
     });
     Ok(answers)
 }

@@ -1,4 +1,4 @@
-//! The same over the sandbox, which stores what it is told: what Outlook alone has.
+//! The same over the sandbox, which stores what is written: what Outlook alone has.
 
 use daysheet_core::event_time::EventTime;
 use daysheet_core::recurrence::Repeat;

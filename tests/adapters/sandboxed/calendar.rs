@@ -257,7 +257,7 @@ async fn series_keeps_its_local_time_and_exceptions() {
         for calendars in [&mine, &theirs] {
             assert_eq!(titles_and_starts(between(&**calendars, from, to, false).await), all);
         }
-        // What does not recur is told beside what does.
+        // What does not recur is shown beside what does.
         let once = hour("Once", "2031-04-17T09:00:00");
         let once = mine.create(None, &once, Notify::Nobody).await.unwrap();
         assert_eq!(

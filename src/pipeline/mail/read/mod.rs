@@ -345,7 +345,7 @@ async fn readable(
         let readable = match form {
             Body::Raw => source("raw"),
             Body::Headers => source("headers"),
-            // Its length is told.
+            // Its length is stated.
             Body::Text | Body::None => shown(Form::Text),
             Body::Markdown => shown(Form::Markdown),
             Body::Html => shown(Form::Html),

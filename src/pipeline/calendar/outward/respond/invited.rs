@@ -4,7 +4,7 @@
 use jiff::tz::TimeZone;
 use serde_json::Value;
 
-use super::{TOOL, confirmed, receipt, response, word};
+use super::{TOOL, add_answered, confirmed, response, word};
 use crate::client::ClientPrompts;
 use crate::error::{Error, Kind, Result};
 use crate::event_time;
@@ -226,18 +226,7 @@ impl Pipeline {
             false => Err(Error::argument("it is your own event here")),
         };
         match answered {
-            Ok(found) => {
-                report.notes.push(receipt(request));
-                match found {
-                    Some(after) => report.events.push((owner, after)),
-                    None => report.outcomes.push(Outcome::new(
-                        name,
-                        word(answer),
-                        "done",
-                        "it is no longer in the calendar",
-                    )),
-                }
-            }
+            Ok(found) => add_answered(&mut report, request, answer, name, found, &owner),
             Err(error) if error.is_open() => {
                 report.outcomes.push(Outcome::failed(name, word(answer), &error));
                 report.events.push((owner, value));

@@ -4,10 +4,11 @@ mod invited;
 
 use crate::provider::CalendarCapabilities;
 use jiff::Timestamp;
+use serde_json::Value;
 
 use super::super::guests::{guest, guest_line};
 use super::super::save::{Before, read};
-use super::super::target::{EventTarget, event_line, span, title};
+use super::super::target::{EventTarget, Owner, event_line, span, title};
 use crate::access::Access;
 use crate::client::ClientPrompts;
 use crate::error::{Error, Result};
@@ -173,16 +174,7 @@ impl Pipeline {
         let write = target.owner.port.respond(&target.value, &response);
         match self.run_logged(logged, &mut report.notes, write, |_| None).await {
             Ok(found) => {
-                report.notes.push(receipt(request));
-                match found {
-                    Some(value) => report.events.push((target.owner.clone(), value)),
-                    None => report.outcomes.push(Outcome::new(
-                        name,
-                        word(answer),
-                        "done",
-                        "it is no longer in the calendar",
-                    )),
-                }
+                add_answered(&mut report, request, answer, name, found, &target.owner);
             }
             Err(error) if error.is_open() => {
                 report.outcomes.push(Outcome::failed(name, word(answer), &error));
@@ -284,12 +276,29 @@ pub(super) fn response(
     }
 }
 
-/// Returns the note on who was notified of an answer.
-pub(super) fn receipt(request: &Respond) -> Note {
-    match (request.notifies(), &request.comment) {
+/// Adds what became of the event `name` that was answered, and whether the organizer was
+/// notified; an event that is `None` was taken out of the calendar.
+pub(super) fn add_answered(
+    report: &mut WriteReport,
+    request: &Respond,
+    answer: Answer,
+    name: String,
+    event: Option<Value>,
+    owner: &Owner,
+) {
+    report.notes.push(match (request.notifies(), &request.comment) {
         (true, Some(_)) => "the answer was sent to the organizer, with the comment".into(),
         (true, None) => "the answer was sent to the organizer".into(),
         (false, _) => "the organizer was not notified".into(),
+    });
+    match event {
+        Some(event) => report.events.push((owner.clone(), event)),
+        None => report.outcomes.push(Outcome::new(
+            name,
+            word(answer),
+            "done",
+            "it is no longer in the calendar",
+        )),
     }
 }
 

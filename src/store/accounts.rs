@@ -180,19 +180,19 @@ impl Store {
     /// # Errors
     /// [`Kind::Store`].
     pub async fn lease_account(&self, id: &str, version: i64, seconds: i64) -> Result<bool> {
-        let now = now();
-        // A lease that ends later than any we give is a clock set back since.
+        // The database reads the clock, because it does so after it has waited for its write
+        // lock. A time read before could be older than a lease taken meanwhile, which would
+        // then seem to end later than any we give: that is a clock set back since.
         self.changes_one(
             sqlx::query(
-                "UPDATE accounts SET lease = $4 \
+                "UPDATE accounts SET lease = unixepoch() + $4 \
                  WHERE owner = $1 AND id = $2 AND version = $3 \
-                   AND (lease <= $5 OR lease > $4)",
+                   AND (lease <= unixepoch() OR lease > unixepoch() + $4)",
             )
             .bind(OWNER)
             .bind(id)
             .bind(version)
-            .bind(now + seconds)
-            .bind(now),
+            .bind(seconds),
         )
         .await
     }

@@ -369,6 +369,24 @@ async fn row_changes_only_from_the_version_read() {
     assert!(again.version > row.version);
 }
 
+/// A process that waits for the database takes no lease that another took meanwhile.
+#[tokio::test]
+async fn a_lease_taken_during_the_wait_counts() {
+    let (home, store) = fresh();
+    let version = store.put_account(&account("f1:one".to_owned())).await.unwrap().version;
+    let mut other = raw(home.path()).await;
+    let mut writing = other.begin_with("BEGIN IMMEDIATE").await.unwrap();
+    let late = tokio::spawn(async move { store.lease_account(MIRA, version, 20).await });
+    // Into the next second, so that the lease below ends after one of the second before.
+    tokio::time::sleep(Duration::from_millis(1100)).await;
+    sqlx::query("UPDATE accounts SET lease = unixepoch() + 20")
+        .execute(&mut *writing)
+        .await
+        .unwrap();
+    writing.commit().await.unwrap();
+    assert!(!late.await.unwrap().unwrap());
+}
+
 #[tokio::test]
 async fn shown_event_versions_are_stored_and_replaced() {
     let home = tempfile::tempdir().unwrap();

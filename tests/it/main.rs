@@ -17,7 +17,7 @@
 //! | `gmail` | the main job over Gmail | 9, 13, 14, 16, 17 |
 //! | `brief`, `answers`, `levels`, `elicitation` | whole calls: the day, every column, each level, questions to the user | 25, 26, 30 |
 //! | `routes` | the sandbox has no route that no adapter calls | |
-//! | `attacks`, `strangers`, `faults`, `unwritable` | hostile mail; writes that break off; disks that are full | 16, 28, 29, 31 |
+//! | `attacks`, `strangers`, `faults`, `cancel`, `unwritable` | hostile mail; writes that break off; calls that are cancelled; disks that are full | 16, 28, 29, 31 |
 //! | `server`, `cli` | the program, over its pipes and as it is typed | 6, 29 |
 //!
 //! Helpers: `support` is a session over the sandbox; `tests/common` has a client of the sandbox, and
@@ -44,6 +44,7 @@ mod arrange;
 mod attacks;
 mod both;
 mod brief;
+mod cancel;
 mod checks;
 mod cli;
 mod config;

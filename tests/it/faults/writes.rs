@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use tokio::io::AsyncWriteExt;
 
 /// Both providers, and either alone.
-const BOTH: &[&str] = &["google", "microsoft"];
+pub const BOTH: &[&str] = &["google", "microsoft"];
 const GOOGLE: &[&str] = &["google"];
 const MICROSOFT: &[&str] = &["microsoft"];
 

@@ -1,0 +1,186 @@
+//! Calls of every tool that are cancelled in the middle of a request.
+//!
+//! Writes that are cancelled are in `faults.rs`; here are the calls that write nothing, and the
+//! check that no tool is forgotten.
+
+use std::time::{Duration, Instant};
+
+use daysheet::cli::app::App;
+use daysheet::cli::sandboxed::Who;
+use daysheet::sandbox::{Faults, Sandbox};
+use daysheet::tools::TOOLS;
+use futures_util::future::join_all;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
+
+use crate::faults::writes::BOTH;
+use crate::support::{ME, config};
+
+/// Calls that write nothing. They see what an earlier search has shown: `m1` and on.
+const READS: &[(&str, &str)] = &[
+    ("mail_search", r#"{"limit": 50}"#),
+    ("mail_search", r#"{"q": "is:unanswered", "by": "thread"}"#),
+    ("mail_read", r#"{"ids": ["m1", "m2", "m3"]}"#),
+    ("mail_attachment", r#"{"ids": ["m1", "m2", "m3", "m4", "m5"], "as": "file"}"#),
+    ("lookup", r#"{"kind": "contacts", "q": "an"}"#),
+    ("lookup", r#"{"kind": "folders"}"#),
+    ("calendar_search", r#"{"from": "2026-11-01", "to": "2026-12-31"}"#),
+    ("calendar_free", r#"{"who": ["jonas@example.com"], "from": "+1d", "to": "+8d"}"#),
+    ("changes", "{}"),
+    ("brief", "{}"),
+    ("mail_modify", r#"{"q": "is:unread", "do": "star", "dry_run": true}"#),
+    (
+        "calendar_save",
+        r#"{"events": [{"title": "Kiln", "start": "2026-11-16 13h15"}], "dry_run": true}"#,
+    ),
+    ("manage", r#"{"kind": "label", "op": "delete", "id": "Travel", "dry_run": true}"#),
+];
+
+/// The tools that only write (`faults::writes` has a call of each), one with a test below, and
+/// one that makes no request.
+const OTHERS: &[&str] =
+    &["mail_draft", "mail_send", "calendar_delete", "calendar_respond", "accounts", "output_read"];
+
+/// A server over one provider, and a client that speaks JSON-RPC by hand.
+struct Wire {
+    app: App,
+    sandbox: Sandbox,
+    _home: TempDir,
+    to: Box<dyn tokio::io::AsyncWrite + Unpin + Send>,
+    answers: tokio::io::Lines<BufReader<tokio::io::ReadHalf<tokio::io::DuplexStream>>>,
+    id: u64,
+}
+
+impl Wire {
+    async fn open(provider: &'static str) -> Self {
+        let home = TempDir::new().unwrap();
+        let who = match provider {
+            "google" => Who::These(&[("google", ME)]),
+            _ => Who::These(&[("microsoft", ME)]),
+        };
+        let config = config(home.path(), &[]);
+        let (app, sandbox) =
+            App::sandboxed(config, None, None, Faults::default(), who).await.unwrap();
+        let (ours, theirs) = tokio::io::duplex(1 << 20);
+        let (input, output) = tokio::io::split(theirs);
+        tokio::spawn(app.server().serve(input, output));
+        let (answers, to) = tokio::io::split(ours);
+        let answers = BufReader::new(answers).lines();
+        let mut wire = Self { app, sandbox, _home: home, to: Box::new(to), answers, id: 0 };
+        let begin = json!({"protocolVersion": "2025-11-25", "capabilities": {},
+                           "clientInfo": {"name": "impatient", "version": "1"}});
+        wire.request("initialize", begin).await;
+        wire.notify("notifications/initialized", json!({})).await;
+        wire
+    }
+
+    async fn send(&mut self, message: Value) {
+        self.to.write_all(format!("{message}\n").as_bytes()).await.unwrap();
+    }
+
+    async fn notify(&mut self, method: &str, params: Value) {
+        self.send(json!({"jsonrpc": "2.0", "method": method, "params": params})).await;
+    }
+
+    async fn begin(&mut self, method: &str, params: Value) -> u64 {
+        self.id += 1;
+        let id = self.id;
+        self.send(json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params})).await;
+        id
+    }
+
+    /// Reads messages until the answer to `id`; it and those before.
+    async fn until(&mut self, id: u64) -> Vec<Value> {
+        let mut all: Vec<Value> = Vec::new();
+        while all.last().is_none_or(|last| last["id"] != id) {
+            let line = self.answers.next_line().await.unwrap().unwrap();
+            all.push(serde_json::from_str(&line).unwrap());
+        }
+        all
+    }
+
+    async fn request(&mut self, method: &str, params: Value) -> Value {
+        let id = self.begin(method, params).await;
+        self.until(id).await.pop().unwrap()
+    }
+
+    /// Calls a tool, and cancels the call as soon as `reached` is true.
+    async fn cancel(
+        &mut self,
+        tool: &str,
+        arguments: &Value,
+        reached: impl AsyncFn(&App, &Sandbox) -> bool,
+    ) -> Result<(), String> {
+        let call = json!({"name": tool, "arguments": arguments});
+        let id = self.begin("tools/call", call).await;
+        let begun = Instant::now();
+        while !reached(&self.app, &self.sandbox).await {
+            if begun.elapsed() > Duration::from_secs(5) {
+                return Err("made no request".to_owned());
+            }
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        self.notify("notifications/cancelled", json!({"requestId": id})).await;
+        // The session goes on, and what was cancelled has no answer.
+        let ping = self.begin("ping", json!({})).await;
+        match self.until(ping).await.iter().find(|one| one["id"] == id) {
+            Some(answer) => Err(format!("was answered: {answer}")),
+            None => Ok(()),
+        }
+    }
+}
+
+#[tokio::test]
+async fn cancelled_reads_make_no_further_request() {
+    for tool in TOOLS {
+        let mut known = READS.iter().map(|(name, _)| name).chain(OTHERS);
+        assert!(known.any(|name| *name == tool.name), "no call of {} is cancelled", tool.name);
+    }
+    let wrong = BOTH.iter().map(|provider| async move {
+        let mut wire = Wire::open(provider).await;
+        let search = json!({"name": "mail_search", "arguments": {"q": "has:attachment"}});
+        wire.request("tools/call", search).await;
+        wire.sandbox.set_faults("delay=100ms".parse().unwrap());
+        let mut wrong = Vec::new();
+        for (tool, arguments) in READS {
+            let arguments: Value = serde_json::from_str(arguments).unwrap();
+            let before = wire.sandbox.requests();
+            let begun = async |_: &App, sandbox: &Sandbox| sandbox.requests() > before;
+            if let Err(why) = wire.cancel(tool, &arguments, begun).await {
+                wrong.push(format!("{provider} {tool} {arguments}: {why}"));
+                continue;
+            }
+            // Requests that were on their way may still arrive.
+            tokio::time::sleep(Duration::from_millis(30)).await;
+            let arrived = wire.sandbox.requests();
+            tokio::time::sleep(Duration::from_millis(150)).await;
+            let more = wire.sandbox.requests() - arrived;
+            if more > 0 {
+                wrong.push(format!("{provider} {tool} {arguments}: {more} more requests"));
+            }
+        }
+        let log = std::fs::read_to_string(wire.app.config.home.join("audit.jsonl"));
+        wrong.extend(log.ok().map(|log| format!("{provider} has written: {log}")));
+        wrong
+    });
+    let wrong: Vec<String> = join_all(wrong).await.into_iter().flatten().collect();
+    assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
+}
+
+/// Signing out is completed: nobody is left with a grant that no account belongs to.
+#[tokio::test]
+async fn cancelled_sign_out_is_completed() {
+    let mut wire = Wire::open("google").await;
+    wire.sandbox.set_faults("delay=100ms".parse().unwrap());
+    let revoked = |wire: &Wire| wire.sandbox.routes()["POST /revoke"];
+    assert_eq!(revoked(&wire), 0);
+    let removed = async |app: &App, _: &Sandbox| app.accounts.list().await.unwrap().is_empty();
+    let call = json!({"op": "remove", "account": ME});
+    wire.cancel("accounts", &call, removed).await.unwrap();
+    let begun = Instant::now();
+    while revoked(&wire) == 0 && begun.elapsed() < Duration::from_secs(5) {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    assert_eq!(revoked(&wire), 1);
+}

@@ -81,10 +81,15 @@ const FIELDS: &[Field] = &In("event").columns([
     .level(More)
     .untrusted(60)
         .sources(&[(Gmail, Names("calendarId")), (Outlook, Names("calendarId"))]),
-    field("link", Text, "Link to join the online meeting.")
+    field("link", Text, "Link to join the online meeting; `page` is the event's own.")
         .level(More)
         .untrusted(300)
         .sources(&[(Gmail, Either(&[Path("hangoutLink"), Each("conferenceData/entryPoints", &Path("uri"))])), (Outlook, Either(&[Path("onlineMeeting/joinUrl"), Path("onlineMeetingUrl")]))]),
+    field("page", Text, "Its page in the web client; `link` joins the meeting. Only if named.")
+        .level(More)
+        .on_request()
+        .untrusted(400)
+        .sources(&[(Gmail, Path("htmlLink")), (Outlook, Path("webLink"))]),
     field("series", Handle('e'), "Handle of the series it is an occurrence of.")
         .level(More)
         .sources(&[(Gmail, Both("calendarId", "recurringEventId")), (Outlook, Path("seriesMasterId"))]),

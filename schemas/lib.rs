@@ -262,6 +262,9 @@ pub enum Source {
     Each(&'static str, &'static Source),
     /// True when the source is true for any element of the list at a path.
     Any(&'static str, &'static Source),
+    /// The page of the thread whose id is at a path, in Gmail's web client: made from that
+    /// id and the address of the account, because the API names no page.
+    GmailPage(&'static str),
     /// The account the object was fetched from.
     Account,
     /// A value that the pipeline finds elsewhere, in words: it is in no object.
@@ -329,6 +332,8 @@ pub mod wire {
     /// The other header fields that warnings about the sender are read from: the
     /// author, and where replies go.
     pub const SENDER: (&str, &str) = ("From", "Reply-To");
+    /// Gmail: the page of a thread, without the account's address and the thread's id.
+    pub const GMAIL_PAGE: (&str, &str) = ("https://mail.google.com/mail/?authuser=", "#all/");
     /// Graph: the object inside a recipient.
     pub const RECIPIENT: &str = "emailAddress";
     /// Graph: a recipient's display name, and its address.
@@ -364,6 +369,8 @@ pub struct Field {
     /// True when the column is left out of an answer in which no row has a value of it,
     /// unless it was asked for by name.
     pub sparse: bool,
+    /// True when the column is shown only if it was named, at no level.
+    pub on_request: bool,
     /// True when `manage` can set it.
     pub settable: bool,
     /// The name of its table; empty for one that is in none.
@@ -383,6 +390,7 @@ pub const fn field(name: &'static str, kind: Kind, doc: &'static str) -> Field {
         ours: false,
         beginning: false,
         sparse: false,
+        on_request: false,
         settable: false,
         table: "",
         sources: &[],
@@ -439,6 +447,17 @@ impl Field {
     pub const fn sparse(mut self) -> Self {
         self.sparse = true;
         self
+    }
+
+    /// Marks a column that is shown only if it was named.
+    pub const fn on_request(mut self) -> Self {
+        self.on_request = true;
+        self
+    }
+
+    /// Returns true if rows of this level have the column without naming it.
+    pub fn is_at(&self, level: Level) -> bool {
+        self.level <= level && !self.on_request
     }
 
     /// Marks text that we or the user wrote: it is neither cleaned nor cut.
@@ -504,7 +523,7 @@ impl Table {
 
     /// Returns the columns up to and including `level`.
     pub fn up_to(&self, level: Level) -> Vec<&'static Field> {
-        self.fields.iter().filter(|field| field.level <= level).collect()
+        self.fields.iter().filter(|field| field.is_at(level)).collect()
     }
 }
 

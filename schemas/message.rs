@@ -4,8 +4,8 @@ use super::Api::{Gmail, Outlook};
 use super::Kind::{Count, Flag, Handle, Text, Time, Words};
 use super::Level::{Key, More};
 use super::Source::{
-    Account, Added, Address, Addresses, Either, EpochMs, Escaped, First, Flags, Has, Header,
-    HeaderAddresses, Heading, Is, Join, Names, Not, Opening, Path, Rfc3339, SenderAuth,
+    Account, Added, Address, Addresses, Either, EpochMs, Escaped, First, Flags, GmailPage, Has,
+    Header, HeaderAddresses, Heading, Is, Join, Names, Not, Opening, Path, Rfc3339, SenderAuth,
     SenderWarnings,
 };
 use super::wire::{GRAPH_HEADERS, HEADERS};
@@ -119,6 +119,11 @@ const FIELDS: &[Field] = &In("message").columns([
     .ours()
     .sparse()
     .sources(&[(Gmail, THREAD), (Outlook, THREAD)]),
+    field("link", Text, "Its page in the web client; in Gmail, its thread's. Only if named.")
+        .level(More)
+        .on_request()
+        .untrusted(400)
+        .sources(&[(Gmail, GmailPage("threadId")), (Outlook, Path("webLink"))]),
     field("account", Text, "Address of the account it is in.")
         .level(More)
         .ours()

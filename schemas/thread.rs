@@ -7,8 +7,8 @@ use super::Api::{Gmail, Outlook};
 use super::Kind::{Count, Handle, Text, Time, Words};
 use super::Level::{Key, More};
 use super::Source::{
-    Account, Address, Any, Each, EpochMs, Flags, Has, Header, HeaderAddresses, Is, Lacks, Length,
-    Newest, Not, Oldest, Path, Provided, Rfc3339,
+    Account, Address, Any, Each, EpochMs, Flags, GmailPage, Has, Header, HeaderAddresses, Is,
+    Lacks, Length, Newest, Not, Oldest, Path, Provided, Rfc3339,
 };
 use super::message::{GMAIL_OPENING, MIXED, OUTLOOK_OPENING};
 use super::{Field, In, Source, Table, field, table};
@@ -58,6 +58,15 @@ const FIELDS: &[Field] = &In("thread").columns([
     field("flags", Words, "Any of, on any message: unread, starred, attachment, important, draft.")
         .level(Key)
         .sources(&[(Gmail, Flags(GMAIL_FLAGS)), (Outlook, Flags(OUTLOOK_FLAGS))]),
+    field(
+        "link",
+        Text,
+        "Its page in the web client; in Outlook, its newest message's. Only if named.",
+    )
+    .level(More)
+    .on_request()
+    .untrusted(400)
+    .sources(&[(Gmail, GmailPage("id")), (Outlook, Newest("messages", &Path("webLink")))]),
     field("account", Text, "Address of the account it is in.")
         .level(More)
         .ours()

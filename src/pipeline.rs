@@ -447,7 +447,7 @@ fn columns_of(table: &'static Table, level: Level, several: bool) -> Vec<&'stati
         .iter()
         .filter(|field| match field.is_account() {
             true => several || field.level == Level::Key,
-            false => field.level <= level,
+            false => field.is_at(level),
         })
         .collect()
 }

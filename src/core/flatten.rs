@@ -212,6 +212,10 @@ impl Reader<'_> {
             Source::Absent | Source::Added(_) => ReadValue::Nothing,
             Source::Account => ReadValue::Text(self.context.account.to_owned()),
             Source::Path(path) => self.scalar(at(object, path)),
+            Source::GmailPage(path) => match self.scalar(at(object, path)) {
+                ReadValue::Text(id) => ReadValue::Text(gmail_page(self.context.address, &id)),
+                other => other,
+            },
             Source::Escaped(path) => match self.scalar(at(object, path)) {
                 ReadValue::Text(text) => ReadValue::Text(text::entities(&text).into_owned()),
                 other => other,
@@ -592,6 +596,13 @@ pub fn plain(text: String) -> String {
         true => text::html::html(&text, text::html::Style::Text, false).text,
         false => text,
     }
+}
+
+/// Returns the page of a thread in Gmail's web client, signed in with this address.
+fn gmail_page(address: &str, id: &str) -> String {
+    let (start, thread) = wire::GMAIL_PAGE;
+    let address: String = url::form_urlencoded::byte_serialize(address.as_bytes()).collect();
+    format!("{start}{address}{thread}{id}")
 }
 
 /// Returns the value at a path of object keys.

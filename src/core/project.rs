@@ -65,6 +65,7 @@ impl Projection {
             | Source::There(path)
             | Source::Markup(path)
             | Source::Zone(path)
+            | Source::GmailPage(path)
             | Source::GoogleWhen(path) => self.path(base, path),
             Source::Both(one, other) => {
                 self.path(base, one);

@@ -12,7 +12,9 @@ use daysheet_core::encode::{Document, Format};
 use daysheet_core::flatten::{Context, Report, Room, flatten};
 use daysheet_core::project::{Projection, project};
 use daysheet_core::row::{Cell, RowTable};
-use daysheet_core::schemas::{Api, EVENT, Field, Kind, Level, MESSAGE, Source, TABLES, Table};
+use daysheet_core::schemas::{
+    Api, EVENT, Field, Kind, Level, MESSAGE, Source, TABLES, THREAD, Table,
+};
 use daysheet_core::text::width;
 use jiff::tz::TimeZone;
 use serde_json::{Map, Value, json};
@@ -403,7 +405,9 @@ fn both_providers_give_the_same_row() {
             .fields
             .iter()
             .filter(|field| {
+                // Ids and pages in a web client are each service's own.
                 !matches!(field.kind, Kind::Handle(_))
+                    && !field.on_request
                     && !matches!(field.source(Api::Gmail), Source::Absent | Source::Account)
                     && !matches!(field.source(Api::Outlook), Source::Absent)
             })
@@ -452,6 +456,26 @@ fn message_row_reads_like_this() {
             text("mira@example.com"),
         ]
     );
+}
+
+/// Gmail names no pages, so they are made; `+` in an address would be read as a space.
+#[test]
+fn links_lead_to_the_web_client() {
+    let outlook = "https://outlook.office365.com/owa/?ItemID=AAMkAGV";
+    let gmail = "https://mail.google.com/mail/?authuser=mira%40example.com#all/18c2f0a1b2c3d4e0";
+    let end = "%3D&exvsurl=1&viewmodel=ReadMessageItem";
+    for (api, table, expected) in [
+        (Api::Gmail, &MESSAGE, gmail.to_owned()),
+        (Api::Gmail, &THREAD, gmail.to_owned()),
+        (Api::Outlook, &MESSAGE, format!("{outlook}m{end}")),
+        (Api::Outlook, &THREAD, format!("{outlook}n{end}")),
+    ] {
+        let all = fixtures();
+        let found = all.iter().find(|(a, t, _)| *a == api && t.name == table.name);
+        let (_, _, objects) = found.unwrap();
+        let (rows, _) = rows(api, table, &[table.field("link").unwrap()], &objects[..1]);
+        assert_eq!(rows.rows().next().unwrap(), &[Cell::Text(expected)], "{api:?}");
+    }
 }
 
 #[test]

@@ -110,7 +110,7 @@ impl AgendaPlan {
         Ok(EVENT
             .fields
             .iter()
-            .filter(|field| field.level <= level || matches!(field.name, "calendar" | "account"))
+            .filter(|field| field.is_at(level) || matches!(field.name, "calendar" | "account"))
             .collect())
     }
 

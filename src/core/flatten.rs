@@ -54,8 +54,8 @@ pub enum Room {
     /// A row of a list: text is cut at its column's cap.
     #[default]
     List,
-    /// A row of a list with all its columns: a beginning is shown twice as long.
-    Full,
+    /// A row of a list whose beginnings have so many columns.
+    Beginning(u16),
     /// A row about one object that was requested: four times the cap, and four times as
     /// many members of a list.
     One,
@@ -65,7 +65,7 @@ impl Room {
     /// Returns the maximum columns of a text whose column has this cap.
     pub fn cap(self, cap: u16) -> usize {
         match self {
-            Self::List | Self::Full => usize::from(cap),
+            Self::List | Self::Beginning(_) => usize::from(cap),
             Self::One => 4 * usize::from(cap),
         }
     }
@@ -567,7 +567,7 @@ fn finish(
     };
     let whole = text::cell(&text);
     let room = match (field.beginning, context.room) {
-        (true, Room::Full) => 2 * usize::from(cap),
+        (true, Room::Beginning(width)) => usize::from(width),
         (_, room) => room.cap(cap),
     };
     let (shown, cut) = text::clip(whole.clone(), room);

@@ -25,6 +25,8 @@ tool! {
         fields: Option<Vec<String>> = columns(&[&MESSAGE, &THREAD]),
         detail: Option<Detail> = choice(),
         limit: Option<u32> = number(1, 100, 20),
+        /// Its width
+        snippet: Option<u32> = number(20, 180, 45),
         tz: Option<String> = TEXT,
         /// `next` of the last page
         cursor: Option<String> = TEXT,

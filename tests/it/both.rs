@@ -212,6 +212,34 @@ async fn searches_find_what_they_mean() {
     }
 }
 
+/// Snippets have the width that is named, also without naming their column; links come
+/// only by name.
+#[tokio::test]
+async fn snippets_and_links_come_as_requested() {
+    let mut session = Session::signed_in(TempDir::new().unwrap(), None, BOTH).await;
+    for account in [GOOGLE, MICROSOFT] {
+        for (by, table) in [("message", "messages"), ("thread", "threads")] {
+            for (mut call, least, most, link) in [
+                (json!({}), 40, 45, false),
+                (json!({"snippet": 20}), 15, 20, false),
+                (json!({"snippet": 100}), 90, 100, false),
+                (json!({"detail": "minimal", "snippet": 180}), 130, 180, false),
+                (json!({"fields": ["link"], "snippet": 60}), 50, 60, true),
+                (json!({"detail": "full"}), 110, 120, false),
+            ] {
+                (call["account"], call["by"]) = (account.into(), by.into());
+                let rows = all(&mut session, call.clone(), table).await.unwrap();
+                let snippets = rows.iter().filter_map(|row| row["snippet"].as_str());
+                let longest = snippets.map(daysheet::text::width).max().unwrap();
+                assert!((least..=most).contains(&longest), "{account} {call} {longest}");
+                let links = rows.iter().filter_map(|row| row["link"].as_str());
+                let count = if link { rows.len() } else { 0 };
+                assert_eq!(links.filter(|link| link.starts_with("https://")).count(), count);
+            }
+        }
+    }
+}
+
 #[tokio::test]
 async fn same_messages_read_the_same() {
     let mut session = Session::signed_in(TempDir::new().unwrap(), None, BOTH).await;

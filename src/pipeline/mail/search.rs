@@ -34,6 +34,9 @@ use crate::tools::search::{By, Search};
 
 /// The kind of its cursors.
 const KIND: &str = "search";
+/// The column of how a text begins, and its width with all columns.
+const SNIPPET: &str = "snippet";
+const FULL_SNIPPET: u16 = 120;
 
 /// The search and its position; saved under a cursor.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -44,6 +47,9 @@ struct SearchPlan {
     level: Option<String>,
     fields: Option<Vec<String>>,
     limit: u32,
+    /// The width of the snippets, if it was named.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    snippet: Option<u16>,
     /// The zone that was named.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     tz: Option<String>,
@@ -315,6 +321,7 @@ impl Pipeline {
     /// Returns the plan: as requested, or from the cursor.
     async fn plan(&self, search: Search) -> Result<SearchPlan> {
         let columns = search.columns();
+        let snippet = search.snippet.and_then(|width| u16::try_from(width).ok());
         let Some(cursor) = &search.cursor else {
             let accounts = self.accounts_of(&search).await?;
             one_language(search.q.as_deref(), &accounts)?;
@@ -333,6 +340,7 @@ impl Pipeline {
                 level: None,
                 fields: None,
                 limit: search.limit.unwrap_or(20),
+                snippet,
                 tz: search.tz,
                 now: None,
                 shown: 0,
@@ -359,6 +367,7 @@ impl Pipeline {
             return Err(another_search(cursor));
         }
         plan.limit = search.limit.unwrap_or(plan.limit);
+        plan.snippet = snippet.or(plan.snippet);
         Ok(plan.with(columns))
     }
 
@@ -487,10 +496,8 @@ impl SearchPlan {
 
     /// Returns how much of a cell is shown.
     fn room(&self) -> Room {
-        match self.level.as_deref() == Some(Level::More.word()) {
-            true => Room::Full,
-            false => Room::List,
-        }
+        let full = self.level.as_deref() == Some(Level::More.word());
+        self.snippet.or(full.then_some(FULL_SNIPPET)).map_or(Room::List, Room::Beginning)
     }
 
     /// Returns the columns to show. The account is included if there are several,
@@ -502,7 +509,10 @@ impl SearchPlan {
         answered: bool,
     ) -> Result<Vec<&'static Field>> {
         if let Some(fields) = &self.fields {
-            return Columns::Named(fields.clone()).of(table);
+            let mut names = fields.clone();
+            // Who says how wide it is wants to see it.
+            names.extend(self.snippet.map(|_| SNIPPET.to_owned()));
+            return Columns::Named(names).of(table);
         }
         let word = self.level.as_deref();
         let level = [Level::Key, Level::More]
@@ -513,6 +523,7 @@ impl SearchPlan {
         // A look-up for each thread is not a matter of detail.
         columns.retain(|field| match field.name {
             answered::COLUMN => answered,
+            SNIPPET if self.snippet.is_some() => true,
             _ => field.is_account() || field.level <= level,
         });
         Ok(columns)

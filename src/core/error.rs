@@ -100,6 +100,11 @@ impl Error {
         )
     }
 
+    /// Returns true if the writes of a call that follow a failed one would fail, too.
+    pub fn ends_batch(&self) -> bool {
+        self.is_passing() || matches!(self.kind, Kind::Auth | Kind::Store)
+    }
+
     /// Returns true if it is unknown whether a write took effect.
     pub fn is_open(&self) -> bool {
         matches!(self.kind, Kind::Network | Kind::Timeout)

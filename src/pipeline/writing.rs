@@ -105,20 +105,26 @@ fn with<T>(change: impl FnOnce(&mut RunningCall) -> T) -> Option<T> {
 /// Describes a call that writes, in the words of its arguments, without the content of the write.
 pub(super) fn of(action: &Action) -> Option<String> {
     let id = |id: &Option<String>| id.as_ref().map_or_else(String::new, |id| format!(" id={id}"));
+    let ids = |ids: &[&str]| match ids {
+        [one] => format!(" id={one}"),
+        all => format!(" ids={}", all.join(",")),
+    };
     let scope = |scope: Option<Scope>| {
         scope.map_or_else(String::new, |scope| format!(" scope={}", scope.word()))
     };
     let what = match action {
-        Action::Save(save) if !save.dry_run => match (&save.id, &save.ics) {
-            (Some(_), _) => format!("calendar_save{}{}", id(&save.id), scope(save.scope)),
-            (None, Some(_)) => "calendar_save ics=…".to_owned(),
-            (None, None) => match save.events.len() {
-                1 => "calendar_save of a new event".to_owned(),
-                many => format!("calendar_save of {many} new events"),
-            },
-        },
-        Action::Delete(delete) => {
-            format!("calendar_delete id={}{}", delete.id, scope(delete.scope))
+        Action::Save(save) if !save.dry_run => {
+            let changed: Vec<&str> = save.changes().into_iter().map(|(id, _)| id).collect();
+            match (changed.len(), &save.ics, save.events.len()) {
+                (1.., ..) => format!("calendar_save{}{}", ids(&changed), scope(save.scope)),
+                (0, Some(_), _) => "calendar_save ics=…".to_owned(),
+                (0, None, 1) => "calendar_save of a new event".to_owned(),
+                (0, None, many) => format!("calendar_save of {many} new events"),
+            }
+        }
+        Action::Delete(delete) if !delete.dry_run => {
+            let deleted: Vec<&str> = delete.ids.iter().map(String::as_str).collect();
+            format!("calendar_delete{}{}", ids(&deleted), scope(delete.scope))
         }
         Action::Respond(respond) => {
             let response = match respond.response {

@@ -32,7 +32,12 @@ impl Args {
         let of = name;
         let mut given = Map::new();
         for (name, value) in arguments {
-            let name = snake_case(&name);
+            let mut name = snake_case(&name);
+            let takes = |name: &str| args.iter().any(|arg| arg.name == name);
+            // A call about one item may name it `id`.
+            if name == "id" && !takes("id") && takes("ids") {
+                name = "ids".to_owned();
+            }
             if !args.iter().any(|arg| arg.name == name) {
                 let known: Vec<_> = args.iter().map(|arg| arg.name).collect();
                 return Err(Error::argument(format!(
@@ -45,8 +50,9 @@ impl Args {
             // A client may send null, or an empty text, for an argument that is not given.
             let empty = value.as_str().is_some_and(|text| text.trim().is_empty());
             let has_value = !value.is_null() && (clearing || !empty);
-            if has_value {
-                given.insert(name, value);
+            if has_value && given.insert(name.clone(), value).is_some() {
+                return Err(Error::argument(format!("`{name}` is given twice"))
+                    .next("give it once, with all values"));
             }
         }
         for arg in args {

@@ -87,6 +87,12 @@ pub(super) const IDS: Kind<Vec<String>> = Kind::new(ArgKind::List, |args, name| 
     }
     Ok(ids)
 });
+/// At least one id.
+pub(super) const NEEDED_IDS: Kind<Vec<String>> = Kind::new(ArgKind::List, |args, name| {
+    let ids = IDS.read(args, name)?;
+    there((!ids.is_empty()).then_some(ids), name)
+})
+.required();
 
 /// True or false.
 pub(super) const SWITCH: Kind<bool> =

@@ -3,21 +3,24 @@
 use serde_json::{Map, Value};
 
 use super::args::Args;
-use super::kinds::{ACCOUNT, LIST, NEEDED, SETTINGS, SWITCH, TEXT, choice, needed, some_of, tool};
-use super::save::Scope;
+use super::kinds::{
+    ACCOUNT, LIST, NEEDED, NEEDED_IDS, SETTINGS, SWITCH, TEXT, choice, needed, some_of, tool,
+};
+use super::save::{MOST_EVENTS, Scope};
 use crate::error::{Error, Result};
 use crate::provider::calendar::{Answer, Notify};
 use crate::words;
 
 tool! {
-    /// Delete an event; a meeting you organize is cancelled.
-    calendar_delete(Outward, Organize) => Delete;
+    /// Delete events; a meeting you organize is cancelled.
+    calendar_delete(Outward, Organize) => Delete(Delete::checked);
     pub struct Delete {
-        id: String = NEEDED,
+        ids: Vec<String> = NEEDED_IDS,
         scope: Option<Scope> = choice(),
         /// To the guests
         message: Option<String> = TEXT,
         notify: Option<Notify> = choice(),
+        dry_run: bool = SWITCH,
         ..format
     }
 }
@@ -121,6 +124,16 @@ impl Reply {
             Self::Decline => Some(Answer::Declined),
             Self::Tentative => Some(Answer::Tentative),
             Self::Forward => None,
+        }
+    }
+}
+
+impl Delete {
+    fn checked(self, _: &Args) -> Result<Self> {
+        match self.ids.len() {
+            0..=MOST_EVENTS => Ok(self),
+            many => Err(Error::argument(format!("{many} events are more than {MOST_EVENTS}"))
+                .next("delete them in several calls")),
         }
     }
 }

@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 use super::ArgKind;
 use super::args::Args;
 use super::kinds::{
-    ACCOUNT, Kind, LIST, LIST_IF_GIVEN, SWITCH, SWITCH_IF_GIVEN, TEXT, WRITTEN, arguments, choice,
-    default, objects, tool,
+    ACCOUNT, IDS, Kind, LIST, LIST_IF_GIVEN, SWITCH, SWITCH_IF_GIVEN, TEXT, WRITTEN, arguments,
+    choice, default, objects, tool,
 };
 use crate::error::{Error, Result};
 use crate::provider::calendar::{Notify, Show, Visibility};
@@ -16,18 +16,18 @@ use crate::words;
 pub const MOST_EVENTS: usize = 50;
 
 tool! {
-    /// Create events, or change one (`id`): only given fields change.
-    /// Reports clashes and duplicates first.
+    /// Create events, or change some: each with its `id`, or all of `ids` alike;
+    /// only given fields change. Reports clashes and duplicates first.
     calendar_save(Outward, Organize) => Save(Save::checked);
     pub struct Save {
-        id: Option<String> = TEXT,
+        ids: Vec<String> = IDS,
         /// Required for a series
         scope: Option<Scope> = choice(),
         account: Option<String> = ACCOUNT,
         // The main one if none.
         /// Name or id
         calendar: Option<String> = TEXT,
-        // The events, or the one change.
+        // The events, or the changes; with `ids`, the one change.
         /// Up to 50
         events: Vec<EventWords> = objects(),
         /// iCalendar text, .ics path or message id to import
@@ -71,6 +71,7 @@ arguments! {
     /// An event as it was said; what is `None` was not.
     derive(Default, PartialEq, Eq)
     pub struct EventWords {
+        id: Option<String> = TEXT,
         title: Option<String> = WRITTEN,
         /// 2026-02-03 18h05, 2026-02-03, tomorrow 9am, +7d
         start: Option<String> = TEXT,
@@ -111,33 +112,58 @@ fn reminder(args: &Args, name: &str) -> Result<Option<Option<u32>>> {
 
 impl Save {
     fn checked(self, args: &Args) -> Result<Self> {
-        match (self.events.len(), &self.ics, &self.id) {
-            (0, None, _) => {
-                return Err(Error::argument("calendar_save needs `events`, or `ics`")
-                    .next("give events=[{\"title\": …, \"start\": …}]"));
+        let named = self.events.iter().filter(|event| event.id.is_some()).count();
+        let changes = named + self.ids.len();
+        let many = self.events.len().max(self.ids.len());
+        let refused = match (self.events.len(), &self.ics) {
+            (0, None) => Some((
+                "calendar_save needs `events`, or `ics`",
+                "give events=[{\"title\": …, \"start\": …}]",
+            )),
+            (_, Some(_)) if changes > 0 => Some((
+                "`ics` is for new events, an id for an existing one",
+                "leave one of them out",
+            )),
+            (1.., Some(_)) => {
+                Some(("`ics` and `events` are both given", "import in a call of its own"))
             }
-            (_, Some(_), Some(_)) => {
-                return Err(Error::argument("`ics` is for new events, `id` for an existing one")
-                    .next("leave one of them out"));
+            _ if named > 0 && !self.ids.is_empty() => {
+                Some(("`ids` and the `id` of an event are both given", "leave one of them out"))
             }
-            (1.., Some(_), _) => {
-                return Err(Error::argument("`ics` and `events` are both given")
-                    .next("import in a call of its own"));
-            }
-            (2.., None, Some(_)) => {
-                return Err(Error::argument("`id` is one event, and `events` has several")
-                    .next("change them in several calls"));
-            }
-            (many, ..) if many > MOST_EVENTS => {
-                return Err(Error::argument(format!("{many} events are more than {MOST_EVENTS}"))
-                    .next("write them in several calls"));
-            }
-            _ => {}
+            (2.., None) if !self.ids.is_empty() => Some((
+                "`ids` takes one change for all, and `events` has several",
+                "give each event its own `id`, without `ids`",
+            )),
+            (count, None) if named > 0 && named < count => Some((
+                "some of `events` have an `id`, and some have none",
+                "change events and create new ones in separate calls",
+            )),
+            _ => None,
+        };
+        if let Some((what, next)) = refused {
+            return Err(Error::argument(what).next(next));
         }
-        if self.id.is_some() {
+        if many > MOST_EVENTS {
+            return Err(Error::argument(format!("{many} events are more than {MOST_EVENTS}"))
+                .next("write them in several calls"));
+        }
+        if changes > 0 {
             let next = "leave it out: the event stays where it is";
-            args.refuse_beside(&["calendar", "account"], "`id`", next)?;
+            args.refuse_beside(&["calendar", "account"], "an id", next)?;
         }
         Ok(self)
+    }
+
+    /// Returns the ids of the events to change, each with its change; empty for new events.
+    pub fn changes(&self) -> Vec<(&str, &EventWords)> {
+        match self.events.as_slice() {
+            [words] if !self.ids.is_empty() => {
+                self.ids.iter().map(|id| (id.as_str(), words)).collect()
+            }
+            events => {
+                let named = events.iter();
+                named.filter_map(|words| Some((words.id.as_deref()?, words))).collect()
+            }
+        }
     }
 }

@@ -23,7 +23,7 @@ fn call(tool: &Tool) -> Map<String, Value> {
         "mail_modify" => json!({"ids": "m1", "do": "read"}),
         "lookup" => json!({"kind": "contacts"}),
         "calendar_save" => json!({"events": [{"title": "x"}]}),
-        "calendar_delete" => json!({"id": "e1"}),
+        "calendar_delete" => json!({"ids": "e1"}),
         "calendar_respond" => json!({"id": "e1", "response": "accept"}),
         "manage" => json!({"kind": "rule", "op": "create"}),
         "output_read" => json!({"id": "o1"}),

@@ -2,6 +2,7 @@
 
 use daysheet::client::Confirmation;
 use daysheet::error::{Error, Kind};
+use daysheet::event_time::EventTime;
 use daysheet::provider::calendar::Guest;
 use serde_json::{Value, json};
 
@@ -83,6 +84,61 @@ async fn deleted_events_are_reported() {
     assert_eq!(
         blocks[1],
         "deleted from your calendar only; calendar_respond notifies the organizer"
+    );
+}
+
+#[tokio::test]
+async fn several_events_are_deleted_in_one_call() {
+    let several = || json!({"ids": ["main/p", "main/m", ONE], "scope": "this", "notify": "all"});
+    let dry_run = json!({"ids": [ONE], "scope": "following", "dry_run": true});
+    let twice = json!({"ids": [ONE, "main/w"], "scope": "series"});
+    // The message goes to those who have guests.
+    let mut call = several();
+    call["message"] = "Sorry".into();
+    let outlook = with(CalendarHarness::outlook().await);
+    let rows = "outcomes[3|]{item|op|result|detail}:\n  \
+                e1 Private|delete|done|Tue 2036-02-05 08h00 to 08h30\n  \
+                e2 Meeting|delete|done|Tue 2036-02-05 09h00 to 10h00\n  \
+                e3 Weekly|delete|done|the occurrence Tue 2036-02-12 09h00 to 10h00";
+    assert_eq!(outlook.ok("calendar_delete", call).await, rows);
+    assert_eq!(
+        outlook.written(),
+        ["delete main/p All", "delete main/m All \"Sorry\"", "delete main/w@20360212T0800Z All"]
+    );
+    // Nothing is deleted before all was checked, nor by a dry run, which tells what goes with it.
+    let harness = harness().await;
+    let ana = harness.ana();
+    let mut moved =
+        ana.put("main/w@20360219T0800Z", "Weekly", "2036-02-20T09:00[Europe/Berlin]", 60);
+    moved.series = Some("main/w".to_owned());
+    moved.uid = ana.get("main/w").unwrap().uid;
+    moved.original = Some(EventTime::At("2036-02-19T08:00:00Z".parse().unwrap()));
+    ana.set(moved);
+    assert_eq!(
+        harness.ok("calendar_delete", dry_run).await,
+        "outcomes[1|]{item|op|result|detail}:\n  \
+         e2 Weekly|delete|planned|\"from Tue 2036-02-12 09h00 on, with an occurrence changed \
+         individually: Tue 2036-02-19 09h00 (moved to Wed 2036-02-20 09h00)\"\n--\n\
+         dry run: nothing was deleted"
+    );
+    let cases = cases! {
+        twice, "two of the ids mean e2: give one of them, or scope=this for single occurrences";
+        json!({"ids": ["main/p", "main/gone"]}), "main/gone: e4 was deleted: search again";
+        json!({"ids": ["main/p", "main/i"], "message": "Sorry"}),
+            "`message` is given, but there are no guests: leave it out";
+        json!({"ids": []}), "`ids` is missing";
+    };
+    harness.refuses("calendar_delete", cases).await;
+    assert_eq!(harness.written(), Vec::<String>::new());
+    // Nobody knows: the rest is left.
+    ana.fail([None, Some((Error::new(Kind::Network, "the connection broke"), true))]);
+    assert_eq!(
+        harness.ok("calendar_delete", several()).await,
+        "outcomes[3|]{item|op|result|detail}:\n  \
+         e3 Private|delete|done|Tue 2036-02-05 08h00 to 08h30\n  \
+         e6 Meeting|delete|unknown|\"the connection broke: it may have been done anyway, so search \
+         before retrying\"\n  \
+         e1 Weekly|delete|skipped|not written, because an earlier one failed"
     );
 }
 

@@ -29,6 +29,11 @@ impl Outcome {
         Self { item: item.into(), op, result, detail: detail.into() }
     }
 
+    /// Returns the outcome of an item that a failure before it left unwritten.
+    pub(in crate::pipeline) fn skipped(item: impl Into<String>, op: &'static str) -> Self {
+        Self::new(item, op, "skipped", "not written, because an earlier one failed")
+    }
+
     /// Returns the outcome of a failed write: `unknown` if the connection broke,
     /// because the write may have taken effect.
     pub(in crate::pipeline) fn failed(

@@ -23,6 +23,9 @@ use crate::tools::save::Scope;
 /// The number of columns of a title in a line of ours.
 const TITLE: usize = 60;
 
+/// The number of events that a question names.
+const NAMED: usize = 10;
+
 /// One account's calendars, and its label in answers.
 #[derive(Clone)]
 pub(in crate::pipeline) struct Owner {
@@ -46,6 +49,11 @@ impl EventTarget {
     /// Returns true for a recurring event, or one of its occurrences.
     pub(super) fn recurs(&self) -> bool {
         self.facts.series.is_some() || self.facts.repeat.is_some()
+    }
+
+    /// Returns true for the same event of the same account.
+    fn is_same(&self, other: &Self) -> bool {
+        self.owner.account.id == other.owner.account.id && self.facts.id == other.facts.id
     }
 
     /// Returns the zone of its times; `zone` if that is not reported.
@@ -86,6 +94,38 @@ impl EventTarget {
             (scope, _) => Ok(scope),
         }
     }
+}
+
+/// Prefixes an error with the name of its event, if there are several and it has none.
+pub(super) fn about(names: &[&str], at: usize, error: Error) -> Error {
+    match names.get(at) {
+        Some(name) if names.len() > 1 && !error.message().contains(name) => {
+            error.context(text::brief(name))
+        }
+        _ => error,
+    }
+}
+
+/// Refuses several writes of one event: the second would not be of the version it was made for.
+pub(super) fn each_once<'t>(targets: impl Iterator<Item = &'t EventTarget>) -> Result<()> {
+    let targets: Vec<&EventTarget> = targets.collect();
+    for (at, one) in targets.iter().enumerate() {
+        if targets.iter().take(at).any(|other| one.is_same(other)) {
+            return Err(Error::argument(format!("two of the ids mean {}", one.handle))
+                .next("give one of them, or scope=this for single occurrences"));
+        }
+    }
+    Ok(())
+}
+
+/// Lists the events that a question is about: the first of them, and how many more.
+pub(super) fn listed(mut lines: Vec<String>) -> String {
+    let more = lines.len().saturating_sub(NAMED);
+    lines.truncate(NAMED);
+    if more > 0 {
+        lines.push(format!("and {more} more"));
+    }
+    lines.join("\n")
 }
 
 /// Formats an event on one line: its time and its title.
@@ -131,11 +171,46 @@ impl Pipeline {
 
     /// Fetches the event with the service's own id.
     pub(super) async fn fetch_event(&self, owner: Owner, id: &str) -> Result<EventTarget> {
+        let answer = owner.port.event(&[id.to_owned()]).await.into_iter().next();
+        self.read_event(owner, id, answer).await
+    }
+
+    /// Fetches the events with these names, as they are now, in that order. An error names
+    /// its event.
+    pub(super) async fn named_events(&self, names: &[&str]) -> Result<Vec<EventTarget>> {
+        let mut groups: Vec<(Account, Vec<(usize, String)>)> = Vec::new();
+        for (at, name) in names.iter().enumerate() {
+            let target = self.event_target(name, None).await;
+            let (account, id) = target.map_err(|error| about(names, at, error))?;
+            match groups.iter_mut().find(|(known, _)| known.id == account.id) {
+                Some((_, group)) => group.push((at, id)),
+                None => groups.push((account, vec![(at, id)])),
+            }
+        }
+        let mut found = Vec::new();
+        for (account, group) in groups {
+            let owner = self.owner(account).await?;
+            let ids: Vec<String> = group.iter().map(|(_, id)| id.clone()).collect();
+            let mut answers = owner.port.event(&ids).await.into_iter();
+            for (at, id) in group {
+                let target = self.read_event(owner.clone(), &id, answers.next()).await;
+                let target = target.map_err(|error| about(names, at, error))?;
+                found.push((at, target));
+            }
+        }
+        found.sort_by_key(|(at, _)| *at);
+        Ok(found.into_iter().map(|(_, target)| target).collect())
+    }
+
+    /// Returns the event of a service's answer.
+    async fn read_event(
+        &self,
+        owner: Owner,
+        id: &str,
+        answer: Option<Result<Value>>,
+    ) -> Result<EventTarget> {
         let (handle, number) = self.event_handle(&owner, id).await?;
-        let answers = owner.port.event(&[id.to_owned()]).await;
-        let value = answers
-            .into_iter()
-            .next()
+        let value = answer
             .unwrap_or_else(|| Err(Error::new(Kind::NotFound, "it was not answered")))
             .map_err(|error| match error.kind() {
                 Kind::NotFound => {

@@ -160,12 +160,11 @@ impl Pipeline {
             .collect())
     }
 
-    /// Refuses a change or deletion of an event that must not reach its audience. Checks again,
-    /// after the user has agreed, what the event's own version does not cover.
+    /// Refuses changes or deletions of events that must not reach their audience. Checks again,
+    /// after the user has agreed, what the events' own versions do not cover.
     pub(in crate::pipeline) async fn agreed_for(
         &self,
-        target: &EventTarget,
-        planned: &EventWrite<'_>,
+        planned: &[(&EventTarget, EventWrite<'_>)],
         question: String,
         caller: Option<&dyn crate::client::ClientPrompts>,
         notes: &mut Vec<Note>,
@@ -173,16 +172,32 @@ impl Pipeline {
         if !self.is_watchful().await? {
             return Ok(());
         }
-        let Some(audience) = self.find_audience(target, planned).await? else {
+        let mut all: Option<Audience> = None;
+        let mut found = Vec::new();
+        for (target, write) in planned {
+            let audience = self.find_audience(target, write).await?;
+            if let Some(one) = &audience {
+                all.get_or_insert_default().join(one);
+            }
+            found.push(audience);
+        }
+        let Some(audience) = all else {
             return Ok(());
         };
-        let agreed = self.confirm(&act(question), &audience, caller, notes).await?;
-        if agreed && self.find_audience(target, planned).await? != Some(audience) {
-            return Err(Error::new(
-                Kind::Conflict,
-                format!("the people on {} are not those the user was asked about", target.handle),
-            )
-            .next("nothing was written; call again if it is still right"));
+        if !self.confirm(&act(question), &audience, caller, notes).await? {
+            return Ok(());
+        }
+        for ((target, write), known) in planned.iter().zip(found) {
+            if known.is_some() && self.find_audience(target, write).await? != known {
+                return Err(Error::new(
+                    Kind::Conflict,
+                    format!(
+                        "the people on {} are not those the user was asked about",
+                        target.handle
+                    ),
+                )
+                .next("nothing was written; call again if it is still right"));
+            }
         }
         Ok(())
     }

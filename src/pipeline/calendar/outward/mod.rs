@@ -6,7 +6,7 @@ mod respond;
 
 use super::guests::{notified, others};
 use super::save::{cut, reference, unsaid};
-use super::target::{EventTarget, event_line, span, title};
+use super::target::{EventTarget, about, each_once, event_line, listed, span, title};
 use crate::client::ClientPrompts;
 use crate::error::{Error, Result};
 use crate::event_time;
@@ -15,6 +15,7 @@ use crate::pipeline::access::guard::events::{EventWrite, line};
 use crate::pipeline::answer::outcome::{Outcome, WriteReport};
 use crate::pipeline::{Pipeline, Response};
 use crate::provider::calendar::{Change, Notify};
+use crate::text::Note;
 use crate::tools::outward::Delete;
 use crate::tools::save::Scope;
 
@@ -26,13 +27,81 @@ enum Deletion {
     Rest(Box<Change>),
 }
 
+/// A deletion that passed the checks.
+struct PlannedDeletion {
+    /// The id as given.
+    id: String,
+    target: EventTarget,
+    deletion: Deletion,
+    /// What is deleted, in words.
+    what: String,
+    notify: Notify,
+    /// True if guests can be notified.
+    asks: bool,
+}
+
 impl Pipeline {
     pub(in crate::pipeline) async fn delete(
         &self,
         request: Delete,
         caller: &dyn ClientPrompts,
     ) -> Result<Response> {
-        let target = self.named_event(&request.id).await?;
+        // A dry run is refused as the real call would be, and asks nobody.
+        let caller = (!request.dry_run).then_some(caller);
+        let names: Vec<&str> = request.ids.iter().map(String::as_str).collect();
+        let several = names.len() > 1;
+        let mut items = Vec::new();
+        let targets = self.named_events(&names).await?;
+        for (at, (target, id)) in targets.into_iter().zip(&request.ids).enumerate() {
+            let planned = self.plan_deletion(id, target, &request).await;
+            items.push(planned.map_err(|error| about(&names, at, error))?);
+        }
+        each_once(items.iter().map(|item| &item.target))?;
+        if let (Some(_), Some(first)) = (&request.message, items.first())
+            && !items.iter().any(|item| item.asks)
+        {
+            return Err(unsent(&first.target));
+        }
+
+        let mut report = WriteReport::default();
+        self.agreed_for_deletions(&items, &request, caller, &mut report.notes).await?;
+        if request.dry_run {
+            for item in items {
+                let name = format!("{} {}", item.target.handle, title(&item.target.facts));
+                report.outcomes.push(Outcome::new(name, "delete", "planned", item.what));
+            }
+            report.notes.push("dry run: nothing was deleted".into());
+            return self.write_report(report).await;
+        }
+        let mut stopped = false;
+        for item in &items {
+            let name = format!("{} {}", item.target.handle, title(&item.target.facts));
+            if stopped {
+                report.outcomes.push(Outcome::skipped(name, "delete"));
+                continue;
+            }
+            match self.write_deletion(item, request.message.as_deref(), &mut report).await {
+                Ok(()) => {
+                    report.outcomes.push(Outcome::new(name, "delete", "done", item.what.clone()));
+                }
+                Err(error) if !several && !error.is_open() => return Err(error),
+                Err(error) => {
+                    stopped = error.ends_batch();
+                    report.outcomes.push(Outcome::failed(name, "delete", &error));
+                }
+            }
+        }
+        report.notes.dedup();
+        self.write_report(report).await
+    }
+
+    /// Checks one deletion.
+    async fn plan_deletion(
+        &self,
+        id: &str,
+        target: EventTarget,
+        request: &Delete,
+    ) -> Result<PlannedDeletion> {
         target.not_cancelled()?;
         self.as_shown(&target).await?;
         let scope = target.scope(request.scope, "this, following or series")?;
@@ -61,58 +130,90 @@ impl Pipeline {
             }
         };
         self.may_write(&target).await?;
-        let notify = notify(&target, &request)?;
+        let asks = asks(&target) && target.facts.own;
+        let notify = match (asks, request.notify, &request.message) {
+            (true, None, _) => return Err(unsaid()),
+            (true, Some(Notify::Nobody), Some(_)) => {
+                return Err(Error::argument("`message` needs notify=all")
+                    .next("give notify=all, or leave out `message`"));
+            }
+            (_, notify, _) => notify.unwrap_or(Notify::Nobody),
+        };
+        Ok(PlannedDeletion { id: id.to_owned(), target, deletion, what, notify, asks })
+    }
 
-        let name = format!("{} {}", target.handle, title(&target.facts));
-        let message = request.message.as_deref();
-        let mut report = WriteReport::default();
-        let question = format!(
-            "Delete an event with other people?\n{}\n{what}{}",
-            event_line(&target.facts, zone),
-            line("Message", message)
-        );
-        let planned = EventWrite::Delete(notify != Notify::Nobody);
-        self.agreed_for(&target, &planned, question, Some(caller), &mut report.notes).await?;
+    /// Refuses deletions that must not reach their audience.
+    async fn agreed_for_deletions(
+        &self,
+        items: &[PlannedDeletion],
+        request: &Delete,
+        caller: Option<&dyn ClientPrompts>,
+        notes: &mut Vec<Note>,
+    ) -> Result<()> {
+        let zone = &self.config.zone;
+        let message = line("Message", request.message.as_deref());
+        let question = match items {
+            [one] => format!(
+                "Delete an event with other people?\n{}\n{}{message}",
+                event_line(&one.target.facts, zone),
+                one.what
+            ),
+            all => {
+                let lines = all.iter().map(|one| match one.deletion {
+                    Deletion::Whole if one.target.facts.repeat.is_none() => {
+                        event_line(&one.target.facts, zone)
+                    }
+                    _ => format!("{}: {}", title(&one.target.facts), one.what),
+                });
+                let lines = listed(lines.collect());
+                format!("Delete {} events, some with other people?\n{lines}{message}", all.len())
+            }
+        };
+        let write = |one: &PlannedDeletion| EventWrite::Delete(one.notify != Notify::Nobody);
+        let writes: Vec<_> = items.iter().map(|one| (&one.target, write(one))).collect();
+        self.agreed_for(&writes, question, caller, notes).await
+    }
+
+    /// Carries out one deletion.
+    async fn write_deletion(
+        &self,
+        item: &PlannedDeletion,
+        message: Option<&str>,
+        report: &mut WriteReport,
+    ) -> Result<()> {
+        let PlannedDeletion { target, deletion, notify, .. } = item;
+        let message = message.filter(|_| item.asks);
         let port = &target.owner.port;
         let own = &target.owner.account.email;
         let entry = Entry {
             account: own,
             tool: "calendar_delete",
             op: "delete",
-            ids: vec![request.id.clone()],
-            recipients: notified(&target.facts.guests, None, own, notify),
+            ids: vec![item.id.clone()],
+            recipients: notified(&target.facts.guests, None, own, *notify),
             ..Entry::default()
         };
         let write = async {
-            match &deletion {
-                Deletion::Whole => port.delete(&target.value, message, notify).await,
-                Deletion::Rest(change) => self.shorten(&target, change, notify).await.map(|_| ()),
+            match deletion {
+                Deletion::Whole => port.delete(&target.value, message, *notify).await,
+                Deletion::Rest(change) => self.shorten(target, change, *notify).await.map(|_| ()),
             }
         };
-        let done = self.run_logged(entry, &mut report.notes, write, |()| None).await;
-        match done {
-            Ok(()) => {
-                report.outcomes.push(Outcome::new(name, "delete", "done", what));
-                let carried =
-                    port.capabilities().cancel_message && matches!(deletion, Deletion::Whole);
-                if message.is_some() && !carried {
-                    report.notes.push(
-                        "the message was not sent: the service cannot send one with this".into(),
-                    );
-                }
-                if !target.facts.own {
-                    report.notes.push(
-                        "deleted from your calendar only; calendar_respond notifies the organizer"
-                            .into(),
-                    );
-                }
-            }
-            Err(error) if error.is_open() => {
-                report.outcomes.push(Outcome::failed(name, "delete", &error));
-            }
-            Err(error) => return Err(self.passed_over(&target, error).await),
+        match self.run_logged(entry, &mut report.notes, write, |()| None).await {
+            Ok(()) => {}
+            Err(error) if error.is_open() => return Err(error),
+            Err(error) => return Err(self.passed_over(target, error).await),
         }
-        self.write_report(report).await
+        let carried = port.capabilities().cancel_message && matches!(deletion, Deletion::Whole);
+        if message.is_some() && !carried {
+            let note = "the message was not sent: the service cannot send one with this";
+            report.notes.push(note.into());
+        }
+        if !target.facts.own {
+            let note = "deleted from your calendar only; calendar_respond notifies the organizer";
+            report.notes.push(note.into());
+        }
+        Ok(())
     }
 
     /// Returns the series of an occurrence, if the occurrence is as it was shown; a
@@ -128,24 +229,21 @@ impl Pipeline {
     }
 }
 
-/// Returns who is notified that a meeting is cancelled.
-fn notify(target: &EventTarget, request: &Delete) -> Result<Notify> {
-    let asks = !others(&target.facts.guests, &target.owner.account.email).is_empty();
-    match (asks && target.facts.own, request.notify, &request.message) {
-        (true, None, _) => Err(unsaid()),
-        (true, Some(Notify::Nobody), Some(_)) => Err(Error::argument("`message` needs notify=all")
-            .next("give notify=all, or leave out `message`")),
-        (true, Some(notify), _) => Ok(notify),
-        (false, _, Some(_)) => Err(match asks {
-            true => Error::argument(format!(
-                "{} has another organizer: deleting it sends no message",
-                target.handle
-            ))
-            .next("use calendar_respond with response=decline and a comment"),
-            false => {
-                Error::argument("`message` is given, but there are no guests").next("leave it out")
-            }
-        }),
-        (false, notify, None) => Ok(notify.unwrap_or(Notify::Nobody)),
+/// Returns true if an event has guests other than the account's owner.
+fn asks(target: &EventTarget) -> bool {
+    !others(&target.facts.guests, &target.owner.account.email).is_empty()
+}
+
+/// Returns the error that nobody gets the message.
+fn unsent(target: &EventTarget) -> Error {
+    match asks(target) {
+        true => Error::argument(format!(
+            "{} has another organizer: deleting it sends no message",
+            target.handle
+        ))
+        .next("use calendar_respond with response=decline and a comment"),
+        false => {
+            Error::argument("`message` is given, but there are no guests").next("leave it out")
+        }
     }
 }

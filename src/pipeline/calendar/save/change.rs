@@ -1,10 +1,14 @@
-//! Changes an existing event: a single event, one occurrence, or a series.
+//! Changes existing events: single events, occurrences, or series.
 //!
-//! Only the given fields change, and only if the event is still as it was shown.
+//! Only the given fields change, and only if the event is still as it was shown. All
+//! events of a call are checked before the first is written.
+
+use jiff::tz::TimeZone;
 
 use super::TOOL;
 use super::clash::{self, ClashCandidate};
 use super::create::unsaid;
+use super::follow::{self, SplitSeries};
 use super::make::{self, PlannedChange};
 use super::series::{self, Base};
 use super::span::{self, Before, EventSpan, moment};
@@ -15,52 +19,142 @@ use crate::pipeline::access::audit::Entry;
 use crate::pipeline::access::guard::events::EventWrite;
 use crate::pipeline::answer::outcome::{Outcome, WriteReport};
 use crate::pipeline::calendar::guests::{notified, others};
-use crate::pipeline::calendar::target::{EventTarget, Owner, event_line, title};
+use crate::pipeline::calendar::target::{EventTarget, about, each_once, event_line, listed, title};
 use crate::pipeline::{Pipeline, Response};
 use crate::provider::calendar::{Change, EventData, Notify};
 use crate::recurrence::Repeat;
 use crate::text::brief;
-use crate::text::{Note, note, ours};
+use crate::text::{Note, note, ours, quoted};
 use crate::tools::save::{EventWords, IfConflict, Save, Scope};
 
-/// A change that is ready, and the event it is of.
+/// A change that passed the checks, and the event it is of.
 pub(super) struct ReadyChange {
+    /// The event that is written: of a series that is split, the series.
     pub(super) target: EventTarget,
     pub(super) change: Change,
     /// The resulting rule, for the conflict check.
     pub(super) repeat: Option<Repeat>,
     pub(super) notify: Notify,
+    /// The event in the answer.
+    pub(super) name: String,
+    /// The event in a question.
+    pub(super) line: String,
+    /// Notes on how the arguments were understood.
+    pub(super) notes: Vec<Note>,
+    /// Where the series splits, for a change of an occurrence and all later ones.
+    pub(super) cut: Option<SplitSeries>,
+}
+
+impl ReadyChange {
+    fn is_empty(&self) -> bool {
+        self.change == Change::default()
+    }
+
+    /// Describes the change to the user.
+    fn difference(&self, zone: &TimeZone) -> String {
+        match &self.cut {
+            Some(cut) => cut.difference(&self.target.facts, &self.change, zone),
+            None => make::difference(&self.change, &self.target.facts, zone),
+        }
+    }
 }
 
 impl Pipeline {
-    pub(super) async fn change_event(
+    pub(super) async fn change_events(
         &self,
-        id: &str,
         request: &Save,
         caller: Option<&dyn ClientPrompts>,
     ) -> Result<Response> {
-        let Some(words) = request.events.first() else {
-            return Err(Error::argument("there is nothing to change").next("give `events`"));
-        };
-        let target = self.named_event(id).await?;
-        target.not_cancelled()?;
-        self.as_shown(&target).await?;
-        let scope = target.scope(request.scope, "this, following or series")?;
-        match scope {
-            None | Some(Scope::This) => self.change_one(target, words, request, caller).await,
-            Some(Scope::Series) => self.change_series(target, words, request, caller).await,
-            Some(Scope::Following) => self.change_following(target, words, request, caller).await,
+        let (names, words): (Vec<&str>, Vec<&EventWords>) = request.changes().into_iter().unzip();
+        let several = names.len() > 1;
+        let mut items = Vec::new();
+        let targets = self.named_events(&names).await?;
+        for (at, (target, words)) in targets.into_iter().zip(words).enumerate() {
+            let ready = self.ready_change(target, words, request).await;
+            items.push(ready.map_err(|error| about(&names, at, error))?);
         }
+        each_once(items.iter().map(|item| &item.target))?;
+
+        let mut report = WriteReport::default();
+        let under = |item: &ReadyChange, note: &Note| match several {
+            true => note.under(quoted(&item.name)),
+            false => note.clone(),
+        };
+        for item in &items {
+            report.notes.extend(item.notes.iter().map(|note| under(item, note)));
+        }
+        let met = self.met_by_changes(&items, request, &mut report).await?;
+        let strict = request.if_conflict == IfConflict::Refuse;
+        let mut planned = Vec::new();
+        for (item, met) in items.into_iter().zip(met) {
+            let (result, detail) = match (item.is_empty(), strict && !met.is_empty()) {
+                (true, _) => ("unchanged", "already as requested".to_owned()),
+                (false, true) => ("refused", met.join("; ")),
+                (false, false) => {
+                    planned.push((item, met));
+                    continue;
+                }
+            };
+            report.outcomes.push(Outcome::new(item.name, "change", result, detail));
+        }
+        if planned.is_empty() {
+            return self.write_report(report).await;
+        }
+        self.agreed_for_changes(&planned, caller, &mut report.notes).await?;
+        if request.dry_run {
+            self.rehearse_changes(planned, &mut report).await?;
+            return self.write_report(report).await;
+        }
+        let mut stopped = false;
+        for (item, met) in planned {
+            if stopped {
+                report.outcomes.push(Outcome::skipped(item.name, "change"));
+                continue;
+            }
+            report.notes.extend(met.iter().map(|note| under(&item, note)));
+            if !item.target.facts.own {
+                let note = note!(
+                    "{} has another organizer: only your copy was changed",
+                    ours(&item.target.handle)
+                );
+                report.notes.push(note);
+            }
+            match self.write_change(&item, &mut report).await {
+                Ok(()) => report.clashing += usize::from(!met.is_empty()),
+                Err(error) if !several && !error.is_open() => return Err(error),
+                Err(error) => {
+                    stopped = error.ends_batch();
+                    report.outcomes.push(Outcome::failed(item.name, "change", &error));
+                }
+            }
+        }
+        self.write_report(report).await
     }
 
-    /// Changes a single event, or one occurrence of a series.
-    async fn change_one(
+    /// Checks one change.
+    async fn ready_change(
         &self,
         target: EventTarget,
         words: &EventWords,
         request: &Save,
-        caller: Option<&dyn ClientPrompts>,
-    ) -> Result<Response> {
+    ) -> Result<ReadyChange> {
+        target.not_cancelled()?;
+        self.as_shown(&target).await?;
+        let scope = target.scope(request.scope, "this, following or series")?;
+        match scope {
+            None | Some(Scope::This) => self.ready_one(target, words, request).await,
+            Some(Scope::Series) => self.ready_series(target, words, request).await,
+            Some(Scope::Following) => self.ready_following(target, words, request).await,
+        }
+    }
+
+    /// Checks the change of a single event, or of one occurrence of a series.
+    async fn ready_one(
+        &self,
+        target: EventTarget,
+        words: &EventWords,
+        request: &Save,
+    ) -> Result<ReadyChange> {
         let facts = &target.facts;
         let zone = target.zone(&self.config.zone);
         let mut made = make::changed(words, &self.here(), facts, &zone)?;
@@ -85,17 +179,16 @@ impl Pipeline {
         }
         let repeat = made.change.repeat.clone().flatten();
         let ready = self.ready(target, made.change, repeat, request).await?;
-        self.finish_change(ready, made.notes, request, caller).await
+        Ok(ReadyChange { notes: made.notes, ..ready })
     }
 
-    /// Changes all occurrences of a series.
-    pub(super) async fn change_series(
+    /// Checks the change of all occurrences of a series.
+    pub(super) async fn ready_series(
         &self,
         target: EventTarget,
         words: &EventWords,
         request: &Save,
-        caller: Option<&dyn ClientPrompts>,
-    ) -> Result<Response> {
+    ) -> Result<ReadyChange> {
         let seen = reference(&target.facts);
         let master = match target.facts.series {
             None => target,
@@ -140,7 +233,7 @@ impl Pipeline {
             notes.extend(self.exceptions(&master, None).await);
         }
         let ready = self.ready(master, change, repeat, request).await?;
-        self.finish_change(ready, notes, request, caller).await
+        Ok(ReadyChange { notes, ..ready })
     }
 
     /// Separates the time from the other changes of a series: it is given relative to
@@ -192,7 +285,16 @@ impl Pipeline {
         };
         let port = &target.owner.port;
         port.check(Some(&target.value), &change, notify)?;
-        Ok(ReadyChange { target, change, repeat, notify })
+        Ok(ReadyChange {
+            name: format!("{} {}", target.handle, title(&target.facts)),
+            line: event_line(&target.facts, &self.config.zone),
+            target,
+            change,
+            repeat,
+            notify,
+            notes: Vec::new(),
+            cut: None,
+        })
     }
 
     /// Refuses events of calendars that can only be read.
@@ -212,59 +314,63 @@ impl Pipeline {
         }
     }
 
-    /// Checks for conflicts, then writes, or reports what would be written.
-    async fn finish_change(
+    /// Refuses changes that must not reach their audience.
+    async fn agreed_for_changes(
         &self,
-        ready: ReadyChange,
-        notes: Vec<Note>,
-        request: &Save,
+        planned: &[(ReadyChange, Vec<Note>)],
         caller: Option<&dyn ClientPrompts>,
-    ) -> Result<Response> {
-        let ReadyChange { target, change, repeat, notify } = ready;
-        let name = format!("{} {}", target.handle, title(&target.facts));
-        let mut report = WriteReport { notes, ..WriteReport::default() };
-        if change == Change::default() {
-            report.outcomes.push(Outcome::new(name, "change", "unchanged", "already as requested"));
-            return self.write_report(report).await;
-        }
-        let met = self
-            .met_by_change(
-                &target.owner,
-                &target.facts,
-                &change,
-                repeat.as_ref(),
-                request,
-                &mut report,
-            )
-            .await?;
-        let difference = make::difference(&change, &target.facts, &self.config.zone);
-        if request.if_conflict == IfConflict::Refuse && !met.is_empty() {
-            report.outcomes.push(Outcome::new(name, "change", "refused", met.join("; ")));
-            return self.write_report(report).await;
-        }
+        notes: &mut Vec<Note>,
+    ) -> Result<()> {
         let zone = &self.config.zone;
-        let question = format!(
-            "Change an event with other people?\n{}\n{difference}",
-            event_line(&target.facts, zone)
-        );
-        let planned = EventWrite::Change(&change);
-        self.agreed_for(&target, &planned, question, caller, &mut report.notes).await?;
-        if request.dry_run {
-            let rehearsed = target.owner.port.rehearse(None, Some(&target.value), &change, notify);
-            rehearsed.await.map_err(|error| error.context(&target.handle))?;
-            let mut detail = vec![difference];
+        let question = match planned {
+            [(one, _)] => format!(
+                "Change an event with other people?\n{}\n{}",
+                one.line,
+                one.difference(zone)
+            ),
+            all => {
+                let line = |(one, _): &(ReadyChange, Vec<Note>)| {
+                    format!("{}: {}", one.line, one.difference(zone))
+                };
+                let lines = listed(all.iter().map(line).collect());
+                format!("Change {} events, some with other people?\n{lines}", all.len())
+            }
+        };
+        let writes = planned.iter().map(|(one, _)| (&one.target, EventWrite::Change(&one.change)));
+        let writes: Vec<_> = writes.collect();
+        self.agreed_for(&writes, question, caller, notes).await
+    }
+
+    /// Reports what would be written.
+    async fn rehearse_changes(
+        &self,
+        planned: Vec<(ReadyChange, Vec<Note>)>,
+        report: &mut WriteReport,
+    ) -> Result<()> {
+        for (item, met) in planned {
+            let ReadyChange { target, change, notify, cut, .. } = &item;
+            let port = &target.owner.port;
+            let rehearsed = match cut {
+                Some(_) => {
+                    let whole = follow::copied(target, change.clone());
+                    port.rehearse(target.facts.calendar.as_deref(), None, &whole, *notify).await
+                }
+                None => port.rehearse(None, Some(&target.value), change, *notify).await,
+            };
+            rehearsed.map_err(|error| error.context(&target.handle))?;
+            let mut detail = vec![item.difference(&self.config.zone)];
             detail.extend(met.iter().map(ToString::to_string));
-            report.outcomes.push(Outcome::new(name, "change", "planned", detail.join("; ")));
-            report.notes.push("dry run: nothing was written".into());
-            return self.write_report(report).await;
+            report.outcomes.push(Outcome::new(item.name, "change", "planned", detail.join("; ")));
         }
-        report.clashing = usize::from(!met.is_empty());
-        report.notes.extend(met);
-        if !target.facts.own {
-            report.notes.push(note!(
-                "{} has another organizer: only your copy was changed",
-                ours(&target.handle)
-            ));
+        report.notes.push("dry run: nothing was written".into());
+        Ok(())
+    }
+
+    /// Writes one change.
+    async fn write_change(&self, item: &ReadyChange, report: &mut WriteReport) -> Result<()> {
+        let ReadyChange { target, change, notify, .. } = item;
+        if let Some(cut) = &item.cut {
+            return self.split(item, cut, report).await;
         }
         let own = &target.owner.account.email;
         let entry = Entry {
@@ -272,54 +378,56 @@ impl Pipeline {
             tool: TOOL,
             op: "update",
             ids: vec![target.handle.clone()],
-            recipients: notified(&target.facts.guests, change.guests.as_ref(), own, notify),
+            recipients: notified(&target.facts.guests, change.guests.as_ref(), own, *notify),
             ..Entry::default()
         };
-        let write = target.owner.port.update(&target.value, &change, notify);
+        let write = target.owner.port.update(&target.value, change, *notify);
         match self.run_logged(entry, &mut report.notes, write, |_| None).await {
             Ok(value) => report.events.push((target.owner.clone(), value)),
-            Err(error) if error.is_open() => {
-                report.outcomes.push(Outcome::failed(name, "change", &error));
-            }
-            Err(error) => return Err(self.passed_over(&target, error).await),
+            Err(error) if error.is_open() => return Err(error),
+            Err(error) => return Err(self.passed_over(target, error).await),
         }
-        self.write_report(report).await
+        Ok(())
     }
 
-    /// Returns the conflicts of a changed event, if its time changes.
-    pub(super) async fn met_by_change(
+    /// Returns the conflicts of each change that moves its event.
+    async fn met_by_changes(
         &self,
-        owner: &Owner,
-        facts: &EventData,
-        change: &Change,
-        repeat: Option<&Repeat>,
+        items: &[ReadyChange],
         request: &Save,
         report: &mut WriteReport,
-    ) -> Result<Vec<Note>> {
-        let moves = change.time.is_some() || change.repeat.is_some();
-        if request.if_conflict == IfConflict::Ignore || !moves {
-            return Ok(Vec::new());
+    ) -> Result<Vec<Vec<Note>>> {
+        let moves = |change: &Change| change.time.is_some() || change.repeat.is_some();
+        let any = items.iter().any(|item| moves(&item.change));
+        if request.if_conflict == IfConflict::Ignore || !any {
+            return Ok(vec![Vec::new(); items.len()]);
         }
-        let zone = facts.zone.as_deref().and_then(crate::event_time::find_zone);
-        let zone = zone.unwrap_or_else(|| self.config.zone.clone());
-        let places = self.places(owner, false).await.unwrap_or_default();
-        let calendar = facts.calendar.as_ref();
-        let main = !places.iter().any(|place| !place.main && Some(&place.id) == calendar);
-        let (start, end) = change
-            .time
-            .clone()
-            .unwrap_or_else(|| (moment(facts.start, &zone), moment(facts.end, &zone)));
-        let candidate = ClashCandidate {
-            title: change.title.clone().unwrap_or_else(|| facts.title.clone()),
-            uid: facts.uid.clone(),
-            claim: clash::claim(change, Some(facts), main),
-            times: clash::times(&start, &end, repeat, self.clock().now),
-            itself: std::iter::once(facts.id.clone()).chain(facts.series.clone()).collect(),
-        };
+        let mut candidates = Vec::new();
+        for ReadyChange { target, change, repeat, .. } in items {
+            let facts = &target.facts;
+            let zone = target.zone(&self.config.zone);
+            let places = self.places(&target.owner, false).await.unwrap_or_default();
+            let calendar = facts.calendar.as_ref();
+            let main = !places.iter().any(|place| !place.main && Some(&place.id) == calendar);
+            let (start, end) = change
+                .time
+                .clone()
+                .unwrap_or_else(|| (moment(facts.start, &zone), moment(facts.end, &zone)));
+            candidates.push(ClashCandidate {
+                title: change.title.clone().unwrap_or_else(|| facts.title.clone()),
+                uid: facts.uid.clone(),
+                claim: clash::claim(change, Some(facts), main),
+                times: match moves(change) {
+                    true => clash::times(&start, &end, repeat.as_ref(), self.clock().now),
+                    false => Vec::new(),
+                },
+                itself: std::iter::once(facts.id.clone()).chain(facts.series.clone()).collect(),
+            });
+        }
         let strict = request.if_conflict == IfConflict::Refuse;
-        let (mut met, notes) = self.find_clashes(std::slice::from_ref(&candidate), strict).await?;
+        let (met, notes) = self.find_clashes(&candidates, strict).await?;
         report.notes.extend(notes);
-        Ok(met.pop().unwrap_or_default().lines)
+        Ok(met.into_iter().map(|met| met.lines).collect())
     }
 
     /// Describes a failed write; for a conflict, reports the event as it is now.

@@ -43,7 +43,7 @@ pub(in crate::pipeline) struct ClashCandidate {
     pub(in crate::pipeline) claim: Claim,
     /// When it is, and then when it is again.
     pub(in crate::pipeline) times: Vec<(EventTime, EventTime)>,
-    /// The event it becomes, with its series: no clash with itself.
+    /// The event it becomes, and then its series: no clash with itself.
     pub(in crate::pipeline) itself: Vec<String>,
 }
 
@@ -191,6 +191,15 @@ impl Pipeline {
                 Err(error) => left_out(error, strict, &mut notes)?,
             }
         }
+        // An event that is moved in the same call leaves its present time, unless it may
+        // be refused.
+        let moved = candidates.iter().filter(|one| !strict && !one.times.is_empty());
+        let moved: Vec<&String> = moved.filter_map(|one| one.itself.first()).collect();
+        there.retain(|one: &ExistingEvent| {
+            let facts = &one.facts;
+            !moved.contains(&&facts.id)
+                && !facts.series.as_ref().is_some_and(|series| moved.contains(&series))
+        });
         let mut found: Vec<Clashes> = Vec::new();
         for (number, one) in candidates.iter().enumerate() {
             let mut lines = Vec::new();
@@ -388,7 +397,10 @@ fn among(one: &ClashCandidate, at: usize, other: &ClashCandidate, zone: &TimeZon
     let number = at + 1;
     let starts = |start: &EventTime| other.times.iter().any(|(theirs, _)| theirs == start);
     let same = one.times.iter().any(|(start, _)| starts(start));
-    if same && alike(&one.title, &other.title) || one.uid.is_some() && one.uid == other.uid {
+    // Occurrences of one series share its uid.
+    let exist = !one.itself.is_empty() && !other.itself.is_empty();
+    let same_uid = !exist && one.uid.is_some() && one.uid == other.uid;
+    if same && alike(&one.title, &other.title) || same_uid {
         return Some(note!("likely a duplicate of item {}", number));
     }
     let mut pairs = one

@@ -7,20 +7,17 @@ use super::clash::{self, ClashCandidate, Clashes};
 use super::destination::Destination;
 use super::make::{self, PlannedChange};
 use crate::client::ClientPrompts;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Result};
 use crate::pipeline::access::audit::Entry;
 use crate::pipeline::access::guard::Audience;
 use crate::pipeline::access::guard::events::act;
 use crate::pipeline::answer::outcome::{Outcome, WriteReport};
 use crate::pipeline::calendar::guests::{notified, others};
-use crate::pipeline::calendar::target::short;
+use crate::pipeline::calendar::target::{listed, short};
 use crate::pipeline::{Pipeline, Response};
 use crate::provider::calendar::{Change, Notify};
 use crate::text::{Note, quoted};
 use crate::tools::save::{IfConflict, Save};
-
-/// The number of events that a question names.
-const NAMED: usize = 10;
 
 /// A new event, and its name in the answer.
 struct NewEvent {
@@ -165,12 +162,7 @@ impl Pipeline {
         if lines.is_empty() || audience == Audience::default() {
             return Ok(());
         }
-        let more = lines.len().saturating_sub(NAMED);
-        lines.truncate(NAMED);
-        if more > 0 {
-            lines.push(format!("and {more} more"));
-        }
-        let question = format!("Create events with other people?\n{}", lines.join("\n"));
+        let question = format!("Create events with other people?\n{}", listed(lines));
         self.confirm(&act(question), &audience, caller, notes).await.map(drop)
     }
 
@@ -219,12 +211,7 @@ impl Pipeline {
                 continue;
             }
             if stopped {
-                report.outcomes.push(Outcome::new(
-                    &item.name,
-                    "create",
-                    "skipped",
-                    "not written, because an earlier one failed",
-                ));
+                report.outcomes.push(Outcome::skipped(&item.name, "create"));
                 continue;
             }
             let notify = notify_for(change, own, request);
@@ -245,9 +232,7 @@ impl Pipeline {
                 }
                 Err(error) if single && !error.is_open() => return Err(error),
                 Err(error) => {
-                    // The error of one item may apply to all.
-                    stopped =
-                        error.is_passing() || matches!(error.kind(), Kind::Auth | Kind::Store);
+                    stopped = error.ends_batch();
                     report.outcomes.push(Outcome::failed(&item.name, "create", &error));
                 }
             }

@@ -11,23 +11,21 @@ use super::change::{ReadyChange, reference};
 use super::make;
 use super::series::{self, Base};
 use super::span::{EventSpan, civil, moment};
-use crate::client::ClientPrompts;
 use crate::error::{Error, Result};
 use crate::event_time::{self, EventTime};
 use crate::flatten::{Context, Room};
 use crate::pipeline::access::audit::Entry;
-use crate::pipeline::access::guard::events::EventWrite;
 use crate::pipeline::answer::outcome::{Outcome, WriteReport};
 use crate::pipeline::calendar::guests::notified;
 use crate::pipeline::calendar::target::{EventTarget, event_line, title};
-use crate::pipeline::{Pipeline, Response, rows_of};
+use crate::pipeline::{Pipeline, rows_of};
 use crate::provider::calendar::{Change, EventData, Notify, Show, Visibility};
 use crate::recurrence::Repeat;
 use crate::row::Cell;
 use crate::schemas::EVENT;
 use crate::text::html;
 use crate::text::{Note, note, ours};
-use crate::tools::save::{EventWords, IfConflict, Save};
+use crate::tools::save::{EventWords, Save};
 use crate::words::Words;
 
 /// The beginning of the joining details of an online meeting.
@@ -73,20 +71,33 @@ pub(in crate::pipeline) fn cut(
     Ok(Some(SplitSeries { before, base: Base { start: first, end, repeat: after, zone } }))
 }
 
+impl SplitSeries {
+    /// Describes a change of the later part to the user.
+    pub(super) fn difference(&self, now: &EventData, change: &Change, zone: &TimeZone) -> String {
+        let from =
+            EventData { start: self.base.start.when(), end: self.base.end.when(), ..now.clone() };
+        format!(
+            "a new series from {} on: {}",
+            event_time::start(from.start, zone),
+            make::difference(change, &from, zone)
+        )
+    }
+}
+
 impl Pipeline {
-    pub(super) async fn change_following(
+    /// Checks the change of an occurrence and all later ones.
+    pub(super) async fn ready_following(
         &self,
         target: EventTarget,
         words: &EventWords,
         request: &Save,
-        caller: Option<&dyn ClientPrompts>,
-    ) -> Result<Response> {
+    ) -> Result<ReadyChange> {
         let seen = reference(&target.facts);
         let master = self.master_of(&target).await?;
         self.as_shown(&master).await?;
         let Some(mut cut) = cut(&master, seen.0, &self.config.zone)? else {
             // Nothing comes before it: the change applies to the series.
-            return self.change_series(target, words, request, caller).await;
+            return self.ready_series(target, words, request).await;
         };
         let (_, made, to) = self.moving(&master, seen, words)?;
         let mut notes = made.notes;
@@ -114,83 +125,33 @@ impl Pipeline {
             }
         };
         if made.change == Change::default() && to.is_none() && repeats.is_none() {
-            let name = format!("{} {}", target.handle, title(&target.facts));
-            let report = WriteReport {
-                outcomes: vec![Outcome::new(name, "change", "unchanged", "already as requested")],
-                ..WriteReport::default()
-            };
-            return self.write_report(report).await;
+            return self.ready(target, Change::default(), None, request).await;
         }
+        let name = format!("{} {}", target.handle, title(&target.facts));
+        let line = event_line(&target.facts, &self.config.zone);
         // The change, for the checks and for a dry run.
         let change =
             Change { time: Some(time.clone()), repeat: Some(repeat.clone()), ..made.change };
         let ready = self.ready(master, change, repeat, request).await?;
-        self.split(ready, &target, cut, notes, request, caller).await
+        Ok(ReadyChange { name, line, notes, cut: Some(cut), ..ready })
     }
 
-    async fn split(
+    /// Writes the change of an occurrence and all later ones.
+    pub(super) async fn split(
         &self,
-        ready: ReadyChange,
-        target: &EventTarget,
-        cut: SplitSeries,
-        notes: Vec<Note>,
-        request: &Save,
-        caller: Option<&dyn ClientPrompts>,
-    ) -> Result<Response> {
-        let ReadyChange { target: master, change, repeat, notify } = ready;
-        let name = format!("{} {}", target.handle, title(&target.facts));
-        let mut report = WriteReport { notes, ..WriteReport::default() };
-        let met = self
-            .met_by_change(
-                &master.owner,
-                &master.facts,
-                &change,
-                repeat.as_ref(),
-                request,
-                &mut report,
-            )
-            .await?;
-        if request.if_conflict == IfConflict::Refuse && !met.is_empty() {
-            report.outcomes.push(Outcome::new(name, "change", "refused", met.join("; ")));
-            return self.write_report(report).await;
-        }
-        let from = EventData {
-            start: cut.base.start.when(),
-            end: cut.base.end.when(),
-            ..master.facts.clone()
-        };
-        let difference = format!(
-            "a new series from {} on: {}",
-            event_time::start(from.start, &self.config.zone),
-            make::difference(&change, &from, &self.config.zone)
-        );
-        let question = format!(
-            "Change an event with other people?\n{}\n{difference}",
-            event_line(&target.facts, &self.config.zone)
-        );
-        let planned = EventWrite::Change(&change);
-        self.agreed_for(&master, &planned, question, caller, &mut report.notes).await?;
-        if request.dry_run {
-            let port = &master.owner.port;
-            let calendar = master.facts.calendar.as_deref();
-            let whole = copied(&master, change);
-            port.rehearse(calendar, None, &whole, notify).await?;
-            let mut detail = vec![difference];
-            detail.extend(met.iter().map(ToString::to_string));
-            report.outcomes.push(Outcome::new(name, "change", "planned", detail.join("; ")));
-            report.notes.push("dry run: nothing was written".into());
-            return self.write_report(report).await;
-        }
-        report.clashing = usize::from(!met.is_empty());
-        report.notes.extend(met);
-
+        ready: &ReadyChange,
+        cut: &SplitSeries,
+        report: &mut WriteReport,
+    ) -> Result<()> {
+        let ReadyChange { target: master, change, notify, name, .. } = ready;
+        let notify = *notify;
         // A process killed between the two writes leaves both series.
         self.may_leave(&format!(
             "the new series may exist beside {}: if so, delete one of them",
             master.handle
         ));
         self.begins()?;
-        let whole = copied(&master, change);
+        let whole = copied(master, change.clone());
         let port = &master.owner.port;
         let calendar = master.facts.calendar.as_deref();
         let own = &master.owner.account.email;
@@ -217,13 +178,13 @@ impl Pipeline {
                     master.handle
                 );
                 report.outcomes.push(Outcome::new(name, "change", "unknown", detail));
-                return self.write_report(report).await;
+                return Ok(());
             }
             Err(error) => return Err(error.context("the new series was not created")),
         };
         // The old series is cut only when the new one exists, so that no event is lost.
         let shorter = Change { repeat: Some(Some(cut.before.clone())), ..Change::default() };
-        let write = self.shorten(&master, &shorter, notify);
+        let write = self.shorten(master, &shorter, notify);
         let shortened = self.run_logged(entry.clone(), &mut report.notes, write, |_| None).await;
         match shortened {
             Ok(old) => {
@@ -249,7 +210,7 @@ impl Pipeline {
             }
             // A refused write may have been carried out in part. It is safe to go back
             // only if the series is unchanged.
-            Err(error) if !self.is_untouched(&master).await => {
+            Err(error) if !self.is_untouched(master).await => {
                 report.events.push((master.owner.clone(), new));
                 let detail = format!(
                     "{}: the new series exists, and {} was changed; check, and shorten or delete \
@@ -264,7 +225,7 @@ impl Pipeline {
                 let write = port.delete(&new, None, notify);
                 match self.run_logged(entry, &mut report.notes, write, |()| None).await {
                     Ok(()) => {
-                        let error = self.passed_over(&master, error).await;
+                        let error = self.passed_over(master, error).await;
                         return Err(error.context(
                             "nothing was changed: the old series could not be shortened, and the \
                              new one was deleted",
@@ -284,7 +245,7 @@ impl Pipeline {
                 }
             }
         }
-        self.write_report(report).await
+        Ok(())
     }
 
     /// Returns true if an event is still the version that was fetched.
@@ -376,7 +337,7 @@ impl Pipeline {
 }
 
 /// Returns the new series: a copy of the old one with the change.
-fn copied(master: &EventTarget, change: Change) -> Change {
+pub(super) fn copied(master: &EventTarget, change: Change) -> Change {
     let facts = &master.facts;
     let cell = cells(master);
     let text = |name: &str| match cell(name) {

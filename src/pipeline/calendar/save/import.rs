@@ -541,7 +541,7 @@ impl Pipeline {
         let value = match written {
             Ok(value) => value,
             Err(error) => {
-                *stopped = error.is_passing() || matches!(error.kind(), Kind::Auth | Kind::Store);
+                *stopped = error.ends_batch();
                 report.outcomes.push(Outcome::failed(&item.name, "import", &error));
                 return Ok(());
             }

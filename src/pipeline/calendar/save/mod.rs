@@ -38,10 +38,10 @@ impl Pipeline {
     ) -> Result<Response> {
         // A dry run is refused as the real call would be, and asks nobody.
         let caller = (!request.dry_run).then_some(caller);
-        match (&request.id, &request.ics) {
-            (Some(id), _) => self.change_event(id, &request, caller).await,
-            (None, Some(ics)) => self.import(ics, &request, caller).await,
-            (None, None) => self.create_events(&request, caller).await,
+        match (&request.ics, request.changes().is_empty()) {
+            (Some(ics), _) => self.import(ics, &request, caller).await,
+            (None, true) => self.create_events(&request, caller).await,
+            (None, false) => self.change_events(&request, caller).await,
         }
     }
 

@@ -60,8 +60,8 @@ pub struct Arg {
     pub doc: &'static str,
     /// True when a call without it is refused.
     pub required: bool,
-    /// True if many tools take it: docs and errors give its limits, and not every
-    /// list of tools.
+    /// True if many tools take it: docs and errors give its limits and what it means, the
+    /// server's instructions do so once, and the list of tools names it alone.
     pub common: bool,
 }
 
@@ -247,7 +247,8 @@ fn object_schema(args: &[Arg]) -> Map<String, Value> {
             }
             ArgKind::Settings => json!({"type": "object"}),
         };
-        if let (Some(schema), false) = (schema.as_object_mut(), arg.doc.is_empty()) {
+        let explained = arg.common || arg.doc.is_empty();
+        if let (Some(schema), false) = (schema.as_object_mut(), explained) {
             schema.insert("description".to_owned(), Value::from(arg.doc));
         }
         properties.insert(arg.name.to_owned(), schema);

@@ -61,9 +61,9 @@ pub(super) const WRITTEN: Kind<Option<String>> = Kind::new(ArgKind::Text, Args::
 /// Text to the letter, white space and all.
 pub(super) const VERBATIM: Kind<Option<String>> = Kind::new(ArgKind::Text, Args::verbatim);
 /// An account.
-pub(super) const ACCOUNT: Kind<Option<String>> = TEXT.says("Address");
+pub(super) const ACCOUNT: Kind<Option<String>> = TEXT.says("Address").common();
 /// An account where none means all.
-pub(super) const ANY_ACCOUNT: Kind<Option<String>> = TEXT.says("Address; default all");
+pub(super) const ANY_ACCOUNT: Kind<Option<String>> = TEXT.says("Address; default all").common();
 /// The most tokens. The instructions of the server explain it once.
 pub(super) const BUDGET: Kind<Option<u32>> = number(100, 100_000, 8_000).common();
 

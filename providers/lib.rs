@@ -18,6 +18,8 @@ pub mod limiter;
 pub mod microsoft;
 pub mod net;
 #[cfg(any(feature = "google", feature = "microsoft"))]
+mod oldest;
+#[cfg(any(feature = "google", feature = "microsoft"))]
 pub mod written;
 
 use std::collections::HashMap;

@@ -71,7 +71,7 @@ impl Jmap {
         let (_, folders) = self.folders().await?;
         let (filter, notes) =
             query::filter(request.query.as_ref(), request.folder.as_deref(), &folders)?;
-        let sort = json!([{"property": "receivedAt", "isAscending": false}]);
+        let sort = json!([{"property": "receivedAt", "isAscending": request.oldest}]);
         let mut arguments = json!({"filter": filter, "sort": sort, "calculateTotal": true,
             "limit": request.limit.clamp(1, most), "collapseThreads": most == THREADS});
         if let (Some(cursor), Some(arguments)) = (&request.cursor, arguments.as_object_mut()) {
@@ -128,6 +128,11 @@ impl Mailbox for Jmap {
     }
 
     async fn threads(&self, request: &ListRequest) -> Result<Page> {
+        // The server would sort them by their oldest messages.
+        if request.oldest {
+            return Err(Error::argument("this account lists threads newest first only")
+                .next("leave out `sort`, or search for messages"));
+        }
         let get = json!({"#ids": from(0, "Email/query", "/ids"), "properties": ["threadId"]});
         let threads = json!({"#ids": from(1, "Email/get", "/list/*/threadId")});
         let all = json!({"#ids": from(2, "Thread/get", "/list/*/emailIds"),

@@ -40,6 +40,8 @@ pub struct ListRequest {
     pub projection: Projection,
     /// The approximate number of items to return.
     pub limit: usize,
+    /// True for the oldest first.
+    pub oldest: bool,
     /// The position at which the previous page ended, in the provider's form.
     pub cursor: Option<String>,
 }
@@ -186,10 +188,15 @@ pub trait Mailbox: Drafts + MessageActions + MailboxSettings {
     /// Returns what the mailbox supports.
     fn capabilities(&self) -> &'static MailCapabilities;
 
-    /// Returns a page of messages, newest first.
+    /// Returns a page of messages, newest first unless requested otherwise.
+    ///
+    /// # Errors
+    /// [`Kind::Argument`](crate::error::Kind::Argument) if the oldest are to be first, the
+    /// service cannot sort so, and there are too many to list them all.
     async fn messages(&self, request: &ListRequest) -> Result<Page>;
 
-    /// Returns a page of threads, the one with the newest message first.
+    /// Returns a page of threads, by their newest messages; in the order of
+    /// [`messages`](Mailbox::messages), with the same error.
     async fn threads(&self, request: &ListRequest) -> Result<Page>;
 
     /// Returns a complete list other than messages: the rows of a table whose

@@ -22,6 +22,7 @@ tool! {
         /// Name or id
         folder: Option<String> = TEXT,
         by: Option<By> = choice(),
+        sort: Option<Sort> = choice(),
         fields: Option<Vec<String>> = columns(&[&MESSAGE, &THREAD]),
         detail: Option<Detail> = choice(),
         limit: Option<u32> = number(1, 100, 20),
@@ -41,6 +42,16 @@ words! {
         Message = "message",
         /// A thread.
         Thread = "thread",
+    }
+}
+
+words! {
+    /// Which rows come first.
+    pub enum Sort {
+        /// The newest.
+        Newest = "newest",
+        /// The oldest.
+        Oldest = "oldest",
     }
 }
 

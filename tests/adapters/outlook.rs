@@ -33,6 +33,7 @@ fn ask(table: &'static Table, names: &[&str], q: &str, limit: usize) -> ListRequ
         folder: None,
         projection: project(Api::Outlook, &columns),
         limit,
+        oldest: false,
         cursor: None,
     }
 }

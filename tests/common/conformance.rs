@@ -164,7 +164,7 @@ struct Probe<'a> {
 impl Probe<'_> {
     fn ask(&self, table: &'static Table, limit: usize, query: Option<Query>) -> ListRequest {
         let projection = project(self.api, &all(table));
-        ListRequest { query, folder: None, projection, limit, cursor: None }
+        ListRequest { query, folder: None, projection, limit, oldest: false, cursor: None }
     }
 
     async fn page(&self, table: &'static Table, ask: &ListRequest) -> Result<Page> {
@@ -239,6 +239,9 @@ async fn lists(probe: &Probe<'_>, known: &KnownMail, suite: &mut Suite) -> Vec<S
     let joined = probe.list(&MESSAGE, probe.ask(&MESSAGE, 5, None)).await;
     let joined = ids(api, &MESSAGE, &suite.answer("messages_are_listed", joined));
     suite.holds("pages_join_to_the_whole", joined == listed, &joined);
+    for query in [None, words(known.words)] {
+        reversed(probe, &MESSAGE, query, suite).await;
+    }
 
     let some = probe.page(&MESSAGE, &probe.ask(&MESSAGE, SOME, None)).await;
     let some = suite.answer("messages_are_listed", some);
@@ -267,6 +270,26 @@ async fn lists(probe: &Probe<'_>, known: &KnownMail, suite: &mut Suite) -> Vec<S
         suite.holds("what_is_asked_for_is_enough", same, (field.name, &alone, &beside));
     }
     listed
+}
+
+/// The oldest first, unless it is refused.
+async fn reversed(
+    probe: &Probe<'_>,
+    table: &'static Table,
+    query: Option<Query>,
+    suite: &mut Suite,
+) {
+    let newest = probe.list(table, probe.ask(table, 50, query.clone())).await;
+    let newest = suite.answer("queries_are_answered", newest);
+    let ask = ListRequest { oldest: true, ..probe.ask(table, 5, query) };
+    let oldest = match probe.list(table, ask).await {
+        Err(error) if error.kind() == Kind::Argument => return,
+        oldest => suite.answer("the_oldest_come_first", oldest),
+    };
+    let dates = times(probe.api, table, "date", &oldest);
+    let mut whole = times(probe.api, table, "date", &newest);
+    whole.reverse();
+    suite.holds("the_oldest_come_first", dates == whole, (&dates, &whole));
 }
 
 /// What queries and folders find.
@@ -314,6 +337,7 @@ async fn threads(probe: &Probe<'_>, known: &KnownMail, suite: &mut Suite) {
     let joined = probe.list(&THREAD, probe.ask(&THREAD, 5, None)).await;
     let joined = ids(api, &THREAD, &suite.answer("threads_are_listed", joined));
     suite.holds("pages_of_threads_join", joined == ids(api, &THREAD, &whole), &joined);
+    reversed(probe, &THREAD, None, suite).await;
 
     let (text, count) = known.thread;
     let message = suite.answer("queries_are_answered", probe.found(words(text), None).await);

@@ -297,7 +297,11 @@ impl FakeMailbox {
         };
         let all: Vec<&MailState> = mail.values().take(most).filter(there).collect();
         let from: usize = ask.cursor.as_ref().map_or(0, |at| at.parse().unwrap());
-        let items = all.iter().rev().skip(from).take(ask.limit);
+        let all: Vec<_> = match ask.oldest {
+            true => all,
+            false => all.into_iter().rev().collect(),
+        };
+        let items = all.iter().skip(from).take(ask.limit);
         let end = from + ask.limit;
         Page {
             items: items.map(|one| self.object(one)).collect(),

@@ -63,7 +63,11 @@ impl Pile {
         let skip: usize = ask.cursor.as_deref().unwrap_or("0").parse().unwrap();
         let broken = *self.broken.lock().unwrap();
         let (mut items, mut failed) = (Vec::new(), Vec::new());
-        let rows = mail.iter().skip(skip).take(self.page);
+        let mut rows: Vec<_> = mail.iter().collect();
+        if ask.oldest {
+            rows.reverse();
+        }
+        let rows = rows.into_iter().skip(skip).take(self.page);
         for (at, (minute, number, _)) in rows.filter(|(_, _, found)| *found).enumerate() {
             if broken.is_some_and(|every| number % every == 0) {
                 let error = Error::new(Kind::NotFound, "it is gone");
@@ -132,9 +136,9 @@ impl MailHarness {
     }
 
     /// Every page, and what happens between two of them.
-    async fn walk(&self, limit: usize, mut between: impl FnMut(usize)) -> Vec<Value> {
+    async fn walk(&self, limit: usize, sort: &str, mut between: impl FnMut(usize)) -> Vec<Value> {
         let fields = json!(["subject", "date"]);
-        let mut page = self.search(json!({"limit": limit, "fields": fields})).await;
+        let mut page = self.search(json!({"limit": limit, "fields": fields, "sort": sort})).await;
         let mut rows = page["messages"].as_array().unwrap().clone();
         for number in 0.. {
             assert!(number < 500, "the pages do not end");
@@ -182,6 +186,23 @@ async fn rows_are_sorted_and_name_their_account() {
         .await
         .unwrap();
     assert!(blocks[0].contains("messages[2\t]{id\tdate\tfrom\tsubject\tflags}:"), "{}", blocks[0]);
+}
+
+#[tokio::test]
+async fn oldest_rows_come_first_on_request() {
+    let ana = Pile::new("ana", &[(5, true), (3, true), (1, true)], 2);
+    let bo = Pile::new("bo", &[(4, true), (3, true)], 10);
+    let bench = bench(vec![ana, bo]).await;
+    let subjects = |page: &Value| column(page, "messages", "subject");
+    let oldest = json!({"limit": 3, "fields": ["subject"], "sort": "oldest"});
+    let notes = bench.call("mail_search", oldest).await.unwrap().pop().unwrap();
+    assert_eq!(notes, "messages: 3 of ~5 in 2 accounts, oldest first; cursor=p1 has more");
+    let rest = bench.search(json!({"cursor": "p1"})).await;
+    assert_eq!(subjects(&rest), ["bo-0", "ana-0"]);
+    let same = bench.search(json!({"cursor": "p1", "sort": "oldest"})).await;
+    assert_eq!(subjects(&same), ["bo-0", "ana-0"]);
+    let other = bench.call("mail_search", json!({"cursor": "p1", "sort": "newest"})).await;
+    assert!(other.unwrap_err().to_string().contains("belongs to another search"));
 }
 
 /// What is on disk goes on when the program is another version: the kind of list
@@ -370,7 +391,7 @@ async fn late_pages_cost_no_more_than_first() {
     let mut costs = Vec::new();
     let mut before = 0;
     let rows = bench
-        .walk(20, |_| {
+        .walk(20, "newest", |_| {
             let now = calls();
             costs.push(now - before);
             before = now;
@@ -397,6 +418,7 @@ proptest! {
         limit in 1_usize..30,
         arrivals in prop::collection::vec((0_usize..4, 0_u32..9), 0..30),
         broken in prop::option::of(1_u32..9),
+        oldest: bool,
     ) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
@@ -410,7 +432,7 @@ proptest! {
             let bench = bench(boxes.clone()).await;
             let mut arrivals = arrivals.into_iter();
             let rows = bench
-                .walk(limit, |_| {
+                .walk(limit, if oldest { "oldest" } else { "newest" }, |_| {
                     for (at, minute) in arrivals.by_ref().take(3) {
                         // Newer than all that is there.
                         boxes[at % boxes.len()].arrive(100 + minute, true);
@@ -430,7 +452,7 @@ proptest! {
                 .filter(|row| there.iter().any(|id| row["provider_id"] == id.as_str()))
                 .filter_map(|row| row["date"].as_str())
                 .collect();
-            assert!(old.is_sorted_by(|one, other| one >= other));
+            assert!(old.is_sorted_by(|one, other| if oldest { one <= other } else { one >= other }));
         });
     }
 }

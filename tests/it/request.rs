@@ -63,11 +63,11 @@ fn unintelligible_arguments_are_refused() {
         "mail_search", json!({"fields": 7}), "`fields` is 7: give a list of strings";
         "mail_search", json!({"fields": [7]}), "`fields` is 7: give a list of strings";
         "mail_search", json!({"fields": ["id", "colour"]}),
-            "the table of messages has no column `colour`: use some of: id, date, from, subject, snippet, flags, to, cc, thread, folder, labels, size, has_attachments, message_id, bulk, auth, warn, answered, account";
+            "the table of messages has no column `colour`: use some of: id, date, from, subject, snippet, flags, to, cc, thread, folder, labels, size, has_attachments, message_id, bulk, auth, warn, answered, link, account";
         "mail_search", json!({"fields": ["to"], "by": "thread"}),
-            "the table of threads has no column `to`: use some of: id, date, people, subject, count, last, snippet, flags, account";
+            "the table of threads has no column `to`: use some of: id, date, people, subject, count, last, snippet, flags, link, account";
         "mail_search", json!({"query": "x"}),
-            "mail_search takes no argument `query`: use some of: q, account, folder, by, fields, detail, limit, tz, cursor, budget, chunk, known, format";
+            "mail_search takes no argument `query`: use some of: q, account, folder, by, sort, fields, detail, limit, snippet, tz, cursor, budget, chunk, known, format";
         "mail_read", json!({}),
             "mail_read needs `ids`, or a `cursor`: give ids such as m12 from mail_search";
         "mail_read", json!({"ids": []}),

@@ -23,6 +23,7 @@ use super::wire::{self, Wire};
 use crate::json::text;
 use crate::labels::same_label;
 use crate::net;
+use crate::oldest;
 use daysheet_core::error::{Error, Kind, Result};
 use daysheet_core::project::Projection;
 use daysheet_core::provider::calendar::Changes;
@@ -41,6 +42,8 @@ const ME: &str = "me";
 const LISTED: &[&str] = &["id", "threadId"];
 /// The fields of a label that a list has without a second call.
 const LABEL_LISTED: &[&str] = &["id", "name", "type"];
+/// The most ids that a page of a list has.
+const MOST_IDS: usize = 500;
 /// How long label names are cached.
 const NAMES_LAST: Duration = Duration::from_secs(60);
 /// Messages fetched concurrently; each may have a few megabytes.
@@ -307,39 +310,25 @@ impl Mailbox for Gmail {
     }
 
     async fn messages(&self, ask: &ListRequest) -> Result<Page> {
-        let mut compiled = self.compile(ask).await?;
-        let q = compiled.q.as_str();
-        let fields = "messages(id,threadId),nextPageToken,resultSizeEstimate";
-        let mut answer = call!(self, fields, |users| page!(users.messages_list(ME), ask, q))
-            .map_err(|error| stale(error, ask))?;
+        let (listed, list) = self.listed("messages", ask).await?;
         let format = format(&ask.projection);
         let page = self
-            .each(
-                take_items(&mut answer, "messages", ask, &mut compiled.notes)?,
-                LISTED,
-                &ask.projection,
-                |id| async move { self.message(&id, &ask.projection, format).await },
-            )
+            .each(listed, LISTED, &ask.projection, |id| async move {
+                self.message(&id, &ask.projection, format).await
+            })
             .await?;
-        self.finish(page, &answer, ask, &compiled.notes).await
+        self.finish(page, list, ask).await
     }
 
     async fn threads(&self, ask: &ListRequest) -> Result<Page> {
-        let mut compiled = self.compile(ask).await?;
-        let q = compiled.q.as_str();
-        let fields = "threads(id),nextPageToken,resultSizeEstimate";
-        let mut answer = call!(self, fields, |users| page!(users.threads_list(ME), ask, q))
-            .map_err(|error| stale(error, ask))?;
+        let (listed, list) = self.listed("threads", ask).await?;
         let format = format(&ask.projection);
         let page = self
-            .each(
-                take_items(&mut answer, "threads", ask, &mut compiled.notes)?,
-                &["id"],
-                &ask.projection,
-                |id| async move { self.conversation(&id, &ask.projection, format).await },
-            )
+            .each(listed, &["id"], &ask.projection, |id| async move {
+                self.conversation(&id, &ask.projection, format).await
+            })
             .await?;
-        self.finish(page, &answer, ask, &compiled.notes).await
+        self.finish(page, list, ask).await
     }
 
     async fn lookup(
@@ -428,30 +417,59 @@ impl Gmail {
         }
     }
 
-    /// Completes a page from a list's response: next page, total, names.
-    async fn finish(
-        &self,
-        mut page: Page,
-        answer: &Value,
-        ask: &ListRequest,
-        notes: &[Note],
-    ) -> Result<Page> {
-        page.next = answer
-            .get("nextPageToken")
-            .and_then(Value::as_str)
-            .filter(|token| !token.is_empty())
-            .map(str::to_owned);
-        page.total = if page.next.is_none() && ask.cursor.is_none() {
-            let count = page.items.len() + page.failed.len();
-            Some(Total::Exactly(u64::try_from(count).unwrap_or(u64::MAX)))
-        } else {
-            answer.get("resultSizeEstimate").and_then(Value::as_u64).map(Total::About)
-        };
-        if ask.projection.names && !page.items.is_empty() {
-            page.names = self.names().await?;
+    /// Returns the ids of a page of messages or threads, by the key of their list; and a
+    /// page with all that their list says.
+    async fn listed(&self, key: &str, ask: &ListRequest) -> Result<(Vec<Value>, Page)> {
+        let mut compiled = self.compile(ask).await?;
+        let q = compiled.q.as_str();
+        if !ask.oldest {
+            let mut answer = self.id_page(key, ask, q).await?;
+            let items = take_items(&mut answer, key, ask, &mut compiled.notes)?;
+            let next = next_page(&answer);
+            let total = match (&next, &ask.cursor) {
+                (None, None) => Some(Total::Exactly(count(items.len()))),
+                _ => answer.get("resultSizeEstimate").and_then(Value::as_u64).map(Total::About),
+            };
+            return Ok((items, Page { next, total, notes: compiled.notes, ..Page::default() }));
         }
-        page.notes = notes.to_vec();
-        Ok(page)
+        let mut all = Vec::new();
+        let mut whole = ListRequest { limit: MOST_IDS, cursor: None, ..ask.clone() };
+        loop {
+            let mut answer = self.id_page(key, &whole, q).await?;
+            all.extend(take_items(&mut answer, key, &whole, &mut compiled.notes)?);
+            whole.cursor = next_page(&answer);
+            match whole.cursor {
+                None => break,
+                Some(_) if all.len() >= oldest::MOST => return Err(oldest::too_many("Gmail")),
+                Some(_) => {}
+            }
+        }
+        let total = Some(Total::Exactly(count(all.len())));
+        let (items, next) = oldest::page(all, ask, |item| text(item, "id"));
+        Ok((items, Page { next, total, notes: compiled.notes, ..Page::default() }))
+    }
+
+    async fn id_page(&self, key: &str, ask: &ListRequest, q: &str) -> Result<Value> {
+        let answer = match key {
+            "threads" => {
+                let fields = "threads(id),nextPageToken,resultSizeEstimate";
+                call!(self, fields, |users| page!(users.threads_list(ME), ask, q))
+            }
+            _ => {
+                let fields = "messages(id,threadId),nextPageToken,resultSizeEstimate";
+                call!(self, fields, |users| page!(users.messages_list(ME), ask, q))
+            }
+        };
+        answer.map_err(|error| stale(error, ask))
+    }
+
+    /// Completes a page with what its list says, and with names.
+    async fn finish(&self, page: Page, list: Page, ask: &ListRequest) -> Result<Page> {
+        let names = match ask.projection.names && !page.items.is_empty() {
+            true => self.names().await?,
+            false => HashMap::new(),
+        };
+        Ok(Page { items: page.items, failed: page.failed, names, ..list })
     }
 }
 
@@ -506,6 +524,15 @@ fn mask(projection: &Projection) -> String {
 
 fn limit(ask: &ListRequest) -> u32 {
     u32::try_from(ask.limit).unwrap_or(u32::MAX).clamp(1, 500)
+}
+
+fn next_page(answer: &Value) -> Option<String> {
+    let token = text(answer, "nextPageToken");
+    (!token.is_empty()).then(|| token.to_owned())
+}
+
+fn count(len: usize) -> u64 {
+    u64::try_from(len).unwrap_or(u64::MAX)
 }
 
 /// Returns true for labels whose messages Gmail leaves out of lists by default.

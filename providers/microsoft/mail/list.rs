@@ -18,6 +18,7 @@ use crate::json::text;
 use crate::labels::same_label;
 use crate::microsoft::response::page;
 use crate::net;
+use crate::oldest;
 use daysheet_core::error::{Error, Kind, Result};
 use daysheet_core::project::project;
 use daysheet_core::provider::ListRequest;
@@ -130,7 +131,9 @@ impl Outlook {
         plan.request = match (cursor, &compiled.search) {
             (Some(cursor), _) => cursor.to_owned(),
             (None, Some(_)) => String::new(),
-            (None, None) => self.first(&folder, &compiled, &select, &top, list_query.count),
+            (None, None) => {
+                self.first(&folder, &compiled, &select, &top, list_query.count, ask.oldest)
+            }
         };
         if let Some(kql) = compiled.search {
             let search = Search { folder, kql, select, top };
@@ -208,12 +211,17 @@ impl Outlook {
         select: &str,
         top: &str,
         count: bool,
+        oldest: bool,
     ) -> String {
         let mut query: Vec<(&str, &str)> = Vec::new();
         if let Some(filter) = &compiled.filter {
             query.push(("$filter", filter));
         }
-        query.push(("$orderby", "receivedDateTime desc"));
+        let order = match oldest {
+            true => "receivedDateTime asc",
+            false => "receivedDateTime desc",
+        };
+        query.push(("$orderby", order));
         query.push(("$select", select));
         query.push(("$top", top));
         if count && compiled.rest.is_none() {
@@ -231,6 +239,34 @@ impl Outlook {
         };
         let query = [("$search", kql.as_str()), ("$select", &search.select), ("$top", &search.top)];
         self.graph().mailbox_url(&search.folder, &query)
+    }
+
+    /// Lists all messages with these properties, the newest first, and no more than
+    /// can be reversed.
+    pub(super) async fn list_all(
+        &self,
+        ask: &ListRequest,
+        select: &[&str],
+    ) -> Result<(Vec<Value>, Vec<Note>)> {
+        let whole = ListRequest { oldest: false, ..ask.clone() };
+        let mut cursor: Option<String> = None;
+        let mut all: Vec<Value> = Vec::new();
+        for _ in 0..oldest::MOST / MOST {
+            let list_query =
+                ListQuery { select, top: MOST, count: false, cursor: cursor.as_deref() };
+            let plan = self.plan(&whole, list_query).await?;
+            let listed = self.list_page(&plan).await?;
+            // A search that ends early has not come to the oldest.
+            if listed.note.is_some() {
+                break;
+            }
+            all.extend(listed.items);
+            cursor = listed.next;
+            if cursor.is_none() {
+                return Ok((all, plan.notes));
+            }
+        }
+        Err(oldest::too_many("Outlook"))
     }
 
     /// Fetches a page and checks its messages.

@@ -32,12 +32,14 @@ use tokio::sync::Mutex;
 use super::client::Graph;
 use super::people;
 use crate::json::text;
+use crate::oldest;
 use daysheet_core::error::{Error, Kind, Result};
 use daysheet_core::project::Projection;
 use daysheet_core::provider::calendar::Changes;
 use daysheet_core::provider::{Account, ServiceSettings, TokenSource};
 use daysheet_core::provider::{
-    BodyForm, ListRequest, Mailbox, MessageContent, Page, People, ThreadMessage, Total, no_list,
+    BodyForm, Failed, ListRequest, Mailbox, MessageContent, Page, People, ThreadMessage, Total,
+    no_list,
 };
 use daysheet_core::schemas::{Api, Table};
 use daysheet_core::text::note;
@@ -177,6 +179,29 @@ impl Outlook {
         items.len() - counted
     }
 
+    /// Returns a page of a search, the oldest first: Graph refuses to sort results, so
+    /// all are listed by their ids.
+    async fn oldest_found(&self, ask: &ListRequest) -> Result<Page> {
+        let (all, notes) = self.list_all(ask, &["id", "receivedDateTime"]).await?;
+        let total = Some(Total::Exactly(count(all.len())));
+        let (found, next) = oldest::page(all, ask, |item| text(item, "id"));
+        let ids: Vec<&str> = found.iter().map(|item| text(item, "id")).collect();
+        let messages = message::fetch(&self.graph, &ids, &ask.projection, BodyForm::None).await;
+        let mut page = Page { next, total, notes, ..Page::default() };
+        for (at, (id, message)) in ids.into_iter().zip(messages).enumerate() {
+            match message {
+                Ok(message) => page.items.push(message.item),
+                // Without a sign-in, no further one can be fetched either.
+                Err(error) if error.kind() == Kind::Auth => return Err(error),
+                Err(error) => page.failed.push(Failed { at, id: id.to_owned(), error }),
+            }
+        }
+        if ask.projection.names && !page.items.is_empty() {
+            page.names = self.names().await?;
+        }
+        Ok(page)
+    }
+
     async fn aliases(&self) -> Result<Page> {
         let select = [("$select", "mail,userPrincipalName,proxyAddresses")];
         let user = self.graph.get(&self.graph.user_url(&select)).await?;
@@ -217,6 +242,9 @@ impl Mailbox for Outlook {
             cursor: ask.cursor.as_deref(),
         };
         let plan = self.plan(ask, list_query).await?;
+        if ask.oldest && plan.searches() {
+            return self.oldest_found(ask).await;
+        }
         let listed = self.list_page(&plan).await?;
         let shown = count(listed.items.len());
         let mut page = Page {

@@ -8,7 +8,7 @@
 //! cursor has short hashes of those that were shown, and where in the list to continue:
 //! on the same page if it has more conversations than were requested.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -18,6 +18,7 @@ use super::list::ListQuery;
 use super::{Outlook, count};
 use crate::json::text;
 use crate::microsoft::client::Graph;
+use crate::oldest;
 use crate::written::hash;
 use daysheet_core::error::{Error, Kind, Result};
 use daysheet_core::provider::{Failed, ListRequest, Page, Role, ThreadMessage, Total};
@@ -43,6 +44,9 @@ struct Cursor {
 
 /// Returns a page of threads.
 pub async fn page(outlook: &Outlook, ask: &ListRequest) -> Result<Page> {
+    if ask.oldest {
+        return oldest_page(outlook, ask).await;
+    }
     let mut cursor = ask.cursor.as_deref().map(read).transpose()?;
     let link = cursor.as_ref().map(|cursor| cursor.link.as_str());
     let list_query = ListQuery {
@@ -99,6 +103,26 @@ pub async fn page(outlook: &Outlook, ask: &ListRequest) -> Result<Page> {
         let all = page.items.len() + page.failed.len();
         page.total = Some(Total::Exactly(count(all)));
     }
+    Ok(page)
+}
+
+/// Returns a page of threads, the oldest first: a list from its other end would have
+/// each where its oldest message is, so all are listed by their newest.
+async fn oldest_page(outlook: &Outlook, ask: &ListRequest) -> Result<Page> {
+    let (listed, notes) = outlook.list_all(ask, &["conversationId", "receivedDateTime"]).await?;
+    let mut all: Vec<String> = Vec::new();
+    let mut known = HashSet::new();
+    for item in &listed {
+        let id = text(item, "conversationId");
+        if !id.is_empty() && known.insert(id) {
+            all.push(id.to_owned());
+        }
+    }
+    let total = Some(Total::Exactly(count(all.len())));
+    let (ids, next) = oldest::page(all, ask, String::as_str);
+    let mut page = Page { next, total, notes, ..Page::default() };
+    fill(outlook.graph(), ask, ids, &mut page).await?;
+    page.items.sort_by(|one, other| newest(one).cmp(newest(other)));
     Ok(page)
 }
 

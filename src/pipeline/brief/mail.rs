@@ -333,6 +333,7 @@ async fn message_list(
         folder: None,
         projection: project(mailbox.api(), columns),
         limit: PAGE.min(enough),
+        oldest: false,
         cursor: None,
     };
     let context = Context::bare(mailbox.api());

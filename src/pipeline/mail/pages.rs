@@ -52,7 +52,7 @@ struct MessageRow {
 /// The rows of one account.
 #[derive(Debug)]
 pub(super) struct GatheredMessages {
-    /// Newest first.
+    /// In the order that was requested.
     rows: VecDeque<MessageRow>,
     taken: Vec<String>,
     /// Where each page starts.
@@ -119,26 +119,30 @@ pub(super) async fn fetch_pages(
             break;
         }
     }
-    fetched.sort();
+    fetched.sort(ask.oldest);
     Ok(fetched)
 }
 
 impl GatheredMessages {
-    /// Sorts rows, the newest first. A row without a date, because it could not be
+    /// Sorts rows, the newest or the oldest first. A row without a date, because it could not be
     /// fetched, keeps its place beside its neighbour; without a neighbour it comes
     /// first, because a row left behind would hold back its page.
-    fn sort(&mut self) {
+    fn sort(&mut self, oldest: bool) {
         let rows = self.rows.make_contiguous();
+        let first = if oldest { Timestamp::MIN } else { Timestamp::MAX };
         let mut near = None;
         for row in rows.iter_mut() {
             row.date = row.date.or(near);
             near = row.date;
         }
         for row in rows.iter_mut().rev() {
-            row.date = row.date.or(near).or(Some(Timestamp::MAX));
+            row.date = row.date.or(near).or(Some(first));
             near = row.date;
         }
-        rows.sort_by_key(|row| std::cmp::Reverse(row.date));
+        match oldest {
+            true => rows.sort_by_key(|row| row.date),
+            false => rows.sort_by_key(|row| std::cmp::Reverse(row.date)),
+        }
     }
 
     fn add(
@@ -203,7 +207,7 @@ impl GatheredMessages {
         Some(row.found)
     }
 
-    /// Returns true if the rows after those fetched are unknown: nothing older may be
+    /// Returns true if the rows after those fetched are unknown: no later row may be
     /// shown before they are fetched.
     pub(in crate::pipeline) fn is_open(&self) -> bool {
         self.rows.is_empty() && self.next.is_some()

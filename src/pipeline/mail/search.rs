@@ -1,8 +1,8 @@
-//! Searches: all accounts concurrently, merged by date, a page at a time.
+//! Searches: all accounts concurrently, merged by date in either order, a page at a time.
 //!
-//! Every account is queried for a full page, because all of it may be newer; unused rows are
+//! Every account is queried for a full page, because all of it may come first; unused rows are
 //! fetched again with the next page. A row is shown only when every account has returned
-//! everything newer, so the result is sorted. A single account is a merge of one.
+//! everything before it, so the result is sorted. A single account is a merge of one.
 
 use std::sync::Arc;
 
@@ -30,7 +30,7 @@ use crate::schemas::{self, Field, Level, MESSAGE, THREAD, Table};
 use crate::store::HandleKind;
 use crate::text::{Note, note, ours};
 use crate::tools::Columns;
-use crate::tools::search::{By, Search};
+use crate::tools::search::{By, Search, Sort};
 
 /// The kind of its cursors.
 const KIND: &str = "search";
@@ -50,6 +50,9 @@ struct SearchPlan {
     /// The width of the snippets, if it was named.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     snippet: Option<u16>,
+    /// True for the oldest first.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    oldest: bool,
     /// The zone that was named.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     tz: Option<String>,
@@ -125,7 +128,7 @@ impl Pipeline {
             });
         }
 
-        let (order, chosen) = merge(&mut parts, request.limit);
+        let (order, chosen) = merge(&mut parts, request.limit, plan.oldest);
         let mut notes = Vec::new();
         let mut tables = Vec::new();
         for (part, found) in parts.iter().zip(chosen) {
@@ -248,6 +251,7 @@ impl Pipeline {
                 folder,
                 projection: project(mailbox.api(), &read),
                 limit: request.limit,
+                oldest: plan.oldest,
                 cursor: None,
             };
             let context = self.context_for(mailbox.api(), &label, &account);
@@ -341,6 +345,7 @@ impl Pipeline {
                 fields: None,
                 limit: search.limit.unwrap_or(20),
                 snippet,
+                oldest: search.sort == Some(Sort::Oldest),
                 tz: search.tz,
                 now: None,
                 shown: 0,
@@ -362,6 +367,7 @@ impl Pipeline {
             && search.q.as_ref().is_none_or(|q| plan.q.as_ref() == Some(q))
             && search.folder.as_ref().is_none_or(|folder| plan.folder.as_ref() == Some(folder))
             && search.tz.as_ref().is_none_or(|tz| plan.tz.as_ref() == Some(tz))
+            && search.sort.is_none_or(|sort| (sort == Sort::Oldest) == plan.oldest)
             && search.by.is_none_or(|by| (by == By::Thread) == plan.by_thread);
         if !same {
             return Err(another_search(cursor));
@@ -403,20 +409,25 @@ fn is_everywhere(request: &SearchContext<'_>) -> bool {
     request.plan.folder.is_none() && !query.into_iter().any(named)
 }
 
-/// Takes rows from the parts, the newest first, until there are enough or the
-/// next newest is not known. Answers with which part each row is of, and the
-/// rows of each part.
-fn merge(parts: &mut [SearchPart], limit: usize) -> (Vec<usize>, Vec<Vec<ListedRow>>) {
+/// Takes rows from the parts, the newest or the oldest first, until there are enough or
+/// the next is not known. Answers with which part each row is of, and the rows of each
+/// part.
+fn merge(
+    parts: &mut [SearchPart],
+    limit: usize,
+    oldest: bool,
+) -> (Vec<usize>, Vec<Vec<ListedRow>>) {
     let mut order = Vec::new();
     let mut chosen: Vec<Vec<ListedRow>> = parts.iter().map(|_| Vec::new()).collect();
     while order.len() < limit && !parts.iter().any(|part| part.fetched.is_open()) {
         // Of equal dates the first account's row comes first, so that all pages agree.
-        let newest = parts
-            .iter()
-            .enumerate()
-            .filter_map(|(at, part)| Some((part.fetched.head()?, std::cmp::Reverse(at))))
-            .max();
-        let Some((_, std::cmp::Reverse(at))) = newest else {
+        let heads = parts.iter().enumerate();
+        let heads = heads.filter_map(|(at, part)| Some((part.fetched.head()?, at)));
+        let next = match oldest {
+            true => heads.min(),
+            false => heads.max_by_key(|(date, at)| (*date, std::cmp::Reverse(*at))),
+        };
+        let Some((_, at)) = next else {
             break;
         };
         let (Some(part), Some(taken)) = (parts.get_mut(at), chosen.get_mut(at)) else {
@@ -547,6 +558,7 @@ impl SearchPlan {
             0 => String::new(),
             before => format!(", after {before} on earlier pages"),
         };
-        format!("{}: {shown}{total}{accounts}, newest first{earlier}", table.plural)
+        let order = if self.oldest { "oldest" } else { "newest" };
+        format!("{}: {shown}{total}{accounts}, {order} first{earlier}", table.plural)
     }
 }

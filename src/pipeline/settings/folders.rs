@@ -197,6 +197,7 @@ impl Pipeline {
                 folder: None,
                 projection: project(api, &key),
                 limit: 1,
+                oldest: false,
                 cursor: None,
             };
             let total = owner.mailbox.messages(&ask).await?.total;

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use daysheet_core::error::{Error, Kind};
 use daysheet_core::project::{Projection, project};
 use daysheet_core::provider::calendar::EventListRequest;
-use daysheet_core::provider::{BodyForm, ListRequest, People};
+use daysheet_core::provider::{BodyForm, ListRequest, People, Total};
 use daysheet_core::schemas::{Api, CONTACT, EVENT, FOLDER, Level, MESSAGE};
 use futures_util::future::join_all;
 use jiff::Timestamp;
@@ -24,6 +24,7 @@ fn ask(limit: usize) -> ListRequest {
         folder: None,
         projection: project(Api::Gmail, &MESSAGE.up_to(Level::Core)),
         limit,
+        oldest: false,
         cursor: None,
     }
 }
@@ -129,6 +130,38 @@ async fn no_more_messages_are_fetched_than_requested() {
     }
     // The labels' names come on top.
     assert!(gmail.tap.requests().len() <= 2 * 4 + 1);
+}
+
+/// The oldest are at the end of what Gmail lists; a list without an end is refused.
+#[tokio::test]
+async fn oldest_are_found_by_ids_alone() {
+    let pages = AtomicUsize::new(0);
+    let gmail = Gmail::scripted(move |request| {
+        if request.target != "GET messages" {
+            return ok(&json!({"id": "a1"}));
+        }
+        let page = pages.fetch_add(1, Ordering::Relaxed);
+        let ids: Vec<_> = (0..500).map(|at| json!({"id": format!("p{page}i{at}")})).collect();
+        let next = (page != 1).then(|| format!("t{page}"));
+        ok(&json!({"messages": ids, "nextPageToken": next, "resultSizeEstimate": 9_999}))
+    })
+    .await;
+    let oldest = ListRequest { oldest: true, ..ask(2) };
+    let page = gmail.mail.messages(&oldest).await.unwrap();
+    assert_eq!(
+        (page.total, page.next.as_deref()),
+        (Some(Total::Exactly(1000)), Some("oldest,2,p1i498"))
+    );
+    let targets: Vec<_> = gmail.tap.requests().iter().map(|one| one.target.clone()).collect();
+    let expected = ["GET messages", "GET messages", "GET messages/p1i499", "GET messages/p1i498"];
+    assert_eq!(targets, expected);
+    let error = gmail.mail.messages(&oldest).await.unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "Gmail lists the newest first, and more than 2000 match, too many to read them all: narrow \
+         the search by before: (such as before:2020-01-01), or leave out `sort`"
+    );
+    assert_eq!(gmail.tap.requests().len(), 4);
 }
 
 /// Large messages are read one after the other, small ones at once.

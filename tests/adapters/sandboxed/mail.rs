@@ -44,6 +44,7 @@ async fn ids(mailbox: &dyn Mailbox, folder: &str) -> Vec<String> {
         folder: None,
         projection: project(mailbox.api(), &MESSAGE.up_to(Level::Core)),
         limit: 25,
+        oldest: false,
         cursor: None,
     };
     let page = mailbox.messages(&ask).await.unwrap();

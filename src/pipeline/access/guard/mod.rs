@@ -419,6 +419,7 @@ impl Pipeline {
                 folder: None,
                 projection: project(mailbox.api(), &id),
                 limit: LOOKED_AT,
+                oldest: false,
                 cursor: None,
             })
             .await?;

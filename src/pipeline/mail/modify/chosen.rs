@@ -162,6 +162,7 @@ impl Pipeline {
             folder: None,
             projection: project(mailbox.api(), &key),
             limit: PAGE,
+            oldest: false,
             cursor: None,
         };
         let mut found =

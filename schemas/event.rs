@@ -8,8 +8,8 @@ use super::Api::{Gmail, Outlook};
 use super::Kind::{Count, End, Handle, Start, Text, Time, Words};
 use super::Level::{Key, More};
 use super::Source::{
-    Account, Both, Each, Either, First, Flags, GoogleWhen, GraphWhen, Guests, Is, Join, Markup,
-    Name, Names, Oldest, Path, Provided, Rfc3339, There, Until, Word, Zone,
+    Account, Any, Beside, Both, Each, Either, First, Flags, GoogleWhen, GraphWhen, Guests, Is,
+    Join, Markup, Name, Names, Oldest, Path, Provided, Rfc3339, Rule, There, Until, Word, Zone,
 };
 use super::{Field, GuestNames, In, Source, Table, field, table};
 
@@ -26,9 +26,17 @@ const FIELDS: &[Field] = &In("event").columns([
     field("id", Handle('e'), "Handle of the event; calendar_save and calendar_respond accept it.")
         .level(Key)
         .sources(&[(Gmail, Both("calendarId", "id")), (Outlook, Path("id"))]),
-    field("start", Start, "When it starts, with the weekday; date only if all-day.")
-        .level(Key)
-        .sources(&[(Gmail, GOOGLE_START), (Outlook, GRAPH_START)]),
+    field(
+        "start",
+        Start,
+        "When it starts, with the weekday; date only if all-day; behind ` = ` the local time \
+         where the event's own zone differs.",
+    )
+    .level(Key)
+    .sources(&[
+        (Gmail, Beside(&GOOGLE_START, &GOOGLE_ZONE)),
+        (Outlook, Beside(&GRAPH_START, &GRAPH_ZONE)),
+    ]),
     field(
         "end",
         End,
@@ -65,7 +73,8 @@ const FIELDS: &[Field] = &In("event").columns([
     field(
         "flags",
         Words,
-        "Any of: recurring, online, free, tentative, oof, focus, elsewhere, private, cancelled.",
+        "Any of: recurring, online, free, tentative, oof, focus, elsewhere, private, cancelled; \
+         comment, proposal: of a guest, in attendees.",
     )
         .level(Key)
         .sources(&[(Gmail, Flags(GOOGLE_FLAGS)), (Outlook, Flags(GRAPH_FLAGS))]),
@@ -96,15 +105,16 @@ const FIELDS: &[Field] = &In("event").columns([
     field(
         "repeats",
         Text,
-        "Recurrence rule of a series, as RRULE (RFC 5545); null for occurrences.",
+        "Recurrence rule of the series, as RRULE (RFC 5545), without cancelled occurrences.",
     )
     .level(More)
     .untrusted(240)
-        .sources(&[(Gmail, Join("recurrence")), (Outlook, Path("recurrenceRule"))]),
+        .sources(&[(Gmail, Rule("recurrence")), (Outlook, Path("recurrenceRule"))]),
     field(
         "attendees",
         Text,
-        "Everybody invited, as `Name <address>` and answer; the first five and a count of the rest.",
+        "Everybody invited, as `Name <address>`, answer, and comment or proposed time; the first \
+         five and a count of the rest.",
     )
     .level(More)
     .untrusted(400)
@@ -135,7 +145,7 @@ const FIELDS: &[Field] = &In("event").columns([
     )
     .level(More)
     .untrusted(60)
-        .sources(&[(Gmail, Zone("start/timeZone")), (Outlook, Zone("originalStartTimeZone"))]),
+        .sources(&[(Gmail, GOOGLE_ZONE), (Outlook, GRAPH_ZONE)]),
     field("notes", Text, "How its description begins.")
         .level(More)
         .untrusted(120)
@@ -155,6 +165,8 @@ const FIELDS: &[Field] = &In("event").columns([
 
 const GOOGLE_START: Source = GoogleWhen("start");
 const GRAPH_START: Source = GraphWhen("start", "isAllDay");
+const GOOGLE_ZONE: Source = Zone("start/timeZone");
+const GRAPH_ZONE: Source = Zone("originalStartTimeZone");
 
 /// What Google calls the parts of an attendee.
 const GOOGLE_GUESTS: GuestNames = GuestNames {
@@ -166,6 +178,8 @@ const GOOGLE_GUESTS: GuestNames = GuestNames {
     organizer: ("organizer", "true"),
     optional: ("optional", "true"),
     room: ("resource", "true"),
+    comment: "comment",
+    proposed: "",
 };
 
 /// What Graph calls them; guests are identified by address alone.
@@ -178,6 +192,8 @@ const GRAPH_GUESTS: GuestNames = GuestNames {
     organizer: ("status/response", "organizer"),
     optional: ("type", "optional"),
     room: ("type", "resource"),
+    comment: "",
+    proposed: "proposedNewTime",
 };
 
 const GOOGLE_FLAGS: &[(&str, Source)] = &[
@@ -196,6 +212,7 @@ const GOOGLE_FLAGS: &[(&str, Source)] = &[
         ]),
     ),
     ("cancelled", Is("status", "cancelled")),
+    ("comment", Any("attendees", &There("comment"))),
 ];
 
 const GRAPH_FLAGS: &[(&str, Source)] = &[
@@ -213,6 +230,7 @@ const GRAPH_FLAGS: &[(&str, Source)] = &[
         ]),
     ),
     ("cancelled", Is("isCancelled", "true")),
+    ("proposal", Any("attendees", &There("proposedNewTime"))),
 ];
 
 const GOOGLE_SHOW: &[(&str, Source)] = &[

@@ -63,4 +63,6 @@ const GUESTS: GuestNames = GuestNames {
     organizer: ("organizer", "true"),
     optional: ("optional", "true"),
     room: ("room", "true"),
+    comment: "",
+    proposed: "",
 };

@@ -168,7 +168,7 @@ pub enum Kind {
     /// A point in time, minutes exact, in the zone of the document: `2026-02-03 18h05`.
     Time,
     /// When something of a calendar starts: `Tue 2026-02-03 18h05`, or the date
-    /// alone for whole days.
+    /// alone for whole days; ` = 19h05 Lisbon` behind it is the local time in its own zone.
     Start,
     /// When it ends: `18h50` on the day it starts, else as [`Kind::Start`]; of
     /// whole days the last one, without a weekday.
@@ -290,6 +290,10 @@ pub enum Source {
     /// The object at a path with a local `dateTime` and its `timeZone`; a date
     /// when the flag at the second path is true (Graph).
     GraphWhen(&'static str, &'static str),
+    /// A time, with the local time in the zone of the second source beside it.
+    Beside(&'static Source, &'static Source),
+    /// The recurrence rule in the list of RFC 5545 lines at a path, as its value alone.
+    Rule(&'static str),
     /// The second time as the end of an event that begins at the first.
     Until(&'static Source, &'static Source),
     /// The people of a meeting and their answers; without the organizer and in
@@ -316,6 +320,11 @@ pub struct GuestNames {
     pub optional: (&'static str, &'static str),
     /// The path and the value that mark a room.
     pub room: (&'static str, &'static str),
+    /// The path of the comment on the answer; empty if the provider has none.
+    pub comment: &'static str,
+    /// The path of the time that the guest proposes, with its start and end; empty if the
+    /// provider has none.
+    pub proposed: &'static str,
 }
 
 /// The wire names that a [`Source`] implies without spelling them.
@@ -340,6 +349,8 @@ pub mod wire {
     pub const ADDRESS: (&str, &str) = ("name", "address");
     /// The parts of a calendar's time: a date, a date and time, and its zone.
     pub const WHEN: (&str, &str, &str) = ("date", "dateTime", "timeZone");
+    /// The ends of a span of time.
+    pub const SPAN: (&str, &str) = ("start", "end");
     /// Answers to an invitation, with their marks; all others are none.
     pub const ANSWERS: &[(&str, char, &str)] = &[
         ("accepted", '+', "yes"),

@@ -73,10 +73,13 @@ fn property(field: &Field, is_key: bool, settable: bool) -> Value {
             );
         }
         Kind::Start => {
-            property.insert(
-                "pattern".to_owned(),
-                json!("^[A-Z][a-z]{2} [0-9]{4}-[0-9]{2}-[0-9]{2}( [0-9]{2}h[0-9]{2})?$"),
-            );
+            let beside = match field.source(Api::Gmail) {
+                Source::Beside(..) => "( = [^=]+)?",
+                _ => "",
+            };
+            let day = "[A-Z][a-z]{2} [0-9]{4}-[0-9]{2}-[0-9]{2}";
+            let pattern = format!("^{day}( [0-9]{{2}}h[0-9]{{2}}{beside})?$");
+            property.insert("pattern".to_owned(), json!(pattern));
         }
         Kind::End => {
             property.insert(
@@ -136,6 +139,7 @@ fn origin(source: Source, base: &str) -> Option<String> {
         | Source::Join(path)
         | Source::Markup(path)
         | Source::Zone(path)
+        | Source::Rule(path)
         | Source::GoogleWhen(path)
         | Source::GraphWhen(path, _) => at(path),
         Source::There(path) => format!("{} exists", at(path)),
@@ -145,6 +149,7 @@ fn origin(source: Source, base: &str) -> Option<String> {
             format!("{} if {}", origin(*inner, base)?, origin(*condition, base)?)
         }
         Source::Until(_, end) => origin(*end, base)?,
+        Source::Beside(time, _) => origin(*time, base)?,
         Source::Guests(names, _) => at(names.list),
         Source::Not(path) => format!("not {}", at(path)),
         Source::Is(path, word) => format!("{} = {word}", at(path)),

@@ -19,6 +19,9 @@ const NEWER: [(&str, &str); 3] = [
     ("Manitoba Standard Time", "America/Winnipeg"),
 ];
 
+/// The sign before the local time in an event's own zone.
+pub const BESIDE: &str = " = ";
+
 /// When something of a calendar starts or ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum EventTime {
@@ -96,6 +99,25 @@ pub fn start(when: EventTime, zone: &TimeZone) -> String {
     }
 }
 
+/// Formats as [`start`], with the local time in the event's own zone beside it if the two
+/// differ then: `Tue 2026-02-03 20h30 = 19h30 Lisbon`, `… = Wed 04h30 Tokyo` on another day.
+pub fn start_beside(when: EventTime, zone: &TimeZone, own: &TimeZone) -> String {
+    let shown = start(when, zone);
+    let (EventTime::At(at), Some(name)) = (when, own.iana_name()) else {
+        return shown;
+    };
+    let (here, there) = (zone.to_datetime(at), own.to_datetime(at));
+    if here == there {
+        return shown;
+    }
+    let day = match here.date() == there.date() {
+        true => String::new(),
+        false => format!("{} ", day_name(there.date())),
+    };
+    let city = name.rsplit('/').next().unwrap_or(name).replace('_', " ");
+    format!("{shown}{BESIDE}{day}{} {city}", clock(there))
+}
+
 /// Formats the end of an event that starts at `from`: only the time on the same day,
 /// the last day of whole days.
 pub fn end(from: EventTime, to: EventTime, zone: &TimeZone) -> String {
@@ -125,9 +147,13 @@ pub fn end(from: EventTime, to: EventTime, zone: &TimeZone) -> String {
 
 /// Formats `Tue 2026-02-03`.
 pub fn weekday(day: Date) -> String {
+    format!("{} {day}", day_name(day))
+}
+
+fn day_name(day: Date) -> &'static str {
     const NAMES: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
     let at = usize::try_from(day.weekday().to_monday_zero_offset()).unwrap_or_default();
-    format!("{} {day}", NAMES.get(at).unwrap_or(&""))
+    NAMES.get(at).copied().unwrap_or_default()
 }
 
 /// Formats `18h05`: no colon, so that no format has to quote it.

@@ -15,6 +15,7 @@ use serde_json::Value;
 
 use self::member::{Member, guests, recipient, sample};
 use crate::event_time::{self, EventTime};
+use crate::recurrence::Repeat;
 use crate::row::{Cell, CutCell, Extra, RowTable};
 use crate::schemas::{Api, Field, Kind, Source, Table, wire};
 use crate::text::opening;
@@ -132,7 +133,9 @@ pub fn instant(field: &Field, object: &Value, context: &Context) -> Option<Times
     let mut reader = Reader { context, odd: false };
     match reader.read(object, field.source(context.api)) {
         ReadValue::Time(time) => Some(time),
-        ReadValue::When(when) | ReadValue::Until(_, when) => Some(when.instant(context.zone)),
+        ReadValue::When(when) | ReadValue::Beside(when, _) | ReadValue::Until(_, when) => {
+            Some(when.instant(context.zone))
+        }
         _ => None,
     }
 }
@@ -194,6 +197,8 @@ enum ReadValue {
     Text(String),
     Time(Timestamp),
     When(EventTime),
+    /// A time, and its own zone.
+    Beside(EventTime, TimeZone),
     Until(EventTime, EventTime),
     List(Vec<Member>),
     /// Single words, which need no comma between them.
@@ -396,6 +401,33 @@ impl Reader<'_> {
                 let all_day = at(object, all_day).and_then(Value::as_bool) == Some(true);
                 self.graph_when(at(object, path), all_day)
             }
+            Source::Beside(time, zone) => {
+                let zone = match self.read(object, *zone) {
+                    ReadValue::Text(name) => event_time::find_zone(&name),
+                    _ => None,
+                };
+                match (self.read(object, *time), zone) {
+                    (ReadValue::When(when), Some(zone)) => ReadValue::Beside(when, zone),
+                    (when, _) => when,
+                }
+            }
+            Source::Rule(path) => match at(object, path) {
+                Some(Value::Array(list)) => {
+                    let lines: Vec<&str> = list.iter().filter_map(Value::as_str).collect();
+                    let repeat = Repeat::from_lines(&lines, self.context.zone);
+                    let dates = match repeat.extra.len() {
+                        0 => String::new(),
+                        1 => " +1 date".to_owned(),
+                        many => format!(" +{many} dates"),
+                    };
+                    let rule = format!("{}{dates}", repeat.rule);
+                    match rule.trim_start() {
+                        "" => ReadValue::Nothing,
+                        rule => ReadValue::Text(rule.to_owned()),
+                    }
+                }
+                other => self.unexpected(other),
+            },
             Source::Until(start, end) => {
                 match (self.read(object, *start), self.read(object, *end)) {
                     (ReadValue::When(start), ReadValue::When(end)) => ReadValue::Until(start, end),
@@ -404,7 +436,7 @@ impl Reader<'_> {
             }
             Source::Guests(names, short) => match at(object, names.list) {
                 Some(Value::Array(list)) => {
-                    let people = guests(list, names, short, self.context.address);
+                    let people = guests(list, names, short, self.context);
                     match short {
                         true => ReadValue::Marked(people),
                         false => ReadValue::List(people),
@@ -544,6 +576,9 @@ fn finish(
         }
         (Kind::Start, ReadValue::When(start)) => {
             return (Cell::Text(event_time::start(start, context.zone)), None);
+        }
+        (Kind::Start, ReadValue::Beside(start, own)) => {
+            return (Cell::Text(event_time::start_beside(start, context.zone, &own)), None);
         }
         (Kind::End, ReadValue::Until(start, end)) => {
             return (Cell::Text(event_time::end(start, end, context.zone)), None);

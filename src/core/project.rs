@@ -66,6 +66,7 @@ impl Projection {
             | Source::Markup(path)
             | Source::Zone(path)
             | Source::GmailPage(path)
+            | Source::Rule(path)
             | Source::GoogleWhen(path) => self.path(base, path),
             Source::Both(one, other) => {
                 self.path(base, one);
@@ -80,13 +81,15 @@ impl Projection {
             Source::Word(_, inner) => self.read(base, *inner),
             Source::Provided(one, other)
             | Source::Until(one, other)
+            | Source::Beside(one, other)
             | Source::Opening(one, other) => {
                 self.read(base, *one);
                 self.read(base, *other);
             }
             Source::Guests(names, _) => {
                 let list = join(base, names.list);
-                for path in [names.name, names.address, names.answer, names.me] {
+                let optional = [names.me, names.comment, names.proposed];
+                for path in [names.name, names.address, names.answer].into_iter().chain(optional) {
                     if !path.is_empty() {
                         self.path(&list, path);
                     }

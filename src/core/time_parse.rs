@@ -200,6 +200,8 @@ fn understand(
     start: Option<ParsedTime>,
 ) -> Result<(ParsedTime, Option<Date>)> {
     let line = text::cell(text);
+    // A time may be given as rows show it, with another zone's time beside it.
+    let line = line.split(event_time::BESIDE).next().unwrap_or_default().to_owned();
     if line.is_empty() {
         return Err(Error::argument("a time is empty").next(FORMS));
     }

@@ -80,7 +80,7 @@ impl Agenda {
         }
         if !self.ids.is_empty() {
             let next = "give `ids` alone, or search without them";
-            args.refuse_beside(&["from", "to", "q", "calendars", "series"], "`ids`", next)?;
+            args.refuse_beside(&["from", "to", "q", "calendars"], "`ids`", next)?;
         }
         Ok(self)
     }

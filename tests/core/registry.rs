@@ -364,6 +364,75 @@ fn lists_in_cells_count_what_they_omit() {
     }
 }
 
+/// The local time elsewhere, the rule alone, and what guests say beside their answers.
+#[test]
+fn event_shows_its_own_time_its_rule_and_remarks() {
+    let columns = ["start", "repeats", "attendees", "flags"].map(|name| EVENT.field(name).unwrap());
+    let google = |time: &str, zone: &str| {
+        json!({"start": {"dateTime": time, "timeZone": zone},
+               "recurrence": ["EXDATE:20260401T070000Z", "RRULE:freq=weekly;BYDAY=we", "RDATE:20260402T070000Z"],
+               "attendees": [{"email": "bo@x.example", "responseStatus": "declined",
+                              "comment": "Away, \"Cy\" <cy@x.example>\nyes"}]})
+    };
+    let graph = json!({"start": {"dateTime": "2026-02-03T23:30:00", "timeZone": "UTC"},
+        "isAllDay": false, "originalStartTimeZone": "Tokyo Standard Time",
+        "recurrenceRule": "FREQ=WEEKLY;BYDAY=WE",
+        "attendees": [{"emailAddress": {"address": "bo@x.example"}, "type": "optional",
+            "status": {"response": "tentativelyAccepted"},
+            "proposedNewTime": {"start": {"dateTime": "2026-02-04T09:00:00", "timeZone": "UTC"},
+                                "end": {"dateTime": "2026-02-04T09:30:00", "timeZone": "UTC"}}}]});
+    let rule = "FREQ=WEEKLY;BYDAY=WE +1 date";
+    let answer = "bo@x.example no, \"Away, Cy cyx.example yes\"";
+    let proposal = "bo@x.example perhaps, optional, proposes Wed 2026-02-04 10h00 to 10h30";
+    for (api, object, start, rule, attendees, flags) in [
+        (
+            Api::Gmail,
+            google("2026-02-03T20:30:00+01:00", "Europe/Lisbon"),
+            "Tue 2026-02-03 20h30 = 19h30 Lisbon",
+            rule,
+            answer,
+            "recurring comment",
+        ),
+        // The zones agree then, though not all year.
+        (
+            Api::Gmail,
+            google("2026-02-03T20:30:00+01:00", "Africa/Lagos"),
+            "Tue 2026-02-03 20h30",
+            rule,
+            answer,
+            "recurring comment",
+        ),
+        (
+            Api::Outlook,
+            graph,
+            "Wed 2026-02-04 00h30 = 08h30 Tokyo",
+            "FREQ=WEEKLY;BYDAY=WE",
+            proposal,
+            "recurring proposal",
+        ),
+        (
+            Api::Gmail,
+            google("2026-02-03T20:30:00+01:00", "America/Argentina/Buenos_Aires"),
+            "Tue 2026-02-03 20h30 = 16h30 Buenos Aires",
+            rule,
+            answer,
+            "recurring comment",
+        ),
+        (
+            Api::Gmail,
+            google("2026-02-03T20:30:00+01:00", "Asia/Tokyo"),
+            "Tue 2026-02-03 20h30 = Wed 04h30 Tokyo",
+            rule,
+            answer,
+            "recurring comment",
+        ),
+    ] {
+        let (rows, _) = rows(api, &EVENT, &columns, &[object]);
+        let expected = [start, rule, attendees, flags].map(|text| Cell::Text(text.to_owned()));
+        assert_eq!(rows.rows().next().unwrap(), expected);
+    }
+}
+
 /// Every flag word is true in some fixture and false in another.
 #[test]
 fn every_flag_word_has_a_witness() {

@@ -538,6 +538,10 @@ proptest! {
         // Of two the first.
         prop_assert_eq!(parsed, ParsedTime::At(local, event_time::resolve(local, &here.zone)));
         prop_assert_eq!(parsed.tell(&here.zone), reported);
+        // The local time elsewhere may be behind it.
+        let tokyo = TimeZone::get("Asia/Tokyo").unwrap();
+        let beside = event_time::start_beside(EventTime::At(at), &here.zone, &tokyo);
+        prop_assert_eq!(time_parse::read(&beside, &here), Ok(parsed));
         let day = event_time::start(EventTime::Day(local.date()), &here.zone);
         prop_assert_eq!(time_parse::read(&day, &here), Ok(ParsedTime::Day(local.date())));
         // With its offset it is the very instant.

@@ -77,7 +77,7 @@ def run(name, checks, call, account):
     save({"account": account, "events": SINGLES})
     rows = ours("Interop: ")
     checks.same(f"{name}: what was made is there", sorted(
-        [row["title"], row["start"], row["end"]] for row in rows), [
+        [row["title"], row["start"].split(" = ")[0], row["end"]] for row in rows), [
         ["Interop: elsewhere in time", "Fri 2027-01-08 00h00", "01h30"],
         ["Interop: over the change", "Sun 2027-03-28 01h30", "03h30"],
         ["Interop: three days", "Mon 2027-01-11", "2027-01-13"],
@@ -109,7 +109,7 @@ def run(name, checks, call, account):
     save({"id": rows[1]["id"], "scope": "this", "events": [{"start": "2027-01-13 14h00"}]})
     save({"id": rows[4]["id"], "scope": "following", "events": [{"start": "11h00"}]})
     rows = ours("Interop: glaze")
-    checks.same(f"{name}: split and moved", [row["start"][4:] for row in rows], [
+    checks.same(f"{name}: split and moved", [row["start"][4:].split(" = ")[0] for row in rows], [
         "2027-01-05 09h00", "2027-01-13 14h00", "2027-01-19 09h00", "2027-01-26 09h00",
         "2027-02-02 11h00", "2027-02-09 11h00", "2027-02-16 11h00", "2027-02-23 11h00"])
     save({"id": rows[5]["id"], "scope": "series", "events": [{"title": "Interop: glaze, late"}]})
@@ -118,7 +118,7 @@ def run(name, checks, call, account):
     call("calendar_delete", {"id": rows[5]["id"], "scope": "this"})
     call("calendar_delete", {"id": rows[3]["id"], "scope": "following"})
     checks.same(f"{name}: what is left of the series", [
-        [row["start"][4:], row["title"]] for row in ours("Interop: glaze")], [
+        [row["start"][4:].split(" = ")[0], row["title"]] for row in ours("Interop: glaze")], [
         ["2027-01-05 09h00", "Interop: glaze round"], ["2027-01-13 14h00", "Interop: glaze round"],
         ["2027-01-19 09h00", "Interop: glaze round"], ["2027-02-02 11h00", "Interop: glaze, late"],
         ["2027-02-16 11h00", "Interop: glaze, late"], ["2027-02-23 11h00", "Interop: glaze, late"],

@@ -145,7 +145,7 @@ class Server:
             if answer.get("isError"):
                 raise RuntimeError(text)
             page = json.loads(text)
-            found += [[row["start"], row["end"]] for row in page.get("events", [])]
+            found += [[row["start"].split(" = ")[0], row["end"]] for row in page.get("events", [])]
             if "next" not in page:
                 return found
             more = {"cursor": page["next"], "format": "json", "budget": 100000}

@@ -17,7 +17,7 @@ use daysheet::schemas::Api;
 use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 
-use crate::common::fake_calendars::{CalendarHarness, Entry, FakeCalendars, guest};
+use crate::common::fake_calendars::{CalendarHarness, Entry, FakeCalendars, guest, repeat};
 use crate::support::column;
 
 /// The calendars of an account at Outlook, empty.
@@ -388,6 +388,37 @@ async fn series_are_shown_once() {
          e1\tMon 2025-01-06 09h00\tWeekly\trecurring\tFREQ=WEEKLY\n  \
          e2\tMon 2026-02-02 09h00\tWeekly\trecurring\tnull\n  \
          e3\tTue 2026-02-03 09h00\tOnce\t\"\"\tnull"
+    );
+}
+
+#[tokio::test]
+async fn occurrences_show_the_rule_of_their_series() {
+    let harness = CalendarHarness::one().await;
+    let mut weekly = harness.ana().put("main/w", "Weekly", "2036-02-05T09:00[Europe/Berlin]", 60);
+    weekly.repeat = Some(repeat("FREQ=WEEKLY;BYDAY=TU"));
+    harness.ana().set(weekly);
+    let rows = |rows: &str| format!("zone: Europe/Berlin\nevents[{rows}");
+    let call = json!({"from": "2036-02-12", "to": "2036-02-20", "fields": ["start", "repeats"]});
+    let found = harness.call("calendar_search", call).await.unwrap();
+    assert_eq!(
+        found[0],
+        rows(
+            "2|]{id|start|repeats}:\n  e1|Tue 2036-02-12 09h00|FREQ=WEEKLY;BYDAY=TU\n  \
+             e2|Tue 2036-02-19 09h00|FREQ=WEEKLY;BYDAY=TU"
+        )
+    );
+    let call = json!({"ids": ["e1"], "fields": ["start", "repeats"]});
+    let found = harness.call("calendar_search", call).await.unwrap();
+    assert_eq!(
+        found[0],
+        rows("1|]{id|start|repeats}:\n  e1|Tue 2036-02-12 09h00|FREQ=WEEKLY;BYDAY=TU")
+    );
+    // Of ids, their series, each once.
+    let call = json!({"ids": ["e1", "e2"], "series": true, "fields": ["start", "repeats"]});
+    let found = harness.call("calendar_search", call).await.unwrap();
+    assert_eq!(
+        found[0],
+        rows("1|]{id|start|repeats}:\n  e3|Tue 2036-02-05 09h00|FREQ=WEEKLY;BYDAY=TU")
     );
 }
 

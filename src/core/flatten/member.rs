@@ -6,7 +6,8 @@
 
 use serde_json::Value;
 
-use super::{Room, at};
+use super::{Context, Room, at};
+use crate::event_time::{self, EventTime};
 use crate::row::{Cell, CutCell};
 use crate::schemas::{Field, GuestNames, wire};
 use crate::text;
@@ -15,6 +16,8 @@ use crate::text;
 /// each may take.
 const SAMPLE: u16 = 5;
 const MEMBER: u16 = 80;
+/// The columns of a guest's comment.
+const REMARK: usize = 80;
 
 /// A member of a list: the part that may be cut, and the part after it that stays, such
 /// as a person's address.
@@ -103,7 +106,13 @@ pub(super) fn sample(
 }
 
 /// Returns the guests of a meeting; the account's owner first, without rooms.
-pub(super) fn guests(list: &[Value], names: &GuestNames, short: bool, own: &str) -> Vec<Member> {
+pub(super) fn guests(
+    list: &[Value],
+    names: &GuestNames,
+    short: bool,
+    context: &Context,
+) -> Vec<Member> {
+    let own = context.address;
     let text = |guest: &Value, path: &str| {
         at(guest, path).and_then(Value::as_str).unwrap_or_default().trim().to_owned()
     };
@@ -137,14 +146,47 @@ pub(super) fn guests(list: &[Value], names: &GuestNames, short: bool, own: &str)
             false => {
                 let who = text::Address::new(Some(&name), &email);
                 let word = if organizer { "organizer" } else { word };
-                let tail = if optional { ", optional" } else { "" };
-                Member::person(&who, &format!(" {word}{tail}"))
+                let mut tail = format!(" {word}");
+                if optional {
+                    tail.push_str(", optional");
+                }
+                if !names.comment.is_empty() {
+                    tail.push_str(&remark(&text(guest, names.comment)));
+                }
+                if let Some(span) = proposed(guest, names.proposed, context) {
+                    tail.push_str(&format!(", proposes {span}"));
+                }
+                Member::person(&who, &tail)
             }
         };
         if own { &mut me } else { &mut others }.push(shown);
     }
     me.append(&mut others);
     me
+}
+
+/// Formats a guest's comment: in quotes, without signs that could end them or begin an
+/// address.
+fn remark(comment: &str) -> String {
+    let plain: String = comment.chars().filter(|char| !"\"<>@".contains(*char)).collect();
+    match text::clip(text::cell(&plain), REMARK).0 {
+        empty if empty.is_empty() => String::new(),
+        comment => format!(", \"{comment}\""),
+    }
+}
+
+/// Formats the time that a guest proposes.
+fn proposed(guest: &Value, path: &str, context: &Context) -> Option<String> {
+    let span = at(guest, path).filter(|_| !path.is_empty())?;
+    let (_, date_time, zone) = wire::WHEN;
+    let time = |end: &str| {
+        let part = |key: &str| span.get(end)?.get(key)?.as_str();
+        event_time::local(part(date_time)?, part(zone).unwrap_or("UTC")).map(EventTime::At)
+    };
+    let (from, to) = (time(wire::SPAN.0)?, time(wire::SPAN.1)?);
+    let (start, end) =
+        (event_time::start(from, context.zone), event_time::end(from, to, context.zone));
+    Some(format!("{start} to {end}"))
 }
 
 /// Returns the part of an address before the @, or the name if there is no address.

@@ -10,7 +10,7 @@ use crate::support::{Session, column};
 /// The columns that are shown by default.
 const COLUMNS: [&str; 8] = ["id", "start", "end", "title", "where", "organizer", "people", "flags"];
 
-/// Eleven events of busy weeks, attendees included: at most 520 tokens, and at
+/// Eleven events of busy weeks, attendees included: at most 540 tokens, and at
 /// most 60 % of compact JSON of the same columns with the provider's ids.
 #[tokio::test]
 async fn eleven_events_cost_few_tokens() {
@@ -35,7 +35,7 @@ async fn eleven_events_cost_few_tokens() {
         let theirs = json!({"zone": document["zone"], "next": document["next"], "events": rows});
         let theirs = tokens(&theirs.to_string());
         let share = ours * 100 / theirs;
-        assert!(ours <= 520, "{who:?}: {ours} tokens\n{}", table[0]);
+        assert!(ours <= 540, "{who:?}: {ours} tokens\n{}", table[0]);
         assert!(share <= 60, "{who:?}: {ours} of {theirs} tokens");
     }
 }

@@ -7,7 +7,7 @@ use futures_util::future::join_all;
 use jiff::tz::TimeZone;
 use serde_json::Value;
 
-use super::calendars;
+use super::{calendars, fill_rules};
 use crate::budget::LongText;
 use crate::encode::Document;
 use crate::error::{Error, Kind, Result};
@@ -48,6 +48,9 @@ impl Pipeline {
     pub(super) async fn events_by_id(&self, request: &Agenda) -> Result<Response> {
         let zone = self.zone(request.tz.as_deref())?;
         let mut whole = self.whole_events(&request.ids, request.account.as_deref()).await?;
+        if request.series {
+            whole = self.series_of(whole).await;
+        }
         let mut notes = std::mem::take(&mut whole.notes);
         if request.form == EventForm::Ics {
             let text = self.ics(&whole, &zone, &mut notes).await;
@@ -87,6 +90,38 @@ impl Pipeline {
         })
     }
 
+    /// Returns the series of occurrences, each once, and other events as they are.
+    async fn series_of(&self, whole: FetchedEvents) -> FetchedEvents {
+        let FetchedEvents { accounts, events, mut notes } = whole;
+        let mut shown: Vec<(usize, String)> = Vec::new();
+        let mut found = Vec::new();
+        for event in events {
+            let port = accounts.get(event.account).map(|(_, port)| port);
+            let facts = port.and_then(|port| port.event_data(&event.item));
+            let Some(facts) = facts else {
+                found.push(event);
+                continue;
+            };
+            let Some(series) = facts.series else {
+                shown.push((event.account, facts.id));
+                found.push(event);
+                continue;
+            };
+            if shown.contains(&(event.account, series.clone())) {
+                continue;
+            }
+            if let Some(port) = port {
+                match port.event(std::slice::from_ref(&series)).await.into_iter().next() {
+                    Some(Ok(item)) => found.push(FetchedEvent { item, account: event.account }),
+                    Some(Err(error)) => notes.push(note!("left out: {}", error)),
+                    None => {}
+                }
+            }
+            shown.push((event.account, series));
+        }
+        FetchedEvents { accounts, events: found, notes }
+    }
+
     async fn whole_rows(
         &self,
         whole: &FetchedEvents,
@@ -116,8 +151,9 @@ impl Pipeline {
             };
             let mut rows = rows_of(&context, &EVENT, columns, &items, notes);
             self.assign_handles(&mut rows, account).await?;
-            let facts = items.iter().map(|item| port.event_data(item));
-            self.remember(&rows, facts).await?;
+            let facts: Vec<_> = items.iter().map(|item| port.event_data(item)).collect();
+            notes.extend(fill_rules(&mut rows, &facts, &**port, &context).await);
+            self.remember(&rows, facts.into_iter()).await?;
             tables.push(rows);
         }
         let order = whole.events.iter().map(|one| one.account);

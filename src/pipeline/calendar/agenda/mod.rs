@@ -58,6 +58,9 @@ struct AgendaPart {
     gathered: GatheredEvents,
 }
 
+/// The number of series per account whose rules a page shows.
+const MOST_SERIES: usize = 50;
+
 /// The kind of its cursors.
 const KIND: &str = "agenda";
 
@@ -260,8 +263,9 @@ impl Pipeline {
             let mut rows = rows_of(&context, &EVENT, columns, &items, &mut own);
             self.assign_handles(&mut rows, &part.account).await?;
             own.extend(beginnings(part.port.capabilities(), columns, &items, &context));
-            let facts = mine.iter().map(|row| Some(row.facts.clone()));
-            self.remember(&rows, facts).await?;
+            let facts: Vec<_> = mine.iter().map(|row| Some(row.facts.clone())).collect();
+            own.extend(fill_rules(&mut rows, &facts, &*part.port, &context).await);
+            self.remember(&rows, facts.into_iter()).await?;
             notes.extend(own.into_iter().map(name_account(plan.merged, &part.label)));
             tables.push(rows);
         }
@@ -391,6 +395,50 @@ impl Pipeline {
             })
             .collect();
         self.store.remember_events(&shown).await
+    }
+}
+
+/// Writes the rules of their series into rows of occurrences, which the services' objects
+/// lack; `facts` are those of the rows, in order. Returns a note on series left out.
+async fn fill_rules(
+    rows: &mut RowTable,
+    facts: &[Option<EventData>],
+    port: &dyn Calendars,
+    context: &Context<'_>,
+) -> Option<Note> {
+    let rule = EVENT.field("repeats").filter(|field| rows.columns().contains(field))?;
+    let series_at = |at: usize| facts.get(at)?.as_ref()?.series.clone();
+    let mut ids: Vec<String> = Vec::new();
+    for id in (0..rows.len()).filter_map(series_at) {
+        if !ids.contains(&id) {
+            ids.push(id);
+        }
+    }
+    let all = ids.len();
+    ids.truncate(MOST_SERIES);
+    let answers = match ids.is_empty() {
+        true => Vec::new(),
+        false => port.event(&ids).await,
+    };
+    let mut rules = Vec::new();
+    for (id, answer) in ids.into_iter().zip(answers) {
+        let Ok(item) = answer else { continue };
+        let (table, _) = flatten::flatten(&EVENT, &[rule], std::slice::from_ref(&item), context);
+        rules.extend(table.cell(0, rule.name).map(|cell| (id, cell.clone())));
+    }
+    for at in 0..rows.len() {
+        let Some(id) = series_at(at) else { continue };
+        let found = rules.iter().find(|(known, _)| *known == id);
+        if let (Some((_, cell)), Some(place)) = (found, rows.cell_mut(at, rule.name)) {
+            *place = cell.clone();
+        }
+    }
+    match all - rules.len() {
+        0 => None,
+        missing => Some(note!(
+            "repeats: the rules of {} series are left out: calendar_search ids=ID shows one",
+            missing
+        )),
     }
 }
 

@@ -6,7 +6,7 @@ use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
 
 use crate::error::{Error, Result};
-use crate::event_time::{EventTime, ZonedTime};
+use crate::event_time::{BESIDE, EventTime, ZonedTime};
 use crate::pipeline::calendar::target::span as shown;
 use crate::text::brief;
 use crate::text::{Note, note, ours};
@@ -178,6 +178,7 @@ fn end_of(text: &str, start: EventTime, here: &TimeContext) -> Result<(EventTime
 
 /// Returns true for only a time of day: `10h30`, `10:30`, `10 am`.
 fn is_clock(text: &str) -> bool {
+    let text = text.split(BESIDE).next().unwrap_or_default();
     let words: Vec<&str> = text.split_whitespace().collect();
     let Some(first) = words.first() else {
         return false;

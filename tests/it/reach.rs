@@ -334,9 +334,17 @@ async fn new_recipients_need_confirmation_before_any_write() {
                 json!({"notify": "none", "scope": "following"}),
             ),
             "Change an event with other people?\nTue 2036-02-12 09h00 to 10h00 Weekly\na new \
-             series from Tue 2036-02-12 09h00 on: time Tue 2036-02-12 09h00 to 10h00 → Tue \
-             2036-02-12 09h00 to 10h00; title \"Weekly\" → \"SECRET\"; dates left out"
+             series from Tue 2036-02-12 09h00 on: title \"Weekly\" → \"SECRET\""
                 .to_owned(), 2;
+        // One question for all, whoever of them is new.
+        "calendar_save",
+            json!({"ids": ["main/b", "main/m"], "notify": "all", "events": [{"where": "R"}]}),
+            format!(
+                "Change 2 events, some with other people?\n{when} With Bo: where none → \"R\"\n\
+                 {when} Meeting: where none → \"R\""
+            ), 2;
+        "calendar_delete", json!({"ids": ["main/m", "main/p"], "notify": "none"}),
+            format!("Delete 2 events, some with other people?\n{when} Meeting\n{when} Private"), 2;
         "calendar_save",
             json!({"ics": document("n@x.example", "ATTENDEE:mailto:eve@example.org\r\n")}),
             "Import events with other people?\nSECRET".to_owned(), 1;

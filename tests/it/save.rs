@@ -603,6 +603,93 @@ async fn only_given_arguments_change_an_event() {
     assert_eq!(harness.written(), Vec::<String>::new());
 }
 
+/// Three events of a morning, and a series.
+async fn morning() -> CalendarHarness {
+    let harness = series("FREQ=WEEKLY").await;
+    let ana = harness.ana();
+    for (id, title, hour) in [("main/a", "A", 11), ("main/b", "B", 12), ("work/c", "C", 13)] {
+        ana.put(id, title, &format!("2036-02-05T{hour}:00[Europe/Berlin]"), 60);
+    }
+    ana.put("team/t", "Team", "2036-02-05T09:00[Europe/Berlin]", 60);
+    harness
+}
+
+#[tokio::test]
+async fn several_events_change_in_one_call() {
+    let cases = cases! {
+        // One change for all.
+        json!({"ids": ["main/a", "work/c"], "events": [{"where": "Room 3"}]}),
+            "", "", vec!["update main/a Nobody: place=Room 3", "update work/c Nobody: place=Room 3"];
+        // A change each. Two that swap their times do not clash; what is so already stays.
+        json!({"events": [{"id": "main/a", "start": "12:00"}, {"id": "main/b", "start": "11:00"},
+                          {"id": "work/c", "title": "C"}]}),
+            "e3 C|change|unchanged|already as requested",
+            "`e1 A`: start: 12:00 = Tue 2036-02-05 12h00 Europe/Berlin\n`e2 B`: start: 11:00 = Tue 2036-02-05 11h00 Europe/Berlin",
+            vec!["update main/a Nobody: 2036-02-05T12:00:00[Europe/Berlin]/2036-02-05T13:00:00[Europe/Berlin]",
+                 "update main/b Nobody: 2036-02-05T11:00:00[Europe/Berlin]/2036-02-05T12:00:00[Europe/Berlin]"];
+        // They clash with each other where they are to be.
+        json!({"ids": ["main/a", "main/b"], "events": [{"start": "15:00"}], "if_conflict": "refuse"}),
+            "e2 B|change|refused|clashes with item 1 `A`",
+            "`e1 A`: start: 15:00 = Tue 2036-02-05 15h00 Europe/Berlin\n`e2 B`: start: 15:00 = Tue 2036-02-05 15h00 Europe/Berlin",
+            vec!["update main/a Nobody: 2036-02-05T15:00:00[Europe/Berlin]/2036-02-05T16:00:00[Europe/Berlin]"];
+        // The scope is for those that recur.
+        json!({"ids": ["main/a", "main/w@20360212T0800Z"], "scope": "this",
+               "events": [{"title": "New"}], "dry_run": true}),
+            "e1 A|change|planned|\"title \\\"A\\\" → \\\"New\\\"\"\n  \
+             e2 Weekly|change|planned|\"title \\\"Weekly\\\" → \\\"New\\\"\"",
+            "dry run: nothing was written", vec![];
+    };
+    for (call, outcomes, note, written) in cases {
+        let harness = morning().await;
+        let blocks = harness.call("calendar_save", call.clone()).await.unwrap();
+        let found = blocks[0].split_once("{item|op|result|detail}:\n  ").map_or("", |(_, one)| one);
+        assert_eq!(found, outcomes, "{call}");
+        assert!(blocks.iter().skip(1).all(|notes| notes == note), "{call}: {blocks:?}");
+        assert_eq!(harness.written(), written, "{call}");
+    }
+    // Everything is checked before the first is written.
+    let harness = morning().await;
+    let both = |id: &str| json!({"ids": ["main/a", id], "events": [{"title": "New"}]});
+    let cases = cases! {
+        both("main/gone"), "main/gone: e2 was deleted: search again";
+        both("team/t"),
+            "team/t: e3 is in the read-only calendar Team: ask its owner for the change, or create \
+             your own event";
+        both("main/w"), "main/w: e4 is a series: give scope=this, following or series";
+        both("e1"), "two of the ids mean e1: give one of them, or scope=this for single occurrences";
+        json!({"ids": ["main/w@20360212T0800Z", "main/w@20360219T0800Z"], "scope": "series",
+               "events": [{"title": "New"}]}),
+            "two of the ids mean e4: give one of them, or scope=this for single occurrences";
+        json!({"events": [{"id": "main/a", "title": "B"}, {"title": "New", "start": "2036-02-05"}]}),
+            "some of `events` have an `id`, and some have none: change events and create new ones \
+             in separate calls";
+        json!({"ids": "main/a,main/b", "events": [{"title": "B"}, {"title": "A"}]}),
+            "`ids` takes one change for all, and `events` has several: give each event its own \
+             `id`, without `ids`";
+        json!({"id": "main/a", "ids": "main/b", "events": [{"title": "B"}]}),
+            "`ids` is given twice: give it once, with all values";
+    };
+    harness.refuses("calendar_save", cases).await;
+    assert_eq!(harness.written(), Vec::<String>::new());
+    // One that fails does not keep the others from being written, unless all would fail.
+    let rejected = Error::new(Kind::Provider(400), "the service says no");
+    let busy = Error::new(Kind::RateLimited(None), "too many requests").next("try again later");
+    for (failure, outcomes, count) in cases! {
+        rejected, "  e2 B|change|failed|\"e2: the service says no\"", 3;
+        busy,
+            "  e2 B|change|failed|\"e2: too many requests: try again later\"\n  \
+             e3 C|change|skipped|not written, because an earlier one failed", 2;
+    } {
+        let harness = morning().await;
+        harness.ana().fail([None, Some((failure, false))]);
+        let call = json!({"ids": ["main/a", "main/b", "work/c"], "events": [{"where": "R"}]});
+        let answer = harness.ok("calendar_save", call).await;
+        let found = answer.split_once("{item|op|result|detail}:\n").unwrap().1;
+        assert_eq!(found, outcomes);
+        assert_eq!(harness.written().len(), count);
+    }
+}
+
 #[tokio::test]
 async fn event_changed_meanwhile_is_not_overwritten() {
     let harness = CalendarHarness::one().await;
@@ -834,7 +921,9 @@ async fn exceptions_move_with_the_series() {
     assert_eq!(
         blocks[1],
         "start: 12:00 = Tue 2036-02-12 12h00 Europe/Berlin\n\
-         an occurrence changed individually follows the rule again: Tue 2036-02-12 09h00"
+         an occurrence changed individually follows the rule again: Tue 2036-02-12 09h00 (moved to \
+         11h00)\n\
+         cancelled stays cancelled: Tue 2036-02-19 09h00, Tue 2036-06-10 09h00"
     );
     assert_eq!(
         harness.written()[1..],
@@ -1026,7 +1115,9 @@ async fn following_from_first_occurrence_changes_whole_series() {
     let blocks = harness.call("calendar_save", call).await.unwrap();
     assert_eq!(
         blocks[1],
-        "an occurrence changed individually follows the rule again: Tue 2036-03-04 09h00\n\
+        "an occurrence changed individually follows the rule again: Tue 2036-03-04 09h00 (moved \
+         to Tue 2036-02-05 09h00)\n\
+         cancelled stays cancelled: Tue 2036-03-11 09h00\n\
          the series was split: e2 has the earlier part, the first row the later"
     );
     assert_eq!(

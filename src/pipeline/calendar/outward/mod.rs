@@ -129,6 +129,15 @@ impl Pipeline {
                 }
             }
         };
+        let what = match (request.dry_run, &deletion, scope) {
+            (true, Deletion::Whole, Some(Scope::Series | Scope::Following)) => {
+                what + &self.find_exceptions(&target, None).await.deleted(zone)
+            }
+            (true, Deletion::Rest(_), _) => {
+                what + &self.find_exceptions(&target, Some(seen.0)).await.deleted(zone)
+            }
+            _ => what,
+        };
         self.may_write(&target).await?;
         let asks = asks(&target) && target.facts.own;
         let notify = match (asks, request.notify, &request.message) {

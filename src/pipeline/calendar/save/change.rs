@@ -8,7 +8,7 @@ use jiff::tz::TimeZone;
 use super::TOOL;
 use super::clash::{self, ClashCandidate};
 use super::create::unsaid;
-use super::follow::{self, SplitSeries};
+use super::follow::{self, Exceptions, SplitSeries};
 use super::make::{self, PlannedChange};
 use super::series::{self, Base};
 use super::span::{self, Before, EventSpan, moment};
@@ -199,9 +199,14 @@ impl Pipeline {
                 master
             }
         };
-        let (base, PlannedChange { mut change, notes, .. }, to) =
+        let (mut base, PlannedChange { mut change, mut notes, .. }, to) =
             self.moving(&master, seen, words)?;
         let chosen = make::repeats(words.repeats.as_deref())?;
+        let exceptions = match chosen.is_some() || to.is_some() {
+            true => self.find_exceptions(&master, None).await,
+            false => Exceptions::default(),
+        };
+        exceptions.leave_out(&mut base.repeat, &base.zone);
         let mut repeat = Some(base.repeat.clone());
         match (&chosen, &to) {
             (Some(None), _) => {
@@ -228,9 +233,8 @@ impl Pipeline {
                 }
             }
         }
-        let mut notes = notes;
         if change.time.is_some() || change.repeat.is_some() {
-            notes.extend(self.exceptions(&master, None).await);
+            notes.extend(exceptions.notes(&self.config.zone, self.clock().now));
         }
         let ready = self.ready(master, change, repeat, request).await?;
         Ok(ReadyChange { notes, ..ready })

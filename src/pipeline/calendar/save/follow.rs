@@ -3,6 +3,7 @@
 //! The new series is created first and the old one cut then, so that a failure in
 //! between leaves too much and never too little; the excess is removed again.
 
+use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::Value;
 
@@ -41,6 +42,17 @@ pub(in crate::pipeline) struct SplitSeries {
     base: Base,
 }
 
+/// The occurrences of a series that differ from its rule.
+#[derive(Default)]
+pub(in crate::pipeline) struct Exceptions {
+    /// Those changed individually: the time by the rule, and the present one.
+    changed: Vec<(EventTime, EventTime)>,
+    /// Those cancelled, by the rule.
+    cancelled: Vec<EventTime>,
+    /// True if the service did not list them.
+    is_incomplete: bool,
+}
+
 /// Returns where the series splits at an occurrence; `None` if that is its first.
 pub(in crate::pipeline) fn cut(
     master: &EventTarget,
@@ -76,10 +88,15 @@ impl SplitSeries {
     pub(super) fn difference(&self, now: &EventData, change: &Change, zone: &TimeZone) -> String {
         let from =
             EventData { start: self.base.start.when(), end: self.base.end.when(), ..now.clone() };
+        let mut change = change.clone();
+        change.time =
+            change.time.filter(|(start, end)| (start.when(), end.when()) != (from.start, from.end));
+        let rule = |repeat: &Option<Repeat>| repeat.as_ref().map(|repeat| repeat.rule.clone());
+        change.repeat = change.repeat.filter(|repeat| rule(repeat) != rule(&now.repeat));
         format!(
             "a new series from {} on: {}",
             event_time::start(from.start, zone),
-            make::difference(change, &from, zone)
+            make::difference(&change, &from, zone)
         )
     }
 }
@@ -101,7 +118,9 @@ impl Pipeline {
         };
         let (_, made, to) = self.moving(&master, seen, words)?;
         let mut notes = made.notes;
-        notes.extend(self.exceptions(&master, Some((seen.0, &mut cut.base.repeat))).await);
+        let exceptions = self.find_exceptions(&master, Some(seen.0)).await;
+        exceptions.leave_out(&mut cut.base.repeat, &cut.base.zone);
+        notes.extend(exceptions.notes(&self.config.zone, self.clock().now));
 
         let repeats = make::repeats(words.repeats.as_deref())?;
         let stays = to.clone().unwrap_or_else(|| EventSpan {
@@ -281,58 +300,118 @@ impl Pipeline {
         Err(error)
     }
 
-    /// Returns a note about exceptions, from a split on or all. Occurrences deleted
-    /// from the series stay deleted in `split`.
-    pub(super) async fn exceptions(
+    /// Returns the exceptions of a series: all, or those from an occurrence on.
+    pub(in crate::pipeline) async fn find_exceptions(
         &self,
         master: &EventTarget,
-        mut split: Option<(EventTime, &mut Repeat)>,
-    ) -> Option<Note> {
-        let uid = master.facts.uid.as_deref()?;
+        from: Option<EventTime>,
+    ) -> Exceptions {
+        let zone = master.zone(&self.config.zone);
+        let later =
+            |at: EventTime| from.is_none_or(|from| at.instant(&zone) >= from.instant(&zone));
+        let known = master.facts.repeat.iter().flat_map(|repeat| repeat.except.iter().copied());
+        let mut found =
+            Exceptions { cancelled: known.filter(|at| later(*at)).collect(), ..Default::default() };
+        let Some(uid) = master.facts.uid.as_deref() else {
+            return found;
+        };
         let port = &master.owner.port;
         // A failed look-up does not affect the change.
-        let found = port.by_uid(uid).await.ok()?;
-        let zone = master.zone(&self.config.zone);
-        let mut lost = Vec::new();
-        for facts in found.iter().filter_map(|one| port.event_data(one)) {
+        let Ok(values) = port.by_uid(uid).await else {
+            return Exceptions { is_incomplete: true, ..found };
+        };
+        for facts in values.iter().filter_map(|one| port.event_data(one)) {
             let (Some(original), Some(series)) = (facts.original, &facts.series) else {
                 continue;
             };
-            if *series != master.facts.id {
+            if *series != master.facts.id || !later(original) {
                 continue;
             }
-            match &mut split {
-                Some((at, _)) if original.instant(&zone) < at.instant(&zone) => continue,
-                Some((_, repeat)) if facts.cancelled => {
-                    if !repeat.except.contains(&original) {
-                        repeat.except.push(original);
-                    }
-                    continue;
-                }
-                _ if facts.cancelled => continue,
-                _ => lost.push(original),
+            match facts.cancelled {
+                true => found.cancel(original, &zone),
+                false => found.changed.push((original, facts.start)),
             }
         }
-        lost.sort_by_key(|at| at.instant(&zone));
-        let named: Vec<String> =
-            lost.iter().take(NAMED).map(|at| event_time::start(*at, &self.config.zone)).collect();
-        let more = match lost.len() > NAMED {
-            true => " and later",
-            false => "",
-        };
-        (!lost.is_empty()).then(|| {
-            let (many, follow) = match lost.len() {
-                1 => ("an occurrence".to_owned(), "follows"),
-                many => (format!("{many} occurrences"), "follow"),
+        found.changed.sort_by_key(|(at, _)| at.instant(&zone));
+        found.cancelled.sort_by_key(|at| at.instant(&zone));
+        found
+    }
+}
+
+impl Exceptions {
+    fn cancel(&mut self, original: EventTime, zone: &TimeZone) {
+        let mut known = self.cancelled.iter();
+        if !known.any(|at| event_time::same_start(*at, original, &[zone])) {
+            self.cancelled.push(original);
+        }
+    }
+
+    /// Leaves the cancelled occurrences out of a rule as well, so that a change of the rule does
+    /// not bring them back.
+    pub(super) fn leave_out(&self, repeat: &mut Repeat, zone: &TimeZone) {
+        for at in &self.cancelled {
+            let mut known = repeat.except.iter();
+            if !known.any(|other| event_time::same_start(*other, *at, &[zone])) {
+                repeat.except.push(*at);
+            }
+        }
+    }
+
+    /// Returns notes on what becomes of them when the rule or its time changes.
+    pub(super) fn notes(&self, zone: &TimeZone, now: Timestamp) -> Vec<Note> {
+        let mut notes = Vec::new();
+        if let Some((who, lines)) = self.changed_line(zone) {
+            let follow = match self.changed.len() {
+                1 => "follows",
+                _ => "follow",
             };
-            note!(
-                "{} changed individually {} the rule again: {}{}",
-                ours(many),
-                follow,
-                ours(named.join(", ")),
-                more
-            )
-        })
+            notes.push(note!("{} {} the rule again: {}", ours(who), follow, ours(lines)));
+        }
+        // Nobody can attend those of the past.
+        let coming = self.cancelled.iter().filter(|at| at.instant(zone) >= now);
+        let coming: Vec<String> = coming.map(|at| event_time::start(*at, zone)).collect();
+        if !coming.is_empty() {
+            notes.push(note!("cancelled stays cancelled: {}", ours(first_of(&coming))));
+        }
+        if self.is_incomplete {
+            notes.push(
+                "exceptions of the series could not be looked up: they may follow the rule again"
+                    .into(),
+            );
+        }
+        notes
+    }
+
+    /// Describes those that a deletion of the series deletes, too.
+    pub(in crate::pipeline) fn deleted(&self, zone: &TimeZone) -> String {
+        let line = self.changed_line(zone);
+        line.map_or_else(String::new, |(who, lines)| format!(", with {who}: {lines}"))
+    }
+
+    /// Returns how many were changed, and their times: by the rule, and as they are.
+    fn changed_line(&self, zone: &TimeZone) -> Option<(String, String)> {
+        let who = match self.changed.len() {
+            0 => return None,
+            1 => "an occurrence changed individually".to_owned(),
+            many => format!("{many} occurrences changed individually"),
+        };
+        let lines = self.changed.iter().map(|(original, now)| {
+            let shown = event_time::start(*original, zone);
+            match original == now {
+                true => shown,
+                false => format!("{shown} (moved to {})", event_time::end(*original, *now, zone)),
+            }
+        });
+        Some((who, first_of(&lines.collect::<Vec<_>>())))
+    }
+}
+
+/// Lists the first of some times, and how many more there are.
+fn first_of(times: &[String]) -> String {
+    let named = times.iter().take(NAMED).map(String::as_str).collect::<Vec<_>>().join(", ");
+    match times.len().saturating_sub(NAMED) {
+        0 => named,
+        more => format!("{named} and {more} more"),
     }
 }
 

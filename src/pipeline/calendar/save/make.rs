@@ -204,10 +204,12 @@ pub(in crate::pipeline) fn difference(change: &Change, now: &EventData, zone: &T
             rule.unwrap_or_else(|| "none".to_owned())
         };
         let (from, to) = (rule(now.repeat.as_ref()), rule(repeat.as_ref()));
-        parts.push(match from == to {
-            true => "dates left out".to_owned(),
-            false => format!("repeats {from} → {to}"),
-        });
+        match from == to {
+            // Dates left out move along with the series.
+            true if change.time.is_some() => {}
+            true => parts.push("dates left out".to_owned()),
+            false => parts.push(format!("repeats {from} → {to}")),
+        }
     }
     let others = [
         ("online", change.online.is_some()),

@@ -133,7 +133,9 @@ fn resolved(value: &Value, path: &str) -> Vec<Value> {
 fn query(arguments: &Value) -> Value {
     let mut found: Vec<Value> = emails();
     found.retain(|one| meets(one, &arguments["filter"]));
-    found.reverse();
+    if arguments["sort"][0]["isAscending"] == false {
+        found.reverse();
+    }
     if arguments["collapseThreads"] == true {
         let mut seen = Vec::new();
         found.retain(|one| {

@@ -632,6 +632,9 @@ async fn several_events_change_in_one_call() {
             "e2 B|change|refused|clashes with item 1 `A`",
             "`e1 A`: start: 15:00 = Tue 2036-02-05 15h00 Europe/Berlin\n`e2 B`: start: 15:00 = Tue 2036-02-05 15h00 Europe/Berlin",
             vec!["update main/a Nobody: 2036-02-05T15:00:00[Europe/Berlin]/2036-02-05T16:00:00[Europe/Berlin]"];
+        // A time as rows show it is read without the local time elsewhere.
+        json!({"ids": "main/a", "events": [{"start": "Tue 2036-02-05 18h00 = 17h00 Lisbon"}]}),
+            "", "", vec!["update main/a Nobody: 2036-02-05T18:00:00[Europe/Berlin]/2036-02-05T19:00:00[Europe/Berlin]"];
         // The scope is for those that recur.
         json!({"ids": ["main/a", "main/w@20360212T0800Z"], "scope": "this",
                "events": [{"title": "New"}], "dry_run": true}),
@@ -656,6 +659,8 @@ async fn several_events_change_in_one_call() {
             "team/t: e3 is in the read-only calendar Team: ask its owner for the change, or create \
              your own event";
         both("main/w"), "main/w: e4 is a series: give scope=this, following or series";
+        json!({"ids": "main/a", "events": [{"start": "18h00 = 17h00 Lisbon", "tz": "Europe/Lisbon"}]}),
+            "`start` has two times, and `tz` is given: give the time in that zone alone";
         both("e1"), "two of the ids mean e1: give one of them, or scope=this for single occurrences";
         json!({"ids": ["main/w@20360212T0800Z", "main/w@20360219T0800Z"], "scope": "series",
                "events": [{"title": "New"}]}),

@@ -86,7 +86,8 @@ pub(in crate::pipeline) fn read(
         named: own.is_some(),
     };
     let mut echo = Vec::new();
-    let start = match (&words.start, before) {
+    let (start, end) = (own_time("start", words)?, own_time("end", words)?);
+    let start = match (start, before) {
         (Some(text), _) => {
             let parsed = match before.filter(|_| is_clock(text)) {
                 // A time alone is one on the day the event is on.
@@ -112,7 +113,7 @@ pub(in crate::pipeline) fn read(
                 .next("give it, such as 2026-02-03 18h05 or tomorrow 9am"));
         }
     };
-    let end = match (&words.end, &words.duration) {
+    let end = match (end, &words.duration) {
         (Some(text), _) => {
             let (end, parsed) = end_of(text, start, &here)?;
             // A time alone, or a length, is plain beside the start.
@@ -176,9 +177,27 @@ fn end_of(text: &str, start: EventTime, here: &TimeContext) -> Result<(EventTime
     Ok((end, parsed))
 }
 
+/// Returns a time as given, without the local time that rows show beside it.
+///
+/// # Errors
+/// If `tz` is given as well, because it is unclear which of the two times is in that zone.
+fn own_time<'w>(name: &str, words: &'w EventWords) -> Result<Option<&'w str>> {
+    let text = match name {
+        "start" => words.start.as_deref(),
+        _ => words.end.as_deref(),
+    };
+    match text.and_then(|text| text.split_once(BESIDE)) {
+        None => Ok(text),
+        Some(_) if words.tz.is_some() => {
+            Err(Error::argument(format!("`{name}` has two times, and `tz` is given"))
+                .next("give the time in that zone alone"))
+        }
+        Some((time, _)) => Ok(Some(time.trim())),
+    }
+}
+
 /// Returns true for only a time of day: `10h30`, `10:30`, `10 am`.
 fn is_clock(text: &str) -> bool {
-    let text = text.split(BESIDE).next().unwrap_or_default();
     let words: Vec<&str> = text.split_whitespace().collect();
     let Some(first) = words.first() else {
         return false;

@@ -66,7 +66,7 @@ const FIELDS: &[Field] = &In("message").columns([
         .sources(&[(Gmail, Names("labelIds")), (Outlook, Join("categories"))]),
     field("size", Count, "Size in bytes, estimated by the provider.")
         .level(More)
-        .sources(&[(Gmail, Path("sizeEstimate"))]),
+        .sources(&[(Gmail, Path("sizeEstimate")), (Outlook, Path("size"))]),
     field(
         "has_attachments",
         Flag,

@@ -64,6 +64,10 @@ async fn only_fields_that_columns_need_are_requested() {
     let nested = names.iter().find(|(_, name)| *name == "Projects/2026").unwrap().0;
     for (q, columns, limit, expected) in cases! {
         "", &["id"][..], 5, format!("{LIST}{NEWEST}$select=id,parentFolderId&$top=5&$count=true");
+        "in:anywhere", &["id", "size"], 5,
+            format!(
+                "{LIST}{NEWEST}$select=id&$expand=singleValueExtendedProperties($filter=id eq 'Integer 0x0E08')&$top=5&$count=true"
+            );
         "in:anywhere", &["id", "date", "from", "subject", "snippet", "flags"], 20,
             format!(
                 "{LIST}{NEWEST}$select=id,receivedDateTime,from,subject,bodyPreview,isRead,flag,hasAttachments,importance,isDraft&$top=20&$count=true"

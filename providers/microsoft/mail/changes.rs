@@ -11,6 +11,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
 use super::Outlook;
+use super::message::SIZE;
 use crate::json::text;
 use crate::microsoft::client::Graph;
 use crate::microsoft::delta::{
@@ -137,7 +138,8 @@ fn came(message: &Value) -> Option<Timestamp> {
 fn select(projection: &Projection) -> Vec<String> {
     let mut properties: Vec<String> = ALWAYS.map(str::to_owned).to_vec();
     for root in projection.roots() {
-        if !properties.iter().any(|known| known == root) {
+        // Graph's rounds of changes have no MAPI properties.
+        if root != SIZE && !properties.iter().any(|known| known == root) {
             properties.push(root.to_owned());
         }
     }

@@ -12,6 +12,7 @@ use serde_json::Value;
 
 use super::Outlook;
 use super::folders::{self, FolderTree};
+use super::message;
 use super::onward::{Progress, Search};
 use super::query::{self, GraphQuery, Places, Scope};
 use crate::json::text;
@@ -127,16 +128,24 @@ impl Outlook {
             None => list_query.top,
         };
         let top = top.clamp(1, MOST).to_string();
+        let sized = properties.contains(&message::SIZE);
+        properties.retain(|property| *property != message::SIZE);
         let select = properties.join(",");
         plan.request = match (cursor, &compiled.search) {
             (Some(cursor), _) => cursor.to_owned(),
             (None, Some(_)) => String::new(),
             (None, None) => {
-                self.first(&folder, &compiled, &select, &top, list_query.count, ask.oldest)
+                let mut options = vec![("$select", select.as_str())];
+                options.extend(sized.then_some(message::EXPAND_SIZE));
+                options.push(("$top", &top));
+                if list_query.count && compiled.rest.is_none() {
+                    options.push(("$count", "true"));
+                }
+                self.first(&folder, &compiled, &options, ask.oldest)
             }
         };
         if let Some(kql) = compiled.search {
-            let search = Search { folder, kql, select, top };
+            let search = Search { folder, kql, select, sized, top };
             if plan.request.is_empty() {
                 plan.request = self.search(&search, "");
             }
@@ -208,9 +217,7 @@ impl Outlook {
         &self,
         folder: &str,
         compiled: &GraphQuery,
-        select: &str,
-        top: &str,
-        count: bool,
+        options: &[(&str, &str)],
         oldest: bool,
     ) -> String {
         let mut query: Vec<(&str, &str)> = Vec::new();
@@ -222,11 +229,7 @@ impl Outlook {
             false => "receivedDateTime desc",
         };
         query.push(("$orderby", order));
-        query.push(("$select", select));
-        query.push(("$top", top));
-        if count && compiled.rest.is_none() {
-            query.push(("$count", "true"));
-        }
+        query.extend(options);
         self.graph().mailbox_url(folder, &query)
     }
 
@@ -237,7 +240,9 @@ impl Outlook {
             "" => format!("\"{}\"", search.kql),
             bound => format!("\"({}) AND received<={bound}\"", search.kql),
         };
-        let query = [("$search", kql.as_str()), ("$select", &search.select), ("$top", &search.top)];
+        let mut query = vec![("$search", kql.as_str()), ("$select", &search.select)];
+        query.extend(search.sized.then_some(message::EXPAND_SIZE));
+        query.push(("$top", &search.top));
         self.graph().mailbox_url(&search.folder, &query)
     }
 
@@ -279,6 +284,7 @@ impl Outlook {
         let count = answer.get("@odata.count").and_then(Value::as_u64);
         let (mut items, link) = page(answer)?;
         items.retain(|item| !text(item, "id").is_empty());
+        items.iter_mut().for_each(message::put_size);
         let mut next = link.map(|link| self.graph().resolve_next_link(&link)).transpose()?;
         let mut note = None;
         if let Some((search, before)) = &plan.search {

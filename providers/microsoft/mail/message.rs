@@ -28,6 +28,22 @@ const PAGES: usize = 10;
 /// no such character.
 const BETWEEN: char = ':';
 
+/// Our key for the size, which Graph has only as a MAPI property (PidTagMessageSize,
+/// MS-OXPROPS 2.796).
+pub(super) const SIZE: &str = "size";
+/// Requests that property.
+pub(super) const EXPAND_SIZE: (&str, &str) =
+    ("$expand", "singleValueExtendedProperties($filter=id eq 'Integer 0x0E08')");
+
+/// Puts the size under its key. It is the only property of its kind that is requested.
+pub(super) fn put_size(item: &mut Value) {
+    let property = item.pointer("/singleValueExtendedProperties/0/value").and_then(Value::as_str);
+    let size = property.and_then(|size| size.parse::<u64>().ok());
+    if let (Some(size), Some(item)) = (size, item.as_object_mut()) {
+        item.insert(SIZE.to_owned(), size.into());
+    }
+}
+
 /// Returns the messages with these ids: one result for each, in their order.
 pub async fn fetch(
     graph: &Graph,
@@ -43,15 +59,21 @@ pub async fn fetch(
     };
     let more = more.iter().filter(|property| !projection.roots().contains(*property));
     select.extend(more.copied());
+    let sized = select.contains(&SIZE);
+    select.retain(|property| *property != SIZE);
     let select = select.join(",");
-    let requests: Vec<String> =
-        ids.iter().map(|id| graph.mailbox_url(&at(id), &[("$select", &select)])).collect();
+    let options = [("$select", select.as_str()), EXPAND_SIZE];
+    let options = options.get(..if sized { 2 } else { 1 }).unwrap_or_default();
+    let requests: Vec<String> = ids.iter().map(|id| graph.mailbox_url(&at(id), options)).collect();
     // Projections begin with the key: an answer without an id is no message.
     let items = graph.batch(&requests).await.into_iter();
     let items = items.map(|item| {
-        item.and_then(|item| match text(&item, "id") {
+        item.and_then(|mut item| match text(&item, "id") {
             "" => Err(not_ours("message")),
-            _ => Ok(item),
+            _ => {
+                put_size(&mut item);
+                Ok(item)
+            }
         })
     });
     match form {

@@ -21,6 +21,8 @@ pub(super) struct Search {
     pub folder: String,
     pub kql: String,
     pub select: String,
+    /// True if sizes are requested.
+    pub sized: bool,
     pub top: String,
 }
 

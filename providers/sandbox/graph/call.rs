@@ -1,8 +1,9 @@
 //! What is read through Graph, with the permissions and the options of each.
 
 /// The options of lists of messages.
-const MESSAGES: &[&str] =
-    &["$select", "$top", "$skip", "$count", "$filter", "$orderby", "$search", "$skiptoken"];
+const MESSAGES: &[&str] = &[
+    "$select", "$expand", "$top", "$skip", "$count", "$filter", "$orderby", "$search", "$skiptoken",
+];
 
 /// The options of other lists.
 const LIST: &[&str] = &["$select", "$top", "$skip", "$count", "$filter", "$skiptoken"];
@@ -68,7 +69,7 @@ impl ReadCall<'_> {
             Self::Folders(_) => &["$select", "$top", "$skip", "$count", "$skiptoken"],
             Self::People => &["$select", "$top", "$skip", "$skiptoken", "$search"],
             Self::Messages(_) => MESSAGES,
-            Self::Message(_, MessagePart::Itself) => &["$select"],
+            Self::Message(_, MessagePart::Itself) => &["$select", "$expand"],
             Self::Message(_, MessagePart::Attachments) => {
                 &["$select", "$top", "$skip", "$skiptoken", "$count"]
             }

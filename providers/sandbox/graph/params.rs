@@ -10,11 +10,16 @@ use crate::http::Request;
 /// Rows of a page at most.
 pub(super) const MAX_TOP: usize = 1_000;
 
+/// What `$expand` takes here: the size of a message (PidTagMessageSize), without spaces.
+const SIZE: &str = "singleValueExtendedProperties($filter=ideq'Integer0x0E08')";
+
 /// The options of one request.
 #[derive(Debug, Default)]
 pub(crate) struct QueryOptions<'a> {
     /// The properties wanted.
     pub select: Option<Vec<&'a str>>,
+    /// True when the size of messages is wanted, the only MAPI property that can be.
+    pub sizes: bool,
     /// The rows of a page.
     pub top: Option<usize>,
     /// The rows passed over.
@@ -61,6 +66,13 @@ impl<'a> QueryOptions<'a> {
             seen.push(name);
             match name {
                 "$select" => options.select = Some(list(value)).filter(|list| !list.is_empty()),
+                "$expand" if value.replace(' ', "").eq_ignore_ascii_case(SIZE) => {
+                    options.sizes = true;
+                }
+                "$expand" => {
+                    let message = format!("Parsing OData Select and Expand failed: {value}");
+                    return Err(bad_request(message));
+                }
                 "$top" => options.top = Some(number(name, value)?),
                 "$skip" => options.skip = Some(number(name, value)?),
                 "$count" => options.count = truth(name, value)?,

@@ -127,6 +127,11 @@ pub(crate) fn json(
             json.insert(name.to_owned(), value);
         }
     }
+    if options.sizes {
+        // Exchange writes the number without its leading zero.
+        let size = json!({"id": "Integer 0xe08", "value": message.raw.len().to_string()});
+        json.insert("singleValueExtendedProperties".to_owned(), json!([size]));
+    }
     Ok(json)
 }
 

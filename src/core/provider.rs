@@ -64,6 +64,9 @@ pub struct Page {
     pub total: Option<Total>,
     /// Names of the labels or folders that the items name by id.
     pub names: HashMap<String, String>,
+    /// Ids of the messages that match and were left out because they are in spam or trash;
+    /// `None` if the service does not list these.
+    pub hidden: Option<Vec<String>>,
     /// Notes on where the query's meaning could not be kept.
     pub notes: Vec<Note>,
 }

@@ -42,6 +42,7 @@ SCENARIO = [
     ("mail_search", {"q": "Größe & Maß +1%#?"}),
     ("mail_search", {"folder": "inbox", "limit": 2}),
     ("mail_search", {"folder": "spam"}),
+    ("mail_search", {"sort": "oldest", "limit": 2, "fields": ["subject", "link"]}),
     ("mail_search", {"by": "thread", "limit": 4}),
     ("mail_search", {"by": "thread", "detail": "full", "q": "is:unread"}),
     ("lookup", {"kind": "folders"}),

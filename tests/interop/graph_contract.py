@@ -51,6 +51,8 @@ SCENARIO = [
     ("mail_search", {"detail": "full", "limit": 5}),
     ("mail_search", {"fields": ["id"]}),
     ("mail_search", {"fields": ["id", "size", "labels", "message_id", "folder", "thread"]}),
+    ("mail_search", {"sort": "oldest", "limit": 2, "fields": ["subject", "link"]}),
+    ("mail_search", {"q": "lamp", "sort": "oldest", "limit": 2}),
     # As $filter.
     ("mail_search", {"q": "is:unread"}),
     ("mail_search", {"q": "is:read has:attachment"}),

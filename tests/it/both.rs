@@ -212,6 +212,38 @@ async fn searches_find_what_they_mean() {
     }
 }
 
+/// Outlook lists what is in spam and trash, too; at Gmail that costs a request, which is
+/// made for a search and not for a list.
+#[tokio::test]
+async fn matches_in_spam_and_trash_are_counted() {
+    let mut session = Session::signed_in(TempDir::new().unwrap(), None, BOTH).await;
+    let more = "messages: 56 of 56, newest first; spam and trash have 4 more (in:anywhere)";
+    let last = "messages: 16 of 56, newest first, after 40 on earlier pages; spam and trash not \
+                searched";
+    for (account, mut call, expected) in [
+        (GOOGLE, json!({"q": "after:2000-01-01", "limit": 100}), more),
+        (MICROSOFT, json!({"q": "after:2000-01-01", "limit": 100}), more),
+        (
+            GOOGLE,
+            json!({"limit": 100}),
+            "messages: 56 of 56, newest first; spam and trash not searched",
+        ),
+        (MICROSOFT, json!({"limit": 100}), more),
+        (GOOGLE, json!({"q": "thick pencil"}), "messages: 6 of 6, newest first"),
+        (MICROSOFT, json!({"q": "thick pencil"}), "messages: 6 of 6, newest first"),
+        (GOOGLE, json!({"q": "after:2000-01-01", "limit": 40}), last),
+        (MICROSOFT, json!({"q": "after:2000-01-01", "limit": 40}), last),
+    ] {
+        (call["account"], call["fields"]) = (account.into(), json!(["id"]));
+        let mut blocks = session.ok("mail_search", call.clone()).await;
+        if let Some((_, cursor)) = blocks.last().unwrap().split_once("cursor=") {
+            let cursor = cursor.split(' ').next().unwrap();
+            blocks = session.ok("mail_search", json!({"cursor": cursor})).await;
+        }
+        assert_eq!(blocks.last().unwrap().lines().next(), Some(expected), "{account} {call}");
+    }
+}
+
 /// Snippets have the width that is named, also without naming their column; links come
 /// only by name.
 #[tokio::test]

@@ -118,7 +118,7 @@ fn call_prints_what_a_model_gets() {
             0,
             "messages[2\t]{id\tsubject}:\n  m2\t\"Expédition à Genève : huit lampes, la douane et une \
              porte trop basse\"\n  m1\tGuest list for the 24th, first version\n\n\
-             messages: 2 of 2 in 2 accounts, newest first; spam and trash not searched\n",
+             messages: 2 of 2 in 2 accounts, newest first\n",
             ""
         )
     );

@@ -29,7 +29,7 @@ async fn search_shows_rows_and_counts_the_rest() {
                     "\"Guest list for the 24th, first version\"",
                     "Guest list for the 24th, first version"
                 ),
-            "messages: 1 of 1, newest first; spam and trash not searched".to_owned(),
+            "messages: 1 of 1, newest first".to_owned(),
         ]
     );
     // Of more than a page Gmail estimates how many there are.

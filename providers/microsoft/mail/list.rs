@@ -71,6 +71,8 @@ pub(crate) struct Listed {
     pub next: Option<String>,
     /// The number of messages that the service counts, before the checks.
     pub count: Option<u64>,
+    /// Ids of the messages that match, in spam or trash, if these are left out.
+    pub hidden: Option<Vec<String>>,
     /// A note on what the service did not list.
     pub note: Option<Note>,
 }
@@ -300,8 +302,9 @@ impl Outlook {
             };
             next = next.map(|request| step.progress.cursor(&request));
         }
+        let hidden = plan.hide.then(|| plan.hidden(&items));
         items.retain(|item| plan.keeps(item));
-        Ok(Listed { items, next, count, note })
+        Ok(Listed { items, next, count, hidden, note })
     }
 }
 
@@ -377,6 +380,18 @@ impl Plan {
             Some((_, progress)) => progress.cursor(&self.request),
             None => self.request.clone(),
         }
+    }
+
+    /// Returns the ids of the messages that match, in spam or trash.
+    fn hidden(&self, items: &[Value]) -> Vec<String> {
+        let Some(tree) = &self.tree else {
+            return Vec::new();
+        };
+        let places = Places { names: tree.names() };
+        let hidden = items.iter().filter(|item| {
+            tree.is_hidden(text(item, "parentFolderId")) && self.matches(item, &places)
+        });
+        hidden.map(|item| text(item, "id").to_owned()).collect()
     }
 
     fn keeps(&self, item: &Value) -> bool {

@@ -254,6 +254,7 @@ impl Mailbox for Outlook {
                 (_, counted) => counted.map(Total::Exactly),
             },
             items: listed.items,
+            hidden: listed.hidden,
             next: listed.next.map(|next| match plan.searches() {
                 true => next,
                 false => moved_up(&next, &plan, ask.limit.min(OVERLAP)),

@@ -65,6 +65,8 @@ pub(super) struct GatheredMessages {
     pub(in crate::pipeline) names: HashMap<String, String>,
     /// Notes on parts of the query that the provider could not evaluate.
     pub(in crate::pipeline) notes: Vec<Note>,
+    /// The messages in spam and trash that match and were left out; `None` if unknown.
+    hidden: Option<HashSet<String>>,
     /// What is known about answers.
     pub(super) answers: Answers,
     /// The number of provider pages fetched.
@@ -97,6 +99,7 @@ pub(super) async fn fetch_pages(
         total: None,
         names: HashMap::new(),
         notes: Vec::new(),
+        hidden: Some(HashSet::new()),
         answers: Answers::new(),
         looked: 0,
     };
@@ -188,11 +191,27 @@ impl GatheredMessages {
             self.total = page.total;
         }
         self.names.extend(page.names);
+        self.hidden = self.hidden.take().zip(page.hidden).map(|(mut all, more)| {
+            all.extend(more);
+            all
+        });
         for note in page.notes {
             if !self.notes.contains(&note) {
                 self.notes.push(note);
             }
         }
+    }
+
+    /// Returns true if these are all rows of the account, and no earlier page had any.
+    pub(super) fn is_whole(&self) -> bool {
+        self.place.page.is_none() && self.next.is_none()
+    }
+
+    /// Returns the number of messages in spam and trash that were left out, if all were
+    /// listed.
+    pub(super) fn hidden(&self) -> Option<u64> {
+        let hidden = self.hidden.as_ref().filter(|_| self.is_whole())?;
+        u64::try_from(hidden.len()).ok()
     }
 
     /// Returns the date of the next row, if there is one.

@@ -37,6 +37,8 @@ const KIND: &str = "search";
 /// The column of how a text begins, and its width with all columns.
 const SNIPPET: &str = "snippet";
 const FULL_SNIPPET: u16 = 120;
+/// The most matches in spam and trash that are counted.
+const MOST_HIDDEN: usize = 100;
 
 /// The search and its position; saved under a cursor.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -92,6 +94,8 @@ struct SearchPart {
     label: String,
     mailbox: Arc<dyn Mailbox>,
     fetched: GatheredMessages,
+    /// The number of messages in spam and trash that match, if known.
+    hidden: Option<u64>,
 }
 
 impl Pipeline {
@@ -162,7 +166,14 @@ impl Pipeline {
             count.push_str(&format!("; cursor=p{cursor} has more"));
         }
         if plan.places.is_empty() && missing.is_empty() && is_everywhere(&request) {
-            count.push_str("; spam and trash not searched");
+            let hidden: Option<u64> = parts.iter().map(|part| part.hidden).sum();
+            match hidden.filter(|_| before == 0) {
+                None => count.push_str("; spam and trash not searched"),
+                Some(0) => {}
+                Some(more) => {
+                    count.push_str(&format!("; spam and trash have {more} more (in:anywhere)"));
+                }
+            }
         }
         notes.insert(0, note!("{}", ours(count)));
         notes.extend(missing.into_iter().map(missing_line));
@@ -260,11 +271,19 @@ impl Pipeline {
             let asking =
                 ListOptions { table: request.table, context: &context, answered: request.answered };
             let fetched = fetch_pages(&*mailbox, ask, place.clone(), asking).await?;
-            Ok((account, mailbox.clone(), fetched))
+            let hidden = match fetched.hidden() {
+                None if request.counts_hidden() && fetched.is_whole() => {
+                    count_hidden(&*mailbox, request).await
+                }
+                known => known,
+            };
+            Ok((account, mailbox.clone(), fetched, hidden))
         };
         let answer = self.await_account(merged, answer).await;
         match answer {
-            Ok((account, mailbox, fetched)) => Ok(SearchPart { account, label, mailbox, fetched }),
+            Ok((account, mailbox, fetched, hidden)) => {
+                Ok(SearchPart { account, label, mailbox, fetched, hidden })
+            }
             Err(error) if !merged => Err((error, None)),
             Err(error) => {
                 let again = error.is_passing().then(|| place.clone());
@@ -394,6 +413,32 @@ impl SearchContext<'_> {
         let shows = self.columns.iter().any(|field| field.name == answered::COLUMN);
         self.answered.is_some() || shows
     }
+
+    /// Returns true if matches in spam and trash are worth a request: for messages that
+    /// are searched for, not for those that are merely listed.
+    fn counts_hidden(&self) -> bool {
+        let by_message = *self.table == MESSAGE && self.answered.is_none();
+        by_message && self.plan.q.is_some() && is_everywhere(self)
+    }
+}
+
+/// Counts the messages in spam and trash that match; `None` if that fails, or if there
+/// are too many for a page.
+async fn count_hidden(mailbox: &dyn Mailbox, request: &SearchContext<'_>) -> Option<u64> {
+    let hidden = ["spam", "trash"].map(|name| Query::Term(Term::Folder(name.to_owned())));
+    let mut query: Vec<Query> = request.query.iter().cloned().collect();
+    query.push(Query::Any(hidden.to_vec()));
+    let key: Vec<_> = MESSAGE.fields.first().into_iter().collect();
+    let ask = ListRequest {
+        query: Some(Query::All(query)),
+        folder: None,
+        projection: project(mailbox.api(), &key),
+        limit: MOST_HIDDEN,
+        oldest: false,
+        cursor: None,
+    };
+    let page = mailbox.messages(&ask).await.ok().filter(|page| page.next.is_none())?;
+    u64::try_from(page.items.len()).ok()
 }
 
 /// Returns true for a search that names no folder, which leaves out spam and trash.

@@ -219,7 +219,8 @@ pub fn tables_page() -> String {
          default, and *more* too with `detail: full`; `fields` names columns one by one, and the \
          first column always comes along. Text marked with a width is untrusted: it is cleaned and \
          cut there, ending in `…`; a double-width character counts two, and `mail_read` shows four \
-         times the width. A value that a provider does not have is null. Columns \
+         times the width. A text that is not there is empty (`\"\"`), and a value that is unknown or that a \
+         provider does not have is null. Columns \
          with a `*` are those that `manage` can set.\n",
     );
     for table in TABLES {

@@ -102,8 +102,14 @@ pub fn flatten(
         let mut cells = Vec::with_capacity(columns.len());
         let mut cuts = Vec::new();
         for field in columns {
-            let value = reader.read(object, field.source(context.api));
-            let (cell, cut) = finish(field, value, context, &mut reader.odd);
+            let source = field.source(context.api);
+            let value = reader.read(object, source);
+            let (mut cell, cut) = finish(field, value, context, &mut reader.odd);
+            // Services leave out what is empty; objects of ours have what is known.
+            let is_none = context.api != Api::Local && !reader.odd && is_none(field, source);
+            if cell == Cell::Null && is_none {
+                cell = Cell::Text(String::new());
+            }
             // A beginning is cut by nature, and needs no note.
             cuts.extend(cut.filter(|_| !field.beginning));
             // An odd value is null and counted, never an error.
@@ -116,6 +122,16 @@ pub fn flatten(
         rows.push(cells, Extra { provider_id, text: None, cuts });
     }
     (rows, report)
+}
+
+/// Returns true for a text that an object is without if its source has nothing. What we
+/// look up or name may merely be unknown.
+fn is_none(field: &Field, source: Source) -> bool {
+    let unknown = matches!(
+        source,
+        Source::Absent | Source::Added(_) | Source::Names(_) | Source::SenderAuth(_)
+    );
+    field.kind == Kind::Text && !unknown
 }
 
 /// Returns the provider's id of the object that a row is about, if its table has one.
@@ -588,7 +604,7 @@ fn finish(
         (Kind::Text, ReadValue::Flag(flag)) => flag.to_string(),
         (Kind::Text, ReadValue::Count(count)) => count.to_string(),
         (Kind::Text, ReadValue::List(list) | ReadValue::Marked(list)) if list.is_empty() => {
-            return (Cell::Null, None);
+            return (Cell::Text(String::new()), None);
         }
         (Kind::Text, ReadValue::List(list)) => return sample(field, &list, ", ", context.room),
         (Kind::Text, ReadValue::Marked(list)) => return sample(field, &list, " ", context.room),

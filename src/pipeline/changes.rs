@@ -370,6 +370,8 @@ fn person(cell: &Cell) -> Value {
 fn cell_value(cell: &Cell) -> Value {
     match cell {
         Cell::Null => Value::Null,
+        // A deleted object has no texts, whatever it had before.
+        Cell::Text(text) if text.is_empty() => Value::Null,
         Cell::Flag(flag) => (*flag).into(),
         Cell::Count(count) => (*count).into(),
         Cell::Text(text) | Cell::Id(text) => text.as_str().into(),

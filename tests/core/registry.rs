@@ -556,5 +556,24 @@ fn odd_values_are_null_and_reported() {
     let (rows, report) = rows(Api::Gmail, &MESSAGE, &MESSAGE.up_to(Level::More), &objects);
     let odd: Vec<_> = report.odd.iter().map(|(name, _)| *name).collect();
     assert_eq!(odd, ["id", "date", "snippet", "flags", "folder", "size", "bulk"]);
-    assert!(rows.rows().next().unwrap().iter().take(5).all(|cell| *cell == Cell::Null));
+    let row = rows.rows().next().unwrap();
+    for name in odd {
+        let at = MESSAGE.fields.iter().position(|field| field.name == name).unwrap();
+        assert_eq!(row[at], Cell::Null, "{name}");
+    }
+}
+
+/// A text that is not there is none; other values, and what has no source, are null.
+#[test]
+fn missing_text_is_empty() {
+    let columns = ["where", "people", "category", "series"].map(|name| EVENT.field(name).unwrap());
+    let columns = [&columns[..], &[MESSAGE.field("auth").unwrap()]].concat();
+    let empty = Cell::Text(String::new());
+    let expected = [empty.clone(), empty.clone(), empty, Cell::Null, Cell::Null];
+    for api in [Api::Gmail, Api::Outlook] {
+        let object = json!({"id": "e1", "calendarId": "c1"});
+        let (rows, report) = rows(api, &EVENT, &columns, &[object]);
+        assert!(report.odd.is_empty());
+        assert_eq!(rows.rows().next().unwrap(), &expected, "{api:?}");
+    }
 }

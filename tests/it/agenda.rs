@@ -75,10 +75,10 @@ async fn events_of_all_calendars_are_merged_without_duplicates() {
         [
             "zone: Europe/Berlin\n\
              events[4\t]{id\tstart\tend\ttitle\twhere\torganizer\tpeople\tflags\tcalendar\taccount}:\n  \
-             e1\tTue 2026-02-03 09h30\t10h00\tStand-up\tnull\tme\tnull\trecurring\tnull\tana@example.com\n  \
-             e2\tWed 2026-02-04\t2026-02-05\tOffsite\tnull\tme\tnull\t\"\"\tTeam\tana@example.com\n  \
-             e3\tWed 2026-02-04 14h00\t15h00\tBudget review\tRoom 4\tme\tbo+ cy?\t\"\"\tnull\tana@example.com\n  \
-             e4\tWed 2026-02-04 23h30\tThu 2026-02-05 01h30\tTrain to Hamburg\tnull\tme\tnull\t\"\"\tnull\tbo@example.com",
+             e1\tTue 2026-02-03 09h30\t10h00\tStand-up\t\"\"\tme\t\"\"\trecurring\t\"\"\tana@example.com\n  \
+             e2\tWed 2026-02-04\t2026-02-05\tOffsite\t\"\"\tme\t\"\"\t\"\"\tTeam\tana@example.com\n  \
+             e3\tWed 2026-02-04 14h00\t15h00\tBudget review\tRoom 4\tme\tbo+ cy?\t\"\"\t\"\"\tana@example.com\n  \
+             e4\tWed 2026-02-04 23h30\tThu 2026-02-05 01h30\tTrain to Hamburg\t\"\"\tme\t\"\"\t\"\"\tnull\tbo@example.com",
             "events: 4 of 4, Tue 2026-02-03 to Thu 2026-02-05\n\
              1 copy of a meeting in several calendars left out",
         ]
@@ -386,8 +386,8 @@ async fn series_are_shown_once() {
         "zone: Europe/Berlin\n\
          events[3\t]{id\tstart\ttitle\tflags\trepeats}:\n  \
          e1\tMon 2025-01-06 09h00\tWeekly\trecurring\tFREQ=WEEKLY\n  \
-         e2\tMon 2026-02-02 09h00\tWeekly\trecurring\tnull\n  \
-         e3\tTue 2026-02-03 09h00\tOnce\t\"\"\tnull"
+         e2\tMon 2026-02-02 09h00\tWeekly\trecurring\t\"\"\n  \
+         e3\tTue 2026-02-03 09h00\tOnce\t\"\"\t\"\""
     );
 }
 
@@ -541,7 +541,7 @@ async fn calendars_and_rooms_are_looked_up() {
         harness.call("lookup", arguments).await.unwrap(),
         [
             "rooms[1\t]{name\temail\tbuilding\tseats\tused\taccount}:\n  \
-             Room 4\troom4@example.com\tnull\tnull\tnull\tbo@example.com",
+             Room 4\troom4@example.com\t\"\"\tnull\tnull\tbo@example.com",
             "rooms: 1 of 1",
         ]
     );
@@ -577,7 +577,7 @@ async fn people_and_rooms_of_events_are_found() {
         harness.call("lookup", contacts(json!({}))).await.unwrap(),
         [
             format!(
-                "{head}Dee\tdee@example.com\tsaved\tnull\n  null\teve@example.net\tmail\tnull\n  \
+                "{head}Dee\tdee@example.com\tsaved\t\"\"\n  \"\"\teve@example.net\tmail\t\"\"\n  \
                  cy@example.com\tcy@example.com\tevent\tnull\n  bo@example.com\tbo@example.com\tevent\tnull"
             ),
             "contacts: 4 of 4".to_owned(),

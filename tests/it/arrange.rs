@@ -464,7 +464,7 @@ async fn contacts_are_found_by_address_or_name() {
     let answer = harness.ok("manage", update("Lena@studio.example")).await;
     assert_eq!(
         answer,
-        "contacts[1|]{name|emails|known|company}:\n  Lena O.|lena@new.example|saved|null"
+        "contacts[1|]{name|emails|known|company}:\n  Lena O.|lena@new.example|saved|\"\""
     );
     assert_eq!(
         harness.ana().written(),

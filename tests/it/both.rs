@@ -293,7 +293,7 @@ async fn same_messages_read_the_same() {
                 .filter(|file| file["name"] != "")
                 .filter(|file| {
                     let kind = file["type"].as_str();
-                    !matches!(kind, None | Some("message/rfc822" | "text/calendar"))
+                    !matches!(kind, None | Some("" | "message/rfc822" | "text/calendar"))
                 })
                 .map(|file| format!("{} {}", file["name"], file["type"]))
                 .collect();

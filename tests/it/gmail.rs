@@ -668,9 +668,8 @@ async fn empty_mailbox_and_hostile_messages_give_honest_rows() {
     for subject in ["charset", "rubbish"] {
         session.ok("mail_read", json!({"ids": [row(subject)["id"]]})).await;
     }
-    let bare =
-        found["messages"].as_array().unwrap().iter().find(|row| row["from"].is_null()).unwrap();
-    assert_eq!(bare["subject"], serde_json::Value::Null);
+    let bare = found["messages"].as_array().unwrap().iter().find(|row| row["from"] == "").unwrap();
+    assert_eq!(bare["subject"], "");
 }
 
 /// A file between two texts does not make them rivals.

@@ -163,9 +163,9 @@ async fn rows_are_sorted_and_name_their_account() {
         [
             "zone: Europe/Berlin\nnext: p1\n\
              messages[3\t]{id\tdate\tfrom\tsubject\tflags\taccount}:\n  \
-             m1\t2026-02-02 03h45\tnull\tana-0\t\"\"\tana@example.com\n  \
-             m3\t2026-02-02 03h44\tnull\tbo-0\t\"\"\tbo@example.com\n  \
-             m2\t2026-02-02 03h43\tnull\tana-1\t\"\"\tana@example.com",
+             m1\t2026-02-02 03h45\t\"\"\tana-0\t\"\"\tana@example.com\n  \
+             m3\t2026-02-02 03h44\t\"\"\tbo-0\t\"\"\tbo@example.com\n  \
+             m2\t2026-02-02 03h43\t\"\"\tana-1\t\"\"\tana@example.com",
             "messages: 3 of ~5 in 2 accounts, newest first; cursor=p1 has more",
         ]
     );
@@ -174,8 +174,8 @@ async fn rows_are_sorted_and_name_their_account() {
         [
             "zone: Europe/Berlin\n\
              messages[2\t]{id\tdate\tfrom\tsubject\tflags\taccount}:\n  \
-             m5\t2026-02-02 03h42\tnull\tbo-1\t\"\"\tbo@example.com\n  \
-             m4\t2026-02-02 03h41\tnull\tana-2\t\"\"\tana@example.com",
+             m5\t2026-02-02 03h42\t\"\"\tbo-1\t\"\"\tbo@example.com\n  \
+             m4\t2026-02-02 03h41\t\"\"\tana-2\t\"\"\tana@example.com",
             "messages: 2 of 5 in 2 accounts, newest first, after 3 on earlier pages; spam and \
              trash not searched",
         ]

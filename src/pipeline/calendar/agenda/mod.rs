@@ -252,7 +252,7 @@ impl Pipeline {
             if !plan.names_main() {
                 let mut sheets = part.gathered.sheets.iter().map(|sheet| &sheet.calendar);
                 let main = sheets.find(|calendar| calendar.main);
-                main.and_then(|main| names.remove(&main.id));
+                names.extend(main.map(|main| (main.id.clone(), String::new())));
             }
             let context = Context {
                 zone,

@@ -234,6 +234,9 @@ pub enum Source {
     /// Warnings about the sender, from the list of header fields at a path, and about
     /// how the text begins.
     SenderWarnings(&'static str, &'static Source),
+    /// The way to leave a mailing list, from the list of header fields at a path (RFC 2369,
+    /// RFC 8058).
+    Unsubscribe(&'static str),
     /// The addresses in the first header of this name (Gmail).
     HeaderAddresses(&'static str),
     /// The one recipient at a path (Graph).
@@ -338,6 +341,8 @@ pub mod wire {
     pub const GRAPH_HEADERS: &str = "internetMessageHeaders";
     /// The header field with the receiving server's findings about the sender.
     pub const RESULTS: &str = "Authentication-Results";
+    /// The header fields that say how to leave a mailing list.
+    pub const UNSUBSCRIBE: [&str; 2] = ["List-Unsubscribe", "List-Unsubscribe-Post"];
     /// The other header fields that warnings about the sender are read from: the
     /// author, and where replies go.
     pub const SENDER: (&str, &str) = ("From", "Reply-To");

@@ -6,7 +6,7 @@ use super::Level::{Key, More};
 use super::Source::{
     Account, Added, Address, Addresses, Either, EpochMs, Escaped, First, Flags, GmailPage, Has,
     Header, HeaderAddresses, Heading, Is, Join, Names, Not, Opening, Path, Rfc3339, SenderAuth,
-    SenderWarnings,
+    SenderWarnings, Unsubscribe,
 };
 use super::wire::{GRAPH_HEADERS, HEADERS};
 use super::{Field, In, Source, Table, field, table};
@@ -86,6 +86,16 @@ const FIELDS: &[Field] = &In("message").columns([
     )
     .level(More)
     .sources(&[(Gmail, Flags(GMAIL_BULK)), (Outlook, Flags(OUTLOOK_BULK))]),
+    field(
+        "unsubscribe",
+        Text,
+        "How do=unsubscribe leaves its mailing list: one-click, mail (by a draft), or page (the \
+         user has to open it). No column if there is no list.",
+    )
+    .level(More)
+    .ours()
+    .sparse()
+    .sources(&[(Gmail, Unsubscribe(HEADERS)), (Outlook, Unsubscribe(GRAPH_HEADERS))]),
     field(
         "auth",
         Text,

@@ -158,6 +158,7 @@ fn origin(source: Source, base: &str) -> Option<String> {
         Source::Heading(_, name, []) => format!("{base}header {name} exists"),
         Source::Heading(_, name, words) => format!("{base}header {name} = {}", words.join("|")),
         Source::SenderAuth(_) => format!("{base}header {}", wire::RESULTS),
+        Source::Unsubscribe(_) => format!("{base}headers {}", wire::UNSUBSCRIBE.join(" and ")),
         Source::Opening(text, _) => origin(*text, base)?,
         Source::SenderWarnings(..) => {
             let (from, reply_to) = wire::SENDER;

@@ -20,6 +20,7 @@ use crate::row::{Cell, CutCell, Extra, RowTable};
 use crate::schemas::{Api, Field, Kind, Source, Table, wire};
 use crate::text::opening;
 use crate::text::sender_auth::{self, AuthResults, SenderHeaders, Warning};
+use crate::text::unsubscribe::way;
 use crate::text::{self, Note};
 
 /// The facts about objects that the objects themselves do not contain.
@@ -305,6 +306,16 @@ impl Reader<'_> {
                 let receivers = self.context.api.receivers();
                 match found.and_then(|value| AuthResults::read(value, receivers)?.line()) {
                     Some(line) => ReadValue::Text(line),
+                    None => ReadValue::Nothing,
+                }
+            }
+            Source::Unsubscribe(path) => {
+                let fields = wire::UNSUBSCRIBE.iter().filter_map(|name| {
+                    let value = headers(object, path, name).next()?;
+                    Some(((*name).to_owned(), value.to_owned()))
+                });
+                match way(&fields.collect::<Vec<_>>()) {
+                    Some(way) => ReadValue::Text(way.word().to_owned()),
                     None => ReadValue::Nothing,
                 }
             }

@@ -110,6 +110,7 @@ impl Projection {
             }
             Source::Heading(path, name, _) => self.headings(base, path, &[name]),
             Source::SenderAuth(path) => self.headings(base, path, &[wire::RESULTS]),
+            Source::Unsubscribe(path) => self.headings(base, path, &wire::UNSUBSCRIBE),
             Source::SenderWarnings(path, opening) => {
                 let (from, reply_to) = wire::SENDER;
                 self.headings(base, path, &[wire::RESULTS, from, reply_to]);

@@ -20,6 +20,7 @@ pub mod note;
 pub mod opening;
 pub mod quote;
 pub mod sender_auth;
+pub mod unsubscribe;
 pub mod words;
 mod wrap;
 

@@ -520,6 +520,7 @@ fn message_row_reads_like_this() {
             text("<proof-1@studio.example>"),
             text("aside"),
             Cell::Null,
+            Cell::Null,
             text(""),
             Cell::Null,
             text("mira@example.com"),

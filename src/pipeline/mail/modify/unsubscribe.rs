@@ -1,5 +1,6 @@
-//! Leaves mailing lists: by one request if the list supports that, else by a draft of a
-//! message. The user is always asked first.
+//! Leaves mailing lists: by one request if the list supports that, and the user, who is
+//! always asked first, agrees; by a draft of a message, which needs no consent until it is
+//! sent; else the user gets the link.
 
 use futures_util::future::join_all;
 
@@ -18,8 +19,11 @@ use crate::text::Note;
 use crate::text::sender_auth::AuthResults;
 use crate::unsubscribe::{UnsubscribeMessage, Way, way};
 
-/// The maximum number of messages whose lists are left in one call.
-const MOST: usize = 10;
+/// The maximum number of messages whose lists are left in one call: the user is asked
+/// about each list.
+const MOST: usize = 50;
+/// The maximum length of a link that is handed over; a cut one would be dead.
+const LINK: usize = 2_000;
 const OP: &str = "unsubscribe";
 
 /// A list that is to be left.
@@ -47,7 +51,7 @@ impl Pipeline {
             return Err(Error::argument(format!(
                 "{count} messages are more than the {MOST} that do=unsubscribe takes"
             ))
-            .next("give one message per list"));
+            .next("give one message per list, or call again for the others"));
         }
         let mut report = WriteReport { notes: choice.notes.clone(), ..WriteReport::default() };
         for (name, error) in &choice.failed {
@@ -65,35 +69,31 @@ impl Pipeline {
         if lists.is_empty() {
             return self.write_report(report).await;
         }
-        let lines: Vec<String> = lists.iter().map(List::question).collect();
-        let question = format!("Unsubscribe from:\n{}", lines.join("\n"));
-        match caller.confirm(&question).await {
-            Confirmation::Yes => {}
-            Confirmation::No => {
-                for list in &lists {
-                    let outcome = Outcome::new(&list.handle, OP, "refused", "the user declined");
-                    report.outcomes.push(outcome);
-                }
-                return self.write_report(report).await;
+        // A draft reaches nobody, and mail_send asks: only a request needs consent here.
+        let posts: Vec<&List> =
+            lists.iter().filter(|list| matches!(list.way, Way::Post(_))).collect();
+        let reply = match posts.is_empty() {
+            true => Confirmation::Yes,
+            false => {
+                let lines: Vec<String> = posts.iter().map(|list| list.question()).collect();
+                caller.confirm(&format!("Unsubscribe from:\n{}", lines.join("\n"))).await
             }
-            Confirmation::Unavailable => {
-                return Err(Error::argument(
-                    "the user must confirm unsubscribing, but cannot be asked here",
-                )
-                .next(
-                    "let the user open the link in the message, or run `daysheet call mail_modify` \
-                     in a terminal",
-                ));
-            }
-            Confirmation::Later => {
-                return Err(Error::new(Kind::Argument, "the user is being asked"));
-            }
+        };
+        if reply == Confirmation::Later {
+            return Err(Error::new(Kind::Argument, "the user is being asked"));
         }
         for list in &lists {
-            if let Some(chosen) = choice.accounts.get(list.account) {
-                let outcome = self.leave(list, chosen, caller, &mut report.notes).await;
-                report.outcomes.push(outcome);
-            }
+            report.outcomes.push(match (&list.way, reply, choice.accounts.get(list.account)) {
+                (Way::Post(_), Confirmation::No, _) => {
+                    Outcome::new(&list.handle, OP, "refused", "the user declined")
+                }
+                (Way::Post(url), Confirmation::Unavailable, _) => {
+                    let why = "one click, but the user cannot be asked here";
+                    Outcome::new(&list.handle, OP, "waiting", hand_over(why, url))
+                }
+                (_, _, Some(chosen)) => self.leave(list, chosen, caller, &mut report.notes).await,
+                _ => continue,
+            });
         }
         self.write_report(report).await
     }
@@ -136,8 +136,8 @@ impl Pipeline {
                     Some(Way::Open(url)) => report.outcomes.push(Outcome::new(
                         handle,
                         OP,
-                        "refused",
-                        format!("it needs a person: let the user open {}", link(&url)),
+                        "waiting",
+                        hand_over("it has a page, and no one-click request", &url),
                     )),
                     Some(way) if lists.iter().any(|one| one.way == way) => {
                         let detail = "the same list as another of the messages";
@@ -192,6 +192,9 @@ impl Pipeline {
         match (done, &list.way) {
             (Ok(detail), Way::Mail(_)) => Outcome::new(&list.handle, OP, "waiting", detail),
             (Ok(detail), _) => Outcome::new(&list.handle, OP, "done", detail),
+            (Err(error), Way::Post(url)) if !error.is_open() => {
+                Outcome::new(&list.handle, OP, "failed", hand_over(error.message(), url))
+            }
             (Err(error), _) => Outcome::failed(&list.handle, OP, &error),
         }
     }
@@ -239,9 +242,8 @@ impl List {
     /// Describes the way out, without anything that tells who leaves.
     fn describe(&self) -> String {
         match &self.way {
-            Way::Post(url) | Way::Open(url) => {
-                format!("by {}", short(url.host_str().unwrap_or_default()))
-            }
+            Way::Post(url) => format!("one-click at {}", short(url.host_str().unwrap_or_default())),
+            Way::Open(url) => format!("page at {}", short(url.host_str().unwrap_or_default())),
             Way::Mail(message) => format!("by a message to {}", short(&message.to)),
         }
     }
@@ -276,9 +278,12 @@ fn proof(message: &SourceMessage, api: Api) -> String {
     .to_owned()
 }
 
-/// Shows a link as a person would open it; long ones are cut at the end.
-fn link(url: &url::Url) -> String {
-    crate::text::clip(url.to_string(), 200).0
+/// Returns a detail that gives the user the link to open, whole.
+fn hand_over(why: &str, url: &url::Url) -> String {
+    match url.as_str().len() <= LINK {
+        true => format!("{why}: the user can open {url}"),
+        false => format!("{why}, and its link is too long to show: open the message"),
+    }
 }
 
 fn html(text: &str) -> String {

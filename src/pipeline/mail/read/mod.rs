@@ -40,8 +40,10 @@ const SHORT: usize = 1 << 20;
 /// reads on in it, and each is in the memory several times over.
 const ENOUGH: usize = 4 << 20;
 /// The columns of a message that is read.
-const COLUMNS: &[&str] =
-    &["id", "date", "from", "to", "cc", "subject", "flags", "thread", "auth", "warn", "answered"];
+const COLUMNS: &[&str] = &[
+    "id", "date", "from", "to", "cc", "subject", "flags", "thread", "auth", "warn", "answered",
+    "unsubscribe",
+];
 /// The column that groups messages.
 const THREAD: &str = "thread";
 

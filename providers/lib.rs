@@ -20,6 +20,8 @@ pub mod net;
 #[cfg(any(feature = "google", feature = "microsoft"))]
 mod oldest;
 #[cfg(any(feature = "google", feature = "microsoft"))]
+mod tracked;
+#[cfg(any(feature = "google", feature = "microsoft"))]
 pub mod written;
 
 use std::collections::HashMap;

@@ -11,7 +11,8 @@ pub const CHANGE: Table = table(
     "change",
     "changes",
     1,
-    "One message or event that is new, changed or gone, or a draft that was sent or deleted.",
+    "One message or event that is new, changed or gone, or a draft that was sent or deleted. A \
+     series is one row, unless only single occurrences have changed.",
     FIELDS,
 );
 
@@ -24,6 +25,16 @@ const FIELDS: &[Field] = &In("change").columns([
         .level(Key)
         .ours()
         .sources(&[(Local, Path("change"))]),
+    field(
+        "what",
+        Text,
+        "What differs, such as `read`, `archived`, `labelled X`, `moved from X`, `time (was …)`, \
+         `place`, `guests`, `cancelled …` (occurrences); `details` for what is not followed; null \
+         if the earlier state is unknown.",
+    )
+    .level(Key)
+    .untrusted(100)
+    .sources(&[(Local, Path("what"))]),
     field("when", Text, "When it arrived, or when the event starts.")
         .ours()
         .sources(&[(Local, Path("when"))]),
@@ -33,6 +44,9 @@ const FIELDS: &[Field] = &In("change").columns([
     field("title", Text, "Subject or title; if gone, as last shown.")
         .untrusted(72)
         .sources(&[(Local, Path("title"))]),
+    field("folder", Text, "Folder it is in now; of an event, its calendar.")
+        .untrusted(60)
+        .sources(&[(Local, Path("folder"))]),
     field("flags", Text, "Its flags.").ours().sources(&[(Local, Path("flags"))]),
     field("account", Text, "Address of the account it is in.")
         .ours()

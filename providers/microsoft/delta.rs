@@ -13,6 +13,7 @@ use serde_json::Value;
 use super::client::Graph;
 use super::response::{not_ours, page};
 use crate::json::text;
+use crate::tracked::Tracked;
 use daysheet_core::error::{Error, Kind, Result};
 
 /// Items of a page, and pages of a feed in one round.
@@ -36,6 +37,9 @@ pub struct DeltaPoint {
     /// When the feed was begun, for those that look at a range of time.
     #[serde(with = "millis")]
     pub begun: Timestamp,
+    /// The items in it, as far as the callers track them.
+    #[serde(default)]
+    pub tracked: Tracked,
 }
 
 impl DeltaPoint {
@@ -48,7 +52,9 @@ impl DeltaPoint {
     ) -> Self {
         let mut edge: Vec<String> = Vec::new();
         let (mut seen, mut begun) = (now, now);
+        let mut tracked = Tracked::new();
         if let Some(point) = point {
+            tracked = point.tracked.clone();
             begun = point.begun;
             // The remaining pages belong to the present request.
             if round.more {
@@ -68,7 +74,7 @@ impl DeltaPoint {
                 }
             }
         }
-        Self { link: round.link.clone(), seen, edge, begun }
+        Self { link: round.link.clone(), seen, edge, begun, tracked }
     }
 
     /// Returns true for an item created after the mark was made.

@@ -6,6 +6,7 @@
 //! are fetched again with the next cursor, so that nothing is lost.
 
 use futures_util::future::join_all;
+use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -13,19 +14,22 @@ use super::access::accounts::AccountLabels;
 use super::{Pipeline, Response, rows_of};
 use crate::encode::Document;
 use crate::error::{Error, Result};
-use crate::event_time::zone_label;
+use crate::event_time::{self, zone_label};
 use crate::flatten::Context;
 use crate::project::project;
 use crate::provider::Account;
-use crate::provider::calendar::Changes;
+use crate::provider::calendar::{Changes, Difference};
 use crate::row::{Cell, RowTable};
 use crate::schemas::{Api, CHANGE, EVENT, Field, MESSAGE, Table, wire};
+use crate::store::HandleKind;
 use crate::text::{Note, note, ours};
 use crate::tools::changes::ChangesOf;
 use crate::words::{Words, words};
 
 /// The maximum number of pages that one call fetches from one source.
 const MOST_PAGES: usize = 10;
+/// Cancelled occurrences that a row names.
+const NAMED: usize = 3;
 /// The kind of its cursors.
 const KIND: &str = "changes";
 
@@ -33,6 +37,11 @@ const KIND: &str = "changes";
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct ChangesPlan {
     limit: usize,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    tz: Option<String>,
+    /// True if an account was named: others are not added later.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    named: bool,
     places: Vec<ChangePosition>,
 }
 
@@ -64,15 +73,26 @@ impl SourceKind {
     }
 
     /// Returns the columns that the rows of changes are made of: key, time, person,
-    /// subject, flags.
+    /// subject, flags, folder.
     fn columns(self) -> Vec<&'static Field> {
         let names = match self {
-            Self::Mail => ["id", "date", "from", "subject", "flags"],
-            Self::Events => ["id", "start", "organizer", "title", "flags"],
+            Self::Mail => ["id", "date", "from", "subject", "flags", "folder"],
+            Self::Events => ["id", "start", "organizer", "title", "flags", "calendar"],
         };
         let table = self.table();
         names.iter().filter_map(|name| table.field(name)).collect()
     }
+}
+
+/// The rows of an answer, and what is true of all.
+struct ChangeRows<'p> {
+    labels: &'p AccountLabels,
+    zone: &'p TimeZone,
+    several: bool,
+    objects: Vec<Value>,
+    bytes: usize,
+    /// The number of removed objects that were never shown.
+    unseen: usize,
 }
 
 /// The result of one source.
@@ -88,6 +108,7 @@ impl Pipeline {
         let mut notes = Vec::new();
         let mut plan = self.since(&request, &mut notes).await?;
         let labels = self.labels().await?;
+        let zone = self.zone(plan.tz.as_deref())?;
         let several = plan
             .places
             .iter()
@@ -103,8 +124,15 @@ impl Pipeline {
         }
 
         let first_time = plan.places.iter().all(|place| place.mark.is_none());
-        let mut objects = Vec::new();
-        let (mut waiting, mut bytes) = (0, 0);
+        let mut shown = ChangeRows {
+            labels: &labels,
+            zone: &zone,
+            several,
+            objects: Vec::new(),
+            bytes: 0,
+            unseen: 0,
+        };
+        let mut waiting = 0;
         for (place, answer) in plan.places.iter_mut().zip(answers) {
             let label = labels.of(&place.account);
             let source = match answer {
@@ -121,7 +149,7 @@ impl Pipeline {
                 }
             };
             // No room: the mark stays, so these changes come with the next cursor.
-            if objects.len() >= limit && source.pages.iter().any(has_changes) {
+            if shown.objects.len() >= limit && source.pages.iter().any(has_changes) {
                 waiting += 1;
                 continue;
             }
@@ -143,17 +171,30 @@ impl Pipeline {
                 // Only now that its changes are shown, so that none is lost.
                 place.mark = Some(last.cursor.clone());
             }
-            bytes += self.add_changes(&source, &labels, several, &mut objects).await?;
+            self.add_changes(&source, &mut shown).await?;
         }
 
-        let columns: Vec<_> =
-            CHANGE.fields.iter().filter(|field| several || field.name != "account").collect();
-        let mut rows = rows_of(&self.local(), &CHANGE, &columns, &objects, &mut notes);
-        rows.made_from(bytes);
+        let changed = |row: &&Value| row.get("change").is_some_and(|change| change == "changed");
+        let unknown = |row: &&Value| changed(row) && row.get("what").is_none_or(Value::is_null);
+        let is_shown = |field: &&Field| match field.name {
+            "account" => several,
+            "what" => shown.objects.iter().any(|row| changed(&row)),
+            _ => true,
+        };
+        let columns: Vec<_> = CHANGE.fields.iter().filter(is_shown).collect();
+        match shown.objects.iter().filter(unknown).count() {
+            0 => {}
+            count => notes.push(note!("what: unknown for {}, not followed before", count)),
+        }
+        if shown.unseen > 0 {
+            notes.push(note!("{} more are gone that were never shown", shown.unseen));
+        }
+        let mut rows = rows_of(&self.local(), &CHANGE, &columns, &shown.objects, &mut notes);
+        rows.made_from(shown.bytes);
         let cursor = self.save_cursor(KIND, &plan).await?;
         let mut scalars = Vec::new();
         if !rows.is_empty() {
-            scalars.push(("zone", Cell::Text(zone_label(&self.config.zone))));
+            scalars.push(("zone", Cell::Text(zone_label(&zone))));
         }
         scalars.push(("next", Cell::Handle('p', cursor)));
         let mut count = match first_time {
@@ -175,10 +216,16 @@ impl Pipeline {
     async fn since(&self, request: &ChangesOf, notes: &mut Vec<Note>) -> Result<ChangesPlan> {
         let mut plan = match &request.cursor {
             Some(cursor) => self.load_cursor(KIND, cursor).await?,
-            None => ChangesPlan { limit: 100, places: Vec::new() },
+            None => {
+                let named = request.account.is_some();
+                ChangesPlan { limit: 100, tz: None, named, places: Vec::new() }
+            }
         };
         if let Some(limit) = request.limit {
             plan.limit = usize::try_from(limit).unwrap_or(usize::MAX);
+        }
+        if request.tz.is_some() {
+            plan.tz.clone_from(&request.tz);
         }
         let accounts = self.named_or_all(request.account.as_deref()).await?;
         if request.cursor.is_none() {
@@ -212,7 +259,7 @@ impl Pipeline {
             .into_iter()
             .filter(|of| plan.places.iter().any(|place| place.of == *of))
             .collect();
-        if request.account.is_none() {
+        if request.account.is_none() && !plan.named {
             for account in accounts {
                 if plan.places.iter().any(|place| place.account == account.id) {
                     continue;
@@ -267,20 +314,14 @@ impl Pipeline {
         Ok(SourceChanges { account, api, of: place.of, pages })
     }
 
-    /// Adds the rows of a source's changes, as objects of ours. Returns their size in bytes.
-    async fn add_changes(
-        &self,
-        source: &SourceChanges,
-        labels: &AccountLabels,
-        several: bool,
-        into: &mut Vec<Value>,
-    ) -> Result<usize> {
-        let mut bytes = 0;
-        let label = labels.of(&source.account.id);
+    /// Adds the rows of a source's changes, as objects of ours.
+    async fn add_changes(&self, source: &SourceChanges, into: &mut ChangeRows<'_>) -> Result<()> {
+        let label = into.labels.of(&source.account.id);
         let columns = source.of.columns();
         for page in &source.pages {
             let context = Context {
                 names: &page.names,
+                zone: into.zone,
                 ..self.context_for(source.api, &label, &source.account)
             };
             for (change, items) in [
@@ -291,36 +332,121 @@ impl Pipeline {
             ] {
                 let mut rows =
                     rows_of(&context, source.of.table(), &columns, items, &mut Vec::new());
-                bytes += rows.source_bytes();
+                into.bytes += rows.source_bytes();
                 // Cells are cut, and counted, where they are shown.
                 rows.show_whole();
+                let ids: Vec<Option<String>> =
+                    rows.extras().iter().map(|extra| extra.provider_id.clone()).collect();
                 self.assign_handles(&mut rows, &source.account).await?;
-                into.extend(rows.rows().map(|row| object(row, change, &label, several)));
+                for (row, id) in rows.rows().zip(ids) {
+                    let mut row = object(row, change, &label, into.several);
+                    let difference = id.and_then(|id| page.differences.get(&id));
+                    let what = difference.map(|one| describe(one, into.zone));
+                    let what = what.or((change != "changed").then(String::new));
+                    put(&mut row, "what", what);
+                    into.objects.push(row);
+                }
             }
             for (change, ids) in [("deleted", &page.gone_drafts), ("gone", &page.gone)] {
-                let mut deleted_rows = RowTable::new(source.of.table(), columns.clone());
-                for id in ids {
-                    deleted_rows.insert_unread(usize::MAX, id);
-                }
-                self.assign_handles(&mut deleted_rows, &source.account).await?;
-                into.extend(deleted_rows.rows().map(|row| {
-                    let mut row = row.to_vec();
-                    self.recall(&mut row);
-                    object(&row, change, &label, several)
-                }));
+                self.add_gone(source, page, (change, ids), &label, into).await?;
             }
         }
-        Ok(bytes)
+        Ok(())
     }
 
-    /// Completes the row of a deleted object from what was shown before.
-    fn recall(&self, row: &mut [Cell]) {
+    /// Adds the rows of removed objects: those that were shown, and those of which at
+    /// least the time is known.
+    async fn add_gone(
+        &self,
+        source: &SourceChanges,
+        page: &Changes,
+        (change, ids): (&str, &[String]),
+        label: &str,
+        into: &mut ChangeRows<'_>,
+    ) -> Result<()> {
+        let kind = match source.of {
+            SourceKind::Mail => HandleKind::Message,
+            SourceKind::Events => HandleKind::Event,
+        };
+        let keys: Vec<&str> = ids.iter().map(String::as_str).collect();
+        let known = self.store.known_handles(&source.account.id, kind, &keys).await?;
+        let mut rows = RowTable::new(source.of.table(), source.of.columns());
+        let mut starts = Vec::new();
+        for id in ids {
+            let start = page.starts.get(id);
+            match known.contains_key(id) || start.is_some() {
+                true => {
+                    rows.insert_unread(usize::MAX, id);
+                    starts.push(start.map(|start| event_time::start(*start, into.zone)));
+                }
+                false => into.unseen += 1,
+            }
+        }
+        self.assign_handles(&mut rows, &source.account).await?;
+        for (row, start) in rows.rows().zip(starts) {
+            let mut row = row.to_vec();
+            self.recall(&mut row, start, into.zone);
+            let mut row = object(&row, change, label, into.several);
+            put(&mut row, "what", Some(String::new()));
+            into.objects.push(row);
+        }
+        Ok(())
+    }
+
+    /// Completes the row of a deleted object from what was shown before. A time that was
+    /// shown in another zone is left out, unless the service gave it as `start`.
+    fn recall(&self, row: &mut [Cell], start: Option<String>, zone: &TimeZone) {
         let [Cell::Handle(kind, number), when, who, title, ..] = row else {
             return;
         };
-        if let Some(source) = self.shown.find(&format!("{kind}{number}")) {
-            [*when, *who, *title] = source;
+        if let Some(shown) = self.shown.find(&format!("{kind}{number}")) {
+            let same = shown.zone.is_none_or(|shown| shown == zone_label(zone));
+            [*when, *who, *title] = shown.cells;
+            if !same {
+                *when = Cell::Null;
+            }
         }
+        if let Some(start) = start {
+            *when = Cell::Text(start);
+        }
+    }
+}
+
+/// Describes how an item differs from before.
+fn describe(difference: &Difference, zone: &TimeZone) -> String {
+    let mut parts: Vec<String> = difference
+        .words
+        .iter()
+        .map(|word| match (word.as_str(), difference.was) {
+            ("time", Some(was)) => format!("time (was {})", event_time::start(was, zone)),
+            _ => word.clone(),
+        })
+        .collect();
+    match difference.occurrences {
+        0 => {}
+        1 => parts.push("1 occurrence".to_owned()),
+        many => parts.push(format!("{many} occurrences")),
+    }
+    let mut cancelled = difference.cancelled.clone();
+    cancelled.sort_by_key(|start| start.instant(zone));
+    let mut named: Vec<String> =
+        cancelled.iter().take(NAMED).map(|start| event_time::start(*start, zone)).collect();
+    if cancelled.len() > NAMED {
+        named.push(format!("+{}", cancelled.len() - NAMED));
+    }
+    if !named.is_empty() {
+        parts.push(format!("cancelled {}", named.join(", ")));
+    }
+    match parts.is_empty() {
+        true => "details".to_owned(),
+        false => parts.join(", "),
+    }
+}
+
+/// Adds a member to an object.
+fn put(object: &mut Value, key: &str, value: Option<String>) {
+    if let Some(object) = object.as_object_mut() {
+        object.insert(key.to_owned(), value.into());
     }
 }
 
@@ -337,7 +463,7 @@ fn count(page: &Changes) -> usize {
 
 /// Converts a row of a message or an event to an object of the table `change`.
 fn object(row: &[Cell], change: &str, label: &str, several: bool) -> Value {
-    let [id, when, who, title, flags] = row else {
+    let [id, when, who, title, flags, folder] = row else {
         return Value::Null;
     };
     let mut object = json!({
@@ -347,6 +473,7 @@ fn object(row: &[Cell], change: &str, label: &str, several: bool) -> Value {
         "who": person(who),
         "title": cell_value(title),
         "flags": cell_value(flags),
+        "folder": cell_value(folder),
     });
     if let (true, Some(object)) = (several, object.as_object_mut()) {
         object.insert("account".to_owned(), label.into());

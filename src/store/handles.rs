@@ -116,11 +116,7 @@ impl Store {
     /// # Errors
     /// [`Kind::Store`].
     pub async fn handles(&self, account: &str, kind: HandleKind, ids: &[&str]) -> Result<Vec<u64>> {
-        let mut known = BTreeMap::new();
-        let pool = self.pool().await?;
-        let mut reading = pool.acquire().await.map_err(|error| self.broken(&error))?;
-        self.read_handles(&mut reading, account, kind, ids, &mut known).await?;
-        drop(reading);
+        let mut known = self.known_handles(account, kind, ids).await?;
         let mut seen = BTreeSet::new();
         let unknown: Vec<&str> =
             ids.iter().copied().filter(|id| !known.contains_key(*id) && seen.insert(*id)).collect();
@@ -135,6 +131,23 @@ impl Store {
                     .ok_or_else(|| Error::new(Kind::Internal, "an id has no handle"))
             })
             .collect()
+    }
+
+    /// Returns the handle numbers of those of `ids` that have one, by their ids.
+    ///
+    /// # Errors
+    /// [`Kind::Store`].
+    pub async fn known_handles(
+        &self,
+        account: &str,
+        kind: HandleKind,
+        ids: &[&str],
+    ) -> Result<BTreeMap<String, u64>> {
+        let mut known = BTreeMap::new();
+        let pool = self.pool().await?;
+        let mut reading = pool.acquire().await.map_err(|error| self.broken(&error))?;
+        self.read_handles(&mut reading, account, kind, ids, &mut known).await?;
+        Ok(known)
     }
 
     /// Returns the account and provider id of a handle; `None` if it was never issued.

@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::text::brief;
 
 tool! {
-    /// What is new, changed or gone in mail and calendars since a cursor.
+    /// What is new, changed (and how) or gone in mail and calendars since a cursor.
     /// The first call gives a cursor.
     changes(Read, Read) => Changes(ChangesOf::checked);
     pub struct ChangesOf {
@@ -16,6 +16,7 @@ tool! {
         kinds: Vec<String> = LIST,
         account: Option<String> = ANY_ACCOUNT,
         limit: Option<u32> = number(1, 500, 100),
+        tz: Option<String> = TEXT,
         ..budget, chunk, format
     }
 }

@@ -45,6 +45,7 @@ mod attacks;
 mod both;
 mod brief;
 mod cancel;
+mod changes;
 mod checks;
 mod cli;
 mod config;

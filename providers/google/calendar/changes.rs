@@ -2,12 +2,13 @@
 //!
 //! Each calendar has a token of its own; all of them are one cursor. Recurring events are
 //! reported once, with their exceptions: renaming a series is one change, not hundreds.
+//! A cancelled occurrence is a change of its series, too.
 //!
 //! An event is new if it was created since, or if someone else had created it before
 //! and invites us now; `created` has whole seconds, and is the organizer's. So a cursor
-//! has short hashes of the existing events of others, and of those of the last minutes.
+//! knows the existing events, by short hashes, and says later how they differ.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use futures_util::future::join_all;
 use jiff::{SignedDuration, Timestamp, ToSpan};
@@ -18,10 +19,10 @@ use super::facts::{self as read, list, mask, some};
 use super::{GoogleCalendar, Scope, page_items, time};
 use crate::json::text;
 use crate::net::path_segment;
-use crate::written::hash;
+use crate::tracked::{Tracked, TrackedEvent};
 use daysheet_core::error::{Error, Kind, Result};
 use daysheet_core::project::Projection;
-use daysheet_core::provider::calendar::Changes;
+use daysheet_core::provider::calendar::{Calendars, Changes, Difference};
 
 /// The page size for changes of one calendar. It is the same for the first token,
 /// because Google requires identical parameters.
@@ -31,8 +32,6 @@ const AT_ONCE: i32 = 2_500;
 const BACK: i64 = 31 * 24;
 /// The most pages that the first token may cost.
 const PAGES: usize = 40;
-/// The maximum number of events that a cursor remembers for one calendar.
-const KNOWN: usize = 2_000;
 /// An event created this shortly before a calendar was read may be missing from it.
 const SHORTLY: SignedDuration = SignedDuration::from_mins(2);
 
@@ -46,12 +45,9 @@ struct SyncPoint {
     sync: String,
     /// When the calendar had last changed then; events created later are new.
     seen: String,
-    /// Short hashes of the existing events that may look new.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    known: Vec<String>,
-    /// True when there was more of it than is known.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    many: bool,
+    /// The existing events.
+    #[serde(default)]
+    tracked: Tracked,
     /// The next page of changes.
     #[serde(skip_serializing_if = "Option::is_none")]
     page: Option<String>,
@@ -98,14 +94,8 @@ impl GoogleCalendar {
             };
             changes.started_over |= step.started_over;
             changes.more |= step.point.page.is_some();
-            for item in step.items {
-                if text(&item, "status") == "cancelled" {
-                    changes.gone.push(read::join(Some(id), text(&item, "id")));
-                } else if known.get(id).is_some_and(|point| point.is_new(&item)) {
-                    changes.new.push(item);
-                } else {
-                    changes.changed.push(item);
-                }
+            if let Some(point) = known.get(id) {
+                self.sort_out(id, point, step.items, &mut changes).await?;
             }
             points.insert(id.to_owned(), step.point);
         }
@@ -119,6 +109,87 @@ impl GoogleCalendar {
         changes.cursor = serde_json::to_string(&points)
             .map_err(|error| Error::new(Kind::Internal, error.to_string()))?;
         Ok(changes)
+    }
+
+    /// Sorts the changes of a calendar: new, changed, deleted. A series that has changed
+    /// is one change with its exceptions, and so is one with cancelled occurrences.
+    async fn sort_out(
+        &self,
+        calendar: &str,
+        point: &SyncPoint,
+        items: Vec<Value>,
+        changes: &mut Changes,
+    ) -> Result<()> {
+        let id_of = |id: &str| read::join(Some(calendar), id);
+        let (cancelled, items): (Vec<Value>, Vec<Value>) =
+            items.into_iter().partition(|item| text(item, "status") == "cancelled");
+        let singles = |items: &[Value]| -> BTreeSet<String> {
+            let items = items.iter().filter(|item| text(item, "recurringEventId").is_empty());
+            items.map(|item| text(item, "id").to_owned()).collect()
+        };
+        let (masters, deleted) = (singles(&items), singles(&cancelled));
+        let mut parts: BTreeMap<String, Difference> = BTreeMap::new();
+        for item in &cancelled {
+            let (id, series) = (text(item, "id"), text(item, "recurringEventId"));
+            if deleted.contains(series) || point.tracked.event(id) == Some(TrackedEvent::Cancelled)
+            {
+                continue;
+            }
+            let original = item.get("originalStartTime").and_then(read::read_when);
+            match original.filter(|_| !series.is_empty()) {
+                Some(original) => {
+                    let start = point.tracked.start(id).unwrap_or(original);
+                    parts.entry(series.to_owned()).or_default().cancelled.push(start);
+                }
+                None => {
+                    let start = point.tracked.start(id);
+                    changes.starts.extend(start.map(|start| (id_of(id), start)));
+                    changes.gone.push(id_of(id));
+                }
+            }
+        }
+        let mut shown = Vec::new();
+        for item in items {
+            let series = text(&item, "recurringEventId");
+            let difference = read::facts(&item, &self.own)
+                .and_then(|facts| point.tracked.difference(text(&item, "id"), series, &facts));
+            match masters.contains(series) {
+                false => shown.push((item, difference)),
+                true if difference.is_none_or(|one| !one.words.is_empty()) => {
+                    parts.entry(series.to_owned()).or_default().occurrences += 1;
+                }
+                true => {}
+            }
+        }
+        for (item, difference) in shown {
+            let id = text(&item, "id").to_owned();
+            let parts = parts.remove(&id);
+            if point.is_new(&item) {
+                changes.new.push(item);
+                continue;
+            }
+            let difference = match (difference, parts) {
+                (Some(difference), Some(parts)) => Some(difference.with(parts)),
+                (difference, parts) => difference.or(parts),
+            };
+            changes.differences.extend(difference.map(|difference| (id_of(&id), difference)));
+            changes.changed.push(item);
+        }
+        let (ids, parts): (Vec<String>, Vec<Difference>) =
+            parts.into_iter().map(|(series, parts)| (id_of(&series), parts)).unzip();
+        for ((id, parts), series) in ids.iter().zip(parts).zip(self.event(&ids).await) {
+            match series {
+                Ok(series) if text(&series, "status") == "cancelled" => {}
+                Ok(series) => {
+                    changes.differences.insert(id.clone(), parts);
+                    changes.changed.push(series);
+                }
+                // Deleted meanwhile.
+                Err(error) if error.kind() == Kind::NotFound => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
     }
 
     async fn step(
@@ -148,7 +219,8 @@ impl GoogleCalendar {
         let mut there = Vec::new();
         for _ in 0..PAGES {
             let token = &page;
-            let fields = "nextPageToken,nextSyncToken,updated,items(id,created,organizer/self)";
+            let fields =
+                &format!("nextPageToken,nextSyncToken,updated,items(created,{})", mask(&[]));
             let answer = call!(self, fields, |hub| {
                 let mut call = hub.events().list(id);
                 call = call.time_min(from).max_results(AT_ONCE);
@@ -162,9 +234,13 @@ impl GoogleCalendar {
                 let mut point = SyncPoint {
                     sync,
                     seen: some(&answer, "updated").unwrap_or_else(|| now.to_string()),
-                    ..SyncPoint::default()
+                    tracked: Tracked::new(),
+                    page: None,
                 };
-                point.know(&there);
+                for item in &mut there {
+                    read::place(item, calendar, &self.own);
+                }
+                point.know(&there, &self.own);
                 return Ok(CalendarChanges { point, ..CalendarChanges::default() });
             }
             match some(&answer, "nextPageToken") {
@@ -206,7 +282,7 @@ impl GoogleCalendar {
             },
             None => SyncPoint { page: some(&answer, "nextPageToken"), ..point.clone() },
         };
-        next.know(&items);
+        next.know(&items, &self.own);
         Ok(CalendarChanges { point: next, items, started_over: false })
     }
 }
@@ -214,15 +290,14 @@ impl GoogleCalendar {
 impl SyncPoint {
     /// Returns true for an event that did not exist at the mark.
     fn is_new(&self, item: &Value) -> bool {
-        let known = |id: &str| self.known.contains(&hash(id));
-        if known(text(item, "id")) {
+        if self.tracked.has(text(item, "id")) {
             return false;
         }
-        let may_be_new = is_of_others(item) && !self.many;
+        let may_be_new = is_of_others(item) && self.tracked.is_complete();
         match some(item, "recurringEventId") {
             // An exception was created with its series; one may be invited to a single
             // occurrence.
-            Some(series) => may_be_new && !known(&series),
+            Some(series) => may_be_new && !self.tracked.has(&series),
             None => may_be_new || self.is_late(item),
         }
     }
@@ -235,18 +310,16 @@ impl SyncPoint {
         matches!((created, from), (Some(created), Some(from)) if created >= from)
     }
 
-    /// Remembers those of these events that may look new.
-    fn know(&mut self, items: &[Value]) {
+    /// Remembers events as they are.
+    fn know(&mut self, items: &[Value], own: &str) {
         for item in items {
-            let id = hash(text(item, "id"));
-            let included = is_of_others(item) || self.is_late(item);
-            if included && !self.known.contains(&id) {
-                self.known.push(id);
+            let id = text(item, "id");
+            match (text(item, "status"), some(item, "recurringEventId")) {
+                ("cancelled", Some(_)) => self.tracked.put_cancelled(id),
+                ("cancelled", None) => self.tracked.remove(id),
+                _ => self.tracked.put_event(id, "", read::facts(item, own).as_ref()),
             }
         }
-        self.many |= self.known.len() > KNOWN;
-        let excess = self.known.len().saturating_sub(KNOWN);
-        self.known.drain(..excess);
     }
 }
 

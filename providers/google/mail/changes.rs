@@ -5,17 +5,18 @@
 //! becomes another message: a cursor has the messages of the drafts, so that the draft
 //! is reported, and not messages that come and go.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use serde_json::{Value, json};
 
-use super::states::labels;
+use super::states::{OWN, labels, state};
 use super::{Gmail, LISTED, ME, Scope, format, list};
 use crate::json::text;
+use crate::tracked::moved;
 use daysheet_core::error::{Error, Kind, Result};
 use daysheet_core::project::Projection;
 use daysheet_core::provider::Mailbox;
-use daysheet_core::provider::calendar::Changes;
+use daysheet_core::provider::calendar::{Changes, Difference};
 
 /// Records of the history that are read at once.
 const AT_ONCE: u32 = 100;
@@ -62,8 +63,8 @@ impl Gmail {
         let fields = "historyId,nextPageToken,\
                       history(messagesAdded/message(id,threadId,labelIds),\
                       messagesDeleted/message(id,threadId),\
-                      labelsAdded/message(id,threadId,labelIds),\
-                      labelsRemoved/message(id,threadId,labelIds))";
+                      labelsAdded(labelIds,message(id,threadId,labelIds)),\
+                      labelsRemoved(labelIds,message(id,threadId,labelIds)))";
         let answer = call!(self, fields, |users| {
             let mut call = users.history_list(ME).start_history_id(start).max_results(AT_ONCE);
             if let Some(page) = page {
@@ -79,6 +80,10 @@ impl Gmail {
             answer => answer?,
         };
         let mut fates = fates(&answer);
+        let effects = effects(&answer);
+        // What was done and undone is no change.
+        let undone = |id: &str| effects.get(id).is_some_and(LabelEffect::is_empty);
+        fates.retain(|(one, fate)| *fate != HistoryOutcome::Changed || !undone(text(one, "id")));
         let mut drafts = before.clone();
         if !fates.is_empty() {
             drafts = self.drafts_now().await?;
@@ -94,8 +99,21 @@ impl Gmail {
         };
         changes.cursor = with_drafts(cursor, &drafts)?;
         let items = [&changes.new, &changes.changed, &changes.sent, &changes.deleted];
-        if projection.names && items.iter().any(|items| !items.is_empty()) {
+        let shown = projection.names && items.iter().any(|items| !items.is_empty());
+        if shown || effects.values().any(LabelEffect::has_names) {
             changes.names = self.names().await?;
+        }
+        for item in &changes.changed {
+            let id = text(item, "id");
+            let now = labels(item);
+            let words =
+                effects.get(id).map_or_else(Vec::new, |one| one.words(&now, &changes.names));
+            let words = match now.contains("DRAFT") && words.is_empty() {
+                true => vec!["edited".to_owned()],
+                false => words,
+            };
+            let difference = Difference { words, ..Difference::default() };
+            changes.differences.insert(id.to_owned(), difference);
         }
         Ok(changes)
     }
@@ -169,6 +187,85 @@ impl Gmail {
             Error::new(Kind::Provider(200), "Gmail gave no starting point for changes")
         })
     }
+}
+
+/// The labels that a message has got and lost.
+#[derive(Default)]
+struct LabelEffect {
+    added: BTreeSet<String>,
+    removed: BTreeSet<String>,
+}
+
+impl LabelEffect {
+    fn is_empty(&self) -> bool {
+        self.added.is_empty() && self.removed.is_empty()
+    }
+
+    /// Returns true if the user's labels are among them.
+    fn has_names(&self) -> bool {
+        self.added.union(&self.removed).any(|label| label.starts_with(OWN))
+    }
+
+    /// Returns what happened to a message that has the labels `now`.
+    fn words(&self, now: &BTreeSet<String>, names: &HashMap<String, String>) -> Vec<String> {
+        let mut before: BTreeSet<String> = now.difference(&self.added).cloned().collect();
+        before.extend(self.removed.iter().cloned());
+        let mut words: Vec<String> = moved(folder(&before), folder(now)).into_iter().collect();
+        for (label, on, off) in [
+            ("UNREAD", "unread", "read"),
+            ("STARRED", "starred", "unstarred"),
+            ("IMPORTANT", "important", "not important"),
+        ] {
+            words.extend(self.added.contains(label).then(|| on.to_owned()));
+            words.extend(self.removed.contains(label).then(|| off.to_owned()));
+        }
+        for (labels, word) in [(&self.added, "labelled"), (&self.removed, "unlabelled")] {
+            for label in labels.iter().filter(|label| label.starts_with(OWN)) {
+                let name = names.get(label).unwrap_or(label);
+                words.push(format!("{word} {name}"));
+            }
+        }
+        let mut labels = self.added.union(&self.removed);
+        if labels.any(|label| label.starts_with("CATEGORY_")) {
+            words.push("category".to_owned());
+        }
+        words
+    }
+}
+
+/// Returns the folder of a message, by the words of the column `folder`.
+fn folder(labels: &BTreeSet<String>) -> &'static str {
+    match state("", labels).folder.as_str() {
+        "TRASH" => "trash",
+        "SPAM" => "spam",
+        "INBOX" => "inbox",
+        "DRAFT" => "drafts",
+        "SENT" => "sent",
+        _ => "archive",
+    }
+}
+
+/// Returns the net effect of the records on the labels of messages, by their ids.
+fn effects(answer: &Value) -> HashMap<String, LabelEffect> {
+    let mut effects: HashMap<String, LabelEffect> = HashMap::new();
+    for record in list(answer, "history") {
+        for (key, is_added) in [("labelsAdded", true), ("labelsRemoved", false)] {
+            for entry in list(&record, key) {
+                let id = entry.get("message").map_or("", |message| text(message, "id"));
+                let effect = effects.entry(id.to_owned()).or_default();
+                let (into, from) = match is_added {
+                    true => (&mut effect.added, &mut effect.removed),
+                    false => (&mut effect.removed, &mut effect.added),
+                };
+                for label in labels(&entry) {
+                    if !from.remove(&label) {
+                        into.insert(label);
+                    }
+                }
+            }
+        }
+    }
+    effects
 }
 
 /// Gmail writes its numbers as text, and the generated types as numbers.

@@ -15,7 +15,7 @@ use daysheet_core::provider::{Role, ThreadMessage};
 /// Where a message is, the strongest word first.
 const PLACES: [&str; 5] = ["TRASH", "SPAM", "INBOX", "DRAFT", "SENT"];
 /// The prefix of Gmail's ids of user labels.
-const OWN: &str = "Label_";
+pub(super) const OWN: &str = "Label_";
 
 /// Labels to add, and labels to remove.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]

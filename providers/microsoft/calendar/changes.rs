@@ -2,13 +2,16 @@
 //!
 //! Graph reports changes of a fixed range in one calendar: here from a month ago to a
 //! year ahead, and the range is renewed every two months. Of a changed series it lists
-//! every occurrence; the series is reported once, with its exceptions.
+//! every occurrence, and all that were ever cancelled as removed; the series is reported
+//! once, with its exceptions. A cursor knows the events of the range, so that their
+//! changes can be named.
 
 use std::collections::{BTreeSet, HashMap};
 
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
+use super::events::facts::{facts, times};
 use super::events::{by_id, put_in};
 use crate::json::{is, text};
 use crate::microsoft::client::Graph;
@@ -16,8 +19,10 @@ use crate::microsoft::delta::{
     DeltaPoint, DeltaPoints, DeltaRound, is_too_old, read, rounds, write,
 };
 use crate::net;
+use crate::tracked::{Tracked, short_series};
 use daysheet_core::error::{Error, Kind, Result};
-use daysheet_core::provider::calendar::Changes;
+use daysheet_core::event_time::EventTime;
+use daysheet_core::provider::calendar::{Changes, Difference};
 use daysheet_core::text::{note, quoted};
 
 /// The range that is looked at, around the day it is begun.
@@ -32,6 +37,7 @@ const LOOKED_FOR: usize = 100;
 /// Returns the changes since `cursor`; without one, only the cursor to start from.
 pub async fn changes(
     graph: &Graph,
+    me: &str,
     calendars: &[Value],
     cursor: Option<&str>,
     now: Timestamp,
@@ -83,7 +89,8 @@ pub async fn changes(
             // Existing events are not changes.
             Ok(round) => {
                 found.more |= round.more;
-                let next = DeltaPoint::next(None, &round, now, created_at);
+                let mut next = DeltaPoint::next(None, &round, now, created_at);
+                round.items.iter().for_each(|item| track(&mut next.tracked, item, me));
                 points.insert(id.to_owned(), next);
             }
             Err(error) if is_closed(&error) => found.notes.push(note!(
@@ -93,7 +100,7 @@ pub async fn changes(
             Err(error) => return Err(error),
         }
     }
-    sort_out(graph, continued, &known, &mut found).await?;
+    sort_out(graph, me, continued, (&known, &mut points), &mut found).await?;
     found.cursor = write(&points)?;
     Ok(found)
 }
@@ -101,6 +108,17 @@ pub async fn changes(
 /// Returns when an event was created.
 fn created_at(event: &Value) -> Option<Timestamp> {
     text(event, "createdDateTime").parse().ok()
+}
+
+/// Remembers an event as it is, once it is complete.
+fn track(tracked: &mut Tracked, event: &Value, me: &str) {
+    let (id, series) = (text(event, "id"), text(event, "seriesMasterId"));
+    let occurrence = text(event, "type").eq_ignore_ascii_case("occurrence");
+    match (occurrence, times(event).0) {
+        (true, Some(start)) => tracked.put_occurrence(id, series, start),
+        (true, None) => {}
+        (false, _) => tracked.put_event(id, series, facts(event, me).as_ref()),
+    }
 }
 
 fn is_closed(error: &Error) -> bool {
@@ -124,11 +142,15 @@ fn start(graph: &Graph, calendar: &Value, now: Timestamp) -> String {
     graph.mailbox_url(&path, &query)
 }
 
+/// An occurrence that is there no longer: its id, its series shortened, its start.
+type LostOccurrence = (String, String, EventTime);
+
 /// Sorts the changes of the rounds: new, changed, deleted.
 async fn sort_out(
     graph: &Graph,
+    me: &str,
     continued: Vec<(&str, DeltaRound)>,
-    known: &DeltaPoints,
+    (known, points): (&DeltaPoints, &mut DeltaPoints),
     found: &mut Changes,
 ) -> Result<()> {
     // The events to report, each with its calendar.
@@ -147,6 +169,9 @@ async fn sort_out(
             if is("occurrence") {
                 // It has changed because its series has.
                 ask.insert(text(&item, "seriesMasterId").to_owned(), calendar);
+                if let Some(point) = points.get_mut(calendar) {
+                    track(&mut point.tracked, &item, me);
+                }
                 there.insert(id);
                 continue;
             }
@@ -165,8 +190,15 @@ async fn sort_out(
             }
         }
     }
-    ask.retain(|id, _| !id.is_empty() && !events.iter().any(|(_, event)| text(event, "id") == id));
     gone.retain(|(_, id)| !there.contains(id));
+    let lost = lost_occurrences(&mut gone, known, points);
+    ask.retain(|id, _| !id.is_empty() && !events.iter().any(|(_, event)| text(event, "id") == id));
+    for (_, series, _) in &lost {
+        let found = known.iter().find_map(|(calendar, point)| {
+            Some((point.tracked.series(series)?.to_owned(), calendar.as_str()))
+        });
+        ask.extend(found.filter(|(id, _)| !events.iter().any(|(_, one)| text(one, "id") == id)));
+    }
     for (calendar, id) in gone.iter().take(LOOKED_FOR) {
         ask.insert(id.clone(), calendar);
     }
@@ -182,14 +214,120 @@ async fn sort_out(
             _ => {}
         }
     }
-    found.gone = gone.into_iter().map(|(_, id)| id).collect();
-    for (calendar, mut event) in events {
-        put_in(&mut event, Some(calendar));
-        let point = known.get(calendar);
-        match point.is_some_and(|point| point.is_new(text(&event, "id"), created_at(&event))) {
-            true => found.new.push(event),
-            false => found.changed.push(event),
-        }
+    // Those of a deleted series are reported with it.
+    let deleted: BTreeSet<String> = gone.iter().map(|(_, id)| short_series(id)).collect();
+    let lost = lost.into_iter().filter(|(_, series, _)| !deleted.contains(series));
+    report(me, events, lost, (known, points), found);
+    for (calendar, id) in gone {
+        let start = known.get(calendar).and_then(|point| point.tracked.start(&id));
+        found.starts.extend(start.map(|start| (id.clone(), start)));
+        found.gone.push(id);
     }
     Ok(())
+}
+
+/// Takes from the removed events the occurrences of series, and those that were not
+/// there before: with a series, Graph lists all that were ever cancelled.
+fn lost_occurrences(
+    gone: &mut Vec<(&str, String)>,
+    known: &DeltaPoints,
+    points: &mut DeltaPoints,
+) -> Vec<LostOccurrence> {
+    let mut lost = Vec::new();
+    gone.retain(|(calendar, id)| {
+        if let Some(point) = points.get_mut(*calendar) {
+            point.tracked.remove(id);
+        }
+        let Some(tracked) = known.get(*calendar).map(|point| &point.tracked) else {
+            return true;
+        };
+        match tracked.part(id) {
+            Some((series, start)) => {
+                lost.push((id.clone(), series, start));
+                false
+            }
+            _ => tracked.has(id) || !tracked.is_complete(),
+        }
+    });
+    lost
+}
+
+/// Reports the events that are new or have changed, a series once.
+fn report(
+    me: &str,
+    mut events: Vec<(&str, Value)>,
+    lost: impl Iterator<Item = LostOccurrence>,
+    (known, points): (&DeltaPoints, &mut DeltaPoints),
+    found: &mut Changes,
+) {
+    let mut parts: HashMap<String, Difference> = HashMap::new();
+    for (id, series, start) in lost {
+        match events.iter().find(|(_, event)| short_series(text(event, "id")) == series) {
+            Some((_, event)) => {
+                let parts = parts.entry(text(event, "id").to_owned()).or_default();
+                parts.cancelled.push(start);
+            }
+            None => {
+                found.starts.insert(id.clone(), start);
+                found.gone.push(id);
+            }
+        }
+    }
+    for (calendar, event) in &mut events {
+        put_in(event, Some(*calendar));
+    }
+    let differences: Vec<Option<Difference>> = events
+        .iter()
+        .map(|(calendar, event)| {
+            let tracked = &known.get(*calendar)?.tracked;
+            let series = text(event, "seriesMasterId");
+            tracked.difference(text(event, "id"), series, &facts(event, me)?)
+        })
+        .collect();
+    // An exception is reported with its series, and if that is as it was, instead of it.
+    let mut instead = BTreeSet::new();
+    let mut with = BTreeSet::new();
+    for ((_, event), difference) in events.iter().zip(&differences) {
+        let series = text(event, "seriesMasterId");
+        let master = events.iter().position(|(_, other)| text(other, "id") == series);
+        let Some(master) = master.filter(|_| !series.is_empty()) else {
+            continue;
+        };
+        let same = differences.get(master).is_some_and(|one| {
+            one.as_ref().is_some_and(|one| one.words.is_empty()) && !parts.contains_key(series)
+        });
+        match same {
+            true => _ = instead.insert(series.to_owned()),
+            false => {
+                with.insert(text(event, "id").to_owned());
+                if difference.as_ref().is_none_or(|one| !one.words.is_empty()) {
+                    parts.entry(series.to_owned()).or_default().occurrences += 1;
+                }
+            }
+        }
+    }
+    for ((calendar, event), difference) in events.into_iter().zip(differences) {
+        let id = text(&event, "id").to_owned();
+        if let Some(point) = points.get_mut(calendar) {
+            track(&mut point.tracked, &event, me);
+        }
+        if with.contains(&id) || instead.contains(&id) {
+            continue;
+        }
+        // An exception is created long after its series.
+        let is_known = |point: &DeltaPoint| {
+            point.tracked.has(&id) || point.tracked.has(text(&event, "seriesMasterId"))
+        };
+        let point = known.get(calendar).filter(|point| !is_known(point));
+        if point.is_some_and(|point| point.is_new(&id, created_at(&event))) {
+            found.new.push(event);
+            continue;
+        }
+        let difference = match (difference, parts.remove(&id)) {
+            (Some(difference), Some(parts)) => Some(difference.with(parts)),
+            (difference, parts) => difference.or(parts),
+        };
+        found.differences.extend(difference.map(|difference| (id, difference)));
+        found.changed.push(event);
+    }
 }

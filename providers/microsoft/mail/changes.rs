@@ -3,7 +3,9 @@
 //! Graph reports changes folder by folder. To begin, every folder would have to be read
 //! completely; a filter for the last two weeks makes that cheap, and changes of older
 //! messages are not reported. Messages that a page has only in part are fetched, and so
-//! are those that left the drafts: they were sent, or deleted.
+//! are those that left their folder for none that is followed: they were sent, moved to
+//! the trash or deleted. A cursor knows the states of messages, so that changes can be
+//! named.
 
 use std::collections::HashMap;
 
@@ -12,15 +14,16 @@ use serde_json::Value;
 
 use super::Outlook;
 use super::message::SIZE;
-use crate::json::text;
+use crate::json::{is, nested, text};
 use crate::microsoft::client::Graph;
 use crate::microsoft::delta::{
     DeltaPoint, DeltaPoints, DeltaRound, is_too_old, read, rounds, write,
 };
 use crate::net;
+use crate::tracked::{moved, short};
 use daysheet_core::error::{Kind, Result};
 use daysheet_core::project::Projection;
-use daysheet_core::provider::calendar::Changes;
+use daysheet_core::provider::calendar::{Changes, Difference};
 use daysheet_core::text::note;
 
 /// Messages older than this are not followed.
@@ -28,8 +31,11 @@ const BACK: SignedDuration = SignedDuration::from_hours(14 * 24);
 /// Folders that are followed.
 const FOLDERS: usize = 100;
 /// The properties of every message that are read.
-const ALWAYS: [&str; 3] = ["id", "receivedDateTime", "createdDateTime"];
-/// Messages that have left the drafts and are looked for.
+const ALWAYS: [&str; 8] = [
+    "id", "receivedDateTime", "createdDateTime", "parentFolderId", "isRead", "isDraft", "flag",
+    "categories",
+];
+/// Messages that have left their folder and are looked for.
 const LOOKED_FOR: usize = 200;
 
 /// Returns the changes since `cursor`; without one, only the cursor to start from.
@@ -84,13 +90,14 @@ pub async fn changes(
         }
     }
     found.more = rounds.more;
-    found.cursor = write(&rounds.points)?;
+    let mut points = std::mem::take(&mut rounds.points);
     if let Some(known) = known {
         let names = tree.names();
         let drafts = names.iter().find(|(_, name)| *name == "drafts");
         let drafts = drafts.map(|(id, _)| id.as_str()).unwrap_or_default();
-        tell(graph, rounds, &select, (&known, drafts), &mut found).await?;
+        tell(graph, rounds, &select, (&known, &mut points, drafts), &mut found).await?;
     }
+    found.cursor = write(&points)?;
     Ok(found)
 }
 
@@ -119,7 +126,15 @@ impl Rounds {
     /// Adds the result of a folder, and its new mark.
     fn keep(&mut self, folder: &str, point: Option<&DeltaPoint>, round: DeltaRound) {
         self.more |= round.more;
-        let next = DeltaPoint::next(point, &round, self.now, came);
+        let mut next = DeltaPoint::next(point, &round, self.now, came);
+        match point {
+            None => {
+                for item in &round.items {
+                    next.tracked.put(text(item, "id"), state(item));
+                }
+            }
+            Some(_) => round.gone.iter().for_each(|id| next.tracked.remove(id)),
+        }
         self.points.insert(folder.to_owned(), next);
         match point {
             Some(_) => self.followed.push((folder.to_owned(), round)),
@@ -160,7 +175,7 @@ async fn tell(
     graph: &Graph,
     rounds: Rounds,
     select: &[String],
-    (known, drafts): (&DeltaPoints, &str),
+    (known, points, drafts): (&DeltaPoints, &mut DeltaPoints, &str),
     found: &mut Changes,
 ) -> Result<()> {
     let mut order = Vec::new();
@@ -200,9 +215,11 @@ async fn tell(
     gone.sort();
     gone.dedup();
     let was_draft = left.clone();
-    // A draft in another folder is there; one in the trash is looked for.
+    // A draft in another folder is there; one in the trash is looked for, and so are
+    // other messages.
     left.retain(|id| !order.contains(id));
     order.extend(left.iter().take(LOOKED_FOR).cloned());
+    order.extend(gone.iter().filter(|id| !left.contains(id)).take(LOOKED_FOR).cloned());
     let is_part = |id: &&String| {
         let item = items.get(*id);
         item.is_none_or(|item| select.iter().any(|key| item.get(key).is_none()))
@@ -217,6 +234,11 @@ async fn tell(
         .collect();
     for (id, whole) in part.into_iter().zip(graph.batch(&requests).await) {
         match whole {
+            // Deleted, and kept for a while in a folder that nobody sees.
+            Ok(whole)
+                if gone.contains(id)
+                    && !left.contains(id)
+                    && !found.names.contains_key(text(&whole, "parentFolderId")) => {}
             Ok(whole) => {
                 items.insert(id.clone(), whole);
             }
@@ -238,14 +260,78 @@ async fn tell(
         let Some(item) = items.remove(&id) else {
             continue;
         };
+        let difference = difference(&item, known, &found.names);
+        if let Some(point) = points.get_mut(text(&item, "parentFolderId")) {
+            point.tracked.put(&id, state(&item));
+        }
         let draft = item.get("isDraft").and_then(Value::as_bool);
         let into = match (was_draft.contains(&id), draft) {
             (true, Some(false)) => &mut found.sent,
             (true, Some(true)) if left.contains(&id) => &mut found.deleted,
             _ if is_new(&item) => &mut found.new,
-            _ => &mut found.changed,
+            _ => {
+                found.differences.extend(difference.map(|one| (id, one)));
+                &mut found.changed
+            }
         };
         into.push(item);
     }
     Ok(())
+}
+
+/// Returns the state of a message as a cursor has it: letters for unread and starred,
+/// and a short hash of each category.
+fn state(message: &Value) -> String {
+    let mut state = String::new();
+    if !is(message, "isRead") {
+        state.push('u');
+    }
+    if text(nested(message, "flag"), "flagStatus") == "flagged" {
+        state.push('s');
+    }
+    state.push(' ');
+    let mut categories: Vec<String> = categories(message).map(short).collect();
+    categories.sort_unstable();
+    state + &categories.join(" ")
+}
+
+fn categories(message: &Value) -> impl Iterator<Item = &str> {
+    let list = message.get("categories").and_then(Value::as_array);
+    list.into_iter().flatten().filter_map(Value::as_str)
+}
+
+/// Returns how a message differs from its state in one of the folders, which `names`
+/// names; `None` if it was in none.
+fn difference(
+    message: &Value,
+    known: &DeltaPoints,
+    names: &HashMap<String, String>,
+) -> Option<Difference> {
+    let id = text(message, "id");
+    let (from, before) =
+        known.iter().find_map(|(folder, point)| Some((folder, point.tracked.get(id)?)))?;
+    let (flags, known) = before.split_once(' ')?;
+    let now = state(message);
+    let (now_flags, now_known) = now.split_once(' ')?;
+    let name = |folder: &str| names.get(folder).map_or("", String::as_str);
+    let mut words: Vec<String> = Vec::new();
+    words.extend(moved(name(from), name(text(message, "parentFolderId"))));
+    for (flag, on, off) in [('u', "unread", "read"), ('s', "starred", "unstarred")] {
+        match (flags.contains(flag), now_flags.contains(flag)) {
+            (false, true) => words.push(on.to_owned()),
+            (true, false) => words.push(off.to_owned()),
+            _ => {}
+        }
+    }
+    let has = |list: &str, hash: &str| list.split(' ').any(|one| one == hash);
+    let new = categories(message).filter(|category| !has(known, &short(category)));
+    words.extend(new.map(|category| format!("labelled {category}")));
+    // Only hashes are known of those that it had.
+    if known.split(' ').any(|hash| !hash.is_empty() && !has(now_known, hash)) {
+        words.push("unlabelled".to_owned());
+    }
+    if words.is_empty() && is(message, "isDraft") {
+        words.push("edited".to_owned());
+    }
+    Some(Difference { words, ..Difference::default() })
 }

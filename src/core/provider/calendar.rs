@@ -7,6 +7,8 @@
 //! Ids are the adapter's: an event's id is enough to find it again, so it includes the
 //! calendar's id where the service needs that.
 
+use std::collections::HashMap;
+
 use super::CalendarCapabilities;
 use async_trait::async_trait;
 use jiff::Timestamp;
@@ -243,8 +245,12 @@ pub struct Changes {
     pub deleted: Vec<Value>,
     /// Ids of drafts that were deleted.
     pub gone_drafts: Vec<String>,
+    /// How items differ from before, by their ids; unknown for those missing here.
+    pub differences: HashMap<String, Difference>,
+    /// When removed events started, by their ids, as far as that is known.
+    pub starts: HashMap<String, EventTime>,
     /// Names of labels, folders or calendars that the items name by id.
-    pub names: std::collections::HashMap<String, String>,
+    pub names: HashMap<String, String>,
     /// The position to continue from, in the adapter's form.
     pub cursor: String,
     /// True when there is more at once.
@@ -253,6 +259,33 @@ pub struct Changes {
     pub started_over: bool,
     /// Changes that may be missing from the list, in words.
     pub notes: Vec<Note>,
+}
+
+/// How a changed item differs from before.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Difference {
+    /// What is different, in words that may contain names of folders and labels; empty
+    /// if it is nothing that is tracked.
+    pub words: Vec<String>,
+    /// When an event started before, if that is among the words, as `time`.
+    pub was: Option<EventTime>,
+    /// The number of other occurrences of a series that have changed.
+    pub occurrences: usize,
+    /// When those occurrences of a series started that were cancelled.
+    pub cancelled: Vec<EventTime>,
+}
+
+impl Difference {
+    /// Adds what became of single occurrences. Those of a series that is at other times
+    /// were replaced, not cancelled.
+    #[must_use]
+    pub fn with(mut self, occurrences: Self) -> Self {
+        self.occurrences += occurrences.occurrences;
+        if !self.words.iter().any(|word| word == "time" || word == "repeats") {
+            self.cancelled.extend(occurrences.cancelled);
+        }
+        self
+    }
 }
 
 /// A change to a calendar as a whole.

@@ -19,8 +19,13 @@ const COLUMNS: [[&str; 4]; 3] = [
     ["id", "when", "who", "title"],
 ];
 
-/// Time, person and subject, as a row shows them.
-pub(in crate::pipeline) type RowCells = [Cell; 3];
+/// What a row showed: time, person and subject.
+#[derive(Clone)]
+pub(in crate::pipeline) struct ShownRow {
+    pub(in crate::pipeline) cells: [Cell; 3],
+    /// The zone of its time, as the document named it.
+    pub(in crate::pipeline) zone: Option<String>,
+}
 
 /// The rows that were shown lately.
 #[derive(Default)]
@@ -28,7 +33,7 @@ pub(in crate::pipeline) struct ShownRows(Mutex<Rows>);
 
 #[derive(Default)]
 struct Rows {
-    cells: HashMap<String, RowCells>,
+    cells: HashMap<String, ShownRow>,
     /// The handles, the latest last.
     order: VecDeque<String>,
 }
@@ -37,6 +42,10 @@ impl ShownRows {
     /// Remembers the rows of a document.
     pub(in crate::pipeline) fn note(&self, document: &Document) {
         let mut rows = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let zone = document.scalars.iter().find_map(|(name, cell)| match (*name, cell) {
+            ("zone", Cell::Text(zone)) => Some(zone.clone()),
+            _ => None,
+        });
         for table in &document.tables {
             let has = |names: &&[&str; 4]| {
                 let mut names = names.iter();
@@ -55,14 +64,14 @@ impl ShownRows {
                 let cells = [cell(when), cell(who), cell(what)];
                 // The row of a deleted object may be empty.
                 if cells.iter().any(|cell| *cell != Cell::Null) {
-                    rows.keep(id, cells);
+                    rows.keep(id, ShownRow { cells, zone: zone.clone() });
                 }
             }
         }
     }
 
-    /// Returns the cells of a handle, if it was shown recently.
-    pub(in crate::pipeline) fn find(&self, id: &str) -> Option<RowCells> {
+    /// Returns the row of a handle, if it was shown recently.
+    pub(in crate::pipeline) fn find(&self, id: &str) -> Option<ShownRow> {
         let rows = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         rows.cells.get(id).cloned()
     }
@@ -74,8 +83,8 @@ impl ShownRows {
 }
 
 impl Rows {
-    fn keep(&mut self, id: String, cells: RowCells) {
-        if self.cells.insert(id.clone(), cells).is_none() {
+    fn keep(&mut self, id: String, row: ShownRow) {
+        if self.cells.insert(id.clone(), row).is_none() {
             self.order.push_back(id);
         }
         while self.order.len() > MOST {

@@ -60,6 +60,7 @@ fn links(cursor: &str) -> Value {
         assert!(mark.remove("seen").unwrap().is_i64());
         assert!(mark.remove("begun").unwrap().is_i64());
         mark.remove("edge");
+        mark.remove("tracked");
     }
     cursor
 }
@@ -255,7 +256,11 @@ fn folders(request: &str) -> Option<Value> {
 
 #[tokio::test]
 async fn mail_changes_are_followed_folder_by_folder() {
-    let message = |id: &str, came: &str| json!({ "id": id, "receivedDateTime": came, "createdDateTime": came, "subject": id });
+    let message = |id: &str, came: &str| {
+        json!({"id": id, "receivedDateTime": came, "createdDateTime": came, "subject": id,
+               "parentFolderId": "inbox-id", "isRead": true, "isDraft": false,
+               "flag": {"flagStatus": "notFlagged"}, "categories": []})
+    };
     let script = Mutex::new(Vec::from(cases! {
         "GET /me/mailFolders/inbox-id/messages/delta?$filter=receivedDateTime ge ", 200,
             last(
@@ -285,8 +290,11 @@ async fn mail_changes_are_followed_folder_by_folder() {
                 ]),
                 "me/a?$deltatoken=2",
             );
-        "GET /me/messages/AAMkReadMessage-1234?$select=id,receivedDateTime,createdDateTime,subject",
+        "GET /me/messages/AAMkReadMessage-1234?$select=id,receivedDateTime,createdDateTime,\
+         parentFolderId,isRead,isDraft,flag,categories,subject",
             200, message("AAMkReadMessage-1234", "2026-01-01T00:00:00Z");
+        "GET /me/messages/AAMkGoneMessage-1234", 404,
+            json!({"error": {"code": "ErrorItemNotFound"}});
         "GET /me/messages/AAMkLostMessage-1234", 404,
             json!({"error": {"code": "ErrorItemNotFound"}});
     }));

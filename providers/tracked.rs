@@ -1,0 +1,320 @@
+//! What a cursor knows of the items of a feed, to say later how they differ.
+//!
+//! Cursors are on disk, where no mail may be: they have short hashes of ids and of
+//! texts, marks for flags, and when events start. Pure; the adapters decide what they
+//! track.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::written::hash;
+use daysheet_core::event_time::EventTime;
+use daysheet_core::provider::calendar::{Answer, Difference, EventData, Show};
+
+/// The maximum number of items that are tracked in one feed.
+const MOST: usize = 4_000;
+/// The number of characters of the hash of a text, and of the id of a series.
+const SHORT: usize = 3;
+const SERIES: usize = 4;
+
+/// The states of the items of a feed, by short hashes of their ids.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct Tracked {
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    states: BTreeMap<String, String>,
+    /// The ids of series with occurrences or exceptions among them, by their short forms.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    series: BTreeMap<String, String>,
+    /// True if every item of the feed is among them; false in cursors of old versions.
+    #[serde(default)]
+    complete: bool,
+}
+
+/// What is known of an event of a calendar.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TrackedEvent {
+    /// An event, a series or an exception.
+    Event(EventState),
+    /// An occurrence as its series has it: its series, shortened, and its start.
+    Occurrence(String, EventTime),
+    /// A cancelled occurrence.
+    Cancelled,
+}
+
+/// The properties of an event that a change is looked for in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EventState {
+    start: EventTime,
+    minutes: i64,
+    /// The owner's answer, how its time appears, whether it is cancelled.
+    marks: [char; 3],
+    /// Short hashes of title, place, guests, their answers, recurrence.
+    parts: Vec<String>,
+}
+
+/// What differs, in the order of the flags and of the parts.
+const FLAGS: [&str; 3] = ["your answer", "show", "cancelled"];
+const PARTS: [&str; 5] = ["title", "place", "guests", "answers", "repeats"];
+
+impl Tracked {
+    /// Creates the states of a feed that is followed from now on, with all that it has.
+    pub fn new() -> Self {
+        Self { complete: true, ..Self::default() }
+    }
+
+    /// Returns true if an item without a state is not in the feed.
+    pub fn is_complete(&self) -> bool {
+        self.complete
+    }
+
+    /// Returns true if an item was in the feed.
+    pub fn has(&self, id: &str) -> bool {
+        self.states.contains_key(&hash(id))
+    }
+
+    /// Returns the state of an item as text.
+    pub fn get(&self, id: &str) -> Option<&str> {
+        self.states.get(&hash(id)).map(String::as_str)
+    }
+
+    /// Keeps the state of an item.
+    pub fn put(&mut self, id: &str, state: String) {
+        let key = hash(id);
+        match self.states.len() < MOST || self.states.contains_key(&key) {
+            true => _ = self.states.insert(key, state),
+            false => self.complete = false,
+        }
+    }
+
+    /// Forgets an item that is not in the feed any more.
+    pub fn remove(&mut self, id: &str) {
+        self.states.remove(&hash(id));
+    }
+
+    /// Keeps the state of an event, with the series of an exception; of an event without a
+    /// time, only that it exists.
+    pub fn put_event(&mut self, id: &str, series: &str, event: Option<&EventData>) {
+        let mut state = event.map(|event| EventState::of(event).to_string()).unwrap_or_default();
+        if !series.is_empty() && event.is_some() {
+            state = format!("{state} {}", self.put_series(series));
+        }
+        self.put(id, state);
+    }
+
+    /// Keeps an occurrence that is as its series has it.
+    pub fn put_occurrence(&mut self, id: &str, series: &str, start: EventTime) {
+        let series = self.put_series(series);
+        self.put(id, format!("o{series} {}", write_time(start)));
+    }
+
+    /// Keeps the id of a series, and returns its short form.
+    fn put_series(&mut self, id: &str) -> String {
+        let short = short_series(id);
+        self.series.entry(short.clone()).or_insert_with(|| id.to_owned());
+        short
+    }
+
+    /// Keeps that an occurrence is cancelled.
+    pub fn put_cancelled(&mut self, id: &str) {
+        self.put(id, "x".to_owned());
+    }
+
+    /// Returns what is known of an event.
+    pub fn event(&self, id: &str) -> Option<TrackedEvent> {
+        let text = self.get(id)?;
+        if text == "x" {
+            return Some(TrackedEvent::Cancelled);
+        }
+        if let Some(occurrence) = text.strip_prefix('o') {
+            let (series, start) = occurrence.split_once(' ')?;
+            return Some(TrackedEvent::Occurrence(series.to_owned(), read_time(start)?));
+        }
+        EventState::read(text).map(TrackedEvent::Event)
+    }
+
+    /// Returns the id of the series with this short form.
+    pub fn series(&self, short: &str) -> Option<&str> {
+        self.series.get(short).map(String::as_str)
+    }
+
+    /// Returns the short form of the series that an event was part of, and when it started.
+    pub fn part(&self, id: &str) -> Option<(String, EventTime)> {
+        match self.event(id)? {
+            TrackedEvent::Event(state) => {
+                let series = self.get(id)?.split(' ').nth(3)?;
+                Some((series.to_owned(), state.start))
+            }
+            TrackedEvent::Occurrence(series, start) => Some((series, start)),
+            TrackedEvent::Cancelled => None,
+        }
+    }
+
+    /// Returns when an event started.
+    pub fn start(&self, id: &str) -> Option<EventTime> {
+        match self.event(id)? {
+            TrackedEvent::Event(state) => Some(state.start),
+            TrackedEvent::Occurrence(_, start) => Some(start),
+            TrackedEvent::Cancelled => None,
+        }
+    }
+
+    /// Returns how an event differs from what is known of it, an exception also from
+    /// its series; `None` if nothing is known.
+    pub fn difference(&self, id: &str, series: &str, event: &EventData) -> Option<Difference> {
+        let now = EventState::of(event);
+        let before = match self.event(id) {
+            Some(TrackedEvent::Event(before)) => before,
+            _ => match self.event(series)? {
+                TrackedEvent::Event(series) => EventState {
+                    start: event.original?,
+                    // An exception has no rule.
+                    parts: series.parts.iter().take(4).chain(now.parts.get(4)).cloned().collect(),
+                    ..series
+                },
+                _ => return None,
+            },
+        };
+        Some(before.difference(&now))
+    }
+}
+
+impl EventState {
+    fn of(event: &EventData) -> Self {
+        let instant = |when: EventTime| when.instant(&jiff::tz::TimeZone::UTC).as_second();
+        let mut guests = Vec::new();
+        let mut answers = Vec::new();
+        for guest in event.guests.iter().filter(|guest| !guest.me) {
+            let address = guest.address.to_lowercase();
+            if let Some(answer) = guest.answer {
+                answers.push(format!("{address} {}", answer_mark(Some(answer))));
+            }
+            guests.push(address);
+        }
+        guests.sort_unstable();
+        answers.sort_unstable();
+        let repeat = event.repeat.as_ref();
+        let rule = repeat.map(|repeat| {
+            let mut parts: Vec<&str> = repeat.rule.split(';').collect();
+            parts.sort_unstable();
+            parts.join(";")
+        });
+        let parts = [
+            event.title.trim().to_owned(),
+            event.place.trim().to_owned(),
+            guests.join(","),
+            answers.join(","),
+            rule.unwrap_or_default(),
+        ];
+        Self {
+            start: event.start,
+            minutes: (instant(event.end) - instant(event.start)) / 60,
+            marks: [
+                answer_mark(event.answer),
+                match event.show {
+                    Show::Busy => 'b',
+                    Show::Free => 'f',
+                    Show::Tentative => 't',
+                    Show::Oof => 'o',
+                    Show::Focus => 'c',
+                    Show::Elsewhere => 'e',
+                },
+                if event.cancelled { 'x' } else { '-' },
+            ],
+            parts: parts.iter().map(|part| short(part)).collect(),
+        }
+    }
+
+    fn read(text: &str) -> Option<Self> {
+        let mut fields = text.split(' ');
+        let start = read_time(fields.next()?)?;
+        let minutes = fields.next()?.parse().ok()?;
+        let mut marks = fields.next()?.chars();
+        let flags = [marks.next()?, marks.next()?, marks.next()?];
+        let rest: Vec<char> = marks.collect();
+        let parts: Vec<String> = rest.chunks(SHORT).map(|part| part.iter().collect()).collect();
+        (parts.len() == PARTS.len()).then_some(Self { start, minutes, marks: flags, parts })
+    }
+
+    fn difference(&self, now: &Self) -> Difference {
+        let mut difference = Difference::default();
+        // Seconds are not stored.
+        if write_time(self.start) != write_time(now.start) {
+            difference.words.push("time".to_owned());
+            difference.was = Some(self.start);
+        } else if self.minutes != now.minutes {
+            difference.words.push("end".to_owned());
+        }
+        let parts = PARTS.iter().zip(self.parts.iter().zip(&now.parts));
+        for (word, _) in parts.filter(|(_, (before, now))| before != now) {
+            difference.words.push((*word).to_owned());
+        }
+        let marks = FLAGS.iter().zip(self.marks.iter().zip(now.marks));
+        for (word, (_, now)) in marks.filter(|(_, (before, now))| *before != now) {
+            difference.words.push(match (*word, now) {
+                ("cancelled", '-') => "not cancelled any more".to_owned(),
+                (word, _) => word.to_owned(),
+            });
+        }
+        difference
+    }
+}
+
+/// The form in which it is stored.
+impl std::fmt::Display for EventState {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let marks: String = self.marks.iter().collect();
+        write!(f, "{} {} {marks}{}", write_time(self.start), self.minutes, self.parts.concat())
+    }
+}
+
+/// Returns the short form of the id of a series.
+pub fn short_series(id: &str) -> String {
+    hash(id).chars().take(SERIES).collect()
+}
+
+/// Returns how a message got from one folder to another, by the words of the column
+/// `folder`; `None` if it did not.
+pub fn moved(from: &str, to: &str) -> Option<String> {
+    match (from, to) {
+        _ if from == to => None,
+        (_, "trash") => Some("trashed".to_owned()),
+        (_, "spam") => Some("marked as spam".to_owned()),
+        ("inbox", "archive") => Some("archived".to_owned()),
+        ("", _) => Some("moved".to_owned()),
+        _ => Some(format!("moved from {from}")),
+    }
+}
+
+/// Returns the short hash of a text, to recognize it.
+pub fn short(text: &str) -> String {
+    hash(text).chars().take(SHORT).collect()
+}
+
+fn answer_mark(answer: Option<Answer>) -> char {
+    match answer {
+        Some(Answer::Accepted) => 'a',
+        Some(Answer::Declined) => 'd',
+        Some(Answer::Tentative) => 't',
+        None => '-',
+    }
+}
+
+/// Writes an instant as minutes since 1970, and a day as its date.
+fn write_time(when: EventTime) -> String {
+    match when {
+        EventTime::At(at) => at.as_second().div_euclid(60).to_string(),
+        EventTime::Day(day) => format!("d{day}"),
+    }
+}
+
+fn read_time(text: &str) -> Option<EventTime> {
+    match text.strip_prefix('d') {
+        Some(day) => day.parse().ok().map(EventTime::Day),
+        None => {
+            let minutes: i64 = text.parse().ok()?;
+            Timestamp::from_second(minutes.checked_mul(60)?).ok().map(EventTime::At)
+        }
+    }
+}

@@ -32,6 +32,7 @@ use crate::accounts::Accounts;
 use crate::budget::Response;
 use crate::client::ClientPrompts;
 use crate::config::Config;
+use crate::course;
 use crate::encode::{Document, Format};
 use crate::error::{Error, Kind, Result};
 use crate::event_time::zone_label;
@@ -152,7 +153,10 @@ impl Pipeline {
         if !several {
             return work.await;
         }
-        tokio::time::timeout(self.patience, work).await.unwrap_or_else(|_elapsed| {
+        course::expect("accounts", 1);
+        let answer = tokio::time::timeout(self.patience, work).await;
+        course::done("accounts", 1);
+        answer.unwrap_or_else(|_elapsed| {
             Err(Error::new(
                 Kind::Timeout,
                 format!("no answer within {} seconds", self.patience.as_secs()),

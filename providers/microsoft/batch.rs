@@ -12,6 +12,7 @@ use serde_json::{Map, Value, json};
 
 use super::client::{Graph, GraphRequest, IN_FLIGHT, PREFER, left_out, open};
 use super::response::{sub_answers, too_long};
+use daysheet_core::call::course;
 use daysheet_core::error::{Error, Kind, Result};
 
 /// The maximum number of requests in a batch at Graph.
@@ -50,8 +51,10 @@ impl Graph {
     async fn batch_with(&self, requests: &[String], prefer: &str) -> Vec<Result<Value>> {
         let mut answers = Vec::with_capacity(requests.len());
         // One after the other: each takes all the calls that the mailbox allows.
+        course::expect("items", requests.len());
         for some in requests.chunks(BATCH) {
             answers.extend(self.some(some, prefer).await);
+            course::done("items", some.len());
         }
         answers
     }
@@ -161,8 +164,11 @@ impl Graph {
     /// A throttled part is certain not to have been done, and is sent again after the given time.
     pub async fn change_all(&self, parts: &[BatchChange]) -> Vec<Result<Option<Value>>> {
         let mut answers = Vec::with_capacity(parts.len());
+        course::expect("changes", parts.len());
         for some in parts.chunks(BATCH) {
-            match self.change_some(some).await {
+            let changed = self.change_some(some).await;
+            course::done("changes", some.len());
+            match changed {
                 Ok(done) => answers.extend(done),
                 Err(error) => {
                     // The remaining parts would fail alike, and wait as long.

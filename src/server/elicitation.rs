@@ -1,4 +1,4 @@
-//! Asks and notifies the client of a running call: confirmation by elicitation, and progress.
+//! Asks the client of a running call: confirmation by elicitation.
 //!
 //! Clients of the older eras are asked by a request of ours, and the call waits. Since 2026-07-28
 //! a server cannot ask by itself: the call ends with the question, and the client repeats it with
@@ -13,13 +13,14 @@ use async_trait::async_trait;
 use rmcp::RoleServer;
 use rmcp::model::{
     CallToolRequestParams, ElicitRequest, ElicitRequestParams, ElicitResult, ElicitationAction,
-    ElicitationSchema, InputRequest, InputRequests, InputRequiredResult, ProgressNotificationParam,
-    ProgressToken, ProtocolVersion,
+    ElicitationSchema, InputRequest, InputRequests, InputRequiredResult, ProtocolVersion,
 };
 use rmcp::service::{Peer, RequestContext};
 use serde_json::Value;
 
 use crate::client::{ClientPrompts, Confirmation};
+use crate::course;
+use crate::text::brief;
 
 /// The name of the question in the requests of an answer.
 const CONFIRM: &str = "confirm";
@@ -86,7 +87,6 @@ pub(super) struct ElicitingClient {
     answered: Option<(String, Confirmation)>,
     /// The question to end the call with.
     pending: Mutex<Option<String>>,
-    progress: Option<ProgressToken>,
 }
 
 impl ElicitingClient {
@@ -117,7 +117,6 @@ impl ElicitingClient {
                 .is_some_and(|version| version >= ProtocolVersion::V_2026_07_28),
             answered,
             pending: Mutex::new(None),
-            progress: context.meta.get_progress_token(),
         }
     }
 
@@ -178,13 +177,6 @@ impl ClientPrompts for ElicitingClient {
     }
 
     async fn progress(&self, done: u64, total: u64, what: &str) {
-        let Some(token) = &self.progress else {
-            return;
-        };
-        let progress = ProgressNotificationParam::new(token.clone(), done as f64)
-            .with_total(total as f64)
-            .with_message(what);
-        // A client that does not listen any more is no reason to stop.
-        let _ = self.peer.notify_progress(progress).await;
+        course::advance(&format!("bytes of {}", brief(what)), done, total);
     }
 }

@@ -42,23 +42,27 @@ const READS: &[(&str, &str)] = &[
 const OTHERS: &[&str] =
     &["mail_draft", "mail_send", "calendar_delete", "calendar_respond", "accounts", "output_read"];
 
-/// A server over one provider, and a client that speaks JSON-RPC by hand.
-struct Wire {
-    app: App,
-    sandbox: Sandbox,
-    _home: TempDir,
+/// A server over some accounts, and a client that speaks JSON-RPC by hand.
+pub struct Wire {
+    pub app: App,
+    pub sandbox: Sandbox,
+    pub home: TempDir,
     to: Box<dyn tokio::io::AsyncWrite + Unpin + Send>,
     answers: tokio::io::Lines<BufReader<tokio::io::ReadHalf<tokio::io::DuplexStream>>>,
     id: u64,
 }
 
 impl Wire {
-    async fn open(provider: &'static str) -> Self {
-        let home = TempDir::new().unwrap();
-        let who = match provider {
+    async fn at(provider: &'static str) -> Self {
+        Self::open(match provider {
             "google" => Who::These(&[("google", ME)]),
             _ => Who::These(&[("microsoft", ME)]),
-        };
+        })
+        .await
+    }
+
+    pub async fn open(who: Who) -> Self {
+        let home = TempDir::new().unwrap();
         let config = config(home.path(), &[]);
         let (app, sandbox) =
             App::sandboxed(config, None, None, Faults::default(), who).await.unwrap();
@@ -67,7 +71,7 @@ impl Wire {
         tokio::spawn(app.server().serve(input, output));
         let (answers, to) = tokio::io::split(ours);
         let answers = BufReader::new(answers).lines();
-        let mut wire = Self { app, sandbox, _home: home, to: Box::new(to), answers, id: 0 };
+        let mut wire = Self { app, sandbox, home, to: Box::new(to), answers, id: 0 };
         let begin = json!({"protocolVersion": "2025-11-25", "capabilities": {},
                            "clientInfo": {"name": "impatient", "version": "1"}});
         wire.request("initialize", begin).await;
@@ -83,7 +87,7 @@ impl Wire {
         self.send(json!({"jsonrpc": "2.0", "method": method, "params": params})).await;
     }
 
-    async fn begin(&mut self, method: &str, params: Value) -> u64 {
+    pub async fn begin(&mut self, method: &str, params: Value) -> u64 {
         self.id += 1;
         let id = self.id;
         self.send(json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params})).await;
@@ -91,7 +95,7 @@ impl Wire {
     }
 
     /// Reads messages until the answer to `id`; it and those before.
-    async fn until(&mut self, id: u64) -> Vec<Value> {
+    pub async fn until(&mut self, id: u64) -> Vec<Value> {
         let mut all: Vec<Value> = Vec::new();
         while all.last().is_none_or(|last| last["id"] != id) {
             let line = self.answers.next_line().await.unwrap().unwrap();
@@ -100,7 +104,7 @@ impl Wire {
         all
     }
 
-    async fn request(&mut self, method: &str, params: Value) -> Value {
+    pub async fn request(&mut self, method: &str, params: Value) -> Value {
         let id = self.begin(method, params).await;
         self.until(id).await.pop().unwrap()
     }
@@ -138,7 +142,7 @@ async fn cancelled_reads_make_no_further_request() {
         assert!(known.any(|name| *name == tool.name), "no call of {} is cancelled", tool.name);
     }
     let wrong = BOTH.iter().map(|provider| async move {
-        let mut wire = Wire::open(provider).await;
+        let mut wire = Wire::at(provider).await;
         let search = json!({"name": "mail_search", "arguments": {"q": "has:attachment"}});
         wire.request("tools/call", search).await;
         wire.sandbox.set_faults("delay=100ms".parse().unwrap());
@@ -171,7 +175,7 @@ async fn cancelled_reads_make_no_further_request() {
 /// Signing out is completed: nobody is left with a grant that no account belongs to.
 #[tokio::test]
 async fn cancelled_sign_out_is_completed() {
-    let mut wire = Wire::open("google").await;
+    let mut wire = Wire::at("google").await;
     wire.sandbox.set_faults("delay=100ms".parse().unwrap());
     let revoked = |wire: &Wire| wire.sandbox.routes()["POST /revoke"];
     assert_eq!(revoked(&wire), 0);

@@ -15,7 +15,7 @@
 //! | `drafts`, `send`, `modify`, `arrange`, `reach` | mail is written (mailboxes in memory): whom it reaches, once, undone | 24, 26, 28 |
 //! | `save`, `import`, `outward`, `checks` | events are written (calendars in memory): all checks before the first write | 21 |
 //! | `gmail` | the main job over Gmail | 9, 13, 14, 16, 17 |
-//! | `brief`, `answers`, `levels`, `elicitation` | whole calls: the day, every column, each level, questions to the user | 25, 26, 30 |
+//! | `brief`, `answers`, `levels`, `elicitation`, `progress` | whole calls: the day, every column, each level, questions and reports to the user | 25, 26, 30 |
 //! | `routes` | the sandbox has no route that no adapter calls | |
 //! | `attacks`, `strangers`, `faults`, `cancel`, `unwritable` | hostile mail; writes that break off; calls that are cancelled; disks that are full | 16, 28, 29, 31 |
 //! | `server`, `cli` | the program, over its pipes and as it is typed | 6, 29 |
@@ -66,6 +66,7 @@ mod naming;
 mod outputs;
 mod outward;
 mod pipeline;
+mod progress;
 mod promises;
 mod reach;
 mod request;

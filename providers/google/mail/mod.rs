@@ -24,6 +24,7 @@ use crate::json::text;
 use crate::labels::same_label;
 use crate::net;
 use crate::oldest;
+use daysheet_core::call::course::counted;
 use daysheet_core::error::{Error, Kind, Result};
 use daysheet_core::project::Projection;
 use daysheet_core::provider::calendar::Changes;
@@ -156,7 +157,8 @@ impl Gmail {
         }
         let ids = ids(&listed);
         let calls: Vec<F> = ids.iter().cloned().map(get).collect();
-        let answers: Vec<_> = stream::iter(calls).buffered(IN_FLIGHT).collect().await;
+        let calls = stream::iter(counted("items", calls));
+        let answers: Vec<_> = calls.buffered(IN_FLIGHT).collect().await;
         let mut page = Page::default();
         for (at, (id, answer)) in ids.into_iter().zip(answers).enumerate() {
             match answer {
@@ -347,7 +349,7 @@ impl Mailbox for Gmail {
         form: BodyForm,
     ) -> Vec<Result<MessageContent>> {
         let calls: Vec<_> = ids.iter().map(|id| self.read_message(id, projection, form)).collect();
-        stream::iter(calls).buffered(MESSAGES_AT_ONCE).collect().await
+        stream::iter(counted("messages", calls)).buffered(MESSAGES_AT_ONCE).collect().await
     }
 
     async fn thread(&self, id: &str) -> Result<Vec<ThreadMessage>> {
@@ -360,7 +362,7 @@ impl Mailbox for Gmail {
 
     async fn thread_states(&self, ids: &[String]) -> Vec<Result<Vec<ThreadMessage>>> {
         let calls: Vec<_> = ids.iter().map(|id| self.thread(id)).collect();
-        stream::iter(calls).buffered(IN_FLIGHT).collect().await
+        stream::iter(counted("threads", calls)).buffered(IN_FLIGHT).collect().await
     }
 
     async fn names(&self) -> Result<HashMap<String, String>> {

@@ -15,6 +15,7 @@ use super::states::{Difference, grouped, labels, of_step, state, state_of};
 use super::{Gmail, check, list};
 use crate::google::client::IN_FLIGHT;
 use crate::json::text;
+use daysheet_core::call::course::counted;
 use daysheet_core::error::{Error, Kind, Result};
 use daysheet_core::project::Projection;
 use daysheet_core::provider::mail::{
@@ -143,7 +144,7 @@ impl Gmail {
         };
         let calls: Vec<_> =
             ids.iter().map(|id| self.message(id, labels_alone, "minimal")).collect();
-        stream::iter(calls).buffered(IN_FLIGHT).collect().await
+        stream::iter(counted("messages", calls)).buffered(IN_FLIGHT).collect().await
     }
 
     /// Sends one request for these messages. If Gmail refuses all of them because some

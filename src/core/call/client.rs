@@ -25,7 +25,7 @@ pub trait ClientPrompts: Send + Sync {
     /// Asks the user to confirm something, in a few lines of plain text.
     async fn confirm(&self, question: &str) -> Confirmation;
 
-    /// Reports the progress of a long operation: bytes done out of bytes in total.
+    /// Reports the progress of an upload: bytes done out of bytes in total, and what is uploaded.
     async fn progress(&self, done: u64, total: u64, what: &str);
 }
 

@@ -14,6 +14,7 @@ use super::read::MessageTarget;
 use crate::access::Access;
 use crate::budget::LongText;
 use crate::compose::names;
+use crate::course;
 use crate::error::{Error, Kind, Result};
 use crate::files::SavedFile;
 use crate::flatten::{Context, Room};
@@ -154,8 +155,10 @@ impl Pipeline {
         let alone = chosen.len() == 1 && outcomes.is_empty();
         let sources = self.sources(&chosen).await;
         let mut saved: Vec<PathBuf> = Vec::new();
+        course::expect("attachments", chosen.len());
         for some in chosen.chunks(AT_ONCE) {
             let fetched = join_all(some.iter().map(|one| self.fetched(one, &sources))).await;
+            course::done("attachments", some.len());
             for (one, fetched) in some.iter().zip(fetched) {
                 let done = match fetched {
                     Ok((file, bytes)) => {

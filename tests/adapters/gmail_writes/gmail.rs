@@ -79,7 +79,7 @@ impl ClientPrompts for Watcher {
     }
 
     async fn progress(&self, done: u64, total: u64, what: &str) {
-        assert_eq!(what, "sending the draft to Gmail");
+        assert_eq!(what, "the draft");
         self.0.lock().unwrap().push((done, total));
     }
 }

@@ -29,8 +29,8 @@ const PIECE: usize = 4 << 20;
 const STUMBLES: u32 = 5;
 /// The wait after the first time; it is doubled each time.
 const PAUSE: Duration = Duration::from_millis(200);
-/// The text of progress notifications.
-const WHAT: &str = "sending the draft to Gmail";
+/// What is uploaded, in progress notifications.
+const WHAT: &str = "the draft";
 
 impl Gmail {
     /// Creates a draft from these bytes, or replaces one; returns Gmail's draft,

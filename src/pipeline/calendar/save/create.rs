@@ -7,6 +7,7 @@ use super::clash::{self, ClashCandidate, Clashes};
 use super::destination::Destination;
 use super::make::{self, PlannedChange};
 use crate::client::ClientPrompts;
+use crate::course;
 use crate::error::{Error, Result};
 use crate::pipeline::access::audit::Entry;
 use crate::pipeline::access::guard::Audience;
@@ -203,7 +204,7 @@ impl Pipeline {
         let calendar = to.calendar.as_ref().map(|place| place.id.as_str());
         let own = &to.owner.account.email;
         let mut stopped = false;
-        for item in items {
+        for item in course::each("events", items) {
             let change = &item.made.change;
             if request.if_conflict == IfConflict::Refuse && !item.met.lines.is_empty() {
                 let detail = item.met.lines.join("; ");

@@ -15,6 +15,7 @@ use super::destination::Destination;
 use super::make;
 use super::{TOOL, source};
 use crate::client::ClientPrompts;
+use crate::course;
 use crate::error::{Error, Kind, Result};
 use crate::event_time;
 use crate::ical::{CalendarDocument, Entry};
@@ -157,7 +158,7 @@ impl Pipeline {
         }
         let mut stopped = false;
         let last = done + items.len();
-        for item in items {
+        for item in course::each("events", items) {
             self.put(item, request, &destination, &mut stopped, &mut report).await?;
         }
         let can = destination.owner.port.capabilities();

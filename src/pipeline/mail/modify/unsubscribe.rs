@@ -6,6 +6,7 @@ use futures_util::future::join_all;
 
 use super::{Choice, ChosenMessages};
 use crate::client::{ClientPrompts, Confirmation};
+use crate::course;
 use crate::error::{Error, Kind, Result};
 use crate::pipeline::access::audit::Entry;
 use crate::pipeline::answer::outcome::{Outcome, WriteReport};
@@ -82,7 +83,7 @@ impl Pipeline {
         if reply == Confirmation::Later {
             return Err(Error::new(Kind::Argument, "the user is being asked"));
         }
-        for list in &lists {
+        for list in course::each("mailing lists", &lists) {
             report.outcomes.push(match (&list.way, reply, choice.accounts.get(list.account)) {
                 (Way::Post(_), Confirmation::No, _) => {
                     Outcome::new(&list.handle, OP, "refused", "the user declined")

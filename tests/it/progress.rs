@@ -1,0 +1,79 @@
+//! Calls that take long report how far they are, to clients that ask for it.
+
+use daysheet::cli::sandboxed::Who;
+use futures_util::future::join_all;
+use serde_json::{Value, json};
+
+use crate::cancel::Wire;
+
+/// A call, how long each request takes, and what its reports count, in this order; none if it
+/// ends too soon.
+const CASES: &[(&str, &str, &str, &[&str])] = &[
+    ("mail_search", r#"{"limit": 50}"#, "delay=600ms", &["accounts", "items"]),
+    ("brief", "{}", "delay=900ms", &["accounts"]),
+    ("mail_search", r#"{"limit": 5}"#, "delay=100ms", &[]),
+    (
+        "mail_modify",
+        r#"{"q": "in:inbox", "do": "star", "account": "mira@example.com"}"#,
+        "delay=700ms",
+        &["messages"],
+    ),
+    (
+        "mail_modify",
+        r#"{"q": "in:inbox", "do": "star", "account": "mira@lindqvist-lamps.example"}"#,
+        "delay=1200ms",
+        &["changes"],
+    ),
+    (
+        "mail_draft",
+        r#"{"to": "a@example.org", "body": "x", "attach": "FILE", "account": "mira@example.com"}"#,
+        "delay=900ms",
+        &["bytes of the draft"],
+    ),
+    (
+        "mail_draft",
+        r#"{"to": "a@example.org", "body": "x", "attach": "FILE", "account": "mira@lindqvist-lamps.example"}"#,
+        "delay=900ms",
+        &["bytes of large.bin"],
+    ),
+    (
+        "calendar_save",
+        r#"{"account": "mira@example.com", "if_conflict": "ignore", "events": [
+            {"title": "a", "start": "2027-01-04 10h00"}, {"title": "b", "start": "2027-01-05 10h00"},
+            {"title": "c", "start": "2027-01-06 10h00"}, {"title": "d", "start": "2027-01-07 10h00"}]}"#,
+        "delay=600ms",
+        &["events"],
+    ),
+];
+
+#[tokio::test]
+async fn long_calls_report_their_progress() {
+    let calls = CASES.iter().map(|(tool, arguments, faults, counts)| async move {
+        let mut wire = Wire::open(Who::Usual).await;
+        let files = wire.home.path().join("files");
+        std::fs::create_dir_all(&files).unwrap();
+        let file = files.join("large.bin");
+        std::fs::write(&file, vec![7_u8; 9 << 20]).unwrap();
+        let arguments = arguments.replace("FILE", file.to_str().unwrap());
+        let arguments: Value = serde_json::from_str(&arguments).unwrap();
+        wire.sandbox.set_faults(faults.parse().unwrap());
+        let call = json!({"name": tool, "arguments": arguments, "_meta": {"progressToken": "p1"}});
+        let id = wire.begin("tools/call", call).await;
+        let mut messages = wire.until(id).await;
+        let answer = messages.pop().unwrap();
+        let reports: Vec<&Value> = messages.iter().map(|message| &message["params"]).collect();
+        let numbers: Vec<_> =
+            reports.iter().map(|one| (one["progress"].as_f64(), one["total"].as_f64())).collect();
+        let words: Vec<_> = reports.iter().filter_map(|one| one["message"].as_str()).collect();
+        let right = answer["result"]["isError"] != true
+            && messages.iter().all(|message| message["method"] == "notifications/progress")
+            && reports.iter().all(|one| one["progressToken"] == "p1")
+            && numbers.is_sorted_by(|one, next| one.0 < next.0)
+            && numbers.iter().all(|(done, total)| total.is_none() || done <= total)
+            && words.is_empty() == counts.is_empty()
+            && counts.iter().all(|count| words.iter().any(|text| text.contains(count)));
+        (!right).then(|| format!("{tool} {arguments}: {numbers:?} {words:?} {answer}"))
+    });
+    let wrong: Vec<String> = join_all(calls).await.into_iter().flatten().collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+}

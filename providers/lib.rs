@@ -154,8 +154,10 @@ impl Connect for Providers {
         match provider {
             #[cfg(feature = "google")]
             "google" if shared => {
-                Err(Error::argument("Gmail cannot open a mailbox with another sign-in")
-                    .next("sign in to that mailbox itself"))
+                Err(Error::argument("Gmail cannot open a mailbox with another sign-in").next(
+                    "sign in to that mailbox itself, or set google.service_account \
+                         (docs/setup-google.md)",
+                ))
             }
             #[cfg(feature = "google")]
             "google" => Ok(google::client::scopes(access)),

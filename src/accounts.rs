@@ -43,6 +43,8 @@ pub enum SignedOut {
     ByHand(&'static str),
     /// The provider did not end it, for this reason.
     NotRevoked(Error),
+    /// There was none: tokens came from a command, or a service account.
+    NoGrant,
 }
 
 /// A clause for people.
@@ -53,6 +55,7 @@ impl std::fmt::Display for SignedOut {
             Self::ByHand(page) => {
                 write!(f, "the tokens are deleted; to withdraw the app's access too, open {page}")
             }
+            Self::NoGrant => f.write_str("the tokens are deleted; the settings can get new ones"),
             Self::NotRevoked(why) => {
                 write!(f, "the tokens are deleted, but the grant could not be revoked: {why}")
             }
@@ -134,11 +137,15 @@ impl Accounts {
             return Err(Error::argument("the provider gave no mail address for the account"));
         }
         let id = format!("{}:{email}", tokens.provider);
-        let refresh = tokens.refresh.ok_or_else(|| {
-            Error::new(Kind::Auth, "there is no refresh token to store")
-                .next(format!("sign in with `daysheet account add {}`", tokens.provider))
-        })?;
-        let cached = CachedTokens { refresh, access: tokens.access, expires: tokens.expires };
+        if tokens.refresh.is_none() && !self.tokens.is_unattended(&id) {
+            return Err(Error::new(Kind::Auth, "there is no refresh token to store")
+                .next(format!("sign in with `daysheet account add {}`", tokens.provider)));
+        }
+        let cached = CachedTokens {
+            refresh: tokens.refresh,
+            access: tokens.access,
+            expires: tokens.expires,
+        };
         let row = AccountRow {
             sealed: self.tokens.seal(&id, &cached).await?,
             id,

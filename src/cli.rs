@@ -76,6 +76,8 @@ Environment:
   DAYSHEET_GOOGLE_CLIENT_ID        OAuth client of your Google Cloud project
   DAYSHEET_GOOGLE_CLIENT_SECRET    its secret
   DAYSHEET_GOOGLE_CREDENTIALS      instead of both: credentials.json as downloaded from Google
+  DAYSHEET_GOOGLE_SERVICE_ACCOUNT  JSON key of a service account with domain-wide delegation, for
+                                   account add google --mailbox USER@DOMAIN
   DAYSHEET_MICROSOFT_CLIENT_ID     app registration in Microsoft Entra
   DAYSHEET_MICROSOFT_CLIENT_SECRET its secret, which public clients do not have
   DAYSHEET_MICROSOFT_TENANT        common (default), organizations, consumers, or the GUID or
@@ -113,7 +115,12 @@ Environment:
   DAYSHEET_GOOGLE_AUTH_URL, DAYSHEET_GOOGLE_TOKEN_URL, DAYSHEET_GOOGLE_REVOKE_URL
                                    other endpoints; plain http on loopback only
   DAYSHEET_GRAPH_URL, DAYSHEET_MICROSOFT_AUTHORITY_URL
-                                   the same for Microsoft, such as a national cloud";
+                                   the same for Microsoft, such as a national cloud
+Only in the settings file:
+  [token_command]                  commands that print access tokens, by account, such as
+                                   \"google:me@example.com\" = [\"gcloud\", \"auth\",
+                                   \"print-access-token\"]; then run account add google
+                                   --hint me@example.com";
 
 #[derive(Debug, Subcommand)]
 enum Command {
@@ -282,10 +289,11 @@ enum Account {
         /// GUID or domain of a directory (Microsoft).
         #[arg(long)]
         tenant: Option<String>,
-        /// A mailbox shared with the person who signs in (Microsoft).
+        /// A mailbox shared with the person who signs in (Microsoft), or opened by the
+        /// service account of the settings (Google).
         #[arg(long, value_name = "ADDRESS")]
         mailbox: Option<String>,
-        /// The e-mail address to suggest on the page.
+        /// The e-mail address to suggest on the page, or that a token command is for.
         #[arg(long, value_name = "ADDRESS")]
         hint: Option<String>,
         #[command(flatten)]

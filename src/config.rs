@@ -9,6 +9,7 @@
 //! This module opens no database and no connection, and nothing reads the environment
 //! after start.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -56,6 +57,11 @@ pub struct Config {
     pub google: OauthClient,
     /// The OAuth client for Microsoft.
     pub microsoft: OauthClient,
+    /// The Google service account that acts for the users of its domain.
+    pub google_service_account: Option<ServiceAccount>,
+    /// The commands that print access tokens, each a program and its arguments, by account,
+    /// such as `google:mira@example.com`.
+    pub token_commands: BTreeMap<String, Vec<String>>,
     /// Who may sign in at Microsoft: `common`, `organizations`, `consumers`, or the
     /// GUID or domain of a directory.
     pub microsoft_tenant: String,
@@ -118,6 +124,17 @@ pub struct OauthClient {
     pub id: Option<ClientId>,
     /// The client secret; public clients have none.
     pub secret: Option<ClientSecret>,
+}
+
+/// A Google service account, as its key file names it. `Debug` never shows the key.
+#[derive(Debug, Clone)]
+pub struct ServiceAccount {
+    /// Its address.
+    pub email: String,
+    /// Its private key, in PEM.
+    pub key: ClientSecret,
+    /// The id of the key.
+    pub key_id: Option<String>,
 }
 
 /// The location of the key that encrypts tokens.
@@ -198,6 +215,9 @@ impl Config {
                 secret: None,
             };
         }
+        // Its accounts are nobody's own, so that no real token or key is for them.
+        self.google_service_account = None;
+        self.token_commands.clear();
         // The sandbox is no directory that somebody's own settings could mean.
         self.microsoft_tenant = COMMON.to_owned();
         Ok(())
@@ -226,6 +246,11 @@ impl Config {
             endpoints: endpoints(&settings)?,
             google: OauthClient::from(&settings, "google", settings.get("google.credentials")?)?,
             microsoft: OauthClient::from(&settings, "microsoft", None)?,
+            google_service_account: settings
+                .get("google.service_account")?
+                .map(|found| service_account(&found))
+                .transpose()?,
+            token_commands: settings.commands("token_command")?,
             microsoft_tenant: match settings.get("microsoft.tenant")? {
                 None => COMMON.to_owned(),
                 Some(found) => tenant(&found.value)
@@ -344,6 +369,10 @@ fn credentials(found: &FoundSetting) -> Result<(Option<String>, Option<String>)>
     let json: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
     let client = json.get("installed").or_else(|| json.get("web"));
     let text = |name: &str| Some(client?.get(name)?.as_str()?.to_owned());
+    let next = match json.get("type").and_then(serde_json::Value::as_str) {
+        Some("service_account") => "it is a service account: name it in google.service_account",
+        _ => "download the client's JSON again from Google's console, page Clients",
+    };
     let id = text("client_id").ok_or_else(|| {
         Error::new(
             Kind::Config,
@@ -353,9 +382,26 @@ fn credentials(found: &FoundSetting) -> Result<(Option<String>, Option<String>)>
                 path.display()
             ),
         )
-        .next("download the client's JSON again from Google's console, page Clients")
+        .next(next)
     })?;
     Ok((Some(id), text("client_secret")))
+}
+
+/// Reads the key file of a service account, as Google's console creates it.
+fn service_account(found: &FoundSetting) -> Result<ServiceAccount> {
+    let path = found.path()?;
+    let text = read(&path).map_err(|error| error.context(&found.origin))?;
+    let json: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
+    let text = |name: &str| Some(json.get(name)?.as_str()?.to_owned());
+    let account = text("client_email").zip(text("private_key"));
+    let (email, key) = account.ok_or_else(|| {
+        Error::new(
+            Kind::Config,
+            format!("{}: {} is no key of a service account", found.origin, path.display()),
+        )
+        .next("create a JSON key in Google's console, page Service accounts, Keys")
+    })?;
+    Ok(ServiceAccount { email, key: ClientSecret::new(key), key_id: text("private_key_id") })
 }
 
 /// Returns the state folder: `DAYSHEET_HOME`, else the platform's data folder.

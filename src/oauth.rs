@@ -4,7 +4,9 @@
 //! endpoints, extra parameters, words. The flows are the same for all: consent in a browser that
 //! redirects to this machine (`oauth/sign_in.rs`, whose listener is `oauth/listener.rs`), consent
 //! on another machine with a code (`oauth/device.rs`), and in this module the requests to the
-//! token endpoint with a code or a refresh token. `oauth/said.rs` reads the refusals of an
+//! token endpoint with a code or a refresh token. Accounts that nobody signs in to get their
+//! tokens from a command (`oauth/command.rs`) or with the key of a service account
+//! (`oauth/service.rs`). `oauth/said.rs` reads the refusals of an
 //! endpoint, and `oauth/words.rs` explains them, with `oauth/entra.rs` for Microsoft's numbers.
 //!
 //! It stores nothing: `accounts.rs` keeps the tokens. No token, code or client secret gets into
@@ -20,16 +22,18 @@ use oauth2::{
     StandardErrorResponse, TokenResponse, TokenUrl,
 };
 
-use crate::config::{self, Config};
+use crate::config::{self, Config, ServiceAccount};
 use crate::error::{Error, Kind, Result};
 use crate::net;
 
+mod command;
 mod device;
 mod entra;
 mod error_messages;
 mod error_response;
 mod listener;
 mod providers;
+mod service;
 mod sign_in;
 
 pub use device::DeviceSignIn;
@@ -106,7 +110,8 @@ pub struct Tokens {
     /// The token sent with requests.
     pub access: AccessToken,
     /// The token that obtains the next access token. There always is one after a
-    /// sign-in; after a refresh only if the provider changed it.
+    /// sign-in; after a refresh only if the provider changed it. Accounts that nobody
+    /// signs in to have none.
     pub refresh: Option<RefreshToken>,
     /// When the access token expires, in seconds since 1970.
     pub expires: i64,
@@ -169,6 +174,57 @@ impl Tokens {
 pub(crate) fn is_sendable(token: &AccessToken) -> bool {
     let token = token.secret();
     !token.is_empty() && token.bytes().all(|byte| byte.is_ascii_graphic())
+}
+
+/// The way to an account's access tokens that needs no sign-in, as the settings say.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Unattended<'a> {
+    /// A command that prints them.
+    Command(&'a [String]),
+    /// A Google service account that acts for the account's owner.
+    Service(&'a ServiceAccount),
+}
+
+/// Returns the way to the tokens of the account `id` that needs no sign-in, if there is one.
+pub(crate) fn unattended<'a>(config: &'a Config, id: &str) -> Option<Unattended<'a>> {
+    match config.token_commands.get(id) {
+        Some(command) => Some(Unattended::Command(command)),
+        None if id.starts_with("google:") => {
+            config.google_service_account.as_ref().map(Unattended::Service)
+        }
+        None => None,
+    }
+}
+
+impl Unattended<'_> {
+    /// Gets tokens for the account `id`, such as `google:mira@example.com`. A command says
+    /// nothing of the scopes, so that all of `scopes` count as granted.
+    ///
+    /// # Errors
+    /// Those of the command, or of Google's token endpoint.
+    pub(crate) async fn tokens(
+        self,
+        config: &Config,
+        id: &str,
+        tenant: Option<&str>,
+        scopes: &[&str],
+    ) -> Result<Tokens> {
+        let (provider, email) = id.split_once(':').unwrap_or((id, ""));
+        match self {
+            Self::Service(account) => service::tokens(config, account, email, scopes).await,
+            Self::Command(command) => {
+                let (access, expires) = command::token(id, command).await?;
+                Ok(Tokens {
+                    provider: provider_named(provider)?.name,
+                    tenant: tenant.map(str::to_owned),
+                    access,
+                    refresh: None,
+                    expires,
+                    scopes: scopes.iter().map(|scope| (*scope).to_owned()).collect(),
+                })
+            }
+        }
+    }
 }
 
 /// Why a refresh brought no tokens.

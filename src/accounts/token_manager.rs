@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use super::SignedOut;
 use crate::config::Config;
 use crate::error::{Error, Kind, Result};
-use crate::oauth::{self, Authority, Refusal};
+use crate::oauth::{self, Authority, Refusal, Tokens, Unattended};
 use crate::provider::Status;
 use crate::store::{AccountRow, Store};
 
@@ -54,7 +54,8 @@ struct CachedVersion {
 /// The sealed content of an account's row.
 #[derive(Clone, Serialize, Deserialize)]
 pub(super) struct CachedTokens {
-    pub(super) refresh: RefreshToken,
+    /// None for an account that nobody signs in to.
+    pub(super) refresh: Option<RefreshToken>,
     pub(super) access: AccessToken,
     /// In seconds since 1970.
     pub(super) expires: i64,
@@ -173,11 +174,11 @@ impl TokenManager {
         cached: CachedTokens,
     ) -> Result<Option<CachedTokens>> {
         let authority = Authority::of(&self.config, &row.provider, row.tenant.as_deref())?;
-        match oauth::refresh(&self.config, &authority, &cached.refresh).await {
+        match self.new_tokens(row, &authority, cached.refresh.as_ref()).await {
             Ok(tokens) => {
                 let cached = CachedTokens {
                     // Providers that do not rotate leave it out.
-                    refresh: tokens.refresh.unwrap_or(cached.refresh),
+                    refresh: tokens.refresh.or(cached.refresh),
                     access: tokens.access,
                     expires: tokens.expires,
                 };
@@ -202,6 +203,42 @@ impl TokenManager {
         }
     }
 
+    /// Requests tokens: with the refresh token, or as the settings say for an account that has
+    /// none. A command counts also for an account that was signed in before.
+    async fn new_tokens(
+        &self,
+        row: &AccountRow,
+        authority: &Authority,
+        refresh: Option<&RefreshToken>,
+    ) -> std::result::Result<Tokens, Refusal> {
+        let scopes: Vec<&str> = row.scopes.split_whitespace().collect();
+        let tenant = row.tenant.as_deref();
+        match (oauth::unattended(&self.config, &row.id), refresh) {
+            (Some(Unattended::Service(_)) | None, Some(token)) => {
+                oauth::refresh(&self.config, authority, token).await
+            }
+            (Some(way), _) => {
+                let tokens = way.tokens(&self.config, &row.id, tenant, &scopes).await;
+                tokens.map_err(Refusal::Other)
+            }
+            (None, None) => Err(Refusal::Other(
+                Error::new(
+                    Kind::Config,
+                    format!("the settings no longer say how to get tokens for {}", row.email),
+                )
+                .next(format!(
+                    "restore `token_command` or `google.service_account`, or run {}",
+                    self.again(row)
+                )),
+            )),
+        }
+    }
+
+    /// Returns true if the settings say how to get tokens for the account without a sign-in.
+    pub(super) fn is_unattended(&self, id: &str) -> bool {
+        oauth::unattended(&self.config, id).is_some()
+    }
+
     /// Saves refreshed tokens. Returns false if the row has changed since.
     async fn save(&self, row: &AccountRow, cached: &CachedTokens) -> Result<bool> {
         let sealed = self.seal(&row.id, cached).await?;
@@ -217,21 +254,30 @@ impl TokenManager {
         }
     }
 
-    /// Returns the grant of an account, for revoking it after the account was removed.
-    pub(super) async fn grant(&self, row: &AccountRow) -> Result<RefreshToken> {
+    /// Returns the grant of an account, for revoking it after the account was removed; none if
+    /// nobody signed in to it.
+    pub(super) async fn grant(&self, row: &AccountRow) -> Result<Option<RefreshToken>> {
         Ok(self.unseal(row).await?.refresh)
     }
 
     /// Asks the provider to end an account's grant.
-    pub(super) async fn revoke(&self, row: &AccountRow, grant: Result<RefreshToken>) -> SignedOut {
+    pub(super) async fn revoke(
+        &self,
+        row: &AccountRow,
+        grant: Result<Option<RefreshToken>>,
+    ) -> SignedOut {
         let revoked = async {
             let provider = oauth::provider_named(&row.provider)?;
-            let revoked = oauth::revoke(&self.config, provider, &grant?).await?;
-            Ok((revoked, provider.grants))
+            let Some(grant) = grant? else {
+                return Ok(SignedOut::NoGrant);
+            };
+            Ok(match oauth::revoke(&self.config, provider, &grant).await? {
+                true => SignedOut::Revoked,
+                false => SignedOut::ByHand(provider.grants),
+            })
         };
         match revoked.await {
-            Ok((true, _)) => SignedOut::Revoked,
-            Ok((false, grants)) => SignedOut::ByHand(grants),
+            Ok(outcome) => outcome,
             Err(error) => SignedOut::NotRevoked(error),
         }
     }

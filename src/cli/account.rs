@@ -22,6 +22,7 @@ pub(super) async fn add(config: Config, add: &Add, no_browser: bool) -> Result<E
             show(sign_in, no_browser);
             no_browser.then(|| sign_in.paster())
         }
+        Begun::Unattended(..) => None,
         Begun::Device(device) => {
             say!("To sign in, {}.", device.message());
             None

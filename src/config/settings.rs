@@ -8,6 +8,7 @@
 //! No error shows a value unless it is one of a few words: a secret may be under a mistyped key.
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -174,6 +175,46 @@ impl<'a> Settings<'a> {
         };
         let what = format!("`{key}` in {} is not a known setting", path.display());
         Err(Error::new(Kind::Config, what).next(next))
+    }
+
+    /// Returns a table of commands by account, which only the file can hold: each a list of a
+    /// program and its arguments.
+    pub(super) fn commands(&self, key: &str) -> Result<BTreeMap<String, Vec<String>>> {
+        self.known.borrow_mut().push(key.to_owned());
+        let mut commands = BTreeMap::new();
+        let Some((path, value)) =
+            self.file.as_ref().and_then(|(path, table)| Some((path, table.get(key)?)))
+        else {
+            return Ok(commands);
+        };
+        let wrong = |key: &str, why: &str, next: &str| {
+            let what = format!("`{key}` in {} {why}", path.display());
+            Err(Error::new(Kind::Config, what).next(next))
+        };
+        let example = "write \"google:mira@example.com\" = [\"gcloud\", \"auth\", \
+                       \"print-access-token\"] below [token_command]";
+        let Value::Table(table) = value else {
+            return wrong(key, "is not a table of accounts", example);
+        };
+        for (account, command) in table {
+            let known = format!("{key}.{account}");
+            let named = matches!(account.split_once(':'),
+                Some(("google" | "microsoft", address)) if address.contains('@'));
+            if !named {
+                return wrong(&known, "names no account as provider:address", example);
+            }
+            let words = command.as_array().into_iter().flatten().map(Value::as_str);
+            let Some(words) = words.collect::<Option<Vec<&str>>>().filter(|all| !all.is_empty())
+            else {
+                let next = "list the program and its arguments; a shell has to be named, as in \
+                            [\"sh\", \"-c\", \"…\"]";
+                return wrong(&known, "is no list of texts", next);
+            };
+            let words = words.into_iter().map(str::to_owned).collect();
+            commands.insert(account.to_lowercase(), words);
+            self.known.borrow_mut().push(known);
+        }
+        Ok(commands)
     }
 
     /// Returns words separated by commas, in lower case; none if it is not set.

@@ -135,6 +135,13 @@ fn every_mistake_is_named_and_no_value_is_shown() {
             &["DAYSHEET_ZONE `Middle/Earth`", "Europe/Berlin"];
         &[("DAYSHEET_ACCESS", "all")], None,
             &["DAYSHEET_ACCESS `all`", "read, organize, draft, send, full"];
+        &[], Some("[token_command]\n\"mira@example.com\" = [\"hunter2\"]"),
+            &["`token_command.mira@example.com`", "names no account as provider:address"];
+        &[], Some("[token_command]\n\"google:a@example.com\" = \"hunter2\""),
+            &["`token_command.google:a@example.com`", "a shell has to be named"];
+        &[], Some("token_command = [\"hunter2\"]"), &["`token_command`", "not a table of accounts"];
+        &[("DAYSHEET_GOOGLE_SERVICE_ACCOUNT", "/nowhere.json")], None,
+            &["DAYSHEET_GOOGLE_SERVICE_ACCOUNT", "cannot be read"];
         &[], Some("[google]\ncredentials = \"nowhere.json\""),
             &["`google.credentials`", "/etc/daysheet/nowhere.json", "cannot be read"];
     };
@@ -157,6 +164,29 @@ fn numbers_and_truths_stand_as_such_or_as_texts() {
         let config = settings(&[], Some(&file)).unwrap();
         assert_eq!((config.budget, config.browser, config.remote_pictures), (8_001, false, true));
     }
+}
+
+#[test]
+fn accounts_without_a_sign_in_are_set() {
+    let folder = tempfile::tempdir().unwrap();
+    let key = crate::sign_in::unattended::key_file(folder.path());
+    let file = "[token_command]\n\"google:Mira@example.com\" = [\"gcloud\", \"auth\"]";
+    let config = settings(&[("DAYSHEET_GOOGLE_SERVICE_ACCOUNT", &key)], Some(file)).unwrap();
+    let words = ["gcloud", "auth"].map(str::to_owned).to_vec();
+    assert_eq!(
+        Vec::from_iter(&config.token_commands),
+        [(&"google:mira@example.com".to_owned(), &words)]
+    );
+    let account = config.google_service_account.as_ref().unwrap();
+    assert_eq!(account.email, "daysheet@sandbox.iam.gserviceaccount.com");
+    assert!(!format!("{config:?}").contains("PRIVATE KEY"));
+    let error = settings(&[("DAYSHEET_GOOGLE_CREDENTIALS", &key)], None).unwrap_err();
+    let next = "it is a service account: name it in google.service_account";
+    assert!(error.to_string().ends_with(next), "{error}");
+    // A real token is nothing for the sandbox.
+    let mut config = config;
+    config.use_sandbox("http://127.0.0.1:4100").unwrap();
+    assert!(config.token_commands.is_empty() && config.google_service_account.is_none());
 }
 
 #[test]

@@ -8,6 +8,7 @@ mod numbers;
 mod outcome;
 mod refresh;
 mod token_server;
+pub mod unattended;
 
 use std::time::Duration;
 

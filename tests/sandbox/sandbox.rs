@@ -205,6 +205,43 @@ async fn invalid_token_requests_are_refused() {
 }
 
 #[tokio::test]
+async fn invalid_assertions_are_refused() {
+    let dir = folder(&[("a", "From: a@x\n\nhello\n")]);
+    let sandbox = sandbox(dir.path()).await;
+    let user = User::nobody(sandbox.base());
+    let key = include_bytes!("../fixtures/service_account.pem");
+    let key = jsonwebtoken::EncodingKey::from_rsa_pem(key).unwrap();
+    let header = jsonwebtoken::Header::new(jsonwebtoken::Algorithm::RS256);
+    let now = jiff::Timestamp::now().as_second();
+    for (change, error) in [
+        (json!({}), Value::Null),
+        (json!({"iss": "other@sandbox.iam.gserviceaccount.com"}), json!("invalid_grant")),
+        (json!({"sub": "nobody@example.com"}), json!("invalid_grant")),
+        (json!({"aud": "https://example.com/"}), json!("invalid_grant")),
+        (json!({"exp": now + 4_000}), json!("invalid_grant")),
+        (json!({"exp": now - 600, "iat": now - 900}), json!("invalid_grant")),
+        (json!({"scope": "gmail.readonly"}), json!("invalid_scope")),
+    ] {
+        let mut claims = json!({
+            "iss": "daysheet@sandbox.iam.gserviceaccount.com", "sub": ME, "scope": READONLY,
+            "aud": "https://oauth2.googleapis.com/token", "iat": now, "exp": now + 600,
+        });
+        claims.as_object_mut().unwrap().extend(change.as_object().unwrap().clone());
+        let assertion = jsonwebtoken::encode(&header, &claims, &key).unwrap();
+        let grant = "urn:ietf:params:oauth:grant-type:jwt-bearer";
+        let send = async |assertion: &str| {
+            let fields = form([("grant_type", grant), ("assertion", assertion)]);
+            user.send("POST", GOOGLE.token, &[], fields).await.json()
+        };
+        let reply = send(&assertion).await;
+        assert_eq!(reply["error"], error, "{change} {reply}");
+        assert_eq!(reply["access_token"].is_string(), error.is_null());
+        let (signed, _) = assertion.rsplit_once('.').unwrap();
+        assert_eq!(send(&format!("{signed}.AAAA")).await["error"], "invalid_grant");
+    }
+}
+
+#[tokio::test]
 async fn tokens_expire_and_can_be_revoked() {
     let dir = folder(&[("a", "From: a@x\n\nhello\n")]);
     let sandbox = sandbox(dir.path()).await;

@@ -6,6 +6,7 @@
 //! Pages are in `pages.rs`, tokens and their life in `tokens/mod.rs`.
 
 use hyper::StatusCode;
+use jsonwebtoken::{Algorithm, DecodingKey, Validation};
 use serde_json::{Value, json};
 
 use super::oauth::{self, CONSENT_HEADER, challenge_of, field, is_loopback};
@@ -15,6 +16,11 @@ use crate::google::error;
 use crate::http::{Request, Response};
 use crate::state::State;
 use crate::store::mailbox::Mailbox;
+
+/// The grant type of an assertion.
+const ASSERTION: &str = "urn:ietf:params:oauth:grant-type:jwt-bearer";
+/// The address of the sandbox's service account; its key is `service_account.json`.
+const SERVICE_ACCOUNT: &str = "daysheet@sandbox.iam.gserviceaccount.com";
 
 /// The mailbox of a request's bearer, and what Google's sign-in granted it.
 pub(crate) fn bearer<'a>(
@@ -146,6 +152,9 @@ fn back(redirect_uri: &str, pairs: &[(&str, &str)]) -> Response {
 /// Trades a code or refresh token for an access token.
 pub(super) fn token(state: &State, request: &Request) -> Response {
     let form = request.form();
+    if field(&form, "grant_type") == Some(ASSERTION) {
+        return by_assertion(state, &form);
+    }
     let Some(client) = field(&form, "client_id").filter(|id| !id.is_empty()) else {
         let why = "The OAuth client was not found.";
         return refusal(StatusCode::UNAUTHORIZED, "invalid_client", why);
@@ -155,6 +164,60 @@ pub(super) fn token(state: &State, request: &Request) -> Response {
         Some("refresh_token") => by_refresh_token(state, &form, client),
         Some(other) => bad("unsupported_grant_type", &format!("Invalid grant_type: {other}")),
         None => missing("grant_type"),
+    }
+}
+
+/// The grant of a service account that acts for a user (RFC 7523, section 2.1). Every mailbox
+/// counts as one of its domain, and every scope as allowed.
+fn by_assertion(state: &State, form: &[(String, String)]) -> Response {
+    let Some(assertion) = field(form, "assertion") else {
+        return missing("assertion");
+    };
+    let mut rules = Validation::new(Algorithm::RS256);
+    rules.set_required_spec_claims(&["exp", "iss", "sub", "aud"]);
+    rules.set_issuer(&[SERVICE_ACCOUNT]);
+    // Its host depends on the sandbox's port, so it is looked at below.
+    rules.validate_aud = false;
+    let key = match DecodingKey::from_rsa_pem(include_bytes!("service_account.pub.pem")) {
+        Ok(key) => key,
+        Err(error) => return failure(&error.to_string()),
+    };
+    let claims = match jsonwebtoken::decode::<Value>(assertion, &key, &rules) {
+        Ok(assertion) => assertion.claims,
+        Err(error) => return bad("invalid_grant", &format!("Invalid JWT: {error}")),
+    };
+    let text = |name: &str| claims.get(name).and_then(Value::as_str).unwrap_or_default();
+    let number = |name: &str| claims.get(name).and_then(Value::as_i64).unwrap_or_default();
+    if !text("aud").ends_with("/token") {
+        return bad("invalid_grant", "Invalid JWT: Failed audience check.");
+    }
+    if !(1..=3_600).contains(&(number("exp") - number("iat"))) {
+        return bad(
+            "invalid_grant",
+            "Invalid JWT: Token must be a short-lived token (60 minutes) and in a reasonable \
+             timeframe. Check your iat and exp values in the JWT claim.",
+        );
+    }
+    let scope = text("scope");
+    if scope.is_empty() || !scope.split(' ').all(is_scope) {
+        return bad("invalid_scope", "Invalid OAuth scope or ID token audience provided.");
+    }
+    let Some(mailbox) = state.mailbox(text("sub")) else {
+        return bad("invalid_grant", "Invalid email or User ID");
+    };
+    let authorization = AuthorizationRequest {
+        issuer: Issuer::Google,
+        client_id: SERVICE_ACCOUNT.to_owned(),
+        redirect_uri: String::new(),
+        state: String::new(),
+        scope: scope.to_owned(),
+        challenge: String::new(),
+        offline: false,
+    };
+    let mut sign_in = state.sign_in();
+    match sign_in.issue_tokens(&authorization, mailbox.address.clone()) {
+        Ok(issued) => tokens(&sign_in, issued),
+        Err(error) => failure(error.message()),
     }
 }
 

@@ -15,12 +15,12 @@ use crate::accounts::{Accounts, HOW_TO_ADD};
 use crate::config::Config;
 use crate::encode::Document;
 use crate::error::{Error, Result};
-use crate::oauth::{DeviceSignIn, SignIn, Tokens};
+use crate::oauth::{self, DeviceSignIn, SignIn, Tokens, Unattended};
 use crate::pipeline::{Pipeline, Response, rows_of};
 use crate::provider::Account;
 use crate::provider::Connect;
 use crate::schemas::{ACCOUNT, Level, OUTCOME};
-use crate::text::{Note, note, ours};
+use crate::text::{Note, note, ours, quoted};
 use crate::tools::accounts::{AccountsOp, Add};
 
 /// A sign-in that is over.
@@ -39,6 +39,9 @@ pub enum Begun {
     Browser(SignIn),
     /// With a code that is entered elsewhere.
     Device(DeviceSignIn),
+    /// Without anybody: the tokens came from a command, or through a service account, whose
+    /// address it is.
+    Unattended(Box<Tokens>, Option<String>),
 }
 
 impl Begun {
@@ -54,9 +57,25 @@ impl Begun {
             return Err(Error::argument("the shared mailbox is not an address")
                 .next("give its full e-mail address"));
         }
+        let tenant = add.tenant.as_deref();
+        let owner = add.mailbox.as_ref().or(add.address.as_ref());
+        let id = owner.map(|owner| format!("{}:{}", add.provider, owner.trim().to_lowercase()));
+        let id = id.unwrap_or_default();
+        let way = oauth::unattended(config, &id);
+        // Without a mailbox, its owner signs in, service account or not.
+        if let Some(way @ Unattended::Service(account)) = way
+            && add.mailbox.is_some()
+        {
+            let scopes = connect.scopes(&add.provider, false, config.access)?;
+            let tokens = way.tokens(config, &id, tenant, &scopes).await?;
+            return Ok(Self::Unattended(Box::new(tokens), Some(account.email.clone())));
+        }
         let scopes = connect.scopes(&add.provider, add.mailbox.is_some(), config.access)?;
         let scopes = scopes.as_slice();
-        let tenant = add.tenant.as_deref();
+        if let Some(way @ Unattended::Command(_)) = way {
+            let tokens = way.tokens(config, &id, tenant, scopes).await?;
+            return Ok(Self::Unattended(Box::new(tokens), None));
+        }
         if add.device {
             let device = DeviceSignIn::start(config, &add.provider, tenant, scopes).await?;
             return Ok(Self::Device(device));
@@ -78,6 +97,9 @@ impl Begun {
         add: &Add,
     ) -> Result<Finished> {
         let (tokens, page) = match self {
+            Self::Unattended(tokens, through) => {
+                return unattended(accounts, connect, *tokens, add, through).await;
+            }
             Self::Browser(sign_in) => {
                 let (tokens, page) = sign_in.wait().await?;
                 (tokens, Some(page))
@@ -93,6 +115,37 @@ impl Begun {
         }
         finished
     }
+}
+
+/// Adds an account that nobody signed in to. Its tokens must be those of the requested address,
+/// because the settings name it.
+async fn unattended(
+    accounts: &Accounts,
+    connect: &dyn Connect,
+    tokens: Tokens,
+    add: &Add,
+    through: Option<String>,
+) -> Result<Finished> {
+    let requested = add.mailbox.as_ref().or(add.address.as_ref()).map_or("", |one| one.trim());
+    // A service account's token is the mailbox's own; a command's may open a shared mailbox.
+    let mailbox = add.mailbox.as_deref().filter(|_| through.is_none());
+    let person = connect.address(tokens.provider, tokens.access.secret(), mailbox).await?;
+    let account = match (through, mailbox) {
+        (None, Some(mailbox)) if !requested.eq_ignore_ascii_case(person.trim()) => {
+            accounts.add_shared(tokens, mailbox, &person).await?
+        }
+        (_, _) if !requested.eq_ignore_ascii_case(person.trim()) => {
+            return Err(Error::argument(format!(
+                "the token for {} is one of {}",
+                quoted(requested),
+                quoted(person.trim())
+            ))
+            .next("correct the address, in the settings too"));
+        }
+        (Some(through), _) => accounts.add_shared(tokens, &person, &through).await?,
+        (None, _) => accounts.add(tokens, &person).await?,
+    };
+    Ok(Finished { account, note: None })
 }
 
 /// Adds an account from new tokens: asks the provider for their owner, and stores both.
@@ -294,6 +347,11 @@ impl Pipeline {
     async fn account_add(&self, add: Add) -> Result<Response> {
         let begun = Begun::start(&self.config, &*self.connect, &add).await?;
         let detail = match &begun {
+            Begun::Unattended(..) => {
+                let finished = begun.finish(&self.accounts, &*self.connect, &add).await?;
+                let detail = "signed in as the settings say, without a page";
+                return Ok(self.outcome(&finished.account.email, "add", "done", detail));
+            }
             Begun::Device(device) => device.message(),
             Begun::Browser(sign_in) => {
                 let url = sign_in.url();

@@ -21,7 +21,7 @@ use serde_json::{Value, json};
 use super::token_server::{Answer, TokenServer, get, redirect};
 
 /// Says that every token is Mira's, and opens one shared mailbox.
-struct Mira;
+pub struct Mira;
 
 #[async_trait]
 impl Connect for Mira {

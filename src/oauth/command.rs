@@ -1,0 +1,110 @@
+//! Access tokens that a command of the user's prints, such as `gcloud auth print-access-token`.
+//!
+//! The command is a program with its arguments, as the settings list them; no shell reads it.
+//! What it prints is used as a token and never shown, logged or quoted in an error, and its
+//! stderr is dropped, because either may contain secrets.
+
+use std::process::Stdio;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use oauth2::AccessToken;
+use serde_json::Value;
+use tokio::io::AsyncReadExt;
+use tokio::process::Command;
+
+use super::is_sendable;
+use crate::error::{Error, Kind, Result};
+
+/// How long a command may take; shorter than the lease of the account that it is for.
+const LIMIT: Duration = Duration::from_secs(15);
+/// The most bytes that are read of its output.
+const MOST: usize = 64 * 1024;
+/// The assumed lifetime, in seconds, of a token that comes without one: commands may print a
+/// token from their own cache, which has been valid for a while.
+const LIFETIME: i64 = 300;
+
+/// Runs the command for the account `id`; returns the token, and when it expires in seconds
+/// since 1970.
+///
+/// # Errors
+/// [`Kind::Config`] if the command cannot be started or prints no token, [`Kind::Auth`] if it
+/// fails, [`Kind::Timeout`].
+pub(super) async fn token(id: &str, command: &[String]) -> Result<(AccessToken, i64)> {
+    let (program, arguments) = command
+        .split_first()
+        .ok_or_else(|| Error::new(Kind::Config, format!("the token command of {id} is empty")))?;
+    let mut process = Command::new(program);
+    process.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut child = process.kill_on_drop(true).spawn().map_err(|error| {
+        Error::new(
+            Kind::Config,
+            format!("the token command of {id} could not be started ({})", error.kind()),
+        )
+        .next("give the full path of its program in `token_command`")
+    })?;
+    let finished = async {
+        let mut output = Vec::new();
+        if let Some(stdout) = child.stdout.take() {
+            stdout.take(MOST as u64 + 1).read_to_end(&mut output).await?;
+        }
+        // A program that prints more is ended, not waited for.
+        let status = match output.len() > MOST {
+            true => None,
+            false => Some(child.wait().await?),
+        };
+        Ok::<_, std::io::Error>((status, output))
+    };
+    let finished = tokio::time::timeout(LIMIT, finished).await.map_err(|_elapsed| {
+        Error::new(
+            Kind::Timeout,
+            format!("the token command of {id} took over {} seconds", LIMIT.as_secs()),
+        )
+        .next("run it in a terminal: it may be waiting for an answer")
+    })?;
+    let (status, output) = finished.map_err(|error| {
+        Error::new(Kind::Auth, format!("the token command of {id} broke ({})", error.kind()))
+            .next("try again")
+    })?;
+    if let Some(status) = status
+        && !status.success()
+    {
+        let code = status.code().map_or("a signal".to_owned(), |code| format!("code {code}"));
+        return Err(Error::new(
+            Kind::Auth,
+            format!("the token command of {id} failed with {code}"),
+        )
+        .next("run it in a terminal to see why: its own sign-in may have ended"));
+    }
+    let token = status.and_then(|_ended| read(&output, Timestamp::now().as_second()));
+    token.ok_or_else(|| {
+        Error::new(Kind::Config, format!("the token command of {id} printed no access token")).next(
+            "it must print the token alone, or JSON with `access_token` and `expires_in`, as \
+                 gcloud and az do",
+        )
+    })
+}
+
+/// Reads a token and when it expires: the token alone, or an object with it under the names that
+/// OAuth, `gcloud` and `az` use.
+fn read(output: &[u8], now: i64) -> Option<(AccessToken, i64)> {
+    let text = std::str::from_utf8(output).ok()?.trim();
+    let object = match text.starts_with('{') {
+        true => serde_json::from_str::<Value>(text).ok()?,
+        false => Value::Null,
+    };
+    let named = ["access_token", "accessToken", "token"];
+    let token = match &object {
+        Value::Null => text,
+        object => named.iter().find_map(|name| object.get(name)?.as_str())?,
+    };
+    let number = |name: &str| {
+        let value = object.get(name)?;
+        value.as_i64().or_else(|| value.as_str()?.parse().ok())
+    };
+    let expires = number("expires_on")
+        .or_else(|| Some(now.saturating_add(number("expires_in")?)))
+        .unwrap_or(now + LIFETIME);
+    let token = AccessToken::new(token.to_owned());
+    is_sendable(&token).then_some((token, expires))
+}

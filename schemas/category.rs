@@ -3,8 +3,38 @@
 use super::Api::{Gmail, Outlook};
 use super::Kind::{Count, Text};
 use super::Level::{Key, More};
-use super::Source::{Account, Path};
+use super::Source::{self, Account, First, Is, Path};
 use super::{Field, In, Table, field, table};
+
+/// The colours of Outlook's categories by the words that Outlook shows, `preset0` first.
+pub const CATEGORY_COLORS: &[(&str, Source)] = &[
+    ("red", Is("color", "preset0")),
+    ("orange", Is("color", "preset1")),
+    ("brown", Is("color", "preset2")),
+    ("yellow", Is("color", "preset3")),
+    ("green", Is("color", "preset4")),
+    ("teal", Is("color", "preset5")),
+    ("olive", Is("color", "preset6")),
+    ("blue", Is("color", "preset7")),
+    ("purple", Is("color", "preset8")),
+    ("cranberry", Is("color", "preset9")),
+    ("steel", Is("color", "preset10")),
+    ("darksteel", Is("color", "preset11")),
+    ("gray", Is("color", "preset12")),
+    ("darkgray", Is("color", "preset13")),
+    ("black", Is("color", "preset14")),
+    ("darkred", Is("color", "preset15")),
+    ("darkorange", Is("color", "preset16")),
+    ("darkbrown", Is("color", "preset17")),
+    ("darkyellow", Is("color", "preset18")),
+    ("darkgreen", Is("color", "preset19")),
+    ("darkteal", Is("color", "preset20")),
+    ("darkolive", Is("color", "preset21")),
+    ("darkblue", Is("color", "preset22")),
+    ("darkpurple", Is("color", "preset23")),
+    ("darkcranberry", Is("color", "preset24")),
+    ("none", Is("color", "none")),
+];
 
 /// One row per user label (Gmail) or category (Outlook).
 pub const CATEGORY: Table = table(
@@ -21,11 +51,44 @@ const FIELDS: &[Field] = &In("category").columns([
         .settable()
         .untrusted(100)
         .sources(&[(Gmail, Path("name")), (Outlook, Path("displayName"))]),
-    field("color", Text, "Colour, in the provider's words.")
+    field("color", Text, "Colour: a word such as blue (Outlook), a hex code (Gmail).")
         .settable()
         .level(More)
         .untrusted(20)
-        .sources(&[(Gmail, Path("color/backgroundColor")), (Outlook, Path("color"))]),
+        .sources(&[(Gmail, Path("color/backgroundColor")), (Outlook, First(CATEGORY_COLORS, ""))]),
+    field(
+        "in_list",
+        Text,
+        "In the list of labels: show, unread (if it has any) or hide; Gmail only.",
+    )
+    .settable()
+    .level(More)
+    .ours()
+    .sources(&[(
+        Gmail,
+        First(
+            &[
+                ("show", Is("labelListVisibility", "labelShow")),
+                ("unread", Is("labelListVisibility", "labelShowIfUnread")),
+                ("hide", Is("labelListVisibility", "labelHide")),
+            ],
+            "",
+        ),
+    )]),
+    field("in_messages", Text, "On the messages of a list: show or hide; Gmail only.")
+        .settable()
+        .level(More)
+        .ours()
+        .sources(&[(
+            Gmail,
+            First(
+                &[
+                    ("show", Is("messageListVisibility", "show")),
+                    ("hide", Is("messageListVisibility", "hide")),
+                ],
+                "",
+            ),
+        )]),
     field("unread", Count, "Unread messages with it; Gmail only.")
         .level(More)
         .sources(&[(Gmail, Path("messagesUnread"))]),

@@ -34,7 +34,7 @@ pub use auto_reply::AUTO_REPLY;
 pub use body::BODY;
 pub use busy::BUSY;
 pub use calendar::CALENDAR;
-pub use category::CATEGORY;
+pub use category::{CATEGORY, CATEGORY_COLORS};
 pub use change::CHANGE;
 pub use clash::CLASH;
 pub use contact::{CONTACT, CONTACT_ID, SAVED};

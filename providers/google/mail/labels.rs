@@ -1,14 +1,14 @@
 //! Gmail's labels by their names; creating, renaming and deleting labels.
 
 use hyper::Method;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::{Gmail, check};
 use crate::json::text;
 use crate::labels::{is_category, same_label};
 use crate::written::holds;
 use daysheet_core::error::{Error, Kind, Result};
-use daysheet_core::provider::mail::{FolderKind, FolderRef};
+use daysheet_core::provider::mail::{FolderKind, FolderRef, LabelLook};
 use daysheet_core::query;
 use daysheet_core::text::brief;
 use daysheet_core::text::quoted;
@@ -33,6 +33,11 @@ const RESERVED: &[&str] = &[
     "archive", "anywhere", "chat", "chats", "all mail", "scheduled", "snoozed", "muted", "outbox",
 ];
 
+/// Where a label is shown, in our words and in Gmail's.
+const IN_LIST: &[(&str, &str)] =
+    &[("show", "labelShow"), ("unread", "labelShowIfUnread"), ("hide", "labelHide")];
+const IN_MESSAGES: &[(&str, &str)] = &[("show", "show"), ("hide", "hide")];
+
 impl Gmail {
     pub(super) async fn find_label(
         &self,
@@ -56,7 +61,7 @@ impl Gmail {
         if let Some(found) = resolve_label(&labels, name) {
             return Ok(found);
         }
-        let made = self.make_label(name, None).await?;
+        let made = self.make_label(name, &LabelLook::default()).await?;
         Ok(FolderRef {
             id: text(&made, "id").to_owned(),
             name: text(&made, "name").to_owned(),
@@ -74,8 +79,8 @@ impl Gmail {
     }
 
     /// Creates a label, and those above it that are missing; returns Gmail's object.
-    pub(super) async fn make_label(&self, name: &str, colour: Option<&str>) -> Result<Value> {
-        let colour = colour.map(paint).transpose()?;
+    pub(super) async fn make_label(&self, name: &str, look: &LabelLook) -> Result<Value> {
+        let look = look_of(look)?;
         let levels = levels(name)?;
         let mut made = Value::Null;
         let mut path = String::new();
@@ -98,8 +103,8 @@ impl Gmail {
                 "labelListVisibility": "labelShow",
                 "messageListVisibility": "show",
             });
-            if let (true, Some(colour), Some(body)) = (last, &colour, body.as_object_mut()) {
-                body.insert("color".to_owned(), colour.clone());
+            if let (true, Some(body)) = (last, body.as_object_mut()) {
+                body.extend(look.clone());
             }
             made = self.add_label(&path, &body).await?;
         }
@@ -125,22 +130,16 @@ impl Gmail {
         })
     }
 
-    /// Changes the name or colour of a label, and the names of those below it; returns
+    /// Changes the name or look of a label, and the names of those below it; returns
     /// Gmail's object.
     pub(super) async fn change_label(
         &self,
         id: &str,
         name: Option<&str>,
-        colour: Option<&str>,
+        look: &LabelLook,
     ) -> Result<Value> {
         let old = self.own_label(id, "changed").await?;
-        let mut body = json!({});
-        let Some(fields) = body.as_object_mut() else {
-            return Err(Error::new(Kind::Internal, "an object is missing"));
-        };
-        if let Some(colour) = colour {
-            fields.insert("color".to_owned(), paint(colour)?);
-        }
+        let mut fields = look_of(look)?;
         if let Some(name) = name {
             let levels = levels(name)?;
             if let Some((_, above @ [_, ..])) = levels.split_last() {
@@ -154,6 +153,7 @@ impl Gmail {
                 Error::argument("there is nothing to change").next("give a name or a colour")
             );
         }
+        let body = Value::Object(fields);
         self.forget_labels().await;
         self.write_label(id, &body).await.map_err(|error| match error.kind() {
             Kind::Provider(409) => Error::argument("Gmail already has a label of this name")
@@ -288,6 +288,30 @@ fn levels(name: &str) -> Result<Vec<String>> {
         }
         _ => Ok(levels),
     }
+}
+
+/// Returns the look of a label in Gmail's fields.
+fn look_of(look: &LabelLook) -> Result<Map<String, Value>> {
+    let mut fields = Map::new();
+    if let Some(colour) = &look.colour {
+        fields.insert("color".to_owned(), paint(colour)?);
+    }
+    for (name, word, key, known) in [
+        ("in_list", &look.in_list, "labelListVisibility", IN_LIST),
+        ("in_messages", &look.in_messages, "messageListVisibility", IN_MESSAGES),
+    ] {
+        let Some(word) = word else {
+            continue;
+        };
+        let found = known.iter().find(|(known, _)| word.trim().eq_ignore_ascii_case(known));
+        let (_, value) = found.ok_or_else(|| {
+            let words: Vec<&str> = known.iter().map(|(word, _)| *word).collect();
+            Error::argument(format!("`{name}` is `{}`", brief(word)))
+                .next(format!("use one of: {}", words.join(", ")))
+        })?;
+        fields.insert(key.to_owned(), (*value).into());
+    }
+    Ok(fields)
 }
 
 /// Returns a label's colour for Gmail: a background of its palette, and a text colour

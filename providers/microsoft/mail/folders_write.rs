@@ -13,8 +13,9 @@ use crate::microsoft::response::not_ours;
 use crate::net;
 use crate::written::holds;
 use daysheet_core::error::{Error, Kind, Result};
-use daysheet_core::provider::mail::FolderRef;
+use daysheet_core::provider::mail::{FolderRef, LabelLook};
 use daysheet_core::query::{PLACES, place};
+use daysheet_core::schemas::CATEGORY_COLORS;
 use daysheet_core::text::brief;
 use daysheet_core::text::quoted;
 
@@ -27,12 +28,8 @@ const LONGEST: usize = 255;
 /// Categories that are read, and pages of them.
 const CATEGORIES: usize = 5_000;
 const PAGES: usize = 100;
-/// Colours of categories: Graph's words and those that Outlook shows.
-const COLOURS: &[&str] = &[
-    "red", "orange", "brown", "yellow", "green", "teal", "olive", "blue", "purple", "cranberry",
-    "steel", "darksteel", "gray", "darkgray", "black", "darkred", "darkorange", "darkbrown",
-    "darkyellow", "darkgreen", "darkteal", "darkolive", "darkblue", "darkpurple", "darkcranberry",
-];
+/// The number of colours of categories; the last word of the list is for none.
+const COLORS: usize = CATEGORY_COLORS.len() - 1;
 
 /// Returns the folder of a name, an id or a word; creates it if it is missing and
 /// `create` is set.
@@ -274,7 +271,7 @@ async fn post_category(
     }
     // A colour that no other category has, as Outlook chooses.
     let free = || {
-        (0..COLOURS.len())
+        (0..COLORS)
             .map(|number| format!("preset{number}"))
             .find(|preset| {
                 let has = |one: &Value| text(one, "color").eq_ignore_ascii_case(preset);
@@ -294,8 +291,8 @@ async fn post_category(
 }
 
 /// Makes a category; as the table `category` reads it.
-pub async fn create_category(outlook: &Outlook, name: &str, colour: Option<&str>) -> Result<Value> {
-    let colour = colour.map(preset).transpose()?;
+pub async fn create_category(outlook: &Outlook, name: &str, look: &LabelLook) -> Result<Value> {
+    let colour = colour(look)?;
     let all = categories(outlook).await?;
     if find_category(&all, name).is_some() {
         return Err(Error::argument(format!("the category `{}` already exists", brief(name)))
@@ -309,10 +306,10 @@ pub async fn update_category(
     outlook: &Outlook,
     id: &str,
     name: Option<&str>,
-    colour: Option<&str>,
+    look: &LabelLook,
 ) -> Result<Value> {
     outlook.own("categories")?;
-    let colour = colour.map(preset).transpose()?;
+    let colour = colour(look)?;
     let all = categories(outlook).await?;
     let found = find_category(&all, id).ok_or_else(no_category)?;
     if name.is_some_and(|name| name != text(found, "displayName")) {
@@ -365,6 +362,15 @@ fn no_category() -> Error {
         .next("lookup kind=categories lists them")
 }
 
+/// Returns the colour of a look in Graph's words.
+fn colour(look: &LabelLook) -> Result<Option<String>> {
+    if look.in_list.is_some() || look.in_messages.is_some() {
+        return Err(Error::argument("Outlook shows all categories everywhere")
+            .next("leave out `in_list` and `in_messages`"));
+    }
+    look.colour.as_deref().map(preset).transpose()
+}
+
 /// Returns a colour in Graph's words: `none`, `preset0` to `preset24`, or a plain name.
 fn preset(colour: &str) -> Result<String> {
     let lower: String = colour
@@ -376,12 +382,15 @@ fn preset(colour: &str) -> Result<String> {
     let number = lower
         .strip_prefix("preset")
         .and_then(|number| number.parse::<usize>().ok())
-        .or_else(|| COLOURS.iter().position(|known| *known == lower));
+        .or_else(|| CATEGORY_COLORS.iter().position(|(known, _)| *known == lower));
     match number {
         _ if lower == "none" => Ok(lower),
-        Some(number) if number < COLOURS.len() => Ok(format!("preset{number}")),
-        _ => Err(Error::argument(format!("Outlook has no colour `{}`", brief(colour)))
-            .next(format!("use none, preset0 to preset24, or one of: {}", COLOURS.join(", ")))),
+        Some(number) if number < COLORS => Ok(format!("preset{number}")),
+        _ => {
+            let known: Vec<&str> = CATEGORY_COLORS.iter().map(|(known, _)| *known).collect();
+            Err(Error::argument(format!("Outlook has no colour `{}`", brief(colour)))
+                .next(format!("use preset0 to preset24, or one of: {}", known.join(", "))))
+        }
     }
 }
 

@@ -524,6 +524,18 @@ pub struct ContactCard {
     pub title: Option<String>,
 }
 
+/// How a label or category is shown, in the words of the table `category`; none leaves it as it
+/// is.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct LabelLook {
+    /// Its colour.
+    pub colour: Option<String>,
+    /// Whether the list of labels has it.
+    pub in_list: Option<String>,
+    /// Whether messages show it in lists.
+    pub in_messages: Option<String>,
+}
+
 /// One change to a mailbox's settings, folders, rules or contacts.
 #[derive(Debug, Clone, PartialEq)]
 #[expect(missing_docs, reason = "fields are what they are called")]
@@ -540,16 +552,15 @@ pub enum SettingsChange {
     DeleteFolder {
         id: String,
     },
-    /// `colour` in the words of the table `category`.
     CreateCategory {
         name: String,
-        colour: Option<String>,
+        look: LabelLook,
     },
     /// A new name is refused where the provider cannot rename a category.
     UpdateCategory {
         id: String,
         name: Option<String>,
-        colour: Option<String>,
+        look: LabelLook,
     },
     DeleteCategory {
         id: String,

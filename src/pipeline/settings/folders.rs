@@ -10,7 +10,7 @@ use crate::error::{Error, Kind, Result};
 use crate::flatten::{self, Context};
 use crate::pipeline::{Pipeline, Response};
 use crate::project::project;
-use crate::provider::mail::{FolderKind, FolderRef, SettingsChange};
+use crate::provider::mail::{FolderKind, FolderRef, LabelLook, SettingsChange};
 use crate::provider::{ListRequest, People, Total};
 use crate::query::{self, Query, Term};
 use crate::schemas::{CATEGORY, FOLDER, Level, MESSAGE};
@@ -34,7 +34,12 @@ impl Pipeline {
             columns.push(MESSAGES);
         }
         let set = Set::of(request, &columns)?;
-        let (name, colour) = (set.name()?, set.text("color")?);
+        let name = set.name()?;
+        let look = LabelLook {
+            colour: set.text("color")?,
+            in_list: set.text("in_list")?,
+            in_messages: set.text("in_messages")?,
+        };
         if request.op == ManageOp::Create {
             no_id(request)?;
             let name =
@@ -53,7 +58,7 @@ impl Pipeline {
             }
             let change = match folder {
                 true => SettingsChange::CreateFolder { name: name.clone() },
-                false => SettingsChange::CreateCategory { name: name.clone(), colour },
+                false => SettingsChange::CreateCategory { name: name.clone(), look },
             };
             if request.dry_run {
                 let detail = format!("in {}", owner.label);
@@ -66,15 +71,15 @@ impl Pipeline {
         let id_or_name = id(request, "its name or id, from lookup kind=folders")?;
         let (owner, place) = self.named_place(request, id_or_name, kind).await?;
         if request.op == ManageOp::Delete {
-            if name.is_some() || colour.is_some() {
-                return Err(Error::argument("op=delete takes no `name` or `color`")
+            if name.is_some() || look != LabelLook::default() {
+                return Err(Error::argument("op=delete takes only `messages`")
                     .next("name what to delete by `id` alone"));
             }
             let fate = set.text(MESSAGES)?;
             return self.delete_place(request, &owner, &place, folder, fate.as_deref()).await;
         }
         let name = name.filter(|name| *name != place.name);
-        if name.is_none() && colour.is_none() {
+        if name.is_none() && look == LabelLook::default() {
             return match set.is_empty() {
                 true => Err(nothing()),
                 false => {
@@ -86,7 +91,7 @@ impl Pipeline {
         let detail = name.as_ref().map_or_else(String::new, |name| format!("to {name}"));
         let change = match (folder, name) {
             (true, Some(name)) => SettingsChange::RenameFolder { id: place.id.clone(), name },
-            (_, name) => SettingsChange::UpdateCategory { id: place.id.clone(), name, colour },
+            (_, name) => SettingsChange::UpdateCategory { id: place.id.clone(), name, look },
         };
         if request.dry_run {
             let about = (place.name.as_str(), "update", detail.as_str());

@@ -2,7 +2,7 @@
 //! language, labels and contacts.
 
 use daysheet_core::provider::mail::{
-    Audience, AutoReply, ContactCard, Rule, RuleStep, SettingsChange,
+    Audience, AutoReply, ContactCard, LabelLook, Rule, RuleStep, SettingsChange,
 };
 use daysheet_core::query::{MessagePart, Query, Term};
 use serde_json::{Value, json};
@@ -421,13 +421,19 @@ async fn renaming_a_label_renames_its_children() {
     let paint = |colour: &str| SettingsChange::UpdateCategory {
         id: "Label_1".to_owned(),
         name: None,
-        colour: Some(colour.to_owned()),
+        look: LabelLook {
+            colour: Some(colour.to_owned()),
+            in_list: Some("unread".to_owned()),
+            in_messages: Some("Hide".to_owned()),
+        },
     };
     gmail.mail.rehearse(&paint("#FAD165")).await.unwrap();
     assert_eq!(gmail.written(), []);
     gmail.mail.apply_settings(&paint("#FAD165")).await.unwrap();
     let colour = json!({"backgroundColor": "#fad165", "textColor": "#000000"});
-    assert_eq!(gmail.written(), [("PATCH labels/Label_1".to_owned(), json!({"color": colour}))]);
+    let look = json!({"color": colour, "labelListVisibility": "labelShowIfUnread",
+                      "messageListVisibility": "hide"});
+    assert_eq!(gmail.written(), [("PATCH labels/Label_1".to_owned(), look)]);
     let delete = |id: &str| SettingsChange::DeleteFolder { id: id.to_owned() };
     assert_eq!(gmail.mail.apply_settings(&delete("Label_1")).await, Ok(None));
     assert_eq!(gmail.written(), [("DELETE labels/Label_1".to_owned(), Value::Null)]);
@@ -437,6 +443,10 @@ async fn renaming_a_label_renames_its_children() {
             "Gmail has no colour `red`: give one of Gmail's palette, such as #16a766, #4a86e8 or \
              #fb4c2f"
                 .to_owned();
+        SettingsChange::UpdateCategory {
+            id: "Label_1".to_owned(), name: None,
+            look: LabelLook { in_list: Some("no".to_owned()), ..LabelLook::default() },
+        }, "`in_list` is `no`: use one of: show, unread, hide".to_owned();
         rename("INBOX", "x"), format!("Gmail's own labels cannot be changed: {own_alone}");
         delete("INBOX"), format!("Gmail's own labels cannot be deleted: {own_alone}");
         SettingsChange::CreateFolder { name: "clients".to_owned() },

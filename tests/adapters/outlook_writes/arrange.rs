@@ -1,6 +1,8 @@
 //! Folders, categories, automatic answers, settings and contacts.
 
-use daysheet_core::provider::mail::{Audience, AutoReply, ContactCard, Rule, SettingsChange};
+use daysheet_core::provider::mail::{
+    Audience, AutoReply, ContactCard, LabelLook, Rule, SettingsChange,
+};
 
 use super::organize::folders;
 use super::*;
@@ -64,6 +66,10 @@ fn text(text: &str) -> Option<String> {
     Some(text.to_owned())
 }
 
+fn look(colour: &str) -> LabelLook {
+    LabelLook { colour: text(colour), ..LabelLook::default() }
+}
+
 #[tokio::test]
 async fn automatic_reply_is_read() {
     let outlook = taker().await;
@@ -119,13 +125,13 @@ async fn settings_are_written_in_graphs_terms() {
             Some(json!({"id": CLIENTS, "displayName": "read"}));
         SettingsChange::DeleteFolder { id: CLIENTS.to_owned() },
             "DELETE /me/mailFolders/AAkALgAAfolderClients01=", Value::Null, None;
-        SettingsChange::CreateCategory { name: "Urgent".to_owned(), colour: text("Dark grey") },
+        SettingsChange::CreateCategory { name: "Urgent".to_owned(), look: look("Dark grey") },
             "POST /me/outlook/masterCategories",
             json!({"displayName": "Urgent", "color": "preset13"}),
             Some(json!({
                 "id": "AAkALgAAthingNew000001=", "displayName": "Urgent", "color": "preset13",
             }));
-        SettingsChange::UpdateCategory { id: "print".to_owned(), name: None, colour: text("preset7") },
+        SettingsChange::UpdateCategory { id: "print".to_owned(), name: None, look: look("preset7") },
             "PATCH /me/outlook/masterCategories/c-1", json!({"color": "preset7"}),
             Some(json!({"id": "c-1", "displayName": "Print", "color": "preset0"}));
         SettingsChange::DeleteCategory { id: "Print".to_owned() }, "DELETE /me/outlook/masterCategories/c-1",
@@ -181,11 +187,16 @@ async fn unsupported_settings_are_refused_before_any_request() {
             "a folder cannot be renamed into another folder: give its new name without slashes";
         SettingsChange::DeleteFolder { id: INBOX.to_owned() },
             "`inbox` is Outlook's own folder: name a user folder";
-        SettingsChange::UpdateCategory { id: "Print".to_owned(), name: text("Prints"), colour: None },
+        SettingsChange::UpdateCategory { id: "Print".to_owned(), name: text("Prints"), look: LabelLook::default() },
             "Outlook cannot rename a category: create one with the new name, label the messages \
              with it, and delete this one";
-        SettingsChange::CreateCategory { name: "PRINT".to_owned(), colour: None },
+        SettingsChange::CreateCategory { name: "PRINT".to_owned(), look: LabelLook::default() },
             "the category `PRINT` already exists: choose another name";
+        SettingsChange::UpdateCategory {
+            id: "Print".to_owned(), name: None,
+            look: LabelLook { in_list: text("hide"), ..LabelLook::default() },
+        },
+            "Outlook shows all categories everywhere: leave out `in_list` and `in_messages`";
         SettingsChange::CreateContact(ContactCard::default()),
             "a contact needs a name or an address: give its name or its e-mail addresses";
     } {

@@ -6,7 +6,7 @@ use daysheet_core::call::client::NonInteractive;
 use daysheet_core::error::Kind;
 use daysheet_core::project::project;
 use daysheet_core::provider::mail::{
-    AttachmentContent, Audience, AutoReply, ContactCard, Flag, FolderKind, MailState,
+    AttachmentContent, Audience, AutoReply, ContactCard, Flag, FolderKind, LabelLook, MailState,
     MessageAction, Origin, OutgoingMessage, Rule, RuleStep, SendLookup, SendStatus, SettingsChange,
     StoredDraft,
 };
@@ -413,10 +413,11 @@ async fn mailbox_settings_are_written_and_read_back() {
         assert_eq!(settings["language"]["locale"], "sv-SE");
         assert_eq!(settings["timeZone"], "Tokyo Standard Time");
         let (id, name) = (text("Lanterns"), text("Lanterns"));
-        let made = SettingsChange::CreateCategory { name, colour: Some(text("teal")) };
+        let look = |colour| LabelLook { colour: Some(text(colour)), ..LabelLook::default() };
+        let made = SettingsChange::CreateCategory { name, look: look("teal") };
         assert_eq!(written(made).await["color"], "preset5");
-        let colour = Some(text("none"));
-        let changed = SettingsChange::UpdateCategory { id: id.clone(), name: None, colour };
+        let changed =
+            SettingsChange::UpdateCategory { id: id.clone(), name: None, look: look("none") };
         assert_eq!(written(changed).await["color"], "none");
         assert_eq!(set(SettingsChange::DeleteCategory { id }).await, Ok(None));
     }

@@ -20,7 +20,7 @@ use crate::written::holds;
 use daysheet_core::error::{Error, Kind, Result};
 use daysheet_core::provider::Mailbox;
 use daysheet_core::provider::mail::{
-    Audience, AutoReply, FolderKind, MailboxSettings, Rule, RuleStep, SettingsChange,
+    Audience, AutoReply, FolderKind, LabelLook, MailboxSettings, Rule, RuleStep, SettingsChange,
 };
 use daysheet_core::text::brief;
 use filters::{criteria, rule};
@@ -47,15 +47,17 @@ impl MailboxSettings for Gmail {
 
     async fn apply_settings(&self, change: &SettingsChange) -> Result<Option<Value>> {
         match change {
-            SettingsChange::CreateFolder { name } => self.new_label(name, None).await.map(Some),
-            SettingsChange::CreateCategory { name, colour } => {
-                self.new_label(name, colour.as_deref()).await.map(Some)
+            SettingsChange::CreateFolder { name } => {
+                self.new_label(name, &LabelLook::default()).await.map(Some)
+            }
+            SettingsChange::CreateCategory { name, look } => {
+                self.new_label(name, look).await.map(Some)
             }
             SettingsChange::RenameFolder { id, name } => {
-                self.change_label(id, Some(name), None).await.map(Some)
+                self.change_label(id, Some(name), &LabelLook::default()).await.map(Some)
             }
-            SettingsChange::UpdateCategory { id, name, colour } => {
-                self.change_label(id, name.as_deref(), colour.as_deref()).await.map(Some)
+            SettingsChange::UpdateCategory { id, name, look } => {
+                self.change_label(id, name.as_deref(), look).await.map(Some)
             }
             SettingsChange::DeleteFolder { id } | SettingsChange::DeleteCategory { id } => {
                 self.delete_label(id).await.map(|()| None)
@@ -80,7 +82,7 @@ impl MailboxSettings for Gmail {
 }
 
 impl Gmail {
-    async fn new_label(&self, name: &str, colour: Option<&str>) -> Result<Value> {
+    async fn new_label(&self, name: &str, look: &LabelLook) -> Result<Value> {
         let name = name.trim().trim_matches('/');
         let labels = self.labels().await?;
         let there =
@@ -89,7 +91,7 @@ impl Gmail {
             return Err(Error::argument(format!("a label `{}` already exists", brief(name)))
                 .next("use it, or choose another name"));
         }
-        let made = self.make_label(name, colour).await?;
+        let made = self.make_label(name, look).await?;
         // The response to a creation has fewer properties than the label itself.
         self.label(text(&made, "id")).await.or(Ok(made))
     }

@@ -53,11 +53,11 @@ impl MailboxSettings for Outlook {
             SettingsChange::DeleteFolder { id } => {
                 return folders_write::delete_folder(self, id).await.map(|()| None);
             }
-            SettingsChange::CreateCategory { name, colour } => {
-                folders_write::create_category(self, name, colour.as_deref()).await
+            SettingsChange::CreateCategory { name, look } => {
+                folders_write::create_category(self, name, look).await
             }
-            SettingsChange::UpdateCategory { id, name, colour } => {
-                folders_write::update_category(self, id, name.as_deref(), colour.as_deref()).await
+            SettingsChange::UpdateCategory { id, name, look } => {
+                folders_write::update_category(self, id, name.as_deref(), look).await
             }
             SettingsChange::DeleteCategory { id } => {
                 return folders_write::delete_category(self, id).await.map(|()| None);

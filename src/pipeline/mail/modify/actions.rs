@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use crate::error::{Error, Kind, Result};
 use crate::provider::Mailbox;
 use crate::provider::mail::{
-    Flag, FolderKind, FolderRef, MailState, MessageAction, SettingsChange,
+    Flag, FolderKind, FolderRef, LabelLook, MailState, MessageAction, SettingsChange,
 };
 use crate::query;
 use crate::text::{Note, note, quoted};
@@ -280,7 +280,7 @@ async fn find(
             let change = match kind {
                 FolderKind::Folder => SettingsChange::CreateFolder { name: new_name },
                 FolderKind::Label => {
-                    SettingsChange::CreateCategory { name: new_name, colour: None }
+                    SettingsChange::CreateCategory { name: new_name, look: LabelLook::default() }
                 }
             };
             mailbox.rehearse(&change).await?;

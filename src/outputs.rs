@@ -113,6 +113,14 @@ impl ResultStore {
         hash
     }
 
+    /// Returns the hashes of the outputs in this process's memory, the latest used first.
+    pub fn recent(&self) -> Vec<String> {
+        let memory = self.memory();
+        let mut cached: Vec<_> = memory.cached.iter().collect();
+        cached.sort_by_key(|(_, cached)| std::cmp::Reverse(cached.used));
+        cached.into_iter().map(|(hash, _)| hash.clone()).collect()
+    }
+
     /// Returns the output with this hash, if there is one.
     ///
     /// # Errors

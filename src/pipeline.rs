@@ -16,6 +16,7 @@ mod answer;
 mod brief;
 mod calendar;
 mod changes;
+mod complete;
 mod lookup;
 pub mod mail;
 mod settings;
@@ -69,6 +70,8 @@ pub struct Pipeline {
     snapshots: answer::fit::Snapshots,
     /// Rows that were shown lately.
     shown: answer::shown::ShownRows,
+    /// Names that arguments can be completed with.
+    folder_names: complete::FolderNames,
     /// Answers that were shortened.
     outputs: ResultStore,
     /// Posts the requests that leave mailing lists.
@@ -101,6 +104,7 @@ impl Pipeline {
             lists: calendar::agenda::calendars::Lists::default(),
             snapshots: answer::fit::Snapshots::default(),
             shown: answer::shown::ShownRows::default(),
+            folder_names: complete::FolderNames::default(),
             unsubscriber: OneClickUnsubscriber::new(),
             patience: PATIENCE,
             taint: access::guard::TaintTracker::default(),

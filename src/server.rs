@@ -16,11 +16,12 @@ use std::time::Duration;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult,     ContentBlock, ErrorData, GetPromptRequestParams, GetPromptResponse,
+    CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams, CompleteResult,
+    CompletionInfo, ContentBlock, ErrorData, GetPromptRequestParams, GetPromptResponse,
     GetPromptResult, Implementation, ListPromptsResult, ListResourceTemplatesResult,
     ListResourcesResult, ListToolsResult, PaginatedRequestParams, ProgressNotificationParam,
     Prompt, PromptArgument, PromptMessage, ReadResourceRequestParams, ReadResourceResponse,
-    ReadResourceResult, Resource, ResourceContents, ResourceTemplate, Role,
+    ReadResourceResult, Reference, Resource, ResourceContents, ResourceTemplate, Role,
     ServerCapabilities, ServerConfig, Tool, ToolAnnotations,
 };
 use rmcp::service::RequestContext;
@@ -35,7 +36,7 @@ use crate::encode::Format;
 use crate::error::{Error, Kind, Result};
 use crate::outputs;
 use crate::pipeline::{ATTACHMENT_URI, Answer, Pipeline, above};
-use crate::prompts;
+use crate::prompts::{self, Values};
 use crate::schemas;
 use crate::tools::{self, Effect};
 
@@ -169,6 +170,7 @@ impl ServerHandler for Server {
             ServerCapabilities::builder()
                 .enable_tools()
                 .enable_prompts()
+                .enable_completions()
                 .enable_resources()
                 .build(),
         )
@@ -231,7 +233,7 @@ impl ServerHandler for Server {
     ) -> std::result::Result<GetPromptResponse, ErrorData> {
         let found = prompts::find(&params.name).map_err(refusal)?;
         let call = found.call(&params.arguments.unwrap_or_default()).map_err(refusal)?;
-        let call = CallToolRequestParams::new(prompts::TOOL).with_arguments(call);
+        let call = CallToolRequestParams::new(found.tool).with_arguments(call);
         let server = self.clone();
         let call = async move { server.call(call, &NonInteractive).await };
         let answer = run_guarded(self, &context, call).await?;
@@ -240,6 +242,44 @@ impl ServerHandler for Server {
         let text: Vec<String> = text.collect();
         let message = PromptMessage::new_text(Role::User, text.join("\n\n"));
         Ok(GetPromptResult::new(vec![message]).with_description(found.doc).into())
+    }
+
+    async fn complete(
+        &self,
+        params: CompleteRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> std::result::Result<CompleteResult, ErrorData> {
+        let argument = params.argument;
+        let values = match &params.r#ref {
+            Reference::Prompt(prompt) => {
+                let found = prompts::find(&prompt.name).map_err(refusal)?;
+                found.args.iter().find(|arg| arg.name == argument.name).map(|arg| arg.values)
+            }
+            Reference::Resource(resource) if resource.uri.starts_with(outputs::URI) => {
+                Some(Values::Outputs)
+            }
+            Reference::Resource(resource) if resource.uri.starts_with(ATTACHMENT_URI) => {
+                Some(Values::Attachments)
+            }
+            _ => None,
+        };
+        let values = values.ok_or_else(|| {
+            let what = "nothing completes that; prompts/list and resources/templates/list say \
+                        what there is";
+            ErrorData::invalid_params(what, None)
+        })?;
+        let typed = argument.value;
+        let account = params.context.and_then(|all| all.get_argument("account").cloned());
+        let pipeline = self.pipeline.clone();
+        let found = async move {
+            let account = account.as_deref().filter(|name| !name.is_empty());
+            pipeline.complete(values, &typed, account).await
+        };
+        let (found, count) = run_guarded(self, &context, found).await?.map_err(refusal)?;
+        let more = found.len() < count;
+        CompletionInfo::with_pagination(found, u32::try_from(count).ok(), more)
+            .map(CompleteResult::new)
+            .map_err(|error| ErrorData::internal_error(error, None))
     }
 
     async fn list_resources(

@@ -150,6 +150,24 @@ impl Store {
         Ok(known)
     }
 
+    /// Returns the numbers of the latest handles of a kind, the newest first.
+    ///
+    /// # Errors
+    /// [`Kind::Store`].
+    pub async fn latest_handles(&self, kind: HandleKind, most: usize) -> Result<Vec<u64>> {
+        let numbers: Vec<i64> = sqlx::query_scalar(
+            "SELECT number FROM handles WHERE owner = $1 AND kind = $2 \
+             ORDER BY number DESC LIMIT $3",
+        )
+        .bind(OWNER)
+        .bind(kind.prefix().to_string())
+        .bind(i64::try_from(most).unwrap_or(i64::MAX))
+        .fetch_all(self.pool().await?)
+        .await
+        .map_err(|error| self.broken(&error))?;
+        Ok(numbers.into_iter().filter_map(|number| u64::try_from(number).ok()).collect())
+    }
+
     /// Returns the account and provider id of a handle; `None` if it was never issued.
     /// The account may have been removed since.
     ///

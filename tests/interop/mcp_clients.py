@@ -28,10 +28,12 @@ TOOLS = {"accounts", "lookup", "mail_read", "mail_search"}
 READ_ONLY = {"lookup", "mail_read", "mail_search"}
 SCHEMA = "daysheet://schema/message"
 OUTPUT = "daysheet://output/"
-# Each prompt with a value for its one argument, and a word of what it must bring.
+# Each prompt with values for its arguments, and a word of what it must bring.
 PROMPTS = {
     "brief_my_day": ({"date": "2026-11-13"}, "brief of Fri 2026-11-13"),
     "triage_inbox": ({"account": "mira@example.com"}, ", 1 account: "),
+    "review_folder": ({"folder": "inbox", "account": "mira@example.com", "columns": "id,date"},
+                      "]{id\tdate}"),
 }
 # What `_meta.daysheet` tells of every answer.
 META = {
@@ -109,7 +111,7 @@ def check_meta(client, result, truncated):
 
 
 async def check_prompts(client, session):
-    """Checks that both prompts are listed, and bring what they are for."""
+    """Checks that the prompts are listed, and bring what they are for."""
     listed = {prompt["name"]: prompt
               for prompt in map(wire, (await session.list_prompts()).prompts)}
     checks.same(f"{client}: the prompts are there", sorted(listed), sorted(PROMPTS))
@@ -124,8 +126,8 @@ async def check_prompts(client, session):
             roles = [message["role"] for message in messages]
             checks.same(f"{client}: {name} {given} is the user's", roles, ["user"])
             text = messages[0]["content"]["text"]
-            brief = re.search(r"^brief of .*$", text, re.M)
-            checks.that(f"{client}: {name} {given} brings a brief",
+            brief = re.search(r"^brief of .*$|^messages\[", text, re.M)
+            checks.that(f"{client}: {name} {given} brings its data",
                         brief and (not given or word in text), text)
             checks.that(f"{client}: {name} {given} begins with instructions",
                         text.split("\n\n")[0].endswith("before I say so."), text)

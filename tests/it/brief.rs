@@ -679,6 +679,7 @@ async fn prompts_include_the_brief() {
         [
             "\"brief_my_day\" \"Brief my day\" \"date\"",
             "\"triage_inbox\" \"Triage my inbox\" \"account\"",
+            "\"review_folder\" \"Review a folder\" \"folder\" \"account\" \"columns\"",
         ]
     );
     let cases = cases! {
@@ -706,7 +707,7 @@ async fn prompts_include_the_brief() {
     }
     let wrong = cases! {
         json!({"name": "tidy_up"}),
-            "there is no prompt `tidy_up`: use one of: brief_my_day, triage_inbox";
+            "there is no prompt `tidy_up`: use one of: brief_my_day, triage_inbox, review_folder";
         json!({"name": "brief_my_day", "arguments": {"day": "today"}}),
             "the prompt brief_my_day has no argument `day`: it has: date";
         json!({"name": "triage_inbox", "arguments": {"account": 7}}),
@@ -719,4 +720,55 @@ async fn prompts_include_the_brief() {
         let error = client.request("prompts/get", params).await.unwrap_err();
         assert!(error.message().contains(expected), "{error}");
     }
+    let arguments = json!({"folder": "sent", "account": WORK, "columns": "id,size"});
+    let params = json!({"name": "review_folder", "arguments": arguments});
+    let got = client.request("prompts/get", params).await.unwrap();
+    let text = got["messages"][0]["content"]["text"].as_str().unwrap();
+    assert!(text.contains("before I say so.\n\nmessages[2\t]{id\tsize}:"), "{text}");
+}
+
+/// The arguments of prompts and resources are completed, at both providers.
+#[tokio::test]
+async fn arguments_of_prompts_and_resources_are_completed() {
+    let day = Day::new("2026-11-16T10:05:00Z", USUAL).await;
+    let server = Server::new(day.pipeline.clone(), day.app.config.format);
+    let mut client = Client::start(server).await.unwrap();
+    let search = json!({"name": "mail_search", "arguments": {"q": "has:attachment"}});
+    client.request("tools/call", search).await.unwrap();
+    let list = json!({"name": "mail_attachment", "arguments": {"ids": ["m1", "m2"], "as": "list"}});
+    client.request("tools/call", list).await.unwrap();
+    let prompt = |name: &str| json!({"type": "ref/prompt", "name": name});
+    let file = json!({"type": "ref/resource", "uri": "daysheet://attachment/{handle}"});
+    let output = json!({"type": "ref/resource", "uri": "daysheet://output/{hash}"});
+    let (day_of, triage, review) =
+        (prompt("brief_my_day"), prompt("triage_inbox"), prompt("review_folder"));
+    let all = json!({});
+    let work = json!({"arguments": {"account": WORK}});
+    for (of, name, typed, context, expected) in cases! {
+        &day_of, "date", "to", &all, json!(["today", "tomorrow"]);
+        &triage, "account", "lindqvist", &all, json!(["mira@lindqvist-lamps.example"]);
+        &review, "account", "", &all, json!([ME, WORK]);
+        &review, "folder", "tra", &all, json!(["TRASH", "trash", "Travel"]);
+        &review, "folder", "tra", &work, json!(["trash"]);
+        &review, "columns", "id,has_", &all, json!(["id,has_attachments"]);
+        &file, "handle", "a1", &all, json!(["a1"]);
+        &output, "hash", "!", &all, json!([]);
+    } {
+        // The second time, the names of folders are known.
+        for _ in 0..2 {
+            let params = json!({"ref": of, "argument": {"name": name, "value": typed},
+                                "context": context});
+            let found = client.request("completion/complete", params).await.unwrap();
+            let found = &found["completion"];
+            assert_eq!(found["values"], expected, "{name} {typed}");
+            assert_eq!(found["total"], expected.as_array().unwrap().len());
+            assert_eq!(found["hasMore"], false);
+        }
+    }
+    let params = json!({"ref": output, "argument": {"name": "hash", "value": ""}});
+    let found = client.request("completion/complete", params).await.unwrap();
+    assert_eq!(found["completion"]["values"][0].as_str().unwrap().len(), 10, "{found}");
+    let wrong = json!({"ref": triage, "argument": {"name": "date", "value": ""}});
+    let error = client.request("completion/complete", wrong).await.unwrap_err();
+    assert!(error.message().starts_with("nothing completes that"), "{error}");
 }

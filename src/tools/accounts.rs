@@ -17,7 +17,7 @@ tool! {
         flow: Flow = default(),
         /// Microsoft only
         tenant: Option<String> = TEXT,
-        /// A mailbox shared with you
+        /// A mailbox shared with you; at Google by service account
         mailbox: Option<String> = TEXT,
         ..format
     }

@@ -8,6 +8,7 @@ use super::guests::{notified, others};
 use super::save::{cut, reference, unsaid};
 use super::target::{EventTarget, about, each_once, event_line, listed, span, title};
 use crate::client::ClientPrompts;
+use crate::course;
 use crate::error::{Error, Result};
 use crate::event_time;
 use crate::pipeline::access::audit::Entry;
@@ -74,7 +75,7 @@ impl Pipeline {
             return self.write_report(report).await;
         }
         let mut stopped = false;
-        for item in &items {
+        for item in course::each("events", &items) {
             let name = format!("{} {}", item.target.handle, title(&item.target.facts));
             if stopped {
                 report.outcomes.push(Outcome::skipped(name, "delete"));

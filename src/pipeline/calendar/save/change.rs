@@ -13,6 +13,7 @@ use super::make::{self, PlannedChange};
 use super::series::{self, Base};
 use super::span::{self, Before, EventSpan, moment};
 use crate::client::ClientPrompts;
+use crate::course;
 use crate::error::{Error, Kind, Result};
 use crate::event_time::EventTime;
 use crate::pipeline::access::audit::Entry;
@@ -106,7 +107,7 @@ impl Pipeline {
             return self.write_report(report).await;
         }
         let mut stopped = false;
-        for (item, met) in planned {
+        for (item, met) in course::each("events", planned) {
             if stopped {
                 report.outcomes.push(Outcome::skipped(item.name, "change"));
                 continue;

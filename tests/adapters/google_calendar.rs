@@ -88,6 +88,7 @@ fn event_json_yields_these_facts() {
                 },
             ],
             answer: Some(Answer::Accepted),
+            unanswered: false,
             busy: true,
             show: Show::Busy,
             cancelled: false,

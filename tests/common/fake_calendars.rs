@@ -466,6 +466,7 @@ pub fn event_data(id: &str, title: &str, start: EventTime, end: EventTime) -> Ev
         omitted: false,
         joint: false,
         answer: None,
+        unanswered: false,
         busy: true,
         show: Show::Busy,
         cancelled: false,

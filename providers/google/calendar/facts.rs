@@ -94,7 +94,10 @@ pub fn facts(event: &Value, own: &str) -> Option<EventData> {
         .filter(|person| !flag(person, "organizer"))
         .map(|person| Guest { me: is_me(person), ..guest(person) })
         .collect();
-    let answer = guests.iter().find(|guest| guest.me).and_then(|guest| guest.answer);
+    let me = guests.iter().find(|guest| guest.me);
+    let answer = me.and_then(|guest| guest.answer);
+    let unanswered = me.is_some_and(|guest| guest.answer.is_none());
+    let own = guests.is_empty() || event.get("organizer").is_some_and(is_me);
     let cancelled = text(event, "status") == "cancelled";
     let free = text(event, "transparency") == "transparent"
         || text(event, "eventType") == "workingLocation";
@@ -113,7 +116,7 @@ pub fn facts(event: &Value, own: &str) -> Option<EventData> {
         uid: some(event, "iCalUID"),
         title: text(event, "summary").to_owned(),
         place: text(event, "location").to_owned(),
-        own: guests.is_empty() || event.get("organizer").is_some_and(is_me),
+        own,
         organizer: event
             .get("organizer")
             .filter(|one| !is_me(one))
@@ -122,6 +125,7 @@ pub fn facts(event: &Value, own: &str) -> Option<EventData> {
         omitted: flag(event, "attendeesOmitted"),
         joint: flag(event, "guestsCanModify"),
         answer,
+        unanswered: unanswered && !own,
         busy: !cancelled && !free && answer != Some(Answer::Declined),
         show: match (text(event, "eventType"), text(event, "transparency")) {
             ("outOfOffice", _) => Show::Oof,

@@ -79,6 +79,8 @@ pub struct EventData {
     pub joint: bool,
     /// The owner's own answer, when it is an invitation.
     pub answer: Option<Answer>,
+    /// True for an invitation that the owner has not answered.
+    pub unanswered: bool,
     /// True when it takes the owner's time: neither free, nor cancelled, nor
     /// declined by them.
     pub busy: bool,

@@ -35,6 +35,7 @@ fn plain() -> EventData {
         omitted: false,
         joint: false,
         answer: None,
+        unanswered: false,
         busy: true,
         show: Show::Busy,
         cancelled: false,
@@ -145,7 +146,16 @@ async fn partial_event_yields_partial_facts() {
         json!({"isOrganizer": false, "attendees": attendees, "responseStatus": {"response": "notResponded"}}),
             EventData {
                 own: false,
+                unanswered: true,
                 guests: vec![Guest { me: true, ..guest("MIRA@example.com") }],
+                ..plain()
+            };
+        // One that came to an alias, or to a group.
+        json!({"isOrganizer": false, "attendees": lena, "responseStatus": {"response": "notResponded"}}),
+            EventData {
+                own: false,
+                unanswered: true,
+                guests: vec![guest("lena@studio.example")],
                 ..plain()
             };
         json!({"isOrganizer": false, "attendees": lena, "responseStatus": {"response": "declined"}}),

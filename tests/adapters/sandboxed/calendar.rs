@@ -107,6 +107,7 @@ async fn meeting_is_created_answered_changed_and_cancelled() {
                 joint: false,
                 guests: vec![guest(OTHER), guest("lena@studio.example")],
                 answer: None,
+                unanswered: false,
                 busy: true,
                 show: Show::Busy,
                 cancelled: false,

@@ -25,7 +25,11 @@ pub fn facts(event: &Value, me: &str) -> Option<EventData> {
     let guests = guests(event, me);
     let organizer = is(event, "isOrganizer");
     let own = organizer || guests.is_empty();
-    let given = answer(text(nested(event, "responseStatus"), "response"));
+    let response = text(nested(event, "responseStatus"), "response");
+    let given = answer(response);
+    // One can be invited under an alias, or as a member of a group.
+    let invited = response.eq_ignore_ascii_case("notResponded")
+        || guests.iter().any(|guest| guest.me && guest.answer.is_none());
     let cancelled = is(event, "isCancelled");
     let answer = given.filter(|_| !own);
     let show = show(text(event, "showAs"));
@@ -48,6 +52,7 @@ pub fn facts(event: &Value, me: &str) -> Option<EventData> {
         omitted: false,
         joint: false,
         answer,
+        unanswered: invited && given.is_none() && !own,
         busy: show != Show::Free && !cancelled && answer != Some(Answer::Declined),
         show,
         cancelled,

@@ -231,7 +231,7 @@ impl Mail {
         let context = &Context::bare(inbox.mailbox.api());
         for (at, item) in inbox.items.iter().enumerate() {
             let message = Reader { item, context }.brief_message(number);
-            if message.response {
+            if message.draft {
                 self.own.drafted.insert(message.thread.clone());
             }
             self.messages.push(message);
@@ -401,7 +401,7 @@ impl Reader<'_> {
             from: self.addresses("from").into_iter().next().unwrap_or_default(),
             to: self.addresses("to"),
             unread: has("unread"),
-            response: has("draft"),
+            draft: has("draft"),
             bulk: self.texts("bulk"),
             starred: has("starred"),
             suspicious: !self.texts(WARNINGS).is_empty(),

@@ -49,9 +49,6 @@ const SENT_DAYS: i32 = 30;
 /// The number of days ahead for which unanswered invitations are shown.
 const INVITED_DAYS: i32 = 21;
 
-/// The search of drafts.
-const DRAFTS_QUERY: &str = "in:drafts";
-
 /// The range of a brief.
 struct BriefSpan {
     range: Range,
@@ -104,7 +101,7 @@ impl Pipeline {
         let window = Window {
             inbox: query::parse(&span.inbox, &clock)?,
             sent: query::parse(&span.sent, &clock)?,
-            drafts: query::parse(DRAFTS_QUERY, &clock)?,
+            drafts: query::parse(&span.drafts(), &clock)?,
         };
         let (agenda, mail) = join(
             self.ranged_agenda(span.looked_at(zone), &accounts, zone),
@@ -119,20 +116,21 @@ impl Pipeline {
         let unread_since = EventTime::Day(span.unread_since).instant(zone);
         let sorted = rules::sort(&mail.messages, &mail.own, unread_since);
         let days = span.days(&agenda, zone);
-        let mut sheet = BriefSections::default();
+        let mut sections = BriefSections::default();
         let mut notes = Vec::new();
-        let found = self.event_tables(&span, &agenda, &days, zone, &mut sheet, &mut notes).await?;
+        let found =
+            self.event_tables(&span, &agenda, &days, zone, &mut sections, &mut notes).await?;
         let several = accounts.len() > 1;
         if !mail.inboxes.is_empty() {
             let whys = self
-                .mail_tables(&span, &mail, &sorted, (several, zone), &mut sheet, &mut notes)
+                .mail_tables(&span, &mail, &sorted, (several, zone), &mut sections, &mut notes)
                 .await?;
             notes.splice(0..0, whys);
         }
         if !agenda.is_unknown() && !days.tomorrow.is_empty() {
             let rows = self.ranged_rows(&agenda, &days.tomorrow, zone, &mut notes);
             let call = span.calendar_search(span.next_day());
-            sheet.push(
+            sections.push(
                 rows.await?.section(if span.today { TOMORROW } else { NEXT_DAY }),
                 Tier::Medium,
                 None,
@@ -140,7 +138,7 @@ impl Pipeline {
             );
         }
 
-        let mut response = sheet.response;
+        let mut response = sections.response;
         zone_line(&mut response.document, zone);
         if sorted.newsletters > 0 {
             let count = i64::try_from(sorted.newsletters).unwrap_or(i64::MAX);
@@ -174,7 +172,7 @@ impl Pipeline {
         agenda: &Ranged,
         days: &Days,
         zone: &TimeZone,
-        sheet: &mut BriefSections,
+        sections: &mut BriefSections,
         notes: &mut Vec<Note>,
     ) -> Result<usize> {
         if agenda.is_unknown() {
@@ -207,13 +205,13 @@ impl Pipeline {
             true => today.section(TODAY),
             false => today,
         };
-        sheet.push(today, tier, None, call.clone());
+        sections.push(today, tier, None, call.clone());
         if !clashing.is_empty() {
-            sheet.push(clashing, tier, Some(true), call);
+            sections.push(clashing, tier, Some(true), call);
         }
         if !days.invited.is_empty() {
             let rows = self.ranged_rows(agenda, &days.invited, zone, notes).await?;
-            sheet.push(
+            sections.push(
                 rows.section(INVITED),
                 Tier::High,
                 Some(true),
@@ -235,26 +233,27 @@ impl Pipeline {
         mail: &Mail,
         sorted: &Sorted,
         form: (bool, &TimeZone),
-        sheet: &mut BriefSections,
+        sections: &mut BriefSections,
         notes: &mut Vec<Note>,
     ) -> Result<Vec<Note>> {
         let mut first = Vec::new();
         let needs: Vec<usize> = sorted.needs_me.iter().map(|(at, _)| *at).collect();
         let rows = self.message_rows(mail, &needs, form, notes).await?;
         if !rows.is_empty() {
-            sheet.response.legend.push(whys(&rows, sorted));
+            sections.response.legend.push(whys(&rows, sorted));
         }
         let call = span.mail_search(&span.inbox);
-        sheet.push(rows.section(NEEDS_ME), Tier::High, Some(true), call);
+        sections.push(rows.section(NEEDS_ME), Tier::High, Some(true), call);
         let drafts = self.draft_rows(mail, form, notes).await?;
         if !drafts.is_empty() {
-            sheet.push(drafts.section(DRAFTS), Tier::Medium, None, span.mail_search(DRAFTS_QUERY));
+            let call = span.mail_search(&span.drafts());
+            sections.push(drafts.section(DRAFTS), Tier::Medium, None, call);
         }
         let unread = format!("is:unread {}", span.inbox_since(span.unread_since));
         if !sorted.unread.is_empty() {
             let rows = self.message_rows(mail, &sorted.unread, form, notes);
             let call = span.mail_search(&unread);
-            sheet.push(rows.await?.section(UNREAD), Tier::Medium, None, call);
+            sections.push(rows.await?.section(UNREAD), Tier::Medium, None, call);
         }
         if sorted.newsletters > 0 {
             // No search finds them alone: it knows no headers.
@@ -269,7 +268,7 @@ impl Pipeline {
     }
 }
 
-/// The draft as it grows, table by table.
+/// The sections so far, table by table.
 #[derive(Default)]
 struct BriefSections {
     response: Response,
@@ -299,15 +298,15 @@ impl BriefSpan {
         let (first, last) = range.dates(zone);
         let today = zone.to_datetime(clock.now).date();
         let running = range.from() <= clock.now && clock.now < range.to();
-        let ahead = range.from() > clock.now;
         // A brief of a future day is about the mail up to today.
         let back = |days: i32| first.min(today).saturating_sub(days.days());
         let since = back(MAIL_DAYS);
-        let unread_since = match first == last || ahead {
-            true => back(UNREAD_DAYS),
-            false => first,
-        };
         let over = range.to() <= clock.now;
+        let unread_since = match (over, first == last) {
+            (false, _) => today.saturating_sub(UNREAD_DAYS.days()).min(first),
+            (true, true) => back(UNREAD_DAYS),
+            (true, false) => first,
+        };
         let ahead_to = today.saturating_add((INVITED_DAYS + 1).days());
         let ahead_to = EventTime::Day(ahead_to).instant(zone);
         let before = match over {
@@ -366,7 +365,12 @@ impl BriefSpan {
 
     fn mail_search(&self, q: &str) -> String {
         // Dates with a time are in quotes already.
-        format!("mail_search q={}{} limit=100", Value::from(q), self.account)
+        format!("mail_search q={}{}{} limit=100", Value::from(q), self.account, self.tz)
+    }
+
+    /// Returns the search of the drafts.
+    fn drafts(&self) -> String {
+        format!("in:drafts{}", self.before)
     }
 
     /// Returns the search of the mail since a day.
@@ -391,8 +395,7 @@ impl BriefSpan {
                 days.declined += usize::from(today || tomorrow);
                 continue;
             }
-            let asked = facts.guests.iter().any(|guest| guest.me && guest.answer.is_none());
-            let waits = asked && !facts.own && !facts.cancelled && calendar.is_writable();
+            let waits = facts.unanswered && !facts.cancelled && calendar.is_writable();
             let ahead = self.invited.is_some_and(|days| start >= days.from() && start < days.to());
             if waits && ahead && series.insert(facts.series.as_ref().unwrap_or(&facts.id)) {
                 days.invited.push(at);

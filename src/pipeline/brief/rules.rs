@@ -21,7 +21,7 @@ pub(super) struct BriefMessage {
     /// The addresses it is to, copies not among them.
     pub(super) to: Vec<String>,
     pub(super) unread: bool,
-    pub(super) response: bool,
+    pub(super) draft: bool,
     /// The words of the column `bulk`.
     pub(super) bulk: Vec<String>,
     pub(super) starred: bool,
@@ -86,7 +86,7 @@ impl ReaderMail {
     /// account of one's own. A draft has not been sent to anyone yet.
     fn with(&self, messages: &[BriefMessage]) -> HashMap<(usize, String), Option<Timestamp>> {
         let mut wrote = self.wrote.clone();
-        let sent = |message: &&BriefMessage| !message.response && self.is_from(message);
+        let sent = |message: &&BriefMessage| !message.draft && self.is_from(message);
         for message in messages.iter().filter(sent) {
             let last = wrote.entry(message.thread.clone()).or_default();
             *last = (*last).max(message.date);
@@ -170,7 +170,7 @@ pub(super) fn sort(messages: &[BriefMessage], own: &ReaderMail, unread_since: Ti
     order.sort_by_key(|at| std::cmp::Reverse(messages.get(*at).and_then(|one| one.date)));
     let theirs = order.iter().filter_map(|at| Some((*at, messages.get(*at)?)));
     let theirs: Vec<_> =
-        theirs.filter(|(_, message)| !message.response && !own.is_from(message)).collect();
+        theirs.filter(|(_, message)| !message.draft && !own.is_from(message)).collect();
 
     let mut sorted = Sorted::default();
     let mut shown: HashSet<&(usize, String)> = HashSet::new();

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use daysheet_core::error::{Kind, Result};
 use daysheet_core::project::project;
-use daysheet_core::provider::{BodyForm, ListRequest, Mailbox, Page, People, Total};
+use daysheet_core::provider::{BodyForm, ListRequest, Mailbox, Page, People, Role, Total};
 use daysheet_core::query::{Clock, Query, parse};
 use daysheet_core::schemas::{Api, FOLDER, Level, MESSAGE, THREAD, Table};
 use futures_util::future::join_all;
@@ -172,6 +172,26 @@ async fn thread_is_complete_and_costs_one_batch_part() {
         outlook.tap.lines(),
         [format!("{LIST}{NEWEST}$select=conversationId,receivedDateTime&$top=10")]
     );
+    // A reply from another of one's addresses is one's own, wherever it is filed.
+    let mail = TempDir::new().unwrap();
+    for (number, from) in [(1, "ana@example.com"), (2, "me@example.onmicrosoft.com")] {
+        let headers = format!(
+            "From: {from}\nTo: me@example.com\nSubject: both\nMessage-ID: <{number}@x.example>\n\
+             References: <1@x.example>\nDate: Mon, {number} Nov 2026 10:00:00 +0000"
+        );
+        write_message(mail.path(), &format!("{number}.eml"), &headers, "x");
+    }
+    let outlook = Outlook::over(Some(mail.path())).await;
+    let mailbox = outlook.mailbox_of("me@example.com").await;
+    let page = mailbox.threads(&ask(&THREAD, &["id"], "", 5)).await.unwrap();
+    let id = page.items[0]["id"].as_str().unwrap().to_owned();
+    for _ in 0..2 {
+        let thread = mailbox.thread_states(std::slice::from_ref(&id)).await.remove(0).unwrap();
+        let roles: Vec<Role> = thread.iter().map(|one| one.role).collect();
+        assert_eq!(roles, [Role::Received, Role::Sent]);
+    }
+    let users = outlook.tap.lines().into_iter().filter(|line| line.starts_with("GET /me?"));
+    assert_eq!(users.count(), 1, "the addresses are fetched once");
 }
 
 #[tokio::test]

@@ -27,7 +27,7 @@ use std::time::{Duration, Instant};
 use async_trait::async_trait;
 use jiff::Timestamp;
 use serde_json::{Value, json};
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, OnceCell};
 
 use super::client::Graph;
 use super::people;
@@ -60,6 +60,8 @@ pub struct Outlook {
     /// The mailbox's address.
     address: String,
     folders: Mutex<Option<(Instant, Arc<FolderTree>)>>,
+    /// The owner's addresses.
+    aliases: OnceCell<Vec<String>>,
 }
 
 impl Outlook {
@@ -73,6 +75,7 @@ impl Outlook {
             graph: Graph::new(services, tokens, shared)?,
             address: account.email.clone(),
             folders: Mutex::new(None),
+            aliases: OnceCell::new(),
         })
     }
 
@@ -203,10 +206,27 @@ impl Outlook {
     }
 
     async fn aliases(&self) -> Result<Page> {
-        let select = [("$select", "mail,userPrincipalName,proxyAddresses")];
-        let user = self.graph.get(&self.graph.user_url(&select)).await?;
         let item = |(address, primary)| json!({"address": address, "primary": primary});
-        Ok(whole(addresses(&user).into_iter().map(item).collect()))
+        Ok(whole(self.user_addresses().await?.into_iter().map(item).collect()))
+    }
+
+    async fn user_addresses(&self) -> Result<Vec<(String, bool)>> {
+        let select = [("$select", "mail,userPrincipalName,proxyAddresses")];
+        Ok(addresses(&self.graph.get(&self.graph.user_url(&select)).await?))
+    }
+
+    /// Returns the mailbox's addresses, fetched once; only the main one while the others
+    /// are unknown, as those of a shared mailbox are.
+    async fn own_addresses(&self) -> &[String] {
+        let main = std::slice::from_ref(&self.address);
+        if self.graph.is_shared() {
+            return main;
+        }
+        let fetched = self.aliases.get_or_try_init(async || {
+            let found = self.user_addresses().await?.into_iter().map(|(address, _)| address);
+            Ok::<_, Error>(found.chain(main.iter().cloned()).collect())
+        });
+        fetched.await.map_or(main, Vec::as_slice)
     }
 
     /// Refuses, in a shared mailbox, what Microsoft returns only for the person who signed in.

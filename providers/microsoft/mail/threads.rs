@@ -189,20 +189,13 @@ const STATE: [&str; 5] = ["id", "receivedDateTime", "isDraft", "parentFolderId",
 pub async fn thread(outlook: &Outlook, id: &str) -> Result<Vec<ThreadMessage>> {
     let graph = outlook.graph();
     let answer = graph.get(&request(graph, id, &STATE)).await?;
-    let (messages, whole) = messages(graph, answer, ALL_PAGES).await?;
-    if !whole {
-        return Err(Error::argument(format!(
-            "the thread has more than {} messages, too many to read at once",
-            messages.len()
-        ))
-        .next("search for its messages by subject and date, and read those"));
-    }
+    let messages = all_messages(graph, answer).await?;
     if messages.is_empty() {
         return Err(Error::new(Kind::NotFound, "Outlook has no messages left in this thread")
             .next("search again for its handle"));
     }
-    let tree = outlook.tree().await?;
-    Ok(messages.iter().map(|item| member(outlook, &tree, item)).collect())
+    let (tree, own) = (outlook.tree().await?, outlook.own_addresses().await);
+    Ok(messages.iter().map(|item| member(own, &tree, item)).collect())
 }
 
 /// Returns the messages of conversations, one result for each id.
@@ -213,25 +206,38 @@ pub async fn states(outlook: &Outlook, ids: &[String]) -> Vec<Result<Vec<ThreadM
         Err(error) => return ids.iter().map(|_| Err(error.clone())).collect(),
     };
     let requests: Vec<String> = ids.iter().map(|id| request(graph, id, &STATE)).collect();
+    let own = outlook.own_addresses().await;
     let mut threads = Vec::new();
     for answer in graph.batch(&requests).await {
         let found = match answer {
-            Ok(answer) => messages(graph, answer, PAGES).await,
+            Ok(answer) => all_messages(graph, answer).await,
             Err(error) => Err(error),
         };
-        let thread = |(items, _): (Vec<Value>, bool)| {
-            items.iter().map(|item| member(outlook, &tree, item)).collect()
-        };
+        let thread =
+            |items: Vec<Value>| items.iter().map(|item| member(own, &tree, item)).collect();
         threads.push(found.map(thread));
     }
     threads
 }
 
+/// Returns all messages of a conversation, oldest first.
+async fn all_messages(graph: &Graph, answer: Value) -> Result<Vec<Value>> {
+    let (messages, whole) = messages(graph, answer, ALL_PAGES).await?;
+    match whole {
+        true => Ok(messages),
+        false => Err(Error::argument(format!(
+            "the thread has more than {} messages, too many to read at once",
+            messages.len()
+        ))
+        .next("search for its messages by subject and date, and read those")),
+    }
+}
+
 /// Returns a message as a member of its conversation.
-fn member(outlook: &Outlook, tree: &FolderTree, item: &Value) -> ThreadMessage {
+fn member(own: &[String], tree: &FolderTree, item: &Value) -> ThreadMessage {
     let folder = text(item, "parentFolderId");
     let from = item.pointer("/from/emailAddress/address").and_then(Value::as_str);
-    let own = from.is_some_and(|from| from.eq_ignore_ascii_case(outlook.address()));
+    let own = from.is_some_and(|from| own.iter().any(|one| from.eq_ignore_ascii_case(one)));
     ThreadMessage {
         id: text(item, "id").to_owned(),
         date: text(item, "receivedDateTime").parse().unwrap_or_default(),

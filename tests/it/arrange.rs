@@ -145,6 +145,8 @@ async fn actions_are_read_in_many_forms() {
         json!("label: \"Print shop\" star"), "label:\"Print shop\" star";
         json!(["label:Print shop", "archive", "move Old mail"]),
             "label:\"Print shop\" archive move:\"Old mail\"";
+        json!(["move to Clients", "mark as read", "move:to do"]),
+            "move:Clients read move:\"to do\"";
         json!("categorize Travel"), "label:Travel";
     } {
         let set = json!({"name": "Trips", "when": "from:a@b.example", "then": then});
@@ -373,6 +375,25 @@ async fn signatures_are_kept_where_the_provider_has_none() {
         harness.ana().written(),
         ["Signature { address: None, html: \"<p>Ana<br>\\nLamps</p>\" }"]
     );
+    // An id is the address that it is for; other objects have none.
+    let named = |kind: &str, more: Value| {
+        with(json!({"kind": kind, "op": "update", "set": {"text": "x"}}), more)
+    };
+    harness.ok("manage", named("signature", json!({"id": "ana+news@example.com"}))).await;
+    assert_eq!(
+        harness.ana().written(),
+        ["Signature { address: Some(\"ana+news@example.com\"), html: \"<p>x</p>\" }"]
+    );
+    for (kind, more, expected) in cases! {
+        "signature", json!({"name": "x"}), "`name` does not apply to kind=signature";
+        "auto_reply", json!({"id": "x"}), "`id` does not apply to kind=auto_reply";
+        "settings", json!({"id": "x"}), "`id` does not apply to kind=settings";
+    } {
+        assert_eq!(
+            harness.error("manage", named(kind, more)).await,
+            format!("{expected}: give `account`, and the change in `set`")
+        );
+    }
     // Nothing in it loads from elsewhere.
     let html = "<p>Ana <img src='https://evil.example/x.png' alt='Logo'></p>";
     let set = json!({"kind": "signature", "op": "update", "set": {"text": html}});
@@ -456,6 +477,8 @@ async fn contacts_are_found_by_address_or_name() {
         person("people/c1", "Lena Okafor", "lena@studio.example"),
         person("people/c2", "Lena Okafor", "lena@home.example"),
         person("otherContacts/c3", "Yusuf Adan", "yusuf@lamps.example"),
+        person("people/c4", "Zoe", "zoe@lamps.example"),
+        person("people/c5", "Zoe", "zoe@lamps.example"),
     ];
     let update = |id: &str| {
         json!({"kind": "contact", "op": "update", "id": id,
@@ -474,7 +497,13 @@ async fn contacts_are_found_by_address_or_name() {
           Some(\"Art\") } }"
         ]
     );
+    // Copies of a contact are changed one by one.
+    harness.ok("manage", update("zoe@lamps.example")).await;
+    assert!(harness.ana().written()[0].starts_with("UpdateContact { id: \"people/c4\""));
     let cases = cases! {
+        json!({"kind": "contact", "op": "create", "set": {"emails": "Lena@home.example"}}),
+            "a contact with lena@home.example already exists: change it with op=update \
+             id=lena@home.example";
         update("Lena Okafor"),
             "2 contacts match Lena Okafor: give the address or full name of one";
         update("yusuf@lamps.example"),

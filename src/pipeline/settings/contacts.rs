@@ -14,6 +14,9 @@ use crate::provider::mail::{ContactCard, SettingsChange};
 use crate::schemas::{CONTACT, CONTACT_ID, Field, Level, SAVED};
 use crate::tools::outward::{Manage, ManageOp};
 
+/// The id of a contact, its names and its addresses.
+type Match = (String, [Vec<String>; 2]);
+
 /// The maximum number of people of a name that are considered.
 const MOST: usize = 50;
 
@@ -34,6 +37,18 @@ impl Pipeline {
                     .next("give `name` or `emails` in `set`"));
             };
             let owner = self.mail_context(request.account.as_deref()).await?;
+            let emails = card.emails.as_deref().unwrap_or_default();
+            let people = People { emails: emails.to_vec(), limit: MOST, ..People::default() };
+            let known = match emails {
+                [] => Vec::new(),
+                emails => self.matching(&owner, &people, "emails", emails).await?.0,
+            };
+            if let Some((_, [_, addresses])) = known.first() {
+                let shared = addresses.iter().find(|one| emails.iter().any(|email| is(email, one)));
+                let shared = short(shared.map_or(&name, |one| one));
+                return Err(Error::argument(format!("a contact with {shared} already exists"))
+                    .next(format!("change it with op=update id={shared}")));
+            }
             let change = SettingsChange::CreateContact(card);
             if request.dry_run {
                 let detail = format!("in {}", owner.label);
@@ -88,38 +103,20 @@ impl Pipeline {
 
     /// Returns the provider's id of the one contact with this address or name.
     async fn contact_id(&self, owner: &SettingsContext, id_or_name: &str) -> Result<String> {
-        let api = owner.mailbox.api();
-        let mut columns: Vec<&'static Field> = CONTACT.up_to(Level::Key);
-        let known = CONTACT.field("known");
-        columns.extend(known.into_iter().chain([&CONTACT_ID]));
         let is_address = id_or_name.contains('@');
         let people = People {
             q: (!is_address).then(|| id_or_name.to_owned()),
             emails: is_address.then(|| id_or_name.to_owned()).into_iter().collect(),
             limit: MOST,
         };
-        let page = owner.mailbox.lookup(&CONTACT, &people, &project(api, &columns)).await?;
-        let context = Context::bare(api);
-        let needle = id_or_name.trim().to_lowercase();
         let column = if is_address { "emails" } else { "name" };
-        let (mut ids, mut others) = (Vec::new(), 0);
-        for item in &page.items {
-            let texts = |field: &'static Field| flatten::texts(field, item, &context);
-            let found = CONTACT.field(column).map(texts).unwrap_or_default();
-            if !found.iter().any(|text| text.trim().to_lowercase() == needle) {
-                continue;
-            }
-            match texts(&CONTACT_ID).into_iter().next() {
-                Some(id) if known.is_some_and(|known| texts(known) == [SAVED]) => {
-                    if !ids.contains(&id) {
-                        ids.push(id);
-                    }
-                }
-                _ => others += 1,
-            }
-        }
-        match (ids.len(), ids.pop(), others) {
-            (1, Some(id), _) => Ok(id),
+        let needle = [id_or_name.to_owned()];
+        let (mut found, others) = self.matching(owner, &people, column, &needle).await?;
+        // Nothing tells copies of one contact apart: the first is meant.
+        found.sort_by(|one, other| one.1.cmp(&other.1));
+        found.dedup_by(|one, other| one.1 == other.1);
+        match (found.len(), found.pop(), others) {
+            (1, Some((id, _)), _) => Ok(id),
             (0, _, 0) => Err(Error::new(
                 Kind::NotFound,
                 format!("there is no contact {}", short(id_or_name)),
@@ -136,6 +133,45 @@ impl Pipeline {
             }
         }
     }
+
+    /// Returns the ids of the saved contacts with one of these names or addresses, each with
+    /// its names and addresses, and the number of other people with one.
+    async fn matching(
+        &self,
+        owner: &SettingsContext,
+        people: &People,
+        column_name: &str,
+        needles: &[String],
+    ) -> Result<(Vec<Match>, usize)> {
+        let api = owner.mailbox.api();
+        let mut columns: Vec<&'static Field> = CONTACT.up_to(Level::Key);
+        let known = CONTACT.field("known");
+        columns.extend(known.into_iter().chain([&CONTACT_ID]));
+        let page = owner.mailbox.lookup(&CONTACT, people, &project(api, &columns)).await?;
+        let context = Context::bare(api);
+        let (mut matching, mut others) = (Vec::<Match>::new(), 0);
+        for item in &page.items {
+            let texts = |field: &'static Field| flatten::texts(field, item, &context);
+            let column = |name: &str| CONTACT.field(name).map(texts).unwrap_or_default();
+            if !column(column_name).iter().any(|text| needles.iter().any(|one| is(one, text))) {
+                continue;
+            }
+            match texts(&CONTACT_ID).into_iter().next() {
+                Some(id) if known.is_some_and(|known| texts(known) == [SAVED]) => {
+                    if !matching.iter().any(|(known, _)| *known == id) {
+                        matching.push((id, [column("name"), column("emails")]));
+                    }
+                }
+                _ => others += 1,
+            }
+        }
+        Ok((matching, others))
+    }
+}
+
+/// Returns true for the same name or address.
+fn is(one: &str, other: &str) -> bool {
+    one.trim().to_lowercase() == other.trim().to_lowercase()
 }
 
 /// Builds the contact's fields from the arguments.

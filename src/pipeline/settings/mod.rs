@@ -67,6 +67,20 @@ impl Pipeline {
             return Err(Error::argument("`tz` is for calendars, auto_reply and settings")
                 .next("leave it out"));
         }
+        let takes_id = match request.kind {
+            ManageKind::AutoReply | ManageKind::Settings => Some(false),
+            ManageKind::Signature => Some(true),
+            _ => None,
+        };
+        if let Some(takes_id) = takes_id {
+            let given =
+                [("id", request.id.is_some() && !takes_id), ("name", request.name.is_some())];
+            if let Some((name, _)) = given.into_iter().find(|(_, given)| *given) {
+                let kind = request.kind.word();
+                return Err(Error::argument(format!("`{name}` does not apply to kind={kind}"))
+                    .next("give `account`, and the change in `set`"));
+            }
+        }
         match (request.kind, request.op) {
             (ManageKind::Rule, ManageOp::Run) => self.run_rule(&request).await,
             (_, ManageOp::Run) => Err(Error::argument("`op: run` is for rules")

@@ -271,21 +271,25 @@ impl Pipeline {
         let Some(text) = set.text("text")? else {
             return Err(Error::argument("the signature is missing").next("give `text` in `set`"));
         };
-        let address = set.text("email")?;
+        let address = match (set.text("email")?, &request.id) {
+            (Some(_), Some(_)) => {
+                return Err(Error::argument("`id` and `email` both name the address")
+                    .next("give one of them"));
+            }
+            (email, id) => email.or_else(|| id.clone()),
+        };
         let owner = self.mail_context(request.account.as_deref()).await?;
         let item = address.clone().unwrap_or_else(|| owner.account.email.clone());
         let can = owner.mailbox.capabilities();
         let outcome =
             format!("kept by Daysheet for mail it writes: programs cannot read {}'s own", can.name);
         let ours = !can.signatures;
-        if ours && address.is_some_and(|one| !one.eq_ignore_ascii_case(&owner.account.email)) {
+        let is_own = |one: &String| one.eq_ignore_ascii_case(&owner.account.email);
+        if ours && !address.as_ref().is_none_or(is_own) {
             return Err(Error::argument("this account has one signature for all addresses")
-                .next("leave out `email`"));
+                .next("leave out the address"));
         }
-        let change = SettingsChange::Signature {
-            address: set.text("email")?,
-            html: self.html(&text, &owner)?,
-        };
+        let change = SettingsChange::Signature { address, html: self.html(&text, &owner)? };
         let mut notes = Vec::new();
         if !ours {
             // The signature is also added to what the user writes with other programs.

@@ -94,9 +94,7 @@ pub(super) fn read_steps(text: &str) -> Result<Vec<RuleStep>> {
         };
         let verb = verb.to_lowercase();
         let mut name = name.filter(|name| !name.is_empty());
-        if name.is_none()
-            && matches!(verb.as_str(), "label" | "category" | "categorize" | "move" | "folder")
-        {
+        if name.is_none() && takes_name(&verb) {
             // `label Travel`, `move to Clients`.
             name = words.next();
             if name.as_deref() == Some("to") {
@@ -143,11 +141,25 @@ pub(super) fn read_steps(text: &str) -> Result<Vec<RuleStep>> {
 /// # Errors
 /// As [`read_steps`].
 pub(super) fn read_list(items: &[String]) -> Result<Vec<RuleStep>> {
-    let quoted = |item: &String| match item.split_once([':', ' ']) {
-        Some((verb, name)) if !item.contains('"') => format!("{verb}:\"{}\"", name.trim()),
-        _ => item.clone(),
+    let quoted = |item: &String| {
+        let at = item.find([':', ' ']).filter(|_| !item.contains('"'));
+        let (verb, name) = item.split_at(at.unwrap_or(item.len()));
+        match name.strip_prefix(':') {
+            _ if name.is_empty() || !takes_name(&verb.to_lowercase()) => item.clone(),
+            Some(name) => format!("{verb}:\"{}\"", name.trim()),
+            None => {
+                // As in one text: `move to Clients`.
+                let name = name.trim();
+                format!("{verb}:\"{}\"", name.strip_prefix("to ").unwrap_or(name).trim())
+            }
+        }
     };
     read_steps(&items.iter().map(quoted).collect::<Vec<_>>().join(" "))
+}
+
+/// Returns true for an action on a label or folder; in lower case.
+fn takes_name(verb: &str) -> bool {
+    matches!(verb, "label" | "category" | "categorize" | "move" | "folder")
 }
 
 /// Splits at white space and commas, except within quotes.

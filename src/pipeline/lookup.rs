@@ -45,6 +45,9 @@ struct LookupPlan {
     merged: bool,
     /// The number of rows of the accounts that are shown completely.
     done: usize,
+    /// The requested addresses that somebody on a page so far has.
+    #[serde(default)]
+    met: Vec<String>,
     /// The accounts that may have more, in their order.
     places: Vec<LookupPosition>,
 }
@@ -120,6 +123,9 @@ impl Pipeline {
             for one in failed {
                 own.insert_unread(usize::MAX, &one.id);
             }
+            let known = people::texts(self, table, "emails", &part.list);
+            let met = plan.emails.iter().filter(|email| known.contains(&email.to_lowercase()));
+            plan.met.extend(met.cloned());
             if let Some(q) = plan.filter() {
                 // An item that could not be fetched may be the one looked for. Only the
                 // handle and the name are compared.
@@ -300,6 +306,7 @@ impl Pipeline {
                 limit: lookup.limit.unwrap_or(100) as usize,
                 merged: places.len() > 1,
                 done: 0,
+                met: Vec::new(),
                 places,
             });
         };
@@ -316,7 +323,8 @@ impl Pipeline {
             && (lookup.emails.is_empty() || lookup.emails == plan.emails)
             && same_account;
         if !same {
-            return Err(another_search(cursor));
+            return Err(another_search(cursor)
+                .next("give `kind` and the cursor alone, or look up without it"));
         }
         plan.limit = lookup.limit.map_or(plan.limit, |limit| limit as usize);
         if !lookup.fields.is_empty() {

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use jiff::ToSpan;
 use serde_json::{Value, json};
 
-use super::{Listed, LookupPlan, LookupPosition, says};
+use super::{Listed, LookupPlan, LookupPosition};
 use crate::error::{Kind, Result};
 use crate::flatten::{self, Context, Room};
 use crate::pipeline::Pipeline;
@@ -78,7 +78,13 @@ impl Pipeline {
                 };
                 calendars.extend(next.map(|next| (id, Some(next))));
                 for data in items.iter().filter_map(|item| owner.port.event_data(item)) {
-                    let organizer = data.organizer.map(|address| (None, address, false));
+                    // At Google, a calendar can be the organizer of what is in it.
+                    let is_calendar = |address: &String| {
+                        let mut others = places.iter().filter(|place| place.person.is_none());
+                        others.any(|place| place.id.eq_ignore_ascii_case(address))
+                    };
+                    let organizer = data.organizer.filter(|address| !is_calendar(address));
+                    let organizer = organizer.map(|address| (None, address, false));
                     let others = data.guests.into_iter().filter(|guest| !guest.me);
                     let others = others.map(|guest| (guest.name, guest.address, guest.room));
                     for (name, address, room) in organizer.into_iter().chain(others) {
@@ -194,13 +200,10 @@ impl Pipeline {
         asked: Vec<LookupPosition>,
         rows: &RowTable,
     ) -> Vec<Note> {
-        let known = |email: &str| {
-            let mut all = rows.rows().zip(rows.extras());
-            all.any(|(row, extra)| says(row, extra, &["name", "emails"], email))
-        };
+        let known = |email: &&String| plan.met.contains(*email);
         let unknown: Vec<&str> = match &plan.q {
             Some(q) if rows.is_empty() => vec![q],
-            _ => plan.emails.iter().map(String::as_str).filter(|email| !known(email)).collect(),
+            _ => plan.emails.iter().filter(|one| !known(one)).map(String::as_str).collect(),
         };
         if unknown.is_empty() {
             return Vec::new();
@@ -243,7 +246,12 @@ fn nearest<'a>(wanted: &str, names: &'a [String]) -> Option<&'a str> {
 }
 
 /// Returns the lower-case texts of a column of everything that was listed.
-fn texts(pipeline: &Pipeline, table: &Table, column: &str, list: &Listed) -> Vec<String> {
+pub(super) fn texts(
+    pipeline: &Pipeline,
+    table: &Table,
+    column: &str,
+    list: &Listed,
+) -> Vec<String> {
     let context = |api: Api| Context { api, room: Room::List, ..pipeline.local() };
     let field = table.field(column);
     let read = |item: &Value, api: Api| {

@@ -108,13 +108,27 @@ async fn slots_are_listed_best_first() {
         harness.call("calendar_free", arguments(json!({}))).await.unwrap(),
         [
             "zone: Europe/Berlin\n\
+             slots[1\t]{start\tend\tfree\tmissing}:\n  \
+             Mon 2031-03-31 11h00\t12h00\t0\tme perhaps",
+            "slots: 1, within 09h00-17h00 of working days, Mon 2031-03-31",
+        ]
+    );
+    // Both accounts are one person, who takes part in a meeting with others, too.
+    assert_eq!(
+        harness
+            .call("calendar_free", arguments(json!({"who": "cy@partner.example"})))
+            .await
+            .unwrap(),
+        [
+            "zone: Europe/Berlin\n\
              slots[5\t]{start\tend\tfree\tmissing}:\n  \
-             Mon 2031-03-31 11h00\t12h00\t1\tana perhaps\n  \
-             Mon 2031-03-31 09h00\t10h00\t1\tana busy\n  \
-             Mon 2031-03-31 10h00\t11h00\t1\tana busy\n  \
-             Mon 2031-03-31 13h00\t14h00\t1\tbo oof\n  \
-             Mon 2031-03-31 16h00\t17h00\t1\tbo oof",
-            "slots: 5, within 09h00-17h00 of working days, Mon 2031-03-31",
+             Mon 2031-03-31 11h00\t12h00\t1\tme perhaps\n  \
+             Mon 2031-03-31 09h00\t10h00\t1\tme busy\n  \
+             Mon 2031-03-31 10h00\t11h00\t1\tme busy\n  \
+             Mon 2031-03-31 13h00\t14h00\t1\tme oof\n  \
+             Mon 2031-03-31 16h00\t17h00\t1\tme oof",
+            "slots: 5, within 09h00-17h00 of working days, Mon 2031-03-31\n\
+             also counted: ana@example.com, bo@example.com",
         ]
     );
     // Somebody who works long, and is always free.
@@ -157,6 +171,9 @@ async fn slots_are_listed_best_first() {
                "to": "2031-03-30 05h00", "hours": "0-24"}),
             json!([["00h00", 2, null], ["01h00", 2, null], ["03h00", 2, null], ["04h00", 2, null]]),
             "slots: 4, at any time, Sat 2031-03-29 23h50 to Sun 2031-03-30 05h00";
+        json!({"who": "cy@partner.example", "duration": "3 days", "hours": "0-24"}), json!([]),
+            "slots: 0, at any time, Mon 2031-03-31\n\
+             no time suits: try a longer range or a shorter duration";
     } {
         let notes = harness.notes("calendar_free", arguments(more.clone())).await;
         let besides = "also counted: fay@example.com";
@@ -475,15 +492,18 @@ async fn several() -> CalendarHarness {
 #[tokio::test]
 async fn all_own_calendars_count_as_busy() {
     let harness = several().await;
-    let arguments = json!({"from": "2031-03-31", "to": "2031-04-02"});
+    let arguments = json!({"from": "2031-03-31", "to": "2031-04-02", "limit": 1});
     assert_eq!(
         harness.call("calendar_free", arguments).await.unwrap(),
         [
             "zone: Europe/Berlin\n\
              busy[2\t]{who\tstart\tend\tshow}:\n  \
              ana@example.com\tMon 2031-03-31 10h00\t12h00\tbusy\n  \
-             ana@example.com\tWed 2031-04-02 00h00\tThu 2031-04-03 00h00\tbusy",
-            "busy: 2, Mon 2031-03-31 to Wed 2031-04-02",
+             ana@example.com\tWed 2031-04-02 00h00\tThu 2031-04-03 00h00\ttentative",
+            "busy: 2, Mon 2031-03-31 to Wed 2031-04-02\n\
+             tentative in `Family`: events of 3 hours or more without people, and unanswered \
+             invitations of 6 hours or more\n\
+             all busy times are shown: `limit` is for slots",
         ]
     );
     // Of others only what was asked is told; for a slot the own time counts.

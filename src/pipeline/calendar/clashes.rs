@@ -9,11 +9,11 @@ use jiff::tz::TimeZone;
 use crate::event_time::EventTime;
 use crate::provider::calendar::{Answer, EventData, Show};
 
-/// The length from which an uncertain event is a frame for others.
-const FRAME: SignedDuration = SignedDuration::from_hours(6);
+/// The length from which an uncertain event contains others.
+const LONG_UNCERTAIN: SignedDuration = SignedDuration::from_hours(6);
 /// The length from which an event without people in another calendar than the main one
 /// is about a thing: a kiln, a room.
-const THING: SignedDuration = SignedDuration::from_hours(3);
+const LONG_WITHOUT_PEOPLE: SignedDuration = SignedDuration::from_hours(3);
 
 /// An event that overlaps others, by their positions; each pair is in the row of the
 /// event that starts first.
@@ -56,12 +56,32 @@ impl Claim {
         zone: &TimeZone,
     ) -> bool {
         let length = to.instant(zone).duration_since(from.instant(zone));
-        let is_long = |least| from.is_day() || length >= least;
-        let frame = self.uncertain && is_long(FRAME) || !self.personal && is_long(THING);
         let away = matches!(self.show, Show::Free | Show::Oof | Show::Elsewhere);
         // An event that takes no time overlaps nothing.
-        !away && !frame && length.is_positive()
+        !away && !self.is_container((from, to), zone) && length.is_positive()
     }
+
+    /// Returns true for an event so long that others take place in it, or beside it.
+    pub(in crate::pipeline) fn is_container(
+        &self,
+        (from, to): (EventTime, EventTime),
+        zone: &TimeZone,
+    ) -> bool {
+        let length = to.instant(zone).duration_since(from.instant(zone));
+        let is_long = |least| from.is_day() || length >= least;
+        self.uncertain && is_long(LONG_UNCERTAIN) || !self.personal && is_long(LONG_WITHOUT_PEOPLE)
+    }
+}
+
+/// Returns what does not compete, in words.
+pub(in crate::pipeline) fn not_competing() -> String {
+    format!(
+        "free, out-of-office and elsewhere, timed events on an all-day one; tentative events and \
+         invitations not accepted from {} h on; outside the main calendar, events without people \
+         from {} h on",
+        LONG_UNCERTAIN.as_hours(),
+        LONG_WITHOUT_PEOPLE.as_hours()
+    )
 }
 
 /// Returns true if two times overlap. A whole day overlaps whole days only: it is about

@@ -71,7 +71,12 @@ impl Pipeline {
             notes.push(note!("also counted: {}", ours(own.join(", "))));
         }
         let (mut document, count) = match length {
-            None => busy(&people, range, &zone, &mut notes),
+            None => {
+                if request.limit.is_some() {
+                    notes.push("all busy times are shown: `limit` is for slots".into());
+                }
+                busy(&people, range, &zone, &mut notes)
+            }
             Some(length) => {
                 let within = Stretch {
                     // Past times are no slots.
@@ -80,14 +85,16 @@ impl Pipeline {
                 };
                 let open = open(&people, daily, within, &zone);
                 let most = usize::try_from(request.limit.unwrap_or(5)).unwrap_or(5);
-                let found = slots(&people, others, &open, &zone, (length, most));
                 let hours = tell_hours(&people, daily);
+                let others = people::merge_own(&mut people, others, |one| owned(one, &accounts));
+                let found = slots(&people, others, &open, &zone, (length, most));
                 if found.is_empty() {
-                    notes.push(
-                        "no time suits: try a longer range, a shorter duration, or hours=0-24 for \
-                         any time, weekends too"
+                    notes.push(match daily.is_some_and(Daily::is_any) {
+                        true => "no time suits: try a longer range or a shorter duration".into(),
+                        false => "no time suits: try a longer range, a shorter duration, or \
+                                  hours=0-24 for any time, weekends too"
                             .into(),
-                    );
+                    });
                 }
                 let rows = rows(&SLOT, &slot_objects(&found, &people), &zone, &mut notes);
                 let count = format!("slots: {}, {hours}, {}", rows.len(), range.tell(&zone));

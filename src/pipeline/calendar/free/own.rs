@@ -8,6 +8,7 @@ use jiff::tz::TimeZone;
 
 use super::super::agenda::calendars::{KnownCalendar, known_calendars};
 use super::super::agenda::range::Range;
+use super::super::clashes::Claim;
 use super::hours::Stretch;
 use super::people::{Person, Show};
 use crate::error::{Error, Result};
@@ -17,7 +18,7 @@ use crate::project::project;
 use crate::provider::Account;
 use crate::provider::calendar::{Calendars, EventListRequest};
 use crate::schemas::{EVENT, Field};
-use crate::text::{Note, note};
+use crate::text::{Note, note, quoted};
 
 /// Events of one calendar on one page.
 const PAGE: usize = 500;
@@ -41,12 +42,13 @@ impl Pipeline {
             let Some(account) = account.filter(|_| person.busy.is_some()) else {
                 return (Vec::new(), Vec::new());
             };
+            let mut long = Vec::new();
             let request = async {
                 let port = self.connect.calendars(account)?;
                 let list = self.calendar_list(account, &*port, false).await?;
                 let mut all = known_calendars(&*port, &list);
                 all.retain(|one| !one.main && one.of_others(&account.email).is_none());
-                Ok(look(&*port, all, range, zone).await)
+                Ok(look(&*port, all, range, zone, &mut long).await)
             };
             let found = self.await_account(several, request).await;
             let (found, failed) = found.unwrap_or_else(|error| (Vec::new(), vec![error]));
@@ -54,24 +56,33 @@ impl Pipeline {
                 let error = error.context(&account.email);
                 note!("only the main calendar counts: {}", error)
             });
-            (found, failed.collect())
+            let long = long.into_iter().map(|name| {
+                note!(
+                    "tentative in {}: events of 3 hours or more without people, and unanswered                      invitations of 6 hours or more",
+                    quoted(&name)
+                )
+            });
+            (found, failed.chain(long).collect())
         });
         let found = join_all(request).await;
         let mut notes = Vec::new();
-        for (person, (more, failed)) in people.iter_mut().zip(found) {
-            notes.extend(failed);
+        for (person, (more, noted)) in people.iter_mut().zip(found) {
+            notes.extend::<Vec<_>>(noted);
             person.add(more);
         }
         notes
     }
 }
 
-/// Returns the busy times in some calendars of an account, and why some are missing.
+/// Returns the busy times in some calendars of an account, and why some are missing. As
+/// for clashes, long events about a thing leave their owner time: they are tentative, and
+/// their calendars are added to `long`.
 async fn look(
     port: &dyn Calendars,
     all: Vec<KnownCalendar>,
     range: Range,
     zone: &TimeZone,
+    long: &mut Vec<String>,
 ) -> (Vec<(Stretch, Show)>, Vec<Error>) {
     let columns: Vec<&Field> =
         ["id", "start", "end", "show"].iter().filter_map(|name| EVENT.field(name)).collect();
@@ -101,11 +112,10 @@ async fn look(
         let answers = port.events(&ask).await;
         for ((id, _), answer) in ask.calendars.into_iter().zip(answers) {
             let answer: Result<_> = answer;
+            let name = all.iter().find(|one| one.id == id).map_or("", |one| one.name.as_str());
             let answer = match answer {
                 Ok(answer) => answer,
                 Err(error) => {
-                    let name = all.iter().find(|one| one.id == id);
-                    let name = name.map_or("", |one| one.name.as_str());
                     failed.push(error.context(crate::text::brief(name)));
                     continue;
                 }
@@ -116,9 +126,17 @@ async fn look(
                 };
                 let values = EVENT.field("show");
                 let values = values.map(|field| flatten::texts(field, item, &context));
+                let mut show = Show::weightiest(&values.unwrap_or_default());
+                let claim = Claim::of(&facts, false);
+                if show == Show::Busy && claim.is_container((facts.start, facts.end), zone) {
+                    show = Show::Tentative;
+                    if !long.iter().any(|known| known == name) {
+                        long.push(name.to_owned());
+                    }
+                }
                 let time = Stretch { from: facts.start.instant(zone), to: facts.end.instant(zone) };
                 if range.has(time.from, time.to) && time.from < time.to {
-                    found.push((time, Show::weightiest(&values.unwrap_or_default())));
+                    found.push((time, show));
                 }
             }
             if answer.next.is_some() {

@@ -70,6 +70,12 @@ impl Person {
         }
     }
 
+    /// Takes the busy times of another account of the same person.
+    fn join(&mut self, other: Self) {
+        self.address = "me".to_owned();
+        self.add(other.busy.unwrap_or_default());
+    }
+
     /// Returns their busy times as objects of ours.
     pub(super) fn objects(&self) -> Vec<Value> {
         let busy = self.busy.iter().flatten();
@@ -78,6 +84,31 @@ impl Person {
         })
         .collect()
     }
+}
+
+/// Makes one person of the accounts that are `own`, as far as their times are known;
+/// returns how many people the first `requested` are then.
+pub(super) fn merge_own(
+    people: &mut Vec<Person>,
+    requested: usize,
+    own: impl Fn(&str) -> bool,
+) -> usize {
+    let mut left = 0;
+    let mut me: Option<usize> = None;
+    let mut merged: Vec<Person> = Vec::new();
+    for (at, person) in people.drain(..).enumerate() {
+        let is_own = person.busy.is_some() && own(&person.address);
+        match me.filter(|_| is_own).and_then(|me| merged.get_mut(me)) {
+            Some(me) => me.join(person),
+            None => {
+                me = me.or(is_own.then_some(merged.len()));
+                merged.push(person);
+                left += usize::from(at < requested);
+            }
+        }
+    }
+    *people = merged;
+    left
 }
 
 /// Returns a range of time as an object of ours.

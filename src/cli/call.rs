@@ -10,7 +10,7 @@ use super::app::App;
 use super::client::{Client, ConfirmFn};
 use crate::config::Config;
 use crate::error::{Error, Result};
-use crate::tools;
+use crate::tools::{self, ArgKind};
 
 /// Calls the tool and prints its blocks, a blank line between them.
 pub(super) async fn run(
@@ -20,7 +20,7 @@ pub(super) async fn run(
     format: Option<&str>,
     sandboxed: &Sandboxed,
 ) -> Result<ExitCode> {
-    let mut arguments = parse(arguments)?;
+    let mut arguments = parse(tool, arguments)?;
     if let Some(format) = format {
         arguments.insert("format".to_owned(), Value::from(format));
     }
@@ -59,8 +59,9 @@ fn ask(question: &str) -> bool {
     matches!(answer.trim().to_lowercase().as_str(), "y" | "yes")
 }
 
-/// Arguments as one JSON object, or as key=value.
-fn parse(arguments: &[String]) -> Result<Map<String, Value>> {
+/// Reads arguments as one JSON object, or as key=value; the values of a list can be given one
+/// by one.
+fn parse(tool: &str, arguments: &[String]) -> Result<Map<String, Value>> {
     if let [only] = arguments
         && only.trim_start().starts_with('{')
     {
@@ -69,12 +70,29 @@ fn parse(arguments: &[String]) -> Result<Map<String, Value>> {
                 .next("write key=value instead, or fix the JSON")
         });
     }
-    arguments
-        .iter()
-        .map(|argument| match argument.split_once('=') {
-            Some((key, value)) => Ok((key.trim().to_owned(), Value::from(value))),
-            None => Err(Error::argument(format!("`{argument}` is not key=value"))
-                .next("write arguments such as q=invoice limit=5")),
-        })
-        .collect()
+    let is_list = |key: &str| {
+        let arg = tools::find(tool).and_then(|tool| tool.args.iter().find(|arg| arg.name == key));
+        arg.is_some_and(|arg| matches!(arg.kind, ArgKind::List | ArgKind::Columns(_)))
+    };
+    let mut found = Map::new();
+    for argument in arguments {
+        let Some((key, value)) = argument.split_once('=') else {
+            return Err(Error::argument(format!("`{argument}` is not key=value"))
+                .next("write arguments such as q=invoice limit=5"));
+        };
+        let key = key.trim();
+        match found.get_mut(key) {
+            None => {
+                found.insert(key.to_owned(), Value::from(value));
+            }
+            Some(Value::Array(items)) => items.push(value.into()),
+            Some(first) if is_list(key) => {
+                *first = Value::Array(vec![first.take(), value.into()]);
+            }
+            Some(_) => {
+                return Err(Error::argument(format!("`{key}` is given twice")).next("give it once"));
+            }
+        }
+    }
+    Ok(found)
 }

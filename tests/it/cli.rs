@@ -108,7 +108,7 @@ fn call_prints_what_a_model_gets() {
     let home = TempDir::new().unwrap();
     let (code, out, err) = run(
         &home,
-        &["call", "mail_search", "q=filename:csv", "fields=id,subject", "--sandbox"],
+        &["call", "mail_search", "q=filename:csv", "fields=id", "fields=subject", "--sandbox"],
         &[],
         "",
     );
@@ -224,6 +224,8 @@ fn errors_are_one_line_with_the_next_step() {
             "no account is signed in: call accounts with op=add, or run `daysheet account add google` or `daysheet account add microsoft`";
         &["call", "mail_search", "limit"], &[],
             "`limit` is not key=value: write arguments such as q=invoice limit=5";
+        &["call", "mail_search", "q=is:unread", "q=is:starred"], &[],
+            "`q` is given twice: give it once";
         &["call", "mail_search", "{\"q\""], &[], "the arguments are not a JSON object: ";
         &["call", "mail_find", "--sandbox"], &[], "there is no tool `mail_find`: use one of: ";
         &["schema", "letters"], &[], "there is no table `letters`: use one of: message, thread, ";

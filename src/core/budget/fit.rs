@@ -125,7 +125,7 @@ impl WholeBlocks {
         Self { blocks, starts, notes: !(response.notes.is_empty() && response.legend.is_empty()) }
     }
 
-    /// Returns all of a draft in the form that is stored for `output_read`, whatever
+    /// Returns all of a response in the form that is stored for `output_read`, whatever
     /// format was requested.
     pub fn kept(response: &Response, secret: &[u8; 32]) -> Self {
         Self::of(response, Format::default(), secret).with_cuts(response, secret)

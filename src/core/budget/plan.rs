@@ -10,8 +10,8 @@
 //!    then by position, until one does not fit in any rendering. That one and
 //!    all after it are the leftovers, even if a later one would fit: what is
 //!    left over is a suffix of the order, so that chunk after chunk goes on
-//!    where the last one ended. One exception: when nothing would be shown at
-//!    all, the first block that fits is.
+//!    where the last one ended. If not even the first fits, [`TooSmall`] says what
+//!    it needs.
 //! 3. Upgrades: again and again the one with the most value for each token it
 //!    adds, over all fuller renderings of all blocks; a heading that it opens
 //!    is paid, one that it closes is given back. Within a list, no block is upgraded
@@ -220,32 +220,16 @@ impl Plan {
             let value = allocation.value(*at, allocation.smallest(*at));
             (tier(*at), Reverse(value.to_bits()), *at)
         });
-        let mut waiting = others.into_iter();
-        let mut needed = None;
-        for at in waiting.by_ref() {
-            let fit = fitting(allocation, at, budget);
-            if let Ok(to) = fit {
-                self.step(allocation, (at, to), None);
-                continue;
-            }
-            needed = fit.err();
-            break;
-        }
-        // Something is shown, or everything is, or nothing fits so far.
-        let empty = pins.is_empty() && self.steps.is_empty();
-        let Some(mut needed) = needed.filter(|_| empty) else {
-            return Ok(());
-        };
-        for at in waiting {
+        for at in others {
             match fitting(allocation, at, budget) {
-                Ok(to) => {
-                    self.step(allocation, (at, to), None);
-                    return Ok(());
+                Ok(to) => self.step(allocation, (at, to), None),
+                Err(needed) if pins.is_empty() && self.steps.is_empty() => {
+                    return Err(TooSmall { needed: narrow(needed) });
                 }
-                Err(more) => needed = needed.min(more),
+                Err(_) => break,
             }
         }
-        Err(TooSmall { needed: narrow(needed) })
+        Ok(())
     }
 
     /// Step 1. Required blocks cannot be undone, so this is recorded as no step.

@@ -37,7 +37,7 @@ const BESIDES: usize = HASH + 14;
 /// Notes of the same kind about different objects, such as messages and events.
 const ALIKE: usize = 20;
 /// The note on a chunk that was requested without the first one.
-const STALE: &str = "the first chunk's snapshot expired: this chunk is of the current answer";
+const STALE: &str = "there is no snapshot of the first chunk: this one is of the current answer";
 
 /// The result of a tool call, before it is converted to MCP.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -85,6 +85,8 @@ struct AnswerOptions {
     /// True if further chunks can be requested.
     chunks: bool,
     budget: usize,
+    /// Tokens that the call reserves for the caller's answer.
+    reserve: usize,
     /// Tokens reserved for additional notes.
     besides: usize,
 }
@@ -207,14 +209,15 @@ impl Pipeline {
             chunk,
             chunks: tool.is_some_and(|tool| tool.args.iter().any(|arg| arg.name == "chunk")),
             budget,
+            reserve: view.reserve.unwrap_or(0) as usize,
             besides,
         };
-        let fits = self.fit_draft(&response, how, secret).await;
+        let fits = self.fit_response(&response, how, secret).await;
         let (mut fitted, whole) = match fits {
             // A completed write is reported, even over budget.
             Err(error) if error.kind() == Kind::BudgetTooSmall && writes => {
                 let budget = MOST_TOKENS;
-                self.fit_draft(&response, AnswerOptions { budget, ..how }, secret).await?
+                self.fit_response(&response, AnswerOptions { budget, ..how }, secret).await?
             }
             fits => fits?,
         };
@@ -273,8 +276,8 @@ impl Pipeline {
         Ok(WholeBlocks::kept(&response, &secret).text())
     }
 
-    /// Fits a draft; stores the complete response as an output if it was shortened.
-    async fn fit_draft(
+    /// Fits a response; stores the complete response as an output if it was shortened.
+    async fn fit_response(
         &self,
         response: &Arc<Response>,
         how: AnswerOptions,
@@ -291,7 +294,7 @@ impl Pipeline {
                 tokenizer,
                 budget: how.budget.saturating_sub(how.besides),
                 room: how.budget.saturating_sub(BESIDES),
-                stated_budget: how.budget,
+                stated_budget: how.budget + how.reserve,
                 chunk: how.chunk,
                 chunks: how.chunks,
                 strategy: how.strategy,

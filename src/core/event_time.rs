@@ -93,8 +93,7 @@ pub fn start(when: EventTime, zone: &TimeZone) -> String {
     match when {
         EventTime::Day(day) => weekday(day),
         EventTime::At(at) => {
-            let local = zone.to_datetime(at);
-            format!("{} {}", weekday(local.date()), clock(local))
+            format!("{} {}", weekday(zone.to_datetime(at).date()), clock_at(at, zone))
         }
     }
 }
@@ -137,9 +136,10 @@ pub fn end(from: EventTime, to: EventTime, zone: &TimeZone) -> String {
                 EventTime::At(from) => zone.to_datetime(from).date() == local.date(),
                 EventTime::Day(day) => day == local.date(),
             };
+            let time = clock_at(at, zone);
             match same {
-                true => clock(local),
-                false => format!("{} {}", weekday(local.date()), clock(local)),
+                true => time,
+                false => format!("{} {time}", weekday(local.date())),
             }
         }
     }
@@ -154,6 +154,15 @@ fn day_name(day: Date) -> &'static str {
     const NAMES: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
     let at = usize::try_from(day.weekday().to_monday_zero_offset()).unwrap_or_default();
     NAMES.get(at).copied().unwrap_or_default()
+}
+
+/// Formats an instant as [`clock`] does; with the offset in an hour that the clocks repeat.
+fn clock_at(at: Timestamp, zone: &TimeZone) -> String {
+    let local = zone.to_datetime(at);
+    match zone.to_ambiguous_timestamp(local).is_ambiguous() {
+        true => format!("{} {}", clock(local), at.to_zoned(zone.clone()).strftime("%z")),
+        false => clock(local),
+    }
 }
 
 /// Formats `18h05`: no colon, so that no format has to quote it.
